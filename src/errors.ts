@@ -1,0 +1,53 @@
+/**
+ * The errors of the program, told apart by what the one who catches them does.
+ * Everything else that is thrown is a defect and ends in `500 internal` or exit code 1.
+ */
+
+/** The configuration or the command line is wrong: print one line, exit 2. */
+export class ConfigError extends Error {
+  override name = 'ConfigError';
+}
+
+/** The program cannot go on and a restart alone will not help: print one line with what to do, exit 1. */
+export class FatalError extends Error {
+  override name = 'FatalError';
+}
+
+/**
+ * The node did not give a usable answer: retry with backoff.
+ * `reason` is a short label for metrics (`timeout`, `connection`, `http`, `malformed`, `rpc`, `inconsistent`).
+ */
+export class UpstreamError extends Error {
+  override name = 'UpstreamError';
+  readonly reason: UpstreamFailure;
+  /** JSON-RPC error code when the node answered with an error object. */
+  readonly code: number | undefined;
+  constructor(reason: UpstreamFailure, message: string, code?: number, options?: ErrorOptions) {
+    super(message, options);
+    this.reason = reason;
+    this.code = code;
+  }
+}
+export type UpstreamFailure =
+  | 'timeout'
+  | 'connection'
+  | 'http'
+  | 'malformed'
+  | 'rpc'
+  | 'inconsistent'
+  | 'too-large';
+
+/** The client asked for something it cannot have: answer with `status` and `code`. */
+export class RequestError extends Error {
+  override name = 'RequestError';
+  readonly status: number;
+  readonly code: string;
+  /** The parameter the message is about, when there is one. */
+  readonly param: string | undefined;
+  constructor(status: number, code: string, message: string, param?: string) {
+    super(message);
+    this.status = status;
+    this.code = code;
+    this.param = param;
+  }
+}

@@ -1,0 +1,14 @@
+/** Waiting between tries. */
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** Milliseconds to wait before try `attempt` (1 = first retry): doubling from `base` to `max`, with up to 20 % taken off at random so that clients do not march in step. */
+export function backoffMs(attempt: number, base: number, max: number): number {
+  const full = Math.min(max, base * 2 ** Math.min(attempt - 1, 30));
+  return Math.round(full * (0.8 + Math.random() * 0.2));
+}
+
+/** Resolves after `ms`, or at once (without error) when the signal aborts. */
+export async function pause(ms: number, signal?: AbortSignal): Promise<void> {
+  if (signal?.aborted) return;
+  await sleep(ms, undefined, { signal }).catch(() => undefined);
+}

@@ -1,0 +1,63 @@
+/**
+ * The one home of conversions between hex text, bytes and numbers.
+ * Node JSON carries hex; inside the program addresses, hashes and amounts are bytes; answers carry hex again.
+ */
+import type { Hex } from '../types.ts';
+
+/** Value of each ASCII code as a hex digit, 255 for every other character. */
+const NIBBLE = new Uint8Array(256).fill(255);
+for (let i = 0; i < 16; i++) {
+  const digit = i.toString(16);
+  NIBBLE[digit.charCodeAt(0)] = i;
+  NIBBLE[digit.toUpperCase().charCodeAt(0)] = i;
+}
+
+/**
+ * Writes the bytes of `text[start..end)`, an even number of hex digits without prefix, into `out` at `at`.
+ * Returns false, having written garbage, when a character is not a hex digit.
+ */
+export function writeHex(text: string, start: number, end: number, out: Uint8Array, at: number): boolean {
+  let bad = 0;
+  for (let i = start; i < end; i += 2) {
+    const hi = NIBBLE[text.charCodeAt(i) & 255]!;
+    const lo = NIBBLE[text.charCodeAt(i + 1) & 255]!;
+    bad |= hi | lo;
+    out[at++] = (hi << 4) | lo;
+  }
+  return (bad & 0xf0) === 0;
+}
+
+/** Bytes of a `0x` string with an even number of digits; throws a RangeError when it is anything else. */
+export function hexToBytes(hex: string): Uint8Array {
+  const bytes = new Uint8Array((hex.length - 2) >> 1);
+  if (!hex.startsWith('0x') || hex.length % 2 !== 0 || !writeHex(hex, 2, hex.length, bytes, 0)) {
+    throw new RangeError(`not a hex string: ${hex.slice(0, 80)}`);
+  }
+  return bytes;
+}
+
+/** `0x` string of bytes, lower case. */
+export function bytesToHex(bytes: Uint8Array): Hex {
+  const view = Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  return `0x${view.toString('hex')}`;
+}
+
+/** Non-negative integer of big-endian bytes; an empty array is zero. */
+export function bytesToBigInt(bytes: Uint8Array): bigint {
+  if (bytes.length === 0) return 0n;
+  if (bytes.length <= 6)
+    return BigInt(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).readUIntBE(0, bytes.length));
+  return BigInt(bytesToHex(bytes));
+}
+
+/** Shortest big-endian bytes of a non-negative integer; zero is the empty array. */
+export function bigIntToBytes(value: bigint): Uint8Array {
+  if (value === 0n) return new Uint8Array(0);
+  const digits = value.toString(16);
+  return Buffer.from(digits.length % 2 === 0 ? digits : `0${digits}`, 'hex');
+}
+
+/** Quantity (`0x1b4`) of a non-negative safe integer. */
+export function toQuantity(value: number): Hex {
+  return `0x${value.toString(16)}`;
+}

@@ -1,0 +1,30 @@
+/**
+ * Signed integers of any size as bytes whose byte order is their numeric order, so that SQLite can sort them.
+ * Token balances need it: sums of deltas may be negative (history before the index) and may pass 2^256.
+ *
+ * Form: one byte `0x80 + n` then n big-endian bytes for a positive number, `0x80 - n` then n inverted bytes
+ * for a negative one, `0x80` alone for zero. n is at most 127.
+ */
+import { bigIntToBytes, bytesToBigInt } from './hex.ts';
+
+/** Encoded zero; a balance above it is greater in byte order too. */
+export const ZERO_BALANCE = Uint8Array.of(0x80);
+
+export function encodeSigned(value: bigint): Uint8Array {
+  const magnitude = bigIntToBytes(value < 0n ? -value : value);
+  const out = new Uint8Array(magnitude.length + 1);
+  if (value < 0n) {
+    out[0] = 0x80 - magnitude.length;
+    for (let i = 0; i < magnitude.length; i++) out[i + 1] = ~magnitude[i]! & 255;
+  } else {
+    out[0] = 0x80 + magnitude.length;
+    out.set(magnitude, 1);
+  }
+  return out;
+}
+
+export function decodeSigned(bytes: Uint8Array): bigint {
+  const rest = bytes.subarray(1);
+  if (bytes[0]! >= 0x80) return bytesToBigInt(rest);
+  return -bytesToBigInt(rest.map((byte) => ~byte & 255));
+}

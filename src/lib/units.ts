@@ -1,0 +1,24 @@
+/** Amounts of the native coin as text. All functions are exact; none rounds. */
+
+const WEI_PER_COIN = 10n ** 18n;
+
+/** Whole coins with up to 18 fractional digits and no trailing zeros: 1500000000000000000n is `1.5`. */
+export function weiToCoin(wei: bigint): string {
+  const whole = wei / WEI_PER_COIN;
+  const fraction = wei % WEI_PER_COIN;
+  if (fraction === 0n) return whole.toString();
+  return `${whole}.${fraction.toString().padStart(18, '0').replace(/0+$/, '')}`;
+}
+
+/** Whole coins with exactly six fractional digits, the rest cut off: the form of whale records. */
+export function weiToCoin6(wei: bigint): string {
+  const micro = wei / 10n ** 12n;
+  const digits = micro.toString().padStart(7, '0');
+  return `${digits.slice(0, -6)}.${digits.slice(-6)}`;
+}
+
+/** Wei of a decimal text such as `0.5`; digits beyond the 18th are cut. The text must match `^\d+(\.\d*)?$`. */
+export function coinToWei(text: string): bigint {
+  const [whole = '0', fraction = ''] = text.split('.');
+  return BigInt(whole) * WEI_PER_COIN + BigInt(fraction.slice(0, 18).padEnd(18, '0'));
+}

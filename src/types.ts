@@ -1,0 +1,73 @@
+/** A `0x`-prefixed lower-case hex string. */
+export type Hex = `0x${string}`;
+
+/**
+ * The five kinds of transfer, as the numbers stored in `transfers.kind`.
+ * The two most frequent ones are 0 and 1 because SQLite stores those without a byte of payload.
+ */
+export const Kind = {
+  nativeDirect: 0,
+  erc20: 1,
+  nativeInternal: 2,
+  erc721: 3,
+  erc1155: 4,
+} as const;
+export type Kind = (typeof Kind)[keyof typeof Kind];
+
+/** The public name of each kind, indexed by its number (REST `transferType`). */
+export const KIND_NAMES = ['native_direct', 'erc20', 'native_internal', 'erc721', 'erc1155'] as const;
+export type KindName = (typeof KIND_NAMES)[number];
+
+/** Native transfers are the kinds that carry no token. */
+export function isNative(kind: number): boolean {
+  return kind === Kind.nativeDirect || kind === Kind.nativeInternal;
+}
+
+/** A point of the chain: a height and the hash of the block that stands there. */
+export interface BlockRef {
+  number: number;
+  hash: Hex;
+}
+
+/** What the serving thread is told by the writer: never rows, only up to where they are committed. */
+export type Watermark =
+  | { kind: 'committed'; from: number; to: number; hash: Hex; timestamp: number }
+  | { kind: 'rolled-back'; to: number };
+
+/** What the index can and cannot know with the node at hand; shown by `/status`. */
+export interface Capabilities {
+  client: string;
+  chainId: number;
+  /** Source of internal native transfers, or null with the reason beside it. */
+  traces: 'debug_traceBlockByNumber' | 'trace_block' | null;
+  tracesReason: string | null;
+  blockReceipts: boolean;
+  /** Which block the index follows: `finalized` never rolls back, `latest` may. */
+  headTag: 'finalized' | 'latest';
+}
+
+/** The state of the indexer as the writer thread last reported it. */
+export interface IndexStatus {
+  /** starting: no node answer yet; filling: far behind the head; following: at the head; paused: see `reason`. */
+  phase: 'starting' | 'filling' | 'following' | 'paused';
+  /** Why the indexer makes no progress (node unreachable, disk full, ...), or null. */
+  reason: string | null;
+  startBlock: number | null;
+  /** Last committed block, null while the index is empty. */
+  head: BlockRef | null;
+  headTimestamp: number | null;
+  /** The node's own head for the followed tag, null while unknown. */
+  nodeHead: number | null;
+  /** Rates over the last ten seconds. */
+  blocksPerSecond: number;
+  transfersPerSecond: number;
+  /** Transfers in the index. */
+  transfers: number;
+  capabilities: Capabilities | null;
+  /** Malformed logs skipped since start, by reason. */
+  skippedLogs: Record<string, number>;
+  reorgs: number;
+  deepestReorg: number;
+  /** Unix milliseconds of the last commit, null before the first. */
+  lastCommitAt: number | null;
+}

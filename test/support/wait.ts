@@ -1,0 +1,25 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+export interface WaitOptions {
+  /** What is waited for; becomes the error message. */
+  what: string;
+  timeoutMs?: number;
+  everyMs?: number;
+}
+
+/** Resolves with the first truthy value of `probe`, polled; rejects naming `what` after the time limit. Errors of `probe` count as "not yet" and are shown at the end. */
+export async function waitFor<T>(probe: () => T | Promise<T>, options: WaitOptions): Promise<NonNullable<T>> {
+  const deadline = Date.now() + (options.timeoutMs ?? 15_000);
+  let last: unknown;
+  for (;;) {
+    try {
+      const value = await probe();
+      if (value) return value;
+      last = value;
+    } catch (error) {
+      last = error;
+    }
+    if (Date.now() > deadline) throw new Error(`waited in vain for ${options.what}; last: ${String(last)}`);
+    await sleep(options.everyMs ?? 25);
+  }
+}
