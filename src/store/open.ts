@@ -1,0 +1,35 @@
+/** Opening SQLite files: the only place that knows the driver and the pragmas. */
+import Database from 'better-sqlite3';
+
+export type Db = Database.Database;
+export type Statement<P extends unknown[] = unknown[], R = unknown> = Database.Statement<P, R>;
+
+/** Wait for another connection's lock, in milliseconds. Readers never wait in WAL mode; writers of keys.db may. */
+const BUSY_TIMEOUT_MS = 5_000;
+
+/** The WAL is cut back to this size whenever a checkpoint has emptied it. */
+const WAL_SIZE_LIMIT_BYTES = 64 * 1024 * 1024;
+
+export interface OpenOptions {
+  /** Open without the right to write; the file must exist. */
+  readonly?: boolean;
+  /** Page cache of this connection, MiB. */
+  cacheMb?: number;
+}
+
+/**
+ * Opens a database file in WAL mode. busy_timeout comes first, because switching to WAL itself needs a lock.
+ * `synchronous=NORMAL` can lose the newest commits in a power cut but never tears one: the index re-reads them.
+ */
+export function openDatabase(path: string, options: OpenOptions = {}): Db {
+  const db = new Database(path, { readonly: options.readonly ?? false });
+  db.pragma(`busy_timeout = ${BUSY_TIMEOUT_MS}`);
+  if (!options.readonly) {
+    db.pragma('journal_mode = WAL');
+    db.pragma('synchronous = NORMAL');
+    db.pragma(`journal_size_limit = ${WAL_SIZE_LIMIT_BYTES}`);
+  }
+  db.pragma(`cache_size = ${-(options.cacheMb ?? 16) * 1024}`);
+  db.pragma('temp_store = MEMORY');
+  return db;
+}

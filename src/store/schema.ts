@@ -1,0 +1,119 @@
+/**
+ * The tables of `index.db`. Every number inside the program is an integer id; addresses, hashes and amounts are
+ * bytes. Ids are dense and given in the order of first appearance on the chain, so the same chain always gives the
+ * same rows, however it was cut into commits; a rollback removes ids from the end.
+ *
+ * Amounts are the shortest big-endian bytes of a non-negative integer (zero is an empty blob); balances are
+ * order-preserving signed bytes (lib/signed.ts).
+ */
+
+/** wallets.id of the zero address, whose row is there from the start. All other ids count from 1. */
+export const ZERO_WALLET = 0;
+
+/** `PRAGMA application_id` of an index file: "atls". */
+export const INDEX_APPLICATION_ID = 0x61746c73;
+
+export const SCHEMA_V1 = /* sql */ `
+-- One row: what this index is of.
+CREATE TABLE chain (
+  one INTEGER PRIMARY KEY CHECK (one = 1),
+  chain_id INTEGER NOT NULL,
+  start_block INTEGER NOT NULL          -- first block of the contiguous range that is indexed
+);
+
+-- Every indexed block, without gaps from chain.start_block on.
+CREATE TABLE blocks (
+  number INTEGER PRIMARY KEY,
+  hash BLOB NOT NULL,                   -- 32 bytes; the parent's is in the row before
+  timestamp INTEGER NOT NULL,           -- Unix seconds
+  last_transfer INTEGER NOT NULL,       -- highest transfers.id up to and with this block, 0 if none
+  last_wallet INTEGER NOT NULL          -- highest wallets.id up to and with this block, 0 if none
+);
+-- From a transfer to its block: the lowest number whose last_transfer reaches the id.
+CREATE INDEX blocks_by_transfer ON blocks (last_transfer, number);
+
+-- Every transfer in chain order; id is dense from 1 and is the pagination key of the API.
+CREATE TABLE transfers (
+  id INTEGER PRIMARY KEY,
+  tx NOT NULL,                          -- on a transaction's first transfer its hash (32 bytes), on the others the
+                                        -- distance back to that first one
+  sender INTEGER NOT NULL,              -- wallets.id
+  receiver INTEGER NOT NULL,            -- wallets.id
+  kind INTEGER NOT NULL,                -- types.ts Kind
+  token INTEGER,                        -- tokens.id, null for native
+  amount BLOB,                          -- wei or the token's units; null for ERC-721, whose amount is 1
+  token_number BLOB,                    -- the ERC-721 or ERC-1155 token id (big-endian, shortest), else null
+  log_index INTEGER                     -- position of the log in its block, null for native
+);
+-- Native transfers worth showing as whales, by size class: 8 bytes of wei begin at 0.072 coins.
+CREATE INDEX transfers_large_native ON transfers (length(amount))
+  WHERE kind IN (0, 2) AND length(amount) >= 8;
+
+-- One row per address that ever stood in a transfer, as sender, receiver or token contract. The counters equal
+-- what listing the transfers gives; the facts name transfers.id.
+CREATE TABLE wallets (
+  id INTEGER PRIMARY KEY,
+  address BLOB NOT NULL,                -- 20 bytes
+  transfers INTEGER NOT NULL,           -- transfers this wallet takes part in; one to itself counts once
+  transactions INTEGER NOT NULL,        -- distinct transactions among them
+  tokens INTEGER NOT NULL,              -- distinct token contracts among them
+  token_transfers INTEGER NOT NULL,     -- those that carry a token
+  internal_received INTEGER NOT NULL,   -- internal native transfers received
+  first_transfer INTEGER,               -- its first transfer, null for a token contract without transfers of its own
+  last_transfer INTEGER,
+  native_received BLOB NOT NULL,        -- wei, direct and internal
+  native_sent BLOB NOT NULL,
+  first_direct INTEGER,                 -- first direct native transfer received from another, not from zero
+  first_internal INTEGER,               -- the same among internal ones
+  latest_direct INTEGER,                -- newest direct native transfer received from another, not from zero
+  latest_internal INTEGER,
+  funder INTEGER,                       -- sender of first_direct, or if there is none of first_internal
+  funding INTEGER,                      -- that transfer
+  funded INTEGER NOT NULL,              -- wallets whose funder this wallet is
+  recent BLOB NOT NULL                  -- its newest transfers, packed (store/activity.ts); older ones are in activity
+);
+CREATE UNIQUE INDEX wallets_by_address ON wallets (address);
+-- The wallets one funder funded first, in the order of funding.
+CREATE INDEX wallets_by_funder ON wallets (funder, funding) WHERE funder IS NOT NULL;
+
+-- The older transfers of a wallet in packed runs of ACTIVITY_RUN entries; never changed once written.
+CREATE TABLE activity (
+  wallet INTEGER NOT NULL,
+  first_transfer INTEGER NOT NULL,      -- id of the run's first entry
+  entries BLOB NOT NULL,
+  PRIMARY KEY (wallet, first_transfer)
+) WITHOUT ROWID;
+
+-- One row per token contract, whatever it emits.
+CREATE TABLE tokens (
+  id INTEGER PRIMARY KEY,
+  wallet INTEGER NOT NULL,              -- wallets.id of the contract's address
+  transfers INTEGER NOT NULL,
+  holders INTEGER NOT NULL,             -- wallets with a balance above zero, the zero address left out
+  wallets INTEGER NOT NULL,             -- distinct addresses in its transfers, the zero address left out
+  buyers INTEGER NOT NULL,              -- rows in first_buyers
+  first_transfer INTEGER NOT NULL,
+  kind INTEGER NOT NULL                 -- Kind of its first transfer
+);
+CREATE UNIQUE INDEX tokens_by_wallet ON tokens (wallet);
+
+-- What the transfers of a token leave with each address: an estimate of its balance.
+CREATE TABLE holdings (
+  token INTEGER NOT NULL,
+  wallet INTEGER NOT NULL,
+  transfers INTEGER NOT NULL,           -- transfers of the token with this address; one to itself counts once
+  balance BLOB NOT NULL,                -- signed; ERC-721 counts tokens, ERC-1155 sums units over ids
+  PRIMARY KEY (token, wallet)
+) WITHOUT ROWID;
+
+-- The first receivers of a non-zero amount of each token, FIRST_BUYERS of them at most.
+CREATE TABLE first_buyers (
+  token INTEGER NOT NULL,
+  transfer INTEGER NOT NULL,            -- the transfer that made the wallet a holder
+  wallet INTEGER NOT NULL,
+  PRIMARY KEY (token, transfer)
+) WITHOUT ROWID;
+`;
+
+/** How many first receivers are kept per token: the maximum `limit` of token_first_buyers. */
+export const FIRST_BUYERS = 200;
