@@ -1,0 +1,203 @@
+/**
+ * Decoded transfers of a run of consecutive blocks, as columns of numbers and bytes.
+ *
+ * Columns rather than objects: a batch of 200,000 transfers is a dozen array buffers that move between threads
+ * without copying, and the store walks them without touching the garbage collector.
+ */
+import { UpstreamError } from '../errors.ts';
+import { writeHex } from '../lib/hex.ts';
+import { GrowingBytes, GrowingInts } from './growing.ts';
+
+/** Why a log with a transfer's first topic was not taken as a transfer (metric label). */
+export type SkipReason =
+  | 'transfer_topics'
+  | 'transfer_data'
+  | 'single_shape'
+  | 'batch_shape'
+  | 'consecutive_shape'
+  | 'consecutive_range'
+  | 'wrapped_shape'
+  | 'staking_shape'
+  | 'dirty_address';
+
+export interface BlockBatch {
+  blockCount: number;
+  transferCount: number;
+  /** Per block. */
+  number: Uint32Array;
+  timestamp: Uint32Array;
+  /** Hash and parent hash, 32 bytes each per block. */
+  hash: Uint8Array;
+  parent: Uint8Array;
+  /** Transfers, and distinct addresses, up to and with each block. */
+  transferEnd: Uint32Array;
+  addressEnd: Uint32Array;
+  /** 20 bytes per distinct address, in the order of first appearance: sender, receiver, token of each transfer. */
+  addresses: Uint8Array;
+  /** 32 bytes per transaction that has a transfer. */
+  txHashes: Uint8Array;
+  /** Per transfer. `tx` indexes txHashes; `from`, `to`, `token` index addresses; -1 is "none". */
+  kind: Uint8Array;
+  tx: Uint32Array;
+  from: Uint32Array;
+  to: Uint32Array;
+  token: Int32Array;
+  logIndex: Int32Array;
+  /** Where each transfer's amount and token id end in the bytes beside; an amount of zero has no bytes. */
+  amountEnd: Uint32Array;
+  amounts: Uint8Array;
+  tokenNumberEnd: Uint32Array;
+  tokenNumbers: Uint8Array;
+  skipped: Partial<Record<SkipReason, number>>;
+}
+
+/** The buffers of a batch, to hand to `postMessage` as transferables. */
+export function batchBuffers(batch: BlockBatch): ArrayBuffer[] {
+  return Object.values(batch).flatMap((column: unknown) =>
+    ArrayBuffer.isView(column) && column.buffer instanceof ArrayBuffer ? [column.buffer] : [],
+  );
+}
+
+/** Collects transfers block by block; `finish` gives the batch and leaves the builder unusable. */
+export class BatchBuilder {
+  private readonly blockNumber = new GrowingInts(Uint32Array, 64);
+  private readonly timestamp = new GrowingInts(Uint32Array, 64);
+  private readonly hash = new GrowingBytes(64 * 32);
+  private readonly parent = new GrowingBytes(64 * 32);
+  private readonly transferEnd = new GrowingInts(Uint32Array, 64);
+  private readonly addressEnd = new GrowingInts(Uint32Array, 64);
+  private readonly addresses = new GrowingBytes(1024 * 20);
+  private readonly txHashes = new GrowingBytes(1024 * 32);
+  private readonly kind = new GrowingBytes(1024);
+  private readonly tx = new GrowingInts(Uint32Array, 1024);
+  private readonly from = new GrowingInts(Uint32Array, 1024);
+  private readonly to = new GrowingInts(Uint32Array, 1024);
+  private readonly token = new GrowingInts(Int32Array, 1024);
+  private readonly logIndex = new GrowingInts(Int32Array, 1024);
+  private readonly amountEnd = new GrowingInts(Uint32Array, 1024);
+  private readonly amounts = new GrowingBytes(1024 * 10);
+  private readonly tokenNumberEnd = new GrowingInts(Uint32Array, 1024);
+  private readonly tokenNumbers = new GrowingBytes(1024);
+  private readonly skipped: Partial<Record<SkipReason, number>> = {};
+  /** 40 hex digits, lower case, to position in `addresses`. */
+  private readonly addressIndex = new Map<string, number>();
+  /** Hash of the transaction whose transfers are being pushed; written once the first one comes. */
+  private txHash = '';
+  private txOpen = false;
+
+  get transferCount(): number {
+    return this.kind.length;
+  }
+
+  /** Ends the block whose transfers were pushed since the last call. Hashes are `0x` + 64 digits. */
+  endBlock(number: number, hash: string, parent: string, timestamp: number): void {
+    this.blockNumber.push(number);
+    this.timestamp.push(timestamp);
+    this.appendHex(this.hash, hash, 2, 66);
+    this.appendHex(this.parent, parent, 2, 66);
+    this.transferEnd.push(this.kind.length);
+    this.addressEnd.push(this.addressIndex.size);
+  }
+
+  /** Begins a transaction; its hash is stored only when a transfer follows. */
+  beginTransaction(hash: string): void {
+    this.txHash = hash;
+    this.txOpen = false;
+  }
+
+  /**
+   * Adds a transfer of the current transaction. Addresses are 40 hex digits without prefix; `token` is empty for a
+   * native one. The amount is the hex digits `amountText[amountStart..amountEnd)`; `tokenNumberText` likewise holds
+   * the whole hex digits of an NFT id, empty for none.
+   */
+  push(
+    kind: number,
+    from: string,
+    to: string,
+    token: string,
+    logIndex: number,
+    amountText: string,
+    amountStart: number,
+    amountEnd: number,
+    tokenNumberText = '',
+  ): void {
+    if (!this.txOpen) {
+      this.appendHex(this.txHashes, this.txHash, 2, 66);
+      this.txOpen = true;
+    }
+    this.kind.push(kind);
+    this.tx.push(this.txHashes.length / 32 - 1);
+    this.from.push(this.address(from));
+    this.to.push(this.address(to));
+    this.token.push(token === '' ? -1 : this.address(token));
+    this.logIndex.push(logIndex);
+    this.appendInteger(this.amounts, amountText, amountStart, amountEnd);
+    this.amountEnd.push(this.amounts.length);
+    this.appendInteger(this.tokenNumbers, tokenNumberText, 0, tokenNumberText.length);
+    this.tokenNumberEnd.push(this.tokenNumbers.length);
+  }
+
+  skip(reason: SkipReason): void {
+    this.skipped[reason] = (this.skipped[reason] ?? 0) + 1;
+  }
+
+  finish(): BlockBatch {
+    return {
+      blockCount: this.blockNumber.length,
+      transferCount: this.kind.length,
+      number: this.blockNumber.done(),
+      timestamp: this.timestamp.done(),
+      hash: this.hash.done(),
+      parent: this.parent.done(),
+      transferEnd: this.transferEnd.done(),
+      addressEnd: this.addressEnd.done(),
+      addresses: this.addresses.done(),
+      txHashes: this.txHashes.done(),
+      kind: this.kind.done(),
+      tx: this.tx.done(),
+      from: this.from.done(),
+      to: this.to.done(),
+      token: this.token.done(),
+      logIndex: this.logIndex.done(),
+      amountEnd: this.amountEnd.done(),
+      amounts: this.amounts.done(),
+      tokenNumberEnd: this.tokenNumberEnd.done(),
+      tokenNumbers: this.tokenNumbers.done(),
+      skipped: this.skipped,
+    };
+  }
+
+  private address(digits: string): number {
+    const known = this.addressIndex.get(digits);
+    if (known !== undefined) return known;
+    const lower = digits.toLowerCase();
+    if (lower !== digits) return this.address(lower);
+    const index = this.addressIndex.size;
+    this.appendHex(this.addresses, digits, 0, 40);
+    this.addressIndex.set(digits, index);
+    return index;
+  }
+
+  private appendHex(to: GrowingBytes, text: string, start: number, end: number): void {
+    const at = to.reserve((end - start) >> 1);
+    if (text.length < end || !writeHex(text, start, end, to.bytes, at)) {
+      throw new UpstreamError(
+        'malformed',
+        `the node sent ${JSON.stringify(text.slice(0, 80))} where ${end - start} hex digits belong`,
+      );
+    }
+  }
+
+  /** Appends the shortest big-endian bytes of the hex digits: leading zeros are dropped, zero appends nothing. */
+  private appendInteger(to: GrowingBytes, text: string, start: number, end: number): void {
+    let first = start;
+    while (first < end && text.charCodeAt(first) === 48) first++;
+    if ((end - first) % 2 === 0) {
+      this.appendHex(to, text, first, end);
+    } else if (first > start) {
+      this.appendHex(to, text, first - 1, end);
+    } else {
+      this.appendHex(to, `0${text.slice(first, end)}`, 0, end - first + 1);
+    }
+  }
+}

@@ -1,0 +1,135 @@
+/** One block of a node, tied together by its hash and taken apart into transfers (rules: CONTRACT section 2). */
+import { UpstreamError } from '../errors.ts';
+import { Kind } from '../types.ts';
+import type { BatchBuilder } from './batch.ts';
+import {
+  isZero,
+  type JsonObject,
+  readAddress,
+  readAmount,
+  readArray,
+  readHex,
+  readObject,
+  readQuantity,
+} from './json.ts';
+import { decodeLogs, readLogs } from './logs.ts';
+import { decodePayouts, STAKING, SYSTEM_SENDER } from './staking.ts';
+import { ZERO_DIGITS } from './topics.ts';
+import { flatTraces, type TransactionTraces, treeTraces } from './traces.ts';
+
+/** What differs between chains. */
+export interface DecodeRules {
+  /** Monad's system transactions and staking payouts exist. */
+  monad: boolean;
+  /** Wrapped native contracts, lower-case `0x` text. */
+  wrappedNative: ReadonlySet<string>;
+}
+
+/** The node's answers for one block, as parsed JSON. `traces` is null when none were asked for. */
+export interface BlockParts {
+  block: unknown;
+  receipts: unknown;
+  traces: { form: 'tree' | 'flat'; value: unknown } | null;
+}
+
+/** Gas of a transaction that ran no code. */
+const PLAIN_TRANSFER_GAS = 21_000;
+
+/**
+ * Appends one block to the batch. Throws UpstreamError `malformed` for wrong types and `inconsistent` when the
+ * parts are not of one block; the batch must then be thrown away.
+ */
+export function decodeBlock(out: BatchBuilder, parts: BlockParts, rules: DecodeRules): void {
+  const block = readObject(parts.block, 'block');
+  const hash = readHex(block['hash'], 64, 'block hash');
+  const transactions = readTransactions(block);
+  const txHashes = transactions.map((tx) => readHex(tx['hash'], 64, 'transaction hash'));
+  const receipts = readReceipts(parts.receipts, hash, txHashes);
+  const traces = parts.traces === null ? null : readTraces(parts.traces, txHashes, hash);
+  for (let i = 0; i < transactions.length; i++) {
+    const receipt = receipts[i]!;
+    if (!succeeded(receipt, traces, i)) continue;
+    out.beginTransaction(txHashes[i]!);
+    decodeDirect(out, transactions[i]!, receipt, rules);
+    traces?.internal(i, (from, to, amount) =>
+      out.push(Kind.nativeInternal, from, to, '', -1, amount, 2, amount.length),
+    );
+    const logs = readLogs(receipt);
+    if (rules.monad) decodePayouts(out, logs, traces, i);
+    decodeLogs(out, logs, rules.wrappedNative);
+  }
+  const parent = readHex(block['parentHash'], 64, 'parentHash');
+  out.endBlock(
+    readQuantity(block['number'], 'block number'),
+    hash,
+    parent,
+    readQuantity(block['timestamp'], 'timestamp'),
+  );
+}
+
+/** Whether a block can hold internal transfers: some transaction may have run code. Spares the node the tracing. */
+export function needsTraces(block: unknown, receipts: unknown, rules: DecodeRules): boolean {
+  const results = readArray(receipts, 'receipts');
+  return readTransactions(readObject(block, 'block')).some((tx, i) => {
+    const receipt = readObject(results[i], 'receipt');
+    if (receipt['status'] === '0x0' || (rules.monad && isSystem(tx))) return false;
+    return tx['to'] === null || tx['input'] !== '0x' || Number(receipt['gasUsed']) !== PLAIN_TRANSFER_GAS;
+  });
+}
+
+function readTransactions(block: JsonObject): JsonObject[] {
+  return readArray(block['transactions'], 'transactions').map((tx) => readObject(tx, 'transaction'));
+}
+
+function readReceipts(value: unknown, blockHash: string, txHashes: readonly string[]): JsonObject[] {
+  const receipts = readArray(value, 'receipts').map((receipt) => readObject(receipt, 'receipt'));
+  if (receipts.length !== txHashes.length) {
+    throw new UpstreamError(
+      'inconsistent',
+      `the node sent ${receipts.length} receipts for the ${txHashes.length} transactions of block ${blockHash}`,
+    );
+  }
+  for (let i = 0; i < receipts.length; i++) {
+    const { blockHash: of, transactionHash } = receipts[i]!;
+    if (of !== blockHash || transactionHash !== txHashes[i]) {
+      throw new UpstreamError(
+        'inconsistent',
+        `the node sent a receipt of ${String(transactionHash)} in block ${String(of)} for ${txHashes[i]} in ${blockHash}`,
+      );
+    }
+  }
+  return receipts;
+}
+
+function readTraces(
+  traces: { form: 'tree' | 'flat'; value: unknown },
+  txHashes: readonly string[],
+  blockHash: string,
+): TransactionTraces {
+  return traces.form === 'tree'
+    ? treeTraces(traces.value, txHashes)
+    : flatTraces(traces.value, txHashes, blockHash);
+}
+
+/** Receipts from before Byzantium have no status: there the root call tells, and without traces the transaction counts as done. */
+function succeeded(receipt: JsonObject, traces: TransactionTraces | null, index: number): boolean {
+  const { status } = receipt;
+  if (status === '0x1') return true;
+  if (status === '0x0') return false;
+  if (status === undefined || status === null) return traces === null || !traces.failed(index);
+  throw new UpstreamError('malformed', `the node sent ${JSON.stringify(status)} as receipt status`);
+}
+
+function isSystem(tx: JsonObject): boolean {
+  return tx['from'] === `0x${SYSTEM_SENDER}`;
+}
+
+/** The transaction's own value: to its receiver or the contract it created; Monad's block reward is a mint. */
+function decodeDirect(out: BatchBuilder, tx: JsonObject, receipt: JsonObject, rules: DecodeRules): void {
+  const amount = readAmount(tx['value'], 'transaction value');
+  if (isZero(amount)) return;
+  const sender = readAddress(tx['from'], 'transaction from');
+  const to = readAddress(tx['to'] ?? receipt['contractAddress'], 'transaction to');
+  const from = rules.monad && isSystem(tx) && to === STAKING ? ZERO_DIGITS : sender;
+  out.push(Kind.nativeDirect, from, to, '', -1, amount, 2, amount.length);
+}

@@ -1,0 +1,57 @@
+/** Checked reads from what the node sent. A wrong type is the node's fault and worth a retry, so it is an UpstreamError. */
+import { UpstreamError } from '../errors.ts';
+
+export type JsonObject = Record<string, unknown>;
+
+function malformed(what: string, value: unknown): UpstreamError {
+  return new UpstreamError('malformed', `the node sent ${JSON.stringify(value)?.slice(0, 80)} as ${what}`);
+}
+
+export function readObject(value: unknown, what: string): JsonObject {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw malformed(what, value);
+  return value as JsonObject;
+}
+
+export function readArray(value: unknown, what: string): unknown[] {
+  if (!Array.isArray(value)) throw malformed(what, value);
+  return value;
+}
+
+/** A `0x` string with exactly `digits` hex digits (the digits themselves are checked where they become bytes). */
+export function readHex(value: unknown, digits: number, what: string): string {
+  if (typeof value !== 'string' || value.length !== digits + 2 || !value.startsWith('0x'))
+    throw malformed(what, value);
+  return value;
+}
+
+/** The 40 digits of an address. */
+export function readAddress(value: unknown, what: string): string {
+  return readHex(value, 40, what).slice(2);
+}
+
+/** A `0x` string of any length: data, or a quantity whose digits are used as they are. */
+export function readData(value: unknown, what: string): string {
+  if (typeof value !== 'string' || !value.startsWith('0x')) throw malformed(what, value);
+  return value;
+}
+
+/** A quantity that fits a safe integer. */
+export function readQuantity(value: unknown, what: string): number {
+  const number = typeof value === 'string' && value.startsWith('0x') ? Number(value) : Number.NaN;
+  if (!Number.isSafeInteger(number)) throw malformed(what, value);
+  return number;
+}
+
+/** A quantity of up to 256 bits as `0x` text; an absent one is zero (typed transactions without `value`). */
+export function readAmount(value: unknown, what: string): string {
+  if (value === undefined || value === null) return '0x';
+  const text = readData(value, what);
+  if (text.length > 66) throw malformed(what, value);
+  return text;
+}
+
+/** True for `0x`, `0x0`, `0x000`...: nothing moves. */
+export function isZero(quantity: string): boolean {
+  for (let i = 2; i < quantity.length; i++) if (quantity.charCodeAt(i) !== 48) return false;
+  return true;
+}

@@ -1,0 +1,197 @@
+/**
+ * Token transfers from logs (facts: node-rpc.md section 4). A log whose first topic is a transfer's but whose form
+ * is not is skipped and counted by reason; it never becomes a transfer of zero.
+ */
+import { Kind } from '../types.ts';
+import type { BatchBuilder } from './batch.ts';
+import { readAddress, readArray, readData, readObject, readQuantity } from './json.ts';
+import {
+  CONSECUTIVE_TRANSFER,
+  DEPOSIT,
+  NATIVE_LOG_EMITTER,
+  TRANSFER,
+  TRANSFER_BATCH,
+  TRANSFER_SINGLE,
+  WITHDRAWAL,
+} from './topics.ts';
+
+/** One log as the decoders see it: the emitter and each topic as `0x` text, data as `0x` text. */
+export interface Log {
+  emitter: string;
+  topics: readonly string[];
+  data: string;
+  index: number;
+}
+
+/** Most transfers one ERC-2309 range is taken apart into; the standard sets no bound and one log could claim 2^256. */
+export const CONSECUTIVE_LIMIT = 10_000n;
+
+/** Characters of `0x` and n 32-byte words. */
+const words = (n: number): number => 2 + 64 * n;
+
+/** Reads the logs of a receipt. */
+export function readLogs(receipt: Record<string, unknown>): Log[] {
+  return readArray(receipt['logs'], 'receipt logs').map((item) => {
+    const log = readObject(item, 'log');
+    return {
+      emitter: `0x${readAddress(log['address'], 'log address')}`.toLowerCase(),
+      topics: readArray(log['topics'], 'log topics').map((topic) => readData(topic, 'log topic')),
+      data: readData(log['data'], 'log data'),
+      index: readQuantity(log['logIndex'], 'logIndex'),
+    };
+  });
+}
+
+/** Pushes every token transfer in the logs of one transaction. `wrappedNative` holds emitters as lower-case `0x` text. */
+export function decodeLogs(
+  out: BatchBuilder,
+  logs: readonly Log[],
+  wrappedNative: ReadonlySet<string>,
+): void {
+  for (const log of logs) {
+    if (log.emitter === NATIVE_LOG_EMITTER) continue;
+    switch (log.topics[0]) {
+      case TRANSFER:
+        decodeTransfer(out, log);
+        break;
+      case TRANSFER_SINGLE:
+        decodeSingle(out, log);
+        break;
+      case TRANSFER_BATCH:
+        decodeBatch(out, log);
+        break;
+      case CONSECUTIVE_TRANSFER:
+        decodeConsecutive(out, log);
+        break;
+      case DEPOSIT:
+      case WITHDRAWAL:
+        if (wrappedNative.has(log.emitter)) decodeWrapped(out, log, logs);
+        break;
+    }
+  }
+}
+
+/** The 40 digits of an address word, or null when its upper 12 bytes are not zero. */
+function addressOf(topic: string): string | null {
+  return topic.length === 66 && topic.startsWith('0x000000000000000000000000') ? topic.slice(26) : null;
+}
+
+/** Pushes a transfer between two topics, or counts it as skipped when one is no clean address. */
+function pushBetween(
+  out: BatchBuilder,
+  kind: number,
+  log: Log,
+  fromTopic: string,
+  toTopic: string,
+  amountText: string,
+  amountStart: number,
+  tokenNumberText = '',
+): void {
+  const from = addressOf(fromTopic);
+  const to = addressOf(toTopic);
+  if (from === null || to === null) return out.skip('dirty_address');
+  const end = amountText === '' ? 0 : amountStart + 64;
+  out.push(kind, from, to, log.emitter.slice(2), log.index, amountText, amountStart, end, tokenNumberText);
+}
+
+/** ERC-20 by three topics and one word of data, ERC-721 by four topics and no data. */
+function decodeTransfer(out: BatchBuilder, log: Log): void {
+  const [, from, to, number] = log.topics;
+  if (from === undefined || to === undefined || log.topics.length > 4) return out.skip('transfer_topics');
+  if (number === undefined) {
+    if (log.data.length !== words(1)) return out.skip('transfer_data');
+    return pushBetween(out, Kind.erc20, log, from, to, log.data, 2);
+  }
+  if (log.data.length !== words(0)) return out.skip('transfer_data');
+  pushBetween(out, Kind.erc721, log, from, to, '', 0, number.slice(2));
+}
+
+/** ERC-1155 TransferSingle(operator, from, to, id, value): the last two in data. */
+function decodeSingle(out: BatchBuilder, log: Log): void {
+  const [, , from, to] = log.topics;
+  if (from === undefined || to === undefined || log.topics.length !== 4 || log.data.length !== words(2)) {
+    return out.skip('single_shape');
+  }
+  pushBetween(out, Kind.erc1155, log, from, to, log.data, 66, log.data.slice(2, 66));
+}
+
+/** ERC-1155 TransferBatch(operator, from, to, ids[], values[]): one transfer per id, none at all when the lengths differ. */
+function decodeBatch(out: BatchBuilder, log: Log): void {
+  const [, , from, to] = log.topics;
+  if (from === undefined || to === undefined || log.topics.length !== 4) return out.skip('batch_shape');
+  const ids = arrayAt(log.data, 0);
+  const values = arrayAt(log.data, 1);
+  if (ids === null || values === null || ids.length !== values.length) return out.skip('batch_shape');
+  for (let i = 0; i < ids.length; i++) {
+    const id = ids.start + 64 * i;
+    pushBetween(
+      out,
+      Kind.erc1155,
+      log,
+      from,
+      to,
+      log.data,
+      values.start + 64 * i,
+      log.data.slice(id, id + 64),
+    );
+  }
+}
+
+/** The ABI array whose offset stands in head word `head`: its length and where in the text its first word begins, or null when it does not lie within the data. */
+function arrayAt(data: string, head: number): { start: number; length: number } | null {
+  const offset = smallWord(data, words(head));
+  if (offset === null) return null;
+  const at = 2 + offset * 2;
+  const length = smallWord(data, at);
+  if (length === null || at + 64 + length * 64 > data.length) return null;
+  return { start: at + 64, length };
+}
+
+/** The 32-byte word at a text position as a number, or null when it is outside the data or beyond 2^32. */
+function smallWord(data: string, at: number): number | null {
+  if (at + 64 > data.length) return null;
+  for (let i = at; i < at + 56; i++) if (data.charCodeAt(i) !== 48) return null;
+  const value = Number.parseInt(data.slice(at + 56, at + 64), 16);
+  return Number.isNaN(value) ? null : value;
+}
+
+/** ERC-2309 ConsecutiveTransfer(fromTokenId, toTokenId, from, to): one ERC-721 transfer per id, refused beyond the limit. */
+function decodeConsecutive(out: BatchBuilder, log: Log): void {
+  const [, first, from, to] = log.topics;
+  if (
+    first === undefined ||
+    from === undefined ||
+    to === undefined ||
+    log.topics.length !== 4 ||
+    log.data.length !== words(1)
+  ) {
+    return out.skip('consecutive_shape');
+  }
+  const start = BigInt(first);
+  const end = BigInt(log.data);
+  if (end < start) return out.skip('consecutive_shape');
+  if (end - start >= CONSECUTIVE_LIMIT) return out.skip('consecutive_range');
+  for (let id = start; id <= end; id++) pushBetween(out, Kind.erc721, log, from, to, '', 0, id.toString(16));
+}
+
+/**
+ * Deposit and Withdrawal of a wrapped native coin: a mint to or burn from the account, unless the contract also
+ * emitted the equal Transfer to or from zero in the same transaction (each such Transfer covers one of them).
+ */
+function decodeWrapped(out: BatchBuilder, log: Log, logs: readonly Log[]): void {
+  const account = log.topics[1];
+  if (account === undefined || log.topics.length !== 2 || log.data.length !== words(1))
+    return out.skip('wrapped_shape');
+  const zero = `0x${'0'.repeat(64)}`;
+  const [from, to] = log.topics[0] === DEPOSIT ? [zero, account] : [account, zero];
+  const same = (other: Log): boolean => other.emitter === log.emitter && other.data === log.data;
+  const events = logs.filter(
+    (other) => same(other) && other.topics[0] === log.topics[0] && other.topics[1] === account,
+  );
+  const covered = logs.filter(
+    (other) =>
+      same(other) && other.topics[0] === TRANSFER && other.topics[1] === from && other.topics[2] === to,
+  );
+  if (events.indexOf(log) < covered.length) return;
+  pushBetween(out, Kind.erc20, log, from, to, log.data, 2);
+}
