@@ -15,6 +15,8 @@ export interface OpenOptions {
   readonly?: boolean;
   /** Page cache of this connection, MiB. */
   cacheMb?: number;
+  /** Page size of a file that is created by this call, bytes. */
+  pageBytes?: number;
 }
 
 /**
@@ -23,13 +25,23 @@ export interface OpenOptions {
  */
 export function openDatabase(path: string, options: OpenOptions = {}): Db {
   const db = new Database(path, { readonly: options.readonly ?? false });
+  try {
+    configure(db, options);
+    return db;
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+}
+
+function configure(db: Db, options: OpenOptions): void {
   db.pragma(`busy_timeout = ${BUSY_TIMEOUT_MS}`);
   if (!options.readonly) {
+    if (options.pageBytes) db.pragma(`page_size = ${options.pageBytes}`);
     db.pragma('journal_mode = WAL');
     db.pragma('synchronous = NORMAL');
     db.pragma(`journal_size_limit = ${WAL_SIZE_LIMIT_BYTES}`);
   }
   db.pragma(`cache_size = ${-(options.cacheMb ?? 16) * 1024}`);
   db.pragma('temp_store = MEMORY');
-  return db;
 }

@@ -1,0 +1,298 @@
+/** Writing blocks: rows, counters and facts of a batch in one transaction. */
+import { bytesToBigInt } from '../lib/hex.ts';
+import { isNative, Kind } from '../types.ts';
+import { Flag } from './activity.ts';
+import { Changes, type Tables } from './changes.ts';
+import type { Db, Statement } from './open.ts';
+import { ZERO_WALLET } from './schema.ts';
+import { TokenState } from './token-state.ts';
+import { WalletState } from './wallet-state.ts';
+
+/**
+ * What is appended: consecutive blocks as columns. Structurally the batch of `decode/batch.ts`, whose comments
+ * explain the columns; named here so that the store depends on no other folder.
+ */
+export interface AppendableBlocks {
+  blockCount: number;
+  transferCount: number;
+  number: Uint32Array;
+  timestamp: Uint32Array;
+  hash: Uint8Array;
+  transferEnd: Uint32Array;
+  addressEnd: Uint32Array;
+  addresses: Uint8Array;
+  txHashes: Uint8Array;
+  kind: Uint8Array;
+  tx: Uint32Array;
+  from: Uint32Array;
+  to: Uint32Array;
+  token: Int32Array;
+  logIndex: Int32Array;
+  amountEnd: Uint32Array;
+  amounts: Uint8Array;
+  tokenNumberEnd: Uint32Array;
+  tokenNumbers: Uint8Array;
+}
+
+export class Appender {
+  private readonly db: Db;
+  private readonly tables: Tables;
+  private readonly insertBlock: Statement;
+  private readonly insertTransfer: Statement;
+  private readonly lastIds: Statement<[], { last_transfer: number; last_wallet: number }>;
+
+  constructor(db: Db, tables: Tables) {
+    this.db = db;
+    this.tables = tables;
+    this.insertBlock = db.prepare(
+      'INSERT INTO blocks (number, hash, timestamp, last_transfer, last_wallet) VALUES (?, ?, ?, ?, ?)',
+    );
+    this.insertTransfer = db.prepare(/* sql */ `
+      INSERT INTO transfers (id, tx, sender, receiver, kind, token, amount, token_number, log_index)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`);
+    this.lastIds = db.prepare('SELECT last_transfer, last_wallet FROM blocks ORDER BY number DESC LIMIT 1');
+  }
+
+  /** Appends batches that follow the last indexed block and each other, in one transaction. */
+  append(batches: readonly AppendableBlocks[]): void {
+    this.db
+      .transaction(() => {
+        const commit = new Commit(this.tables, this.insertTransfer, this.insertBlock, this.lastIds.get());
+        for (const batch of batches) commit.add(batch);
+        commit.changes.save();
+      })
+      .immediate();
+  }
+}
+
+/** One commit under way. */
+class Commit {
+  readonly changes: Changes;
+  private readonly insertTransfer: Statement;
+  private readonly insertBlock: Statement;
+  private lastTransfer: number;
+  private lastWallet: number;
+  private lastToken: number;
+  /** Wallets new in this commit by the 20 bytes of their address as latin1 text. */
+  private readonly newWallets = new Map<string, WalletState>();
+  private readonly tokenOfWallet = new Map<number, TokenState>();
+
+  constructor(
+    tables: Tables,
+    insertTransfer: Statement,
+    insertBlock: Statement,
+    last: { last_transfer: number; last_wallet: number } | undefined,
+  ) {
+    this.changes = new Changes(tables);
+    this.insertTransfer = insertTransfer;
+    this.insertBlock = insertBlock;
+    this.lastTransfer = last?.last_transfer ?? 0;
+    this.lastWallet = last?.last_wallet ?? ZERO_WALLET;
+    this.lastToken = tables.tokens.lastId();
+  }
+
+  add(batch: AppendableBlocks): void {
+    const firstNew = this.lastWallet;
+    const wallets = this.resolveAddresses(batch.addresses);
+    const newByAddress = countNew(wallets, firstNew);
+    let transfer = 0;
+    let transactionStart = 0;
+    for (let block = 0; block < batch.blockCount; block++) {
+      for (const end = batch.transferEnd[block]!; transfer < end; transfer++) {
+        const id = ++this.lastTransfer;
+        if (transfer === 0 || batch.tx[transfer] !== batch.tx[transfer - 1]) transactionStart = id;
+        this.addTransfer(batch, transfer, id, transactionStart, wallets);
+      }
+      const lastWallet = firstNew + newByAddress[batch.addressEnd[block]!]!;
+      const hash = batch.hash.subarray(block * 32, block * 32 + 32);
+      this.insertBlock.run(batch.number[block], hash, batch.timestamp[block], this.lastTransfer, lastWallet);
+    }
+  }
+
+  /** The wallet of each address of a batch; unknown addresses get the next ids in order. */
+  private resolveAddresses(addresses: Uint8Array): WalletState[] {
+    const text = Buffer.from(addresses.buffer, addresses.byteOffset, addresses.byteLength);
+    const wallets: WalletState[] = [];
+    for (let at = 0; at < addresses.length; at += 20) {
+      const key = text.toString('latin1', at, at + 20);
+      wallets.push(
+        this.newWallets.get(key) ??
+          this.knownWallet(addresses.subarray(at, at + 20)) ??
+          this.createWallet(key, addresses.slice(at, at + 20)),
+      );
+    }
+    return wallets;
+  }
+
+  private knownWallet(address: Uint8Array): WalletState | null {
+    const found = this.changes.tables.wallets.findByAddress(address);
+    if (found === null) return null;
+    const loaded = this.changes.wallets.get(found.id);
+    if (loaded) return loaded;
+    this.changes.wallets.set(found.id, found);
+    return found;
+  }
+
+  private createWallet(key: string, address: Uint8Array): WalletState {
+    const wallet = new WalletState(++this.lastWallet, null, address);
+    this.newWallets.set(key, wallet);
+    this.changes.wallets.set(wallet.id, wallet);
+    return wallet;
+  }
+
+  private tokenAt(wallet: WalletState, id: number, kind: number): TokenState {
+    let token = this.tokenOfWallet.get(wallet.id);
+    if (!token) {
+      token =
+        this.changes.tables.tokens.findByWallet(wallet.id) ??
+        new TokenState(
+          {
+            id: ++this.lastToken,
+            wallet: wallet.id,
+            transfers: 0,
+            holders: 0,
+            wallets: 0,
+            buyers: 0,
+            first_transfer: id,
+            kind,
+          },
+          false,
+        );
+      this.tokenOfWallet.set(wallet.id, token);
+      this.changes.tokens.set(token.id, token);
+    }
+    return token;
+  }
+
+  private addTransfer(
+    batch: AppendableBlocks,
+    i: number,
+    id: number,
+    transactionStart: number,
+    wallets: readonly WalletState[],
+  ): void {
+    const kind = batch.kind[i]!;
+    const sender = wallets[batch.from[i]!]!;
+    const receiver = wallets[batch.to[i]!]!;
+    const amount = batch.amounts.subarray(i === 0 ? 0 : batch.amountEnd[i - 1], batch.amountEnd[i]);
+    const native = isNative(kind);
+    const token = native ? null : this.tokenAt(wallets[batch.token[i]!]!, id, kind);
+
+    const tx =
+      id === transactionStart
+        ? batch.txHashes.subarray(batch.tx[i]! * 32, batch.tx[i]! * 32 + 32)
+        : id - transactionStart;
+    const hasNumber = kind === Kind.erc721 || kind === Kind.erc1155;
+    const number = hasNumber
+      ? batch.tokenNumbers.subarray(i === 0 ? 0 : batch.tokenNumberEnd[i - 1], batch.tokenNumberEnd[i])
+      : null;
+    const logIndex = batch.logIndex[i]!;
+    this.insertTransfer.run(
+      id,
+      tx,
+      sender.id,
+      receiver.id,
+      kind,
+      token === null ? null : token.id,
+      kind === Kind.erc721 ? null : amount,
+      number,
+      logIndex < 0 ? null : logIndex,
+    );
+
+    this.addActivity(id, kind, sender, receiver, amount, native, transactionStart);
+    if (token === null) this.addNative(id, kind, sender, receiver, amount);
+    else this.addToken(id, token, sender, receiver, kind === Kind.erc721 ? 1n : bytesToBigInt(amount));
+  }
+
+  private addActivity(
+    id: number,
+    kind: number,
+    sender: WalletState,
+    receiver: WalletState,
+    amount: Uint8Array,
+    native: boolean,
+    transactionStart: number,
+  ): void {
+    const wei = native ? amount : null;
+    const flags = kind | (amount.length === 0 && kind !== Kind.erc721 ? Flag.zero : 0);
+    if (sender === receiver) {
+      this.addEntry(sender, id, flags | Flag.out | Flag.in, receiver.id, wei, transactionStart);
+    } else {
+      this.addEntry(sender, id, flags | Flag.out, receiver.id, wei, transactionStart);
+      this.addEntry(receiver, id, flags | Flag.in, sender.id, wei, transactionStart);
+    }
+  }
+
+  private addEntry(
+    wallet: WalletState,
+    id: number,
+    flags: number,
+    other: number,
+    wei: Uint8Array | null,
+    transactionStart: number,
+  ): void {
+    const finished = wallet.addEntry(id, flags, other, wei);
+    if (finished) this.changes.runs.push(finished);
+    if (wei === null) wallet.tokenTransfers++;
+    if (wallet.countedTransaction !== transactionStart) {
+      wallet.countedTransaction = transactionStart;
+      wallet.transactions++;
+    }
+  }
+
+  private addNative(
+    id: number,
+    kind: number,
+    sender: WalletState,
+    receiver: WalletState,
+    amount: Uint8Array,
+  ): void {
+    const wei = bytesToBigInt(amount);
+    sender.nativeSent += wei;
+    receiver.nativeReceived += wei;
+    if (kind === Kind.nativeInternal) receiver.internalReceived++;
+    if (sender === receiver || sender.id === ZERO_WALLET) return; // nobody funds himself, and zero funds nobody
+    if (kind === Kind.nativeDirect) {
+      receiver.latestDirect = id;
+      if (receiver.firstDirect === null) {
+        receiver.firstDirect = id;
+        this.changes.setFunding(receiver, sender.id, id);
+      }
+    } else {
+      receiver.latestInternal = id;
+      receiver.firstInternal ??= id;
+      if (receiver.funding === null) this.changes.setFunding(receiver, sender.id, id);
+    }
+  }
+
+  private addToken(
+    id: number,
+    token: TokenState,
+    sender: WalletState,
+    receiver: WalletState,
+    amount: bigint,
+  ): void {
+    token.transfers++;
+    this.addHolding(token, sender, -amount, true);
+    this.addHolding(token, receiver, amount, sender !== receiver);
+    if (amount > 0n) this.changes.tables.tokens.noteBuyer(token, receiver.id, id);
+  }
+
+  private addHolding(token: TokenState, wallet: WalletState, delta: bigint, counts: boolean): void {
+    const holding = this.changes.tables.tokens.holdingOf(token, wallet.id);
+    holding.balance += delta;
+    if (!counts) return;
+    if (holding.transfers === 0) {
+      wallet.tokens++;
+      if (wallet.id !== ZERO_WALLET) token.wallets++;
+    }
+    holding.transfers++;
+  }
+}
+
+/** For each prefix of a batch's addresses how many of them are new: those with ids above `lastKnown`. */
+function countNew(wallets: readonly WalletState[], lastKnown: number): Uint32Array {
+  const counts = new Uint32Array(wallets.length + 1);
+  for (let i = 0; i < wallets.length; i++) counts[i + 1] = counts[i]! + (wallets[i]!.id > lastKnown ? 1 : 0);
+  return counts;
+}

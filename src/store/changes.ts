@@ -1,0 +1,66 @@
+/** The rows one commit changes, loaded on first use and written back in key order at its end. */
+import type { Db } from './open.ts';
+import { type TokenState, TokenTable } from './token-state.ts';
+import { type FinishedRun, type WalletState, WalletTable } from './wallet-state.ts';
+
+/** The statements shared by all commits; prepared once. */
+export class Tables {
+  readonly wallets: WalletTable;
+  readonly tokens: TokenTable;
+  constructor(db: Db) {
+    this.wallets = new WalletTable(db);
+    this.tokens = new TokenTable(db);
+  }
+}
+
+export class Changes {
+  readonly wallets = new Map<number, WalletState>();
+  readonly tokens = new Map<number, TokenState>();
+  readonly runs: FinishedRun[] = [];
+  readonly tables: Tables;
+
+  constructor(tables: Tables) {
+    this.tables = tables;
+  }
+
+  wallet(id: number): WalletState {
+    let wallet = this.wallets.get(id);
+    if (!wallet) {
+      wallet = this.tables.wallets.load(id);
+      this.wallets.set(id, wallet);
+    }
+    return wallet;
+  }
+
+  token(id: number): TokenState {
+    let token = this.tokens.get(id);
+    if (!token) {
+      token = this.tables.tokens.load(id);
+      this.tokens.set(id, token);
+    }
+    return token;
+  }
+
+  /**
+   * Makes `transfer`, sent by `funder`, the first funding of the wallet (null: it has none any more) and moves it
+   * between the two funders' counts.
+   */
+  setFunding(wallet: WalletState, funder: number | null, transfer: number | null): void {
+    if (wallet.funder !== funder) {
+      if (wallet.funder !== null) this.wallet(wallet.funder).funded--;
+      if (funder !== null) this.wallet(funder).funded++;
+    }
+    wallet.funder = funder;
+    wallet.funding = transfer;
+  }
+
+  /** Writes everything; each table in ascending key order, so that neighbouring rows share a page while it is hot. */
+  save(): void {
+    for (const id of [...this.wallets.keys()].sort((a, b) => a - b))
+      this.tables.wallets.save(this.wallets.get(id)!);
+    this.runs.sort((a, b) => a.wallet - b.wallet || a.first - b.first);
+    for (const run of this.runs) this.tables.wallets.saveRun(run);
+    for (const id of [...this.tokens.keys()].sort((a, b) => a - b))
+      this.tables.tokens.save(this.tokens.get(id)!);
+  }
+}

@@ -1,0 +1,118 @@
+/** The index file as a whole: creating, checking and opening it. */
+import { FatalError } from '../errors.ts';
+import { bytesToHex } from '../lib/hex.ts';
+import type { BlockRef } from '../types.ts';
+import { type Db, type OpenOptions, openDatabase } from './open.ts';
+import { INDEX_APPLICATION_ID, SCHEMA_V1, ZERO_WALLET } from './schema.ts';
+
+/** The schema this program writes; `PRAGMA user_version` of the file. */
+export const SCHEMA_VERSION = 1;
+
+/** Pages of 8 KiB: a wallet's unfinished run and a finished one fit beside others without overflow pages. */
+const PAGE_BYTES = 8192;
+
+/** Opens the index for writing, creating it when there is none. Throws FatalError when the file is not a usable index. */
+export function openIndexForWriting(path: string, options: OpenOptions): Db {
+  const db = open(path, options);
+  try {
+    if (isEmpty(db)) create(db);
+    check(db, path);
+    return db;
+  } catch (error) {
+    db.close();
+    throw asUnusable(path, error);
+  }
+}
+
+/** Opens an existing index for reading. */
+export function openIndexForReading(path: string, options: OpenOptions = {}): Db {
+  const db = open(path, { ...options, readonly: true });
+  try {
+    check(db, path);
+    return db;
+  } catch (error) {
+    db.close();
+    throw asUnusable(path, error);
+  }
+}
+
+function open(path: string, options: OpenOptions): Db {
+  try {
+    return openDatabase(path, { ...options, pageBytes: PAGE_BYTES });
+  } catch (error) {
+    throw asUnusable(path, error);
+  }
+}
+
+/** True for a new file, and for one whose creation was cut short: the tables are made in one transaction. */
+function isEmpty(db: Db): boolean {
+  return db.prepare<[], number>('SELECT count(*) FROM sqlite_schema').pluck().get() === 0;
+}
+
+function create(db: Db): void {
+  db.transaction(() => {
+    db.exec(SCHEMA_V1);
+    db.prepare(/* sql */ `
+      INSERT INTO wallets (id, address, transfers, transactions, tokens, token_transfers, internal_received,
+        native_received, native_sent, funded, recent)
+      VALUES (${ZERO_WALLET}, zeroblob(20), 0, 0, 0, 0, 0, x'', x'', 0, x'')`).run();
+    db.pragma(`application_id = ${INDEX_APPLICATION_ID}`);
+    db.pragma(`user_version = ${SCHEMA_VERSION}`);
+  }).immediate();
+}
+
+function check(db: Db, path: string): void {
+  const application = db.pragma('application_id', { simple: true });
+  if (application !== INDEX_APPLICATION_ID) {
+    throw new FatalError(
+      `${path} is a SQLite file but not an atlas-node index; move it away or choose another data_dir`,
+    );
+  }
+  const version = Number(db.pragma('user_version', { simple: true }));
+  if (version > SCHEMA_VERSION) {
+    throw new FatalError(
+      `${path} was written by a newer atlas-node (schema ${version}, this one knows ${SCHEMA_VERSION}); run that version, or move the file away to index anew`,
+    );
+  }
+}
+
+function asUnusable(path: string, error: unknown): unknown {
+  if (error instanceof FatalError || !(error instanceof Error)) return error;
+  const code = 'code' in error ? String(error.code) : '';
+  if (code === 'SQLITE_NOTADB' || code.startsWith('SQLITE_CORRUPT')) {
+    return new FatalError(
+      `${path} is damaged (${error.message}); move it away and start again: the index is rebuilt from the node`,
+      { cause: error },
+    );
+  }
+  return new FatalError(`cannot open ${path}: ${error.message}`, { cause: error });
+}
+
+/** What the index is of, or null before the first block was wanted. */
+export function chainOf(db: Db): { chainId: number; startBlock: number } | null {
+  const row = db
+    .prepare<[], { chain_id: number; start_block: number }>('SELECT chain_id, start_block FROM chain')
+    .get();
+  return row ? { chainId: row.chain_id, startBlock: row.start_block } : null;
+}
+
+/** Fixes what the index is of; done once, before the first block. */
+export function setChain(db: Db, chainId: number, startBlock: number): void {
+  db.prepare('INSERT INTO chain (one, chain_id, start_block) VALUES (1, ?, ?)').run(chainId, startBlock);
+}
+
+/** The last indexed block with its time (Unix seconds), or null while the index is empty. */
+export function headOf(db: Db): (BlockRef & { timestamp: number }) | null {
+  const row = db
+    .prepare<[], { number: number; hash: Buffer; timestamp: number }>(
+      'SELECT number, hash, timestamp FROM blocks ORDER BY number DESC LIMIT 1',
+    )
+    .get();
+  return row ? { number: row.number, hash: bytesToHex(row.hash), timestamp: row.timestamp } : null;
+}
+
+/** Hash of an indexed block, or null when it is not in the index. */
+export function hashAt(db: Db, number: number): BlockRef['hash'] | null {
+  const hash = db.prepare<[number], Buffer>('SELECT hash FROM blocks WHERE number = ?').pluck().get(number);
+  return hash ? bytesToHex(hash) : null;
+}

@@ -1,0 +1,210 @@
+/**
+ * Taking blocks off the end: the exact opposite of append. Counters and sums lose what the removed transfers added;
+ * first and latest facts are read again from what remains. A test holds "append, roll back, append another branch"
+ * equal, row for row, to a fresh index of that branch.
+ */
+import { bytesToBigInt } from '../lib/hex.ts';
+import { Kind } from '../types.ts';
+import { ACTIVITY_RUN, ActivityCursor, Flag } from './activity.ts';
+import { Changes, type Tables } from './changes.ts';
+import type { Db, Statement } from './open.ts';
+import { ZERO_WALLET } from './schema.ts';
+import type { TokenState } from './token-state.ts';
+import type { WalletState } from './wallet-state.ts';
+
+/** Blocks taken off in one transaction; a deeper rollback is done in steps, each of which leaves a whole index. */
+const BLOCKS_PER_STEP = 500;
+
+/** Transfers read at a time while they are subtracted. */
+const TRANSFERS_PER_READ = 5_000;
+
+interface RemovedTransfer {
+  id: number;
+  tx: Buffer | number;
+  sender: number;
+  receiver: number;
+  kind: number;
+  token: number | null;
+  amount: Buffer | null;
+}
+
+/** Where an index ends: highest ids that stay. */
+interface Cut {
+  transfer: number;
+  wallet: number;
+}
+
+export class Rollback {
+  private readonly db: Db;
+  private readonly tables: Tables;
+  private readonly ends: Statement<[number], Cut>;
+  private readonly removed: Statement<[number, number], RemovedTransfer>;
+  private readonly lastRun: Statement<[number], { first_transfer: number; entries: Buffer }>;
+  private readonly runsDescending: Statement<[number], Buffer>;
+  private readonly dropRun: Statement;
+  private readonly senderOf: Statement<[number], number>;
+  private readonly dropBuyers: Statement;
+  private readonly deletions: readonly { by: 'transfer' | 'wallet' | 'block'; statement: Statement }[];
+
+  constructor(db: Db, tables: Tables) {
+    this.db = db;
+    this.tables = tables;
+    this.ends = db.prepare(
+      'SELECT last_transfer AS transfer, last_wallet AS wallet FROM blocks WHERE number = ?',
+    );
+    this.removed = db.prepare(
+      /* sql */ `SELECT id, tx, sender, receiver, kind, token, amount FROM transfers
+        WHERE id > ? AND id < ? ORDER BY id DESC LIMIT ${TRANSFERS_PER_READ}`,
+    );
+    this.lastRun = db.prepare(
+      'SELECT first_transfer, entries FROM activity WHERE wallet = ? ORDER BY first_transfer DESC LIMIT 1',
+    );
+    this.runsDescending = db
+      .prepare<[number], Buffer>('SELECT entries FROM activity WHERE wallet = ? ORDER BY first_transfer DESC')
+      .pluck();
+    this.dropRun = db.prepare('DELETE FROM activity WHERE wallet = ? AND first_transfer = ?');
+    this.senderOf = db.prepare<[number], number>('SELECT sender FROM transfers WHERE id = ?').pluck();
+    this.dropBuyers = db.prepare('DELETE FROM first_buyers WHERE token = ? AND transfer > ?');
+    this.deletions = [
+      { by: 'transfer', statement: db.prepare('DELETE FROM tokens WHERE first_transfer > ?') },
+      { by: 'wallet', statement: db.prepare('DELETE FROM wallets WHERE id > ?') },
+      { by: 'transfer', statement: db.prepare('DELETE FROM transfers WHERE id > ?') },
+      { by: 'block', statement: db.prepare('DELETE FROM blocks WHERE number > ?') },
+    ];
+  }
+
+  /** Takes off every block above `to`, which is an indexed block or the one before the first. `head` is the last indexed block. */
+  rollback(head: number, to: number): void {
+    for (let at = head; at > to; ) {
+      at = Math.max(to, at - BLOCKS_PER_STEP);
+      this.db.transaction(() => this.step(at)).immediate();
+    }
+  }
+
+  private step(to: number): void {
+    const cut = this.ends.get(to) ?? { transfer: 0, wallet: ZERO_WALLET };
+    const changes = new Changes(this.tables);
+    for (const transfer of this.removedTransfers(cut.transfer)) this.subtract(changes, transfer);
+    for (const wallet of [...changes.wallets.values()]) this.restoreFacts(changes, wallet, cut.transfer);
+    for (const token of changes.tokens.values())
+      token.buyers -= this.dropBuyers.run(token.id, cut.transfer).changes;
+    changes.save();
+    const limit = { transfer: cut.transfer, wallet: cut.wallet, block: to };
+    for (const { by, statement } of this.deletions) statement.run(limit[by]);
+  }
+
+  /** Every transfer above the cut, newest first, read in pieces: rows may be written between them. */
+  private *removedTransfers(cut: number): Generator<RemovedTransfer> {
+    for (let before = Number.MAX_SAFE_INTEGER; ; ) {
+      const piece = this.removed.all(cut, before);
+      yield* piece;
+      if (piece.length < TRANSFERS_PER_READ) return;
+      before = piece[piece.length - 1]!.id;
+    }
+  }
+
+  /** Takes one transfer's counts and sums back. Transfers come newest first. */
+  private subtract(changes: Changes, transfer: RemovedTransfer): void {
+    const sender = changes.wallet(transfer.sender);
+    const receiver = changes.wallet(transfer.receiver);
+    const transactionStart = typeof transfer.tx === 'number' ? transfer.id - transfer.tx : transfer.id;
+    for (const wallet of sender === receiver ? [sender] : [sender, receiver]) {
+      this.uncount(wallet, transactionStart, transfer.token !== null);
+    }
+    const amount = transfer.kind === Kind.erc721 ? 1n : bytesToBigInt(transfer.amount ?? new Uint8Array(0));
+    if (transfer.token === null) {
+      sender.nativeSent -= amount;
+      receiver.nativeReceived -= amount;
+      if (transfer.kind === Kind.nativeInternal) receiver.internalReceived--;
+      return;
+    }
+    const token = changes.token(transfer.token);
+    token.transfers--;
+    this.subtractHolding(token, sender, -amount, true);
+    this.subtractHolding(token, receiver, amount, sender !== receiver);
+  }
+
+  private uncount(wallet: WalletState, transactionStart: number, isToken: boolean): void {
+    this.dropEntry(wallet);
+    if (isToken) wallet.tokenTransfers--;
+    if (wallet.countedTransaction !== transactionStart) {
+      wallet.countedTransaction = transactionStart;
+      wallet.transactions--;
+    }
+  }
+
+  /** Counts one entry less; when that empties the unfinished run, the last finished one takes its place. */
+  private dropEntry(wallet: WalletState): void {
+    wallet.transfers--;
+    if (wallet.transfers > 0 && wallet.recentCount === ACTIVITY_RUN) {
+      const run = this.lastRun.get(wallet.id);
+      if (!run) throw new Error(`the activity of wallet ${wallet.id} lacks a run: the index is damaged`);
+      this.dropRun.run(wallet.id, run.first_transfer);
+      wallet.recent = run.entries;
+      wallet.recentLength = run.entries.length;
+    }
+  }
+
+  private subtractHolding(token: TokenState, wallet: WalletState, delta: bigint, counts: boolean): void {
+    const holding = this.tables.tokens.holdingOf(token, wallet.id);
+    holding.balance -= delta;
+    if (!counts) return;
+    holding.transfers--;
+    if (holding.transfers === 0) {
+      wallet.tokens--;
+      if (wallet.id !== ZERO_WALLET) token.wallets--;
+    }
+  }
+
+  /** Cuts the unfinished run at `cut` and re-reads what the removed transfers had set. */
+  private restoreFacts(changes: Changes, wallet: WalletState, cut: number): void {
+    cutRecent(wallet);
+    if (wallet.transfers === 0) wallet.firstTransfer = null;
+    wallet.firstDirect = keep(wallet.firstDirect, cut);
+    wallet.firstInternal = keep(wallet.firstInternal, cut);
+    wallet.latestDirect = this.latest(wallet, wallet.latestDirect, Kind.nativeDirect, cut);
+    wallet.latestInternal = this.latest(wallet, wallet.latestInternal, Kind.nativeInternal, cut);
+    const funding = wallet.firstDirect ?? wallet.firstInternal;
+    if (funding !== wallet.funding) {
+      const funder = funding === null ? null : (this.senderOf.get(funding) ?? null);
+      changes.setFunding(wallet, funder, funding);
+    }
+  }
+
+  /** The newest remaining native transfer of the kind received from another; searched only when the known one went. */
+  private latest(wallet: WalletState, known: number | null, kind: number, cut: number): number | null {
+    if (known === null || known <= cut) return known;
+    const recent = latestIn(wallet.recent.subarray(0, wallet.recentLength), kind);
+    if (recent !== null) return recent;
+    for (const entries of this.runsDescending.iterate(wallet.id)) {
+      const found = latestIn(entries, kind);
+      if (found !== null) return found;
+    }
+    return null;
+  }
+}
+
+/** The fact, unless the transfer it names is among the removed ones. */
+function keep(fact: number | null, cut: number): number | null {
+  return fact !== null && fact <= cut ? fact : null;
+}
+
+/** Shortens the unfinished run to the entries that remain counted and sets the last transfer from it. */
+function cutRecent(wallet: WalletState): void {
+  const cursor = new ActivityCursor().open(wallet.recent.subarray(0, wallet.recentLength));
+  for (let remaining = wallet.recentCount; remaining > 0; remaining--) cursor.next();
+  wallet.recentLength = cursor.offset;
+  wallet.lastTransfer = wallet.transfers === 0 ? null : cursor.transfer;
+}
+
+/** Id of the newest entry of the kind that came in from another, non-zero wallet; null when the run has none. */
+function latestIn(entries: Uint8Array, kind: number): number | null {
+  const cursor = new ActivityCursor().open(entries);
+  let latest: number | null = null;
+  while (cursor.next()) {
+    const isWanted =
+      (cursor.flags & Flag.kindMask) === kind && (cursor.flags & (Flag.in | Flag.out)) === Flag.in;
+    if (isWanted && cursor.other !== ZERO_WALLET) latest = cursor.transfer;
+  }
+  return latest;
+}
