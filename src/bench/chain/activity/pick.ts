@@ -1,0 +1,48 @@
+import type { Transaction } from '../transaction.ts';
+import type { World } from '../world.ts';
+import { callContract, createContract, disperse, failTransaction } from './contracts.ts';
+import { mintHugeAmount, sendErc20, swapErc20 } from './erc20.ts';
+import { moveErc721 } from './erc721.ts';
+import { mintErc1155Batch, moveErc1155 } from './erc1155.ts';
+import { emitMalformedLogs } from './malformed.ts';
+import {
+  fundFreshWallet,
+  payFreshWallet,
+  sendNative,
+  sendToSelf,
+  sendZeroValue,
+  startFundingBurst,
+} from './native.ts';
+
+/** How often each activity happens, in parts of the sum. The order is part of the chain's definition. */
+const ACTIVITIES: readonly (readonly [weight: number, activity: (world: World) => Transaction])[] = [
+  [20, sendNative],
+  [6, fundFreshWallet],
+  [2, sendZeroValue],
+  [1, sendToSelf],
+  [24, sendErc20],
+  [8, swapErc20],
+  [6, moveErc721],
+  [6, moveErc1155],
+  [3, mintErc1155Batch],
+  [5, callContract],
+  [2, createContract],
+  [7, failTransaction],
+  [5, disperse],
+  [2, startFundingBurst],
+  [1, emitMalformedLogs],
+  [0.5, mintHugeAmount],
+];
+const WEIGHTS = ACTIVITIES.reduce((sum, [weight]) => sum + weight, 0);
+
+/** Composes the transaction at the ledger's position: the next of a funding burst while one runs, else any activity. */
+export function nextTransaction(world: World): Transaction {
+  const funder = world.fundingQueue.pop();
+  if (funder !== undefined) return payFreshWallet(world, funder);
+  let rest = world.prng.fraction() * WEIGHTS;
+  for (const [weight, activity] of ACTIVITIES) {
+    rest -= weight;
+    if (rest < 0) return activity(world);
+  }
+  return sendNative(world);
+}

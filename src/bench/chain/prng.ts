@@ -1,0 +1,88 @@
+import type { Hex } from '../../types.ts';
+
+/**
+ * Deterministic pseudo-random numbers: xoshiro128** seeded by splitmix32.
+ * The same seed gives the same chain on every machine, so the order of the draws is part of the chain's definition.
+ */
+export class Prng {
+  readonly #state = new Int32Array(4);
+
+  constructor(seed: number) {
+    let counter = seed >>> 0;
+    for (let i = 0; i < 4; i++) {
+      counter = (counter + 0x9e3779b9) >>> 0;
+      this.#state[i] = splitmix32(counter);
+    }
+  }
+
+  /** An integer of 0 to 2^32 - 1. */
+  uint32(): number {
+    const state = this.#state;
+    const s1 = state[1]!;
+    const result = Math.imul(rotateLeft(Math.imul(s1, 5), 7), 9);
+    state[2]! ^= state[0]!;
+    state[3]! ^= s1;
+    state[1]! ^= state[2]!;
+    state[0]! ^= state[3]!;
+    state[2]! ^= s1 << 9;
+    state[3] = rotateLeft(state[3]!, 11);
+    return result >>> 0;
+  }
+
+  /** A number of 0 to below 1. */
+  fraction(): number {
+    return this.uint32() / 4294967296;
+  }
+
+  /** An integer of 0 to below `limit`. */
+  below(limit: number): number {
+    return Math.floor(this.fraction() * limit);
+  }
+
+  /** True with the given probability. */
+  chance(probability: number): boolean {
+    return this.fraction() < probability;
+  }
+
+  /** An index below `length` whose frequency is about 1 / (index + 1): few are busy, many are rare, as on real chains. */
+  rank(length: number): number {
+    return Math.min(length - 1, Math.floor((length + 1) ** this.fraction()) - 1);
+  }
+
+  /** Any element, all equally often. The list must not be empty. */
+  any<T>(list: readonly T[]): T {
+    return list[this.below(list.length)]!;
+  }
+
+  /** An element picked by `rank`. The list must not be empty. */
+  ranked<T>(list: readonly T[]): T {
+    return list[this.rank(list.length)]!;
+  }
+
+  /** Eight hex digits. */
+  digits(): string {
+    return this.uint32().toString(16).padStart(8, '0');
+  }
+
+  /** 32 bytes that stand for a hash or a signature part. */
+  hash(): Hex {
+    return `0x${this.digits()}${this.digits()}${this.digits()}${this.digits()}${this.digits()}${this.digits()}${this.digits()}${this.digits()}`;
+  }
+
+  /** 20 bytes that stand for an address. */
+  address(): Hex {
+    return `0x${this.digits()}${this.digits()}${this.digits()}${this.digits()}${this.digits()}`;
+  }
+}
+
+function rotateLeft(value: number, bits: number): number {
+  return (value << bits) | (value >>> (32 - bits));
+}
+
+function splitmix32(counter: number): number {
+  let mixed = counter ^ (counter >>> 16);
+  mixed = Math.imul(mixed, 0x21f0aaad);
+  mixed ^= mixed >>> 15;
+  mixed = Math.imul(mixed, 0x735a2d97);
+  return mixed ^ (mixed >>> 15);
+}
