@@ -99,7 +99,7 @@ export class WalletState {
       ? {
           wallet: this.id,
           first: firstOfRun(this.recent),
-          entries: Uint8Array.from(this.recent.subarray(0, this.recentLength)),
+          entries: new Uint8Array(this.recent.subarray(0, this.recentLength)),
         }
       : null;
     if (full) this.recentLength = 0;

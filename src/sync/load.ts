@@ -1,0 +1,171 @@
+/** Fetching a run of blocks and decoding it: the work that loader threads do. */
+import { BatchBuilder, type BlockBatch } from '../decode/batch.ts';
+import { type BlockParts, type DecodeRules, decodeBlock, needsTraces } from '../decode/block.ts';
+import { UpstreamError } from '../errors.ts';
+import type { Capabilities, Hex } from '../types.ts';
+import type { RpcCall, RpcClient, RpcReply } from '../upstream/client.ts';
+import {
+  blockCall,
+  receiptCall,
+  receiptsCall,
+  type TraceMethod,
+  traceCall,
+  traceTransactionCall,
+} from '../upstream/methods.ts';
+
+/** What loading needs to know of the node and the chain. */
+export interface LoadRules extends DecodeRules {
+  traces: Capabilities['traces'];
+  blockReceipts: boolean;
+}
+
+/**
+ * Blocks `from..to` (inclusive), each one tied to a single hash and linked to the one before. Throws UpstreamError:
+ * `inconsistent` when a part is not there yet or belongs to another block, otherwise as the client does.
+ */
+export async function loadBlocks(
+  client: RpcClient,
+  rules: LoadRules,
+  from: number,
+  to: number,
+  signal?: AbortSignal,
+): Promise<BlockBatch> {
+  const numbers = Array.from({ length: to - from + 1 }, (_, i) => from + i);
+  const blocks = await loadHeadersAndReceipts(client, rules, numbers, signal);
+  const traces = await loadTraces(client, rules, blocks, signal);
+  const out = new BatchBuilder();
+  for (const [i, { block, receipts }] of blocks.entries()) {
+    const parts: BlockParts = { block, receipts, traces: traces.get(i) ?? null };
+    decodeBlock(out, parts, rules);
+  }
+  const batch = out.finish();
+  checkNumbers(batch, numbers);
+  return batch;
+}
+
+interface LoadedBlock {
+  number: number;
+  block: unknown;
+  receipts: unknown;
+}
+
+/** A result that must be there: null near the tip means "not yet" and is retried, never believed. */
+function present(reply: RpcReply, what: string, number: number): unknown {
+  if ('error' in reply) throw reply.error;
+  if (reply.result === null)
+    throw new UpstreamError('inconsistent', `the node has no ${what} of block ${number} yet, or no more`);
+  return reply.result;
+}
+
+async function loadHeadersAndReceipts(
+  client: RpcClient,
+  rules: LoadRules,
+  numbers: readonly number[],
+  signal?: AbortSignal,
+): Promise<LoadedBlock[]> {
+  const perBlock = rules.blockReceipts ? 2 : 1;
+  const calls = numbers.flatMap((number) =>
+    rules.blockReceipts ? [blockCall(number), receiptsCall(number)] : [blockCall(number)],
+  );
+  const replies = await client.batch(calls, signal);
+  const blocks: LoadedBlock[] = [];
+  for (const [i, number] of numbers.entries()) {
+    const block = present(replies[i * perBlock]!, 'header', number);
+    const reply = rules.blockReceipts ? replies[i * perBlock + 1]! : null;
+    const fits = reply !== null && !('error' in reply && reply.error.reason === 'too-large');
+    const receipts = fits
+      ? present(reply, 'receipts', number)
+      : await perTransaction(client, block, number, 'receipt', receiptCall, signal);
+    blocks.push({ number, block, receipts });
+  }
+  return blocks;
+}
+
+/** Traces of the blocks that can hold internal transfers, by position; empty when the node offers none. */
+async function loadTraces(
+  client: RpcClient,
+  rules: LoadRules,
+  blocks: readonly LoadedBlock[],
+  signal?: AbortSignal,
+): Promise<Map<number, NonNullable<BlockParts['traces']>>> {
+  const traces = new Map<number, NonNullable<BlockParts['traces']>>();
+  const method = rules.traces;
+  if (method === null) return traces;
+  const wanted = [...blocks.keys()].filter((i) => needsTraces(blocks[i]!.block, blocks[i]!.receipts, rules));
+  const replies = await client.batch(
+    wanted.map((i) => traceCall(blocks[i]!.number, method)),
+    signal,
+  );
+  const form = method === 'trace_block' ? 'flat' : 'tree';
+  for (const [k, i] of wanted.entries()) {
+    const reply = replies[k]!;
+    const { block, number } = blocks[i]!;
+    const tooLarge = 'error' in reply && reply.error.reason === 'too-large';
+    const value = tooLarge
+      ? await tracePerTransaction(client, method, block, number, signal)
+      : present(reply, 'traces', number);
+    traces.set(i, { form, value });
+  }
+  return traces;
+}
+
+/** The traces of a block whose answer is over the node's size limit, one transaction at a time, in the form of the block method. */
+async function tracePerTransaction(
+  client: RpcClient,
+  method: TraceMethod,
+  block: unknown,
+  number: number,
+  signal?: AbortSignal,
+): Promise<unknown[]> {
+  const results = await perTransaction(
+    client,
+    block,
+    number,
+    'trace',
+    (hash) => traceTransactionCall(hash, method),
+    signal,
+  );
+  return method === 'trace_block' ? results.flat() : results.map((result) => ({ result }));
+}
+
+async function perTransaction(
+  client: RpcClient,
+  block: unknown,
+  number: number,
+  what: string,
+  call: (hash: Hex) => RpcCall,
+  signal?: AbortSignal,
+): Promise<unknown[]> {
+  const replies = await client.batch(transactionHashes(block).map(call), signal);
+  return replies.map((reply) => present(reply, `transaction ${what}`, number));
+}
+
+/** Hashes of a block's transactions; decodeBlock reports a block of any other shape. */
+function transactionHashes(block: unknown): Hex[] {
+  const { transactions } = block as { transactions?: { hash: Hex }[] };
+  if (!Array.isArray(transactions))
+    throw new UpstreamError('malformed', 'the node sent a block without a list of transactions');
+  return transactions.map((transaction) => transaction.hash);
+}
+
+/** Refuses blocks of other numbers than asked for, and neighbours that do not link. */
+function checkNumbers(batch: BlockBatch, numbers: readonly number[]): void {
+  for (const [i, number] of numbers.entries()) {
+    if (batch.number[i] !== number) {
+      throw new UpstreamError(
+        'inconsistent',
+        `the node sent block ${batch.number[i]} when asked for ${number}`,
+      );
+    }
+    const linked = i === 0 || sameHash(batch.parent, i, batch.hash, i - 1);
+    if (!linked)
+      throw new UpstreamError(
+        'inconsistent',
+        `block ${number} of the node does not follow its block ${number - 1}`,
+      );
+  }
+}
+
+function sameHash(a: Uint8Array, i: number, b: Uint8Array, j: number): boolean {
+  return Buffer.compare(a.subarray(i * 32, i * 32 + 32), b.subarray(j * 32, j * 32 + 32)) === 0;
+}

@@ -1,0 +1,95 @@
+/** Fetching ahead while blocks are stored: ranges in flight, handed out in order. */
+import type { BlockBatch } from '../decode/batch.ts';
+
+/** Loads blocks `from..to`, both included. */
+export type LoadRange = (from: number, to: number, signal: AbortSignal) => Promise<BlockBatch>;
+
+export interface PipelineOptions {
+  /** Ranges under way or waiting to be taken. Bounds memory together with the size of a range. */
+  depth: number;
+  /** Transfers handed out at once, about: the size of a commit while filling. */
+  batchTransfers: number;
+}
+
+/** A range aims at this many transfers: large enough for few round trips, small enough to keep the queue in bounds. */
+const RANGE_TRANSFERS = 2_500;
+/** Blocks of one range at most, and at the beginning, when nothing is known of the chain. */
+const RANGE_BLOCKS_MAX = 500;
+const RANGE_BLOCKS_START = 16;
+
+/** Longest time a batch is gathered: on a quiet chain commits come by the clock, and progress stays visible. */
+const GATHER_MS = 2_000;
+
+interface Range {
+  from: number;
+  to: number;
+  batch: Promise<BlockBatch>;
+}
+
+export class Pipeline {
+  private readonly load: LoadRange;
+  private readonly options: PipelineOptions;
+  private ranges: Range[] = [];
+  private blocksPerRange = RANGE_BLOCKS_START;
+  private abort = new AbortController();
+
+  constructor(load: LoadRange, options: PipelineOptions) {
+    this.load = load;
+    this.options = options;
+  }
+
+  /**
+   * The next blocks from `next` on, none beyond `head`: at least one range, and more until the batch is full, its
+   * time is up or the head is reached. Rejects as the load does; then call `reset`.
+   */
+  async take(next: number, head: number): Promise<BlockBatch[]> {
+    if (this.ranges[0] !== undefined && this.ranges[0].from !== next) this.reset();
+    const taken: BlockBatch[] = [];
+    let transfers = 0;
+    let at = next;
+    const deadline = performance.now() + GATHER_MS;
+    while (
+      at <= head &&
+      (taken.length === 0 || (transfers < this.options.batchTransfers && performance.now() < deadline))
+    ) {
+      this.request(at, head);
+      const range = this.ranges[0];
+      if (range === undefined) break;
+      const batch = await range.batch;
+      this.ranges.shift();
+      this.adapt(batch);
+      taken.push(batch);
+      transfers += batch.transferCount;
+      at = range.to + 1;
+    }
+    if (at <= head) this.request(at, head);
+    return taken;
+  }
+
+  /** Forgets what is under way: after a failure, or when the chain turned out to be another one. */
+  reset(): void {
+    this.abort.abort();
+    this.abort = new AbortController();
+    this.ranges = [];
+    this.blocksPerRange = Math.max(1, Math.floor(this.blocksPerRange / 2));
+  }
+
+  /** Keeps `depth` ranges under way, the first of them beginning at `next`. */
+  private request(next: number, head: number): void {
+    let from = (this.ranges.at(-1)?.to ?? next - 1) + 1;
+    while (this.ranges.length < this.options.depth && from <= head) {
+      const to = Math.min(head, from + this.blocksPerRange - 1);
+      const batch = this.load(from, to, this.abort.signal);
+      batch.catch(() => undefined); // the one who takes the range meets the rejection; a forgotten range has no one
+      this.ranges.push({ from, to, batch });
+      from = to + 1;
+    }
+  }
+
+  /** Sets the blocks of the next ranges by the transfers per block just seen. */
+  private adapt(batch: BlockBatch): void {
+    const perBlock = Math.max(1, batch.transferCount) / batch.blockCount;
+    const wanted = Math.ceil(RANGE_TRANSFERS / perBlock);
+    this.blocksPerRange = Math.max(1, Math.min(RANGE_BLOCKS_MAX, wanted, this.blocksPerRange * 2));
+  }
+}

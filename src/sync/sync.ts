@@ -1,0 +1,116 @@
+/**
+ * Following the chain. One generator yields what has to be stored, in order; storing is the consumer's job, and the
+ * next step begins only when the consumer asks for it, so `local` always shows everything yielded before.
+ */
+import type { BlockBatch } from '../decode/batch.ts';
+import { UpstreamError } from '../errors.ts';
+import { backoffMs, pause } from '../lib/backoff.ts';
+import { bytesToHex } from '../lib/hex.ts';
+import type { BlockRef, Capabilities, Hex } from '../types.ts';
+import { forkPoint } from './fork.ts';
+import type { Pipeline } from './pipeline.ts';
+
+export type SyncEvent =
+  /** Blocks that follow the index's head and each other. */
+  | { kind: 'blocks'; batches: BlockBatch[] }
+  /** Blocks above `to` are no longer canonical. */
+  | { kind: 'reorg'; to: number };
+
+export interface SyncOptions {
+  headTag: Capabilities['headTag'];
+  startBlock: number;
+  /** What the index holds. */
+  local: { head(): BlockRef | null; hashAt(number: number): Hex | null };
+  node: {
+    /** The newest block of the followed tag; rejects with UpstreamError when there is none. */
+    head(): Promise<BlockRef>;
+    /** Hash of the canonical block at a height; rejects with UpstreamError when the node has none. */
+    hashAt(number: number): Promise<Hex>;
+  };
+  pipeline: Pipeline;
+  /** Resolves when a new head may be there: after the polling interval, or earlier when the node announced one. */
+  nextHead(signal: AbortSignal): Promise<void>;
+  /** Told of the node's head each time it is asked. */
+  onNodeHead(number: number): void;
+  /** Told why a step failed and after how many milliseconds it is tried again, and with null when one worked. */
+  onTrouble(error: UpstreamError | null, retryInMs: number): void;
+}
+
+/** Shortest and longest wait after a failed step, milliseconds. */
+const RETRY_MIN_MS = 100;
+const RETRY_MAX_MS = 15_000;
+
+export async function* sync(
+  options: SyncOptions,
+  signal: AbortSignal,
+): AsyncGenerator<SyncEvent, void, void> {
+  let failures = 0;
+  while (!signal.aborted) {
+    try {
+      const event = await step(options);
+      failures = 0;
+      options.onTrouble(null, 0);
+      if (event === null) await options.nextHead(signal);
+      else yield event;
+    } catch (error) {
+      if (signal.aborted) return;
+      if (!(error instanceof UpstreamError)) throw error;
+      options.pipeline.reset();
+      const wait = backoffMs(++failures, RETRY_MIN_MS, RETRY_MAX_MS);
+      options.onTrouble(error, wait);
+      await pause(wait, signal);
+    }
+  }
+}
+
+/**
+ * One step: the blocks that come next, the reorg that comes first, or null when the index stands at the node's head.
+ * Only differing hashes on the node's canonical chain make a reorg; a node that is behind or syncing makes none.
+ */
+async function step(options: SyncOptions): Promise<SyncEvent | null> {
+  const { local, node, pipeline } = options;
+  const tip = local.head();
+  const head = await node.head();
+  options.onNodeHead(head.number);
+
+  const next = tip === null ? options.startBlock : tip.number + 1;
+  if (head.number >= next) {
+    const batches = await pipeline.take(next, head.number);
+    const links = tip === null || parentOf(batches[0]) === tip.hash;
+    if (links && linked(batches)) return { kind: 'blocks', batches };
+    pipeline.reset();
+    return tip === null || links ? null : reorg(options, tip.number);
+  }
+  if (tip === null || head.number < options.startBlock || local.hashAt(head.number) === head.hash)
+    return null;
+  return reorg(options, head.number);
+}
+
+/** The rollback that a differing block at or above `from` calls for; null when the node's answers turn out to agree after all. */
+async function reorg(
+  { local, node, headTag, startBlock }: SyncOptions,
+  from: number,
+): Promise<SyncEvent | null> {
+  const highest = local.head()?.number ?? startBlock - 1;
+  const to = await forkPoint(Math.min(from, highest), startBlock, local.hashAt, node.hashAt);
+  if (to === highest) return null;
+  if (headTag === 'finalized') {
+    throw new UpstreamError(
+      'inconsistent',
+      `the node's finalized chain differs from the index above block ${to}; if the node is right, stop, delete index.db and start again`,
+    );
+  }
+  return { kind: 'reorg', to };
+}
+
+function parentOf(batch: BlockBatch | undefined): Hex | null {
+  return batch === undefined ? null : bytesToHex(batch.parent.subarray(0, 32));
+}
+
+/** Whether each batch follows the one before; ranges are loaded apart, so the chain may have changed between them. */
+function linked(batches: readonly BlockBatch[]): boolean {
+  return batches.every((batch, i) => {
+    const before = batches[i - 1];
+    return before === undefined || parentOf(batch) === bytesToHex(before.hash.subarray(-32));
+  });
+}

@@ -1,0 +1,42 @@
+/** Waiting for the node's next head: by the clock, and sooner when the node announces one. */
+import { pause } from '../lib/backoff.ts';
+import { NodeFeed } from '../upstream/feed.ts';
+
+export class HeadWatch {
+  private readonly pollMs: number;
+  private readonly feed: NodeFeed | null;
+  private wake: AbortController | null = null;
+  /** A head was announced while nobody waited. */
+  private announced = false;
+
+  /** `wsUrl` is empty when the node offers no WebSocket; `onLost` is told when the announcements break off. */
+  constructor(wsUrl: string, pollMs: number, onLost: (message: string) => void) {
+    this.pollMs = pollMs;
+    this.feed =
+      wsUrl === '' ? null : new NodeFeed({ url: wsUrl, onDisconnected: (error) => onLost(error.message) });
+    this.feed?.subscribe(
+      ['newHeads'],
+      () => this.announce(),
+      (error) => onLost(error.message),
+    );
+  }
+
+  /** Resolves when the polling interval is over, a head is announced or the signal aborts. */
+  async next(signal: AbortSignal): Promise<void> {
+    if (!this.announced) {
+      this.wake = new AbortController();
+      await pause(this.pollMs, AbortSignal.any([signal, this.wake.signal]));
+      this.wake = null;
+    }
+    this.announced = false;
+  }
+
+  async close(): Promise<void> {
+    await this.feed?.close();
+  }
+
+  private announce(): void {
+    this.announced = true;
+    this.wake?.abort();
+  }
+}

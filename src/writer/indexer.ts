@@ -1,0 +1,286 @@
+/** The writer thread's work from opening the index to closing it. */
+import { WRAPPED_NATIVE } from '../decode/topics.ts';
+import { FatalError, UpstreamError } from '../errors.ts';
+import { backoffMs, pause } from '../lib/backoff.ts';
+import { IndexWriter } from '../store/index-writer.ts';
+import { type LoadRules, loadBlocks } from '../sync/load.ts';
+import { Pipeline } from '../sync/pipeline.ts';
+import { oldestAvailable } from '../sync/start.ts';
+import { type SyncEvent, sync } from '../sync/sync.ts';
+import type { BlockRef, Capabilities } from '../types.ts';
+import { RpcClient } from '../upstream/client.ts';
+import { header } from '../upstream/methods.ts';
+import { probe } from '../upstream/probe.ts';
+import { CallRecorder } from './calls.ts';
+import { HeadWatch } from './heads.ts';
+import { LoaderPool } from './loader-pool.ts';
+import { Progress } from './progress.ts';
+import type { FromWriter, WriterOptions } from './protocol.ts';
+import { untilStored } from './storage.ts';
+
+type Send = (message: FromWriter) => void;
+
+/** Between two status reports, milliseconds. */
+const REPORT_MS = 250;
+
+const RETRY_MIN_MS = 250;
+const RETRY_MAX_MS = 10_000;
+
+/** Indexes until the signal aborts. Throws FatalError when it cannot go on; the index is closed either way. */
+export async function runIndexer(options: WriterOptions, send: Send, signal: AbortSignal): Promise<void> {
+  const store = new IndexWriter(options.indexPath, { cacheMb: options.index.cacheMb });
+  const progress = new Progress(options.index.readyLag);
+  progress.opened(store.head(), store.transferCount(), store.chain()?.startBlock ?? null);
+  const calls = new CallRecorder();
+  const report = (): void => {
+    const { status, work } = progress.report();
+    send({ kind: 'status', status, work: { ...work, calls: calls.take() } });
+  };
+  const reports = setInterval(report, REPORT_MS);
+  const { http, timeoutMs, maxSockets, batch } = options.node;
+  const client = new RpcClient({ url: http, timeoutMs, maxSockets, maxBatch: batch, onCall: calls.record });
+  try {
+    report();
+    await follow(options, { store, progress, client, calls, send }, signal);
+  } finally {
+    clearInterval(reports);
+    await client.close();
+    store.close();
+    report();
+  }
+}
+
+interface Parts {
+  store: IndexWriter;
+  progress: Progress;
+  client: RpcClient;
+  calls: CallRecorder;
+  send: Send;
+}
+
+/** Connects, chooses the start, and stores what the sync yields. */
+async function follow(options: WriterOptions, parts: Parts, signal: AbortSignal): Promise<void> {
+  const { store, progress, client, send } = parts;
+  const capabilities = await connect(options, parts, signal);
+  if (capabilities === null) return;
+  const rules = loadRules(capabilities, options.wrappedNative);
+  const startBlock = await chooseStart(options, parts, capabilities, rules, signal);
+  if (startBlock === null) return;
+
+  const pool =
+    options.index.loaders > 0
+      ? new LoaderPool(options.index.loaders, { node: options.node, rules }, parts.calls)
+      : null;
+  const heads = new HeadWatch(options.node.ws, options.index.pollMs, (message) =>
+    send({
+      kind: 'log',
+      level: 'warn',
+      msg: 'the node announces no heads, polling instead',
+      facts: { message },
+    }),
+  );
+  const pipeline = new Pipeline((from, to, abort) => loadOne(parts, pool, rules, from, to, abort), {
+    depth: PIPELINE_DEPTH,
+    batchTransfers: options.index.batchTransfers,
+  });
+  try {
+    const events = sync(
+      {
+        headTag: capabilities.headTag,
+        startBlock,
+        local: store,
+        node: {
+          head: () => nodeHead(client, capabilities.headTag, signal),
+          hashAt: (number) => nodeHashAt(client, number, signal),
+        },
+        pipeline,
+        nextHead: (abort) => heads.next(abort),
+        onNodeHead: (number) => progress.nodeHead(number),
+        onTrouble: (error, retryInMs) => noteTrouble(parts, error, retryInMs),
+      },
+      signal,
+    );
+    for await (const event of events) await storeEvent(parts, event, signal);
+  } finally {
+    pipeline.reset();
+    await heads.close();
+    await pool?.close();
+  }
+}
+
+/** Ranges fetched ahead. While a large commit blocks the writer the loaders work on, so there must be enough to do. */
+const PIPELINE_DEPTH = 32;
+
+/** Ranges up to this many blocks are loaded in the writer thread: at the head a hop to another thread only costs time. */
+const INLINE_BLOCKS = 2;
+
+function loadOne(
+  parts: Parts,
+  pool: LoaderPool | null,
+  rules: LoadRules,
+  from: number,
+  to: number,
+  abort: AbortSignal,
+) {
+  const behind = (parts.progress.status.nodeHead ?? 0) - from;
+  if (pool === null || behind <= INLINE_BLOCKS) return loadBlocks(parts.client, rules, from, to, abort);
+  return pool.load(from, to, abort);
+}
+
+/** Probes the node until it answers; null when stopped before. Refuses a node on another chain than the index. */
+async function connect(
+  options: WriterOptions,
+  parts: Parts,
+  signal: AbortSignal,
+): Promise<Capabilities | null> {
+  return untilAnswered(parts, signal, async () => {
+    const capabilities = await probe(
+      parts.client,
+      { traces: options.index.traces, head: options.index.head },
+      signal,
+    );
+    const indexed = parts.store.chain();
+    if (indexed !== null && indexed.chainId !== capabilities.chainId) {
+      throw new FatalError(
+        `the index is of chain ${indexed.chainId} but the node is on chain ${capabilities.chainId}; use another data_dir or another node`,
+      );
+    }
+    parts.progress.connected(capabilities);
+    parts.send({ kind: 'log', level: 'info', msg: 'connected to the node', facts: { ...capabilities } });
+    return capabilities;
+  });
+}
+
+/** The index's first block: what it was begun with, or the configured start as far as the node still has it. */
+async function chooseStart(
+  options: WriterOptions,
+  parts: Parts,
+  capabilities: Capabilities,
+  rules: LoadRules,
+  signal: AbortSignal,
+): Promise<number | null> {
+  const { store, client, progress, send } = parts;
+  const begun = store.chain();
+  if (begun !== null) return begun.startBlock;
+  return untilAnswered(parts, signal, async () => {
+    const head = await nodeHead(client, capabilities.headTag, signal);
+    const { startBlock } = options.index;
+    const wanted = startBlock === 'earliest' ? 0 : startBlock === 'latest' ? head.number : startBlock;
+    const first = await oldestAvailable(wanted, head.number, (number) =>
+      isAvailable(client, rules, number, signal),
+    );
+    if (first !== wanted) {
+      send({
+        kind: 'log',
+        level: 'warn',
+        msg: 'the node has pruned the wanted start; indexing begins at its oldest block',
+        facts: { wanted, first },
+      });
+    }
+    store.setChain(capabilities.chainId, first);
+    progress.status.startBlock = first;
+    return first;
+  });
+}
+
+/** Runs until the node gives a usable answer, with growing pauses; null when the signal aborts first. */
+async function untilAnswered<T>(parts: Parts, signal: AbortSignal, ask: () => Promise<T>): Promise<T | null> {
+  for (let attempt = 1; !signal.aborted; attempt++) {
+    try {
+      return await ask();
+    } catch (error) {
+      if (signal.aborted) return null;
+      if (!(error instanceof UpstreamError)) throw error;
+      const wait = backoffMs(attempt, RETRY_MIN_MS, RETRY_MAX_MS);
+      noteTrouble(parts, error, wait);
+      await pause(wait, signal);
+    }
+  }
+  return null;
+}
+
+function loadRules(capabilities: Capabilities, extraWrapped: readonly string[]): LoadRules {
+  const known = WRAPPED_NATIVE[capabilities.chainId] ?? [];
+  return {
+    traces: capabilities.traces,
+    blockReceipts: capabilities.blockReceipts,
+    monad: capabilities.client.startsWith('Monad/') || MONAD_CHAINS.has(capabilities.chainId),
+    wrappedNative: new Set([...known, ...extraWrapped.map((address) => address.toLowerCase())]),
+  };
+}
+
+/** Mainnet, testnet and devnet: also a replay or a proxy that does not say `Monad/` serves their blocks. */
+const MONAD_CHAINS = new Set([143, 10143, 20143]);
+
+async function nodeHead(
+  client: RpcClient,
+  tag: Capabilities['headTag'],
+  signal: AbortSignal,
+): Promise<BlockRef> {
+  const head = await header(client, tag, signal);
+  if (head === null) throw new UpstreamError('inconsistent', `the node has no ${tag} block`);
+  return head;
+}
+
+async function nodeHashAt(client: RpcClient, number: number, signal: AbortSignal): Promise<BlockRef['hash']> {
+  const at = await header(client, number, signal);
+  if (at === null) throw new UpstreamError('inconsistent', `the node has no block ${number} at present`);
+  return at.hash;
+}
+
+/** Whether the node still has a block with its receipts and, where wanted, traces. Errors that may pass are thrown. */
+async function isAvailable(
+  client: RpcClient,
+  rules: LoadRules,
+  number: number,
+  signal: AbortSignal,
+): Promise<boolean> {
+  try {
+    await loadBlocks(client, rules, number, number, signal);
+    return true;
+  } catch (error) {
+    if (error instanceof UpstreamError && (error.reason === 'inconsistent' || error.reason === 'rpc'))
+      return false;
+    throw error;
+  }
+}
+
+async function storeEvent(parts: Parts, event: SyncEvent, signal: AbortSignal): Promise<void> {
+  const { store, progress, send } = parts;
+  const onTrouble = (message: string): void => {
+    progress.trouble(message);
+    send({ kind: 'log', level: 'error', msg: 'indexing is paused', facts: { reason: message } });
+  };
+  if (event.kind === 'reorg') {
+    const before = store.head();
+    if (!(await untilStored(() => store.rollback(event.to), onTrouble, signal))) return;
+    progress.rolledBack((before?.number ?? event.to) - event.to, store.head(), store.transferCount());
+    send({
+      kind: 'log',
+      level: 'warn',
+      msg: 'rolled back a reorg',
+      facts: { from: before?.number, to: event.to },
+    });
+    send({ kind: 'watermark', watermark: { kind: 'rolled-back', to: event.to } });
+    return;
+  }
+  const started = performance.now();
+  if (!(await untilStored(() => store.append(event.batches), onTrouble, signal))) return;
+  const head = store.head();
+  if (head === null) throw new Error('blocks were appended but the index is empty');
+  progress.committed(event.batches, head, (performance.now() - started) / 1000);
+  const from = event.batches[0]?.number[0] ?? head.number;
+  send({
+    kind: 'watermark',
+    watermark: { kind: 'committed', from, to: head.number, hash: head.hash, timestamp: head.timestamp },
+  });
+}
+
+/** Shows the trouble in the status; the log gets it when it is new, not on every try. */
+function noteTrouble({ progress, send }: Parts, error: UpstreamError | null, retryInMs: number): void {
+  const reason = error === null ? null : error.message;
+  if (reason !== null && progress.status.reason !== reason) {
+    send({ kind: 'log', level: 'warn', msg: 'the node gave no usable answer', facts: { reason, retryInMs } });
+  }
+  progress.trouble(reason);
+}

@@ -1,0 +1,50 @@
+/** Entry of a loader thread: fetches and decodes ranges of blocks on another core than the writer's. */
+import { parentPort, workerData } from 'node:worker_threads';
+import { batchBuffers } from '../decode/batch.ts';
+import { UpstreamError } from '../errors.ts';
+import { loadBlocks } from '../sync/load.ts';
+import { RpcClient } from '../upstream/client.ts';
+import { CallRecorder } from './calls.ts';
+import type { FromLoader, LoaderOptions, ToLoader } from './protocol.ts';
+
+function main(): void {
+  const port = parentPort;
+  if (port === null) throw new Error('loader-thread is a thread entry and cannot be run by itself');
+  const { node, rules } = workerData as LoaderOptions;
+  const calls = new CallRecorder();
+  const client = new RpcClient({
+    url: node.http,
+    timeoutMs: node.timeoutMs,
+    maxSockets: node.maxSockets,
+    maxBatch: node.batch,
+    onCall: calls.record,
+  });
+  port.on('message', async (message: ToLoader) => {
+    if (message === 'stop') {
+      await client.close();
+      port.close();
+      return;
+    }
+    const { id, from, to } = message;
+    try {
+      const batch = await loadBlocks(client, rules, from, to);
+      port.postMessage({ id, batch, calls: calls.take() } satisfies FromLoader, batchBuffers(batch));
+    } catch (error) {
+      port.postMessage(failure(id, error, calls));
+    }
+  });
+}
+
+/** Errors lose their class between threads, so the fields that matter are sent. */
+function failure(id: number, error: unknown, calls: CallRecorder): FromLoader {
+  if (error instanceof UpstreamError) {
+    return {
+      id,
+      error: { reason: error.reason, message: error.message, code: error.code },
+      calls: calls.take(),
+    };
+  }
+  return { id, defect: error instanceof Error ? (error.stack ?? error.message) : String(error) };
+}
+
+main();

@@ -1,0 +1,74 @@
+/** What the serving thread and the writer thread say to each other, and the writer and its loaders. No rows pass here. */
+import type { BlockBatch } from '../decode/batch.ts';
+import type { UpstreamFailure } from '../errors.ts';
+import type { LoadRules } from '../sync/load.ts';
+import type { IndexStatus, Watermark } from '../types.ts';
+
+/** Everything the writer needs, fixed for its life. */
+export interface WriterOptions {
+  indexPath: string;
+  node: { http: string; ws: string; timeoutMs: number; maxSockets: number; batch: number };
+  index: {
+    startBlock: number | 'earliest' | 'latest';
+    head: 'auto' | 'finalized' | 'latest';
+    traces: boolean;
+    /** Milliseconds between looks at the node's head while nothing announces one. */
+    pollMs: number;
+    /** Blocks behind the node's head that still count as following it. */
+    readyLag: number;
+    /** Transfers per commit while filling, about. */
+    batchTransfers: number;
+    /** Threads that fetch and decode while filling; 0 does it in the writer thread. */
+    loaders: number;
+    cacheMb: number;
+  };
+  /** Wrapped native contracts beyond those known for the chain. */
+  wrappedNative: readonly string[];
+}
+
+export type ToWriter = { kind: 'stop' };
+
+export type FromWriter =
+  | { kind: 'watermark'; watermark: Watermark }
+  | { kind: 'status'; status: IndexStatus; work: WriterWork }
+  | { kind: 'log'; level: 'info' | 'warn' | 'error'; msg: string; facts: Record<string, unknown> }
+  /** The writer cannot go on; it has closed the index. */
+  | { kind: 'fatal'; message: string }
+  | { kind: 'stopped' };
+
+/** What the writer did since it last reported, for the metrics. */
+export interface WriterWork {
+  blocks: number;
+  /** Transfers stored, by Kind. */
+  transfers: number[];
+  skippedLogs: Record<string, number>;
+  /** Depth of each rollback. */
+  rollbacks: number[];
+  /** Seconds of each commit. */
+  commitSeconds: number[];
+  calls: UpstreamCall[];
+}
+
+/** One call to the node. */
+export interface UpstreamCall {
+  method: string;
+  seconds: number;
+  failure: UpstreamFailure | null;
+}
+
+export interface LoaderOptions {
+  node: WriterOptions['node'];
+  rules: LoadRules;
+}
+
+export type ToLoader = { id: number; from: number; to: number } | 'stop';
+
+export type FromLoader =
+  | { id: number; batch: BlockBatch; calls: UpstreamCall[] }
+  | {
+      id: number;
+      error: { reason: UpstreamFailure; message: string; code: number | undefined };
+      calls: UpstreamCall[];
+    }
+  /** Anything else that was thrown: a defect, which stops the writer. */
+  | { id: number; defect: string };

@@ -1,0 +1,32 @@
+/** Entry of the writer thread. */
+import { parentPort, workerData } from 'node:worker_threads';
+import { FatalError } from '../errors.ts';
+import { runIndexer } from './indexer.ts';
+import type { FromWriter, ToWriter, WriterOptions } from './protocol.ts';
+
+async function main(): Promise<void> {
+  const port = parentPort;
+  if (port === null) throw new Error('writer-thread is a thread entry and cannot be run by itself');
+  const send = (message: FromWriter): void => port.postMessage(message);
+  const stop = new AbortController();
+  port.on('message', (message: ToWriter) => {
+    if (message.kind === 'stop') stop.abort();
+  });
+  try {
+    await runIndexer(workerData as WriterOptions, send, stop.signal);
+    send({ kind: 'stopped' });
+  } catch (error) {
+    const known = error instanceof FatalError;
+    send({
+      kind: 'fatal',
+      message: known
+        ? error.message
+        : error instanceof Error
+          ? (error.stack ?? error.message)
+          : String(error),
+    });
+  }
+  port.close();
+}
+
+await main();
