@@ -1,0 +1,94 @@
+/**
+ * The configuration, parsed once into a typed object: flags over environment over file over defaults.
+ * Nothing here reads files or the process; src/config/load.ts does.
+ */
+import { homedir } from 'node:os';
+import { isAbsolute, join, resolve } from 'node:path';
+import { z } from 'zod';
+import { crossCheck } from './config/checks.ts';
+import { type Config, configSchema } from './config/schema.ts';
+import { type FlagTexts, fromEnv, fromFile, fromFlags, type Given } from './config/sources.ts';
+import { lineOf, parseToml } from './config/toml.ts';
+import { flatten, type Leaves, schemaAt, unflatten } from './config/tree.ts';
+import { ConfigError } from './errors.ts';
+
+export type { Config } from './config/schema.ts';
+
+/** Where each setting comes from, by dotted path: `default`, `file atlas.toml`, `env ATLAS_X` or `flag --x`. */
+export type Sources = Record<string, string>;
+
+export interface ConfigInput {
+  file?: { path: string; text: string };
+  env?: Record<string, string | undefined>;
+  flags?: FlagTexts;
+  /** Folder that relative paths start at; the working folder when absent. */
+  cwd?: string;
+}
+
+export interface Parsed {
+  config: Config;
+  sources: Sources;
+}
+
+/** The settings that are paths; an empty one stays empty. */
+const PATH_SETTINGS = ['data_dir', 'server.tls_cert', 'server.tls_key'];
+
+/** Throws a ConfigError of one line that names the setting, where it stands and what it must be. */
+export function parseConfig(input: ConfigInput): Parsed {
+  const leaves = flatten(configSchema.parse({}));
+  const sources: Sources = Object.fromEntries([...leaves.keys()].map((path) => [path, 'default']));
+  for (const given of givenBy(input, leaves)) {
+    leaves.set(given.path, checked(given));
+    sources[given.path] = given.source;
+  }
+  resolvePaths(leaves, input);
+  const config = complete(leaves);
+  crossCheck(config, sources);
+  return { config, sources };
+}
+
+/** All given settings, the weightiest source last. */
+function givenBy(input: ConfigInput, known: Leaves): Given[] {
+  const { file, env = {}, flags = {} } = input;
+  const inFile = file
+    ? fromFile(parseToml(file.text, file.path), file.path, known, (path) => lineOf(file.text, path))
+    : [];
+  return [...inFile, ...fromEnv(env, known), ...fromFlags(flags)];
+}
+
+function checked({ path, value, where }: Given): unknown {
+  const schema = schemaAt(path);
+  if (schema === undefined) throw new Error(`no schema for ${path}`);
+  const result = z.safeParse(schema, value);
+  if (result.success) return result.data;
+  throw new ConfigError(`${path} ${result.error.issues[0]?.message}, not ${shown(path, value)} (${where})`);
+}
+
+/** A refused value for an error line; a secret is never repeated. */
+function shown(path: string, value: unknown): string {
+  if (path === 'admin_token') return 'what is given';
+  return (JSON.stringify(value) ?? String(value)).slice(0, 80);
+}
+
+/** The whole tree. Only a tier that is not predefined can still lack something here. */
+function complete(leaves: Leaves): Config {
+  const result = configSchema.safeParse(unflatten(leaves));
+  if (result.success) return result.data;
+  const path = result.error.issues[0]?.path.join('.');
+  throw new ConfigError(
+    `${path} is missing: a tier needs requests_per_month, requests_per_second and chain_depth`,
+  );
+}
+
+function resolvePaths(leaves: Leaves, { cwd = process.cwd(), env = {} }: ConfigInput): void {
+  for (const path of PATH_SETTINGS) {
+    const value = leaves.get(path);
+    if (typeof value === 'string' && value !== '')
+      leaves.set(path, absolute(value, cwd, env.HOME ?? homedir()));
+  }
+}
+
+function absolute(path: string, cwd: string, home: string): string {
+  if (path === '~' || path.startsWith('~/')) return join(home, path.slice(1));
+  return isAbsolute(path) ? path : resolve(cwd, path);
+}

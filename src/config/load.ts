@@ -1,0 +1,60 @@
+/** Reading the configuration of this process: the file, the environment, and whether the paths it names are usable. */
+import { accessSync, constants, existsSync, readFileSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { type Parsed, parseConfig } from '../config.ts';
+import { ConfigError } from '../errors.ts';
+import type { FlagTexts } from './sources.ts';
+
+const DEFAULT_FILE = 'atlas.toml';
+
+export interface Loaded extends Parsed {
+  /** The file read, as it was named, or null when there is none. */
+  file: string | null;
+}
+
+/** Parses `configPath`, else `./atlas.toml` where it exists, with the environment and the flags over it. */
+export function loadConfig(configPath: string | undefined, flags: FlagTexts = {}): Loaded {
+  const path = configPath ?? (existsSync(DEFAULT_FILE) ? DEFAULT_FILE : undefined);
+  const file = path === undefined ? undefined : { path, text: readConfigFile(path) };
+  return { ...parseConfig({ file, env: process.env, flags }), file: path ?? null };
+}
+
+/** Throws a ConfigError when a file cannot be read or the data folder cannot be written. */
+export function checkPaths({ config, sources }: Parsed): void {
+  const at = (path: string) => `${path} (${sources[path]})`;
+  for (const [setting, file] of [
+    ['server.tls_cert', config.server.tls_cert],
+    ['server.tls_key', config.server.tls_key],
+  ] as const) {
+    if (file !== '') tryPath(() => readFileSync(file), `${at(setting)}: cannot read ${file}`);
+  }
+  const folder = nearestExisting(config.data_dir);
+  const refusal = `${at('data_dir')}: cannot write to ${config.data_dir}`;
+  tryPath(() => accessSync(folder, constants.W_OK | constants.X_OK), refusal);
+  if (!statSync(folder).isDirectory()) throw new ConfigError(`${refusal}: ${folder} is not a folder`);
+}
+
+function readConfigFile(path: string): string {
+  return tryPath(() => readFileSync(path, 'utf8'), `cannot read the configuration ${path}`);
+}
+
+function nearestExisting(path: string): string {
+  return existsSync(path) || dirname(path) === path ? path : nearestExisting(dirname(path));
+}
+
+function tryPath<T>(action: () => T, refusal: string): T {
+  try {
+    return action();
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : String(error);
+    throw new ConfigError(`${refusal}: ${REASONS[code] ?? code}`);
+  }
+}
+
+const REASONS: Record<string, string> = {
+  ENOENT: 'no such file',
+  EACCES: 'permission denied',
+  EROFS: 'read-only file system',
+  EISDIR: 'it is a folder',
+  ENOTDIR: 'part of the path is not a folder',
+};

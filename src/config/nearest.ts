@@ -1,0 +1,31 @@
+/** Finding the setting somebody meant. */
+
+/** The candidate closest to a mistyped dotted path, or undefined when none comes near. */
+export function nearest(wrong: string, candidates: Iterable<string>): string | undefined {
+  let best: string | undefined;
+  let least = Number.POSITIVE_INFINITY;
+  for (const candidate of candidates) {
+    const distance = Math.min(editDistance(wrong, candidate), lastKeyDistance(wrong, candidate));
+    if (distance < least) [best, least] = [candidate, distance];
+  }
+  return least <= Math.max(2, Math.floor(wrong.length / 4)) ? best : undefined;
+}
+
+/** Distance of the last keys alone, plus one: the right key in the wrong table is a common slip. */
+function lastKeyDistance(a: string, b: string): number {
+  return 1 + editDistance(a.slice(a.lastIndexOf('.') + 1), b.slice(b.lastIndexOf('.') + 1));
+}
+
+/** Levenshtein: the fewest insertions, deletions and replacements of characters that turn `a` into `b`. */
+function editDistance(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, i) => i);
+  for (let i = 0; i < a.length; i++) {
+    const next = [i + 1];
+    for (let j = 0; j < b.length; j++) {
+      const replaced = row[j]! + (a[i] === b[j] ? 0 : 1);
+      next.push(Math.min(replaced, row[j + 1]! + 1, next[j]! + 1));
+    }
+    row = next;
+  }
+  return row[b.length]!;
+}

@@ -1,0 +1,41 @@
+/** The effective configuration as text: TOML that can be read back, each setting with its source, secrets masked. */
+import { stringify } from 'smol-toml';
+import type { Parsed } from '../config.ts';
+import { maskUrl } from '../log/redact.ts';
+import { flatten } from './tree.ts';
+
+const MASK = '***';
+const SECRETS = new Set(['admin_token']);
+const URLS = new Set(['node_http', 'node_ws']);
+
+/** Widest setting that the column of sources is moved right for. */
+const MAX_COLUMN = 60;
+
+/** Settings by dotted path with secrets masked: what may be shown to anybody. */
+export function publicSettings(parsed: Parsed): { path: string; value: unknown; source: string }[] {
+  return [...flatten(parsed.config)].map(([path, value]) => ({
+    path,
+    value: masked(path, value),
+    source: parsed.sources[path] ?? 'default',
+  }));
+}
+
+export function printConfig(parsed: Parsed): string {
+  const lines: { text: string; source?: string }[] = [];
+  let table = '';
+  for (const { path, value, source } of publicSettings(parsed)) {
+    const cut = path.lastIndexOf('.');
+    const here = path.slice(0, Math.max(cut, 0));
+    if (here !== table) lines.push({ text: '' }, { text: `[${here}]` });
+    table = here;
+    lines.push({ text: stringify({ [path.slice(cut + 1)]: value }).trim(), source });
+  }
+  const width = Math.min(MAX_COLUMN, Math.max(...lines.map((line) => line.text.length)));
+  return lines.map(({ text, source }) => (source ? `${text.padEnd(width)}  # ${source}` : text)).join('\n');
+}
+
+function masked(path: string, value: unknown): unknown {
+  if (typeof value !== 'string' || value === '') return value;
+  if (SECRETS.has(path)) return MASK;
+  return URLS.has(path) ? maskUrl(value) : value;
+}

@@ -1,0 +1,176 @@
+/**
+ * Every setting: its type, bounds, default and unit. config.example.toml says the same for the operator and
+ * a test holds the two together. The shape is the shape of atlas.toml.
+ */
+import { z } from 'zod';
+import {
+  choice,
+  flag,
+  isAddress,
+  isAllowableMethod,
+  isHttpUrl,
+  isOrigin,
+  isWebSocketUrl,
+  listOf,
+  name,
+  parseListen,
+  startBlock,
+  text,
+  textThat,
+  whole,
+} from './values.ts';
+
+const MAX_MB = 1_048_576;
+const MAX_MS = 3_600_000;
+
+/** How the chain node is asked over HTTP. */
+const node = z.strictObject({
+  /** Time limit of one request, milliseconds. */
+  timeout_ms: whole(100, MAX_MS).default(10_000),
+  /** Connections kept to the node. */
+  max_sockets: whole(1, 1_024).default(16),
+  /** Most calls in one JSON-RPC batch. */
+  batch: whole(1, 1_000).default(60),
+});
+
+const chain = z.strictObject({
+  /** Symbol of the native coin in answers. */
+  symbol: name('the symbol of the native coin, such as "MON"').default('MON'),
+  /** Addresses of wrapped native tokens beyond those known for the chain id. */
+  wrapped_native: listOf('addresses (0x and 40 hex digits)', isAddress).default([]),
+});
+
+const index = z.strictObject({
+  /** First block to index when the index is created. */
+  start_block: startBlock().default('earliest'),
+  /** The block followed: `finalized` never rolls back, `latest` may; `auto` takes what suits the node. */
+  head: choice(['auto', 'finalized', 'latest']).default('auto'),
+  /** Index internal native transfers from traces, where the node offers them. */
+  traces: flag().default(true),
+  /** Milliseconds between looks at the node's head when it announces none over WebSocket. */
+  poll_ms: whole(10, 60_000).default(250),
+  /** Blocks behind the head up to which `/readyz` says ready. */
+  ready_lag: whole(0, 1_000_000).default(10),
+  /** Transfers per commit while filling. */
+  batch_transfers: whole(1, 10_000_000).default(200_000),
+  /** Threads that fetch and decode while filling. */
+  loaders: whole(1, 64).default(1),
+  /** Page cache of the writer, MiB. */
+  cache_mb: whole(1, MAX_MB).default(64),
+});
+
+const server = z.strictObject({
+  /** Address to listen on. */
+  host: name('a host name or an IP address').default('127.0.0.1'),
+  /** Port of REST, RPC, both WebSockets and the panel; 0 takes a free one. */
+  port: whole(0, 65_535).default(8_650),
+  /** Files of the certificate chain and its key, PEM; both or neither. */
+  tls_cert: text().default(''),
+  tls_key: text().default(''),
+  /** Origins of web pages that may call: `*` or `scheme://host[:port]`. */
+  cors_origins: listOf('origins such as "https://example.org", or "*"', isOrigin).default(['*']),
+});
+
+const rpc = z.strictObject({
+  /** Methods, or `namespace_*`, offered beyond the default ones. */
+  allow: listOf(
+    'methods such as "debug_traceCall" or "trace_*", never of a namespace that steers the node',
+    isAllowableMethod,
+  ).default([]),
+  /** Widest `eth_getLogs` range answered, blocks. */
+  logs_max_range: whole(1, 10_000_000).default(10_000),
+  /** Widest `eth_getLogs` range the node itself is asked for, blocks. */
+  logs_node_range: whole(1, 10_000_000).default(100),
+  /** Time limit of a call to the node, milliseconds. */
+  timeout_ms: whole(100, MAX_MS).default(30_000),
+  /** Calls slower than this are logged, milliseconds. */
+  slow_ms: whole(1, MAX_MS).default(1_000),
+  /** Connections kept to the node for `/rpc`. */
+  max_sockets: whole(1, 4_096).default(64),
+  /** Size of the cache of unchangeable answers, MiB. */
+  cache_mb: whole(0, MAX_MB).default(64),
+  /** Send identical calls in flight to the node once. */
+  merge: flag().default(true),
+  /** Keep answers that can never change. */
+  cache: flag().default(true),
+  /** Answer what the follower knows (chain id, block number) without asking the node. */
+  local: flag().default(true),
+  /** Calls of one key that may wait for the node at the same time. */
+  concurrency_per_key: whole(1, 100_000).default(64),
+});
+
+const stream = z.strictObject({
+  /** Offer `newPendingTransactions`, where the node does. */
+  pending: flag().default(false),
+  max_connections_per_key: whole(1, 1_000_000).default(5),
+  /** Subscriptions per connection. */
+  max_subscriptions: whole(1, 100_000).default(10),
+  /** Largest message taken from a client, bytes. */
+  max_message_bytes: whole(1_024, 67_108_864).default(1_048_576),
+  /** Unsent bytes at which a slow client is closed. */
+  max_backlog_bytes: whole(65_536, 1_073_741_824).default(8_388_608),
+  /** Seconds between pings. */
+  ping_seconds: whole(1, 3_600).default(30),
+  /** Silence after which a connection is closed, seconds. */
+  idle_seconds: whole(8, 960).default(120),
+});
+
+/** What keys of a tier may do; 0 lifts a limit. */
+const tier = z.strictObject({
+  /** Requests per calendar month, UTC. */
+  requests_per_month: whole(0, Number.MAX_SAFE_INTEGER),
+  requests_per_second: whole(0, 1_000_000),
+  /** Deepest `funding_chain`, hops. */
+  chain_depth: whole(1, 10),
+});
+
+const TIER_NAME = z.string().regex(/^[a-z][a-z0-9]*(_[a-z0-9]+)*$/, {
+  error: 'is not a tier name: lower-case letters, digits and single underscores',
+});
+
+const tiers = z.record(TIER_NAME, tier).default({
+  free: { requests_per_month: 100_000, requests_per_second: 5, chain_depth: 5 },
+  growth: { requests_per_month: 5_000_000, requests_per_second: 50, chain_depth: 10 },
+  pro: { requests_per_month: 50_000_000, requests_per_second: 100, chain_depth: 10 },
+  unlimited: { requests_per_month: 0, requests_per_second: 0, chain_depth: 10 },
+});
+
+const metrics = z.strictObject({
+  /** `host:port` of `/metrics`; empty turns it off. */
+  listen: textThat(
+    'host:port, or empty',
+    (value) => value === '' || parseListen(value) !== undefined,
+  ).default(''),
+});
+
+const log = z.strictObject({
+  /** Least serious level that is written. */
+  level: choice(['debug', 'info', 'warn', 'error']).default('info'),
+  /** `auto` is pretty on a terminal and JSON elsewhere. */
+  format: choice(['auto', 'pretty', 'json']).default('auto'),
+});
+
+export const configSchema = z.strictObject({
+  /** The node's JSON-RPC over HTTP. */
+  node_http: textThat('a URL such as "http://127.0.0.1:8545"', isHttpUrl).default('http://127.0.0.1:8545'),
+  /** The node's WebSocket; empty means there is none and heads are polled for. */
+  node_ws: textThat(
+    'a URL such as "ws://127.0.0.1:8546", or empty',
+    (value) => value === '' || isWebSocketUrl(value),
+  ).default(''),
+  /** Folder of index.db and keys.db. A relative path starts at the working folder, `~` at the home folder. */
+  data_dir: name('the path of a folder').default('./atlas-data'),
+  /** Token of the operator's panel; empty turns the panel off. */
+  admin_token: text().default(''),
+  node: node.prefault({}),
+  chain: chain.prefault({}),
+  index: index.prefault({}),
+  server: server.prefault({}),
+  rpc: rpc.prefault({}),
+  stream: stream.prefault({}),
+  tiers,
+  metrics: metrics.prefault({}),
+  log: log.prefault({}),
+});
+
+export type Config = z.output<typeof configSchema>;

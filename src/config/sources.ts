@@ -1,0 +1,125 @@
+/** The places settings come from, each read into values by dotted path with the place they stand at. */
+import { z } from 'zod';
+import { ConfigError } from '../errors.ts';
+import { nearest } from './nearest.ts';
+import { flatten, isTable, isTableSchema, type Leaves, schemaAt, type Table } from './tree.ts';
+
+/** One setting as given: `source` names the place as `config show` does, `where` as an error does. */
+export interface Given {
+  path: string;
+  value: unknown;
+  source: string;
+  where: string;
+}
+
+/** The flags that set something: what they set, and their line of `--help`. */
+export const FLAGS = [
+  { flag: '--node-http', value: '<url>', path: 'node_http', help: "the node's JSON-RPC over HTTP" },
+  { flag: '--node-ws', value: '<url>', path: 'node_ws', help: "the node's WebSocket" },
+  { flag: '--data-dir', value: '<dir>', path: 'data_dir', help: 'folder of index.db and keys.db' },
+  { flag: '--host', value: '<host>', path: 'server.host', help: 'address to listen on' },
+  { flag: '--port', value: '<port>', path: 'server.port', help: 'port to listen on' },
+  {
+    flag: '--start-block',
+    value: '<block>',
+    path: 'index.start_block',
+    help: 'first block: N, earliest or latest',
+  },
+  { flag: '--log-format', value: '<format>', path: 'log.format', help: 'pretty or json' },
+  { flag: '--log-level', value: '<level>', path: 'log.level', help: 'debug, info, warn or error' },
+] as const;
+export type Flag = (typeof FLAGS)[number]['flag'];
+
+/** The flags given on the command line, as texts. */
+export type FlagTexts = Partial<Record<Flag, string>>;
+
+const ENV_PREFIX = 'ATLAS_';
+
+/**
+ * Names Kubernetes puts into every container for a service called `atlas` or `atlas-...`. They are nobody's setting,
+ * unlike any other unknown variable with our prefix, which is a typing mistake.
+ */
+const SERVICE_LINK =
+  /(_SERVICE_HOST|_SERVICE_PORT(_[A-Z0-9_]+)?|_PORT(_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)?)$/;
+
+/** The settings of a file; `lineOf` finds a setting's line for errors. */
+export function fromFile(
+  tree: Table,
+  file: string,
+  known: Leaves,
+  lineOf: (path: string) => number | undefined,
+): Given[] {
+  const source = `file ${file}`;
+  const given: Given[] = [];
+  for (const [path, value] of flatten(tree)) {
+    const line = lineOf(path);
+    const where = line === undefined ? file : `${file} line ${line}`;
+    if (isEmptyTable(path, value)) continue;
+    mustBeSetting(path, path, where, known);
+    given.push({ path, value, source, where });
+  }
+  return given;
+}
+
+/** The settings of the environment: `ATLAS_NODE_HTTP` is node_http, `ATLAS_SERVER__PORT` is server.port. */
+export function fromEnv(env: Record<string, string | undefined>, known: Leaves): Given[] {
+  const given: Given[] = [];
+  for (const [variable, text] of Object.entries(env)) {
+    if (!variable.startsWith(ENV_PREFIX) || text === undefined) continue;
+    const path = variable.slice(ENV_PREFIX.length).toLowerCase().replaceAll('__', '.');
+    if (schemaAt(path) === undefined && SERVICE_LINK.test(variable)) continue;
+    mustBeSetting(path, variable, 'the environment', known, envName);
+    given.push({ path, value: fromText(path, text), source: `env ${variable}`, where: `env ${variable}` });
+  }
+  return given;
+}
+
+export function fromFlags(texts: FlagTexts): Given[] {
+  const given: Given[] = [];
+  for (const { flag, path } of FLAGS) {
+    const text = texts[flag];
+    if (text === undefined) continue;
+    given.push({ path, value: fromText(path, text), source: `flag ${flag}`, where: `flag ${flag}` });
+  }
+  return given;
+}
+
+/** Name of the environment variable of a setting. */
+function envName(path: string): string {
+  return ENV_PREFIX + path.replaceAll('.', '__').toUpperCase();
+}
+
+/** What a text means for a setting: the first reading that its schema accepts, else the likeliest one, to be refused. */
+function fromText(path: string, text: string): unknown {
+  const schema = schemaAt(path);
+  const readings = readingsOf(text);
+  return readings.find((reading) => schema && z.safeParse(schema, reading).success) ?? readings.at(-1);
+}
+
+function readingsOf(text: string): unknown[] {
+  const list = text === '' ? [] : text.split(',').map((part) => part.trim());
+  if (text === 'true' || text === 'false') return [text, list, text === 'true'];
+  if (/^-?\d+(\.\d+)?$/.test(text)) return [text, list, Number(text)];
+  return [text, list, text];
+}
+
+function isEmptyTable(path: string, value: unknown): boolean {
+  const schema = schemaAt(path);
+  return schema !== undefined && isTableSchema(schema) && isTable(value);
+}
+
+function mustBeSetting(
+  path: string,
+  written: string,
+  where: string,
+  known: Leaves,
+  spell: (path: string) => string = (right) => right,
+): void {
+  const schema = schemaAt(path);
+  if (schema !== undefined && !isTableSchema(schema)) return;
+  if (schema !== undefined)
+    throw new ConfigError(`${written} (${where}) is a table of settings, not a setting`);
+  const right = nearest(path, known.keys());
+  const hint = right === undefined ? '' : `; did you mean "${spell(right)}"?`;
+  throw new ConfigError(`unknown setting "${written}" in ${where}${hint}`);
+}

@@ -1,0 +1,66 @@
+/** Settings by dotted path (`server.port`): walking the schema and trees of values. */
+import { z } from 'zod';
+import { configSchema } from './schema.ts';
+
+/** A table of TOML, or the same thing as a plain object. */
+export type Table = Record<string, unknown>;
+
+/** Values by dotted path, in order. */
+export type Leaves = Map<string, unknown>;
+
+export function isTable(value: unknown): value is Table {
+  return typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype;
+}
+
+/** The schema at a path: of one setting, of a table, or undefined where the path leads nowhere. */
+export function schemaAt(path: string): z.core.$ZodType | undefined {
+  let at: z.core.$ZodType | undefined = configSchema;
+  for (const key of path.split('.')) {
+    const inner = withoutDefault(at);
+    if (inner instanceof z.ZodObject) at = Object.hasOwn(inner.shape, key) ? inner.shape[key] : undefined;
+    else if (inner instanceof z.ZodRecord)
+      at = z.safeParse(inner.keyType, key).success ? inner.valueType : undefined;
+    else return undefined;
+    if (at === undefined) return undefined;
+  }
+  return at;
+}
+
+/** Whether a schema is that of a table of settings rather than of one setting. */
+export function isTableSchema(schema: z.core.$ZodType): boolean {
+  const inner = withoutDefault(schema);
+  return inner instanceof z.ZodObject || inner instanceof z.ZodRecord;
+}
+
+/** The settings of a tree of values; a table that holds nothing stands for itself. */
+export function flatten(tree: Table, prefix = ''): Leaves {
+  const leaves: Leaves = new Map();
+  for (const [key, value] of Object.entries(tree)) {
+    if (!isTable(value) || Object.keys(value).length === 0) leaves.set(prefix + key, value);
+    else for (const [path, leaf] of flatten(value, `${prefix}${key}.`)) leaves.set(path, leaf);
+  }
+  return leaves;
+}
+
+/** The tree of values that `flatten` takes apart. */
+export function unflatten(leaves: Leaves): Table {
+  const tree: Table = {};
+  for (const [path, value] of leaves) {
+    const keys = path.split('.');
+    const last = keys.pop() ?? path;
+    let table = tree;
+    for (const key of keys) {
+      const next = table[key];
+      const child: Table = isTable(next) ? next : {};
+      table[key] = child;
+      table = child;
+    }
+    table[last] = value;
+  }
+  return tree;
+}
+
+function withoutDefault(schema: z.core.$ZodType): z.core.$ZodType {
+  if (schema instanceof z.ZodDefault || schema instanceof z.ZodPrefault) return schema.unwrap();
+  return schema;
+}

@@ -1,0 +1,86 @@
+/** The kinds of values that settings take. Each says in one phrase what it wants: that phrase is the error message. */
+import { z } from 'zod';
+
+const METHOD_PATTERN = /^[a-z][a-zA-Z0-9]*_(\*|[a-zA-Z0-9_]+)$/;
+
+/** Namespaces that steer the node itself: no key may ever reach them, whatever the configuration says. */
+const NEVER_ALLOWED = ['admin', 'personal', 'miner', 'engine', 'anvil', 'hardhat', 'evm'];
+
+/** A whole number within bounds, both included. */
+export function whole(min: number, max: number) {
+  const error = `must be a whole number from ${min} to ${max}`;
+  return z.int({ error }).min(min, { error }).max(max, { error });
+}
+
+export function flag() {
+  return z.boolean({ error: 'must be true or false' });
+}
+
+export function text() {
+  return z.string({ error: 'must be a text in quotes' });
+}
+
+/** A text that must not be empty. */
+export function name(what: string) {
+  const error = `must be ${what}`;
+  return z.string({ error }).trim().min(1, { error });
+}
+
+export function choice<const T extends readonly [string, ...string[]]>(values: T) {
+  return z.enum(values, { error: `must be one of ${quoted(values)}` });
+}
+
+/** A text that satisfies `test`; `what` completes the sentence "must be ...". */
+export function textThat(what: string, test: (value: string) => boolean) {
+  const error = `must be ${what}`;
+  return z.string({ error }).refine(test, { error });
+}
+
+/** A list of texts that each satisfy `test`. */
+export function listOf(what: string, test: (value: string) => boolean) {
+  const error = `must be a list of ${what}`;
+  return z.array(z.string({ error }).refine(test, { error }), { error });
+}
+
+/** A height, or one of two names for an end of the chain. */
+export function startBlock() {
+  const error = 'must be "earliest", "latest" or a block number';
+  return z.union([z.enum(['earliest', 'latest']), z.int().min(0)], { error });
+}
+
+export function isHttpUrl(value: string): boolean {
+  return hasScheme(value, ['http:', 'https:']);
+}
+
+export function isWebSocketUrl(value: string): boolean {
+  return hasScheme(value, ['ws:', 'wss:']);
+}
+
+export function isOrigin(value: string): boolean {
+  return value === '*' || (isHttpUrl(value) && new URL(value).origin === value);
+}
+
+export function isAddress(value: string): boolean {
+  return /^0x[0-9a-fA-F]{40}$/.test(value);
+}
+
+/** A method name or `namespace_*` that may be offered to keys. */
+export function isAllowableMethod(value: string): boolean {
+  return METHOD_PATTERN.test(value) && !NEVER_ALLOWED.some((namespace) => value.startsWith(`${namespace}_`));
+}
+
+/** Host and port of `host:port` or `[ipv6]:port`, or undefined when the text is neither. */
+export function parseListen(value: string): { host: string; port: number } | undefined {
+  const match = /^(?:\[([0-9a-fA-F:.]+)\]|([^\s:/[\]]+)):(\d{1,5})$/.exec(value);
+  const host = match?.[1] ?? match?.[2];
+  const port = Number(match?.[3]);
+  return host !== undefined && port <= 65_535 ? { host, port } : undefined;
+}
+
+function hasScheme(value: string, schemes: string[]): boolean {
+  return URL.canParse(value) && schemes.includes(new URL(value).protocol) && new URL(value).hostname !== '';
+}
+
+function quoted(values: readonly string[]): string {
+  return values.map((value) => `"${value}"`).join(', ');
+}

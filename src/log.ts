@@ -1,0 +1,66 @@
+/** The log: facts with a fixed message, one JSON object a line, or set for people on a terminal. Written to stderr. */
+import { isatty } from 'node:tty';
+import { pino } from 'pino';
+import { prettyLine } from './log/pretty.ts';
+import { redact } from './log/redact.ts';
+
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
+
+/** What is known about an event, by name. An Error goes under `err`. */
+export type Facts = Record<string, unknown>;
+
+/** Messages are fixed texts, so that they can be searched for; what varies is a fact. */
+export interface Logger {
+  debug(facts: Facts, msg: string): void;
+  info(facts: Facts, msg: string): void;
+  warn(facts: Facts, msg: string): void;
+  error(facts: Facts, msg: string): void;
+}
+
+export interface LogOptions {
+  level: LogLevel;
+  /** `auto` is pretty when stderr is a terminal. */
+  format: 'auto' | 'pretty' | 'json';
+  /** Facts added to every line, such as the name of the thread. */
+  facts?: Facts;
+  /** Where lines go, each with its line end; stderr when absent. */
+  write?: (line: string) => void;
+}
+
+const STDERR = 2;
+
+/**
+ * A logger of this thread. Threads each make their own: lines are written whole and at once, so those of
+ * several threads do not mix, and nothing is lost when the process ends.
+ */
+export function createLogger(options: LogOptions): Logger {
+  const terminal = options.write === undefined && isatty(STDERR);
+  const pretty = options.format === 'pretty' || (options.format === 'auto' && terminal);
+  const style = { colour: terminal && !process.env.NO_COLOR, clearLine: terminal };
+  const write = options.write ?? toStderr();
+  const settings = {
+    level: options.level,
+    base: options.facts ?? null,
+    timestamp: pino.stdTimeFunctions.isoTime,
+    formatters: { level: (level: string) => ({ level }) },
+  };
+  return pino(settings, {
+    write(line: string) {
+      const safe = redact(messageFirst(line));
+      write(pretty ? prettyLine(safe, style) : safe);
+    },
+  });
+}
+
+/** Moves `msg`, which pino writes last, to the front, where people look for it. */
+function messageFirst(line: string): string {
+  const at = line.lastIndexOf(',"msg":"');
+  return at < 0 ? line : `{${line.slice(at + 1, -2)},${line.slice(1, at)}}\n`;
+}
+
+function toStderr(): (line: string) => void {
+  const destination = pino.destination({ dest: STDERR, sync: true });
+  return (line) => {
+    destination.write(line);
+  };
+}

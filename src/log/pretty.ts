@@ -1,0 +1,49 @@
+/** Log lines for people: `12:03:04.123 INFO  message  fact=value`. */
+
+export interface PrettyStyle {
+  colour: boolean;
+  /** First erase what stands on the terminal's current line: a progress line, which is drawn again below. */
+  clearLine: boolean;
+}
+
+const COLOURS: Record<string, string> = {
+  debug: '\x1b[90m',
+  info: '\x1b[32m',
+  warn: '\x1b[33m',
+  error: '\x1b[31m',
+};
+const DIM = '\x1b[2m';
+const PLAIN = '\x1b[0m';
+const CLEAR_LINE = '\r\x1b[K';
+
+/** The record of one JSON log line, set for reading, in local time; an error's stack follows on lines of its own. */
+export function prettyLine(json: string, style: PrettyStyle): string {
+  const record: Record<string, unknown> = JSON.parse(json);
+  const { msg, level, time, err, ...facts } = record;
+  const { message, stack } = errorParts(err);
+  const shown = Object.entries(message ? { ...facts, error: message } : facts)
+    .map(([name, value]) => `${name}=${factText(value)}`)
+    .join(' ');
+  const paint = (colour: string, text: string) => (style.colour && text ? `${colour}${text}${PLAIN}` : text);
+  const label = paint(COLOURS[String(level)] ?? '', String(level).toUpperCase().padEnd(5));
+  const line = [`${paint(DIM, clock(String(time)))} ${label} ${msg}`, paint(DIM, shown)]
+    .filter(Boolean)
+    .join('  ');
+  return `${style.clearLine ? CLEAR_LINE : ''}${line}\n${stack}`;
+}
+
+/** Local time of day with milliseconds of an ISO 8601 text. */
+function clock(iso: string): string {
+  return new Date(iso).toTimeString().slice(0, 8) + iso.slice(19, 23);
+}
+
+function errorParts(err: unknown): { message: string; stack: string } {
+  if (typeof err !== 'object' || err === null) return { message: '', stack: '' };
+  const stack = 'stack' in err ? String(err.stack).split('\n') : [];
+  const frames = stack.filter((line) => line.startsWith('    at ')).map((frame) => `${frame}\n`);
+  return { message: 'message' in err ? String(err.message) : '', stack: frames.join('') };
+}
+
+function factText(value: unknown): string {
+  return typeof value === 'string' && /^[^\s"=]+$/.test(value) ? value : JSON.stringify(value);
+}

@@ -1,0 +1,44 @@
+/** Keeping secrets out of everything that is written down. */
+
+const MASK = '***';
+
+/**
+ * An API key, also one cut short or mistyped. Names of methods such as `atlas_subscribe` are shorter, and those of
+ * metrics have an underscore before so many letters.
+ */
+const API_KEY = /atlas_[0-9A-Za-z]{16,}/g;
+
+/** The same key, or any other, as a query parameter; the underscore may be percent-encoded. */
+const KEY_PARAMETER = /(api(?:_|%5f)key=)[^&#\s"'\\]+/gi;
+
+/** Header or field that carries a secret, in JSON. */
+const SECRET_FIELD = /("(?:x-api-key|api_key|authorization|admin_token|cookie)":")(?:[^"\\]|\\.)+/gi;
+
+/** User name and password of a URL. */
+const USER_INFO = /(:\/\/)[^\s/@"'?#]+@/g;
+
+/** A text, of JSON or not, with keys and passwords masked. */
+export function redact(text: string): string {
+  return text
+    .replace(API_KEY, `atlas_${MASK}`)
+    .replace(KEY_PARAMETER, `$1${MASK}`)
+    .replace(SECRET_FIELD, `$1${MASK}`)
+    .replace(USER_INFO, `$1${MASK}@`);
+}
+
+/** Path parts of this length and mix are keys: node providers put them there (`/v2/<key>`). */
+const OPAQUE_PART = /^(?=.*\d)[A-Za-z0-9_-]{16,}$/;
+
+/** A node's URL that may be shown: without password, query values and key-like parts of the path. */
+export function maskUrl(url: string): string {
+  if (!URL.canParse(url)) return MASK;
+  const { protocol, username, password, host, pathname, searchParams } = new URL(url);
+  const user = username || password ? `${MASK}@` : '';
+  const path = pathname
+    .split('/')
+    .map((part) => (OPAQUE_PART.test(part) ? MASK : part))
+    .join('/');
+  const query = [...searchParams.keys()].map((key) => `${key}=${MASK}`).join('&');
+  const shownPath = path === '/' && !url.endsWith('/') ? '' : path;
+  return `${protocol}//${user}${host}${shownPath}${query && `?${query}`}`;
+}

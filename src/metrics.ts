@@ -1,0 +1,138 @@
+/**
+ * Every metric, declared in one place: Prometheus names with the prefix `atlas_`, base units, bounded labels.
+ * A label takes only values that the program itself knows (kinds, reasons, routes, methods of the allow list);
+ * never an address, a key or anything else that a client sends.
+ */
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+
+/** Bucket bounds in seconds: of work inside the process, and of waiting for the node. */
+const FAST = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5];
+const SLOW = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
+/** Seconds from a block's commit to a client's socket, or from its own time to its commit. */
+const AGE = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 60];
+
+/** The delay is measured by a timer of this period, which is part of every reading. */
+const LOOP_PERIOD_MS = 10;
+
+export type Metrics = ReturnType<typeof createMetrics>;
+
+/** The metrics of this process in a registry of their own. `close` ends the measuring of the event loop. */
+export function createMetrics() {
+  const registry = new Registry();
+  const { counter, gauge, histogram } = makers(registry);
+  const loop = monitorEventLoopDelay({ resolution: LOOP_PERIOD_MS });
+  loop.enable();
+  const beforeRender: (() => void)[] = [];
+
+  const metrics = {
+    indexedBlocks: counter('atlas_index_blocks_total', 'Blocks committed to the index.'),
+    indexHead: gauge('atlas_index_head_block', 'Height of the last committed block.'),
+    nodeHead: gauge('atlas_node_head_block', 'Height of the head of the node.'),
+    lagBlocks: gauge('atlas_index_lag_blocks', 'Blocks between the head of the node and the index.'),
+    lagSeconds: gauge('atlas_index_lag_seconds', 'Age of the last committed block.'),
+    transfers: counter('atlas_index_transfers_total', 'Transfers committed to the index.', ['kind']),
+    skippedLogs: counter('atlas_index_skipped_logs_total', 'Malformed logs that were not indexed.', [
+      'reason',
+    ]),
+    commitSeconds: histogram('atlas_index_commit_seconds', 'Time of one commit of the index.', FAST),
+    reorgs: counter('atlas_index_reorgs_total', 'Reorganisations that were rolled back.'),
+    reorgDepth: gauge(
+      'atlas_index_reorg_depth_blocks_max',
+      'Blocks withdrawn by the deepest reorganisation.',
+    ),
+    walBytes: gauge('atlas_index_wal_bytes', 'Size of the write-ahead log of index.db.'),
+
+    upstreamRequests: counter('atlas_upstream_requests_total', 'Calls sent to the node.', ['method']),
+    upstreamErrors: counter('atlas_upstream_errors_total', 'Calls that failed.', ['method', 'reason']),
+    upstreamSeconds: histogram('atlas_upstream_request_seconds', 'Time of a call to the node.', SLOW, [
+      'method',
+    ]),
+
+    httpRequests: counter('atlas_http_requests_total', 'HTTP requests answered.', ['route', 'status']),
+    httpSeconds: histogram('atlas_http_request_seconds', 'Time to answer an HTTP request.', FAST, ['route']),
+    rpcRequests: counter('atlas_rpc_requests_total', 'JSON-RPC calls answered.', ['method', 'status']),
+    rpcSeconds: histogram('atlas_rpc_request_seconds', 'Time to answer a JSON-RPC call.', SLOW, ['method']),
+    rpcCacheHits: counter('atlas_rpc_cache_hits_total', 'JSON-RPC calls answered from the cache.', [
+      'method',
+    ]),
+    rpcCacheBytes: gauge('atlas_rpc_cache_bytes', 'Size of the cache of JSON-RPC answers.'),
+    rpcMerged: counter('atlas_rpc_merged_calls_total', 'Calls that shared an equal call in flight.', [
+      'method',
+    ]),
+
+    sockets: gauge('atlas_ws_connections', 'Open WebSocket connections.', ['endpoint']),
+    subscriptions: gauge('atlas_ws_subscriptions', 'Open subscriptions.', ['topic']),
+    notifications: counter('atlas_ws_notifications_total', 'Notifications sent.', ['topic']),
+    pushAge: histogram('atlas_ws_push_age_seconds', 'Time from a commit to the push of its events.', AGE, [
+      'topic',
+    ]),
+    slowConsumers: counter('atlas_ws_slow_consumers_total', 'Connections closed because they fell behind.'),
+
+    residentMemory: gauge('atlas_process_resident_memory_bytes', 'Resident memory of the process.'),
+    cpuSeconds: counter('atlas_process_cpu_seconds_total', 'Processor time used by the process.'),
+    loopDelay: gauge('atlas_event_loop_delay_seconds', 'Delay of the event loop since the last look.', [
+      'quantile',
+    ]),
+
+    contentType: registry.contentType,
+
+    /** Runs before each rendering: for gauges that are read rather than kept. */
+    onRender(refresh: () => void): void {
+      beforeRender.push(refresh);
+    },
+
+    /** All metrics in the Prometheus text format. */
+    render(): Promise<string> {
+      for (const refresh of beforeRender) refresh();
+      return registry.metrics();
+    },
+
+    close(): void {
+      loop.disable();
+    },
+  };
+
+  const cpuSeconds = followTotal(metrics.cpuSeconds);
+  metrics.onRender(() => {
+    const { user, system } = process.cpuUsage();
+    metrics.residentMemory.set(process.memoryUsage.rss());
+    cpuSeconds((user + system) / 1e6);
+    const quantiles = { '0.5': loop.percentile(50), '0.99': loop.percentile(99), '1': loop.max };
+    for (const [quantile, ns] of Object.entries(quantiles)) {
+      metrics.loopDelay.set({ quantile }, Math.max(0, ns / 1e9 - LOOP_PERIOD_MS / 1e3));
+    }
+    loop.reset();
+  });
+  return metrics;
+}
+
+/**
+ * Raises a counter to totals that are counted elsewhere, such as in the writer thread.
+ * The returned function takes the total so far of one combination of labels; a total that fell began anew.
+ */
+export function followTotal<L extends string>(counter: Counter<L>) {
+  const known = new Map<string, number>();
+  return (total: number, labels: Partial<Record<L, string>> = {}): void => {
+    const name = JSON.stringify(labels);
+    const before = known.get(name) ?? 0;
+    known.set(name, total);
+    counter.inc(labels, total >= before ? total - before : total);
+  };
+}
+
+function makers(registry: Registry) {
+  const registers = [registry];
+  return {
+    counter: <const L extends string = never>(name: string, help: string, labelNames: L[] = []) =>
+      new Counter({ name, help, labelNames, registers }),
+    gauge: <const L extends string = never>(name: string, help: string, labelNames: L[] = []) =>
+      new Gauge({ name, help, labelNames, registers }),
+    histogram: <const L extends string = never>(
+      name: string,
+      help: string,
+      buckets: number[],
+      labelNames: L[] = [],
+    ) => new Histogram({ name, help, buckets, labelNames, registers }),
+  };
+}
