@@ -12,6 +12,6 @@ export function startThread(entry: keyof typeof ENTRIES, workerData: unknown): W
   return new Worker(ENTRIES[entry], {
     workerData,
     name: entry,
-    resourceLimits: { maxYoungGenerationSizeMb: 32 },
+    resourceLimits: { maxYoungGenerationSizeMb: 16, maxOldGenerationSizeMb: 256 },
   });
 }

@@ -1,0 +1,173 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { needsTraces } from '../../src/decode/block.ts';
+import { UpstreamError } from '../../src/errors.ts';
+import { A, B, blockOf, C, decode, PLAIN_RULES, rowsOf, TX_HASH } from './plain.ts';
+
+const brief = (row: { kind: string; from: string; to: string; amount: bigint }) => [
+  row.kind,
+  row.from,
+  row.to,
+  row.amount,
+];
+const internalOf = (root: unknown) => rowsOf(decode(blockOf({ to: B }, root))).map(brief);
+
+test('a transaction with value pays its receiver, or the contract it creates, and nobody when it failed', () => {
+  assert.deepEqual(rowsOf(decode(blockOf({ value: '0x10' }))).map(brief), [['native_direct', A, B, 16n]]);
+  assert.deepEqual(rowsOf(decode(blockOf({ to: null, contractAddress: C, value: '0x1' }))).map(brief), [
+    ['native_direct', A, C, 1n],
+  ]);
+  assert.deepEqual(rowsOf(decode(blockOf({ value: '0x10', status: '0x0' }))), []);
+  assert.deepEqual(rowsOf(decode(blockOf({ value: '0x0' }))), []);
+});
+
+test('frames that move value: CALL, CREATE, CREATE2 and SELFDESTRUCT; not CALLCODE, DELEGATECALL, STATICCALL or the root', () => {
+  const frame = (type: string, value: string) => ({ type, from: B, to: C, value });
+  const types = ['CALL', 'CREATE', 'CREATE2', 'SELFDESTRUCT', 'CALLCODE', 'DELEGATECALL'];
+  const calls = [
+    ...types.map((type, i) => frame(type, `0x${i + 1}`)),
+    { type: 'STATICCALL', from: B, to: C },
+  ];
+  assert.deepEqual(internalOf({ type: 'CALL', from: A, to: B, value: '0x63', calls }), [
+    ['native_internal', B, C, 1n],
+    ['native_internal', B, C, 2n],
+    ['native_internal', B, C, 3n],
+    ['native_internal', B, C, 4n],
+  ]);
+});
+
+test('a SELFDESTRUCT to itself moves nothing, a CALL to itself is a transfer', () => {
+  const calls = [
+    { type: 'SELFDESTRUCT', from: B, to: B, value: '0x5' },
+    { type: 'CALL', from: B, to: B, value: '0x6' },
+  ];
+  assert.deepEqual(internalOf({ type: 'CALL', from: A, to: B, value: '0x0', calls }), [
+    ['native_internal', B, B, 6n],
+  ]);
+});
+
+test('everything below a failed frame is left out, though its children carry no error mark', () => {
+  const paying = { type: 'CALL', from: C, to: A, value: '0x9' };
+  const failed = {
+    type: 'CALL',
+    from: B,
+    to: C,
+    value: '0x8',
+    error: 'execution reverted',
+    calls: [{ ...paying, calls: [paying] }],
+  };
+  const after = { type: 'CALL', from: B, to: A, value: '0x1' };
+  assert.deepEqual(internalOf({ type: 'CALL', from: A, to: B, value: '0x0', calls: [failed, after] }), [
+    ['native_internal', B, A, 1n],
+  ]);
+});
+
+test('flat traces give the same as a call tree', () => {
+  const base = { blockHash: `0x${'b1'.repeat(32)}`, transactionHash: TX_HASH };
+  const call = (traceAddress: number[], value: string, extra = {}) => ({
+    ...base,
+    type: 'call',
+    traceAddress,
+    action: { callType: 'call', from: B, to: C, value },
+    result: {},
+    ...extra,
+  });
+  const flat = [
+    call([], '0x63'),
+    call([0], '0x1'),
+    call([1], '0x2', { error: 'Reverted', result: null }),
+    call([1, 0], '0x3'),
+    call([1, 0, 0], '0x4'),
+    call([10], '0x5'),
+    {
+      ...base,
+      type: 'create',
+      traceAddress: [11],
+      action: { from: B, value: '0x6' },
+      result: { address: A },
+    },
+    {
+      ...base,
+      type: 'suicide',
+      traceAddress: [12],
+      action: { address: B, refundAddress: A, balance: '0x7' },
+      result: null,
+    },
+    {
+      ...base,
+      type: 'call',
+      traceAddress: [13],
+      action: { callType: 'delegatecall', from: B, to: C, value: '0x8' },
+    },
+    { blockHash: base.blockHash, type: 'reward', traceAddress: [], action: { author: A, value: '0x9' } },
+  ];
+  const parts = { ...blockOf({ to: B }), traces: { form: 'flat' as const, value: flat } };
+  assert.deepEqual(rowsOf(decode(parts)).map(brief), [
+    ['native_internal', B, C, 1n],
+    ['native_internal', B, C, 5n],
+    ['native_internal', B, A, 6n],
+    ['native_internal', B, A, 7n],
+  ]);
+});
+
+test('a receipt without status (before Byzantium) counts as done unless the root call failed', () => {
+  const root = { type: 'CALL', from: A, to: B, value: '0x5' };
+  const done = blockOf({ value: '0x5', status: null }, root);
+  const failed = blockOf({ value: '0x5', status: null }, { ...root, error: 'out of gas' });
+  assert.equal(decode(done).transferCount, 1);
+  assert.equal(decode(failed).transferCount, 0);
+});
+
+test('traces are wanted only for blocks in which code ran', () => {
+  const wants = (tx: Parameters<typeof blockOf>[0]) => {
+    const { block, receipts } = blockOf(tx);
+    return needsTraces(block, receipts, PLAIN_RULES);
+  };
+  assert.equal(wants({ value: '0x5' }), false, 'a plain transfer uses 21,000 gas');
+  assert.equal(wants({ input: '0xa9059cbb' }), true);
+  assert.equal(wants({ to: null }), true);
+  assert.equal(wants({ input: '0xa9059cbb', status: '0x0' }), false, 'a failed transaction moved nothing');
+});
+
+type Mutation = [
+  string,
+  (parts: { block: Record<string, unknown>; receipts: Record<string, unknown>[] }) => unknown,
+];
+const mutations: Mutation[] = [
+  [
+    'a receipt of another block',
+    ({ receipts }) => Object.assign(receipts[0] ?? {}, { blockHash: `0x${'99'.repeat(32)}` }),
+  ],
+  [
+    'a receipt of another transaction',
+    ({ receipts }) => Object.assign(receipts[0] ?? {}, { transactionHash: `0x${'99'.repeat(32)}` }),
+  ],
+  ['a missing receipt', ({ receipts }) => receipts.pop()],
+  ['a hash of the wrong length', ({ block }) => Object.assign(block, { hash: '0x12' })],
+  ['a number that is no quantity', ({ block }) => Object.assign(block, { number: 5 })],
+  ['transactions as hashes only', ({ block }) => Object.assign(block, { transactions: [TX_HASH] })],
+  [
+    'a value that is no hex',
+    ({ block }) => Object.assign(block, { transactions: [{ hash: TX_HASH, from: A, to: B, value: '0xzz' }] }),
+  ],
+  ['a status of another kind', ({ receipts }) => Object.assign(receipts[0] ?? {}, { status: 1 })],
+  ['logs that are no list', ({ receipts }) => Object.assign(receipts[0] ?? {}, { logs: null })],
+];
+for (const [what, mutate] of mutations) {
+  test(`${what} is refused as the node's fault`, () => {
+    const parts = structuredClone(blockOf({ value: '0x5' })) as unknown as {
+      block: Record<string, unknown>;
+      receipts: Record<string, unknown>[];
+    };
+    mutate(parts);
+    assert.throws(() => decode({ ...parts, traces: null }), UpstreamError);
+  });
+}
+
+test('traces of another transaction or of too few are refused', () => {
+  const parts = blockOf({ value: '0x5' });
+  const trace = (value: unknown) => ({ ...parts, traces: { form: 'tree' as const, value } });
+  assert.throws(() => decode(trace([])), UpstreamError);
+  assert.throws(() => decode(trace([{ txHash: `0x${'99'.repeat(32)}`, result: {} }])), UpstreamError);
+  assert.throws(() => decode(trace([{ txHash: TX_HASH, error: 'execution timeout' }])), UpstreamError);
+});

@@ -1,0 +1,104 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { STAKING, SYSTEM_SENDER } from '../../src/decode/staking.ts';
+import { A, B, blockOf, decode, PLAIN_RULES, type PlainLog, rowsOf, topicOf, word } from './plain.ts';
+
+const CONTRACT = `0x${STAKING}`;
+const ZERO = `0x${'0'.repeat(40)}`;
+const MONAD = { ...PLAIN_RULES, monad: true };
+const CLAIM = '0xcb607e6b63c89c95f6ae24ece9fe0e38a7971aa5ed956254f1df47490921727b';
+const WITHDRAW = '0x63030e4238e1146c63f38f4ac81b2b23c8be28882e68b03f0887e50d0e9bb18f';
+const DELEGATE = '0xe4d4df1e1827dd28252fd5c3cd7ebccd3da6e0aa31f74c828f3c8542af49d840';
+
+const validator = (id: number): string => `0x${word(id)}`;
+const claimed = (id: number, amount: number): PlainLog => ({
+  address: CONTRACT,
+  topics: [CLAIM, validator(id), topicOf(A)],
+  data: `0x${word(amount)}${word(7)}`,
+});
+const delegated = (id: number, amount: number): PlainLog => ({
+  address: CONTRACT,
+  topics: [DELEGATE, validator(id), topicOf(A)],
+  data: `0x${word(amount)}${word(8)}`,
+});
+const withdrawn: PlainLog = {
+  address: CONTRACT,
+  topics: [WITHDRAW, validator(1), topicOf(A)],
+  data: `0x${word(0)}${word(55)}${word(7)}`,
+};
+const staking = (selector: string, id: number, extra = {}) => ({
+  type: 'CALL',
+  from: A,
+  to: CONTRACT,
+  value: '0x0',
+  input: `${selector}${word(id)}`,
+  ...extra,
+});
+const payouts = (logs: PlainLog[], trace?: unknown) =>
+  rowsOf(decode(blockOf({ logs }, trace), MONAD)).map((row) => [
+    row.kind,
+    row.from,
+    row.to,
+    row.amount,
+    row.logIndex,
+  ]);
+
+test('the block reward is a mint to the staking contract, never an outflow of the system sender', () => {
+  const reward = {
+    from: `0x${SYSTEM_SENDER}`,
+    to: CONTRACT,
+    value: '0xf9ccd8a1c5080000',
+    input: '0x791bdcf3',
+  };
+  const [row] = rowsOf(decode(blockOf(reward), MONAD));
+  assert.deepEqual(
+    [row?.kind, row?.from, row?.to, row?.amount],
+    ['native_direct', ZERO, CONTRACT, 18_000_000_000_000_000_000n],
+  );
+  assert.equal(
+    rowsOf(decode(blockOf(reward)))[0]?.from,
+    `0x${SYSTEM_SENDER}`,
+    'on other chains the address is like any other',
+  );
+});
+
+test('withdraw and claimRewards pay from the staking contract as internal transfers', () => {
+  assert.deepEqual(payouts([withdrawn]), [['native_internal', CONTRACT, A, 55n, null]]);
+  assert.deepEqual(payouts([claimed(1, 9)], staking('0xa76e2ca5', 1)), [
+    ['native_internal', CONTRACT, A, 9n, null],
+  ]);
+});
+
+test('compound pays nothing though it emits ClaimRewards: with traces by the selector of the enclosing call', () => {
+  const root = {
+    type: 'CALL',
+    from: B,
+    to: A,
+    value: '0x0',
+    calls: [staking('0xb34fea67', 1), staking('0xa76e2ca5', 2)],
+  };
+  assert.deepEqual(payouts([claimed(1, 9), delegated(1, 9), claimed(2, 4)], root), [
+    ['native_internal', CONTRACT, A, 4n, null],
+  ]);
+  const claimThenDelegate = {
+    type: 'CALL',
+    from: B,
+    to: A,
+    value: '0x0',
+    calls: [staking('0xa76e2ca5', 1), staking('0x84994fec', 1)],
+  };
+  assert.deepEqual(payouts([claimed(1, 9), delegated(1, 9)], claimThenDelegate), [
+    ['native_internal', CONTRACT, A, 9n, null],
+  ]);
+});
+
+test('compound without traces is known by the equal Delegate log right behind it', () => {
+  assert.deepEqual(payouts([claimed(1, 9), delegated(1, 9)]), []);
+  assert.deepEqual(payouts([claimed(1, 9), delegated(1, 10)]).length, 1);
+});
+
+test('a call that failed inside does not explain a log: the later compound does', () => {
+  const failed = staking('0xa76e2ca5', 1, { error: 'execution reverted' });
+  const root = { type: 'CALL', from: B, to: A, value: '0x0', calls: [failed, staking('0xb34fea67', 1)] };
+  assert.deepEqual(payouts([claimed(1, 9), delegated(1, 9)], root), []);
+});
