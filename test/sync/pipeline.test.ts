@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { BlockBatch } from '../../src/decode/batch.ts';
+import { UpstreamError } from '../../src/errors.ts';
+import { Pipeline } from '../../src/sync/pipeline.ts';
+import { randomBlocks, toBatch } from '../support/random-chain.ts';
+
+const ROOT = `0x${'00'.repeat(32)}`;
+const chain = randomBlocks(1, 400, ROOT, 1);
+const batchOf = (from: number, to: number): BlockBatch => toBatch(chain.slice(from - 1, to));
+
+function numbers(batches: readonly BlockBatch[]): number[] {
+  return batches.flatMap((batch) => [...batch.number]);
+}
+
+test('blocks come in order and whole though later ranges are loaded first', async () => {
+  let underWay = 0;
+  let most = 0;
+  const pipeline = new Pipeline(
+    async (from, to) => {
+      most = Math.max(most, ++underWay);
+      await new Promise((resolve) => setTimeout(resolve, 20 - Math.min(19, from / 20)));
+      underWay--;
+      return batchOf(from, to);
+    },
+    { depth: 4, batchTransfers: 300 },
+  );
+  const got: number[] = [];
+  while (got.length < 400) got.push(...numbers(await pipeline.take(got.length + 1, 400)));
+  assert.deepEqual(
+    got,
+    Array.from({ length: 400 }, (_, i) => i + 1),
+  );
+  assert.ok(most > 1 && most <= 4, `${most} ranges at once`);
+});
+
+test('nothing beyond the head is asked for, and the head itself comes at once', async () => {
+  const asked: [number, number][] = [];
+  const pipeline = new Pipeline(
+    async (from, to) => {
+      asked.push([from, to]);
+      return batchOf(from, to);
+    },
+    { depth: 4, batchTransfers: 1_000_000 },
+  );
+  assert.deepEqual(numbers(await pipeline.take(10, 10)), [10]);
+  assert.deepEqual(numbers(await pipeline.take(11, 12)), [11, 12]);
+  assert.deepEqual(asked, [
+    [10, 10],
+    [11, 12],
+  ]);
+});
+
+test('after a failure and a reset the same blocks are loaded again in smaller ranges', async () => {
+  let fail = true;
+  const sizes: number[] = [];
+  const pipeline = new Pipeline(
+    async (from, to) => {
+      sizes.push(to - from + 1);
+      if (fail) throw new UpstreamError('timeout', 'too slow');
+      return batchOf(from, to);
+    },
+    { depth: 2, batchTransfers: 100 },
+  );
+  await assert.rejects(pipeline.take(1, 400), UpstreamError);
+  fail = false;
+  pipeline.reset();
+  const before = sizes[0] ?? 0;
+  assert.equal(numbers(await pipeline.take(1, 400))[0], 1);
+  assert.ok((sizes[2] ?? before) < before, `ranges of ${sizes}`);
+});
+
+test('asking for another block than the next one forgets what was fetched ahead', async () => {
+  const pipeline = new Pipeline(async (from, to) => batchOf(from, to), { depth: 3, batchTransfers: 1 });
+  await pipeline.take(1, 400);
+  assert.equal(numbers(await pipeline.take(5, 400))[0], 5);
+});
