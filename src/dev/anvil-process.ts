@@ -1,0 +1,117 @@
+/** The anvil process: where its binary is, when it listens, and how it ends. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { createRequire } from 'node:module';
+import { Socket } from 'node:net';
+import { dirname, join } from 'node:path';
+import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
+import { FatalError } from '../errors.ts';
+
+export interface AnvilProcess {
+  readonly child: ChildProcess;
+  readonly stdout: Readable;
+  readonly stderr: Readable;
+  readonly pid: number;
+  /** Resolves when the process has ended for whatever reason, or never came up. */
+  readonly exited: Promise<void>;
+}
+
+const START_TIMEOUT_MS = 20_000;
+const STOP_TIMEOUT_MS = 2_000;
+/** Enough of stderr to hold a usage error or a panic with its message. */
+const ERROR_TAIL_CHARS = 2_000;
+
+/** Path of the anvil binary for a platform; throws a FatalError saying what to do when it is not installed. */
+export function anvilBinary(os: string = process.platform, arch: string = process.arch): string {
+  const name = `@foundry-rs/anvil-${os}-${arch === 'x64' ? 'amd64' : arch}`;
+  try {
+    // The platform package is a dependency of the main one and need not be hoisted beside it.
+    const main = createRequire(import.meta.url).resolve('@foundry-rs/anvil/package.json');
+    const manifest = createRequire(main).resolve(`${name}/package.json`);
+    return join(dirname(manifest), 'bin', os === 'win32' ? 'anvil.exe' : 'anvil');
+  } catch (cause) {
+    throw new FatalError(
+      `anvil, the local chain, is not installed (npm package ${name}): run \`npm run setup\` in the project, or use \`atlas-node start\` with a node of your own`,
+      { cause },
+    );
+  }
+}
+
+export function spawnAnvil(args: readonly string[]): AnvilProcess {
+  // A session of its own: Ctrl-C on the terminal must reach the owner only, who stops things in order.
+  const child = spawn(anvilBinary(), args, { detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
+  const exited = new Promise<void>((resolve) => {
+    child.once('close', () => resolve());
+    child.once('error', () => resolve());
+  });
+  return { child, stdout: child.stdout, stderr: child.stderr, pid: child.pid ?? 0, exited };
+}
+
+/**
+ * The `host:port` anvil says it listens on. Its output is drained from then on (to stderr unless `silent`),
+ * and the process no longer keeps this program alive. Throws a FatalError with anvil's own words when it ends instead.
+ */
+export async function listeningAddress(anvil: AnvilProcess, silent: boolean): Promise<string> {
+  let errors = '';
+  anvil.stderr.setEncoding('utf8').on('data', (text: string) => {
+    errors = (errors + text).slice(-ERROR_TAIL_CHARS);
+    if (!silent) process.stderr.write(text);
+  });
+  anvil.child.once('error', (error) => {
+    errors = error.message;
+  });
+  const address = await firstMatch(anvil, /^Listening on (\S+)/);
+  if (address === undefined) {
+    await endProcess(anvil);
+    throw new FatalError(`anvil, the local chain, did not start: ${errors.trim() || 'it said nothing'}`);
+  }
+  if (silent) anvil.stdout.resume();
+  else anvil.stdout.pipe(process.stderr, { end: false });
+  anvil.child.unref();
+  for (const pipe of [anvil.stdout, anvil.stderr]) if (pipe instanceof Socket) pipe.unref();
+  return address;
+}
+
+/** First capture of `pattern` in a line of stdout, or undefined when the process ends or the time is up before. */
+async function firstMatch(anvil: AnvilProcess, pattern: RegExp): Promise<string | undefined> {
+  const lines = createInterface({ input: anvil.stdout });
+  const timer = setTimeout(() => lines.close(), START_TIMEOUT_MS);
+  void anvil.exited.then(() => lines.close());
+  try {
+    return await new Promise((resolve) => {
+      lines.on('line', (line) => {
+        const found = pattern.exec(line)?.[1];
+        if (found !== undefined) resolve(found);
+      });
+      lines.once('close', () => resolve(undefined));
+    });
+  } finally {
+    clearTimeout(timer);
+    lines.close();
+  }
+}
+
+/**
+ * Starts a shell that waits for the end of a pipe this program holds, and then kills anvil.
+ * The pipe ends with this program however it dies, SIGKILL included, which no handler here could answer.
+ */
+export function killWithParent(anvil: AnvilProcess): void {
+  if (process.platform === 'win32') return;
+  const script = 'read -r _; kill -9 "$1"';
+  const watchdog = spawn('/bin/sh', ['-c', script, 'anvil-watchdog', String(anvil.pid)], {
+    detached: true,
+    stdio: ['pipe', 'ignore', 'ignore'],
+  });
+  watchdog.unref();
+  if (watchdog.stdin instanceof Socket) watchdog.stdin.unref();
+  void anvil.exited.then(() => watchdog.kill('SIGKILL'));
+}
+
+/** Ends the process and waits until it is gone. */
+export async function endProcess(anvil: AnvilProcess): Promise<void> {
+  anvil.child.ref();
+  anvil.child.kill('SIGTERM');
+  const timer = setTimeout(() => anvil.child.kill('SIGKILL'), STOP_TIMEOUT_MS);
+  await anvil.exited;
+  clearTimeout(timer);
+}

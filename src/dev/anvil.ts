@@ -1,0 +1,110 @@
+/** A local chain: anvil of the npm package @foundry-rs/anvil, as a child process that does not outlive this one. */
+import {
+  type AnvilProcess,
+  endProcess,
+  killWithParent,
+  listeningAddress,
+  spawnAnvil,
+} from './anvil-process.ts';
+
+export interface AnvilOptions {
+  /** Milliseconds from block to block. Without it and without `manual`, each transaction is mined at once in a block of its own. */
+  blockTimeMs?: number;
+  /** True: blocks are made by `evm_mine` and `anvil_mine` only. */
+  manual?: boolean;
+  /** 31337 unless given. */
+  chainId?: number;
+  /** `cancun`, `prague`, ...; the newest one anvil knows unless given. */
+  hardfork?: string;
+  /** Whole coins in each of the ten known accounts; 1,000,000 unless given, so that there can be whales. */
+  balance?: number;
+  /** Newest blocks whose state can still be asked for; 256 unless given. Blocks, receipts and `trace_block` answers are kept for ever. */
+  stateBlocks?: number;
+  /** False: anvil's own log goes to stderr. */
+  silent?: boolean;
+}
+
+export interface Anvil {
+  /** HTTP address; `wsUrl` is the same port. */
+  readonly url: string;
+  readonly wsUrl: string;
+  readonly pid: number;
+  /** Resolves when the process has ended, on request or by itself. */
+  readonly exited: Promise<void>;
+  /** Result of one JSON-RPC call; rejects with the node's own message. */
+  call(method: string, params?: readonly unknown[]): Promise<unknown>;
+  /** Ends the process and waits for its end. */
+  stop(): Promise<void>;
+}
+
+type Call = Anvil['call'];
+
+const CALL_TIMEOUT_MS = 60_000;
+
+/** Starts anvil on a free port of 127.0.0.1 and waits until it answers. Throws a FatalError saying what to do when it cannot. */
+export async function startAnvil(options: AnvilOptions = {}): Promise<Anvil> {
+  const silent = options.silent ?? true;
+  const process = spawnAnvil(anvilArguments(options));
+  const address = await listeningAddress(process, silent);
+  killWithParent(process);
+  const call: Call = (method, params = []) => request(`http://${address}`, method, params);
+  if (silent) await call('anvil_setLoggingEnabled', [false]);
+  const miner =
+    options.blockTimeMs === undefined ? undefined : startMiner(process, call, options.blockTimeMs);
+
+  const stop = async () => {
+    await miner?.stop();
+    await endProcess(process);
+  };
+  return {
+    url: `http://${address}`,
+    wsUrl: `ws://${address}`,
+    pid: process.pid,
+    exited: process.exited,
+    call,
+    stop,
+  };
+}
+
+function anvilArguments(options: AnvilOptions): string[] {
+  const args = ['--host', '127.0.0.1', '--port', '0'];
+  args.push('--balance', String(options.balance ?? 1_000_000));
+  // Without it anvil writes some 300 kB for every block to a folder in the home directory and leaves them there.
+  args.push('--prune-history', String(options.stateBlocks ?? 256));
+  // The interval is kept here (startMiner): with --block-time anvil holds 1,500 states in memory, 2 GB, whatever --prune-history says.
+  if (options.manual || options.blockTimeMs !== undefined) args.push('--no-mining');
+  if (options.chainId !== undefined) args.push('--chain-id', String(options.chainId));
+  if (options.hardfork !== undefined) args.push('--hardfork', options.hardfork);
+  return args;
+}
+
+/** Mines a block every `everyMs`. A chain that can no longer mine is ended, so that `exited` tells its owner. */
+function startMiner(process: AnvilProcess, call: Call, everyMs: number): { stop(): Promise<void> } {
+  let inFlight: Promise<unknown> | undefined;
+  const timer = setInterval(() => {
+    inFlight ??= call('evm_mine')
+      .catch(() => endProcess(process))
+      .finally(() => {
+        inFlight = undefined;
+      });
+  }, everyMs).unref();
+  void process.exited.then(() => clearInterval(timer));
+  return {
+    async stop() {
+      clearInterval(timer);
+      await inFlight;
+    },
+  };
+}
+
+async function request(url: string, method: string, params: readonly unknown[]): Promise<unknown> {
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+    signal: AbortSignal.timeout(CALL_TIMEOUT_MS),
+  });
+  const answer = (await response.json()) as { result?: unknown; error?: { message: string } };
+  if (answer.error) throw new Error(`anvil refused ${method}: ${answer.error.message}`);
+  return answer.result;
+}

@@ -1,0 +1,95 @@
+/** The demo contracts: their code and the calls the traffic makes on them. */
+import { encodeDeployData, isHex, parseAbi } from 'viem';
+import type { Hex } from '../types.ts';
+import artifacts from './contracts.json' with { type: 'json' };
+
+/** Addresses of one deployment. */
+export interface DemoContracts {
+  /** ERC-20 with 18 decimals. */
+  token: Hex;
+  /** ERC-20 with 6 decimals. */
+  stable: Hex;
+  /** ERC-721. */
+  nft: Hex;
+  /** ERC-1155. */
+  editions: Hex;
+  /** ERC-721 minted by one ERC-2309 log. */
+  badges: Hex;
+  /** The native coin wrapped in the manner of WETH9; belongs into `chain.wrapped_native`. */
+  wrapped: Hex;
+  /** NativeSender: internal transfers and what only looks like them. */
+  sender: Hex;
+  /** Logs that are no transfers. */
+  malformed: Hex;
+}
+
+/** The part of each interface the demo uses, as declared in scripts/contracts (a test compares). */
+export const abis = {
+  DemoToken: parseAbi([
+    'constructor(string name_, string symbol_, uint8 decimals_)',
+    'function mint(address to, uint256 amount)',
+    'function transfer(address to, uint256 value) returns (bool)',
+    'function burn(uint256 value)',
+  ]),
+  DemoNft: parseAbi([
+    'function mint(address to, uint256 id)',
+    'function transferFrom(address from, address to, uint256 tokenId)',
+    'function burn(uint256 tokenId)',
+  ]),
+  DemoEditions: parseAbi([
+    'function mint(address to, uint256 id, uint256 amount)',
+    'function mintBatch(address to, uint256[] ids, uint256[] amounts)',
+    'function safeTransferFrom(address from, address to, uint256 id, uint256 value, bytes data)',
+    'function safeBatchTransferFrom(address from, address to, uint256[] ids, uint256[] values, bytes data)',
+    'function burnBatch(address account, uint256[] ids, uint256[] values)',
+  ]),
+  DemoBadges: parseAbi([
+    'constructor(address owner, uint96 count)',
+    'function transferFrom(address from, address to, uint256 tokenId)',
+  ]),
+  DemoWrapped: parseAbi([
+    'function deposit() payable',
+    'function withdraw(uint256 wad)',
+    'function transfer(address dst, uint256 wad) returns (bool)',
+  ]),
+  NativeSender: parseAbi([
+    'function fanOut(address[] recipients, uint256[] amounts) payable',
+    'function relay(address recipient) payable',
+    'function payAndSwallow(address undone, address paid) payable',
+    'function payThenFail(address recipient, uint256 amount) payable',
+    'function createBoth(bytes32 salt) payable',
+    'function createRefused() payable',
+    'function destructTo(address beneficiary) payable',
+    'function destructToSelf() payable',
+    'function lookAlikes(address target) payable',
+  ]),
+  MalformedLogs: parseAbi([
+    'function emitAll(address from, address to)',
+    'function fakeDeposit(address account, uint256 amount)',
+  ]),
+  Vault: parseAbi(['constructor(bool refuse) payable']),
+} as const;
+
+/** Creation code of a contract, to which encoded constructor arguments are appended. */
+export function bytecode(name: keyof typeof artifacts): Hex {
+  const code = artifacts[name].bytecode;
+  if (!isHex(code)) throw new Error(`contracts.json holds no bytecode of ${name}`);
+  return code;
+}
+
+/** Creation code of an ERC-20 token. */
+export function tokenCode(name: string, symbol: string, decimals: number): Hex {
+  const args = [name, symbol, decimals] as const;
+  return encodeDeployData({ abi: abis.DemoToken, bytecode: bytecode('DemoToken'), args });
+}
+
+/** Creation code of an ERC-2309 collection of the ids 0 to `count - 1`, all owned by `owner`. */
+export function badgesCode(owner: Hex, count: number): Hex {
+  const args = [owner, BigInt(count)] as const;
+  return encodeDeployData({ abi: abis.DemoBadges, bytecode: bytecode('DemoBadges'), args });
+}
+
+/** Creation code of a contract that takes value, or refuses to be created. */
+export function vaultCode(refuse: boolean): Hex {
+  return encodeDeployData({ abi: abis.Vault, bytecode: bytecode('Vault'), args: [refuse] });
+}

@@ -1,0 +1,55 @@
+/** What the demo traffic is made of: transactions, in stages that need one another. */
+import type { LocalAccount } from 'viem';
+import type { Hex, KindName } from '../types.ts';
+import type { DemoContracts } from './contracts.ts';
+import type { Random } from './random.ts';
+import type { Roles } from './wallets.ts';
+
+/** Transfers per kind (CONTRACT of the index: internal sends counted, undone ones not), and logs that have to be refused. */
+export type Yield = Partial<Record<KindName | 'malformed', number>>;
+
+/** One transaction and what the index has to make of it. */
+export interface Step {
+  from: LocalAccount;
+  /** Null creates a contract. */
+  to: Hex | null;
+  data?: Hex;
+  /** Wei; nothing unless given. */
+  value?: bigint;
+  /** Gas limit; `CALL_GAS` unless given. */
+  gas?: bigint;
+  /** True: the transaction is meant to be reverted. */
+  reverts?: boolean;
+  yields: Yield;
+}
+
+/** Steps that can be sent together; each stage needs the one before it to be mined. */
+export type Stage = Step[];
+
+/** Everything a scene is planned from. */
+export interface Setting {
+  contracts: DemoContracts;
+  roles: Roles;
+  random: Random;
+  /** A wallet nobody has used, for a name unique in the round. */
+  fresh(name: string): LocalAccount;
+}
+
+/** Plans some stages of a round; pure. */
+export type Scene = (setting: Setting) => Stage[];
+
+export const COIN = 10n ** 18n;
+/** Gas limit of an ordinary step: more than any of them needs, and many fit into a block. */
+export const CALL_GAS = 500_000n;
+export const DEPLOY_GAS = 2_500_000n;
+
+/** Scenes played at the same time: their first stages together, then their second ones. */
+export function sideBySide(scenes: readonly Stage[][]): Stage[] {
+  const length = Math.max(0, ...scenes.map((stages) => stages.length));
+  return Array.from({ length }, (_, index) => scenes.flatMap((stages) => stages[index] ?? []));
+}
+
+/** A native payment from one account to another. */
+export function payment(from: LocalAccount, to: Hex, value: bigint): Step {
+  return { from, to, value, gas: 21_000n, yields: value > 0n ? { native_direct: 1 } : {} };
+}

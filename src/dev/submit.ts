@@ -1,0 +1,108 @@
+/** Sends planned transactions to a chain and holds them to what they were planned to do. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  createPublicClient,
+  createTestClient,
+  http,
+  type PublicClient,
+  type RpcTransactionReceipt,
+} from 'viem';
+import type { Hex } from '../types.ts';
+import { CALL_GAS, type Stage, type Step } from './step.ts';
+
+export interface SubmitOptions {
+  /** True: mines blocks itself until the transactions are in, instead of waiting for the chain to do so. */
+  mine?: boolean;
+  /** Ends the wait for blocks; `run` then rejects with the signal's reason. */
+  signal?: AbortSignal;
+}
+
+export interface Submitter {
+  /**
+   * Sends the steps, waits until all are mined and returns their receipts in order.
+   * Throws when the node refuses one, when one is not mined within a minute, or when one ends otherwise than planned.
+   */
+  run(stage: Stage): Promise<RpcTransactionReceipt[]>;
+}
+
+const MINED_TIMEOUT_MS = 60_000;
+const POLL_MS = 25;
+/** Far above what a development chain ever asks for. */
+const MAX_FEE_PER_GAS = 50n * 10n ** 9n;
+const PRIORITY_FEE_PER_GAS = 10n ** 9n;
+/** Receipts asked for in one JSON-RPC batch. */
+const BATCH_SIZE = 100;
+
+/** Connects to an anvil chain that mines by itself or, with `mine`, on request. */
+export async function createSubmitter(url: string, options: SubmitOptions = {}): Promise<Submitter> {
+  const transport = http(url, { batch: { batchSize: BATCH_SIZE } });
+  const client = createPublicClient({ transport });
+  const miner = createTestClient({ mode: 'anvil', transport });
+  const chainId = await client.getChainId();
+  return {
+    async run(stage) {
+      const hashes = await sendAll(client, chainId, stage);
+      const receipts = await minedReceipts(client, hashes, async () => {
+        options.signal?.throwIfAborted();
+        if (options.mine) await miner.mine({ blocks: 1 });
+      });
+      for (const [index, step] of stage.entries()) checkOutcome(step, receipts[index]);
+      return receipts;
+    },
+  };
+}
+
+async function sendAll(client: PublicClient, chainId: number, stage: Stage): Promise<Hex[]> {
+  const nonces = new Map<Hex, number>();
+  const hashes: Hex[] = [];
+  for (const step of stage) {
+    const { address } = step.from;
+    const nonce = nonces.get(address) ?? (await client.getTransactionCount({ address, blockTag: 'pending' }));
+    nonces.set(address, nonce + 1);
+    const serializedTransaction = await sign(step, chainId, nonce);
+    hashes.push(await client.sendRawTransaction({ serializedTransaction }));
+  }
+  return hashes;
+}
+
+function sign(step: Step, chainId: number, nonce: number): Promise<Hex> {
+  return step.from.signTransaction({
+    chainId,
+    nonce,
+    to: step.to,
+    data: step.data,
+    value: step.value,
+    gas: step.gas ?? CALL_GAS,
+    maxFeePerGas: MAX_FEE_PER_GAS,
+    maxPriorityFeePerGas: PRIORITY_FEE_PER_GAS,
+  });
+}
+
+/** Receipts of all hashes, once there are all; `beforeLook` is called before each look. */
+async function minedReceipts(
+  client: PublicClient,
+  hashes: readonly Hex[],
+  beforeLook: () => Promise<void>,
+): Promise<RpcTransactionReceipt[]> {
+  const deadline = Date.now() + MINED_TIMEOUT_MS;
+  for (;;) {
+    await beforeLook();
+    const found = await Promise.all(
+      hashes.map((hash) => client.request({ method: 'eth_getTransactionReceipt', params: [hash] })),
+    );
+    const receipts = found.filter((receipt) => receipt !== null);
+    if (receipts.length === hashes.length) return receipts;
+    if (Date.now() > deadline) {
+      const missing = hashes.filter((_, index) => found[index] === null);
+      throw new Error(`demo transactions were not mined within a minute: ${missing.join(', ')}`);
+    }
+    await sleep(POLL_MS);
+  }
+}
+
+function checkOutcome(step: Step, receipt: RpcTransactionReceipt | undefined): void {
+  const reverted = receipt?.status !== '0x1';
+  if (reverted === (step.reverts ?? false)) return;
+  const outcome = reverted ? 'was reverted' : 'was not reverted';
+  throw new Error(`demo transaction ${receipt?.transactionHash} of ${step.from.address} ${outcome}`);
+}

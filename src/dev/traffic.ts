@@ -1,0 +1,72 @@
+/** Traffic of every kind on an anvil chain, the same for the same seed. */
+import { pause } from '../lib/backoff.ts';
+import { KIND_NAMES } from '../types.ts';
+import type { DemoContracts } from './contracts.ts';
+import { planRound } from './round.ts';
+import type { Stage, Step, Yield } from './step.ts';
+import { createSubmitter, type SubmitOptions, type Submitter } from './submit.ts';
+
+export interface TrafficOptions extends SubmitOptions {
+  /** Rounds to make; without it, round after round until `signal` aborts. */
+  rounds?: number;
+  /** Two runs on one chain need two seeds, since a seed names its wallets. `DEMO_SEED` unless given. */
+  seed?: number;
+  /** Milliseconds between rounds; none unless given. */
+  paceMs?: number;
+}
+
+/** What was made: mined transactions only. */
+export interface TrafficReport {
+  /** Whole rounds. */
+  rounds: number;
+  transactions: number;
+  reverted: number;
+  /** Transfers per kind an index of the chain has to hold for them, and malformed logs it has to refuse. */
+  yields: Required<Yield>;
+}
+
+export const DEMO_SEED = 1;
+const YIELDS = [...KIND_NAMES, 'malformed'] as const;
+
+/**
+ * Makes rounds of traffic. Resolves with what is on the chain when the rounds are made or `signal` aborts;
+ * a stage that was being mined then is left out of the report.
+ */
+export async function makeTraffic(
+  url: string,
+  contracts: DemoContracts,
+  options: TrafficOptions = {},
+): Promise<TrafficReport> {
+  const { rounds = Number.POSITIVE_INFINITY, seed = DEMO_SEED, paceMs = 0, signal } = options;
+  const submitter = await createSubmitter(url, options);
+  const report = emptyReport();
+  while (report.rounds < rounds && !signal?.aborted) {
+    try {
+      await makeRound(submitter, planRound(contracts, seed, report.rounds), report);
+    } catch (error) {
+      if (signal?.aborted) break;
+      throw error;
+    }
+    report.rounds++;
+    if (report.rounds < rounds) await pause(paceMs, signal);
+  }
+  return report;
+}
+
+async function makeRound(submitter: Submitter, stages: readonly Stage[], report: TrafficReport) {
+  for (const stage of stages) {
+    await submitter.run(stage);
+    for (const step of stage) record(step, report);
+  }
+}
+
+function record(step: Step, report: TrafficReport): void {
+  report.transactions++;
+  if (step.reverts) report.reverted++;
+  for (const name of YIELDS) report.yields[name] += step.yields[name] ?? 0;
+}
+
+function emptyReport(): TrafficReport {
+  const yields = { native_direct: 0, native_internal: 0, erc20: 0, erc721: 0, erc1155: 0, malformed: 0 };
+  return { rounds: 0, transactions: 0, reverted: 0, yields };
+}

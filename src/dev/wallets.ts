@@ -1,0 +1,42 @@
+/** Who acts on the demo chain: the accounts anvil endows, each with a part to play, and fresh wallets. */
+import { keccak256, type LocalAccount, stringToBytes } from 'viem';
+import { mnemonicToAccount, privateKeyToAccount } from 'viem/accounts';
+
+/** The development mnemonic known to everybody; anvil endows its first ten accounts. */
+const MNEMONIC = 'test test test test test test test test test test test junk';
+
+export interface Roles {
+  /** Deploys the contracts and mints. */
+  deployer: LocalAccount;
+  /** A hot wallet that funds many others, as exchanges do. */
+  exchange: LocalAccount;
+  /** Moves more than 10,000 coins at a time. */
+  whale: LocalAccount;
+  /** Buys and sells every ERC-20 token. */
+  trader: LocalAccount;
+  /** Holds ERC-721 and ERC-1155 tokens. */
+  collector: LocalAccount;
+  /** Drives the contract that sends native value on. */
+  operator: LocalAccount;
+}
+
+let known: Roles | undefined;
+
+/** The endowed accounts, as far as the demo uses them. Derived once: the mnemonic is stretched on purpose, 30 ms each. */
+export function roles(): Roles {
+  const endowed = (addressIndex: number) => mnemonicToAccount(MNEMONIC, { addressIndex });
+  known ??= {
+    deployer: endowed(0),
+    exchange: endowed(1),
+    whale: endowed(2),
+    trader: endowed(3),
+    collector: endowed(4),
+    operator: endowed(5),
+  };
+  return known;
+}
+
+/** A wallet nobody has used: the same for the same name, unrelated for any other. */
+export function freshWallet(name: string): LocalAccount {
+  return privateKeyToAccount(keccak256(stringToBytes(`atlas-node demo wallet ${name}`)));
+}
