@@ -1,0 +1,26 @@
+/** Who may call, and how often: the keys file with the limiter on top. */
+import { type KeyStore, openKeyStore } from './keys.ts';
+import { Limiter } from './limiter.ts';
+import type { Tiers } from './tiers.ts';
+import { Usage } from './usage.ts';
+
+export interface Access {
+  keys: KeyStore;
+  limiter: Limiter;
+  /** Writes the usage that is still in memory and closes the file. */
+  close(): void;
+}
+
+/** Opens `keys.db` for the daemon. Throws FatalError when the file is unusable. */
+export function openAccess(path: string, tiers: Tiers): Access {
+  const keys = openKeyStore(path);
+  const usage = new Usage(keys.db);
+  return {
+    keys,
+    limiter: new Limiter(tiers, usage),
+    close() {
+      usage.close();
+      keys.close();
+    },
+  };
+}

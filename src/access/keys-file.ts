@@ -1,0 +1,63 @@
+/** The file of keys and usage: creating, checking and opening it. */
+import { chmodSync, existsSync } from 'node:fs';
+import { FatalError } from '../errors.ts';
+import { type Db, openDatabase } from '../store/open.ts';
+import { KEYS_APPLICATION_ID, KEYS_SCHEMA_V1, KEYS_SCHEMA_VERSION } from './schema.ts';
+
+/** Only the operator's account may read who the clients are. */
+const FILE_MODE = 0o600;
+
+/**
+ * Opens `keys.db`, creating it when there is none. Several processes may have it open: the daemon and the command
+ * line. Throws FatalError when the file is not a usable keys file.
+ */
+export function openKeysFile(path: string): Db {
+  let db: Db | undefined;
+  try {
+    const fresh = !existsSync(path);
+    db = openDatabase(path, { cacheMb: 2 });
+    if (fresh) chmodSync(path, FILE_MODE);
+    prepareTables(db, path);
+    return db;
+  } catch (error) {
+    db?.close();
+    throw asUnusable(path, error);
+  }
+}
+
+/** Creates the tables in an empty file. Under the write lock, because two processes may meet at the first start. */
+function prepareTables(db: Db, path: string): void {
+  db.transaction(() => {
+    const application = Number(db.pragma('application_id', { simple: true }));
+    const version = Number(db.pragma('user_version', { simple: true }));
+    if (application === 0 && version === 0 && isEmpty(db)) {
+      db.exec(KEYS_SCHEMA_V1);
+      db.pragma(`application_id = ${KEYS_APPLICATION_ID}`);
+      db.pragma(`user_version = ${KEYS_SCHEMA_VERSION}`);
+    } else if (application !== KEYS_APPLICATION_ID) {
+      throw new FatalError(
+        `${path} is a SQLite file but does not hold atlas-node keys; move it away or choose another data_dir`,
+      );
+    } else if (version > KEYS_SCHEMA_VERSION) {
+      throw new FatalError(
+        `${path} was written by a newer atlas-node (schema ${version}, this one knows ${KEYS_SCHEMA_VERSION}); run that version`,
+      );
+    }
+  }).immediate();
+}
+
+function isEmpty(db: Db): boolean {
+  return db.prepare('SELECT count(*) FROM sqlite_schema').pluck().get() === 0;
+}
+
+function asUnusable(path: string, error: unknown): unknown {
+  if (error instanceof FatalError || !(error instanceof Error)) return error;
+  const code = 'code' in error ? String(error.code) : '';
+  if (code === 'SQLITE_NOTADB' || code.startsWith('SQLITE_CORRUPT')) {
+    return new FatalError(
+      `${path} is damaged (${error.message}); put back a copy made by atlas-node backup, or move it away and issue new keys`,
+      { cause: error },
+    );
+  }
+  return new FatalError(`cannot open ${path}: ${error.message}`, { cause: error });
+}

@@ -1,0 +1,177 @@
+/** API keys: issued once, stored hashed, verified from memory. */
+import { hash } from 'node:crypto';
+import { RequestError } from '../errors.ts';
+import type { Db } from '../store/open.ts';
+import { generateKey, isWellFormedKey, keyHint } from './key-format.ts';
+import { openKeysFile } from './keys-file.ts';
+
+/** How often the file is looked at for changes by other processes: four chances to keep the promise of one second. */
+const WATCH_MS = 250;
+
+const MAX_NAME_CHARS = 200;
+
+/** A key as the operator sees it; the secret itself is not in it. Times are Unix milliseconds. */
+export interface KeyRecord {
+  id: number;
+  /** First characters of the key. */
+  hint: string;
+  name: string;
+  tier: string;
+  createdAt: number;
+  rotatedAt: number | null;
+  revokedAt: number | null;
+}
+
+/** A key that was just made. `key` is shown to the operator once and exists nowhere else. */
+export interface IssuedKey {
+  key: string;
+  record: KeyRecord;
+}
+
+/** Ids whose secret stopped being valid, by revocation or rotation. */
+export type KeysChange = { invalidated: number[] };
+
+type Row = KeyRecord & { hash: Buffer };
+
+const COLUMNS = /* sql */ `id, hash, hint, name, tier, created_at AS createdAt, rotated_at AS rotatedAt, revoked_at AS revokedAt`;
+
+/** Opens the keys of a data directory. Throws FatalError when the file is unusable. */
+export function openKeyStore(path: string): KeyStore {
+  return new KeyStore(openKeysFile(path));
+}
+
+/**
+ * The keys file with its valid keys in memory. Changes made through another process are seen within WATCH_MS;
+ * changes made here at once.
+ */
+export class KeyStore {
+  /** The connection, for what else lives in the same file. */
+  readonly db: Db;
+  /** Valid keys by the hex SHA-256 of their text. */
+  private byHash = new Map<string, KeyRecord>();
+  /** Valid keys by their text, filled as they are used; holds valid keys only, so it is bounded by their number. */
+  private readonly byText = new Map<string, KeyRecord>();
+  private readonly listeners = new Set<(change: KeysChange) => void>();
+  private readonly watch: NodeJS.Timeout;
+  private version: unknown;
+
+  constructor(db: Db) {
+    this.db = db;
+    this.reload();
+    this.watch = setInterval(() => this.refresh(), WATCH_MS).unref();
+  }
+
+  /** Issues a key. Throws RequestError `invalid_parameter` for an unusable name. */
+  create(options: { name: string; tier: string }): IssuedKey {
+    const name = options.name.trim();
+    if (name === '' || name.length > MAX_NAME_CHARS) {
+      throw new RequestError(
+        400,
+        'invalid_parameter',
+        `a key's name has 1 to ${MAX_NAME_CHARS} characters`,
+        'name',
+      );
+    }
+    const key = generateKey();
+    const id = this.durably(() =>
+      this.db
+        .prepare('INSERT INTO keys (hash, hint, name, tier, created_at) VALUES (?, ?, ?, ?, ?)')
+        .run(hash('sha256', key, 'buffer'), keyHint(key), name, options.tier, Date.now()),
+    ).lastInsertRowid;
+    return { key, record: this.find(Number(id)) };
+  }
+
+  /** All keys ever issued, oldest first. */
+  list(): KeyRecord[] {
+    return this.db.prepare<[], Row>(`SELECT ${COLUMNS} FROM keys ORDER BY id`).all().map(withoutHash);
+  }
+
+  /** Makes a key invalid for good. Revoking twice changes nothing. Throws RequestError `not_found`. */
+  revoke(id: number): KeyRecord {
+    this.find(id);
+    this.durably(() =>
+      this.db
+        .prepare('UPDATE keys SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL')
+        .run(Date.now(), id),
+    );
+    return this.find(id);
+  }
+
+  /**
+   * Replaces the secret of a key: the old one is invalid from now on; id, name, tier, usage and quota stay.
+   * Throws RequestError `not_found`, or `key_revoked` for a key that is not valid any more.
+   */
+  rotate(id: number): IssuedKey {
+    if (this.find(id).revokedAt !== null) {
+      throw new RequestError(409, 'key_revoked', `key ${id} is revoked; create a new one instead`);
+    }
+    const key = generateKey();
+    this.durably(() =>
+      this.db
+        .prepare('UPDATE keys SET hash = ?, hint = ?, rotated_at = ? WHERE id = ?')
+        .run(hash('sha256', key, 'buffer'), keyHint(key), Date.now(), id),
+    );
+    return { key, record: this.find(id) };
+  }
+
+  /** The record of a valid key, or null. One Map lookup for a key in use, one SHA-256 for a new one. */
+  verify(key: string): KeyRecord | null {
+    const known = this.byText.get(key);
+    if (known !== undefined) return known;
+    if (!isWellFormedKey(key)) return null;
+    const record = this.byHash.get(hash('sha256', key, 'hex'));
+    if (record === undefined) return null;
+    this.byText.set(key, record);
+    return record;
+  }
+
+  /** Calls back whenever keys stop being valid, whoever did it. Returns the function that ends it. */
+  onChange(listener: (change: KeysChange) => void): () => void {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  }
+
+  close(): void {
+    clearInterval(this.watch);
+    this.listeners.clear();
+    this.db.close();
+  }
+
+  private find(id: number): KeyRecord {
+    const row = this.db.prepare<[number], Row>(`SELECT ${COLUMNS} FROM keys WHERE id = ?`).get(id);
+    if (row === undefined) throw new RequestError(404, 'not_found', `there is no key ${id}`);
+    return withoutHash(row);
+  }
+
+  /** Runs a change that must survive even a power cut: a key was shown, or was promised to be dead. */
+  private durably<T>(change: () => T): T {
+    this.db.pragma('synchronous = FULL');
+    try {
+      return change();
+    } finally {
+      this.db.pragma('synchronous = NORMAL');
+      this.reload();
+    }
+  }
+
+  /** Reloads if another connection wrote to the file since the last look. */
+  private refresh(): void {
+    if (this.db.pragma('data_version', { simple: true }) !== this.version) this.reload();
+  }
+
+  private reload(): void {
+    this.version = this.db.pragma('data_version', { simple: true });
+    const rows = this.db.prepare<[], Row>(`SELECT ${COLUMNS} FROM keys WHERE revoked_at IS NULL`).all();
+    const before = this.byHash;
+    this.byHash = new Map(rows.map((row) => [row.hash.toString('hex'), withoutHash(row)]));
+    this.byText.clear();
+    const invalidated = [...before]
+      .filter(([digest]) => !this.byHash.has(digest))
+      .map(([, record]) => record.id);
+    if (invalidated.length > 0) for (const listener of this.listeners) listener({ invalidated });
+  }
+}
+
+function withoutHash({ hash: _, ...record }: Row): KeyRecord {
+  return record;
+}

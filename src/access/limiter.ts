@@ -1,0 +1,140 @@
+/** The one limiter of REST, RPC calls and WebSocket messages: a rate and a monthly quota per key. */
+import type { KeyRecord } from './keys.ts';
+import { type Tier, type Tiers, tierOf } from './tiers.ts';
+import type { Usage } from './usage.ts';
+
+/** What a key has left, as the RateLimit-* headers say it; `reset` in seconds. */
+export interface Allowance {
+  limit: number;
+  remaining: number;
+  reset: number;
+}
+
+export interface Admitted extends Allowance {
+  ok: true;
+}
+
+export interface Refused extends Allowance {
+  ok: false;
+  code: 'rate_limited' | 'quota_exceeded';
+  message: string;
+  /** Whole seconds to wait, at least 1. */
+  retryAfter: number;
+}
+
+export type Verdict = Admitted | Refused;
+
+/** Shown as limit and remaining where nothing is limited: the headers must hold a number, and clients read 32 bits. */
+const UNLIMITED = 2 ** 31 - 1;
+
+/**
+ * A bucket holds one second's worth of requests. It is counted in thousandths, so that each millisecond adds a
+ * whole number of them and nothing is ever rounded.
+ */
+interface Bucket {
+  level: number;
+  /** Unix milliseconds up to which the bucket was refilled. */
+  at: number;
+}
+
+export class Limiter {
+  private readonly tiers: Tiers;
+  private readonly usage: Usage;
+  private readonly clock: () => number;
+  /** By key id; one per key in use. */
+  private readonly buckets = new Map<number, Bucket>();
+
+  /** `clock` gives Unix milliseconds. */
+  constructor(tiers: Tiers, usage: Usage, clock: () => number = Date.now) {
+    this.tiers = tiers;
+    this.usage = usage;
+    this.clock = clock;
+  }
+
+  /** The tier of a key. */
+  tier(key: KeyRecord): Tier {
+    return tierOf(this.tiers, key.tier);
+  }
+
+  /** Admits all of `requests` and counts them, or none of them. */
+  take(key: KeyRecord, requests: number): Verdict {
+    const tier = tierOf(this.tiers, key.tier);
+    const now = this.clock();
+    const left = this.quotaLeft(key, tier, now);
+    if (requests > left) return this.overQuota(tier, left, now);
+    const rate = tier.requests_per_second;
+    const bucket = rate === 0 ? null : this.refill(key.id, rate, now);
+    if (bucket !== null) {
+      if (bucket.level < requests * 1000) return overRate(bucket, rate, requests);
+      bucket.level -= requests * 1000;
+    }
+    this.usage.add(key.id, requests, now);
+    return { ok: true, ...this.allowance(bucket, tier, left - requests, now) };
+  }
+
+  private quotaLeft(key: KeyRecord, tier: Tier, now: number): number {
+    const quota = tier.requests_per_month;
+    return quota === 0 ? Number.POSITIVE_INFINITY : Math.max(0, quota - this.usage.used(key.id, now));
+  }
+
+  private refill(id: number, rate: number, now: number): Bucket {
+    const full = rate * 1000;
+    let bucket = this.buckets.get(id);
+    if (bucket === undefined) {
+      bucket = { level: full, at: now };
+      this.buckets.set(id, bucket);
+    }
+    const elapsed = Math.max(0, now - bucket.at);
+    bucket.level = Math.min(full, bucket.level + elapsed * rate);
+    bucket.at = now;
+    return bucket;
+  }
+
+  /** Whichever of rate and quota leaves less is shown. */
+  private allowance(bucket: Bucket | null, tier: Tier, quotaLeft: number, now: number): Allowance {
+    const rate = tier.requests_per_second;
+    const inBucket = bucket === null ? Number.POSITIVE_INFINITY : Math.floor(bucket.level / 1000);
+    if (quotaLeft < inBucket) {
+      return { limit: tier.requests_per_month, remaining: quotaLeft, reset: this.secondsLeftInMonth(now) };
+    }
+    if (bucket === null) return { limit: UNLIMITED, remaining: UNLIMITED, reset: 0 };
+    return { limit: rate, remaining: inBucket, reset: secondsUntilFull(bucket, rate) };
+  }
+
+  private overQuota(tier: Tier, left: number, now: number): Refused {
+    const reset = this.secondsLeftInMonth(now);
+    return {
+      ok: false,
+      code: 'quota_exceeded',
+      message: `the monthly quota of ${tier.requests_per_month} requests is used up; it begins anew with the next month (UTC)`,
+      retryAfter: reset,
+      limit: tier.requests_per_month,
+      remaining: left,
+      reset,
+    };
+  }
+
+  private secondsLeftInMonth(now: number): number {
+    return Math.max(1, Math.ceil((this.usage.endsAt - now) / 1000));
+  }
+}
+
+function overRate(bucket: Bucket, rate: number, requests: number): Refused {
+  const wait = Math.min(requests, rate) * 1000 - bucket.level;
+  return {
+    ok: false,
+    code: 'rate_limited',
+    message:
+      requests > rate
+        ? `a batch of ${requests} is more than the ${rate} requests per second of this key; send at most ${rate} at once`
+        : `more than ${rate} requests per second`,
+    retryAfter: Math.max(1, Math.ceil(wait / rate / 1000)),
+    limit: rate,
+    remaining: Math.floor(bucket.level / 1000),
+    reset: secondsUntilFull(bucket, rate),
+  };
+}
+
+function secondsUntilFull(bucket: Bucket, rate: number): number {
+  return Math.ceil((rate * 1000 - bucket.level) / rate / 1000);
+}

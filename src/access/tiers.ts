@@ -1,0 +1,27 @@
+/** What a key may do, by the tier it was issued for. */
+
+/** One `[tiers.*]` table of the configuration. */
+export interface Tier {
+  /** Requests per calendar month (UTC), 0 for no limit. */
+  requests_per_month: number;
+  /** Requests per second, 0 for no limit. A whole number. */
+  requests_per_second: number;
+  /** Largest `depth` of funding_chain. */
+  chain_depth: number;
+}
+
+/** The `[tiers.*]` tables by name. */
+export type Tiers = Readonly<Record<string, Tier>>;
+
+/** The tier that is always configured. */
+const FALLBACK_TIER = 'free';
+
+/**
+ * The tier of that name, or the free one when the configuration no longer has it: a key outlives an edit of the
+ * configuration, and must not gain by it.
+ */
+export function tierOf(tiers: Tiers, name: string): Tier {
+  const tier = Object.hasOwn(tiers, name) ? tiers[name] : tiers[FALLBACK_TIER];
+  if (tier === undefined) throw new Error(`the configuration has no [tiers.${FALLBACK_TIER}]`);
+  return tier;
+}

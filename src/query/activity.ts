@@ -1,0 +1,78 @@
+/** A wallet's transfers in the packed lists of store/activity.ts, newest first. */
+import { ACTIVITY_RUN, ActivityCursor, Flag } from '../store/activity.ts';
+import type { Db } from '../store/open.ts';
+import type { IdRange } from './blocks.ts';
+
+/** Runs fetched with the first statement and with each one after it: most lists end within one run. */
+const FIRST_RUNS = 2;
+const MORE_RUNS = 32;
+
+/**
+ * The runs of a wallet that may hold ids of the range, newest run first; entries within a run are oldest first.
+ * The newest run may begin below the range and end above it, so the reader must check each id.
+ */
+export type ReadRuns = (wallet: number, range: IdRange) => Iterable<Uint8Array>;
+
+export function activityRuns(db: Db): ReadRuns {
+  const recentRun = db.prepare<[number], Buffer>('SELECT recent FROM wallets WHERE id = +?').pluck();
+  const olderRuns = db
+    .prepare<[number, number, number], Buffer>(/* sql */ `
+      SELECT entries FROM activity WHERE wallet = +? AND first_transfer < +? ORDER BY first_transfer DESC LIMIT +?`)
+    .pluck();
+  const cursor = new ActivityCursor();
+  const firstId = (run: Uint8Array) => (cursor.open(run).next() ? cursor.transfer : 0);
+
+  return function* (wallet, range) {
+    const recent = recentRun.get(wallet);
+    if (recent === undefined) return;
+    let below = firstId(recent);
+    if (below < range.below) yield recent;
+    below = Math.min(below, range.below);
+    for (let wanted = FIRST_RUNS; below > range.from; wanted = MORE_RUNS) {
+      const runs = olderRuns.all(wallet, below, wanted);
+      for (const run of runs) {
+        yield run;
+        below = firstId(run);
+        if (below <= range.from) return;
+      }
+      if (runs.length < wanted) return;
+    }
+  };
+}
+
+/** Which entries of a wallet's activity are wanted. */
+export interface ActivityFilter extends IdRange {
+  /** Bits of Flag.in and Flag.out, of which an entry must have one. */
+  direction: number;
+  /** A bit `1 << kind` for each wanted kind. */
+  kinds: number;
+  limit: number;
+}
+
+/** The ids of the newest entries that pass the filter, newest first. */
+export function activityIds(db: Db): (wallet: number, filter: ActivityFilter) => number[] {
+  const readRuns = activityRuns(db);
+  const cursor = new ActivityCursor();
+  // The matches of one run, oldest first. The unfinished run is never longer than a finished one.
+  const matches = new Float64Array(ACTIVITY_RUN);
+  return (wallet, filter) => {
+    const ids: number[] = [];
+    for (const run of readRuns(wallet, filter)) {
+      let count = collect(cursor.open(run), filter, matches);
+      while (count > 0 && ids.length < filter.limit) ids.push(matches[--count]!);
+      if (ids.length === filter.limit) break;
+    }
+    return ids;
+  };
+}
+
+function collect(cursor: ActivityCursor, filter: ActivityFilter, matches: Float64Array): number {
+  const { from, below, direction, kinds } = filter;
+  let count = 0;
+  while (cursor.next() && cursor.transfer < below) {
+    if (cursor.transfer < from) continue;
+    if ((cursor.flags & direction) === 0 || ((kinds >> (cursor.flags & Flag.kindMask)) & 1) === 0) continue;
+    matches[count++] = cursor.transfer;
+  }
+  return count;
+}

@@ -1,0 +1,29 @@
+/** Blocks and the ids of their transfers. */
+import type { Db } from '../store/open.ts';
+
+/** Transfer ids `from <= id < below`. */
+export interface IdRange {
+  from: number;
+  below: number;
+}
+
+/** Ids of the transfers in blocks `first .. last`, both included; either end may lie outside the index. */
+export function transferIdsOfBlocks(db: Db): (first: number, last: number) => IdRange {
+  const lastIdUpTo = db
+    .prepare<[number], number>(
+      'SELECT last_transfer FROM blocks WHERE number <= +? ORDER BY number DESC LIMIT 1',
+    )
+    .pluck();
+  return (first, last) => ({
+    from: (lastIdUpTo.get(first - 1) ?? 0) + 1,
+    below: (lastIdUpTo.get(last) ?? 0) + 1,
+  });
+}
+
+/**
+ * SQL: the number of the block that holds the transfer whose id is the expression `id`: the lowest one whose
+ * last_transfer reaches it.
+ */
+export function blockNumberOf(id: string): string {
+  return /* sql */ `(SELECT number FROM blocks WHERE last_transfer >= ${id} ORDER BY last_transfer, number LIMIT 1)`;
+}

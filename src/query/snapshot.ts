@@ -1,0 +1,58 @@
+/**
+ * Which commit the reads of one turn of the event loop see.
+ *
+ * About the SQL of this folder and of api/: parameters in WHERE are written `+?`, not `?`. The driver's SQLite is
+ * built with STAT4, where a bare parameter that might change the plan makes SQLite prepare the statement anew for
+ * every value bound: 5 to 20 us more for a join or a range, several times the read itself. With the plus sign the
+ * planner leaves it alone. The plans do not depend on values here: each follows one index.
+ */
+import type { Db, Statement } from '../store/open.ts';
+
+/** The last block of the commit that is read. */
+export interface Head {
+  number: number;
+  /** Unix seconds. */
+  timestamp: number;
+  /** First 8 bytes of the block's hash, hex: tells apart two blocks of one height. */
+  tag: string;
+  /** First block of the index. */
+  startBlock: number;
+}
+
+/**
+ * One read transaction per turn of the event loop: all answers given in a turn are of one commit, and its cost is
+ * shared by them. It never lasts longer than a turn, so it does not hold up checkpoints.
+ */
+export class Snapshot {
+  private readonly begin: Statement;
+  private readonly commit: Statement;
+  private readonly readHead: Statement<[], Head>;
+  private current: Head | null = null;
+  private open = false;
+
+  constructor(db: Db) {
+    this.begin = db.prepare('BEGIN');
+    this.commit = db.prepare('COMMIT');
+    this.readHead = db.prepare(/* sql */ `
+      SELECT blocks.number, timestamp, lower(hex(substr(hash, 1, 8))) AS tag, start_block AS startBlock
+      FROM blocks, chain ORDER BY blocks.number DESC LIMIT 1`);
+  }
+
+  /** The head of this turn's commit, null while the index is empty. Statements run after this call see the same commit. */
+  head(): Head | null {
+    if (!this.open) {
+      this.begin.run();
+      this.open = true;
+      this.current = this.readHead.get() ?? null;
+      setImmediate(this.release);
+    }
+    return this.current;
+  }
+
+  /** Lets go of the commit, so that what follows in this turn sees the newest one. Called after each watermark and before closing. */
+  readonly release = (): void => {
+    if (!this.open) return;
+    this.open = false;
+    this.commit.run();
+  };
+}

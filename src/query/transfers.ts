@@ -1,0 +1,46 @@
+/** Transfers by id, with everything a record of one shows. */
+import type { Db } from '../store/open.ts';
+import { blockNumberOf } from './blocks.ts';
+
+/** Hashes, addresses and integers are hex digits without prefix, lower or upper case; an integer of zero has none. */
+export interface TransferRow {
+  id: number;
+  kind: number;
+  amount: string;
+  tokenNumber: string;
+  logIndex: number | null;
+  txHash: string;
+  blockNumber: number;
+  /** Unix seconds. */
+  timestamp: number;
+  from: string;
+  to: string;
+  /** The token's contract; empty for a native transfer. */
+  token: string;
+}
+
+const SELECT = /* sql */ `
+  SELECT t.id, t.kind, hex(t.amount) AS amount, hex(t.token_number) AS tokenNumber, t.log_index AS logIndex,
+    lower(hex(iif(typeof(t.tx) = 'blob', t.tx, (SELECT tx FROM transfers WHERE id = t.id - t.tx)))) AS txHash,
+    b.number AS blockNumber, b.timestamp,
+    lower(hex(sender.address)) AS "from", lower(hex(receiver.address)) AS "to",
+    lower(hex((SELECT address FROM wallets WHERE id = (SELECT wallet FROM tokens WHERE id = t.token)))) AS token`;
+
+const JOINS = /* sql */ `
+  CROSS JOIN blocks b ON b.number = ${blockNumberOf('t.id')}
+  CROSS JOIN wallets sender ON sender.id = t.sender
+  CROSS JOIN wallets receiver ON receiver.id = t.receiver`;
+
+/** One transfer, or undefined when there is none with that id. */
+export function transferById(db: Db): (id: number) => TransferRow | undefined {
+  const statement = db.prepare<[number], TransferRow>(`${SELECT} FROM transfers t ${JOINS} WHERE t.id = +?`);
+  return (id) => statement.get(id);
+}
+
+/** The transfers of a list of ids, in its order. */
+export function transfersById(db: Db): (ids: readonly number[]) => TransferRow[] {
+  const statement = db.prepare<[string], TransferRow>(
+    `${SELECT} FROM json_each(?) list CROSS JOIN transfers t ON t.id = list.value ${JOINS}`,
+  );
+  return (ids) => statement.all(`[${ids.join()}]`);
+}

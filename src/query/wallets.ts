@@ -1,0 +1,52 @@
+/** Wallets by address. */
+import { writeHex } from '../lib/hex.ts';
+import type { Db } from '../store/open.ts';
+import { blockNumberOf } from './blocks.ts';
+
+/** What is known of a wallet that has transfers. Amounts and addresses are hex digits without prefix. */
+export interface WalletFacts {
+  id: number;
+  transfers: number;
+  transactions: number;
+  tokens: number;
+  tokenTransfers: number;
+  internalReceived: number;
+  nativeReceived: string;
+  nativeSent: string;
+  firstBlock: number;
+  lastBlock: number;
+  /** Unix seconds of `lastBlock`. */
+  lastTimestamp: number;
+  /** Who funded it first, and in which block; empty and null when nobody did. */
+  funder: string;
+  fundingBlock: number | null;
+}
+
+/** Reused for every lookup: the driver copies what it binds. */
+const scratch = Buffer.alloc(20);
+
+/** The 20 bytes of a checked address `0x...`, valid until the next call. */
+export function addressBytes(address: string): Buffer {
+  writeHex(address, 2, 42, scratch, 0);
+  return scratch;
+}
+
+/** The id of an address that ever stood in a transfer, else undefined. */
+export function walletIdOf(db: Db): (address: string) => number | undefined {
+  const statement = db.prepare<[Buffer], number>('SELECT id FROM wallets WHERE address = +?').pluck();
+  return (address) => statement.get(addressBytes(address));
+}
+
+/** The facts of an address, or undefined when it has no transfers. */
+export function walletFacts(db: Db): (address: string) => WalletFacts | undefined {
+  const statement = db.prepare<[Buffer], WalletFacts>(/* sql */ `
+    SELECT w.id, w.transfers, w.transactions, w.tokens, w.token_transfers AS tokenTransfers,
+      w.internal_received AS internalReceived,
+      hex(w.native_received) AS nativeReceived, hex(w.native_sent) AS nativeSent,
+      ${blockNumberOf('w.first_transfer')} AS firstBlock, b.number AS lastBlock, b.timestamp AS lastTimestamp,
+      lower(hex((SELECT address FROM wallets WHERE id = w.funder))) AS funder,
+      iif(w.funding IS NULL, NULL, ${blockNumberOf('w.funding')}) AS fundingBlock
+    FROM wallets w CROSS JOIN blocks b ON b.number = ${blockNumberOf('w.last_transfer')}
+    WHERE w.address = +? AND w.transfers > 0`);
+  return (address) => statement.get(addressBytes(address));
+}
