@@ -6,6 +6,8 @@ import type { Hex } from '../../types.ts';
  */
 export class Prng {
   readonly #state = new Int32Array(4);
+  /** Room for the bytes of a hash. */
+  readonly #bytes = Buffer.alloc(32);
 
   constructor(seed: number) {
     let counter = seed >>> 0;
@@ -61,17 +63,22 @@ export class Prng {
 
   /** Eight hex digits. */
   digits(): string {
-    return this.uint32().toString(16).padStart(8, '0');
+    return this.#hex(1);
   }
 
   /** 32 bytes that stand for a hash or a signature part. */
   hash(): Hex {
-    return `0x${this.digits()}${this.digits()}${this.digits()}${this.digits()}${this.digits()}${this.digits()}${this.digits()}${this.digits()}`;
+    return `0x${this.#hex(8)}`;
   }
 
   /** 20 bytes that stand for an address. */
   address(): Hex {
-    return `0x${this.digits()}${this.digits()}${this.digits()}${this.digits()}${this.digits()}`;
+    return `0x${this.#hex(5)}`;
+  }
+
+  #hex(words: number): string {
+    for (let i = 0; i < words; i++) this.#bytes.writeUInt32BE(this.uint32(), i * 4);
+    return this.#bytes.toString('hex', 0, words * 4);
   }
 }
 

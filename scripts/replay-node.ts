@@ -1,0 +1,4 @@
+/** A chain node that answers from recorded or generated blocks. See `--help`. */
+import { runReplayNode } from '../src/bench/replay/command.ts';
+
+await runReplayNode(process.argv.slice(2));

@@ -1,0 +1,87 @@
+import type { BlockPart, StoredBlock } from './block.ts';
+import { flatTraces } from './flat-traces.ts';
+import { type IndexedLog, type LogFilter, matchesLog } from './log-filter.ts';
+import { Lru } from './lru.ts';
+import { methodNotSupported } from './rpc-error.ts';
+import { jsonBytes, type RpcBlock, type RpcReceipt, type RpcTrace } from './rpc-json.ts';
+import type { TextStore } from './text-store.ts';
+
+/** The parts of stored blocks, and what is derived from them, with the latest of each kept. */
+export class BlockReader {
+  readonly #store: TextStore;
+  readonly #logs = new Lru<string, IndexedLog[]>(4000);
+  readonly #light = new Lru<string, Buffer>(2000);
+  readonly #blocks = new Lru<string, RpcBlock>(32);
+  readonly #receipts = new Lru<string, RpcReceipt[]>(32);
+  readonly #traces = new Lru<string, RpcTrace[]>(32);
+
+  constructor(store: TextStore) {
+    this.#store = store;
+  }
+
+  /** The recorded text of a part; throws an RpcError when the recording has not got it. */
+  text(block: StoredBlock, part: BlockPart): Buffer {
+    const stored = block[part];
+    if (stored === null) throw methodNotSupported();
+    return this.#store.read(stored);
+  }
+
+  /** The block with hashes in place of whole transactions. */
+  light(block: StoredBlock): Buffer {
+    return this.#light.get(block.hash, () => {
+      const whole: RpcBlock = JSON.parse(this.text(block, 'block').toString());
+      return jsonBytes({ ...whole, transactions: whole.transactions.map(({ hash }) => hash) });
+    });
+  }
+
+  transactionHashes(block: StoredBlock): string[] {
+    const { transactions }: { transactions: string[] } = JSON.parse(this.light(block).toString());
+    return transactions;
+  }
+
+  /** The block's header as `newHeads` shows it. */
+  headerJson(block: StoredBlock): string {
+    return JSON.stringify({
+      ...JSON.parse(this.light(block).toString()),
+      transactions: undefined,
+      uncles: undefined,
+      withdrawals: undefined,
+    });
+  }
+
+  parsedBlock(block: StoredBlock): RpcBlock {
+    return this.#blocks.get(block.hash, () => JSON.parse(this.text(block, 'block').toString()));
+  }
+
+  parsedReceipts(block: StoredBlock): RpcReceipt[] {
+    return this.#receipts.get(block.hash, () => JSON.parse(this.text(block, 'receipts').toString()));
+  }
+
+  parsedTraces(block: StoredBlock): RpcTrace[] {
+    return this.#traces.get(block.hash, () => JSON.parse(this.text(block, 'trace').toString()));
+  }
+
+  /** The recorded flat traces, else those that follow from the call trees. */
+  flatTraces(block: StoredBlock): Buffer {
+    if (block.flatTrace) return this.text(block, 'flatTrace');
+    const traces = this.parsedTraces(block);
+    return jsonBytes(flatTraces(block, this.parsedBlock(block).transactions, traces));
+  }
+
+  /** JSON of the block's logs that pass the filter, in order. */
+  matchingLogs(block: StoredBlock, filter: LogFilter): string[] {
+    const logs = this.#logs.get(block.hash, () => this.#indexLogs(block));
+    return logs.filter((log) => matchesLog(filter, log)).map(({ json }) => json);
+  }
+
+  #indexLogs(block: StoredBlock): IndexedLog[] {
+    const receipts: RpcReceipt[] = JSON.parse(this.text(block, 'receipts').toString());
+    return receipts.flatMap(({ logs }) =>
+      logs.map((log) => ({
+        address: log.address.toLowerCase(),
+        topics: log.topics.map((topic) => topic.toLowerCase()),
+        json: JSON.stringify(log),
+      })),
+    );
+  }
+}

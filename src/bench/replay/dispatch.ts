@@ -1,0 +1,131 @@
+/** From the text of a request to the bytes of its answer: singles, batches, limits, errors. */
+import type { Prng } from '../chain/prng.ts';
+import type { Methods } from './methods/method.ts';
+import type { ReplaySettings } from './options.ts';
+import { isRecord } from './params.ts';
+import { exchangeKey, type RecordedAnswer } from './recording.ts';
+import { methodNotFound, overloaded, RpcError, responseTooLarge } from './rpc-error.ts';
+import { jsonBytes } from './rpc-json.ts';
+import type { CallStats } from './stats.ts';
+import type { TextStore } from './text-store.ts';
+
+/** Pieces that make up an answer one after the other: large results are sent as they lie in memory. */
+export type AnswerBytes = Buffer[];
+
+const OPEN = Buffer.from('[');
+const COMMA = Buffer.from(',');
+const CLOSE = Buffer.from(']');
+const END = Buffer.from('}');
+
+export interface DispatcherParts {
+  methods: Methods;
+  /** Recorded exchanges that are answered word for word; they come before the methods. */
+  answers: ReadonlyMap<string, RecordedAnswer>;
+  store: TextStore;
+  settings: ReplaySettings;
+  prng: Prng;
+  stats: CallStats;
+}
+
+export class Dispatcher {
+  readonly #parts: DispatcherParts;
+
+  constructor(parts: DispatcherParts) {
+    this.#parts = parts;
+  }
+
+  /** Answers a request or a batch; `own` are methods only this connection has. Never throws. */
+  handle(text: string, own?: Methods): AnswerBytes {
+    const bytes = this.#handle(text, own);
+    this.#parts.stats.bytes += totalLength(bytes);
+    return bytes;
+  }
+
+  #handle(text: string, own?: Methods): AnswerBytes {
+    const request = parseJson(text);
+    if (request === undefined) return this.#fail(null, new RpcError(-32601, 'Parse error'));
+    return Array.isArray(request) ? this.#handleBatch(request, own) : this.#handleCall(request, own);
+  }
+
+  #handleBatch(calls: readonly unknown[], own?: Methods): AnswerBytes {
+    const { maxBatch } = this.#parts.settings;
+    this.#parts.stats.batches++;
+    if (calls.length === 0) return this.#fail(null, new RpcError(-32603, 'empty batch request'));
+    if (calls.length > maxBatch) {
+      const message = `number of requests in batch request exceeds limit of ${maxBatch}`;
+      return this.#fail(null, new RpcError(-32603, message));
+    }
+    const bytes: AnswerBytes = [OPEN];
+    for (const call of calls) {
+      if (bytes.length > 1) bytes.push(COMMA);
+      bytes.push(...this.#handleCall(call, own));
+    }
+    bytes.push(CLOSE);
+    return this.#tooLong(totalLength(bytes)) ? this.#fail(null, responseTooLarge()) : bytes;
+  }
+
+  #handleCall(call: unknown, own?: Methods): AnswerBytes {
+    const { stats, settings, prng } = this.#parts;
+    stats.calls++;
+    if (!isRecord(call) || typeof call.method !== 'string') {
+      return this.#fail(isRecord(call) ? call.id : null, new RpcError(-32601, 'Invalid request'));
+    }
+    const { id, method } = call;
+    const params: unknown[] = Array.isArray(call.params) ? call.params : [];
+    stats.byMethod[method] = (stats.byMethod[method] ?? 0) + 1;
+    if (settings.errorRate > 0 && !method.startsWith('replay_') && prng.chance(settings.errorRate)) {
+      return this.#fail(id, overloaded());
+    }
+    try {
+      return this.#answer(id, method, params, own);
+    } catch (error) {
+      if (error instanceof RpcError) return this.#fail(id, error);
+      return this.#fail(id, new RpcError(-32603, `Internal error: ${String(error)}`));
+    }
+  }
+
+  #answer(id: unknown, method: string, params: unknown[], own?: Methods): AnswerBytes {
+    const { answers, methods, store } = this.#parts;
+    const recorded = answers.size > 0 ? answers.get(exchangeKey(method, params)) : undefined;
+    if (recorded?.isError) {
+      this.#parts.stats.errors++;
+      return [Buffer.from(`${opening(id)}"error":`), store.read(recorded.body), END];
+    }
+    const result = recorded ? store.read(recorded.body) : callMethod(own, methods, method, params);
+    if (this.#tooLong(result.length)) throw responseTooLarge();
+    return [Buffer.from(`${opening(id)}"result":`), result, END];
+  }
+
+  #tooLong(length: number): boolean {
+    const { maxResponseBytes } = this.#parts.settings;
+    return maxResponseBytes > 0 && length > maxResponseBytes;
+  }
+
+  #fail(id: unknown, { code, message }: RpcError): AnswerBytes {
+    this.#parts.stats.errors++;
+    return [Buffer.from(`${opening(id)}"error":`), jsonBytes({ code, message }), END];
+  }
+}
+
+export function totalLength(bytes: AnswerBytes): number {
+  return bytes.reduce((sum, piece) => sum + piece.length, 0);
+}
+
+function callMethod(own: Methods | undefined, methods: Methods, name: string, params: unknown[]): Buffer {
+  const method = own?.[name] ?? methods[name];
+  if (!method) throw methodNotFound();
+  return method(params);
+}
+
+function opening(id: unknown): string {
+  return `{"jsonrpc":"2.0","id":${JSON.stringify(id ?? null)},`;
+}
+
+/** Undefined when the text is no JSON. */
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,92 @@
+import { createHash } from 'node:crypto';
+import type { StoredBlock } from './block.ts';
+import type { BlockReader } from './block-reader.ts';
+import { type LogFilter, parseLogFilter } from './log-filter.ts';
+import type { Methods } from './methods/method.ts';
+import { invalidParams } from './rpc-error.ts';
+import { jsonBytes } from './rpc-json.ts';
+
+/** `heads`, or the filter of a `logs` subscription. */
+type Subscription = 'heads' | LogFilter;
+
+/** One connection's subscriptions. */
+export interface Subscriber {
+  send(text: string): void;
+  subscriptions: Map<string, Subscription>;
+}
+
+/** Tells every subscriber about new heads and their logs, in order. */
+export class Feed {
+  readonly #reader: BlockReader;
+  readonly #subscribers = new Set<Subscriber>();
+  #subscriptionCount = 0;
+
+  constructor(reader: BlockReader) {
+    this.#reader = reader;
+  }
+
+  add(send: Subscriber['send']): Subscriber {
+    const subscriber = { send, subscriptions: new Map<string, Subscription>() };
+    this.#subscribers.add(subscriber);
+    return subscriber;
+  }
+
+  remove(subscriber: Subscriber): void {
+    this.#subscribers.delete(subscriber);
+  }
+
+  /** The methods a connection with subscriptions has. */
+  methodsOf(subscriber: Subscriber): Methods {
+    return {
+      eth_subscribe: ([kind, filter]) => {
+        if (kind !== 'newHeads' && kind !== 'logs') throw invalidParams();
+        const id = subscriptionId(++this.#subscriptionCount);
+        subscriber.subscriptions.set(id, kind === 'newHeads' ? 'heads' : parseLogFilter(filter));
+        return jsonBytes(id);
+      },
+      eth_unsubscribe: ([id]) => jsonBytes(subscriber.subscriptions.delete(String(id))),
+    };
+  }
+
+  /** A block became canonical: its header, then its logs. */
+  announce(block: StoredBlock): void {
+    if (this.#subscribers.size === 0) return;
+    const header = this.#reader.headerJson(block);
+    this.#notify((subscription) =>
+      subscription === 'heads' ? [header] : this.#logsFor(block, subscription),
+    );
+  }
+
+  /** A block is canonical no more: its logs again, marked as removed. */
+  retract(block: StoredBlock): void {
+    if (this.#subscribers.size === 0) return;
+    this.#notify((subscription) =>
+      subscription === 'heads' ? [] : this.#logsFor(block, subscription).map(markRemoved),
+    );
+  }
+
+  #logsFor(block: StoredBlock, filter: LogFilter): string[] {
+    return block.receipts ? this.#reader.matchingLogs(block, filter) : [];
+  }
+
+  #notify(resultsFor: (subscription: Subscription) => string[]): void {
+    for (const { send, subscriptions } of this.#subscribers) {
+      for (const [id, subscription] of subscriptions) {
+        for (const result of resultsFor(subscription)) {
+          send(
+            `{"jsonrpc":"2.0","method":"eth_subscription","params":{"subscription":"${id}","result":${result}}}`,
+          );
+        }
+      }
+    }
+  }
+}
+
+function markRemoved(log: string): string {
+  return JSON.stringify({ ...JSON.parse(log), removed: true });
+}
+
+/** 16 bytes, the same in every run. */
+function subscriptionId(count: number): string {
+  return `0x${createHash('sha256').update(`sub${count}`).digest('hex').slice(0, 32)}`;
+}

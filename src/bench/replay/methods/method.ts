@@ -1,0 +1,18 @@
+import type { BlockReader } from '../block-reader.ts';
+import type { ReplayChain } from '../chain.ts';
+import type { ReplaySettings } from '../options.ts';
+import type { TransactionIndex } from '../transaction-index.ts';
+
+/** Answers one call with the JSON text of its result, or throws an RpcError. */
+export type Method = (params: readonly unknown[]) => Buffer;
+export type Methods = Record<string, Method>;
+
+export const NULL_RESULT = Buffer.from('null');
+
+/** What the methods answer from. */
+export interface NodeState {
+  chain: ReplayChain;
+  reader: BlockReader;
+  transactions: TransactionIndex;
+  settings: ReplaySettings;
+}

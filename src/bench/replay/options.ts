@@ -1,0 +1,72 @@
+import type { ChainBlock } from './block.ts';
+
+/** What the replay node serves and how it behaves. */
+export interface ReplayOptions {
+  /** Recorded exchanges, one JSON object a line, plain or `.gz`; several files are one chain. */
+  files?: readonly string[];
+  /** Blocks to serve beside those of the files, read once at the start. */
+  chain?: Iterable<ChainBlock> | AsyncIterable<ChainBlock>;
+  /** Overrides the recorded chain id; without either it is 1. */
+  chainId?: number;
+  host?: string;
+  /** 0 takes a free port. */
+  port?: number;
+  /** First head: a block number, or, when below the first block, the n-th block. Default: the last block. */
+  head?: number;
+  /** Move the head one block ahead every so many milliseconds; the head then starts at the first block. 0 = never. */
+  blockTimeMs?: number;
+  /** Wait before each answer; a batch waits once. */
+  latencyMs?: number;
+  /** A random wait of up to this is added. */
+  jitterMs?: number;
+  /** `finalized` is so many blocks behind the head; `safe` is one behind. */
+  finalizedLag?: number;
+  /** `eth_getLogs` refuses a range whose ends are further apart. */
+  maxLogRange?: number;
+  /** Most calls in one batch. */
+  maxBatch?: number;
+  /** Most bytes in one answer; 0 = no limit. */
+  maxResponseBytes?: number;
+  /** False: the trace methods answer "Method not supported". */
+  traces?: boolean;
+  /** False: `eth_getBlockReceipts` answers "Method not found". */
+  blockReceipts?: boolean;
+  /** Serve the last `reorgDepth` of every `reorgEvery` blocks as a fork until the chain goes on past them. 0 = never. */
+  reorgEvery?: number;
+  reorgDepth?: number;
+  /** Fraction of the calls answered with -32603 "overloaded, try again later". */
+  errorRate?: number;
+  /** Seed of jitter and errors. */
+  seed?: number;
+  /** Renumber all blocks from here on, one after the other, and link them. */
+  rechain?: number;
+  /** Keep at most so many bytes of recorded text in memory, the rest in a temporary file. */
+  memoryBytes?: number;
+  /** Answer to `web3_clientVersion`. */
+  clientVersion?: string;
+}
+
+/** Everything but where the chain comes from, with the limits of Monad's RPC server as defaults. */
+export type ReplaySettings = Required<
+  Omit<ReplayOptions, 'files' | 'chain' | 'chainId' | 'head' | 'rechain'>
+>;
+
+export const REPLAY_DEFAULTS: ReplaySettings = {
+  host: '127.0.0.1',
+  port: 0,
+  blockTimeMs: 0,
+  latencyMs: 0,
+  jitterMs: 0,
+  finalizedLag: 2,
+  maxLogRange: 1000,
+  maxBatch: 1000,
+  maxResponseBytes: 25_000_000,
+  traces: true,
+  blockReceipts: true,
+  reorgEvery: 0,
+  reorgDepth: 1,
+  errorRate: 0,
+  seed: 1,
+  memoryBytes: 1500 * 1024 * 1024,
+  clientVersion: 'replay-node/1',
+};

@@ -1,0 +1,102 @@
+/** Loads recorded files: the exchanges that make up blocks, and all others to be answered word for word. */
+import type { BlockPart, StoredBlock } from './block.ts';
+import { type Exchange, parseExchange } from './exchange.ts';
+import { readLines } from './lines.ts';
+import { parseQuantity } from './params.ts';
+import type { StoredText, TextStore } from './text-store.ts';
+
+export interface RecordedAnswer {
+  isError: boolean;
+  body: StoredText;
+}
+
+export interface Recording {
+  /** Quantity, or null when no file names it. */
+  chainId: string | null;
+  /** Decimal, or null when no file names it. */
+  networkId: string | null;
+  /** By number ascending. */
+  blocks: StoredBlock[];
+  /** By `exchangeKey`. */
+  answers: Map<string, RecordedAnswer>;
+}
+
+type PartialBlock = { hash: string | null } & { [part in BlockPart]: StoredText | null };
+
+const HASH_FIELD = /"hash"\s*:\s*"(0x[0-9a-fA-F]{64})"/;
+
+/** Key of a recorded answer: the method and the very parameters. */
+export function exchangeKey(method: string, params: readonly unknown[]): string {
+  return method + JSON.stringify(params);
+}
+
+/** Rejects when a file cannot be read or a line is no exchange. */
+export async function loadRecording(files: readonly string[], store: TextStore): Promise<Recording> {
+  const blocks = new Map<number, PartialBlock>();
+  const recording: Recording = { chainId: null, networkId: null, blocks: [], answers: new Map() };
+  for (const file of files) {
+    for await (const line of readLines(file)) addExchange(recording, blocks, store, parseExchange(line));
+  }
+  recording.blocks = completeBlocks(blocks);
+  return recording;
+}
+
+function addExchange(
+  recording: Recording,
+  blocks: Map<number, PartialBlock>,
+  store: TextStore,
+  exchange: Exchange,
+): void {
+  const { method, params, isError, body } = exchange;
+  const part = blockPart(exchange);
+  const number = parseQuantity(params[0]);
+  if (part !== null && number !== null) {
+    const block = blocks.get(number) ?? {
+      hash: null,
+      block: null,
+      receipts: null,
+      trace: null,
+      flatTrace: null,
+    };
+    blocks.set(number, block);
+    if (part === 'block') block.hash = hashOf(body);
+    block[part] = store.keep(body);
+  } else if (method === 'eth_chainId' && !isError) recording.chainId = JSON.parse(body.toString());
+  else if (method === 'net_version' && !isError) recording.networkId = JSON.parse(body.toString());
+  else recording.answers.set(exchangeKey(method, params), { isError, body: store.keep(body) });
+}
+
+/** Which part of a block the exchange holds, or null when it is something else. */
+function blockPart({ method, params, isError, body }: Exchange): BlockPart | null {
+  if (isError || body.toString('latin1', 0, 4) === 'null') return null;
+  if (method === 'eth_getBlockByNumber') return params[1] === true ? 'block' : null;
+  if (method === 'eth_getBlockReceipts') return 'receipts';
+  if (method === 'debug_traceBlockByNumber') return tracer(params[1]) === 'callTracer' ? 'trace' : null;
+  if (method === 'trace_block') return params.length === 1 ? 'flatTrace' : null;
+  return null;
+}
+
+function tracer(config: unknown): unknown {
+  if (typeof config !== 'object' || config === null || !('tracer' in config)) return 'callTracer';
+  return config.tracer;
+}
+
+/** The block's own hash: the first `hash` that is not a transaction's. */
+function hashOf(body: Buffer): string {
+  const text = body.toString('latin1');
+  const transactions = text.indexOf('"transactions"');
+  const match = HASH_FIELD.exec(transactions < 0 ? text : text.slice(0, transactions));
+  if (match?.[1]) return match[1].toLowerCase();
+  const block: { hash: string } = JSON.parse(body.toString());
+  return block.hash.toLowerCase();
+}
+
+/** The blocks that have at least the block itself, in order. */
+function completeBlocks(blocks: Map<number, PartialBlock>): StoredBlock[] {
+  const complete: StoredBlock[] = [];
+  for (const [number, { hash, block, receipts, trace, flatTrace }] of blocks) {
+    if (hash === null || block === null) continue;
+    complete.push({ number, hash, block, receipts, trace, flatTrace });
+  }
+  return complete.sort((a, b) => a.number - b.number);
+}
