@@ -1,0 +1,155 @@
+/** JSON-RPC over HTTP: single calls and batches. Nothing is retried here, but a batch too large is divided. */
+import { UpstreamError, type UpstreamFailure } from '../errors.ts';
+import { BatchLimit } from './batch-limit.ts';
+import { divide, isOverLimit } from './divide.ts';
+import { isBusy } from './faults.ts';
+import { HttpTransport } from './http.ts';
+import {
+  batchName,
+  httpError,
+  parseBody,
+  type RpcCall,
+  type RpcReply,
+  readBatch,
+  readSingle,
+} from './reply.ts';
+
+export type { RpcCall, RpcReply } from './reply.ts';
+
+export interface RpcClientOptions {
+  /** http or https; `user:password@` goes to the Authorization header. */
+  url: string;
+  /** Milliseconds one HTTP exchange may take, waiting for a socket included. */
+  timeoutMs: number;
+  maxSockets: number;
+  /** Calls per batch at most; the node may turn out to take fewer. */
+  maxBatch: number;
+  /** Bytes of one answer at most; 64 MiB unless told. */
+  maxResponseBytes?: number;
+  /** Told of every call once, also those of a batch: seconds of the exchange that settled it, null when it worked. */
+  onCall?: (method: string, seconds: number, failure: UpstreamFailure | null) => void;
+}
+
+/** Monad and geth stop at 25 MB themselves. */
+const DEFAULT_MAX_RESPONSE_BYTES = 64 * 2 ** 20;
+/** Exchanges that may wait for a socket: room for several batches divided into single calls. */
+const MAX_WAITING = 4096;
+/** Statuses that say "not now" or "not you": smaller batches would fare no better. */
+const FINAL_STATUSES = new Set([401, 403, 407, 408, 429, 502, 503, 504]);
+
+export class RpcClient {
+  readonly #http: HttpTransport;
+  readonly #limit: BatchLimit;
+  readonly #onCall: RpcClientOptions['onCall'];
+
+  constructor(options: RpcClientOptions) {
+    this.#http = new HttpTransport({
+      url: options.url,
+      timeoutMs: options.timeoutMs,
+      maxSockets: options.maxSockets,
+      maxWaiting: MAX_WAITING,
+      maxResponseBytes: options.maxResponseBytes ?? DEFAULT_MAX_RESPONSE_BYTES,
+    });
+    this.#limit = new BatchLimit(options.maxBatch);
+    this.#onCall = options.onCall;
+  }
+
+  /** The node's address without secrets, for messages. */
+  get origin(): string {
+    return this.#http.origin;
+  }
+
+  /** Calls that go into one batch at present. */
+  get batchSize(): number {
+    return this.#limit.size;
+  }
+
+  /** Result of one call. Rejects with an UpstreamError (any reason but `inconsistent`) or the signal's reason. */
+  async call(method: string, params: readonly unknown[], signal?: AbortSignal): Promise<unknown> {
+    const reply = await this.#single({ method, params }, signal);
+    if ('error' in reply) throw reply.error;
+    return reply.result;
+  }
+
+  /**
+   * Replies in the order of the calls. A call that the node answers with an error has it as its reply
+   * (`rpc`, or `too-large` when its result alone is over the limit). When an exchange as a whole fails
+   * (`timeout`, `connection`, `http`, `malformed`, or `rpc` from a busy node), all of it rejects with that.
+   */
+  batch(calls: readonly RpcCall[], signal?: AbortSignal): Promise<RpcReply[]> {
+    return divide(calls, this.#limit, {
+      single: (call) => this.#single(call, signal),
+      batch: (part) => this.#batch(part, signal),
+    });
+  }
+
+  /** Fails the calls under way and closes the sockets. */
+  close(): Promise<void> {
+    return this.#http.close();
+  }
+
+  async #single(call: RpcCall, signal: AbortSignal | undefined): Promise<RpcReply> {
+    const started = performance.now();
+    try {
+      const answer = await this.#http.post(JSON.stringify(request(call, 0)), call.method, signal);
+      if (answer.status !== 200) throw httpError(answer, call.method);
+      const reply = readSingle(parseBody(answer.body, call.method), call.method);
+      if (isOverLimit(reply)) throw new UpstreamError('too-large', reply.error.message, reply.error.code);
+      this.#report(call.method, started, reply);
+      return reply;
+    } catch (error) {
+      if (!(error instanceof UpstreamError)) throw error;
+      this.#report(call.method, started, { error });
+      if (error.reason === 'too-large') return { error };
+      throw error;
+    }
+  }
+
+  async #batch(
+    calls: readonly RpcCall[],
+    signal: AbortSignal | undefined,
+  ): Promise<RpcReply[] | UpstreamError> {
+    const started = performance.now();
+    try {
+      const replies = await this.#exchange(calls, signal);
+      if (replies instanceof UpstreamError) return replies;
+      for (const [index, reply] of replies.entries()) {
+        if (!isOverLimit(reply)) this.#report(calls[index]!.method, started, reply);
+      }
+      return replies;
+    } catch (error) {
+      if (!(error instanceof UpstreamError)) throw error;
+      if (error.reason === 'too-large') return error;
+      for (const { method } of calls) this.#report(method, started, { error });
+      throw error;
+    }
+  }
+
+  async #exchange(
+    calls: readonly RpcCall[],
+    signal: AbortSignal | undefined,
+  ): Promise<RpcReply[] | UpstreamError> {
+    const what = batchName(calls);
+    const answer = await this.#http.post(JSON.stringify(calls.map(request)), what, signal);
+    if (answer.status !== 200) {
+      const error = httpError(answer, what);
+      if (FINAL_STATUSES.has(answer.status)) throw error;
+      return error;
+    }
+    const replies = readBatch(parseBody(answer.body, what), calls);
+    if (replies instanceof UpstreamError && isBusy(replies)) throw replies;
+    return replies;
+  }
+
+  #report(method: string, started: number, reply: RpcReply): void {
+    this.#onCall?.(
+      method,
+      (performance.now() - started) / 1000,
+      'error' in reply ? reply.error.reason : null,
+    );
+  }
+}
+
+function request({ method, params }: RpcCall, index: number): unknown {
+  return { jsonrpc: '2.0', id: index + 1, method, params };
+}

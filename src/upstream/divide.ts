@@ -1,0 +1,82 @@
+/** Answering many calls when the node limits the calls of a batch or the bytes of an answer. */
+import { UpstreamError } from '../errors.ts';
+import type { BatchLimit } from './batch-limit.ts';
+import { isTooLarge } from './faults.ts';
+import type { RpcCall, RpcReply } from './reply.ts';
+
+/** The two ways to ask. Both reject when the exchange as a whole failed and dividing would not help. */
+export interface Exchanges {
+  single(call: RpcCall): Promise<RpcReply>;
+  /** Replies to two or more calls, or the error with which the node refused the batch but may take a smaller one. */
+  batch(calls: readonly RpcCall[]): Promise<RpcReply[] | UpstreamError>;
+}
+
+/** Replies in the order of the calls, asked in as many batches as `limit` has learnt to be right. */
+export async function divide(
+  calls: readonly RpcCall[],
+  limit: BatchLimit,
+  ask: Exchanges,
+): Promise<RpcReply[]> {
+  const size = limit.size;
+  const parts: Promise<RpcReply[]>[] = [];
+  for (let from = 0; from < calls.length; from += size) {
+    parts.push(answerPart(calls.slice(from, from + size), limit, ask));
+  }
+  // All have ended when this returns, so that a failed batch leaves no requests behind.
+  const outcomes = await Promise.allSettled(parts);
+  return outcomes.flatMap((outcome) => {
+    if (outcome.status === 'rejected') throw outcome.reason;
+    return outcome.value;
+  });
+}
+
+/** Whether the reply says that the result did not fit: asked again in a smaller batch it may. */
+export function isOverLimit(reply: RpcReply): reply is { error: UpstreamError } {
+  return 'error' in reply && isTooLarge(reply.error);
+}
+
+async function answerPart(calls: readonly RpcCall[], limit: BatchLimit, ask: Exchanges): Promise<RpcReply[]> {
+  const [first] = calls;
+  if (first === undefined) return [];
+  if (calls.length === 1) {
+    const reply = await ask.single(first);
+    limit.accepted(1);
+    return [reply];
+  }
+  const replies = await ask.batch(calls);
+  if (replies instanceof UpstreamError || replies.every(isOverLimit)) {
+    limit.refused(calls.length);
+    return answerHalves(calls, limit, ask);
+  }
+  limit.accepted(calls.length);
+  return answerRest(calls, replies, limit, ask);
+}
+
+/** The first half goes alone: a node that refuses everything is then asked a few times, not once for each call. */
+async function answerHalves(
+  calls: readonly RpcCall[],
+  limit: BatchLimit,
+  ask: Exchanges,
+): Promise<RpcReply[]> {
+  const half = calls.length >> 1;
+  const replies = await answerPart(calls.slice(0, half), limit, ask);
+  return replies.concat(await divide(calls.slice(half), limit, ask));
+}
+
+/** geth answers a batch until its size limit is reached and the rest with "too large"; those are asked again. */
+async function answerRest(
+  calls: readonly RpcCall[],
+  replies: RpcReply[],
+  limit: BatchLimit,
+  ask: Exchanges,
+): Promise<RpcReply[]> {
+  const unanswered = replies.flatMap((reply, index) => (isOverLimit(reply) ? [index] : []));
+  if (unanswered.length === 0) return replies;
+  const rest = await divide(
+    unanswered.map((index) => calls[index]!),
+    limit,
+    ask,
+  );
+  for (const [at, index] of unanswered.entries()) replies[index] = rest[at]!;
+  return replies;
+}

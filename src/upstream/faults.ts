@@ -1,0 +1,31 @@
+/**
+ * What a node means by an error. Nodes reuse codes for different things (-32603 is "too large", "overloaded"
+ * and "broken"; -32003 is "too large" on geth and "no funds" on Monad), so the text has to be read as well.
+ */
+import type { UpstreamError } from '../errors.ts';
+
+/** The answer would not fit the node's response limit: Monad, geth, reth (jsonrpsee), a proxy's HTTP 413. */
+export function isTooLarge(error: UpstreamError): boolean {
+  return (
+    error.reason === 'too-large' ||
+    /exceeds size limit|(response|answer) (is |was )?too (large|big)/i.test(error.message)
+  );
+}
+
+/** The node does not offer the method: geth, anvil, Monad (both wordings), hosted nodes that keep it back. */
+export function isUnknownMethod(error: UpstreamError): boolean {
+  if (error.code === -32601) return true;
+  return (
+    error.code !== undefined && /method .*(not|n't) |unsupported method|not available on/i.test(error.message)
+  );
+}
+
+/** The node is there but has no time: worth the same question later, not a different one. */
+export function isBusy(error: UpstreamError): boolean {
+  // jsonrpsee has -32005 for "Batched requests are not supported", others for a limit exceeded.
+  const limited = error.code === -32005 && !/batched/i.test(error.message);
+  return (
+    limited ||
+    /overload|rate limit|too many requests|concurrent requests|timed? ?out|try again/i.test(error.message)
+  );
+}

@@ -1,0 +1,102 @@
+/** What the node pushes: subscriptions that survive lost connections. The socket carries nothing else, since a slow call would hold up its notifications. */
+import type { UpstreamError } from '../errors.ts';
+import { backoffMs } from '../lib/backoff.ts';
+import { type Endpoint, parseEndpoint } from './endpoint.ts';
+import { FeedSession, type Subscription } from './feed-session.ts';
+
+export interface FeedOptions {
+  /** ws or wss; `user:password@` goes to the Authorization header. */
+  url: string;
+  /** Milliseconds without any message after which the connection counts as dead; 30,000 unless told. The node is asked for a sign of life at half of it, so that a quiet chain is no reason to reconnect. */
+  silenceMs?: number;
+  /** Milliseconds to connect, and to answer a subscribe; 10,000 unless told. */
+  timeoutMs?: number;
+  /** Bytes of one message, and of what is held back while a subscribe reply is awaited; 16 MiB unless told. */
+  maxMessageBytes?: number;
+  /** First and longest wait between attempts to connect, in milliseconds; 100 and 5,000 unless told. */
+  retryMs?: { first: number; longest: number };
+  /**
+   * Connected and every subscription answered, now or again. Called before the first event of the connection:
+   * what happened while there was none can be fetched, and nothing is missed between that and the events.
+   */
+  onConnected?: () => void;
+  /** The connection was lost or could not be made; the next attempt follows in `retryInMs`. */
+  onDisconnected?: (error: UpstreamError, retryInMs: number) => void;
+}
+
+export class NodeFeed {
+  readonly #options: FeedOptions;
+  readonly #endpoint: Endpoint;
+  readonly #subscriptions = new Set<Subscription>();
+  #session: FeedSession | undefined;
+  #retry: NodeJS.Timeout | undefined;
+  #failures = 0;
+  #closed = false;
+
+  constructor(options: FeedOptions) {
+    this.#options = options;
+    this.#endpoint = parseEndpoint(options.url);
+  }
+
+  /** Whether events flow at present. */
+  get connected(): boolean {
+    return this.#session?.ready ?? false;
+  }
+
+  /**
+   * Subscribes to `params` of eth_subscribe (`['newHeads']`, `['logs', {...}]`, ...) for as long as the feed lives,
+   * and connects if this is the first. `onEvent` gets each `params.result` unchecked, in the node's order over all
+   * subscriptions of a connection. `onRefused` is told when the node will not have it, anew after each reconnect.
+   * Returns the function that ends the subscription.
+   */
+  subscribe(
+    params: readonly unknown[],
+    onEvent: (result: unknown) => void,
+    onRefused: (error: UpstreamError) => void,
+  ): () => void {
+    const subscription: Subscription = { params, onEvent, onRefused };
+    this.#subscriptions.add(subscription);
+    if (this.#session !== undefined) this.#session.add(subscription);
+    else if (this.#retry === undefined) this.#connect();
+    return () => {
+      if (this.#subscriptions.delete(subscription)) this.#session?.remove(subscription);
+    };
+  }
+
+  /** Begins a new connection. For callers who know that heads went by and were not announced, which a live socket hides. */
+  reconnect(why: string): void {
+    this.#session?.abandon(why);
+  }
+
+  /** Ends all subscriptions and the connection. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    clearTimeout(this.#retry);
+    const session = this.#session;
+    this.#session = undefined;
+    await session?.close();
+  }
+
+  #connect(): void {
+    this.#retry = undefined;
+    if (this.#closed) return;
+    const { silenceMs = 30_000, timeoutMs = 10_000, maxMessageBytes = 16 * 2 ** 20 } = this.#options;
+    const limits = { silenceMs, connectTimeoutMs: timeoutMs, answerTimeoutMs: timeoutMs, maxMessageBytes };
+    const events = { onReady: () => this.#onReady(), onEnd: (error: UpstreamError) => this.#onEnd(error) };
+    this.#session = new FeedSession({ endpoint: this.#endpoint, ...limits, ...events }, this.#subscriptions);
+  }
+
+  #onReady(): void {
+    this.#failures = 0;
+    this.#options.onConnected?.();
+  }
+
+  #onEnd(error: UpstreamError): void {
+    this.#session = undefined;
+    this.#failures += 1;
+    const { first, longest } = this.#options.retryMs ?? { first: 100, longest: 5000 };
+    const wait = backoffMs(this.#failures, first, longest);
+    this.#retry = setTimeout(() => this.#connect(), wait);
+    this.#options.onDisconnected?.(error, wait);
+  }
+}

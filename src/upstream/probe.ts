@@ -1,0 +1,147 @@
+/** Finding out what the node at hand can do, by asking it. */
+import { FatalError, UpstreamError } from '../errors.ts';
+import type { Capabilities } from '../types.ts';
+import type { RpcCall, RpcClient } from './client.ts';
+import { isUnknownMethod } from './faults.ts';
+import {
+  blockNumber,
+  chainId,
+  clientVersion,
+  header,
+  receiptsCall,
+  type TraceMethod,
+  traceCall,
+} from './methods.ts';
+import { malformed, show } from './reply.ts';
+
+export interface ProbeOptions {
+  /** Whether internal native transfers are wanted at all (`index.traces`). */
+  traces: boolean;
+  /** `index.head`. */
+  head: 'auto' | 'finalized' | 'latest';
+}
+
+/**
+ * Asks the node for its software, its chain and what it offers. Rejects with an UpstreamError when the node is
+ * not there or does not answer properly (try again), with a FatalError when it can never serve as configured.
+ */
+export async function probe(
+  client: RpcClient,
+  options: ProbeOptions,
+  signal?: AbortSignal,
+): Promise<Capabilities> {
+  const [software, chain, head] = await Promise.all([
+    clientVersion(client, signal),
+    chainId(client, signal),
+    blockNumber(client, signal),
+  ]);
+  const headTag = await chooseHeadTag(client, options.head, software, signal);
+  const followed = headTag === 'latest' ? head : ((await header(client, headTag, signal))?.number ?? head);
+  // Block 0 cannot be traced. A node that stands there has no block 1 yet, and says so only of a method it knows.
+  const block = Math.max(1, followed);
+  const [blockReceipts, traces] = await Promise.all([
+    offersBlockReceipts(client, block, signal),
+    options.traces ? findTraces(client, block, software, signal) : SWITCHED_OFF,
+  ]);
+  return { client: software, chainId: chain, blockReceipts, headTag, ...traces };
+}
+
+type Traces = Pick<Capabilities, 'traces' | 'tracesReason'>;
+
+const SWITCHED_OFF: Traces = { traces: null, tracesReason: 'switched off by index.traces' };
+
+/** Following `finalized` never rolls back. Monad's is 0.6 s behind its tip; on other chains it is minutes. */
+async function chooseHeadTag(
+  client: RpcClient,
+  wanted: ProbeOptions['head'],
+  software: string,
+  signal: AbortSignal | undefined,
+): Promise<Capabilities['headTag']> {
+  if (wanted === 'auto') return software.startsWith('Monad/') ? 'finalized' : 'latest';
+  if (wanted === 'finalized') await requireFinalized(client, software, signal);
+  return wanted;
+}
+
+async function requireFinalized(
+  client: RpcClient,
+  software: string,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const advice = 'set index.head to "latest" or "auto"';
+  let block: unknown;
+  try {
+    block = await header(client, 'finalized', signal);
+  } catch (error) {
+    if (!(error instanceof UpstreamError) || error.code === undefined) throw error;
+    if (error.code === -32602) {
+      throw new FatalError(`index.head is "finalized" but ${software} does not know that tag: ${advice}`, {
+        cause: error,
+      });
+    }
+    // geth without a consensus client answers with an error of no fixed code.
+    throw new UpstreamError(
+      error.reason,
+      `index.head is "finalized": ${error.message}; if it stays so, ${advice}`,
+      error.code,
+    );
+  }
+  if (block !== null) return;
+  throw new UpstreamError(
+    'inconsistent',
+    `index.head is "finalized" but ${software} has no finalized block yet; if it stays so, ${advice}`,
+  );
+}
+
+async function offersBlockReceipts(
+  client: RpcClient,
+  block: number,
+  signal: AbortSignal | undefined,
+): Promise<boolean> {
+  return (await refusal(client, receiptsCall(block), signal)) === null;
+}
+
+/** The first trace method that works. anvil executes a block again for callTracer, at a thousand times the cost of trace_block. */
+async function findTraces(
+  client: RpcClient,
+  block: number,
+  software: string,
+  signal: AbortSignal | undefined,
+): Promise<Traces> {
+  const candidates: TraceMethod[] = ['debug_traceBlockByNumber', 'trace_block'];
+  if (software.startsWith('anvil/')) candidates.reverse();
+  const reasons: string[] = [];
+  for (const method of candidates) {
+    const reason = await refusal(client, traceCall(block, method), signal);
+    if (reason === null) return { traces: method, tracesReason: null };
+    reasons.push(reason);
+  }
+  return { traces: null, tracesReason: reasons.join('; ') };
+}
+
+/**
+ * Why the node will not serve a list-valued method, or null if it will. An error about the block (not found,
+ * pruned, too large) proves that the method is there; so does null, which Monad also answers under load.
+ */
+async function refusal(
+  client: RpcClient,
+  call: RpcCall,
+  signal: AbortSignal | undefined,
+): Promise<string | null> {
+  try {
+    const result = await client.call(call.method, call.params, signal);
+    if (result === null || Array.isArray(result)) return null;
+    throw malformed(call.method, `result is ${show(result)}, not a list`);
+  } catch (error) {
+    if (!(error instanceof UpstreamError)) throw error;
+    if (isUnknownMethod(error)) return `the node does not offer ${call.method}`;
+    if (isNotRecorded(error))
+      return `${call.method}: the node keeps no call frames (start monad with --trace-calls)`;
+    if (error.reason === 'rpc' || error.reason === 'too-large') return null;
+    throw error;
+  }
+}
+
+/** Monad decodes frames stored at execution, and stores them only with `--trace-calls`. */
+function isNotRecorded(error: UpstreamError): boolean {
+  return error.code === -32603 && /traces not found/i.test(error.message);
+}

@@ -1,0 +1,121 @@
+/** JSON-RPC answers read and checked; pure. Whatever is not exactly an answer is an UpstreamError `malformed`. */
+import { isAscii } from 'node:buffer';
+import { UpstreamError } from '../errors.ts';
+import type { HttpAnswer } from './http.ts';
+
+/** A call of a batch; its id is its place, counted from 1. */
+export interface RpcCall {
+  method: string;
+  params: readonly unknown[];
+}
+
+/** What came of one call: a result, or the node's error (`rpc`, `too-large`). */
+export type RpcReply = { result: unknown } | { error: UpstreamError };
+
+/** Node texts are shortened to this many characters in messages. */
+const MAX_DETAIL = 300;
+
+/** Parses a body. Answers are nearly always ASCII, and decoding those as Latin-1 is a tenth faster. */
+export function parseBody(body: Buffer, what: string): unknown {
+  try {
+    return JSON.parse(body.toString(isAscii(body) ? 'latin1' : 'utf8'));
+  } catch {
+    throw malformed(what, `not JSON: ${excerpt(body)}`);
+  }
+}
+
+/** The error of an answer whose HTTP status is not 200; it carries the JSON-RPC code if the body has one. */
+export function httpError(answer: HttpAnswer, what: string): UpstreamError {
+  const nodeError = errorInBody(answer.body);
+  if (answer.status === 413) return new UpstreamError('too-large', `${what}: HTTP 413`, nodeError?.code);
+  const detail = nodeError === undefined ? excerpt(answer.body) : nodeError.message;
+  return new UpstreamError('http', `${what}: HTTP ${answer.status}: ${detail}`, nodeError?.code);
+}
+
+/** Reads the answer to a single call. Monad answers with id null when the result is over its size limit. */
+export function readSingle(value: unknown, method: string): RpcReply {
+  if (!isObject(value)) throw malformed(method, `not an object: ${show(value)}`);
+  const refused = value.id === null && isObject(value.error);
+  if (value.id !== 1 && !refused) throw malformed(method, `id is ${show(value.id)} instead of 1`);
+  return readReply(value, method);
+}
+
+/**
+ * Reads the answer to a batch of two or more: replies in the order of the calls, whatever order they came in.
+ * An UpstreamError is returned when the node answered the batch as a whole with an error.
+ */
+export function readBatch(value: unknown, calls: readonly RpcCall[]): RpcReply[] | UpstreamError {
+  const what = batchName(calls);
+  if (!Array.isArray(value)) return readRefusal(value, what);
+  // geth refuses a batch by answering the first call alone.
+  if (value.length === 1) return readRefusal(value[0], what);
+  if (value.length !== calls.length) throw malformed(what, `${value.length} replies`);
+  const replies = new Array<RpcReply | undefined>(calls.length).fill(undefined);
+  for (const item of value as unknown[]) {
+    const id = isObject(item) ? item.id : undefined;
+    const call = typeof id === 'number' ? calls[id - 1] : undefined;
+    if (!isObject(item) || typeof id !== 'number' || call === undefined)
+      throw malformed(what, `a reply with id ${show(id)}`);
+    if (replies[id - 1] !== undefined) throw malformed(what, `two replies with id ${id}`);
+    replies[id - 1] = readReply(item, call.method);
+  }
+  // As many replies as calls, and none twice: none is missing.
+  return replies as RpcReply[];
+}
+
+/** How a batch is called in messages. */
+export function batchName(calls: readonly RpcCall[]): string {
+  return `batch of ${calls.length} calls from ${calls[0]?.method}`;
+}
+
+export function malformed(what: string, detail: string): UpstreamError {
+  return new UpstreamError('malformed', `${what}: malformed answer: ${detail.slice(0, MAX_DETAIL)}`);
+}
+
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** A value in a message, short. */
+export function show(value: unknown): string {
+  return (JSON.stringify(value) ?? 'missing').slice(0, 80);
+}
+
+function readReply(reply: Record<string, unknown>, method: string): RpcReply {
+  if (reply.error !== undefined && reply.error !== null) return { error: nodeError(reply.error, method) };
+  if (reply.result === undefined) throw malformed(method, 'neither result nor error');
+  return { result: reply.result };
+}
+
+function readRefusal(value: unknown, what: string): UpstreamError {
+  if (!isObject(value) || !isObject(value.error)) throw malformed(what, `no list of replies: ${show(value)}`);
+  return nodeError(value.error, what);
+}
+
+function nodeError(error: unknown, what: string): UpstreamError {
+  if (!isObject(error) || typeof error.code !== 'number' || typeof error.message !== 'string') {
+    throw malformed(what, `error is ${show(error)}`);
+  }
+  return new UpstreamError(
+    'rpc',
+    `${what}: ${error.message.slice(0, MAX_DETAIL)} (${error.code})`,
+    error.code,
+  );
+}
+
+function errorInBody(body: Buffer): { code: number; message: string } | undefined {
+  try {
+    const value: unknown = JSON.parse(body.toString('utf8'));
+    const error = isObject(value) ? value.error : undefined;
+    if (!isObject(error) || typeof error.code !== 'number' || typeof error.message !== 'string')
+      return undefined;
+    return { code: error.code, message: error.message.slice(0, MAX_DETAIL) };
+  } catch {
+    return undefined;
+  }
+}
+
+/** The beginning of a body on one line. */
+function excerpt(body: Buffer): string {
+  return JSON.stringify(body.toString('utf8', 0, 80));
+}
