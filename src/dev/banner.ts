@@ -1,0 +1,50 @@
+/** What `atlas-node dev` shows once everything answers. */
+import type { Hex } from '../types.ts';
+import type { DemoCast } from './cast.ts';
+
+export interface DevAddresses {
+  /** Where the daemon listens, such as `http://127.0.0.1:8650`. */
+  url: string;
+  /** Where the chain's node listens. */
+  nodeUrl: string;
+  key: string;
+  cast: DemoCast;
+}
+
+/** The addresses, the key and lines to paste, as text for a terminal. */
+export function devBanner(addresses: DevAddresses): string {
+  const { url, nodeUrl, key } = addresses;
+  const sockets = url.replace(/^http/, 'ws');
+  return `
+atlas-node is indexing a local chain with demo traffic and serving it.
+
+  key        ${key}
+  REST       ${url}/api
+  RPC        ${url}/rpc
+  WebSocket  ${sockets}/ws and ${sockets}/ws/signals
+  node       ${nodeUrl} (anvil, one block a second)
+
+Paste any of these into another terminal:
+
+${curlLines(addresses).join('\n\n')}
+
+Ctrl-C stops the daemon and the chain.
+`;
+}
+
+/** Five requests that have something to show, each one line of shell. */
+export function curlLines({ url, key, cast }: DevAddresses): string[] {
+  const get = (endpoint: string, parameters: string) =>
+    `curl -s -H 'X-API-Key: ${key}' '${url}/api/${endpoint}?${parameters}'`;
+  const post = (path: string, body: object) =>
+    `curl -s -H 'X-API-Key: ${key}' -H 'Content-Type: application/json' -d '${JSON.stringify(body)}' '${url}${path}'`;
+  const chainEnd = cast.chain.at(-1);
+  const batch: Hex[] = [cast.hotWallet, cast.whale, ...cast.cohort.slice(0, 2)];
+  return [
+    get('address_transfers', `address=${cast.trader}&limit=5`),
+    get('wallet_summary', `address=${cast.hotWallet}`),
+    get('wallet_funding_source', `address=${chainEnd}`),
+    post('/api/wallets/batch', { addresses: batch }),
+    post('/rpc', { jsonrpc: '2.0', id: 1, method: 'eth_blockNumber', params: [] }),
+  ];
+}

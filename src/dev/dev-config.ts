@@ -1,0 +1,42 @@
+/** The configuration of the daemon that `atlas-node dev` runs. */
+import { createServer } from 'node:net';
+import type { FlagTexts } from '../config/flags.ts';
+import { type Config, type Parsed, parseConfig } from '../config.ts';
+import type { Hex } from '../types.ts';
+
+export interface DevSettings {
+  node: { url: string; wsUrl: string };
+  /** The demo chain's own wrapped native coin. */
+  wrapped: Hex;
+  dataDir: string;
+  host?: string;
+  port?: number;
+}
+
+/** Settings of the environment apply here too, except for the node, the data and the wrapped coin: those are the demo's own. */
+export function devConfig(settings: DevSettings, env: Record<string, string | undefined>): Parsed {
+  const flags: FlagTexts = {
+    '--node-http': settings.node.url,
+    '--node-ws': settings.node.wsUrl,
+    '--data-dir': settings.dataDir,
+  };
+  if (settings.host !== undefined) flags['--host'] = settings.host;
+  if (settings.port !== undefined) flags['--port'] = String(settings.port);
+  return parseConfig({ env: { ...env, ATLAS_CHAIN__WRAPPED_NATIVE: settings.wrapped }, flags });
+}
+
+/** The configured port, or any free one (0) when nobody asked for a port and the default one is taken. */
+export async function withUsablePort(parsed: Parsed): Promise<Config> {
+  const { config, sources } = parsed;
+  const { host, port } = config.server;
+  if (sources['server.port'] !== 'default' || !(await isTaken(host, port))) return config;
+  return { ...config, server: { ...config.server, port: 0 } };
+}
+
+function isTaken(host: string, port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once('error', (error: NodeJS.ErrnoException) => resolve(error.code === 'EADDRINUSE'));
+    server.listen({ host, port, exclusive: true }, () => server.close(() => resolve(false)));
+  });
+}

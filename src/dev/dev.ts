@@ -1,0 +1,157 @@
+/** `atlas-node dev`: a local chain with demo contracts and traffic, and the daemon beside it. */
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { openKeyStore } from '../access/keys.ts';
+import { stopRequest } from '../cli/signals.ts';
+import { startDaemon } from '../daemon.ts';
+import { FatalError } from '../errors.ts';
+import { pause } from '../lib/backoff.ts';
+import type { Logger } from '../log.ts';
+import type { IndexStatus } from '../types.ts';
+import { type Anvil, startAnvil } from './anvil.ts';
+import { devBanner } from './banner.ts';
+import { demoCast } from './cast.ts';
+import type { DemoContracts } from './contracts.ts';
+import { deployDemo } from './deploy.ts';
+import { devConfig, withUsablePort } from './dev-config.ts';
+import { DEMO_SEED, makeTraffic } from './traffic.ts';
+
+export interface DevOptions {
+  /** Address and port to serve on; the configured ones, or any free port when the default one is taken. */
+  host?: string;
+  port?: number;
+  /** Where the index and the keys go; a temporary folder, removed at the end, unless given. */
+  dataDir?: string;
+}
+
+const BLOCK_TIME_MS = 1_000;
+/** States the chain keeps: few, since a demo may run for days and a state takes up to a megabyte. */
+const STATE_BLOCKS = 128;
+/** So rich that months of traffic do not use them up. */
+const ACCOUNT_BALANCE = 1_000_000_000;
+/** Rounds made before the daemon starts, so that there is history to fill in. */
+const FIRST_ROUNDS = 3;
+const TRAFFIC_PACE_MS = 5_000;
+const TRAFFIC_RETRY_MS = 5_000;
+const CATCH_UP_TIMEOUT_MS = 60_000;
+
+/** Runs until SIGINT or SIGTERM and then ends all it has started, the last thing first. */
+export async function runDev(options: DevOptions, log: Logger): Promise<void> {
+  const closers: Closer[] = [];
+  try {
+    await runUntilStopped(options, log, (close) => closers.push(close));
+  } finally {
+    await closeAll(closers.reverse());
+  }
+}
+
+/** Ends something that was started; may return a promise. */
+type Closer = () => unknown;
+type OnClose = (close: Closer) => void;
+
+async function runUntilStopped(options: DevOptions, log: Logger, onClose: OnClose): Promise<void> {
+  const stop = new AbortController();
+  const stopped = stopRequest().then(() => stop.abort());
+
+  const dataDir = options.dataDir ?? temporaryFolder(onClose);
+  const { anvil, contracts, height } = await startChain(log, onClose);
+  const settings = devConfig({ ...options, dataDir, node: anvil, wrapped: contracts.wrapped }, process.env);
+  const { key } = issueKey(dataDir);
+  const daemon = await startDaemon(await withUsablePort(settings), { log });
+  onClose(() => daemon.close());
+  await caughtUp(() => daemon.status(), height, stop.signal);
+  if (stop.signal.aborted) return;
+
+  const traffic = keepTrafficGoing(anvil.url, contracts, stop.signal, log);
+  onClose(() => {
+    stop.abort();
+    return traffic;
+  });
+  const cast = demoCast(contracts, DEMO_SEED);
+  console.log(devBanner({ url: daemon.url, nodeUrl: anvil.url, key, cast }));
+  await Promise.race([stopped, daemon.closed, endOf(anvil)]);
+}
+
+function temporaryFolder(onClose: OnClose): string {
+  const folder = mkdtempSync(join(tmpdir(), 'atlas-node-dev-'));
+  onClose(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+/** A chain with the demo contracts and some history; `height` is its last block with traffic. */
+async function startChain(log: Logger, onClose: OnClose) {
+  const anvil = await startAnvil({
+    blockTimeMs: BLOCK_TIME_MS,
+    stateBlocks: STATE_BLOCKS,
+    balance: ACCOUNT_BALANCE,
+  });
+  onClose(() => anvil.stop());
+  const contracts = await deployDemo(anvil.url, { mine: true });
+  const { transactions } = await makeTraffic(anvil.url, contracts, { rounds: FIRST_ROUNDS, mine: true });
+  const height = Number(await anvil.call('eth_blockNumber'));
+  log.info({ url: anvil.url, height, transactions, contracts }, 'local chain started with demo traffic');
+  return { anvil, contracts, height };
+}
+
+/** A key for the demo, made before the daemon opens the file so that it is valid from its first moment. */
+function issueKey(dataDir: string): { key: string } {
+  mkdirSync(dataDir, { recursive: true });
+  const store = openKeyStore(join(dataDir, 'keys.db'));
+  try {
+    return store.create({ name: 'demo', tier: 'unlimited' });
+  } finally {
+    store.close();
+  }
+}
+
+/** Waits until the index holds block `height`; throws a FatalError with the indexer's reason when it does not get there. */
+async function caughtUp(status: () => IndexStatus, height: number, signal: AbortSignal): Promise<void> {
+  const deadline = Date.now() + CATCH_UP_TIMEOUT_MS;
+  while (!signal.aborted && (status().head?.number ?? -1) < height) {
+    if (Date.now() > deadline) {
+      const { phase, reason, head } = status();
+      const state = `phase ${phase}, block ${head?.number ?? 'none'}, ${reason ?? 'no reason given'}`;
+      throw new FatalError(
+        `the index did not reach block ${height} of the local chain within a minute: ${state}`,
+      );
+    }
+    await pause(50, signal);
+  }
+}
+
+/** Slow traffic until `signal` aborts. The chain is anybody's to reorganise, so a failed round is followed by a new start. */
+async function keepTrafficGoing(
+  url: string,
+  contracts: DemoContracts,
+  signal: AbortSignal,
+  log: Logger,
+): Promise<void> {
+  for (let seed = DEMO_SEED + 1; !signal.aborted; seed++) {
+    try {
+      await makeTraffic(url, contracts, { seed, paceMs: TRAFFIC_PACE_MS, signal });
+    } catch (err) {
+      if (signal.aborted) return;
+      log.warn({ err }, 'demo traffic failed; it goes on with other wallets');
+      await pause(TRAFFIC_RETRY_MS, signal);
+    }
+  }
+}
+
+async function endOf(anvil: Anvil): Promise<never> {
+  await anvil.exited;
+  throw new FatalError('the local chain ended by itself: run `atlas-node dev` again for a new one');
+}
+
+/** Runs every closer in order, whatever happens to the others, and then throws the first error there was. */
+async function closeAll(closers: readonly Closer[]): Promise<void> {
+  const errors: unknown[] = [];
+  for (const close of closers) {
+    try {
+      await close();
+    } catch (error) {
+      errors.push(error);
+    }
+  }
+  if (errors.length > 0) throw errors[0];
+}

@@ -1,0 +1,100 @@
+/** `atlas-node dev` as a stranger runs it: start it, paste what it prints, stop it. */
+import assert from 'node:assert/strict';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readdirSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { type TestContext, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { type DevSettings, devConfig, withUsablePort } from '../../src/dev/dev-config.ts';
+import { tempDir } from '../support/temp-dir.ts';
+import { waitFor } from '../support/wait.ts';
+
+const CLI = fileURLToPath(new URL('../../src/cli.ts', import.meta.url));
+const ADDRESS = /^0x[0-9a-f]{40}$/;
+
+/** Starts the command on a free port, its temporary files in `tmp`, and waits for what it prints. */
+async function startDev(t: TestContext, tmp: string) {
+  const dev = spawn(process.execPath, ['--import', 'tsx', CLI, 'dev'], {
+    env: { ...process.env, TMPDIR: tmp, ATLAS_SERVER__PORT: '0' },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  t.after(() => dev.kill('SIGKILL'));
+  let banner = '';
+  let log = '';
+  dev.stdout.setEncoding('utf8').on('data', (text: string) => {
+    banner += text;
+  });
+  dev.stderr.setEncoding('utf8').on('data', (text: string) => {
+    log = (log + text).slice(-4_000);
+  });
+  const exit = once(dev, 'exit').then(([code]) => Number(code));
+  await waitFor(
+    () => {
+      if (dev.exitCode !== null) throw new Error(`it ended with code ${dev.exitCode}: ${log}`);
+      return banner.includes('Ctrl-C');
+    },
+    { what: 'the demo to be ready', timeoutMs: 60_000 },
+  );
+  return { dev, banner, exit };
+}
+
+/** The JSON a line of the banner prints when it is pasted into a shell. */
+async function paste(line: string) {
+  const { stdout } = await promisify(execFile)('/bin/sh', ['-c', line]);
+  return JSON.parse(stdout);
+}
+
+test('every line it prints answers, and it leaves nothing behind', async (t) => {
+  const tmp = tempDir(t);
+  const { dev, banner, exit } = await startDev(t, tmp);
+  const lines = banner.split('\n').filter((line) => line.startsWith('curl '));
+  const [transfers, summary, source, batch, block] = await Promise.all(lines.map(paste));
+
+  assert.equal(transfers.count, 5);
+  assert.equal(transfers.historicalCoverageStartBlock, 0);
+  assert.ok(summary.txCount > 0 && summary.uniqueTokens > 0, JSON.stringify(summary));
+  assert.match(source.firstFunding.from, ADDRESS);
+  assert.equal(batch.count, 4);
+  for (const wallet of Object.values(batch.wallets)) assert.ok(wallet, 'a wallet of the batch is unknown');
+  assert.ok(Number(block.result) > 0);
+
+  const node = /node +(http:\S+)/.exec(banner)?.[1] ?? '';
+  await fetch(node, { method: 'POST' });
+  dev.kill('SIGTERM');
+  assert.equal(await exit, 0);
+  assert.deepEqual(
+    readdirSync(tmp).filter((name) => name.startsWith('atlas-node-dev-')),
+    [],
+  );
+  await assert.rejects(fetch(node, { method: 'POST' }), 'the chain outlived the demo');
+});
+
+const SETTINGS: DevSettings = {
+  node: { url: 'http://127.0.0.1:1', wsUrl: 'ws://127.0.0.1:1' },
+  wrapped: `0x${'ab'.repeat(20)}`,
+  dataDir: '/nowhere',
+};
+
+test('the daemon follows the demo chain whatever node the environment names', () => {
+  const { config } = devConfig(SETTINGS, { ATLAS_NODE_HTTP: 'http://127.0.0.1:2', ATLAS_LOG__LEVEL: 'warn' });
+  assert.equal(config.node_http, SETTINGS.node.url);
+  assert.equal(config.node_ws, SETTINGS.node.wsUrl);
+  assert.equal(config.data_dir, SETTINGS.dataDir);
+  assert.deepEqual(config.chain.wrapped_native, [SETTINGS.wrapped]);
+  assert.equal(config.log.level, 'warn');
+});
+
+test('a taken port is given up for a free one only when nobody asked for it', async (t) => {
+  const other = createServer().listen(0, '127.0.0.1');
+  t.after(() => other.close());
+  await once(other, 'listening');
+  const taken = (other.address() as { port: number }).port;
+
+  const byDefault = devConfig(SETTINGS, {});
+  byDefault.config.server.port = taken;
+  assert.equal((await withUsablePort(byDefault)).server.port, 0);
+  const asked = devConfig({ ...SETTINGS, port: taken }, {});
+  assert.equal((await withUsablePort(asked)).server.port, taken);
+});
