@@ -16,7 +16,7 @@ export interface AnvilOptions {
   chainId?: number;
   /** `cancun`, `prague`, ...; the newest one anvil knows unless given. */
   hardfork?: string;
-  /** Whole coins in each of the ten known accounts; 1,000,000 unless given, so that there can be whales. */
+  /** Whole coins in each of the ten known accounts; 1,000,000,000 unless given, which months of demo traffic do not use up. */
   balance?: number;
   /** Newest blocks whose state can still be asked for; 256 unless given. Blocks, receipts and `trace_block` answers are kept for ever. */
   stateBlocks?: number;
@@ -68,7 +68,7 @@ export async function startAnvil(options: AnvilOptions = {}): Promise<Anvil> {
 
 function anvilArguments(options: AnvilOptions): string[] {
   const args = ['--host', '127.0.0.1', '--port', '0'];
-  args.push('--balance', String(options.balance ?? 1_000_000));
+  args.push('--balance', String(options.balance ?? 1_000_000_000));
   // Without it anvil writes some 300 kB for every block to a folder in the home directory and leaves them there.
   args.push('--prune-history', String(options.stateBlocks ?? 256));
   // The interval is kept here (startMiner): with --block-time anvil holds 1,500 states in memory, 2 GB, whatever --prune-history says.

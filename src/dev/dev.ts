@@ -21,15 +21,13 @@ export interface DevOptions {
   /** Address and port to serve on; the configured ones, or any free port when the default one is taken. */
   host?: string;
   port?: number;
-  /** Where the index and the keys go; a temporary folder, removed at the end, unless given. */
+  /** Where the index and the keys go, without the index of another chain; a temporary folder, removed at the end, unless given. */
   dataDir?: string;
 }
 
 const BLOCK_TIME_MS = 1_000;
 /** States the chain keeps: few, since a demo may run for days and a state takes up to a megabyte. */
 const STATE_BLOCKS = 128;
-/** So rich that months of traffic do not use them up. */
-const ACCOUNT_BALANCE = 1_000_000_000;
 /** Rounds made before the daemon starts, so that there is history to fill in. */
 const FIRST_ROUNDS = 3;
 const TRAFFIC_PACE_MS = 5_000;
@@ -84,7 +82,6 @@ async function startChain(log: Logger, onClose: OnClose) {
   const anvil = await startAnvil({
     blockTimeMs: BLOCK_TIME_MS,
     stateBlocks: STATE_BLOCKS,
-    balance: ACCOUNT_BALANCE,
   });
   onClose(() => anvil.stop());
   const contracts = await deployDemo(anvil.url, { mine: true });

@@ -7,13 +7,14 @@ export const CHAIN_HOPS = 5;
 /** Fewest wallets one funder funds at the same time. */
 export const COHORT_SIZE = 4;
 
-/** Everyday payments, among them nothing at all, to oneself, and more than a wallet may pay. */
+/** Everyday payments, large ones to and fro, one to oneself and one of nothing. */
 export const payments: Scene = ({ roles, random }) => [
   [
     payment(roles.exchange, roles.trader.address, random.amount(500, 5_000, COIN)),
     payment(roles.trader, roles.collector.address, random.amount(10, 900, COIN)),
     payment(roles.collector, roles.exchange.address, random.amount(10, 900, COIN)),
     payment(roles.whale, roles.exchange.address, random.amount(10_001_000, 25_000_000, COIN)),
+    payment(roles.exchange, roles.whale.address, random.amount(10_001_000, 25_000_000, COIN)),
     payment(roles.trader, roles.trader.address, random.amount(1, 100, COIN)),
     payment(roles.trader, roles.whale.address, 0n),
   ],

@@ -1,7 +1,5 @@
 /** Scenes of fungible tokens: ERC-20, new tokens with their first buyers, the wrapped native coin. */
-
-import type { LocalAccount } from 'viem';
-import { encodeFunctionData, getContractAddress } from 'viem';
+import { encodeFunctionData, getContractAddress, type LocalAccount } from 'viem';
 import type { Hex } from '../types.ts';
 import { abis, tokenCode } from './contracts.ts';
 import { COIN, DEPLOY_GAS, payment, type Scene, type Step } from './step.ts';
