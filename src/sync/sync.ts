@@ -92,7 +92,12 @@ async function reorg(
   from: number,
 ): Promise<SyncEvent | null> {
   const highest = local.head()?.number ?? startBlock - 1;
-  const to = await forkPoint(Math.min(from, highest), startBlock, local.hashAt, node.hashAt);
+  const to = await forkPoint(
+    Math.min(from, highest),
+    startBlock,
+    (number) => local.hashAt(number),
+    node.hashAt,
+  );
   if (to === highest) return null;
   if (headTag === 'finalized') {
     throw new UpstreamError(

@@ -8,7 +8,7 @@ import type { UpstreamError } from '../errors.ts';
 export function isTooLarge(error: UpstreamError): boolean {
   return (
     error.reason === 'too-large' ||
-    /exceeds size limit|(response|answer) (is |was )?too (large|big)/i.test(error.message)
+    /exceeds size limit|size limit exceeded|(response|answer) (is |was )?too (large|big)/i.test(error.message)
   );
 }
 

@@ -1,0 +1,84 @@
+/** A writer thread on a file of its own, without the serving half. */
+import { join } from 'node:path';
+import type { IndexStatus, Watermark } from '../../src/types.ts';
+import { WriterClient } from '../../src/writer/client.ts';
+import type { WriterOptions } from '../../src/writer/protocol.ts';
+import { waitFor } from './wait.ts';
+
+export interface IndexerOptions {
+  http: string;
+  ws?: string;
+  dir: string;
+  index?: Partial<WriterOptions['index']>;
+  node?: Partial<WriterOptions['node']>;
+}
+
+export interface TestIndexer {
+  path: string;
+  status(): IndexStatus;
+  watermarks: Watermark[];
+  logs: string[];
+  client: WriterClient;
+  /** Resolves when the index stands at this block (and hash). */
+  reaches(number: number, hash?: string): Promise<void>;
+}
+
+export function startIndexer(options: IndexerOptions): TestIndexer {
+  const path = join(options.dir, 'index.db');
+  let status: IndexStatus | undefined;
+  const watermarks: Watermark[] = [];
+  const logs: string[] = [];
+  const client = new WriterClient(
+    {
+      indexPath: path,
+      node: {
+        http: options.http,
+        ws: options.ws ?? '',
+        timeoutMs: 5_000,
+        maxSockets: 8,
+        batch: 30,
+        ...options.node,
+      },
+      index: {
+        startBlock: 'earliest',
+        head: 'auto',
+        traces: true,
+        pollMs: 20,
+        readyLag: 5,
+        batchTransfers: 5_000,
+        loaders: 1,
+        cacheMb: 16,
+        ...options.index,
+      },
+      wrappedNative: [],
+    },
+    {
+      onWatermark: (watermark) => watermarks.push(watermark),
+      onStatus: (current) => {
+        status = current;
+      },
+      onLog: (level, facts, msg) => logs.push(`${level} ${msg} ${JSON.stringify(facts)}`),
+    },
+  );
+  const current = (): IndexStatus => {
+    if (status === undefined) throw new Error('the writer has not reported yet');
+    return status;
+  };
+  return {
+    path,
+    status: current,
+    watermarks,
+    logs,
+    client,
+    async reaches(number, hash) {
+      const there = (): boolean => {
+        const { head } = current();
+        return head?.number === number && (hash === undefined || head.hash === hash);
+      };
+      await waitFor(there, {
+        what: `the index to reach block ${number}; ${logs.join('\n')}`,
+        timeoutMs: 30_000,
+      });
+    },
+  };
+}

@@ -1,0 +1,249 @@
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import type { GeneratedBlock } from '../../src/bench/chain/block.ts';
+import { generateChain } from '../../src/bench/chain/generate.ts';
+import { startReplayNode } from '../../src/bench/replay/node.ts';
+import type { ReplayOptions } from '../../src/bench/replay/options.ts';
+import { FatalError } from '../../src/errors.ts';
+import { dumpIndex } from '../support/dump.ts';
+import { startIndexer } from '../support/indexer.ts';
+import { type MisbehavingNode, startMisbehavingNode } from '../support/misbehaving-node.ts';
+import { tempDir } from '../support/temp-dir.ts';
+import { waitFor } from '../support/wait.ts';
+
+const chainOf = (seed: number, blocks: number, startBlock = 1): GeneratedBlock[] => [
+  ...generateChain({ seed, blocks, startBlock, txPerBlock: 15 }).blocks,
+];
+
+async function replay(t: TestContext, options: ReplayOptions) {
+  const node = await startReplayNode({ quiet: true, ...options } as ReplayOptions);
+  t.after(() => node.close());
+  return node;
+}
+
+/** Every row of an index made in one go from the node as it is now. */
+async function freshIndex(t: TestContext, url: string, head: number): Promise<string[]> {
+  const indexer = startIndexer({ http: url, dir: tempDir(t), index: { startBlock: 1 } });
+  await indexer.reaches(head);
+  await indexer.client.stop();
+  return dumpIndex(indexer.path);
+}
+
+test('a chain that grows while it is indexed ends as a chain that was there from the start', async (t) => {
+  const blocks = chainOf(1, 120);
+  const node = await replay(t, { chain: blocks, head: 80 });
+  const dir = tempDir(t);
+  const indexer = startIndexer({ http: node.url, ws: node.wsUrl, dir, index: { startBlock: 1 } });
+  await indexer.reaches(80);
+  for (let head = 81; head <= 120; head++) {
+    node.mine();
+    if (head % 7 === 0) await indexer.reaches(head);
+  }
+  await indexer.reaches(120, blocks.at(-1)?.hash);
+  await indexer.client.stop();
+  assert.deepEqual(dumpIndex(indexer.path), await freshIndex(t, node.url, 120));
+});
+
+test('after a stop at any point indexing resumes at the next block', async (t) => {
+  const node = await replay(t, { chain: chainOf(2, 60), head: 5 });
+  const dir = tempDir(t);
+  for (const head of [5, 17, 18, 60]) {
+    node.setHead(head);
+    const indexer = startIndexer({ http: node.url, dir, index: { startBlock: 1, batchTransfers: 50 } });
+    await indexer.reaches(head);
+    await indexer.client.stop();
+    const first = indexer.watermarks[0];
+    assert.equal(first?.kind, 'committed');
+  }
+  const indexer = startIndexer({ http: node.url, dir, index: { startBlock: 1 } });
+  await indexer.reaches(60);
+  await indexer.client.stop();
+  assert.deepEqual(indexer.watermarks, [], 'nothing is indexed twice');
+  assert.deepEqual(dumpIndex(indexer.path), await freshIndex(t, node.url, 60));
+});
+
+test('reorgs of growing depth while following end in the index of the branch that won', async (t) => {
+  const blocks = chainOf(3, 200);
+  const node = await replay(t, { chain: blocks, head: 60 });
+  const dir = tempDir(t);
+  const indexer = startIndexer({ http: node.url, ws: node.wsUrl, dir, index: { startBlock: 1 } });
+  await indexer.reaches(60);
+  for (const depth of [1, 2, 5, 20, 59]) {
+    const head = indexer.status().head?.number ?? 0;
+    await node.fork(head - depth + 1);
+    node.mine();
+    const canonical = await hashOf(node.url, head + 1);
+    await indexer.reaches(head + 1, canonical);
+  }
+  await indexer.client.stop();
+  assert.deepEqual(
+    indexer.watermarks.filter((mark) => mark.kind === 'rolled-back').map((mark) => mark.to),
+    [59, 59, 57, 43, 5],
+  );
+  assert.deepEqual(dumpIndex(indexer.path), await freshIndex(t, node.url, 65));
+});
+
+async function hashOf(url: string, number: number): Promise<string> {
+  const body = {
+    jsonrpc: '2.0',
+    id: 1,
+    method: 'eth_getBlockByNumber',
+    params: [`0x${number.toString(16)}`, false],
+  };
+  const response = await fetch(url, { method: 'POST', body: JSON.stringify(body) });
+  const { result } = (await response.json()) as { result: { hash: string } };
+  return result.hash;
+}
+
+test('a node that goes backwards or restarts its sync rolls nothing back', async (t) => {
+  const node = await replay(t, { chain: chainOf(4, 50), head: 50 });
+  const indexer = startIndexer({ http: node.url, dir: tempDir(t), index: { startBlock: 1 } });
+  await indexer.reaches(50);
+  node.setHead(20);
+  await waitFor(() => indexer.status().nodeHead === 20, { what: 'the lower head to be seen' });
+  node.setHead(50);
+  await waitFor(() => indexer.status().nodeHead === 50, { what: 'the head to be back' });
+  await indexer.client.stop();
+  assert.equal(indexer.status().reorgs, 0);
+  assert.equal(indexer.status().head?.number, 50);
+});
+
+test('while the node is away the reason is shown, and indexing goes on when it is back', async (t) => {
+  const real = await replay(t, { chain: chainOf(5, 40), head: 20 });
+  const node = await startMisbehavingNode({ upstream: real.url });
+  t.after(() => node.close());
+  node.misbehave({ wire: { kind: 'reset' } });
+  const indexer = startIndexer({ http: node.url, dir: tempDir(t), index: { startBlock: 1 } });
+  await waitFor(() => indexer.status().reason, { what: 'a reason' });
+  assert.equal(indexer.status().phase, 'starting');
+  node.misbehave({});
+  await indexer.reaches(20);
+  assert.equal(indexer.status().reason, null);
+  node.misbehave({
+    wire: { kind: 'body', status: 502, text: '<html>Bad gateway</html>', type: 'text/html' },
+  });
+  real.setHead(40);
+  await waitFor(() => indexer.status().phase === 'paused' && /502/.test(indexer.status().reason ?? ''), {
+    what: 'the 502 to be the reason',
+  });
+  node.misbehave({});
+  await indexer.reaches(40);
+  await indexer.client.stop();
+});
+
+type Spoil = (node: MisbehavingNode) => void;
+const spoilt: [string, Spoil][] = [
+  [
+    'nulls for receipts near the tip',
+    (node) => node.misbehave({ nullFor: ['eth_getBlockReceipts'], times: 5 }),
+  ],
+  [
+    'blocks of another number',
+    (node) =>
+      node.misbehave({
+        times: 5,
+        replace: (method, _params, result) =>
+          method === 'eth_getBlockByNumber' ? { ...(result as object), number: '0x1' } : result,
+      }),
+  ],
+  [
+    'receipts of another block',
+    (node) =>
+      node.misbehave({
+        times: 5,
+        replace: (method, _params, result) =>
+          method === 'eth_getBlockReceipts'
+            ? (result as object[]).map((receipt) => ({ ...receipt, blockHash: `0x${'9'.repeat(64)}` }))
+            : result,
+      }),
+  ],
+  [
+    'traces in another order',
+    (node) =>
+      node.misbehave({
+        times: 5,
+        replace: (method, _params, result) =>
+          method === 'debug_traceBlockByNumber' ? (result as unknown[]).slice().reverse() : result,
+      }),
+  ],
+  [
+    'a parent hash of nobody',
+    (node) =>
+      node.misbehave({
+        times: 5,
+        replace: (method, params, result) =>
+          method === 'eth_getBlockByNumber' && params[1] === true
+            ? { ...(result as object), parentHash: `0x${'8'.repeat(64)}` }
+            : result,
+      }),
+  ],
+  [
+    'values that are no numbers',
+    (node) =>
+      node.misbehave({
+        times: 5,
+        replace: (method, _params, result) =>
+          method === 'eth_getBlockByNumber' ? { ...(result as object), timestamp: 'yesterday' } : result,
+      }),
+  ],
+  [
+    'answers cut off half-way',
+    (node) => node.misbehave({ wire: { kind: 'truncate', afterBytes: 5_000 }, times: 5 }),
+  ],
+  [
+    'garbage instead of JSON',
+    (node) => node.misbehave({ wire: { kind: 'body', status: 200, text: '{"jsonrpc":"2.0",' }, times: 5 }),
+  ],
+  ['batches with a reply too few', (node) => node.misbehave({ order: 'last-missing', times: 5 })],
+  ['batches in reverse order', (node) => node.misbehave({ order: 'reversed' })],
+];
+for (const [what, spoil] of spoilt) {
+  test(`${what}: nothing wrong is stored and the index ends equal to the truth`, async (t) => {
+    const real = await replay(t, { chain: chainOf(6, 30), head: 10 });
+    const node = await startMisbehavingNode({ upstream: real.url });
+    t.after(() => node.close());
+    const indexer = startIndexer({ http: node.url, dir: tempDir(t), index: { startBlock: 1 } });
+    await indexer.reaches(10);
+    spoil(node);
+    real.setHead(30);
+    await indexer.reaches(30);
+    await indexer.client.stop();
+    assert.deepEqual(dumpIndex(indexer.path), await freshIndex(t, real.url, 30));
+  });
+}
+
+test('a node on another chain than the index is refused', async (t) => {
+  const dir = tempDir(t);
+  const first = await replay(t, { chain: chainOf(7, 5), chainId: 1 });
+  const indexer = startIndexer({ http: first.url, dir, index: { startBlock: 1 } });
+  await indexer.reaches(5);
+  await indexer.client.stop();
+  const other = await replay(t, { chain: chainOf(7, 5), chainId: 2 });
+  const refused = startIndexer({ http: other.url, dir });
+  await assert.rejects(
+    refused.client.ended,
+    (error) => error instanceof FatalError && /chain 1 but the node is on chain 2/.test(error.message),
+  );
+});
+
+test('without block receipts each transaction is asked for, without traces only direct native value is known', async (t) => {
+  const blocks = chainOf(8, 12);
+  const full = await replay(t, { chain: blocks });
+  const expected = await freshIndex(t, full.url, 12);
+  const single = await replay(t, { chain: blocks, blockReceipts: false });
+  assert.deepEqual(await freshIndex(t, single.url, 12), expected);
+  const untraced = await replay(t, { chain: blocks, traces: false });
+  const indexer = startIndexer({ http: untraced.url, dir: tempDir(t), index: { startBlock: 1 } });
+  await indexer.reaches(12);
+  await indexer.client.stop();
+  assert.equal(indexer.status().capabilities?.traces, null);
+  assert.match(indexer.status().capabilities?.tracesReason ?? '', /trace/);
+  assert.ok(!dumpIndex(indexer.path).some((row) => row.startsWith('transfers') && row.includes(' kind=2 ')));
+});
+
+test('answers over the size limit of the node are fetched piece by piece', async (t) => {
+  const blocks = chainOf(9, 6);
+  const expected = await freshIndex(t, (await replay(t, { chain: blocks })).url, 6);
+  const small = await replay(t, { chain: blocks, maxResponseBytes: 25_000 });
+  assert.deepEqual(await freshIndex(t, small.url, 6), expected);
+});
