@@ -1,0 +1,92 @@
+/** GET /api/address_transfers: a wallet's transfers of every kind, newest first, in pages. */
+import { z } from 'zod';
+import { activityIds } from '../query/activity.ts';
+import { transferIdsOfBlocks } from '../query/blocks.ts';
+import { transfersById } from '../query/transfers.ts';
+import { walletIdOf } from '../query/wallets.ts';
+import { Flag } from '../store/activity.ts';
+import { KIND_NAMES, Kind } from '../types.ts';
+import { endpoint } from './endpoint.ts';
+import { address, blockNumber, choice, cursor, flag, limit } from './params.ts';
+import { transferRecord, transferSchema } from './records.ts';
+
+const DIRECTION_FLAGS = { in: Flag.in, out: Flag.out, both: Flag.in | Flag.out } as const;
+
+/** A bit for each kind. */
+const ALL_KINDS = (1 << KIND_NAMES.length) - 1;
+const INTERNAL = 1 << Kind.nativeInternal;
+
+export const addressTransfers = endpoint({
+  method: 'GET',
+  path: '/api/address_transfers',
+  summary: 'Native, ERC-20, ERC-721 and ERC-1155 transfers of a wallet, newest first',
+  params: {
+    address: address(),
+    direction: choice(['in', 'out', 'both']).default('both'),
+    limit: limit(100, 500),
+    /** The last `id` of the page before. */
+    cursor: cursor().optional(),
+    before_block: blockNumber().optional(),
+    after_block: blockNumber().optional(),
+    include_internal: flag().default(false),
+  },
+  response: {
+    address: z.string(),
+    transfers: z.array(transferSchema),
+    nextCursor: z.int().nullable(),
+    count: z.int(),
+  },
+  example: {
+    params: { address: '0x3f5ce5fbfe3e9af3971dd833d26ba9b5c936f0be', direction: 'in', limit: '1' },
+    response: {
+      address: '0x3f5ce5fbfe3e9af3971dd833d26ba9b5c936f0be',
+      transfers: [
+        {
+          id: 90210,
+          blockNumber: 4711,
+          txHash: '0x88df016429689c079f3b2f6ad39fa052532c56795b733da78a91ebe6a713944b',
+          transferType: 'native_direct',
+          from: '0x28c6c06298d514db089934071355e5743bf21d60',
+          to: '0x3f5ce5fbfe3e9af3971dd833d26ba9b5c936f0be',
+          tokenAddress: null,
+          tokenId: null,
+          symbol: 'MON',
+          decimals: 18,
+          amount: '1500000000000000000',
+          direction: 'in',
+          timestamp: '2026-11-21T08:00:00.000Z',
+          logIndex: null,
+        },
+      ],
+      nextCursor: 90210,
+      count: 1,
+    },
+  },
+  prepare({ db, nativeSymbol }) {
+    const walletId = walletIdOf(db);
+    const idsOfBlocks = transferIdsOfBlocks(db);
+    const listIds = activityIds(db);
+    const readTransfers = transfersById(db);
+    return (params, { head }) => {
+      const wallet = walletId(params.address);
+      if (wallet === undefined) return { address: params.address, transfers: [], nextCursor: null, count: 0 };
+      const range = idsOfBlocks(params.after_block ?? head.startBlock, params.before_block ?? head.number);
+      const ids = listIds(wallet, {
+        from: range.from,
+        below: Math.min(range.below, params.cursor ?? range.below),
+        direction: DIRECTION_FLAGS[params.direction],
+        kinds: params.include_internal ? ALL_KINDS : ALL_KINDS & ~INTERNAL,
+        limit: params.limit + 1, // one more than asked for tells whether another page follows
+      });
+      const page = ids.slice(0, params.limit);
+      return {
+        address: params.address,
+        transfers: readTransfers(page).map((row) =>
+          transferRecord(row, params.address, params.direction, nativeSymbol),
+        ),
+        nextCursor: ids.length > page.length ? (page.at(-1) ?? null) : null,
+        count: page.length,
+      };
+    };
+  },
+});

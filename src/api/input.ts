@@ -1,0 +1,43 @@
+/** Checks what a client sent against a schema and names what is wrong with it. */
+import { z } from 'zod';
+import { RequestError } from '../errors.ts';
+
+/** The error code of schemas whose refusal has one of its own. */
+export const errorCodes = z.registry<{ code: string }>();
+
+/**
+ * A function that reads input with the schema, or throws a RequestError 400 about the first thing wrong. `code` is
+ * that of schemas without one in `errorCodes`. Messages of schemas are written to follow the parameter's name.
+ */
+export function inputReader<S extends z.ZodObject>(schema: S, code: string): (input: unknown) => z.output<S> {
+  return (input) => {
+    const result = schema.safeParse(input);
+    if (result.success) return result.data;
+    throw refusal(schema, result.error.issues[0], code);
+  };
+}
+
+function refusal(schema: z.ZodObject, issue: z.core.$ZodIssue | undefined, fallback: string): RequestError {
+  if (issue === undefined || issue.path.length === 0) {
+    return new RequestError(400, fallback, 'the body must be a JSON object');
+  }
+  const tooLong = issue.code === 'too_big' && issue.origin === 'array';
+  const code = tooLong ? 'batch_too_large' : (errorCodes.get(schemaAt(schema, issue.path))?.code ?? fallback);
+  const param = nameOf(issue.path);
+  return new RequestError(400, code, `${param} ${issue.message}`, param);
+}
+
+/** `addresses[3]` for the path `['addresses', 3]`. */
+function nameOf(path: readonly PropertyKey[]): string {
+  return path
+    .map((part, i) => (typeof part === 'number' ? `[${part}]` : `${i === 0 ? '' : '.'}${String(part)}`))
+    .join('');
+}
+
+function schemaAt(schema: z.core.$ZodType, path: readonly PropertyKey[]): z.core.$ZodType {
+  const [part, ...rest] = path;
+  if (part === undefined) return schema;
+  if (schema instanceof z.ZodObject) return schemaAt(schema.shape[String(part)], rest);
+  if (schema instanceof z.ZodArray) return schemaAt(schema.element, rest);
+  return schema;
+}

@@ -1,0 +1,34 @@
+/** GET /api/wallet_summary: what a wallet did in all. */
+import { z } from 'zod';
+import { walletFacts } from '../query/wallets.ts';
+import { endpoint } from './endpoint.ts';
+import { address } from './params.ts';
+import { summaryRecord, summarySchema } from './records.ts';
+
+export const walletSummary = endpoint({
+  method: 'GET',
+  path: '/api/wallet_summary',
+  summary: 'First and last activity, counts, native amounts and first funder of a wallet',
+  params: { address: address() },
+  response: { address: z.string(), ...summarySchema.shape },
+  example: {
+    params: { address: '0x3f5ce5fbfe3e9af3971dd833d26ba9b5c936f0be' },
+    response: {
+      address: '0x3f5ce5fbfe3e9af3971dd833d26ba9b5c936f0be',
+      firstSeenBlock: 120,
+      lastSeenBlock: 4711,
+      txCount: 42,
+      uniqueTokens: 3,
+      nativeReceived: '12.5',
+      nativeReceivedWei: '12500000000000000000',
+      nativeSent: '0.25',
+      nativeSentWei: '250000000000000000',
+      firstFundingSource: '0x28c6c06298d514db089934071355e5743bf21d60',
+      lastActivity: '2026-11-21T08:00:00.000Z',
+    },
+  },
+  prepare({ db }) {
+    const facts = walletFacts(db);
+    return ({ address }) => ({ address, ...summaryRecord(facts(address)) });
+  },
+});

@@ -1,0 +1,69 @@
+/** Which JSON-RPC methods a key may call. */
+import { ConfigError } from '../errors.ts';
+
+const NAMESPACES = ['eth', 'net', 'web3'];
+
+/**
+ * Methods of those namespaces that are not offered: they use accounts the node holds, steer its mining, write
+ * filters into it, or need a connection that stays open.
+ */
+const KEPT_BACK = new Set([
+  'eth_accounts',
+  'eth_requestAccounts',
+  'eth_coinbase',
+  'eth_sendTransaction',
+  'eth_sendUnsignedTransaction',
+  'eth_resend',
+  'eth_mining',
+  'eth_getWork',
+  'eth_submitWork',
+  'eth_submitHashrate',
+  'eth_setEtherbase',
+  'eth_newFilter',
+  'eth_newBlockFilter',
+  'eth_newPendingTransactionFilter',
+  'eth_getFilterChanges',
+  'eth_getFilterLogs',
+  'eth_uninstallFilter',
+  'eth_subscribe',
+  'eth_unsubscribe',
+]);
+const SIGNING = /^eth_sign/;
+
+/** Namespaces that steer the node: never offered, whatever the configuration says. */
+const NEVER = ['admin', 'personal', 'miner', 'engine', 'anvil', 'hardhat', 'evm'];
+
+export interface PolicyOptions {
+  /** Methods or `namespace_*` offered beyond the default ones (`rpc.allow`). */
+  allow: readonly string[];
+  /** On a development chain `anvil_*` may be allowed too. */
+  development?: boolean;
+}
+
+/** A predicate of the methods that may be called. Throws ConfigError when `allow` names one that never may. */
+export function methodPolicy({ allow, development = false }: PolicyOptions): (method: string) => boolean {
+  const never = development ? NEVER.filter((namespace) => namespace !== 'anvil') : NEVER;
+  const extra = new Set<string>();
+  const extraNamespaces = new Set<string>();
+  for (const entry of allow) {
+    const namespace = namespaceOf(entry);
+    if (namespace === '' || never.includes(namespace)) {
+      throw new ConfigError(
+        `rpc.allow: "${entry}" cannot be offered; name a method such as debug_traceCall, or trace_*`,
+      );
+    }
+    if (entry.endsWith('_*')) extraNamespaces.add(namespace);
+    else extra.add(entry);
+  }
+  return (method) => {
+    if (extra.has(method)) return true;
+    const namespace = namespaceOf(method);
+    if (extraNamespaces.has(namespace)) return true;
+    return NAMESPACES.includes(namespace) && !KEPT_BACK.has(method) && !SIGNING.test(method);
+  };
+}
+
+/** The part before the first underscore, empty when there is none. */
+function namespaceOf(method: string): string {
+  return method.slice(0, Math.max(0, method.indexOf('_')));
+}

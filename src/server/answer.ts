@@ -1,0 +1,81 @@
+/** What goes back to a client, as data: no socket is touched here. */
+import type { Admitted, Allowance, Refused } from '../access/limiter.ts';
+import { RequestError } from '../errors.ts';
+
+export interface Answer {
+  status: keyof typeof STATUS_LINES;
+  /** Further header lines, each begun by CRLF. */
+  lines: string;
+  /** Null for the statuses that have no body. */
+  body: string | Buffer | null;
+  /** Revalidated by the client, or never kept. */
+  cache: 'revalidate' | 'no-store';
+  /** Close the connection behind it: what the client still sends is not wanted. */
+  close?: boolean;
+}
+
+export const STATUS_LINES = {
+  200: '200 OK',
+  204: '204 No Content',
+  304: '304 Not Modified',
+  400: '400 Bad Request',
+  401: '401 Unauthorized',
+  403: '403 Forbidden',
+  404: '404 Not Found',
+  405: '405 Method Not Allowed',
+  413: '413 Content Too Large',
+  415: '415 Unsupported Media Type',
+  429: '429 Too Many Requests',
+  500: '500 Internal Server Error',
+  502: '502 Bad Gateway',
+  503: '503 Service Unavailable',
+  504: '504 Gateway Timeout',
+} as const;
+
+const JSON_LINE = '\r\nContent-Type: application/json';
+
+/** The body of every refusal of a key, word for word as the specification has it. */
+const UNAUTHORIZED_BODY =
+  '{"jsonrpc":"2.0","error":{"code":-32600,"message":"Missing or invalid X-API-Key header"}}';
+
+/** A JSON answer. `body` is JSON text. */
+export function jsonAnswer(status: Answer['status'], body: string | Buffer, lines = ''): Answer {
+  return { status, lines: JSON_LINE + lines, body, cache: 'no-store' };
+}
+
+/** The missing or invalid key. */
+export function unauthorized(cors: string): Answer {
+  return jsonAnswer(401, UNAUTHORIZED_BODY, cors);
+}
+
+/** An error in the form of the REST API. */
+export function errorAnswer(error: RequestError, lines: string): Answer {
+  const { code, message, param } = error;
+  const status = isStatus(error.status) ? error.status : 500;
+  return jsonAnswer(status, JSON.stringify({ error: { code, message, param } }), lines);
+}
+
+/** A request over the key's limits, in the form of the REST API. `cors` are header lines. */
+export function limitedAnswer(refused: Refused, cors: string): Answer {
+  const { code, message, retryAfter } = refused;
+  const lines = cors + allowanceLines(refused) + retryAfterLine(retryAfter);
+  return jsonAnswer(429, JSON.stringify({ error: { code, message }, retryAfter }), lines);
+}
+
+/** A defect. What it was goes to the log and not to the client. */
+export function internalError(): RequestError {
+  return new RequestError(500, 'internal', 'internal error');
+}
+
+/** What every answer to a valid key carries. */
+export function allowanceLines({ limit, remaining, reset }: Allowance | Admitted): string {
+  return `\r\nRateLimit-Limit: ${limit}\r\nRateLimit-Remaining: ${remaining}\r\nRateLimit-Reset: ${reset}`;
+}
+
+export function retryAfterLine(seconds: number): string {
+  return `\r\nRetry-After: ${seconds}`;
+}
+
+function isStatus(status: number): status is Answer['status'] {
+  return Object.hasOwn(STATUS_LINES, status);
+}

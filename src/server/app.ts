@@ -1,0 +1,127 @@
+/** The HTTP server: one port for everything. */
+import type { Access } from '../access/access.ts';
+import type { Api } from '../api/api.ts';
+import { ConfigError } from '../errors.ts';
+import type { Logger } from '../log.ts';
+import type { RpcHandler } from '../rpc/passthrough.ts';
+import type { IndexStatus } from '../types.ts';
+import { corsLines } from './cors.ts';
+import { addFallback } from './fallback.ts';
+import { addHealthRoutes } from './health.ts';
+import { addRestRoutes } from './http.ts';
+import type { HttpMetrics } from './meter.ts';
+import { Replies } from './reply.ts';
+import { addRpcRoute, RPC_PATH } from './rpc.ts';
+import { checkTlsFiles } from './tls.ts';
+import {
+  App,
+  LIBUS_LISTEN_EXCLUSIVE_PORT,
+  SSLApp,
+  type TemplatedApp,
+  type us_listen_socket,
+  us_listen_socket_close,
+  us_socket_local_port,
+} from './uws.ts';
+
+/** How long closing waits for answers that are still owed. */
+const DRAIN_MS = 10_000;
+
+/** The `[server]` table of the configuration. */
+export interface ServerSettings {
+  host: string;
+  port: number;
+  tls_cert: string;
+  tls_key: string;
+  cors_origins: readonly string[];
+}
+
+export interface ServerOptions {
+  settings: ServerSettings;
+  api: Api;
+  rpc: RpcHandler;
+  access: Pick<Access, 'keys' | 'limiter'>;
+  /** The indexer's state as last reported. */
+  indexState: () => IndexStatus;
+  /** Blocks behind the node's head up to which `/readyz` says ready. */
+  readyLag: number;
+  metrics: HttpMetrics;
+  log: Logger;
+}
+
+export interface Server {
+  url: string;
+  port: number;
+  /** Stops accepting, waits for the answers that are owed, closes all connections. */
+  close(): Promise<void>;
+}
+
+/** Starts to listen. Rejects with ConfigError when the address cannot be had or the certificate is unusable. */
+export async function startServer(options: ServerOptions): Promise<Server> {
+  const { settings, api, access: gate } = options;
+  const tls = settings.tls_cert !== '';
+  const app = tls ? tlsApp(settings) : App();
+  const shared = {
+    ...options,
+    gate,
+    replies: new Replies(),
+    cors: corsLines(settings.cors_origins),
+  };
+  const endHealth = addHealthRoutes(app, shared);
+  addRestRoutes(app, shared);
+  addRpcRoute(app, shared);
+  addFallback(app, {
+    ...shared,
+    methods: new Map([
+      ...api.endpoints.map(({ endpoint }) => [endpoint.path, endpoint.method] as const),
+      [RPC_PATH, 'POST'],
+      ['/healthz', 'GET'],
+      ['/readyz', 'GET'],
+      ['/status', 'GET'],
+    ]),
+    needsKey: (path) => path.startsWith('/api/') || path === RPC_PATH,
+  });
+  let socket: us_listen_socket;
+  try {
+    socket = await listen(app, settings);
+  } catch (error) {
+    endHealth();
+    app.close();
+    throw error;
+  }
+  const port = us_socket_local_port(socket);
+  return {
+    url: `${tls ? 'https' : 'http'}://${urlHost(settings.host)}:${port}`,
+    port,
+    async close() {
+      us_listen_socket_close(socket);
+      await shared.replies.drain(DRAIN_MS);
+      endHealth();
+      app.close();
+    },
+  };
+}
+
+function listen(app: TemplatedApp, { host, port }: ServerSettings): Promise<us_listen_socket> {
+  return new Promise((resolve, reject) => {
+    app.listen(host, port, LIBUS_LISTEN_EXCLUSIVE_PORT, (socket) => {
+      if (socket) resolve(socket);
+      else {
+        reject(
+          new ConfigError(
+            `server.port: cannot listen on ${host}:${port}; another program has the port, or server.host is not an address of this machine`,
+          ),
+        );
+      }
+    });
+  });
+}
+
+function tlsApp({ tls_cert, tls_key }: ServerSettings): TemplatedApp {
+  checkTlsFiles(tls_cert, tls_key);
+  return SSLApp({ cert_file_name: tls_cert, key_file_name: tls_key });
+}
+
+/** A host as it stands in a URL: IPv6 addresses in brackets. */
+function urlHost(host: string): string {
+  return host.includes(':') ? `[${host}]` : host;
+}

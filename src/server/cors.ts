@@ -1,0 +1,24 @@
+/** Which web pages may call: header lines of every answer, and the preflight. */
+import type { HttpRequest } from './uws.ts';
+
+const EXPOSED = 'X-Indexed-Block, ETag, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, Retry-After';
+
+/** Lines that only a preflight has. */
+export const PREFLIGHT_LINES =
+  '\r\nAccess-Control-Allow-Methods: GET, POST, OPTIONS' +
+  '\r\nAccess-Control-Allow-Headers: X-API-Key, Content-Type, If-None-Match' +
+  '\r\nAccess-Control-Max-Age: 86400';
+
+/** A function that gives a request's CORS lines, each begun by CRLF. `origins` as in the configuration: `*` or origins. */
+export function corsLines(origins: readonly string[]): (req: HttpRequest) => string {
+  if (origins.includes('*')) {
+    const lines = allow('*');
+    return () => lines;
+  }
+  const allowed = new Map(origins.map((origin) => [origin, `\r\nVary: Origin${allow(origin)}`]));
+  return (req) => allowed.get(req.getHeader('origin')) ?? '\r\nVary: Origin';
+}
+
+function allow(origin: string): string {
+  return `\r\nAccess-Control-Allow-Origin: ${origin}\r\nAccess-Control-Expose-Headers: ${EXPOSED}`;
+}

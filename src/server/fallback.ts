@@ -1,0 +1,54 @@
+/** Whatever no route took: preflights, wrong methods, unknown paths. */
+import { RequestError } from '../errors.ts';
+import { type Answer, allowanceLines, errorAnswer, limitedAnswer, unauthorized } from './answer.ts';
+import { PREFLIGHT_LINES } from './cors.ts';
+import { callerOf, type Gate } from './gate.ts';
+import { type HttpMetrics, routeMeter } from './meter.ts';
+import type { Replies } from './reply.ts';
+import type { HttpRequest, HttpResponse, TemplatedApp } from './uws.ts';
+
+export interface FallbackRoutes {
+  /** Known paths and the one method each has. */
+  methods: ReadonlyMap<string, 'GET' | 'POST'>;
+  /** Whether a path is only spoken of to holders of a key. */
+  needsKey: (path: string) => boolean;
+  gate: Gate;
+  replies: Replies;
+  cors: (req: HttpRequest) => string;
+  metrics: HttpMetrics;
+}
+
+/** Registers what answers when nothing else does. */
+export function addFallback(app: TemplatedApp, routes: FallbackRoutes): void {
+  const { replies, cors } = routes;
+  const meter = routeMeter(routes.metrics, 'other');
+
+  app.options('/*', (res, req) => {
+    replies.now(res, { status: 204, lines: cors(req) + PREFLIGHT_LINES, body: null, cache: 'no-store' });
+  });
+  app.any('/*', (res: HttpResponse, req: HttpRequest) => {
+    const began = performance.now();
+    const answer = refusal(req, routes);
+    replies.now(res, answer);
+    meter(answer.status, began);
+  });
+}
+
+function refusal(req: HttpRequest, { methods, needsKey, gate, cors }: FallbackRoutes): Answer {
+  const path = req.getUrl();
+  let lines = cors(req);
+  if (needsKey(path)) {
+    const key = callerOf(gate, req);
+    if (key === null) return unauthorized(lines);
+    const verdict = gate.limiter.take(key, 1);
+    if (!verdict.ok) return limitedAnswer(verdict, lines);
+    lines += allowanceLines(verdict);
+  }
+  const method = methods.get(path);
+  const error =
+    method === undefined
+      ? new RequestError(404, 'not_found', 'there is nothing at this path')
+      : new RequestError(405, 'method_not_allowed', `use ${method}`);
+  const allow = method === undefined ? '' : `\r\nAllow: ${method}, OPTIONS`;
+  return errorAnswer(error, lines + allow);
+}

@@ -1,0 +1,22 @@
+/** Counting answers per route. */
+import type { Metrics } from '../metrics.ts';
+
+export type HttpMetrics = Pick<Metrics, 'httpRequests' | 'httpSeconds'>;
+
+/** Counts one answer; `began` is what performance.now() said when the request came. */
+export type Meter = (status: number, began: number) => void;
+
+/** The meter of a route. Its label is the route's pattern, never what a client sent. */
+export function routeMeter(metrics: HttpMetrics, route: string): Meter {
+  const seconds = metrics.httpSeconds.labels(route);
+  const byStatus = new Map<number, { inc(): void }>();
+  return (status, began) => {
+    let count = byStatus.get(status);
+    if (count === undefined) {
+      count = metrics.httpRequests.labels(route, String(status));
+      byStatus.set(status, count);
+    }
+    count.inc();
+    seconds.observe((performance.now() - began) / 1000);
+  };
+}

@@ -1,0 +1,88 @@
+/** The state of the index in words and numbers. */
+import type { Logger } from '../log.ts';
+import type { IndexStatus } from '../types.ts';
+
+/** Without a new block for this long while the node has one, the index stalls: just under the 30 s within which it must show. */
+const STALL_MS = 29_000;
+
+/** Watches whether the index moves while the node has blocks for it. */
+export class StallWatch {
+  private readonly log: Logger;
+  private head: number | null = null;
+  /** Since when the node has had a block that the index lacks, without any progress; Unix milliseconds. */
+  private since: number | null = null;
+  private told = false;
+
+  constructor(log: Logger) {
+    this.log = log;
+  }
+
+  /** Takes note of the state; to be called about once a second. Logs the beginning and the end of a stall. */
+  observe(state: IndexStatus, now: number): void {
+    const head = state.head?.number ?? null;
+    if (head !== this.head || !isBehind(state)) {
+      if (this.told) this.log.info({ head }, 'index moves again');
+      this.head = head;
+      this.since = isBehind(state) ? now : null;
+      this.told = false;
+    }
+    this.since ??= now;
+    if (!this.told && this.stalled(state, now)) {
+      this.log.error({ head, nodeHead: state.nodeHead, reason: state.reason }, 'index stalls');
+      this.told = true;
+    }
+  }
+
+  /** Whether the index has not moved for too long. */
+  stalled(state: IndexStatus, now: number): boolean {
+    const moved = (state.head?.number ?? null) !== this.head;
+    return isBehind(state) && !moved && this.since !== null && now - this.since >= STALL_MS;
+  }
+}
+
+function isBehind({ head, nodeHead }: IndexStatus): boolean {
+  return nodeHead !== null && nodeHead > (head?.number ?? -1);
+}
+
+/** Why the service is not ready to answer for the present chain, or null when it is. */
+export function readiness(state: IndexStatus, readyLag: number, stalled: boolean): string | null {
+  const { phase, reason, head, nodeHead } = state;
+  if (reason !== null) return reason;
+  if (head === null) return phase === 'starting' ? 'waiting for the node' : 'no block is indexed yet';
+  if (nodeHead === null) return 'waiting for the node';
+  const lag = nodeHead - head.number;
+  if (stalled) return `no new block for ${STALL_MS / 1000} s although the node is at block ${nodeHead}`;
+  if (lag > readyLag) return `${lag} blocks behind the node`;
+  return phase === 'following' ? null : `the indexer is ${phase}`;
+}
+
+/** The answer of /status. */
+export function describeStatus(state: IndexStatus, now: number): object {
+  const { head, headTimestamp, nodeHead, capabilities } = state;
+  const lagBlocks = head === null || nodeHead === null ? null : Math.max(0, nodeHead - head.number);
+  return {
+    phase: state.phase,
+    reason: state.reason,
+    chainId: capabilities?.chainId ?? null,
+    client: capabilities?.client ?? null,
+    startBlock: state.startBlock,
+    head: head === null ? null : { number: head.number, hash: head.hash, timestamp: headTimestamp },
+    headTag: capabilities?.headTag ?? null,
+    nodeHead,
+    lagBlocks,
+    lagSeconds: headTimestamp === null ? null : Math.max(0, Math.round(now / 1000 - headTimestamp)),
+    blocksPerSecond: state.blocksPerSecond,
+    transfersPerSecond: state.transfersPerSecond,
+    etaSeconds:
+      lagBlocks === null || state.blocksPerSecond === 0
+        ? null
+        : Math.round(lagBlocks / state.blocksPerSecond),
+    transfers: state.transfers,
+    internalTransfers: capabilities === null ? null : capabilities.traces !== null,
+    internalTransfersReason: capabilities?.tracesReason ?? null,
+    skippedLogs: state.skippedLogs,
+    reorgs: state.reorgs,
+    deepestReorg: state.deepestReorg,
+    lastCommitAt: state.lastCommitAt === null ? null : new Date(state.lastCommitAt).toISOString(),
+  };
+}

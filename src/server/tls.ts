@@ -1,0 +1,30 @@
+/** The certificate and its key. */
+import { readFileSync } from 'node:fs';
+import { createSecureContext } from 'node:tls';
+import { ConfigError } from '../errors.ts';
+
+/** Throws ConfigError naming the setting when a file cannot be read or the two do not make a pair; the server library would not say why. */
+export function checkTlsFiles(certPath: string, keyPath: string): void {
+  const cert = readSetting('server.tls_cert', certPath);
+  const key = readSetting('server.tls_key', keyPath);
+  try {
+    createSecureContext({ cert, key });
+  } catch (error) {
+    throw new ConfigError(
+      `server.tls_cert: ${certPath} and ${keyPath} are not a PEM certificate and its key: ${messageOf(error)}`,
+      { cause: error },
+    );
+  }
+}
+
+function readSetting(name: string, path: string): Buffer {
+  try {
+    return readFileSync(path);
+  } catch (error) {
+    throw new ConfigError(`${name}: cannot read ${path}: ${messageOf(error)}`, { cause: error });
+  }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,37 @@
+/** uWebSockets.js, with the declarations its type file leaves out. Nothing outside this folder knows it. */
+import {
+  App,
+  type HttpRequest,
+  type HttpResponse,
+  LIBUS_LISTEN_EXCLUSIVE_PORT,
+  SSLApp,
+  type TemplatedApp,
+  type us_listen_socket,
+  us_listen_socket_close,
+  us_socket_local_port,
+} from 'uWebSockets.js';
+
+declare module 'uWebSockets.js' {
+  /** Refuse a port that another process listens on; without it the system shares the connections between them. */
+  export const LIBUS_LISTEN_EXCLUSIVE_PORT: ListenOptions;
+  interface TemplatedApp {
+    listen(
+      host: RecognizedString,
+      port: number,
+      options: ListenOptions,
+      callback: (listenSocket: us_listen_socket | false) => void,
+    ): TemplatedApp;
+  }
+}
+
+export {
+  App,
+  type HttpRequest,
+  type HttpResponse,
+  LIBUS_LISTEN_EXCLUSIVE_PORT,
+  SSLApp,
+  type TemplatedApp,
+  type us_listen_socket,
+  us_listen_socket_close,
+  us_socket_local_port,
+};
