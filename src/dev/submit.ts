@@ -20,12 +20,12 @@ export interface SubmitOptions {
 export interface Submitter {
   /**
    * Sends the steps, waits until all are mined and returns their receipts in order.
-   * Throws when the node refuses one, when one is not mined within a minute, or when one ends otherwise than planned.
+   * Throws when the node refuses one, when one is not mined within half a minute, or when one ends otherwise than planned.
    */
   run(stage: Stage): Promise<RpcTransactionReceipt[]>;
 }
 
-const MINED_TIMEOUT_MS = 60_000;
+const MINED_TIMEOUT_MS = 30_000;
 const POLL_MS = 25;
 /** Far above what a development chain ever asks for. */
 const MAX_FEE_PER_GAS = 50n * 10n ** 9n;
@@ -94,7 +94,7 @@ async function minedReceipts(
     if (receipts.length === hashes.length) return receipts;
     if (Date.now() > deadline) {
       const missing = hashes.filter((_, index) => found[index] === null);
-      throw new Error(`demo transactions were not mined within a minute: ${missing.join(', ')}`);
+      throw new Error(`demo transactions were not mined within half a minute: ${missing.join(', ')}`);
     }
     await sleep(POLL_MS);
   }
