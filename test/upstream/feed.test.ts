@@ -110,10 +110,13 @@ describe('the feed', () => {
     feed.subscribe(['logs'], unexpected, unexpected);
     await happened('connected');
     feed.subscribe(['newPendingTransactions'], unexpected, unexpected)();
-    await waitFor(() => node.subscriptions === 2, { what: 'two subscriptions at the node' });
+    node.misbehave({ earlyEvents: ['marker'] });
+    feed.subscribe(['marker'], (event) => log.push(event), unexpected);
+    await happened('connected', 'marker');
+    await waitFor(() => node.subscriptions === 3, { what: 'three subscriptions at the node' });
     node.publish('newPendingTransactions', 'unwanted');
     node.publish('newHeads', 1);
-    await happened('connected', 1);
+    await happened('connected', 'marker', 1);
   });
 
   it('reports a refused subscription each time and keeps the others', async () => {
@@ -166,6 +169,10 @@ describe('the feed', () => {
     assert.match(errors.at(-1)?.message ?? '', /ECONNREFUSED/);
     await node.listen(port);
     await happened('connected', 'connected');
+    waits.length = 0;
+    node.drop();
+    await waitFor(() => waits.length > 0, { what: 'the feed to notice' });
+    assert.ok(waits[0]! <= 4, 'the waits begin small again');
   });
 
   it('notices a peer that no longer answers, and reconnects', async () => {
