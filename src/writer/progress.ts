@@ -13,22 +13,7 @@ interface Sample {
 }
 
 export class Progress {
-  readonly status: IndexStatus = {
-    phase: 'starting',
-    reason: null,
-    startBlock: null,
-    head: null,
-    headTimestamp: null,
-    nodeHead: null,
-    blocksPerSecond: 0,
-    transfersPerSecond: 0,
-    transfers: 0,
-    capabilities: null,
-    skippedLogs: {},
-    reorgs: 0,
-    deepestReorg: 0,
-    lastCommitAt: null,
-  };
+  readonly status = idleStatus();
   private work = emptyWork();
   private samples: Sample[] = [];
   private readonly readyLag: number;
@@ -132,4 +117,24 @@ export class Progress {
 
 function emptyWork(): Omit<WriterWork, 'calls'> {
   return { blocks: 0, transfers: [], skippedLogs: {}, rollbacks: [], commitSeconds: [] };
+}
+
+/** The status before the indexer has done anything. */
+export function idleStatus(): IndexStatus {
+  return {
+    phase: 'starting',
+    reason: null,
+    startBlock: null,
+    head: null,
+    headTimestamp: null,
+    nodeHead: null,
+    blocksPerSecond: 0,
+    transfersPerSecond: 0,
+    transfers: 0,
+    capabilities: null,
+    skippedLogs: {},
+    reorgs: 0,
+    deepestReorg: 0,
+    lastCommitAt: null,
+  };
 }

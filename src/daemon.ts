@@ -1,0 +1,189 @@
+/** The composition root: opens everything in order, wires it, and closes it in reverse. */
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { openAccess } from './access/access.ts';
+import { prepareApi } from './api/api.ts';
+import type { Config } from './config.ts';
+import { FatalError } from './errors.ts';
+import type { Logger } from './log.ts';
+import { createMetrics, type Metrics } from './metrics.ts';
+import { Snapshot } from './query/snapshot.ts';
+import { RpcHandler } from './rpc/passthrough.ts';
+import { methodPolicy } from './rpc/policy.ts';
+import { startServer } from './server/app.ts';
+import { openIndexForReading, openIndexForWriting } from './store/index-file.ts';
+import { type IndexStatus, KIND_NAMES } from './types.ts';
+import { HttpTransport } from './upstream/http.ts';
+import { WriterClient } from './writer/client.ts';
+import { idleStatus } from './writer/progress.ts';
+import type { WriterOptions, WriterWork } from './writer/protocol.ts';
+
+export interface Daemon {
+  url: string;
+  status(): IndexStatus;
+  /** Calls the listener with each report of the indexer, a few a second. */
+  onStatus(listener: (status: IndexStatus) => void): void;
+  /** Resolves after `close`; rejects with FatalError when the daemon cannot go on (and should then be closed). */
+  closed: Promise<void>;
+  /** Stops accepting, finishes what is in flight, commits, closes. Can be called more than once. */
+  close(): Promise<void>;
+}
+
+export interface DaemonDeps {
+  log: Logger;
+  /** A local development chain: `anvil_*` may be allowed through `/rpc`. */
+  development?: boolean;
+}
+
+/** Page cache of the serving connection, MiB. */
+const READER_CACHE_MB = 32;
+
+/** Calls of `/rpc` that may wait for a free socket to the node. */
+const RPC_MAX_WAITING = 4_096;
+/** Bytes of one answer of the node to `/rpc`: Monad and geth stop at 25 MB themselves. */
+const RPC_MAX_RESPONSE_BYTES = 128 * 1024 * 1024;
+
+/** Starts serving at once; indexing begins as soon as the node answers. Throws ConfigError or FatalError. */
+export async function startDaemon(config: Config, { log, development = false }: DaemonDeps): Promise<Daemon> {
+  const closers: (() => unknown)[] = [];
+  const close = closeOnce(closers);
+  try {
+    const indexPath = join(makeDataDir(config.data_dir), 'index.db');
+    openIndexForWriting(indexPath, {}).close(); // creates or checks the file before anything else depends on it
+    const db = openIndexForReading(indexPath, { cacheMb: READER_CACHE_MB });
+    closers.push(() => db.close());
+    const snapshot = new Snapshot(db);
+    closers.push(() => snapshot.release());
+    const access = openAccess(join(config.data_dir, 'keys.db'), config.tiers);
+    closers.push(() => access.close());
+    const metrics = createMetrics();
+    closers.push(() => metrics.close());
+    const transport = rpcTransport(config);
+    closers.push(() => transport.close());
+
+    let status = idleStatus();
+    const listeners: ((status: IndexStatus) => void)[] = [];
+    const api = prepareApi({ db, nativeSymbol: config.chain.symbol }, snapshot);
+    const rpc = new RpcHandler({
+      transport,
+      allowed: methodPolicy({ allow: config.rpc.allow, development }),
+      slowMs: config.rpc.slow_ms,
+      log,
+      metrics,
+    });
+    const writer = new WriterClient(writerOptions(config, indexPath), {
+      onWatermark: () => snapshot.release(),
+      onStatus(current, work) {
+        status = current;
+        countWork(metrics, current, work);
+        for (const listener of listeners) listener(current);
+      },
+      onLog: (level, facts, msg) => log[level](facts, msg),
+    });
+    closers.push(() => writer.stop());
+    const server = await startServer({
+      settings: config.server,
+      api,
+      rpc,
+      access,
+      indexState: () => status,
+      readyLag: config.index.ready_lag,
+      metrics,
+      log,
+    });
+    closers.push(() => server.close());
+    return {
+      url: server.url,
+      status: () => status,
+      onStatus: (listener) => listeners.push(listener),
+      closed: writer.ended,
+      close,
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** Runs the closers once, the last pushed first; a failing one does not keep the others from running. */
+function closeOnce(closers: readonly (() => unknown)[]): () => Promise<void> {
+  let closing: Promise<void> | undefined;
+  const run = async (): Promise<void> => {
+    const errors: unknown[] = [];
+    for (const closer of [...closers].reverse()) {
+      await Promise.resolve()
+        .then(closer)
+        .catch((error: unknown) => errors.push(error));
+    }
+    if (errors.length > 0) throw errors[0];
+  };
+  return () => {
+    closing ??= run();
+    return closing;
+  };
+}
+
+function makeDataDir(path: string): string {
+  try {
+    mkdirSync(path, { recursive: true });
+    return path;
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new FatalError(`cannot make the folder of data_dir: ${why}`, { cause: error });
+  }
+}
+
+function rpcTransport(config: Config): HttpTransport {
+  return new HttpTransport({
+    url: config.node_http,
+    timeoutMs: config.rpc.timeout_ms,
+    maxSockets: config.rpc.max_sockets,
+    maxWaiting: RPC_MAX_WAITING,
+    maxResponseBytes: RPC_MAX_RESPONSE_BYTES,
+  });
+}
+
+function writerOptions(config: Config, indexPath: string): WriterOptions {
+  const { node, index } = config;
+  return {
+    indexPath,
+    node: {
+      http: config.node_http,
+      ws: config.node_ws,
+      timeoutMs: node.timeout_ms,
+      maxSockets: node.max_sockets,
+      batch: node.batch,
+    },
+    index: {
+      startBlock: index.start_block,
+      head: index.head,
+      traces: index.traces,
+      pollMs: index.poll_ms,
+      readyLag: index.ready_lag,
+      batchTransfers: index.batch_transfers,
+      loaders: index.loaders,
+      cacheMb: index.cache_mb,
+    },
+    wrappedNative: config.chain.wrapped_native,
+  };
+}
+
+function countWork(metrics: Metrics, status: IndexStatus, work: WriterWork): void {
+  const { head, headTimestamp, nodeHead } = status;
+  if (head !== null) metrics.indexHead.set(head.number);
+  if (nodeHead !== null) metrics.nodeHead.set(nodeHead);
+  if (head !== null && nodeHead !== null) metrics.lagBlocks.set(Math.max(0, nodeHead - head.number));
+  if (headTimestamp !== null) metrics.lagSeconds.set(Math.max(0, Date.now() / 1000 - headTimestamp));
+  metrics.indexedBlocks.inc(work.blocks);
+  for (const [kind, name] of KIND_NAMES.entries())
+    metrics.transfers.inc({ kind: name }, work.transfers[kind] ?? 0);
+  for (const [reason, count] of Object.entries(work.skippedLogs)) metrics.skippedLogs.inc({ reason }, count);
+  for (const seconds of work.commitSeconds) metrics.commitSeconds.observe(seconds);
+  metrics.reorgs.inc(work.rollbacks.length);
+  metrics.reorgDepth.set(status.deepestReorg);
+  for (const { method, seconds, failure } of work.calls) {
+    metrics.upstreamRequests.inc({ method });
+    if (failure === null) metrics.upstreamSeconds.observe({ method }, seconds);
+    else metrics.upstreamErrors.inc({ method, reason: failure });
+  }
+}
