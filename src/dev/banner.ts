@@ -20,7 +20,7 @@ atlas-node is indexing a local chain with demo traffic and serving it.
 
   key        ${key}
   REST       ${url}/api
-  RPC        ${url}/rpc
+  RPC        ${url}/rpc (anvil_* too, to steer the chain)
   WebSocket  ${sockets}/ws and ${sockets}/ws/signals
   node       ${nodeUrl} (anvil, one block a second)
 

@@ -22,7 +22,13 @@ export function devConfig(settings: DevSettings, env: Record<string, string | un
   };
   if (settings.host !== undefined) flags['--host'] = settings.host;
   if (settings.port !== undefined) flags['--port'] = String(settings.port);
-  return parseConfig({ env: { ...env, ATLAS_CHAIN__WRAPPED_NATIVE: settings.wrapped }, flags });
+  const { config, sources } = parseConfig({
+    env: { ...env, ATLAS_CHAIN__WRAPPED_NATIVE: settings.wrapped },
+    flags,
+  });
+  // No operator can allow these, since they steer the node; this node is there to be steered.
+  const rpc = { ...config.rpc, allow: [...config.rpc.allow, 'anvil_*'] };
+  return { config: { ...config, rpc }, sources };
 }
 
 /** The configured port, or any free one (0) when nobody asked for a port and the default one is taken. */

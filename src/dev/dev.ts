@@ -56,7 +56,7 @@ async function runUntilStopped(options: DevOptions, log: Logger, onClose: OnClos
   const { anvil, contracts, height } = await startChain(log, onClose);
   const settings = devConfig({ ...options, dataDir, node: anvil, wrapped: contracts.wrapped }, process.env);
   const { key } = issueKey(dataDir);
-  const daemon = await startDaemon(await withUsablePort(settings), { log });
+  const daemon = await startDaemon(await withUsablePort(settings), { log, development: true });
   onClose(() => daemon.close());
   await caughtUp(() => daemon.status(), height, stop.signal);
   if (stop.signal.aborted) return;

@@ -60,6 +60,9 @@ test('every line it prints answers, and it leaves nothing behind', async (t) => 
   for (const wallet of Object.values(batch.wallets)) assert.ok(wallet, 'a wallet of the batch is unknown');
   assert.ok(Number(block.result) > 0);
 
+  const reorg = (lines.at(-1) ?? '').replace('eth_blockNumber', 'anvil_reorg').replace('[]', '[1,[]]');
+  assert.equal((await paste(reorg)).error, undefined);
+
   const node = /node +(http:\S+)/.exec(banner)?.[1] ?? '';
   await fetch(node, { method: 'POST' });
   dev.kill('SIGTERM');
