@@ -1,7 +1,6 @@
 /** The HTTP server: one port for everything. */
 import type { Access } from '../access/access.ts';
 import type { Api } from '../api/api.ts';
-import { ConfigError } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import type { RpcHandler } from '../rpc/passthrough.ts';
 import type { IndexStatus } from '../types.ts';
@@ -9,13 +8,13 @@ import { corsLines } from './cors.ts';
 import { addFallback } from './fallback.ts';
 import { addHealthRoutes } from './health.ts';
 import { addRestRoutes } from './http.ts';
+import { listen } from './listen.ts';
 import type { HttpMetrics } from './meter.ts';
 import { Replies } from './reply.ts';
 import { addRpcRoute, RPC_PATH } from './rpc.ts';
 import { checkTlsFiles } from './tls.ts';
 import {
   App,
-  LIBUS_LISTEN_EXCLUSIVE_PORT,
   SSLApp,
   type TemplatedApp,
   type us_listen_socket,
@@ -55,7 +54,7 @@ export interface Server {
   close(): Promise<void>;
 }
 
-/** Starts to listen. Rejects with ConfigError when the address cannot be had or the certificate is unusable. */
+/** Starts to listen. Rejects with ListenError when the address cannot be had, with ConfigError for an unusable certificate. */
 export async function startServer(options: ServerOptions): Promise<Server> {
   const { settings, api, access: gate } = options;
   const tls = settings.tls_cert !== '';
@@ -82,7 +81,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   });
   let socket: us_listen_socket;
   try {
-    socket = await listen(app, settings);
+    socket = await listen(app, settings.host, settings.port);
   } catch (error) {
     endHealth();
     app.close();
@@ -99,21 +98,6 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       app.close();
     },
   };
-}
-
-function listen(app: TemplatedApp, { host, port }: ServerSettings): Promise<us_listen_socket> {
-  return new Promise((resolve, reject) => {
-    app.listen(host, port, LIBUS_LISTEN_EXCLUSIVE_PORT, (socket) => {
-      if (socket) resolve(socket);
-      else {
-        reject(
-          new ConfigError(
-            `server.port: cannot listen on ${host}:${port}; another program has the port, or server.host is not an address of this machine`,
-          ),
-        );
-      }
-    });
-  });
 }
 
 function tlsApp({ tls_cert, tls_key }: ServerSettings): TemplatedApp {

@@ -56,33 +56,16 @@ export function readiness(state: IndexStatus, readyLag: number, stalled: boolean
   return phase === 'following' ? null : `the indexer is ${phase}`;
 }
 
-/** The answer of /status. */
+/** The answer of /status: the state with what follows from it. */
 export function describeStatus(state: IndexStatus, now: number): object {
-  const { head, headTimestamp, nodeHead, capabilities } = state;
+  const { head, headTimestamp, nodeHead, blocksPerSecond, capabilities } = state;
   const lagBlocks = head === null || nodeHead === null ? null : Math.max(0, nodeHead - head.number);
   return {
-    phase: state.phase,
-    reason: state.reason,
-    chainId: capabilities?.chainId ?? null,
-    client: capabilities?.client ?? null,
-    startBlock: state.startBlock,
-    head: head === null ? null : { number: head.number, hash: head.hash, timestamp: headTimestamp },
-    headTag: capabilities?.headTag ?? null,
-    nodeHead,
+    ...state,
     lagBlocks,
     lagSeconds: headTimestamp === null ? null : Math.max(0, Math.round(now / 1000 - headTimestamp)),
-    blocksPerSecond: state.blocksPerSecond,
-    transfersPerSecond: state.transfersPerSecond,
-    etaSeconds:
-      lagBlocks === null || state.blocksPerSecond === 0
-        ? null
-        : Math.round(lagBlocks / state.blocksPerSecond),
-    transfers: state.transfers,
+    etaSeconds: lagBlocks === null || blocksPerSecond === 0 ? null : Math.round(lagBlocks / blocksPerSecond),
     internalTransfers: capabilities === null ? null : capabilities.traces !== null,
     internalTransfersReason: capabilities?.tracesReason ?? null,
-    skippedLogs: state.skippedLogs,
-    reorgs: state.reorgs,
-    deepestReorg: state.deepestReorg,
-    lastCommitAt: state.lastCommitAt === null ? null : new Date(state.lastCommitAt).toISOString(),
   };
 }

@@ -1,0 +1,145 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { generateKey } from '../../src/access/key-format.ts';
+import { type KeyStore, openKeyStore } from '../../src/access/keys.ts';
+import { openDatabase } from '../../src/store/open.ts';
+import { tempDir } from '../support/temp-dir.ts';
+import { waitFor } from '../support/wait.ts';
+
+function openStore(t: TestContext, path = join(tempDir(t), 'keys.db')): { store: KeyStore; path: string } {
+  const store = openKeyStore(path);
+  t.after(() => store.close());
+  return { store, path };
+}
+
+/** Runs a script with `store` open on the same file in a process of its own and gives what it prints. */
+async function inOtherProcess(path: string, script: string): Promise<string> {
+  const module = new URL('../../src/access/keys.ts', import.meta.url).href;
+  const code = `
+    import { openKeyStore } from ${JSON.stringify(module)};
+    const store = openKeyStore(${JSON.stringify(path)});
+    ${script}
+    store.close();`;
+  const child = spawn(process.execPath, ['--input-type=module', '-e', code], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  let output = '';
+  child.stdout.on('data', (chunk) => {
+    output += chunk;
+  });
+  const [exitCode] = await once(child, 'close');
+  assert.equal(exitCode, 0);
+  return output.trim();
+}
+
+test('a created key verifies, any other text does not', (t) => {
+  const { store } = openStore(t);
+  const { key, record } = store.create({ name: ' app ', tier: 'pro' });
+  assert.equal(record.name, 'app');
+  assert.equal(store.verify(key)?.id, record.id);
+  assert.equal(store.verify(key)?.tier, 'pro');
+  assert.equal(store.verify(generateKey()), null);
+  assert.equal(store.verify(''), null);
+  assert.equal(store.verify(key.toLowerCase()), null);
+});
+
+test('the file holds the hash of a key and never the key', (t) => {
+  const { store, path } = openStore(t);
+  const { key } = store.create({ name: 'app', tier: 'free' });
+  store.db.pragma('wal_checkpoint(TRUNCATE)');
+  assert.equal(readFileSync(path).includes(key.slice(10)), false);
+  assert.equal(statSync(path).mode & 0o077, 0, 'others can read the file');
+});
+
+test('a revoked key stops at once and stays listed', (t) => {
+  const { store } = openStore(t);
+  const { key, record } = store.create({ name: 'app', tier: 'free' });
+  assert.ok(store.verify(key));
+  const changes: number[][] = [];
+  store.onChange(({ invalidated }) => changes.push(invalidated));
+  const revoked = store.revoke(record.id);
+  assert.notEqual(revoked.revokedAt, null);
+  assert.equal(store.verify(key), null);
+  assert.deepEqual(changes, [[record.id]]);
+  assert.deepEqual(store.list(), [revoked]);
+  assert.deepEqual(store.revoke(record.id), revoked, 'revoking again changes nothing');
+});
+
+test('a rotated key has a new secret and keeps its id', (t) => {
+  const { store } = openStore(t);
+  const before = store.create({ name: 'app', tier: 'growth' });
+  store.verify(before.key);
+  const changes: number[][] = [];
+  store.onChange(({ invalidated }) => changes.push(invalidated));
+  const after = store.rotate(before.record.id);
+  assert.equal(store.verify(before.key), null);
+  assert.equal(store.verify(after.key)?.id, before.record.id);
+  assert.equal(after.record.tier, 'growth');
+  assert.deepEqual(changes, [[before.record.id]]);
+});
+
+test('operations on an unknown or revoked key say so', (t) => {
+  const { store } = openStore(t);
+  assert.throws(() => store.revoke(7), { code: 'not_found', message: 'there is no key 7' });
+  assert.throws(() => store.rotate(7), { code: 'not_found' });
+  const { record } = store.create({ name: 'app', tier: 'free' });
+  store.revoke(record.id);
+  assert.throws(() => store.rotate(record.id), { code: 'key_revoked' });
+  assert.throws(() => store.create({ name: '  ', tier: 'free' }), {
+    code: 'invalid_parameter',
+    param: 'name',
+  });
+});
+
+test('keys made and revoked by another process take effect within a second', async (t) => {
+  const { store, path } = openStore(t);
+  const changes: number[] = [];
+  store.onChange(({ invalidated }) => changes.push(...invalidated));
+
+  const key = await inOtherProcess(path, `console.log(store.create({ name: 'other', tier: 'free' }).key);`);
+  const record = await waitFor(() => store.verify(key), { what: 'the new key', timeoutMs: 1_000 });
+
+  await inOtherProcess(path, `store.revoke(${record.id});`);
+  await waitFor(() => store.verify(key) === null, { what: 'the revocation', timeoutMs: 1_000 });
+  assert.deepEqual(changes, [record.id]);
+});
+
+test('keys survive closing and opening', (t) => {
+  const path = join(tempDir(t), 'keys.db');
+  const first = openKeyStore(path);
+  const { key } = first.create({ name: 'app', tier: 'free' });
+  first.close();
+  const { store } = openStore(t, path);
+  assert.equal(store.verify(key)?.name, 'app');
+});
+
+test('files that hold no keys are refused with what to do', (t) => {
+  const dir = tempDir(t);
+  const damaged = join(dir, 'damaged.db');
+  writeFileSync(damaged, 'this is no database, but long enough to be looked at as one'.repeat(100));
+  assert.throws(() => openKeyStore(damaged), { name: 'FatalError', message: /damaged.*atlas-node backup/ });
+
+  const foreign = join(dir, 'foreign.db');
+  const db = openDatabase(foreign);
+  db.exec('CREATE TABLE notes (text)');
+  db.close();
+  assert.throws(() => openKeyStore(foreign), {
+    name: 'FatalError',
+    message: /does not hold atlas-node keys/,
+  });
+
+  const newer = join(dir, 'newer.db');
+  const store = openKeyStore(newer);
+  store.db.pragma('user_version = 99');
+  store.close();
+  assert.throws(() => openKeyStore(newer), { name: 'FatalError', message: /newer atlas-node \(schema 99/ });
+
+  assert.throws(() => openKeyStore(join(dir, 'missing', 'keys.db')), {
+    name: 'FatalError',
+    message: /cannot open/,
+  });
+});

@@ -1,0 +1,170 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { openKeyStore } from '../../src/access/keys.ts';
+import { Limiter } from '../../src/access/limiter.ts';
+import { type Tiers, tierOf } from '../../src/access/tiers.ts';
+import { readUsage, Usage } from '../../src/access/usage.ts';
+import { tempDir } from '../support/temp-dir.ts';
+
+const TIERS: Tiers = {
+  free: { requests_per_month: 0, requests_per_second: 5, chain_depth: 5 },
+  small: { requests_per_month: 10, requests_per_second: 0, chain_depth: 5 },
+  both: { requests_per_month: 7, requests_per_second: 5, chain_depth: 5 },
+  unlimited: { requests_per_month: 0, requests_per_second: 0, chain_depth: 10 },
+};
+
+const NOVEMBER_21 = Date.UTC(2026, 10, 21, 8);
+const DECEMBER = Date.UTC(2026, 11, 1);
+
+/** A limiter over a real file, with a clock that the test moves. */
+function setUp(t: TestContext, tier: string) {
+  const store = openKeyStore(join(tempDir(t), 'keys.db'));
+  const key = store.create({ name: 'app', tier }).record;
+  const clock = { now: NOVEMBER_21 };
+  const usage = new Usage(store.db, clock.now);
+  t.after(() => {
+    usage.close();
+    store.close();
+  });
+  const limiter = new Limiter(TIERS, usage, () => clock.now);
+  return { limiter, key, clock, usage, store, other: store.create({ name: 'other', tier }).record };
+}
+
+test('a full bucket admits one second of requests at once and not one more', (t) => {
+  const { limiter, key, other } = setUp(t, 'free');
+  const verdicts = Array.from({ length: 6 }, () => limiter.take(key, 1));
+  assert.deepEqual(
+    verdicts.map(({ ok, remaining }) => [ok, remaining]),
+    [
+      [true, 4],
+      [true, 3],
+      [true, 2],
+      [true, 1],
+      [true, 0],
+      [false, 0],
+    ],
+  );
+  const refused = verdicts[5]!;
+  assert.ok(!refused.ok);
+  assert.equal(refused.code, 'rate_limited');
+  assert.equal(refused.retryAfter, 1);
+  assert.deepEqual([refused.limit, refused.reset], [5, 1]);
+  assert.ok(limiter.take(other, 5).ok, 'another key has a bucket of its own');
+});
+
+test('the bucket refills to the millisecond', (t) => {
+  const { limiter, key, clock } = setUp(t, 'free');
+  assert.ok(limiter.take(key, 5).ok);
+  clock.now += 199;
+  assert.ok(!limiter.take(key, 1).ok);
+  clock.now += 1;
+  assert.ok(limiter.take(key, 1).ok);
+  assert.ok(!limiter.take(key, 1).ok);
+  clock.now += 60_000;
+  assert.ok(limiter.take(key, 5).ok);
+  assert.ok(!limiter.take(key, 1).ok, 'a long pause fills no more than one second');
+});
+
+test('over ten minutes of uneven demand exactly the rate is admitted', (t) => {
+  const { limiter, key, clock } = setUp(t, 'free');
+  let admitted = 0;
+  let step = 1;
+  const end = clock.now + 600_000;
+  while (clock.now < end) {
+    while (limiter.take(key, 1).ok) admitted++;
+    step = (step * 31) % 191; // 1 to 190 ms, so that the bucket never runs over
+    clock.now = Math.min(end, clock.now + step);
+  }
+  while (limiter.take(key, 1).ok) admitted++;
+  assert.equal(admitted, 5 + 600 * 5);
+});
+
+test('a clock that goes back gives nothing and takes nothing', (t) => {
+  const { limiter, key, clock } = setUp(t, 'free');
+  assert.ok(limiter.take(key, 5).ok);
+  clock.now -= 10_000;
+  assert.ok(!limiter.take(key, 1).ok);
+  clock.now += 200;
+  assert.ok(limiter.take(key, 1).ok);
+});
+
+test('a batch is admitted as a whole or not at all', (t) => {
+  const { limiter, key, clock } = setUp(t, 'free');
+  assert.ok(limiter.take(key, 3).ok);
+  assert.ok(!limiter.take(key, 3).ok);
+  assert.equal(limiter.take(key, 2).remaining, 0, 'the refused batch cost nothing');
+  clock.now += 1_000;
+  const refused = limiter.take(key, 6);
+  assert.ok(!refused.ok);
+  assert.match(refused.message, /at most 5 at once/);
+});
+
+test('the monthly quota is exact, and begins anew with the month', (t) => {
+  const { limiter, key, clock } = setUp(t, 'small');
+  assert.deepEqual(limiter.take(key, 8), {
+    ok: true,
+    limit: 10,
+    remaining: 2,
+    reset: (DECEMBER - NOVEMBER_21) / 1000,
+  });
+  const refused = limiter.take(key, 3);
+  assert.ok(!refused.ok);
+  assert.equal(refused.code, 'quota_exceeded');
+  assert.equal(refused.retryAfter, (DECEMBER - NOVEMBER_21) / 1000);
+  assert.equal(refused.remaining, 2);
+  assert.ok(limiter.take(key, 2).ok);
+  assert.ok(!limiter.take(key, 1).ok);
+  clock.now = DECEMBER - 1;
+  assert.ok(!limiter.take(key, 1).ok);
+  clock.now = DECEMBER;
+  assert.equal(limiter.take(key, 1).remaining, 9);
+});
+
+test('the headers show whichever of rate and quota leaves less', (t) => {
+  const { limiter, key, clock } = setUp(t, 'both');
+  assert.deepEqual([limiter.take(key, 1).limit, limiter.take(key, 1).remaining], [5, 3]);
+  clock.now += 10_000;
+  const third = limiter.take(key, 3);
+  assert.deepEqual([third.limit, third.remaining], [5, 2]);
+  clock.now += 10_000;
+  const quota = limiter.take(key, 1);
+  assert.deepEqual([quota.limit, quota.remaining], [7, 1]);
+});
+
+test('without limits everything is admitted and still counted', (t) => {
+  const { limiter, key, usage, clock } = setUp(t, 'unlimited');
+  for (let i = 0; i < 1_000; i++) assert.ok(limiter.take(key, 100).ok);
+  assert.equal(usage.used(key.id, clock.now), 100_000);
+  clock.now = DECEMBER;
+  limiter.take(key, 1);
+  assert.equal(usage.used(key.id, clock.now), 1);
+});
+
+test('refused requests are not counted', (t) => {
+  const { limiter, key, usage, clock } = setUp(t, 'free');
+  for (let i = 0; i < 20; i++) limiter.take(key, 1);
+  assert.equal(usage.used(key.id, clock.now), 5);
+});
+
+test('counts are written month by month and read back by the next start', (t) => {
+  const { limiter, key, usage, store, clock } = setUp(t, 'unlimited');
+  limiter.take(key, 12);
+  usage.flush();
+  limiter.take(key, 3);
+  clock.now = DECEMBER;
+  limiter.take(key, 4);
+  usage.flush();
+  assert.deepEqual(readUsage(store.db, key.id), [
+    { key: key.id, month: 202612, requests: 4 },
+    { key: key.id, month: 202611, requests: 15 },
+  ]);
+  const next = new Usage(store.db, NOVEMBER_21);
+  t.after(() => next.close());
+  assert.equal(next.used(key.id, NOVEMBER_21), 15);
+});
+
+test('a tier that is no longer configured counts as free', () => {
+  assert.equal(tierOf(TIERS, 'gone'), TIERS['free']);
+  assert.equal(tierOf(TIERS, 'toString'), TIERS['free']);
+});

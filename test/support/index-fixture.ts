@@ -1,0 +1,117 @@
+/** Index files with known content: plain transfers written by the real writer, read through a real reader. */
+import { createHash } from 'node:crypto';
+import { join } from 'node:path';
+import { openIndexForReading } from '../../src/store/index-file.ts';
+import { IndexWriter } from '../../src/store/index-writer.ts';
+import type { Db } from '../../src/store/open.ts';
+import { type Hex, KIND_NAMES, Kind, type KindName } from '../../src/types.ts';
+import { type PlainBlock, type PlainTransfer, toBatch } from './random-chain.ts';
+import { tempDir } from './temp-dir.ts';
+
+export const FIRST_TIMESTAMP = 1_700_000_000;
+
+/** An address or hash that is a name: the same name gives the same one. */
+export function address(name: string): Hex {
+  return `0x${digest(`address ${name}`).slice(0, 40)}`;
+}
+export function txHash(name: string): Hex {
+  return `0x${digest(`transaction ${name}`)}`;
+}
+export const ZERO_ADDRESS: Hex = `0x${'0'.repeat(40)}`;
+
+/** A transfer between named wallets; `zero` is the zero address. */
+export interface NamedTransfer {
+  kind?: KindName;
+  from: string;
+  to: string;
+  /** Name of the token contract, for token kinds. */
+  token?: string;
+  amount?: bigint;
+  tokenId?: bigint;
+  logIndex?: number;
+}
+
+/** Transactions of one block by name. */
+export type NamedBlock = Record<string, NamedTransfer[]>;
+
+export class IndexFixture {
+  readonly path: string;
+  readonly writer: IndexWriter;
+  private readonly startBlock: number;
+
+  constructor(path: string, startBlock: number) {
+    this.path = path;
+    this.startBlock = startBlock;
+    this.writer = new IndexWriter(path, { cacheMb: 8 });
+    this.writer.setChain(143, startBlock);
+  }
+
+  /** Appends blocks in one commit; `branch` gives other hashes at the same heights. */
+  append(blocks: readonly NamedBlock[], branch = ''): void {
+    const head = this.writer.head();
+    const first = head === null ? this.startBlock : head.number + 1;
+    let parent: string = head === null ? txHash('no parent') : head.hash;
+    const plain = blocks.map((block, i): PlainBlock => {
+      const number = first + i;
+      const hash = `0x${digest(`block ${number} ${branch}`)}`;
+      const made = {
+        number,
+        hash,
+        parent,
+        timestamp: timestampOf(number),
+        transactions: transactionsOf(block),
+      };
+      parent = hash;
+      return made;
+    });
+    this.writer.append([toBatch(plain)]);
+  }
+
+  /** A connection of its own for reading. */
+  reader(owner: { after(fn: () => void): void }): Db {
+    const db = openIndexForReading(this.path);
+    owner.after(() => db.close());
+    return db;
+  }
+}
+
+/** An index in a temporary folder, closed and removed with its owner. */
+export function createIndex(owner: { after(fn: () => void): void }, startBlock = 1): IndexFixture {
+  const dir = tempDir(owner);
+  const fixture = new IndexFixture(join(dir, 'index.db'), startBlock);
+  owner.after(() => fixture.writer.close());
+  return fixture;
+}
+
+export function timestampOf(block: number): number {
+  return FIRST_TIMESTAMP + block * 2;
+}
+
+function transactionsOf(block: NamedBlock): PlainBlock['transactions'] {
+  return Object.entries(block).map(([name, transfers]) => ({
+    hash: txHash(name),
+    transfers: transfers.map(plainTransfer),
+  }));
+}
+
+function plainTransfer(transfer: NamedTransfer): PlainTransfer {
+  const kind = KIND_NAMES.indexOf(transfer.kind ?? 'native_direct');
+  const native = kind === Kind.nativeDirect || kind === Kind.nativeInternal;
+  return {
+    kind,
+    from: digits(transfer.from),
+    to: digits(transfer.to),
+    token: native ? '' : digits(transfer.token ?? 'token'),
+    logIndex: native ? -1 : (transfer.logIndex ?? 0),
+    amount: transfer.amount ?? 1n,
+    number: kind === Kind.erc721 || kind === Kind.erc1155 ? (transfer.tokenId ?? 0n) : null,
+  };
+}
+
+function digits(name: string): string {
+  return (name === 'zero' ? ZERO_ADDRESS : address(name)).slice(2);
+}
+
+function digest(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}
