@@ -92,12 +92,13 @@ async function firstMatch(anvil: AnvilProcess, pattern: RegExp): Promise<string 
 }
 
 /**
- * Starts a shell that waits for the end of a pipe this program holds, and then kills anvil.
+ * Starts a shell that waits for the end of a pipe this program holds, and then ends anvil.
  * The pipe ends with this program however it dies, SIGKILL included, which no handler here could answer.
  */
 export function killWithParent(anvil: AnvilProcess): void {
   if (process.platform === 'win32') return;
-  const script = 'read -r _; kill -9 "$1"';
+  // Asked first, because anvil then removes its temporary folder.
+  const script = 'read -r _; kill "$1"; sleep 2; kill -9 "$1" 2>/dev/null';
   const watchdog = spawn('/bin/sh', ['-c', script, 'anvil-watchdog', String(anvil.pid)], {
     detached: true,
     stdio: ['pipe', 'ignore', 'ignore'],

@@ -40,7 +40,7 @@ test('without options a transaction is mined at once', async (t) => {
   const anvil = await startAnvil();
   t.after(() => anvil.stop());
   await pay(anvil);
-  assert.equal(await height(anvil), 1);
+  await waitFor(async () => (await height(anvil)) === 1, { what: 'block 1' });
 });
 
 test('a manual chain mines only when told to', async (t) => {
