@@ -20,7 +20,7 @@ const HEAD_BYTES = 4096;
 const ANSWER = /,\s*"(result|error)"\s*:\s*/;
 const CLOSING_BRACE = 125;
 
-/** Reads a line without parsing its answer, which may be megabytes, when the answer stands last. */
+/** Reads a line without parsing its answer, which may be megabytes, when the answer stands last. Throws when it is none. */
 export function parseExchange(line: Buffer): Exchange {
   const head = line.toString('latin1', 0, HEAD_BYTES);
   const match = ANSWER.exec(head);
@@ -48,6 +48,7 @@ function parseRequest(text: string): ExchangeJson | null {
 
 function parseWhole(line: Buffer): Exchange {
   const exchange: ExchangeJson = JSON.parse(line.toString());
+  if (typeof exchange.method !== 'string') throw new SyntaxError('an exchange needs a method');
   const isError = 'error' in exchange;
   return {
     method: exchange.method,

@@ -45,6 +45,7 @@ export async function startReplayNode(options: ReplayOptions = {}): Promise<Repl
     },
     stats: () => ({
       ...calls,
+      byMethod: { ...calls.byMethod },
       head: chain.head,
       first: chain.at(0)?.number ?? null,
       last: chain.at(chain.length - 1)?.number ?? null,

@@ -35,10 +35,22 @@ export async function loadRecording(files: readonly string[], store: TextStore):
   const blocks = new Map<number, PartialBlock>();
   const recording: Recording = { chainId: null, networkId: null, blocks: [], answers: new Map() };
   for (const file of files) {
-    for await (const line of readLines(file)) addExchange(recording, blocks, store, parseExchange(line));
+    let lineNumber = 0;
+    for await (const line of readLines(file)) {
+      lineNumber++;
+      addExchange(recording, blocks, store, parseLine(line, file, lineNumber));
+    }
   }
   recording.blocks = completeBlocks(blocks);
   return recording;
+}
+
+function parseLine(line: Buffer, file: string, lineNumber: number): Exchange {
+  try {
+    return parseExchange(line);
+  } catch (cause) {
+    throw new Error(`${file}, line ${lineNumber}: not a recorded JSON-RPC exchange`, { cause });
+  }
 }
 
 function addExchange(
