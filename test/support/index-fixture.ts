@@ -1,6 +1,7 @@
 /** Index files with known content: plain transfers written by the real writer, read through a real reader. */
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
+import { Snapshot } from '../../src/query/snapshot.ts';
 import { openIndexForReading } from '../../src/store/index-file.ts';
 import { IndexWriter } from '../../src/store/index-writer.ts';
 import type { Db } from '../../src/store/open.ts';
@@ -72,6 +73,17 @@ export class IndexFixture {
     const db = openIndexForReading(this.path);
     owner.after(() => db.close());
     return db;
+  }
+
+  /** A reading connection with its snapshot. */
+  snapshot(owner: { after(fn: () => void): void }): { db: Db; snapshot: Snapshot } {
+    const db = openIndexForReading(this.path);
+    const snapshot = new Snapshot(db);
+    owner.after(() => {
+      snapshot.release();
+      db.close();
+    });
+    return { db, snapshot };
   }
 }
 

@@ -1,0 +1,96 @@
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { activityIds, activityRuns } from '../../src/query/activity.ts';
+import { walletIdOf } from '../../src/query/wallets.ts';
+import { ACTIVITY_RUN, Flag } from '../../src/store/activity.ts';
+import { KIND_NAMES, Kind } from '../../src/types.ts';
+import { address, createIndex, type NamedTransfer } from '../support/index-fixture.ts';
+
+const BOTH = Flag.in | Flag.out;
+const ALL = (1 << KIND_NAMES.length) - 1;
+
+/** An index in which `hub` has `count` transfers, other wallets standing between them. */
+function hubIndex(t: TestContext, count: number) {
+  const index = createIndex(t);
+  const transfers: NamedTransfer[] = [];
+  const ofHub: { id: number; kind: number; out: boolean }[] = [];
+  for (let i = 0; ofHub.length < count; i++) {
+    const kind = i % KIND_NAMES.length;
+    const name = KIND_NAMES[kind]!;
+    if (i % 3 === 2) {
+      transfers.push({ kind: name, from: 'someone', to: 'else' });
+    } else {
+      const out = i % 7 < 3;
+      transfers.push({ kind: name, from: out ? 'hub' : 'giver', to: out ? 'taker' : 'hub' });
+      ofHub.push({ id: i + 1, kind, out });
+    }
+  }
+  const blocks = Array.from({ length: Math.ceil(transfers.length / 50) }, (_, b) => ({
+    [`transaction ${b}`]: transfers.slice(b * 50, b * 50 + 50),
+  }));
+  index.append(blocks);
+  const db = index.reader(t);
+  return { index, db, ofHub: ofHub.reverse(), wallet: walletIdOf(db)(address('hub'))! };
+}
+
+test('walking gives every entry once, newest first, whatever number of runs they fill', (t) => {
+  for (const count of [1, ACTIVITY_RUN - 1, ACTIVITY_RUN, ACTIVITY_RUN + 1, 5 * ACTIVITY_RUN + 7]) {
+    const { db, wallet, ofHub } = hubIndex(t, count);
+    const ids = activityIds(db)(wallet, {
+      from: 1,
+      below: Infinity,
+      direction: BOTH,
+      kinds: ALL,
+      limit: 1e6,
+    });
+    assert.deepEqual(
+      ids,
+      ofHub.map(({ id }) => id),
+    );
+  }
+});
+
+test('every combination of range, direction, kind and limit equals filtering the whole list', (t) => {
+  const { db, wallet, ofHub } = hubIndex(t, 6 * ACTIVITY_RUN + 40);
+  const list = activityIds(db);
+  const newest = ofHub[0]!.id;
+  for (const from of [1, 2, 300, newest - 50, newest, newest + 1]) {
+    for (const below of [1, 2, 301, newest - 20, newest, newest + 1, Infinity]) {
+      for (const direction of [Flag.in, Flag.out, BOTH]) {
+        for (const kinds of [ALL, 1 << Kind.nativeDirect, ALL & ~(1 << Kind.nativeInternal), 0]) {
+          for (const limit of [1, 3, 1e6]) {
+            const expected = ofHub.filter(
+              ({ id, kind, out }) =>
+                id >= from && id < below && direction & (out ? Flag.out : Flag.in) && (kinds >> kind) & 1,
+            );
+            assert.deepEqual(
+              list(wallet, { from, below, direction, kinds, limit }),
+              expected.slice(0, limit).map(({ id }) => id),
+              JSON.stringify({ from, below, direction, kinds, limit }),
+            );
+          }
+        }
+      }
+    }
+  }
+});
+
+test('only runs that can hold ids of the range are read', (t) => {
+  const { db, wallet, ofHub } = hubIndex(t, 40 * ACTIVITY_RUN);
+  const runs = activityRuns(db);
+  const oldest = ofHub.at(-1)!.id;
+  assert.equal([...runs(wallet, { from: 1, below: Infinity })].length, 40);
+  assert.equal([...runs(wallet, { from: ofHub[0]!.id, below: Infinity })].length, 1);
+  assert.equal([...runs(wallet, { from: oldest, below: oldest + 1 })].length, 1);
+  const middle = ofHub[20 * ACTIVITY_RUN]!.id;
+  assert.ok([...runs(wallet, { from: middle - 10, below: middle })].length <= 2);
+});
+
+test('a wallet without transfers has none', (t) => {
+  const { db } = hubIndex(t, 3);
+  assert.deepEqual(
+    activityIds(db)(999_999, { from: 1, below: Infinity, direction: BOTH, kinds: ALL, limit: 5 }),
+    [],
+  );
+  assert.equal(walletIdOf(db)(address('nobody')), undefined);
+});
