@@ -1,0 +1,212 @@
+/** Real recorded blocks against results that others computed from the chain's state or by decoders of their own. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { startTestDaemon } from './support/daemon.ts';
+import { type IndexedTransfer, indexedBalances, indexedTransfers } from './support/index-rows.ts';
+import { readExpected, readSummary, recordedDataOrSkip } from './support/recorded.ts';
+import { startRecordedNode } from './support/replay.ts';
+
+const KIND_OF = {
+  native: 'native_direct',
+  internal: 'native_internal',
+  erc20: 'erc20',
+  erc721: 'erc721',
+  erc1155: 'erc1155',
+};
+/** Contracts whose balances also move by events that are none of a token; the index knows Deposit and Withdrawal of it. */
+const WETH = '0xc02aaa39b223fe8d0a0e5c4f27ead9083c756cc2';
+
+interface Owner {
+  skip(reason: string): void;
+  after(close: () => void | Promise<void>): void;
+}
+
+/** Indexes a dataset with a whole daemon; null (and reported) where the recordings are absent. */
+async function indexed(t: Owner, dataset: string, head: number, start: number) {
+  const folder = recordedDataOrSkip(t);
+  if (folder === null) return null;
+  const node = await startRecordedNode(t, folder, dataset);
+  const daemon = await startTestDaemon(t, {
+    flags: { '--node-http': node.url, '--start-block': String(start) },
+  });
+  await daemon.reaches(head);
+  return { folder, daemon, transfers: indexedTransfers(daemon.dataDir) };
+}
+
+/** Net native change per account of each transaction, accounts without change left out. */
+function nativeNet(transfers: readonly IndexedTransfer[]): Map<string, Record<string, string>> {
+  const sums = new Map<string, Map<string, bigint>>();
+  for (const { hash, kind, from, to, amount } of transfers) {
+    if (!kind.startsWith('native')) continue;
+    const net = sums.get(hash) ?? new Map<string, bigint>();
+    sums.set(hash, net);
+    net.set(from, (net.get(from) ?? 0n) - amount);
+    net.set(to, (net.get(to) ?? 0n) + amount);
+  }
+  const entries = [...sums].map(([hash, net]): [string, Record<string, string>] => [
+    hash,
+    Object.fromEntries(
+      [...net].filter(([, sum]) => sum !== 0n).map(([address, sum]) => [address, sum.toString()]),
+    ),
+  ]);
+  return new Map(entries);
+}
+
+const RANGES = [
+  { dataset: 'eth-15000001-15000018', start: 15_000_001, head: 15_000_018 },
+  { dataset: 'eth-17686110-17686121', start: 17_686_110, head: 17_686_121 },
+  { dataset: 'eth-17686164', start: 17_686_164, head: 17_686_164 },
+];
+
+for (const { dataset, start, head } of RANGES) {
+  describe(`recorded Ethereum blocks ${start} to ${head}`, () => {
+    it('equal the state changes, the decoded transfers and the summary', async (t) => {
+      const index = await indexed(t, dataset, head, start);
+      if (index === null) return;
+      const { folder, daemon, transfers } = index;
+
+      const net = nativeNet(transfers);
+      const expectedNet = readExpected(folder, dataset, 'native-net');
+      assert.ok(expectedNet.length > 0);
+      for (const { txHash, netTransfers } of expectedNet) {
+        assert.deepEqual(net.get(txHash) ?? {}, netTransfers, `net native change of ${txHash}`);
+      }
+
+      let holders = 0;
+      for (const token of readExpected(folder, dataset, 'erc20-storage')) {
+        if (!token.allMatch && token.token !== WETH) continue;
+        const balances = indexedBalances(daemon.dataDir, token.token);
+        for (const { holder, storageDelta } of token.holders) {
+          assert.equal(String(balances.get(holder) ?? 0n), storageDelta, `${token.token} of ${holder}`);
+          holders++;
+        }
+      }
+      assert.ok(holders > 100, `${holders} holders were compared`);
+
+      const rows = transfers
+        .filter(({ token }) => token !== WETH)
+        .map(rowText)
+        .sort();
+      const expectedRows = readExpected(folder, dataset, 'transfers')
+        .filter(({ kind, token }) => kind in KIND_OF && token !== WETH)
+        .map((row) =>
+          rowText({
+            ...row,
+            kind: KIND_OF[row.kind as keyof typeof KIND_OF],
+            amount: row.kind === 'erc721' ? '1' : row.amount,
+          }),
+        );
+      assert.deepEqual(rows, expectedRows.sort());
+
+      await compareWallets(daemon.get, readSummary(folder, dataset));
+    });
+  });
+}
+
+interface RowText {
+  block: number;
+  hash: string;
+  kind: string;
+  from: string;
+  to: string;
+  token?: string | null;
+  amount: bigint | string;
+  tokenId?: bigint | string | null;
+  logIndex?: number | null;
+}
+
+function rowText({ block, hash, kind, from, to, token, amount, tokenId, logIndex }: RowText): string {
+  return [block, hash, kind, from, to, token ?? '', amount, tokenId ?? '', logIndex ?? ''].join(' ');
+}
+
+interface Funding {
+  firstFunding: {
+    from: string;
+    amountWei: string;
+    txHash: string;
+    blockNumber: number;
+    source: string;
+  } | null;
+}
+
+/** The summary's wallets through the API. A range that begins in mid-chain has no wrapped-coin or fee effects on these. */
+async function compareWallets(
+  get: <T>(path: string, params: Record<string, string>) => Promise<T>,
+  summary: ReturnType<typeof readSummary>,
+) {
+  assert.ok(summary.wallets.length > 0);
+  for (const wallet of summary.wallets) {
+    const params = { address: wallet.address };
+    const { nativeReceivedWei, nativeSentWei } = await get<Record<string, string>>('wallet_summary', params);
+    assert.equal(nativeReceivedWei, wallet.nativeInWei, wallet.address);
+    assert.equal(nativeSentWei, wallet.nativeOutWei, wallet.address);
+    const { firstFunding } = await get<Funding>('wallet_funding_source', params);
+    const expected = wallet.firstDirectFunding ?? wallet.firstInternalFunding;
+    if (expected?.funder === wallet.address) {
+      // The collection's decoder lets a wallet fund itself; here a transfer to oneself funds nobody.
+      assert.notEqual(firstFunding?.from, wallet.address);
+      continue;
+    }
+    assert.deepEqual(
+      firstFunding && {
+        funder: firstFunding.from,
+        amountWei: firstFunding.amountWei,
+        txHash: firstFunding.txHash,
+        block: firstFunding.blockNumber,
+      },
+      expected,
+      `first funding of ${wallet.address}`,
+    );
+    if (firstFunding) assert.equal(firstFunding.source, wallet.firstDirectFunding ? 'direct' : 'internal');
+  }
+}
+
+const SPARSE = [
+  'eth-sparse-traced',
+  'polygon-sparse-traced',
+  'optimism-sparse-traced',
+  'basegoerli-sparse-traced',
+  'cronos-sparse-notrace',
+];
+for (const dataset of SPARSE) {
+  it(`recorded blocks of ${dataset} give the transfers of the independent decoder`, async (t) => {
+    const folder = recordedDataOrSkip(t);
+    if (folder === null) return;
+    const summary = readSummary(folder, `${dataset}.rechained`);
+    const index = await indexed(t, `${dataset}.rechained`, summary.blocks, 1);
+    if (index === null) return;
+    const counts: Record<string, number> = {};
+    for (const { kind } of index.transfers) counts[kind] = (counts[kind] ?? 0) + 1;
+    const wrapped = index.transfers.filter(
+      (row) => row.kind === 'erc20' && isWrapEvent(row, folder, dataset),
+    ).length;
+    for (const [kind, name] of Object.entries(KIND_OF)) {
+      const expected = summary.transferRows[kind as keyof typeof KIND_OF] + (kind === 'erc20' ? wrapped : 0);
+      assert.equal(counts[name] ?? 0, expected, name);
+    }
+  });
+}
+
+/** Whether the decoder of the collection, which knows no wrapped coins, lacks this transfer. */
+function isWrapEvent(row: IndexedTransfer, folder: string, dataset: string): boolean {
+  const known = new Set(
+    readExpected(folder, dataset, 'transfers').map(({ hash, logIndex }) => `${hash} ${logIndex}`),
+  );
+  return !known.has(`${row.hash} ${row.logIndex}`);
+}
+
+it('the Monad devnet recording indexes without a skipped block, by finalized head', async (t) => {
+  const index = await indexed(t, 'monad-devnet-1-400-notrace', 400, 1);
+  if (index === null) return;
+  const { daemon, transfers } = index;
+  assert.equal(transfers.length, 48);
+  assert.ok(transfers.every(({ kind, amount }) => kind === 'native_direct' && amount === 1000n * 10n ** 18n));
+  const status = daemon.daemon.status();
+  assert.equal(status.startBlock, 1);
+  assert.equal(status.capabilities?.traces, null);
+  const [first] = transfers;
+  const summary = await daemon.get<{ firstFundingSource: string }>('wallet_summary', {
+    address: first?.to ?? '',
+  });
+  assert.equal(summary.firstFundingSource, first?.from);
+});
