@@ -62,7 +62,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   const shared = {
     ...options,
     gate,
-    replies: new Replies(),
+    replies: new Replies(options.log),
     cors: corsLines(settings.cors_origins),
   };
   const endHealth = addHealthRoutes(app, shared);

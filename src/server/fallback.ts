@@ -24,13 +24,19 @@ export function addFallback(app: TemplatedApp, routes: FallbackRoutes): void {
   const meter = routeMeter(routes.metrics, 'other');
 
   app.options('/*', (res, req) => {
-    replies.now(res, { status: 204, lines: cors(req) + PREFLIGHT_LINES, body: null, cache: 'no-store' });
+    replies.now(res, () => ({
+      status: 204,
+      lines: cors(req) + PREFLIGHT_LINES,
+      body: null,
+      cache: 'no-store',
+    }));
   });
   app.any('/*', (res: HttpResponse, req: HttpRequest) => {
     const began = performance.now();
-    const answer = refusal(req, routes);
-    replies.now(res, answer);
-    meter(answer.status, began);
+    meter(
+      replies.now(res, () => refusal(req, routes)),
+      began,
+    );
   });
 }
 

@@ -47,8 +47,10 @@ function addRoute(
   const meter = routeMeter(metrics, path);
   app.get(path, (res, req) => {
     const began = performance.now();
-    const { status, body } = answer();
-    replies.now(res, jsonAnswer(status, JSON.stringify(body), cors(req)));
-    meter(status, began);
+    const sent = replies.now(res, () => {
+      const { status, body } = answer();
+      return jsonAnswer(status, JSON.stringify(body), cors(req));
+    });
+    meter(sent, began);
   });
 }

@@ -19,7 +19,7 @@ import { callerOf, type Gate, KEY_PARAMETER } from './gate.ts';
 import { type HttpMetrics, routeMeter } from './meter.ts';
 import { readQuery } from './query-string.ts';
 import type { Replies } from './reply.ts';
-import type { HttpRequest, HttpResponse, TemplatedApp } from './uws.ts';
+import { type HttpRequest, type HttpResponse, queryOf, type TemplatedApp } from './uws.ts';
 
 /** Bytes of a REST request body. */
 const MAX_BODY_BYTES = 64 * 1024;
@@ -57,7 +57,7 @@ function getHandler(prepared: PreparedEndpoint, routes: RestRoutes) {
     const lines = cors + allowanceLines(verdict);
     return answerSafely(prepared, routes, lines, () => {
       const context = contextFor(key, routes);
-      const query = req.getQuery();
+      const query = queryOf(req);
       const tag = entityTag(context.head, path, query);
       const tagged = `${lines}${blockLine(context)}\r\nETag: ${tag}`;
       if (matchesTag(req.getHeader('if-none-match'), tag)) {
@@ -70,9 +70,10 @@ function getHandler(prepared: PreparedEndpoint, routes: RestRoutes) {
 
   return (res: HttpResponse, req: HttpRequest): void => {
     const began = performance.now();
-    const answered = answer(req);
-    routes.replies.now(res, answered);
-    meter(answered.status, began);
+    meter(
+      routes.replies.now(res, () => answer(req)),
+      began,
+    );
   };
 }
 
@@ -81,30 +82,33 @@ function postHandler(prepared: PreparedEndpoint, routes: RestRoutes) {
 
   return (res: HttpResponse, req: HttpRequest): void => {
     const began = performance.now();
-    const reply = (answer: Answer) => {
-      routes.replies.now(res, answer);
-      meter(answer.status, began);
-    };
-    const cors = routes.cors(req);
-    const key = callerOf(routes.gate, req);
-    if (key === null) return reply({ ...unauthorized(cors), close: true });
-    const verdict = routes.gate.limiter.take(key, 1);
-    if (!verdict.ok) return reply(limitedAnswer(verdict, cors));
-    const lines = cors + allowanceLines(verdict);
-    if (!isJson(req.getHeader('content-type'))) {
-      return reply(
-        errorAnswer(new RequestError(415, 'unsupported_media_type', 'send application/json'), lines),
+    const reply = routes.replies.later(
+      res,
+      (status) => meter(status, began),
+      () => undefined,
+    );
+    reply.attempt(() => {
+      const cors = routes.cors(req);
+      const key = callerOf(routes.gate, req);
+      if (key === null) return reply.send({ ...unauthorized(cors), close: true });
+      const verdict = routes.gate.limiter.take(key, 1);
+      if (!verdict.ok) return reply.send(limitedAnswer(verdict, cors));
+      const lines = cors + allowanceLines(verdict);
+      const refusal = bodyRefusal(req, lines);
+      if (refusal !== null) return reply.send(refusal);
+      collectBody(res, MAX_BODY_BYTES, (body) =>
+        reply.send(body === null ? tooLarge(lines) : answerBody(prepared, routes, key, lines, body)),
       );
-    }
-    if (announcesMoreThan(req, MAX_BODY_BYTES)) return reply(tooLarge(lines));
-
-    const later = routes.replies.later(res, () => undefined);
-    collectBody(res, MAX_BODY_BYTES, (body) => {
-      const answer = body === null ? tooLarge(lines) : answerBody(prepared, routes, key, lines, body);
-      later(answer);
-      meter(answer.status, began);
     });
   };
+}
+
+/** What is wrong with a body by its headers alone. */
+function bodyRefusal(req: HttpRequest, lines: string): Answer | null {
+  if (!isJson(req.getHeader('content-type'))) {
+    return errorAnswer(new RequestError(415, 'unsupported_media_type', 'send application/json'), lines);
+  }
+  return announcesMoreThan(req, MAX_BODY_BYTES) ? tooLarge(lines) : null;
 }
 
 function answerBody(

@@ -1,6 +1,7 @@
 /** Writing answers to sockets. The one place that knows the rules of uWebSockets.js about when and how. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Answer, STATUS_LINES } from './answer.ts';
+import type { Logger } from '../log.ts';
+import { type Answer, errorAnswer, internalError, STATUS_LINES } from './answer.ts';
 import type { HttpResponse } from './uws.ts';
 
 const CACHE_CONTROL = {
@@ -11,21 +12,41 @@ const CACHE_CONTROL = {
 /** How often a closing server looks whether the last late answer is out. */
 const DRAIN_POLL_MS = 10;
 
+/** An answer that is given after the handler of its request returned. */
+export interface LateReply {
+  /** Writes the answer, or does nothing when the client has gone. */
+  send(answer: Answer): void;
+  /** Runs a part of the handling; if it throws, the answer is a 500. */
+  attempt(part: () => void): void;
+}
+
 /** Writes answers and keeps track of those still owed. */
 export class Replies {
+  private readonly log: Logger;
   private owed = 0;
   private closing = false;
 
-  /** Answers within the handler of the request, where the socket is corked already. */
-  now(res: HttpResponse, answer: Answer): void {
-    this.write(res, answer);
+  constructor(log: Logger) {
+    this.log = log;
   }
 
   /**
-   * Must be called in the handler of a request that is answered after the handler returned. The function it gives
-   * writes the answer, or does nothing when the client has gone; `onGone` is called once when the client goes first.
+   * Answers within the handler of the request, where the socket is corked already, and returns the status. The
+   * library ends the process when a handler leaves a request unanswered, so a `respond` that throws is a 500.
    */
-  later(res: HttpResponse, onGone: () => void): (answer: Answer) => void {
+  now(res: HttpResponse, respond: () => Answer): Answer['status'] {
+    let answer: Answer;
+    try {
+      answer = respond();
+    } catch (error) {
+      answer = this.failure(error);
+    }
+    this.write(res, answer);
+    return answer.status;
+  }
+
+  /** Must be called in the handler of a request that is answered later. One of `sent` and `gone` is called, once. */
+  later(res: HttpResponse, sent: (status: number) => void, gone: () => void): LateReply {
     let open = true;
     this.owed++;
     const settle = () => {
@@ -35,13 +56,22 @@ export class Replies {
     res.onAborted(() => {
       if (!open) return;
       settle();
-      onGone();
+      gone();
     });
-    return (answer) => {
+    const send = (answer: Answer) => {
       if (!open) return;
       settle();
       res.cork(() => this.write(res, answer));
+      sent(answer.status);
     };
+    const attempt = (part: () => void) => {
+      try {
+        part();
+      } catch (error) {
+        send(this.failure(error));
+      }
+    };
+    return { send, attempt };
   }
 
   /** From now on connections close behind their answers. Resolves when none is owed any more, after `timeoutMs` at most. */
@@ -51,15 +81,19 @@ export class Replies {
     while (this.owed > 0 && performance.now() < deadline) await sleep(DRAIN_POLL_MS);
   }
 
+  private failure(error: unknown): Answer {
+    this.log.error({ err: error }, 'request failed');
+    return errorAnswer(internalError(), '');
+  }
+
   /**
    * All header lines go out in one call, as the value of the first: each call into the library costs 0.15 us, and an
    * answer has nine lines.
    */
   private write(res: HttpResponse, { status, lines, body, cache, close }: Answer): void {
-    const last = (close ?? false) || this.closing;
     if (status !== 200) res.writeStatus(STATUS_LINES[status]);
     res.writeHeader('Cache-Control', CACHE_CONTROL[cache] + lines);
-    if (body === null) res.endWithoutBody(undefined, last);
-    else res.end(body, last);
+    if (body === null) res.endWithoutBody();
+    else res.end(body, (close ?? false) || this.closing);
   }
 }

@@ -29,44 +29,44 @@ export function addRpcRoute(app: TemplatedApp, { rpc, gate, replies, cors, metri
 
   app.post(RPC_PATH, (res: HttpResponse, req: HttpRequest) => {
     const began = performance.now();
-    const corsLines = cors(req);
-    const key = callerOf(gate, req);
-    if (key === null) {
-      replies.now(res, { ...unauthorized(corsLines), close: true });
-      return meter(401, began);
-    }
     const gone = new AbortController();
-    const later = replies.later(res, () => gone.abort());
-    const reply = (answer: Answer) => {
-      later(answer);
-      meter(answer.status, began);
-    };
-    // Charged once the number of calls is known; a body that is never read counts as one.
-    let lines = corsLines;
-    const charge = (calls: number) => {
-      const verdict = gate.limiter.take(key, calls);
-      lines += allowanceLines(verdict);
-      return verdict.ok ? null : verdict;
-    };
-    const refuse = () => {
-      charge(1);
-      reply(tooLarge(lines));
-    };
-    if (announcesMoreThan(req, MAX_BODY_BYTES)) return refuse();
-
-    collectBody(res, MAX_BODY_BYTES, (body) => {
-      if (body === null) return refuse();
-      rpc.answer(body, charge, gone.signal).then(
-        (answer) => reply(fromRpc(answer, lines)),
-        (error: unknown) => {
-          if (gone.signal.aborted) return;
-          log.error({ err: error, route: RPC_PATH }, 'request failed');
-          const text = errorText('null', { code: RpcCode.internal, message: 'internal error' });
-          reply(jsonAnswer(500, text, lines));
-        },
-      );
+    const reply = replies.later(
+      res,
+      (status) => meter(status, began),
+      () => gone.abort(),
+    );
+    reply.attempt(() => {
+      let lines = cors(req);
+      const key = callerOf(gate, req);
+      if (key === null) return reply.send({ ...unauthorized(lines), close: true });
+      // Charged once the number of calls is known; a body that is too large to be read counts as one.
+      const charge = (calls: number) => {
+        const verdict = gate.limiter.take(key, calls);
+        lines += allowanceLines(verdict);
+        return verdict.ok ? null : verdict;
+      };
+      const answerBody = (body: Buffer | null) => {
+        if (body === null) {
+          charge(1);
+          return reply.send(tooLarge(lines));
+        }
+        rpc.answer(body, charge, gone.signal).then(
+          (answer) => reply.send(fromRpc(answer, lines)),
+          (error: unknown) => {
+            if (gone.signal.aborted) return;
+            log.error({ err: error, route: RPC_PATH }, 'request failed');
+            reply.send(internalError(lines));
+          },
+        );
+      };
+      if (announcesMoreThan(req, MAX_BODY_BYTES)) answerBody(null);
+      else collectBody(res, MAX_BODY_BYTES, answerBody);
     });
   });
+}
+
+function internalError(lines: string): Answer {
+  return jsonAnswer(500, errorText('null', { code: RpcCode.internal, message: 'internal error' }), lines);
 }
 
 function fromRpc({ status, body, retryAfter }: RpcAnswer, lines: string): Answer {

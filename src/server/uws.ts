@@ -35,3 +35,9 @@ export {
   us_listen_socket_close,
   us_socket_local_port,
 };
+
+/** The raw query string, empty when there is none: the library then gives undefined, whatever its types say. */
+export function queryOf(req: HttpRequest): string {
+  const query: string | undefined = req.getQuery();
+  return query ?? '';
+}

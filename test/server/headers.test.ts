@@ -1,0 +1,95 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { address } from '../support/index-fixture.ts';
+import { serve } from './serving.ts';
+
+const SUMMARY = `/api/wallet_summary?address=${address('alice')}`;
+
+test('an answer names its block and its tag, and may be kept for revalidation only', async (t) => {
+  const { fetch, index } = await serve(t);
+  index.append([{}, { a: [{ from: 'bob', to: 'alice' }] }]);
+  const { headers } = await fetch(SUMMARY);
+  assert.equal(headers.get('x-indexed-block'), '2');
+  assert.match(headers.get('etag') ?? '', /^W\/"2-[0-9a-f]{16}-[0-9a-z]+"$/);
+  assert.equal(headers.get('cache-control'), 'private, max-age=0, must-revalidate');
+  assert.equal(headers.get('content-type'), 'application/json');
+  assert.equal(headers.get('access-control-allow-origin'), '*');
+  assert.match(headers.get('access-control-expose-headers') ?? '', /X-Indexed-Block.*RateLimit-Limit/);
+});
+
+test('If-None-Match gives 304 until another block or another URL is asked for', async (t) => {
+  const { fetch, index } = await serve(t);
+  index.append([{ a: [{ from: 'bob', to: 'alice' }] }, {}]);
+  const etag = (await fetch(SUMMARY)).headers.get('etag') ?? '';
+  const status = async (path: string, tag: string) =>
+    (await fetch(path, { headers: { 'If-None-Match': tag } })).status;
+
+  const same = await fetch(SUMMARY, { headers: { 'If-None-Match': etag } });
+  assert.equal(same.status, 304);
+  assert.equal(await same.text(), '');
+  assert.equal(same.headers.get('etag'), etag);
+  assert.equal(same.headers.get('x-indexed-block'), '2');
+  assert.notEqual(same.headers.get('ratelimit-limit'), null);
+  assert.equal(await status(SUMMARY, `"other", ${etag.slice(2)}`), 304);
+  assert.equal(await status(SUMMARY, '*'), 304);
+  assert.equal(await status(SUMMARY, '"other"'), 200);
+  assert.equal(await status(`/api/wallet_summary?address=${address('bob')}`, etag), 200);
+
+  index.writer.rollback(1);
+  index.append([{}], 'other branch');
+  assert.equal(await status(SUMMARY, etag), 200, 'another block at the same height');
+});
+
+test('errors are not to be kept and carry no tag', async (t) => {
+  const { fetch, index } = await serve(t);
+  index.append([{}]);
+  const response = await fetch('/api/wallet_summary?address=nonsense');
+  assert.equal(response.status, 400);
+  assert.equal(response.headers.get('cache-control'), 'no-store');
+  assert.equal(response.headers.get('etag'), null);
+  assert.notEqual(response.headers.get('ratelimit-remaining'), null);
+});
+
+test('a preflight is answered without a key', async (t) => {
+  const { server } = await serve(t);
+  for (const path of ['/api/wallet_summary', '/api/wallets/batch', '/rpc']) {
+    const response = await fetch(server.url + path, {
+      method: 'OPTIONS',
+      headers: { Origin: 'https://a.example' },
+    });
+    assert.equal(response.status, 204);
+    assert.equal(await response.text(), '');
+    assert.equal(response.headers.get('access-control-allow-origin'), '*');
+    assert.match(response.headers.get('access-control-allow-methods') ?? '', /GET, POST, OPTIONS/);
+    assert.match(response.headers.get('access-control-allow-headers') ?? '', /X-API-Key/);
+  }
+});
+
+test('with configured origins only those are allowed', async (t) => {
+  const { fetch, index } = await serve(t, {
+    settings: { cors_origins: ['https://a.example', 'https://b.example'] },
+  });
+  index.append([{}]);
+  const allowed = await fetch(SUMMARY, { headers: { Origin: 'https://b.example' } });
+  assert.equal(allowed.headers.get('access-control-allow-origin'), 'https://b.example');
+  assert.equal(allowed.headers.get('vary'), 'Origin');
+  for (const origin of ['https://c.example', '']) {
+    const other = await fetch(SUMMARY, { headers: { Origin: origin } });
+    assert.equal(other.headers.get('access-control-allow-origin'), null);
+    assert.equal(other.headers.get('vary'), 'Origin');
+  }
+});
+
+test('each answer is of the newest commit', async (t) => {
+  const { fetch, json, index } = await serve(t);
+  for (let block = 1; block <= 5; block++) {
+    index.append([{ [`tx ${block}`]: [{ from: 'bob', to: 'alice' }] }]);
+    await nextTurn();
+    const response = await fetch(SUMMARY);
+    const body = await json(SUMMARY);
+    assert.equal(response.headers.get('x-indexed-block'), String(block));
+    assert.equal(body.txCount, block);
+    assert.equal(body.lastSeenBlock, block);
+  }
+});

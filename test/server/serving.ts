@@ -1,0 +1,142 @@
+/** A real server over a real index, for tests. */
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+import { z } from 'zod';
+import { openAccess } from '../../src/access/access.ts';
+import type { Tiers } from '../../src/access/tiers.ts';
+import { prepareApi } from '../../src/api/api.ts';
+import { createLogger } from '../../src/log.ts';
+import { createMetrics } from '../../src/metrics.ts';
+import { RpcHandler } from '../../src/rpc/passthrough.ts';
+import { methodPolicy } from '../../src/rpc/policy.ts';
+import { type Server, type ServerSettings, startServer } from '../../src/server/app.ts';
+import type { IndexStatus } from '../../src/types.ts';
+import { HttpTransport } from '../../src/upstream/http.ts';
+import { createIndex, type IndexFixture } from '../support/index-fixture.ts';
+import { tempDir } from '../support/temp-dir.ts';
+
+export const TIERS: Tiers = {
+  free: { requests_per_month: 100_000, requests_per_second: 5, chain_depth: 5 },
+  tiny: { requests_per_month: 3, requests_per_second: 0, chain_depth: 5 },
+  unlimited: { requests_per_month: 0, requests_per_second: 0, chain_depth: 10 },
+};
+
+export interface Serving {
+  index: IndexFixture;
+  server: Server;
+  access: ReturnType<typeof openAccess>;
+  /** An unlimited key. */
+  key: string;
+  state: IndexStatus;
+  logs: string[];
+  metrics: ReturnType<typeof createMetrics>;
+  /** A request with the unlimited key. */
+  fetch(path: string, init?: RequestInit): Promise<Response>;
+  /** The JSON of a GET that must succeed. */
+  json(path: string): Promise<Record<string, unknown>>;
+  post(path: string, body: string | Buffer, headers?: Record<string, string>): Promise<Response>;
+}
+
+export interface ServingOptions {
+  index?: IndexFixture;
+  upstream?: string;
+  timeoutMs?: number;
+  settings?: Partial<ServerSettings>;
+}
+
+export async function serve(t: TestContext, options: ServingOptions = {}): Promise<Serving> {
+  const index = options.index ?? createIndex(t);
+  const { db, snapshot } = index.snapshot(t);
+  const access = openAccess(join(tempDir(t), 'keys.db'), TIERS);
+  const { key } = access.keys.create({ name: 'test', tier: 'unlimited' });
+  const logs: string[] = [];
+  const log = createLogger({ level: 'debug', format: 'json', write: (line) => logs.push(line) });
+  const metrics = createMetrics();
+  const transport = new HttpTransport({
+    url: options.upstream ?? 'http://127.0.0.1:9',
+    timeoutMs: options.timeoutMs ?? 5_000,
+    maxSockets: 16,
+    maxWaiting: 1_000,
+    maxResponseBytes: 64 * 1024 * 1024,
+  });
+  const state = statusAt(null);
+  const server = await startServer({
+    settings: {
+      host: '127.0.0.1',
+      port: 0,
+      tls_cert: '',
+      tls_key: '',
+      cors_origins: ['*'],
+      ...options.settings,
+    },
+    api: prepareApi({ db, nativeSymbol: 'MON' }, snapshot),
+    rpc: new RpcHandler({
+      transport,
+      allowed: methodPolicy({ allow: ['debug_traceCall'] }),
+      slowMs: 1_000,
+      log,
+      metrics,
+    }),
+    access,
+    indexState: () => state,
+    readyLag: 10,
+    metrics,
+    log,
+  });
+  t.after(async () => {
+    await server.close();
+    await transport.close();
+    access.close();
+    metrics.close();
+  });
+  const call = (path: string, init: RequestInit = {}) =>
+    fetch(server.url + path, { ...init, headers: { 'X-API-Key': key, ...init.headers } });
+  return {
+    index,
+    server,
+    access,
+    key,
+    state,
+    logs,
+    metrics,
+    fetch: call,
+    async json(path) {
+      const response = await call(path);
+      const text = await response.text();
+      if (response.status !== 200) throw new Error(`${path}: HTTP ${response.status} ${text}`);
+      return z.record(z.string(), z.unknown()).parse(JSON.parse(text));
+    },
+    post: (path, body, headers) =>
+      call(path, { method: 'POST', body, headers: { 'Content-Type': 'application/json', ...headers } }),
+  };
+}
+
+const ERROR_BODY = z.object({
+  error: z.object({ code: z.string(), message: z.string(), param: z.string().optional() }),
+  retryAfter: z.int().optional(),
+});
+
+/** The body of a REST error. */
+export async function errorOf(response: Response): Promise<z.infer<typeof ERROR_BODY>> {
+  return ERROR_BODY.parse(await response.json());
+}
+
+/** The state of an indexer that follows and stands at this block, or has not begun. */
+export function statusAt(block: number | null): IndexStatus {
+  return {
+    phase: block === null ? 'starting' : 'following',
+    reason: null,
+    startBlock: block === null ? null : 1,
+    head: block === null ? null : { number: block, hash: `0x${'ab'.repeat(32)}` },
+    headTimestamp: block === null ? null : 1_700_000_000,
+    nodeHead: block,
+    blocksPerSecond: 0,
+    transfersPerSecond: 0,
+    transfers: 0,
+    capabilities: null,
+    skippedLogs: {},
+    reorgs: 0,
+    deepestReorg: 0,
+    lastCommitAt: null,
+  };
+}
