@@ -57,7 +57,7 @@ export function bigIntToBytes(value: bigint): Uint8Array {
   return Buffer.from(digits.length % 2 === 0 ? digits : `0${digits}`, 'hex');
 }
 
-/** Quantity (`0x1b4`) of a non-negative safe integer. */
-export function toQuantity(value: number): Hex {
+/** Quantity (`0x1b4`) of a non-negative integer. */
+export function toQuantity(value: number | bigint): Hex {
   return `0x${value.toString(16)}`;
 }

@@ -1,4 +1,5 @@
 /** The text of a block, its receipts and its call trees, as a node would send them. */
+import { toQuantity } from '../../lib/hex.ts';
 import type { Hex } from '../../types.ts';
 import type { CallFrame, Transaction, TransactionLog } from './transaction.ts';
 
@@ -45,11 +46,6 @@ export interface IncludedTransaction {
   firstLogIndex: number;
 }
 
-/** `0x`-prefixed quantity without leading zeros. */
-function quantity(value: number | bigint): Hex {
-  return `0x${value.toString(16)}`;
-}
-
 function addressOrNull(address: Hex | null): string {
   return address === null ? 'null' : `"${address}"`;
 }
@@ -57,10 +53,10 @@ function addressOrNull(address: Hex | null): string {
 /** Result of `eth_getBlockByNumber [n, true]`. */
 export function blockJson(header: BlockHeader, transactions: readonly string[]): string {
   return (
-    `{"hash":"${header.hash}","parentHash":"${header.parentHash}","number":"${quantity(header.number)}"` +
-    `,"timestamp":"${quantity(header.timestamp)}","miner":"${header.miner}"` +
-    `,"baseFeePerGas":"${quantity(header.baseFee)}","difficulty":"0x0","extraData":"0x"` +
-    `,"gasLimit":"0x11e1a300","gasUsed":"${quantity(header.gasUsed)}"` +
+    `{"hash":"${header.hash}","parentHash":"${header.parentHash}","number":"${toQuantity(header.number)}"` +
+    `,"timestamp":"${toQuantity(header.timestamp)}","miner":"${header.miner}"` +
+    `,"baseFeePerGas":"${toQuantity(header.baseFee)}","difficulty":"0x0","extraData":"0x"` +
+    `,"gasLimit":"0x11e1a300","gasUsed":"${toQuantity(header.gasUsed)}"` +
     `,"logsBloom":"${header.hasLogs ? FULL_BLOOM : EMPTY_BLOOM}","mixHash":"${header.mixHash}"` +
     `,"nonce":"0x0000000000000000","receiptsRoot":"${header.receiptsRoot}","sha3Uncles":"${EMPTY_UNCLES}"` +
     `,"size":"0x400","stateRoot":"${header.stateRoot}","transactionsRoot":"${header.transactionsRoot}"` +
@@ -73,15 +69,15 @@ export function transactionJson(included: IncludedTransaction): string {
   const { transaction, gasPrice, type } = included;
   const fees =
     type === 2
-      ? `,"maxFeePerGas":"${quantity(gasPrice * 2n)}","maxPriorityFeePerGas":"${quantity(included.priorityFee)}"`
+      ? `,"maxFeePerGas":"${toQuantity(gasPrice * 2n)}","maxPriorityFeePerGas":"${toQuantity(included.priorityFee)}"`
       : '';
   return (
-    `{"blockHash":"${included.blockHash}","blockNumber":"${quantity(included.blockNumber)}"` +
-    `,"from":"${transaction.from}","gas":"${quantity(included.gasUsed * 2)}","gasPrice":"${quantity(gasPrice)}"` +
-    `${fees},"hash":"${included.hash}","input":"${transaction.input}","nonce":"${quantity(included.nonce)}"` +
-    `,"to":${addressOrNull(transaction.to)},"transactionIndex":"${quantity(included.index)}"` +
-    `,"value":"${quantity(transaction.value)}","type":"${quantity(type)}"` +
-    `${type === 2 ? ',"accessList":[],"yParity":"0x1"' : ''},"chainId":"${quantity(included.chainId)}"` +
+    `{"blockHash":"${included.blockHash}","blockNumber":"${toQuantity(included.blockNumber)}"` +
+    `,"from":"${transaction.from}","gas":"${toQuantity(included.gasUsed * 2)}","gasPrice":"${toQuantity(gasPrice)}"` +
+    `${fees},"hash":"${included.hash}","input":"${transaction.input}","nonce":"${toQuantity(included.nonce)}"` +
+    `,"to":${addressOrNull(transaction.to)},"transactionIndex":"${toQuantity(included.index)}"` +
+    `,"value":"${toQuantity(transaction.value)}","type":"${toQuantity(type)}"` +
+    `${type === 2 ? ',"accessList":[],"yParity":"0x1"' : ''},"chainId":"${toQuantity(included.chainId)}"` +
     `,"v":"0x1","r":"${included.r}","s":"${included.s}"}`
   );
 }
@@ -91,15 +87,15 @@ export function receiptJson(included: IncludedTransaction): string {
   const { transaction } = included;
   const logs = transaction.logs.map((log, i) => logJson(included, log, included.firstLogIndex + i));
   return (
-    `{"blockHash":"${included.blockHash}","blockNumber":"${quantity(included.blockNumber)}"` +
+    `{"blockHash":"${included.blockHash}","blockNumber":"${toQuantity(included.blockNumber)}"` +
     `,"contractAddress":${addressOrNull(transaction.created)}` +
-    `,"cumulativeGasUsed":"${quantity(included.cumulativeGasUsed)}"` +
-    `,"effectiveGasPrice":"${quantity(included.gasPrice)}","from":"${transaction.from}"` +
-    `,"gasUsed":"${quantity(included.gasUsed)}","logs":[${logs.join(',')}]` +
+    `,"cumulativeGasUsed":"${toQuantity(included.cumulativeGasUsed)}"` +
+    `,"effectiveGasPrice":"${toQuantity(included.gasPrice)}","from":"${transaction.from}"` +
+    `,"gasUsed":"${toQuantity(included.gasUsed)}","logs":[${logs.join(',')}]` +
     `,"logsBloom":"${logs.length > 0 ? FULL_BLOOM : EMPTY_BLOOM}"` +
     `,"status":"${transaction.succeeded ? '0x1' : '0x0'}","to":${addressOrNull(transaction.to)}` +
-    `,"transactionHash":"${included.hash}","transactionIndex":"${quantity(included.index)}"` +
-    `,"type":"${quantity(included.type)}"}`
+    `,"transactionHash":"${included.hash}","transactionIndex":"${toQuantity(included.index)}"` +
+    `,"type":"${toQuantity(included.type)}"}`
   );
 }
 
@@ -107,9 +103,9 @@ function logJson(included: IncludedTransaction, log: TransactionLog, logIndex: n
   const topics = log.topics.map((topic) => `"${topic}"`).join(',');
   return (
     `{"address":"${log.address}","topics":[${topics}],"data":"${log.data}"` +
-    `,"blockNumber":"${quantity(included.blockNumber)}","transactionHash":"${included.hash}"` +
-    `,"transactionIndex":"${quantity(included.index)}","blockHash":"${included.blockHash}"` +
-    `,"logIndex":"${quantity(logIndex)}","removed":false}`
+    `,"blockNumber":"${toQuantity(included.blockNumber)}","transactionHash":"${included.hash}"` +
+    `,"transactionIndex":"${toQuantity(included.index)}","blockHash":"${included.blockHash}"` +
+    `,"logIndex":"${toQuantity(logIndex)}","removed":false}`
   );
 }
 
@@ -124,7 +120,7 @@ function frameJson(frame: CallFrame): string {
   const error = frame.error === undefined ? '' : `,"error":"${frame.error}"`;
   const calls = frame.calls === undefined ? '' : `,"calls":[${frame.calls.map(frameJson).join(',')}]`;
   // A static call carries no value at all, as in the tracer's own answers.
-  const value = frame.type === 'STATICCALL' ? '' : `,"value":"${quantity(frame.value)}"`;
+  const value = frame.type === 'STATICCALL' ? '' : `,"value":"${toQuantity(frame.value)}"`;
   return (
     `{"from":"${frame.from}","gas":"0x2dc6c0","gasUsed":"0x5a3c",${to}"input":"${frame.input}"` +
     `${output}${error}${calls}${value},"type":"${frame.type}"}`
