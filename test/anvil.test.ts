@@ -1,0 +1,182 @@
+/** The whole daemon against a real development node: live following, reorgs, bursts and contracts that come and go. */
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { createPublicClient, http } from 'viem';
+import { type Anvil, startAnvil } from '../src/dev/anvil.ts';
+import { deployDemo } from '../src/dev/deploy.ts';
+import { makeTraffic } from '../src/dev/traffic.ts';
+import { startTestDaemon, type TestDaemon } from './support/daemon.ts';
+import { dumpIndex } from './support/dump.ts';
+import { indexedTransfers } from './support/index-rows.ts';
+import { tempDir } from './support/temp-dir.ts';
+import { waitFor } from './support/wait.ts';
+
+async function start(t: TestContext, options: { dataDir?: string } = {}) {
+  const anvil = await startAnvil({ manual: true });
+  t.after(() => anvil.stop());
+  const daemon = await startTestDaemon(t, {
+    flags: { '--node-http': anvil.url, '--node-ws': anvil.wsUrl },
+    ...options,
+  });
+  return { anvil, daemon };
+}
+
+const headOf = async (anvil: Anvil): Promise<number> => Number(await anvil.call('eth_blockNumber'));
+
+async function hashOf(anvil: Anvil, number: number): Promise<string> {
+  const block = (await anvil.call('eth_getBlockByNumber', [`0x${number.toString(16)}`, false])) as {
+    hash: string;
+  };
+  return block.hash;
+}
+
+/** Waits until the index stands at the node's present head, by hash. */
+async function caughtUp(anvil: Anvil, daemon: TestDaemon): Promise<void> {
+  const head = await headOf(anvil);
+  const hash = await hashOf(anvil, head);
+  await waitFor(() => daemon.daemon.status().head?.hash === hash, {
+    what: `the index to reach block ${head} ${hash}`,
+  });
+}
+
+/** The index of the same chain made from nothing. */
+async function freshDump(t: TestContext, anvil: Anvil): Promise<string[]> {
+  const fresh = await startTestDaemon(t, { flags: { '--node-http': anvil.url } });
+  await caughtUp(anvil, fresh);
+  await fresh.daemon.close();
+  return dumpIndex(`${fresh.dataDir}/index.db`);
+}
+
+test('anvil_reorg while following: the index equals one made from the chain that won', async (t) => {
+  const { anvil, daemon } = await start(t);
+  const contracts = await deployDemo(anvil.url, { mine: true });
+  await makeTraffic(anvil.url, contracts, { rounds: 2, mine: true });
+  await caughtUp(anvil, daemon);
+  for (const depth of [1, 3, 8]) {
+    await anvil.call('anvil_reorg', [depth, []]);
+    await caughtUp(anvil, daemon);
+  }
+  await anvil.call('anvil_mine', ['0x2']);
+  await caughtUp(anvil, daemon);
+  const { reorgs, deepestReorg } = daemon.daemon.status();
+  assert.deepEqual({ reorgs, deepestReorg }, { reorgs: 3, deepestReorg: 8 });
+  await daemon.daemon.close();
+  assert.deepEqual(dumpIndex(`${daemon.dataDir}/index.db`), await freshDump(t, anvil));
+});
+
+test('a burst of 500 pooled transactions in one block is indexed whole and in order', async (t) => {
+  const { anvil, daemon } = await start(t);
+  const [from = ''] = (await anvil.call('eth_accounts')) as string[];
+  const receiver = (i: number): string => `0x${(0x1000 + i).toString(16).padStart(40, '0')}`;
+  for (let i = 0; i < 500; i++) {
+    await anvil.call('eth_sendTransaction', [
+      { from, to: receiver(i), value: `0x${(i + 1).toString(16)}`, gas: '0x5208' },
+    ]);
+  }
+  await anvil.call('anvil_mine', ['0x1']);
+  await caughtUp(anvil, daemon);
+  const transfers = indexedTransfers(daemon.dataDir);
+  assert.deepEqual(
+    transfers.map(({ to, amount, kind }) => [to, amount, kind]),
+    Array.from({ length: 500 }, (_, i) => [receiver(i), BigInt(i + 1), 'native_direct']),
+  );
+  const summary = await daemon.get('wallet_summary', { address: from });
+  assert.equal(summary['txCount'], 500);
+});
+
+test('after demo traffic every account holds what its indexed native transfers and fees explain', async (t) => {
+  const { anvil, daemon } = await start(t);
+  const contracts = await deployDemo(anvil.url, { mine: true });
+  await makeTraffic(anvil.url, contracts, { rounds: 2, mine: true });
+  await caughtUp(anvil, daemon);
+  const client = createPublicClient({ transport: http(anvil.url) });
+  const fees = await feesPaid(anvil);
+  const burned = await burnedContracts(anvil);
+  const net = new Map<string, bigint>();
+  for (const { kind, from, to, amount } of indexedTransfers(daemon.dataDir)) {
+    if (!kind.startsWith('native')) continue;
+    net.set(from, (net.get(from) ?? 0n) - amount);
+    net.set(to, (net.get(to) ?? 0n) + amount);
+  }
+  assert.ok(net.size > 50, `${net.size} accounts moved native value`);
+  for (const [address, sum] of net) {
+    const account = address as `0x${string}`;
+    const before = await client.getBalance({ address: account, blockNumber: 0n });
+    const after = await client.getBalance({ address: account });
+    // What a contract leaves to itself in the transaction that made it is burned (EIP-6780), which is no transfer.
+    const explained = burned.has(address) ? 0n : before + sum - (fees.get(address) ?? 0n);
+    assert.equal(after, explained, `balance of ${address}`);
+  }
+  assert.ok(burned.size > 0, 'the traffic holds a contract that destroyed itself in its own favour');
+});
+
+/** Contracts that named themselves as beneficiary of their SELFDESTRUCT. */
+async function burnedContracts(anvil: Anvil): Promise<Set<string>> {
+  const burned = new Set<string>();
+  const head = await headOf(anvil);
+  for (let number = 1; number <= head; number++) {
+    const traces = (await anvil.call('trace_block', [`0x${number.toString(16)}`])) as {
+      type: string;
+      error?: string;
+      action: { address?: string; refundAddress?: string };
+    }[];
+    for (const { type, error, action } of traces) {
+      if (type === 'suicide' && !error && action.address && action.address === action.refundAddress)
+        burned.add(action.address);
+    }
+  }
+  return burned;
+}
+
+/** Gas fees of every sender over the whole chain; anvil's fee recipient is the zero address, which sends nothing. */
+async function feesPaid(anvil: Anvil): Promise<Map<string, bigint>> {
+  const fees = new Map<string, bigint>();
+  const head = await headOf(anvil);
+  for (let number = 1; number <= head; number++) {
+    const receipts = (await anvil.call('eth_getBlockReceipts', [`0x${number.toString(16)}`])) as Record<
+      string,
+      string
+    >[];
+    for (const { from = '', gasUsed = '0x0', effectiveGasPrice = '0x0' } of receipts) {
+      fees.set(from, (fees.get(from) ?? 0n) + BigInt(gasUsed) * BigInt(effectiveGasPrice));
+    }
+  }
+  return fees;
+}
+
+test('viem works through /rpc as it does with the node itself', async (t) => {
+  const { anvil, daemon } = await start(t);
+  const contracts = await deployDemo(anvil.url, { mine: true });
+  await makeTraffic(anvil.url, contracts, { rounds: 1, mine: true });
+  const direct = createPublicClient({ transport: http(anvil.url) });
+  const through = createPublicClient({
+    transport: http(`${daemon.url}/rpc`, { fetchOptions: { headers: { 'X-API-Key': daemon.key } } }),
+  });
+  const head = BigInt(await headOf(anvil));
+  const asks = (client: typeof direct) =>
+    Promise.all([
+      client.getBlock({ blockNumber: head, includeTransactions: true }),
+      client.getLogs({ fromBlock: 0n, toBlock: head }),
+      client.getChainId(),
+      client.getBlockNumber(),
+      client.getCode({ address: contracts.token }),
+    ]);
+  assert.deepEqual(await asks(through), await asks(direct));
+});
+
+test('an index that follows resumes after a stop while the chain went on and was reorganised', async (t) => {
+  const anvil = await startAnvil({ manual: true });
+  t.after(() => anvil.stop());
+  const dataDir = tempDir(t);
+  const contracts = await deployDemo(anvil.url, { mine: true });
+  await makeTraffic(anvil.url, contracts, { rounds: 1, mine: true });
+  const first = await startTestDaemon(t, { flags: { '--node-http': anvil.url }, dataDir });
+  await caughtUp(anvil, first);
+  await first.daemon.close();
+  await anvil.call('anvil_reorg', [5, []]);
+  await anvil.call('anvil_mine', ['0x3']);
+  const second = await startTestDaemon(t, { flags: { '--node-http': anvil.url }, dataDir });
+  await caughtUp(anvil, second);
+  await second.daemon.close();
+  assert.deepEqual(dumpIndex(`${dataDir}/index.db`), await freshDump(t, anvil));
+});
