@@ -3,7 +3,7 @@ import { accessSync, constants, existsSync, readFileSync, statSync } from 'node:
 import { dirname } from 'node:path';
 import { type Parsed, parseConfig } from '../config.ts';
 import { ConfigError } from '../errors.ts';
-import type { FlagTexts } from './sources.ts';
+import type { FlagTexts } from './flags.ts';
 
 const DEFAULT_FILE = 'atlas.toml';
 
@@ -30,8 +30,8 @@ export function checkPaths({ config, sources }: Parsed): void {
   }
   const folder = nearestExisting(config.data_dir);
   const refusal = `${at('data_dir')}: cannot write to ${config.data_dir}`;
-  tryPath(() => accessSync(folder, constants.W_OK | constants.X_OK), refusal);
   if (!statSync(folder).isDirectory()) throw new ConfigError(`${refusal}: ${folder} is not a folder`);
+  tryPath(() => accessSync(folder, constants.W_OK | constants.X_OK), refusal);
 }
 
 function readConfigFile(path: string): string {

@@ -11,15 +11,6 @@ const URLS = new Set(['node_http', 'node_ws']);
 /** Widest setting that the column of sources is moved right for. */
 const MAX_COLUMN = 60;
 
-/** Settings by dotted path with secrets masked: what may be shown to anybody. */
-export function publicSettings(parsed: Parsed): { path: string; value: unknown; source: string }[] {
-  return [...flatten(parsed.config)].map(([path, value]) => ({
-    path,
-    value: masked(path, value),
-    source: parsed.sources[path] ?? 'default',
-  }));
-}
-
 export function printConfig(parsed: Parsed): string {
   const lines: { text: string; source?: string }[] = [];
   let table = '';
@@ -32,6 +23,21 @@ export function printConfig(parsed: Parsed): string {
   }
   const width = Math.min(MAX_COLUMN, Math.max(...lines.map((line) => line.text.length)));
   return lines.map(({ text, source }) => (source ? `${text.padEnd(width)}  # ${source}` : text)).join('\n');
+}
+
+/** `{"server.port": {"value": 8650, "source": "default"}, ...}`. */
+export function printConfigJson(parsed: Parsed): string {
+  const entries = publicSettings(parsed).map(({ path, value, source }) => [path, { value, source }]);
+  return JSON.stringify(Object.fromEntries(entries), null, 2);
+}
+
+/** Settings by dotted path with secrets masked: what may be shown to anybody. */
+function publicSettings(parsed: Parsed): { path: string; value: unknown; source: string }[] {
+  return [...flatten(parsed.config)].map(([path, value]) => ({
+    path,
+    value: masked(path, value),
+    source: parsed.sources[path] ?? 'default',
+  }));
 }
 
 function masked(path: string, value: unknown): unknown {

@@ -1,6 +1,7 @@
 /** The places settings come from, each read into values by dotted path with the place they stand at. */
 import { z } from 'zod';
 import { ConfigError } from '../errors.ts';
+import { FLAGS, type FlagTexts } from './flags.ts';
 import { nearest } from './nearest.ts';
 import { flatten, isTable, isTableSchema, type Leaves, schemaAt, type Table } from './tree.ts';
 
@@ -11,27 +12,6 @@ export interface Given {
   source: string;
   where: string;
 }
-
-/** The flags that set something: what they set, and their line of `--help`. */
-export const FLAGS = [
-  { flag: '--node-http', value: '<url>', path: 'node_http', help: "the node's JSON-RPC over HTTP" },
-  { flag: '--node-ws', value: '<url>', path: 'node_ws', help: "the node's WebSocket" },
-  { flag: '--data-dir', value: '<dir>', path: 'data_dir', help: 'folder of index.db and keys.db' },
-  { flag: '--host', value: '<host>', path: 'server.host', help: 'address to listen on' },
-  { flag: '--port', value: '<port>', path: 'server.port', help: 'port to listen on' },
-  {
-    flag: '--start-block',
-    value: '<block>',
-    path: 'index.start_block',
-    help: 'first block: N, earliest or latest',
-  },
-  { flag: '--log-format', value: '<format>', path: 'log.format', help: 'pretty or json' },
-  { flag: '--log-level', value: '<level>', path: 'log.level', help: 'debug, info, warn or error' },
-] as const;
-export type Flag = (typeof FLAGS)[number]['flag'];
-
-/** The flags given on the command line, as texts. */
-export type FlagTexts = Partial<Record<Flag, string>>;
 
 const ENV_PREFIX = 'ATLAS_';
 

@@ -9,7 +9,9 @@ export type Table = Record<string, unknown>;
 export type Leaves = Map<string, unknown>;
 
 export function isTable(value: unknown): value is Table {
-  return typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype;
+  if (typeof value !== 'object' || value === null) return false;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === Object.prototype || prototype === null;
 }
 
 /** The schema at a path: of one setting, of a table, or undefined where the path leads nowhere. */

@@ -45,7 +45,7 @@ export function listOf(what: string, test: (value: string) => boolean) {
 /** A height, or one of two names for an end of the chain. */
 export function startBlock() {
   const error = 'must be "earliest", "latest" or a block number';
-  return z.union([z.enum(['earliest', 'latest']), z.int().min(0)], { error });
+  return z.union([z.enum(['earliest', 'latest']), z.int().min(0, { error })], { error });
 }
 
 export function isHttpUrl(value: string): boolean {

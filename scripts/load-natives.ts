@@ -1,0 +1,11 @@
+/** Loads the native modules as the daemon does; run by setup under the pinned Node. What fails is one line on stderr. */
+import { nativeFault } from '../src/cli/native.ts';
+
+try {
+  const { default: Database } = await import('better-sqlite3');
+  new Database(':memory:').close();
+  await import('uWebSockets.js');
+} catch (error) {
+  console.error(nativeFault(error)?.message ?? String(error));
+  process.exitCode = 1;
+}

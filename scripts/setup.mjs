@@ -1,0 +1,97 @@
+/**
+ * Installs what package-lock.json asks for, under the Node the project pins, and checks that it runs here.
+ * Does nothing when that was done before. Runs on any Node from 18 on, so it is plain JavaScript without packages.
+ *
+ *   node scripts/setup.mjs            install where needed, check
+ *   node scripts/setup.mjs --record   write the checksums of the native binaries at hand to native-checksums.json
+ */
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { CHECKSUMS_FILE, checksumProblem, hasBinaries, loadProblem, recordChecksums } from './natives.mjs';
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+const LOCK_FILE = join(ROOT, 'package-lock.json');
+const STAMP_FILE = join(ROOT, 'node_modules', '.atlas-setup');
+
+if (process.argv.includes('--record')) recordChecksums(ROOT);
+else setup();
+
+function setup() {
+  if (readText(STAMP_FILE) === stamp() && hasBinaries(ROOT)) return;
+  if (!fitsLock() || !hasBinaries(ROOT)) install();
+  // Compared before anything of it is run; installing the same package again would not change it.
+  const problem = checksumProblem(ROOT) ?? loadProblem(ROOT);
+  if (problem !== undefined) stop(problem);
+  writeFileSync(STAMP_FILE, stamp());
+  say('everything is in place');
+}
+
+/** What the check was made for: the packages, their checksums and the machine. */
+function stamp() {
+  const hash = createHash('sha256');
+  for (const file of [LOCK_FILE, CHECKSUMS_FILE]) hash.update(readText(file) ?? '');
+  return `${hash.digest('hex')} ${process.platform}-${process.arch}\n`;
+}
+
+/** Whether every package of the lock file is installed in its version; optional ones are left out on other systems. */
+function fitsLock() {
+  const { packages } = JSON.parse(readFileSync(LOCK_FILE, 'utf8'));
+  return Object.entries(packages).every(([path, { version, optional }]) => {
+    const manifest = readText(join(ROOT, path, 'package.json'));
+    return manifest === undefined ? optional === true : JSON.parse(manifest).version === version;
+  });
+}
+
+/**
+ * npm itself must run under the pinned Node: it leaves out the binaries that are not for the Node it runs under.
+ * It is started from another folder, or npx would take that Node from the node_modules that npm is about to remove.
+ */
+function install() {
+  const { node } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')).dependencies;
+  const command = ['npx', '-y', '-p', `node@${node}`, '--', 'npm', '--prefix', ROOT, 'ci', '--include=dev'];
+  say(`installing packages: ${command.join(' ')}`);
+  const { status, error } = spawnSync(command[0], command.slice(1), {
+    cwd: tmpdir(),
+    env: withoutProject(process.env),
+    stdio: 'inherit',
+    shell: process.platform === 'win32',
+  });
+  if (error) stop(`cannot run npx (${error.code}): install npm, which comes with Node.js`);
+  if (status !== 0)
+    stop('npm could not install the packages: see its messages above, then run "npm run setup" again');
+}
+
+/** The environment without what an outer `npm start` or `npm test` says about this project, PATH included. */
+function withoutProject(env) {
+  const kept = Object.entries(env).filter(
+    ([name]) => !/^(npm_config_local_prefix|npm_package_|npm_lifecycle_|INIT_CWD$)/.test(name),
+  );
+  const bins = join(ROOT, 'node_modules', '.bin');
+  const path = (env.PATH ?? '')
+    .split(':')
+    .filter((folder) => folder !== bins)
+    .join(':');
+  return { ...Object.fromEntries(kept), PATH: path };
+}
+
+function readText(file) {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    if (error.code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+function say(message) {
+  console.log(`setup: ${message}`);
+}
+
+function stop(message) {
+  console.error(`setup: ${message}`);
+  process.exit(1);
+}

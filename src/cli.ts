@@ -1,0 +1,68 @@
+/** The command line. Each command is one file in src/cli and one line in `COMMANDS`. */
+import { Command, CommanderError } from 'commander';
+import { addConfig } from './cli/config.ts';
+import { addDev } from './cli/dev.ts';
+import { faultLine, USAGE_FAULT } from './cli/fault.ts';
+import { addInit } from './cli/init.ts';
+import { addKeys } from './cli/keys.ts';
+import { addStart } from './cli/start.ts';
+import { addStatus } from './cli/status.ts';
+import { version } from './cli/version.ts';
+
+/** In the order of `--help`. */
+const COMMANDS = [addInit, addStart, addDev, addKeys, addStatus, addConfig];
+
+const EXAMPLES = `
+Examples:
+  $ atlas-node dev                                       a local chain with traffic, and the daemon beside it
+  $ atlas-node init                                      write atlas.toml and the first key
+  $ atlas-node start --node-http http://127.0.0.1:8545   index a node's chain and serve it
+  $ atlas-node keys create --name app --tier growth
+  $ atlas-node status
+
+Settings: flags over environment (ATLAS_NODE_HTTP, ATLAS_SERVER__PORT, ...) over --config over ./atlas.toml.
+Exit codes: 0 stopped on request, 1 failure while running, 2 bad usage or configuration.`;
+
+process.exitCode = await run(process.argv.slice(2));
+
+/** Runs one command line and returns the exit code; what went wrong is one line on stderr. */
+async function run(args: string[]): Promise<number> {
+  endQuietlyWhenReaderLeaves();
+  try {
+    await buildProgram().parseAsync(args, { from: 'user' });
+    return 0;
+  } catch (error) {
+    if (error instanceof CommanderError && error.exitCode === 0) return 0;
+    const { line, exitCode } = error instanceof CommanderError ? usageFault(error) : faultLine(error);
+    if (line) process.stderr.write(`atlas-node: ${line}\n`);
+    return exitCode;
+  }
+}
+
+function buildProgram(): Command {
+  const program = new Command('atlas-node')
+    .description(
+      'Wallet and token intelligence beside your chain node: index, REST, RPC and streams in one process.',
+    )
+    .version(version)
+    .addHelpText('after', EXAMPLES)
+    .configureOutput({ outputError: () => undefined })
+    .exitOverride();
+  for (const add of COMMANDS) add(program);
+  return program;
+}
+
+/** Commander's own words on one line. Where it has printed the help already there is nothing to add. */
+function usageFault(error: CommanderError): { line: string; exitCode: number } {
+  const message = error.message.replace(/^error: /, '').replace(/\s*\n\s*/g, ' ');
+  const line = error.code === 'commander.help' ? '' : `${message}; see atlas-node --help`;
+  return { line, exitCode: USAGE_FAULT };
+}
+
+/** `atlas-node config show | head` is no failure. */
+function endQuietlyWhenReaderLeaves(): void {
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error;
+    process.exit(0);
+  });
+}

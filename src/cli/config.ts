@@ -1,0 +1,38 @@
+/** `atlas-node config check | show`. */
+import type { Command } from 'commander';
+import type { Loaded } from '../config/load.ts';
+import { addConfigOptions } from './options.ts';
+
+export function addConfig(program: Command): void {
+  const config = program.command('config').description('look at the configuration');
+  addCheck(config);
+  addShow(config);
+}
+
+function addCheck(config: Command): void {
+  const command = config.command('check').description('validate the configuration and the paths it names');
+  const load = addConfigOptions(command);
+  command.action(async () => {
+    const loaded = await load();
+    const { checkPaths } = await import('../config/load.ts');
+    checkPaths(loaded);
+    console.log(`the configuration is valid (${fileName(loaded)})`);
+  });
+}
+
+function addShow(config: Command): void {
+  const command = config
+    .command('show')
+    .description('print the effective configuration with the source of each setting, secrets masked')
+    .option('--json', 'as JSON');
+  const load = addConfigOptions(command);
+  command.action(async ({ json }: { json?: boolean }) => {
+    const loaded = await load();
+    const { printConfig, printConfigJson } = await import('../config/print.ts');
+    console.log(json ? printConfigJson(loaded) : printConfig(loaded));
+  });
+}
+
+function fileName({ file }: Loaded): string {
+  return file ?? 'no ./atlas.toml: defaults, environment and flags';
+}

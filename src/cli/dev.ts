@@ -1,0 +1,15 @@
+/** `atlas-node dev`: a local chain with demo traffic and the daemon beside it. */
+import type { Command } from 'commander';
+
+export function addDev(program: Command): void {
+  program
+    .command('dev')
+    .description(
+      'a local chain (anvil) with demo contracts and traffic, the daemon beside it, a demo key printed',
+    )
+    .action(async () => {
+      const { createLogger } = await import('../log.ts');
+      const { runDev } = await import('../dev/dev.ts');
+      await runDev({}, createLogger({ level: 'info', format: 'auto' }));
+    });
+}

@@ -1,0 +1,29 @@
+/** What an error means to the person at the command line: one line and an exit code. */
+import { ConfigError, FatalError, RequestError } from '../errors.ts';
+import { nativeFault } from './native.ts';
+
+/** Exit code of bad usage or configuration. */
+export const USAGE_FAULT = 2;
+
+/** Exit code of a failure while running. */
+const RUNTIME_FAULT = 1;
+
+export function faultLine(error: unknown): { line: string; exitCode: number } {
+  if (error instanceof ConfigError || error instanceof RequestError) {
+    return { line: oneLine(error.message), exitCode: USAGE_FAULT };
+  }
+  const known = nativeFault(error) ?? error;
+  if (known instanceof FatalError) return { line: oneLine(known.message), exitCode: RUNTIME_FAULT };
+  return { line: defectLine(known), exitCode: RUNTIME_FAULT };
+}
+
+/** A defect of the program itself: the place it was thrown at is what a report needs. */
+function defectLine(error: unknown): string {
+  if (!(error instanceof Error)) return `unexpected failure: ${oneLine(String(error))}`;
+  const place = /\n\s+at (.*)/.exec(error.stack ?? '')?.[1];
+  return `unexpected ${error.name}: ${oneLine(error.message)}${place ? ` at ${place}` : ''}; please report it`;
+}
+
+function oneLine(text: string): string {
+  return text.trim().replace(/\s*\n\s*/g, ' ');
+}

@@ -1,0 +1,78 @@
+/** `atlas-node init`: the configuration file and the first key. */
+import { existsSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import type { Command } from 'commander';
+import { ConfigError } from '../errors.ts';
+import { issuedText } from './keys-print.ts';
+import { withKeys } from './keys-store.ts';
+
+/** The operator's own key: no limits. */
+const FIRST_KEY = { name: 'first', tier: 'unlimited' };
+
+export function addInit(program: Command): void {
+  program
+    .command('init')
+    .description('write atlas.toml and the first key, and print both once')
+    .option('--dir <dir>', 'folder to write to', '.')
+    .action(({ dir }: { dir: string }) => init(resolve(dir)));
+}
+
+async function init(dir: string): Promise<void> {
+  const file = join(dir, 'atlas.toml');
+  if (existsSync(file)) {
+    throw new ConfigError(
+      `${file} exists already and is left as it is: remove it, or choose another folder with --dir`,
+    );
+  }
+  const dataDir = join(dir, 'atlas-data');
+  const text = configText(dataDir);
+  const issued = await withKeys(
+    dataDir,
+    (store) => {
+      writeNew(file, text);
+      return store.create(FIRST_KEY);
+    },
+    { create: true },
+  );
+  console.log(
+    `${file}:\n\n${text}\n${issuedText(issued)}\n\nnext: set node_http in it, then run: ${startLine(dir, file)}`,
+  );
+}
+
+function startLine(dir: string, file: string): string {
+  return dir === process.cwd() ? 'atlas-node start' : `atlas-node start --config ${file}`;
+}
+
+/** The file is the owner's alone, because a token may be added to it. */
+function writeNew(file: string, text: string): void {
+  try {
+    writeFileSync(file, text, { flag: 'wx', mode: 0o600 });
+  } catch (error) {
+    throw new ConfigError(`cannot write ${file}: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+/** The settings most installations change. The folder is absolute, so that any working folder serves. */
+export function configText(dataDir: string): string {
+  return `# atlas-node. Every setting with its default: config.example.toml. In effect: atlas-node config show
+
+# The chain node, over HTTP and WebSocket. An empty node_ws means new blocks are polled for.
+node_http = "http://127.0.0.1:8545"
+node_ws = ""
+
+# index.db (may be deleted and rebuilt) and keys.db (may not) live here.
+data_dir = ${JSON.stringify(dataDir)}
+
+# Token of the operator's panel at /admin; empty turns it off.
+admin_token = ""
+
+[index]
+# First block to index: "earliest", "latest" or a number.
+start_block = "earliest"
+
+[server]
+# REST, RPC and both WebSockets. "0.0.0.0" opens them to other machines.
+host = "127.0.0.1"
+port = 8650
+`;
+}

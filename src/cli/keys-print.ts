@@ -1,0 +1,64 @@
+/** Keys and their usage as text and as JSON. A key itself appears only where it was just issued. */
+import type { IssuedKey, KeyRecord } from '../access/keys.ts';
+import type { MonthlyUsage } from '../access/usage.ts';
+import { table } from './table.ts';
+
+export function issuedText({ key, record }: IssuedKey): string {
+  return `key ${record.id} (${record.name}, tier ${record.tier}), shown this once:\n${key}`;
+}
+
+/** A record as JSON shows it: times in ISO 8601, or null. */
+export function recordJson({ createdAt, rotatedAt, revokedAt, ...record }: KeyRecord) {
+  const iso = (ms: number | null) => (ms === null ? null : new Date(ms).toISOString());
+  return { ...record, createdAt: iso(createdAt), rotatedAt: iso(rotatedAt), revokedAt: iso(revokedAt) };
+}
+
+export function recordsTable(records: KeyRecord[]): string {
+  return table(
+    ['ID', 'NAME', 'TIER', 'KEY', 'CREATED (UTC)', 'STATE'],
+    records.map((key) => [
+      String(key.id),
+      key.name,
+      key.tier,
+      `${key.hint}...`,
+      minute(key.createdAt),
+      stateOf(key),
+    ]),
+  );
+}
+
+/** One key in one month, as JSON shows it. */
+export interface UsageRow {
+  month: string;
+  id: number;
+  name: string;
+  requests: number;
+}
+
+/** Joins counts with the names of their keys; months become `2026-11`. */
+export function usageRows(usage: MonthlyUsage[], records: KeyRecord[]): UsageRow[] {
+  const names = new Map(records.map((record) => [record.id, record.name]));
+  return usage.map(({ key, month, requests }) => ({
+    month: `${Math.floor(month / 100)}-${String(month % 100).padStart(2, '0')}`,
+    id: key,
+    name: names.get(key) ?? '',
+    requests,
+  }));
+}
+
+export function usageTable(rows: UsageRow[]): string {
+  return table(
+    ['MONTH', 'ID', 'NAME', 'REQUESTS'],
+    rows.map((row) => [row.month, String(row.id), row.name, row.requests]),
+  );
+}
+
+function stateOf({ revokedAt, rotatedAt }: KeyRecord): string {
+  if (revokedAt !== null) return `revoked ${minute(revokedAt)}`;
+  return rotatedAt === null ? 'valid' : `valid, rotated ${minute(rotatedAt)}`;
+}
+
+/** Date and time to the minute, UTC. */
+function minute(ms: number): string {
+  return new Date(ms).toISOString().slice(0, 16).replace('T', ' ');
+}

@@ -1,0 +1,117 @@
+/** `atlas-node keys`: API keys on the command line. A running daemon sees each change within a second. */
+import type { Command } from 'commander';
+import type { Config } from '../config.ts';
+import { ConfigError } from '../errors.ts';
+import { issuedText, recordJson, recordsTable, usageRows, usageTable } from './keys-print.ts';
+import { withKeys } from './keys-store.ts';
+import { addConfigOptions, parseId } from './options.ts';
+
+const EXAMPLES = `
+Examples:
+  $ atlas-node keys create --name app --tier growth
+  $ atlas-node keys list --json
+  $ atlas-node keys revoke 3`;
+
+const ID_HELP = 'number of the key, as "keys list" shows it';
+
+interface JsonOption {
+  json?: boolean;
+}
+
+export function addKeys(program: Command): void {
+  const keys = program
+    .command('keys')
+    .description('create, list, revoke and rotate API keys, and see their usage')
+    .addHelpText('after', EXAMPLES);
+  addCreate(keys);
+  addList(keys);
+  addRevoke(keys);
+  addRotate(keys);
+  addUsage(keys);
+}
+
+function addCreate(keys: Command): void {
+  const command = keys
+    .command('create')
+    .description('issue a key; it is shown once')
+    .requiredOption('--name <name>', 'whose key it is')
+    .requiredOption(
+      '--tier <tier>',
+      'its limits: free, growth, pro, unlimited or a tier of the configuration',
+    );
+  const load = keyOptions(command);
+  command.action(async ({ name, tier, json }: JsonOption & { name: string; tier: string }) => {
+    const config = await load();
+    mustBeTier(config, tier);
+    const issued = await withKeys(config.data_dir, (store) => store.create({ name, tier }), { create: true });
+    print(json, issuedText(issued), { key: issued.key, ...recordJson(issued.record) });
+  });
+}
+
+function addList(keys: Command): void {
+  const command = keys.command('list').description('all keys ever issued');
+  const load = keyOptions(command);
+  command.action(async ({ json }: JsonOption) => {
+    const records = await withKeys((await load()).data_dir, (store) => store.list());
+    print(json, recordsTable(records), records.map(recordJson));
+  });
+}
+
+function addRevoke(keys: Command): void {
+  const command = keys
+    .command('revoke')
+    .description('make a key invalid for good')
+    .argument('<id>', ID_HELP, parseId);
+  const load = keyOptions(command);
+  command.action(async (id: number, { json }: JsonOption) => {
+    const record = await withKeys((await load()).data_dir, (store) => store.revoke(id));
+    print(json, `key ${id} (${record.name}) is revoked`, recordJson(record));
+  });
+}
+
+function addRotate(keys: Command): void {
+  const command = keys
+    .command('rotate')
+    .description('replace the secret of a key; the old one is invalid at once')
+    .argument('<id>', ID_HELP, parseId);
+  const load = keyOptions(command);
+  command.action(async (id: number, { json }: JsonOption) => {
+    const issued = await withKeys((await load()).data_dir, (store) => store.rotate(id));
+    print(json, issuedText(issued), { key: issued.key, ...recordJson(issued.record) });
+  });
+}
+
+function addUsage(keys: Command): void {
+  const command = keys
+    .command('usage')
+    .description('requests by month, newest month first')
+    .argument('[id]', ID_HELP, parseId);
+  const load = keyOptions(command);
+  command.action(async (id: number | undefined, { json }: JsonOption) => {
+    const { readUsage } = await import('../access/usage.ts');
+    const rows = await withKeys((await load()).data_dir, (store) => {
+      const records = store.list();
+      if (id !== undefined && !records.some((record) => record.id === id)) {
+        throw new ConfigError(`there is no key ${id}`);
+      }
+      return usageRows(readUsage(store.db, id), records);
+    });
+    print(json, usageTable(rows), rows);
+  });
+}
+
+/** The options of every keys command; the returned function loads the configuration. */
+function keyOptions(command: Command): () => Promise<Config> {
+  command.option('--json', 'as JSON');
+  const load = addConfigOptions(command, ['--data-dir']);
+  return async () => (await load()).config;
+}
+
+function mustBeTier({ tiers }: Config, tier: string): void {
+  if (Object.hasOwn(tiers, tier)) return;
+  throw new ConfigError(`there is no tier "${tier}": choose one of ${Object.keys(tiers).join(', ')}`);
+}
+
+function print(json: boolean | undefined, text: string, value: unknown): void {
+  console.log(json ? JSON.stringify(value, null, 2) : text);
+}

@@ -1,0 +1,38 @@
+/** Options that several commands share. */
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { FLAGS, type Flag, type FlagTexts } from '../config/flags.ts';
+import type { Loaded } from '../config/load.ts';
+
+/**
+ * Adds `--config` and the named flags (all of them by default) to a command.
+ * The returned function loads the configuration they name once the command line is parsed.
+ */
+export function addConfigOptions(
+  command: Command,
+  names: readonly Flag[] = FLAGS.map(({ flag }) => flag),
+): () => Promise<Loaded> {
+  command.option('--config <file>', 'configuration file (default: ./atlas.toml, where it exists)');
+  const flags = FLAGS.filter(({ flag }) => names.includes(flag)).map(({ flag, value, help }) => {
+    const option = new Option(`${flag} ${value}`, help);
+    command.addOption(option);
+    return { flag, attribute: option.attributeName() };
+  });
+  return async () => {
+    const texts: FlagTexts = {};
+    for (const { flag, attribute } of flags) texts[flag] = textOption(command, attribute);
+    const { loadConfig } = await import('../config/load.ts');
+    return loadConfig(textOption(command, 'config'), texts);
+  };
+}
+
+/** A positive whole number among the arguments. */
+export function parseId(text: string): number {
+  if (!/^[1-9]\d{0,14}$/.test(text))
+    throw new InvalidArgumentError('It must be the number that "keys list" shows.');
+  return Number(text);
+}
+
+function textOption(command: Command, attribute: string): string | undefined {
+  const value: unknown = command.getOptionValue(attribute);
+  return typeof value === 'string' ? value : undefined;
+}

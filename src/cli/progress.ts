@@ -1,0 +1,41 @@
+/** The line that shows how filling goes. */
+import type { IndexStatus } from '../types.ts';
+import { duration, grouped } from './table.ts';
+
+/** Blocks the node has and the index has not, or null while one of the two is unknown. */
+export function lagBlocks({ head, nodeHead, startBlock }: IndexStatus): number | null {
+  if (nodeHead === null) return null;
+  const indexed = head?.number ?? (startBlock === null ? null : startBlock - 1);
+  return indexed === null ? null : Math.max(0, nodeHead - indexed);
+}
+
+/** Seconds until the head is reached at the present rate, or null where there is no rate. */
+export function etaSeconds(status: IndexStatus): number | null {
+  const lag = lagBlocks(status);
+  if (lag === 0) return 0;
+  return lag === null || status.blocksPerSecond <= 0 ? null : lag / status.blocksPerSecond;
+}
+
+/** One line of at most `columns` characters; empty when there is nothing to wait for. */
+export function progressLine(status: IndexStatus, columns: number): string {
+  return partsOf(status)
+    .reduce((line, part) => (`${line}  ${part}`.length < columns ? `${line}  ${part}`.trimStart() : line), '')
+    .slice(0, columns);
+}
+
+/** The most telling part first: what does not fit is left out from the end. */
+function partsOf(status: IndexStatus): string[] {
+  const { phase, reason, head, nodeHead } = status;
+  if (phase === 'following') return [];
+  if (phase === 'starting') return [`waiting for the node${reason ? `: ${reason}` : ''}`];
+  if (phase === 'paused') return [`paused${reason ? `: ${reason}` : ''}`];
+  const eta = etaSeconds(status);
+  const lag = lagBlocks(status);
+  return [
+    `block ${head ? grouped(head.number) : '-'}${nodeHead === null ? '' : ` of ${grouped(nodeHead)}`}`,
+    `${grouped(status.blocksPerSecond)} blocks/s`,
+    `${grouped(status.transfersPerSecond)} transfers/s`,
+    `lag ${lag === null ? 'unknown' : grouped(lag)}`,
+    `ETA ${eta === null ? 'unknown' : duration(eta)}`,
+  ];
+}

@@ -1,0 +1,51 @@
+/** `atlas-node start`: the daemon in the foreground, until it is asked to stop. */
+import type { Command } from 'commander';
+import type { Loaded } from '../config/load.ts';
+import { listenFault } from './listen-fault.ts';
+import { addConfigOptions } from './options.ts';
+import { stopRequest } from './signals.ts';
+import { showProgress } from './terminal.ts';
+
+const EXAMPLES = `
+Examples:
+  $ atlas-node start --node-http http://127.0.0.1:8545 --node-ws ws://127.0.0.1:8546
+  $ atlas-node start --config /etc/atlas/atlas.toml --log-format json
+  $ ATLAS_SERVER__PORT=9000 atlas-node start --start-block latest
+
+All settings with their defaults: atlas-node config show`;
+
+export function addStart(program: Command): void {
+  const command = program
+    .command('start')
+    .description('index the chain and serve it')
+    .addHelpText('after', EXAMPLES);
+  const load = addConfigOptions(command);
+  command.action(async () => start(await load()));
+}
+
+async function start(loaded: Loaded): Promise<void> {
+  const { checkPaths } = await import('../config/load.ts');
+  checkPaths(loaded);
+  const stop = stopRequest();
+  const { createLogger } = await import('../log.ts');
+  const { startDaemon } = await import('../daemon.ts');
+  const daemon = await startDaemon(loaded.config, { log: createLogger(loaded.config.log) }).catch(
+    (error: unknown) => {
+      throw listenFault(error, loaded) ?? error;
+    },
+  );
+  console.log(readyLine(daemon.url));
+  const endProgress = showProgress(() => daemon.status());
+  try {
+    await Promise.race([stop, daemon.closed]);
+  } finally {
+    endProgress();
+    await daemon.close();
+  }
+}
+
+/** The addresses a client needs, on one line. */
+export function readyLine(url: string): string {
+  const sockets = url.replace(/^http/, 'ws');
+  return `atlas-node is ready: REST ${url}/api  RPC ${url}/rpc  WebSocket ${sockets}/ws and ${sockets}/ws/signals`;
+}

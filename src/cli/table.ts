@@ -1,0 +1,48 @@
+/** Text in columns. */
+
+/** Rows under headings, columns two spaces apart; numbers stand at the right. */
+export function table(headings: string[], rows: (string | number)[][]): string {
+  const cells = [
+    headings,
+    ...rows.map((row) => row.map((cell) => (typeof cell === 'number' ? grouped(cell) : cell))),
+  ];
+  const widths = headings.map((_, column) => Math.max(...cells.map((row) => row[column]?.length ?? 0)));
+  const atRight = headings.map(
+    (_, column) => rows.length > 0 && rows.every((row) => typeof row[column] === 'number'),
+  );
+  return cells
+    .map((row) => row.map((cell, i) => (atRight[i] ? cell.padStart(widths[i]!) : cell.padEnd(widths[i]!))))
+    .map((row) => row.join('  ').trimEnd())
+    .join('\n');
+}
+
+/** Names and values, one pair a line. */
+export function pairs(entries: readonly (readonly [string, string])[]): string {
+  const width = Math.max(...entries.map(([name]) => name.length));
+  return entries.map(([name, value]) => `${name.padEnd(width)}  ${value}`).join('\n');
+}
+
+/** A number with thousands set apart. */
+export function grouped(value: number): string {
+  return value.toLocaleString('en-US', { maximumFractionDigits: value < 10 ? 1 : 0 });
+}
+
+/** A span of time in its two largest units. */
+export function duration(seconds: number): string {
+  const whole = Math.round(seconds);
+  const [d, h, min, s] = [
+    Math.floor(whole / 86_400),
+    Math.floor(whole / 3_600) % 24,
+    Math.floor(whole / 60) % 60,
+    whole % 60,
+  ];
+  if (d > 0) return `${grouped(d)} d ${h} h`;
+  if (h > 0) return `${h} h ${min} min`;
+  return min > 0 ? `${min} min ${s} s` : `${s} s`;
+}
+
+export function bytes(count: number): string {
+  const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
+  const step = count < 1 ? 0 : Math.min(units.length - 1, Math.floor(Math.log2(count) / 10));
+  return `${grouped(count / 1024 ** step)} ${units[step]}`;
+}

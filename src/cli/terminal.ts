@@ -1,0 +1,23 @@
+/** The progress line on a terminal. It shares stderr with the log, whose lines erase it until it is drawn again. */
+import type { IndexStatus } from '../types.ts';
+import { progressLine } from './progress.ts';
+
+const CLEAR_LINE = '\r\x1b[K';
+const REDRAW_MS = 200;
+
+/** Draws the progress line until the returned function is called. Does nothing where stderr is no terminal. */
+export function showProgress(status: () => IndexStatus): () => void {
+  const out = process.stderr;
+  if (!out.isTTY) return () => undefined;
+  let drawn = '';
+  const draw = () => {
+    const line = progressLine(status(), out.columns - 1);
+    if (line || drawn) out.write(CLEAR_LINE + line);
+    drawn = line;
+  };
+  const timer = setInterval(draw, REDRAW_MS).unref();
+  return () => {
+    clearInterval(timer);
+    if (drawn) out.write(CLEAR_LINE);
+  };
+}

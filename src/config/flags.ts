@@ -1,0 +1,22 @@
+/** The command line's part of the settings. It imports nothing, so that `--help` need not load the schema. */
+
+/** The flags that set something: what they set, and their line of `--help`. */
+export const FLAGS = [
+  { flag: '--node-http', value: '<url>', path: 'node_http', help: "the node's JSON-RPC over HTTP" },
+  { flag: '--node-ws', value: '<url>', path: 'node_ws', help: "the node's WebSocket" },
+  { flag: '--data-dir', value: '<dir>', path: 'data_dir', help: 'folder of index.db and keys.db' },
+  { flag: '--host', value: '<host>', path: 'server.host', help: 'address to listen on' },
+  { flag: '--port', value: '<port>', path: 'server.port', help: 'port to listen on' },
+  {
+    flag: '--start-block',
+    value: '<block>',
+    path: 'index.start_block',
+    help: 'first block: N, earliest or latest',
+  },
+  { flag: '--log-format', value: '<format>', path: 'log.format', help: 'pretty or json' },
+  { flag: '--log-level', value: '<level>', path: 'log.level', help: 'debug, info, warn or error' },
+] as const;
+export type Flag = (typeof FLAGS)[number]['flag'];
+
+/** The flags given on the command line, as texts. */
+export type FlagTexts = Partial<Record<Flag, string>>;

@@ -1,0 +1,286 @@
+import assert from 'node:assert/strict';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { parse } from 'smol-toml';
+import { configText } from '../src/cli/init.ts';
+import { checkPaths } from '../src/config/load.ts';
+import { printConfig, printConfigJson } from '../src/config/print.ts';
+import { configSchema } from '../src/config/schema.ts';
+import { flatten } from '../src/config/tree.ts';
+import { type ConfigInput, parseConfig } from '../src/config.ts';
+import { ConfigError } from '../src/errors.ts';
+import { tempDir } from './support/temp-dir.ts';
+
+const EXAMPLE = readFileSync(new URL('../config.example.toml', import.meta.url), 'utf8');
+const DEFAULTS = flatten(configSchema.parse({}));
+
+function fromToml(text: string, more: ConfigInput = {}) {
+  return parseConfig({ file: { path: 'atlas.toml', text }, ...more });
+}
+
+/** The message of the ConfigError that an input ends in. */
+function refusal(input: ConfigInput): string {
+  try {
+    parseConfig(input);
+  } catch (error) {
+    assert.ok(error instanceof ConfigError, String(error));
+    assert.ok(!error.message.includes('\n'), 'the message is one line');
+    return error.message;
+  }
+  return assert.fail('the configuration was accepted');
+}
+
+function refusalOfToml(text: string): string {
+  return refusal({ file: { path: 'atlas.toml', text } });
+}
+
+test('the example file has every setting, each at its default', () => {
+  const example = flatten(parse(EXAMPLE));
+  assert.deepEqual([...example.keys()].sort(), [...DEFAULTS.keys()].sort());
+  assert.deepEqual(Object.fromEntries(example), Object.fromEntries(DEFAULTS));
+});
+
+test('the example file explains every setting above it, and tiers once', () => {
+  const lines = EXAMPLE.split('\n');
+  const isSetting = (line: string | undefined) => /^\w+ = /.test(line ?? '');
+  const bare = lines.filter((line, at) => isSetting(line) && !/^(# .{10,}|\w+ = )/.test(lines[at - 1] ?? ''));
+  assert.deepEqual(bare, []);
+  const sharing = lines.filter((line, at) => isSetting(line) && isSetting(lines[at - 1]));
+  assert.deepEqual(
+    sharing.filter((line) => !/^(requests_per_second|chain_depth|tls_key) /.test(line)),
+    [],
+  );
+});
+
+test('an empty configuration is all defaults, and says so', () => {
+  const { config, sources } = parseConfig({ cwd: '/srv' });
+  assert.equal(config.server.port, 8650);
+  assert.equal(config.index.start_block, 'earliest');
+  assert.equal(config.data_dir, '/srv/atlas-data');
+  assert.deepEqual(config.tiers.free, {
+    requests_per_month: 100_000,
+    requests_per_second: 5,
+    chain_depth: 5,
+  });
+  assert.deepEqual(new Set(Object.values(sources)), new Set(['default']));
+  assert.deepEqual(Object.keys(sources).sort(), [...DEFAULTS.keys()].sort());
+});
+
+test('a flag outweighs the environment, which outweighs the file, which outweighs the default', () => {
+  const text = '[server]\nport = 1001\nhost = "10.0.0.1"\n[log]\nlevel = "warn"';
+  const env = { ATLAS_SERVER__PORT: '1002', ATLAS_SERVER__HOST: '10.0.0.2' };
+  const { config, sources } = fromToml(text, { env, flags: { '--port': '1003' } });
+  assert.deepEqual([config.server.port, config.server.host, config.log.level], [1003, '10.0.0.2', 'warn']);
+  assert.equal(sources['server.port'], 'flag --port');
+  assert.equal(sources['server.host'], 'env ATLAS_SERVER__HOST');
+  assert.equal(sources['log.level'], 'file atlas.toml');
+  assert.equal(sources['log.format'], 'default');
+});
+
+test('texts of the environment become numbers, booleans, lists and names as the setting wants', () => {
+  const { config } = parseConfig({
+    env: {
+      ATLAS_NODE_HTTP: 'https://node.example/rpc',
+      ATLAS_INDEX__START_BLOCK: '123',
+      ATLAS_INDEX__TRACES: 'false',
+      ATLAS_RPC__ALLOW: 'debug_traceCall, trace_*',
+      ATLAS_SERVER__CORS_ORIGINS: '',
+      ATLAS_CHAIN__SYMBOL: '1',
+      ATLAS_TIERS__FREE__REQUESTS_PER_SECOND: '7',
+    },
+  });
+  assert.equal(config.node_http, 'https://node.example/rpc');
+  assert.equal(config.index.start_block, 123);
+  assert.equal(config.index.traces, false);
+  assert.deepEqual(config.rpc.allow, ['debug_traceCall', 'trace_*']);
+  assert.deepEqual(config.server.cors_origins, []);
+  assert.equal(config.chain.symbol, '1');
+  assert.deepEqual(config.tiers.free, {
+    requests_per_month: 100_000,
+    requests_per_second: 7,
+    chain_depth: 5,
+  });
+});
+
+test('a relative path starts at the working folder and ~ at the home folder', () => {
+  const dataDir = (data_dir: string) =>
+    fromToml(`data_dir = "${data_dir}"`, { cwd: '/a/b', env: { HOME: '/home/x' } });
+  assert.equal(dataDir('../c').config.data_dir, '/a/c');
+  assert.equal(dataDir('/d').config.data_dir, '/d');
+  assert.equal(dataDir('~/e').config.data_dir, '/home/x/e');
+  assert.equal(dataDir('~').config.data_dir, '/home/x');
+  assert.equal(parseConfig({ env: { ATLAS_DATA_DIR: '~/f' } }).config.data_dir, join(homedir(), 'f'));
+});
+
+test('an unknown setting is refused with its place and the right name', () => {
+  assert.equal(
+    refusalOfToml('\n[server]\nprot = 1'),
+    'unknown setting "server.prot" in atlas.toml line 3; did you mean "server.port"?',
+  );
+  assert.equal(
+    refusalOfToml('port = 1'),
+    'unknown setting "port" in atlas.toml line 1; did you mean "server.port"?',
+  );
+  assert.equal(refusalOfToml('zzzzzzzz = 1'), 'unknown setting "zzzzzzzz" in atlas.toml line 1');
+  assert.match(refusalOfToml('[sever]'), /^unknown setting "sever" in atlas.toml line 1/);
+  assert.match(
+    refusalOfToml('server = { prot = 1 }'),
+    /"server.prot" in atlas.toml line 1; did you mean "server.port"/,
+  );
+  assert.equal(
+    refusal({ env: { ATLAS_SERVER__PROT: '1' } }),
+    'unknown setting "ATLAS_SERVER__PROT" in the environment; did you mean "ATLAS_SERVER__PORT"?',
+  );
+});
+
+test('a table in the place of a setting and a setting in the place of a table are refused', () => {
+  assert.equal(
+    refusalOfToml('server = 1'),
+    'server (atlas.toml line 1) is a table of settings, not a setting',
+  );
+  assert.match(
+    refusalOfToml('[node_http]\nurl = "x"'),
+    /^unknown setting "node_http.url" in atlas.toml line 2/,
+  );
+});
+
+test('variables that Kubernetes sets for a service called atlas-node are nobody’s setting', () => {
+  const env = {
+    ATLAS_NODE_SERVICE_HOST: '10.0.0.1',
+    ATLAS_NODE_SERVICE_PORT_HTTP: '80',
+    ATLAS_NODE_PORT: 'tcp://10.0.0.1:80',
+    ATLAS_NODE_PORT_80_TCP_ADDR: '10.0.0.1',
+  };
+  assert.deepEqual(parseConfig({ env }).config, parseConfig({}).config);
+});
+
+const WRONG_VALUES: [setting: string, toml: string, message: RegExp][] = [
+  [
+    'node_http',
+    '"localhost:8545"',
+    /^node_http must be a URL such as "http:.*, not "localhost:8545" \(atlas.toml line 1\)$/,
+  ],
+  ['node_http', '"ws://localhost"', /^node_http must be a URL/],
+  ['node_ws', '"http://localhost"', /^node_ws must be a URL such as "ws:/],
+  ['server.port', '70000', /^server.port must be a whole number from 0 to 65535, not 70000/],
+  ['server.port', '"8650"', /^server.port must be a whole number .*, not "8650"/],
+  ['server.port', '1.5', /whole number/],
+  ['server.cors_origins', '["https://a.example/path"]', /^server.cors_origins must be a list of origins/],
+  [
+    'index.start_block',
+    '"first"',
+    /^index.start_block must be "earliest", "latest" or a block number, not "first"/,
+  ],
+  ['index.start_block', '-1', /^index.start_block must be/],
+  ['index.head', '"safe"', /^index.head must be one of "auto", "finalized", "latest"/],
+  ['index.traces', '"yes"', /^index.traces must be true or false/],
+  ['chain.wrapped_native', '["0x12"]', /^chain.wrapped_native must be a list of addresses/],
+  ['rpc.allow', '["admin_*"]', /^rpc.allow must be a list of methods .* never of a namespace that steers/],
+  ['rpc.allow', '["anvil_mine"]', /^rpc.allow must/],
+  ['metrics.listen', '"9100"', /^metrics.listen must be host:port, or empty/],
+  ['tiers.free.chain_depth', '11', /^tiers.free.chain_depth must be a whole number from 1 to 10/],
+  ['log.level', '2026-01-01', /^log.level must be one of/],
+];
+
+for (const [setting, value, message] of WRONG_VALUES) {
+  test(`${setting} = ${value} is refused with what it must be`, () => {
+    assert.match(refusalOfToml(`${setting} = ${value}`), message);
+  });
+}
+
+test('a wrong value of a flag or a variable is refused by that name', () => {
+  assert.match(
+    refusal({ flags: { '--port': 'abc' } }),
+    /^server.port must be .*, not "abc" \(flag --port\)$/,
+  );
+  assert.match(
+    refusal({ env: { ATLAS_INDEX__TRACES: '1' } }),
+    /must be true or false, not 1 \(env ATLAS_INDEX__TRACES\)$/,
+  );
+});
+
+test('a refused admin token is not repeated', () => {
+  assert.ok(!refusalOfToml('admin_token = 424242').includes('424242'));
+});
+
+test('bad TOML is refused with line and column', () => {
+  assert.match(refusalOfToml('[server]\nport = = 1'), /^atlas.toml line 2, column \d+: \S/);
+});
+
+test('settings that do not fit together are refused, each with its source', () => {
+  assert.equal(
+    refusalOfToml('[server]\ntls_cert = "a.pem"'),
+    'server.tls_cert (file atlas.toml) is set but server.tls_key is empty: set both for TLS, or neither',
+  );
+  assert.match(
+    refusalOfToml('rpc.logs_node_range = 20000'),
+    /^rpc.logs_node_range \(file atlas.toml\) must not be above rpc.logs_max_range \(default\)/,
+  );
+  assert.match(
+    refusalOfToml('stream.ping_seconds = 120'),
+    /^stream.ping_seconds .* must be below stream.idle_seconds/,
+  );
+  assert.match(
+    refusalOfToml('metrics.listen = "127.0.0.1:8650"'),
+    /^metrics.listen .* is the address of server.port/,
+  );
+});
+
+test('a tier of one’s own needs all its limits', () => {
+  const limits = 'requests_per_month = 1\nrequests_per_second = 2\nchain_depth = 3';
+  assert.deepEqual(fromToml(`[tiers.team]\n${limits}`).config.tiers.team, {
+    requests_per_month: 1,
+    requests_per_second: 2,
+    chain_depth: 3,
+  });
+  assert.match(refusalOfToml('tiers.team.chain_depth = 3'), /^tiers.team.requests_per_month is missing/);
+  assert.match(refusalOfToml(`[tiers."A b"]\n${limits}`), /^unknown setting "tiers.A b/);
+});
+
+test('the printed configuration reads back as the same one, with the secrets masked', () => {
+  const text =
+    'node_http = "https://user:pass@node.example/v2/abcdef0123456789abcdef?token=t0ps3cret"\nadmin_token = "hush-hush"';
+  const parsed = fromToml(text, { flags: { '--port': '9000' }, cwd: '/srv' });
+  const printed = printConfig(parsed);
+  for (const secret of ['user', 'pass', 'abcdef', 't0ps3cret', 'hush']) {
+    assert.ok(!printed.includes(secret), `${secret} is shown`);
+    assert.ok(!printConfigJson(parsed).includes(secret), `${secret} is shown in JSON`);
+  }
+  assert.match(printed, /^port = 9000 +# flag --port$/m);
+  assert.match(
+    printed,
+    /^node_http = "https:\/\/\*\*\*@node.example\/v2\/\*\*\*\?token=\*\*\*" +# file atlas.toml$/m,
+  );
+  const again = fromToml(printed.replace(/^(node_http|admin_token) = .*$/gm, '')).config;
+  assert.deepEqual(
+    { ...again, node_http: '', admin_token: '' },
+    { ...parsed.config, node_http: '', admin_token: '' },
+  );
+});
+
+test('the file that init writes is valid and changes nothing but the data folder', () => {
+  const { config } = fromToml(configText('/srv/data'));
+  assert.deepEqual(config, { ...parseConfig({}).config, data_dir: '/srv/data' });
+});
+
+test('paths that cannot be used are refused by their setting', (t) => {
+  const dir = tempDir(t);
+  const file = join(dir, 'file');
+  writeFileSync(file, 'x');
+  const check = (text: string) => () => checkPaths(fromToml(text));
+  assert.doesNotThrow(check(`data_dir = "${dir}/new/deep"`));
+  assert.throws(
+    check(`data_dir = "${file}"`),
+    /^ConfigError: data_dir \(file atlas.toml\): cannot write to .*: .* is not a folder/,
+  );
+  assert.throws(
+    check(`data_dir = "${file}/below"`),
+    /^ConfigError: data_dir \(file atlas.toml\): cannot write/,
+  );
+  assert.throws(
+    check(`data_dir = "${dir}"\nserver = { tls_cert = "${dir}/none.pem", tls_key = "${file}" }`),
+    /^ConfigError: server.tls_cert \(file atlas.toml\): cannot read .*none.pem: no such file/,
+  );
+});
