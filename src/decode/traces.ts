@@ -121,7 +121,7 @@ function flatMoves(traces: readonly JsonObject[], sink: InternalSink): void {
   let failedAt: readonly unknown[] | null = null;
   for (const trace of traces) {
     const address = readArray(trace['traceAddress'], 'traceAddress');
-    if (failedAt !== null && failedAt.every((step, i) => address[i] === step)) continue;
+    if (failedAt?.every((step, i) => address[i] === step)) continue;
     failedAt = failedTrace(trace) ? address : null;
     if (failedAt === null && address.length > 0) moveOfFlatTrace(trace, sink);
   }
