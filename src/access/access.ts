@@ -6,6 +6,7 @@ import { Usage } from './usage.ts';
 
 export interface Access {
   keys: KeyStore;
+  usage: Usage;
   limiter: Limiter;
   /** Writes the usage that is still in memory and closes the file. */
   close(): void;
@@ -17,6 +18,7 @@ export function openAccess(path: string, tiers: Tiers): Access {
   const usage = new Usage(keys.db);
   return {
     keys,
+    usage,
     limiter: new Limiter(tiers, usage),
     close() {
       usage.close();

@@ -2,10 +2,13 @@
 import { chmodSync, existsSync } from 'node:fs';
 import { FatalError } from '../errors.ts';
 import { type Db, openDatabase } from '../store/open.ts';
-import { KEYS_APPLICATION_ID, KEYS_SCHEMA_V1, KEYS_SCHEMA_VERSION } from './schema.ts';
+import { KEYS_APPLICATION_ID, KEYS_SCHEMA_V1, KEYS_SCHEMA_V2, KEYS_SCHEMA_VERSION } from './schema.ts';
 
 /** Only the operator's account may read who the clients are. */
 const FILE_MODE = 0o600;
+
+/** What leads from each version to the next, beginning with an empty file. Only ever added to. */
+const MIGRATIONS = [KEYS_SCHEMA_V1, KEYS_SCHEMA_V2];
 
 /**
  * Opens `keys.db`, creating it when there is none. Several processes may have it open: the daemon and the command
@@ -25,24 +28,26 @@ export function openKeysFile(path: string): Db {
   }
 }
 
-/** Creates the tables in an empty file. Under the write lock, because two processes may meet at the first start. */
+/** Creates the tables in an empty file and adds what an older one lacks. Under the write lock, because two processes may meet at the first start. */
 function prepareTables(db: Db, path: string): void {
   db.transaction(() => {
     const application = Number(db.pragma('application_id', { simple: true }));
     const version = Number(db.pragma('user_version', { simple: true }));
-    if (application === 0 && version === 0 && isEmpty(db)) {
-      db.exec(KEYS_SCHEMA_V1);
-      db.pragma(`application_id = ${KEYS_APPLICATION_ID}`);
-      db.pragma(`user_version = ${KEYS_SCHEMA_VERSION}`);
-    } else if (application !== KEYS_APPLICATION_ID) {
+    const isNew = application === 0 && version === 0 && isEmpty(db);
+    if (!isNew && application !== KEYS_APPLICATION_ID) {
       throw new FatalError(
         `${path} is a SQLite file but does not hold atlas-node keys; move it away or choose another data_dir`,
       );
-    } else if (version > KEYS_SCHEMA_VERSION) {
+    }
+    if (version > KEYS_SCHEMA_VERSION) {
       throw new FatalError(
         `${path} was written by a newer atlas-node (schema ${version}, this one knows ${KEYS_SCHEMA_VERSION}); run that version`,
       );
     }
+    if (version === KEYS_SCHEMA_VERSION) return;
+    for (const migration of MIGRATIONS.slice(version)) db.exec(migration);
+    db.pragma(`application_id = ${KEYS_APPLICATION_ID}`);
+    db.pragma(`user_version = ${KEYS_SCHEMA_VERSION}`);
   }).immediate();
 }
 

@@ -7,7 +7,7 @@
 export const KEYS_APPLICATION_ID = 0x61746c6b;
 
 /** The schema this program writes; `PRAGMA user_version` of the file. */
-export const KEYS_SCHEMA_VERSION = 1;
+export const KEYS_SCHEMA_VERSION = 2;
 
 export const KEYS_SCHEMA_V1 = /* sql */ `
 -- One row per key ever issued. A rotation keeps the row and replaces the secret, so usage and quota go on.
@@ -28,5 +28,16 @@ CREATE TABLE usage (
   month INTEGER NOT NULL,               -- year * 100 + month (1-12), UTC
   requests INTEGER NOT NULL,
   PRIMARY KEY (key, month)
+) WITHOUT ROWID;
+`;
+
+/** Version 2: the course of usage within the month, for charts. Quotas go by `usage` alone. */
+export const KEYS_SCHEMA_V2 = /* sql */ `
+-- Requests that were admitted, per key and hour; rows older than HISTORY_HOURS (usage.ts) are deleted.
+CREATE TABLE usage_hours (
+  hour INTEGER NOT NULL,                -- Unix time in whole hours
+  key INTEGER NOT NULL,                 -- keys.id
+  requests INTEGER NOT NULL,
+  PRIMARY KEY (hour, key)
 ) WITHOUT ROWID;
 `;

@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { openKeyStore } from '../../src/access/keys.ts';
+import { KEYS_APPLICATION_ID, KEYS_SCHEMA_V1 } from '../../src/access/schema.ts';
+import { HISTORY_HOURS, readHourlyUsage, readUsage, Usage } from '../../src/access/usage.ts';
+import { openDatabase } from '../../src/store/open.ts';
+import { tempDir } from '../support/temp-dir.ts';
+
+const HOUR = 3_600_000;
+/** 21 November 2026, 10:00 UTC. */
+const TEN = Date.UTC(2026, 10, 21, 10);
+
+function openUsage(t: TestContext, now: number) {
+  const store = openKeyStore(join(tempDir(t), 'keys.db'));
+  t.after(() => store.close());
+  const usage = new Usage(store.db, now);
+  t.after(() => usage.close());
+  const hours = (key?: number) =>
+    readHourlyUsage(store.db, 0, key).map(({ hour, requests }) => [hour - TEN / HOUR, requests]);
+  return { store, usage, hours };
+}
+
+test('each hour keeps its own count while the month goes on', (t) => {
+  const { store, usage, hours } = openUsage(t, TEN);
+  usage.add(1, 5, TEN + 1);
+  usage.add(2, 1, TEN + 2);
+  usage.add(1, 2, TEN + HOUR);
+  usage.add(1, 4, TEN + 3 * HOUR - 1);
+  usage.flush();
+  assert.deepEqual(hours(1), [
+    [0, 5],
+    [1, 2],
+    [2, 4],
+  ]);
+  assert.deepEqual(hours(2), [[0, 1]]);
+  assert.equal(readUsage(store.db, 1)[0]?.requests, 11);
+});
+
+test('an hour that a restart falls into is counted on', (t) => {
+  const { store, usage, hours } = openUsage(t, TEN);
+  usage.add(1, 5, TEN);
+  usage.add(1, 3, TEN + HOUR);
+  usage.close();
+  const next = new Usage(store.db, TEN + HOUR + 10);
+  next.add(1, 2, TEN + HOUR + 20);
+  next.close();
+  assert.deepEqual(hours(1), [
+    [0, 5],
+    [1, 5],
+  ]);
+  assert.equal(readUsage(store.db, 1)[0]?.requests, 10);
+});
+
+test('the month begins anew with its first hour, and the hours go on', (t) => {
+  const lastHour = Date.UTC(2026, 10, 30, 23);
+  const { store, usage } = openUsage(t, lastHour);
+  usage.add(1, 7, lastHour);
+  usage.add(1, 2, lastHour + HOUR);
+  usage.flush();
+  assert.deepEqual(
+    readUsage(store.db, 1).map(({ month, requests }) => [month, requests]),
+    [
+      [202612, 2],
+      [202611, 7],
+    ],
+  );
+  assert.deepEqual(
+    readHourlyUsage(store.db, 0, 1).map(({ requests }) => requests),
+    [7, 2],
+  );
+});
+
+test('hours older than the history are forgotten', (t) => {
+  const { usage, hours } = openUsage(t, TEN);
+  usage.add(1, 5, TEN);
+  usage.add(1, 6, TEN + HOUR);
+  usage.add(1, 7, TEN + HISTORY_HOURS * HOUR);
+  usage.flush();
+  assert.deepEqual(hours(1), [
+    [1, 6],
+    [HISTORY_HOURS, 7],
+  ]);
+});
+
+test('a keys file of the first version gains the history and keeps what it has', (t) => {
+  const path = join(tempDir(t), 'keys.db');
+  const old = openDatabase(path);
+  old.exec(KEYS_SCHEMA_V1);
+  old.pragma(`application_id = ${KEYS_APPLICATION_ID}`);
+  old.pragma('user_version = 1');
+  old.exec('INSERT INTO usage (key, month, requests) VALUES (1, 202611, 40)');
+  old.close();
+
+  const store = openKeyStore(path);
+  t.after(() => store.close());
+  const usage = new Usage(store.db, TEN);
+  usage.add(1, 2, TEN);
+  usage.close();
+  assert.equal(readUsage(store.db, 1)[0]?.requests, 42);
+  assert.deepEqual(readHourlyUsage(store.db, 0, 1), [{ key: 1, hour: TEN / HOUR, requests: 2 }]);
+});
