@@ -9,6 +9,7 @@ import { oldestAvailable } from '../sync/start.ts';
 import { type SyncEvent, sync } from '../sync/sync.ts';
 import type { BlockRef, Capabilities } from '../types.ts';
 import { RpcClient } from '../upstream/client.ts';
+import { isBusy } from '../upstream/faults.ts';
 import { header } from '../upstream/methods.ts';
 import { probe } from '../upstream/probe.ts';
 import { CallRecorder } from './calls.ts';
@@ -174,7 +175,7 @@ async function chooseStart(
         kind: 'log',
         level: 'warn',
         msg: 'the node has pruned the wanted start; indexing begins at its oldest block',
-        facts: { wanted, first },
+        facts: { wanted, first, advice: rules.traces === null ? null : TRACES_ADVICE },
       });
     }
     store.setChain(capabilities.chainId, first);
@@ -182,6 +183,9 @@ async function chooseStart(
     return first;
   });
 }
+
+/** A node that is no archive forgets the state that tracing takes long before it forgets blocks. */
+const TRACES_ADVICE = 'with index.traces = false older blocks may be had, without internal transfers';
 
 /** Runs until the node gives a usable answer, with growing pauses; null when the signal aborts first. */
 async function untilAnswered<T>(parts: Parts, signal: AbortSignal, ask: () => Promise<T>): Promise<T | null> {
@@ -228,6 +232,10 @@ async function nodeHashAt(client: RpcClient, number: number, signal: AbortSignal
   return at.hash;
 }
 
+/** Tries before a block counts as pruned, and the wait between them: a busy node, too, answers "not found". */
+const AVAILABLE_TRIES = 3;
+const AVAILABLE_RETRY_MS = 300;
+
 /** Whether the node still has a block with its receipts and, where wanted, traces. Errors that may pass are thrown. */
 async function isAvailable(
   client: RpcClient,
@@ -235,14 +243,17 @@ async function isAvailable(
   number: number,
   signal: AbortSignal,
 ): Promise<boolean> {
-  try {
-    await loadBlocks(client, rules, number, number, signal);
-    return true;
-  } catch (error) {
-    if (error instanceof UpstreamError && (error.reason === 'inconsistent' || error.reason === 'rpc'))
-      return false;
-    throw error;
+  for (let attempt = 1; attempt <= AVAILABLE_TRIES; attempt++) {
+    try {
+      await loadBlocks(client, rules, number, number, signal);
+      return true;
+    } catch (error) {
+      if (!(error instanceof UpstreamError) || isBusy(error)) throw error;
+      if (error.reason !== 'inconsistent' && error.reason !== 'rpc') throw error;
+      await pause(AVAILABLE_RETRY_MS, signal);
+    }
   }
+  return false;
 }
 
 async function storeEvent(parts: Parts, event: SyncEvent, signal: AbortSignal): Promise<void> {

@@ -5,6 +5,7 @@ import { Worker } from 'node:worker_threads';
 const ENTRIES = {
   writer: new URL('./writer-thread.ts', import.meta.url),
   loader: new URL('./loader-thread.ts', import.meta.url),
+  survey: new URL('../query/survey-thread.ts', import.meta.url),
 };
 
 /** Starts a thread. Its young generation is bounded: short-lived JSON would otherwise let it grow without need. */

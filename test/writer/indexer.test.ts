@@ -247,3 +247,19 @@ test('answers over the size limit of the node are fetched piece by piece', async
   const small = await replay(t, { chain: blocks, maxResponseBytes: 25_000 });
   assert.deepEqual(await freshIndex(t, small.url, 6), expected);
 });
+
+test('on a node that has pruned its history the index begins at the oldest block and says so', async (t) => {
+  const real = await replay(t, { chain: chainOf(10, 40) });
+  const node = await startMisbehavingNode({ upstream: real.url });
+  t.after(() => node.close());
+  const pruned = (params: readonly unknown[]): boolean => Number(params[0]) < 25;
+  node.misbehave({
+    replace: (method, params, result) =>
+      method === 'eth_getBlockReceipts' && pruned(params) ? null : result,
+  });
+  const indexer = startIndexer({ http: node.url, dir: tempDir(t), index: { startBlock: 'earliest' } });
+  await indexer.reaches(40);
+  await indexer.client.stop();
+  assert.equal(indexer.status().startBlock, 25);
+  assert.ok(indexer.logs.some((line) => /pruned the wanted start/.test(line)), indexer.logs.join('\n'));
+});
