@@ -31,8 +31,10 @@ export interface BlockRef {
 
 /** What the serving thread is told by the writer: never rows, only up to where they are committed. */
 export type Watermark =
-  | { kind: 'committed'; from: number; to: number; hash: Hex; timestamp: number }
-  | { kind: 'rolled-back'; to: number };
+  /** `committedAt` is in Unix milliseconds, with their fractions. */
+  | { kind: 'committed'; from: number; to: number; hash: Hex; timestamp: number; committedAt: number }
+  /** `hash` is that of block `to`, null when the index holds no block any more. */
+  | { kind: 'rolled-back'; to: number; hash: Hex | null };
 
 /** What the index can and cannot know with the node at hand; shown by `/status`. */
 export interface Capabilities {

@@ -272,7 +272,8 @@ async function storeEvent(parts: Parts, event: SyncEvent, signal: AbortSignal): 
       msg: 'rolled back a reorg',
       facts: { from: before?.number, to: event.to },
     });
-    send({ kind: 'watermark', watermark: { kind: 'rolled-back', to: event.to } });
+    const hash = store.head()?.hash ?? null;
+    send({ kind: 'watermark', watermark: { kind: 'rolled-back', to: event.to, hash } });
     return;
   }
   const started = performance.now();
@@ -281,10 +282,9 @@ async function storeEvent(parts: Parts, event: SyncEvent, signal: AbortSignal): 
   if (head === null) throw new Error('blocks were appended but the index is empty');
   progress.committed(event.batches, head, (performance.now() - started) / 1000);
   const from = event.batches[0]?.number[0] ?? head.number;
-  send({
-    kind: 'watermark',
-    watermark: { kind: 'committed', from, to: head.number, hash: head.hash, timestamp: head.timestamp },
-  });
+  const committedAt = performance.timeOrigin + performance.now();
+  const { number: to, hash, timestamp } = head;
+  send({ kind: 'watermark', watermark: { kind: 'committed', from, to, hash, timestamp, committedAt } });
 }
 
 /** Shows the trouble in the status; the log gets it when it is new, not on every try. */
