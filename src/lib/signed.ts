@@ -11,15 +11,19 @@ import { bigIntToBytes, bytesToBigInt } from './hex.ts';
 export const ZERO_BALANCE = Uint8Array.of(0x80);
 
 export function encodeSigned(value: bigint): Uint8Array {
-  const magnitude = bigIntToBytes(value < 0n ? -value : value);
+  if (value >= 0n) return encodeBytes(bigIntToBytes(value));
+  const magnitude = bigIntToBytes(-value);
   const out = new Uint8Array(magnitude.length + 1);
-  if (value < 0n) {
-    out[0] = 0x80 - magnitude.length;
-    for (let i = 0; i < magnitude.length; i++) out[i + 1] = ~magnitude[i]! & 255;
-  } else {
-    out[0] = 0x80 + magnitude.length;
-    out.set(magnitude, 1);
-  }
+  out[0] = 0x80 - magnitude.length;
+  for (let i = 0; i < magnitude.length; i++) out[i + 1] = ~magnitude[i]! & 255;
+  return out;
+}
+
+/** The encoded form of a non-negative integer that is at hand as its shortest big-endian bytes. */
+export function encodeBytes(magnitude: Uint8Array): Uint8Array {
+  const out = new Uint8Array(magnitude.length + 1);
+  out[0] = 0x80 + magnitude.length;
+  out.set(magnitude, 1);
   return out;
 }
 

@@ -250,6 +250,7 @@ class Commit {
     const wei = bytesToBigInt(amount);
     sender.nativeSent += wei;
     receiver.nativeReceived += wei;
+    this.changes.nativePeaks.note(id, amount);
     if (kind === Kind.nativeInternal) receiver.internalReceived++;
     if (sender === receiver || sender.id === ZERO_WALLET) return; // nobody funds himself, and zero funds nobody
     if (kind === Kind.nativeDirect) {

@@ -1,4 +1,5 @@
 /** The rows one commit changes, loaded on first use and written back in key order at its end. */
+import { NativePeaks, NativePeakTable } from './native-peaks.ts';
 import type { Db } from './open.ts';
 import { type TokenState, TokenTable } from './token-state.ts';
 import { type FinishedRun, type WalletState, WalletTable } from './wallet-state.ts';
@@ -7,9 +8,11 @@ import { type FinishedRun, type WalletState, WalletTable } from './wallet-state.
 export class Tables {
   readonly wallets: WalletTable;
   readonly tokens: TokenTable;
+  readonly nativePeaks: NativePeakTable;
   constructor(db: Db) {
     this.wallets = new WalletTable(db);
     this.tokens = new TokenTable(db);
+    this.nativePeaks = new NativePeakTable(db);
   }
 }
 
@@ -17,10 +20,12 @@ export class Changes {
   readonly wallets = new Map<number, WalletState>();
   readonly tokens = new Map<number, TokenState>();
   readonly runs: FinishedRun[] = [];
+  readonly nativePeaks: NativePeaks;
   readonly tables: Tables;
 
   constructor(tables: Tables) {
     this.tables = tables;
+    this.nativePeaks = new NativePeaks(tables.nativePeaks);
   }
 
   wallet(id: number): WalletState {
@@ -62,5 +67,6 @@ export class Changes {
     for (const run of this.runs) this.tables.wallets.saveRun(run);
     for (const id of [...this.tokens.keys()].sort((a, b) => a - b))
       this.tables.tokens.save(this.tokens.get(id)!);
+    this.nativePeaks.save();
   }
 }

@@ -91,6 +91,7 @@ export class Rollback {
     changes.save();
     const limit = { transfer: cut.transfer, wallet: cut.wallet, block: to };
     for (const { by, statement } of this.deletions) statement.run(limit[by]);
+    this.tables.nativePeaks.rollback(cut.transfer);
   }
 
   /** Every transfer above the cut, newest first, read in pieces: rows may be written between them. */

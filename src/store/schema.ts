@@ -45,9 +45,14 @@ CREATE TABLE transfers (
   token_number BLOB,                    -- the ERC-721 or ERC-1155 token id (big-endian, shortest), else null
   log_index INTEGER                     -- position of the log in its block, null for native
 );
--- Native transfers worth showing as whales, by size class: 8 bytes of wei begin at 0.072 coins.
-CREATE INDEX transfers_large_native ON transfers (length(amount))
-  WHERE kind IN (0, 2) AND length(amount) >= 8;
+-- The largest native transfer of each span of transfers: a search for large ones skips the spans without any.
+-- A span without native transfers has no row.
+CREATE TABLE native_peaks (
+  level INTEGER NOT NULL,               -- 1: spans of 256 transfers, 2: spans of 65,536
+  span INTEGER NOT NULL,                -- transfers.id >> (8 * level)
+  peak BLOB NOT NULL,                   -- its largest amount, wei, in the order-preserving form
+  PRIMARY KEY (level, span)
+) WITHOUT ROWID;
 
 -- One row per address that ever stood in a transfer, as sender, receiver or token contract. The counters equal
 -- what listing the transfers gives; the facts name transfers.id.

@@ -5,6 +5,7 @@ export const INDEX_TABLES = [
   'chain',
   'blocks',
   'transfers',
+  'native_peaks',
   'wallets',
   'activity',
   'tokens',

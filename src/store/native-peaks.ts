@@ -1,0 +1,84 @@
+/** The table `native_peaks`: the largest native transfer of each span, kept while blocks come and go. */
+import { encodeBytes } from '../lib/signed.ts';
+import { Kind } from '../types.ts';
+import type { Db, Statement } from './open.ts';
+
+/** Transfers in a span of level 1, and spans of one level in a span of the next. */
+export const PEAK_SPAN = 256;
+
+/** With two levels, a search that skips a span of the upper one skips 65,536 transfers. */
+const LEVELS = [1, 2] as const;
+
+/** Number of the span of a level that a transfer belongs to. Ids may pass 2^31, so no shifts. */
+export function spanOf(transfer: number, level: number): number {
+  return Math.floor(transfer / PEAK_SPAN ** level);
+}
+
+/** The spans that one commit touches. */
+export class NativePeaks {
+  private readonly table: NativePeakTable;
+  /** By level - 1: the largest amount of each span, as its shortest big-endian bytes. */
+  private readonly peaks = LEVELS.map(() => new Map<number, Uint8Array>());
+
+  constructor(table: NativePeakTable) {
+    this.table = table;
+  }
+
+  /** Notes a native transfer; `wei` is not kept. */
+  note(transfer: number, wei: Uint8Array): void {
+    for (const level of LEVELS) {
+      const peaks = this.peaks[level - 1]!;
+      const span = spanOf(transfer, level);
+      const known = peaks.get(span);
+      if (known !== undefined && compareMagnitudes(wei, known) <= 0) continue;
+      peaks.set(span, wei.slice());
+    }
+  }
+
+  save(): void {
+    for (const level of LEVELS) {
+      for (const [span, wei] of this.peaks[level - 1]!) this.table.raise(level, span, encodeBytes(wei));
+    }
+  }
+}
+
+/** The statements on `native_peaks`. */
+export class NativePeakTable {
+  private readonly upsert: Statement;
+  private readonly drop: Statement;
+  private readonly nativeFrom: Statement<[number], { id: number; amount: Buffer }>;
+  private readonly raiseFromLower: Statement;
+
+  constructor(db: Db) {
+    const keepLarger = 'ON CONFLICT (level, span) DO UPDATE SET peak = max(peak, excluded.peak)';
+    this.upsert = db.prepare(`INSERT INTO native_peaks (level, span, peak) VALUES (?, ?, ?) ${keepLarger}`);
+    this.drop = db.prepare('DELETE FROM native_peaks WHERE level = ? AND span >= ?');
+    this.nativeFrom = db.prepare(/* sql */ `
+      SELECT id, amount FROM transfers WHERE id >= ? AND kind IN (${Kind.nativeDirect}, ${Kind.nativeInternal})`);
+    this.raiseFromLower = db.prepare(/* sql */ `
+      INSERT INTO native_peaks (level, span, peak)
+      SELECT ?, ?, max(peak) FROM native_peaks WHERE level = ? AND span >= ? HAVING count(*) > 0 ${keepLarger}`);
+  }
+
+  /** Makes the peak of a span at least `peak`. */
+  raise(level: number, span: number, peak: Uint8Array): void {
+    this.upsert.run(level, span, peak);
+  }
+
+  /** Brings the spans back to what the transfers say, after those above `last` were removed. */
+  rollback(last: number): void {
+    for (const level of LEVELS) this.drop.run(level, spanOf(last, level));
+    const cut = new NativePeaks(this);
+    for (const { id, amount } of this.nativeFrom.iterate(spanOf(last, 1) * PEAK_SPAN)) cut.note(id, amount);
+    cut.save();
+    for (const level of LEVELS.slice(1)) {
+      const span = spanOf(last, level);
+      this.raiseFromLower.run(level, span, level - 1, span * PEAK_SPAN);
+    }
+  }
+}
+
+/** Compares shortest big-endian bytes as numbers. */
+function compareMagnitudes(a: Uint8Array, b: Uint8Array): number {
+  return a.length - b.length || Buffer.compare(a, b);
+}
