@@ -18,9 +18,13 @@ export function etaSeconds(status: IndexStatus): number | null {
 
 /** One line of at most `columns` characters; empty when there is nothing to wait for. */
 export function progressLine(status: IndexStatus, columns: number): string {
-  return partsOf(status)
-    .reduce((line, part) => (`${line}  ${part}`.length < columns ? `${line}  ${part}`.trimStart() : line), '')
-    .slice(0, columns);
+  const [first = '', ...others] = partsOf(status);
+  let line = first.slice(0, columns);
+  for (const part of others) {
+    if (line.length + 2 + part.length > columns) break;
+    line += `  ${part}`;
+  }
+  return line;
 }
 
 /** The most telling part first: what does not fit is left out from the end. */

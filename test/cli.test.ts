@@ -1,0 +1,423 @@
+import assert from 'node:assert/strict';
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import manifest from '../package.json' with { type: 'json' };
+import { faultLine } from '../src/cli/fault.ts';
+import { nativeFault } from '../src/cli/native.ts';
+import { etaSeconds, lagBlocks, progressLine } from '../src/cli/progress.ts';
+import { daemonUrl } from '../src/cli/status.ts';
+import { statusTable } from '../src/cli/status-table.ts';
+import { bytes, duration, grouped, pairs, table } from '../src/cli/table.ts';
+import { parseConfig } from '../src/config.ts';
+import { ConfigError, FatalError, RequestError } from '../src/errors.ts';
+import type { IndexStatus } from '../src/types.ts';
+import { LAUNCHER, PINNED_NODE, ROOT, type RunOptions, readyUrl, run, start } from './support/command.ts';
+import { tempDir } from './support/temp-dir.ts';
+import { waitFor } from './support/wait.ts';
+
+/** Runs atlas-node with arguments. */
+function atlas(t: TestContext, args: string[], options: RunOptions) {
+  return run(t, [LAUNCHER, ...args], options);
+}
+
+const FILLING: IndexStatus = {
+  phase: 'filling',
+  reason: null,
+  startBlock: 1000,
+  head: { number: 1_234_567, hash: '0xabcd' },
+  headTimestamp: 1_700_000_000,
+  nodeHead: 2_345_678,
+  blocksPerSecond: 812.4,
+  transfersPerSecond: 41_234.5,
+  transfers: 98_765_432,
+  capabilities: null,
+  skippedLogs: {},
+  reorgs: 0,
+  deepestReorg: 0,
+  lastCommitAt: null,
+};
+
+test('the progress line shows height, rates, lag and ETA', () => {
+  assert.equal(
+    progressLine(FILLING, 200),
+    'block 1,234,567 of 2,345,678  812 blocks/s  41,235 transfers/s  lag 1,111,111  ETA 22 min 48 s',
+  );
+});
+
+test('the progress line keeps to the width and leaves out whole parts from the end', () => {
+  assert.equal(progressLine(FILLING, 60), 'block 1,234,567 of 2,345,678  812 blocks/s');
+  for (let columns = 0; columns < 120; columns++) assert.ok(progressLine(FILLING, columns).length <= columns);
+});
+
+test('the progress line says why nothing moves, and is empty at the head', () => {
+  const waiting = { ...FILLING, phase: 'starting' as const, reason: 'connection refused' };
+  assert.equal(progressLine(waiting, 100), 'waiting for the node: connection refused');
+  assert.equal(progressLine({ ...FILLING, phase: 'paused', reason: 'disk full' }, 100), 'paused: disk full');
+  assert.equal(progressLine({ ...FILLING, phase: 'following' }, 100), '');
+});
+
+test('lag counts from before the first block while the index is empty, and ETA needs a rate', () => {
+  assert.equal(lagBlocks({ ...FILLING, head: null }), 2_345_678 - 999);
+  assert.equal(lagBlocks({ ...FILLING, nodeHead: null }), null);
+  assert.equal(etaSeconds({ ...FILLING, blocksPerSecond: 0 }), null);
+  assert.equal(etaSeconds({ ...FILLING, nodeHead: 1_234_567, blocksPerSecond: 0 }), 0);
+});
+
+test('numbers, spans and sizes are set for reading', () => {
+  assert.deepEqual([0, 0.25, 9.96, 1234.5].map(grouped), ['0', '0.3', '10', '1,235']);
+  assert.deepEqual([0, 59.6, 3_599, 7_260, 200_000].map(duration), [
+    '0 s',
+    '1 min 0 s',
+    '59 min 59 s',
+    '2 h 1 min',
+    '2 d 7 h',
+  ]);
+  assert.deepEqual([0, 1023, 1536, 5 * 1024 ** 3].map(bytes), ['0 B', '1,023 B', '1.5 KiB', '5 GiB']);
+});
+
+test('columns are as wide as their widest cell, numbers at the right', () => {
+  assert.equal(
+    table(
+      ['NAME', 'N'],
+      [
+        ['a', 1],
+        ['long name', 1200],
+      ],
+    ),
+    'NAME           N\na              1\nlong name  1,200',
+  );
+  assert.equal(table(['NAME', 'N'], []), 'NAME  N');
+  assert.equal(
+    pairs([
+      ['a', '1'],
+      ['long', '2'],
+    ]),
+    'a     1\nlong  2',
+  );
+});
+
+test('the status table tells state, range, lag and what the node offers', () => {
+  const status: IndexStatus = {
+    ...FILLING,
+    skippedLogs: { 'short data': 3 },
+    reorgs: 2,
+    deepestReorg: 5,
+    lastCommitAt: 1_700_000_058_000,
+    capabilities: {
+      client: 'anvil/v1',
+      chainId: 31_337,
+      traces: null,
+      tracesReason: 'index.traces is false',
+      blockReceipts: true,
+      headTag: 'latest',
+    },
+  };
+  const lines = statusTable(status, 1_700_000_060_000)
+    .split('\n')
+    .map((line) => line.replace(/ {2,}/, ': '));
+  assert.deepEqual(lines, [
+    'state: filling',
+    'index: blocks 1,000 to 1,234,567, no holes',
+    'head block: 0xabcd, 2023-11-14T22:13:20.000Z',
+    'node head: 2,345,678',
+    'lag: 1,111,111 blocks, 1 min 0 s',
+    'rate: 812 blocks/s, 41,235 transfers/s',
+    'ETA: 22 min 48 s',
+    'last commit: 2 s ago',
+    'transfers: 98,765,432',
+    'skipped logs: short data 3',
+    'reorgs: 2, deepest 5 blocks',
+    'node: anvil/v1',
+    'chain id: 31337',
+    'follows: latest blocks (rolls back reorgs)',
+    'internal transfers: no: index.traces is false',
+    'block receipts: yes',
+  ]);
+});
+
+test('the daemon of a configuration is reached on this machine, whatever it listens on', () => {
+  const url = (host: string) => daemonUrl(parseConfig({ flags: { '--host': host } }).config);
+  assert.equal(url('0.0.0.0'), 'http://127.0.0.1:8650');
+  assert.equal(url('::'), 'http://[::1]:8650');
+  assert.equal(url('atlas.example'), 'http://atlas.example:8650');
+});
+
+test('each kind of error has its exit code, and always one line', () => {
+  assert.deepEqual(faultLine(new ConfigError('wrong')), { line: 'wrong', exitCode: 2 });
+  assert.deepEqual(faultLine(new RequestError(404, 'not_found', 'no key 7')), {
+    line: 'no key 7',
+    exitCode: 2,
+  });
+  assert.deepEqual(faultLine(new FatalError('first\n  second')), { line: 'first second', exitCode: 1 });
+  const defect = faultLine(new TypeError('a\nb'));
+  assert.equal(defect.exitCode, 1);
+  assert.match(defect.line, /^unexpected TypeError: a b at .*cli\.test\.ts.*; please report it$/);
+  assert.deepEqual(faultLine('text'), { line: 'unexpected failure: text', exitCode: 1 });
+});
+
+const DEBIAN = () => ({ os: 'linux', arch: 'x64', glibc: '2.31' });
+const ALPINE = () => ({ os: 'linux', arch: 'x64', glibc: undefined });
+const ARM = () => ({ os: 'linux', arch: 'arm64', glibc: '2.36' });
+
+function loadError(code: string, message: string): Error {
+  return Object.assign(new Error(message), { code });
+}
+
+test('an old glibc is named with the version that is needed', () => {
+  const cause = loadError(
+    'ERR_DLOPEN_FAILED',
+    "/lib/libc.so.6: version `GLIBC_2.34' not found (required by x.node)",
+  );
+  const fault = nativeFault(new FatalError('cannot open keys.db', { cause }), DEBIAN);
+  assert.match(fault?.message ?? '', /^this system has glibc 2\.31, atlas-node needs 2\.34 or newer/);
+});
+
+test('another C library, a missing binary and a missing package are each told apart', () => {
+  const missing = loadError(
+    'MODULE_NOT_FOUND',
+    "Cannot find module '/x/node_modules/better-sqlite3/better_sqlite3.node'\nRequire stack:",
+  );
+  assert.match(nativeFault(missing, ALPINE)?.message ?? '', /needs a Linux with glibc/);
+  assert.match(
+    nativeFault(missing, ARM)?.message ?? '',
+    /^cannot load .*better_sqlite3.node on linux-arm64: run "npm run setup"/,
+  );
+  const uws = new Error(
+    "This version of uWS.js (v20.51.0) supports only ...\n\nError: Cannot find module '@uwsjs/linux-arm64-22'",
+  );
+  assert.match(nativeFault(uws, ARM)?.message ?? '', /^cannot load @uwsjs\/linux-arm64-22 on linux-arm64/);
+  const noPackage = loadError(
+    'ERR_MODULE_NOT_FOUND',
+    "Cannot find package 'undici' imported from /x/src/y.ts",
+  );
+  assert.match(nativeFault(noPackage, ARM)?.message ?? '', /^cannot load undici on linux-arm64/);
+});
+
+test('errors of other kinds are no native faults', () => {
+  assert.equal(nativeFault(new Error('x'), DEBIAN), undefined);
+  assert.equal(
+    nativeFault(loadError('ERR_MODULE_NOT_FOUND', "Cannot find module '/x/src/gone.ts'"), DEBIAN),
+    undefined,
+  );
+  assert.equal(nativeFault(undefined, DEBIAN), undefined);
+});
+
+test('this process finds a glibc where it runs on one', {
+  skip: process.platform !== 'linux' && 'Linux only',
+}, () => {
+  const fault = nativeFault(loadError('ERR_DLOPEN_FAILED', "version `GLIBC_9.99' not found"));
+  assert.match(fault?.message ?? '', /^this system has glibc (\d\.\d+|\(none\)), atlas-node needs 9\.99/);
+});
+
+test('--help and --version answer at every level, with examples', async (t) => {
+  const cwd = tempDir(t);
+  const version = await atlas(t, ['--version'], { cwd });
+  assert.deepEqual([version.code, version.stdout, version.stderr], [0, `${manifest.version}\n`, '']);
+  for (const command of [[], ['start'], ['keys']]) {
+    const { code, stdout, stderr } = await atlas(t, [...command, '--help'], { cwd });
+    assert.deepEqual([code, stderr], [0, '']);
+    assert.match(stdout, /^Usage: atlas-node/);
+    assert.match(stdout, /Examples:\n {2}\$ .*atlas-node/);
+  }
+});
+
+const BAD_USAGE: [args: string[], message: RegExp][] = [
+  [['--prot', '1'], /unknown option '--prot'/],
+  [['strat'], /unknown command 'strat'/],
+  [['start', '--port'], /option '--port <port>' argument missing/],
+  [['start', '--config', 'none.toml'], /cannot read the configuration none.toml: no such file/],
+  [['start', '--node-http', 'here'], /node_http must be a URL .*, not "here" \(flag --node-http\)/],
+  [['keys', 'create', '--name', 'x'], /required option '--tier <tier>' not specified/],
+  [
+    ['keys', 'create', '--name', 'x', '--tier', 'gold'],
+    /there is no tier "gold": choose one of free, growth, pro, unlimited/,
+  ],
+  [['keys', 'revoke', 'x'], /'x' is invalid for argument 'id'. It must be the number that "keys list" shows/],
+  [['status', '--url', 'here'], /--url must be a URL/],
+];
+
+for (const [args, message] of BAD_USAGE) {
+  test(`atlas-node ${args.join(' ')}: one line, exit code 2`, async (t) => {
+    const { code, stdout, stderr } = await atlas(t, args, { cwd: tempDir(t) });
+    assert.match(stderr, message);
+    assert.match(stderr, /^atlas-node: [^\n]+\n$/);
+    assert.deepEqual([code, stdout], [2, '']);
+  });
+}
+
+test('a command group without a command shows its help and exits with 2', async (t) => {
+  const { code, stderr } = await atlas(t, ['keys'], { cwd: tempDir(t) });
+  assert.equal(code, 2);
+  assert.match(stderr, /^Usage: atlas-node keys/);
+});
+
+test('config check validates ./atlas.toml, and names the line and the right key of a mistake', async (t) => {
+  const cwd = tempDir(t);
+  assert.match((await atlas(t, ['config', 'check'], { cwd })).stdout, /valid \(no .\/atlas.toml/);
+  writeFileSync(join(cwd, 'atlas.toml'), '[server]\nport = 9000\n');
+  assert.match((await atlas(t, ['config', 'check'], { cwd })).stdout, /valid \(atlas.toml\)/);
+  writeFileSync(join(cwd, 'atlas.toml'), '[server]\nhosst = "x"\n');
+  const { code, stderr } = await atlas(t, ['config', 'check'], { cwd });
+  assert.equal(code, 2);
+  assert.equal(
+    stderr,
+    'atlas-node: unknown setting "server.hosst" in atlas.toml line 2; did you mean "server.host"?\n',
+  );
+});
+
+test('config show tells the source of each setting and no secret, as text and as JSON', async (t) => {
+  const cwd = tempDir(t);
+  writeFileSync(join(cwd, 'my.toml'), 'admin_token = "t0ps3cret"\n[log]\nlevel = "warn"\n');
+  const options = { cwd, env: { ATLAS_SERVER__HOST: '10.1.1.1' } };
+  const args = ['config', 'show', '--config', 'my.toml', '--port', '9000'];
+  const text = (await atlas(t, args, options)).stdout;
+  assert.match(text, /^level = "warn" +# file my.toml$/m);
+  assert.match(text, /^host = "10.1.1.1" +# env ATLAS_SERVER__HOST$/m);
+  assert.match(text, /^port = 9000 +# flag --port$/m);
+  assert.ok(!text.includes('t0ps3cret'));
+  const json = JSON.parse((await atlas(t, [...args, '--json'], options)).stdout);
+  assert.deepEqual(json['server.port'], { value: 9000, source: 'flag --port' });
+  assert.deepEqual(json.admin_token, { value: '***', source: 'file my.toml' });
+});
+
+test('a reader that leaves early is no failure', async (t) => {
+  const command = `${LAUNCHER} config show | head -n 1; exit "\${PIPESTATUS[0]}"`;
+  const { code, stderr } = await run(t, ['/bin/bash', '-c', command], { cwd: tempDir(t) });
+  assert.deepEqual([code, stderr], [0, '']);
+});
+
+test('init writes a file for the owner and the first key, and never overwrites', async (t) => {
+  const cwd = tempDir(t);
+  const { code, stdout, stderr } = await atlas(t, ['init', '--dir', 'sub'], { cwd });
+  assert.equal(code, 0, stderr);
+  const file = join(cwd, 'sub', 'atlas.toml');
+  const text = readFileSync(file, 'utf8');
+  assert.ok(stdout.includes(text), 'the file is printed');
+  assert.match(stdout, /^atlas_[0-9A-Za-z]{38}$/m);
+  assert.equal(statSync(file).mode & 0o777, 0o600);
+  assert.ok(existsSync(join(cwd, 'sub', 'atlas-data', 'keys.db')));
+  const elsewhere = await atlas(t, ['keys', 'list', '--json', '--config', file], { cwd: tempDir(t) });
+  assert.equal(JSON.parse(elsewhere.stdout).length, 1);
+
+  const again = await atlas(t, ['init', '--dir', 'sub'], { cwd });
+  assert.equal(again.code, 2);
+  assert.match(again.stderr, /^atlas-node: .*atlas.toml exists already and is left as it is: [^\n]+\n$/);
+  assert.equal(readFileSync(file, 'utf8'), text);
+});
+
+test('keys are created, listed, rotated and revoked, and shown in full only when issued', async (t) => {
+  const cwd = tempDir(t);
+  const keys = (...args: string[]) => atlas(t, ['keys', ...args, '--data-dir', 'data'], { cwd });
+
+  const none = await keys('list');
+  assert.equal(none.code, 1);
+  assert.match(none.stderr, /^atlas-node: there is no .*keys.db yet: issue a key with [^\n]+\n$/);
+  assert.ok(!existsSync(join(cwd, 'data')), 'looking creates nothing');
+
+  const text = await keys('create', '--name', 'app one', '--tier', 'growth');
+  const key = /^atlas_[0-9A-Za-z]{38}$/m.exec(text.stdout)?.[0] ?? assert.fail(text.stdout + text.stderr);
+  const issued = JSON.parse((await keys('create', '--name', 'two', '--tier', 'free', '--json')).stdout);
+  assert.match(issued.key, /^atlas_[0-9A-Za-z]{38}$/);
+  assert.deepEqual([issued.id, issued.name, issued.tier, issued.revokedAt], [2, 'two', 'free', null]);
+
+  const rotated = JSON.parse((await keys('rotate', '2', '--json')).stdout);
+  assert.notEqual(rotated.key, issued.key);
+  assert.equal((await keys('revoke', '1')).stdout, 'key 1 (app one) is revoked\n');
+  const list = await keys('list');
+  assert.match(
+    list.stdout,
+    /^ID {2}NAME .*\n1 .* app one .* growth .* revoked 2.*\n2 .* two .* free .* valid, rotated 2.*\n$/,
+  );
+  for (const secret of [key, issued.key, rotated.key]) assert.ok(!list.stdout.includes(secret));
+
+  const unknown = await keys('revoke', '99');
+  assert.deepEqual([unknown.code, unknown.stderr], [2, 'atlas-node: there is no key 99\n']);
+  assert.deepEqual(JSON.parse((await keys('usage', '--json')).stdout), []);
+  assert.equal((await keys('usage', '99')).code, 2);
+});
+
+test('status of no daemon says so and exits with 1', async (t) => {
+  const { code, stderr } = await atlas(t, ['status', '--url', 'http://127.0.0.1:1'], { cwd: tempDir(t) });
+  assert.equal(code, 1);
+  assert.match(
+    stderr,
+    /^atlas-node: no answer from http:\/\/127.0.0.1:1\/status \([^)]+\): is the daemon running[^\n]+\n$/,
+  );
+});
+
+test('start serves while its node is away, in plain log lines, and status shows it', async (t) => {
+  const cwd = tempDir(t);
+  const daemon = start(t, [LAUNCHER, 'start', '--node-http', 'http://127.0.0.1:1', '--port', '0'], { cwd });
+  const url = await readyUrl(daemon);
+  const text = await waitFor(
+    async () => {
+      const { code, stdout } = await atlas(t, ['status', '--url', `${url}/`], { cwd });
+      return code === 0 && /^state +starting: \S/m.test(stdout) ? stdout : undefined;
+    },
+    { what: 'a status with the reason' },
+  );
+  assert.match(text, /^index +empty$/m);
+  const json = JSON.parse((await atlas(t, ['status', '--url', url, '--json'], { cwd })).stdout);
+  assert.equal(json.phase, 'starting');
+
+  daemon.child.kill('SIGTERM');
+  const { code, stdout, stderr } = await daemon.ended;
+  assert.equal(code, 0, stderr);
+  assert.match(
+    stdout,
+    /^atlas-node is ready: REST \S+\/api {2}RPC \S+\/rpc {2}WebSocket ws:\S+\/ws and ws:\S+\/ws\/signals\n$/,
+  );
+  for (const line of stderr.trim().split('\n')) assert.match(line, /^\{"msg":"[^"]+","level":"/);
+  assert.ok(!stderr.includes('\x1b') && !stderr.includes('\r'), 'no progress line in a pipe');
+});
+
+test('a taken port exits with 2 and names the setting and the file', async (t) => {
+  const cwd = tempDir(t);
+  const other = createServer();
+  await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
+  t.after(() => other.close());
+  const address = other.address();
+  const port = typeof address === 'object' ? address?.port : undefined;
+  writeFileSync(join(cwd, 'atlas.toml'), `node_http = "http://127.0.0.1:1"\nserver.port = ${port}\n`);
+  const { code, stdout, stderr } = await atlas(t, ['start'], { cwd });
+  assert.match(
+    stderr,
+    new RegExp(
+      `^atlas-node: server.port \\(file atlas.toml\\): cannot listen on 127.0.0.1:${port}: the port is taken`,
+      'm',
+    ),
+  );
+  assert.deepEqual([code, stdout], [2, '']);
+});
+
+test('a damaged index exits with 1 and says what to do', async (t) => {
+  const cwd = tempDir(t);
+  mkdirSync(join(cwd, 'atlas-data'));
+  writeFileSync(join(cwd, 'atlas-data', 'index.db'), 'not a database '.repeat(1000));
+  const { code, stderr } = await atlas(t, ['start', '--node-http', 'http://127.0.0.1:1', '--port', '0'], {
+    cwd,
+  });
+  assert.equal(code, 1, stderr);
+  assert.match(stderr, /^atlas-node: [^\n]*index\.db[^\n]+\n$/m);
+});
+
+test('a second signal ends a program that does not stop, but not one sent twice by a wrapper', async (t) => {
+  const script = `import { stopRequest } from '${ROOT}src/cli/signals.ts';
+    stopRequest().then(() => console.log('stopping')); console.log('up'); setInterval(() => {}, 1000);`;
+  const flags = ['--disable-warning=ExperimentalWarning', '--input-type=module', '-e', script];
+  const stuck = start(t, [PINNED_NODE, ...flags], { cwd: tempDir(t) });
+  await waitFor(() => stuck.stdout().includes('up'), { what: 'the program to run' });
+  const first = performance.now();
+  await waitFor(
+    () => {
+      stuck.child.kill('SIGINT');
+      return stuck.child.exitCode !== null;
+    },
+    { what: 'the program to give up' },
+  );
+  assert.ok(performance.now() - first >= 500, 'it ended at once');
+  const { code, stdout } = await stuck.ended;
+  assert.deepEqual([code, stdout], [1, 'up\nstopping\n']);
+});

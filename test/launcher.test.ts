@@ -1,0 +1,129 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { chmodSync, cpSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import manifest from '../package.json' with { type: 'json' };
+import { LAUNCHER, PINNED_NODE, ROOT, readyUrl, run, start } from './support/command.ts';
+import { tempDir } from './support/temp-dir.ts';
+import { waitFor } from './support/wait.ts';
+
+/** A Node of the system that is not the one the project pins, or undefined where there is none. */
+function foreignNode(): string | undefined {
+  const folders = (process.env.PATH ?? '')
+    .split(delimiter)
+    .filter((folder) => !folder.includes('node_modules'));
+  return folders
+    .map((folder) => join(folder, 'node'))
+    .find((file) => existsSync(file) && versionOf(file) !== manifest.dependencies.node);
+}
+
+function versionOf(node: string): string {
+  return execFileSync(node, ['--version'], { encoding: 'utf8' }).trim().slice(1);
+}
+
+/** A copy of what the launcher needs beside itself, without node_modules. */
+function bareCopy(t: TestContext): { root: string; launcher: string } {
+  const root = join(tempDir(t), 'a copy');
+  cpSync(join(ROOT, 'bin'), join(root, 'bin'), { recursive: true });
+  cpSync(join(ROOT, 'package.json'), join(root, 'package.json'));
+  return { root, launcher: join(root, 'bin', 'atlas-node') };
+}
+
+test('it runs from another folder', async (t) => {
+  const { code, stdout, stderr } = await run(t, [LAUNCHER, '--version'], { cwd: tempDir(t) });
+  assert.deepEqual({ code, stdout, stderr }, { code: 0, stdout: `${manifest.version}\n`, stderr: '' });
+});
+
+test('it runs through a symlink to a symlink, both relative, found by PATH', async (t) => {
+  const dir = tempDir(t);
+  mkdirSync(join(dir, 'deep', 'bin dir'), { recursive: true });
+  symlinkSync(LAUNCHER, join(dir, 'deep', 'first'));
+  symlinkSync('../first', join(dir, 'deep', 'bin dir', 'atlas-node'));
+  const env = { PATH: `${join(dir, 'deep', 'bin dir')}${delimiter}${process.env.PATH}` };
+  const { code, stdout, stderr } = await run(t, ['/bin/sh', '-c', 'atlas-node --version'], { cwd: dir, env });
+  assert.deepEqual({ code, stdout, stderr }, { code: 0, stdout: `${manifest.version}\n`, stderr: '' });
+});
+
+test('it runs under the pinned Node when that is asked to run it', async (t) => {
+  const { code, stdout, stderr } = await run(t, [PINNED_NODE, LAUNCHER, '--version'], { cwd: tempDir(t) });
+  assert.deepEqual({ code, stdout, stderr }, { code: 0, stdout: `${manifest.version}\n`, stderr: '' });
+});
+
+test('it runs under a foreign Node, through a symlink, with arguments and exit code passed on', async (t) => {
+  const node = foreignNode();
+  if (node === undefined) return t.skip('this machine has no Node but the pinned one');
+  const dir = tempDir(t);
+  symlinkSync(LAUNCHER, join(dir, 'link'));
+  const version = await run(t, [node, 'link', '--version'], { cwd: dir });
+  assert.deepEqual([version.code, version.stdout, version.stderr], [0, `${manifest.version}\n`, '']);
+  const refused = await run(t, [node, 'link', 'start', '--port', 'a b'], { cwd: dir });
+  assert.equal(refused.code, 2);
+  assert.match(refused.stderr, /^atlas-node: server.port must be .*, not "a b" \(flag --port\)\n$/);
+});
+
+test('without packages it says in one line what to run', async (t) => {
+  const { root, launcher } = bareCopy(t);
+  for (const command of [[launcher], [process.execPath, launcher]]) {
+    const { code, stdout, stderr } = await run(t, [...command, 'start'], { cwd: '/' });
+    assert.equal(
+      stderr,
+      `atlas-node: its packages are not installed; run: npm --prefix '${root}' run setup\n`,
+    );
+    assert.deepEqual([code, stdout], [1, '']);
+  }
+});
+
+test('where the pinned Node does not run it says in one line what it needs', async (t) => {
+  const { root, launcher } = bareCopy(t);
+  const broken = join(root, 'node_modules', 'node', 'bin', 'node');
+  mkdirSync(join(broken, '..'), { recursive: true });
+  writeFileSync(broken, '#!/bin/sh\necho "version GLIBC_2.28 not found" >&2\nexit 1\n');
+  chmodSync(broken, 0o755);
+  for (const command of [[launcher], [process.execPath, launcher]]) {
+    const { code, stderr } = await run(t, [...command, 'start'], { cwd: '/' });
+    assert.match(
+      stderr,
+      /^atlas-node: its Node.js does not run on this system.*: it needs Linux on x64 with glibc [^\n]*\n$/,
+    );
+    assert.equal(code, 1);
+  }
+});
+
+/** Nothing listens there, so the daemon waits for its node and serves meanwhile. */
+const START = ['start', '--node-http', 'http://127.0.0.1:1', '--port', '0', '--log-format', 'json'];
+
+test('the daemon is the very process that was started, and SIGTERM ends it with 0', async (t) => {
+  const daemon = start(t, [LAUNCHER, ...START], { cwd: tempDir(t) });
+  const url = await readyUrl(daemon);
+  assert.equal((await fetch(`${url}/healthz`)).status, 200);
+  if (process.platform === 'linux') {
+    assert.match(
+      readFileSync(`/proc/${daemon.child.pid}/cmdline`, 'utf8'),
+      /^[^\0]*node_modules\/node\/bin\/node\0/,
+    );
+  }
+  daemon.child.kill('SIGTERM');
+  const { code, stderr } = await daemon.ended;
+  assert.equal(code, 0, stderr);
+});
+
+test('under a foreign Node signals reach the daemon, and its exit code comes back', async (t) => {
+  const node = foreignNode();
+  if (node === undefined) return t.skip('this machine has no Node but the pinned one');
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    const daemon = start(t, [node, LAUNCHER, ...START], { cwd: tempDir(t) });
+    const url = await readyUrl(daemon);
+    daemon.child.kill(signal);
+    const { code, stderr } = await daemon.ended;
+    assert.equal(code, 0, stderr);
+    await waitFor(
+      () =>
+        fetch(url).then(
+          () => false,
+          () => true,
+        ),
+      { what: 'the port to be free' },
+    );
+  }
+});

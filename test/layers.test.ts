@@ -1,0 +1,175 @@
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { isBuiltin } from 'node:module';
+import { dirname, join, relative, sep } from 'node:path';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import manifest from '../package.json' with { type: 'json' };
+
+/** What everything may import. */
+const SHARED = ['lib', 'types', 'errors', 'log', 'metrics'];
+
+/** The parts of src, a folder or a file of the root each, and what else they may import. */
+const MAY_IMPORT: Record<string, string[] | 'anything'> = {
+  lib: [],
+  types: [],
+  errors: [],
+  log: [],
+  metrics: [],
+  config: [],
+  decode: [],
+  upstream: [],
+  sync: ['upstream', 'decode'],
+  store: [],
+  writer: ['sync', 'store', 'upstream', 'decode'],
+  query: ['store'],
+  api: ['query', 'store'],
+  rpc: ['upstream'],
+  stream: ['query', 'upstream'],
+  access: ['store'],
+  server: ['api', 'rpc', 'stream', 'access'],
+  daemon: 'anything',
+  cli: 'anything',
+  dev: 'anything',
+  binary: 'anything',
+  bench: 'anything',
+};
+
+/** Packages that only some parts may know, so that each can be replaced in one place. */
+const ONLY_IN: Record<string, string[]> = {
+  'better-sqlite3': ['store'],
+  'uWebSockets.js': ['server'],
+  commander: ['cli'],
+  zod: ['config', 'api', 'server'],
+  'smol-toml': ['config'],
+  pino: ['log'],
+  'prom-client': ['metrics'],
+};
+
+/** Parts that may use the packages of development: they run from a checkout only. */
+const DEVELOPMENT = ['dev', 'bench'];
+
+const SRC = fileURLToPath(new URL('../src', import.meta.url));
+
+interface Import {
+  /** File below src that imports. */
+  file: string;
+  line: number;
+  /** As written. */
+  specifier: string;
+}
+
+const files = readdirSync(SRC, { recursive: true, encoding: 'utf8' })
+  .filter((file) => file.endsWith('.ts'))
+  .map((file) => file.split(sep).join('/'));
+const imports = files.flatMap((file) => importsOf(file, readFileSync(join(SRC, file), 'utf8')));
+
+/** Static and dynamic imports and re-exports, types included, with the specifiers on lines of code and not of comments. */
+function importsOf(file: string, text: string): Import[] {
+  const found: Import[] = [];
+  const pattern =
+    /(?:^|\n)(?:import|export)\s(?:[^;'"]*?\sfrom\s+)?'([^']+)'|\bimport\(\s*'([^']+)'|\bnew URL\(\s*'(\.[^']+\.ts)'/g;
+  for (const match of text.matchAll(pattern)) {
+    const specifier = match[1] ?? match[2] ?? match[3] ?? '';
+    const end = match.index + match[0].length;
+    found.push({ file, line: text.slice(0, end).split('\n').length, specifier });
+  }
+  return found;
+}
+
+/** Part of a file below src: its folder, or its own name in the root. */
+function partOf(file: string): string {
+  return file.replace(/\.ts$/, '').split('/')[0] ?? file;
+}
+
+/** The part that a relative import leads to, or undefined when it leads out of src. */
+function targetPart({ file, specifier }: Import): string | undefined {
+  const target = relative(SRC, join(SRC, dirname(file), specifier))
+    .split(sep)
+    .join('/');
+  return target.startsWith('..') ? undefined : partOf(target);
+}
+
+function packageOf(specifier: string): string {
+  return specifier
+    .split('/')
+    .slice(0, specifier.startsWith('@') ? 2 : 1)
+    .join('/');
+}
+
+const own = imports.filter(({ specifier }) => specifier.startsWith('.'));
+const foreign = imports.filter(({ specifier }) => !specifier.startsWith('.') && !isBuiltin(specifier));
+
+/** Fails with one line for each import that breaks a rule. */
+function assertNone(offences: string[]): void {
+  assert.ok(offences.length === 0, `\n  ${offences.join('\n  ')}\n`);
+}
+
+test('the scan sees imports of every form', () => {
+  const text = [
+    "import a from './a.ts';",
+    "import type { B } from '../b.ts';",
+    "import {\n  c,\n  type D,\n} from 'c';",
+    "export { e } from './e.ts';",
+    "import './f.ts';",
+    "const g = await import('./g.ts');",
+    "new Worker(new URL('./h.ts', import.meta.url));",
+    "// from './comment.ts'",
+  ].join('\n');
+  assert.deepEqual(
+    importsOf('x/y.ts', text).map(({ line, specifier }) => `${line} ${specifier}`),
+    ['1 ./a.ts', '2 ../b.ts', '6 c', '7 ./e.ts', '8 ./f.ts', '9 ./g.ts', '10 ./h.ts'],
+  );
+});
+
+test('the scan finds the project’s files', () => {
+  assert.ok(own.length > 50, `only ${own.length} imports were found below src`);
+});
+
+test('every part of src has a row in the table', () => {
+  assertNone(
+    [...new Set(files.map(partOf))].filter((part) => !(part in MAY_IMPORT)).map((part) => `src/${part}`),
+  );
+});
+
+test('imports run one way, by the table', () => {
+  assertNone(
+    own.flatMap((entry) => {
+      const part = partOf(entry.file);
+      const target = targetPart(entry);
+      const allowed = MAY_IMPORT[part];
+      if (target === undefined || target === part || allowed === 'anything') return [];
+      if (SHARED.includes(target) || allowed?.includes(target)) return [];
+      const may = [...SHARED, ...(allowed ?? [])].join(', ');
+      return `src/${entry.file}:${entry.line} imports ${entry.specifier}: ${part} may import ${may}, not ${target}`;
+    }),
+  );
+});
+
+test('packages stay in the part that owns them', () => {
+  assertNone(
+    foreign.flatMap(({ file, line, specifier }) => {
+      const owners = ONLY_IN[packageOf(specifier)];
+      if (owners === undefined || owners.includes(partOf(file))) return [];
+      return `src/${file}:${line} imports ${specifier}, which belongs in ${owners.join(', ')} only`;
+    }),
+  );
+});
+
+test('what runs in production imports no development package', () => {
+  const production = Object.keys(manifest.dependencies);
+  assertNone(
+    foreign.flatMap(({ file, line, specifier }) => {
+      if (DEVELOPMENT.includes(partOf(file)) || production.includes(packageOf(specifier))) return [];
+      return `src/${file}:${line} imports ${specifier}, which is not among the dependencies in package.json`;
+    }),
+  );
+});
+
+test('imports carry the .ts ending, so that Node runs the sources as they are', () => {
+  assertNone(
+    own
+      .filter(({ specifier }) => !/\.(ts|json)$/.test(specifier))
+      .map(({ file, line, specifier }) => `src/${file}:${line} imports ${specifier} without its ending`),
+  );
+});

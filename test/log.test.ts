@@ -1,0 +1,133 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { pathToFileURL } from 'node:url';
+import { prettyLine } from '../src/log/pretty.ts';
+import { maskUrl, redact } from '../src/log/redact.ts';
+import { createLogger, type LogOptions } from '../src/log.ts';
+import { PINNED_NODE, ROOT, run } from './support/command.ts';
+import { tempDir } from './support/temp-dir.ts';
+
+const KEY = 'atlas_0123456789abcdefghijABCDEFGHIJ01234567';
+
+/** A logger and the lines it has written. */
+function collect(options: Partial<LogOptions> = {}) {
+  const lines: string[] = [];
+  const write = (line: string) => lines.push(line);
+  return { log: createLogger({ level: 'info', format: 'json', write, ...options }), lines };
+}
+
+test('a line is one JSON object: message first, then level, time and the facts', () => {
+  const { log, lines } = collect({ facts: { thread: 'writer' } });
+  log.info({ block: 12, note: 'tricky ,"msg":"text' }, 'block indexed');
+  assert.equal(lines.length, 1);
+  assert.ok(lines[0]?.endsWith('}\n'));
+  const record = JSON.parse(lines[0] ?? '');
+  assert.deepEqual(Object.keys(record), ['msg', 'level', 'time', 'thread', 'block', 'note']);
+  assert.match(record.time, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+  assert.deepEqual(
+    { ...record, time: 0 },
+    {
+      msg: 'block indexed',
+      level: 'info',
+      time: 0,
+      thread: 'writer',
+      block: 12,
+      note: 'tricky ,"msg":"text',
+    },
+  );
+});
+
+test('levels below the chosen one are left out', () => {
+  const { log, lines } = collect({ level: 'warn' });
+  log.debug({}, 'a');
+  log.info({}, 'b');
+  log.warn({}, 'c');
+  log.error({}, 'd');
+  assert.deepEqual(
+    lines.map((line) => JSON.parse(line).msg),
+    ['c', 'd'],
+  );
+});
+
+test('keys and passwords are masked wherever they stand, also in errors and nested facts', () => {
+  const { log, lines } = collect();
+  const error = new Error(`bad ${KEY}`, { cause: new Error(`GET /x?api_key=${KEY}`) });
+  log.error(
+    {
+      err: error,
+      url: `wss://h/ws?a=1&api_key=other-form&b=2`,
+      list: [{ headers: { 'x-api-key': 's3cret' } }],
+    },
+    KEY,
+  );
+  log.info(
+    { node: 'https://user:pa55@node.example/', key: KEY.slice(0, 30), query: `api%5Fkey=${KEY}` },
+    'x',
+  );
+  const text = lines.join('');
+  for (const secret of [KEY, KEY.slice(6, 24), 'other-form', 's3cret', 'pa55']) {
+    assert.ok(!text.includes(secret), `${secret} is in ${text}`);
+  }
+  assert.match(text, /a=1&api_key=\*\*\*&b=2/);
+  for (const line of lines) assert.doesNotThrow(() => JSON.parse(line));
+});
+
+test('names that only look like keys stay', () => {
+  for (const name of [
+    'atlas_subscribe',
+    'atlas_subscription',
+    'atlas_unsubscribe',
+    'atlas_index_skipped_logs_total',
+  ]) {
+    assert.equal(redact(name), name);
+  }
+});
+
+test('a node’s URL is shown without password, query values and key-like parts of its path', () => {
+  assert.equal(maskUrl('http://127.0.0.1:8545'), 'http://127.0.0.1:8545');
+  assert.equal(maskUrl('http://h:1/rpc/mainnet/'), 'http://h:1/rpc/mainnet/');
+  assert.equal(
+    maskUrl('https://u:p@h/v2/abcdef0123456789abcd?k=v&z=1#f'),
+    'https://***@h/v2/***?k=***&z=***',
+  );
+  assert.equal(maskUrl('not a url'), '***');
+});
+
+test('a pretty line has time, level, message and facts; the stack of an error follows', () => {
+  const json = JSON.stringify({
+    msg: 'fetch failed',
+    level: 'warn',
+    time: '2026-11-21T08:00:00.123Z',
+    block: 7,
+    note: 'two words',
+    err: { message: 'refused', stack: 'Error: refused\n    at here' },
+  });
+  const plain = prettyLine(json, { colour: false, clearLine: false });
+  assert.match(
+    plain,
+    /^\d\d:\d\d:00\.123 WARN {2}fetch failed {2}block=7 note="two words" error=refused\n {4}at here\n$/,
+  );
+  assert.ok(prettyLine(json, { colour: false, clearLine: true }).startsWith('\r\x1b[K'));
+  assert.ok(
+    prettyLine(json, { colour: true, clearLine: false }).includes('\x1b[33mWARN \x1b[0m fetch failed'),
+  );
+});
+
+test('lines of several threads are whole, and none is lost when the process ends at once', async (t) => {
+  const thread = `import { createLogger } from '${pathToFileURL(ROOT)}src/log.ts';
+    const log = createLogger({ level: 'info', format: 'auto', facts: { thread: process.argv[2] ?? 'main' } });
+    for (let i = 0; i < 300; i++) log.info({ i, pad: 'x'.repeat(500) }, 'line');`;
+  const main = `import { Worker } from 'node:worker_threads';
+    ${thread}
+    const url = 'data:text/javascript,' + encodeURIComponent(${JSON.stringify(thread)});
+    let left = 2;
+    for (const name of ['a', 'b']) new Worker(new URL(url), { argv: [name] }).on('exit', () => --left || process.exit(3));`;
+  const flags = ['--disable-warning=ExperimentalWarning', '--input-type=module', '-e', main];
+  const { code, stderr } = await run(t, [PINNED_NODE, ...flags], { cwd: tempDir(t) });
+  const records = stderr
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  assert.equal(code, 3);
+  assert.equal(records.length, 900);
+});

@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createMetrics, followTotal, type Metrics } from '../src/metrics.ts';
+
+async function withMetrics(action: (metrics: Metrics) => Promise<void>): Promise<void> {
+  const metrics = createMetrics();
+  try {
+    await action(metrics);
+  } finally {
+    metrics.close();
+  }
+}
+
+test('every metric has the prefix, a base unit or _total, and a help text', () =>
+  withMetrics(async (metrics) => {
+    const text = await metrics.render();
+    const types = [...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name = '', type = '']) => ({
+      name,
+      type,
+    }));
+    assert.ok(types.length > 25);
+    for (const { name, type } of types) {
+      assert.match(name, /^atlas_[a-z_]+$/);
+      assert.equal(name.endsWith('_total'), type === 'counter', `${name} is a ${type}`);
+      if (type === 'histogram') assert.match(name, /_seconds$/);
+      assert.match(text, new RegExp(`^# HELP ${name} [A-Z].+\\.$`, 'm'));
+    }
+  }));
+
+test('what is counted is rendered with its labels', () =>
+  withMetrics(async (metrics) => {
+    metrics.transfers.inc({ kind: 'erc20' }, 3);
+    metrics.httpSeconds.observe({ route: '/rpc' }, 0.003);
+    metrics.onRender(() => metrics.walBytes.set(4096));
+    const text = await metrics.render();
+    assert.match(text, /^atlas_index_transfers_total\{kind="erc20"\} 3$/m);
+    assert.match(text, /^atlas_http_request_seconds_bucket\{le="0.0025",route="\/rpc"\} 0$/m);
+    assert.match(text, /^atlas_http_request_seconds_bucket\{le="0.005",route="\/rpc"\} 1$/m);
+    assert.match(text, /^atlas_index_wal_bytes 4096$/m);
+    assert.match(text, /^atlas_process_resident_memory_bytes \d{7,}$/m);
+  }));
+
+test('two sets of metrics do not know each other', () =>
+  withMetrics((one) =>
+    withMetrics(async (other) => {
+      one.reorgs.inc();
+      assert.match(await other.render(), /^atlas_index_reorgs_total 0$/m);
+    }),
+  ));
+
+test('a counter follows a total that is kept elsewhere, also when that begins anew', () =>
+  withMetrics(async (metrics) => {
+    const follow = followTotal(metrics.skippedLogs);
+    follow(4, { reason: 'short' });
+    follow(6, { reason: 'short' });
+    follow(1, { reason: 'dirty' });
+    follow(2, { reason: 'short' });
+    const text = await metrics.render();
+    assert.match(text, /\{reason="short"\} 8$/m);
+    assert.match(text, /\{reason="dirty"\} 1$/m);
+  }));
+
+test('a blocked event loop shows as delay, an idle one does not', () =>
+  withMetrics(async (metrics) => {
+    const wait = () => new Promise((resolve) => setTimeout(resolve, 40));
+    await wait();
+    await metrics.render();
+    await wait();
+    const end = performance.now() + 200;
+    while (performance.now() < end);
+    await wait();
+    const blocked = Number(/delay_seconds\{quantile="1"\} (\S+)/.exec(await metrics.render())?.[1]);
+    assert.ok(blocked > 0.1 && blocked < 5, `${blocked} s`);
+  }));
