@@ -7,7 +7,7 @@ import { addInit } from './cli/init.ts';
 import { addKeys } from './cli/keys.ts';
 import { addStart } from './cli/start.ts';
 import { addStatus } from './cli/status.ts';
-import { version } from './cli/version.ts';
+import { versionText } from './cli/version.ts';
 
 /** In the order of `--help`. */
 const COMMANDS = [addInit, addStart, addDev, addKeys, addStatus, addConfig];
@@ -23,7 +23,10 @@ Examples:
 Settings: flags over environment (ATLAS_NODE_HTTP, ATLAS_SERVER__PORT, ...) over --config over ./atlas.toml.
 Exit codes: 0 stopped on request, 1 failure while running, 2 bad usage or configuration.`;
 
-process.exitCode = await run(process.argv.slice(2));
+// Not awaited: the single binary holds this file as a CommonJS script.
+void run(process.argv.slice(2)).then((exitCode) => {
+  process.exitCode = exitCode;
+});
 
 /** Runs one command line and returns the exit code; what went wrong is one line on stderr. */
 async function run(args: string[]): Promise<number> {
@@ -44,7 +47,7 @@ function buildProgram(): Command {
     .description(
       'Wallet and token intelligence beside your chain node: index, REST, RPC and streams in one process.',
     )
-    .version(version)
+    .version(versionText)
     .addHelpText('after', EXAMPLES)
     .configureOutput({ outputError: () => undefined })
     .exitOverride();

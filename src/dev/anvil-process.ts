@@ -1,11 +1,10 @@
 /** The anvil process: where its binary is, when it listens, and how it ends. */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { createRequire } from 'node:module';
 import { Socket } from 'node:net';
-import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { FatalError } from '../errors.ts';
+import { anvilBinary } from './anvil-path.ts';
 
 export interface AnvilProcess {
   readonly child: ChildProcess;
@@ -20,22 +19,6 @@ const START_TIMEOUT_MS = 20_000;
 const STOP_TIMEOUT_MS = 2_000;
 /** Enough of stderr to hold a usage error or a panic with its message. */
 const ERROR_TAIL_CHARS = 2_000;
-
-/** Path of the anvil binary for a platform; throws a FatalError saying what to do when it is not installed. */
-export function anvilBinary(os: string = process.platform, arch: string = process.arch): string {
-  const name = `@foundry-rs/anvil-${os}-${arch === 'x64' ? 'amd64' : arch}`;
-  try {
-    // The platform package is a dependency of the main one and need not be hoisted beside it.
-    const main = createRequire(import.meta.url).resolve('@foundry-rs/anvil/package.json');
-    const manifest = createRequire(main).resolve(`${name}/package.json`);
-    return join(dirname(manifest), 'bin', os === 'win32' ? 'anvil.exe' : 'anvil');
-  } catch (cause) {
-    throw new FatalError(
-      `anvil, the local chain, is not installed (npm package ${name}): run \`npm run setup\` in the project, or use \`atlas-node start\` with a node of your own`,
-      { cause },
-    );
-  }
-}
 
 export function spawnAnvil(args: readonly string[]): AnvilProcess {
   // A session of its own: Ctrl-C on the terminal must reach the owner only, who stops things in order.

@@ -29,4 +29,5 @@ async function main(): Promise<void> {
   port.close();
 }
 
-await main();
+// Not awaited: the single binary holds this file as a CommonJS script.
+void main();

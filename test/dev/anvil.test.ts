@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { test } from 'node:test';
 import { type Anvil, startAnvil } from '../../src/dev/anvil.ts';
-import { anvilBinary } from '../../src/dev/anvil-process.ts';
+import { anvilBinary } from '../../src/dev/anvil-path.ts';
 import { FatalError } from '../../src/errors.ts';
 import { waitFor } from '../support/wait.ts';
 

@@ -1,0 +1,78 @@
+/** A program with everything it imports as one script. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build, type Plugin } from 'esbuild';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+
+/** Modules that look for files beside themselves, and what stands in for them where there are none. */
+const STAND_INS: Record<string, string> = {
+  'src/writer/threads.ts': 'src/binary/threads.ts',
+  'src/cli/build.ts': 'src/binary/build.ts',
+  'src/dev/anvil-path.ts': 'src/binary/anvil-path.ts',
+  'src/server/assets.ts': 'src/binary/assets.ts',
+};
+
+/** The two packages with native modules, reduced to loading the embedded one. */
+const LOADERS: Record<string, string> = {
+  'node_modules/uWebSockets.js/uws.js': "module.exports = loadAddon('uws.node');",
+  'node_modules/better-sqlite3/lib/binding.js':
+    "exports.getBinding = () => loadAddon('better_sqlite3.node');",
+};
+
+/** The script of an entry file as CommonJS, the only kind a single executable application of Node 22 can hold. */
+export async function bundle(entry: string, commit: string): Promise<string> {
+  const { outputFiles } = await build({
+    absWorkingDir: ROOT,
+    entryPoints: [entry],
+    bundle: true,
+    write: false,
+    platform: 'node',
+    target: 'node22',
+    format: 'cjs',
+    // White space only: names and messages in a stack trace stay those of the sources.
+    minifyWhitespace: true,
+    legalComments: 'none',
+    define: { BUILD_COMMIT: JSON.stringify(commit) },
+    plugins: [standIns(), loaders()],
+    // A module that asks where it is would fail in the binary: it needs a stand-in.
+    logOverride: { 'empty-import-meta': 'error' },
+    logLevel: 'error',
+  });
+  const [script] = outputFiles;
+  if (script === undefined) throw new Error(`esbuild wrote nothing for ${entry}`);
+  return script.text;
+}
+
+function standIns(): Plugin {
+  return {
+    name: 'stand-ins',
+    setup({ onLoad }) {
+      onLoad({ filter: /\/src\/.*\.ts$/ }, ({ path }) => {
+        const standIn = STAND_INS[relative(path)];
+        if (standIn === undefined) return undefined;
+        const contents = readFileSync(join(ROOT, standIn), 'utf8');
+        return { contents, loader: 'ts', resolveDir: join(ROOT, 'src/binary') };
+      });
+    },
+  };
+}
+
+function loaders(): Plugin {
+  const addon = JSON.stringify(join(ROOT, 'src/binary/addon.ts'));
+  return {
+    name: 'native-loaders',
+    setup({ onLoad }) {
+      onLoad({ filter: /\/node_modules\/(uWebSockets\.js|better-sqlite3)\// }, ({ path }) => {
+        const loader = LOADERS[relative(path)];
+        if (loader === undefined) return undefined;
+        return { contents: `const { loadAddon } = require(${addon});\n${loader}`, loader: 'js' };
+      });
+    },
+  };
+}
+
+function relative(path: string): string {
+  return path.slice(ROOT.length);
+}

@@ -1,0 +1,41 @@
+/** A copy of the running Node with a program inside: https://nodejs.org/docs/latest-v22.x/api/single-executable-applications.html */
+import { execFileSync, spawnSync } from 'node:child_process';
+import { chmodSync, copyFileSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+
+/** The mark in Node's executable that tells it that it carries a program. */
+const FUSE = 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2';
+
+/** Makes an executable in `folder` from the script that it runs and from assets (files by name). Returns its path. */
+export function makeExecutable(folder: string, main: string, assets: Record<string, string>): string {
+  const executable = join(folder, 'executable');
+  copyFileSync(process.execPath, executable);
+  chmodSync(executable, 0o755);
+  strip(executable);
+  const blob = writeBlob(folder, main, assets);
+  const postject = createRequire(import.meta.url).resolve('postject/dist/cli.js');
+  run(postject, executable, 'NODE_SEA_BLOB', blob, '--sentinel-fuse', FUSE);
+  return executable;
+}
+
+/** Writes what the executable carries as Node wants it; the path of the file. */
+function writeBlob(folder: string, main: string, assets: Record<string, string>): string {
+  const output = join(folder, 'blob');
+  const config = join(folder, 'config.json');
+  const settings = { main, output, assets, disableExperimentalSEAWarning: true, useCodeCache: true };
+  writeFileSync(config, JSON.stringify(settings));
+  run('--experimental-sea-config', config);
+  return output;
+}
+
+/** Runs this Node; what it says is shown in the error when it fails and not otherwise: postject warns of notes it skips. */
+function run(...args: string[]): void {
+  execFileSync(process.execPath, args, { stdio: ['ignore', 'ignore', 'pipe'] });
+}
+
+/** Drops the symbols of debuggers, a seventh of the file; those that native modules link to are others and stay. */
+function strip(executable: string): void {
+  const { error } = spawnSync('strip', [executable], { stdio: 'inherit' });
+  if (error) console.warn('there is no strip on this machine: the file keeps the symbols of debuggers');
+}

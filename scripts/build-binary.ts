@@ -1,0 +1,66 @@
+/**
+ * Builds dist/atlas-node: the runtime, the program, its threads and its native modules in one executable file.
+ * `npm run build:binary`. Runs under the Node that goes into the file, since that Node also prepares the script.
+ */
+import { createHash } from 'node:crypto';
+import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { loadAssets } from '../src/server/assets.ts';
+import { THREADS } from '../src/writer/threads.ts';
+import { bundle } from './binary/bundle.ts';
+import { commitOf } from './binary/commit.ts';
+import { makeExecutable } from './binary/executable.ts';
+import { nativeModules } from './binary/native-modules.ts';
+import { secondsToFirstAnswer } from './binary/start-time.ts';
+import { checksumProblem } from './natives.mjs';
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+
+const { values } = parseArgs({
+  options: { out: { type: 'string', default: join(ROOT, 'dist/atlas-node') } },
+});
+await buildBinary(values.out);
+
+async function buildBinary(out: string): Promise<void> {
+  const problem = checksumProblem(ROOT);
+  if (problem !== undefined) throw new Error(problem);
+  mkdirSync(dirname(out), { recursive: true });
+  // Beside the result, which appears whole, by a rename.
+  const work = mkdtempSync(`${out}-build-`);
+  try {
+    const commit = commitOf(ROOT);
+    const { main, assets } = await writeParts(work, commit);
+    renameSync(makeExecutable(work, main, assets), out);
+    const seconds = await secondsToFirstAnswer(out, join(work, 'data'));
+    const size = (statSync(out).size / 1024 ** 2).toFixed(1);
+    console.log(
+      `${out}: ${size} MiB, commit ${commit}, first answer ${seconds.toFixed(2)} s after the start`,
+    );
+  } finally {
+    rmSync(work, { recursive: true, force: true });
+  }
+}
+
+/** Writes what goes into the binary to a folder; files by name, `main` being the script that is run. */
+async function writeParts(folder: string, commit: string) {
+  const write = (name: string, text: string) => {
+    const file = join(folder, name);
+    writeFileSync(file, text);
+    return file;
+  };
+  const assets: Record<string, string> = { ...nativeModules() };
+  const checksums = Object.entries(assets).map(([name, file]) => [name, sha256(file)]);
+  assets['addons.json'] = write('addons.json', JSON.stringify(Object.fromEntries(checksums)));
+  const pages = [...loadAssets()].map(([name, body]) => [name, body.toString('utf8')]);
+  assets['pages.json'] = write('pages.json', JSON.stringify(Object.fromEntries(pages)));
+  for (const [name, entry] of Object.entries(THREADS)) {
+    assets[`${name}-thread.js`] = write(`${name}-thread.js`, await bundle(fileURLToPath(entry), commit));
+  }
+  return { main: write('main.js', await bundle(join(ROOT, 'src/cli.ts'), commit)), assets };
+}
+
+function sha256(file: string): string {
+  return createHash('sha256').update(readFileSync(file)).digest('hex');
+}

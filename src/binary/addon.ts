@@ -1,0 +1,78 @@
+/**
+ * Native modules of the single binary. The system loads them from files only, so each is unpacked once, under a name
+ * that holds its SHA-256, and compared with that before every load.
+ */
+import { createHash, randomUUID } from 'node:crypto';
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { getAsset, getRawAsset } from 'node:sea';
+import { FatalError } from '../errors.ts';
+import { privateFolder } from './private-folder.ts';
+
+/** The SEA asset that holds the SHA-256 of every native module by its name, as JSON. */
+export const CHECKSUMS_ASSET = 'addons.json';
+
+/** The exports of an embedded native module. Throws FatalError where it cannot be unpacked or loaded. */
+export function loadAddon(name: string): unknown {
+  const path = unpacked(name);
+  const module = { exports: {} };
+  try {
+    process.dlopen(module, path);
+  } catch (error) {
+    // On a file system mounted noexec the system loader says so in these words.
+    if (!messageOf(error).includes('failed to map segment')) throw error;
+    throw new FatalError(
+      `cannot run code from ${path}: name a folder on a file system that is not mounted noexec in XDG_CACHE_HOME`,
+      { cause: error },
+    );
+  }
+  return module.exports;
+}
+
+function unpacked(name: string): string {
+  const wanted = checksumOf(name);
+  const path = join(privateFolder(), `${wanted.slice(0, 16)}-${name}`);
+  if (sha256OfFile(path) !== wanted) unpack(name, path);
+  if (sha256OfFile(path) !== wanted) {
+    throw new FatalError(
+      `${path} is not what was unpacked: the disk is failing, or somebody changes the file`,
+    );
+  }
+  return path;
+}
+
+/** Another process may be doing the same: the file appears whole, by a rename. */
+function unpack(name: string, path: string): void {
+  const part = `${path}.${randomUUID()}`;
+  try {
+    writeFileSync(part, new Uint8Array(getRawAsset(name)), { flag: 'wx', mode: 0o500 });
+    renameSync(part, path);
+  } catch (error) {
+    throw new FatalError(
+      `cannot unpack ${name}: ${messageOf(error)}; name another folder in XDG_CACHE_HOME`,
+      {
+        cause: error,
+      },
+    );
+  }
+}
+
+function checksumOf(name: string): string {
+  const checksums: Record<string, string> = JSON.parse(getAsset(CHECKSUMS_ASSET, 'utf8'));
+  const checksum = checksums[name];
+  if (checksum === undefined) throw new Error(`no native module ${name} is embedded`);
+  return checksum;
+}
+
+/** Null where there is no such file. */
+function sha256OfFile(path: string): string | null {
+  try {
+    return createHash('sha256').update(readFileSync(path)).digest('hex');
+  } catch {
+    return null;
+  }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
