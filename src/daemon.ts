@@ -3,20 +3,25 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { openAccess } from './access/access.ts';
 import { prepareApi } from './api/api.ts';
-import type { Config } from './config.ts';
+import { printConfigJson } from './config/print.ts';
+import type { Config, Sources } from './config.ts';
 import { FatalError } from './errors.ts';
 import type { Logger } from './log.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
 import { Snapshot } from './query/snapshot.ts';
+import { Surveyor } from './query/surveyor.ts';
 import { RpcHandler } from './rpc/passthrough.ts';
 import { methodPolicy } from './rpc/policy.ts';
+import type { AdminOptions } from './server/admin.ts';
 import { startServer } from './server/app.ts';
-import { openIndexForReading, openIndexForWriting } from './store/index-file.ts';
+import { openIndexForReading, prepareIndexFile } from './store/index-file.ts';
+import type { MigrationProgress } from './store/migrations.ts';
 import { type IndexStatus, KIND_NAMES } from './types.ts';
 import { HttpTransport } from './upstream/http.ts';
 import { WriterClient } from './writer/client.ts';
 import { idleStatus } from './writer/progress.ts';
 import type { WriterOptions, WriterWork } from './writer/protocol.ts';
+import { startThread } from './writer/worker.ts';
 
 export interface Daemon {
   url: string;
@@ -33,6 +38,8 @@ export interface DaemonDeps {
   log: Logger;
   /** A local development chain: `anvil_*` may be allowed through `/rpc`. */
   development?: boolean;
+  /** Where each setting comes from, for the panel; all from the defaults unless given. */
+  sources?: Sources;
 }
 
 /** Page cache of the serving connection, MiB. */
@@ -44,12 +51,13 @@ const RPC_MAX_WAITING = 4_096;
 const RPC_MAX_RESPONSE_BYTES = 128 * 1024 * 1024;
 
 /** Starts serving at once; indexing begins as soon as the node answers. Throws ConfigError or FatalError. */
-export async function startDaemon(config: Config, { log, development = false }: DaemonDeps): Promise<Daemon> {
+export async function startDaemon(config: Config, deps: DaemonDeps): Promise<Daemon> {
+  const { log, development = false, sources = {} } = deps;
   const closers: (() => unknown)[] = [];
   const close = closeOnce(closers);
   try {
     const indexPath = join(makeDataDir(config.data_dir), 'index.db');
-    openIndexForWriting(indexPath, {}).close(); // creates or checks the file before anything else depends on it
+    await prepareIndexFile(indexPath, migrationLog(log)); // before anything else depends on the file
     const db = openIndexForReading(indexPath, { cacheMb: READER_CACHE_MB });
     closers.push(() => db.close());
     const snapshot = new Snapshot(db);
@@ -81,6 +89,8 @@ export async function startDaemon(config: Config, { log, development = false }: 
       onLog: (level, facts, msg) => log[level](facts, msg),
     });
     closers.push(() => writer.stop());
+    const surveyor = new Surveyor(() => startThread('survey', indexPath));
+    closers.push(() => surveyor.close());
     const server = await startServer({
       settings: config.server,
       api,
@@ -88,6 +98,7 @@ export async function startDaemon(config: Config, { log, development = false }: 
       access,
       indexState: () => status,
       readyLag: config.index.ready_lag,
+      admin: adminOptions(config, sources, surveyor),
       metrics,
       log,
     });
@@ -103,6 +114,21 @@ export async function startDaemon(config: Config, { log, development = false }: 
     await close();
     throw error;
   }
+}
+
+/** Between two log lines about the progress of a migration, milliseconds. */
+const MIGRATION_LOG_MS = 5_000;
+
+/** Logs the beginning and the end of each migration, and how far it is while it lasts. */
+function migrationLog(log: Logger): (progress: MigrationProgress) => void {
+  let current = 0;
+  let loggedAt = 0;
+  return ({ version, title, done }) => {
+    if (version === current && done < 1 && Date.now() - loggedAt < MIGRATION_LOG_MS) return;
+    current = version;
+    loggedAt = Date.now();
+    log.info({ version, title, percent: Math.floor(done * 100) }, 'bringing the index up to date');
+  };
 }
 
 /** Runs the closers once, the last pushed first; a failing one does not keep the others from running. */
@@ -131,6 +157,18 @@ function makeDataDir(path: string): string {
     const why = error instanceof Error ? error.message : String(error);
     throw new FatalError(`cannot make the folder of data_dir: ${why}`, { cause: error });
   }
+}
+
+/** The operator's panel, which is off without a token. */
+function adminOptions(config: Config, sources: Sources, surveyor: Surveyor): AdminOptions | undefined {
+  if (config.admin_token === '') return undefined;
+  return {
+    token: config.admin_token,
+    tiers: config.tiers,
+    survey: () => surveyor.look(),
+    sockets: () => null,
+    settings: () => printConfigJson({ config, sources }),
+  };
 }
 
 function rpcTransport(config: Config): HttpTransport {

@@ -13,6 +13,11 @@ export class FatalError extends Error {
   override name = 'FatalError';
 }
 
+/** The index cannot be read or written for now (disk full, file gone): pause, show why, try again. */
+export class StorageError extends Error {
+  override name = 'StorageError';
+}
+
 /**
  * The node did not give a usable answer: retry with backoff.
  * `reason` is a short label for metrics (`timeout`, `connection`, `http`, `malformed`, `rpc`, `inconsistent`).

@@ -1,22 +1,54 @@
-/** The index file as a whole: creating, checking and opening it. */
+/** The index file as a whole: creating, checking, bringing up to date and opening it. */
+import { setImmediate } from 'node:timers/promises';
 import { FatalError } from '../errors.ts';
 import { bytesToHex } from '../lib/hex.ts';
 import type { BlockRef } from '../types.ts';
+import { MIGRATIONS, type MigrationProgress, migrate, versionOf } from './migrations.ts';
 import { type Db, type OpenOptions, openDatabase } from './open.ts';
 import { INDEX_APPLICATION_ID, SCHEMA_V1, ZERO_WALLET } from './schema.ts';
+import { damaged, isDamage } from './trouble.ts';
+import { lockForWriting, type WriterLock } from './writer-lock.ts';
 
 /** The schema this program writes; `PRAGMA user_version` of the file. */
-export const SCHEMA_VERSION = 1;
+export const SCHEMA_VERSION = MIGRATIONS.at(-1)?.version ?? 1;
 
 /** Pages of 8 KiB: a wallet's unfinished run and a finished one fit beside others without overflow pages. */
 const PAGE_BYTES = 8192;
 
-/** Opens the index for writing, creating it when there is none. Throws FatalError when the file is not a usable index. */
+/**
+ * Creates the index when there is none and brings one of an older release up to date, telling of each step; the event
+ * loop runs between steps. Throws FatalError when the file is not a usable index or another process writes it.
+ */
+export async function prepareIndexFile(
+  path: string,
+  onMigration: (progress: MigrationProgress) => void,
+): Promise<void> {
+  const lock = lockIndex(path);
+  try {
+    const db = open(path, {});
+    try {
+      for (const progress of prepared(db, path)) {
+        onMigration(progress);
+        await setImmediate();
+      }
+    } catch (error) {
+      throw asUnusable(path, error);
+    } finally {
+      db.close();
+    }
+  } finally {
+    lock.release();
+  }
+}
+
+/**
+ * Opens the index for writing, as `prepareIndexFile` leaves it. The caller holds the right to write (writer-lock.ts).
+ * Throws FatalError when the file is not a usable index.
+ */
 export function openIndexForWriting(path: string, options: OpenOptions): Db {
   const db = open(path, options);
   try {
-    if (isEmpty(db)) create(db);
-    check(db, path);
+    for (const _ of prepared(db, path));
     return db;
   } catch (error) {
     db.close();
@@ -29,11 +61,33 @@ export function openIndexForReading(path: string, options: OpenOptions = {}): Db
   const db = open(path, { ...options, readonly: true });
   try {
     check(db, path);
+    if (versionOf(db) < SCHEMA_VERSION) {
+      throw new FatalError(
+        `${path} was written by an older atlas-node and must be brought up to date first: run "atlas-node start" once`,
+      );
+    }
     return db;
   } catch (error) {
     db.close();
     throw asUnusable(path, error);
   }
+}
+
+/** Takes the right to write the index. Throws FatalError while another has it. */
+export function lockIndex(path: string): WriterLock {
+  try {
+    return lockForWriting(path);
+  } catch (error) {
+    throw asUnusable(path, error);
+  }
+}
+
+/** A new file gets the first schema and every migration, as an old one does: so both end with the same tables. */
+function* prepared(db: Db, path: string): Generator<MigrationProgress, void, void> {
+  const isNew = isEmpty(db);
+  if (isNew) create(db);
+  check(db, path);
+  for (const progress of migrate(db)) if (!isNew) yield progress;
 }
 
 function open(path: string, options: OpenOptions): Db {
@@ -57,7 +111,7 @@ function create(db: Db): void {
         native_received, native_sent, funded, recent)
       VALUES (${ZERO_WALLET}, zeroblob(20), 0, 0, 0, 0, 0, x'', x'', 0, x'')`).run();
     db.pragma(`application_id = ${INDEX_APPLICATION_ID}`);
-    db.pragma(`user_version = ${SCHEMA_VERSION}`);
+    db.pragma('user_version = 1');
   }).immediate();
 }
 
@@ -68,7 +122,7 @@ function check(db: Db, path: string): void {
       `${path} is a SQLite file but not an atlas-node index; move it away or choose another data_dir`,
     );
   }
-  const version = Number(db.pragma('user_version', { simple: true }));
+  const version = versionOf(db);
   if (version > SCHEMA_VERSION) {
     throw new FatalError(
       `${path} was written by a newer atlas-node (schema ${version}, this one knows ${SCHEMA_VERSION}); run that version, or move the file away to index anew`,
@@ -78,13 +132,7 @@ function check(db: Db, path: string): void {
 
 function asUnusable(path: string, error: unknown): unknown {
   if (error instanceof FatalError || !(error instanceof Error)) return error;
-  const code = 'code' in error ? String(error.code) : '';
-  if (code === 'SQLITE_NOTADB' || code.startsWith('SQLITE_CORRUPT')) {
-    return new FatalError(
-      `${path} is damaged (${error.message}); move it away and start again: the index is rebuilt from the node`,
-      { cause: error },
-    );
-  }
+  if ('code' in error && isDamage(String(error.code))) return damaged(path, error);
   return new FatalError(`cannot open ${path}: ${error.message}`, { cause: error });
 }
 

@@ -1,21 +1,48 @@
 /** The one writer of `index.db`. */
+import { StorageError } from '../errors.ts';
 import { type AppendableBlocks, Appender } from './append.ts';
 import { Tables } from './changes.ts';
-import { chainOf, hashAt, headOf, openIndexForWriting, setChain } from './index-file.ts';
+import { FilePlace } from './file-place.ts';
+import { chainOf, hashAt, headOf, lockIndex, openIndexForWriting, setChain } from './index-file.ts';
 import type { Db } from './open.ts';
+import { QualityTable, type TokenQuality } from './quality.ts';
 import { Rollback } from './rollback.ts';
+import { storageTrouble } from './trouble.ts';
+import type { WriterLock } from './writer-lock.ts';
 
+/**
+ * Reads and writes of the writer. Each throws StorageError when the disk or the file does not allow it for now; a
+ * write that failed has changed nothing and can be tried again.
+ */
 export class IndexWriter {
+  private readonly path: string;
+  private readonly lock: WriterLock;
   private readonly db: Db;
+  private readonly place: FilePlace;
   private readonly appender: Appender;
   private readonly rollbacks: Rollback;
+  private readonly quality: QualityTable;
 
   /** Opens or creates the file; throws FatalError when it is not a usable index. `cacheMb` bounds the page cache. */
   constructor(path: string, options: { cacheMb: number }) {
-    this.db = openIndexForWriting(path, options);
+    this.path = path;
+    this.lock = lockIndex(path);
+    try {
+      this.db = openIndexForWriting(path, options);
+    } catch (error) {
+      this.lock.release();
+      throw error;
+    }
     const tables = new Tables(this.db);
     this.appender = new Appender(this.db, tables);
     this.rollbacks = new Rollback(this.db, tables);
+    this.quality = new QualityTable(this.db);
+    this.place = new FilePlace(path);
+  }
+
+  /** Throws StorageError when the file was removed or replaced since it was opened. */
+  checkPlace(): void {
+    this.place.check();
   }
 
   chain(): { chainId: number; startBlock: number } | null {
@@ -23,15 +50,15 @@ export class IndexWriter {
   }
 
   setChain(chainId: number, startBlock: number): void {
-    setChain(this.db, chainId, startBlock);
+    this.write(() => setChain(this.db, chainId, startBlock));
   }
 
   head(): ReturnType<typeof headOf> {
-    return headOf(this.db);
+    return this.named(() => headOf(this.db));
   }
 
   hashAt(number: number): ReturnType<typeof hashAt> {
-    return hashAt(this.db, number);
+    return this.named(() => hashAt(this.db, number));
   }
 
   /** Transfers in the index. */
@@ -41,17 +68,46 @@ export class IndexWriter {
 
   /** Appends consecutive blocks that follow the head, all or none. */
   append(batches: readonly AppendableBlocks[]): void {
-    this.appender.append(batches);
+    this.write(() => this.appender.append(batches));
   }
 
   /** Removes every block above `to` and all their traces. */
   rollback(to: number): void {
     const head = this.head();
-    if (head !== null) this.rollbacks.rollback(head.number, to);
+    if (head !== null) this.write(() => this.rollbacks.rollback(head.number, to));
+  }
+
+  /** What was found out about the balances of a token, null when it was not examined. */
+  qualityOf(token: number): TokenQuality | null {
+    return this.named(() => this.quality.get(token));
+  }
+
+  setQuality(token: number, found: TokenQuality): void {
+    this.write(() => this.quality.set(token, found));
   }
 
   close(): void {
-    this.db.pragma('optimize');
-    this.db.close();
+    try {
+      this.write(() => this.db.pragma('optimize'));
+    } catch (error) {
+      if (!(error instanceof StorageError)) throw error; // what cannot be optimised for now can be closed
+    } finally {
+      this.db.close();
+      this.lock.release();
+    }
+  }
+
+  private write(action: () => void): void {
+    this.place.check();
+    this.named(action);
+  }
+
+  /** Runs an action; a failure of SQLite gets the name by which it is dealt with. */
+  private named<T>(action: () => T): T {
+    try {
+      return action();
+    } catch (error) {
+      throw storageTrouble(error, this.path);
+    }
   }
 }

@@ -70,6 +70,8 @@ export class Rollback {
       { by: 'wallet', statement: db.prepare('DELETE FROM wallets WHERE id > ?') },
       { by: 'transfer', statement: db.prepare('DELETE FROM transfers WHERE id > ?') },
       { by: 'block', statement: db.prepare('DELETE FROM blocks WHERE number > ?') },
+      // Also of tokens that stay: a balance read in a block that is gone proves nothing.
+      { by: 'block', statement: db.prepare('DELETE FROM token_quality WHERE block > ?') },
     ];
   }
 

@@ -1,0 +1,38 @@
+/** Whether the files a connection has open still stand at their paths. */
+import { statSync } from 'node:fs';
+import { StorageError } from '../errors.ts';
+
+/** Device and number of a file, null when there is none at the path. */
+type Identity = { dev: bigint; ino: bigint } | null;
+
+/**
+ * SQLite writes on into a file that was removed or replaced, and all of it is lost with the process. So the identity
+ * of the database and of its WAL are noted when they are opened and compared before each write.
+ */
+export class FilePlace {
+  private readonly files: readonly { path: string; identity: Identity }[];
+
+  /** To be made after the connection's first read, when both files are there. */
+  constructor(path: string) {
+    this.files = [path, `${path}-wal`].map((file) => ({ path: file, identity: identityOf(file) }));
+  }
+
+  /** Throws StorageError when a file is gone or another one stands in its place. */
+  check(): void {
+    for (const { path, identity } of this.files) {
+      if (identity === null) continue;
+      const now = identityOf(path);
+      if (now !== null && now.dev === identity.dev && now.ino === identity.ino) continue;
+      throw new StorageError(
+        now === null
+          ? `${path} was removed or moved away: put it back, or restart atlas-node to begin anew with what is there`
+          : `${path} was replaced by another file: put the first one back, or restart atlas-node to go on with this one`,
+      );
+    }
+  }
+}
+
+function identityOf(path: string): Identity {
+  const stat = statSync(path, { bigint: true, throwIfNoEntry: false });
+  return stat === undefined ? null : { dev: stat.dev, ino: stat.ino };
+}

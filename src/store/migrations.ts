@@ -1,0 +1,95 @@
+/**
+ * From each released schema to the next. Migrations are numbered and only ever added: a file of any release is
+ * brought up to date by running those it lacks, and a new file is made by the first schema and all of them.
+ */
+import type { Db } from './open.ts';
+
+/** The work from one schema version to the next. */
+export interface Migration {
+  /** `PRAGMA user_version` of a file that has it. */
+  version: number;
+  /** What it does, for the log. */
+  title: string;
+  /**
+   * Does one piece of the work, a fraction of a second's worth; it runs in a transaction that also notes its result,
+   * so a kill repeats nothing. `cursor` is what the piece before returned, null for the first; the last returns null.
+   */
+  step(db: Db, cursor: number | null): number | null;
+  /** The cursor at which the work ends, about, for showing progress; none for work of a single piece. */
+  end?(db: Db): number;
+}
+
+export interface MigrationProgress {
+  version: number;
+  title: string;
+  /** Done of the migration, 0 to 1. */
+  done: number;
+}
+
+const TOKEN_QUALITY = /* sql */ `
+-- How far a token's balances follow from its transfers, as found by asking the node now and then (store/quality.ts).
+-- The only rows that do not follow from the chain alone. No row: not examined yet.
+CREATE TABLE token_quality (
+  token INTEGER PRIMARY KEY,            -- tokens.id
+  quality INTEGER NOT NULL,             -- store/quality.ts Quality
+  block INTEGER NOT NULL,               -- head of the index when it was last examined
+  offsets TEXT NOT NULL                 -- 'wallet:offset ...': balanceOf less the index when first examined
+);
+-- The longest not examined, and those a rollback makes void.
+CREATE INDEX token_quality_by_block ON token_quality (block);
+`;
+
+export const MIGRATIONS: readonly Migration[] = [
+  {
+    version: 2,
+    title: 'make room for the quality of balance estimates',
+    step(db) {
+      db.exec(TOKEN_QUALITY);
+      return null;
+    },
+  },
+];
+
+/** The table that keeps the place in an unfinished migration; there only while one is. */
+const PROGRESS = /* sql */ `CREATE TABLE IF NOT EXISTS migration (version INTEGER PRIMARY KEY, cursor INTEGER)`;
+
+/** Runs what the file lacks, one piece at each step of the generator; stopping between two leaves a file that goes on there. */
+export function* migrate(
+  db: Db,
+  migrations: readonly Migration[] = MIGRATIONS,
+): Generator<MigrationProgress, void, void> {
+  for (const migration of migrations) {
+    if (migration.version <= versionOf(db)) continue;
+    const { version, title } = migration;
+    const end = Math.max(1, migration.end?.(db) ?? 1);
+    for (;;) {
+      const cursor = db.transaction(() => runStep(db, migration)).immediate();
+      yield { version, title, done: cursor === null ? 1 : Math.min(1, cursor / end) };
+      if (cursor === null) break;
+    }
+  }
+}
+
+/** `PRAGMA user_version`. */
+export function versionOf(db: Db): number {
+  return Number(db.pragma('user_version', { simple: true }));
+}
+
+function runStep(db: Db, migration: Migration): number | null {
+  db.exec(PROGRESS);
+  const noted = db
+    .prepare<[number], number>('SELECT cursor FROM migration WHERE version = ?')
+    .pluck()
+    .get(migration.version);
+  const cursor = migration.step(db, noted ?? null);
+  if (cursor === null) {
+    db.exec('DROP TABLE migration');
+    db.pragma(`user_version = ${migration.version}`);
+  } else {
+    db.prepare('INSERT OR REPLACE INTO migration (version, cursor) VALUES (?, ?)').run(
+      migration.version,
+      cursor,
+    );
+  }
+  return cursor;
+}

@@ -1,0 +1,35 @@
+/** One writer for an index at a time, also across processes. */
+import Database from 'better-sqlite3';
+import { FatalError } from '../errors.ts';
+
+/** Beside the index: an empty file whose only use is to be locked. */
+const SUFFIX = '.lock';
+
+/** The right to write; `release` gives it back. */
+export interface WriterLock {
+  release(): void;
+}
+
+/**
+ * Takes the right to write the index at `path` until `release`; the system takes it back when the process ends, in
+ * whatever way. Throws FatalError while another has it.
+ */
+export function lockForWriting(path: string): WriterLock {
+  const db = new Database(`${path}${SUFFIX}`, { timeout: 0 });
+  try {
+    db.pragma('journal_mode = MEMORY'); // the lock alone is wanted: no journal beside it
+    db.exec('BEGIN EXCLUSIVE');
+  } catch (error) {
+    db.close();
+    if (error instanceof Error && 'code' in error && String(error.code).startsWith('SQLITE_BUSY')) {
+      throw new FatalError(
+        `another atlas-node is writing ${path}; stop it first, or choose another data_dir`,
+        {
+          cause: error,
+        },
+      );
+    }
+    throw error;
+  }
+  return { release: () => db.close() };
+}

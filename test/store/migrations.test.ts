@@ -1,0 +1,170 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { gunzipSync } from 'node:zlib';
+import { FatalError } from '../../src/errors.ts';
+import {
+  openIndexForReading,
+  openIndexForWriting,
+  prepareIndexFile,
+  SCHEMA_VERSION,
+} from '../../src/store/index-file.ts';
+import { IndexWriter } from '../../src/store/index-writer.ts';
+import { MIGRATIONS, migrate, versionOf } from '../../src/store/migrations.ts';
+import { type Db, openDatabase } from '../../src/store/open.ts';
+import { dumpIndex } from '../support/dump.ts';
+import { startIndexer } from '../support/indexer.ts';
+import { startNode } from '../support/replay.ts';
+import { COUNTING, countingTable, ROWS } from '../support/slow-migration.ts';
+import { tempDir } from '../support/temp-dir.ts';
+
+const FIXTURES = resolve(import.meta.dirname, '../fixtures');
+const CHAIN = join(FIXTURES, 'schema-chain.jsonl.gz');
+/** Where the kept files end, and where the chain they are of does. */
+const KEPT_HEAD = 18;
+const CHAIN_HEAD = 24;
+
+const keptFiles = readdirSync(FIXTURES).filter((name) => /^schema-\d+\.db\.gz$/.test(name));
+
+function unpack(t: TestContext, name: string): string {
+  const path = join(tempDir(t), 'index.db');
+  writeFileSync(path, gunzipSync(readFileSync(join(FIXTURES, name))));
+  return path;
+}
+
+function schemaOf(path: string): unknown[] {
+  const db = openDatabase(path, { readonly: true });
+  const rows = db
+    .prepare("SELECT type, name, sql FROM sqlite_schema WHERE name NOT LIKE 'sqlite_%' ORDER BY type, name")
+    .all();
+  db.close();
+  return rows;
+}
+
+/** Indexes the fixture chain up to a block into a folder, going on with what is there. */
+async function indexTo(t: TestContext, dir: string, head: number): Promise<string> {
+  const node = await startNode(t, { files: [CHAIN], head });
+  const indexer = startIndexer({ http: node.url, dir, index: { startBlock: 1 } });
+  await indexer.reaches(head);
+  await indexer.client.stop();
+  return indexer.path;
+}
+
+test('a file of the first schema is kept', () => {
+  assert.ok(keptFiles.includes('schema-1.db.gz'), `found ${keptFiles.join(', ')}`);
+});
+
+for (const name of keptFiles) {
+  test(`${name}, written by an earlier release, opens, equals a fresh index and goes on`, async (t) => {
+    const path = unpack(t, name);
+    const seen: string[] = [];
+    await prepareIndexFile(path, ({ version, done }) => seen.push(`${version} ${done}`));
+    const from = Number(/\d+/.exec(name)?.[0]);
+    assert.deepEqual(
+      seen.filter((line) => line.endsWith(' 1')),
+      MIGRATIONS.filter(({ version }) => version > from).map(({ version }) => `${version} 1`),
+    );
+    const fresh = await indexTo(t, tempDir(t), KEPT_HEAD);
+    assert.deepEqual(
+      schemaOf(path),
+      schemaOf(fresh),
+      'a released schema was changed: add a migration (before the first release: scripts/record-schema.ts --first)',
+    );
+    assert.deepEqual(dumpIndex(path), dumpIndex(fresh));
+    await indexTo(t, join(path, '..'), CHAIN_HEAD);
+    assert.deepEqual(dumpIndex(path), dumpIndex(await indexTo(t, tempDir(t), CHAIN_HEAD)));
+  });
+}
+
+test('migrations are numbered one after the other', () => {
+  assert.deepEqual(
+    MIGRATIONS.map(({ version }) => version),
+    MIGRATIONS.map((_, i) => i + 2),
+  );
+  assert.equal(SCHEMA_VERSION, MIGRATIONS.length + 1);
+});
+
+test('a reader refuses a file that is not up to date and says what to do', (t) => {
+  const path = unpack(t, 'schema-1.db.gz');
+  assert.throws(
+    () => openIndexForReading(path),
+    (error) => error instanceof FatalError && /older atlas-node.*atlas-node start/.test(error.message),
+  );
+  openIndexForWriting(path, {}).close();
+  openIndexForReading(path).close();
+});
+
+test('a file of a newer program is refused and left as it is', (t) => {
+  const path = join(tempDir(t), 'index.db');
+  const db = openIndexForWriting(path, {});
+  db.pragma(`user_version = ${SCHEMA_VERSION + 1}`);
+  db.close();
+  for (const open of [openIndexForReading, openIndexForWriting]) {
+    assert.throws(
+      () => open(path, {}),
+      (error) => error instanceof FatalError && /newer atlas-node/.test(error.message),
+    );
+  }
+});
+
+test('one writer at a time: a second one is refused with what to do, a reader is not', (t) => {
+  const path = join(tempDir(t), 'index.db');
+  const writer = new IndexWriter(path, { cacheMb: 8 });
+  assert.throws(
+    () => new IndexWriter(path, { cacheMb: 8 }),
+    (error) => error instanceof FatalError && /another atlas-node is writing/.test(error.message),
+  );
+  openIndexForReading(path).close();
+  writer.close();
+  new IndexWriter(path, { cacheMb: 8 }).close();
+});
+
+function newCountingFile(path: string): Db {
+  const db = openDatabase(path);
+  countingTable(db);
+  return db;
+}
+
+test('a migration of many pieces tells its progress, stops between pieces and goes on there', (t) => {
+  const db = newCountingFile(join(tempDir(t), 'counting.db'));
+  t.after(() => db.close());
+  const first = migrate(db, [COUNTING]);
+  const before = [first.next(), first.next(), first.next()].map(({ value }) => value?.done ?? 0);
+  first.return();
+  assert.ok(before.every((done, i) => done > (before[i - 1] ?? 0)) && before.at(-1)! < 0.5, `${before}`);
+  assert.equal(versionOf(db), 0);
+  const rest = [...migrate(db, [COUNTING])].map(({ done }) => done);
+  assert.ok(rest[0]! > before.at(-1)! && rest.at(-1) === 1);
+  assert.equal(versionOf(db), COUNTING.version);
+  assert.equal(db.prepare('SELECT sum(touched) FROM rows').pluck().get(), ROWS, 'each row once');
+  assert.equal(db.prepare("SELECT count(*) FROM sqlite_schema WHERE name = 'migration'").pluck().get(), 0);
+  assert.deepEqual([...migrate(db, [COUNTING])], [], 'nothing is left to do');
+});
+
+test('a process killed at any moment of a migration leaves a file that the next one finishes', async (t) => {
+  const path = join(tempDir(t), 'counting.db');
+  newCountingFile(path).close();
+  const script = join(import.meta.dirname, '../support/slow-migration.ts');
+  for (let kill = 1; kill <= 5; kill++) {
+    const child = spawn(process.execPath, [script, path], { stdio: ['ignore', 'pipe', 'inherit'] });
+    const ended = once(child, 'exit');
+    await once(child.stdout, 'data');
+    await new Promise((resolve) => setTimeout(resolve, kill * 7));
+    child.kill('SIGKILL');
+    await ended;
+  }
+  const db = openDatabase(path);
+  t.after(() => db.close());
+  assert.equal(versionOf(db), 0, 'killed before the end');
+  assert.ok(
+    Number(db.prepare('SELECT sum(touched) FROM rows').pluck().get()) > 0,
+    'killed after the beginning',
+  );
+  for (const _ of migrate(db, [COUNTING]));
+  assert.deepEqual(db.prepare('SELECT touched, count(*) AS rows FROM rows GROUP BY touched').all(), [
+    { touched: 1, rows: ROWS },
+  ]);
+});
