@@ -1,0 +1,119 @@
+/** The README's commands, taken from its text and run as a reader would. */
+import assert from 'node:assert/strict';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join, resolve } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { promisify } from 'node:util';
+import { startAnvil } from '../src/dev/anvil.ts';
+import { tempDir } from './support/temp-dir.ts';
+import { waitFor } from './support/wait.ts';
+
+const ROOT = resolve(import.meta.dirname, '..');
+const README = readFileSync(join(ROOT, 'README.md'), 'utf8');
+/** Lines of all shell blocks, in order. */
+const COMMANDS = [...README.matchAll(/```sh\n([\s\S]*?)```/g)].flatMap(([, block = '']) =>
+  block.trim().split('\n'),
+);
+
+function commandWith(text: string): string {
+  const found = COMMANDS.find((line) => line.includes(text));
+  assert.ok(found, `the README has no command with ${text}`);
+  return found;
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  await once(server, 'close');
+  return address !== null && typeof address === 'object' ? address.port : 0;
+}
+
+/** Runs a line in a shell of its own process group, which is ended with the test; gives what it has printed so far. */
+function shell(t: TestContext, line: string, options: { cwd: string; env: Record<string, string> }) {
+  const child: ChildProcess = spawn('/bin/sh', ['-c', line], {
+    cwd: options.cwd,
+    env: { ...process.env, ...options.env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    detached: true,
+  });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream?.setEncoding('utf8').on('data', (text: string) => {
+      output += text;
+    });
+  const exit = once(child, 'exit').then(([code]) => Number(code));
+  const signal = (name: NodeJS.Signals): void => {
+    if (child.pid !== undefined && child.exitCode === null && child.signalCode === null)
+      process.kill(-child.pid, name);
+  };
+  t.after(() => signal('SIGKILL'));
+  return { output: () => output, exit, signal };
+}
+
+async function run(line: string, options: { cwd: string; env: Record<string, string> }): Promise<string> {
+  const { stdout } = await promisify(execFile)('/bin/sh', ['-c', line], {
+    cwd: options.cwd,
+    env: { ...process.env, ...options.env },
+  });
+  return stdout;
+}
+
+test('npm start gives a stranger a chain, a key and lines that answer', async (t) => {
+  assert.ok(COMMANDS.includes('npm start'));
+  const env = { TMPDIR: tempDir(t), ATLAS_SERVER__PORT: '0' };
+  const dev = shell(t, 'npm start', { cwd: ROOT, env });
+  await waitFor(() => dev.output().includes('Ctrl-C'), { what: 'the banner', timeoutMs: 90_000 }).catch(
+    (cause) => {
+      throw new Error(dev.output(), { cause });
+    },
+  );
+  const [line = ''] = dev
+    .output()
+    .split('\n')
+    .filter((text) => text.startsWith('curl '));
+  const transfers = JSON.parse(await run(line, { cwd: ROOT, env }));
+  assert.ok(transfers.count > 0);
+  dev.signal('SIGINT');
+  await dev.exit;
+});
+
+test('init, start, status and the curl lines work beside a node as they stand', async (t) => {
+  const anvil = await startAnvil({ blockTimeMs: 200 });
+  t.after(() => anvil.stop());
+  const home = tempDir(t);
+  const bin = join(home, 'bin');
+  mkdirSync(bin);
+  symlinkSync(join(ROOT, 'bin/atlas-node'), join(bin, 'atlas-node'));
+  const port = String(await freePort());
+  const env = { HOME: home, PATH: `${bin}:${process.env['PATH']}`, ATLAS_SERVER__PORT: port };
+
+  const printed = await run(commandWith('bin/atlas-node init'), { cwd: ROOT, env });
+  const key = /atlas_[0-9A-Za-z]{38}/.exec(printed)?.[0] ?? '';
+  assert.ok(key, printed);
+
+  const startLine = commandWith('atlas-node start')
+    .replace('http://127.0.0.1:8080', anvil.url)
+    .replace('ws://127.0.0.1:8081', anvil.wsUrl);
+  const daemon = shell(t, `cd ~/atlas && ${startLine}`, { cwd: home, env });
+  const here = (line: string): string =>
+    line.replace('8650', port).replace('0x...', '0xf39fd6e51aad88f6f4ce6ab8827279cff8b92266');
+  await waitFor(() => run(here(commandWith('/readyz')).replace('curl', 'curl -sf'), { cwd: home, env }), {
+    what: 'readiness',
+    timeoutMs: 60_000,
+  }).catch((cause) => {
+    throw new Error(daemon.output(), { cause });
+  });
+  const summary = JSON.parse(
+    await run(here(commandWith('/api/wallet_summary')), { cwd: home, env: { ...env, KEY: key } }),
+  );
+  assert.equal(summary.address, '0xf39fd6e51aad88f6f4ce6ab8827279cff8b92266');
+  assert.match(await run('atlas-node status', { cwd: join(home, 'atlas'), env }), /following/);
+  assert.match(await run('atlas-node config show', { cwd: join(home, 'atlas'), env }), /node_http/);
+  daemon.signal('SIGTERM');
+  assert.equal(await daemon.exit, 0, daemon.output());
+});
