@@ -56,10 +56,10 @@ export function endpoint<P extends z.ZodRawShape, R extends z.ZodRawShape>(defin
     response: z.object({ ...definition.response, ...COVERAGE }),
     prepare(source) {
       const answer = definition.prepare(source);
-      return (input, context) => ({
-        ...answer(read(input), context),
-        historicalCoverageStartBlock: context.head.startBlock,
-      });
+      return (input, context) =>
+        Object.assign(answer(read(input), context), {
+          historicalCoverageStartBlock: context.head.startBlock,
+        });
     },
   };
 }

@@ -78,6 +78,7 @@ export function fundingRecord(row: TransferRow): z.output<typeof fundingSchema> 
 }
 
 export const summarySchema = z.object({
+  address: z.string(),
   firstSeenBlock: z.int().nullable(),
   lastSeenBlock: z.int().nullable(),
   txCount: z.int(),
@@ -91,10 +92,14 @@ export const summarySchema = z.object({
 });
 
 /** What a wallet did in all; `facts` is undefined for one without transfers. */
-export function summaryRecord(facts: WalletFacts | undefined): z.output<typeof summarySchema> {
+export function summaryRecord(
+  address: string,
+  facts: WalletFacts | undefined,
+): z.output<typeof summarySchema> {
   const received = integer(facts?.nativeReceived ?? '');
   const sent = integer(facts?.nativeSent ?? '');
   return {
+    address,
     firstSeenBlock: facts?.firstBlock ?? null,
     lastSeenBlock: facts?.lastBlock ?? null,
     txCount: facts?.transactions ?? 0,

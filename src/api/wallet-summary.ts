@@ -1,5 +1,4 @@
 /** GET /api/wallet_summary: what a wallet did in all. */
-import { z } from 'zod';
 import { walletFacts } from '../query/wallets.ts';
 import { endpoint } from './endpoint.ts';
 import { address } from './params.ts';
@@ -10,7 +9,7 @@ export const walletSummary = endpoint({
   path: '/api/wallet_summary',
   summary: 'First and last activity, counts, native amounts and first funder of a wallet',
   params: { address: address() },
-  response: { address: z.string(), ...summarySchema.shape },
+  response: summarySchema.shape,
   example: {
     params: { address: '0x3f5ce5fbfe3e9af3971dd833d26ba9b5c936f0be' },
     response: {
@@ -29,6 +28,6 @@ export const walletSummary = endpoint({
   },
   prepare({ db }) {
     const facts = walletFacts(db);
-    return ({ address }) => ({ address, ...summaryRecord(facts(address)) });
+    return ({ address }) => summaryRecord(address, facts(address));
   },
 });
