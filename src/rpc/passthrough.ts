@@ -26,6 +26,14 @@ export interface Refusal {
   retryAfter: number;
 }
 
+/** Who asks. */
+export interface RpcCaller {
+  /** Id of the API key: what a client may hold at the gateway, it holds per key. */
+  key: number;
+  /** Called once with the number of calls of a request; null admits them. */
+  charge(calls: number): Refusal | null;
+}
+
 /** An answer over HTTP. `body` is null when there is nothing to say: all calls were notifications. */
 export interface RpcAnswer {
   status: 200 | 204 | 429 | 502 | 504;
@@ -60,16 +68,12 @@ export class RpcHandler {
   }
 
   /**
-   * Answers a request body. `charge` is called once with the number of calls and says whether they are admitted.
+   * Answers a request body.
    * Never rejects for what the client or the node did; the signal's abort rejects with its reason.
    */
-  async answer(
-    body: Buffer,
-    charge: (calls: number) => Refusal | null,
-    signal?: AbortSignal,
-  ): Promise<RpcAnswer> {
+  async answer(body: Buffer, caller: RpcCaller, signal?: AbortSignal): Promise<RpcAnswer> {
     const request = readRequest(body.toString('utf8'));
-    const refusal = charge(request.kind === 'batch' ? request.calls.length : 1);
+    const refusal = caller.charge(request.kind === 'batch' ? request.calls.length : 1);
     if (refusal !== null) {
       const id = request.kind === 'single' ? request.call.id : null;
       return {

@@ -50,7 +50,7 @@ export function addRpcRoute(app: TemplatedApp, { rpc, gate, replies, cors, metri
           charge(1);
           return reply.send(tooLarge(lines));
         }
-        rpc.answer(body, charge, gone.signal).then(
+        rpc.answer(body, { key: key.id, charge }, gone.signal).then(
           (answer) => reply.send(fromRpc(answer, lines)),
           (error: unknown) => {
             if (gone.signal.aborted) return;
