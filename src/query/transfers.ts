@@ -19,28 +19,33 @@ export interface TransferRow {
   token: string;
 }
 
-const SELECT = /* sql */ `
-  SELECT t.id, t.kind, hex(t.amount) AS amount, hex(t.token_number) AS tokenNumber, t.log_index AS logIndex,
+/** SQL: what a TransferRow is made of, over `transfers t` with TRANSFER_JOINS. */
+export const TRANSFER_COLUMNS = /* sql */ `
+  t.id, t.kind, hex(t.amount) AS amount, hex(t.token_number) AS tokenNumber, t.log_index AS logIndex,
     lower(hex(iif(typeof(t.tx) = 'blob', t.tx, (SELECT tx FROM transfers WHERE id = t.id - t.tx)))) AS txHash,
     b.number AS blockNumber, b.timestamp,
     lower(hex(sender.address)) AS "from", lower(hex(receiver.address)) AS "to",
     lower(hex((SELECT address FROM wallets WHERE id = (SELECT wallet FROM tokens WHERE id = t.token)))) AS token`;
 
-const JOINS = /* sql */ `
+/** SQL: what is joined to `transfers t`; `b` is the block. */
+export const TRANSFER_JOINS = /* sql */ `
   CROSS JOIN blocks b ON b.number = ${blockNumberOf('t.id')}
   CROSS JOIN wallets sender ON sender.id = t.sender
   CROSS JOIN wallets receiver ON receiver.id = t.receiver`;
 
 /** One transfer, or undefined when there is none with that id. */
 export function transferById(db: Db): (id: number) => TransferRow | undefined {
-  const statement = db.prepare<[number], TransferRow>(`${SELECT} FROM transfers t ${JOINS} WHERE t.id = +?`);
+  const statement = db.prepare<[number], TransferRow>(
+    `SELECT ${TRANSFER_COLUMNS} FROM transfers t ${TRANSFER_JOINS} WHERE t.id = +?`,
+  );
   return (id) => statement.get(id);
 }
 
 /** The transfers of a list of ids, in its order. */
 export function transfersById(db: Db): (ids: readonly number[]) => TransferRow[] {
   const statement = db.prepare<[string], TransferRow>(
-    `${SELECT} FROM json_each(?) list CROSS JOIN transfers t ON t.id = list.value ${JOINS}`,
+    /* sql */ `SELECT ${TRANSFER_COLUMNS}
+      FROM json_each(?) list CROSS JOIN transfers t ON t.id = list.value ${TRANSFER_JOINS}`,
   );
   return (ids) => statement.all(`[${ids.join()}]`);
 }

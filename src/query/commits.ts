@@ -1,0 +1,28 @@
+/** Where a commit ends, told by the block it ended with. */
+import { hexToBytes } from '../lib/hex.ts';
+import type { Db } from '../store/open.ts';
+import type { BlockRef } from '../types.ts';
+
+/** Highest ids up to and with a block. */
+export interface CommitEnds {
+  lastTransfer: number;
+  lastWallet: number;
+}
+
+/** The ends of the commit whose last block is `tip`; undefined when the index does not hold that very block. */
+export function commitEnds(db: Db): (tip: BlockRef) => CommitEnds | undefined {
+  const statement = db.prepare<[number, Uint8Array], CommitEnds>(/* sql */ `
+    SELECT last_transfer AS lastTransfer, last_wallet AS lastWallet FROM blocks WHERE number = +? AND hash = +?`);
+  return ({ number, hash }) => statement.get(number, hexToBytes(hash));
+}
+
+/** The last indexed block, null while the index is empty. */
+export function lastBlock(db: Db): () => BlockRef | null {
+  const statement = db.prepare<[], { number: number; hash: Buffer }>(
+    'SELECT number, hash FROM blocks ORDER BY number DESC LIMIT 1',
+  );
+  return () => {
+    const row = statement.get();
+    return row === undefined ? null : { number: row.number, hash: `0x${row.hash.toString('hex')}` };
+  };
+}

@@ -1,0 +1,36 @@
+/** A wallet's transfers in the packed lists of store/activity.ts, oldest first: what replaying reads. */
+import { ActivityCursor } from '../store/activity.ts';
+import type { Db } from '../store/open.ts';
+
+/** Finished runs read at a time. */
+const RUNS = 4;
+
+/**
+ * Reads on through a wallet's transfers: ids `from <= id < below`, oldest first, of a few runs at a time. An empty
+ * list means that there are no more.
+ */
+export function walletHistory(db: Db): (wallet: number, from: number, below: number) => number[] {
+  const runsFrom = db
+    .prepare<[number, number, number], Buffer>(/* sql */ `
+      SELECT entries FROM activity WHERE wallet = +?1 AND first_transfer >= coalesce(
+        (SELECT first_transfer FROM activity WHERE wallet = +?1 AND first_transfer <= +?2
+          ORDER BY first_transfer DESC LIMIT 1), 0)
+      ORDER BY first_transfer LIMIT +?3`)
+    .pluck();
+  const recentRun = db.prepare<[number], Buffer>('SELECT recent FROM wallets WHERE id = +?').pluck();
+  const cursor = new ActivityCursor();
+
+  const collect = (ids: number[], run: Uint8Array, from: number, below: number): void => {
+    cursor.open(run);
+    while (cursor.next() && cursor.transfer < below) if (cursor.transfer >= from) ids.push(cursor.transfer);
+  };
+
+  return (wallet, from, below) => {
+    const ids: number[] = [];
+    const runs = runsFrom.all(wallet, from, RUNS);
+    for (const run of runs) collect(ids, run, from, below);
+    // The unfinished run follows the last finished one, and a single finished run may lie wholly before `from`.
+    if (runs.length < RUNS) collect(ids, recentRun.get(wallet) ?? new Uint8Array(0), from, below);
+    return ids;
+  };
+}
