@@ -3,13 +3,16 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { openAccess } from './access/access.ts';
 import { prepareApi } from './api/api.ts';
+import { versionText } from './cli/version.ts';
 import { printConfigJson } from './config/print.ts';
+import { parseListen } from './config/values.ts';
 import type { Config, Sources } from './config.ts';
 import { FatalError } from './errors.ts';
 import type { Logger } from './log.ts';
+import { followFiles } from './metrics/files.ts';
+import { listenForMetrics } from './metrics/listener.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
 import { Snapshot } from './query/snapshot.ts';
-import { Surveyor } from './query/surveyor.ts';
 import { RpcHandler } from './rpc/passthrough.ts';
 import { methodPolicy } from './rpc/policy.ts';
 import type { AdminOptions } from './server/admin.ts';
@@ -21,6 +24,7 @@ import { HttpTransport } from './upstream/http.ts';
 import { WriterClient } from './writer/client.ts';
 import { idleStatus } from './writer/progress.ts';
 import type { WriterOptions, WriterWork } from './writer/protocol.ts';
+import { Surveyor } from './writer/surveyor.ts';
 import { startThread } from './writer/worker.ts';
 
 export interface Daemon {
@@ -62,10 +66,21 @@ export async function startDaemon(config: Config, deps: DaemonDeps): Promise<Dae
     closers.push(() => db.close());
     const snapshot = new Snapshot(db);
     closers.push(() => snapshot.release());
-    const access = openAccess(join(config.data_dir, 'keys.db'), config.tiers);
+    const access = openAccess(join(config.data_dir, 'keys.db'), config.tiers, (error) => {
+      if (error === null) log.info({}, 'usage is written again');
+      else log.error({ reason: error.message }, 'usage cannot be written and is kept in memory');
+    });
     closers.push(() => access.close());
     const metrics = createMetrics();
     closers.push(() => metrics.close());
+    metrics.buildInfo.set({ version: versionText }, 1);
+    followFiles(metrics, indexPath);
+    const metricsAddress = parseListen(config.metrics.listen);
+    if (metricsAddress !== undefined) {
+      const listener = await listenForMetrics(metricsAddress, metrics);
+      closers.push(() => listener.close());
+      log.info({ url: listener.url }, 'metrics are served');
+    }
     const transport = rpcTransport(config);
     closers.push(() => transport.close());
 

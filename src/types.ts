@@ -73,3 +73,42 @@ export interface IndexStatus {
   /** Unix milliseconds of the last commit, null before the first. */
   lastCommitAt: number | null;
 }
+
+/** What the index file is made of, as the last survey (store/survey.ts) found it. */
+export interface IndexSurvey {
+  /** Unix milliseconds. */
+  at: number;
+  /** How long it took. */
+  seconds: number;
+  /** index.db without its write-ahead log, that log, and what the disk has left for this user. */
+  fileBytes: number;
+  walBytes: number;
+  freeBytes: number;
+  /** Bytes of each table with its indexes, largest first. */
+  tables: { name: string; bytes: number }[];
+  /** Tables too large to be walked within the time limit, and what is left of the file for them together. */
+  unmeasured: { names: string[]; bytes: number } | null;
+  /** `estimated`: scaled up from a sample. */
+  kinds: { estimated: boolean; transfers: Record<KindName, number> };
+  /** By the chain's clock over the last `seconds`: a day unless the index holds less. Null while it holds too little to tell. */
+  growth: { transfersPerDay: number; bytesPerDay: number; seconds: number } | null;
+}
+
+export interface SurveyState {
+  /** Null until the first survey is done. */
+  latest: IndexSurvey | null;
+  /** Why the last survey failed, or null. */
+  failure: string | null;
+}
+
+/** One open WebSocket, as the streams know it. */
+export interface LiveSocket {
+  endpoint: '/ws' | '/ws/signals';
+  keyId: number;
+  /** Unix milliseconds. */
+  openedAt: number;
+  /** Topic of each subscription, such as `newHeads` or `wallet_transfers`. */
+  topics: readonly string[];
+  /** Bytes that the client has not taken yet. */
+  backlogBytes: number;
+}

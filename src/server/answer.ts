@@ -23,6 +23,7 @@ export const STATUS_LINES = {
   403: '403 Forbidden',
   404: '404 Not Found',
   405: '405 Method Not Allowed',
+  409: '409 Conflict',
   413: '413 Content Too Large',
   415: '415 Unsupported Media Type',
   429: '429 Too Many Requests',

@@ -4,6 +4,8 @@ import type { Api } from '../api/api.ts';
 import type { Logger } from '../log.ts';
 import type { RpcHandler } from '../rpc/passthrough.ts';
 import type { IndexStatus } from '../types.ts';
+import { type AdminOptions, addAdminRoutes } from './admin.ts';
+import { loadAssets } from './assets.ts';
 import { corsLines } from './cors.ts';
 import { addFallback } from './fallback.ts';
 import { addHealthRoutes } from './health.ts';
@@ -12,6 +14,7 @@ import { listen } from './listen.ts';
 import type { HttpMetrics } from './meter.ts';
 import { Replies } from './reply.ts';
 import { addRpcRoute, RPC_PATH } from './rpc.ts';
+import { addStaticRoutes } from './static.ts';
 import { checkTlsFiles } from './tls.ts';
 import {
   App,
@@ -38,11 +41,13 @@ export interface ServerOptions {
   settings: ServerSettings;
   api: Api;
   rpc: RpcHandler;
-  access: Pick<Access, 'keys' | 'limiter'>;
+  access: Pick<Access, 'keys' | 'limiter' | 'usage'>;
   /** The indexer's state as last reported. */
   indexState: () => IndexStatus;
   /** Blocks behind the node's head up to which `/readyz` says ready. */
   readyLag: number;
+  /** The operator's panel; absent when it is off. */
+  admin?: AdminOptions;
   metrics: HttpMetrics;
   log: Logger;
 }
@@ -56,7 +61,7 @@ export interface Server {
 
 /** Starts to listen. Rejects with ListenError when the address cannot be had, with ConfigError for an unusable certificate. */
 export async function startServer(options: ServerOptions): Promise<Server> {
-  const { settings, api, access: gate } = options;
+  const { settings, api, access: gate, admin } = options;
   const tls = settings.tls_cert !== '';
   const app = tls ? tlsApp(settings) : App();
   const shared = {
@@ -68,6 +73,8 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   const endHealth = addHealthRoutes(app, shared);
   addRestRoutes(app, shared);
   addRpcRoute(app, shared);
+  const assets = addStaticRoutes(app, { ...shared, assets: loadAssets(), panel: admin !== undefined });
+  if (admin !== undefined) addAdminRoutes(app, { ...shared, ...admin, tls });
   addFallback(app, {
     ...shared,
     methods: new Map([
@@ -76,6 +83,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       ['/healthz', 'GET'],
       ['/readyz', 'GET'],
       ['/status', 'GET'],
+      ...assets.map((path) => [path, 'GET'] as const),
     ]),
     needsKey: (path) => path.startsWith('/api/') || path === RPC_PATH,
   });

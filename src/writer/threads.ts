@@ -7,7 +7,7 @@ export type ThreadCode = { source: URL } | { source: string; eval: true };
 export const THREADS = {
   writer: new URL('./writer-thread.ts', import.meta.url),
   loader: new URL('./loader-thread.ts', import.meta.url),
-  survey: new URL('../query/survey-thread.ts', import.meta.url),
+  survey: new URL('./survey-thread.ts', import.meta.url),
 };
 export type ThreadName = keyof typeof THREADS;
 

@@ -9,6 +9,7 @@ import { createLogger } from '../../src/log.ts';
 import { createMetrics } from '../../src/metrics.ts';
 import { RpcHandler } from '../../src/rpc/passthrough.ts';
 import { methodPolicy } from '../../src/rpc/policy.ts';
+import type { AdminOptions } from '../../src/server/admin.ts';
 import { type Server, type ServerSettings, startServer } from '../../src/server/app.ts';
 import type { IndexStatus } from '../../src/types.ts';
 import { HttpTransport } from '../../src/upstream/http.ts';
@@ -42,6 +43,7 @@ export interface ServingOptions {
   upstream?: string;
   timeoutMs?: number;
   settings?: Partial<ServerSettings>;
+  admin?: AdminOptions;
 }
 
 export async function serve(t: TestContext, options: ServingOptions = {}): Promise<Serving> {
@@ -80,6 +82,7 @@ export async function serve(t: TestContext, options: ServingOptions = {}): Promi
     access,
     indexState: () => state,
     readyLag: 10,
+    admin: options.admin,
     metrics,
     log,
   });

@@ -1,0 +1,51 @@
+/** How often each address gave a wrong operator token lately. */
+
+const WINDOW_MS = 60_000;
+
+/** Failures within the window after which an address has to wait. */
+const MAX_FAILURES = 10;
+
+/** Addresses remembered; beyond it the one that was first to fail is forgotten. */
+const MAX_ADDRESSES = 10_000;
+
+export class AdminFailures {
+  private readonly clock: () => number;
+  /** Times of the last failures of each address, oldest first; Unix milliseconds. */
+  private readonly times = new Map<string, number[]>();
+
+  constructor(clock: () => number = Date.now) {
+    this.clock = clock;
+  }
+
+  /** Whole seconds the address has to wait before it may try again; 0 when it may now. */
+  wait(address: string): number {
+    const recent = this.recent(address);
+    const first = recent[0];
+    if (first === undefined || recent.length < MAX_FAILURES) return 0;
+    return Math.max(1, Math.ceil((first + WINDOW_MS - this.clock()) / 1000));
+  }
+
+  /** Takes note of a failure. */
+  add(address: string): void {
+    const recent = this.recent(address);
+    recent.push(this.clock());
+    this.times.set(address, recent);
+    if (this.times.size > MAX_ADDRESSES) this.times.delete(this.times.keys().next().value ?? '');
+  }
+
+  private recent(address: string): number[] {
+    const since = this.clock() - WINDOW_MS;
+    return (this.times.get(address) ?? []).filter((time) => time > since);
+  }
+}
+
+/**
+ * Whom failures are counted against, from the bytes of an IP address: an IPv4 address, or the /64 network of an
+ * IPv6 one, since whoever has one address of it has them all.
+ */
+export function originOf(address: Uint8Array): string {
+  const hex = Buffer.from(address).toString('hex');
+  const mapped = hex.length === 32 && hex.startsWith(`${'0'.repeat(20)}ffff`);
+  if (mapped) return hex.slice(24);
+  return hex.length === 32 ? hex.slice(0, 16) : hex;
+}

@@ -1,0 +1,89 @@
+/**
+ * Who may operate. A browser trades the operator token for a session: an HttpOnly, SameSite=Strict cookie that no
+ * script can read, so the token itself is not kept where a flaw of a page could reach it. Against requests forged by
+ * other sites a session counts only together with PANEL_HEADER, which no form can send and no other origin is
+ * allowed to. Programs send the token itself, as `Authorization: Bearer`, which browsers never add by themselves.
+ */
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { RequestError } from '../errors.ts';
+import { AdminFailures } from './admin-failures.ts';
+import { AdminSessions, SESSION_SECONDS } from './admin-sessions.ts';
+
+const COOKIE = 'atlas_admin';
+
+/** Must stand beside the cookie, with any value. */
+export const PANEL_HEADER = 'x-atlas-panel';
+
+/** What decides about a request. Absent headers are empty. */
+export interface Credentials {
+  authorization: string;
+  cookie: string;
+  panelHeader: string;
+  /** Whom failures are counted against. */
+  origin: string;
+}
+
+/** The address has to wait: too many wrong tokens came from it. */
+export class TooManyFailures extends RequestError {
+  readonly retryAfter: number;
+  constructor(retryAfter: number) {
+    super(429, 'too_many_failures', `too many wrong tokens; try again in ${retryAfter} s`);
+    this.retryAfter = retryAfter;
+  }
+}
+
+export class AdminGate {
+  private readonly tokenDigest: Buffer;
+  private readonly failures: AdminFailures;
+  private readonly sessions: AdminSessions;
+
+  constructor(token: string, clock: () => number = Date.now) {
+    this.tokenDigest = digest(token);
+    this.failures = new AdminFailures(clock);
+    this.sessions = new AdminSessions(clock);
+  }
+
+  /** Passes a request of the operator; throws RequestError 401, or TooManyFailures. */
+  admit({ authorization, cookie, panelHeader, origin }: Credentials): void {
+    const bearer = /^Bearer +(.+)$/i.exec(authorization)?.[1];
+    if (bearer !== undefined) return this.check(bearer, origin);
+    const id = sessionIdOf(cookie);
+    if (id !== '' && panelHeader !== '' && this.sessions.isValid(id)) return;
+    throw new RequestError(401, 'not_signed_in', 'sign in with the operator token');
+  }
+
+  /** Trades the token for a session; gives its Set-Cookie value. Throws as `admit` does. */
+  signIn(token: string, origin: string, secure: boolean): string {
+    this.check(token, origin);
+    return cookieText(this.sessions.begin(), SESSION_SECONDS, secure);
+  }
+
+  /** Ends the session of a cookie header, if there is one; gives the Set-Cookie value that removes it. */
+  signOut(cookie: string, secure: boolean): string {
+    this.sessions.end(sessionIdOf(cookie));
+    return cookieText('', 0, secure);
+  }
+
+  /** A right token is refused too while the address has to wait; otherwise waiting would not hinder guessing. */
+  private check(token: string, origin: string): void {
+    const wait = this.failures.wait(origin);
+    if (wait > 0) throw new TooManyFailures(wait);
+    if (timingSafeEqual(digest(token), this.tokenDigest)) return;
+    this.failures.add(origin);
+    throw new RequestError(401, 'wrong_token', 'this is not the operator token');
+  }
+}
+
+/** Equal lengths for the comparison, whatever was sent. */
+function digest(token: string): Buffer {
+  return createHash('sha256').update(token).digest();
+}
+
+function sessionIdOf(cookie: string): string {
+  return new RegExp(`(?:^|; *)${COOKIE}=([\\w-]+)`).exec(cookie)?.[1] ?? '';
+}
+
+function cookieText(id: string, seconds: number, secure: boolean): string {
+  const attributes = `Path=/admin; Max-Age=${seconds}; HttpOnly; SameSite=Strict${secure ? '; Secure' : ''}`;
+  return `${COOKIE}=${id}; ${attributes}`;
+}

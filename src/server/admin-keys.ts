@@ -1,0 +1,99 @@
+/** Keys as the panel shows and changes them. */
+import { z } from 'zod';
+import type { Access } from '../access/access.ts';
+import type { IssuedKey, KeyRecord } from '../access/keys.ts';
+import { type Tiers, tierOf } from '../access/tiers.ts';
+import { HISTORY_HOURS, readHourlyUsage, readUsage } from '../access/usage.ts';
+import { RequestError } from '../errors.ts';
+
+const HOUR_MS = 3_600_000;
+const MAX_HISTORY_DAYS = HISTORY_HOURS / 24;
+
+export type AdminAccess = Pick<Access, 'keys' | 'usage'>;
+
+const newKey = z.object({ name: z.string(), tier: z.string() });
+
+/** All keys with what they used this month, and the tiers to choose from. */
+export function listKeys({ keys, usage }: AdminAccess, tiers: Tiers, now: number): object {
+  return {
+    tiers: Object.entries(tiers).map(([name, tier]) => ({
+      name,
+      requestsPerMonth: tier.requests_per_month,
+      requestsPerSecond: tier.requests_per_second,
+      chainDepth: tier.chain_depth,
+    })),
+    keys: keys.list().map((record) => ({
+      ...keyJson(record),
+      requestsThisMonth: usage.used(record.id, now),
+      requestsPerMonth: tierOf(tiers, record.tier).requests_per_month,
+    })),
+    monthEndsAt: new Date(usage.endsAt).toISOString(),
+  };
+}
+
+/** Issues a key from a JSON body. Throws RequestError `invalid_parameter`. */
+export function createKey({ keys }: AdminAccess, tiers: Tiers, body: unknown): object {
+  const parsed = newKey.safeParse(body);
+  if (!parsed.success) throw new RequestError(400, 'invalid_body', 'send {"name": "...", "tier": "..."}');
+  const { name, tier } = parsed.data;
+  if (!Object.hasOwn(tiers, tier)) {
+    throw new RequestError(400, 'invalid_parameter', `there is no tier "${tier}"`, 'tier');
+  }
+  return issuedJson(keys.create({ name, tier }));
+}
+
+export function rotateKey({ keys }: AdminAccess, id: number): object {
+  return issuedJson(keys.rotate(id));
+}
+
+export function revokeKey({ keys }: AdminAccess, id: number): object {
+  return { record: keyJson(keys.revoke(id)) };
+}
+
+/** Requests by hour over the last days, of one key or of all together, and by month. Hours without any are left out. */
+export function usageHistory(
+  { keys, usage }: AdminAccess,
+  query: { key: number | null; days: number },
+  now: number,
+): object {
+  const days = Math.min(MAX_HISTORY_DAYS, Math.max(1, query.days));
+  const toHour = Math.floor(now / HOUR_MS);
+  const fromHour = toHour - days * 24 + 1;
+  const key = query.key ?? undefined;
+  usage.flush();
+  const byHour = new Map<number, number>();
+  for (const { hour, requests } of readHourlyUsage(keys.db, fromHour, key)) {
+    byHour.set(hour, (byHour.get(hour) ?? 0) + requests);
+  }
+  const byMonth = new Map<number, number>();
+  for (const { month, requests } of readUsage(keys.db, key)) {
+    byMonth.set(month, (byMonth.get(month) ?? 0) + requests);
+  }
+  return {
+    from: isoHour(fromHour),
+    to: isoHour(toHour),
+    hours: [...byHour].map(([hour, requests]) => ({ at: isoHour(hour), requests })),
+    months: [...byMonth].map(([month, requests]) => ({ month: monthText(month), requests })),
+  };
+}
+
+function issuedJson({ key, record }: IssuedKey): object {
+  return { key, record: keyJson(record) };
+}
+
+function keyJson({ createdAt, rotatedAt, revokedAt, ...record }: KeyRecord): object {
+  return { ...record, createdAt: iso(createdAt), rotatedAt: iso(rotatedAt), revokedAt: iso(revokedAt) };
+}
+
+function iso(ms: number | null): string | null {
+  return ms === null ? null : new Date(ms).toISOString();
+}
+
+function isoHour(hour: number): string {
+  return new Date(hour * HOUR_MS).toISOString();
+}
+
+/** `2026-11` of 202611. */
+function monthText(month: number): string {
+  return `${Math.floor(month / 100)}-${String(month % 100).padStart(2, '0')}`;
+}

@@ -1,0 +1,41 @@
+/** Who is signed in to the panel. In memory only: a restart signs everybody out. */
+import { createHash, randomBytes } from 'node:crypto';
+
+/** How long a sign-in lasts, seconds. */
+export const SESSION_SECONDS = 12 * 3600;
+
+/** Sessions at the same time; beyond it the oldest ends. */
+const MAX_SESSIONS = 100;
+
+const ID_BYTES = 32;
+
+export class AdminSessions {
+  private readonly clock: () => number;
+  /** End of each session, Unix milliseconds, by the SHA-256 of its id: looking one up tells nothing by its timing. */
+  private readonly ends = new Map<string, number>();
+
+  constructor(clock: () => number = Date.now) {
+    this.clock = clock;
+  }
+
+  /** Begins a session; the id is for its holder alone. */
+  begin(): string {
+    const id = randomBytes(ID_BYTES).toString('base64url');
+    this.ends.set(digest(id), this.clock() + SESSION_SECONDS * 1000);
+    if (this.ends.size > MAX_SESSIONS) this.ends.delete(this.ends.keys().next().value ?? '');
+    return id;
+  }
+
+  isValid(id: string): boolean {
+    const end = this.ends.get(digest(id));
+    return end !== undefined && this.clock() < end;
+  }
+
+  end(id: string): void {
+    this.ends.delete(digest(id));
+  }
+}
+
+function digest(id: string): string {
+  return createHash('sha256').update(id).digest('base64url');
+}

@@ -1,0 +1,107 @@
+/** `/admin/api/*`: what the operator's panel asks for. Every route but signing in and out passes the gate first. */
+import { z } from 'zod';
+import type { Tiers } from '../access/tiers.ts';
+import { RequestError } from '../errors.ts';
+import type { Logger } from '../log.ts';
+import type { IndexStatus, LiveSocket, SurveyState } from '../types.ts';
+import { AdminGate } from './admin-gate.ts';
+import { describeIndex } from './admin-index.ts';
+import { type AdminAccess, createKey, listKeys, revokeKey, rotateKey, usageHistory } from './admin-keys.ts';
+import { type AdminCall, addAdminRoute } from './admin-route.ts';
+import { describeSockets } from './admin-sockets.ts';
+import { errorAnswer } from './answer.ts';
+import type { HttpMetrics } from './meter.ts';
+import type { Replies } from './reply.ts';
+import type { HttpResponse, TemplatedApp } from './uws.ts';
+
+export interface AdminOptions {
+  /** The operator token, not empty. */
+  token: string;
+  tiers: Tiers;
+  /** Has the index file surveyed when the last survey is old. */
+  survey: () => SurveyState;
+  /** Open WebSockets, or null where there are no streams. */
+  sockets: () => readonly LiveSocket[] | null;
+  /** The settings in force by dotted path, secrets masked: `{"server.port": {value, source}}` as JSON text. */
+  settings: () => string;
+}
+
+export interface AdminRoutes extends AdminOptions {
+  access: AdminAccess;
+  indexState: () => IndexStatus;
+  /** The server itself ends TLS. */
+  tls: boolean;
+  replies: Replies;
+  metrics: HttpMetrics;
+  log: Logger;
+}
+
+const signInBody = z.object({ token: z.string().min(1) });
+
+/** Registers the routes of the panel. */
+export function addAdminRoutes(app: TemplatedApp, options: AdminRoutes): void {
+  const { access, tiers, indexState, log } = options;
+  const gate = new AdminGate(options.token);
+  const routes = { ...options, gate };
+  const add = (method: 'get' | 'post', path: string, answer: (call: AdminCall) => object) =>
+    addAdminRoute(app, routes, method, path, (call) => {
+      gate.admit(call.credentials);
+      return { body: answer(call) };
+    });
+
+  addAdminRoute(app, routes, 'post', '/session', ({ body, credentials, secure }) => {
+    const parsed = signInBody.safeParse(body);
+    if (!parsed.success) throw new RequestError(400, 'invalid_body', 'send {"token": "..."}');
+    const cookie = gate.signIn(parsed.data.token, credentials.origin, secure);
+    log.info({ from: credentials.origin }, 'operator signed in');
+    return { body: { signedIn: true }, cookie };
+  });
+  addAdminRoute(app, routes, 'del', '/session', ({ credentials, secure }) => ({
+    body: { signedIn: false },
+    cookie: gate.signOut(credentials.cookie, secure),
+  }));
+  add('get', '/session', () => ({ signedIn: true }));
+
+  add('get', '/keys', () => listKeys(access, tiers, Date.now()));
+  add('post', '/keys', ({ body }) => {
+    const issued = createKey(access, tiers, body);
+    log.info({ body }, 'operator created a key');
+    return issued;
+  });
+  add('post', '/keys/:id/rotate', ({ id }) => {
+    const issued = rotateKey(access, id);
+    log.info({ id }, 'operator rotated a key');
+    return issued;
+  });
+  add('post', '/keys/:id/revoke', ({ id }) => {
+    const revoked = revokeKey(access, id);
+    log.info({ id }, 'operator revoked a key');
+    return revoked;
+  });
+  add('get', '/usage', ({ query }) => usageHistory(access, usageQuery(query), Date.now()));
+
+  add('get', '/index', () => describeIndex(indexState(), options.survey(), Date.now()));
+  add('get', '/sockets', () => describeSockets(options.sockets()));
+  add('get', '/config', () => ({ settings: JSON.parse(options.settings()) }));
+
+  // Also for preflights: no other origin has any business here.
+  const nothing = errorAnswer(new RequestError(404, 'not_found', 'there is nothing at this path'), '');
+  const refuse = (res: HttpResponse): void => {
+    options.replies.now(res, () => nothing);
+  };
+  app.options('/admin/*', refuse);
+  app.any('/admin/*', refuse);
+}
+
+/** `key` and `days` of a query string; all keys and one day unless given. */
+function usageQuery(query: URLSearchParams): { key: number | null; days: number } {
+  const number = (name: string): number | null => {
+    const text = query.get(name);
+    if (text === null) return null;
+    if (!/^\d{1,9}$/.test(text)) {
+      throw new RequestError(400, 'invalid_parameter', `${name} must be a whole number`, name);
+    }
+    return Number(text);
+  };
+  return { key: number('key'), days: number('days') ?? 1 };
+}

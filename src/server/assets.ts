@@ -1,0 +1,21 @@
+/** The files of the pages, read once at start. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+/** Folders that are served: what both pages share, the operator's panel, the explorer. */
+const FOLDERS = ['ui', 'panel', 'explorer'] as const;
+
+/** Ends of names that are served; whatever else lies in the folders stays there. */
+const SERVED = /\.(html|css|js|svg)$/;
+
+/** Contents by `folder/name`. The single binary, which has no folders, replaces this function. */
+export function loadAssets(): ReadonlyMap<string, Buffer> {
+  const assets = new Map<string, Buffer>();
+  for (const folder of FOLDERS) {
+    const root = fileURLToPath(new URL(`./${folder}/`, import.meta.url));
+    for (const name of readdirSync(root)) {
+      if (SERVED.test(name)) assets.set(`${folder}/${name}`, readFileSync(root + name));
+    }
+  }
+  return assets;
+}

@@ -1,0 +1,93 @@
+/**
+ * The pages and their files. Each file is a route of its own with its answer made at start, so no path that a client
+ * sends is ever looked up anywhere.
+ */
+import { createHash } from 'node:crypto';
+import type { Answer } from './answer.ts';
+import { matchesTag } from './etag.ts';
+import { type HttpMetrics, routeMeter } from './meter.ts';
+import type { Replies } from './reply.ts';
+import type { TemplatedApp } from './uws.ts';
+
+/**
+ * Scripts, styles and connections of this origin only; nothing inline, no frames, and (trusted types) no way for a
+ * script to turn text into markup.
+ */
+const CONTENT_POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self'",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+  "require-trusted-types-for 'script'",
+  "trusted-types 'none'",
+].join('; ');
+
+const SECURITY_LINES =
+  `\r\nContent-Security-Policy: ${CONTENT_POLICY}` +
+  '\r\nX-Content-Type-Options: nosniff' +
+  '\r\nReferrer-Policy: no-referrer' +
+  '\r\nX-Frame-Options: DENY' +
+  '\r\nCross-Origin-Opener-Policy: same-origin' +
+  '\r\nCross-Origin-Resource-Policy: same-origin';
+
+const TYPES: Readonly<Record<string, string>> = {
+  html: 'text/html; charset=utf-8',
+  css: 'text/css; charset=utf-8',
+  js: 'text/javascript; charset=utf-8',
+  svg: 'image/svg+xml',
+};
+
+/** The address of each page by its file. */
+const PAGES: Readonly<Record<string, string>> = {
+  'explorer/index.html': '/',
+  'panel/index.html': '/admin',
+};
+
+export interface StaticRoutes {
+  /** Contents by `folder/name`. */
+  assets: ReadonlyMap<string, Buffer>;
+  /** Whether the operator's panel is on; its files do not exist otherwise. */
+  panel: boolean;
+  replies: Replies;
+  metrics: HttpMetrics;
+}
+
+/** Registers every file and returns the paths. */
+export function addStaticRoutes(app: TemplatedApp, routes: StaticRoutes): string[] {
+  const { replies, metrics } = routes;
+  const paths: string[] = [];
+  for (const [file, body] of routes.assets) {
+    if (file.startsWith('panel/') && !routes.panel) continue;
+    const path = pathOf(file);
+    const tag = `W/"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`;
+    const lines = `\r\nContent-Type: ${typeOf(file)}\r\nETag: ${tag}${SECURITY_LINES}`;
+    const whole: Answer = { status: 200, lines, body, cache: 'revalidate' };
+    const unchanged: Answer = { status: 304, lines, body: null, cache: 'revalidate' };
+    const meter = routeMeter(metrics, file in PAGES ? path : 'asset');
+    app.get(path, (res, req) => {
+      const began = performance.now();
+      const known = () => matchesTag(req.getHeader('if-none-match'), tag);
+      meter(
+        replies.now(res, () => (known() ? unchanged : whole)),
+        began,
+      );
+    });
+    paths.push(path);
+  }
+  return paths;
+}
+
+/** The panel's files stand below the panel's page, so that whoever guards `/admin` in front of it guards them too. */
+function pathOf(file: string): string {
+  return PAGES[file] ?? `/${file.replace(/^panel\//, 'admin/')}`;
+}
+
+function typeOf(file: string): string {
+  const type = TYPES[file.slice(file.lastIndexOf('.') + 1)];
+  if (type === undefined) throw new Error(`no content type is known for ${file}`);
+  return type;
+}

@@ -1,0 +1,139 @@
+/**
+ * What the index is made of: bytes by table, transfers by kind, growth by day. Walks much of the file, so it runs in
+ * a thread of its own (writer/survey-thread.ts) and seldom.
+ */
+import { statfsSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { type IndexSurvey, KIND_NAMES, type KindName } from '../types.ts';
+import type { Db } from './open.ts';
+
+const DAY = 86_400;
+
+/**
+ * Longest time for one b-tree, milliseconds. An open read keeps the write-ahead log from being emptied; 5 s of the
+ * fastest writing stay under its budget of 256 MB.
+ */
+const TREE_LIMIT_MS = 5_000;
+
+/** Pages between two looks at the clock. */
+const PAGES_PER_LOOK = 4_096;
+
+/** Up to so many transfers all are counted; above it SAMPLES runs of SAMPLE_LENGTH, evenly spread. */
+const COUNT_ALL = 500_000;
+const SAMPLES = 512;
+const SAMPLE_LENGTH = 256;
+
+/** Surveys an open index; `path` is its file. */
+export function surveyIndex(db: Db, path: string, treeLimitMs = TREE_LIMIT_MS): IndexSurvey {
+  const began = performance.now();
+  const at = Date.now();
+  const fileBytes = statSync(path).size;
+  const walBytes = statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0;
+  const disk = statfsSync(dirname(path));
+  const sizes = tableSizes(db, fileBytes, treeLimitMs);
+  return {
+    at,
+    fileBytes,
+    walBytes,
+    freeBytes: disk.bavail * disk.bsize,
+    ...sizes,
+    kinds: countKinds(db),
+    growth: measureGrowth(db, fileBytes),
+    seconds: (performance.now() - began) / 1000,
+  };
+}
+
+function tableSizes(db: Db, fileBytes: number, limitMs: number): Pick<IndexSurvey, 'tables' | 'unmeasured'> {
+  const trees = db
+    .prepare<[], { name: string; tableName: string }>(
+      'SELECT name, tbl_name AS tableName FROM sqlite_schema WHERE rootpage > 0',
+    )
+    .all();
+  const bytes = new Map<string, number>();
+  const tooLarge = new Set<string>();
+  let measured = 0;
+  for (const { name, tableName } of trees) {
+    const size = treeSize(db, name, limitMs);
+    if (size === null) tooLarge.add(tableName);
+    else bytes.set(tableName, (bytes.get(tableName) ?? 0) + size);
+  }
+  for (const name of tooLarge) bytes.delete(name);
+  for (const size of bytes.values()) measured += size;
+  return {
+    tables: [...bytes].map(([name, size]) => ({ name, bytes: size })).sort((a, b) => b.bytes - a.bytes),
+    unmeasured:
+      tooLarge.size === 0 ? null : { names: [...tooLarge], bytes: Math.max(0, fileBytes - measured) },
+  };
+}
+
+/** Bytes of one b-tree, or null when the time is up before its end. */
+function treeSize(db: Db, name: string, limitMs: number): number | null {
+  const deadline = performance.now() + limitMs;
+  const pages = db.prepare<[string], number>('SELECT pgsize FROM dbstat WHERE name = ?').pluck();
+  let bytes = 0;
+  let seen = 0;
+  for (const size of pages.iterate(name)) {
+    bytes += size;
+    if (++seen % PAGES_PER_LOOK === 0 && performance.now() > deadline) return null;
+  }
+  return bytes;
+}
+
+function countKinds(db: Db): IndexSurvey['kinds'] {
+  const last = db.prepare<[], number>('SELECT coalesce(max(id), 0) FROM transfers').pluck().get() ?? 0;
+  const count = db.prepare<[number, number], { kind: number; transfers: number }>(
+    'SELECT kind, count(*) AS transfers FROM transfers WHERE id > ? AND id <= ? GROUP BY kind',
+  );
+  const estimated = last > COUNT_ALL;
+  const runs = estimated
+    ? Array.from({ length: SAMPLES }, (_, i) => Math.floor((i * (last - SAMPLE_LENGTH)) / (SAMPLES - 1)))
+    : [0];
+  const counts = KIND_NAMES.map(() => 0);
+  for (const from of runs) {
+    for (const { kind, transfers } of count.all(from, estimated ? from + SAMPLE_LENGTH : last)) {
+      counts[kind] = (counts[kind] ?? 0) + transfers;
+    }
+  }
+  const scale = estimated ? last / (SAMPLES * SAMPLE_LENGTH) : 1;
+  const scaled = (name: KindName) => Math.round((counts[KIND_NAMES.indexOf(name)] ?? 0) * scale);
+  return {
+    estimated,
+    transfers: {
+      native_direct: scaled('native_direct'),
+      native_internal: scaled('native_internal'),
+      erc20: scaled('erc20'),
+      erc721: scaled('erc721'),
+      erc1155: scaled('erc1155'),
+    },
+  };
+}
+
+interface BlockMark {
+  number: number;
+  timestamp: number;
+  transfers: number;
+}
+
+/** Goes by the chain's own clock, so that it tells the same while history is being filled in. */
+function measureGrowth(db: Db, fileBytes: number): IndexSurvey['growth'] {
+  const columns = 'number, timestamp, last_transfer AS transfers';
+  const edge = (order: 'ASC' | 'DESC') =>
+    db.prepare<[], BlockMark>(`SELECT ${columns} FROM blocks ORDER BY number ${order} LIMIT 1`).get();
+  const first = edge('ASC');
+  const head = edge('DESC');
+  if (first === undefined || head === undefined || head.transfers === 0) return null;
+  const at = db.prepare<[number], BlockMark>(`SELECT ${columns} FROM blocks WHERE number = ?`);
+  const since = head.timestamp - DAY;
+  let low = first.number;
+  let high = head.number;
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2);
+    if ((at.get(middle)?.timestamp ?? head.timestamp) < since) low = middle + 1;
+    else high = middle;
+  }
+  const start = at.get(low) ?? first;
+  const seconds = head.timestamp - start.timestamp;
+  if (seconds === 0) return null;
+  const transfersPerDay = ((head.transfers - start.transfers) / seconds) * DAY;
+  return { seconds, transfersPerDay, bytesPerDay: transfersPerDay * (fileBytes / head.transfers) };
+}

@@ -1,0 +1,15 @@
+/** Entry of the thread that surveys the index once and ends. */
+import { parentPort, workerData } from 'node:worker_threads';
+import { openIndexForReading } from '../store/index-file.ts';
+import { surveyIndex } from '../store/survey.ts';
+
+const path: unknown = workerData;
+if (parentPort === null || typeof path !== 'string') {
+  throw new Error('survey-thread is a thread entry and cannot be run by itself');
+}
+const db = openIndexForReading(path);
+try {
+  parentPort.postMessage(surveyIndex(db, path));
+} finally {
+  db.close();
+}

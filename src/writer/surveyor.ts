@@ -1,0 +1,67 @@
+/** Keeps the last survey of the index and has a new one made when somebody asks and the last is old. */
+import type { IndexSurvey, SurveyState } from '../types.ts';
+
+/** The part of a worker thread that is used here. */
+export interface SurveyThread {
+  on(event: 'message', listener: (survey: IndexSurvey) => void): unknown;
+  on(event: 'error', listener: (error: Error) => void): unknown;
+  on(event: 'exit', listener: () => void): unknown;
+  terminate(): Promise<unknown>;
+}
+
+/** A survey younger than this is not repeated, milliseconds. */
+const MIN_AGE_MS = 60_000;
+
+/** Surveys take this part of the time at most, so that a large index is surveyed seldom. */
+const MAX_SHARE = 0.01;
+
+export class Surveyor {
+  private readonly start: () => SurveyThread;
+  private readonly clock: () => number;
+  private latest: IndexSurvey | null = null;
+  private failure: string | null = null;
+  private failedAt: number | null = null;
+  private thread: SurveyThread | null = null;
+
+  /** `start` starts a thread that posts one survey and ends. */
+  constructor(start: () => SurveyThread, clock: () => number = Date.now) {
+    this.start = start;
+    this.clock = clock;
+  }
+
+  /** The last survey. Has a new one made in the background when it is old. */
+  look(): SurveyState {
+    if (this.thread === null && this.isDue()) this.begin();
+    return { latest: this.latest, failure: this.failure };
+  }
+
+  /** Ends a survey that is under way. */
+  async close(): Promise<void> {
+    await this.thread?.terminate();
+  }
+
+  private isDue(): boolean {
+    const now = this.clock();
+    if (this.failedAt !== null) return now - this.failedAt >= MIN_AGE_MS;
+    if (this.latest === null) return true;
+    const { at, seconds } = this.latest;
+    return now - at >= Math.max(MIN_AGE_MS, (seconds * 1000) / MAX_SHARE);
+  }
+
+  private begin(): void {
+    const thread = this.start();
+    this.thread = thread;
+    thread.on('message', (survey) => {
+      this.latest = survey;
+      this.failure = null;
+      this.failedAt = null;
+    });
+    thread.on('error', (error) => {
+      this.failure = error.message;
+      this.failedAt = this.clock();
+    });
+    thread.on('exit', () => {
+      this.thread = null;
+    });
+  }
+}

@@ -1,0 +1,145 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { AdminFailures, originOf } from '../../src/server/admin-failures.ts';
+import { AdminGate, TooManyFailures } from '../../src/server/admin-gate.ts';
+import { SESSION_SECONDS } from '../../src/server/admin-sessions.ts';
+import { operate, TOKEN } from './operating.ts';
+import { errorOf, serve } from './serving.ts';
+
+const PATHS = ['/admin', '/admin/api/keys', '/admin/api/session', '/admin/main.js'];
+
+test('without an operator token there is no panel', async (t) => {
+  const { fetch } = await serve(t);
+  for (const path of PATHS) assert.equal((await fetch(path)).status, 404, path);
+});
+
+test('every route but signing in wants the operator', async (t) => {
+  const { fetch, key, server } = await operate(t);
+  for (const path of ['keys', 'usage', 'index', 'sockets', 'config', 'session']) {
+    const response = await fetch(`/admin/api/${path}`);
+    assert.equal(response.status, 401, path);
+    assert.equal((await errorOf(response)).error.code, 'not_signed_in');
+  }
+  for (const path of ['keys', 'keys/1/revoke', 'keys/1/rotate']) {
+    assert.equal((await fetch(`/admin/api/${path}`, { method: 'POST', body: '{}' })).status, 401, path);
+  }
+  const withKey = await globalThis.fetch(`${server.url}/admin/api/keys`, {
+    headers: { Authorization: `Bearer ${key}` },
+  });
+  assert.equal(withKey.status, 401, 'an API key is no operator token');
+});
+
+test('a session needs its cookie and the header that other sites cannot send', async (t) => {
+  const { server } = await operate(t);
+  const url = `${server.url}/admin/api`;
+  const signIn = await fetch(`${url}/session`, { method: 'POST', body: JSON.stringify({ token: TOKEN }) });
+  assert.equal(signIn.status, 200);
+  const setCookie = signIn.headers.get('set-cookie') ?? '';
+  assert.match(setCookie, /^atlas_admin=[\w-]{43}; Path=\/admin; Max-Age=\d+; HttpOnly; SameSite=Strict$/);
+  const cookie = setCookie.split(';')[0] ?? '';
+  const keys = (headers: Record<string, string>) =>
+    fetch(`${url}/keys`, { headers }).then(({ status }) => status);
+
+  assert.equal(await keys({ cookie, 'X-Atlas-Panel': '1' }), 200);
+  assert.equal(await keys({ cookie: `a=b; ${cookie}; c=d`, 'X-Atlas-Panel': '1' }), 200);
+  assert.equal(await keys({ cookie }), 401, 'forged by another site');
+  assert.equal(await keys({ 'X-Atlas-Panel': '1' }), 401);
+  assert.equal(await keys({ cookie: `${cookie}x`, 'X-Atlas-Panel': '1' }), 401);
+
+  const signOut = await fetch(`${url}/session`, { method: 'DELETE', headers: { cookie } });
+  assert.match(signOut.headers.get('set-cookie') ?? '', /^atlas_admin=; .*Max-Age=0/);
+  assert.equal(await keys({ cookie, 'X-Atlas-Panel': '1' }), 401, 'signed out');
+});
+
+test('behind a proxy that speaks TLS the cookie is for TLS only', async (t) => {
+  const { server } = await operate(t);
+  const response = await fetch(`${server.url}/admin/api/session`, {
+    method: 'POST',
+    headers: { 'X-Forwarded-Proto': 'https' },
+    body: JSON.stringify({ token: TOKEN }),
+  });
+  assert.match(response.headers.get('set-cookie') ?? '', /; Secure$/);
+});
+
+test('no other origin may ask, not even in a preflight', async (t) => {
+  const { server } = await operate(t);
+  const preflight = await fetch(`${server.url}/admin/api/keys`, {
+    method: 'OPTIONS',
+    headers: {
+      Origin: 'https://evil.example',
+      'Access-Control-Request-Method': 'POST',
+      'Access-Control-Request-Headers': 'x-atlas-panel',
+    },
+  });
+  assert.equal(preflight.status, 404);
+  const answer = await fetch(`${server.url}/admin/api/keys`, { headers: { Origin: 'https://evil.example' } });
+  for (const { headers } of [preflight, answer]) {
+    assert.equal(headers.get('access-control-allow-origin'), null);
+  }
+});
+
+test('the eleventh wrong token within a minute has to wait, and so has the right one', async (t) => {
+  const { server, operate: ask } = await operate(t);
+  const attempt = (token: string) =>
+    fetch(`${server.url}/admin/api/session`, { method: 'POST', body: JSON.stringify({ token }) });
+  for (let i = 0; i < 10; i++) {
+    const response = await attempt(`guess ${i}`);
+    assert.equal(response.status, 401);
+    assert.equal((await errorOf(response)).error.code, 'wrong_token');
+  }
+  for (const response of [await attempt('guess'), await attempt(TOKEN), await ask('/keys')]) {
+    assert.equal(response.status, 429);
+    const { error, retryAfter } = await errorOf(response);
+    assert.equal(error.code, 'too_many_failures');
+    assert.ok(retryAfter !== undefined && retryAfter > 50 && retryAfter <= 60, String(retryAfter));
+    assert.equal(response.headers.get('retry-after'), String(retryAfter));
+  }
+});
+
+test('a lockout ends with its minute, concerns one address and spares those signed in', () => {
+  let now = 0;
+  const gate = new AdminGate('secret', () => now);
+  const session = gate.signIn('secret', 'a', false).split(';')[0] ?? '';
+  const admit = (authorization: string, origin: string, cookie = '') =>
+    gate.admit({ authorization, origin, cookie, panelHeader: cookie === '' ? '' : '1' });
+  for (let i = 0; i < 10; i++) {
+    now = i * 1000;
+    assert.throws(() => admit('Bearer wrong', 'a'), { code: 'wrong_token' });
+  }
+  assert.throws(() => admit('Bearer secret', 'a'), TooManyFailures);
+  admit('Bearer secret', 'b');
+  admit('', 'a', session);
+  now = 60_000;
+  admit('Bearer secret', 'a');
+  assert.throws(() => admit('Bearer wrong', 'a'), { code: 'wrong_token' });
+  assert.throws(() => admit('Bearer wrong', 'a'), TooManyFailures, 'nine of the last minute and this one');
+});
+
+test('a session ends by itself', () => {
+  let now = 0;
+  const gate = new AdminGate('secret', () => now);
+  const cookie = gate.signIn('secret', 'a', false).split(';')[0] ?? '';
+  const admit = () => gate.admit({ authorization: '', cookie, panelHeader: '1', origin: 'a' });
+  now = SESSION_SECONDS * 1000 - 1;
+  admit();
+  now++;
+  assert.throws(admit, { code: 'not_signed_in' });
+});
+
+test('failures are remembered for a bounded number of addresses', () => {
+  const failures = new AdminFailures(() => 0);
+  for (let i = 0; i < 10; i++) failures.add('first');
+  for (let i = 0; i < 9_999; i++) failures.add(`other ${i}`);
+  assert.equal(failures.wait('first'), 60);
+  failures.add('one more');
+  assert.equal(failures.wait('first'), 0);
+});
+
+test('all of an IPv6 network counts as one address, an IPv4 address however it is written as itself', () => {
+  const v6 = (tail: number) => Uint8Array.from([0x20, 1, 0xd, 0xb8, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, tail]);
+  assert.equal(originOf(v6(1)), originOf(v6(2)));
+  const v4 = Uint8Array.from([192, 0, 2, 1]);
+  const mapped = Uint8Array.from([0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 192, 0, 2, 1]);
+  assert.equal(originOf(mapped), originOf(v4));
+  assert.notEqual(originOf(Uint8Array.from([192, 0, 2, 2])), originOf(v4));
+});

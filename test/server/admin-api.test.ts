@@ -1,0 +1,148 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { z } from 'zod';
+import { operate } from './operating.ts';
+import { errorOf, statusAt } from './serving.ts';
+
+const RECORD = z.object({
+  id: z.int(),
+  hint: z.string(),
+  name: z.string(),
+  tier: z.string(),
+  createdAt: z.iso.datetime(),
+  rotatedAt: z.iso.datetime().nullable(),
+  revokedAt: z.iso.datetime().nullable(),
+});
+const ISSUED = z.object({ key: z.string(), record: RECORD });
+const KEYS = z.object({
+  keys: z.array(RECORD.extend({ requestsThisMonth: z.int(), requestsPerMonth: z.int() })),
+  tiers: z.array(z.object({ name: z.string(), requestsPerMonth: z.int(), requestsPerSecond: z.int() })),
+  monthEndsAt: z.iso.datetime(),
+});
+const USAGE = z.object({
+  from: z.iso.datetime(),
+  to: z.iso.datetime(),
+  hours: z.array(z.object({ at: z.iso.datetime(), requests: z.int() })),
+  months: z.array(z.object({ month: z.string(), requests: z.int() })),
+});
+
+const post = (body: object = {}): RequestInit => ({ method: 'POST', body: JSON.stringify(body) });
+
+test('a key lives from its creation over a rotation to its end', async (t) => {
+  const { operate: ask, server } = await operate(t);
+  const summaryWith = (key: string) =>
+    fetch(`${server.url}/api/wallet_summary?address=0x${'11'.repeat(20)}`, {
+      headers: { 'X-API-Key': key },
+    }).then(({ status }) => status);
+  const issued = ISSUED.parse(await (await ask('/keys', post({ name: 'shop', tier: 'free' }))).json());
+  assert.match(issued.key, /^atlas_/);
+  assert.equal(issued.record.hint, issued.key.slice(0, issued.record.hint.length));
+  assert.equal(await summaryWith(issued.key), 503, 'valid, only the index is empty');
+
+  const path = `/keys/${issued.record.id}`;
+  const rotated = ISSUED.parse(await (await ask(`${path}/rotate`, post())).json());
+  assert.notEqual(rotated.key, issued.key);
+  assert.equal(await summaryWith(issued.key), 401);
+  assert.equal(await summaryWith(rotated.key), 503);
+
+  const text = await (await ask('/keys')).text();
+  assert.equal(text.includes(rotated.key), false, 'a key is shown once');
+  const listed = KEYS.parse(JSON.parse(text)).keys.find(({ id }) => id === issued.record.id);
+  assert.deepEqual(
+    [listed?.name, listed?.tier, listed?.requestsThisMonth, listed?.requestsPerMonth],
+    ['shop', 'free', 2, 100_000],
+  );
+  assert.notEqual(listed?.rotatedAt, null);
+
+  assert.equal((await ask(`${path}/revoke`, post())).status, 200);
+  assert.equal(await summaryWith(rotated.key), 401);
+  const late = await ask(`${path}/rotate`, post());
+  assert.equal(late.status, 409);
+  assert.equal((await errorOf(late)).error.code, 'key_revoked');
+});
+
+test('keys that cannot be are refused with the reason', async (t) => {
+  const { operate: ask } = await operate(t);
+  const refusal = async (path: string, init: RequestInit) => {
+    const response = await ask(path, init);
+    const { error } = await errorOf(response);
+    return [response.status, error.code, error.param];
+  };
+  assert.deepEqual(await refusal('/keys', post({ name: 'x', tier: 'gold' })), [
+    400,
+    'invalid_parameter',
+    'tier',
+  ]);
+  assert.deepEqual(await refusal('/keys', post({ name: ' ', tier: 'free' })), [
+    400,
+    'invalid_parameter',
+    'name',
+  ]);
+  assert.deepEqual(await refusal('/keys', post({ name: 'x' })), [400, 'invalid_body', undefined]);
+  assert.deepEqual(await refusal('/keys', { method: 'POST', body: '{' }), [400, 'invalid_body', undefined]);
+  assert.deepEqual(await refusal('/keys/999/revoke', post()), [404, 'not_found', undefined]);
+  assert.deepEqual(await refusal('/keys/x/revoke', post()), [404, 'not_found', undefined]);
+  assert.deepEqual(await refusal('/keys', post({ name: 'x'.repeat(5_000), tier: 'free' })), [
+    413,
+    'body_too_large',
+    undefined,
+  ]);
+  assert.deepEqual(await refusal('/nothing', {}), [404, 'not_found', undefined]);
+});
+
+test('usage tells the requests of each hour and month, of one key or of all', async (t) => {
+  const { operate: ask, json, access, index } = await operate(t);
+  index.append([{}]);
+  for (let i = 0; i < 3; i++) await json(`/api/wallet_summary?address=0x${'11'.repeat(20)}`);
+  access.usage.add(2, 4, Date.now());
+  const usage = async (query: string) => {
+    const { hours, months, from, to } = USAGE.parse(await (await ask(`/usage${query}`)).json());
+    const total = (rows: { requests: number }[]) => rows.reduce((sum, row) => sum + row.requests, 0);
+    return { hours: total(hours), months: total(months), span: Date.parse(to) - Date.parse(from) };
+  };
+  assert.deepEqual(await usage(''), { hours: 7, months: 7, span: 23 * 3_600_000 });
+  assert.deepEqual(await usage('?key=1&days=7'), { hours: 3, months: 3, span: (7 * 24 - 1) * 3_600_000 });
+  assert.deepEqual(await usage('?key=3&days=9999'), { hours: 0, months: 0, span: (32 * 24 - 1) * 3_600_000 });
+  assert.equal((await ask('/usage?key=all')).status, 400);
+});
+
+test('the index is described with its survey and where it is going', async (t) => {
+  const { operate: ask, state, survey } = await operate(t);
+  const read = async () => JSON.parse(await (await ask('/index')).text());
+  assert.deepEqual((await read()).survey, null);
+
+  Object.assign(state, statusAt(100), { startBlock: 1, nodeHead: 300 });
+  survey.latest = {
+    at: Date.UTC(2026, 10, 21),
+    seconds: 0.1,
+    fileBytes: 1_000,
+    walBytes: 10,
+    freeBytes: 12_000,
+    tables: [{ name: 'transfers', bytes: 1_000 }],
+    unmeasured: null,
+    kinds: {
+      estimated: false,
+      transfers: { native_direct: 1, native_internal: 2, erc20: 3, erc721: 4, erc1155: 5 },
+    },
+    growth: { transfersPerDay: 50, bytesPerDay: 500, seconds: 86_400 },
+  };
+  const { status, survey: shown, forecast } = await read();
+  assert.equal(status.lagBlocks, 200);
+  assert.equal(shown.at, '2026-11-21T00:00:00.000Z');
+  assert.deepEqual(forecast, { bytesPerDay: 500, bytesWhenFilled: 3_000, daysUntilFull: 20 });
+});
+
+test('sockets are summed up by endpoint and topic', async (t) => {
+  const { operate: ask, sockets } = await operate(t);
+  const openedAt = Date.UTC(2026, 10, 21);
+  sockets.push(
+    { endpoint: '/ws', keyId: 1, openedAt, topics: ['newHeads', 'wallet_transfers'], backlogBytes: 0 },
+    { endpoint: '/ws', keyId: 2, openedAt, topics: ['newHeads'], backlogBytes: 9 },
+    { endpoint: '/ws/signals', keyId: 1, openedAt, topics: [], backlogBytes: 0 },
+  );
+  const { total, endpoints, topics, sockets: listed } = JSON.parse(await (await ask('/sockets')).text());
+  assert.equal(total, 3);
+  assert.deepEqual(endpoints, { '/ws': 2, '/ws/signals': 1 });
+  assert.deepEqual(topics, { newHeads: 2, wallet_transfers: 1 });
+  assert.equal(listed[0].keyId, 2, 'the slowest first');
+});
