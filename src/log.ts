@@ -1,4 +1,5 @@
-/** The log: facts with a fixed message, one JSON object a line, or set for people on a terminal. Written to stderr. */
+/** The log: facts with a fixed message, one JSON object a line, or set for people. Written to stderr. */
+import { fstatSync } from 'node:fs';
 import { isatty } from 'node:tty';
 import { pino } from 'pino';
 import { prettyLine } from './log/pretty.ts';
@@ -19,7 +20,7 @@ export interface Logger {
 
 export interface LogOptions {
   level: LogLevel;
-  /** `auto` is pretty when stderr is a terminal. */
+  /** `auto` is pretty when stderr is a terminal or the systemd journal. */
   format: 'auto' | 'pretty' | 'json';
   /** Facts added to every line, such as the name of the thread. */
   facts?: Facts;
@@ -35,8 +36,9 @@ const STDERR = 2;
  */
 export function createLogger(options: LogOptions): Logger {
   const terminal = options.write === undefined && isatty(STDERR);
-  const pretty = options.format === 'pretty' || (options.format === 'auto' && terminal);
-  const style = { colour: terminal && !process.env.NO_COLOR, clearLine: terminal };
+  const journal = options.write === undefined && options.format !== 'json' && isJournal(process.env);
+  const pretty = options.format === 'pretty' || (options.format === 'auto' && (terminal || journal));
+  const style = { colour: terminal && !process.env.NO_COLOR, clearLine: terminal, journal };
   const write = options.write ?? toStderr();
   const settings = {
     level: options.level,
@@ -50,6 +52,13 @@ export function createLogger(options: LogOptions): Logger {
       write(pretty ? prettyLine(safe, style) : safe);
     },
   });
+}
+
+/** Whether stderr leads to the systemd journal: `JOURNAL_STREAM` is the device and inode of that stream, systemd.exec(5). */
+function isJournal({ JOURNAL_STREAM }: Record<string, string | undefined>): boolean {
+  if (JOURNAL_STREAM === undefined) return false;
+  const { dev, ino } = fstatSync(STDERR);
+  return JOURNAL_STREAM === `${dev}:${ino}`;
 }
 
 /** Moves `msg`, which pino writes last, to the front, where people look for it. */

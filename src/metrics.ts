@@ -41,7 +41,9 @@ export function createMetrics() {
       'atlas_index_reorg_depth_blocks_max',
       'Blocks withdrawn by the deepest reorganisation.',
     ),
+    indexBytes: gauge('atlas_index_file_bytes', 'Size of index.db.'),
     walBytes: gauge('atlas_index_wal_bytes', 'Size of the write-ahead log of index.db.'),
+    diskFreeBytes: gauge('atlas_data_disk_free_bytes', 'Space left on the disk of the data folder.'),
 
     upstreamRequests: counter('atlas_upstream_requests_total', 'Calls sent to the node.', ['method']),
     upstreamErrors: counter('atlas_upstream_errors_total', 'Calls that failed.', ['method', 'reason']),
@@ -69,6 +71,8 @@ export function createMetrics() {
     ]),
     slowConsumers: counter('atlas_ws_slow_consumers_total', 'Connections closed because they fell behind.'),
 
+    buildInfo: gauge('atlas_build_info', 'Always 1; what runs is in the labels.', ['version']),
+    startTime: gauge('atlas_process_start_time_seconds', 'Unix time at which the process started.'),
     residentMemory: gauge('atlas_process_resident_memory_bytes', 'Resident memory of the process.'),
     cpuSeconds: counter('atlas_process_cpu_seconds_total', 'Processor time used by the process.'),
     loopDelay: gauge('atlas_event_loop_delay_seconds', 'Delay of the event loop since the last look.', [
@@ -93,6 +97,7 @@ export function createMetrics() {
     },
   };
 
+  metrics.startTime.set(Math.round(performance.timeOrigin / 1000));
   const cpuSeconds = followTotal(metrics.cpuSeconds);
   metrics.onRender(() => {
     const { user, system } = process.cpuUsage();

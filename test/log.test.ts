@@ -131,3 +131,27 @@ test('lines of several threads are whole, and none is lost when the process ends
   assert.equal(code, 3);
   assert.equal(records.length, 900);
 });
+
+test('in the systemd journal a line is for people, with its level as a priority and without a time', async (t) => {
+  const cwd = tempDir(t);
+  const script = `
+    const { fstatSync } = await import('node:fs');
+    const { createLogger } = await import('${pathToFileURL(`${ROOT}src/log.ts`)}');
+    const { dev, ino } = fstatSync(2);
+    const write = (format, stream) => {
+      process.env.JOURNAL_STREAM = stream;
+      createLogger({ level: 'debug', format }).warn({ block: 7, err: new Error('lost') }, 'cannot go on');
+    };
+    write('auto', dev + ':' + ino);
+    write('auto', dev + ':' + (ino + 1));
+    write('json', dev + ':' + ino);
+  `;
+  const { stderr } = await run(t, [PINNED_NODE, '--input-type=module', '-e', script], { cwd });
+  const lines = stderr.trim().split('\n');
+  const firstJson = lines.findIndex((line) => line.startsWith('{'));
+  assert.equal(lines[0], '<4>cannot go on  block=7 error=lost');
+  assert.ok(firstJson > 1);
+  for (const frame of lines.slice(1, firstJson)) assert.match(frame, /^<4> {4}at /);
+  assert.equal(lines.slice(firstJson).length, 2);
+  for (const line of lines.slice(firstJson)) assert.equal(JSON.parse(line).msg, 'cannot go on');
+});

@@ -2,6 +2,8 @@
 
 export interface PrettyStyle {
   colour: boolean;
+  /** For the systemd journal: the level as a syslog priority (`<4>`) before each line, and no time, which it adds itself. */
+  journal?: boolean;
   /** First erase what stands on the terminal's current line: a progress line, which is drawn again below. */
   clearLine: boolean;
 }
@@ -12,6 +14,8 @@ const COLOURS: Record<string, string> = {
   warn: '\x1b[33m',
   error: '\x1b[31m',
 };
+/** Syslog's numbers, as sd-daemon(3) has them. */
+const PRIORITIES: Record<string, string> = { debug: '<7>', info: '<6>', warn: '<4>', error: '<3>' };
 const DIM = '\x1b[2m';
 const PLAIN = '\x1b[0m';
 const CLEAR_LINE = '\r\x1b[K';
@@ -25,6 +29,10 @@ export function prettyLine(json: string, style: PrettyStyle): string {
     .map(([name, value]) => `${name}=${factText(value)}`)
     .join(' ');
   const paint = (colour: string, text: string) => (style.colour && text ? `${colour}${text}${PLAIN}` : text);
+  if (style.journal) {
+    const priority = PRIORITIES[String(level)] ?? '';
+    return `${[msg, shown].filter(Boolean).join('  ')}\n${stack}`.replace(/^(?=.)/gm, priority);
+  }
   const label = paint(COLOURS[String(level)] ?? '', String(level).toUpperCase().padEnd(5));
   const line = [`${paint(DIM, clock(String(time)))} ${label} ${msg}`, paint(DIM, shown)]
     .filter(Boolean)

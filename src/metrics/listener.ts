@@ -1,0 +1,85 @@
+/** `/metrics` on an address of its own, so that it can be open to the monitoring and closed to clients. */
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { ConfigError } from '../errors.ts';
+import type { Metrics } from '../metrics.ts';
+
+/** More than any number of Prometheus servers that scrape one daemon. */
+const MAX_CONNECTIONS = 32;
+
+export interface MetricsListener {
+  url: string;
+  close(): Promise<void>;
+}
+
+/** Listens on host and port. Throws ConfigError, with the fields of Node's listen errors, when the address cannot be had. */
+export async function listenForMetrics(
+  { host, port }: { host: string; port: number },
+  metrics: Pick<Metrics, 'render' | 'contentType'>,
+): Promise<MetricsListener> {
+  const server = createServer((request, response) => {
+    answer(request, metrics).then(
+      (reply) => send(response, reply),
+      (error) => response.destroy(error),
+    );
+  });
+  server.maxConnections = MAX_CONNECTIONS;
+  server.listen({ host, port });
+  try {
+    await once(server, 'listening');
+  } catch (error) {
+    throw asConfigError(error, `${host}:${port}`);
+  }
+  return { url: `http://${addressOf(server)}/metrics`, close: () => close(server) };
+}
+
+interface Reply {
+  status: number;
+  type: string;
+  body: string;
+}
+
+async function answer(
+  request: IncomingMessage,
+  metrics: Pick<Metrics, 'render' | 'contentType'>,
+): Promise<Reply> {
+  const path = request.url?.split('?', 1)[0];
+  if (path !== '/metrics') return { status: 404, type: 'text/plain', body: 'metrics are at /metrics\n' };
+  if (request.method !== 'GET' && request.method !== 'HEAD') {
+    return { status: 405, type: 'text/plain', body: 'use GET\n' };
+  }
+  return { status: 200, type: metrics.contentType, body: await metrics.render() };
+}
+
+function send(response: ServerResponse, { status, type, body }: Reply): void {
+  response.writeHead(status, {
+    'content-type': type,
+    'content-length': Buffer.byteLength(body),
+    'cache-control': 'no-store',
+    'x-content-type-options': 'nosniff',
+  });
+  response.end(body);
+}
+
+/** As it stands in a URL: IPv6 in brackets. */
+function addressOf(server: Server): string {
+  const { address, family, port } = server.address() as AddressInfo;
+  return `${family === 'IPv6' ? `[${address}]` : address}:${port}`;
+}
+
+async function close(server: Server): Promise<void> {
+  const closed = once(server, 'close');
+  server.close();
+  server.closeAllConnections();
+  await closed;
+}
+
+function asConfigError(error: unknown, address: string): unknown {
+  if (!(error instanceof Error && 'code' in error)) return error;
+  const fault = new ConfigError(`metrics.listen: cannot listen on ${address}: ${error.code}`, {
+    cause: error,
+  });
+  const { syscall, code, port } = error as NodeJS.ErrnoException & { port?: number };
+  return Object.assign(fault, { syscall, code, port });
+}

@@ -1,0 +1,97 @@
+import assert from 'node:assert/strict';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { ConfigError } from '../../src/errors.ts';
+import { followFiles } from '../../src/metrics/files.ts';
+import { listenForMetrics } from '../../src/metrics/listener.ts';
+import { createMetrics } from '../../src/metrics.ts';
+import { startTestDaemon } from '../support/daemon.ts';
+import { tempDir } from '../support/temp-dir.ts';
+
+function metricsOf(t: TestContext) {
+  const metrics = createMetrics();
+  t.after(() => metrics.close());
+  return metrics;
+}
+
+async function listening(t: TestContext) {
+  const listener = await listenForMetrics({ host: '127.0.0.1', port: 0 }, metricsOf(t));
+  t.after(() => listener.close());
+  return listener;
+}
+
+/** A port that is taken until the test ends. */
+async function takenPort(t: TestContext): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  t.after(() => server.close());
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('no port');
+  return address.port;
+}
+
+test('metrics are served in the text format of Prometheus', async (t) => {
+  const { url } = await listening(t);
+  const response = await fetch(url);
+  assert.equal(response.status, 200);
+  assert.match(response.headers.get('content-type') ?? '', /^text\/plain; version=0\.0\.4/);
+  assert.match(await response.text(), /^atlas_process_start_time_seconds \d{10}$/m);
+});
+
+test('nothing but metrics is there, and nothing but reading is allowed', async (t) => {
+  const { url } = await listening(t);
+  const elsewhere = await fetch(new URL('/admin', url));
+  assert.equal(elsewhere.status, 404);
+  assert.equal(await elsewhere.text(), 'metrics are at /metrics\n');
+  assert.equal((await fetch(url, { method: 'POST', body: 'x' })).status, 405);
+  assert.equal((await fetch(url, { method: 'HEAD' })).status, 200);
+});
+
+test('closing does not wait for connections that are kept open', async (t) => {
+  const listener = await listenForMetrics({ host: '127.0.0.1', port: 0 }, metricsOf(t));
+  await (await fetch(listener.url)).text();
+  await listener.close();
+  await assert.rejects(fetch(listener.url));
+});
+
+test('a taken address is an error of the configuration that names the setting', async (t) => {
+  const port = await takenPort(t);
+  await assert.rejects(listenForMetrics({ host: '127.0.0.1', port }, metricsOf(t)), (error: unknown) => {
+    assert.ok(error instanceof ConfigError);
+    assert.equal(error.message, `metrics.listen: cannot listen on 127.0.0.1:${port}: EADDRINUSE`);
+    return true;
+  });
+});
+
+test('a file that is missing has no bytes, the disk has some', async (t) => {
+  const metrics = metricsOf(t);
+  followFiles(metrics, join(tempDir(t), 'index.db'));
+  const text = await metrics.render();
+  assert.match(text, /^atlas_index_file_bytes 0$/m);
+  assert.match(text, /^atlas_data_disk_free_bytes \d{4,}/m);
+});
+
+test('the daemon serves its metrics on metrics.listen and not on its own port', async (t) => {
+  const found: string[] = [];
+  const log = {
+    debug() {},
+    info: (facts: Record<string, unknown>, msg: string) => {
+      if (msg === 'metrics are served') found.push(String(facts.url));
+    },
+    warn() {},
+    error() {},
+  };
+  const { daemon, url } = await startTestDaemon(t, {
+    flags: { '--node-http': 'http://127.0.0.1:1' },
+    env: { ATLAS_METRICS__LISTEN: '127.0.0.1:0' },
+    log,
+  });
+  await fetch(`${url}/healthz`);
+  const text = await (await fetch(found[0] ?? '')).text();
+  assert.match(text, /^atlas_http_requests_total\{route="\/healthz",status="200"\} 1$/m);
+  assert.match(text, /^atlas_index_file_bytes [1-9]\d+$/m);
+  assert.match(text, /^atlas_build_info\{version="\d+\.\d+\.\d+"\} 1$/m);
+  assert.equal((await fetch(`${url}/metrics`)).status, 404);
+  await daemon.close();
+});
