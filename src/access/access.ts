@@ -2,7 +2,7 @@
 import { type KeyStore, openKeyStore } from './keys.ts';
 import { Limiter } from './limiter.ts';
 import type { Tiers } from './tiers.ts';
-import { Usage } from './usage.ts';
+import { type OnTrouble, Usage } from './usage.ts';
 
 export interface Access {
   keys: KeyStore;
@@ -12,10 +12,10 @@ export interface Access {
   close(): void;
 }
 
-/** Opens `keys.db` for the daemon. Throws FatalError when the file is unusable. */
-export function openAccess(path: string, tiers: Tiers): Access {
+/** Opens `keys.db` for the daemon. Throws FatalError when the file is unusable. `onTrouble`: usage.ts. */
+export function openAccess(path: string, tiers: Tiers, onTrouble?: OnTrouble): Access {
   const keys = openKeyStore(path);
-  const usage = new Usage(keys.db);
+  const usage = new Usage(keys.db, Date.now(), onTrouble);
   return {
     keys,
     usage,

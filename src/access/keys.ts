@@ -1,7 +1,8 @@
 /** API keys: issued once, stored hashed, verified from memory. */
 import { hash } from 'node:crypto';
-import { RequestError } from '../errors.ts';
+import { RequestError, StorageError } from '../errors.ts';
 import type { Db } from '../store/open.ts';
+import { storageTrouble } from '../store/trouble.ts';
 import { generateKey, isWellFormedKey, keyHint } from './key-format.ts';
 import { openKeysFile } from './keys-file.ts';
 
@@ -156,7 +157,12 @@ export class KeyStore {
 
   /** Reloads if another connection wrote to the file since the last look. */
   private refresh(): void {
-    if (this.db.pragma('data_version', { simple: true }) !== this.version) this.reload();
+    try {
+      if (this.db.pragma('data_version', { simple: true }) !== this.version) this.reload();
+    } catch (error) {
+      // The keys in memory stay valid until the file can be read again; the writing of usage tells of the trouble.
+      if (!(storageTrouble(error, 'keys.db') instanceof StorageError)) throw error;
+    }
   }
 
   private reload(): void {

@@ -1,5 +1,7 @@
 /** How many requests each key was admitted in the present calendar month and hour, kept in memory and written behind. */
+import { StorageError } from '../errors.ts';
 import type { Db } from '../store/open.ts';
+import { storageTrouble } from '../store/trouble.ts';
 
 /**
  * How often counts go to the file. Half of the second that a kill may cost, so that a late timer still keeps the
@@ -35,11 +37,30 @@ export interface HourlyUsage {
   requests: number;
 }
 
-/** Counts admitted requests. The one writer of the usage tables. */
+/** A count as the file takes it. */
+interface Row {
+  key: number;
+  month: number;
+  requests: number;
+  hour: number;
+  inHour: number;
+}
+
+/** Told why counts cannot be written for now, once, and with null when they can again. */
+export type OnTrouble = (error: StorageError | null) => void;
+
+/**
+ * Counts admitted requests. The one writer of the usage tables. While the file cannot be written (disk full) the
+ * counts stay in memory and requests are served on.
+ */
 export class Usage {
   private readonly db: Db;
   private readonly counts = new Map<number, Count>();
   private readonly timer: NodeJS.Timeout;
+  private readonly onTrouble: OnTrouble;
+  /** Rows of hours that are over which the file did not take. */
+  private overdue: Row[] = [];
+  private inTrouble = false;
   private month: number;
   private monthEnds: number;
   private hour: number;
@@ -47,8 +68,9 @@ export class Usage {
   private hourEnds: number;
 
   /** Reads what the present month and hour already have. Times are Unix milliseconds here and below. */
-  constructor(db: Db, now: number = Date.now()) {
+  constructor(db: Db, now: number = Date.now(), onTrouble: OnTrouble = () => undefined) {
     this.db = db;
+    this.onTrouble = onTrouble;
     this.month = monthOf(now);
     this.monthEnds = endOfMonth(now);
     this.hour = hourOf(now);
@@ -78,23 +100,23 @@ export class Usage {
     return this.monthEnds;
   }
 
-  /** Writes all counts that changed, in one transaction. */
+  /** Writes all counts that changed, in one transaction; what the file does not take is tried again with the next. */
   flush(): void {
-    const changed = [...this.counts].filter(([, count]) => count.requests !== count.written);
-    if (changed.length === 0) return;
-    const writeMonth = this.db.prepare(/* sql */ `
-      INSERT INTO usage (key, month, requests) VALUES (?, ?, ?)
-      ON CONFLICT (key, month) DO UPDATE SET requests = excluded.requests`);
-    const writeHour = this.db.prepare(/* sql */ `
-      INSERT INTO usage_hours (hour, key, requests) VALUES (?, ?, ?)
-      ON CONFLICT (hour, key) DO UPDATE SET requests = excluded.requests`);
-    this.db.transaction(() => {
-      for (const [key, { requests, beforeHour }] of changed) {
-        writeMonth.run(key, this.month, requests);
-        writeHour.run(this.hour, key, requests - beforeHour);
-      }
-    })();
-    for (const [, count] of changed) count.written = count.requests;
+    const rows = [...this.overdue, ...this.changedRows()];
+    if (rows.length === 0) return;
+    try {
+      this.write(rows);
+    } catch (error) {
+      const trouble = storageTrouble(error, 'keys.db');
+      if (!(trouble instanceof StorageError)) throw trouble;
+      if (!this.inTrouble) this.onTrouble(trouble);
+      this.inTrouble = true;
+      return;
+    }
+    this.overdue = [];
+    for (const count of this.counts.values()) count.written = count.requests;
+    if (this.inTrouble) this.onTrouble(null);
+    this.inTrouble = false;
   }
 
   /** Writes what is left and ends the timer. */
@@ -103,13 +125,45 @@ export class Usage {
     this.flush();
   }
 
+  private changedRows(): Row[] {
+    return [...this.counts]
+      .filter(([, count]) => count.requests !== count.written)
+      .map(([key, { requests, beforeHour }]) => ({
+        key,
+        month: this.month,
+        requests,
+        hour: this.hour,
+        inHour: requests - beforeHour,
+      }));
+  }
+
+  private write(rows: readonly Row[]): void {
+    const writeMonth = this.db.prepare(/* sql */ `
+      INSERT INTO usage (key, month, requests) VALUES (?, ?, ?)
+      ON CONFLICT (key, month) DO UPDATE SET requests = excluded.requests`);
+    const writeHour = this.db.prepare(/* sql */ `
+      INSERT INTO usage_hours (hour, key, requests) VALUES (?, ?, ?)
+      ON CONFLICT (hour, key) DO UPDATE SET requests = excluded.requests`);
+    const forget = this.db.prepare('DELETE FROM usage_hours WHERE hour <= ?');
+    this.db.transaction(() => {
+      for (const { key, month, requests, hour, inHour } of rows) {
+        writeMonth.run(key, month, requests);
+        writeHour.run(hour, key, inHour);
+      }
+      forget.run(this.hour - HISTORY_HOURS);
+    })();
+  }
+
   private beginHour(now: number): void {
     this.flush();
+    if (this.inTrouble) this.overdue.push(...this.changedRows());
     this.hour = hourOf(now);
     this.hourEnds = (this.hour + 1) * HOUR_MS;
-    this.db.prepare('DELETE FROM usage_hours WHERE hour <= ?').run(this.hour - HISTORY_HOURS);
     if (now >= this.monthEnds) this.beginMonth(now);
-    for (const count of this.counts.values()) count.beforeHour = count.requests;
+    for (const count of this.counts.values()) {
+      count.beforeHour = count.requests;
+      count.written = count.requests; // or overdue
+    }
   }
 
   private beginMonth(now: number): void {

@@ -3,7 +3,7 @@
  * next step begins only when the consumer asks for it, so `local` always shows everything yielded before.
  */
 import type { BlockBatch } from '../decode/batch.ts';
-import { UpstreamError } from '../errors.ts';
+import { StorageError, UpstreamError } from '../errors.ts';
 import { backoffMs, pause } from '../lib/backoff.ts';
 import { bytesToHex } from '../lib/hex.ts';
 import type { BlockRef, Capabilities, Hex } from '../types.ts';
@@ -33,7 +33,7 @@ export interface SyncOptions {
   /** Told of the node's head each time it is asked. */
   onNodeHead(number: number): void;
   /** Told why a step failed and after how many milliseconds it is tried again, and with null when one worked. */
-  onTrouble(error: UpstreamError | null, retryInMs: number): void;
+  onTrouble(error: UpstreamError | StorageError | null, retryInMs: number): void;
 }
 
 /** Shortest and longest wait after a failed step, milliseconds. */
@@ -54,8 +54,8 @@ export async function* sync(
       else yield event;
     } catch (error) {
       if (signal.aborted) return;
-      if (!(error instanceof UpstreamError)) throw error;
-      options.pipeline.reset();
+      if (error instanceof UpstreamError) options.pipeline.reset();
+      else if (!(error instanceof StorageError)) throw error;
       const wait = backoffMs(++failures, RETRY_MIN_MS, RETRY_MAX_MS);
       options.onTrouble(error, wait);
       await pause(wait, signal);
@@ -102,7 +102,7 @@ async function reorg(
   if (headTag === 'finalized') {
     throw new UpstreamError(
       'inconsistent',
-      `the node's finalized chain differs from the index above block ${to}; if the node is right, stop, delete index.db and start again`,
+      `the node's finalized chain differs from the index above block ${to}, and finalized blocks are never rolled back; if the node is right, stop and run "atlas-node verify --repair ${to + 1}..${highest}"`,
     );
   }
   return { kind: 'reorg', to };

@@ -1,7 +1,9 @@
 /** The writer thread's work from opening the index to closing it. */
+import type { BlockBatch } from '../decode/batch.ts';
 import { WRAPPED_NATIVE } from '../decode/topics.ts';
-import { FatalError, UpstreamError } from '../errors.ts';
+import { FatalError, type StorageError, UpstreamError } from '../errors.ts';
 import { backoffMs, pause } from '../lib/backoff.ts';
+import { bytesToHex } from '../lib/hex.ts';
 import { IndexWriter } from '../store/index-writer.ts';
 import { type LoadRules, loadBlocks } from '../sync/load.ts';
 import { Pipeline } from '../sync/pipeline.ts';
@@ -89,7 +91,13 @@ async function follow(options: WriterOptions, parts: Parts, signal: AbortSignal)
       {
         headTag: capabilities.headTag,
         startBlock,
-        local: store,
+        local: {
+          head() {
+            store.checkPlace(); // at every step, so that it shows while no block is written
+            return store.head();
+          },
+          hashAt: (number) => store.hashAt(number),
+        },
         node: {
           head: () => nodeHead(client, capabilities.headTag, signal),
           hashAt: (number) => nodeHashAt(client, number, signal),
@@ -163,7 +171,7 @@ async function chooseStart(
   const { store, client, progress, send } = parts;
   const begun = store.chain();
   if (begun !== null) return begun.startBlock;
-  return untilAnswered(parts, signal, async () => {
+  const chosen = await untilAnswered(parts, signal, async () => {
     const head = await nodeHead(client, capabilities.headTag, signal);
     const { startBlock } = options.index;
     const wanted = startBlock === 'earliest' ? 0 : startBlock === 'latest' ? head.number : startBlock;
@@ -178,10 +186,12 @@ async function chooseStart(
         facts: { wanted, first, advice: rules.traces === null ? null : TRACES_ADVICE },
       });
     }
-    store.setChain(capabilities.chainId, first);
-    progress.status.startBlock = first;
     return first;
   });
+  if (chosen === null) return null;
+  if (!(await whenStored(parts, () => store.setChain(capabilities.chainId, chosen), signal))) return null;
+  progress.status.startBlock = chosen;
+  return chosen;
 }
 
 /** A node that is no archive forgets the state that tracing takes long before it forgets blocks. */
@@ -257,29 +267,11 @@ async function isAvailable(
 }
 
 async function storeEvent(parts: Parts, event: SyncEvent, signal: AbortSignal): Promise<void> {
+  if (event.kind === 'reorg') return rollBack(parts, event.to, signal);
   const { store, progress, send } = parts;
-  const onTrouble = (message: string): void => {
-    progress.trouble(message);
-    send({ kind: 'log', level: 'error', msg: 'indexing is paused', facts: { reason: message } });
-  };
-  if (event.kind === 'reorg') {
-    const before = store.head();
-    if (!(await untilStored(() => store.rollback(event.to), onTrouble, signal))) return;
-    progress.rolledBack((before?.number ?? event.to) - event.to, store.head(), store.transferCount());
-    send({
-      kind: 'log',
-      level: 'warn',
-      msg: 'rolled back a reorg',
-      facts: { from: before?.number, to: event.to },
-    });
-    const hash = store.head()?.hash ?? null;
-    send({ kind: 'watermark', watermark: { kind: 'rolled-back', to: event.to, hash } });
-    return;
-  }
   const started = performance.now();
-  if (!(await untilStored(() => store.append(event.batches), onTrouble, signal))) return;
-  const head = store.head();
-  if (head === null) throw new Error('blocks were appended but the index is empty');
+  if (!(await whenStored(parts, () => store.append(event.batches), signal))) return;
+  const head = lastBlockOf(event.batches);
   progress.committed(event.batches, head, (performance.now() - started) / 1000);
   const from = event.batches[0]?.number[0] ?? head.number;
   const committedAt = performance.timeOrigin + performance.now();
@@ -287,11 +279,57 @@ async function storeEvent(parts: Parts, event: SyncEvent, signal: AbortSignal): 
   send({ kind: 'watermark', watermark: { kind: 'committed', from, to, hash, timestamp, committedAt } });
 }
 
-/** Shows the trouble in the status; the log gets it when it is new, not on every try. */
-function noteTrouble({ progress, send }: Parts, error: UpstreamError | null, retryInMs: number): void {
+async function rollBack(parts: Parts, to: number, signal: AbortSignal): Promise<void> {
+  const { store, progress, send } = parts;
+  const from = progress.status.head?.number ?? to;
+  let head: ReturnType<IndexWriter['head']> = null;
+  let transfers = 0;
+  const roll = (): void => {
+    store.rollback(to);
+    head = store.head();
+    transfers = store.transferCount();
+  };
+  if (!(await whenStored(parts, roll, signal))) return;
+  progress.rolledBack(from - to, head, transfers);
+  send({ kind: 'log', level: 'warn', msg: 'rolled back a reorg', facts: { from, to } });
+  const hash = progress.status.head?.hash ?? null;
+  send({ kind: 'watermark', watermark: { kind: 'rolled-back', to, hash } });
+}
+
+function lastBlockOf(batches: readonly BlockBatch[]): BlockRef & { timestamp: number } {
+  const last = batches.at(-1);
+  const i = (last?.blockCount ?? 0) - 1;
+  if (last === undefined || i < 0) throw new Error('a batch without blocks was stored');
+  return {
+    number: last.number[i]!,
+    hash: bytesToHex(last.hash.subarray(-32)),
+    timestamp: last.timestamp[i]!,
+  };
+}
+
+/** Runs a write until the disk takes it, showing why it does not; false when stopped before. */
+function whenStored(parts: Parts, write: () => void, signal: AbortSignal): Promise<boolean> {
+  return untilStored(write, (error, retryInMs) => noteTrouble(parts, error, retryInMs), signal);
+}
+
+/** Shows the trouble in the status; the log gets it when it is new and when it is over, not on every try. */
+function noteTrouble(
+  { progress, send }: Parts,
+  error: UpstreamError | StorageError | null,
+  retryInMs: number,
+): void {
   const reason = error === null ? null : error.message;
-  if (reason !== null && progress.status.reason !== reason) {
-    send({ kind: 'log', level: 'warn', msg: 'the node gave no usable answer', facts: { reason, retryInMs } });
+  const known = progress.status.reason;
+  if (reason !== null && known !== reason) {
+    const isNode = error instanceof UpstreamError;
+    send({
+      kind: 'log',
+      level: isNode ? 'warn' : 'error',
+      msg: isNode ? 'the node gave no usable answer' : 'indexing is paused: the index cannot be written',
+      facts: { reason, retryInMs },
+    });
   }
+  if (reason === null && known !== null)
+    send({ kind: 'log', level: 'info', msg: 'indexing goes on', facts: { after: known } });
   progress.trouble(reason);
 }

@@ -1,31 +1,31 @@
-/** Writing to a disk that may be full or failing. */
+/** Going on when the disk is full, fails, or the index file is gone. */
+import { StorageError } from '../errors.ts';
 import { backoffMs, pause } from '../lib/backoff.ts';
 
-const RETRY_MIN_MS = 1_000;
+/** Shortest and longest wait before a failed write is tried again, milliseconds. */
+const RETRY_MIN_MS = 500;
 const RETRY_MAX_MS = 10_000;
 
-/** SQLite's codes for trouble that can pass: no room, input/output errors, a read-only or busy file. */
-const PASSING = /^SQLITE_(FULL|IOERR|READONLY|BUSY|CANTOPEN)/;
-
 /**
- * Runs a write transaction until it succeeds. A failed one left nothing behind, so it can simply be run again;
- * `onTrouble` is told why each try failed. Gives up, returning false, when the signal aborts; any other error is thrown.
+ * Runs a write until it succeeds: a failed one left nothing behind. `onTrouble` is told why each try failed, and with
+ * null when one worked after that. Gives up, returning false, when the signal aborts; any error that cannot pass is
+ * thrown.
  */
 export async function untilStored(
   write: () => void,
-  onTrouble: (message: string) => void,
+  onTrouble: (error: StorageError | null, retryInMs: number) => void,
   signal: AbortSignal,
 ): Promise<boolean> {
   for (let attempt = 1; !signal.aborted; attempt++) {
     try {
       write();
+      if (attempt > 1) onTrouble(null, 0);
       return true;
     } catch (error) {
-      if (!(error instanceof Error && 'code' in error && PASSING.test(String(error.code)))) throw error;
-      onTrouble(
-        `the index cannot be written (${error.message}); make room or mend the disk, indexing goes on by itself`,
-      );
-      await pause(backoffMs(attempt, RETRY_MIN_MS, RETRY_MAX_MS), signal);
+      if (!(error instanceof StorageError)) throw error;
+      const wait = backoffMs(attempt, RETRY_MIN_MS, RETRY_MAX_MS);
+      onTrouble(error, wait);
+      await pause(wait, signal);
     }
   }
   return false;
