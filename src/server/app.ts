@@ -55,7 +55,7 @@ export interface ServerOptions {
 export interface Server {
   url: string;
   port: number;
-  /** Stops accepting, waits for the answers that are owed, closes all connections. */
+  /** Stops accepting, waits for the answers that are owed, closes all connections. Can be called more than once. */
   close(): Promise<void>;
 }
 
@@ -96,14 +96,19 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     throw error;
   }
   const port = us_socket_local_port(socket);
+  let closing: Promise<void> | undefined;
+  const close = async () => {
+    us_listen_socket_close(socket);
+    await shared.replies.drain(DRAIN_MS);
+    endHealth();
+    app.close();
+  };
   return {
     url: `${tls ? 'https' : 'http'}://${urlHost(settings.host)}:${port}`,
     port,
-    async close() {
-      us_listen_socket_close(socket);
-      await shared.replies.drain(DRAIN_MS);
-      endHealth();
-      app.close();
+    close() {
+      closing ??= close(); // closing a listen socket twice ends the process
+      return closing;
     },
   };
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Snapshot } from '../../src/query/snapshot.ts';
 import { openIndexForReading } from '../../src/store/index-file.ts';
 import { IndexWriter } from '../../src/store/index-writer.ts';
-import type { Db } from '../../src/store/open.ts';
+import { type Db, openDatabase } from '../../src/store/open.ts';
 import { type Hex, KIND_NAMES, Kind, type KindName } from '../../src/types.ts';
 import { type PlainBlock, type PlainTransfer, toBatch } from './random-chain.ts';
 import { tempDir } from './temp-dir.ts';
@@ -66,6 +66,13 @@ export class IndexFixture {
       return made;
     });
     this.writer.append([toBatch(plain)]);
+  }
+
+  /** Changes rows behind the writer's back, as a broken disk would. */
+  damage(sql: string): void {
+    const db = openDatabase(this.path);
+    db.exec(sql);
+    db.close();
   }
 
   /** A connection of its own for reading. */

@@ -1,0 +1,95 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createLogger } from '../../src/log.ts';
+import { describeStatus, readiness, StallWatch } from '../../src/server/status.ts';
+import type { IndexStatus } from '../../src/types.ts';
+import { serve, statusAt } from './serving.ts';
+
+const following = (block: number, nodeHead: number): IndexStatus => ({ ...statusAt(block), nodeHead });
+
+test('/healthz, /readyz and /status need no key', async (t) => {
+  const serving = await serve(t);
+  const get = async (path: string) => {
+    const response = await fetch(serving.server.url + path);
+    return { status: response.status, body: await response.json() };
+  };
+  assert.deepEqual(await get('/healthz'), { status: 200, body: { status: 'ok' } });
+  assert.deepEqual(await get('/readyz'), {
+    status: 503,
+    body: { ready: false, reason: 'waiting for the node' },
+  });
+  Object.assign(serving.state, following(90, 100));
+  assert.deepEqual(await get('/readyz'), { status: 200, body: { ready: true } });
+  Object.assign(serving.state, following(89, 100));
+  assert.deepEqual(await get('/readyz'), {
+    status: 503,
+    body: { ready: false, reason: '11 blocks behind the node' },
+  });
+  const { status, body } = await get('/status');
+  assert.equal(status, 200);
+  assert.deepEqual(body, JSON.parse(JSON.stringify(describeStatus(serving.state, Date.now()))));
+});
+
+test('readiness names what is missing', () => {
+  const at = (state: Partial<IndexStatus>, stalled = false) =>
+    readiness({ ...following(100, 100), ...state }, 10, stalled);
+  assert.equal(at({}), null);
+  assert.equal(at({ reason: 'the node does not answer' }), 'the node does not answer');
+  assert.equal(at({ head: null }), 'no block is indexed yet');
+  assert.equal(at({ nodeHead: null }), 'waiting for the node');
+  assert.equal(at({ phase: 'filling' }), 'the indexer is filling');
+  assert.equal(at({ phase: 'paused' }), 'the indexer is paused');
+  assert.equal(at({ nodeHead: 110 }), null);
+  assert.match(at({ nodeHead: 101 }, true) ?? '', /no new block for \d+ s although the node is at block 101/);
+});
+
+test('a stall is seen within 30 seconds and only while the node has a block', () => {
+  const logs: string[] = [];
+  const watch = new StallWatch(
+    createLogger({ level: 'info', format: 'json', write: (line) => logs.push(line) }),
+  );
+  let now = 1_000_000;
+  const run = (state: IndexStatus, seconds: number) => {
+    for (let i = 0; i < seconds; i++) {
+      now += 1_000;
+      watch.observe(state, now);
+    }
+    return watch.stalled(state, now);
+  };
+  assert.equal(run(following(5, 5), 600), false, 'a quiet chain is no stall');
+  assert.equal(run(following(5, 6), 20), false);
+  assert.equal(run(following(6, 7), 20), false, 'a block in between begins the wait anew');
+  assert.equal(run(following(6, 9), 10), true);
+  assert.equal(run(following(6, 50), 100), true);
+  assert.equal(logs.filter((line) => line.includes('index stalls')).length, 1, 'told once');
+  assert.equal(watch.stalled(following(7, 50), now), false, 'over as soon as the index moves');
+  assert.equal(run(following(7, 50), 1), false);
+  assert.equal(logs.filter((line) => line.includes('index moves again')).length, 1);
+});
+
+test('an empty index that never begins stalls too', () => {
+  const watch = new StallWatch(createLogger({ level: 'error', format: 'json', write: () => undefined }));
+  const empty = { ...statusAt(null), nodeHead: 3 };
+  for (let second = 0; second <= 31; second++) watch.observe(empty, second * 1_000);
+  assert.equal(watch.stalled(empty, 31_000), true);
+});
+
+test('/status adds lag, ETA and what is known of internal transfers', () => {
+  const capabilities = {
+    client: 'anvil',
+    chainId: 31337,
+    traces: null,
+    tracesReason: 'the node offers no traces',
+    blockReceipts: true,
+    headTag: 'latest' as const,
+  };
+  const state = { ...following(100, 300), blocksPerSecond: 20, headTimestamp: 1_000, capabilities };
+  assert.deepEqual(describeStatus(state, 1_030_000), {
+    ...state,
+    lagBlocks: 200,
+    lagSeconds: 30,
+    etaSeconds: 10,
+    internalTransfers: false,
+    internalTransfersReason: 'the node offers no traces',
+  });
+});
