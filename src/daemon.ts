@@ -6,7 +6,7 @@ import { prepareApi } from './api/api.ts';
 import { versionText } from './cli/version.ts';
 import { printConfigJson } from './config/print.ts';
 import { parseListen } from './config/values.ts';
-import type { Config, Sources } from './config.ts';
+import type { Config, Parsed, Sources } from './config.ts';
 import { FatalError } from './errors.ts';
 import type { Logger } from './log.ts';
 import { followFiles } from './metrics/files.ts';
@@ -32,6 +32,11 @@ export interface Daemon {
   status(): IndexStatus;
   /** Calls the listener with each report of the indexer, a few a second. */
   onStatus(listener: (status: IndexStatus) => void): void;
+  /**
+   * Takes over the settings that may change while it runs: tiers, origins, a renewed certificate. Throws ConfigError,
+   * with nothing changed, for an unusable certificate.
+   */
+  reload(parsed: Parsed): Promise<void>;
   /** Resolves after `close`; rejects with FatalError when the daemon cannot go on (and should then be closed). */
   closed: Promise<void>;
   /** Stops accepting, finishes what is in flight, commits, closes. Can be called more than once. */
@@ -57,6 +62,7 @@ const RPC_MAX_RESPONSE_BYTES = 128 * 1024 * 1024;
 /** Starts serving at once; indexing begins as soon as the node answers. Throws ConfigError or FatalError. */
 export async function startDaemon(config: Config, deps: DaemonDeps): Promise<Daemon> {
   const { log, development = false, sources = {} } = deps;
+  let inForce: Parsed = { config, sources };
   const closers: (() => unknown)[] = [];
   const close = closeOnce(closers);
   try {
@@ -113,7 +119,7 @@ export async function startDaemon(config: Config, deps: DaemonDeps): Promise<Dae
       access,
       indexState: () => status,
       readyLag: config.index.ready_lag,
-      admin: adminOptions(config, sources, surveyor),
+      admin: adminOptions(() => inForce, surveyor),
       metrics,
       log,
     });
@@ -122,6 +128,11 @@ export async function startDaemon(config: Config, deps: DaemonDeps): Promise<Dae
       url: server.url,
       status: () => status,
       onStatus: (listener) => listeners.push(listener),
+      async reload(parsed) {
+        await server.reload(parsed.config.server);
+        access.limiter.tiers = parsed.config.tiers;
+        inForce = parsed;
+      },
       closed: writer.ended,
       close,
     };
@@ -175,14 +186,14 @@ function makeDataDir(path: string): string {
 }
 
 /** The operator's panel, which is off without a token. */
-function adminOptions(config: Config, sources: Sources, surveyor: Surveyor): AdminOptions | undefined {
-  if (config.admin_token === '') return undefined;
+function adminOptions(inForce: () => Parsed, surveyor: Surveyor): AdminOptions | undefined {
+  const token = inForce().config.admin_token;
+  if (token === '') return undefined;
   return {
-    token: config.admin_token,
-    tiers: config.tiers,
+    token,
     survey: () => surveyor.look(),
     sockets: () => null,
-    settings: () => printConfigJson({ config, sources }),
+    settings: () => printConfigJson(inForce()),
   };
 }
 

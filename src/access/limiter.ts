@@ -38,7 +38,8 @@ interface Bucket {
 }
 
 export class Limiter {
-  private readonly tiers: Tiers;
+  /** In force from the next request on. May be replaced: what a key has used and its place in a bucket stay. */
+  tiers: Tiers;
   private readonly usage: Usage;
   private readonly clock: () => number;
   /** By key id; one per key in use. */

@@ -2,19 +2,19 @@
 import { z } from 'zod';
 import type { Access } from '../access/access.ts';
 import type { IssuedKey, KeyRecord } from '../access/keys.ts';
-import { type Tiers, tierOf } from '../access/tiers.ts';
+import { tierOf } from '../access/tiers.ts';
 import { HISTORY_HOURS, readHourlyUsage, readUsage } from '../access/usage.ts';
 import { RequestError } from '../errors.ts';
 
 const HOUR_MS = 3_600_000;
 const MAX_HISTORY_DAYS = HISTORY_HOURS / 24;
 
-export type AdminAccess = Pick<Access, 'keys' | 'usage'>;
+export type AdminAccess = Pick<Access, 'keys' | 'usage' | 'limiter'>;
 
 const newKey = z.object({ name: z.string(), tier: z.string() });
 
 /** All keys with what they used this month, and the tiers to choose from. */
-export function listKeys({ keys, usage }: AdminAccess, tiers: Tiers, now: number): object {
+export function listKeys({ keys, usage, limiter: { tiers } }: AdminAccess, now: number): object {
   return {
     tiers: Object.entries(tiers).map(([name, tier]) => ({
       name,
@@ -32,7 +32,7 @@ export function listKeys({ keys, usage }: AdminAccess, tiers: Tiers, now: number
 }
 
 /** Issues a key from a JSON body. Throws RequestError `invalid_parameter`. */
-export function createKey({ keys }: AdminAccess, tiers: Tiers, body: unknown): object {
+export function createKey({ keys, limiter: { tiers } }: AdminAccess, body: unknown): object {
   const parsed = newKey.safeParse(body);
   if (!parsed.success) throw new RequestError(400, 'invalid_body', 'send {"name": "...", "tier": "..."}');
   const { name, tier } = parsed.data;

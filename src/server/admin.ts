@@ -1,10 +1,9 @@
 /** `/admin/api/*`: what the operator's panel asks for. Every route but signing in and out passes the gate first. */
 import { z } from 'zod';
-import type { Tiers } from '../access/tiers.ts';
 import { RequestError } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import type { IndexStatus, LiveSocket, SurveyState } from '../types.ts';
-import { AdminGate } from './admin-gate.ts';
+import type { AdminGate } from './admin-gate.ts';
 import { describeIndex } from './admin-index.ts';
 import { type AdminAccess, createKey, listKeys, revokeKey, rotateKey, usageHistory } from './admin-keys.ts';
 import { type AdminCall, addAdminRoute } from './admin-route.ts';
@@ -17,7 +16,6 @@ import type { HttpResponse, TemplatedApp } from './uws.ts';
 export interface AdminOptions {
   /** The operator token, not empty. */
   token: string;
-  tiers: Tiers;
   /** Has the index file surveyed when the last survey is old. */
   survey: () => SurveyState;
   /** Open WebSockets, or null where there are no streams. */
@@ -27,6 +25,7 @@ export interface AdminOptions {
 }
 
 export interface AdminRoutes extends AdminOptions {
+  gate: AdminGate;
   access: AdminAccess;
   indexState: () => IndexStatus;
   /** The server itself ends TLS. */
@@ -40,31 +39,29 @@ const signInBody = z.object({ token: z.string().min(1) });
 
 /** Registers the routes of the panel. */
 export function addAdminRoutes(app: TemplatedApp, options: AdminRoutes): void {
-  const { access, tiers, indexState, log } = options;
-  const gate = new AdminGate(options.token);
-  const routes = { ...options, gate };
+  const { access, gate, indexState, log } = options;
   const add = (method: 'get' | 'post', path: string, answer: (call: AdminCall) => object) =>
-    addAdminRoute(app, routes, method, path, (call) => {
+    addAdminRoute(app, options, method, path, (call) => {
       gate.admit(call.credentials);
       return { body: answer(call) };
     });
 
-  addAdminRoute(app, routes, 'post', '/session', ({ body, credentials, secure }) => {
+  addAdminRoute(app, options, 'post', '/session', ({ body, credentials, secure }) => {
     const parsed = signInBody.safeParse(body);
     if (!parsed.success) throw new RequestError(400, 'invalid_body', 'send {"token": "..."}');
     const cookie = gate.signIn(parsed.data.token, credentials.origin, secure);
     log.info({ from: credentials.origin }, 'operator signed in');
     return { body: { signedIn: true }, cookie };
   });
-  addAdminRoute(app, routes, 'del', '/session', ({ credentials, secure }) => ({
+  addAdminRoute(app, options, 'del', '/session', ({ credentials, secure }) => ({
     body: { signedIn: false },
     cookie: gate.signOut(credentials.cookie, secure),
   }));
   add('get', '/session', () => ({ signedIn: true }));
 
-  add('get', '/keys', () => listKeys(access, tiers, Date.now()));
+  add('get', '/keys', () => listKeys(access, Date.now()));
   add('post', '/keys', ({ body }) => {
-    const issued = createKey(access, tiers, body);
+    const issued = createKey(access, body);
     log.info({ body }, 'operator created a key');
     return issued;
   });

@@ -5,25 +5,18 @@ import type { Logger } from '../log.ts';
 import type { RpcHandler } from '../rpc/passthrough.ts';
 import type { IndexStatus } from '../types.ts';
 import { type AdminOptions, addAdminRoutes } from './admin.ts';
+import { AdminGate } from './admin-gate.ts';
 import { loadAssets } from './assets.ts';
 import { corsLines } from './cors.ts';
+import { Door } from './door.ts';
 import { addFallback } from './fallback.ts';
 import { addHealthRoutes } from './health.ts';
 import { addRestRoutes } from './http.ts';
-import { listen } from './listen.ts';
 import type { HttpMetrics } from './meter.ts';
 import { Replies } from './reply.ts';
 import { addRpcRoute, RPC_PATH } from './rpc.ts';
 import { addStaticRoutes } from './static.ts';
-import { checkTlsFiles } from './tls.ts';
-import {
-  App,
-  SSLApp,
-  type TemplatedApp,
-  type us_listen_socket,
-  us_listen_socket_close,
-  us_socket_local_port,
-} from './uws.ts';
+import type { HttpRequest, TemplatedApp } from './uws.ts';
 
 /** How long closing waits for answers that are still owed. */
 const DRAIN_MS = 10_000;
@@ -55,26 +48,58 @@ export interface ServerOptions {
 export interface Server {
   url: string;
   port: number;
-  /** Stops accepting, waits for the answers that are owed, closes all connections. Can be called more than once. */
+  /** Takes over new origins and a renewed certificate. Nobody loses a connection. Throws ConfigError for an unusable certificate, with nothing changed. */
+  reload(settings: Pick<ServerSettings, 'tls_cert' | 'tls_key' | 'cors_origins'>): Promise<void>;
+  /** Stops accepting, waits for the answers that are owed, closes all connections. */
   close(): Promise<void>;
 }
 
 /** Starts to listen. Rejects with ListenError when the address cannot be had, with ConfigError for an unusable certificate. */
 export async function startServer(options: ServerOptions): Promise<Server> {
-  const { settings, api, access: gate, admin } = options;
-  const tls = settings.tls_cert !== '';
-  const app = tls ? tlsApp(settings) : App();
-  const shared = {
+  const { settings, access, admin, log } = options;
+  let cors = corsLines(settings.cors_origins);
+  const shared: SharedRoutes = {
     ...options,
-    gate,
-    replies: new Replies(options.log),
-    cors: corsLines(settings.cors_origins),
+    gate: access,
+    adminGate: admin && new AdminGate(admin.token),
+    assets: loadAssets(),
+    replies: new Replies(log),
+    cors: (req) => cors(req),
+    tls: settings.tls_cert !== '',
   };
+  const door = await Door.open(settings, (app) => addRoutes(app, shared));
+  return {
+    url: `${shared.tls ? 'https' : 'http'}://${urlHost(settings.host)}:${door.port}`,
+    port: door.port,
+    async reload(changed) {
+      await door.renew(changed);
+      cors = corsLines(changed.cors_origins);
+    },
+    async close() {
+      door.shut();
+      await shared.replies.drain(DRAIN_MS);
+      door.end();
+    },
+  };
+}
+
+interface SharedRoutes extends ServerOptions {
+  gate: ServerOptions['access'];
+  adminGate: AdminGate | undefined;
+  assets: ReturnType<typeof loadAssets>;
+  replies: Replies;
+  cors: (req: HttpRequest) => string;
+  tls: boolean;
+}
+
+/** Registers everything that is answered. Returns what ends the work behind it. */
+function addRoutes(app: TemplatedApp, shared: SharedRoutes): () => void {
+  const { api, admin, adminGate } = shared;
   const endHealth = addHealthRoutes(app, shared);
   addRestRoutes(app, shared);
   addRpcRoute(app, shared);
-  const assets = addStaticRoutes(app, { ...shared, assets: loadAssets(), panel: admin !== undefined });
-  if (admin !== undefined) addAdminRoutes(app, { ...shared, ...admin, tls });
+  const assets = addStaticRoutes(app, { ...shared, panel: admin !== undefined });
+  if (admin && adminGate) addAdminRoutes(app, { ...shared, ...admin, gate: adminGate });
   addFallback(app, {
     ...shared,
     methods: new Map([
@@ -87,35 +112,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     ]),
     needsKey: (path) => path.startsWith('/api/') || path === RPC_PATH,
   });
-  let socket: us_listen_socket;
-  try {
-    socket = await listen(app, settings.host, settings.port);
-  } catch (error) {
-    endHealth();
-    app.close();
-    throw error;
-  }
-  const port = us_socket_local_port(socket);
-  let closing: Promise<void> | undefined;
-  const close = async () => {
-    us_listen_socket_close(socket);
-    await shared.replies.drain(DRAIN_MS);
-    endHealth();
-    app.close();
-  };
-  return {
-    url: `${tls ? 'https' : 'http'}://${urlHost(settings.host)}:${port}`,
-    port,
-    close() {
-      closing ??= close(); // closing a listen socket twice ends the process
-      return closing;
-    },
-  };
-}
-
-function tlsApp({ tls_cert, tls_key }: ServerSettings): TemplatedApp {
-  checkTlsFiles(tls_cert, tls_key);
-  return SSLApp({ cert_file_name: tls_cert, key_file_name: tls_key });
+  return endHealth;
 }
 
 /** A host as it stands in a URL: IPv6 addresses in brackets. */

@@ -3,12 +3,13 @@ import { readFileSync } from 'node:fs';
 import { createSecureContext } from 'node:tls';
 import { ConfigError } from '../errors.ts';
 
-/** Throws ConfigError naming the setting when a file cannot be read or the two do not make a pair; the server library would not say why. */
-export function checkTlsFiles(certPath: string, keyPath: string): void {
+/** Their contents. Throws ConfigError naming the setting when a file cannot be read or the two do not make a pair; the server library would not say why. */
+export function readTlsFiles(certPath: string, keyPath: string): { cert: Buffer; key: Buffer } {
   const cert = readSetting('server.tls_cert', certPath);
   const key = readSetting('server.tls_key', keyPath);
   try {
     createSecureContext({ cert, key });
+    return { cert, key };
   } catch (error) {
     throw new ConfigError(
       `server.tls_cert: ${certPath} and ${keyPath} are not a PEM certificate and its key: ${messageOf(error)}`,

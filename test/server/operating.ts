@@ -2,7 +2,7 @@
 import type { TestContext } from 'node:test';
 import type { AdminOptions } from '../../src/server/admin.ts';
 import type { LiveSocket, SurveyState } from '../../src/types.ts';
-import { type Serving, type ServingOptions, serve, TIERS } from './serving.ts';
+import { type Serving, type ServingOptions, serve } from './serving.ts';
 
 export const TOKEN = 'correct horse battery staple';
 
@@ -18,7 +18,6 @@ export async function operate(t: TestContext, options: ServingOptions = {}): Pro
   const survey: SurveyState = { latest: null, failure: null };
   const admin: AdminOptions = {
     token: TOKEN,
-    tiers: TIERS,
     survey: () => survey,
     sockets: () => sockets,
     settings: () => JSON.stringify({ 'server.port': { value: 8650, source: 'default' } }),

@@ -1,0 +1,115 @@
+/**
+ * Where connections come in. The server library reads a certificate when an app is made and never again, so with a
+ * renewed one another app takes over the port; the connections of the one before go on until they end by themselves.
+ */
+import { createHash } from 'node:crypto';
+import { FatalError } from '../errors.ts';
+import { listen } from './listen.ts';
+import { readTlsFiles } from './tls.ts';
+import {
+  App,
+  SSLApp,
+  type TemplatedApp,
+  type us_listen_socket,
+  us_listen_socket_close,
+  us_socket_local_port,
+} from './uws.ts';
+
+export interface DoorSettings {
+  host: string;
+  port: number;
+  /** Files of the certificate chain and of its key, both empty without TLS. */
+  tls_cert: string;
+  tls_key: string;
+}
+
+type TlsFiles = Pick<DoorSettings, 'tls_cert' | 'tls_key'>;
+
+/** Registers all routes; returns what ends the work behind them. */
+type AddRoutes = (app: TemplatedApp) => () => void;
+
+interface Entrance {
+  app: TemplatedApp;
+  /** SHA-256 of certificate and key; empty without TLS. */
+  certificate: string;
+  endRoutes: () => void;
+}
+
+export class Door {
+  /** The one asked for, or the one that was free when it was 0. */
+  readonly port: number;
+  private readonly host: string;
+  private readonly addRoutes: AddRoutes;
+  /** Null once it is closed. */
+  private socket: us_listen_socket | null;
+  private current: Entrance;
+  /** Apps that listen no more and may still have connections. */
+  private readonly former: TemplatedApp[] = [];
+
+  private constructor(host: string, addRoutes: AddRoutes, current: Entrance, socket: us_listen_socket) {
+    this.host = host;
+    this.addRoutes = addRoutes;
+    this.current = current;
+    this.socket = socket;
+    this.port = us_socket_local_port(socket);
+  }
+
+  /** Rejects with ListenError when the address cannot be had, with ConfigError for an unusable certificate. */
+  static async open(settings: DoorSettings, addRoutes: AddRoutes): Promise<Door> {
+    const entrance = enter(settings, addRoutes);
+    try {
+      const socket = await listen(entrance.app, settings.host, settings.port);
+      return new Door(settings.host, addRoutes, entrance, socket);
+    } catch (error) {
+      leave(entrance);
+      throw error;
+    }
+  }
+
+  /** Lets new connections see the certificate that the files hold now. Without TLS, or with the same one, nothing happens. */
+  async renew(files: TlsFiles): Promise<void> {
+    if (this.current.certificate === '' || files.tls_cert === '') return;
+    if (certificateOf(files) === this.current.certificate) return;
+    const next = enter(files, this.addRoutes);
+    this.shut();
+    try {
+      this.socket = await listen(next.app, this.host, this.port);
+    } catch (cause) {
+      leave(next);
+      throw new FatalError(`the port was lost while the certificate was renewed: ${cause}`, { cause });
+    }
+    this.former.push(this.current.app);
+    this.current.endRoutes();
+    this.current = next;
+  }
+
+  /** Takes no more connections. */
+  shut(): void {
+    if (this.socket !== null) us_listen_socket_close(this.socket);
+    this.socket = null;
+  }
+
+  /** Closes all connections. */
+  end(): void {
+    leave(this.current);
+    for (const app of this.former) app.close();
+  }
+}
+
+function enter(files: TlsFiles, addRoutes: AddRoutes): Entrance {
+  const certificate = certificateOf(files);
+  const app =
+    certificate === '' ? App() : SSLApp({ cert_file_name: files.tls_cert, key_file_name: files.tls_key });
+  return { app, certificate, endRoutes: addRoutes(app) };
+}
+
+function leave({ app, endRoutes }: Entrance): void {
+  endRoutes();
+  app.close();
+}
+
+function certificateOf({ tls_cert, tls_key }: TlsFiles): string {
+  if (tls_cert === '') return '';
+  const { cert, key } = readTlsFiles(tls_cert, tls_key);
+  return createHash('sha256').update(cert).update(key).digest('hex');
+}
