@@ -6,6 +6,8 @@ import { memberTexts } from './json-slices.ts';
 export const UPSTREAM_ID = 1;
 
 const ID_FIRST = Buffer.from(`{"jsonrpc":"2.0","id":${UPSTREAM_ID},`);
+const RESULT = Buffer.from('"result":');
+const ERROR = Buffer.from('"error":{');
 const RESULT_FIRST = Buffer.from('{"jsonrpc":"2.0","result":');
 const ID_LAST = Buffer.from(`,"id":${UPSTREAM_ID}}`);
 const CLOSE_BRACE = 125;
@@ -21,7 +23,10 @@ export function upstreamRequest(method: string, params: string): string {
  */
 export function withId(body: Buffer, id: string): Buffer[] {
   if (startsWith(body, ID_FIRST) && body.at(-1) === CLOSE_BRACE) {
-    return [Buffer.from(`{"jsonrpc":"2.0","id":${id},`), body.subarray(ID_FIRST.length)];
+    const rest = body.subarray(ID_FIRST.length);
+    if (startsWith(rest, RESULT) || startsWith(rest, ERROR)) {
+      return [Buffer.from(`{"jsonrpc":"2.0","id":${id},`), rest];
+    }
   }
   if (startsWith(body, RESULT_FIRST) && endsWith(body, ID_LAST)) {
     return [body.subarray(0, body.length - ID_LAST.length), Buffer.from(`,"id":${id}}`)];

@@ -1,0 +1,57 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { withId } from '../../src/rpc/reply.ts';
+
+const answer = (body: string, id = '"mine"') => Buffer.concat(withId(Buffer.from(body), id)).toString();
+
+test('the id is replaced in every form nodes write, the result kept byte for byte', () => {
+  const result = '{ "id":1 , "n":1.0e5,"big":12345678901234567890,"text":"\\u00e9,\\"id\\":1}" }';
+  const expected = { jsonrpc: '2.0', id: 'mine', result: JSON.parse(result) };
+  const forms = [
+    `{"jsonrpc":"2.0","id":1,"result":${result}}`,
+    `{"jsonrpc":"2.0","result":${result},"id":1}`,
+    `{"id":1,"jsonrpc":"2.0","result":${result}}`,
+    ` {\n "jsonrpc" : "2.0", "result" : ${result}, "id" : 1 }\n`,
+    `{"result":${result},"id":null,"jsonrpc":"2.0","extra":[1]}`,
+  ];
+  for (const form of forms) {
+    const text = answer(form);
+    assert.deepEqual(JSON.parse(text), expected, form);
+    assert.ok(text.includes(result), form);
+  }
+});
+
+test('errors pass with code, message and data, also where the node forgot the id', () => {
+  const error = '{"code":3,"message":"execution reverted: \\"no\\"","data":"0x08c379a0"}';
+  for (const form of [
+    `{"jsonrpc":"2.0","id":1,"error":${error}}`,
+    `{"jsonrpc":"2.0","error":${error},"id":1}`,
+    `{"jsonrpc":"2.0","error":${error},"id":null}`,
+    `{"jsonrpc":"2.0","id":1,"result":null,"error":${error}}`,
+  ]) {
+    const text = answer(form, '42');
+    assert.ok(text.includes(`"error":${error}`), form);
+    assert.equal(JSON.parse(text).id, 42, form);
+  }
+});
+
+test('a null result is a result', () => {
+  assert.equal(answer('{"id":1,"result":null}', '1'), '{"jsonrpc":"2.0","id":1,"result":null}');
+});
+
+test('what is no JSON-RPC answer is the fault of the node', () => {
+  for (const body of [
+    '',
+    '<html>',
+    '[]',
+    'null',
+    '7',
+    '{}',
+    '{"id":1}',
+    '{"error":"unauthorized"}',
+    '{"jsonrpc":"2.0","id":1,"result":',
+    '{"jsonrpc":"2.0","id":1,"error":null}',
+  ]) {
+    assert.throws(() => answer(body), { name: 'UpstreamError', reason: 'malformed' }, body);
+  }
+});

@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { readRequest } from '../../src/rpc/request.ts';
+
+function only(text: string) {
+  const request = readRequest(text);
+  assert.equal(request.kind, 'single');
+  return request.kind === 'single' ? request.call : undefined;
+}
+
+test('a call keeps the text of its id and parameters', () => {
+  assert.deepEqual(
+    only('{"jsonrpc":"2.0","id":1e3,"method":"eth_call","params":[ {"gas":10000000000000000000} ]}'),
+    {
+      id: '1e3',
+      method: 'eth_call',
+      params: '[ {"gas":10000000000000000000} ]',
+    },
+  );
+  for (const id of ['null', '"a b"', '-1.5', '{"x":[]}', 'true']) {
+    assert.deepEqual(only(`{"jsonrpc":"2.0","id":${id},"method":"net_version"}`), {
+      id,
+      method: 'net_version',
+      params: '[]',
+    });
+  }
+  assert.deepEqual(only('{"jsonrpc":"2.0","method":"eth_chainId","params":null}'), {
+    id: null,
+    method: 'eth_chainId',
+    params: '[]',
+  });
+});
+
+test('a call that is not well-formed keeps its id in the refusal', () => {
+  const bad: [string, number, string][] = [
+    ['{"id":7,"method":"eth_chainId"}', -32600, '7'],
+    ['{"jsonrpc":"1.0","id":7,"method":"eth_chainId"}', -32600, '7'],
+    ['{"jsonrpc":2.0,"id":7,"method":"eth_chainId"}', -32600, '7'],
+    ['{"jsonrpc":"2.0","id":"x"}', -32600, '"x"'],
+    ['{"jsonrpc":"2.0","id":"x","method":["eth_chainId"]}', -32600, '"x"'],
+    ['{"jsonrpc":"2.0","id":7,"method":"eth_chainId","params":"0x1"}', -32602, '7'],
+    ['{"jsonrpc":"2.0","id":7,"method":"eth_chainId","params":5}', -32602, '7'],
+    ['{}', -32600, 'null'],
+    ['7', -32600, 'null'],
+    ['"text"', -32600, 'null'],
+    ['null', -32600, 'null'],
+  ];
+  for (const [text, code, id] of bad) {
+    const call = only(text);
+    assert.ok(call !== undefined && 'error' in call, text);
+    assert.deepEqual([call.error.code, call.id], [code, id], text);
+  }
+});
+
+test('what is no JSON, an empty batch and one too large are refused as a whole', () => {
+  const call = '{"jsonrpc":"2.0","id":1,"method":"eth_chainId"}';
+  const code = (text: string) => {
+    const request = readRequest(text);
+    return request.kind === 'refused' ? request.error.code : request.kind;
+  };
+  for (const text of ['', '{', 'eth_chainId', '[1,]', `${call}${call}`])
+    assert.equal(code(text), -32700, text);
+  assert.equal(code('[]'), -32600);
+  assert.equal(code(`[${Array(101).fill(call)}]`), -32600);
+  assert.equal(code(`[${Array(100).fill(call)}]`), 'batch');
+});
+
+test('a batch keeps its order, the bad calls in their places', () => {
+  const request = readRequest(
+    '[{"jsonrpc":"2.0","id":1,"method":"eth_chainId"}, 5 ,[],{"jsonrpc":"2.0","id":2,"method":"eth_gasPrice"}]',
+  );
+  assert.equal(request.kind, 'batch');
+  assert.deepEqual(
+    request.kind === 'batch' &&
+      request.calls.map((call) => ('error' in call ? call.error.code : call.method)),
+    ['eth_chainId', -32600, -32600, 'eth_gasPrice'],
+  );
+});
