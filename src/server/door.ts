@@ -3,7 +3,8 @@
  * renewed one another app takes over the port; the connections of the one before go on until they end by themselves.
  */
 import { createHash } from 'node:crypto';
-import { FatalError } from '../errors.ts';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { ConfigError, FatalError } from '../errors.ts';
 import { listen } from './listen.ts';
 import { readTlsFiles } from './tls.ts';
 import {
@@ -38,7 +39,7 @@ interface Entrance {
 export class Door {
   /** The one asked for, or the one that was free when it was 0. */
   readonly port: number;
-  private readonly host: string;
+  private readonly settings: DoorSettings;
   private readonly addRoutes: AddRoutes;
   /** Null once it is closed. */
   private socket: us_listen_socket | null;
@@ -46,8 +47,13 @@ export class Door {
   /** Apps that listen no more and may still have connections. */
   private readonly former: TemplatedApp[] = [];
 
-  private constructor(host: string, addRoutes: AddRoutes, current: Entrance, socket: us_listen_socket) {
-    this.host = host;
+  private constructor(
+    settings: DoorSettings,
+    addRoutes: AddRoutes,
+    current: Entrance,
+    socket: us_listen_socket,
+  ) {
+    this.settings = settings;
     this.addRoutes = addRoutes;
     this.current = current;
     this.socket = socket;
@@ -59,21 +65,32 @@ export class Door {
     const entrance = enter(settings, addRoutes);
     try {
       const socket = await listen(entrance.app, settings.host, settings.port);
-      return new Door(settings.host, addRoutes, entrance, socket);
+      return new Door(settings, addRoutes, entrance, socket);
     } catch (error) {
       leave(entrance);
       throw error;
     }
   }
 
-  /** Lets new connections see the certificate that the files hold now. Without TLS, or with the same one, nothing happens. */
+  /**
+   * Lets new connections see the certificate that the files hold now. Without TLS, or with the same one, nothing
+   * happens. The port is closed for some microseconds: no open connection ends, one that is just being made may be reset.
+   */
   async renew(files: TlsFiles): Promise<void> {
     if (this.current.certificate === '' || files.tls_cert === '') return;
     if (certificateOf(files) === this.current.certificate) return;
+    // Only where a port is asked for does the library allow (SO_REUSEADDR) to listen again beside open connections.
+    if (this.settings.port === 0) {
+      throw new ConfigError(
+        'server.port is 0: with a port of its own the server could renew its certificate',
+      );
+    }
     const next = enter(files, this.addRoutes);
+    // A closed port resets whoever waits to be let in. Right after a turn of the event loop nobody does.
+    await nextTurn();
     this.shut();
     try {
-      this.socket = await listen(next.app, this.host, this.port);
+      this.socket = await listen(next.app, this.settings.host, this.port);
     } catch (cause) {
       leave(next);
       throw new FatalError(`the port was lost while the certificate was renewed: ${cause}`, { cause });

@@ -1,0 +1,116 @@
+import assert from 'node:assert/strict';
+import { copyFileSync, writeFileSync } from 'node:fs';
+import { Agent, request } from 'node:https';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { connect, type TLSSocket } from 'node:tls';
+import { fileURLToPath } from 'node:url';
+import { ConfigError } from '../../src/errors.ts';
+import { tempDir } from '../support/temp-dir.ts';
+import { serve } from './serving.ts';
+
+const FIXTURES = fileURLToPath(new URL('../fixtures/tls/', import.meta.url));
+
+/** A server with the certificate of `old.example` and the files it reads it from. */
+async function serveTls(t: TestContext) {
+  const dir = tempDir(t);
+  const files = { tls_cert: join(dir, 'cert.pem'), tls_key: join(dir, 'key.pem') };
+  const put = (name: 'old' | 'new') => {
+    copyFileSync(join(FIXTURES, `${name}-cert.pem`), files.tls_cert);
+    copyFileSync(join(FIXTURES, `${name}-key.pem`), files.tls_key);
+  };
+  put('old');
+  const { server } = await serve(t, { settings: { ...files, port: await freePort() } });
+  return { server, files, put, reload: () => server.reload({ ...files, cors_origins: ['*'] }) };
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  if (address === null || typeof address === 'string') throw new Error('no port');
+  return address.port;
+}
+
+/** Whose certificate a new connection is shown. */
+function shownName(port: number): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const socket: TLSSocket = connect({ port, host: '127.0.0.1', rejectUnauthorized: false }, () => {
+      resolve(String(socket.getPeerCertificate().subject.CN));
+      socket.destroy();
+    });
+    socket.once('error', reject);
+  });
+}
+
+/** Status of /healthz. */
+function health(port: number, agent?: Agent): Promise<number | undefined> {
+  return new Promise((resolve, reject) => {
+    request({ port, host: '127.0.0.1', path: '/healthz', rejectUnauthorized: false, agent }, (response) => {
+      response.resume().once('end', () => resolve(response.statusCode));
+    })
+      .once('error', reject)
+      .end();
+  });
+}
+
+test('a renewed certificate is shown to new connections, and open ones go on', async (t) => {
+  const { server, put, reload } = await serveTls(t);
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  t.after(() => agent.destroy());
+  assert.equal(await shownName(server.port), 'old.example');
+  assert.equal(await health(server.port, agent), 200);
+  const [socket] = Object.values(agent.freeSockets).flatMap((sockets) => sockets ?? []);
+
+  put('new');
+  await reload();
+  assert.equal(await shownName(server.port), 'new.example');
+  assert.equal(await health(server.port, agent), 200);
+  assert.equal(Object.values(agent.freeSockets)[0]?.[0], socket, 'the connection from before was used again');
+});
+
+test('no request fails while certificates are renewed one after the other', async (t) => {
+  const { server, put, reload } = await serveTls(t);
+  let stop = false;
+  let answered = 0;
+  const clients = Array.from({ length: 8 }, async () => {
+    while (!stop) {
+      assert.equal(await health(server.port), 200);
+      answered++;
+    }
+  });
+  for (let round = 0; round < 20; round++) {
+    const before = answered;
+    put(round % 2 === 0 ? 'new' : 'old');
+    await reload();
+    while (answered < before + 8) await new Promise((resolve) => setImmediate(resolve));
+  }
+  stop = true;
+  await Promise.all(clients);
+  assert.ok(answered >= 160);
+});
+
+test('an unusable certificate is refused and the one in use stays', async (t) => {
+  const { server, files, put, reload } = await serveTls(t);
+  writeFileSync(files.tls_cert, 'not a certificate');
+  await assert.rejects(reload(), ConfigError);
+  assert.equal(await shownName(server.port), 'old.example');
+  put('new');
+  await reload();
+  assert.equal(await shownName(server.port), 'new.example');
+});
+
+test('new origins count from the next request on', async (t) => {
+  const { server } = await serve(t);
+  const allowed = async () => {
+    const response = await fetch(`${server.url}/healthz`, { headers: { origin: 'https://a.example' } });
+    return response.headers.get('access-control-allow-origin');
+  };
+  assert.equal(await allowed(), '*');
+  await server.reload({ tls_cert: '', tls_key: '', cors_origins: ['https://a.example'] });
+  assert.equal(await allowed(), 'https://a.example');
+  await server.reload({ tls_cert: '', tls_key: '', cors_origins: ['https://b.example'] });
+  assert.equal(await allowed(), null);
+});
