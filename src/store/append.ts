@@ -73,8 +73,8 @@ class Commit {
   private lastTransfer: number;
   private lastWallet: number;
   private lastToken: number;
-  /** Wallets new in this commit by the 20 bytes of their address as latin1 text. */
-  private readonly newWallets = new Map<string, WalletState>();
+  /** Wallets met in this commit by the 20 bytes of their address as latin1 text. */
+  private readonly walletAt = new Map<string, WalletState>();
   private readonly tokenOfWallet = new Map<number, TokenState>();
 
   constructor(
@@ -115,11 +115,13 @@ class Commit {
     const wallets: WalletState[] = [];
     for (let at = 0; at < addresses.length; at += 20) {
       const key = text.toString('latin1', at, at + 20);
-      wallets.push(
-        this.newWallets.get(key) ??
-          this.knownWallet(addresses.subarray(at, at + 20)) ??
-          this.createWallet(key, addresses.slice(at, at + 20)),
-      );
+      let wallet = this.walletAt.get(key);
+      if (wallet === undefined) {
+        const address = addresses.subarray(at, at + 20);
+        wallet = this.knownWallet(address) ?? this.createWallet(address);
+        this.walletAt.set(key, wallet);
+      }
+      wallets.push(wallet);
     }
     return wallets;
   }
@@ -133,9 +135,8 @@ class Commit {
     return found;
   }
 
-  private createWallet(key: string, address: Uint8Array): WalletState {
-    const wallet = new WalletState(++this.lastWallet, null, address);
-    this.newWallets.set(key, wallet);
+  private createWallet(address: Uint8Array): WalletState {
+    const wallet = new WalletState(++this.lastWallet, address);
     this.changes.wallets.set(wallet.id, wallet);
     return wallet;
   }

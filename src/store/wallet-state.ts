@@ -3,81 +3,91 @@ import { bigIntToBytes, bytesToBigInt } from '../lib/hex.ts';
 import { ACTIVITY_RUN, ActivityCursor, MAX_ENTRY_BYTES, writeEntry } from './activity.ts';
 import type { Db, Statement } from './open.ts';
 
-interface WalletRow {
-  id: number;
-  transfers: number;
-  transactions: number;
-  tokens: number;
-  token_transfers: number;
-  internal_received: number;
-  first_transfer: number | null;
-  last_transfer: number | null;
-  native_received: Buffer;
-  native_sent: Buffer;
-  first_direct: number | null;
-  first_internal: number | null;
-  latest_direct: number | null;
-  latest_internal: number | null;
-  funder: number | null;
-  funding: number | null;
-  funded: number;
-  recent: Buffer;
-}
+/** A row as the driver's raw mode gives it, in the order of COLUMNS: twice as fast to read as an object. */
+type WalletRow = [
+  id: number,
+  transfers: number,
+  transactions: number,
+  tokens: number,
+  tokenTransfers: number,
+  internalReceived: number,
+  firstTransfer: number | null,
+  lastTransfer: number | null,
+  nativeReceived: Buffer,
+  nativeSent: Buffer,
+  firstDirect: number | null,
+  firstInternal: number | null,
+  latestDirect: number | null,
+  latestInternal: number | null,
+  funder: number | null,
+  funding: number | null,
+  funded: number,
+  recent: Buffer,
+];
 
 const COLUMNS = /* sql */ `id, transfers, transactions, tokens, token_transfers, internal_received, first_transfer,
   last_transfer, native_received, native_sent, first_direct, first_internal, latest_direct, latest_internal, funder,
   funding, funded, recent`;
 
+const NO_BYTES = new Uint8Array(0);
+
 /** One wallet's row, changed in place. Field meanings: store/schema.ts. */
 export class WalletState {
-  transfers: number;
-  transactions: number;
-  tokens: number;
-  tokenTransfers: number;
-  internalReceived: number;
-  firstTransfer: number | null;
-  lastTransfer: number | null;
-  nativeReceived: bigint;
-  nativeSent: bigint;
-  firstDirect: number | null;
-  firstInternal: number | null;
-  latestDirect: number | null;
-  latestInternal: number | null;
-  funder: number | null;
-  funding: number | null;
-  funded: number;
+  transfers = 0;
+  transactions = 0;
+  tokens = 0;
+  tokenTransfers = 0;
+  internalReceived = 0;
+  firstTransfer: number | null = null;
+  lastTransfer: number | null = null;
+  nativeReceived = 0n;
+  nativeSent = 0n;
+  firstDirect: number | null = null;
+  firstInternal: number | null = null;
+  latestDirect: number | null = null;
+  latestInternal: number | null = null;
+  funder: number | null = null;
+  funding: number | null = null;
+  funded = 0;
   /** The unfinished run; only `recentLength` bytes of it count. */
-  recent: Uint8Array;
-  recentLength: number;
+  recent: Uint8Array = NO_BYTES;
+  recentLength = 0;
   /** First transfer of the transaction counted last, so that each transaction counts once. */
   countedTransaction = 0;
   readonly id: number;
   /** 20 bytes when the row is not in the table yet, else null. */
   readonly newAddress: Uint8Array | null;
-  private readonly storedFunding: number | null;
+  private storedFunding: number | null = null;
 
-  constructor(id: number, row: WalletRow | null, newAddress: Uint8Array | null) {
+  /** The state of a stored row. */
+  static of(row: WalletRow): WalletState {
+    const wallet = new WalletState(row[0], null);
+    wallet.transfers = row[1];
+    wallet.transactions = row[2];
+    wallet.tokens = row[3];
+    wallet.tokenTransfers = row[4];
+    wallet.internalReceived = row[5];
+    wallet.firstTransfer = row[6];
+    wallet.lastTransfer = row[7];
+    wallet.nativeReceived = bytesToBigInt(row[8]);
+    wallet.nativeSent = bytesToBigInt(row[9]);
+    wallet.firstDirect = row[10];
+    wallet.firstInternal = row[11];
+    wallet.latestDirect = row[12];
+    wallet.latestInternal = row[13];
+    wallet.funder = row[14];
+    wallet.funding = row[15];
+    wallet.funded = row[16];
+    wallet.recent = row[17];
+    wallet.recentLength = row[17].length;
+    wallet.storedFunding = row[15];
+    return wallet;
+  }
+
+  /** A wallet without transfers; `newAddress` when it is not in the table yet. */
+  constructor(id: number, newAddress: Uint8Array | null) {
     this.id = id;
     this.newAddress = newAddress;
-    this.transfers = row?.transfers ?? 0;
-    this.transactions = row?.transactions ?? 0;
-    this.tokens = row?.tokens ?? 0;
-    this.tokenTransfers = row?.token_transfers ?? 0;
-    this.internalReceived = row?.internal_received ?? 0;
-    this.firstTransfer = row?.first_transfer ?? null;
-    this.lastTransfer = row?.last_transfer ?? null;
-    this.nativeReceived = row ? bytesToBigInt(row.native_received) : 0n;
-    this.nativeSent = row ? bytesToBigInt(row.native_sent) : 0n;
-    this.firstDirect = row?.first_direct ?? null;
-    this.firstInternal = row?.first_internal ?? null;
-    this.latestDirect = row?.latest_direct ?? null;
-    this.latestInternal = row?.latest_internal ?? null;
-    this.funder = row?.funder ?? null;
-    this.funding = row?.funding ?? null;
-    this.funded = row?.funded ?? 0;
-    this.recent = row?.recent ?? new Uint8Array(0);
-    this.recentLength = this.recent.length;
-    this.storedFunding = this.funding;
   }
 
   get fundingChanged(): boolean {
@@ -143,8 +153,12 @@ export class WalletTable {
   private readonly insertRun: Statement;
 
   constructor(db: Db) {
-    this.byAddress = db.prepare(/* sql */ `SELECT ${COLUMNS} FROM wallets WHERE address = ?`);
-    this.byId = db.prepare(/* sql */ `SELECT ${COLUMNS} FROM wallets WHERE id = ?`);
+    this.byAddress = db
+      .prepare<[Uint8Array], WalletRow>(/* sql */ `SELECT ${COLUMNS} FROM wallets WHERE address = ?`)
+      .raw();
+    this.byId = db
+      .prepare<[number], WalletRow>(/* sql */ `SELECT ${COLUMNS} FROM wallets WHERE id = ?`)
+      .raw();
     this.insert = db.prepare(
       /* sql */ `INSERT INTO wallets (address, ${COLUMNS}) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)`,
     );
@@ -160,13 +174,13 @@ export class WalletTable {
 
   findByAddress(address: Uint8Array): WalletState | null {
     const row = this.byAddress.get(address);
-    return row ? new WalletState(row.id, row, null) : null;
+    return row ? WalletState.of(row) : null;
   }
 
   load(id: number): WalletState {
     const row = this.byId.get(id);
     if (!row) throw new Error(`wallet ${id} is named by the index but has no row: the index is damaged`);
-    return new WalletState(id, row, null);
+    return WalletState.of(row);
   }
 
   save(wallet: WalletState): void {
