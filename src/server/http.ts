@@ -14,7 +14,7 @@ import {
   unauthorized,
 } from './answer.ts';
 import { announcesMoreThan, collectBody } from './body.ts';
-import { entityTag, matchesTag } from './etag.ts';
+import { entityTags, namesTag } from './etag.ts';
 import { callerOf, type Gate, KEY_PARAMETER } from './gate.ts';
 import { type HttpMetrics, routeMeter } from './meter.ts';
 import { readQuery } from './query-string.ts';
@@ -46,6 +46,7 @@ export function addRestRoutes(app: TemplatedApp, routes: RestRoutes): void {
 function getHandler(prepared: PreparedEndpoint, routes: RestRoutes) {
   const { path, params } = prepared.endpoint;
   const names = new Set([...Object.keys(params.shape), KEY_PARAMETER]);
+  const tagOf = entityTags(path);
   const meter = routeMeter(routes.metrics, path);
 
   const answer = (req: HttpRequest): Answer => {
@@ -58,9 +59,9 @@ function getHandler(prepared: PreparedEndpoint, routes: RestRoutes) {
     return answerSafely(prepared, routes, lines, () => {
       const context = contextFor(key, routes);
       const query = queryOf(req);
-      const tag = entityTag(context.head, path, query);
+      const tag = tagOf(context.head, query);
       const tagged = `${lines}${blockLine(context)}\r\nETag: ${tag}`;
-      if (matchesTag(req.getHeader('if-none-match'), tag)) {
+      if (namesTag(req.getHeader('if-none-match'), tag)) {
         return { status: 304, lines: tagged, body: null, cache: 'revalidate' };
       }
       const result = prepared.answer(readQuery(query, names), context);
