@@ -13,7 +13,7 @@ export function entityTags(path: string): (head: { number: number; tag: string }
 }
 
 /** Whether an If-None-Match header names the tag. Only a good answer ever had it, so nothing else needs checking then. */
-export function namesTag(ifNoneMatch: string, tag: string): boolean {
+export function matchesTag(ifNoneMatch: string, tag: string): boolean {
   return ifNoneMatch !== '' && ifNoneMatch.includes(tag.slice(2));
 }
 

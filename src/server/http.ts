@@ -14,7 +14,7 @@ import {
   unauthorized,
 } from './answer.ts';
 import { announcesMoreThan, collectBody } from './body.ts';
-import { entityTags, namesTag } from './etag.ts';
+import { entityTags, matchesTag } from './etag.ts';
 import { callerOf, type Gate, KEY_PARAMETER } from './gate.ts';
 import { type HttpMetrics, routeMeter } from './meter.ts';
 import { readQuery } from './query-string.ts';
@@ -61,7 +61,7 @@ function getHandler(prepared: PreparedEndpoint, routes: RestRoutes) {
       const query = queryOf(req);
       const tag = tagOf(context.head, query);
       const tagged = `${lines}${blockLine(context)}\r\nETag: ${tag}`;
-      if (namesTag(req.getHeader('if-none-match'), tag)) {
+      if (matchesTag(req.getHeader('if-none-match'), tag)) {
         return { status: 304, lines: tagged, body: null, cache: 'revalidate' };
       }
       const result = prepared.answer(readQuery(query, names), context);
