@@ -7,8 +7,9 @@ import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, statSync, wri
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { THREADS as READERS } from '../src/api/thread-code.ts';
 import { loadAssets } from '../src/server/assets.ts';
-import { THREADS } from '../src/writer/threads.ts';
+import { THREADS as WRITERS } from '../src/writer/threads.ts';
 import { bundle } from './binary/bundle.ts';
 import { commitOf } from './binary/commit.ts';
 import { makeExecutable } from './binary/executable.ts';
@@ -55,7 +56,7 @@ async function writeParts(folder: string, commit: string) {
   assets['addons.json'] = write('addons.json', JSON.stringify(Object.fromEntries(checksums)));
   const pages = [...loadAssets()].map(([name, body]) => [name, body.toString('utf8')]);
   assets['pages.json'] = write('pages.json', JSON.stringify(Object.fromEntries(pages)));
-  for (const [name, entry] of Object.entries(THREADS)) {
+  for (const [name, entry] of Object.entries({ ...WRITERS, ...READERS })) {
     assets[`${name}-thread.js`] = write(`${name}-thread.js`, await bundle(fileURLToPath(entry), commit));
   }
   return { main: write('main.js', await bundle(join(ROOT, 'src/cli.ts'), commit)), assets };

@@ -3,6 +3,8 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { openAccess } from './access/access.ts';
 import { prepareApi } from './api/api.ts';
+import { ReadPool } from './api/read-pool.ts';
+import { startReader } from './api/threads.ts';
 import { versionText } from './cli/version.ts';
 import { printConfigJson } from './config/print.ts';
 import { parseListen } from './config/values.ts';
@@ -92,7 +94,10 @@ export async function startDaemon(config: Config, deps: DaemonDeps): Promise<Dae
 
     let status = idleStatus();
     const listeners: ((status: IndexStatus) => void)[] = [];
-    const api = prepareApi({ db, nativeSymbol: config.chain.symbol }, snapshot);
+    const nativeSymbol = config.chain.symbol;
+    const readers = new ReadPool(() => startReader({ indexPath, nativeSymbol }));
+    closers.push(() => readers.close());
+    const api = prepareApi({ db, nativeSymbol }, snapshot, readers);
     const rpc = new RpcHandler({
       transport,
       allowed: methodPolicy({ allow: config.rpc.allow, development }),

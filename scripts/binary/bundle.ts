@@ -9,6 +9,7 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 /** Modules that look for files beside themselves, and what stands in for them where there are none. */
 const STAND_INS: Record<string, string> = {
   'src/writer/threads.ts': 'src/binary/threads.ts',
+  'src/api/thread-code.ts': 'src/binary/threads.ts',
   'src/cli/build.ts': 'src/binary/build.ts',
   'src/dev/anvil-path.ts': 'src/binary/anvil-path.ts',
   'src/server/assets.ts': 'src/binary/assets.ts',

@@ -7,6 +7,7 @@ import { walletIdOf } from '../query/wallets.ts';
 import { Flag } from '../store/activity.ts';
 import { KIND_NAMES, Kind } from '../types.ts';
 import { endpoint } from './endpoint.ts';
+import { addressField, countField } from './fields.ts';
 import { address, blockNumber, choice, cursor, flag, limit } from './params.ts';
 import { transferRecord, transferSchema } from './records.ts';
 
@@ -31,10 +32,10 @@ export const addressTransfers = endpoint({
     include_internal: flag().default(false),
   },
   response: {
-    address: z.string(),
+    address: addressField(),
     transfers: z.array(transferSchema),
-    nextCursor: z.int().nullable(),
-    count: z.int(),
+    nextCursor: z.int().nullable().describe('Null on the last page'),
+    count: countField(),
   },
   example: {
     params: { address: '0x3f5ce5fbfe3e9af3971dd833d26ba9b5c936f0be', direction: 'in', limit: '1' },
@@ -67,17 +68,18 @@ export const addressTransfers = endpoint({
     const idsOfBlocks = transferIdsOfBlocks(db);
     const listIds = activityIds(db);
     const readTransfers = transfersById(db);
-    return (params, { head }) => {
+    return (params, { head, effort }) => {
       const wallet = walletId(params.address);
       if (wallet === undefined) return { address: params.address, transfers: [], nextCursor: null, count: 0 };
       const range = idsOfBlocks(params.after_block ?? head.startBlock, params.before_block ?? head.number);
-      const ids = listIds(wallet, {
+      const filter = {
         from: range.from,
         below: Math.min(range.below, params.cursor ?? range.below),
         direction: DIRECTION_FLAGS[params.direction],
         kinds: params.include_internal ? ALL_KINDS : ALL_KINDS & ~INTERNAL,
         limit: params.limit + 1, // one more than asked for tells whether another page follows
-      });
+      };
+      const ids = listIds(wallet, filter, effort);
       const page = ids.slice(0, params.limit);
       return {
         address: params.address,

@@ -1,23 +1,57 @@
 /** The REST API over one index: endpoints with their statements prepared, and the commit they read. */
-import type { Snapshot } from '../query/snapshot.ts';
-import type { Answer, Context, Endpoint, IndexSource } from './endpoint.ts';
-import { ENDPOINTS } from './index.ts';
+import { budgetOf, OverBudget } from '../query/effort.ts';
+import type { Head, Snapshot } from '../query/snapshot.ts';
+import type { Endpoint, IndexSource } from './endpoint.ts';
+import { ENDPOINTS } from './endpoints.ts';
+import type { ReadPool } from './read-pool.ts';
+import type { Answered } from './reader-protocol.ts';
+
+/** Units of work (query/effort.ts) that one answer may cost the event loop: 2 ms at most, mostly less. */
+const LOOP_BUDGET = 20_000;
+
+export type { Answered } from './reader-protocol.ts';
+
+/** What an answer depends on besides its parameters. */
+export interface Caller {
+  /** The head of the commit to read, as `head()` gave it in this turn. */
+  head: Head;
+  /** Largest `depth` of funding_chain for the caller. */
+  chainDepth: number;
+}
 
 export interface PreparedEndpoint {
   endpoint: Endpoint;
-  answer: Answer;
+  /**
+   * The answer to `input` (the query's text values, or the parsed body of a POST); what takes long comes later, from
+   * a read thread. Throws or rejects with RequestError for what cannot be answered.
+   */
+  answer(input: unknown, caller: Caller): Answered | Promise<Answered>;
 }
 
 export interface Api {
   endpoints: readonly PreparedEndpoint[];
   /** The head of the commit that answers given now are of; null before the first indexed block. */
-  head(): Context['head'] | null;
+  head(): Head | null;
 }
 
 /** Prepares all statements, so that bad SQL fails at boot. `snapshot` is of the same connection as `source`. */
-export function prepareApi(source: IndexSource, snapshot: Snapshot): Api {
+export function prepareApi(source: IndexSource, snapshot: Snapshot, readers: Pick<ReadPool, 'answer'>): Api {
   return {
-    endpoints: ENDPOINTS.map((endpoint) => ({ endpoint, answer: endpoint.prepare(source) })),
+    endpoints: ENDPOINTS.map((endpoint) => {
+      const answer = endpoint.prepare(source);
+      return {
+        endpoint,
+        answer(input, { head, chainDepth }) {
+          try {
+            const result = answer(input, { head, chainDepth, effort: budgetOf(LOOP_BUDGET) });
+            return { head, body: JSON.stringify(result) };
+          } catch (error) {
+            if (error instanceof OverBudget) return readers.answer(endpoint.path, input, chainDepth, head);
+            throw error;
+          }
+        },
+      };
+    }),
     head: () => snapshot.head(),
   };
 }

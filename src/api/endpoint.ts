@@ -1,5 +1,6 @@
 /** What a REST endpoint is: data about its parameters and answer, and the function that gives the answer. */
 import { z } from 'zod';
+import type { Effort } from '../query/effort.ts';
 import type { Head } from '../query/snapshot.ts';
 import type { Db } from '../store/open.ts';
 import { inputReader } from './input.ts';
@@ -17,6 +18,8 @@ export interface Context {
   head: Head;
   /** Largest `depth` of funding_chain for the caller. */
   chainDepth: number;
+  /** How much work the answer may be. */
+  effort: Effort;
 }
 
 /** Gives the answer, a plain object for JSON. `input` is the query's text values, or the parsed body of a POST. */

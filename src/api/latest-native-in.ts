@@ -1,7 +1,7 @@
 /** GET /api/latest_native_in: the newest native transfer a wallet received. */
-import { z } from 'zod';
 import { latestNativeIn as latestIn } from '../query/funding.ts';
 import { endpoint } from './endpoint.ts';
+import { addressField } from './fields.ts';
 import { address } from './params.ts';
 import { fundingRecord, fundingSchema } from './records.ts';
 
@@ -11,7 +11,7 @@ export const latestNativeIn = endpoint({
   summary:
     'The newest native transfer a wallet received: the newest direct one, else the newest internal one',
   params: { address: address() },
-  response: { address: z.string(), latestNativeIn: fundingSchema.nullable() },
+  response: { address: addressField(), latestNativeIn: fundingSchema.nullable() },
   example: {
     params: { address: '0x3f5ce5fbfe3e9af3971dd833d26ba9b5c936f0be' },
     response: {

@@ -1,6 +1,16 @@
 /** Pieces that parameter schemas are made of. Query parameters arrive as text; messages follow the parameter's name. */
 import { z } from 'zod';
+import { coinToWei } from '../lib/units.ts';
 import { errorCodes } from './input.ts';
+
+/** How the OpenAPI document describes a query parameter whose checking schema reads text. */
+export const wireForms = z.registry<WireForm>();
+
+export interface WireForm {
+  type: 'integer' | 'number' | 'boolean';
+  minimum?: number;
+  maximum?: number;
+}
 
 const ADDRESS_RULE = 'must be an address: 0x and 40 hex digits';
 
@@ -34,6 +44,11 @@ export function limit(byDefault: number, max: number) {
   return integer(1, max).default(byDefault);
 }
 
+/** How many blocks to look back from the head, the head included. */
+export function windowOfBlocks() {
+  return integer(1, 1_000_000).default(10_000);
+}
+
 /** A block number. */
 export function blockNumber() {
   return integer(0, Number.MAX_SAFE_INTEGER);
@@ -51,11 +66,29 @@ export function choice<const T extends readonly [string, ...string[]]>(words: T)
 
 /** `true` or `false`. */
 export function flag() {
-  return choice(['true', 'false']).transform((word) => word === 'true');
+  return choice(['true', 'false'])
+    .transform((word) => word === 'true')
+    .register(wireForms, { type: 'boolean' });
+}
+
+/** A number of whole coins, read as the number it is and as the least wei that reach it. */
+export function coins() {
+  const error = 'must be a decimal number from 0 up, with at most 30 digits on either side of the point';
+  return z
+    .string({ error })
+    .regex(/^\d{1,30}(\.\d{1,30})?$/, { error })
+    .transform((text) => ({ coins: Number(text), wei: weiFrom(text) }))
+    .register(wireForms, { type: 'number', minimum: 0 });
+}
+
+/** Rounded up, since no smaller amount reaches a number with digits beyond the 18th. */
+function weiFrom(text: string): bigint {
+  const beyond = (text.split('.')[1] ?? '').slice(18);
+  return coinToWei(text) + (/[1-9]/.test(beyond) ? 1n : 0n);
 }
 
 /** A whole number in decimal digits, both ends included. */
-function integer(min: number, max: number) {
+export function integer(min: number, max: number) {
   const error =
     max === Number.MAX_SAFE_INTEGER
       ? `must be an integer from ${min} up`
@@ -64,5 +97,6 @@ function integer(min: number, max: number) {
     .string({ error })
     .regex(/^\d{1,16}$/, { error })
     .transform(Number)
-    .refine((value) => value >= min && value <= max, { error });
+    .refine((value) => value >= min && value <= max, { error })
+    .register(wireForms, { type: 'integer', minimum: min, maximum: max });
 }

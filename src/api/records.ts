@@ -4,25 +4,36 @@ import { isoSeconds } from '../lib/time.ts';
 import { weiToCoin } from '../lib/units.ts';
 import type { TransferRow } from '../query/transfers.ts';
 import type { WalletFacts } from '../query/wallets.ts';
-import { isNative, KIND_NAMES, Kind, type KindName } from '../types.ts';
-
-const NATIVE_DECIMALS = 18;
+import { isNative, Kind } from '../types.ts';
+import {
+  addressField,
+  blockField,
+  coinField,
+  countField,
+  kindField,
+  sourceField,
+  timeField,
+  txHashField,
+  unitsField,
+  weiField,
+} from './fields.ts';
+import { addressOrNull, integer, integerText, kindName, NATIVE_DECIMALS, sourceOf } from './values.ts';
 
 export const transferSchema = z.object({
-  id: z.int(),
-  blockNumber: z.int(),
-  txHash: z.string(),
-  transferType: z.enum(KIND_NAMES),
-  from: z.string(),
-  to: z.string(),
-  tokenAddress: z.string().nullable(),
-  tokenId: z.string().nullable(),
-  symbol: z.string().nullable(),
-  decimals: z.int().nullable(),
-  amount: z.string(),
+  id: z.int().describe('Grows along the chain; the pagination key'),
+  blockNumber: blockField(),
+  txHash: txHashField(),
+  transferType: kindField(),
+  from: addressField(),
+  to: addressField(),
+  tokenAddress: addressField().nullable().describe('Null for native transfers'),
+  tokenId: z.string().nullable().describe('Of ERC-721 and ERC-1155 transfers, a decimal number'),
+  symbol: z.string().nullable().describe('Null while unknown'),
+  decimals: z.int().nullable().describe('Null while unknown, and where the token has none'),
+  amount: unitsField(),
   direction: z.enum(['in', 'out']),
-  timestamp: z.string(),
-  logIndex: z.int().nullable(),
+  timestamp: timeField(),
+  logIndex: z.int().nullable().describe('Null for native transfers'),
 });
 
 /** A transfer as its wallet sees it. A wallet's transfer to itself goes out, unless only incoming ones were `asked` for. */
@@ -43,9 +54,8 @@ export function transferRecord(
     to: `0x${row.to}`,
     tokenAddress: native ? null : `0x${row.token}`,
     tokenId: row.kind === Kind.erc721 || row.kind === Kind.erc1155 ? integerText(row.tokenNumber) : null,
-    // A token's symbol and decimals are null while unknown; the index holds no token metadata.
-    symbol: native ? nativeSymbol : null,
-    decimals: native ? NATIVE_DECIMALS : null,
+    symbol: native ? nativeSymbol : row.symbol,
+    decimals: native ? NATIVE_DECIMALS : row.decimals,
     amount: row.kind === Kind.erc721 ? '1' : integerText(row.amount),
     direction: out ? 'out' : 'in',
     timestamp: isoSeconds(row.timestamp),
@@ -54,13 +64,13 @@ export function transferRecord(
 }
 
 export const fundingSchema = z.object({
-  from: z.string(),
-  amount: z.string(),
-  amountWei: z.string(),
-  txHash: z.string(),
-  blockNumber: z.int(),
-  timestamp: z.string(),
-  source: z.enum(['direct', 'internal']),
+  from: addressField(),
+  amount: coinField(),
+  amountWei: weiField(),
+  txHash: txHashField(),
+  blockNumber: blockField(),
+  timestamp: timeField(),
+  source: sourceField(),
 });
 
 /** A native transfer that funded a wallet. */
@@ -73,22 +83,22 @@ export function fundingRecord(row: TransferRow): z.output<typeof fundingSchema> 
     txHash: `0x${row.txHash}`,
     blockNumber: row.blockNumber,
     timestamp: isoSeconds(row.timestamp),
-    source: row.kind === Kind.nativeDirect ? 'direct' : 'internal',
+    source: sourceOf(row.kind),
   };
 }
 
 export const summarySchema = z.object({
-  address: z.string(),
-  firstSeenBlock: z.int().nullable(),
-  lastSeenBlock: z.int().nullable(),
-  txCount: z.int(),
-  uniqueTokens: z.int(),
-  nativeReceived: z.string(),
-  nativeReceivedWei: z.string(),
-  nativeSent: z.string(),
-  nativeSentWei: z.string(),
-  firstFundingSource: z.string().nullable(),
-  lastActivity: z.string().nullable(),
+  address: addressField(),
+  firstSeenBlock: blockField().nullable(),
+  lastSeenBlock: blockField().nullable(),
+  txCount: countField(),
+  uniqueTokens: countField(),
+  nativeReceived: coinField(),
+  nativeReceivedWei: weiField(),
+  nativeSent: coinField(),
+  nativeSentWei: weiField(),
+  firstFundingSource: addressField().nullable(),
+  lastActivity: timeField().nullable(),
 });
 
 /** What a wallet did in all; `facts` is undefined for one without transfers. */
@@ -114,12 +124,12 @@ export function summaryRecord(
 }
 
 export const walletEntrySchema = z.object({
-  firstSeenBlock: z.int(),
-  lastSeenBlock: z.int(),
-  txCount: z.int(),
-  lastActivity: z.string(),
-  firstFunder: z.string().nullable(),
-  firstFundingBlock: z.int().nullable(),
+  firstSeenBlock: blockField(),
+  lastSeenBlock: blockField(),
+  txCount: countField(),
+  lastActivity: timeField(),
+  firstFunder: addressField().nullable(),
+  firstFundingBlock: blockField().nullable(),
 });
 
 /** A wallet in the batch answer. */
@@ -132,23 +142,4 @@ export function walletEntry(facts: WalletFacts): z.output<typeof walletEntrySche
     firstFunder: addressOrNull(facts.funder),
     firstFundingBlock: facts.fundingBlock,
   };
-}
-
-function kindName(kind: number): KindName {
-  const name = KIND_NAMES[kind];
-  if (name === undefined) throw new Error(`the index holds a transfer of the unknown kind ${kind}`);
-  return name;
-}
-
-/** The integer of big-endian hex digits; none is zero. */
-function integer(hexDigits: string): bigint {
-  return hexDigits === '' ? 0n : BigInt(`0x${hexDigits}`);
-}
-
-function integerText(hexDigits: string): string {
-  return integer(hexDigits).toString();
-}
-
-function addressOrNull(hexDigits: string): string | null {
-  return hexDigits === '' ? null : `0x${hexDigits}`;
 }

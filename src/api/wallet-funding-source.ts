@@ -1,7 +1,7 @@
 /** GET /api/wallet_funding_source: who funded a wallet first. */
-import { z } from 'zod';
 import { firstFunding } from '../query/funding.ts';
 import { endpoint } from './endpoint.ts';
+import { addressField } from './fields.ts';
 import { address } from './params.ts';
 import { fundingRecord, fundingSchema } from './records.ts';
 
@@ -33,16 +33,16 @@ export const walletFundingSource = endpoint({
     'The first native transfer a wallet received: the earliest direct one, else the earliest internal one',
   params: { address: address() },
   response: {
-    address: z.string(),
+    address: addressField(),
     firstFunding: fundingSchema.nullable(),
     // The same fields once more beside it, for clients of the flat form.
-    from: z.string().nullable(),
-    amount: z.string().nullable(),
-    amountWei: z.string().nullable(),
-    txHash: z.string().nullable(),
-    blockNumber: z.int().nullable(),
-    timestamp: z.string().nullable(),
-    source: z.enum(['direct', 'internal']).nullable(),
+    from: fundingSchema.shape.from.nullable(),
+    amount: fundingSchema.shape.amount.nullable(),
+    amountWei: fundingSchema.shape.amountWei.nullable(),
+    txHash: fundingSchema.shape.txHash.nullable(),
+    blockNumber: fundingSchema.shape.blockNumber.nullable(),
+    timestamp: fundingSchema.shape.timestamp.nullable(),
+    source: fundingSchema.shape.source.nullable(),
   },
   example: {
     params: { address: '0x3f5ce5fbfe3e9af3971dd833d26ba9b5c936f0be' },

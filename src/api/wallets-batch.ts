@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { walletFacts } from '../query/wallets.ts';
 import { endpoint } from './endpoint.ts';
+import { countField } from './fields.ts';
 import { addressAsSent, listOf } from './params.ts';
 import { walletEntry, walletEntrySchema } from './records.ts';
 
@@ -13,7 +14,7 @@ export const walletsBatch = endpoint({
   response: {
     /** By address exactly as it was sent; null for a wallet without indexed activity. */
     wallets: z.record(z.string(), walletEntrySchema.nullable()),
-    count: z.int(),
+    count: countField(),
   },
   example: {
     params: {

@@ -2,6 +2,7 @@
 import { ACTIVITY_RUN, ActivityCursor, Flag } from '../store/activity.ts';
 import type { Db } from '../store/open.ts';
 import type { IdRange } from './blocks.ts';
+import type { Effort } from './effort.ts';
 
 /** Runs fetched with the first statement and with each one after it: most lists end within one run. */
 const FIRST_RUNS = 2;
@@ -11,7 +12,7 @@ const MORE_RUNS = 32;
  * The runs of a wallet that may hold ids of the range, newest run first; entries within a run are oldest first.
  * The newest run may begin below the range and end above it, so the reader must check each id.
  */
-export type ReadRuns = (wallet: number, range: IdRange) => Iterable<Uint8Array>;
+export type ReadRuns = (wallet: number, range: IdRange, effort: Effort) => Iterable<Uint8Array>;
 
 export function activityRuns(db: Db): ReadRuns {
   const recentRun = db.prepare<[number], Buffer>('SELECT recent FROM wallets WHERE id = +?').pluck();
@@ -22,13 +23,14 @@ export function activityRuns(db: Db): ReadRuns {
   const cursor = new ActivityCursor();
   const firstId = (run: Uint8Array) => (cursor.open(run).next() ? cursor.transfer : 0);
 
-  return function* (wallet, range) {
+  return function* (wallet, range, effort) {
     const recent = recentRun.get(wallet);
     if (recent === undefined) return;
     let below = firstId(recent);
     if (below < range.below) yield recent;
     below = Math.min(below, range.below);
     for (let wanted = FIRST_RUNS; below > range.from; wanted = MORE_RUNS) {
+      effort.spend(wanted * ACTIVITY_RUN);
       const runs = olderRuns.all(wallet, below, wanted);
       for (const run of runs) {
         yield run;
@@ -50,14 +52,14 @@ export interface ActivityFilter extends IdRange {
 }
 
 /** The ids of the newest entries that pass the filter, newest first. */
-export function activityIds(db: Db): (wallet: number, filter: ActivityFilter) => number[] {
+export function activityIds(db: Db): (wallet: number, filter: ActivityFilter, effort: Effort) => number[] {
   const readRuns = activityRuns(db);
   const cursor = new ActivityCursor();
   // The matches of one run, oldest first. The unfinished run is never longer than a finished one.
   const matches = new Float64Array(ACTIVITY_RUN);
-  return (wallet, filter) => {
+  return (wallet, filter, effort) => {
     const ids: number[] = [];
-    for (const run of readRuns(wallet, filter)) {
+    for (const run of readRuns(wallet, filter, effort)) {
       let count = collect(cursor.open(run), filter, matches);
       while (count > 0 && ids.length < filter.limit) ids.push(matches[--count]!);
       if (ids.length === filter.limit) break;

@@ -27,3 +27,18 @@ export function transferIdsOfBlocks(db: Db): (first: number, last: number) => Id
 export function blockNumberOf(id: string): string {
   return /* sql */ `(SELECT number FROM blocks WHERE last_transfer >= ${id} ORDER BY last_transfer, number LIMIT 1)`;
 }
+
+/** A block as it stands beside a record. */
+export interface BlockTime {
+  number: number;
+  /** Unix seconds. */
+  timestamp: number;
+}
+
+/** The block of each transfer of a list, in its order. */
+export function blocksOfTransfers(db: Db): (ids: readonly number[]) => BlockTime[] {
+  const statement = db.prepare<[string], BlockTime>(/* sql */ `
+    SELECT b.number, b.timestamp
+    FROM json_each(?) list CROSS JOIN blocks b ON b.number = ${blockNumberOf('list.value')}`);
+  return (ids) => statement.all(`[${ids.join()}]`);
+}

@@ -17,6 +17,9 @@ export interface TransferRow {
   to: string;
   /** The token's contract; empty for a native transfer. */
   token: string;
+  /** What the token's contract says of itself, null while unknown and for a native transfer. */
+  symbol: string | null;
+  decimals: number | null;
 }
 
 /** SQL: what a TransferRow is made of, over `transfers t` with TRANSFER_JOINS. */
@@ -25,13 +28,15 @@ export const TRANSFER_COLUMNS = /* sql */ `
     lower(hex(iif(typeof(t.tx) = 'blob', t.tx, (SELECT tx FROM transfers WHERE id = t.id - t.tx)))) AS txHash,
     b.number AS blockNumber, b.timestamp,
     lower(hex(sender.address)) AS "from", lower(hex(receiver.address)) AS "to",
-    lower(hex((SELECT address FROM wallets WHERE id = (SELECT wallet FROM tokens WHERE id = t.token)))) AS token`;
+    lower(hex(contract.address)) AS token, m.symbol, m.decimals`;
 
 /** SQL: what is joined to `transfers t`; `b` is the block. */
 export const TRANSFER_JOINS = /* sql */ `
   CROSS JOIN blocks b ON b.number = ${blockNumberOf('t.id')}
   CROSS JOIN wallets sender ON sender.id = t.sender
-  CROSS JOIN wallets receiver ON receiver.id = t.receiver`;
+  CROSS JOIN wallets receiver ON receiver.id = t.receiver
+  LEFT JOIN tokens ON tokens.id = t.token LEFT JOIN wallets contract ON contract.id = tokens.wallet
+  LEFT JOIN token_metadata m ON m.address = contract.address`;
 
 /** One transfer, or undefined when there is none with that id. */
 export function transferById(db: Db): (id: number) => TransferRow | undefined {

@@ -37,6 +37,22 @@ export function walletIdOf(db: Db): (address: string) => number | undefined {
   return (address) => statement.get(addressBytes(address));
 }
 
+/** A wallet that is listed in an answer about another. */
+export interface ListedWallet {
+  /** Hex digits without prefix. */
+  address: string;
+  /** wallets.id of who funded it first, or null. */
+  funder: number | null;
+}
+
+/** The wallets of a list of ids, in its order. */
+export function walletsById(db: Db): (ids: readonly number[]) => ListedWallet[] {
+  const statement = db.prepare<[string], ListedWallet>(/* sql */ `
+    SELECT lower(hex(w.address)) AS address, w.funder
+    FROM json_each(?) list CROSS JOIN wallets w ON w.id = list.value`);
+  return (ids) => statement.all(`[${ids.join()}]`);
+}
+
 /** The facts of an address, or undefined when it has no transfers. */
 export function walletFacts(db: Db): (address: string) => WalletFacts | undefined {
   const statement = db.prepare<[Buffer], WalletFacts>(/* sql */ `

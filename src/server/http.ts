@@ -1,7 +1,6 @@
 /** From an endpoint to a route: the one adapter between the REST API and HTTP. */
 import type { KeyRecord } from '../access/keys.ts';
-import type { Api, PreparedEndpoint } from '../api/api.ts';
-import type { Context } from '../api/endpoint.ts';
+import type { Answered, Api, Caller, PreparedEndpoint } from '../api/api.ts';
 import { RequestError } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import {
@@ -14,6 +13,7 @@ import {
   unauthorized,
 } from './answer.ts';
 import { announcesMoreThan, collectBody } from './body.ts';
+import { compressed, isCompressible } from './compress.ts';
 import { entityTags, matchesTag } from './etag.ts';
 import { callerOf, type Gate, KEY_PARAMETER } from './gate.ts';
 import { type HttpMetrics, routeMeter } from './meter.ts';
@@ -42,14 +42,14 @@ export function addRestRoutes(app: TemplatedApp, routes: RestRoutes): void {
   }
 }
 
-/** Answers within the turn in which the request came: from one commit, and without any of the rules for late answers. */
+/** Answers within the turn in which the request came, unless it takes long or the client wants it compressed. */
 function getHandler(prepared: PreparedEndpoint, routes: RestRoutes) {
   const { path, params } = prepared.endpoint;
   const names = new Set([...Object.keys(params.shape), KEY_PARAMETER]);
   const tagOf = entityTags(path);
   const meter = routeMeter(routes.metrics, path);
 
-  const answer = (req: HttpRequest): Answer => {
+  const answer = (req: HttpRequest): Answer | Promise<Answer> => {
     const cors = routes.cors(req);
     const key = callerOf(routes.gate, req);
     if (key === null) return unauthorized(cors);
@@ -57,23 +57,26 @@ function getHandler(prepared: PreparedEndpoint, routes: RestRoutes) {
     if (!verdict.ok) return limitedAnswer(verdict, cors);
     const lines = cors + allowanceLines(verdict);
     return answerSafely(prepared, routes, lines, () => {
-      const context = contextFor(key, routes);
+      const caller = callerFor(key, routes);
       const query = queryOf(req);
-      const tag = tagOf(context.head, query);
-      const tagged = `${lines}${blockLine(context)}\r\nETag: ${tag}`;
+      const tag = tagOf(caller.head, query);
       if (matchesTag(req.getHeader('if-none-match'), tag)) {
+        const tagged = lines + blockLine(caller.head) + tagLine(tag);
         return { status: 304, lines: tagged, body: null, cache: 'revalidate' };
       }
-      const result = prepared.answer(readQuery(query, names), context);
-      return { ...jsonAnswer(200, JSON.stringify(result), tagged), cache: 'revalidate' };
+      const answered = prepared.answer(readQuery(query, names), caller);
+      if (!(answered instanceof Promise)) return finished(answered, lines + tagLine(tag), req);
+      const accepts = acceptedBy(req);
+      return answered.then((given) => finished(given, lines + tagLine(tagOf(given.head, query)), accepts));
     });
   };
 
   return (res: HttpResponse, req: HttpRequest): void => {
     const began = performance.now();
-    meter(
-      routes.replies.now(res, () => answer(req)),
-      began,
+    routes.replies.nowOrLater(
+      res,
+      () => answer(req),
+      (status) => meter(status, began),
     );
   };
 }
@@ -97,9 +100,17 @@ function postHandler(prepared: PreparedEndpoint, routes: RestRoutes) {
       const lines = cors + allowanceLines(verdict);
       const refusal = bodyRefusal(req, lines);
       if (refusal !== null) return reply.send(refusal);
-      collectBody(res, MAX_BODY_BYTES, (body) =>
-        reply.send(body === null ? tooLarge(lines) : answerBody(prepared, routes, key, lines, body)),
-      );
+      const accepts = acceptedBy(req);
+      collectBody(res, MAX_BODY_BYTES, (body) => {
+        if (body === null) return reply.send(tooLarge(lines));
+        const answer = answerSafely(prepared, routes, lines, () => {
+          const answered = prepared.answer(parseBody(body), callerFor(key, routes));
+          const finish = (given: Answered) => finished(given, lines, accepts);
+          return answered instanceof Promise ? answered.then(finish) : finish(answered);
+        });
+        if (answer instanceof Promise) reply.sendWhen(answer);
+        else reply.send(answer);
+      });
     });
   };
 }
@@ -112,21 +123,21 @@ function bodyRefusal(req: HttpRequest, lines: string): Answer | null {
   return announcesMoreThan(req, MAX_BODY_BYTES) ? tooLarge(lines) : null;
 }
 
-function answerBody(
-  prepared: PreparedEndpoint,
-  routes: RestRoutes,
-  key: KeyRecord,
+/** The answer to a client from the API's own. */
+function finished(
+  { head, body }: Answered,
   lines: string,
-  body: Buffer,
-): Answer {
-  return answerSafely(prepared, routes, lines, () => {
-    const context = contextFor(key, routes);
-    const result = prepared.answer(parseBody(body), context);
-    return {
-      ...jsonAnswer(200, JSON.stringify(result), lines + blockLine(context)),
-      cache: 'revalidate',
-    };
-  });
+  request: Pick<HttpRequest, 'getHeader'>,
+): Answer | Promise<Answer> {
+  const answer = jsonAnswer(200, body, lines + blockLine(head));
+  answer.cache = 'revalidate';
+  return isCompressible(body) ? compressed(answer, request.getHeader('accept-encoding')) : answer;
+}
+
+/** What a client accepts, kept for after its handler has returned, when the request must not be touched any more. */
+function acceptedBy(req: HttpRequest): Pick<HttpRequest, 'getHeader'> {
+  const accepted = req.getHeader('accept-encoding');
+  return { getHeader: () => accepted };
 }
 
 /** The answer, or the error that came instead of it. */
@@ -134,25 +145,33 @@ function answerSafely(
   { endpoint }: PreparedEndpoint,
   { log }: RestRoutes,
   lines: string,
-  answer: () => Answer,
-): Answer {
-  try {
-    return answer();
-  } catch (error) {
+  answer: () => Answer | Promise<Answer>,
+): Answer | Promise<Answer> {
+  const refuse = (error: unknown): Answer => {
     if (error instanceof RequestError) return errorAnswer(error, lines);
     log.error({ err: error, route: endpoint.path }, 'request failed');
     return errorAnswer(internalError(), lines);
+  };
+  try {
+    const given = answer();
+    return given instanceof Promise ? given.catch(refuse) : given;
+  } catch (error) {
+    return refuse(error);
   }
 }
 
-function contextFor(key: KeyRecord, { api, gate }: RestRoutes): Context {
+function callerFor(key: KeyRecord, { api, gate }: RestRoutes): Caller {
   const head = api.head();
   if (head === null) throw new RequestError(503, 'not_ready', 'no block is indexed yet');
   return { head, chainDepth: gate.limiter.tier(key).chain_depth };
 }
 
-function blockLine({ head }: Context): string {
+function blockLine(head: Caller['head']): string {
   return `\r\nX-Indexed-Block: ${head.number}`;
+}
+
+function tagLine(tag: string): string {
+  return `\r\nETag: ${tag}`;
 }
 
 function parseBody(body: Buffer): unknown {

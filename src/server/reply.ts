@@ -16,6 +16,8 @@ const DRAIN_POLL_MS = 10;
 export interface LateReply {
   /** Writes the answer, or does nothing when the client has gone. */
   send(answer: Answer): void;
+  /** Sends what the promise gives; if it rejects, the answer is a 500. */
+  sendWhen(answer: Promise<Answer>): void;
   /** Runs a part of the handling; if it throws, the answer is a 500. */
   attempt(part: () => void): void;
 }
@@ -45,6 +47,28 @@ export class Replies {
     return answer.status;
   }
 
+  /**
+   * Answers within the handler of the request, or later when `respond` gives a promise; `sent` is told the status.
+   * Nothing is told when the client goes first.
+   */
+  nowOrLater(
+    res: HttpResponse,
+    respond: () => Answer | Promise<Answer>,
+    sent: (status: number) => void,
+  ): void {
+    let answer: Answer | Promise<Answer>;
+    try {
+      answer = respond();
+    } catch (error) {
+      answer = this.failure(error);
+    }
+    if (answer instanceof Promise) this.later(res, sent, () => undefined).sendWhen(answer);
+    else {
+      this.write(res, answer);
+      sent(answer.status);
+    }
+  }
+
   /** Must be called in the handler of a request that is answered later. One of `sent` and `gone` is called, once. */
   later(res: HttpResponse, sent: (status: number) => void, gone: () => void): LateReply {
     let open = true;
@@ -64,6 +88,9 @@ export class Replies {
       res.cork(() => this.write(res, answer));
       sent(answer.status);
     };
+    const sendWhen = (answer: Promise<Answer>) => {
+      answer.then(send, (error: unknown) => send(this.failure(error)));
+    };
     const attempt = (part: () => void) => {
       try {
         part();
@@ -71,7 +98,7 @@ export class Replies {
         send(this.failure(error));
       }
     };
-    return { send, attempt };
+    return { send, sendWhen, attempt };
   }
 
   /** From now on connections close behind their answers. Resolves when none is owed any more, after `timeoutMs` at most. */

@@ -7,6 +7,7 @@ import { chainOf, hashAt, headOf, lockIndex, openIndexForWriting, setChain } fro
 import type { Db } from './open.ts';
 import { QualityTable, type TokenQuality } from './quality.ts';
 import { Rollback } from './rollback.ts';
+import { type TokenMetadata, TokenMetadataTable, type UnreadToken } from './token-metadata.ts';
 import { storageTrouble } from './trouble.ts';
 import type { WriterLock } from './writer-lock.ts';
 
@@ -22,6 +23,8 @@ export class IndexWriter {
   private readonly appender: Appender;
   private readonly rollbacks: Rollback;
   private readonly quality: QualityTable;
+  private readonly metadata: TokenMetadataTable;
+  private readonly tables: Tables;
 
   /** Opens or creates the file; throws FatalError when it is not a usable index. `cacheMb` bounds the page cache. */
   constructor(path: string, options: { cacheMb: number }) {
@@ -33,10 +36,11 @@ export class IndexWriter {
       this.lock.release();
       throw error;
     }
-    const tables = new Tables(this.db);
-    this.appender = new Appender(this.db, tables);
-    this.rollbacks = new Rollback(this.db, tables);
+    this.tables = new Tables(this.db);
+    this.appender = new Appender(this.db, this.tables);
+    this.rollbacks = new Rollback(this.db, this.tables);
     this.quality = new QualityTable(this.db);
+    this.metadata = new TokenMetadataTable(this.db);
     this.place = new FilePlace(path);
   }
 
@@ -74,7 +78,9 @@ export class IndexWriter {
   /** Removes every block above `to` and all their traces. */
   rollback(to: number): void {
     const head = this.head();
-    if (head !== null) this.write(() => this.rollbacks.rollback(head.number, to));
+    if (head === null) return;
+    this.write(() => this.rollbacks.rollback(head.number, to));
+    this.metadata.rolledBack(this.named(() => this.tables.tokens.lastId()));
   }
 
   /** What was found out about the balances of a token, null when it was not examined. */
@@ -84,6 +90,18 @@ export class IndexWriter {
 
   setQuality(token: number, found: TokenQuality): void {
     this.write(() => this.quality.set(token, found));
+  }
+
+  /** Token contracts to ask what they say of themselves; `now` in Unix seconds. */
+  unreadTokens(now: number, limit: number): UnreadToken[] {
+    return this.named(() => this.metadata.unread(now, limit));
+  }
+
+  saveMetadata(found: readonly TokenMetadata[]): void {
+    const save = this.db.transaction(() => {
+      for (const token of found) this.metadata.save(token);
+    });
+    this.write(() => save.immediate());
   }
 
   close(): void {

@@ -3,6 +3,7 @@
  * brought up to date by running those it lacks, and a new file is made by the first schema and all of them.
  */
 import type { Db } from './open.ts';
+import { TOKEN_METADATA } from './token-metadata.ts';
 
 /** The work from one schema version to the next. */
 export interface Migration {
@@ -45,6 +46,14 @@ export const MIGRATIONS: readonly Migration[] = [
     title: 'make room for the quality of balance estimates',
     step(db) {
       db.exec(TOKEN_QUALITY);
+      return null;
+    },
+  },
+  {
+    version: 3,
+    title: 'make room for what token contracts say of themselves',
+    step(db) {
+      db.exec(TOKEN_METADATA);
       return null;
     },
   },

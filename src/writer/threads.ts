@@ -1,7 +1,5 @@
 /** Where the code of threads is. The single binary has src/binary/threads.ts instead. */
-
-/** What `new Worker` takes: the address of a file, or a script to be evaluated. */
-export type ThreadCode = { source: URL } | { source: string; eval: true };
+import type { ThreadCode } from '../lib/thread.ts';
 
 /** The files that threads begin with. */
 export const THREADS = {

@@ -1,12 +1,15 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { activityIds, activityRuns } from '../../src/query/activity.ts';
+import { effortUntil } from '../../src/query/effort.ts';
 import { walletIdOf } from '../../src/query/wallets.ts';
 import { ACTIVITY_RUN, Flag } from '../../src/store/activity.ts';
 import { KIND_NAMES, Kind } from '../../src/types.ts';
 import { address, createIndex, type NamedTransfer } from '../support/index-fixture.ts';
 
 const BOTH = Flag.in | Flag.out;
+/** As much work as it takes. */
+const FREELY = effortUntil(Infinity);
 const ALL = (1 << KIND_NAMES.length) - 1;
 
 /** An index in which `hub` has `count` transfers, other wallets standing between them. */
@@ -36,13 +39,17 @@ function hubIndex(t: TestContext, count: number) {
 test('walking gives every entry once, newest first, whatever number of runs they fill', (t) => {
   for (const count of [1, ACTIVITY_RUN - 1, ACTIVITY_RUN, ACTIVITY_RUN + 1, 5 * ACTIVITY_RUN + 7]) {
     const { db, wallet, ofHub } = hubIndex(t, count);
-    const ids = activityIds(db)(wallet, {
-      from: 1,
-      below: Infinity,
-      direction: BOTH,
-      kinds: ALL,
-      limit: 1e6,
-    });
+    const ids = activityIds(db)(
+      wallet,
+      {
+        from: 1,
+        below: Infinity,
+        direction: BOTH,
+        kinds: ALL,
+        limit: 1e6,
+      },
+      FREELY,
+    );
     assert.deepEqual(
       ids,
       ofHub.map(({ id }) => id),
@@ -64,7 +71,7 @@ test('every combination of range, direction, kind and limit equals filtering the
                 id >= from && id < below && direction & (out ? Flag.out : Flag.in) && (kinds >> kind) & 1,
             );
             assert.deepEqual(
-              list(wallet, { from, below, direction, kinds, limit }),
+              list(wallet, { from, below, direction, kinds, limit }, FREELY),
               expected.slice(0, limit).map(({ id }) => id),
               JSON.stringify({ from, below, direction, kinds, limit }),
             );
@@ -79,17 +86,17 @@ test('only runs that can hold ids of the range are read', (t) => {
   const { db, wallet, ofHub } = hubIndex(t, 40 * ACTIVITY_RUN);
   const runs = activityRuns(db);
   const oldest = ofHub.at(-1)!.id;
-  assert.equal([...runs(wallet, { from: 1, below: Infinity })].length, 40);
-  assert.equal([...runs(wallet, { from: ofHub[0]!.id, below: Infinity })].length, 1);
-  assert.equal([...runs(wallet, { from: oldest, below: oldest + 1 })].length, 1);
+  assert.equal([...runs(wallet, { from: 1, below: Infinity }, FREELY)].length, 40);
+  assert.equal([...runs(wallet, { from: ofHub[0]!.id, below: Infinity }, FREELY)].length, 1);
+  assert.equal([...runs(wallet, { from: oldest, below: oldest + 1 }, FREELY)].length, 1);
   const middle = ofHub[20 * ACTIVITY_RUN]!.id;
-  assert.ok([...runs(wallet, { from: middle - 10, below: middle })].length <= 2);
+  assert.ok([...runs(wallet, { from: middle - 10, below: middle }, FREELY)].length <= 2);
 });
 
 test('a wallet without transfers has none', (t) => {
   const { db } = hubIndex(t, 3);
   assert.deepEqual(
-    activityIds(db)(999_999, { from: 1, below: Infinity, direction: BOTH, kinds: ALL, limit: 5 }),
+    activityIds(db)(999_999, { from: 1, below: Infinity, direction: BOTH, kinds: ALL, limit: 5 }, FREELY),
     [],
   );
   assert.equal(walletIdOf(db)(address('nobody')), undefined);

@@ -5,6 +5,8 @@ import { z } from 'zod';
 import { openAccess } from '../../src/access/access.ts';
 import type { Tiers } from '../../src/access/tiers.ts';
 import { prepareApi } from '../../src/api/api.ts';
+import { ReadPool } from '../../src/api/read-pool.ts';
+import { startReader } from '../../src/api/threads.ts';
 import { createLogger } from '../../src/log.ts';
 import { createMetrics } from '../../src/metrics.ts';
 import { RpcHandler } from '../../src/rpc/passthrough.ts';
@@ -62,6 +64,8 @@ export async function serve(t: TestContext, options: ServingOptions = {}): Promi
     maxResponseBytes: 64 * 1024 * 1024,
   });
   const state = statusAt(null);
+  const nativeSymbol = 'MON';
+  const readers = new ReadPool(() => startReader({ indexPath: index.path, nativeSymbol }));
   const server = await startServer({
     settings: {
       host: '127.0.0.1',
@@ -71,7 +75,7 @@ export async function serve(t: TestContext, options: ServingOptions = {}): Promi
       cors_origins: ['*'],
       ...options.settings,
     },
-    api: prepareApi({ db, nativeSymbol: 'MON' }, snapshot),
+    api: prepareApi({ db, nativeSymbol }, snapshot, readers),
     rpc: new RpcHandler({
       transport,
       allowed: methodPolicy({ allow: ['debug_traceCall'] }),
@@ -88,6 +92,7 @@ export async function serve(t: TestContext, options: ServingOptions = {}): Promi
   });
   t.after(async () => {
     await server.close();
+    await readers.close();
     await transport.close();
     access.close();
     metrics.close();

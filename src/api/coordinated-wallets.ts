@@ -1,0 +1,67 @@
+/** GET /api/coordinated_wallets: wallets that were funded first by the same funder. */
+import { z } from 'zod';
+import { cohort } from '../query/cohort.ts';
+import { endpoint } from './endpoint.ts';
+import { example } from './examples.ts';
+import { addressField, countField } from './fields.ts';
+import { address, limit } from './params.ts';
+import { fundingRecord, fundingSchema } from './records.ts';
+
+/** A funder of more wallets than this is an exchange or a faucet rather than one hand behind them. */
+const HUB_ABOVE = 1_000;
+
+const { from: _, ...funding } = fundingSchema.shape;
+
+export const coordinatedWallets = endpoint({
+  method: 'GET',
+  path: '/api/coordinated_wallets',
+  summary: 'Other wallets with the same first funder, nearest in block to the funding of this one first',
+  params: { address: address(), limit: limit(50, 200) },
+  response: {
+    address: addressField(),
+    funder: addressField().nullable(),
+    funderFundedCount: countField().describe('All wallets the funder funded first, this one included'),
+    hub: z.boolean().describe(`Whether it funded more than ${HUB_ABOVE}`),
+    coordinated: z.array(z.object({ address: addressField(), ...funding })),
+    count: countField(),
+  },
+  example: {
+    params: { address: example.wallet, limit: '1' },
+    response: {
+      address: example.wallet,
+      funder: example.funder,
+      funderFundedCount: 12,
+      hub: false,
+      coordinated: [
+        {
+          address: example.other,
+          amount: '1.5',
+          amountWei: '1500000000000000000',
+          txHash: example.txHash,
+          blockNumber: 4711,
+          timestamp: example.time,
+          source: 'direct',
+        },
+      ],
+      count: 1,
+    },
+  },
+  prepare({ db }) {
+    const cohortOf = cohort(db);
+    return ({ address, limit }) => {
+      const found = cohortOf(address, limit);
+      const coordinated = (found?.nearest ?? []).map((row) => {
+        const { from: _, ...funding } = fundingRecord(row);
+        return { address: `0x${row.to}`, ...funding };
+      });
+      return {
+        address,
+        funder: found ? `0x${found.funder}` : null,
+        funderFundedCount: found?.funded ?? 0,
+        hub: (found?.funded ?? 0) > HUB_ABOVE,
+        coordinated,
+        count: coordinated.length,
+      };
+    };
+  },
+});

@@ -1,0 +1,72 @@
+/** GET /api/funding_chain: who funded a wallet first, who funded that one first, and so on. */
+import { z } from 'zod';
+import { RequestError } from '../errors.ts';
+import { fundingChain as readChain } from '../query/funding.ts';
+import { endpoint } from './endpoint.ts';
+import { example } from './examples.ts';
+import { addressField } from './fields.ts';
+import { address, integer } from './params.ts';
+import { fundingRecord, fundingSchema } from './records.ts';
+
+const MAX_DEPTH = 10;
+const DEFAULT_DEPTH = 5;
+
+const { from: _, ...funding } = fundingSchema.shape;
+const hopSchema = z.object({
+  hop: z.int().min(1).max(MAX_DEPTH),
+  funded: addressField(),
+  funder: addressField(),
+  ...funding,
+});
+
+export const fundingChain = endpoint({
+  method: 'GET',
+  path: '/api/funding_chain',
+  summary: 'First funders from a wallet back, hop by hop',
+  params: {
+    address: address(),
+    depth: integer(1, MAX_DEPTH)
+      .optional()
+      .describe(
+        `Hops at most; ${DEFAULT_DEPTH} unless given. How many may be asked for depends on the tier of the key`,
+      ),
+  },
+  response: {
+    address: addressField(),
+    chain: z.array(hopSchema),
+    depth: z.int().min(0).max(MAX_DEPTH).describe('Hops in the answer'),
+  },
+  example: {
+    params: { address: example.wallet, depth: '3' },
+    response: {
+      address: example.wallet,
+      chain: [
+        {
+          hop: 1,
+          funded: example.wallet,
+          funder: example.funder,
+          amount: '1.5',
+          amountWei: '1500000000000000000',
+          txHash: example.txHash,
+          blockNumber: 4711,
+          timestamp: example.time,
+          source: 'direct',
+        },
+      ],
+      depth: 1,
+    },
+  },
+  prepare({ db }) {
+    const chainFrom = readChain(db);
+    return ({ address, depth }, { chainDepth }) => {
+      if (depth !== undefined && depth > chainDepth) {
+        throw new RequestError(403, 'tier_limit', `depth of this key goes up to ${chainDepth}`, 'depth');
+      }
+      const chain = chainFrom(address, depth ?? Math.min(DEFAULT_DEPTH, chainDepth)).map((row, i) => {
+        const { from, ...funding } = fundingRecord(row);
+        return { hop: i + 1, funded: `0x${row.to}`, funder: from, ...funding };
+      });
+      return { address, chain, depth: chain.length };
+    };
+  },
+});

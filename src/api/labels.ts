@@ -1,0 +1,55 @@
+/** What kind of wallet its numbers tell. The thresholds are those of the specification. */
+
+export const LABELS = [
+  'fresh',
+  'whale',
+  'bot_likely',
+  'trader',
+  'contract_likely',
+  'high_activity',
+  'casual',
+  'regular',
+] as const;
+export type Label = (typeof LABELS)[number];
+
+export const CONFIDENCES = ['high', 'medium', 'low', 'none'] as const;
+export type Confidence = (typeof CONFIDENCES)[number];
+
+/** The numbers that labels are given by. */
+export interface WalletNumbers {
+  transactions: number;
+  tokens: number;
+  tokenTransfers: number;
+  internalReceived: number;
+  receivedWei: bigint;
+  sentWei: bigint;
+  firstBlock: number;
+  lastBlock: number;
+  /** Blocks from its first one to the head. */
+  ageBlocks: number;
+}
+
+const WHALE_WEI = 10_000n * 10n ** 18n;
+
+const CRITERIA: Record<Exclude<Label, 'regular'>, (wallet: WalletNumbers) => boolean> = {
+  fresh: ({ ageBlocks, transactions }) => ageBlocks < 1_000 && transactions < 20,
+  whale: ({ receivedWei, sentWei }) => receivedWei > WHALE_WEI || sentWei > WHALE_WEI,
+  bot_likely: ({ transactions, firstBlock, lastBlock }) =>
+    transactions >= 500 && transactions / (lastBlock - firstBlock + 1) > 0.5,
+  trader: ({ tokens }) => tokens >= 20,
+  contract_likely: ({ internalReceived, tokenTransfers }) => internalReceived >= 10 && tokenTransfers === 0,
+  high_activity: ({ transactions }) => transactions > 5_000,
+  casual: ({ tokens, transactions }) => tokens >= 1 && tokens <= 3 && transactions < 50,
+};
+
+/** All labels that apply, in the order of LABELS; `regular` when none does. */
+export function labelsOf(wallet: WalletNumbers): Label[] {
+  const labels = LABELS.filter((label) => label !== 'regular' && CRITERIA[label](wallet));
+  return labels.length === 0 ? ['regular'] : labels;
+}
+
+/** How much the labels rest on. */
+export function confidenceOf(transactions: number): Confidence {
+  if (transactions >= 100) return 'high';
+  return transactions >= 10 ? 'medium' : 'low';
+}

@@ -1,0 +1,35 @@
+/** What the serving thread and the read threads say to each other. */
+import type { Head } from '../query/snapshot.ts';
+
+/** Everything a read thread needs, fixed for its life. */
+export interface ReaderOptions {
+  indexPath: string;
+  /** Symbol of the chain's own coin. */
+  nativeSymbol: string;
+}
+
+/** A question that is too much work for the event loop. */
+export interface Question {
+  /** Path of the endpoint. */
+  path: string;
+  /** As the client sent it, to be checked again. */
+  input: unknown;
+  /** Largest `depth` of funding_chain for the caller. */
+  chainDepth: number;
+  /** Unix milliseconds after which nobody waits for the answer. */
+  deadline: number;
+}
+
+/** An answer as JSON text, with the head of the commit it is of. */
+export interface Answered {
+  head: Head;
+  body: string;
+}
+
+export type ToReader = Question | 'stop';
+
+export type FromReader =
+  | Answered
+  | { refused: { status: number; code: string; message: string; param: string | undefined } }
+  /** Anything else that was thrown: a defect. */
+  | { defect: string };

@@ -1,0 +1,69 @@
+/** GET /api/recent_token_transfers_out: the tokens a wallet sent lately. */
+import { z } from 'zod';
+import { activityIds } from '../query/activity.ts';
+import { transferIdsOfBlocks } from '../query/blocks.ts';
+import { transfersById } from '../query/transfers.ts';
+import { walletIdOf } from '../query/wallets.ts';
+import { Flag } from '../store/activity.ts';
+import { Kind } from '../types.ts';
+import { endpoint } from './endpoint.ts';
+import { example } from './examples.ts';
+import { addressField, countField } from './fields.ts';
+import { address, limit, windowOfBlocks } from './params.ts';
+import { transferRecord, transferSchema } from './records.ts';
+
+const TOKEN_KINDS = (1 << Kind.erc20) | (1 << Kind.erc721) | (1 << Kind.erc1155);
+
+export const recentTokenTransfersOut = endpoint({
+  method: 'GET',
+  path: '/api/recent_token_transfers_out',
+  summary: 'Token transfers a wallet sent within a window of blocks, newest first',
+  params: { address: address(), blocks: windowOfBlocks(), limit: limit(50, 200) },
+  response: {
+    address: addressField(),
+    blocksWindow: countField(),
+    transfers: z.array(transferSchema.omit({ from: true, direction: true })),
+    count: countField(),
+  },
+  example: {
+    params: { address: example.wallet, limit: '1' },
+    response: {
+      address: example.wallet,
+      blocksWindow: 10000,
+      transfers: [
+        {
+          id: 90210,
+          blockNumber: 4711,
+          txHash: example.txHash,
+          transferType: 'erc20',
+          to: example.other,
+          tokenAddress: example.token,
+          tokenId: null,
+          symbol: 'EXD',
+          decimals: 6,
+          amount: '2500000',
+          timestamp: example.time,
+          logIndex: 7,
+        },
+      ],
+      count: 1,
+    },
+  },
+  prepare({ db, nativeSymbol }) {
+    const walletId = walletIdOf(db);
+    const idsOfBlocks = transferIdsOfBlocks(db);
+    const listIds = activityIds(db);
+    const readTransfers = transfersById(db);
+    return ({ address, blocks, limit }, { head, effort }) => {
+      const wallet = walletId(address);
+      const range = idsOfBlocks(head.number - blocks + 1, head.number);
+      const sentTokens = { ...range, direction: Flag.out, kinds: TOKEN_KINDS, limit };
+      const ids = wallet === undefined ? [] : listIds(wallet, sentTokens, effort);
+      const transfers = readTransfers(ids).map((row) => {
+        const { from: _, direction: __, ...transfer } = transferRecord(row, address, 'out', nativeSymbol);
+        return transfer;
+      });
+      return { address, blocksWindow: blocks, transfers, count: transfers.length };
+    };
+  },
+});

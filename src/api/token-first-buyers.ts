@@ -1,0 +1,47 @@
+/** GET /api/token_first_buyers: who received a token first. */
+import { z } from 'zod';
+import { isoSeconds } from '../lib/time.ts';
+import { firstBuyers, tokenIdOf } from '../query/tokens.ts';
+import { endpoint } from './endpoint.ts';
+import { example } from './examples.ts';
+import { addressField, blockField, countField, timeField } from './fields.ts';
+import { address, limit } from './params.ts';
+
+const buyerSchema = z.object({
+  address: addressField(),
+  firstSeenBlock: blockField().describe('Block of the first non-zero amount it received'),
+  firstSeenAt: timeField(),
+  transferCount: countField().describe('Transfers of the token with this address'),
+});
+
+export const tokenFirstBuyers = endpoint({
+  method: 'GET',
+  path: '/api/token_first_buyers',
+  summary: 'The first receivers of a token, earliest first',
+  params: { token: address(), limit: limit(20, 200) },
+  response: { token: addressField(), buyers: z.array(buyerSchema), count: countField() },
+  example: {
+    params: { token: example.token, limit: '1' },
+    response: {
+      token: example.token,
+      buyers: [
+        { address: example.wallet, firstSeenBlock: 4711, firstSeenAt: example.time, transferCount: 3 },
+      ],
+      count: 1,
+    },
+  },
+  prepare({ db }) {
+    const tokenId = tokenIdOf(db);
+    const buyersOf = firstBuyers(db);
+    return ({ token, limit }) => {
+      const id = tokenId(token);
+      const buyers = (id === undefined ? [] : buyersOf(id, limit)).map((buyer) => ({
+        address: `0x${buyer.address}`,
+        firstSeenBlock: buyer.block,
+        firstSeenAt: isoSeconds(buyer.timestamp),
+        transferCount: buyer.transfers,
+      }));
+      return { token, buyers, count: buyers.length };
+    };
+  },
+});

@@ -1,0 +1,48 @@
+/** GET /api/token_holders: the largest balances of a token, summed from its transfers. */
+import { z } from 'zod';
+import { topHoldings } from '../query/holders.ts';
+import { tokenFacts } from '../query/tokens.ts';
+import { walletsById } from '../query/wallets.ts';
+import { endpoint } from './endpoint.ts';
+import { example } from './examples.ts';
+import { addressField, countField, unitsField } from './fields.ts';
+import { address, limit } from './params.ts';
+import { balanceText } from './values.ts';
+
+export const tokenHolders = endpoint({
+  method: 'GET',
+  path: '/api/token_holders',
+  summary: 'The holders of a token with the largest balances, as its transfers leave them',
+  params: { token: address(), limit: limit(50, 200) },
+  response: {
+    token: addressField(),
+    holders: z.array(z.object({ address: addressField(), balance: unitsField() })),
+    count: countField(),
+  },
+  example: {
+    params: { token: example.token, limit: '2' },
+    response: {
+      token: example.token,
+      holders: [
+        { address: example.other, balance: '2500000000' },
+        { address: example.wallet, balance: '1000000' },
+      ],
+      count: 2,
+    },
+  },
+  prepare({ db }) {
+    const factsOf = tokenFacts(db);
+    const largest = topHoldings(db);
+    const wallets = walletsById(db);
+    return ({ token, limit }, { effort }) => {
+      const facts = factsOf(token);
+      const top = facts ? largest(facts, limit, effort) : [];
+      const owners = wallets(top.map(({ wallet }) => wallet));
+      const holders = owners.map(({ address }, i) => ({
+        address: `0x${address}`,
+        balance: balanceText(top[i]!.balance),
+      }));
+      return { token, holders, count: holders.length };
+    };
+  },
+});

@@ -1,0 +1,61 @@
+/** GET /api/token_stats: what a token's transfers sum up to, and what its contract says of itself. */
+import { z } from 'zod';
+import { isoSeconds } from '../lib/time.ts';
+import { tokenFacts } from '../query/tokens.ts';
+import { endpoint } from './endpoint.ts';
+import { example } from './examples.ts';
+import { addressField, blockField, countField, kindField, timeField } from './fields.ts';
+import { address } from './params.ts';
+import { kindName } from './values.ts';
+
+export const tokenStats = endpoint({
+  method: 'GET',
+  path: '/api/token_stats',
+  summary: 'Transfers, holders and wallets of a token, and its name, symbol, decimals and type',
+  params: { token: address() },
+  response: {
+    token: addressField(),
+    name: z.string().nullable().describe('Null while unknown, as the two below'),
+    symbol: z.string().nullable(),
+    decimals: z.int().nullable(),
+    type: kindField().nullable().describe('By its transfers; null without any'),
+    transferCount: countField(),
+    holderCount: countField().describe('Addresses with a balance above zero'),
+    uniqueWallets: countField().describe('Distinct addresses in its transfers, the zero address left out'),
+    firstSeenBlock: blockField().nullable(),
+    firstSeenAt: timeField().nullable(),
+  },
+  example: {
+    params: { token: example.token },
+    response: {
+      token: example.token,
+      name: 'Example Dollar',
+      symbol: 'EXD',
+      decimals: 6,
+      type: 'erc20',
+      transferCount: 90210,
+      holderCount: 1200,
+      uniqueWallets: 3400,
+      firstSeenBlock: 120,
+      firstSeenAt: example.time,
+    },
+  },
+  prepare({ db }) {
+    const factsOf = tokenFacts(db);
+    return ({ token }) => {
+      const facts = factsOf(token);
+      return {
+        token,
+        name: facts?.name ?? null,
+        symbol: facts?.symbol ?? null,
+        decimals: facts?.decimals ?? null,
+        type: facts ? kindName(facts.kind) : null,
+        transferCount: facts?.transfers ?? 0,
+        holderCount: facts?.holders ?? 0,
+        uniqueWallets: facts?.wallets ?? 0,
+        firstSeenBlock: facts?.firstBlock ?? null,
+        firstSeenAt: facts ? isoSeconds(facts.firstTimestamp) : null,
+      };
+    };
+  },
+});

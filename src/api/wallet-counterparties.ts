@@ -1,0 +1,78 @@
+/** GET /api/wallet_counterparties: whom a wallet deals with most. */
+import { z } from 'zod';
+import { isoSeconds } from '../lib/time.ts';
+import { weiToCoin } from '../lib/units.ts';
+import { blocksOfTransfers } from '../query/blocks.ts';
+import { counterparties } from '../query/flows.ts';
+import { walletIdOf, walletsById } from '../query/wallets.ts';
+import { endpoint } from './endpoint.ts';
+import { example } from './examples.ts';
+import { addressField, blockField, coinField, countField, timeField, weiField } from './fields.ts';
+import { address, limit } from './params.ts';
+
+const counterpartySchema = z.object({
+  address: addressField(),
+  transferCount: countField(),
+  inCount: countField().describe('Transfers from it to the wallet'),
+  outCount: countField().describe('Transfers from the wallet to it'),
+  nativeIn: coinField(),
+  nativeInWei: weiField(),
+  nativeOut: coinField(),
+  nativeOutWei: weiField(),
+  lastBlock: blockField(),
+  lastSeenAt: timeField(),
+});
+
+export const walletCounterparties = endpoint({
+  method: 'GET',
+  path: '/api/wallet_counterparties',
+  summary: 'The addresses a wallet has most transfers with, most first',
+  params: { address: address(), limit: limit(50, 200) },
+  response: { address: addressField(), counterparties: z.array(counterpartySchema), count: countField() },
+  example: {
+    params: { address: example.wallet, limit: '1' },
+    response: {
+      address: example.wallet,
+      counterparties: [
+        {
+          address: example.other,
+          transferCount: 12,
+          inCount: 5,
+          outCount: 7,
+          nativeIn: '1.5',
+          nativeInWei: '1500000000000000000',
+          nativeOut: '0',
+          nativeOutWei: '0',
+          lastBlock: 4711,
+          lastSeenAt: example.time,
+        },
+      ],
+      count: 1,
+    },
+  },
+  prepare({ db }) {
+    const walletId = walletIdOf(db);
+    const tallyOf = counterparties(db);
+    const wallets = walletsById(db);
+    const blocks = blocksOfTransfers(db);
+    return ({ address, limit }, { effort }) => {
+      const wallet = walletId(address);
+      const busiest = wallet === undefined ? [] : tallyOf(wallet, effort).busiest(limit);
+      const others = wallets(busiest.map(({ other }) => other));
+      const lasts = blocks(busiest.map(({ last }) => last));
+      const counterparties = busiest.map(({ inCount, outCount, inWei, outWei }, i) => ({
+        address: `0x${others[i]!.address}`,
+        transferCount: inCount + outCount,
+        inCount,
+        outCount,
+        nativeIn: weiToCoin(inWei),
+        nativeInWei: inWei.toString(),
+        nativeOut: weiToCoin(outWei),
+        nativeOutWei: outWei.toString(),
+        lastBlock: lasts[i]!.number,
+        lastSeenAt: isoSeconds(lasts[i]!.timestamp),
+      }));
+      return { address, counterparties, count: counterparties.length };
+    };
+  },
+});

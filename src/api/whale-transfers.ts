@@ -1,0 +1,94 @@
+/** GET /api/whale_transfers: large native transfers. */
+import { z } from 'zod';
+import { isoSeconds } from '../lib/time.ts';
+import { weiToCoin6 } from '../lib/units.ts';
+import { transferIdsOfBlocks } from '../query/blocks.ts';
+import { transfersById } from '../query/transfers.ts';
+import { largeNative } from '../query/whales.ts';
+import { endpoint } from './endpoint.ts';
+import { example } from './examples.ts';
+import {
+  addressField,
+  blockField,
+  coin6Field,
+  countField,
+  sourceField,
+  timeField,
+  txHashField,
+  weiField,
+} from './fields.ts';
+import { coins, limit, windowOfBlocks } from './params.ts';
+import { integer, sourceOf } from './values.ts';
+
+const whaleSchema = z.object({
+  from: addressField(),
+  to: addressField(),
+  amount: coin6Field(),
+  amountWei: weiField(),
+  txHash: txHashField(),
+  blockNumber: blockField(),
+  timestamp: timeField(),
+  transferType: z.literal('native'),
+  source: sourceField(),
+});
+
+export const whaleTransfers = endpoint({
+  method: 'GET',
+  path: '/api/whale_transfers',
+  summary: 'Native transfers, direct and internal, of at least an amount, newest first',
+  params: {
+    min_mon: coins().prefault('100').describe('Whole coins, any decimal number'),
+    blocks: windowOfBlocks(),
+    limit: limit(50, 200),
+  },
+  response: {
+    minMon: z.number().min(0),
+    blocksWindow: countField(),
+    transfers: z.array(whaleSchema),
+    count: countField(),
+  },
+  example: {
+    params: { min_mon: '1000.5', limit: '1' },
+    response: {
+      minMon: 1000.5,
+      blocksWindow: 10000,
+      transfers: [
+        {
+          from: example.funder,
+          to: example.wallet,
+          amount: '1500.000000',
+          amountWei: '1500000000000000000000',
+          txHash: example.txHash,
+          blockNumber: 4711,
+          timestamp: example.time,
+          transferType: 'native',
+          source: 'direct',
+        },
+      ],
+      count: 1,
+    },
+  },
+  prepare({ db }) {
+    const idsOfBlocks = transferIdsOfBlocks(db);
+    const findLarge = largeNative(db);
+    const readTransfers = transfersById(db);
+    return ({ min_mon, blocks, limit }, { head, effort }) => {
+      const range = idsOfBlocks(head.number - blocks + 1, head.number);
+      const transfers = readTransfers(findLarge(min_mon.wei, range, limit, effort)).map((row) => {
+        const wei = integer(row.amount);
+        return {
+          from: `0x${row.from}`,
+          to: `0x${row.to}`,
+          amount: weiToCoin6(wei),
+          amountWei: wei.toString(),
+          txHash: `0x${row.txHash}`,
+          blockNumber: row.blockNumber,
+          timestamp: isoSeconds(row.timestamp),
+          transferType: 'native' as const,
+          source: sourceOf(row.kind),
+        };
+      });
+      return { minMon: min_mon.coins, blocksWindow: blocks, transfers, count: transfers.length };
+    };
+  },
+});

@@ -1,0 +1,44 @@
+/**
+ * How much work one answer may be. Reads whose size depends on the key asked for say what they do in units: an entry
+ * of activity or a row looked at, 30 to 300 ns each. On the event loop an answer has a budget of them; one that would
+ * pass it is begun anew in a read thread, which has a time limit instead.
+ */
+import { RequestError } from '../errors.ts';
+
+export interface Effort {
+  /** Asks before a piece of work of known size whether it can be done; spends nothing. */
+  expect(units: number): void;
+  /** Notes work that is being done, at least every few thousand units. */
+  spend(units: number): void;
+}
+
+/** Thrown by a read that is too much work for the event loop; nothing of it has been answered. */
+export class OverBudget extends Error {
+  override name = 'OverBudget';
+}
+
+/** At most so many units; more throw OverBudget. */
+export function budgetOf(units: number): Effort {
+  let left = units;
+  const expect = (wanted: number): void => {
+    if (wanted > left) throw new OverBudget(`${wanted} units of work with ${left} left`);
+  };
+  return {
+    expect,
+    spend(units) {
+      expect(units);
+      left -= units;
+    },
+  };
+}
+
+/** Any amount of work until a time (Unix milliseconds); past it RequestError 503 `timeout` is thrown. */
+export function effortUntil(deadline: number): Effort {
+  return {
+    expect: () => undefined,
+    spend() {
+      if (Date.now() <= deadline) return;
+      throw new RequestError(503, 'timeout', 'the answer took too long; ask for less or try again later');
+    },
+  };
+}

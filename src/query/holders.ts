@@ -1,0 +1,48 @@
+/** The largest balances of a token. There is no index by balance, so all of the token's holdings are looked at. */
+import { ZERO_BALANCE } from '../lib/signed.ts';
+import type { Db } from '../store/open.ts';
+import { ZERO_WALLET } from '../store/schema.ts';
+import type { Effort } from './effort.ts';
+
+/** Holdings looked at between two looks at the time limit. */
+const SLICE = 65_536;
+
+export interface Holding {
+  /** wallets.id. */
+  wallet: number;
+  /** In the form of lib/signed.ts, above zero. */
+  balance: Buffer;
+}
+
+/**
+ * The holdings with the largest balances, largest first, of equal ones the wallet seen earlier first. `wallets` is
+ * how many wallets the token has. The zero address holds nothing.
+ */
+export function topHoldings(
+  db: Db,
+): (token: { id: number; wallets: number }, limit: number, effort: Effort) => Holding[] {
+  const lastWallet = db.prepare<[], number>('SELECT max(id) FROM wallets').pluck();
+  const largestOf = db.prepare<[number, number, number, Uint8Array, number], Holding>(/* sql */ `
+    SELECT wallet, balance FROM holdings WHERE token = +? AND wallet >= +? AND wallet < +? AND balance > +?
+    ORDER BY balance DESC, wallet LIMIT +?`);
+  return ({ id, wallets }, limit, effort) => {
+    effort.expect(wallets);
+    const slices = Math.ceil(wallets / SLICE);
+    const end = (lastWallet.get() ?? ZERO_WALLET) + 1;
+    const width = Math.ceil(end / slices);
+    let largest: Holding[] = [];
+    for (let from = ZERO_WALLET + 1; from < end; from += width) {
+      effort.spend(Math.ceil(wallets / slices));
+      const least = largest.length < limit ? ZERO_BALANCE : largest[limit - 1]!.balance;
+      largest = merge(largest, largestOf.all(id, from, from + width, least, limit), limit);
+    }
+    return largest;
+  };
+}
+
+function merge(a: Holding[], b: Holding[], limit: number): Holding[] {
+  if (a.length === 0) return b;
+  return [...a, ...b]
+    .sort((x, y) => Buffer.compare(y.balance, x.balance) || x.wallet - y.wallet)
+    .slice(0, limit);
+}

@@ -1,0 +1,56 @@
+/** Large native transfers, found through the spans of store/native-peaks.ts. */
+import { bigIntToBytes } from '../lib/hex.ts';
+import { encodeBytes } from '../lib/signed.ts';
+import { PEAK_SPAN, spanOf } from '../store/native-peaks.ts';
+import type { Db } from '../store/open.ts';
+import { Kind } from '../types.ts';
+import type { IdRange } from './blocks.ts';
+import type { Effort } from './effort.ts';
+
+/**
+ * The ids of the newest native transfers, direct and internal, of at least `wei` within a range, newest first.
+ * Every span that is read holds one of them, except at the ends of the range, so even one large transfer among very
+ * many is found by reading `limit` spans.
+ */
+export function largeNative(
+  db: Db,
+): (wei: bigint, range: IdRange, limit: number, effort: Effort) => number[] {
+  const spansWithOne = db
+    .prepare<[Uint8Array, number, number, Uint8Array, number, number, number], number>(/* sql */ `
+      SELECT lower.span FROM native_peaks upper
+      CROSS JOIN native_peaks lower ON lower.level = 1 AND lower.peak >= +?
+        AND lower.span >= max(upper.span * ${PEAK_SPAN}, +?) AND lower.span < (upper.span + 1) * ${PEAK_SPAN}
+      WHERE upper.level = 2 AND upper.span >= +? AND upper.peak >= +? AND upper.span <= +? AND lower.span <= +?
+      ORDER BY upper.span DESC, lower.span DESC LIMIT +?`)
+    .pluck();
+  const inSpan = db
+    .prepare<[number, number, number, number, Uint8Array, number], number>(/* sql */ `
+      SELECT id FROM transfers
+      WHERE id >= +? AND id < +? AND kind IN (${Kind.nativeDirect}, ${Kind.nativeInternal})
+        AND (length(amount) > +? OR length(amount) = +? AND amount >= +?)
+      ORDER BY id DESC LIMIT +?`)
+    .pluck();
+  return (wei, { from, below }, limit, effort) => {
+    const bytes = bigIntToBytes(wei);
+    const peak = encodeBytes(bytes);
+    const last = below - 1;
+    const spans = spansWithOne.all(
+      peak,
+      spanOf(from, 1),
+      spanOf(from, 2),
+      peak,
+      spanOf(last, 2),
+      spanOf(last, 1),
+      limit + 2, // the two at the ends of the range may hold one outside it only
+    );
+    const ids: number[] = [];
+    for (const span of spans) {
+      effort.spend(PEAK_SPAN);
+      const start = Math.max(from, span * PEAK_SPAN);
+      const end = Math.min(below, (span + 1) * PEAK_SPAN);
+      ids.push(...inSpan.all(start, end, bytes.length, bytes.length, bytes, limit - ids.length));
+      if (ids.length === limit) break;
+    }
+    return ids;
+  };
+}

@@ -1,0 +1,93 @@
+/**
+ * What token contracts say of themselves: the table `token_metadata`. It does not follow from the indexed chain, and
+ * goes by address, so that a rollback leaves it alone.
+ */
+import { bytesToHex, hexToBytes } from '../lib/hex.ts';
+import type { Hex } from '../types.ts';
+import type { Db, Statement } from './open.ts';
+
+export const TOKEN_METADATA = /* sql */ `
+CREATE TABLE token_metadata (
+  address BLOB PRIMARY KEY,             -- 20 bytes
+  name TEXT,                            -- each null when the contract does not say it in a usable form
+  symbol TEXT,
+  decimals INTEGER,
+  tries INTEGER NOT NULL,               -- how often the contract was asked
+  retry_at INTEGER                      -- Unix seconds from which it is to be asked again, null for never
+) WITHOUT ROWID;
+CREATE INDEX token_metadata_by_retry ON token_metadata (retry_at) WHERE retry_at IS NOT NULL;
+`;
+
+/** A token contract to be asked. */
+export interface UnreadToken {
+  address: Hex;
+  /** Kind of its first transfer. */
+  kind: number;
+  /** How often it was asked already. */
+  tries: number;
+}
+
+/** What came of asking. */
+export interface TokenMetadata {
+  address: Hex;
+  name: string | null;
+  symbol: string | null;
+  decimals: number | null;
+  tries: number;
+  /** Unix seconds, or null when asking again would be of no use. */
+  retryAt: number | null;
+}
+
+interface UnreadRow {
+  id: number;
+  address: Buffer;
+  kind: number;
+  read: number;
+}
+
+/** Tokens looked at for one that was not asked yet, so that looking never takes long. */
+const LOOKED_AT = 1_000;
+
+/** Finds the tokens to ask and keeps what they say; part of the one writer. */
+export class TokenMetadataTable {
+  private readonly from: Statement<[number, number], UnreadRow>;
+  private readonly due: Statement<[number, number], { address: Buffer; kind: number; tries: number }>;
+  private readonly upsert: Statement;
+  /** All tokens up to this tokens.id were asked once. */
+  private askedUpTo = 0;
+
+  constructor(db: Db) {
+    this.from = db.prepare(/* sql */ `
+      SELECT t.id, c.address, t.kind, m.address IS NOT NULL AS read
+      FROM tokens t CROSS JOIN wallets c ON c.id = t.wallet LEFT JOIN token_metadata m ON m.address = c.address
+      WHERE t.id > ? ORDER BY t.id LIMIT ?`);
+    this.due = db.prepare(/* sql */ `
+      SELECT m.address, t.kind, m.tries
+      FROM token_metadata m CROSS JOIN wallets c ON c.address = m.address CROSS JOIN tokens t ON t.wallet = c.id
+      WHERE m.retry_at <= ? ORDER BY m.retry_at LIMIT ?`);
+    this.upsert = db.prepare(/* sql */ `
+      INSERT OR REPLACE INTO token_metadata (address, name, symbol, decimals, tries, retry_at)
+      VALUES (?, ?, ?, ?, ?, ?)`);
+  }
+
+  /** Tokens that were never asked, in the order of their appearance, and then those whose time to be asked again (Unix seconds) has come. */
+  unread(now: number, limit: number): UnreadToken[] {
+    const unread: UnreadToken[] = [];
+    for (const { id, address, kind, read } of this.from.iterate(this.askedUpTo, LOOKED_AT)) {
+      if (unread.length === limit) break;
+      if (read === 0) unread.push({ address: bytesToHex(address), kind, tries: 0 });
+      else if (unread.length === 0) this.askedUpTo = id;
+    }
+    const due = this.due.all(now, limit - unread.length);
+    return [...unread, ...due.map((row) => ({ ...row, address: bytesToHex(row.address) }))];
+  }
+
+  save({ address, name, symbol, decimals, tries, retryAt }: TokenMetadata): void {
+    this.upsert.run(hexToBytes(address), name, symbol, decimals, tries, retryAt);
+  }
+
+  /** After a rollback other tokens may stand above `last`, the highest tokens.id that is left. */
+  rolledBack(last: number): void {
+    this.askedUpTo = Math.min(this.askedUpTo, last);
+  }
+}
