@@ -16,6 +16,20 @@ export function commitEnds(db: Db): (tip: BlockRef) => CommitEnds | undefined {
   return ({ number, hash }) => statement.get(number, hexToBytes(hash));
 }
 
+/** The ends of all blocks up to and with a height. */
+export function endsUpTo(db: Db): (number: number) => CommitEnds {
+  const statement = db.prepare<[number], CommitEnds>(/* sql */ `
+    SELECT last_transfer AS lastTransfer, last_wallet AS lastWallet FROM blocks
+    WHERE number <= +? ORDER BY number DESC LIMIT 1`);
+  return (number) => statement.get(number) ?? { lastTransfer: 0, lastWallet: 0 };
+}
+
+/** The id of the indexed chain; undefined until indexing began. */
+export function indexedChainId(db: Db): () => number | undefined {
+  const statement = db.prepare<[], number>('SELECT chain_id FROM chain').pluck();
+  return () => statement.get();
+}
+
 /** The last indexed block, null while the index is empty. */
 export function lastBlock(db: Db): () => BlockRef | null {
   const statement = db.prepare<[], { number: number; hash: Buffer }>(

@@ -11,11 +11,11 @@ const RUNS = 4;
  */
 export function walletHistory(db: Db): (wallet: number, from: number, below: number) => number[] {
   const runsFrom = db
-    .prepare<[number, number, number], Buffer>(/* sql */ `
-      SELECT entries FROM activity WHERE wallet = +?1 AND first_transfer >= coalesce(
-        (SELECT first_transfer FROM activity WHERE wallet = +?1 AND first_transfer <= +?2
+    .prepare<[number, number, number, number], Buffer>(/* sql */ `
+      SELECT entries FROM activity WHERE wallet = +? AND first_transfer >= coalesce(
+        (SELECT first_transfer FROM activity WHERE wallet = +? AND first_transfer <= +?
           ORDER BY first_transfer DESC LIMIT 1), 0)
-      ORDER BY first_transfer LIMIT +?3`)
+      ORDER BY first_transfer LIMIT +?`)
     .pluck();
   const recentRun = db.prepare<[number], Buffer>('SELECT recent FROM wallets WHERE id = +?').pluck();
   const cursor = new ActivityCursor();
@@ -27,7 +27,7 @@ export function walletHistory(db: Db): (wallet: number, from: number, below: num
 
   return (wallet, from, below) => {
     const ids: number[] = [];
-    const runs = runsFrom.all(wallet, from, RUNS);
+    const runs = runsFrom.all(wallet, wallet, from, RUNS);
     for (const run of runs) collect(ids, run, from, below);
     // The unfinished run follows the last finished one, and a single finished run may lie wholly before `from`.
     if (runs.length < RUNS) collect(ids, recentRun.get(wallet) ?? new Uint8Array(0), from, below);

@@ -1,0 +1,174 @@
+/** Messages of WebSocket clients: subscribing and unsubscribing here, everything else as over HTTP. */
+
+import type { KeyRecord } from '../access/keys.ts';
+import type { Limiter, Verdict } from '../access/limiter.ts';
+import { RequestError } from '../errors.ts';
+import type { Logger } from '../log.ts';
+import { errorText, RpcCode } from '../rpc/errors.ts';
+import { itemTexts } from '../rpc/json-slices.ts';
+import type { RpcHandler } from '../rpc/passthrough.ts';
+import { type BadCall, type RpcCall, readRequest } from '../rpc/request.ts';
+import { SIGNALS } from '../stream/hub.ts';
+import type { Session } from '../stream/session.ts';
+import type { Subscription } from '../stream/subscription.ts';
+import type { Client, WsConnection } from './ws-connection.ts';
+
+/** JSON-RPC codes of what a subscribe can be refused for (stream/refusals.ts); geth's where it has one. */
+const CODES: Record<string, number> = {
+  invalid_params: RpcCode.invalidParams,
+  unknown_subscription: RpcCode.methodNotFound,
+  not_found: -32000,
+  limit_exceeded: RpcCode.limitExceeded,
+  upstream: RpcCode.internal,
+};
+
+export interface CallsOptions {
+  rpc: RpcHandler;
+  limiter: Limiter;
+  log: Logger;
+}
+
+/** A client's message with what it is answered from. */
+export interface Message extends Client {
+  key: KeyRecord;
+  body: Buffer;
+}
+
+/** The answer to one call, and the subscription that it made. */
+interface Done {
+  text: string | null;
+  made: Subscription | null;
+}
+
+/** Answers messages of one endpoint. Nothing that a client sends makes it reject. */
+export type AnswerMessage = (message: Message) => Promise<void>;
+
+/** `/ws`: eth_subscribe, eth_unsubscribe, and every method and batch that `/rpc` takes. */
+export function ethMessages({ rpc, limiter, log }: CallsOptions): AnswerMessage {
+  const isOwn = (call: RpcCall | BadCall): call is RpcCall =>
+    'method' in call && (call.method === 'eth_subscribe' || call.method === 'eth_unsubscribe');
+
+  return async ({ connection, session, key, body }) => {
+    const charge = (calls: number) => refusalOf(limiter.take(key, calls));
+    const forward = async (calls: Buffer, admit: typeof charge) =>
+      (await rpc.answer(calls, { key: key.id, charge: admit }, connection.signal)).body;
+    // Most calls have nothing to do with subscriptions, which this tells without reading them.
+    const request = body.includes('subscribe') ? readRequest(body.toString('utf8')) : null;
+    try {
+      if (request?.kind === 'single' && isOwn(request.call)) {
+        const refusal = charge(1);
+        if (refusal !== null) return sendRefusal(connection, request.call.id, refusal);
+        return send(connection, [await runEth(session, request.call, log)], (text) => text);
+      }
+      if (request?.kind === 'batch' && request.calls.some(isOwn)) {
+        const refusal = charge(request.calls.length);
+        if (refusal !== null) return sendRefusal(connection, null, refusal);
+        const texts = itemTexts(body.toString('utf8')).filter((_, i) => !isOwn(request.calls[i]!));
+        const own = Promise.all(request.calls.filter(isOwn).map((call) => runEth(session, call, log)));
+        const others =
+          texts.length === 0 ? null : await forward(Buffer.from(`[${texts.join()}]`), () => null);
+        return send(connection, await own, (text) => joinBatch(text, others));
+      }
+      const answer = await forward(body, charge);
+      if (answer !== null) connection.answer(answer);
+    } catch (error) {
+      if (connection.signal.aborted) return;
+      log.error({ err: error, route: connection.endpoint }, 'message failed');
+      connection.answer(errorText('null', { code: RpcCode.internal, message: 'internal error' }));
+    }
+  };
+}
+
+/** `/ws/signals`: atlas_subscribe and atlas_unsubscribe, which are answered also when they carry no id. */
+export function signalMessages({ limiter, log }: Omit<CallsOptions, 'rpc'>): AnswerMessage {
+  return async ({ connection, session, key, body }) => {
+    const request = readRequest(body.toString('utf8'));
+    const calls = request.kind === 'batch' ? request.calls : request.kind === 'single' ? [request.call] : [];
+    const refusal = refusalOf(limiter.take(key, Math.max(1, calls.length)));
+    if (refusal !== null) return sendRefusal(connection, calls.length === 1 ? calls[0]!.id : null, refusal);
+    if (request.kind === 'refused') return connection.answer(errorText('null', request.error));
+    const done = await Promise.all(calls.map((call) => runSignal(session, call, log)));
+    send(connection, done, (text) => (request.kind === 'batch' ? `[${text}]` : text));
+  };
+}
+
+/** Sends the answers in one message; the notifications of what they made may follow. */
+function send(connection: WsConnection, done: readonly Done[], wrap: (text: string) => string | null): void {
+  const texts = done.flatMap(({ text }) => text ?? []);
+  const message = wrap(texts.join());
+  if (message !== null && message !== '') connection.answer(message);
+  for (const { made } of done) made?.release();
+}
+
+/** One batch of the answers to own calls and the batch of the others; null when there are none at all. */
+function joinBatch(own: string, others: Buffer | string | null): string | null {
+  const rest = others === null ? '' : others.toString().slice(1, -1);
+  const all = [own, rest].filter((part) => part !== '').join();
+  return all === '' ? null : `[${all}]`;
+}
+
+/** A subscribe whose id nobody would learn is not made. */
+async function runEth(session: Session, { id, method, params }: RpcCall, log: Logger): Promise<Done> {
+  if (id === null && method === 'eth_subscribe') return { text: null, made: null };
+  const done = await answered(id ?? 'null', log, async () => {
+    const list: unknown = JSON.parse(params);
+    if (!Array.isArray(list)) throw new RequestError(400, 'invalid_params', 'params must be an array');
+    const [first, ...rest]: unknown[] = list;
+    if (typeof first !== 'string') {
+      const what = method === 'eth_subscribe' ? 'the name of a subscription' : 'the id of a subscription';
+      throw new RequestError(400, 'invalid_params', `the first parameter must be ${what}`);
+    }
+    if (method === 'eth_subscribe') return session.subscribe(first, rest);
+    session.unsubscribe(first);
+    return null;
+  });
+  return id === null ? { text: null, made: null } : done;
+}
+
+async function runSignal(session: Session, call: RpcCall | BadCall, log: Logger): Promise<Done> {
+  const id = call.id ?? 'null';
+  if ('error' in call) return { text: errorText(id, call.error), made: null };
+  const params: unknown = JSON.parse(call.params);
+  const list: unknown[] = Array.isArray(params) ? params : [params];
+  if (call.method === 'atlas_subscribe') return answered(id, log, () => session.subscribe(SIGNALS, list));
+  if (call.method === 'atlas_unsubscribe') {
+    return answered(id, log, async () => {
+      if (typeof list[0] !== 'string') {
+        throw new RequestError(400, 'invalid_params', 'the parameter must be the id of a subscription');
+      }
+      session.unsubscribe(list[0]);
+      return null;
+    });
+  }
+  const message = `the method ${call.method.slice(0, 100)} does not exist here; use atlas_subscribe or atlas_unsubscribe`;
+  return { text: errorText(id, { code: RpcCode.methodNotFound, message }), made: null };
+}
+
+async function answered(id: string, log: Logger, run: () => Promise<Subscription | null>): Promise<Done> {
+  try {
+    const made = await run();
+    const result = made === null ? 'true' : `"${made.id}"`;
+    return { text: `{"jsonrpc":"2.0","id":${id},"result":${result}}`, made };
+  } catch (error) {
+    if (!(error instanceof RequestError)) {
+      log.error({ err: error }, 'subscription failed');
+      return { text: errorText(id, { code: RpcCode.internal, message: 'internal error' }), made: null };
+    }
+    const code = CODES[error.code] ?? RpcCode.internal;
+    return { text: errorText(id, { code, message: error.message }), made: null };
+  }
+}
+
+interface Refusal {
+  message: string;
+  retryAfter: number;
+}
+
+function refusalOf(verdict: Verdict): Refusal | null {
+  return verdict.ok ? null : verdict;
+}
+
+function sendRefusal(connection: WsConnection, id: string | null, { message, retryAfter }: Refusal): void {
+  const error = { code: RpcCode.limitExceeded, message, data: { retryAfter } };
+  connection.answer(errorText(id ?? 'null', error));
+}

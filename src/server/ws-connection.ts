@@ -1,0 +1,120 @@
+/** One WebSocket connection of a client. */
+import type { KeyRecord } from '../access/keys.ts';
+import type { Notice } from '../stream/notice.ts';
+import type { Session } from '../stream/session.ts';
+import type { Outlet } from '../stream/subscription.ts';
+import type { WebSocket } from './uws.ts';
+import { Outbox } from './ws-outbox.ts';
+
+export type WsEndpoint = '/ws' | '/ws/signals';
+
+/** Close codes (RFC 6455, section 7.4.1). */
+export const CloseCode = {
+  normal: 1000,
+  goingAway: 1001,
+  unsupportedData: 1003,
+  policy: 1008,
+  tooBig: 1009,
+  tryAgainLater: 1013,
+} as const;
+
+/** What an upgrade leaves with its socket. */
+export interface SocketData {
+  key: KeyRecord;
+  /** The key itself: looked up again with each message, so that a changed or revoked one counts at once. */
+  keyText: string;
+  /** Set when the socket is open. */
+  client?: Client;
+}
+
+export interface Client {
+  connection: WsConnection;
+  session: Session;
+}
+
+export interface ConnectionOptions {
+  endpoint: WsEndpoint;
+  maxBacklogBytes: number;
+  /** Told when the client did not take what it was sent. */
+  onSlow: () => void;
+}
+
+export class WsConnection implements Outlet {
+  readonly endpoint: WsEndpoint;
+  readonly keyId: number;
+  readonly keyText: string;
+  /** Unix milliseconds. */
+  readonly openedAt = Date.now();
+  /** performance.now() of the last sign of life, and of the last ping. */
+  lastSeen = performance.now();
+  lastPing = performance.now();
+  private readonly socket: WebSocket<SocketData>;
+  private readonly outbox: Outbox;
+  private readonly gone = new AbortController();
+  private ending = false;
+
+  constructor(socket: WebSocket<SocketData>, { endpoint, maxBacklogBytes, onSlow }: ConnectionOptions) {
+    const { key, keyText } = socket.getUserData();
+    this.socket = socket;
+    this.endpoint = endpoint;
+    this.keyId = key.id;
+    this.keyText = keyText;
+    this.outbox = new Outbox(socket, maxBacklogBytes, () => {
+      onSlow();
+      this.close(CloseCode.tryAgainLater, 'slow consumer');
+    });
+  }
+
+  /** Aborts when the connection ends: what is still being worked on for it is not needed. */
+  get signal(): AbortSignal {
+    return this.gone.signal;
+  }
+
+  /** Whether the end was decided; what the client still sends is ignored. */
+  get ended(): boolean {
+    return this.ending;
+  }
+
+  get backlog(): number {
+    return this.outbox.backlog;
+  }
+
+  push(notice: Notice, id: Uint8Array): void {
+    this.outbox.notify(notice, id);
+  }
+
+  /** Sends the answer to a call. */
+  answer(text: string | Buffer): void {
+    this.outbox.answer(text);
+  }
+
+  whenDrained(callback: () => void): void {
+    this.outbox.whenDrained(callback);
+  }
+
+  onDrain(): void {
+    this.outbox.onDrain();
+  }
+
+  ping(now: number): void {
+    this.lastPing = now;
+    if (!this.ending) this.socket.ping();
+  }
+
+  /** Ends the connection with a close frame. Takes effect after the present task, so that nobody's loop is disturbed. */
+  close(code: number, reason: string): void {
+    if (this.ending) return;
+    this.ending = true;
+    this.outbox.stop();
+    queueMicrotask(() => {
+      if (!this.gone.signal.aborted) this.socket.end(code, reason);
+    });
+  }
+
+  /** To be called when the socket is closed, whoever did it. */
+  onClosed(): void {
+    this.ending = true;
+    this.outbox.stop();
+    this.gone.abort();
+  }
+}

@@ -1,0 +1,81 @@
+/** All open WebSocket connections: how many a key has, whether they are alive, and ending them. */
+import type { KeyStore } from '../access/keys.ts';
+import type { Session } from '../stream/session.ts';
+import type { LiveSocket } from '../types.ts';
+import { CloseCode, type WsConnection } from './ws-connection.ts';
+
+/** How often signs of life are looked at. */
+const WATCH_MS = 1_000;
+
+export interface ConnectionLimits {
+  max_connections_per_key: number;
+  ping_seconds: number;
+  idle_seconds: number;
+}
+
+export class WsConnections {
+  private readonly limits: ConnectionLimits;
+  private readonly open = new Map<WsConnection, Session>();
+  private readonly perKey = new Map<number, number>();
+  private readonly watch: NodeJS.Timeout;
+  private readonly endKeys: () => void;
+
+  constructor(keys: Pick<KeyStore, 'onChange'>, limits: ConnectionLimits) {
+    this.limits = limits;
+    this.watch = setInterval(() => this.look(performance.now()), WATCH_MS).unref();
+    this.endKeys = keys.onChange(({ invalidated }) => this.revoke(new Set(invalidated)));
+  }
+
+  /** Whether a key may open another connection. */
+  admits(keyId: number): boolean {
+    return (this.perKey.get(keyId) ?? 0) < this.limits.max_connections_per_key;
+  }
+
+  add(connection: WsConnection, session: Session): void {
+    this.open.set(connection, session);
+    this.perKey.set(connection.keyId, (this.perKey.get(connection.keyId) ?? 0) + 1);
+  }
+
+  delete(connection: WsConnection): void {
+    if (!this.open.delete(connection)) return;
+    const left = (this.perKey.get(connection.keyId) ?? 1) - 1;
+    if (left === 0) this.perKey.delete(connection.keyId);
+    else this.perKey.set(connection.keyId, left);
+  }
+
+  /** The open connections, for the operator. */
+  list(): LiveSocket[] {
+    return [...this.open].map(([{ endpoint, keyId, openedAt, backlog }, { topics }]) => ({
+      endpoint,
+      keyId,
+      openedAt,
+      topics,
+      backlogBytes: backlog,
+    }));
+  }
+
+  /** Ends all connections and the watch over them. */
+  close(): void {
+    clearInterval(this.watch);
+    this.endKeys();
+    for (const connection of this.open.keys()) {
+      connection.close(CloseCode.goingAway, 'the server is shutting down');
+    }
+  }
+
+  private revoke(keyIds: ReadonlySet<number>): void {
+    for (const connection of this.open.keys()) {
+      if (keyIds.has(connection.keyId))
+        connection.close(CloseCode.policy, 'the API key is not valid any more');
+    }
+  }
+
+  private look(now: number): void {
+    const { idle_seconds, ping_seconds } = this.limits;
+    for (const connection of this.open.keys()) {
+      if (now - connection.lastSeen > idle_seconds * 1000) {
+        connection.close(CloseCode.normal, `no sign of life for ${idle_seconds} s`);
+      } else if (now - connection.lastPing >= ping_seconds * 1000) connection.ping(now);
+    }
+  }
+}

@@ -1,0 +1,121 @@
+/**
+ * What waits to be sent to one WebSocket. The library is given little more than the system takes at once, so that
+ * what a slow client does not take lies here, shared with other clients, and can be dropped when it is closed.
+ */
+import type { Notice } from '../stream/notice.ts';
+import type { WebSocket } from './uws.ts';
+
+/** Bytes handed to the library between two looks at whether the system took them. */
+const CHUNK_BYTES = 64 * 1024;
+
+type Item = { notice: Notice; id: Uint8Array } | { text: string | Buffer; bytes: number };
+
+/** Those that have something to send at the end of the present task. */
+let waiting: Outbox[] = [];
+
+function flushAll(): void {
+  const outboxes = waiting;
+  waiting = [];
+  for (const outbox of outboxes) outbox.flush();
+}
+
+export class Outbox {
+  private readonly socket: Pick<WebSocket<unknown>, 'send' | 'cork' | 'getBufferedAmount'>;
+  private readonly maxBytes: number;
+  private readonly onOverflow: () => void;
+  private queue: Item[] = [];
+  private queuedBytes = 0;
+  /** Bytes that the library holds because the system did not take them; the rest waits for them. */
+  private unsentBytes = 0;
+  /** Size of the one answer that may go beyond the limit. */
+  private allowance = 0;
+  private scheduled = false;
+  private stopped = false;
+  private drained: (() => void)[] = [];
+
+  /** `onOverflow` is called once, when more than `maxBytes` wait; nothing is sent any more then. */
+  constructor(socket: Outbox['socket'], maxBytes: number, onOverflow: () => void) {
+    this.socket = socket;
+    this.maxBytes = maxBytes;
+    this.onOverflow = onOverflow;
+  }
+
+  /** Bytes that wait. */
+  get backlog(): number {
+    return this.queuedBytes + this.unsentBytes;
+  }
+
+  notify(notice: Notice, id: Uint8Array): void {
+    this.push({ notice, id }, notice.bytes);
+  }
+
+  /** Sends the answer to a call. One answer at a time may be of any size: the client has asked for it. */
+  answer(text: string | Buffer): void {
+    const bytes = Buffer.byteLength(text);
+    if (this.allowance === 0 && this.backlog <= this.maxBytes) this.allowance = bytes;
+    this.push({ text, bytes }, bytes);
+  }
+
+  /** Calls back once nothing waits any more. */
+  whenDrained(callback: () => void): void {
+    if (this.backlog === 0) callback();
+    else if (!this.stopped) this.drained.push(callback);
+  }
+
+  /** To be called when the system took something of what the library held. */
+  onDrain(): void {
+    if (this.stopped) return;
+    this.unsentBytes = this.socket.getBufferedAmount();
+    if (this.unsentBytes === 0) this.flush();
+  }
+
+  /** Drops what waits; nothing is sent from now on. */
+  stop(): void {
+    this.stopped = true;
+    this.queue = [];
+    this.queuedBytes = 0;
+    this.drained = [];
+  }
+
+  flush(): void {
+    this.scheduled = false;
+    let sent = 0;
+    while (!this.stopped && this.unsentBytes === 0 && sent < this.queue.length) {
+      sent = this.sendFrom(sent);
+      this.unsentBytes = this.socket.getBufferedAmount();
+    }
+    this.queue = sent === this.queue.length ? [] : this.queue.slice(sent);
+    if (this.backlog > 0) return;
+    this.allowance = 0;
+    for (const callback of this.drained.splice(0)) callback();
+  }
+
+  /** Hands a chunk to the library, for one packet if it fits; returns the place behind it. */
+  private sendFrom(start: number): number {
+    let at = start;
+    this.socket.cork(() => {
+      for (let bytes = 0; at < this.queue.length && bytes < CHUNK_BYTES; at++) {
+        const item = this.queue[at]!;
+        const size = 'notice' in item ? item.notice.bytes : item.bytes;
+        this.socket.send('notice' in item ? item.notice.messageFor(item.id) : item.text, false);
+        this.queuedBytes -= size;
+        bytes += size;
+      }
+    });
+    return at;
+  }
+
+  private push(item: Item, bytes: number): void {
+    if (this.stopped) return;
+    this.queue.push(item);
+    this.queuedBytes += bytes;
+    if (this.backlog > this.maxBytes + this.allowance) {
+      this.stop();
+      this.onOverflow();
+    } else if (!this.scheduled && this.unsentBytes === 0) {
+      this.scheduled = true;
+      if (waiting.length === 0) queueMicrotask(flushAll);
+      waiting.push(this);
+    }
+  }
+}

@@ -1,0 +1,139 @@
+/** The WebSocket routes: who may connect, and the way of messages in and out. */
+import type { Logger } from '../log.ts';
+import type { Metrics } from '../metrics.ts';
+import { errorText, RpcCode } from '../rpc/errors.ts';
+import type { RpcHandler } from '../rpc/passthrough.ts';
+import type { StreamHub } from '../stream/hub.ts';
+import { type Answer, jsonAnswer, unauthorized } from './answer.ts';
+import { type Gate, keyOf } from './gate.ts';
+import { type HttpMetrics, routeMeter } from './meter.ts';
+import type { Replies } from './reply.ts';
+import type { HttpRequest, HttpResponse, TemplatedApp, us_socket_context_t, WebSocket } from './uws.ts';
+import { type AnswerMessage, ethMessages, signalMessages } from './ws-calls.ts';
+import { type Client, CloseCode, type SocketData, WsConnection, type WsEndpoint } from './ws-connection.ts';
+import type { ConnectionLimits, WsConnections } from './ws-connections.ts';
+
+/** The `[stream]` table of the configuration. */
+export interface StreamSettings extends ConnectionLimits {
+  max_message_bytes: number;
+  max_backlog_bytes: number;
+}
+
+export interface WsRoutes {
+  hub: StreamHub;
+  connections: WsConnections;
+  settings: StreamSettings;
+  rpc: RpcHandler;
+  gate: Gate;
+  replies: Replies;
+  cors: (req: HttpRequest) => string;
+  metrics: HttpMetrics & Pick<Metrics, 'sockets' | 'slowConsumers'>;
+  log: Logger;
+}
+
+/** A message up to so many times the limit is answered with the proper close code; beyond, the library cuts the connection. */
+const HARD_LIMIT = 4;
+/** The library's own limit of silence comes after ours. Its largest is 960. */
+const LIBRARY_IDLE_SECONDS = 8;
+const MAX_LIBRARY_IDLE_SECONDS = 960;
+
+/** Registers both endpoints. */
+export function addWsRoutes(app: TemplatedApp, routes: WsRoutes): void {
+  const { rpc, gate, log } = routes;
+  const calls = { rpc, limiter: gate.limiter, log };
+  addEndpoint(app, routes, '/ws', ethMessages(calls));
+  addEndpoint(app, routes, '/ws/signals', signalMessages(calls));
+}
+
+function addEndpoint(app: TemplatedApp, routes: WsRoutes, endpoint: WsEndpoint, answer: AnswerMessage): void {
+  const { hub, connections, settings, gate, metrics } = routes;
+  const sockets = metrics.sockets.labels(endpoint);
+  const seen = (socket: WebSocket<SocketData>): Client | undefined => {
+    const { client } = socket.getUserData();
+    if (client !== undefined) client.connection.lastSeen = performance.now();
+    return client;
+  };
+
+  app.ws<SocketData>(endpoint, {
+    maxPayloadLength: settings.max_message_bytes * HARD_LIMIT,
+    // The limit is kept by Outbox; the library must never drop a message by itself.
+    maxBackpressure: 0,
+    idleTimeout: Math.min(MAX_LIBRARY_IDLE_SECONDS, settings.idle_seconds + LIBRARY_IDLE_SECONDS),
+    sendPingsAutomatically: false,
+    upgrade: upgradeHandler(routes, endpoint),
+    open(socket) {
+      const connection = new WsConnection(socket, {
+        endpoint,
+        maxBacklogBytes: settings.max_backlog_bytes,
+        onSlow: () => metrics.slowConsumers.inc(),
+      });
+      const session = hub.session(endpoint === '/ws' ? 'eth' : 'signals', connection);
+      socket.getUserData().client = { connection, session };
+      connections.add(connection, session);
+      sockets.inc();
+    },
+    message(socket, message, isBinary) {
+      const client = seen(socket);
+      if (client === undefined || client.connection.ended) return;
+      const { connection } = client;
+      if (isBinary) return connection.close(CloseCode.unsupportedData, 'send text, not binary');
+      if (message.byteLength > settings.max_message_bytes) {
+        return connection.close(CloseCode.tooBig, `message larger than ${settings.max_message_bytes} bytes`);
+      }
+      const key = gate.keys.verify(connection.keyText);
+      if (key === null) return connection.close(CloseCode.policy, 'the API key is not valid any more');
+      const body = Buffer.from(new Uint8Array(message)); // a copy: the library takes the memory back
+      void answer({ ...client, key, body });
+    },
+    drain: (socket) => socket.getUserData().client?.connection.onDrain(),
+    ping: (socket) => void seen(socket),
+    pong: (socket) => void seen(socket),
+    close(socket) {
+      const { client } = socket.getUserData();
+      if (client === undefined) return;
+      connections.delete(client.connection);
+      client.connection.onClosed();
+      client.session.close();
+      sockets.dec();
+    },
+  });
+}
+
+/** Lets in who has a valid key and not too many connections. */
+function upgradeHandler(routes: WsRoutes, endpoint: WsEndpoint) {
+  const { gate, connections, replies, cors, settings } = routes;
+  const meter = routeMeter(routes.metrics, endpoint);
+
+  return (res: HttpResponse, req: HttpRequest, context: us_socket_context_t): void => {
+    const began = performance.now();
+    const refuse = (answer: Answer) =>
+      meter(
+        replies.now(res, () => answer),
+        began,
+      );
+    const keyText = keyOf(req);
+    const key = keyText === '' ? null : gate.keys.verify(keyText);
+    if (key === null) return refuse(unauthorized(cors(req)));
+    if (!connections.admits(key.id)) {
+      return refuse(tooManyConnections(settings.max_connections_per_key, cors(req)));
+    }
+    res.upgrade<SocketData>(
+      { key, keyText },
+      req.getHeader('sec-websocket-key'),
+      firstOf(req.getHeader('sec-websocket-protocol')),
+      req.getHeader('sec-websocket-extensions'),
+      context,
+    );
+    meter(101, began);
+  };
+}
+
+/** The server has to choose one of the protocols that a client offers; none of them means anything here. */
+function firstOf(protocols: string): string {
+  return protocols.split(',', 1)[0]?.trim() ?? '';
+}
+
+function tooManyConnections(limit: number, cors: string): Answer {
+  const message = `connection limit reached: ${limit} per API key`;
+  return jsonAnswer(429, errorText('null', { code: RpcCode.limitExceeded, message }), cors);
+}

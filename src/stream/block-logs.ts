@@ -1,0 +1,81 @@
+/** The logs of one block, asked for by its hash. */
+import { UpstreamError } from '../errors.ts';
+import { backoffMs, pause } from '../lib/backoff.ts';
+import type { RpcClient } from '../upstream/client.ts';
+import { isObject, malformed, show } from '../upstream/reply.ts';
+import type { ChainBlock } from './chain-block.ts';
+import type { NodeLog } from './log-filter.ts';
+
+const RETRY_MIN_MS = 20;
+const RETRY_MAX_MS = 2_000;
+/** Tries until the logs of a block count as not to be had: about ten seconds. */
+const MAX_TRIES = 12;
+/** Tries after which an empty answer is believed although the header speaks of logs. */
+const MAX_EMPTY_TRIES = 6;
+
+/** A log with its text as it goes out. */
+export interface BlockLog extends NodeLog {
+  json: string;
+}
+
+/**
+ * The logs of a block in their order, asked for until the node gives them; null when the chain went on without the
+ * block meanwhile, or the signal aborts. Rejects with UpstreamError when they are not to be had.
+ */
+export async function blockLogs(
+  client: RpcClient,
+  block: ChainBlock,
+  signal: AbortSignal,
+): Promise<BlockLog[] | null> {
+  for (let attempt = 1; ; attempt++) {
+    if (signal.aborted || block.orphaned) return null;
+    try {
+      const logs = readLogs(await client.call('eth_getLogs', [{ blockHash: block.hash }], signal), block);
+      if (logs.length > 0 || !block.hasLogs || attempt === MAX_EMPTY_TRIES) return logs;
+    } catch (error) {
+      if (signal.aborted || block.orphaned) return null;
+      if (!(error instanceof UpstreamError) || attempt === MAX_TRIES) throw error;
+    }
+    await pause(backoffMs(attempt, RETRY_MIN_MS, RETRY_MAX_MS), signal);
+  }
+}
+
+/** Throws UpstreamError; `inconsistent` for logs of another block, which Monad gives when a block was replaced. */
+function readLogs(value: unknown, block: ChainBlock): BlockLog[] {
+  if (!Array.isArray(value)) throw malformed('eth_getLogs', `result is ${show(value)}, not a list`);
+  return value.map((item: unknown) => readLog(item, block));
+}
+
+function readLog(item: unknown, { hash, number }: ChainBlock): BlockLog {
+  const log = nodeLog(item, 'eth_getLogs');
+  if (log.blockHash !== hash) {
+    throw new UpstreamError(
+      'inconsistent',
+      `eth_getLogs: asked for block ${number} (${hash}), got ${log.blockHash}`,
+    );
+  }
+  return { ...log, json: JSON.stringify(item) };
+}
+
+/** What filters look at, in lower case. Throws UpstreamError `malformed` for what is no log. */
+export function nodeLog(item: unknown, what: string): NodeLog {
+  if (!isObject(item)) throw malformed(what, `${show(item)} is not a log`);
+  const { address, topics, blockNumber, blockHash, logIndex } = item;
+  if (
+    typeof address !== 'string' ||
+    typeof blockNumber !== 'string' ||
+    typeof blockHash !== 'string' ||
+    typeof logIndex !== 'string' ||
+    !Array.isArray(topics) ||
+    !topics.every((topic) => typeof topic === 'string')
+  ) {
+    throw malformed(what, `${show(item)} is not a log`);
+  }
+  return {
+    address: address.toLowerCase(),
+    topics: topics.map((topic) => topic.toLowerCase()),
+    blockNumber,
+    blockHash: blockHash.toLowerCase(),
+    logIndex,
+  };
+}

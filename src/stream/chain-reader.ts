@@ -1,0 +1,55 @@
+/** Blocks asked for over HTTP, shaped like those the node announces. */
+import { UpstreamError } from '../errors.ts';
+import { toQuantity } from '../lib/hex.ts';
+import type { RpcClient } from '../upstream/client.ts';
+import { announcedBlock, type ChainBlock, fetchedBlock, membersOf } from './chain-block.ts';
+
+/** Blocks fetched with one request. */
+const BLOCKS_PER_FETCH = 16;
+
+export class ChainReader {
+  private readonly client: RpcClient;
+  private members: ReadonlySet<string> | null = null;
+
+  constructor(client: RpcClient) {
+    this.client = client;
+  }
+
+  /** Reads an announced header and takes note of its members. Throws UpstreamError `malformed`. */
+  announced(value: unknown): ChainBlock {
+    const block = announcedBlock(value);
+    this.members ??= membersOf(value);
+    return block;
+  }
+
+  /** The block of a number or tag. Rejects with UpstreamError, `inconsistent` when the node has none at present. */
+  async block(id: 'latest' | number, signal: AbortSignal): Promise<ChainBlock> {
+    const { method, params } = blockCall(id);
+    return this.read(await this.client.call(method, params, signal), id);
+  }
+
+  /** The blocks of a range, both ends included, in pieces and in order. Rejects with UpstreamError. */
+  async *range(from: number, to: number, signal: AbortSignal): AsyncGenerator<ChainBlock, void, void> {
+    for (let first = from; first <= to; first += BLOCKS_PER_FETCH) {
+      const count = Math.min(BLOCKS_PER_FETCH, to - first + 1);
+      const numbers = Array.from({ length: count }, (_, i) => first + i);
+      const replies = await this.client.batch(numbers.map(blockCall), signal);
+      for (const [i, reply] of replies.entries()) {
+        if ('error' in reply) throw reply.error;
+        yield this.read(reply.result, first + i);
+      }
+    }
+  }
+
+  private read(value: unknown, asked: 'latest' | number): ChainBlock {
+    const block = fetchedBlock(value, 'eth_getBlockByNumber', this.members);
+    if (asked !== 'latest' && block.number !== asked) {
+      throw new UpstreamError('inconsistent', `asked for block ${asked}, got ${block.number}`);
+    }
+    return block;
+  }
+}
+
+function blockCall(id: 'latest' | number) {
+  return { method: 'eth_getBlockByNumber', params: [id === 'latest' ? id : toQuantity(id), false] };
+}

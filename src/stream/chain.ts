@@ -1,0 +1,271 @@
+/**
+ * The newest blocks of the node's chain, each linked to the one before. Whatever the node announces, skips or takes
+ * back, listeners see one chain growing and, on a reorg, shrinking: no block is left out and none comes twice.
+ */
+import { UpstreamError } from '../errors.ts';
+import { backoffMs } from '../lib/backoff.ts';
+import type { Logger } from '../log.ts';
+import type { ChainBlock } from './chain-block.ts';
+import { ChainReader } from './chain-reader.ts';
+import type { NodeSource } from './node-source.ts';
+
+export interface ChainListener {
+  added(block: ChainBlock): void;
+  /** The chain goes on without these; the oldest first. */
+  removed(blocks: readonly ChainBlock[]): void;
+  /** What was told before does not hold and cannot be taken back: a reorg deeper than the blocks that are known. */
+  lost(): void;
+}
+
+export interface ChainOptions {
+  source: NodeSource;
+  /** Milliseconds between looks at the node's head while nothing announces it. */
+  pollMs: number;
+  log: Logger;
+}
+
+/** Blocks kept: more than any chain reorganises, and over a minute of the fastest. */
+export const MAX_BLOCKS = 256;
+/** Blocks loaded at the start, so that a reorg right after it finds its fork. */
+const FIRST_BLOCKS = 32;
+/** Announced heads that may wait; what is dropped beyond is fetched. */
+const MAX_ANNOUNCED = 64;
+/** Milliseconds between looks while heads are announced: an announcement may get lost without the connection breaking. */
+const CHECK_MS = 2_000;
+/** How long the chain is followed on without users: clients come back. */
+const LINGER_MS = 30_000;
+const RETRY_MIN_MS = 50;
+const RETRY_MAX_MS = 5_000;
+
+export class Chain {
+  private readonly options: ChainOptions;
+  private readonly reader: ChainReader;
+  private readonly listeners: ChainListener[] = [];
+  private users = 0;
+  /** Set while the chain is followed. */
+  private following: { stop: AbortController; ready: Promise<void> } | null = null;
+  private linger: NodeJS.Timeout | undefined;
+  /** Linked one to the next, the oldest first. */
+  private blocks: ChainBlock[] = [];
+  private announced: ChainBlock[] = [];
+  private running = false;
+  private failures = 0;
+  private nextLook: NodeJS.Timeout | undefined;
+  /** A look showed a new head, and nothing was announced since. */
+  private unannounced = false;
+
+  constructor(options: ChainOptions) {
+    this.options = options;
+    this.reader = new ChainReader(options.source.client);
+  }
+
+  listen(listener: ChainListener): void {
+    this.listeners.push(listener);
+  }
+
+  /** The newest block that listeners were told of, or that was there when following began. */
+  get tip(): ChainBlock | undefined {
+    return this.blocks.at(-1);
+  }
+
+  /** The blocks known from a height on, the oldest first. */
+  from(number: number): ChainBlock[] {
+    return this.blocks.slice(Math.max(0, number - (this.blocks[0]?.number ?? 0)));
+  }
+
+  /**
+   * Follows the chain at least until the returned function is called. From the moment it resolves on, every later
+   * block is told to the listeners. Rejects with UpstreamError when the node's head cannot be had.
+   */
+  async use(): Promise<() => void> {
+    this.users++;
+    clearTimeout(this.linger);
+    try {
+      this.following ??= this.follow();
+      await this.following.ready;
+    } catch (error) {
+      this.leave();
+      throw error;
+    }
+    let using = true;
+    return () => {
+      if (using) this.leave();
+      using = false;
+    };
+  }
+
+  close(): void {
+    clearTimeout(this.linger);
+    this.following?.stop.abort();
+    this.following = null;
+  }
+
+  private leave(): void {
+    this.users--;
+    if (this.users === 0) this.linger = setTimeout(() => this.close(), LINGER_MS).unref();
+  }
+
+  private follow(): { stop: AbortController; ready: Promise<void> } {
+    const stop = new AbortController();
+    const { signal } = stop;
+    const { source, log } = this.options;
+    const endListening = source.onConnection(() => this.scheduleLook(signal, 0));
+    const endHeads = source.feed?.subscribe(
+      ['newHeads'],
+      (head) => this.hear(head, signal),
+      (error) => log.warn({ err: error }, 'the node announces no heads, polling instead'),
+    );
+    signal.addEventListener('abort', () => {
+      endListening();
+      endHeads?.();
+      clearTimeout(this.nextLook);
+      this.blocks = [];
+      this.announced = [];
+    });
+    const ready = this.begin(signal).catch((error: unknown) => {
+      stop.abort();
+      this.following = null;
+      throw error;
+    });
+    return { stop, ready };
+  }
+
+  private async begin(signal: AbortSignal): Promise<void> {
+    await this.loadTip(signal);
+    this.scheduleLook(signal);
+    void this.run(signal);
+  }
+
+  /** The head and the blocks before it, as far back as they are one chain. */
+  private async loadTip(signal: AbortSignal): Promise<void> {
+    const head = await this.reader.block('latest', signal);
+    const first = Math.max(0, head.number - FIRST_BLOCKS + 1);
+    const chain: ChainBlock[] = [];
+    for await (const block of this.reader.range(first, head.number - 1, signal)) chain.push(block);
+    chain.push(head);
+    const broken = chain.findLastIndex((block, i) => i > 0 && block.parentHash !== chain[i - 1]?.hash);
+    this.blocks = chain.slice(Math.max(0, broken));
+  }
+
+  private hear(value: unknown, signal: AbortSignal): void {
+    try {
+      const head = this.reader.announced(value);
+      this.unannounced = false;
+      this.announce(head, signal);
+    } catch (error) {
+      if (!(error instanceof UpstreamError)) throw error;
+      this.options.log.warn({ err: error }, 'the node announced something that is no head');
+    }
+  }
+
+  private announce(head: ChainBlock, signal: AbortSignal): void {
+    this.announced.push(head);
+    if (this.announced.length > MAX_ANNOUNCED) this.announced.shift();
+    void this.run(signal);
+  }
+
+  /** Brings the chain to each announced head, one after the other. */
+  private async run(signal: AbortSignal): Promise<void> {
+    if (this.running || this.blocks.length === 0) return;
+    this.running = true;
+    try {
+      for (let head = this.announced.shift(); head !== undefined; head = this.announced.shift()) {
+        await this.reach(head, signal);
+        this.failures = 0;
+      }
+    } catch (error) {
+      if (!signal.aborted) this.retry(error, signal);
+    } finally {
+      this.running = false;
+    }
+  }
+
+  private retry(error: unknown, signal: AbortSignal): void {
+    if (!(error instanceof UpstreamError)) throw error;
+    this.announced = [];
+    this.failures++;
+    // Once is nothing: the chain may change while it is asked for.
+    if (this.failures === 2) this.options.log.warn({ err: error }, 'cannot follow the heads of the node');
+    this.scheduleLook(signal, backoffMs(this.failures, RETRY_MIN_MS, RETRY_MAX_MS));
+  }
+
+  private async reach(head: ChainBlock, signal: AbortSignal): Promise<void> {
+    const oldest = this.blocks[0];
+    // A head below what is known says nothing: the node may be behind for a while.
+    if (oldest === undefined || head.number < oldest.number || this.at(head.number)?.hash === head.hash)
+      return;
+    const linksDirectly = this.at(head.number - 1)?.hash === head.parentHash;
+    const fork = linksDirectly ? head.number - 1 : await this.forkBelow(head, signal);
+    if (fork === null) return this.lose(signal);
+    this.cut(fork);
+    for await (const block of this.reader.range(fork + 1, head.number - 1, signal)) this.add(block);
+    this.add(head);
+  }
+
+  /** The newest known block that is on the head's chain; null when none is. */
+  private async forkBelow(head: ChainBlock, signal: AbortSignal): Promise<number | null> {
+    const oldest = this.blocks[0]?.number ?? 0;
+    for (let number = Math.min(head.number - 1, this.tip?.number ?? 0); number >= oldest; number--) {
+      const isParent = number === head.number - 1;
+      const hash = isParent ? head.parentHash : (await this.reader.block(number, signal)).hash;
+      if (this.at(number)?.hash === hash) return number;
+    }
+    return null;
+  }
+
+  private add(block: ChainBlock): void {
+    if (block.parentHash !== this.tip?.hash) {
+      throw new UpstreamError(
+        'inconsistent',
+        `block ${block.number} of the node does not follow its last one`,
+      );
+    }
+    this.blocks.push(block);
+    if (this.blocks.length > MAX_BLOCKS) this.blocks.shift();
+    for (const listener of this.listeners) listener.added(block);
+  }
+
+  /** Takes off every block above `to`. */
+  private cut(to: number): void {
+    const first = this.blocks.findIndex((block) => block.number > to);
+    if (first < 0) return;
+    const removed = this.blocks.splice(first);
+    for (const block of removed) block.orphaned = true;
+    for (const listener of this.listeners) listener.removed(removed);
+  }
+
+  private async lose(signal: AbortSignal): Promise<void> {
+    this.options.log.warn(
+      { tip: this.tip?.number },
+      'the chain was reorganised deeper than streams can take back',
+    );
+    for (const listener of this.listeners) listener.lost();
+    await this.loadTip(signal);
+  }
+
+  private at(number: number): ChainBlock | undefined {
+    return this.blocks[number - (this.blocks[0]?.number ?? 0)];
+  }
+
+  private scheduleLook(signal: AbortSignal, afterMs?: number): void {
+    if (signal.aborted) return;
+    clearTimeout(this.nextLook);
+    const { source, pollMs } = this.options;
+    const wait = afterMs ?? (source.feed?.connected ? Math.max(CHECK_MS, pollMs) : pollMs);
+    this.nextLook = setTimeout(() => void this.look(signal), wait).unref();
+  }
+
+  /** Asks for the head. When one that was seen so is still not announced by the next look, the announcements are begun anew. */
+  private async look(signal: AbortSignal): Promise<void> {
+    const { feed } = this.options.source;
+    try {
+      if (this.unannounced && feed?.connected) feed.reconnect('a head was not announced');
+      const head = await this.reader.block('latest', signal);
+      this.unannounced = this.at(head.number)?.hash !== head.hash;
+      this.announce(head, signal);
+    } catch (error) {
+      if (!signal.aborted && !(error instanceof UpstreamError)) throw error;
+    }
+    this.scheduleLook(signal);
+  }
+}

@@ -1,0 +1,43 @@
+/** `newHeads`: every block of the chain in order; after a reorg every block of the new branch. */
+import type { Chain, ChainListener } from './chain.ts';
+import type { ChainBlock } from './chain-block.ts';
+import { Notice } from './notice.ts';
+import { orUnavailable } from './refusals.ts';
+import type { End } from './session.ts';
+import type { Subscription } from './subscription.ts';
+
+export class Heads implements ChainListener {
+  private readonly chain: Chain;
+  private readonly subscriptions = new Set<Subscription>();
+
+  constructor(chain: Chain) {
+    this.chain = chain;
+    chain.listen(this);
+  }
+
+  async open(subscription: Subscription): Promise<End> {
+    const leave = await orUnavailable(this.chain.use());
+    this.subscriptions.add(subscription);
+    return () => {
+      this.subscriptions.delete(subscription);
+      leave();
+    };
+  }
+
+  added({ json }: ChainBlock): void {
+    if (this.subscriptions.size === 0) return;
+    const notice = new Notice('eth_subscription', json);
+    for (const subscription of this.subscriptions) subscription.push(notice);
+  }
+
+  removed(): void {
+    // geth and reth announce what comes instead, not what goes.
+  }
+
+  lost(): void {
+    for (const { outlet } of this.subscriptions) outlet.close(1013, DEEP_REORG);
+  }
+}
+
+/** Why a connection ends whose client was told what no longer holds. */
+export const DEEP_REORG = 'reorg deeper than the stream can take back; reconnect and reload';

@@ -1,0 +1,76 @@
+/** Who wants a log, without asking every subscriber: filters are found by the address or the first topic they name. */
+import { type LogFilter, matchesLog, type NodeLog } from './log-filter.ts';
+import type { Subscription } from './subscription.ts';
+
+export interface LogSubscriber {
+  readonly filter: LogFilter;
+  readonly subscription: Subscription;
+  /** Blocks are counted as they are told of; this is the last one from before the subscription. */
+  readonly since: number;
+}
+
+export class LogSubscribers {
+  private readonly byAddress = new Map<string, Set<LogSubscriber>>();
+  /** Those that name no address but a first topic. */
+  private readonly byTopic = new Map<string, Set<LogSubscriber>>();
+  private readonly others = new Set<LogSubscriber>();
+  private readonly everyone = new Set<LogSubscriber>();
+
+  get all(): ReadonlySet<LogSubscriber> {
+    return this.everyone;
+  }
+
+  add(subscriber: LogSubscriber): void {
+    this.everyone.add(subscriber);
+    for (const place of this.places(subscriber)) place.add(subscriber);
+  }
+
+  delete(subscriber: LogSubscriber): void {
+    this.everyone.delete(subscriber);
+    this.others.delete(subscriber);
+    remove(this.byAddress, subscriber.filter.addresses, subscriber);
+    remove(this.byTopic, subscriber.filter.topics[0] ?? null, subscriber);
+  }
+
+  /** Calls back with each subscriber whose filter a log of block `blockNumber` passes. */
+  forEachMatch(log: NodeLog, blockNumber: number, found: (subscriber: LogSubscriber) => void): void {
+    for (const candidates of [
+      this.byAddress.get(log.address),
+      this.byTopic.get(log.topics[0] ?? ''),
+      this.others,
+    ]) {
+      if (candidates === undefined) continue;
+      for (const subscriber of candidates) {
+        if (matchesLog(subscriber.filter, log, blockNumber)) found(subscriber);
+      }
+    }
+  }
+
+  private places({ filter }: LogSubscriber): Set<LogSubscriber>[] {
+    if (filter.addresses !== null)
+      return [...filter.addresses].map((address) => placeOf(this.byAddress, address));
+    const first = filter.topics[0] ?? null;
+    return first === null ? [this.others] : [...first].map((topic) => placeOf(this.byTopic, topic));
+  }
+}
+
+function placeOf(map: Map<string, Set<LogSubscriber>>, key: string): Set<LogSubscriber> {
+  let place = map.get(key);
+  if (place === undefined) {
+    place = new Set();
+    map.set(key, place);
+  }
+  return place;
+}
+
+function remove(
+  map: Map<string, Set<LogSubscriber>>,
+  keys: ReadonlySet<string> | null,
+  subscriber: LogSubscriber,
+): void {
+  for (const key of keys ?? []) {
+    const place = map.get(key);
+    place?.delete(subscriber);
+    if (place?.size === 0) map.delete(key);
+  }
+}

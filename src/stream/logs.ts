@@ -1,0 +1,193 @@
+/**
+ * `logs`: the logs of every block in order, fetched once per block for all subscribers. On a reorg those of the
+ * blocks that go are told again with `removed: true`, the oldest block first as geth does, then those of the new ones.
+ */
+import { UpstreamError } from '../errors.ts';
+import type { Logger } from '../log.ts';
+import type { RpcClient } from '../upstream/client.ts';
+import { type BlockLog, blockLogs } from './block-logs.ts';
+import { type Chain, type ChainListener, MAX_BLOCKS } from './chain.ts';
+import type { ChainBlock } from './chain-block.ts';
+import { DEEP_REORG } from './heads.ts';
+import type { LogFilter } from './log-filter.ts';
+import { type LogSubscriber, LogSubscribers } from './log-subscribers.ts';
+import { Notice } from './notice.ts';
+import { orUnavailable } from './refusals.ts';
+import type { End } from './session.ts';
+import type { Subscription } from './subscription.ts';
+
+/** Blocks whose logs are asked for at the same time, while a gap is caught up with. */
+const MAX_FETCHES = 8;
+/** Text of delivered logs that is kept so that they can be taken back, bytes. */
+const MAX_DELIVERED_BYTES = 16 * 2 ** 20;
+
+interface Added {
+  kind: 'added';
+  block: ChainBlock;
+  turn: number;
+  fetched?: Promise<BlockLog[] | null>;
+}
+
+interface Removed {
+  kind: 'removed';
+  blocks: readonly ChainBlock[];
+}
+
+/** What of a block was pushed to anyone; `logs` is null when it was too much to keep. */
+interface Delivered {
+  turn: number;
+  logs: BlockLog[] | null;
+  bytes: number;
+}
+
+export class Logs implements ChainListener {
+  private readonly chain: Chain;
+  private readonly client: RpcClient;
+  private readonly log: Logger;
+  private readonly stop = new AbortController();
+  private readonly subscribers = new LogSubscribers();
+  private events: (Added | Removed)[] = [];
+  private running = false;
+  /** Counts the blocks told of. */
+  private turn = 0;
+  private fetches = 0;
+  private readonly delivered = new Map<string, Delivered>();
+  private deliveredBytes = 0;
+
+  constructor(chain: Chain, client: RpcClient, log: Logger) {
+    this.chain = chain;
+    this.client = client;
+    this.log = log;
+    chain.listen(this);
+  }
+
+  async open(filter: LogFilter, subscription: Subscription): Promise<End> {
+    const leave = await orUnavailable(this.chain.use());
+    const subscriber = { filter, subscription, since: this.turn };
+    this.subscribers.add(subscriber);
+    return () => {
+      this.subscribers.delete(subscriber);
+      leave();
+    };
+  }
+
+  close(): void {
+    this.stop.abort();
+  }
+
+  added(block: ChainBlock): void {
+    this.turn++;
+    if (this.subscribers.all.size === 0) return;
+    this.enqueue({ kind: 'added', block, turn: this.turn });
+  }
+
+  removed(blocks: readonly ChainBlock[]): void {
+    if (this.subscribers.all.size > 0) this.enqueue({ kind: 'removed', blocks });
+  }
+
+  lost(): void {
+    this.closeAll(1013, DEEP_REORG);
+    this.delivered.clear();
+    this.deliveredBytes = 0;
+  }
+
+  private enqueue(event: Added | Removed): void {
+    this.events.push(event);
+    this.fetchAhead();
+    void this.run();
+  }
+
+  private fetchAhead(): void {
+    for (const event of this.events) {
+      if (this.fetches >= MAX_FETCHES) return;
+      if (event.kind === 'added') this.fetch(event);
+    }
+  }
+
+  private fetch(event: Added): Promise<BlockLog[] | null> {
+    if (event.fetched === undefined) {
+      this.fetches++;
+      event.fetched = blockLogs(this.client, event.block, this.stop.signal).finally(() => this.fetches--);
+      event.fetched.catch(() => undefined); // `deliver` awaits it when the block's turn comes
+    }
+    return event.fetched;
+  }
+
+  private async run(): Promise<void> {
+    if (this.running) return;
+    this.running = true;
+    for (let event = this.events[0]; event !== undefined; event = this.events[0]) {
+      if (event.kind === 'removed') this.withdraw(event.blocks);
+      else await this.deliver(event);
+      this.events.shift();
+      this.fetchAhead();
+    }
+    this.running = false;
+  }
+
+  private async deliver(event: Added): Promise<void> {
+    const { block, turn } = event;
+    try {
+      const logs = await this.fetch(event);
+      if (logs !== null && !block.orphaned) this.push(block, turn, logs);
+    } catch (error) {
+      if (!(error instanceof UpstreamError)) throw error;
+      this.log.error({ err: error, block: block.number }, 'the logs of a block cannot be had');
+      this.closeAll(1011, `the node does not give the logs of block ${block.number}`);
+    }
+  }
+
+  private push(block: ChainBlock, turn: number, logs: readonly BlockLog[]): void {
+    const pushed = logs.filter((log) => this.tell(log, log.json, block.number, turn));
+    if (pushed.length === 0) return;
+    const bytes = pushed.reduce((sum, { json }) => sum + json.length, 0);
+    this.delivered.set(block.hash, { turn, logs: pushed, bytes });
+    this.deliveredBytes += bytes;
+    this.forget();
+  }
+
+  private withdraw(blocks: readonly ChainBlock[]): void {
+    for (const { hash, number } of blocks) {
+      const delivered = this.delivered.get(hash);
+      if (delivered === undefined) continue;
+      if (delivered.logs === null) return this.lost();
+      for (const log of delivered.logs) this.tell(log, removedJson(log), number, delivered.turn);
+      this.deliveredBytes -= delivered.bytes;
+      this.delivered.delete(hash);
+    }
+  }
+
+  /** Pushes a log to those who want it and were there at its turn. Returns whether there were any. */
+  private tell(log: BlockLog, json: string, blockNumber: number, turn: number): boolean {
+    let notice: Notice | undefined;
+    this.subscribers.forEachMatch(log, blockNumber, ({ since, subscription }: LogSubscriber) => {
+      if (since >= turn) return;
+      notice ??= new Notice('eth_subscription', json);
+      subscription.push(notice);
+    });
+    return notice !== undefined;
+  }
+
+  /** Lets go of what is too old to be taken back, and of the text of the oldest when there is too much. */
+  private forget(): void {
+    for (const [hash, { bytes }] of this.delivered) {
+      if (this.delivered.size <= MAX_BLOCKS) break;
+      this.deliveredBytes -= bytes;
+      this.delivered.delete(hash);
+    }
+    for (const delivered of this.delivered.values()) {
+      if (this.deliveredBytes <= MAX_DELIVERED_BYTES) break;
+      this.deliveredBytes -= delivered.bytes;
+      delivered.logs = null;
+      delivered.bytes = 0;
+    }
+  }
+
+  private closeAll(code: number, reason: string): void {
+    for (const { subscription } of this.subscribers.all) subscription.outlet.close(code, reason);
+  }
+}
+
+function removedJson({ json }: BlockLog): string {
+  return JSON.stringify({ ...JSON.parse(json), removed: true });
+}

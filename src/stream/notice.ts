@@ -1,0 +1,49 @@
+/**
+ * Notifications serialised once for all their receivers. Only the subscription's id differs from one receiver to the
+ * next, and ids are all of one length, so the id is written into the finished message just before it is sent.
+ */
+import { randomBytes } from 'node:crypto';
+
+/** `0x` and 32 hex digits. */
+const ID_CHARS = 34;
+const ID_PLACE = Buffer.alloc(ID_CHARS, '0').toString();
+
+/** A new subscription id: 16 random bytes, leading zeros kept. */
+export function newSubscriptionId(): string {
+  return `0x${randomBytes(16).toString('hex')}`;
+}
+
+/** The method of a notification, by endpoint. */
+export type NotificationMethod = 'eth_subscription' | 'atlas_subscription';
+
+const HEADS: Record<NotificationMethod, string> = {
+  eth_subscription: head('eth_subscription'),
+  atlas_subscription: head('atlas_subscription'),
+};
+
+function head(method: NotificationMethod): string {
+  return `{"jsonrpc":"2.0","method":"${method}","params":{"subscription":"`;
+}
+
+export class Notice {
+  private readonly message: Buffer;
+  private readonly idAt: number;
+
+  /** `result` is JSON text. */
+  constructor(method: NotificationMethod, result: string) {
+    const start = HEADS[method];
+    this.idAt = start.length;
+    this.message = Buffer.from(`${start}${ID_PLACE}","result":${result}}}`);
+  }
+
+  /** Length of the message in bytes. */
+  get bytes(): number {
+    return this.message.length;
+  }
+
+  /** The message for the subscription with this id (as ASCII bytes). The same memory each time: send it before the next call. */
+  messageFor(id: Uint8Array): Buffer {
+    this.message.set(id, this.idAt);
+    return this.message;
+  }
+}

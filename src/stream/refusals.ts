@@ -1,0 +1,29 @@
+/** What a subscribe can be refused for. The codes are told apart where the answer is written. */
+import { RequestError, UpstreamError } from '../errors.ts';
+
+export function invalidParams(message: string): RequestError {
+  return new RequestError(400, 'invalid_params', message);
+}
+
+export function unknownSubscription(name: string): RequestError {
+  return new RequestError(400, 'unknown_subscription', `no "${name.slice(0, 64)}" subscription here`);
+}
+
+export function subscriptionNotFound(): RequestError {
+  return new RequestError(404, 'not_found', 'subscription not found');
+}
+
+export function subscriptionLimit(): RequestError {
+  return new RequestError(429, 'limit_exceeded', 'subscription limit reached');
+}
+
+/** Awaits what a subscription needs of the node; a node that does not answer is a RequestError `upstream`. */
+export async function orUnavailable<T>(answer: Promise<T>): Promise<T> {
+  try {
+    return await answer;
+  } catch (error) {
+    if (!(error instanceof UpstreamError)) throw error;
+    const message = error.reason === 'timeout' ? 'upstream timeout' : 'upstream unavailable';
+    throw new RequestError(502, 'upstream', message);
+  }
+}

@@ -1,0 +1,128 @@
+/** What is told of a transfer: the payloads of `wallet_transfers` and of signals as JSON text. */
+import { isoSeconds } from '../lib/time.ts';
+import { weiToCoin } from '../lib/units.ts';
+import type { EventRow } from '../query/events.ts';
+import { isNative, KIND_NAMES, Kind } from '../types.ts';
+
+const NATIVE_DECIMALS = 18;
+
+export type Direction = 'in' | 'out';
+
+/** The four events of signals. */
+export const SIGNAL_EVENTS = [
+  'wallet_funded',
+  'wallet_native_out',
+  'wallet_token_buy',
+  'wallet_token_sell',
+] as const;
+export type SignalEvent = (typeof SIGNAL_EVENTS)[number];
+
+/** What is the same for all transfers of a chain. */
+export interface ChainFacts {
+  chainId: number;
+  nativeSymbol: string;
+}
+
+/** The event that a transfer is to the wallet on one side of it. */
+export function signalEvent(row: EventRow, direction: Direction): SignalEvent {
+  if (isNative(row.kind)) return direction === 'in' ? 'wallet_funded' : 'wallet_native_out';
+  return direction === 'in' ? 'wallet_token_buy' : 'wallet_token_sell';
+}
+
+/** The payload of `wallet_transfers`. */
+export function transferJson(
+  row: EventRow,
+  direction: Direction,
+  removed: boolean,
+  facts: ChainFacts,
+): string {
+  const native = isNative(row.kind);
+  return JSON.stringify({
+    id: row.id,
+    blockNumber: row.blockNumber,
+    txHash: `0x${row.txHash}`,
+    assetType: native ? 'native' : kindName(row.kind),
+    transferType: kindName(row.kind),
+    tokenAddress: native ? null : `0x${row.token}`,
+    tokenId: tokenId(row),
+    symbol: native ? facts.nativeSymbol : null,
+    decimals: native ? NATIVE_DECIMALS : null,
+    from: `0x${row.from}`,
+    to: `0x${row.to}`,
+    amount: amount(row).toString(),
+    direction,
+    timestamp: isoSeconds(row.timestamp),
+    logIndex: row.logIndex,
+    ...(removed && { removed }),
+  });
+}
+
+/** The payload of a signal pushed at `now` (Unix milliseconds). */
+export function signalJson(
+  row: EventRow,
+  direction: Direction,
+  removed: boolean,
+  facts: ChainFacts,
+  now: number,
+): string {
+  const native = isNative(row.kind);
+  const ageMs = Math.max(0, now - row.timestamp * 1000);
+  const units = amount(row);
+  return JSON.stringify({
+    id: row.id,
+    event: signalEvent(row, direction),
+    direction,
+    wallet: `0x${direction === 'in' ? row.to : row.from}`,
+    from: `0x${row.from}`,
+    to: `0x${row.to}`,
+    tokenAddress: native ? null : `0x${row.token}`,
+    tokenId: tokenId(row),
+    symbol: native ? facts.nativeSymbol : null,
+    amount: native ? null : units.toString(),
+    valueWei: native ? units.toString() : null,
+    value_mon: native ? weiToCoin(units) : null,
+    txHash: `0x${row.txHash}`,
+    blockNumber: row.blockNumber,
+    blockHash: `0x${row.blockHash}`,
+    logIndex: row.logIndex,
+    eventIndex: row.eventIndex,
+    timestamp: isoSeconds(row.timestamp),
+    transferType: kindName(row.kind),
+    chainId: facts.chainId,
+    received_at: new Date(now).toISOString(),
+    received_at_ms: now,
+    funding_age_ms: ageMs,
+    funding_age: duration(ageMs),
+    ...(removed && { removed }),
+  });
+}
+
+/** A span of time for people: its two largest units, such as `1s`, `2m 5s`, `3h 0m` or `4d 2h`. */
+export function duration(ms: number): string {
+  const seconds = Math.floor(ms / 1000);
+  const minutes = Math.floor(seconds / 60);
+  const hours = Math.floor(minutes / 60);
+  if (minutes === 0) return `${seconds}s`;
+  if (hours === 0) return `${minutes}m ${seconds % 60}s`;
+  if (hours < 24) return `${hours}h ${minutes % 60}m`;
+  return `${Math.floor(hours / 24)}d ${hours % 24}h`;
+}
+
+function amount(row: EventRow): bigint {
+  return row.kind === Kind.erc721 ? 1n : integer(row.amount);
+}
+
+function tokenId(row: EventRow): string | null {
+  return row.kind === Kind.erc721 || row.kind === Kind.erc1155 ? integer(row.tokenNumber).toString() : null;
+}
+
+/** The integer of big-endian hex digits; none is zero. */
+function integer(hexDigits: string): bigint {
+  return hexDigits === '' ? 0n : BigInt(`0x${hexDigits}`);
+}
+
+function kindName(kind: number): string {
+  const name = KIND_NAMES[kind];
+  if (name === undefined) throw new Error(`the index holds a transfer of the unknown kind ${kind}`);
+  return name;
+}

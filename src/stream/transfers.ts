@@ -1,0 +1,304 @@
+/**
+ * Transfers as they are committed, to whoever watches them: first what the index holds from a block on, where that
+ * is asked for, then live, then again as removed what a reorg takes back.
+ *
+ * Data is read from the index, told where by the writer's watermarks. The index may already be ahead of the last
+ * watermark, even rolled back, so everything is read in turns whose snapshot holds the very block that the watermark
+ * named: ids up to its end then mean what they meant to the writer. Otherwise reading waits; the watermark that
+ * explains the difference is on its way.
+ */
+import type { Logger } from '../log.ts';
+import type { CommitEnds } from '../query/commits.ts';
+import type { EventRow } from '../query/events.ts';
+import type { BlockRef, Watermark } from '../types.ts';
+import { DEEP_REORG } from './heads.ts';
+import { PushedTransfers } from './pushed.ts';
+import { replay } from './replay.ts';
+import type { End, StreamMetrics } from './session.ts';
+import type { TransferReads } from './transfer-reads.ts';
+import { WatchIndex } from './watch-index.ts';
+import { TransferEvent, type Watcher } from './watcher.ts';
+
+/** How long one turn of the event loop is held, milliseconds. */
+const TURN_MS = 4;
+/** Transfers looked at by id at a time, and read whole at a time. */
+const SCANNED_PER_STEP = 1_000;
+const ROWS_PER_STEP = 100;
+/** New wallets compared at a time. */
+const WALLETS_PER_STEP = 2_000;
+/** A replay waits while its client has more than this to take, bytes. */
+const REPLAY_BACKLOG = 256 * 1024;
+
+export interface TransfersOptions {
+  reads: TransferReads;
+  /** Symbol of the chain's own coin. */
+  nativeSymbol: string;
+  metrics: StreamMetrics;
+  log: Logger;
+}
+
+/** A watcher that is being told of the past. */
+interface Replaying {
+  watcher: Watcher;
+  steps: Generator<EventRow[], void, void> | null;
+  /** Where `steps` ends. */
+  below: number;
+  /** For the subscribe reply, or for the client to take what it has. */
+  waiting: boolean;
+}
+
+export class Transfers {
+  private readonly options: TransfersOptions;
+  private readonly reads: TransferReads;
+  /** Those that follow live. */
+  private readonly live = new WatchIndex();
+  private readonly replaying = new Set<Replaying>();
+  private readonly pushed = new PushedTransfers();
+  /** The last block of the last watermark; null while the index is empty. */
+  private tip: BlockRef | null;
+  /** When the last commit was made, and the last one of which something was told that is not measured yet; Unix milliseconds. */
+  private committedAt: number | null = null;
+  private toldSince: number | null = null;
+  /** First transfer that was not told live; undefined while nobody follows. */
+  private next: number | undefined;
+  /** Wallets up to this id were compared with the watched addresses. */
+  private knownWallets = 0;
+  /** Lowest block rolled back to since ids were last put right. */
+  private cut: number | null = null;
+  private waiting: (() => void)[] = [];
+  private scheduled = false;
+  private closed = false;
+  private chainId: number | undefined;
+
+  /** To be made before the writer starts, so that no watermark is missed. */
+  constructor(options: TransfersOptions) {
+    this.options = options;
+    this.reads = options.reads;
+    this.tip = this.reads.lastBlock();
+  }
+
+  /** Begins to tell a watcher: of everything from `fromBlock` on when `replayed`, else of what is committed from now on. */
+  async open(watcher: Watcher, replayed: boolean): Promise<End> {
+    const ends = await this.nextVerifiedTurn();
+    if (replayed) {
+      watcher.next = this.reads.endsUpTo(watcher.fromBlock - 1).lastTransfer + 1;
+      this.beginReplay(watcher);
+    } else {
+      watcher.next = ends.lastTransfer + 1;
+      this.join(watcher, ends);
+    }
+    return () => this.end(watcher);
+  }
+
+  /** Takes note of a commit or a rollback. To be called with every watermark, after the snapshot was let go. */
+  onWatermark(mark: Watermark): void {
+    if (mark.kind === 'committed') {
+      this.tip = { number: mark.to, hash: mark.hash };
+      this.committedAt = mark.committedAt;
+    } else {
+      this.tip = mark.hash === null ? null : { number: mark.to, hash: mark.hash };
+      this.cut = Math.min(this.cut ?? mark.to, mark.to);
+      this.withdraw(mark.to);
+    }
+    for (const resume of this.waiting.splice(0)) resume();
+    this.turn();
+  }
+
+  close(): void {
+    this.closed = true;
+  }
+
+  private beginReplay(watcher: Watcher): void {
+    const entry: Replaying = { watcher, steps: null, below: 0, waiting: true };
+    this.replaying.add(entry);
+    watcher.subscription.onRelease(() => this.resume(entry));
+  }
+
+  private resume(entry: Replaying): void {
+    entry.waiting = false;
+    this.schedule();
+  }
+
+  private join(watcher: Watcher, ends: CommitEnds): void {
+    if (!this.live.hasUnknown) this.knownWallets = ends.lastWallet;
+    this.live.add(watcher, this.reads.walletId);
+    this.next ??= watcher.next;
+  }
+
+  private end(watcher: Watcher): void {
+    watcher.ended = true;
+    this.live.delete(watcher);
+    for (const entry of this.replaying) if (entry.watcher === watcher) this.replaying.delete(entry);
+    if (this.live.all.size === 0) this.next = undefined;
+    if (this.live.all.size + this.replaying.size === 0) this.pushed.clear();
+  }
+
+  /** The ends of the commit that the last watermark named, if that is what this turn reads; ids are valid up to them. */
+  private verify(): CommitEnds | undefined {
+    this.reads.snapshot.head();
+    const ends = this.tip === null ? { lastTransfer: 0, lastWallet: 0 } : this.reads.commitEnds(this.tip);
+    if (ends !== undefined && this.cut !== null) this.putRight(this.reads.endsUpTo(this.cut));
+    return ends;
+  }
+
+  /** After a rollback: ids above these will be, or were, given anew. */
+  private putRight({ lastTransfer, lastWallet }: CommitEnds): void {
+    this.cut = null;
+    const first = lastTransfer + 1;
+    if (this.next !== undefined) this.next = Math.min(this.next, first);
+    this.knownWallets = Math.min(this.knownWallets, lastWallet);
+    this.live.forgetIdsAbove(lastWallet);
+    for (const watcher of this.live.all) watcher.next = Math.min(watcher.next, first);
+    for (const entry of this.replaying) {
+      entry.watcher.next = Math.min(entry.watcher.next, first);
+      entry.steps = null;
+    }
+  }
+
+  private async nextVerifiedTurn(): Promise<CommitEnds> {
+    for (;;) {
+      const ends = this.verify();
+      if (ends !== undefined) return ends;
+      await new Promise<void>((resolve) => this.waiting.push(resolve));
+    }
+  }
+
+  private schedule(): void {
+    if (this.scheduled || this.closed) return;
+    this.scheduled = true;
+    setImmediate(() => {
+      this.scheduled = false;
+      this.turn();
+    });
+  }
+
+  /** Goes on with whatever there is to do, for TURN_MS. */
+  private turn(): void {
+    if (this.closed || this.live.all.size + this.replaying.size === 0) return;
+    try {
+      const ends = this.verify();
+      if (ends === undefined) return;
+      const deadline = performance.now() + TURN_MS;
+      if (!this.advance(ends, deadline) || !this.replayOn(ends, deadline)) this.schedule();
+    } catch (error) {
+      this.options.log.error({ err: error }, 'streams cannot read the index');
+      for (const { subscription } of this.watchers()) subscription.outlet.close(1011, 'internal error');
+    }
+  }
+
+  /** Tells live watchers of what was committed. Returns whether all is told. */
+  private advance(ends: CommitEnds, deadline: number): boolean {
+    if (!this.identify(ends, deadline)) return false;
+    while (this.next !== undefined && this.next <= ends.lastTransfer) {
+      if (performance.now() > deadline) return false;
+      this.next = this.advanceStep(this.next, ends.lastTransfer + 1);
+    }
+    this.observeAge();
+    return true;
+  }
+
+  /** Looks at some transfers; returns the first id that is left. */
+  private advanceStep(from: number, below: number): number {
+    const rows = this.reads.scan(from, below, this.live.wantsAll ? ROWS_PER_STEP : SCANNED_PER_STEP);
+    const hits: { id: number; watchers: readonly Watcher[] }[] = [];
+    for (const row of rows) {
+      const watchers = this.live.concerned(row);
+      if (watchers.length > 0) hits.push({ id: row.id, watchers });
+      if (hits.length === ROWS_PER_STEP) break;
+    }
+    const events = hits.length === 0 ? [] : this.reads.events(hits.map(({ id }) => id));
+    for (const [i, event] of events.entries()) this.tell(event, hits[i]!.watchers);
+    return (hits.length === ROWS_PER_STEP ? hits.at(-1)!.id : (rows.at(-1)?.id ?? below - 1)) + 1;
+  }
+
+  private tell(row: EventRow, watchers: readonly Watcher[]): void {
+    const event = new TransferEvent(row, false, this.facts());
+    const told = watchers.filter((watcher) => row.id >= watcher.next && watcher.tell(event));
+    if (told.length === 0) return;
+    this.toldSince ??= this.committedAt;
+    this.pushed.add(row, told.length === watchers.length ? watchers : told, this.tip?.number ?? 0);
+  }
+
+  /** Gives watched addresses the ids of new wallets. Returns whether all were looked at. */
+  private identify(ends: CommitEnds, deadline: number): boolean {
+    while (this.live.hasUnknown && this.knownWallets < ends.lastWallet) {
+      if (performance.now() > deadline) return false;
+      const wallets = this.reads.walletsAfter(this.knownWallets, ends.lastWallet, WALLETS_PER_STEP);
+      this.live.identify(wallets);
+      this.knownWallets = wallets.length < WALLETS_PER_STEP ? ends.lastWallet : wallets.at(-1)!.id;
+    }
+    return true;
+  }
+
+  /** Goes on with each replay in turn. Returns whether none of them can go on at once. */
+  private replayOn(ends: CommitEnds, deadline: number): boolean {
+    for (;;) {
+      const ready = [...this.replaying].filter((entry) => !this.mustWait(entry));
+      if (ready.length === 0) return true;
+      for (const entry of ready) {
+        this.replayStep(entry, ends);
+        if (performance.now() > deadline) return false;
+      }
+    }
+  }
+
+  private mustWait(entry: Replaying): boolean {
+    const { outlet } = entry.watcher.subscription;
+    if (!entry.waiting && outlet.backlog > REPLAY_BACKLOG) {
+      entry.waiting = true;
+      outlet.whenDrained(() => this.resume(entry));
+    }
+    return entry.waiting;
+  }
+
+  private replayStep(entry: Replaying, ends: CommitEnds): void {
+    const { watcher } = entry;
+    if (entry.steps === null) {
+      entry.below = Math.min(this.next ?? Number.POSITIVE_INFINITY, ends.lastTransfer + 1);
+      if (watcher.next >= entry.below) {
+        this.replaying.delete(entry);
+        return this.join(watcher, ends);
+      }
+      entry.steps = replay(this.reads, watcher, watcher.next, entry.below);
+    }
+    const step = entry.steps.next();
+    if (step.done === true) {
+      watcher.next = entry.below;
+      entry.steps = null;
+      return;
+    }
+    for (const row of step.value) {
+      if (watcher.tell(new TransferEvent(row, false, this.facts()))) {
+        this.pushed.add(row, [watcher], this.tip?.number ?? 0);
+      }
+      watcher.next = row.id + 1;
+    }
+  }
+
+  /** Tells again as removed, newest first, what was told of blocks above `to`. */
+  private withdraw(to: number): void {
+    for (const { row, watchers } of this.pushed.takeAbove(to)) {
+      const event = new TransferEvent(row, true, this.facts());
+      for (const watcher of watchers) watcher.tell(event);
+    }
+    for (const { forgotten, subscription } of this.watchers()) {
+      if (forgotten > to) subscription.outlet.close(1013, DEEP_REORG);
+    }
+  }
+
+  private watchers(): Watcher[] {
+    return [...this.live.all, ...[...this.replaying].map(({ watcher }) => watcher)];
+  }
+
+  private facts() {
+    this.chainId ??= this.reads.chainId();
+    return { chainId: this.chainId ?? 0, nativeSymbol: this.options.nativeSymbol };
+  }
+
+  private observeAge(): void {
+    if (this.toldSince === null) return;
+    const seconds = (performance.timeOrigin + performance.now() - this.toldSince) / 1000;
+    this.toldSince = null;
+    this.options.metrics.pushAge.observe({ topic: 'transfers' }, Math.max(0, seconds));
+  }
+}

@@ -1,0 +1,136 @@
+/**
+ * Which watchers a transfer concerns, found by the ids of its wallets and its contract: the cost grows with the
+ * transfers, not with the watchers. An address gets its id with its first transfer, so ids of new wallets are
+ * compared with the addresses that have none yet.
+ */
+import type { NewWallet, ScannedTransfer } from '../query/scan.ts';
+import type { Watcher } from './watcher.ts';
+
+export class WatchIndex {
+  private readonly wallets = new AddressWatchers();
+  private readonly contracts = new AddressWatchers();
+  private readonly unselective = new Set<Watcher>();
+  /** Those of `unselective`, shared by all transfers that concern nobody else. */
+  private unselectiveList: readonly Watcher[] = [];
+  private readonly everyone = new Set<Watcher>();
+
+  get all(): ReadonlySet<Watcher> {
+    return this.everyone;
+  }
+
+  /** Whether some watcher wants every transfer. */
+  get wantsAll(): boolean {
+    return this.unselective.size > 0;
+  }
+
+  /** Whether there are addresses without an id. */
+  get hasUnknown(): boolean {
+    return this.wallets.unknown.size + this.contracts.unknown.size > 0;
+  }
+
+  /** `idOf` gives the wallet id of an address as far as it has one. */
+  add(watcher: Watcher, idOf: (address: string) => number | undefined): void {
+    this.everyone.add(watcher);
+    if (watcher.wallets.size > 0) this.wallets.add(watcher, watcher.wallets, idOf);
+    else if (watcher.tokens.size > 0) this.contracts.add(watcher, watcher.tokens, idOf);
+    else {
+      this.unselective.add(watcher);
+      this.unselectiveList = [...this.unselective];
+    }
+  }
+
+  delete(watcher: Watcher): void {
+    if (!this.everyone.delete(watcher)) return;
+    if (watcher.wallets.size > 0) this.wallets.delete(watcher, watcher.wallets);
+    else if (watcher.tokens.size > 0) this.contracts.delete(watcher, watcher.tokens);
+    else {
+      this.unselective.delete(watcher);
+      this.unselectiveList = [...this.unselective];
+    }
+  }
+
+  /** Takes note of wallets that were given ids. */
+  identify(wallets: readonly NewWallet[]): void {
+    for (const { id, address } of wallets) {
+      this.wallets.identify(address, id);
+      this.contracts.identify(address, id);
+    }
+  }
+
+  /** Ids above `last` are not valid any more. */
+  forgetIdsAbove(last: number): void {
+    this.wallets.forgetIdsAbove(last);
+    this.contracts.forgetIdsAbove(last);
+  }
+
+  /** The watchers that may want a transfer, each once. Not to be changed. */
+  concerned({ sender, receiver, contract }: ScannedTransfer): readonly Watcher[] {
+    const senders = this.wallets.of(sender);
+    const receivers = sender === receiver ? undefined : this.wallets.of(receiver);
+    const traders = contract === null ? undefined : this.contracts.of(contract);
+    if (senders === undefined && receivers === undefined && traders === undefined)
+      return this.unselectiveList;
+    const found = [...this.unselectiveList, ...(senders ?? []), ...(traders ?? [])];
+    for (const watcher of receivers ?? []) if (!senders?.has(watcher)) found.push(watcher);
+    return found;
+  }
+}
+
+interface Entry {
+  address: string;
+  id: number | undefined;
+  watchers: Set<Watcher>;
+}
+
+class AddressWatchers {
+  /** Entries whose address has no id. */
+  readonly unknown = new Map<string, Entry>();
+  private readonly byAddress = new Map<string, Entry>();
+  private readonly byId = new Map<number, Entry>();
+
+  of(id: number): ReadonlySet<Watcher> | undefined {
+    return this.byId.get(id)?.watchers;
+  }
+
+  add(watcher: Watcher, addresses: Iterable<string>, idOf: (address: string) => number | undefined): void {
+    for (const address of addresses) {
+      let entry = this.byAddress.get(address);
+      if (entry === undefined) {
+        entry = { address, id: undefined, watchers: new Set() };
+        this.byAddress.set(address, entry);
+        this.unknown.set(address, entry);
+        const id = idOf(address);
+        if (id !== undefined) this.identify(address, id);
+      }
+      entry.watchers.add(watcher);
+    }
+  }
+
+  delete(watcher: Watcher, addresses: Iterable<string>): void {
+    for (const address of addresses) {
+      const entry = this.byAddress.get(address);
+      entry?.watchers.delete(watcher);
+      if (entry === undefined || entry.watchers.size > 0) continue;
+      this.byAddress.delete(address);
+      this.unknown.delete(address);
+      if (entry.id !== undefined) this.byId.delete(entry.id);
+    }
+  }
+
+  identify(address: string, id: number): void {
+    const entry = this.unknown.get(address);
+    if (entry === undefined) return;
+    this.unknown.delete(address);
+    entry.id = id;
+    this.byId.set(id, entry);
+  }
+
+  forgetIdsAbove(last: number): void {
+    for (const [id, entry] of this.byId) {
+      if (id <= last) continue;
+      this.byId.delete(id);
+      entry.id = undefined;
+      this.unknown.set(entry.address, entry);
+    }
+  }
+}
