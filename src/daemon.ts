@@ -19,9 +19,12 @@ import { RpcHandler } from './rpc/passthrough.ts';
 import { methodPolicy } from './rpc/policy.ts';
 import type { AdminOptions } from './server/admin.ts';
 import { startServer } from './server/app.ts';
+import { WsConnections } from './server/ws-connections.ts';
 import { openIndexForReading, prepareIndexFile } from './store/index-file.ts';
 import type { MigrationProgress } from './store/migrations.ts';
+import { StreamHub } from './stream/hub.ts';
 import { type IndexStatus, KIND_NAMES } from './types.ts';
+import { RpcClient } from './upstream/client.ts';
 import { HttpTransport } from './upstream/http.ts';
 import { WriterClient } from './writer/client.ts';
 import { idleStatus } from './writer/progress.ts';
@@ -105,8 +108,18 @@ export async function startDaemon(config: Config, deps: DaemonDeps): Promise<Dae
       log,
       metrics,
     });
+    const hub = new StreamHub({ ...streamOptions(config), db, snapshot, metrics, log });
+    closers.push(() => hub.close());
+    const streams = {
+      hub,
+      settings: config.stream,
+      connections: new WsConnections(access.keys, config.stream),
+    };
     const writer = new WriterClient(writerOptions(config, indexPath), {
-      onWatermark: () => snapshot.release(),
+      onWatermark(watermark) {
+        snapshot.release();
+        hub.onWatermark(watermark);
+      },
       onStatus(current, work) {
         status = current;
         countWork(metrics, current, work);
@@ -124,7 +137,12 @@ export async function startDaemon(config: Config, deps: DaemonDeps): Promise<Dae
       access,
       indexState: () => status,
       readyLag: config.index.ready_lag,
-      admin: adminOptions(() => inForce, surveyor),
+      admin: adminOptions(
+        () => inForce,
+        surveyor,
+        () => streams.connections.list(),
+      ),
+      streams,
       metrics,
       log,
     });
@@ -191,13 +209,17 @@ function makeDataDir(path: string): string {
 }
 
 /** The operator's panel, which is off without a token. */
-function adminOptions(inForce: () => Parsed, surveyor: Surveyor): AdminOptions | undefined {
+function adminOptions(
+  inForce: () => Parsed,
+  surveyor: Surveyor,
+  sockets: AdminOptions['sockets'],
+): AdminOptions | undefined {
   const token = inForce().config.admin_token;
   if (token === '') return undefined;
   return {
     token,
     survey: () => surveyor.look(),
-    sockets: () => null,
+    sockets,
     settings: () => printConfigJson(inForce()),
   };
 }
@@ -210,6 +232,27 @@ function rpcTransport(config: Config): HttpTransport {
     maxWaiting: RPC_MAX_WAITING,
     maxResponseBytes: RPC_MAX_RESPONSE_BYTES,
   });
+}
+
+/** Calls to the node on behalf of all streams: heads and logs, a few per block. */
+const STREAM_MAX_SOCKETS = 8;
+
+function streamOptions({ node, node_http, node_ws, index, chain, stream }: Config) {
+  return {
+    node: {
+      wsUrl: node_ws,
+      client: new RpcClient({
+        url: node_http,
+        timeoutMs: node.timeout_ms,
+        maxSockets: STREAM_MAX_SOCKETS,
+        maxBatch: node.batch,
+      }),
+      pollMs: index.poll_ms,
+    },
+    nativeSymbol: chain.symbol,
+    maxSubscriptions: stream.max_subscriptions,
+    maxBacklogBytes: stream.max_backlog_bytes,
+  };
 }
 
 function writerOptions(config: Config, indexPath: string): WriterOptions {

@@ -3,6 +3,7 @@ import type { Access } from '../access/access.ts';
 import type { Api } from '../api/api.ts';
 import type { Logger } from '../log.ts';
 import type { RpcHandler } from '../rpc/passthrough.ts';
+import type { StreamHub } from '../stream/hub.ts';
 import type { IndexStatus } from '../types.ts';
 import { type AdminOptions, addAdminRoutes } from './admin.ts';
 import { AdminGate } from './admin-gate.ts';
@@ -17,9 +18,11 @@ import { Replies } from './reply.ts';
 import { addRpcRoute, RPC_PATH } from './rpc.ts';
 import { addStaticRoutes } from './static.ts';
 import type { HttpRequest, TemplatedApp } from './uws.ts';
+import { addWsRoutes, type StreamSettings, type WsRoutes } from './ws.ts';
+import type { WsConnections } from './ws-connections.ts';
 
-/** How long closing waits for answers that are still owed. */
-const DRAIN_MS = 10_000;
+/** How long closing waits for answers that are still owed: of the ten seconds in which the daemon ends, two are for the last commit. */
+const DRAIN_MS = 8_000;
 
 /** The `[server]` table of the configuration. */
 export interface ServerSettings {
@@ -41,7 +44,9 @@ export interface ServerOptions {
   readyLag: number;
   /** The operator's panel; absent when it is off. */
   admin?: AdminOptions;
-  metrics: HttpMetrics;
+  /** What can be subscribed to; absent where there are no streams. */
+  streams?: { hub: StreamHub; settings: StreamSettings; connections: WsConnections };
+  metrics: HttpMetrics & WsRoutes['metrics'];
   log: Logger;
 }
 
@@ -77,6 +82,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     },
     async close() {
       door.shut();
+      options.streams?.connections.close();
       await shared.replies.drain(DRAIN_MS);
       door.end();
     },
@@ -94,10 +100,11 @@ interface SharedRoutes extends ServerOptions {
 
 /** Registers everything that is answered. Returns what ends the work behind it. */
 function addRoutes(app: TemplatedApp, shared: SharedRoutes): () => void {
-  const { api, admin, adminGate } = shared;
+  const { api, admin, adminGate, streams } = shared;
   const endHealth = addHealthRoutes(app, shared);
   addRestRoutes(app, shared);
   addRpcRoute(app, shared);
+  if (streams) addWsRoutes(app, { ...shared, ...streams });
   const assets = addStaticRoutes(app, { ...shared, panel: admin !== undefined });
   if (admin && adminGate) addAdminRoutes(app, { ...shared, ...admin, gate: adminGate });
   addFallback(app, {

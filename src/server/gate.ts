@@ -12,9 +12,14 @@ export interface Gate {
   limiter: Limiter;
 }
 
-/** The key of a request, or null when it has none or an invalid one. The header goes before the query parameter. */
-export function callerOf(gate: Gate, req: HttpRequest): KeyRecord | null {
+/** The key that a request carries, empty when there is none. The header goes before the query parameter. */
+export function keyOf(req: HttpRequest): string {
   const header = req.getHeader('x-api-key');
-  const key = header !== '' ? header : queryValue(queryOf(req), KEY_PARAMETER);
+  return header !== '' ? header : queryValue(queryOf(req), KEY_PARAMETER);
+}
+
+/** The record of a request's key, or null when it has none or an invalid one. */
+export function callerOf(gate: Gate, req: HttpRequest): KeyRecord | null {
+  const key = keyOf(req);
   return key === '' ? null : gate.keys.verify(key);
 }

@@ -8,7 +8,9 @@ import {
   type TemplatedApp,
   type us_listen_socket,
   us_listen_socket_close,
+  type us_socket_context_t,
   us_socket_local_port,
+  type WebSocket,
 } from 'uWebSockets.js';
 
 declare module 'uWebSockets.js' {
@@ -33,7 +35,9 @@ export {
   type TemplatedApp,
   type us_listen_socket,
   us_listen_socket_close,
+  type us_socket_context_t,
   us_socket_local_port,
+  type WebSocket,
 };
 
 /** The raw query string, empty when there is none: the library then gives undefined, whatever its types say. */
