@@ -137,6 +137,7 @@ export async function startDaemon(config: Config, deps: DaemonDeps): Promise<Dae
       access,
       indexState: () => status,
       readyLag: config.index.ready_lag,
+      nativeSymbol,
       admin: adminOptions(
         () => inForce,
         surveyor,

@@ -42,6 +42,8 @@ export interface ServerOptions {
   indexState: () => IndexStatus;
   /** Blocks behind the node's head up to which `/readyz` says ready. */
   readyLag: number;
+  /** Symbol of the chain's own coin, for the explorer. */
+  nativeSymbol?: string;
   /** The operator's panel; absent when it is off. */
   admin?: AdminOptions;
   /** What can be subscribed to; absent where there are no streams. */
@@ -65,6 +67,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   let cors = corsLines(settings.cors_origins);
   const shared: SharedRoutes = {
     ...options,
+    nativeSymbol: options.nativeSymbol ?? 'MON',
     gate: access,
     adminGate: admin && new AdminGate(admin.token),
     assets: loadAssets(),
@@ -91,6 +94,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
 
 interface SharedRoutes extends ServerOptions {
   gate: ServerOptions['access'];
+  nativeSymbol: string;
   adminGate: AdminGate | undefined;
   assets: ReturnType<typeof loadAssets>;
   replies: Replies;

@@ -39,6 +39,7 @@ const TYPES: Readonly<Record<string, string>> = {
   css: 'text/css; charset=utf-8',
   js: 'text/javascript; charset=utf-8',
   svg: 'image/svg+xml',
+  json: 'application/json',
 };
 
 /** The address of each page by its file. */
@@ -50,6 +51,8 @@ const PAGES: Readonly<Record<string, string>> = {
 export interface StaticRoutes {
   /** Contents by `folder/name`. */
   assets: ReadonlyMap<string, Buffer>;
+  /** Symbol of the chain's own coin, which the explorer asks for. */
+  nativeSymbol: string;
   /** Whether the operator's panel is on; its files do not exist otherwise. */
   panel: boolean;
   replies: Replies;
@@ -60,7 +63,8 @@ export interface StaticRoutes {
 export function addStaticRoutes(app: TemplatedApp, routes: StaticRoutes): string[] {
   const { replies, metrics } = routes;
   const paths: string[] = [];
-  for (const [file, body] of routes.assets) {
+  const chain = Buffer.from(JSON.stringify({ symbol: routes.nativeSymbol }));
+  for (const [file, body] of [...routes.assets, ['explorer/chain.json', chain] as const]) {
     if (file.startsWith('panel/') && !routes.panel) continue;
     const path = pathOf(file);
     const tag = `W/"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`;

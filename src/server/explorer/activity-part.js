@@ -1,0 +1,90 @@
+/** The newest transfers of a token, asked of the node through /rpc. */
+import { barChart } from '../ui/bar-chart.js';
+import { h } from '../ui/dom.js';
+import { grouped, groupedText, unitsToText } from '../ui/format.js';
+import { ticks } from '../ui/scale.js';
+import { table } from '../ui/table.js';
+import { transactionName, walletName } from './address-view.js';
+import { nothing } from './section.js';
+import { countByBlock, eventOf, TRANSFER, TRANSFER_BATCH, TRANSFER_SINGLE } from './token-logs.js';
+
+/** Any node answers for so many blocks. */
+const BLOCKS = 100;
+const ROWS = 20;
+
+/**
+ * @param {import('./section.js').View} view
+ * @param {string} token
+ * @param {import('./token-facts.js').AskStats} askStats
+ * @returns {Promise<import('./section.js').Shown>}
+ */
+export async function loadActivity({ api, signal }, token, askStats) {
+  /** @type {[import('./api.js').Answered<string>, Awaited<ReturnType<typeof askStats>>]} */
+  const [head, stats] = await Promise.all([api.rpc('eth_blockNumber', [], signal), askStats()]);
+  const to = Number(head.data);
+  const from = Math.max(0, to - BLOCKS + 1);
+  /** @type {import('./api.js').Answered<import('./records.js').Log[]>} */
+  const { data: logs, exchange } = await api.rpc(
+    'eth_getLogs',
+    [
+      {
+        address: token,
+        fromBlock: `0x${from.toString(16)}`,
+        toBlock: `0x${to.toString(16)}`,
+        topics: [[TRANSFER, TRANSFER_SINGLE, TRANSFER_BATCH]],
+      },
+    ],
+    signal,
+  );
+  const exchanges = [exchange];
+  if (logs.length === 0)
+    return { content: nothing(`Nobody moved it in the last ${grouped(to - from + 1)} blocks.`), exchanges };
+  const { decimals } = stats.data;
+  /** @param {bigint} units */
+  const amountText = (units) =>
+    decimals === null ? `${groupedText(String(units))} units` : groupedText(unitsToText(units, decimals));
+  const events = logs.map((log) => eventOf(log, amountText)).filter((event) => event !== null);
+  return {
+    content: [
+      chart(countByBlock(logs, from, to), logs.length),
+      table(
+        'Newest transfers',
+        [
+          { title: 'Block', number: true, cell: (row) => grouped(row.block) },
+          { title: 'From', cell: (row) => walletName(row.from) },
+          { title: 'To', cell: (row) => walletName(row.to) },
+          { title: 'Amount', number: true, cell: (row) => row.what },
+          { title: 'Transaction', cell: (row) => transactionName(row.txHash) },
+        ],
+        events.reverse().slice(0, ROWS),
+      ),
+      events.length > ROWS
+        ? h('p', { class: 'soft small' }, `The newest ${ROWS} of ${grouped(events.length)}.`)
+        : null,
+    ],
+    exchanges,
+  };
+}
+
+/**
+ * @param {{ block: number, count: number }[]} bars
+ * @param {number} total
+ */
+function chart(bars, total) {
+  return barChart({
+    name: 'Transfers by block',
+    bars: bars.map(({ block, count }) => ({
+      x: block,
+      y: count,
+      text: `Block ${grouped(block)}: ${grouped(count)}`,
+    })),
+    step: 1,
+    resting: `${grouped(total)} transfers in the last ${grouped(bars.length)} blocks`,
+    xTicks: (from, to, count) =>
+      ticks(from, to, count)
+        .filter(Number.isInteger)
+        .map((at) => ({ at, text: grouped(at) })),
+    yText: grouped,
+    height: 150,
+  });
+}

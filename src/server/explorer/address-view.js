@@ -1,0 +1,49 @@
+/** Addresses, tokens and transactions as they stand in tables. */
+import { addressMark } from '../ui/address-mark.js';
+import { copyButton } from '../ui/copy.js';
+import { h } from '../ui/dom.js';
+import { label, shortHex } from '../ui/format.js';
+import { tokenLink, walletLink } from './route.js';
+
+const ZERO = `0x${'0'.repeat(40)}`;
+
+/**
+ * An address to click on. The zero address is no wallet.
+ * @param {string} address
+ */
+export function walletName(address) {
+  if (address === ZERO) return h('span', { class: 'address soft', title: address }, 'zero address');
+  return h(
+    'a',
+    { class: 'address', href: walletLink(address), title: address },
+    addressMark(address),
+    shortHex(address),
+  );
+}
+
+/**
+ * A token by its symbol, which anybody may have chosen, with its address, which nobody can.
+ * @param {string} address
+ * @param {string | null} symbol
+ */
+export function tokenName(address, symbol) {
+  const name = symbol === null ? '' : label(symbol);
+  return h(
+    'a',
+    { class: 'token', href: tokenLink(address), title: address },
+    name === '' ? null : h('bdi', { class: 'symbol' }, name),
+    h('span', { class: 'address' }, shortHex(address)),
+  );
+}
+
+/**
+ * @param {string} hash
+ */
+export function transactionName(hash) {
+  return h(
+    'span',
+    { class: 'nowrap' },
+    h('span', { class: 'mono', title: hash }, shortHex(hash)),
+    copyButton(() => hash, `transaction ${shortHex(hash)}`),
+  );
+}

@@ -1,0 +1,55 @@
+/** Amounts as they stand in tables: short, with the exact value to point at. */
+import { h } from '../ui/dom.js';
+import { groupedText, label, unitsToText } from '../ui/format.js';
+import { tokenName } from './address-view.js';
+
+const NATIVE_DECIMALS = 18;
+
+/**
+ * A decimal text with its unit.
+ * @param {string} text
+ * @param {string} unit
+ */
+export function amountText(text, unit) {
+  return h(
+    'span',
+    { title: `${text} ${unit}` },
+    groupedText(text),
+    ' ',
+    h('span', { class: 'soft' }, label(unit)),
+  );
+}
+
+/**
+ * What a transfer moved, without the token it is of.
+ * @param {import('./records.js').Transfer} transfer
+ * @param {string} coin
+ */
+export function transferAmount({ transferType, amount, tokenId, decimals }, coin) {
+  if (transferType === 'native_direct' || transferType === 'native_internal') {
+    return amountText(unitsToText(BigInt(amount), decimals ?? NATIVE_DECIMALS), coin);
+  }
+  if (transferType === 'erc721') return idText(tokenId);
+  if (transferType === 'erc1155') return h('span', {}, `${groupedText(amount)} × `, idText(tokenId));
+  if (decimals === null) return amountText(amount, 'units');
+  return h('span', { title: `${amount} units` }, groupedText(unitsToText(BigInt(amount), decimals)));
+}
+
+/**
+ * What a transfer is of.
+ * @param {import('./records.js').Transfer} transfer
+ * @param {string} coin
+ */
+export function transferAsset({ tokenAddress, symbol }, coin) {
+  return tokenAddress === null ? label(coin) : tokenName(tokenAddress, symbol);
+}
+
+/** @param {string | null} tokenId */
+function idText(tokenId) {
+  const text = tokenId ?? '?';
+  return h(
+    'span',
+    { title: `token id ${text}` },
+    `#${text.length > 12 ? `${text.slice(0, 6)}…${text.slice(-4)}` : text}`,
+  );
+}

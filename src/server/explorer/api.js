@@ -1,0 +1,123 @@
+/** Asking the public API with the visitor's key. */
+import { urlOf } from '../ui/base-url.js';
+import { Problem, problemOf } from './problem.js';
+
+/** How often a request that came too soon is sent again. */
+const MAX_RETRIES = 5;
+
+/**
+ * What was asked and how it was answered: each view shows it.
+ * @typedef {object} Exchange
+ * @property {'GET' | 'POST'} method
+ * @property {string} path with its query
+ * @property {string | null} body
+ * @property {number} status
+ * @property {number} ms
+ * @property {string | null} block the X-Indexed-Block header
+ * @property {unknown} answer
+ */
+
+/**
+ * @template T
+ * @typedef {{ data: T, exchange: Exchange }} Answered
+ */
+
+export class Api {
+  #key;
+  #pace;
+
+  /**
+   * @param {string} key
+   * @param {import('./pace.js').Pace} pace
+   */
+  constructor(key, pace) {
+    this.#key = key;
+    this.#pace = pace;
+  }
+
+  /**
+   * A GET of the REST API. Rejects with a Problem, or with the signal's reason.
+   * @template T
+   * @param {string} endpoint such as `wallet_summary`
+   * @param {Record<string, string | number | null>} params those that are null are left out
+   * @param {AbortSignal} signal
+   * @returns {Promise<Answered<T>>}
+   */
+  get(endpoint, params, signal) {
+    const query = new URLSearchParams();
+    for (const [name, value] of Object.entries(params)) if (value !== null) query.set(name, String(value));
+    return this.#patiently('GET', `api/${endpoint}?${query}`, null, signal);
+  }
+
+  /**
+   * A JSON-RPC call; the result is `data`.
+   * @template T
+   * @param {string} method
+   * @param {unknown[]} params
+   * @param {AbortSignal} signal
+   * @returns {Promise<Answered<T>>}
+   */
+  async rpc(method, params, signal) {
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params });
+    /** @type {Answered<{ result?: T }>} */
+    const { data, exchange } = await this.#patiently('POST', 'rpc', body, signal);
+    if (data.result === undefined) throw problemOf(exchange.status, data);
+    return { data: data.result, exchange };
+  }
+
+  /**
+   * Sends again what came too soon for the key's rate.
+   * @template T
+   * @param {'GET' | 'POST'} method
+   * @param {string} path
+   * @param {string | null} body
+   * @param {AbortSignal} signal
+   * @returns {Promise<Answered<T>>}
+   */
+  async #patiently(method, path, body, signal) {
+    for (let retries = 0; ; retries++) {
+      try {
+        return await this.#pace.run(() => this.#send(method, path, body, signal));
+      } catch (error) {
+        const tooSoon = error instanceof Problem && error.code === 'rate_limited';
+        if (!tooSoon || retries === MAX_RETRIES) throw error;
+        this.#pace.pause(Math.max(1, error.retryAfter));
+      }
+    }
+  }
+
+  /**
+   * @template T
+   * @param {'GET' | 'POST'} method
+   * @param {string} path
+   * @param {string | null} body
+   * @param {AbortSignal} signal
+   * @returns {Promise<Answered<T>>}
+   */
+  async #send(method, path, body, signal) {
+    signal.throwIfAborted();
+    const began = performance.now();
+    const headers = {
+      'X-API-Key': this.#key,
+      ...(body === null ? {} : { 'Content-Type': 'application/json' }),
+    };
+    const response = await fetch(urlOf(path), { method, headers, body, signal }).catch((error) => {
+      signal.throwIfAborted();
+      throw new Problem({ status: 0, code: 'unreachable', message: String(error) });
+    });
+    const answer = await response.json().catch(() => null);
+    if (!response.ok || answer === null) throw problemOf(response.status, answer);
+    return {
+      data: answer,
+      exchange: {
+        method,
+        path: `/${path}`,
+        body,
+        status: response.status,
+        ms: performance.now() - began,
+        block: response.headers.get('X-Indexed-Block'),
+        answer,
+      },
+    };
+  }
+}

@@ -1,0 +1,50 @@
+/** How far the index is, in a line that keeps up. */
+import { urlOf } from '../ui/base-url.js';
+import { h, replace } from '../ui/dom.js';
+import { duration, grouped } from '../ui/format.js';
+
+const EVERY_MS = 4000;
+
+/** @typedef {{ phase: string, head: { number: number } | null, nodeHead: number | null, lagBlocks: number | null, etaSeconds: number | null, startBlock: number | null }} Status */
+
+/** @param {HTMLElement} place */
+export function followChain(place) {
+  const look = async () => {
+    if (document.hidden) return;
+    try {
+      const response = await fetch(urlOf('status'));
+      show(place, await response.json());
+    } catch {
+      mark(place, 'bad', 'server not reached');
+    }
+  };
+  void look();
+  setInterval(look, EVERY_MS);
+  document.addEventListener('visibilitychange', look);
+}
+
+/**
+ * @param {HTMLElement} place
+ * @param {Status} status
+ */
+function show(place, { phase, head, nodeHead, lagBlocks, etaSeconds, startBlock }) {
+  if (head === null) return mark(place, 'wait', 'index empty');
+  const from = startBlock ? `, indexed from block ${grouped(startBlock)}` : '';
+  place.title = `Block ${grouped(head.number)} of ${grouped(nodeHead ?? head.number)}${from}`;
+  if (phase === 'following') return mark(place, 'good', `block ${grouped(head.number)}`);
+  if (phase === 'filling') {
+    const eta = etaSeconds === null ? '' : `, ${duration(etaSeconds)} to go`;
+    return mark(place, 'wait', `block ${grouped(head.number)}, ${grouped(lagBlocks ?? 0)} behind${eta}`);
+  }
+  mark(place, 'bad', `block ${grouped(head.number)}, index ${phase}`);
+}
+
+/**
+ * @param {HTMLElement} place
+ * @param {'good' | 'wait' | 'bad'} state
+ * @param {string} text
+ */
+function mark(place, state, text) {
+  place.dataset['state'] = state;
+  replace(place, h('span', { class: 'lamp', 'aria-hidden': true }), text);
+}

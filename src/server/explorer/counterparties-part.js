@@ -1,0 +1,40 @@
+/** With whom the wallet exchanges most. */
+import { h } from '../ui/dom.js';
+import { ago, dateTime, grouped } from '../ui/format.js';
+import { table } from '../ui/table.js';
+import { walletName } from './address-view.js';
+import { amountText } from './amount-view.js';
+import { nothing } from './section.js';
+import { twoWay } from './two-way.js';
+
+const LIMIT = 20;
+
+/**
+ * @param {import('./section.js').View} view
+ * @param {string} address
+ * @returns {Promise<import('./section.js').Shown>}
+ */
+export async function loadCounterparties({ api, coin, signal }, address) {
+  /** @type {import('./api.js').Answered<{ counterparties: import('./records.js').Counterparty[] }>} */
+  const { data, exchange } = await api.get('wallet_counterparties', { address, limit: LIMIT }, signal);
+  const rows = data.counterparties;
+  if (rows.length === 0)
+    return { content: nothing('It has not exchanged anything with another address.'), exchanges: [exchange] };
+  const most = Math.max(...rows.map(({ inCount, outCount }) => Math.max(inCount, outCount)));
+  const list = table(
+    'Counterparties',
+    [
+      { title: 'Address', cell: (row) => walletName(row.address) },
+      { title: 'Transfers', number: true, cell: (row) => grouped(row.transferCount) },
+      { title: 'In and out', cell: (row) => twoWay(row.inCount, row.outCount, most) },
+      { title: `${coin} in`, number: true, cell: (row) => amountText(row.nativeIn, coin) },
+      { title: `${coin} out`, number: true, cell: (row) => amountText(row.nativeOut, coin) },
+      {
+        title: 'Last',
+        cell: (row) => h('span', { title: `${dateTime(row.lastSeenAt)} UTC` }, ago(row.lastSeenAt)),
+      },
+    ],
+    rows,
+  );
+  return { content: list, exchanges: [exchange] };
+}

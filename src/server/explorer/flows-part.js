@@ -1,0 +1,138 @@
+/** The chart of a wallet's balance, from as many of its transfers as the visitor wants to load. */
+import { h, replace } from '../ui/dom.js';
+import { brief, dateTime, grouped, groupedText, label, shortHex, unitsToText } from '../ui/format.js';
+import { timeTicks } from '../ui/scale.js';
+import { stepChart } from '../ui/step-chart.js';
+import { assetsOf, flowPoints, sumOf } from './flows.js';
+import { nothing } from './section.js';
+
+const PAGE = 500;
+
+/** Assets that can be chosen. */
+const MAX_ASSETS = 20;
+
+/**
+ * @param {import('./section.js').View} view
+ * @param {string} address
+ * @param {import('./summary.js').AskSummary} askSummary
+ * @returns {() => Promise<import('./section.js').Shown>}
+ */
+export function flowsLoader(view, address, askSummary) {
+  /** @type {import('./records.js').Transfer[]} */
+  const transfers = [];
+  /** @type {number | null} */
+  let cursor = null;
+  let complete = false;
+  let chosen = 'native';
+
+  const loadPage = async () => {
+    /** @type {import('./api.js').Answered<import('./records.js').TransferPage>} */
+    const { data, exchange } = await view.api.get(
+      'address_transfers',
+      { address, limit: PAGE, include_internal: 'true', cursor },
+      view.signal,
+    );
+    transfers.push(...data.transfers);
+    cursor = data.nextCursor;
+    complete = cursor === null;
+    return exchange;
+  };
+
+  return async () => {
+    const summary = await askSummary();
+    const exchanges = [summary.exchange, await loadPage()];
+    if (transfers.length === 0) return { content: nothing('There is nothing to draw yet.'), exchanges };
+
+    const present = BigInt(summary.data.nativeReceivedWei) - BigInt(summary.data.nativeSentWei);
+    const chart = h('div');
+    const controls = h('div', { class: 'controls' });
+    const draw = () => {
+      const assets = assetsOf(transfers, view.coin, assetName).slice(0, MAX_ASSETS);
+      replace(controls, assetChoice(assets, chosen, choose), olderButton());
+      replace(chart, flowChart(assets.find(({ id }) => id === chosen) ?? assets[0]));
+    };
+    /** @param {string} id */
+    const choose = (id) => {
+      chosen = id;
+      draw();
+    };
+    /** @param {import('./flows.js').Asset | undefined} asset */
+    const flowChart = (asset) => {
+      if (asset === undefined) return null;
+      // The present balance of a token is known only once all of its transfers are; until then its course begins at 0.
+      const now = asset.id === 'native' ? present : sumOf(transfers, asset.id, address);
+      const relative = asset.id !== 'native' && !complete;
+      return balanceChart(flowPoints(transfers, asset.id, address, now), asset, relative);
+    };
+    const olderButton = () => {
+      const count = `${grouped(transfers.length)} transfers`;
+      if (complete) return h('span', { class: 'soft small' }, `all ${count} are drawn`);
+      const button = h('button', { type: 'button', class: 'button compact' }, 'Load older ones');
+      button.addEventListener('click', async () => {
+        button.disabled = true;
+        await loadPage().then(draw, () => {
+          button.disabled = false;
+          button.textContent = 'That failed: try again';
+        });
+      });
+      return [h('span', { class: 'soft small' }, `the newest ${count} are drawn`), button];
+    };
+    draw();
+    return { content: [controls, chart], exchanges };
+  };
+}
+
+/**
+ * @param {string} address
+ * @param {string | null} symbol
+ */
+function assetName(address, symbol) {
+  return symbol === null ? shortHex(address) : `${label(symbol)} (${shortHex(address)})`;
+}
+
+/**
+ * @param {import('./flows.js').Asset[]} assets
+ * @param {string} chosen
+ * @param {(id: string) => void} onChoice
+ */
+function assetChoice(assets, chosen, onChoice) {
+  const select = h(
+    'select',
+    { 'aria-label': 'Asset', onchange: () => onChoice(select.value) },
+    assets.map(({ id, name, count }) => h('option', { value: id }, `${name}, ${grouped(count)} transfers`)),
+  );
+  select.value = chosen;
+  return select;
+}
+
+/**
+ * @param {import('./flows.js').FlowPoint[]} points
+ * @param {import('./flows.js').Asset} asset
+ * @param {boolean} relative
+ */
+function balanceChart(points, { name, decimals }, relative) {
+  const first = points[0];
+  const last = points.at(-1);
+  if (first === undefined || last === undefined)
+    return nothing(`No transfer of ${name} is among those loaded.`);
+  /** @param {bigint} units */
+  const text = (units) => groupedText(unitsToText(units, decimals));
+  const drawn = points.map(({ at, block, balance, change }) => ({
+    x: at,
+    y: Number(balance) / 10 ** decimals,
+    text: `${dateTime(new Date(at).toISOString())} UTC, block ${grouped(block)}: ${change < 0n ? '' : '+'}${text(change)}, then ${text(balance)} ${name}`,
+  }));
+  const before = first.balance - first.change;
+  return stepChart({
+    name: `Balance of ${name} over time`,
+    points: [
+      { x: first.at, y: Number(before) / 10 ** decimals, text: `Before: ${text(before)} ${name}` },
+      ...drawn,
+    ],
+    resting: relative
+      ? `${text(last.balance)} ${name} more or less than before the oldest transfer drawn`
+      : `${text(last.balance)} ${name} received and not sent on; fees are no transfers and not counted`,
+    xTicks: timeTicks,
+    yText: brief,
+  });
+}

@@ -1,0 +1,73 @@
+/** Where to begin: what can be looked for, and large transfers to click on. */
+import { h } from '../ui/dom.js';
+import { ago, dateTime, grouped } from '../ui/format.js';
+import { table } from '../ui/table.js';
+import { transactionName, walletName } from './address-view.js';
+import { amountText } from './amount-view.js';
+import { nothing, section } from './section.js';
+
+const MIN = 100;
+const BLOCKS = 10_000;
+const LIMIT = 20;
+
+/**
+ * @param {import('./section.js').View} view
+ * @returns {import('./main.js').Shown}
+ */
+export function homeView(view) {
+  const large = section(view, {
+    id: 'large',
+    title: 'Large transfers',
+    note: `${grouped(MIN)} ${view.coin} or more, in the last ${grouped(BLOCKS)} blocks.`,
+    load: () => loadLarge(view),
+    now: true,
+  });
+  return {
+    title: 'Explorer',
+    content: [
+      h(
+        'div',
+        { class: 'intro' },
+        h('h1', {}, 'Where did it come from, and who moves with it?'),
+        h(
+          'p',
+          { class: 'soft' },
+          'Paste the address of a wallet or a token into the field above. Every view shows the request it is made of, so that you can ask the same from your own program.',
+        ),
+      ),
+      large.element,
+    ],
+    update: () => undefined,
+  };
+}
+
+/**
+ * @param {import('./section.js').View} view
+ * @returns {Promise<import('./section.js').Shown>}
+ */
+async function loadLarge({ api, coin, signal }) {
+  /** @type {import('./api.js').Answered<{ transfers: import('./records.js').Whale[] }>} */
+  const { data, exchange } = await api.get(
+    'whale_transfers',
+    { min_mon: MIN, blocks: BLOCKS, limit: LIMIT },
+    signal,
+  );
+  if (data.transfers.length === 0) return { content: nothing('There was none.'), exchanges: [exchange] };
+  const list = table(
+    'Large transfers',
+    [
+      {
+        title: 'When',
+        cell: (row) =>
+          h('span', { class: 'nowrap', title: `${dateTime(row.timestamp)} UTC` }, ago(row.timestamp)),
+      },
+      { title: 'From', cell: (row) => walletName(row.from) },
+      { title: 'To', cell: (row) => walletName(row.to) },
+      { title: 'Amount', number: true, cell: (row) => amountText(row.amount, coin) },
+      { title: 'Block', number: true, cell: (row) => grouped(row.blockNumber) },
+      { title: 'Transaction', cell: (row) => transactionName(row.txHash) },
+    ],
+    data.transfers,
+  );
+  return { content: list, exchanges: [exchange] };
+}

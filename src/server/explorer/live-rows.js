@@ -1,0 +1,54 @@
+/** Transfers that arrived while the page was open, above the first page of the others. */
+import { h, replace } from '../ui/dom.js';
+import { tableRow } from '../ui/table.js';
+import { transferColumns } from './transfer-columns.js';
+
+/** Newer ones push older ones out; the pages have them all. */
+const MAX_ROWS = 50;
+
+/**
+ * @param {string} coin
+ * @param {(transfer: import('./records.js').Transfer) => boolean} isWanted by the filters of the page
+ */
+export function liveRows(coin, isWanted) {
+  const body = h('tbody', { class: 'live-rows' });
+  const columns = transferColumns(coin);
+  /** @type {Map<number, HTMLTableRowElement>} newest last */
+  const rows = new Map();
+  /** @type {Set<number>} */
+  const onPage = new Set();
+
+  /** @param {import('./live.js').LiveTransfer} transfer */
+  const add = (transfer) => {
+    if (transfer.removed) return remove(transfer.id);
+    if (!isWanted(transfer) || rows.has(transfer.id) || onPage.has(transfer.id)) return;
+    const row = tableRow(columns, transfer);
+    rows.set(transfer.id, row);
+    body.prepend(row);
+    const oldest = rows.keys().next().value;
+    if (rows.size > MAX_ROWS && oldest !== undefined) {
+      rows.get(oldest)?.remove();
+      rows.delete(oldest);
+    }
+  };
+  /** A reorganisation took the transfer back; another may get its id. @param {number} id */
+  const remove = (id) => {
+    onPage.delete(id);
+    const row = rows.get(id);
+    if (row === undefined) return;
+    rows.delete(id);
+    row.classList.add('withdrawn');
+    row.title = 'Withdrawn: the chain was reorganised';
+  };
+  return {
+    body,
+    add,
+    /** A page was loaded: what it holds is not shown twice. @param {readonly import('./records.js').Transfer[]} page */
+    reset(page) {
+      rows.clear();
+      onPage.clear();
+      for (const { id } of page) onPage.add(id);
+      replace(body);
+    },
+  };
+}

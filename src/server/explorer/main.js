@@ -1,0 +1,114 @@
+/** The explorer: the view that the page's address names, and the key it asks with. */
+import { urlOf } from '../ui/base-url.js';
+import { byId, replace } from '../ui/dom.js';
+import { Api } from './api.js';
+import { followChain } from './chain-state.js';
+import { findView, unknownView } from './find-view.js';
+import { homeView } from './home-view.js';
+import { forgetKey, keepKey, readKey } from './key.js';
+import { keyForm, keyInUse } from './key-form.js';
+import { Pace } from './pace.js';
+import { inWords } from './problem.js';
+import { findLink, parseRoute } from './route.js';
+import { tokenView } from './token-view.js';
+import { walletView } from './wallet-view.js';
+
+/**
+ * @typedef {object} Shown
+ * @property {string} title
+ * @property {import('../ui/dom.js').Child} content
+ * @property {(route: import('./route.js').Route) => void} update called when only the settings of the route changed
+ */
+
+const VIEWS = { home: homeView, find: findView, wallet: walletView, token: tokenView, unknown: unknownView };
+
+const main = byId('main');
+const keyPlace = byId('key');
+const pace = new Pace((seconds) => {
+  byId('pace').textContent =
+    seconds === 0 ? '' : `This key may not send more requests at the moment. Going on in ${seconds} s.`;
+});
+
+/** @type {{ route: import('./route.js').Route, shown: Shown, end: AbortController } | null} */
+let current = null;
+let coin = 'MON';
+
+/** @param {string} [trouble] */
+function show(trouble = '') {
+  const route = parseRoute(location.hash);
+  const key = readKey();
+  if (key === '' || trouble !== '') return askForKey(trouble);
+  if (current !== null && current.route.view === route.view && current.route.address === route.address) {
+    current.shown.update(route);
+    current.route = route;
+    return scrollTo(route);
+  }
+  leave();
+  const end = new AbortController();
+  const view = {
+    api: new Api(key, pace),
+    key,
+    coin,
+    signal: end.signal,
+    onRefusedKey: (/** @type {Error} */ error) => show(inWords(error)),
+  };
+  const shown = VIEWS[route.view](view, route);
+  current = { route, shown, end };
+  document.title = `${shown.title} – atlas-node`;
+  replace(keyPlace, keyInUse(key, forget));
+  replace(main, shown.content);
+  scroll(0, 0);
+  scrollTo(route);
+}
+
+/** @param {string} trouble */
+function askForKey(trouble) {
+  leave();
+  forgetKey();
+  document.title = 'Explorer – atlas-node';
+  replace(keyPlace);
+  const form = keyForm(trouble, (key) => {
+    keepKey(key);
+    show();
+  });
+  replace(main, form);
+  form.querySelector('input')?.focus();
+}
+
+function forget() {
+  forgetKey();
+  show();
+}
+
+function leave() {
+  current?.end.abort();
+  current = null;
+}
+
+/** @param {import('./route.js').Route} route */
+function scrollTo({ section }) {
+  if (section !== '') document.getElementById(section)?.scrollIntoView();
+}
+
+/** The symbol of the native coin is a setting of the server. */
+async function readCoin() {
+  const response = await fetch(urlOf('explorer/chain.json')).catch(() => null);
+  const symbol = response?.ok ? (await response.json()).symbol : undefined;
+  if (typeof symbol === 'string') coin = symbol;
+}
+
+const query = /** @type {HTMLInputElement} */ (byId('query'));
+byId('search').addEventListener('submit', (event) => {
+  event.preventDefault();
+  if (query.value.trim() === '') return query.focus();
+  location.hash = findLink(query.value);
+  query.value = '';
+});
+document.querySelector('.skip')?.addEventListener('click', (event) => {
+  event.preventDefault();
+  main.focus();
+});
+addEventListener('hashchange', () => show());
+followChain(byId('chain'));
+await readCoin();
+show();

@@ -1,0 +1,115 @@
+/** One part of a view: its title, its content once it was asked for, the requests behind it, or what went wrong. */
+import { h, replace } from '../ui/dom.js';
+import { exchangeView } from './exchange-view.js';
+import { inWords, Problem } from './problem.js';
+
+/** How long before the server is asked again while its index is empty. */
+const NOT_READY_MS = 3000;
+
+/** How far below the window a part is asked for already. */
+const AHEAD = '400px';
+
+/**
+ * @typedef {object} View what a part needs of the view it is in
+ * @property {import('./api.js').Api} api
+ * @property {string} key
+ * @property {string} coin symbol of the native coin
+ * @property {AbortSignal} signal ends with the view
+ * @property {(error: Problem) => void} onRefusedKey
+ */
+
+/**
+ * @typedef {object} Shown
+ * @property {import('../ui/dom.js').Child} content
+ * @property {import('./api.js').Exchange[]} exchanges
+ */
+
+/**
+ * @typedef {object} Part
+ * @property {string} id
+ * @property {string} title
+ * @property {string} note one sentence about what is to be seen
+ * @property {() => Promise<Shown>} load
+ * @property {boolean} [now] asked for at once and not only when it comes into sight
+ */
+
+/**
+ * @param {View} view
+ * @param {Part} part
+ * @returns {{ element: HTMLElement, reload: () => Promise<void> }}
+ */
+export function section(view, { id, title, note, load, now = false }) {
+  const body = h('div', { class: 'body' }, h('p', { class: 'loading' }, 'Asking …'));
+  const exchanges = h('div', { class: 'exchanges' });
+  const element = h(
+    'section',
+    { id, class: 'part', 'aria-labelledby': `${id}-title` },
+    h('header', {}, h('h2', { id: `${id}-title` }, title), h('p', { class: 'soft' }, note)),
+    body,
+    exchanges,
+  );
+
+  const reload = async () => {
+    try {
+      const shown = await load();
+      replace(body, shown.content);
+      replace(
+        exchanges,
+        shown.exchanges.map((exchange) => exchangeView(exchange, view.key)),
+      );
+    } catch (error) {
+      if (view.signal.aborted) return;
+      showProblem(error);
+    } finally {
+      element.dataset['state'] = 'shown';
+    }
+  };
+
+  /** @param {unknown} error */
+  const showProblem = (error) => {
+    if (error instanceof Problem && error.code === 'unauthorized') return view.onRefusedKey(error);
+    if (!(error instanceof Problem)) console.error(error);
+    const notReady = error instanceof Problem && error.code === 'not_ready';
+    if (notReady) setTimeout(() => view.signal.aborted || reload(), NOT_READY_MS);
+    const again = h('button', { type: 'button', class: 'button compact', onclick: reload }, 'Ask again');
+    replace(
+      body,
+      h(
+        'div',
+        { class: notReady ? 'notice wait' : 'notice bad', role: 'alert' },
+        h('p', {}, inWords(error)),
+        notReady ? null : again,
+      ),
+    );
+    replace(exchanges);
+  };
+
+  if (now) void reload();
+  else whenInSight(element, view.signal, reload);
+  return { element, reload };
+}
+
+/**
+ * @param {string} text
+ */
+export function nothing(text) {
+  return h('p', { class: 'notice' }, text);
+}
+
+/**
+ * @param {Element} element
+ * @param {AbortSignal} signal
+ * @param {() => void} then
+ */
+function whenInSight(element, signal, then) {
+  const observer = new IntersectionObserver(
+    (entries) => {
+      if (!entries.some((entry) => entry.isIntersecting)) return;
+      observer.disconnect();
+      then();
+    },
+    { rootMargin: AHEAD },
+  );
+  observer.observe(element);
+  signal.addEventListener('abort', () => observer.disconnect());
+}

@@ -1,0 +1,69 @@
+/** Transfers of a token out of its logs. Pure functions. */
+
+/** Topics of the transfer events. */
+export const TRANSFER = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
+export const TRANSFER_SINGLE = '0xc3d58168c5ae7397731d063d5bbf3d657854427343f4c083240f7aacaa2d0f62';
+export const TRANSFER_BATCH = '0x4a39dc06d4c0dbc64b70af90fd698a233a518aa5d07e595d983b8c0526c8f7fb';
+
+/** @typedef {{ block: number, txHash: string, from: string, to: string, what: string }} TokenEvent */
+
+/**
+ * The event of a log, or null for one of another form.
+ * @param {import('./records.js').Log} log
+ * @param {(units: bigint) => string} amountText
+ * @returns {TokenEvent | null}
+ */
+export function eventOf({ topics, data, blockNumber, transactionHash }, amountText) {
+  const multi = topics[0] === TRANSFER_SINGLE || topics[0] === TRANSFER_BATCH;
+  const [from, to] = multi ? [topics[2], topics[3]] : [topics[1], topics[2]];
+  if (from === undefined || to === undefined) return null;
+  return {
+    block: Number(blockNumber),
+    txHash: transactionHash,
+    from: addressOf(from),
+    to: addressOf(to),
+    what: whatOf(topics, data, amountText),
+  };
+}
+
+/**
+ * @param {string[]} topics
+ * @param {string} data
+ * @param {(units: bigint) => string} amountText
+ */
+function whatOf(topics, data, amountText) {
+  if (topics[0] === TRANSFER_BATCH) return 'several ids';
+  if (topics[0] === TRANSFER_SINGLE) return `${word(data, 1)} × #${word(data, 0)}`;
+  const id = topics[3];
+  return id === undefined ? amountText(word(data, 0)) : `#${BigInt(id)}`;
+}
+
+/**
+ * Logs per block over a range, oldest first.
+ * @param {readonly import('./records.js').Log[]} logs
+ * @param {number} from
+ * @param {number} to
+ * @returns {{ block: number, count: number }[]}
+ */
+export function countByBlock(logs, from, to) {
+  const counts = Array.from({ length: to - from + 1 }, (_, i) => ({ block: from + i, count: 0 }));
+  for (const { blockNumber } of logs) {
+    const bar = counts[Number(blockNumber) - from];
+    if (bar !== undefined) bar.count++;
+  }
+  return counts;
+}
+
+/** @param {string} topic */
+function addressOf(topic) {
+  return `0x${topic.slice(-40)}`;
+}
+
+/**
+ * @param {string} data
+ * @param {number} index
+ */
+function word(data, index) {
+  const digits = data.slice(2 + index * 64, 66 + index * 64);
+  return digits === '' ? 0n : BigInt(`0x${digits}`);
+}

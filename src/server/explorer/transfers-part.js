@@ -1,0 +1,149 @@
+/** A wallet's transfers in pages, with those that happen meanwhile. The page's address holds what is shown. */
+import { choices } from '../ui/choices.js';
+import { h, replace } from '../ui/dom.js';
+import { table } from '../ui/table.js';
+import { watchTransfers } from './live.js';
+import { liveRows } from './live-rows.js';
+import { sectionLink } from './route.js';
+import { nothing } from './section.js';
+import { transferColumns } from './transfer-columns.js';
+
+const LIMIT = 25;
+
+const STATE_TEXTS = {
+  connecting: 'Live: connecting …',
+  live: 'Live: new transfers appear by themselves',
+  lost: 'Live: interrupted',
+  unavailable: 'Live: not available',
+};
+
+/**
+ * @param {import('./section.js').View} view
+ * @param {string} address
+ * @param {() => URLSearchParams} settings the present settings of the page's address
+ * @returns {() => Promise<import('./section.js').Shown>}
+ */
+export function transfersLoader(view, address, settings) {
+  const rows = liveRows(view.coin, (transfer) => {
+    const { direction, internal, cursor } = read(settings());
+    if (cursor !== null || (transfer.transferType === 'native_internal' && !internal)) return false;
+    return direction === 'both' || direction === transfer.direction;
+  });
+  const state = h('p', { class: 'live-state small', role: 'status' });
+  const reasonText = h('p', { class: 'notice wait small', hidden: true });
+  let watching = false;
+  const watch = () => {
+    if (watching) return;
+    watching = true;
+    watchTransfers(view.key, address, view.signal, {
+      onTransfer: rows.add,
+      onState(name, reason) {
+        state.dataset['state'] = name;
+        replace(state, STATE_TEXTS[name]);
+        reasonText.hidden = reason === '';
+        reasonText.textContent = reason;
+      },
+    });
+  };
+
+  return async () => {
+    const { direction, internal, cursor } = read(settings());
+    /** @type {import('./api.js').Answered<import('./records.js').TransferPage>} */
+    const { data, exchange } = await view.api.get(
+      'address_transfers',
+      { address, limit: LIMIT, direction, include_internal: internal ? 'true' : null, cursor },
+      view.signal,
+    );
+    rows.reset(data.transfers);
+    watch();
+    return {
+      content: [
+        filters(address, direction, internal, state),
+        reasonText,
+        page(data, rows.body, view.coin, cursor),
+        pages(address, data, { direction, internal, cursor }),
+      ],
+      exchanges: [exchange],
+    };
+  };
+}
+
+/**
+ * @param {URLSearchParams} settings
+ * @returns {{ direction: string, internal: boolean, cursor: string | null }}
+ */
+function read(settings) {
+  return {
+    direction: settings.get('direction') ?? 'both',
+    internal: settings.get('internal') === 'true',
+    cursor: settings.get('cursor'),
+  };
+}
+
+/**
+ * @param {string} address
+ * @param {string} direction
+ * @param {boolean} internal
+ * @param {HTMLElement} state
+ */
+function filters(address, direction, internal, state) {
+  /**
+   * @param {string} way
+   * @param {boolean} withInternal
+   */
+  const go = (way, withInternal) => {
+    location.hash = link(address, { direction: way, internal: withInternal, cursor: null });
+  };
+  const box = h('input', { type: 'checkbox', onchange: () => go(direction, box.checked) });
+  box.checked = internal;
+  return h(
+    'div',
+    { class: 'controls' },
+    choices('Direction', { both: 'Both', in: 'In', out: 'Out' }, direction, (way) => go(way, internal)),
+    h('label', { class: 'check small' }, box, ' with internal ones'),
+    state,
+  );
+}
+
+/**
+ * @param {import('./records.js').TransferPage} data
+ * @param {HTMLElement} live
+ * @param {string} coin
+ * @param {string | null} cursor
+ */
+function page({ transfers }, live, coin, cursor) {
+  const list = table('Transfers', transferColumns(coin), transfers);
+  list.tHead?.after(live);
+  if (transfers.length > 0) return list;
+  return [list, nothing(cursor === null ? 'No transfer fits.' : 'There are no older ones.')];
+}
+
+/**
+ * @param {string} address
+ * @param {import('./records.js').TransferPage} data
+ * @param {{ direction: string, internal: boolean, cursor: string | null }} shown
+ */
+function pages(address, { nextCursor }, shown) {
+  const older = nextCursor === null ? null : link(address, { ...shown, cursor: String(nextCursor) });
+  const newest = shown.cursor === null ? null : link(address, { ...shown, cursor: null });
+  if (older === null && newest === null) return null;
+  return h(
+    'nav',
+    { class: 'controls pages', 'aria-label': 'Pages of transfers' },
+    newest === null ? null : h('a', { class: 'button compact', href: newest }, 'Newest'),
+    older === null ? h('span', { class: 'soft small' }, 'These are the oldest.') : null,
+    older === null ? null : h('a', { class: 'button compact', href: older }, 'Older'),
+  );
+}
+
+/**
+ * @param {string} address
+ * @param {{ direction: string, internal: boolean, cursor: string | null }} settings
+ */
+function link(address, { direction, internal, cursor }) {
+  return sectionLink(address, 'transfers', {
+    direction: direction === 'both' ? null : direction,
+    internal: internal ? 'true' : null,
+    cursor,
+  });
+}

@@ -1,0 +1,141 @@
+/** Numbers, amounts and times as people read them. Pure functions; times in UTC. */
+
+const GROUPED = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 });
+const MINUTE = 60;
+const HOUR = 3600;
+const DAY = 86_400;
+
+/**
+ * `12,345`
+ * @param {number} value
+ */
+export function grouped(value) {
+  return GROUPED.format(value);
+}
+
+/**
+ * At most `digits` figures after the point, small numbers kept visible: `0.000012`, `1,234.5`.
+ * @param {number} value
+ * @param {number} [digits]
+ */
+export function decimal(value, digits = 2) {
+  const small = value !== 0 && Math.abs(value) < 10 ** -digits;
+  return new Intl.NumberFormat('en-US', {
+    ...(small ? { maximumSignificantDigits: 2 } : { maximumFractionDigits: digits }),
+  }).format(value);
+}
+
+/**
+ * Large numbers in few characters: `1.2M`.
+ * @param {number} value
+ */
+export function brief(value) {
+  return new Intl.NumberFormat('en-US', { notation: 'compact', maximumSignificantDigits: 3 }).format(value);
+}
+
+/**
+ * `1.5 GB`
+ * @param {number} bytes
+ */
+export function byteSize(bytes) {
+  const units = ['B', 'kB', 'MB', 'GB', 'TB'];
+  let value = bytes;
+  let unit = 0;
+  while (Math.abs(value) >= 999.5 && unit < units.length - 1) {
+    value /= 1000;
+    unit++;
+  }
+  return `${new Intl.NumberFormat('en-US', { maximumSignificantDigits: 3 }).format(value)} ${units[unit]}`;
+}
+
+/**
+ * The two largest units of a time span: `3 d 4 h`, `12 s`.
+ * @param {number} seconds
+ */
+export function duration(seconds) {
+  const whole = Math.max(0, Math.round(seconds));
+  if (whole < MINUTE) return `${whole} s`;
+  if (whole < HOUR) return two(whole, MINUTE, 'min', 1, 's');
+  if (whole < DAY) return two(whole, HOUR, 'h', MINUTE, 'min');
+  if (whole < 365 * DAY) return two(whole, DAY, 'd', HOUR, 'h');
+  return two(whole, 365 * DAY, 'y', DAY, 'd');
+}
+
+/**
+ * @param {number} seconds
+ * @param {number} large
+ * @param {string} largeName
+ * @param {number} small
+ * @param {string} smallName
+ */
+function two(seconds, large, largeName, small, smallName) {
+  const rest = Math.floor((seconds % large) / small);
+  const first = `${grouped(Math.floor(seconds / large))} ${largeName}`;
+  return rest === 0 ? first : `${first} ${rest} ${smallName}`;
+}
+
+/**
+ * `3 min 2 s ago`
+ * @param {string} iso
+ * @param {number} [now] Unix milliseconds
+ */
+export function ago(iso, now = Date.now()) {
+  return `${duration((now - Date.parse(iso)) / 1000)} ago`;
+}
+
+/**
+ * `2026-11-21 08:00:00`
+ * @param {string} iso
+ */
+export function dateTime(iso) {
+  return iso.slice(0, 19).replace('T', ' ');
+}
+
+/**
+ * Exact decimal text of an integer count of units: (`1500000`, 6) is `1.5`.
+ * @param {bigint} units
+ * @param {number} decimals
+ */
+export function unitsToText(units, decimals) {
+  const digits = (units < 0n ? -units : units).toString().padStart(decimals + 1, '0');
+  const whole = digits.slice(0, digits.length - decimals);
+  const fraction = digits.slice(digits.length - decimals).replace(/0+$/, '');
+  return `${units < 0n ? '-' : ''}${whole}${fraction && `.${fraction}`}`;
+}
+
+/**
+ * A decimal text with grouped digits and no more than `digits` after the point, cut and not rounded; an amount that
+ * would seem to be nothing keeps its first two figures.
+ * @param {string} text
+ * @param {number} [digits]
+ */
+export function groupedText(text, digits = 4) {
+  const negative = text.startsWith('-');
+  const [whole = '0', fraction = ''] = text.replace('-', '').split('.');
+  const first = fraction.search(/[1-9]/);
+  const keep = whole === '0' && first >= digits ? first + 2 : digits;
+  const cut = fraction.slice(0, keep).replace(/0+$/, '');
+  return `${negative ? '−' : ''}${whole.replace(/\B(?=(\d{3})+$)/g, ',')}${cut && `.${cut}`}`;
+}
+
+/**
+ * `0x3f5ce5…36f0be`
+ * @param {string} hex
+ */
+export function shortHex(hex) {
+  return `${hex.slice(0, 8)}…${hex.slice(-6)}`;
+}
+
+/** Longest symbol that is shown whole. */
+const LABEL_CHARS = 16;
+
+/**
+ * A name that anybody may have chosen, made harmless to look at: no line breaks or control characters, none that
+ * turn the direction of the text around it, and not longer than a name should be.
+ * @param {string} name
+ */
+export function label(name) {
+  const clean = name.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, '').trim();
+  const chars = [...clean];
+  return chars.length <= LABEL_CHARS ? clean : `${chars.slice(0, LABEL_CHARS - 1).join('')}…`;
+}

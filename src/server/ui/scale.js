@@ -1,0 +1,56 @@
+/** Axes: round numbers and round times between two ends. Pure functions. */
+
+/**
+ * Round numbers within a range, about `count` of them.
+ * @param {number} min
+ * @param {number} max
+ * @param {number} count
+ * @returns {number[]}
+ */
+export function ticks(min, max, count) {
+  if (max <= min) return [min];
+  const rough = (max - min) / Math.max(1, count);
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const step = ([1, 2, 5, 10].find((factor) => factor * power >= rough) ?? 10) * power;
+  const first = Math.ceil(min / step);
+  const last = Math.floor(max / step + 1e-9);
+  return Array.from({ length: last - first + 1 }, (_, i) => (first + i) * step);
+}
+
+const SECOND = 1000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+const STEPS = [
+  ...[1, 2, 5, 10, 15, 30].map((n) => n * SECOND),
+  ...[1, 2, 5, 10, 15, 30].map((n) => n * MINUTE),
+  ...[1, 2, 3, 6, 12].map((n) => n * HOUR),
+  ...[1, 2, 5, 10, 20, 50, 100, 200, 500, 1000].map((n) => n * DAY),
+];
+
+/**
+ * Round times within a range with their texts, `count` at most.
+ * @param {number} from Unix milliseconds
+ * @param {number} to
+ * @param {number} count
+ * @returns {{ at: number, text: string }[]}
+ */
+export function timeTicks(from, to, count) {
+  if (to <= from) return [{ at: from, text: timeText(from, MINUTE) }];
+  const step = STEPS.find((candidate) => (to - from) / candidate <= count) ?? (to - from) / count;
+  const marks = [];
+  for (let at = Math.ceil(from / step) * step; at <= to; at += step)
+    marks.push({ at, text: timeText(at, step) });
+  return marks;
+}
+
+/**
+ * @param {number} at
+ * @param {number} step
+ */
+function timeText(at, step) {
+  const iso = new Date(at).toISOString();
+  if (step >= 20 * DAY) return iso.slice(0, 10);
+  if (step >= DAY || at % DAY === 0) return iso.slice(5, 10);
+  return step >= MINUTE ? iso.slice(11, 16) : iso.slice(11, 19);
+}

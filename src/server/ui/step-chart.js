@@ -1,0 +1,61 @@
+/** A quantity that changes at moments and stays in between. */
+import { s } from './dom.js';
+import { plotted } from './plot.js';
+import { ticks } from './scale.js';
+
+/**
+ * @typedef {object} StepChart
+ * @property {string} name
+ * @property {{ x: number, y: number, text: string }[]} points from left to right, one at least
+ * @property {string} resting
+ * @property {(from: number, to: number, count: number) => { at: number, text: string }[]} xTicks
+ * @property {(value: number) => string} yText
+ * @property {number} [height]
+ */
+
+/** @param {StepChart} chart */
+export function stepChart({ name, points, resting, xTicks, yText, height = 220 }) {
+  const xs = points.map(({ x }) => x);
+  const ys = points.map(({ y }) => y);
+  const left = Math.min(...xs);
+  const right = Math.max(...xs);
+  const low = Math.min(0, ...ys);
+  const high = Math.max(0, ...ys);
+  const marks = ticks(low, high === low ? low + 1 : high, 4);
+  return plotted({
+    name,
+    height,
+    points,
+    resting,
+    xRange: left === right ? [left - 1, right + 1] : [left, right],
+    yRange: [Math.min(low, marks[0] ?? low), Math.max(high, marks.at(-1) ?? high)],
+    yTicks: marks.map((at) => ({ at, text: yText(at) })),
+    xTicks: (columns) => xTicks(left, right, columns),
+    draw: ({ x, y, width, height: tall }, picked) => {
+      const line = path(points, x, y);
+      const first = points[0];
+      const last = points.at(-1);
+      if (first === undefined || last === undefined) return [];
+      const area = `${line}V${y(0)}H${x(first.x)}Z`;
+      const parts = [s('path', { class: 'area', d: area }), s('path', { class: 'curve', d: line })];
+      const point = picked === null ? undefined : points[picked];
+      if (point === undefined) return parts;
+      return [
+        ...parts,
+        s('line', { class: 'cursor', x1: x(point.x), x2: x(point.x), y1: 8, y2: tall - 22 }),
+        s('circle', { class: 'dot', cx: Math.min(width, x(point.x)), cy: y(point.y), r: 5 }),
+      ];
+    },
+  });
+}
+
+/**
+ * @param {{ x: number, y: number }[]} points
+ * @param {(value: number) => number} x
+ * @param {(value: number) => number} y
+ */
+function path(points, x, y) {
+  return points
+    .map((point, i) => (i === 0 ? `M${x(point.x)} ${y(point.y)}` : `H${x(point.x)}V${y(point.y)}`))
+    .join('');
+}
