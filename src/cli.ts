@@ -62,10 +62,16 @@ function usageFault(error: CommanderError): { line: string; exitCode: number } {
   return { line, exitCode: USAGE_FAULT };
 }
 
-/** `atlas-node config show | head` is no failure. */
+/**
+ * `atlas-node config show | head` is no failure, and neither is a terminal that was closed (EIO): the signal that
+ * comes with that ends the program in order.
+ */
 function endQuietlyWhenReaderLeaves(): void {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') throw error;
-    process.exit(0);
+    if (error.code === 'EPIPE') process.exit(0);
+    if (error.code !== 'EIO') throw error;
+  });
+  process.stderr.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE' && error.code !== 'EIO') throw error;
   });
 }

@@ -18,6 +18,11 @@ export interface Logger {
   error(facts: Facts, msg: string): void;
 }
 
+/** A logger whose level may change. */
+export interface AdjustableLogger extends Logger {
+  level: string;
+}
+
 export interface LogOptions {
   level: LogLevel;
   /** `auto` is pretty when stderr is a terminal or the systemd journal. */
@@ -34,7 +39,7 @@ const STDERR = 2;
  * A logger of this thread. Threads each make their own: lines are written whole and at once, so those of
  * several threads do not mix, and nothing is lost when the process ends.
  */
-export function createLogger(options: LogOptions): Logger {
+export function createLogger(options: LogOptions): AdjustableLogger {
   const terminal = options.write === undefined && isatty(STDERR);
   const journal = options.write === undefined && options.format !== 'json' && isJournal(process.env);
   const pretty = options.format === 'pretty' || (options.format === 'auto' && (terminal || journal));
@@ -69,6 +74,10 @@ function messageFirst(line: string): string {
 
 function toStderr(): (line: string) => void {
   const destination = pino.destination({ dest: STDERR, sync: true });
+  destination.on('error', (error: NodeJS.ErrnoException) => {
+    // Whoever read the log has gone, or the terminal was closed: there is nobody to tell.
+    if (error.code !== 'EPIPE' && error.code !== 'EIO') throw error;
+  });
   return (line) => {
     destination.write(line);
   };

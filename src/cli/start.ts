@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import type { Loaded } from '../config/load.ts';
 import { listenFault } from './listen-fault.ts';
 import { addConfigOptions } from './options.ts';
+import type { Service } from './service.ts';
 import { stopRequest } from './signals.ts';
 import { showProgress } from './terminal.ts';
 
@@ -20,27 +21,25 @@ export function addStart(program: Command): void {
     .description('index the chain and serve it')
     .addHelpText('after', EXAMPLES);
   const load = addConfigOptions(command);
-  command.action(async () => start(await load()));
+  command.action(() => start(load));
 }
 
-async function start(loaded: Loaded): Promise<void> {
-  const { checkPaths } = await import('../config/load.ts');
-  checkPaths(loaded);
-  const stop = stopRequest();
-  const { createLogger } = await import('../log.ts');
-  const { startDaemon } = await import('../daemon.ts');
-  const daemon = await startDaemon(loaded.config, { log: createLogger(loaded.config.log) }).catch(
-    (error: unknown) => {
-      throw listenFault(error, loaded) ?? error;
-    },
-  );
+async function start(load: () => Promise<Loaded>): Promise<void> {
+  let service: Service | undefined;
+  const stop = stopRequest(() => service?.reload());
+  const loaded = await load();
+  const { startService } = await import('./service.ts');
+  service = await startService(loaded, load).catch((error: unknown) => {
+    throw listenFault(error, loaded) ?? error;
+  });
+  const { daemon } = service;
   console.log(readyLine(daemon.url));
   const endProgress = showProgress(() => daemon.status());
   try {
-    await Promise.race([stop, daemon.closed]);
+    await Promise.race([stop, service.ended]);
   } finally {
     endProgress();
-    await daemon.close();
+    await service.close();
   }
 }
 

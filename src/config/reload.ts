@@ -1,0 +1,56 @@
+/** Which settings of a configuration read again take effect in a running daemon. */
+import type { Config, Parsed, Sources } from '../config.ts';
+import { flatten } from './tree.ts';
+
+export interface TakenOver {
+  /** What is in force from now on. */
+  parsed: Parsed;
+  /** Dotted paths of settings that changed, and of those that would have but take a restart. */
+  changed: string[];
+  ignored: string[];
+}
+
+/** Settings that may change while the daemon runs, by dotted path; tables stand for all they hold. */
+const RELOADABLE = ['tiers', 'log.level', 'server.cors_origins', 'server.tls_cert', 'server.tls_key'];
+
+/** The configuration in force after `next` was read where `current` was in force. TLS cannot be turned on or off. */
+export function takeOver(current: Parsed, next: Parsed): TakenOver {
+  const config = merge(current.config, next.config);
+  const ignored = differences(config, next.config);
+  return {
+    parsed: { config, sources: mergeSources(current.sources, next.sources, ignored) },
+    changed: differences(current.config, config),
+    ignored,
+  };
+}
+
+function merge(current: Config, next: Config): Config {
+  const { cors_origins, tls_cert, tls_key } = next.server;
+  const keepsTls = (tls_cert === '') === (current.server.tls_cert === '');
+  const tls = keepsTls ? { tls_cert, tls_key } : {};
+  return {
+    ...current,
+    tiers: next.tiers,
+    log: { ...current.log, level: next.log.level },
+    server: { ...current.server, cors_origins, ...tls },
+  };
+}
+
+function mergeSources(current: Sources, next: Sources, ignored: string[]): Sources {
+  const isTaken = (path: string) => isReloadable(path) && !ignored.includes(path);
+  return Object.fromEntries([
+    ...Object.entries(current).filter(([path]) => !isTaken(path)),
+    ...Object.entries(next).filter(([path]) => isTaken(path)),
+  ]);
+}
+
+function isReloadable(path: string): boolean {
+  return RELOADABLE.some((setting) => path === setting || path.startsWith(`${setting}.`));
+}
+
+function differences(a: Config, b: Config): string[] {
+  const [before, after] = [flatten(a), flatten(b)];
+  return [...new Set([...before.keys(), ...after.keys()])].filter(
+    (path) => JSON.stringify(before.get(path)) !== JSON.stringify(after.get(path)),
+  );
+}

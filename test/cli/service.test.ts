@@ -1,0 +1,165 @@
+/** The daemon as systemd runs it, and its configuration read again on SIGHUP. */
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { connectSystemd } from '../../src/cli/systemd.ts';
+import { LAUNCHER, readyUrl, run, start } from '../support/command.ts';
+import { listenAsSystemd } from '../support/notify-socket.ts';
+import { tempDir } from '../support/temp-dir.ts';
+import { waitFor } from '../support/wait.ts';
+
+const missing = ['python3', 'systemd-notify'].filter(
+  (program) => spawnSync('/bin/sh', ['-c', `command -v ${program}`]).status !== 0,
+);
+const needs = { skip: missing.length > 0 && `left out: this machine has no ${missing.join(' and no ')}` };
+
+const TIER = (perSecond: number) =>
+  `[tiers.test]\nrequests_per_month = 0\nrequests_per_second = ${perSecond}\nchain_depth = 5\n`;
+
+/** Starts a daemon with a configuration file of its own. */
+async function startDaemon(t: TestContext, config: string, env: Record<string, string> = {}) {
+  const dir = tempDir(t);
+  const file = join(dir, 'atlas.toml');
+  const write = (text: string) => writeFileSync(file, text);
+  write(config);
+  const created = await run(
+    t,
+    [LAUNCHER, 'keys', 'create', '--name', 'x', '--tier', 'test', '--json', '--config', file],
+    { cwd: dir },
+  );
+  const { key } = JSON.parse(created.stdout);
+  const running = start(
+    t,
+    [LAUNCHER, 'start', '--config', file, '--port', '0', '--node-http', 'http://127.0.0.1:1'],
+    { cwd: dir, env },
+  );
+  const url = await readyUrl(running);
+  return {
+    dir,
+    running,
+    url,
+    write,
+    hangUp: () => running.child.kill('SIGHUP'),
+    /** The rate the daemon says the key has. */
+    async limit() {
+      const response = await fetch(`${url}/api/wallet_summary?address=0x${'1'.repeat(40)}`, {
+        headers: { 'X-API-Key': key },
+      });
+      return Number(response.headers.get('ratelimit-limit'));
+    },
+    logged: (msg: string) =>
+      waitFor(() => running.stderr().includes(`"msg":"${msg}"`), { what: `the log line "${msg}"` }),
+    async stop() {
+      running.child.kill('SIGTERM');
+      return running.ended;
+    },
+  };
+}
+
+for (const { kind, address } of [
+  { kind: 'a path', address: (dir: string) => join(dir, 'notify') },
+  { kind: 'an abstract name', address: () => `@atlas-test-${process.pid}` },
+]) {
+  test(`systemd is told of start, life, reload and end, on ${kind}`, needs, async (t) => {
+    const socket = address(tempDir(t));
+    const systemd = await listenAsSystemd(t, socket);
+    const daemon = await startDaemon(t, TIER(5), { NOTIFY_SOCKET: socket, WATCHDOG_USEC: '400000' });
+    await systemd.hears([/^STATUS=starting$/, /^EXTEND_TIMEOUT_USEC=\d+$/]);
+    await systemd.hears([/^READY=1$/, /^STATUS=waiting for the node/]);
+    await systemd.hears([/^WATCHDOG=1$/, /^STATUS=waiting for the node/]);
+
+    const before = systemd.messages().length;
+    daemon.hangUp();
+    await systemd.hears([/^RELOADING=1$/, /^MONOTONIC_USEC=\d{6,}$/], before);
+    await systemd.hears([/^READY=1$/], before);
+
+    assert.equal((await daemon.stop()).code, 0);
+    await systemd.hears([/^STOPPING=1$/, /^STATUS=stopping$/]);
+    const names = systemd.messages().map((assignments) => assignments[0]?.split('=')[0]);
+    assert.equal(names.at(-1), 'STOPPING', 'nothing is told after the end');
+  });
+}
+
+test('a watchdog that is meant for another process is not fed', needs, async (t) => {
+  const socket = join(tempDir(t), 'notify');
+  const systemd = await listenAsSystemd(t, socket);
+  const env = { NOTIFY_SOCKET: socket, WATCHDOG_USEC: '40000', WATCHDOG_PID: '1' };
+  const daemon = await startDaemon(t, TIER(5), env);
+  await systemd.hears([/^READY=1$/]);
+  daemon.hangUp();
+  await systemd.hears([/^RELOADING=1$/]);
+  await daemon.stop();
+  await systemd.hears([/^STOPPING=1$/]);
+  assert.ok(!systemd.messages().flat().includes('WATCHDOG=1'));
+});
+
+test('where there is no systemd-notify, that is said', async () => {
+  const reasons: string[] = [];
+  const env = { NOTIFY_SOCKET: '/nowhere', PATH: '/nonexistent' };
+  const systemd = connectSystemd(env, (reason) => reasons.push(reason));
+  systemd?.notify({ READY: 1 });
+  await waitFor(() => reasons.length > 0, { what: 'the end of the helper' });
+  assert.deepEqual(reasons, ['there is no systemd-notify']);
+});
+
+test('a program that systemd did not start notifies nobody', () => {
+  assert.equal(
+    connectSystemd({ PATH: process.env.PATH }, () => assert.fail()),
+    null,
+  );
+});
+
+test('SIGHUP takes over tiers, origins and the log level, and names what takes a restart', async (t) => {
+  const daemon = await startDaemon(t, TIER(5));
+  assert.equal(await daemon.limit(), 5);
+  daemon.write(
+    `${TIER(50)}[server]\ncors_origins = ["https://a.example"]\n[index]\npoll_ms = 999\n[log]\nlevel = "debug"\n`,
+  );
+  daemon.hangUp();
+  await daemon.logged('some changed settings take a restart');
+  assert.equal(await daemon.limit(), 50);
+  const stderr = daemon.running.stderr();
+  assert.match(
+    stderr,
+    /"msg":"the configuration was read again".*"changed":\["server.cors_origins","tiers.test.requests_per_second","log.level"\]/,
+  );
+  assert.match(stderr, /"ignored":\["index.poll_ms"\]/);
+  const { headers } = await fetch(`${daemon.url}/healthz`, { headers: { origin: 'https://a.example' } });
+  assert.equal(headers.get('access-control-allow-origin'), 'https://a.example');
+  assert.equal((await daemon.stop()).code, 0);
+});
+
+test('a configuration with a mistake is not taken over, and the daemon goes on with the one it has', async (t) => {
+  const daemon = await startDaemon(t, TIER(5));
+  daemon.write(`${TIER(50)}[server]\nprot = 1\n`);
+  daemon.hangUp();
+  await daemon.logged('the configuration was not taken over');
+  assert.match(daemon.running.stderr(), /unknown setting \\"server.prot\\" .*did you mean \\"server.port\\"/);
+  assert.equal(await daemon.limit(), 5);
+  assert.equal((await daemon.stop()).code, 0);
+});
+
+/** Runs a command in a terminal, which it closes once the command has written `ready`; prints the exit code. */
+const CLOSED_TERMINAL = `
+import os, pty, sys
+child, terminal = pty.fork()
+if child == 0: os.execvp(sys.argv[2], sys.argv[2:])
+seen = b''
+while sys.argv[1].encode() not in seen: seen += os.read(terminal, 4096)
+os.close(terminal)
+print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+`;
+
+test('closing the terminal that it runs in ends the daemon in order', needs, async (t) => {
+  const dir = tempDir(t);
+  const { stdout } = await run(
+    t,
+    ['python3', '-c', CLOSED_TERMINAL, 'is ready', LAUNCHER, 'start', '--port', '0', '--data-dir', dir],
+    { cwd: dir },
+  );
+  assert.equal(stdout.trim(), '0');
+  assert.ok(existsSync(join(dir, 'keys.db')));
+  assert.ok(!existsSync(join(dir, 'keys.db-wal')), 'the keys were closed: their write-ahead log is gone');
+});
