@@ -66,8 +66,10 @@ export class TokenMetadataTable {
       FROM token_metadata m CROSS JOIN wallets c ON c.address = m.address CROSS JOIN tokens t ON t.wallet = c.id
       WHERE m.retry_at <= ? ORDER BY m.retry_at LIMIT ?`);
     this.upsert = db.prepare(/* sql */ `
-      INSERT OR REPLACE INTO token_metadata (address, name, symbol, decimals, tries, retry_at)
-      VALUES (?, ?, ?, ?, ?, ?)`);
+      INSERT INTO token_metadata (address, name, symbol, decimals, tries, retry_at) VALUES (?, ?, ?, ?, ?, ?)
+      ON CONFLICT (address) DO UPDATE SET tries = excluded.tries, retry_at = excluded.retry_at,
+        name = coalesce(excluded.name, name), symbol = coalesce(excluded.symbol, symbol),
+        decimals = coalesce(excluded.decimals, decimals)`);
   }
 
   /** Tokens that were never asked, in the order of their appearance, and then those whose time to be asked again (Unix seconds) has come. */
@@ -82,6 +84,7 @@ export class TokenMetadataTable {
     return [...unread, ...due.map((row) => ({ ...row, address: bytesToHex(row.address) }))];
   }
 
+  /** Notes what came of asking; what was known before and is not said now stays. */
   save({ address, name, symbol, decimals, tries, retryAt }: TokenMetadata): void {
     this.upsert.run(hexToBytes(address), name, symbol, decimals, tries, retryAt);
   }

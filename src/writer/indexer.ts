@@ -17,6 +17,7 @@ import { probe } from '../upstream/probe.ts';
 import { CallRecorder } from './calls.ts';
 import { HeadWatch } from './heads.ts';
 import { LoaderPool } from './loader-pool.ts';
+import { readMetadata } from './metadata.ts';
 import { Progress } from './progress.ts';
 import type { FromWriter, WriterOptions } from './protocol.ts';
 import { untilStored } from './storage.ts';
@@ -86,6 +87,7 @@ async function follow(options: WriterOptions, parts: Parts, signal: AbortSignal)
     depth: PIPELINE_DEPTH,
     batchTransfers: options.index.batchTransfers,
   });
+  const background = startBackground(options, parts, signal);
   try {
     const events = sync(
       {
@@ -107,14 +109,43 @@ async function follow(options: WriterOptions, parts: Parts, signal: AbortSignal)
         onNodeHead: (number) => progress.nodeHead(number),
         onTrouble: (error, retryInMs) => noteTrouble(parts, error, retryInMs),
       },
-      signal,
+      background.signal,
     );
     for await (const event of events) await storeEvent(parts, event, signal);
   } finally {
     pipeline.reset();
     await heads.close();
     await pool?.close();
+    await background.end();
   }
+}
+
+/** Sockets and bytes of an answer for reading what token contracts say of themselves. */
+const METADATA_SOCKETS = 1;
+const METADATA_BYTES = 8 * 2 ** 20;
+
+/** What runs beside the following of the chain. Its signal aborts with the writer's, and when it fails: `end` then rejects. */
+function startBackground({ node }: WriterOptions, { store, calls }: Parts, signal: AbortSignal) {
+  const over = new AbortController();
+  const client = new RpcClient({
+    url: node.http,
+    timeoutMs: node.timeoutMs,
+    maxSockets: METADATA_SOCKETS,
+    maxBatch: node.batch,
+    maxResponseBytes: METADATA_BYTES,
+    onCall: calls.record,
+  });
+  const both = AbortSignal.any([signal, over.signal]);
+  const work = readMetadata(store, client, both).finally(() => over.abort());
+  work.catch(() => undefined); // `end` tells
+  return {
+    signal: both,
+    async end() {
+      over.abort();
+      await client.close();
+      await work;
+    },
+  };
 }
 
 /** Ranges fetched ahead. While a large commit blocks the writer the loaders work on, so there must be enough to do. */

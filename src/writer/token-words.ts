@@ -1,0 +1,75 @@
+/** What token contracts are asked and how their answers are read. Contracts answer what they like: nothing here trusts them. */
+import { decodeAbiParameters, hexToString, trim } from 'viem/utils';
+import type { UnreadToken } from '../store/token-metadata.ts';
+import { type Hex, Kind } from '../types.ts';
+import type { RpcCall } from '../upstream/client.ts';
+
+const NAME = '0x06fdde03';
+const SYMBOL = '0x95d89b41';
+const DECIMALS = '0x313ce567';
+
+/** Longest texts that are kept, in characters. */
+const MAX_NAME = 128;
+const MAX_SYMBOL = 64;
+
+/** Gas of a call: enough for a text of a megabyte, and an end to contracts that only burn. */
+const GAS = '0x989680';
+
+/** What a contract says of itself; each part null when it does not say it in a usable form. */
+export interface TokenWords {
+  name: string | null;
+  symbol: string | null;
+  decimals: number | null;
+}
+
+/** The calls that ask a contract. Only ERC-20 tokens are divided into decimals. */
+export function metadataCalls({ address, kind }: Pick<UnreadToken, 'address' | 'kind'>): RpcCall[] {
+  const selectors = kind === Kind.erc20 ? [NAME, SYMBOL, DECIMALS] : [NAME, SYMBOL];
+  return selectors.map((data) => ({
+    method: 'eth_call',
+    params: [{ to: address, data, gas: GAS }, 'latest'],
+  }));
+}
+
+/** Reads the results of `metadataCalls`, undefined for a call that failed. */
+export function readWords([name, symbol, decimals]: readonly unknown[]): TokenWords {
+  return {
+    name: cleanText(decodeText(name), MAX_NAME),
+    symbol: cleanText(decodeText(symbol), MAX_SYMBOL),
+    decimals: decodeDecimals(decimals),
+  };
+}
+
+/** The text of an answer: a string, or 32 bytes filled up with zeros as the first tokens had it. */
+export function decodeText(data: unknown): string {
+  if (!isHex(data)) return '';
+  try {
+    if (data.length === 66) return hexToString(trim(data, { dir: 'right' }));
+    return decodeAbiParameters([{ type: 'string' }], data)[0];
+  } catch {
+    return ''; // whatever else the contract returned, it is no text
+  }
+}
+
+export function decodeDecimals(data: unknown): number | null {
+  if (!isHex(data) || data.length < 66) return null;
+  const value = BigInt(data.slice(0, 66));
+  return value <= 255n ? Number(value) : null;
+}
+
+/**
+ * One line without control, format and bidirectional characters, cut to `max` characters; null when nothing is left.
+ * Only the beginning of a very long text is looked at.
+ */
+export function cleanText(text: string, max: number): string | null {
+  const line = text
+    .slice(0, max * 16)
+    .replace(/\s+/gu, ' ')
+    .replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, '')
+    .trim();
+  return [...line].slice(0, max).join('') || null;
+}
+
+function isHex(data: unknown): data is Hex {
+  return typeof data === 'string' && data.length % 2 === 0 && /^0x[0-9a-fA-F]*$/.test(data);
+}
