@@ -251,6 +251,7 @@ function streamOptions({ node, node_http, node_ws, index, chain, stream }: Confi
       pollMs: index.poll_ms,
     },
     nativeSymbol: chain.symbol,
+    pending: stream.pending,
     maxSubscriptions: stream.max_subscriptions,
     maxBacklogBytes: stream.max_backlog_bytes,
   };

@@ -3,11 +3,15 @@ import type { Logger } from '../log.ts';
 import type { Snapshot } from '../query/snapshot.ts';
 import type { Watermark } from '../types.ts';
 import type { RpcClient } from '../upstream/client.ts';
+import { isObject } from '../upstream/reply.ts';
 import { Chain } from './chain.ts';
+import { ChainLogs } from './chain-logs.ts';
 import { Heads } from './heads.ts';
 import { parseLogFilter } from './log-filter.ts';
 import { Logs } from './logs.ts';
 import { NodeSource } from './node-source.ts';
+import { notOffered, Pending } from './pending.ts';
+import { invalidParams } from './refusals.ts';
 import { Session, type StreamMetrics, type Topic } from './session.ts';
 import type { Outlet } from './subscription.ts';
 import { parseSignalFilter, parseWalletFilter } from './transfer-filter.ts';
@@ -27,6 +31,8 @@ export interface HubOptions {
     pollMs: number;
   };
   nativeSymbol: string;
+  /** Whether `newPendingTransactions` is offered, as far as the node does. */
+  pending: boolean;
   /** Subscriptions of one connection. */
   maxSubscriptions: number;
   /** Bytes that may wait for a client. */
@@ -43,6 +49,7 @@ export class StreamHub {
   private readonly source: NodeSource;
   private readonly chain: Chain;
   private readonly logs: Logs;
+  private readonly chainLogs: ChainLogs;
   private readonly transfers: Transfers;
   private readonly topics: Record<'eth' | 'signals', ReadonlyMap<string, Topic>>;
 
@@ -51,32 +58,10 @@ export class StreamHub {
     this.options = options;
     this.source = new NodeSource({ ...node, log });
     this.chain = new Chain({ source: this.source, pollMs: node.pollMs, log });
-    const heads = new Heads(this.chain);
     this.logs = new Logs(this.chain, node.client, log);
-    const transfers = new Transfers({ reads: transferReads(db, snapshot), nativeSymbol, metrics, log });
-    this.transfers = transfers;
-    this.topics = {
-      eth: new Map<string, Topic>([
-        ['newHeads', (_params, subscription) => heads.open(subscription)],
-        ['logs', ([filter], subscription) => this.logs.open(parseLogFilter(filter), subscription)],
-        [
-          'wallet_transfers',
-          ([value], subscription) => {
-            const filter = parseWalletFilter(value);
-            return transfers.open(new WalletWatcher(subscription, filter), filter.fromBlock !== null);
-          },
-        ],
-      ]),
-      signals: new Map<string, Topic>([
-        [
-          SIGNALS,
-          (params, subscription) => {
-            const filter = parseSignalFilter(params);
-            return transfers.open(new SignalWatcher(subscription, filter), filter.fromBlock !== null);
-          },
-        ],
-      ]),
-    };
+    this.chainLogs = new ChainLogs(this.chain, this.source, log);
+    this.transfers = new Transfers({ reads: transferReads(db, snapshot), nativeSymbol, metrics, log });
+    this.topics = { eth: this.ethTopics(), signals: new Map([[SIGNALS, this.openSignals]]) };
   }
 
   /** The subscriptions of a new connection. */
@@ -91,10 +76,57 @@ export class StreamHub {
     this.transfers.onWatermark(mark);
   }
 
+  private ethTopics(): ReadonlyMap<string, Topic> {
+    const heads = new Heads(this.chain);
+    return new Map<string, Topic>([
+      ['newHeads', (_params, subscription) => heads.open(subscription)],
+      ['logs', ([filter], subscription) => this.logs.open(parseLogFilter(filter), subscription)],
+      ['chainLogs', this.openChainLogs],
+      ['newPendingTransactions', this.pendingTopic()],
+      ['wallet_transfers', this.openWallet],
+    ]);
+  }
+
+  private readonly openChainLogs: Topic = async ([options], subscription) => {
+    const filter = parseLogFilter(options);
+    const end = await this.chainLogs.open(filter, wantsEveryState(options), subscription);
+    return end ?? this.logs.open(filter, subscription);
+  };
+
+  private pendingTopic(): Topic {
+    if (!this.options.pending) {
+      return () => {
+        throw invalidParams('newPendingTransactions is switched off here (stream.pending)');
+      };
+    }
+    const { feed } = this.source;
+    const pending = feed && new Pending(feed);
+    return ([full], subscription) => {
+      if (pending === null) throw notOffered();
+      return pending.open(full, subscription);
+    };
+  }
+
+  private readonly openWallet: Topic = ([value], subscription) => {
+    const filter = parseWalletFilter(value);
+    return this.transfers.open(new WalletWatcher(subscription, filter), filter.fromBlock !== null);
+  };
+
+  private readonly openSignals: Topic = (params, subscription) => {
+    const filter = parseSignalFilter(params);
+    return this.transfers.open(new SignalWatcher(subscription, filter), filter.fromBlock !== null);
+  };
+
   async close(): Promise<void> {
     this.transfers.close();
     this.logs.close();
+    this.chainLogs.close();
     this.chain.close();
     await this.source.close();
   }
+}
+
+/** `{"commitStates": true}` beside the members of a log filter. */
+function wantsEveryState(options: unknown): boolean {
+  return isObject(options) && options.commitStates === true;
 }

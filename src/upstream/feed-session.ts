@@ -11,6 +11,8 @@ export interface Subscription {
   readonly onEvent: (result: unknown) => void;
   /** The node will not have it (an unknown kind, for one). */
   readonly onRefused: (error: UpstreamError) => void;
+  /** The node has it; no event was passed on yet. */
+  readonly onActive: () => void;
 }
 
 export interface SessionOptions extends SocketLimits {
@@ -130,8 +132,10 @@ export class FeedSession {
     if (isObject(reply.error)) this.#refuse(subscription, reply.error);
     else if (typeof id !== 'string' && typeof id !== 'number') {
       return this.#fail('malformed', `eth_subscribe: the id is ${show(id)}`);
-    } else if (this.#wanted.has(subscription)) this.#active.set(id, subscription);
-    else this.#unsubscribe(id);
+    } else if (this.#wanted.has(subscription)) {
+      this.#active.set(id, subscription);
+      subscription.onActive();
+    } else this.#unsubscribe(id);
     this.#release();
   }
 

@@ -46,15 +46,16 @@ export class NodeFeed {
   /**
    * Subscribes to `params` of eth_subscribe (`['newHeads']`, `['logs', {...}]`, ...) for as long as the feed lives,
    * and connects if this is the first. `onEvent` gets each `params.result` unchecked, in the node's order over all
-   * subscriptions of a connection. `onRefused` is told when the node will not have it, anew after each reconnect.
-   * Returns the function that ends the subscription.
+   * subscriptions of a connection. `onRefused` is told when the node will not have it and `onActive` when it does,
+   * before the first event; anew after each reconnect. Returns the function that ends the subscription.
    */
   subscribe(
     params: readonly unknown[],
     onEvent: (result: unknown) => void,
     onRefused: (error: UpstreamError) => void,
+    onActive: () => void = () => undefined,
   ): () => void {
-    const subscription: Subscription = { params, onEvent, onRefused };
+    const subscription: Subscription = { params, onEvent, onRefused, onActive };
     this.#subscriptions.add(subscription);
     if (this.#session !== undefined) this.#session.add(subscription);
     else if (this.#retry === undefined) this.#connect();

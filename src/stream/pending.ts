@@ -1,0 +1,68 @@
+/** `newPendingTransactions`: hashes, or whole transactions on request, as the node announces them. */
+import { UpstreamError } from '../errors.ts';
+import type { NodeFeed } from '../upstream/feed.ts';
+import { Notice } from './notice.ts';
+import { invalidParams, orUnavailable } from './refusals.ts';
+import type { End } from './session.ts';
+import { SharedFeed } from './shared-feed.ts';
+import type { Subscription } from './subscription.ts';
+
+export class Pending {
+  private readonly hashes: PendingTopic;
+  private readonly whole: PendingTopic;
+
+  constructor(feed: NodeFeed) {
+    this.hashes = new PendingTopic(feed, ['newPendingTransactions']);
+    this.whole = new PendingTopic(feed, ['newPendingTransactions', true]);
+  }
+
+  /** `full` is the optional second parameter of the subscribe. */
+  open(full: unknown, subscription: Subscription): Promise<End> {
+    if (full !== undefined && full !== null && typeof full !== 'boolean') {
+      throw invalidParams('the second parameter of newPendingTransactions must be true or false');
+    }
+    return (full === true ? this.whole : this.hashes).open(subscription);
+  }
+}
+
+class PendingTopic {
+  private readonly shared: SharedFeed;
+  private readonly subscriptions = new Set<Subscription>();
+
+  constructor(feed: NodeFeed, params: readonly unknown[]) {
+    this.shared = new SharedFeed({
+      feed,
+      params,
+      onEvent: (result) => this.tell(result),
+      onLost: () => {
+        for (const { outlet } of this.subscriptions)
+          outlet.close(1013, 'the node ended newPendingTransactions');
+      },
+    });
+  }
+
+  async open(subscription: Subscription): Promise<End> {
+    const leave = await orUnavailable(this.shared.join().catch(asRefusal));
+    this.subscriptions.add(subscription);
+    return () => {
+      this.subscriptions.delete(subscription);
+      leave();
+    };
+  }
+
+  private tell(result: unknown): void {
+    if (this.subscriptions.size === 0) return;
+    const notice = new Notice('eth_subscription', JSON.stringify(result));
+    for (const subscription of this.subscriptions) subscription.push(notice);
+  }
+}
+
+function asRefusal(error: unknown): never {
+  if (error instanceof UpstreamError && error.reason === 'rpc') throw notOffered();
+  throw error;
+}
+
+/** The node has no such announcements, or has no WebSocket. */
+export function notOffered() {
+  return invalidParams('newPendingTransactions is not offered by the node');
+}
