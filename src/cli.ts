@@ -1,5 +1,6 @@
 /** The command line. Each command is one file in src/cli and one line in `COMMANDS`. */
 import { Command, CommanderError } from 'commander';
+import { addBackup } from './cli/backup.ts';
 import { addConfig } from './cli/config.ts';
 import { addDev } from './cli/dev.ts';
 import { faultLine, USAGE_FAULT } from './cli/fault.ts';
@@ -10,7 +11,7 @@ import { addStatus } from './cli/status.ts';
 import { versionText } from './cli/version.ts';
 
 /** In the order of `--help`. */
-const COMMANDS = [addInit, addStart, addDev, addKeys, addStatus, addConfig];
+const COMMANDS = [addInit, addStart, addDev, addKeys, addStatus, addBackup, addConfig];
 
 const EXAMPLES = `
 Examples:

@@ -21,3 +21,27 @@ export function showProgress(status: () => IndexStatus): () => void {
     if (drawn) out.write(CLEAR_LINE);
   };
 }
+
+/** A line on the terminal that is drawn over and over while a command works. */
+export interface StatusLine {
+  /** Draws the text, unless one was drawn just now. */
+  show(text: string): void;
+  clear(): void;
+}
+
+/** Draws nothing where stderr is no terminal. */
+export function statusLine(): StatusLine {
+  const out = process.stderr;
+  let drawnAt = 0;
+  return {
+    show(text) {
+      if (!out.isTTY || performance.now() - drawnAt < REDRAW_MS) return;
+      drawnAt = performance.now();
+      out.write(CLEAR_LINE + text.slice(0, out.columns - 1));
+    },
+    clear() {
+      if (drawnAt > 0) out.write(CLEAR_LINE);
+      drawnAt = 0;
+    },
+  };
+}

@@ -1,0 +1,83 @@
+/** `atlas-node backup`: online copies of the index and the keys. */
+import { existsSync, rmSync, statSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
+import type { Command } from 'commander';
+import { ConfigError, FatalError } from '../errors.ts';
+import { addConfigOptions } from './options.ts';
+import { bytes, duration, grouped } from './table.ts';
+import { type StatusLine, statusLine } from './terminal.ts';
+
+const EXAMPLES = `
+Examples:
+  $ atlas-node backup /backup/atlas-2026-11-21.db     the index; the keys go to /backup/atlas-2026-11-21.keys.db
+  $ atlas-node backup /backup/today                   into a folder that is there: index.db and keys.db
+
+The daemon may run meanwhile. To go back to a copy, stop the daemon and put the files in data_dir as index.db and
+keys.db, without any *-wal and *-shm files; what the chain did since then is indexed again at the next start.
+While the index is copied its WAL grows by what is written: leave room for that.`;
+
+export function addBackup(program: Command): void {
+  const command = program
+    .command('backup')
+    .description('online copy of the index and the keys')
+    .argument('<file>', 'where the index goes; the keys go beside it. Or a folder that is there')
+    .addHelpText('after', EXAMPLES);
+  const load = addConfigOptions(command, ['--data-dir']);
+  command.action(async (file: string) => backup((await load()).config.data_dir, resolve(file)));
+}
+
+async function backup(dataDir: string, file: string): Promise<void> {
+  const source = join(dataDir, 'index.db');
+  if (!existsSync(source))
+    throw new FatalError(`there is no ${source}: name the folder of the index with --data-dir`);
+  const targets = targetsOf(file);
+  for (const target of [targets.index, targets.keys]) {
+    if (existsSync(target))
+      throw new ConfigError(`${target} exists already and is left as it is; name another file`);
+  }
+  const line = statusLine();
+  try {
+    const keys = join(dataDir, 'keys.db');
+    if (existsSync(keys)) console.log(await copy('keys', keys, targets.keys, line));
+    console.log(await copy('index', source, targets.index, line));
+    console.log(await contentOf(targets.index));
+  } catch (error) {
+    for (const target of [targets.index, targets.keys]) rmSync(target, { force: true });
+    throw error;
+  } finally {
+    line.clear();
+  }
+}
+
+/** Where the copies go: into a folder under the names they have, or beside each other. */
+export function targetsOf(file: string): { index: string; keys: string } {
+  if (existsSync(file) && statSync(file).isDirectory())
+    return { index: join(file, 'index.db'), keys: join(file, 'keys.db') };
+  return { index: file, keys: join(dirname(file), `${basename(file, '.db')}.keys.db`) };
+}
+
+async function copy(what: string, source: string, target: string, line: StatusLine): Promise<string> {
+  const { copyDatabase } = await import('../store/backup.ts');
+  const started = performance.now();
+  const size = await copyDatabase(source, target, {
+    isPrivate: what === 'keys',
+    onCopied: (done, of) => line.show(`copying the ${what}: ${bytes(done)} of ${bytes(of)}`),
+  });
+  line.clear();
+  return `${what}: ${target}, ${bytes(size)} in ${duration((performance.now() - started) / 1000)}`;
+}
+
+/** What the copy holds, read from the copy itself. */
+async function contentOf(path: string): Promise<string> {
+  const { openDatabase } = await import('../store/open.ts');
+  const { chainOf, headOf } = await import('../store/index-file.ts');
+  const db = openDatabase(path, { readonly: true });
+  try {
+    const chain = chainOf(db);
+    const head = headOf(db);
+    if (chain === null || head === null) return 'the index is empty';
+    return `the copy ends with block ${grouped(head.number)} (${head.hash}) of chain ${chain.chainId}`;
+  } finally {
+    db.close();
+  }
+}

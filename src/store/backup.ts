@@ -1,0 +1,88 @@
+/** Copies of database files made while they are written. */
+import { closeSync, fsyncSync, openSync, renameSync, rmSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { FatalError } from '../errors.ts';
+import { type Db, openDatabase } from './open.ts';
+import { storageTrouble } from './trouble.ts';
+
+/** Pages copied at a time: enough for the speed of the disk, few enough to show progress and to be stopped between. */
+const PAGES_PER_STEP = 2_048;
+
+/** Called after each piece with how many bytes of how many are copied. */
+export type OnCopied = (bytes: number, of: number) => void;
+
+/**
+ * Copies the database as one commit left it, beside any number of readers and its writer, and resolves with the
+ * copy's size in bytes. The copy is a single file that appears under its name once it is whole and on the disk;
+ * it replaces a file of that name, and is readable by its owner alone when `isPrivate`.
+ *
+ * SQLite's backup begins anew whenever another connection writes, so under a busy writer it never ends. Here it
+ * copies within one read transaction, which no write disturbs; the price is that the WAL cannot be emptied
+ * meanwhile and grows by what is written. Throws FatalError when the copy cannot be made.
+ */
+export async function copyDatabase(
+  source: string,
+  target: string,
+  { isPrivate, onCopied }: { isPrivate: boolean; onCopied: OnCopied },
+): Promise<number> {
+  const partial = `${target}.partial`;
+  try {
+    rmSync(partial, { force: true });
+    closeSync(openSync(partial, 'wx', isPrivate ? 0o600 : 0o644));
+    await copySnapshot(source, partial, onCopied);
+    asSingleFile(partial);
+    renameSync(partial, target);
+    syncFolder(dirname(target));
+  } catch (error) {
+    rmSync(partial, { force: true });
+    throw asFault(error, source, target);
+  }
+  return statSync(target).size;
+}
+
+async function copySnapshot(source: string, partial: string, onCopied: OnCopied): Promise<void> {
+  const db = openDatabase(source, { readonly: true });
+  try {
+    const pageBytes = Number(db.pragma('page_size', { simple: true }));
+    beginSnapshot(db);
+    const progress = ({
+      totalPages,
+      remainingPages,
+    }: {
+      totalPages: number;
+      remainingPages: number;
+    }): number => {
+      onCopied((totalPages - remainingPages) * pageBytes, totalPages * pageBytes);
+      return PAGES_PER_STEP;
+    };
+    await db.backup(partial, { progress });
+  } finally {
+    db.close();
+  }
+}
+
+/** Begins a read transaction that stays at the present commit until the connection is closed. */
+function beginSnapshot(db: Db): void {
+  db.exec('BEGIN');
+  db.prepare('SELECT count(*) FROM sqlite_schema').get();
+}
+
+/** Takes a copy out of WAL mode, so that it can be opened for reading without files beside it, also from a read-only disk. */
+function asSingleFile(path: string): void {
+  const db = openDatabase(path);
+  db.pragma('journal_mode = DELETE');
+  db.close();
+}
+
+/** Makes a rename durable. */
+function syncFolder(path: string): void {
+  const folder = openSync(path, 'r');
+  fsyncSync(folder);
+  closeSync(folder);
+}
+
+function asFault(error: unknown, source: string, target: string): unknown {
+  const named = storageTrouble(error, target);
+  if (named instanceof FatalError || !(named instanceof Error)) return named;
+  return new FatalError(`cannot copy ${source} to ${target}: ${named.message}`, { cause: error });
+}

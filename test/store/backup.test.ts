@@ -1,0 +1,141 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { existsSync, mkdirSync, readdirSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { test } from 'node:test';
+import { promisify } from 'node:util';
+import { generateChain } from '../../src/bench/chain/generate.ts';
+import { copyDatabase } from '../../src/store/backup.ts';
+import { headOf, openIndexForReading } from '../../src/store/index-file.ts';
+import { IndexWriter } from '../../src/store/index-writer.ts';
+import { openDatabase } from '../../src/store/open.ts';
+import { startTestDaemon } from '../support/daemon.ts';
+import { dumpIndex } from '../support/dump.ts';
+import { randomBlocks, toBatch } from '../support/random-chain.ts';
+import { startNode } from '../support/replay.ts';
+import { tempDir } from '../support/temp-dir.ts';
+import { waitFor } from '../support/wait.ts';
+
+const ROOT = `0x${'00'.repeat(32)}`;
+const CLI = resolve(import.meta.dirname, '../../src/cli.ts');
+
+/** Runs `atlas-node backup` as its own process. */
+async function backup(
+  dataDir: string,
+  file: string,
+): Promise<{ stdout: string; stderr: string; code: number }> {
+  const args = ['--disable-warning=ExperimentalWarning', CLI, 'backup', file, '--data-dir', dataDir];
+  try {
+    return { ...(await promisify(execFile)(process.execPath, args)), code: 0 };
+  } catch (error) {
+    const { stdout, stderr, code } = error as { stdout: string; stderr: string; code: number };
+    return { stdout, stderr, code };
+  }
+}
+
+test('copies made while blocks are indexed one after the other open, are whole, and go on to the same end', async (t) => {
+  const chain = [...generateChain({ seed: 21, blocks: 400, txPerBlock: 15 }).blocks];
+  const node = await startNode(t, { chain, head: 50, blockTimeMs: 10 });
+  node.setHead(50);
+  const flags = { '--node-http': node.url, '--start-block': '1' } as const;
+  const { daemon, dataDir, key } = await startTestDaemon(t, { flags });
+  const folder = tempDir(t);
+  const copies = ['0', '1', '2'].map((name) => join(folder, `${name}.db`));
+  await waitFor(() => (daemon.status().head?.number ?? 0) > 0, { what: 'the first block' });
+  for (const file of copies) {
+    const { stdout, stderr, code } = await backup(dataDir, file);
+    assert.equal(code, 0, stderr);
+    assert.match(stdout, /^keys: .*\nindex: .*\nthe copy ends with block \d+ \(0x/);
+  }
+  node.setHead(400);
+  await waitFor(() => daemon.status().head?.number === 400, { what: 'the last block', timeoutMs: 30_000 });
+  await daemon.close();
+  const whole = dumpIndex(join(dataDir, 'index.db'));
+
+  const heads = copies.map((file) => readHead(file));
+  assert.ok(heads[0]! > 0 && heads[0]! < heads[2]! && heads[2]! < 400, `made while the chain grew: ${heads}`);
+  const restored = join(folder, 'restored');
+  mkdirSync(restored);
+  renameSync(copies[0]!, join(restored, 'index.db'));
+  renameSync(copies[0]!.replace('.db', '.keys.db'), join(restored, 'keys.db'));
+  const second = await startTestDaemon(t, { flags, dataDir: restored });
+  await second.reaches(400);
+  const headers = { 'X-API-Key': key };
+  const answer = await fetch(`${second.url}/api/wallet_summary?address=0x${'1'.repeat(40)}`, { headers });
+  assert.equal(answer.status, 200, 'the key of the time of the copy is valid');
+  await second.daemon.close();
+  assert.deepEqual(dumpIndex(join(restored, 'index.db')), whole);
+});
+
+function readHead(path: string): number {
+  const db = openIndexForReading(path);
+  const head = headOf(db);
+  db.close();
+  return head?.number ?? 0;
+}
+
+test('a copy is of one commit, however much is written while it is made', async (t) => {
+  const dir = tempDir(t);
+  const source = join(dir, 'index.db');
+  const writer = new IndexWriter(source, { cacheMb: 8 });
+  t.after(() => writer.close());
+  writer.setChain(1, 1);
+  const blocks = randomBlocks(1, 1_200, ROOT, 5);
+  writer.append([toBatch(blocks.slice(0, 1_000))]);
+  const before = dumpIndex(source);
+  let next = 1_000;
+  const seen: number[] = [];
+  await copyDatabase(source, join(dir, 'copy.db'), {
+    isPrivate: false,
+    onCopied(done, of) {
+      seen.push(done / of);
+      writer.append([toBatch(blocks.slice(next, next + 10))]);
+      next += 10;
+    },
+  });
+  assert.ok(next > 1_000, 'blocks were written meanwhile');
+  assert.equal(seen.at(0), 0);
+  assert.deepEqual(dumpIndex(join(dir, 'copy.db')), before);
+  assert.deepEqual(
+    readdirSync(dir).filter((name) => name.startsWith('copy')),
+    ['copy.db'],
+    'one file, nothing beside it',
+  );
+});
+
+test('keys are copied for their owner alone', async (t) => {
+  const dir = tempDir(t);
+  const source = join(dir, 'keys.db');
+  openDatabase(source).exec('CREATE TABLE keys (id)').close();
+  await copyDatabase(source, join(dir, 'copy.db'), { isPrivate: true, onCopied: () => undefined });
+  assert.equal(statSync(join(dir, 'copy.db')).mode & 0o777, 0o600);
+});
+
+test('a file that is there is left alone, and a copy that fails leaves nothing', async (t) => {
+  const dir = tempDir(t);
+  const missing = await backup(dir, join(dir, 'copy.db'));
+  assert.equal(missing.code, 1);
+  assert.match(missing.stderr, /there is no .*index\.db.*--data-dir/);
+
+  new IndexWriter(join(dir, 'index.db'), { cacheMb: 8 }).close();
+  writeFileSync(join(dir, 'copy.db'), 'mine');
+  const taken = await backup(dir, join(dir, 'copy.db'));
+  assert.equal(taken.code, 2);
+  assert.match(taken.stderr, /copy\.db exists already/);
+
+  const nowhere = await backup(dir, join(dir, 'no', 'folder', 'copy.db'));
+  assert.equal(nowhere.code, 1);
+  assert.match(nowhere.stderr, /cannot copy .* no such file or directory/);
+  assert.ok(!existsSync(join(dir, 'copy.db.partial')));
+});
+
+test('into a folder the copies go under the names they are used by', async (t) => {
+  const dir = tempDir(t);
+  new IndexWriter(join(dir, 'index.db'), { cacheMb: 8 }).close();
+  const folder = join(dir, 'copies');
+  mkdirSync(folder);
+  const { code, stdout } = await backup(dir, folder);
+  assert.equal(code, 0);
+  assert.match(stdout, /the index is empty/);
+  assert.deepEqual(readdirSync(folder), ['index.db']);
+});
