@@ -1,11 +1,11 @@
 /** The writer thread's work from opening the index to closing it. */
 import type { BlockBatch } from '../decode/batch.ts';
-import { WRAPPED_NATIVE } from '../decode/topics.ts';
 import { FatalError, type StorageError, UpstreamError } from '../errors.ts';
 import { backoffMs, pause } from '../lib/backoff.ts';
 import { bytesToHex } from '../lib/hex.ts';
 import { IndexWriter } from '../store/index-writer.ts';
 import { type LoadRules, loadBlocks } from '../sync/load.ts';
+import { loadRules } from '../sync/load-rules.ts';
 import { Pipeline } from '../sync/pipeline.ts';
 import { oldestAvailable } from '../sync/start.ts';
 import { type SyncEvent, sync } from '../sync/sync.ts';
@@ -243,19 +243,6 @@ async function untilAnswered<T>(parts: Parts, signal: AbortSignal, ask: () => Pr
   }
   return null;
 }
-
-function loadRules(capabilities: Capabilities, extraWrapped: readonly string[]): LoadRules {
-  const known = WRAPPED_NATIVE[capabilities.chainId] ?? [];
-  return {
-    traces: capabilities.traces,
-    blockReceipts: capabilities.blockReceipts,
-    monad: capabilities.client.startsWith('Monad/') || MONAD_CHAINS.has(capabilities.chainId),
-    wrappedNative: new Set([...known, ...extraWrapped.map((address) => address.toLowerCase())]),
-  };
-}
-
-/** Mainnet, testnet and devnet: also a replay or a proxy that does not say `Monad/` serves their blocks. */
-const MONAD_CHAINS = new Set([143, 10143, 20143]);
 
 async function nodeHead(
   client: RpcClient,

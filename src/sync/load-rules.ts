@@ -1,0 +1,18 @@
+/** How the blocks of the chain and the node at hand are loaded. */
+import { WRAPPED_NATIVE } from '../decode/topics.ts';
+import type { Capabilities } from '../types.ts';
+import type { LoadRules } from './load.ts';
+
+/** Mainnet, testnet and devnet: also a replay or a proxy that does not say `Monad/` serves their blocks. */
+const MONAD_CHAINS = new Set([143, 10143, 20143]);
+
+/** `extraWrapped` are wrapped native contracts beyond those known for the chain. */
+export function loadRules(capabilities: Capabilities, extraWrapped: readonly string[]): LoadRules {
+  const known = WRAPPED_NATIVE[capabilities.chainId] ?? [];
+  return {
+    traces: capabilities.traces,
+    blockReceipts: capabilities.blockReceipts,
+    monad: capabilities.client.startsWith('Monad/') || MONAD_CHAINS.has(capabilities.chainId),
+    wrappedNative: new Set([...known, ...extraWrapped.map((address) => address.toLowerCase())]),
+  };
+}
