@@ -70,6 +70,19 @@ export function indexedTransfers(dataDir: string): IndexedTransfer[] {
   }
 }
 
+/** Unix seconds of every block of the index in a data folder, by number. */
+export function blockTimes(dataDir: string): Map<number, number> {
+  const db = openDatabase(join(dataDir, 'index.db'), { readonly: true });
+  try {
+    const rows = db
+      .prepare<[], { number: number; timestamp: number }>('SELECT number, timestamp FROM blocks')
+      .all();
+    return new Map(rows.map(({ number, timestamp }) => [number, timestamp]));
+  } finally {
+    db.close();
+  }
+}
+
 /** What each wallet's transfers of a token leave it with, by address. */
 export function indexedBalances(dataDir: string, token: string): Map<string, bigint> {
   const db = openDatabase(join(dataDir, 'index.db'), { readonly: true });

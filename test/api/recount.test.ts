@@ -1,0 +1,300 @@
+/** All answers for every wallet and every token of whole chains, against a recount of their transfers. */
+import assert from 'node:assert/strict';
+import { dirname, join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import type { ExpectedResults, ExpectedToken } from '../../src/bench/chain/expected.ts';
+import { generateChain } from '../../src/bench/chain/generate.ts';
+import { BatchBuilder } from '../../src/decode/batch.ts';
+import { decodeBlock } from '../../src/decode/block.ts';
+import { IndexWriter } from '../../src/store/index-writer.ts';
+import { type AskApi, askApi } from '../support/ask-api.ts';
+import { blockTimes, indexedTransfers } from '../support/index-rows.ts';
+import { randomBlocks, toBatch } from '../support/random-chain.ts';
+import { tempDir } from '../support/temp-dir.ts';
+import { Recount } from './recount.ts';
+
+const MON = 10n ** 18n;
+
+/** A recount of an index file and the API over it. */
+function recountOf(t: TestContext, path: string, startBlock: number): { recount: Recount; ask: AskApi } {
+  const times = blockTimes(dirname(path));
+  const transfers = indexedTransfers(dirname(path)).map((transfer) => ({
+    ...transfer,
+    time: new Date((times.get(transfer.block) ?? 0) * 1000).toISOString(),
+  }));
+  return { recount: new Recount(transfers, startBlock, Math.max(...times.keys())), ask: askApi(t, path) };
+}
+
+async function checkWallet(ask: AskApi, recount: Recount, address: string): Promise<void> {
+  const equal = async (path: string, input: Record<string, string>, expected: object) =>
+    assert.deepEqual(
+      await ask(path, { address, ...input }),
+      expected,
+      `${path} ${JSON.stringify(input)} of ${address}`,
+    );
+  await equal('wallet_summary', {}, recount.walletSummary(address));
+  await equal('wallet_funding_source', {}, recount.walletFundingSource(address));
+  await equal('latest_native_in', {}, recount.latestNativeIn(address));
+  await equal('wallet_label', {}, recount.walletLabel(address));
+  await equal('funding_chain', { depth: '10' }, recount.fundingChain(address, 10));
+  await equal('funding_chain', {}, recount.fundingChain(address, 5));
+  for (const limit of [200, 2]) {
+    const limited = { limit: `${limit}` };
+    await equal('wallet_counterparties', limited, recount.walletCounterparties(address, limit));
+    await equal('coordinated_wallets', limited, recount.coordinatedWallets(address, limit));
+    for (const blocks of [10_000, 9]) {
+      const windowed = { ...limited, blocks: `${blocks}` };
+      await equal('funding_recipients', windowed, recount.fundingRecipients(address, blocks, limit));
+      await equal(
+        'recent_token_transfers_out',
+        windowed,
+        recount.recentTokenTransfersOut(address, blocks, limit),
+      );
+    }
+  }
+}
+
+/** Pages through a wallet's transfers and compares the counters of its summary with what was listed. */
+async function checkPages(ask: AskApi, recount: Recount, address: string): Promise<void> {
+  const listed = await allPages(ask, { address, include_internal: 'true' });
+  assert.deepEqual(listed, recount.addressTransfers(address, { internal: true }));
+  const summary = await ask('wallet_summary', { address });
+  assert.equal(summary.txCount, new Set(listed.map(({ txHash }) => txHash)).size);
+  assert.equal(summary.uniqueTokens, new Set(listed.flatMap(({ tokenAddress }) => tokenAddress ?? [])).size);
+}
+
+async function allPages(ask: AskApi, input: Record<string, string>): Promise<Record<string, unknown>[]> {
+  const listed: Record<string, unknown>[] = [];
+  for (let cursor: unknown = null; ; ) {
+    const page = await ask('address_transfers', {
+      ...input,
+      limit: '500',
+      ...(cursor === null ? {} : { cursor: `${cursor}` }),
+    });
+    assert.ok(Array.isArray(page.transfers));
+    assert.equal(page.count, page.transfers.length);
+    listed.push(...page.transfers);
+    cursor = page.nextCursor;
+    if (cursor === null) return listed;
+  }
+}
+
+async function checkToken(ask: AskApi, recount: Recount, token: string): Promise<void> {
+  assert.deepEqual(await ask('token_stats', { token }), recount.tokenStats(token));
+  for (const limit of [200, 3]) {
+    const limited = { token, limit: `${limit}` };
+    assert.deepEqual(await ask('token_first_buyers', limited), recount.tokenFirstBuyers(token, limit));
+    await checkHolders(ask, recount, token, limit);
+  }
+}
+
+/** Balances in order, each the holder's own; which of several equal ones are listed is left open. */
+async function checkHolders(ask: AskApi, recount: Recount, token: string, limit: number): Promise<void> {
+  const { holders, count } = await ask('token_holders', { token, limit: `${limit}` });
+  assert.ok(Array.isArray(holders));
+  const balances = recount.balances(token);
+  const largest = [...balances.values()].filter((balance) => balance > 0n).sort((a, b) => (a > b ? -1 : 1));
+  assert.deepEqual(
+    holders.map(({ balance }) => balance),
+    largest.slice(0, limit).map(String),
+  );
+  for (const { address, balance } of holders) assert.equal(balance, String(balances.get(address)));
+  assert.equal(new Set(holders.map(({ address }) => address)).size, count);
+}
+
+async function checkWhales(ask: AskApi, recount: Recount, mins: readonly string[]): Promise<void> {
+  for (const min of mins) {
+    const [whole = '0', fraction = ''] = min.split('.');
+    const wei = BigInt(whole) * MON + BigInt(fraction.padEnd(18, '0'));
+    for (const blocks of [1_000_000, 40, 1]) {
+      for (const limit of [1, 50, 200]) {
+        const answer = await ask('whale_transfers', { min_mon: min, blocks: `${blocks}`, limit: `${limit}` });
+        const { transfers, minMon, blocksWindow, count } = answer;
+        const expected = recount.whaleTransfers(wei, blocks, limit);
+        assert.deepEqual(transfers, expected, `at least ${min} within ${blocks} blocks`);
+        assert.deepEqual([minMon, blocksWindow, count], [Number(min), blocks, expected.length]);
+      }
+    }
+  }
+}
+
+async function checkListing(ask: AskApi, recount: Recount, address: string): Promise<void> {
+  for (const direction of ['in', 'out'] as const) {
+    assert.deepEqual(
+      await allPages(ask, { address, direction }),
+      recount.addressTransfers(address, { direction }),
+    );
+  }
+  for (const [after, before] of [
+    [20, 60],
+    [55, 55],
+    [60, 20],
+  ] as const) {
+    assert.deepEqual(
+      await allPages(ask, { address, after_block: `${after}`, before_block: `${before}` }),
+      recount.addressTransfers(address, { after, before }),
+    );
+  }
+}
+
+for (const [seed, blocks] of [
+  [1, 90],
+  [2, 350],
+  [3, 1],
+] as const) {
+  test(`every answer equals a recount of a random chain (seed ${seed}, ${blocks} blocks)`, async (t) => {
+    const path = join(tempDir(t), 'index.db');
+    const writer = new IndexWriter(path, { cacheMb: 8 });
+    writer.setChain(1, 1);
+    writer.append([toBatch(randomBlocks(1, blocks, `0x${'00'.repeat(32)}`, seed))]);
+    writer.close();
+    const { recount, ask } = recountOf(t, path, 1);
+    for (const address of recount.wallets) {
+      await checkWallet(ask, recount, address);
+      await checkPages(ask, recount, address);
+      await checkListing(ask, recount, address);
+    }
+    for (const token of recount.tokens) await checkToken(ask, recount, token);
+    const amounts = [0, 17, 18, 19, 25, 40, 60].map((digits) =>
+      digits < 18 ? `0.${'0'.repeat(17 - digits)}5` : `5${'0'.repeat(Math.min(29, digits - 18))}`,
+    );
+    await checkWhales(ask, recount, ['0', ...amounts]);
+    const { wallets, count } = await ask('wallets/batch', { addresses: recount.wallets.slice(0, 100) });
+    const expected = recount.wallets.slice(0, 100).map((address) => [address, recount.batchEntry(address)]);
+    assert.deepEqual(wallets, Object.fromEntries(expected));
+    assert.equal(count, expected.length);
+  });
+}
+
+test('every answer equals a recount of a generated chain, and the generator’s own books', async (t) => {
+  const { path, expected } = indexGenerated(t, { blocks: 300, txPerBlock: 30 });
+  const { recount, ask } = recountOf(t, path, 1);
+  for (const address of recount.wallets) {
+    await checkWallet(ask, recount, address);
+    await checkPages(ask, recount, address);
+  }
+  for (const token of recount.tokens) await checkToken(ask, recount, token);
+  await checkWhales(ask, recount, ['0', '0.05', '0.072', '1', '100', '999.5', '4722.3', '1000000']);
+  await checkBooks(ask, expected);
+});
+
+function indexGenerated(t: TestContext, options: { blocks: number; txPerBlock: number }) {
+  const path = join(tempDir(t), 'index.db');
+  const writer = new IndexWriter(path, { cacheMb: 16 });
+  writer.setChain(1, 1);
+  const chain = generateChain(options);
+  const out = new BatchBuilder();
+  for (const { block, receipts, trace } of chain.blocks) {
+    const traces = { form: 'tree' as const, value: JSON.parse(trace ?? '[]') };
+    decodeBlock(
+      out,
+      { block: JSON.parse(block), receipts: JSON.parse(receipts), traces },
+      { monad: false, wrappedNative: new Set() },
+    );
+  }
+  writer.append([out.finish()]);
+  writer.close();
+  return { path, expected: chain.expected() };
+}
+
+/** What the generator itself says the index must show. */
+async function checkBooks(ask: AskApi, expected: ExpectedResults): Promise<void> {
+  for (const book of expected.tokens) {
+    const stats = await ask('token_stats', { token: book.token });
+    assert.equal(stats.transferCount, book.transferRows);
+    assert.equal(stats.holderCount, book.holdersWithPositiveBalance);
+    assert.equal(stats.uniqueWallets, book.uniqueWalletsExcludingZero);
+    assert.equal(stats.firstSeenBlock, book.firstSeenBlock);
+    assert.equal(stats.type, book.standard);
+    if (book.standard === 'erc721') await checkReceivers(ask, book);
+    const { holders } = await ask('token_holders', { token: book.token, limit: '20' });
+    assert.ok(Array.isArray(holders));
+    assert.deepEqual(
+      holders.map(({ balance }) => balance),
+      book.topHolders.map(({ balance }) => balance),
+    );
+  }
+  for (const book of expected.wallets) {
+    const summary = await ask('wallet_summary', { address: book.address });
+    assert.equal(summary.nativeReceivedWei, book.nativeInWei);
+    assert.equal(summary.nativeSentWei, book.nativeOutWei);
+    assert.equal(summary.uniqueTokens, book.uniqueTokens);
+    const first = book.firstDirectFunding ?? book.firstInternalFunding;
+    const { firstFunding } = await ask('wallet_funding_source', { address: book.address });
+    assert.deepEqual(
+      pick(firstFunding, ['from', 'amountWei', 'txHash', 'blockNumber']),
+      bookedFunding(first),
+    );
+    const { latestNativeIn } = await ask('latest_native_in', { address: book.address });
+    assert.deepEqual(
+      pick(latestNativeIn, ['from', 'amountWei', 'txHash', 'blockNumber']),
+      bookedFunding(book.latestNativeIn),
+    );
+  }
+  for (const { address, hops } of expected.fundingChains) {
+    const { chain, depth } = await ask('funding_chain', { address, depth: '10' });
+    assert.ok(Array.isArray(chain));
+    assert.equal(depth, hops.length);
+    assert.deepEqual(
+      chain.map((hop) =>
+        pick(hop, ['hop', 'funded', 'funder', 'amountWei', 'txHash', 'blockNumber', 'source']),
+      ),
+      hops.map(({ block, ...hop }) => ({ ...hop, blockNumber: block })),
+    );
+  }
+  for (const { funder, wallets, first20 } of expected.coordinated) {
+    const [first, ...others] = first20;
+    const answer = await ask('coordinated_wallets', { address: first?.address, limit: '19' });
+    assert.equal(answer.funder, funder);
+    assert.equal(answer.funderFundedCount, wallets);
+    assert.ok(Array.isArray(answer.coordinated));
+    // Wallets funded in one block stand in any order, and the last block listed may have more of them.
+    const lastBlock = others.at(-1)?.block ?? 0;
+    const listed = answer.coordinated
+      .map((entry) => pick(entry, ['blockNumber', 'address', 'amountWei', 'txHash']))
+      .map((entry) => JSON.stringify(Object.values(entry ?? {})));
+    const booked = others.map(({ block, address, amountWei, txHash }) =>
+      JSON.stringify([block, address, amountWei, txHash]),
+    );
+    const whole = (list: string[]) => list.filter((entry) => JSON.parse(entry)[0] < lastBlock).sort();
+    assert.equal(listed.length, booked.length);
+    assert.deepEqual(whole(listed), whole(booked));
+  }
+  await checkLargest(ask, expected);
+}
+
+/** Only of ERC-721: the generator's books have receivers of nothing too, and count what was received only. */
+async function checkReceivers(ask: AskApi, { token, firstReceivers }: ExpectedToken): Promise<void> {
+  const { buyers } = await ask('token_first_buyers', { token });
+  assert.ok(Array.isArray(buyers));
+  assert.deepEqual(
+    buyers.map((buyer) => pick(buyer, ['address', 'firstSeenBlock', 'firstSeenAt'])),
+    firstReceivers.map(({ address, firstSeenBlock, firstSeenTimestamp }) => ({
+      address,
+      firstSeenBlock,
+      firstSeenAt: new Date(firstSeenTimestamp * 1000).toISOString(),
+    })),
+  );
+}
+
+async function checkLargest(ask: AskApi, { largestNative, lastBlock }: ExpectedResults): Promise<void> {
+  const least = BigInt(largestNative.at(-1)?.amountWei ?? 0);
+  const min = `${least / MON}.${(least % MON).toString().padStart(18, '0')}`;
+  const { transfers } = await ask('whale_transfers', { min_mon: min, blocks: `${lastBlock}`, limit: '200' });
+  assert.ok(Array.isArray(transfers));
+  const plain = (list: { txHash: string; from: string; to: string; amountWei: string }[]) =>
+    list.map(({ txHash, from, to, amountWei }) => `${amountWei} ${txHash} ${from} ${to}`).sort();
+  assert.deepEqual(plain(transfers).slice(-largestNative.length), plain(largestNative));
+}
+
+function bookedFunding(funding: { funder: string; amountWei: string; txHash: string; block: number } | null) {
+  if (funding === null) return null;
+  const { funder, amountWei, txHash, block } = funding;
+  return { from: funder, amountWei, txHash, blockNumber: block };
+}
+
+function pick(value: unknown, names: readonly string[]): object | null {
+  if (typeof value !== 'object' || value === null) return null;
+  const entries = new Map(Object.entries(value));
+  return Object.fromEntries(names.map((name) => [name, entries.get(name)]));
+}

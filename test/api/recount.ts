@@ -1,0 +1,392 @@
+/**
+ * Every answer of the REST API recomputed from a plain list of transfers, in the simplest way that can be right:
+ * filter, group, sum, sort. Shares nothing with the program but the names of the kinds.
+ */
+import type { IndexedTransfer } from '../support/index-rows.ts';
+
+export interface Counted extends IndexedTransfer {
+  /** ISO text of its block's time. */
+  time: string;
+}
+
+const ZERO = `0x${'0'.repeat(40)}`;
+const MON = 10n ** 18n;
+
+type Json = Record<string, unknown>;
+
+export class Recount {
+  readonly wallets: string[];
+  readonly tokens: string[];
+  private readonly head: number;
+  private readonly coverage: { historicalCoverageStartBlock: number };
+  private readonly transfers: readonly Counted[];
+  private readonly byWallet: Map<string, Counted[]>;
+  private readonly byToken: Map<string, Counted[]>;
+  private readonly firstOf = new Map<string, Counted>();
+  private readonly fundedBy: Map<string, Counted[]>;
+
+  constructor(transfers: readonly Counted[], startBlock: number, head: number) {
+    this.transfers = transfers;
+    this.head = head;
+    this.coverage = { historicalCoverageStartBlock: startBlock };
+    this.byWallet = group(transfers, ({ from, to }) => [...new Set([from, to])]);
+    this.byToken = group(transfers, ({ token }) => (token === null ? [] : [token]));
+    this.wallets = [...this.byWallet.keys()];
+    this.tokens = [...this.byToken.keys()];
+    for (const wallet of this.wallets) {
+      const incoming = this.of(wallet).filter((t) => isFundingOf(t, wallet));
+      const first = incoming.find(({ kind }) => kind === 'native_direct') ?? incoming[0];
+      if (first) this.firstOf.set(wallet, first);
+    }
+    this.fundedBy = group([...this.firstOf.values()], ({ from }) => [from]);
+  }
+
+  /** Transfers of a wallet, oldest first. */
+  of(wallet: string): Counted[] {
+    return this.byWallet.get(wallet) ?? [];
+  }
+
+  addressTransfers(
+    address: string,
+    options: { direction?: 'in' | 'out'; internal?: boolean; after?: number; before?: number } = {},
+  ): Json[] {
+    const { direction, internal = false, after = 0, before = this.head } = options;
+    return this.of(address)
+      .filter((t) => t.block >= after && t.block <= before && (internal || t.kind !== 'native_internal'))
+      .filter((t) => (direction === 'in' ? t.to : direction === 'out' ? t.from : address) === address)
+      .map((t) => ({
+        ...transferOf(t),
+        from: t.from,
+        direction: t.from === address && direction !== 'in' ? 'out' : 'in',
+      }))
+      .reverse();
+  }
+
+  walletSummary(address: string): Json {
+    const { first, last, received, sent } = this.sums(address);
+    return {
+      address,
+      firstSeenBlock: first?.block ?? null,
+      lastSeenBlock: last?.block ?? null,
+      txCount: this.transactions(address),
+      uniqueTokens: this.tokensOf(address),
+      nativeReceived: coin(received),
+      nativeReceivedWei: `${received}`,
+      nativeSent: coin(sent),
+      nativeSentWei: `${sent}`,
+      firstFundingSource: this.firstOf.get(address)?.from ?? null,
+      lastActivity: last?.time ?? null,
+      ...this.coverage,
+    };
+  }
+
+  batchEntry(address: string): Json | null {
+    const { first, last } = this.sums(address);
+    if (!first || !last) return null;
+    return {
+      firstSeenBlock: first.block,
+      lastSeenBlock: last.block,
+      txCount: this.transactions(address),
+      lastActivity: last.time,
+      firstFunder: this.firstOf.get(address)?.from ?? null,
+      firstFundingBlock: this.firstOf.get(address)?.block ?? null,
+    };
+  }
+
+  walletFundingSource(address: string): Json {
+    const first = this.firstOf.get(address);
+    const none = ['from', 'amount', 'amountWei', 'txHash', 'blockNumber', 'timestamp', 'source'];
+    const record = first ? { from: first.from, ...fundingOf(first) } : null;
+    const flat = record ?? Object.fromEntries(none.map((name) => [name, null]));
+    return { address, firstFunding: record, ...flat, ...this.coverage };
+  }
+
+  latestNativeIn(address: string): Json {
+    const incoming = this.of(address).filter((t) => isFundingOf(t, address));
+    const latest = incoming.findLast(({ kind }) => kind === 'native_direct') ?? incoming.at(-1);
+    return {
+      address,
+      latestNativeIn: latest ? { from: latest.from, ...fundingOf(latest) } : null,
+      ...this.coverage,
+    };
+  }
+
+  walletLabel(address: string): Json {
+    const { first, last, received, sent } = this.sums(address);
+    const txCount = this.transactions(address);
+    const uniqueTokens = this.tokensOf(address);
+    const age = first ? this.head - first.block : null;
+    const labels: string[] = [];
+    if (first && last && age !== null) {
+      const own = this.of(address);
+      const internalIn = own.filter((t) => t.kind === 'native_internal' && t.to === address).length;
+      if (age < 1000 && txCount < 20) labels.push('fresh');
+      if (received > 10_000n * MON || sent > 10_000n * MON) labels.push('whale');
+      if (txCount >= 500 && txCount > 0.5 * (last.block - first.block + 1)) labels.push('bot_likely');
+      if (uniqueTokens >= 20) labels.push('trader');
+      if (internalIn >= 10 && !own.some(({ token }) => token !== null)) labels.push('contract_likely');
+      if (txCount > 5000) labels.push('high_activity');
+      if (uniqueTokens >= 1 && uniqueTokens <= 3 && txCount < 50) labels.push('casual');
+      if (labels.length === 0) labels.push('regular');
+    }
+    const confidence = !first ? 'none' : txCount >= 100 ? 'high' : txCount >= 10 ? 'medium' : 'low';
+    return {
+      address,
+      labels,
+      confidence,
+      stats: {
+        txCount,
+        uniqueTokens,
+        nativeInMon: coin(received),
+        nativeInWei: `${received}`,
+        nativeOutMon: coin(sent),
+        nativeOutWei: `${sent}`,
+        ageBlocks: age,
+        firstBlock: first?.block ?? null,
+        lastBlock: last?.block ?? null,
+        firstFunder: this.firstOf.get(address)?.from ?? null,
+      },
+      ...this.coverage,
+    };
+  }
+
+  walletCounterparties(address: string, limit: number): Json {
+    const real = this.of(address).filter((t) => t.from !== t.to && (t.token === null || t.amount > 0n));
+    const groups = group(real, ({ from, to }) => [from === address ? to : from]);
+    groups.delete(ZERO);
+    const counterparties = [...groups]
+      .sort(([, a], [, b]) => b.length - a.length || last(b).id - last(a).id)
+      .slice(0, limit)
+      .map(([other, list]) => {
+        const into = list.filter(({ from }) => from === other);
+        const out = list.filter(({ to }) => to === other);
+        return {
+          address: other,
+          transferCount: list.length,
+          inCount: into.length,
+          outCount: out.length,
+          nativeIn: coin(nativeSum(into)),
+          nativeInWei: `${nativeSum(into)}`,
+          nativeOut: coin(nativeSum(out)),
+          nativeOutWei: `${nativeSum(out)}`,
+          lastBlock: last(list).block,
+          lastSeenAt: last(list).time,
+        };
+      });
+    return { address, counterparties, count: counterparties.length, ...this.coverage };
+  }
+
+  fundingRecipients(address: string, blocks: number, limit: number): Json {
+    const paid = this.within(blocks, this.of(address)).filter(
+      (t) => t.token === null && t.from === address && t.to !== address && address !== ZERO,
+    );
+    const recipients = [...group(paid, ({ to }) => [to])]
+      .sort(([, a], [, b]) => last(b).id - last(a).id)
+      .slice(0, limit)
+      .map(([to, list]) => {
+        const { amount: _, amountWei: __, ...latest } = fundingOf(last(list));
+        const { blockNumber, ...shown } = latest;
+        return {
+          address: to,
+          amount: coin(nativeSum(list)),
+          amountWei: `${nativeSum(list)}`,
+          transferCount: list.length,
+          firstBlock: list[0]?.block,
+          lastBlock: blockNumber,
+          ...shown,
+          firstFunding: this.firstOf.get(to)?.from === address,
+        };
+      });
+    return { address, blocksWindow: blocks, recipients, count: recipients.length, ...this.coverage };
+  }
+
+  recentTokenTransfersOut(address: string, blocks: number, limit: number): Json {
+    const transfers = this.within(blocks, this.of(address))
+      .filter((t) => t.token !== null && t.from === address)
+      .map(transferOf)
+      .reverse()
+      .slice(0, limit);
+    return { address, blocksWindow: blocks, transfers, count: transfers.length, ...this.coverage };
+  }
+
+  fundingChain(address: string, depth: number): Json {
+    const chain: Json[] = [];
+    const seen = [address];
+    for (let at = address; chain.length < depth && at !== ZERO; ) {
+      const first = this.firstOf.get(at);
+      if (!first || seen.includes(first.from)) break;
+      chain.push({ hop: chain.length + 1, funded: at, funder: first.from, ...fundingOf(first) });
+      seen.push(first.from);
+      at = first.from;
+    }
+    return { address, chain, depth: chain.length, ...this.coverage };
+  }
+
+  coordinatedWallets(address: string, limit: number): Json {
+    const own = this.firstOf.get(address);
+    const all = own ? (this.fundedBy.get(own.from) ?? []) : [];
+    const distance = (t: Counted) => Math.abs(t.block - (own?.block ?? 0));
+    const later = (t: Counted) => Number(t.id > (own?.id ?? 0));
+    const coordinated = all
+      .filter((t) => t !== own)
+      .sort(
+        (a, b) =>
+          distance(a) - distance(b) ||
+          later(a) - later(b) ||
+          Math.abs(a.id - (own?.id ?? 0)) - Math.abs(b.id - (own?.id ?? 0)),
+      )
+      .slice(0, limit)
+      .map((t) => ({ address: t.to, ...fundingOf(t) }));
+    return {
+      address,
+      funder: own?.from ?? null,
+      funderFundedCount: all.length,
+      hub: all.length > 1000,
+      coordinated,
+      count: coordinated.length,
+      ...this.coverage,
+    };
+  }
+
+  tokenStats(token: string): Json {
+    const list = this.byToken.get(token) ?? [];
+    const holders = [...this.balances(token).values()].filter((balance) => balance > 0n);
+    const wallets = new Set(list.flatMap(({ from, to }) => [from, to]));
+    wallets.delete(ZERO);
+    return {
+      token,
+      name: null,
+      symbol: null,
+      decimals: null,
+      type: list[0]?.kind ?? null,
+      transferCount: list.length,
+      holderCount: holders.length,
+      uniqueWallets: wallets.size,
+      firstSeenBlock: list[0]?.block ?? null,
+      firstSeenAt: list[0]?.time ?? null,
+      ...this.coverage,
+    };
+  }
+
+  tokenFirstBuyers(token: string, limit: number): Json {
+    const list = this.byToken.get(token) ?? [];
+    const first = new Map<string, Counted>();
+    for (const t of list) if (t.amount > 0n && t.to !== ZERO && !first.has(t.to)) first.set(t.to, t);
+    const buyers = [...first].slice(0, limit).map(([address, t]) => ({
+      address,
+      firstSeenBlock: t.block,
+      firstSeenAt: t.time,
+      transferCount: list.filter(({ from, to }) => from === address || to === address).length,
+    }));
+    return { token, buyers, count: buyers.length, ...this.coverage };
+  }
+
+  /** What the transfers of a token leave with each address but zero. */
+  balances(token: string): Map<string, bigint> {
+    const balances = new Map<string, bigint>();
+    for (const { from, to, amount } of this.byToken.get(token) ?? []) {
+      balances.set(from, (balances.get(from) ?? 0n) - amount);
+      balances.set(to, (balances.get(to) ?? 0n) + amount);
+    }
+    balances.delete(ZERO);
+    return balances;
+  }
+
+  /** `minWei` in wei; the answer's `minMon` is for the caller to know. */
+  whaleTransfers(minWei: bigint, blocks: number, limit: number): Json[] {
+    return this.within(blocks, this.transfers)
+      .filter((t) => t.token === null && t.amount >= minWei)
+      .reverse()
+      .slice(0, limit)
+      .map((t) => ({
+        ...fundingOf(t),
+        from: t.from,
+        to: t.to,
+        amount: `${t.amount / MON}.${((t.amount % MON) / 10n ** 12n).toString().padStart(6, '0')}`,
+        transferType: 'native',
+      }));
+  }
+
+  private within(blocks: number, list: readonly Counted[]): Counted[] {
+    return list.filter(({ block }) => block > this.head - blocks);
+  }
+
+  private transactions(address: string): number {
+    return new Set(this.of(address).map(({ hash }) => hash)).size;
+  }
+
+  private tokensOf(address: string): number {
+    return new Set(this.of(address).flatMap(({ token }) => token ?? [])).size;
+  }
+
+  private sums(address: string) {
+    const own = this.of(address);
+    return {
+      first: own[0],
+      last: own.at(-1),
+      received: nativeSum(own.filter(({ to }) => to === address)),
+      sent: nativeSum(own.filter(({ from }) => from === address)),
+    };
+  }
+}
+
+function isFundingOf({ token, from, to }: Counted, wallet: string): boolean {
+  return token === null && to === wallet && from !== wallet && from !== ZERO;
+}
+
+function group<T>(list: readonly T[], keysOf: (item: T) => readonly string[]): Map<string, T[]> {
+  const groups = new Map<string, T[]>();
+  for (const item of list) {
+    for (const key of keysOf(item)) {
+      const known = groups.get(key);
+      if (known) known.push(item);
+      else groups.set(key, [item]);
+    }
+  }
+  return groups;
+}
+
+function last<T>(list: readonly T[]): T {
+  const item = list.at(-1);
+  if (item === undefined) throw new Error('an empty list has no last item');
+  return item;
+}
+
+function nativeSum(list: readonly Counted[]): bigint {
+  return list.reduce((sum, { token, amount }) => (token === null ? sum + amount : sum), 0n);
+}
+
+/** Exact coins without trailing zeros. */
+function coin(wei: bigint): string {
+  const fraction = (wei % MON).toString().padStart(18, '0').replace(/0+$/, '');
+  return fraction === '' ? `${wei / MON}` : `${wei / MON}.${fraction}`;
+}
+
+function fundingOf(t: Counted) {
+  return {
+    amount: coin(t.amount),
+    amountWei: `${t.amount}`,
+    txHash: t.hash,
+    blockNumber: t.block,
+    timestamp: t.time,
+    source: t.kind === 'native_direct' ? 'direct' : 'internal',
+  };
+}
+
+function transferOf(t: Counted): Json {
+  const native = t.token === null;
+  return {
+    id: t.id,
+    blockNumber: t.block,
+    txHash: t.hash,
+    transferType: t.kind,
+    to: t.to,
+    tokenAddress: t.token,
+    tokenId: t.tokenId === null ? null : `${t.tokenId}`,
+    symbol: native ? 'MON' : null,
+    decimals: native ? 18 : null,
+    amount: `${t.amount}`,
+    timestamp: t.time,
+    logIndex: t.logIndex,
+  };
+}

@@ -1,0 +1,30 @@
+/** The REST API over an index file without a server: what a client would get, as an object. */
+import { prepareApi } from '../../src/api/api.ts';
+import { ReadPool } from '../../src/api/read-pool.ts';
+import { startReader } from '../../src/api/threads.ts';
+import { Snapshot } from '../../src/query/snapshot.ts';
+import { openIndexForReading } from '../../src/store/index-file.ts';
+
+/** Answers `path` below `/api/` with query values, or with a body. */
+export type AskApi = (path: string, input: Record<string, unknown>) => Promise<Record<string, unknown>>;
+
+export function askApi(owner: { after(close: () => void | Promise<void>): void }, indexPath: string): AskApi {
+  const db = openIndexForReading(indexPath);
+  const snapshot = new Snapshot(db);
+  const nativeSymbol = 'MON';
+  const readers = new ReadPool(() => startReader({ indexPath, nativeSymbol }));
+  const api = prepareApi({ db, nativeSymbol }, snapshot, readers);
+  const answers = new Map(api.endpoints.map(({ endpoint, answer }) => [endpoint.path as string, answer]));
+  owner.after(async () => {
+    await readers.close();
+    snapshot.release();
+    db.close();
+  });
+  return async (path, input) => {
+    const answer = answers.get(`/api/${path}`);
+    const head = api.head();
+    if (answer === undefined || head === null) throw new Error(`nothing can be asked of ${path}`);
+    const { body } = await answer(input, { head, chainDepth: 10 });
+    return JSON.parse(body);
+  };
+}
