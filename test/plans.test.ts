@@ -1,0 +1,102 @@
+/** How SQLite carries out the statements of the read side: none may walk a whole table. */
+import assert from 'node:assert/strict';
+import { readdirSync } from 'node:fs';
+import { type TestContext, test } from 'node:test';
+import { ENDPOINTS } from '../src/api/endpoints.ts';
+import { Snapshot } from '../src/query/snapshot.ts';
+import type { Db } from '../src/store/open.ts';
+import { createIndex } from './support/index-fixture.ts';
+
+const QUERY = new URL('../src/query/', import.meta.url);
+
+/** Steps that walk a table or an index from one end and are bounded all the same, with the reason. */
+const ALLOWED = [
+  /^SCAN list VIRTUAL TABLE INDEX/, // json_each: a list of ids, as long as the page that is asked for
+  /^SCAN chain$/, // a table of one row
+  /^SCAN CONSTANT ROW$/,
+];
+
+/** Statements that begin at one end of a table and stop at the first row, by their text. */
+const FIRST_ROW_ONLY = [/ORDER BY (blocks\.)?number DESC LIMIT 1$/, /^SELECT max\(id\) FROM wallets$/];
+
+/** All SQL that is prepared while `prepare` runs. */
+function statementsOf(db: Db, prepare: () => void): string[] {
+  const seen: string[] = [];
+  const original = db.prepare;
+  db.prepare = ((sql: string) => {
+    seen.push(sql.replace(/\s+/g, ' ').trim());
+    return original.call(db, sql);
+  }) as Db['prepare'];
+  try {
+    prepare();
+  } finally {
+    db.prepare = original;
+  }
+  return seen;
+}
+
+function planOf(db: Db, sql: string): string[] {
+  const parameters = Array<null>((sql.match(/\?/g) ?? []).length).fill(null);
+  return db
+    .prepare<unknown[], { detail: string }>(`EXPLAIN QUERY PLAN ${sql}`)
+    .all(...parameters)
+    .map(({ detail }) => detail);
+}
+
+/** Every function of query/ that prepares statements: by the rule of that folder it takes the database alone. */
+async function readers(): Promise<{ name: string; prepare: (db: Db) => unknown }[]> {
+  const found: { name: string; prepare: (db: Db) => unknown }[] = [];
+  for (const file of readdirSync(QUERY).filter((name) => name.endsWith('.ts'))) {
+    const module: Record<string, unknown> = await import(new URL(file, QUERY).href);
+    for (const [name, value] of Object.entries(module)) {
+      if (typeof value !== 'function' || !/^(?:async )?(?:function )?\w*\(db\b/.test(String(value))) continue;
+      found.push({ name: `${file} ${name}`, prepare: (db) => value(db) });
+    }
+  }
+  return found;
+}
+
+async function allStatements(t: TestContext): Promise<{ db: Db; statements: Map<string, string> }> {
+  const db = createIndex(t).reader(t);
+  const statements = new Map<string, string>();
+  const collect = (name: string, prepare: () => void) => {
+    for (const sql of statementsOf(db, prepare)) statements.set(sql, name);
+  };
+  collect('Snapshot', () => new Snapshot(db));
+  for (const endpoint of ENDPOINTS) {
+    collect(endpoint.path, () => endpoint.prepare({ db, nativeSymbol: 'MON' }));
+  }
+  for (const { name, prepare } of await readers()) collect(name, () => prepare(db));
+  return { db, statements };
+}
+
+test('every statement of query/ and api/ goes through an index or is bounded by name', async (t) => {
+  const { db, statements } = await allStatements(t);
+  const walks: string[] = [];
+  for (const [sql, name] of statements) {
+    if (/^(BEGIN|COMMIT)/.test(sql) || FIRST_ROW_ONLY.some((pattern) => pattern.test(sql))) continue;
+    for (const step of planOf(db, sql)) {
+      if (step.includes('SCAN') && !ALLOWED.some((allowed) => allowed.test(step))) {
+        walks.push(`${name}: ${step}\n      ${sql}`);
+      }
+    }
+  }
+  assert.deepEqual(walks, []);
+  assert.ok(statements.size > 25, `only ${statements.size} statements were seen`);
+});
+
+test('lists come out in the order of their index: only the ranking of holders is sorted', async (t) => {
+  const { db, statements } = await allStatements(t);
+  const sorted = [...statements].filter(([sql]) =>
+    planOf(db, /^(BEGIN|COMMIT)/.test(sql) ? 'SELECT 1' : sql).some((step) => step.includes('TEMP B-TREE')),
+  );
+  assert.deepEqual(
+    sorted.map(([sql]) => sql.split(' WHERE')[0]),
+    ['SELECT wallet, balance FROM holdings'],
+  );
+});
+
+test('the check sees a statement that walks a table', (t) => {
+  const db = createIndex(t).reader(t);
+  assert.ok(planOf(db, 'SELECT * FROM transfers WHERE sender = ?').some((step) => step.startsWith('SCAN')));
+});
