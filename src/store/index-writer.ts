@@ -1,5 +1,4 @@
 /** The one writer of `index.db`. */
-import { StorageError } from '../errors.ts';
 import { type AppendableBlocks, Appender } from './append.ts';
 import { Tables } from './changes.ts';
 import { FilePlace } from './file-place.ts';
@@ -104,15 +103,10 @@ export class IndexWriter {
     this.write(() => save.immediate());
   }
 
+  /** No PRAGMA optimize: its statistics make this driver's SQLite (STAT4) plan a range query anew for every value bound. */
   close(): void {
-    try {
-      this.write(() => this.db.pragma('optimize'));
-    } catch (error) {
-      if (!(error instanceof StorageError)) throw error; // what cannot be optimised for now can be closed
-    } finally {
-      this.db.close();
-      this.lock.release();
-    }
+    this.db.close();
+    this.lock.release();
   }
 
   private write(action: () => void): void {

@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { bigIntToBytes, bytesToBigInt, bytesToHex, hexToBytes, toQuantity } from '../../src/lib/hex.ts';
+import { decodeSigned, encodeSigned, ZERO_BALANCE } from '../../src/lib/signed.ts';
+import { coinToWei, weiToCoin, weiToCoin6 } from '../../src/lib/units.ts';
+
+const wei = fc.bigInt({ min: 0n, max: (1n << 256n) - 1n });
+const balance = fc.bigInt({ min: -(1n << 300n), max: 1n << 300n });
+
+test('bytes, hex and integers convert without loss, in the shortest form', () => {
+  fc.assert(
+    fc.property(wei, (value) => {
+      const bytes = bigIntToBytes(value);
+      assert.equal(bytesToBigInt(bytes), value);
+      assert.notEqual(bytes[0], 0, 'no leading zero byte');
+      assert.deepEqual(new Uint8Array(hexToBytes(bytesToHex(bytes))), new Uint8Array(bytes));
+      assert.equal(BigInt(toQuantity(value)), value);
+    }),
+    { examples: [[0n], [255n], [256n]] },
+  );
+});
+
+test('what is no hex is refused', () => {
+  for (const text of ['', '0', '0x1', '1234', '0xzz', '0x12 4', '0x1g'])
+    assert.throws(() => hexToBytes(text), RangeError, text);
+});
+
+test('balances sort by their bytes as they do by value, beyond 2^256 and below zero', () => {
+  fc.assert(
+    fc.property(balance, balance, (a, b) => {
+      assert.equal(decodeSigned(encodeSigned(a)), a);
+      const order = Buffer.compare(encodeSigned(a), encodeSigned(b));
+      assert.equal(order, a < b ? -1 : a > b ? 1 : 0);
+    }),
+    {
+      examples: [
+        [0n, -1n],
+        [255n, 256n],
+        [-255n, -256n],
+        [0n, 0n],
+      ],
+    },
+  );
+  assert.deepEqual(encodeSigned(0n), ZERO_BALANCE);
+});
+
+test('amounts of coins are exact, without trailing zeros, and cut where six digits are wanted', () => {
+  assert.equal(weiToCoin(1_500_000_000_000_000_000n), '1.5');
+  assert.equal(weiToCoin(0n), '0');
+  assert.equal(weiToCoin(1n), '0.000000000000000001');
+  assert.equal(weiToCoin6(1_999_999_999_999_999_999n), '1.999999');
+  assert.equal(weiToCoin6(999_999_999_999n), '0.000000');
+  fc.assert(fc.property(wei, (value) => assert.equal(coinToWei(weiToCoin(value)), value)));
+});
