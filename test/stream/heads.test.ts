@@ -1,0 +1,139 @@
+/** newHeads through the whole daemon, against a node whose every head is known. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { ReplayNode } from '../../src/bench/replay/controls.ts';
+import { startTestDaemon, type TestDaemon } from '../support/daemon.ts';
+import { startMisbehavingNode } from '../support/misbehaving-node.ts';
+import { resultOf, startGeneratedNode } from '../support/replay.ts';
+import { waitFor } from '../support/wait.ts';
+import { type Owner, opened, StreamClient } from './client.ts';
+
+interface Head {
+  number: string;
+  hash: string;
+  parentHash: string;
+}
+
+const CHAIN = { blocks: 120, txPerBlock: 4, startBlock: 1 };
+
+async function serve(
+  t: Owner,
+  { ws = true }: { ws?: boolean } = {},
+): Promise<{ node: ReplayNode; served: TestDaemon }> {
+  const { node } = await startGeneratedNode(t, CHAIN, { head: 10 });
+  const flags = { '--node-http': node.url, '--node-ws': ws ? node.wsUrl : '' };
+  return { node, served: await startTestDaemon(t, { flags }) };
+}
+
+const numbers = (heads: readonly Head[]) => heads.map(({ number }) => Number(number));
+const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, i) => from + i);
+
+function reach(heads: readonly Head[], count: number): Promise<unknown> {
+  return waitFor(() => heads.length >= count, { what: `${count} heads; got ${numbers(heads)}` });
+}
+
+test('every subscriber is told every head once, as the node tells it, over one subscription at the node', async (context) => {
+  const t = opened(context);
+  const { node, served } = await serve(t);
+  const before = node.stats().byMethod.eth_subscribe ?? 0;
+  const clients = await Promise.all(range(1, 4).map(() => StreamClient.open(t, served.url, served.key)));
+  const feeds = await Promise.all(clients.map((client) => client.subscribe<Head>('newHeads')));
+  node.mine(30);
+  for (const { results } of feeds) {
+    await reach(results, 30);
+    assert.deepEqual(numbers(results), range(11, 40));
+  }
+  const block = await resultOf<Head>(node.url, 'eth_getBlockByNumber', '0xf', false);
+  const { transactions: _, uncles: __, ...header } = block as Head & Record<string, unknown>;
+  assert.deepEqual(
+    feeds[0]?.results[4],
+    { ...header, ...feeds[0]?.results[4] },
+    'nothing of the header is lost',
+  );
+  assert.equal((node.stats().byMethod.eth_subscribe ?? 0) - before, 1);
+});
+
+test('after a reorg every block of the new branch is told, in order', async (context) => {
+  const t = opened(context);
+  const { node, served } = await serve(t);
+  const client = await StreamClient.open(t, served.url, served.key);
+  const { results } = await client.subscribe<Head>('newHeads');
+  node.mine(5);
+  await reach(results, 5);
+  node.fork(13);
+  await reach(results, 8);
+  node.mine(1);
+  await reach(results, 9);
+  assert.deepEqual(numbers(results), [11, 12, 13, 14, 15, 13, 14, 15, 16]);
+  const last = results.slice(-4);
+  for (const [i, head] of last.entries()) {
+    assert.equal(head.parentHash, i === 0 ? results[1]?.hash : last[i - 1]?.hash);
+  }
+});
+
+test('without a WebSocket of the node heads are polled for and none is left out', async (context) => {
+  const t = opened(context);
+  const { node, served } = await serve(t, { ws: false });
+  const client = await StreamClient.open(t, served.url, served.key);
+  const { results } = await client.subscribe<Head>('newHeads');
+  for (const height of [17, 18, 44]) {
+    node.setHead(height);
+    await reach(results, height - 10);
+  }
+  node.fork(43);
+  await reach(results, 36);
+  assert.deepEqual(numbers(results), [...range(11, 44), 43, 44]);
+});
+
+test('heads that pass while the connection to the node is cut are fetched and told in order', async (context) => {
+  const t = opened(context);
+  const { node } = await startGeneratedNode(t, CHAIN, { head: 10 });
+  const between = await startMisbehavingNode({ upstream: node.url });
+  t.after(() => between.close());
+  const served = await startTestDaemon(t, {
+    flags: { '--node-http': between.url, '--node-ws': between.wsUrl },
+    env: { ATLAS_INDEX__POLL_MS: '200' },
+  });
+  const client = await StreamClient.open(t, served.url, served.key);
+  const { results } = await client.subscribe<Head>('newHeads');
+  for (const cut of range(1, 5)) {
+    node.mine(3);
+    between.drop();
+    node.mine(17);
+    await reach(results, cut * 20);
+  }
+  assert.deepEqual(numbers(results), range(11, 110));
+  for (const [i, head] of results.entries()) if (i > 0) assert.equal(head.parentHash, results[i - 1]?.hash);
+});
+
+test('announcements that stop on an open connection are noticed', async (context) => {
+  const t = opened(context);
+  const { node } = await startGeneratedNode(t, CHAIN, { head: 10 });
+  const between = await startMisbehavingNode({ upstream: node.url });
+  t.after(() => between.close());
+  const served = await startTestDaemon(t, {
+    flags: { '--node-http': node.url, '--node-ws': between.wsUrl },
+  });
+  const client = await StreamClient.open(t, served.url, served.key);
+  const { results } = await client.subscribe<Head>('newHeads');
+  between.misbehave({ deaf: true });
+  node.mine(3);
+  await reach(results, 3);
+  assert.deepEqual(numbers(results), [11, 12, 13]);
+});
+
+test('a subscribe while the node is away is refused, and works when it is back', async (context) => {
+  const t = opened(context);
+  const { node } = await startGeneratedNode(t, CHAIN, { head: 10 });
+  const between = await startMisbehavingNode({ upstream: node.url });
+  t.after(() => between.close());
+  const { port } = new URL(between.url);
+  const served = await startTestDaemon(t, { flags: { '--node-http': between.url } });
+  const client = await StreamClient.open(t, served.url, served.key);
+  await between.close();
+  await assert.rejects(client.subscribe('newHeads'), { code: -32603, message: 'upstream unavailable' });
+  await between.listen(Number(port));
+  const { results } = await client.subscribe<Head>('newHeads');
+  node.mine(1);
+  await reach(results, 1);
+});
