@@ -1,0 +1,111 @@
+/** Bodies in chunked transfer coding (RFC 9112, section 7.1), read in whatever pieces they come. */
+import { UpstreamError } from '../../errors.ts';
+
+const CR = 13;
+const LF = 10;
+const SEMICOLON = 59;
+/** Digits of a chunk's size: 2^32 bytes and more are nonsense. */
+const MAX_SIZE_DIGITS = 8;
+/** Bytes of a size line with its extensions, and of all trailers. */
+const MAX_LINE = 4_096;
+
+export class ChunkedBody {
+  #state: 'size' | 'extension' | 'data' | 'data-end' | 'trailer' | 'done' = 'size';
+  #size = 0;
+  #digits = 0;
+  #lineBytes = 0;
+  #trailerIsEmpty = true;
+
+  get done(): boolean {
+    return this.#state === 'done';
+  }
+
+  /**
+   * Reads on in `chunk` from `at` and hands over the data in it. Returns where it stopped: behind the end of the
+   * body, or at the end of the chunk. Throws UpstreamError `malformed`.
+   */
+  read(chunk: Buffer, at: number, onData: (data: Buffer) => void): number {
+    let i = at;
+    while (i < chunk.length && this.#state !== 'done') {
+      if (this.#state === 'data') {
+        const end = Math.min(chunk.length, i + this.#size);
+        this.#size -= end - i;
+        if (this.#size === 0) this.#state = 'data-end';
+        onData(chunk.subarray(i, end));
+        i = end;
+      } else {
+        this.#step(chunk[i]!);
+        i++;
+      }
+    }
+    return i;
+  }
+
+  #step(byte: number): void {
+    switch (this.#state) {
+      case 'size':
+        return this.#readSize(byte);
+      case 'extension':
+        this.#bound();
+        if (byte === LF) this.#endSize();
+        return;
+      case 'data-end':
+        if (byte === LF) this.#beginSize();
+        else if (byte !== CR) throw malformed('no line end behind a chunk');
+        return;
+      default:
+        return this.#readTrailer(byte);
+    }
+  }
+
+  #readSize(byte: number): void {
+    const digit = hexDigit(byte);
+    if (digit >= 0) {
+      this.#size = this.#size * 16 + digit;
+      this.#digits += 1;
+      if (this.#digits > MAX_SIZE_DIGITS) throw malformed('a chunk of more than 4 GiB');
+      return;
+    }
+    if (this.#digits === 0 || (byte !== CR && byte !== LF && byte !== SEMICOLON && byte > 32)) {
+      throw malformed('no chunk size');
+    }
+    if (byte === LF) this.#endSize();
+    else this.#state = 'extension';
+  }
+
+  #beginSize(): void {
+    this.#state = 'size';
+    this.#size = 0;
+    this.#digits = 0;
+    this.#lineBytes = 0;
+  }
+
+  #endSize(): void {
+    this.#lineBytes = 0;
+    this.#state = this.#size === 0 ? 'trailer' : 'data';
+  }
+
+  /** Trailers end with an empty line; what they say is of no interest. */
+  #readTrailer(byte: number): void {
+    this.#bound();
+    if (byte === CR) return;
+    if (byte !== LF) this.#trailerIsEmpty = false;
+    else if (this.#trailerIsEmpty) this.#state = 'done';
+    else this.#trailerIsEmpty = true;
+  }
+
+  #bound(): void {
+    this.#lineBytes += 1;
+    if (this.#lineBytes > MAX_LINE) throw malformed(`a line of more than ${MAX_LINE} bytes`);
+  }
+}
+
+function hexDigit(byte: number): number {
+  if (byte >= 48 && byte <= 57) return byte - 48;
+  const lower = byte | 32;
+  return lower >= 97 && lower <= 102 ? lower - 87 : -1;
+}
+
+function malformed(detail: string): UpstreamError {
+  return new UpstreamError('malformed', `not a chunked body: ${detail}`);
+}

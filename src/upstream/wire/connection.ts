@@ -1,0 +1,135 @@
+/** One keep-alive connection to the node that carries one exchange at a time. */
+import { connect, isIP, type Socket } from 'node:net';
+import { connect as connectTls } from 'node:tls';
+import { UpstreamError } from '../../errors.ts';
+import { type AnswerParts, AnswerReader } from './answer-reader.ts';
+
+/** Where to connect. */
+export interface Target {
+  host: string;
+  port: number;
+  tls: boolean;
+}
+
+/** Takes an answer, or the reason why there is none or no more of it. */
+export interface AnswerListener extends AnswerParts {
+  onFailed(error: UpstreamError): void;
+}
+
+export interface ConnectionOwner {
+  /** The exchange is complete and another may follow. Called before the last piece is handed over. */
+  onFree(connection: Connection): void;
+  /** The connection is gone. Called once. */
+  onGone(connection: Connection): void;
+}
+
+/** Bytes read from a socket at a time. */
+const READ_BYTES = 256 * 1024;
+
+/** All plain sockets of the thread read into the same memory: what is read is dealt with before the next read. */
+const READ_BUFFER = Buffer.allocUnsafeSlow(READ_BYTES);
+
+export class Connection implements AnswerParts {
+  /** When the last exchange ended, by performance.now(). */
+  idleSince = 0;
+  readonly #owner: ConnectionOwner;
+  readonly #socket: Socket;
+  readonly #reader = new AnswerReader();
+  #listener: AnswerListener | null = null;
+  #error: UpstreamError | null = null;
+  #gone = false;
+
+  constructor(target: Target, owner: ConnectionOwner) {
+    this.#owner = owner;
+    this.#socket = this.#open(target);
+    this.#socket.on('error', (error: NodeJS.ErrnoException) => {
+      this.#error ??= new UpstreamError('connection', error.message || error.code || error.name, undefined, {
+        cause: error,
+      });
+    });
+    this.#socket.on('end', () => this.#onEnd());
+    this.#socket.on('close', () => this.#onClose());
+  }
+
+  /** Sends a whole request, given as Latin-1, whose answer goes to the listener. */
+  send(request: string, listener: AnswerListener): void {
+    this.#listener = listener;
+    this.#socket.write(request, 'latin1');
+  }
+
+  pause(): void {
+    this.#socket.pause();
+  }
+
+  resume(): void {
+    this.#socket.resume();
+  }
+
+  /** Closes at once; the listener hears no more. */
+  destroy(): void {
+    this.#listener = null;
+    this.#leave();
+    this.#socket.destroy();
+  }
+
+  #open({ host, port, tls }: Target): Socket {
+    if (tls) {
+      const servername = isIP(host) ? '' : host;
+      const socket = connectTls({ host, port, servername, ALPNProtocols: ['http/1.1'] });
+      socket.setNoDelay(true);
+      return socket.on('data', (piece: Buffer) => this.#onData(piece));
+    }
+    const callback = (bytes: number): boolean => {
+      this.#onData(READ_BUFFER.subarray(0, bytes));
+      return true;
+    };
+    return connect({ host, port, noDelay: true, onread: { buffer: READ_BUFFER, callback } });
+  }
+
+  /** For the reader of answers alone, as is `onBody`. */
+  onHead(status: number, length: number | null): void {
+    this.#listener?.onHead(status, length);
+  }
+
+  onBody(piece: Buffer, isLast: boolean): void {
+    const listener = this.#listener;
+    if (isLast) {
+      this.#listener = null;
+      if (this.#reader.reusable) this.#owner.onFree(this);
+      else this.destroy();
+    }
+    listener?.onBody(piece, isLast);
+  }
+
+  #onData(piece: Buffer): void {
+    if (this.#listener === null) return this.destroy(); // bytes that nobody asked for
+    try {
+      this.#reader.read(piece, this);
+    } catch (error) {
+      if (!(error instanceof UpstreamError)) throw error;
+      this.#error = error;
+      this.#socket.destroy();
+    }
+  }
+
+  /** The node says no more; what it has not answered by now it never will. */
+  #onEnd(): void {
+    if (this.#listener !== null) this.#reader.finish(this);
+    this.#socket.destroy();
+  }
+
+  #onClose(): void {
+    this.#leave();
+    const listener = this.#listener;
+    this.#listener = null;
+    listener?.onFailed(
+      this.#error ?? new UpstreamError('connection', 'the node closed the connection before it had answered'),
+    );
+  }
+
+  #leave(): void {
+    if (this.#gone) return;
+    this.#gone = true;
+    this.#owner.onGone(this);
+  }
+}

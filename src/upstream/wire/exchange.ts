@@ -1,0 +1,99 @@
+/** One request to the node and its answer. */
+import { UpstreamError, type UpstreamFailure } from '../../errors.ts';
+import type { AnswerListener, Connection } from './connection.ts';
+
+export class Exchange implements AnswerListener {
+  readonly request: string;
+  /** Whether only a socket that was never used will do. */
+  readonly fresh: boolean;
+  readonly #what: string;
+  readonly #timeoutMs: number;
+  readonly #onOver: (exchange: Exchange) => void;
+  /** Null once the exchange is over, for whatever cause. */
+  #listener: AnswerListener | null;
+  #connection: Connection | null = null;
+  #deadline: number;
+  #paused = false;
+
+  /** `onOver` is called once when the exchange ends, before the listener learns it. */
+  constructor(
+    request: string,
+    listener: AnswerListener,
+    options: { what: string; fresh: boolean; timeoutMs: number; onOver: (exchange: Exchange) => void },
+  ) {
+    this.request = request;
+    this.fresh = options.fresh;
+    this.#what = options.what;
+    this.#timeoutMs = options.timeoutMs;
+    this.#onOver = options.onOver;
+    this.#listener = listener;
+    this.#deadline = performance.now() + options.timeoutMs;
+  }
+
+  /** Sends the request over a free connection. */
+  start(connection: Connection): void {
+    this.#connection = connection;
+    connection.send(this.request, this);
+  }
+
+  /** Ends the exchange: nobody waits for the answer any more. The listener hears no more. */
+  abandon(): void {
+    if (this.#listener === null) return;
+    this.#end()?.destroy();
+  }
+
+  /** Reads no more from the node until `resume`; meanwhile the time limit does not count. */
+  pause(): void {
+    if (this.#listener === null) return;
+    this.#paused = true;
+    this.#connection?.pause();
+  }
+
+  resume(): void {
+    if (this.#listener === null || !this.#paused) return;
+    this.#paused = false;
+    this.extend();
+    this.#connection?.resume();
+  }
+
+  /** The time limit begins anew: for answers that are passed on while they come. */
+  extend(): void {
+    this.#deadline = performance.now() + this.#timeoutMs;
+  }
+
+  /** Fails the exchange if its time is up. */
+  expire(now: number): void {
+    if (now < this.#deadline || this.#paused) return;
+    this.fail('timeout', `no complete answer within ${this.#timeoutMs} ms`);
+  }
+
+  fail(reason: UpstreamFailure, detail: string, options?: ErrorOptions): void {
+    const listener = this.#listener;
+    if (listener === null) return;
+    this.#end()?.destroy();
+    listener.onFailed(new UpstreamError(reason, `${this.#what}: ${detail}`, undefined, options));
+  }
+
+  onHead(status: number, length: number | null): void {
+    this.#listener?.onHead(status, length);
+  }
+
+  onBody(piece: Buffer, isLast: boolean): void {
+    const listener = this.#listener;
+    if (isLast) this.#end();
+    listener?.onBody(piece, isLast);
+  }
+
+  onFailed(error: UpstreamError): void {
+    this.#connection = null; // it is gone already
+    this.fail(error.reason, error.message, { cause: error.cause });
+  }
+
+  #end(): Connection | null {
+    const connection = this.#connection;
+    this.#listener = null;
+    this.#connection = null;
+    this.#onOver(this);
+    return connection;
+  }
+}

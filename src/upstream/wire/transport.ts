@@ -1,0 +1,170 @@
+/** HTTP to the node for answers that are passed on as they come: own keep-alive sockets, bounded on every side. */
+import { type Endpoint, parseEndpoint } from '../endpoint.ts';
+import { type AnswerListener, Connection, type ConnectionOwner, type Target } from './connection.ts';
+import { Exchange } from './exchange.ts';
+
+export type { AnswerListener } from './connection.ts';
+export type { Exchange } from './exchange.ts';
+
+export interface WireOptions {
+  /** http or https; `user:password@` goes to the Authorization header. */
+  url: string;
+  /** Milliseconds from `post` to the end of the answer, waiting for a free socket included. */
+  timeoutMs: number;
+  /** Sockets at most, and so requests in flight. */
+  maxSockets: number;
+  /** Requests that may wait for a free socket, and their bytes; the next one fails at once. */
+  maxWaiting: number;
+  maxWaitingBytes: number;
+}
+
+export interface PostOptions {
+  /** Take no socket that was used before: the node may have just closed it, which only shows when the request is lost. */
+  fresh?: boolean;
+}
+
+/** How often overdue exchanges and idle sockets are looked for, milliseconds. */
+const SWEEP_MS = 100;
+/** Idle sockets are closed before servers do it: some wait only five seconds. */
+const IDLE_MS = 4_000;
+
+export class WireTransport implements ConnectionOwner {
+  /** Where it posts to, without secrets: for messages. */
+  readonly origin: string;
+  readonly #options: WireOptions;
+  readonly #target: Target;
+  /** The request up to the value of Content-Length. */
+  readonly #head: string;
+  readonly #open = new Set<Connection>();
+  /** Free connections; the one used last is taken first, so that those not needed fall idle. */
+  readonly #idle: Connection[] = [];
+  readonly #running = new Set<Exchange>();
+  /** In order of arrival; not empty only while every socket is taken. */
+  readonly #waiting = new Set<Exchange>();
+  readonly #sweep: NodeJS.Timeout;
+  #waitingBytes = 0;
+  #closed = false;
+
+  constructor(options: WireOptions) {
+    const endpoint = parseEndpoint(options.url);
+    this.#options = options;
+    this.origin = endpoint.origin;
+    this.#target = targetOf(endpoint);
+    this.#head = requestHead(endpoint);
+    this.#sweep = setInterval(() => this.#onSweep(performance.now()), SWEEP_MS).unref();
+  }
+
+  /** Sockets open now. */
+  get sockets(): number {
+    return this.#open.size;
+  }
+
+  /**
+   * Posts a JSON body, given as the Latin-1 text of its bytes. The listener is told of the answer, whatever its
+   * status, or once of an UpstreamError (`timeout`, `connection`, `malformed`; `what` names the request in its
+   * message), and of nothing before this returns.
+   */
+  post(body: string, what: string, listener: AnswerListener, { fresh = false }: PostOptions = {}): Exchange {
+    const { timeoutMs, maxWaiting, maxWaitingBytes } = this.#options;
+    const request = `${this.#head}${body.length}\r\n\r\n${body}`;
+    const exchange = new Exchange(request, listener, { what, fresh, timeoutMs, onOver: this.#onOver });
+    if (this.#closed) failSoon(exchange, `the connection to ${this.origin} is closed`);
+    else if (this.#idle.length > 0 || this.#hasRoom()) this.#run(exchange);
+    else if (this.#waiting.size < maxWaiting && this.#waitingBytes + request.length <= maxWaitingBytes) {
+      this.#waiting.add(exchange);
+      this.#waitingBytes += request.length;
+    } else failSoon(exchange, `${this.#waiting.size} requests already wait for ${this.origin}`);
+    return exchange;
+  }
+
+  /** Fails what waits or is in flight and closes the sockets. */
+  close(): void {
+    this.#closed = true;
+    clearInterval(this.#sweep);
+    for (const exchange of [...this.#waiting, ...this.#running]) {
+      exchange.fail('connection', `the connection to ${this.origin} is closed`);
+    }
+    for (const connection of [...this.#open]) connection.destroy();
+  }
+
+  onFree(connection: Connection): void {
+    const [next] = this.#waiting;
+    if (next === undefined) {
+      connection.idleSince = performance.now();
+      this.#idle.push(connection);
+    } else if (next.fresh) {
+      connection.destroy(); // and `onGone` runs what waits
+    } else {
+      this.#unqueue(next);
+      this.#running.add(next);
+      next.start(connection);
+    }
+  }
+
+  onGone(connection: Connection): void {
+    this.#open.delete(connection);
+    const at = this.#idle.indexOf(connection);
+    if (at >= 0) this.#idle.splice(at, 1);
+    const [next] = this.#waiting;
+    if (next === undefined || this.#closed || !this.#hasRoom()) return;
+    this.#unqueue(next);
+    this.#run(next);
+  }
+
+  #hasRoom(): boolean {
+    return this.#open.size < this.#options.maxSockets;
+  }
+
+  #run(exchange: Exchange): void {
+    this.#running.add(exchange);
+    exchange.start(this.#take(exchange.fresh));
+  }
+
+  #take(fresh: boolean): Connection {
+    const idle = fresh && this.#hasRoom() ? undefined : this.#idle.pop();
+    if (idle !== undefined && !fresh) return idle;
+    idle?.destroy();
+    const connection = new Connection(this.#target, this);
+    this.#open.add(connection);
+    return connection;
+  }
+
+  readonly #onOver = (exchange: Exchange): void => {
+    if (!this.#running.delete(exchange)) this.#unqueue(exchange);
+  };
+
+  #unqueue(exchange: Exchange): void {
+    if (this.#waiting.delete(exchange)) this.#waitingBytes -= exchange.request.length;
+  }
+
+  #onSweep(now: number): void {
+    for (const exchange of this.#running) exchange.expire(now);
+    for (const exchange of this.#waiting) exchange.expire(now);
+    while (this.#idle[0] !== undefined && now - this.#idle[0].idleSince > IDLE_MS) this.#idle[0].destroy();
+  }
+}
+
+function failSoon(exchange: Exchange, detail: string): void {
+  process.nextTick(() => exchange.fail('connection', detail));
+}
+
+function targetOf({ origin }: Endpoint): Target {
+  const { protocol, hostname, port } = new URL(origin);
+  const tls = protocol === 'https:';
+  return {
+    host: hostname.replace(/^\[|\]$/g, ''),
+    port: port === '' ? (tls ? 443 : 80) : Number(port),
+    tls,
+  };
+}
+
+function requestHead({ origin, path, authorization }: Endpoint): string {
+  const lines = [
+    `POST ${path} HTTP/1.1`,
+    `Host: ${new URL(origin).host}`,
+    'Content-Type: application/json',
+    ...(authorization === undefined ? [] : [`Authorization: ${authorization}`]),
+    'Content-Length: ',
+  ];
+  return lines.join('\r\n');
+}
