@@ -15,7 +15,7 @@ import { followFiles } from './metrics/files.ts';
 import { listenForMetrics } from './metrics/listener.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
 import { Snapshot } from './query/snapshot.ts';
-import { RpcHandler } from './rpc/passthrough.ts';
+import { RpcHandler } from './rpc/handler.ts';
 import { methodPolicy } from './rpc/policy.ts';
 import type { AdminOptions } from './server/admin.ts';
 import { startServer } from './server/app.ts';
@@ -25,7 +25,7 @@ import type { MigrationProgress } from './store/migrations.ts';
 import { StreamHub } from './stream/hub.ts';
 import { type IndexStatus, KIND_NAMES } from './types.ts';
 import { RpcClient } from './upstream/client.ts';
-import { HttpTransport } from './upstream/http.ts';
+import { WireTransport } from './upstream/wire/transport.ts';
 import { WriterClient } from './writer/client.ts';
 import { idleStatus } from './writer/progress.ts';
 import type { WriterOptions, WriterWork } from './writer/protocol.ts';
@@ -61,8 +61,8 @@ const READER_CACHE_MB = 32;
 
 /** Calls of `/rpc` that may wait for a free socket to the node. */
 const RPC_MAX_WAITING = 4_096;
-/** Bytes of one answer of the node to `/rpc`: Monad and geth stop at 25 MB themselves. */
-const RPC_MAX_RESPONSE_BYTES = 128 * 1024 * 1024;
+/** Bytes of those calls. */
+const RPC_MAX_WAITING_BYTES = 64 * 1024 * 1024;
 
 /** Starts serving at once; indexing begins as soon as the node answers. Throws ConfigError or FatalError. */
 export async function startDaemon(config: Config, deps: DaemonDeps): Promise<Daemon> {
@@ -104,7 +104,7 @@ export async function startDaemon(config: Config, deps: DaemonDeps): Promise<Dae
     const rpc = new RpcHandler({
       transport,
       allowed: methodPolicy({ allow: config.rpc.allow, development }),
-      slowMs: config.rpc.slow_ms,
+      settings: config.rpc,
       log,
       metrics,
     });
@@ -225,13 +225,13 @@ function adminOptions(
   };
 }
 
-function rpcTransport(config: Config): HttpTransport {
-  return new HttpTransport({
+function rpcTransport(config: Config): WireTransport {
+  return new WireTransport({
     url: config.node_http,
     timeoutMs: config.rpc.timeout_ms,
     maxSockets: config.rpc.max_sockets,
     maxWaiting: RPC_MAX_WAITING,
-    maxResponseBytes: RPC_MAX_RESPONSE_BYTES,
+    maxWaitingBytes: RPC_MAX_WAITING_BYTES,
   });
 }
 

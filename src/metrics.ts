@@ -59,6 +59,9 @@ export function createMetrics() {
       'method',
     ]),
     rpcCacheBytes: gauge('atlas_rpc_cache_bytes', 'Size of the cache of JSON-RPC answers.'),
+    rpcLocal: counter('atlas_rpc_local_answers_total', 'Calls answered by what the node said a moment ago.', [
+      'method',
+    ]),
     rpcMerged: counter('atlas_rpc_merged_calls_total', 'Calls that shared an equal call in flight.', [
       'method',
     ]),

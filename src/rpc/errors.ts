@@ -1,4 +1,6 @@
 /** JSON-RPC errors that this server makes itself. The node's own errors pass through unchanged. */
+import type { UpstreamError } from '../errors.ts';
+import type { CallStatus } from './call.ts';
 
 export const RpcCode = {
   parse: -32700,
@@ -17,5 +19,26 @@ export interface RpcError {
 
 /** The text of an error answer; `id` is the JSON text of the request's id. */
 export function errorText(id: string, error: RpcError): string {
-  return `{"jsonrpc":"2.0","id":${id},"error":${JSON.stringify(error)}}`;
+  return `{"jsonrpc":"2.0","id":${id},${errorTail(error)}`;
+}
+
+/** What of an error answer follows the id. */
+export function errorTail(error: RpcError): string {
+  return `"error":${JSON.stringify(error)}}`;
+}
+
+/** What a client hears when the node gave no usable answer. What it was in detail is for the operator. */
+export function failureAnswer({ reason }: UpstreamError): { tail: Buffer; status: CallStatus } {
+  switch (reason) {
+    case 'timeout':
+      return { tail: internal('upstream timeout'), status: 504 };
+    case 'too-large':
+      return { tail: internal('response too large'), status: 200 };
+    default:
+      return { tail: internal('upstream unavailable'), status: 502 };
+  }
+}
+
+function internal(message: string): Buffer {
+  return Buffer.from(errorTail({ code: RpcCode.internal, message }));
 }

@@ -4,8 +4,8 @@ import { ConfigError } from '../errors.ts';
 const NAMESPACES = ['eth', 'net', 'web3'];
 
 /**
- * Methods of those namespaces that are not offered: they use accounts the node holds, steer its mining, write
- * filters into it, or need a connection that stays open.
+ * Methods of those namespaces that are not offered: they use accounts the node holds, steer its mining, write a
+ * filter into it, or need a connection that stays open. Filters of logs and blocks are kept here and not by the node.
  */
 const KEPT_BACK = new Set([
   'eth_accounts',
@@ -19,12 +19,7 @@ const KEPT_BACK = new Set([
   'eth_submitWork',
   'eth_submitHashrate',
   'eth_setEtherbase',
-  'eth_newFilter',
-  'eth_newBlockFilter',
   'eth_newPendingTransactionFilter',
-  'eth_getFilterChanges',
-  'eth_getFilterLogs',
-  'eth_uninstallFilter',
   'eth_subscribe',
   'eth_unsubscribe',
 ]);

@@ -1,15 +1,14 @@
 /** Reading a JSON-RPC request body into calls. */
+import type { Call } from './call.ts';
 import { RpcCode, type RpcError } from './errors.ts';
 import { itemTexts, memberTexts } from './json-slices.ts';
 
 /** Most calls in one batch. */
 export const MAX_BATCH = 100;
 
-/** A well-formed call. `id` and `params` are JSON texts, kept byte for byte; `id` is null for a notification. */
-export interface RpcCall {
+/** A well-formed call of a client. `id` is JSON text, bytes as Latin-1; null for a notification. */
+export interface RpcCall extends Call {
   id: string | null;
-  method: string;
-  params: string;
 }
 
 /** What takes a call's place when it is not well-formed. */
@@ -23,7 +22,7 @@ export type RpcRequest =
   | { kind: 'batch'; calls: (RpcCall | BadCall)[] }
   | { kind: 'refused'; error: RpcError };
 
-/** Takes a request body apart. */
+/** Takes a request body apart. It is given as Latin-1, so that every byte of it can be passed on as it came. */
 export function readRequest(text: string): RpcRequest {
   const value = parse(text);
   if (value === undefined)
@@ -59,7 +58,7 @@ function readCall(value: unknown, text: string): RpcCall | BadCall {
   if (params !== undefined && params !== null && typeof params !== 'object') {
     return { id: id ?? 'null', error: { code: RpcCode.invalidParams, message: 'params must be an array' } };
   }
-  return { id, method, params: params ? (members.get('params') ?? '[]') : '[]' };
+  return { id, method, params: params ? (members.get('params') ?? '[]') : '[]', args: params };
 }
 
 function invalid(message: string): RpcError {

@@ -2,7 +2,7 @@
 import type { Access } from '../access/access.ts';
 import type { Api } from '../api/api.ts';
 import type { Logger } from '../log.ts';
-import type { RpcHandler } from '../rpc/passthrough.ts';
+import type { RpcHandler } from '../rpc/handler.ts';
 import type { StreamHub } from '../stream/hub.ts';
 import type { IndexStatus } from '../types.ts';
 import { type AdminOptions, addAdminRoutes } from './admin.ts';

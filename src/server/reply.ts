@@ -12,10 +12,21 @@ const CACHE_CONTROL = {
 /** How often a closing server looks whether the last late answer is out. */
 const DRAIN_POLL_MS = 10;
 
+/** A body that comes in pieces. */
+export interface Pieces {
+  /** Writes a piece, whose memory may be used again. Returns false when the client must first catch up. */
+  write(piece: Buffer): boolean;
+  end(): void;
+  /** Breaks the connection off, which tells the client that something is missing. */
+  cut(): void;
+}
+
 /** An answer that is given after the handler of its request returned. */
 export interface LateReply {
   /** Writes the answer, or does nothing when the client has gone. */
   send(answer: Answer): void;
+  /** Begins an answer whose body comes in pieces. `caughtUp` is called when more may be written after `write` returned false. */
+  begin(answer: Omit<Answer, 'body'>, caughtUp: () => void): Pieces;
   /** Sends what the promise gives; if it rejects, the answer is a 500. */
   sendWhen(answer: Promise<Answer>): void;
   /** Runs a part of the handling; if it throws, the answer is a 500. */
@@ -91,6 +102,34 @@ export class Replies {
     const sendWhen = (answer: Promise<Answer>) => {
       answer.then(send, (error: unknown) => send(this.failure(error)));
     };
+    const begin = (answer: Omit<Answer, 'body'>, caughtUp: () => void): Pieces => {
+      if (open) {
+        res.cork(() => this.writeHead(res, answer));
+        res.onWritable(() => {
+          if (open) caughtUp();
+          return true;
+        });
+      }
+      const finish = (how: () => void) => {
+        if (!open) return;
+        settle();
+        how();
+        sent(answer.status);
+      };
+      return {
+        write(piece) {
+          let room = true;
+          if (open) {
+            res.cork(() => {
+              room = res.write(piece);
+            });
+          }
+          return room;
+        },
+        end: () => finish(() => res.cork(() => res.end(undefined, (answer.close ?? false) || this.closing))),
+        cut: () => finish(() => res.close()),
+      };
+    };
     const attempt = (part: () => void) => {
       try {
         part();
@@ -98,7 +137,7 @@ export class Replies {
         send(this.failure(error));
       }
     };
-    return { send, sendWhen, attempt };
+    return { send, begin, sendWhen, attempt };
   }
 
   /** From now on connections close behind their answers. Resolves when none is owed any more, after `timeoutMs` at most. */
@@ -113,14 +152,18 @@ export class Replies {
     return errorAnswer(internalError(), '');
   }
 
+  private write(res: HttpResponse, answer: Answer): void {
+    this.writeHead(res, answer);
+    if (answer.body === null) res.endWithoutBody();
+    else res.end(answer.body, (answer.close ?? false) || this.closing);
+  }
+
   /**
    * All header lines go out in one call, as the value of the first: each call into the library costs 0.15 us, and an
    * answer has nine lines.
    */
-  private write(res: HttpResponse, { status, lines, body, cache, close }: Answer): void {
+  private writeHead(res: HttpResponse, { status, lines, cache }: Omit<Answer, 'body'>): void {
     if (status !== 200) res.writeStatus(STATUS_LINES[status]);
     res.writeHeader('Cache-Control', CACHE_CONTROL[cache] + lines);
-    if (body === null) res.endWithoutBody();
-    else res.end(body, (close ?? false) || this.closing);
   }
 }

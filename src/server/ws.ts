@@ -2,7 +2,7 @@
 import type { Logger } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import { errorText, RpcCode } from '../rpc/errors.ts';
-import type { RpcHandler } from '../rpc/passthrough.ts';
+import type { RpcHandler } from '../rpc/handler.ts';
 import type { StreamHub } from '../stream/hub.ts';
 import { type Answer, jsonAnswer, unauthorized } from './answer.ts';
 import { type Gate, keyOf } from './gate.ts';

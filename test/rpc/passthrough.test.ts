@@ -95,7 +95,9 @@ test('a batch of one hundred is answered in order, sixteen calls at a time', asy
     // Answers only when as many wait as may: with fewer at once the test would not end.
     if (held.length === 16 || count === 100) for (const answer of held.splice(0)) answer();
   });
-  const { json } = await rpc(`[${Array.from({ length: 100 }, (_, i) => call(String(i), 'eth_chainId'))}]`);
+  const { json } = await rpc(
+    `[${Array.from({ length: 100 }, (_, i) => call(String(i), 'eth_getStorageAt', `[${i}]`))}]`,
+  );
   assert.deepEqual(
     json.map(({ id }: { id: number }) => id),
     Array.from({ length: 100 }, (_, i) => i),

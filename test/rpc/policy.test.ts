@@ -18,7 +18,7 @@ test('standard reading and sending is allowed by default', () => {
   }
 });
 
-test('accounts, node filters, subscriptions and other namespaces are not', () => {
+test('accounts, subscriptions and other namespaces are not', () => {
   const allowed = methodPolicy({ allow: [] });
   for (const method of [
     'eth_accounts',
@@ -27,8 +27,7 @@ test('accounts, node filters, subscriptions and other namespaces are not', () =>
     'eth_signTypedData_v4',
     'eth_sendTransaction',
     'eth_sendUnsignedTransaction',
-    'eth_newFilter',
-    'eth_getFilterChanges',
+    'eth_newPendingTransactionFilter',
     'eth_subscribe',
     'debug_traceCall',
     'trace_block',

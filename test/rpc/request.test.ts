@@ -15,6 +15,7 @@ test('a call keeps the text of its id and parameters', () => {
       id: '1e3',
       method: 'eth_call',
       params: '[ {"gas":10000000000000000000} ]',
+      args: [{ gas: 10_000_000_000_000_000_000 }],
     },
   );
   for (const id of ['null', '"a b"', '-1.5', '{"x":[]}', 'true']) {
@@ -22,12 +23,14 @@ test('a call keeps the text of its id and parameters', () => {
       id,
       method: 'net_version',
       params: '[]',
+      args: undefined,
     });
   }
   assert.deepEqual(only('{"jsonrpc":"2.0","method":"eth_chainId","params":null}'), {
     id: null,
     method: 'eth_chainId',
     params: '[]',
+    args: null,
   });
 });
 

@@ -9,12 +9,12 @@ import { ReadPool } from '../../src/api/read-pool.ts';
 import { startReader } from '../../src/api/threads.ts';
 import { createLogger } from '../../src/log.ts';
 import { createMetrics } from '../../src/metrics.ts';
-import { RpcHandler } from '../../src/rpc/passthrough.ts';
+import { RpcHandler, type RpcSettings } from '../../src/rpc/handler.ts';
 import { methodPolicy } from '../../src/rpc/policy.ts';
 import type { AdminOptions } from '../../src/server/admin.ts';
 import { type Server, type ServerSettings, startServer } from '../../src/server/app.ts';
 import type { IndexStatus } from '../../src/types.ts';
-import { HttpTransport } from '../../src/upstream/http.ts';
+import { WireTransport } from '../../src/upstream/wire/transport.ts';
 import { createIndex, type IndexFixture } from '../support/index-fixture.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
@@ -22,6 +22,15 @@ export const TIERS: Tiers = {
   free: { requests_per_month: 100_000, requests_per_second: 5, chain_depth: 5 },
   tiny: { requests_per_month: 3, requests_per_second: 0, chain_depth: 5 },
   unlimited: { requests_per_month: 0, requests_per_second: 0, chain_depth: 10 },
+};
+
+const RPC_SETTINGS: RpcSettings = {
+  slow_ms: 1_000,
+  cache_mb: 16,
+  merge: true,
+  cache: true,
+  local: true,
+  concurrency_per_key: 64,
 };
 
 export interface Serving {
@@ -45,6 +54,7 @@ export interface ServingOptions {
   upstream?: string;
   timeoutMs?: number;
   settings?: Partial<ServerSettings>;
+  rpc?: Partial<RpcSettings>;
   admin?: AdminOptions;
 }
 
@@ -56,12 +66,12 @@ export async function serve(t: TestContext, options: ServingOptions = {}): Promi
   const logs: string[] = [];
   const log = createLogger({ level: 'debug', format: 'json', write: (line) => logs.push(line) });
   const metrics = createMetrics();
-  const transport = new HttpTransport({
+  const transport = new WireTransport({
     url: options.upstream ?? 'http://127.0.0.1:9',
     timeoutMs: options.timeoutMs ?? 5_000,
     maxSockets: 16,
     maxWaiting: 1_000,
-    maxResponseBytes: 64 * 1024 * 1024,
+    maxWaitingBytes: 64 * 1024 * 1024,
   });
   const state = statusAt(null);
   const nativeSymbol = 'MON';
@@ -79,7 +89,7 @@ export async function serve(t: TestContext, options: ServingOptions = {}): Promi
     rpc: new RpcHandler({
       transport,
       allowed: methodPolicy({ allow: ['debug_traceCall'] }),
-      slowMs: 1_000,
+      settings: { ...RPC_SETTINGS, ...options.rpc },
       log,
       metrics,
     }),
@@ -93,7 +103,7 @@ export async function serve(t: TestContext, options: ServingOptions = {}): Promi
   t.after(async () => {
     await server.close();
     await readers.close();
-    await transport.close();
+    transport.close();
     access.close();
     metrics.close();
   });

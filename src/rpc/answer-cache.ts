@@ -1,0 +1,63 @@
+/** Answers that can never change, the least recently used leaving first, bounded in bytes. */
+
+/** What an entry takes beside its bytes and the text of its key. */
+const OVERHEAD_BYTES = 256;
+/** No answer takes more than this part of the cache. */
+const LARGEST_SHARE = 1 / 8;
+
+export class AnswerCache {
+  /** Bytes of the largest tail that is kept. */
+  readonly maxEntry: number;
+  private readonly maxBytes: number;
+  /** Tails by the key of their call; a Map remembers the order in which keys came. */
+  private readonly entries = new Map<string, Buffer>();
+  private used = 0;
+
+  constructor(maxBytes: number) {
+    this.maxBytes = maxBytes;
+    this.maxEntry = Math.floor(maxBytes * LARGEST_SHARE);
+  }
+
+  /** Bytes in use. */
+  get bytes(): number {
+    return this.used;
+  }
+
+  /** The tail that was kept; it must not be changed. */
+  get(key: string): Buffer | undefined {
+    const tail = this.entries.get(key);
+    if (tail === undefined) return undefined;
+    this.entries.delete(key);
+    this.entries.set(key, tail);
+    return tail;
+  }
+
+  /** Keeps a copy of a tail, unless it is too large. */
+  put(key: string, tail: Buffer): void {
+    const size = sizeOf(key, tail);
+    if (tail.length > this.maxEntry || size > this.maxBytes) return;
+    this.remove(key);
+    for (const oldest of this.entries.keys()) {
+      if (this.used + size <= this.maxBytes) break;
+      this.remove(oldest);
+    }
+    this.entries.set(key, Buffer.from(tail));
+    this.used += size;
+  }
+
+  clear(): void {
+    this.entries.clear();
+    this.used = 0;
+  }
+
+  private remove(key: string): void {
+    const tail = this.entries.get(key);
+    if (tail === undefined) return;
+    this.entries.delete(key);
+    this.used -= sizeOf(key, tail);
+  }
+}
+
+function sizeOf(key: string, tail: Buffer): number {
+  return tail.length + key.length + OVERHEAD_BYTES;
+}

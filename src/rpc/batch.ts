@@ -1,0 +1,61 @@
+/** Answering a batch: some calls at a time, the answers in the order of the calls. */
+import type { ByteBudget } from './byte-budget.ts';
+import type { Answer } from './call.ts';
+import { RpcCode } from './errors.ts';
+import type { BadCall, RpcCall } from './request.ts';
+import type { RpcAnswer } from './sink.ts';
+import { tailOf } from './tail.ts';
+
+/** Calls of one batch that are answered at the same time, so that one client's batch does not take every socket. */
+export const BATCH_CONCURRENCY = 16;
+
+/** Bytes of a batch's answers after which the calls that are left get an error: somewhat more than nodes allow. */
+const MAX_BATCH_BYTES = 32 * 2 ** 20;
+
+/** Answers all calls by `answer`, of which it makes BATCH_CONCURRENCY at a time. Rejects only as `answer` does. */
+export async function answerBatch(
+  calls: readonly (RpcCall | BadCall)[],
+  budget: ByteBudget,
+  answer: (call: RpcCall | BadCall) => Promise<Answer>,
+): Promise<RpcAnswer> {
+  const answers = new Array<Answer>(calls.length);
+  let next = 0;
+  let bytes = 0;
+  const work = async () => {
+    while (next < calls.length) {
+      const at = next++;
+      const one = bytes > MAX_BATCH_BYTES ? tooLarge() : await answer(calls[at]!);
+      const fits = budget.take(one.tail.length);
+      if (fits) bytes += one.tail.length;
+      answers[at] = fits ? one : tooLarge();
+    }
+  };
+  try {
+    await Promise.all(Array.from({ length: Math.min(BATCH_CONCURRENCY, calls.length) }, work));
+    return joined(calls, answers);
+  } finally {
+    budget.give(bytes);
+  }
+}
+
+function tooLarge(): Answer {
+  const message = 'batch response too large; send fewer calls at once';
+  return { tail: tailOf({ code: RpcCode.internal, message }), status: 200 };
+}
+
+/** Only when the node answered none of the calls does the status say so. */
+function joined(calls: readonly (RpcCall | BadCall)[], answers: readonly Answer[]): RpcAnswer {
+  const pieces: Buffer[] = [];
+  for (const [i, { tail }] of answers.entries()) {
+    const id = calls[i]?.id ?? null;
+    if (id === null) continue;
+    pieces.push(
+      Buffer.from(`${pieces.length === 0 ? '[' : ','}{"jsonrpc":"2.0","id":${id},`, 'latin1'),
+      tail,
+    );
+  }
+  if (pieces.length === 0) return { status: 204, body: null };
+  pieces.push(Buffer.from(']'));
+  const status = answers.some((answer) => answer.status === 200) ? 200 : answers[0]!.status;
+  return { status, body: Buffer.concat(pieces) };
+}

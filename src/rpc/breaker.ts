@@ -1,0 +1,51 @@
+/** Leaves a node alone that fails, and finds out by itself when it is back. */
+
+/** Failures in a row after which the node counts as down. */
+const FAILURES = 5;
+/** Between two calls that try whether a node is back: first and longest wait, milliseconds. */
+const FIRST_WAIT_MS = 100;
+const LONGEST_WAIT_MS = 2_000;
+
+export class CircuitBreaker {
+  private readonly onChange: (open: boolean) => void;
+  private failures = 0;
+  private waitMs = FIRST_WAIT_MS;
+  /** When the next call may try; by performance.now(). */
+  private nextTry = 0;
+
+  /** `onChange` is told when calls begin and cease to be held back. */
+  constructor(onChange: (open: boolean) => void) {
+    this.onChange = onChange;
+  }
+
+  /** Whether calls are held back. */
+  get open(): boolean {
+    return this.failures >= FAILURES;
+  }
+
+  /** Whether a call may go to the node now. Of the calls to a node that is down one in a while may. */
+  admits(now: number): boolean {
+    if (!this.open) return true;
+    if (now < this.nextTry) return false;
+    this.waitMs = Math.min(LONGEST_WAIT_MS, this.waitMs * 2);
+    this.nextTry = now + this.waitMs;
+    return true;
+  }
+
+  /** The node answered, whatever it said. */
+  succeeded(): void {
+    if (this.failures === 0) return;
+    const wasOpen = this.open;
+    this.failures = 0;
+    if (wasOpen) this.onChange(false);
+  }
+
+  /** The node gave no usable answer. */
+  failed(now: number): void {
+    this.failures++;
+    if (this.failures !== FAILURES) return;
+    this.waitMs = FIRST_WAIT_MS;
+    this.nextTry = now + FIRST_WAIT_MS;
+    this.onChange(true);
+  }
+}

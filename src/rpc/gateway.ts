@@ -1,0 +1,203 @@
+/** Where a call is answered: from what is known, by the answer to an equal call in flight, or by the node. */
+import type { UpstreamError } from '../errors.ts';
+import type { Logger } from '../log.ts';
+import type { WireTransport } from '../upstream/wire/transport.ts';
+import { AnswerCache } from './answer-cache.ts';
+import { CircuitBreaker } from './breaker.ts';
+import type { ByteBudget } from './byte-budget.ts';
+import { type Ask, type Call, callKey, type Pending, SETTLED, type Taker } from './call.ts';
+import { Finality } from './finality.ts';
+import { gather } from './gathering.ts';
+import { blockOfAnswer, type Dependence, dependenceOf } from './lasting.ts';
+import { FRESH_MS, LocalAnswers, localName } from './local-answers.ts';
+import type { RpcMeter } from './meter.ts';
+import { isRead, isSteering } from './method-kind.ts';
+import { methodLabel } from './method-label.ts';
+import { NodeCall, type NodeCallDeps, type NodeCallOptions } from './node-call.ts';
+import { isResult } from './tail.ts';
+
+/** What of the `[rpc]` table concerns single calls. */
+export interface GatewaySettings {
+  cache_mb: number;
+  merge: boolean;
+  cache: boolean;
+  local: boolean;
+}
+
+export interface GatewayOptions {
+  transport: Pick<WireTransport, 'post'>;
+  settings: GatewaySettings;
+  budget: ByteBudget;
+  meter: Pick<RpcMeter, 'hit' | 'merged' | 'local' | 'cacheBytes'>;
+  log: Logger;
+}
+
+/** Bytes of an answer about the head that is kept for a moment. */
+const MAX_LOCAL_BYTES = 256 * 1024;
+
+/** A read, and what may be done with its answer. */
+interface Plan {
+  call: Call;
+  key: string;
+  /** Its name among the local answers, or null. */
+  local: string | null;
+  /** The block its answer depends on, if that may be cached. */
+  block: Dependence | null;
+  /** The highest block known to be final when the call was made; -1 for none. */
+  finalized: number;
+  now: number;
+}
+
+export class Gateway {
+  private readonly settings: GatewaySettings;
+  private readonly meter: GatewayOptions['meter'];
+  private readonly deps: NodeCallDeps;
+  private readonly local = new LocalAnswers();
+  private readonly cache: AnswerCache;
+  private readonly finality: Finality;
+  /** Reads that may be joined, by key. */
+  private readonly inFlight = new Map<string, NodeCall>();
+
+  constructor({ transport, settings, budget, meter, log }: GatewayOptions) {
+    this.settings = settings;
+    this.meter = meter;
+    this.cache = new AnswerCache(settings.cache_mb * 2 ** 20);
+    this.finality = new Finality(this.askNode, () => this.emptyCache());
+    const breaker = new CircuitBreaker((open) => {
+      if (open) log.error({}, 'the node fails; calls to it are held back');
+      else log.info({}, 'the node answers again');
+    });
+    const onFailure = (call: Call, error: UpstreamError) => {
+      if (error.reason === 'connection') this.doubt();
+      log.warn({ err: error, method: methodLabel(call.method) }, 'call to the node failed');
+    };
+    this.deps = { transport, breaker, budget, onFailure };
+  }
+
+  /** The highest block known to be final, or -1. */
+  get finalized(): number {
+    return this.finality.height(performance.now());
+  }
+
+  /** The node has announced a new head. */
+  headChanged(): void {
+    this.local.doubt(performance.now());
+  }
+
+  /** Answers a call that is allowed. */
+  run(call: Call, taker: Taker): Pending {
+    if (!isRead(call.method)) return this.change(call, taker);
+    const plan = this.plan(call);
+    const known = this.known(plan);
+    if (known === undefined) return this.join(plan, taker) ?? this.send(plan, taker);
+    taker.take(known, 200, true);
+    return SETTLED;
+  }
+
+  /** Resolves with the answer to a call that the gateway makes itself. */
+  readonly ask: Ask = (method, params, signal) =>
+    gather((taker) => this.run(ownCall(method, params), taker), signal);
+
+  /** The same, of the node whatever is known. */
+  private readonly askNode: Ask = (method, params, signal) =>
+    gather((taker) => begin(new NodeCall(ownCall(method, params), this.deps, UNKEPT), taker), signal);
+
+  private plan(call: Call): Plan {
+    const { local, cache } = this.settings;
+    const now = performance.now();
+    const block = cache ? dependenceOf(call) : null;
+    return {
+      call,
+      key: callKey(call),
+      local: local ? localName(call) : null,
+      block,
+      finalized: block === null ? -1 : this.finality.height(now),
+      now,
+    };
+  }
+
+  private known({ call, key, local, finalized, now }: Plan): Buffer | undefined {
+    if (local !== null) {
+      const tail = this.local.get(local, now);
+      if (tail !== undefined) this.meter.local(call.method);
+      return tail;
+    }
+    const tail = finalized < 0 ? undefined : this.cache.get(key);
+    if (tail !== undefined) this.meter.hit(call.method);
+    return tail;
+  }
+
+  /** Waits for an equal call in flight, if its answer will be as good as that to a new one. */
+  private join({ call, key, block, finalized, now }: Plan, taker: Taker): Pending | null {
+    const other = this.inFlight.get(key);
+    if (other === undefined) return null;
+    const lasts = typeof block === 'number' && block <= finalized;
+    if (!lasts && now - other.began > FRESH_MS) return null;
+    this.meter.merged(call.method);
+    return other.join(taker);
+  }
+
+  private send(plan: Plan, taker: Taker): Pending {
+    const { call, key, local, block } = plan;
+    const nodeCall = new NodeCall(call, this.deps, {
+      gatherBytes: local !== null ? MAX_LOCAL_BYTES : block !== null ? this.cache.maxEntry : 0,
+      onTail: (tail) => this.keep(plan, tail),
+      onFull: () => {
+        if (this.inFlight.get(key) === nodeCall) this.inFlight.delete(key);
+      },
+      onTooMany: (waiting) => {
+        for (const one of waiting) {
+          const own = new NodeCall(call, this.deps, UNKEPT);
+          own.adopt(one);
+          own.start();
+        }
+      },
+    });
+    if (this.settings.merge) this.inFlight.set(key, nodeCall);
+    return begin(nodeCall, taker);
+  }
+
+  /** Keeps what will hold for a while, or for ever. */
+  private keep({ call, key, local, block, finalized, now }: Plan, tail: Buffer): void {
+    if (local !== null && isResult(tail)) this.local.put(local, tail, now);
+    if (local !== null || block === null) return;
+    const number = blockOfAnswer(call, block, tail);
+    if (number === null) return;
+    if (number > finalized) return this.finality.wish(number, now);
+    this.cache.put(key, tail);
+    this.meter.cacheBytes(this.cache.bytes);
+  }
+
+  /** Sends what is no read. What was asked before it took effect is worth nothing afterwards. */
+  private change(call: Call, taker: Taker): Pending {
+    const onFull = () => {
+      this.local.doubt(performance.now());
+      this.inFlight.clear();
+      if (isSteering(call.method)) this.finality.reset();
+    };
+    return begin(new NodeCall(call, this.deps, { ...UNKEPT, onFull }), taker);
+  }
+
+  private emptyCache(): void {
+    this.cache.clear();
+    this.meter.cacheBytes(0);
+  }
+
+  private doubt(): void {
+    this.local.doubt(performance.now());
+    this.finality.doubt();
+  }
+}
+
+/** For an answer that is of no use to anybody but its taker. */
+const UNKEPT: NodeCallOptions = { gatherBytes: 0, onTail() {}, onFull() {}, onTooMany() {} };
+
+function begin(nodeCall: NodeCall, taker: Taker): Pending {
+  const waiting = nodeCall.join(taker);
+  nodeCall.start();
+  return waiting;
+}
+
+function ownCall(method: string, params: readonly unknown[]): Call {
+  return { method, params: JSON.stringify(params), args: params };
+}

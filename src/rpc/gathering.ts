@@ -1,0 +1,58 @@
+/** From callbacks to promises and back: for those who deal with whole answers. */
+import { UpstreamError } from '../errors.ts';
+import type { Logger } from '../log.ts';
+import type { Answer, CallStatus, Pending, Taker } from './call.ts';
+import { failureAnswer, RpcCode } from './errors.ts';
+import { tailOf } from './tail.ts';
+
+/** Resolves with the whole answer to what `run` begins. Rejects only with the signal's reason. */
+export function gather(run: (taker: Taker) => Pending, signal?: AbortSignal): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    signal?.throwIfAborted();
+    const onAbort = () => {
+      pending.abandon();
+      reject(signal?.reason);
+    };
+    const pending = run(
+      wholeTaker((tail, status) => {
+        signal?.removeEventListener('abort', onAbort);
+        resolve({ tail, status });
+      }),
+    );
+    signal?.addEventListener('abort', onAbort, { once: true });
+  });
+}
+
+/** Gives the taker what `work` resolves with, and an error when it throws. The work is aborted when the taker leaves. */
+export function deliver(
+  taker: Taker,
+  log: Pick<Logger, 'error'>,
+  work: (signal: AbortSignal) => Promise<Answer>,
+): Pending {
+  const left = new AbortController();
+  const settle = ({ tail, status }: Answer) => {
+    if (!left.signal.aborted) taker.take(tail, status, true);
+  };
+  work(left.signal).then(settle, (error: unknown) => {
+    if (left.signal.aborted) return;
+    if (error instanceof UpstreamError) return settle(failureAnswer(error));
+    log.error({ err: error }, 'call failed');
+    settle({ tail: tailOf({ code: RpcCode.internal, message: 'internal error' }), status: 200 });
+  });
+  return { abandon: () => left.abort(), resume() {} };
+}
+
+function wholeTaker(take: (tail: Buffer, status: CallStatus) => void): Taker {
+  return {
+    streams: false,
+    take: (tail, status, kept) => take(kept ? tail : Buffer.from(tail), status),
+    begin: misuse,
+    more: misuse,
+    end: misuse,
+    cut: misuse,
+  };
+}
+
+function misuse(): never {
+  throw new Error('pieces were sent to one who takes only whole answers');
+}

@@ -1,0 +1,176 @@
+/** JSON-RPC requests of clients: admits them, has each call answered, puts the answers together. */
+import type { Logger } from '../log.ts';
+import type { WireTransport } from '../upstream/wire/transport.ts';
+import { answerBatch, BATCH_CONCURRENCY } from './batch.ts';
+import { ByteBudget } from './byte-budget.ts';
+import type { Pending } from './call.ts';
+import { SETTLED } from './call.ts';
+import { Calls } from './calls.ts';
+import { Concurrency } from './concurrency.ts';
+import { errorText, RpcCode, type RpcError } from './errors.ts';
+import { Gateway, type GatewaySettings } from './gateway.ts';
+import { RpcMeter, type RpcMetrics } from './meter.ts';
+import { type BadCall, type RpcCall, type RpcRequest, readRequest } from './request.ts';
+import { SingleAnswer } from './single.ts';
+import type { RpcAnswer, RpcSink } from './sink.ts';
+
+/** Why the caller may not call now. */
+export interface Refusal {
+  message: string;
+  /** Seconds. */
+  retryAfter: number;
+}
+
+/** Who asks. */
+export interface RpcCaller {
+  /** Id of the API key: what a client may hold at the gateway, it holds per key. */
+  key: number;
+  /** Called once with the number of calls of a request; null admits them. */
+  charge(calls: number): Refusal | null;
+}
+
+/** What of the `[rpc]` table concerns requests. */
+export interface RpcSettings extends GatewaySettings {
+  slow_ms: number;
+  concurrency_per_key: number;
+}
+
+export interface RpcHandlerOptions {
+  transport: Pick<WireTransport, 'post'>;
+  /** The methods that may be called. */
+  allowed: (method: string) => boolean;
+  settings: RpcSettings;
+  log: Logger;
+  metrics: RpcMetrics;
+}
+
+/** Bytes of answers that are being gathered, for all clients together. */
+const GATHER_BUDGET = 256 * 2 ** 20;
+
+export class RpcHandler {
+  private readonly budget = new ByteBudget(GATHER_BUDGET);
+  private readonly gateway: Gateway;
+  private readonly calls: Calls;
+  private readonly concurrency: Concurrency;
+  private readonly log: Logger;
+
+  constructor({ transport, allowed, settings, log, metrics }: RpcHandlerOptions) {
+    this.log = log;
+    const meter = new RpcMeter(metrics);
+    this.gateway = new Gateway({ transport, settings, budget: this.budget, meter, log });
+    this.calls = new Calls({
+      allowed,
+      special: new Map(),
+      others: (call, taker) => this.gateway.run(call, taker),
+      slowMs: settings.slow_ms,
+      meter,
+      log,
+    });
+    this.concurrency = new Concurrency(settings.concurrency_per_key);
+  }
+
+  /** The node has announced a new head: what it said about the one before is out of date. */
+  headChanged(): void {
+    this.gateway.headChanged();
+  }
+
+  /** Answers a request body, given as the Latin-1 text of its bytes, into the sink; possibly before this returns. */
+  serve(body: string, caller: RpcCaller, sink: RpcSink): Pending {
+    const request = readRequest(body);
+    const refusal = this.admit(request, caller);
+    if (refusal !== null) {
+      sink.whole(refusal, true);
+      return SETTLED;
+    }
+    if (request.kind === 'batch') return this.batch(request.calls, caller.key, sink);
+    if (request.kind === 'single') return this.single(request.call, caller.key, sink);
+    sink.whole({ status: 200, body: errorText('null', request.error) }, true);
+    return SETTLED;
+  }
+
+  /** The same, with a whole answer in memory that stays as it is. Rejects only with the signal's reason. */
+  answer(body: Buffer, caller: RpcCaller, signal?: AbortSignal): Promise<RpcAnswer> {
+    return new Promise((resolve, reject) => {
+      signal?.throwIfAborted();
+      const onAbort = () => {
+        pending.abandon();
+        reject(signal?.reason);
+      };
+      const pending = this.serve(
+        body.toString('latin1'),
+        caller,
+        wholeSink((answer) => {
+          signal?.removeEventListener('abort', onAbort);
+          resolve(answer);
+        }),
+      );
+      signal?.addEventListener('abort', onAbort, { once: true });
+    });
+  }
+
+  private admit(request: RpcRequest, caller: RpcCaller): RpcAnswer | null {
+    const calls = request.kind === 'batch' ? request.calls.length : 1;
+    const atOnce = request.kind === 'refused' ? 0 : Math.min(calls, BATCH_CONCURRENCY);
+    const free = this.concurrency.enter(caller.key, atOnce);
+    const refusal = free ? caller.charge(calls) : TOO_MANY;
+    if (refusal === null) return null;
+    if (free) this.concurrency.leave(caller.key, atOnce);
+    const id = request.kind === 'single' ? request.call.id : null;
+    const { retryAfter } = refusal;
+    return {
+      status: 429,
+      body: Buffer.from(errorText(id ?? 'null', overLimit(refusal)), 'latin1'),
+      retryAfter,
+    };
+  }
+
+  private single(call: RpcCall | BadCall, key: number, sink: RpcSink): Pending {
+    const began = performance.now();
+    const answer = new SingleAnswer(call.id, sink, (status) => {
+      this.concurrency.leave(key, 1);
+      if (status !== null) this.calls.observe(call, status, began);
+    });
+    return answer.start((taker) => this.calls.run(call, key, taker));
+  }
+
+  private batch(calls: readonly (RpcCall | BadCall)[], key: number, sink: RpcSink): Pending {
+    const left = new AbortController();
+    const one = (call: RpcCall | BadCall) => this.calls.gather(call, key, left.signal);
+    answerBatch(calls, this.budget, one)
+      .catch((error: unknown): RpcAnswer => {
+        if (!left.signal.aborted) this.log.error({ err: error }, 'batch failed');
+        return INTERNAL_ERROR;
+      })
+      .then((answer) => {
+        this.concurrency.leave(key, Math.min(calls.length, BATCH_CONCURRENCY));
+        if (!left.signal.aborted) sink.whole(answer, true);
+      });
+    return { abandon: () => left.abort(), resume() {} };
+  }
+}
+
+const TOO_MANY: Refusal = { message: 'too many calls of this key wait for the node at once', retryAfter: 1 };
+
+const INTERNAL_ERROR: RpcAnswer = {
+  status: 500,
+  body: errorText('null', { code: RpcCode.internal, message: 'internal error' }),
+};
+
+function overLimit({ message, retryAfter }: Refusal): RpcError {
+  return { code: RpcCode.limitExceeded, message, data: { retryAfter } };
+}
+
+function wholeSink(whole: (answer: RpcAnswer) => void): RpcSink {
+  const misuse = (): never => {
+    throw new Error('pieces were sent to one who takes only whole answers');
+  };
+  return {
+    streams: false,
+    whole: (answer, kept) =>
+      whole(kept || !Buffer.isBuffer(answer.body) ? answer : { ...answer, body: Buffer.from(answer.body) }),
+    begin: misuse,
+    more: misuse,
+    end: misuse,
+    cut: misuse,
+  };
+}

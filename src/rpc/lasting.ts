@@ -1,0 +1,104 @@
+/**
+ * Which answers can never change: those about blocks at or below the finalized one. The block is named by a number in
+ * the parameters, or shows in the answer to a question by hash. A hash alone is no guarantee: the receipt of a
+ * transaction, or whether its block is still known, changes with a reorganisation.
+ *
+ * Left out is what a node computes (traces, estimates, simulations): it may fail in part under load.
+ */
+import { toQuantity } from '../lib/hex.ts';
+import type { Call } from './call.ts';
+import { isResult } from './tail.ts';
+
+/** The block an answer depends on: its number, or its hash or that of one of its transactions. */
+export type Dependence = number | string;
+
+/** Place of the block among the parameters of methods that read state. */
+const STATE_AT: Readonly<Record<string, number>> = {
+  eth_call: 1,
+  eth_getBalance: 1,
+  eth_getCode: 1,
+  eth_getTransactionCount: 1,
+  eth_getStorageAt: 2,
+};
+
+/** The block on which the answer to a call will depend, or null when it may change or is not to be kept. */
+export function dependenceOf({ method, args }: Call): Dependence | null {
+  if (!Array.isArray(args)) return null;
+  const params: readonly unknown[] = args;
+  switch (method) {
+    case 'eth_getBlockByNumber':
+    case 'eth_getBlockTransactionCountByNumber':
+    case 'eth_getTransactionByBlockNumberAndIndex':
+      return numberIn(params[0]);
+    case 'eth_getBlockByHash':
+    case 'eth_getTransactionByHash':
+    case 'eth_getTransactionReceipt':
+    case 'eth_getTransactionByBlockHashAndIndex':
+      return hashIn(params[0]);
+    case 'eth_getBlockReceipts':
+      return blockIn(params[0]);
+    case 'eth_getLogs':
+      return ofLogs(params[0]);
+    default: {
+      const place = STATE_AT[method];
+      return place === undefined ? null : numberIn(params[place]);
+    }
+  }
+}
+
+/**
+ * The number of the block on which an answer depends: it is final with this block. Null when the answer is an error or
+ * null, or not about the block that was asked for (Monad may answer with another one near its tip).
+ */
+export function blockOfAnswer({ method }: Call, block: Dependence, tail: Buffer): number | null {
+  if (!isResult(tail) || isNull(tail)) return null;
+  if (typeof block === 'number') {
+    const right = method !== 'eth_getBlockByNumber' || tail.includes(`"number":"${toQuantity(block)}"`);
+    return right ? block : null;
+  }
+  if (!tail.includes(block)) return null;
+  return method === 'eth_getBlockByHash' ? numberOfBlock(tail) : numberAt(tail, '"blockNumber":"');
+}
+
+/** The number of a block that is the result. Null when the field does not stand there exactly once, so that it must be the block's own. */
+function numberOfBlock(tail: Buffer): number | null {
+  const field = '"number":"';
+  return tail.indexOf(field) === tail.lastIndexOf(field) ? numberAt(tail, field) : null;
+}
+
+function numberAt(tail: Buffer, field: string): number | null {
+  const at = tail.indexOf(field);
+  if (at < 0) return null;
+  const start = at + field.length;
+  return numberIn(tail.toString('latin1', start, tail.indexOf('"', start)));
+}
+
+function isNull(tail: Buffer): boolean {
+  return /^"result"\s*:\s*null/.test(tail.toString('latin1', 0, 32));
+}
+
+function ofLogs(filter: unknown): Dependence | null {
+  if (typeof filter !== 'object' || filter === null) return null;
+  const { blockHash, fromBlock, toBlock } = filter as Record<string, unknown>;
+  if (blockHash !== undefined) return hashIn(blockHash);
+  const from = numberIn(fromBlock);
+  const to = numberIn(toBlock);
+  return from === null || to === null ? null : Math.max(from, to);
+}
+
+function blockIn(value: unknown): Dependence | null {
+  if (typeof value === 'object' && value !== null) {
+    const { blockHash, blockNumber } = value as Record<string, unknown>;
+    return blockHash === undefined ? numberIn(blockNumber) : hashIn(blockHash);
+  }
+  return hashIn(value) ?? numberIn(value);
+}
+
+/** Only text as nodes write it: what else a node makes of a value is its own affair. */
+function numberIn(value: unknown): number | null {
+  return typeof value === 'string' && /^0x(0|[1-9a-f][0-9a-f]{0,12})$/.test(value) ? Number(value) : null;
+}
+
+function hashIn(value: unknown): string | null {
+  return typeof value === 'string' && /^0x[0-9a-fA-F]{64}$/.test(value) ? value.toLowerCase() : null;
+}

@@ -1,0 +1,59 @@
+/**
+ * Answers that the node gave a moment ago and that still hold: what never changes while it runs, and its newest head.
+ * They are the node's own bytes. Of a newer head nothing is said before the node itself says it, since a node may
+ * announce blocks that it cannot yet answer for (Monad does).
+ */
+import type { Call } from './call.ts';
+
+/** How old an answer about the head may be, milliseconds: 1/30 of the shortest block time. */
+export const FRESH_MS = 10;
+/** How old one may be that changes only when the node is replaced. */
+const CONSTANT_MS = 10_000;
+
+const MAX_AGE: Readonly<Record<string, number>> = {
+  eth_chainId: CONSTANT_MS,
+  net_version: CONSTANT_MS,
+  web3_clientVersion: CONSTANT_MS,
+  eth_blockNumber: FRESH_MS,
+};
+
+interface Known {
+  tail: Buffer;
+  until: number;
+}
+
+export class LocalAnswers {
+  private readonly known = new Map<string, Known>();
+  private doubtedAt = Number.NEGATIVE_INFINITY;
+
+  /** The tail of the answer, if the node gave it recently enough. `name` is what `localName` gave; times by performance.now(). */
+  get(name: string, now: number): Buffer | undefined {
+    const known = this.known.get(name);
+    return known !== undefined && now < known.until ? known.tail : undefined;
+  }
+
+  /** Keeps a copy of an answer that was asked for at that time. */
+  put(name: string, tail: Buffer, askedAt: number): void {
+    if (askedAt <= this.doubtedAt) return;
+    this.known.set(name, { tail: Buffer.from(tail), until: askedAt + (MAX_AGE[name] ?? FRESH_MS) });
+  }
+
+  /** Something happened after which the node may answer otherwise. */
+  doubt(now: number): void {
+    this.doubtedAt = now;
+    this.known.clear();
+  }
+}
+
+/** The name under which the answer to a call is known, or null when it is of another kind. The names are few. */
+export function localName({ method, args }: Call): string | null {
+  if (MAX_AGE[method] !== undefined) return isEmpty(args) ? method : null;
+  if (method !== 'eth_getBlockByNumber' || !Array.isArray(args)) return null;
+  const [block, whole, ...rest] = args as unknown[];
+  if (block !== 'latest' || typeof whole !== 'boolean' || rest.length > 0) return null;
+  return `latest block, ${whole ? 'whole' : 'header'}`;
+}
+
+function isEmpty(args: unknown): boolean {
+  return args === undefined || args === null || (Array.isArray(args) && args.length === 0);
+}

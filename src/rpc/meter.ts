@@ -1,0 +1,76 @@
+/** Counting calls. */
+import type { Metrics } from '../metrics.ts';
+import { methodLabel } from './method-label.ts';
+
+export type RpcMetrics = Pick<
+  Metrics,
+  'rpcRequests' | 'rpcSeconds' | 'rpcCacheHits' | 'rpcCacheBytes' | 'rpcMerged' | 'rpcLocal'
+>;
+
+/** Counts calls under labels that are bounded, whatever methods clients think of. */
+export class RpcMeter {
+  private readonly metrics: RpcMetrics;
+  private readonly methods = new Map<string, MethodMeter>();
+
+  constructor(metrics: RpcMetrics) {
+    this.metrics = metrics;
+  }
+
+  /** A call was answered. */
+  answered(method: string, status: number, seconds: number): void {
+    const meter = this.of(method);
+    let count = meter.byStatus.get(status);
+    if (count === undefined) {
+      count = this.metrics.rpcRequests.labels(meter.label, String(status));
+      meter.byStatus.set(status, count);
+    }
+    count.inc();
+    meter.seconds.observe(seconds);
+  }
+
+  /** It was answered from the cache. */
+  hit(method: string): void {
+    this.of(method).hits.inc();
+  }
+
+  /** It was answered by what the node said a moment ago. */
+  local(method: string): void {
+    this.of(method).local.inc();
+  }
+
+  /** It shares the answer to an equal call in flight. */
+  merged(method: string): void {
+    this.of(method).merged.inc();
+  }
+
+  cacheBytes(bytes: number): void {
+    this.metrics.rpcCacheBytes.set(bytes);
+  }
+
+  private of(method: string): MethodMeter {
+    const label = methodLabel(method);
+    let meter = this.methods.get(label);
+    if (meter === undefined) {
+      meter = {
+        label,
+        seconds: this.metrics.rpcSeconds.labels(label),
+        byStatus: new Map(),
+        hits: this.metrics.rpcCacheHits.labels(label),
+        local: this.metrics.rpcLocal.labels(label),
+        merged: this.metrics.rpcMerged.labels(label),
+      };
+      this.methods.set(label, meter);
+    }
+    return meter;
+  }
+}
+
+/** The metrics of one method, looked up once: finding them by label is half the cost of counting. */
+interface MethodMeter {
+  label: string;
+  seconds: { observe(value: number): void };
+  byStatus: Map<number, { inc(): void }>;
+  hits: { inc(): void };
+  local: { inc(): void };
+  merged: { inc(): void };
+}

@@ -1,0 +1,238 @@
+/** One call to the node: gathers the answer, or passes it on as it comes, for one or more takers. */
+import { UpstreamError } from '../errors.ts';
+import type { AnswerListener, Exchange, WireTransport } from '../upstream/wire/transport.ts';
+import type { CircuitBreaker } from './breaker.ts';
+import type { ByteBudget } from './byte-budget.ts';
+import type { Call, Pending, Taker } from './call.ts';
+import { failureAnswer } from './errors.ts';
+import { isRead } from './method-kind.ts';
+import { findTail, isResult, readTail, upstreamRequest } from './tail.ts';
+import { TailStream } from './tail-stream.ts';
+
+/** What a proxy says when the node behind it did not answer: another try may find it well. */
+const GATEWAY_STATUSES = new Set([502, 503, 504]);
+
+/** Bytes of one answer that is gathered: more than any node sends at its default limits. */
+const MAX_GATHERED = 64 * 1024 * 1024;
+
+export interface NodeCallDeps {
+  transport: Pick<WireTransport, 'post'>;
+  breaker: CircuitBreaker;
+  budget: ByteBudget;
+  /** Told of each try that failed. */
+  onFailure(call: Call, error: UpstreamError): void;
+}
+
+export interface NodeCallOptions {
+  /** Bytes up to which the answer is gathered although its only taker would take pieces: it may be kept. */
+  gatherBytes: number;
+  /** The answer is there; its memory is used again afterwards unless `kept`. Called before the takers get it. */
+  onTail(tail: Buffer, kept: boolean): void;
+  /** Nobody may join any more. Called once, before any taker is served. */
+  onFull(nodeCall: NodeCall): void;
+  /** Gathering the answer for all of them takes too much memory: these must be served otherwise. */
+  onTooMany(waiting: readonly Waiting[]): void;
+}
+
+/** A taker waiting for a call, which may be moved to another call. */
+export class Waiting implements Pending {
+  readonly taker: Taker;
+  call: NodeCall;
+
+  constructor(taker: Taker, call: NodeCall) {
+    this.taker = taker;
+    this.call = call;
+  }
+
+  abandon(): void {
+    this.call.leave(this);
+  }
+
+  resume(): void {
+    this.call.resume();
+  }
+}
+
+export class NodeCall implements AnswerListener {
+  readonly call: Call;
+  /** By performance.now(). */
+  readonly began = performance.now();
+  private readonly deps: NodeCallDeps;
+  private readonly options: NodeCallOptions;
+  private waiting: Waiting[] = [];
+  private exchange: Exchange | null = null;
+  private retried = false;
+  private status = 0;
+  private gathered: Buffer[] = [];
+  private bytes = 0;
+  private stream: TailStream | null = null;
+
+  constructor(call: Call, deps: NodeCallDeps, options: NodeCallOptions) {
+    this.call = call;
+    this.deps = deps;
+    this.options = options;
+  }
+
+  join(taker: Taker): Waiting {
+    const waiting = new Waiting(taker, this);
+    this.waiting.push(waiting);
+    return waiting;
+  }
+
+  adopt(waiting: Waiting): void {
+    waiting.call = this;
+    this.waiting.push(waiting);
+  }
+
+  /**
+   * Sends the call, unless the node is being left alone. What is no read goes over a new socket: on one that was used
+   * before it could be lost without a trace, and it is never sent twice.
+   */
+  start(): void {
+    if (this.deps.breaker.admits(this.began)) this.post(!isRead(this.call.method));
+    else this.fail(new UpstreamError('connection', `${this.call.method}: the node has failed repeatedly`));
+  }
+
+  /** When nobody is left a read is given up; what is no read takes effect whether anybody waits or not. */
+  leave(waiting: Waiting): void {
+    const at = this.waiting.indexOf(waiting);
+    if (at < 0) return;
+    this.waiting.splice(at, 1);
+    if (this.waiting.length > 0 || !isRead(this.call.method)) return;
+    this.exchange?.abandon();
+    this.drop();
+    if (this.stream === null) this.options.onFull(this);
+  }
+
+  resume(): void {
+    this.exchange?.resume();
+  }
+
+  onHead(status: number): void {
+    this.status = status;
+  }
+
+  onBody(piece: Buffer, isLast: boolean): void {
+    if (this.stream !== null) return this.passOn(this.stream, piece, isLast);
+    if (isLast && this.bytes === 0) return this.complete(piece, false);
+    if (this.gather(piece)) {
+      if (isLast) this.complete(Buffer.concat(this.gathered), true);
+      else if (this.bytes > this.options.gatherBytes) this.beginStream();
+      return;
+    }
+    const others = this.waiting.splice(1);
+    if (others.length > 0) this.options.onTooMany(others);
+    const stream = this.beginStream();
+    if (stream !== null) return this.passOn(stream, piece, isLast);
+    this.exchange?.abandon();
+    this.drop();
+    this.fail(new UpstreamError('too-large', `${this.call.method}: too large an answer to be gathered`));
+  }
+
+  onFailed(error: UpstreamError): void {
+    this.failed(error, error.reason !== 'timeout');
+  }
+
+  private post(fresh: boolean): void {
+    const { method, params } = this.call;
+    this.exchange = this.deps.transport.post(upstreamRequest(method, params), method, this, { fresh });
+  }
+
+  /** Keeps a copy, or says no because it would take too much memory. */
+  private gather(piece: Buffer): boolean {
+    if (this.bytes + piece.length > MAX_GATHERED || !this.deps.budget.take(piece.length)) return false;
+    this.bytes += piece.length;
+    this.gathered.push(Buffer.from(piece));
+    return true;
+  }
+
+  private drop(): void {
+    this.deps.budget.give(this.bytes);
+    this.gathered = [];
+    this.bytes = 0;
+  }
+
+  /** From now on the answer is passed on as it comes, if there is one taker for that and the tail has begun. */
+  private beginStream(): TailStream | null {
+    const [only, another] = this.waiting;
+    if (only === undefined || another !== undefined || !only.taker.streams || this.status !== 200)
+      return null;
+    const beginning = Buffer.concat(this.gathered);
+    const start = findTail(beginning);
+    if (start === null) return null;
+    this.options.onFull(this);
+    only.taker.begin();
+    this.exchange?.extend();
+    this.stream = new TailStream(beginning, start, (piece) => {
+      if (!only.taker.more(piece)) this.exchange?.pause();
+    });
+    this.drop();
+    return this.stream;
+  }
+
+  private passOn(stream: TailStream, piece: Buffer, isLast: boolean): void {
+    this.exchange?.extend();
+    stream.push(piece);
+    if (!isLast) return;
+    const whole = stream.end();
+    if (whole) this.deps.breaker.succeeded();
+    for (const { taker } of this.waiting.splice(0)) {
+      if (whole) taker.end();
+      else taker.cut();
+    }
+  }
+
+  private complete(body: Buffer, kept: boolean): void {
+    let tail: Buffer;
+    try {
+      tail = this.readAnswer(body);
+    } catch (error) {
+      if (!(error instanceof UpstreamError)) throw error;
+      return this.failed(error, error.reason !== 'http' || GATEWAY_STATUSES.has(this.status));
+    }
+    this.drop();
+    this.deps.breaker.succeeded();
+    this.options.onFull(this);
+    this.options.onTail(tail, kept);
+    for (const { taker } of this.waiting.splice(0)) taker.take(tail, 200, kept);
+  }
+
+  /** The tail. An error of the node counts as its answer whatever the HTTP status says. */
+  private readAnswer(body: Buffer): Buffer {
+    if (this.status === 200) return readTail(body);
+    const error = new UpstreamError('http', `${this.call.method}: HTTP ${this.status}`);
+    const tail = tailOrNull(body);
+    if (tail === null || isResult(tail)) throw error;
+    return tail;
+  }
+
+  private failed(error: UpstreamError, mayRetry: boolean): void {
+    const { breaker, onFailure } = this.deps;
+    onFailure(this.call, error);
+    breaker.failed(performance.now());
+    this.drop();
+    if (this.stream !== null) {
+      for (const { taker } of this.waiting.splice(0)) taker.cut();
+    } else if (mayRetry && !this.retried && !breaker.open && isRead(this.call.method)) {
+      this.retried = true;
+      this.post(true);
+    } else {
+      this.fail(error);
+    }
+  }
+
+  private fail(error: UpstreamError): void {
+    const { tail, status } = failureAnswer(error);
+    this.options.onFull(this);
+    for (const { taker } of this.waiting.splice(0)) taker.take(tail, status, true);
+  }
+}
+
+function tailOrNull(body: Buffer): Buffer | null {
+  try {
+    return readTail(body);
+  } catch (error) {
+    if (error instanceof UpstreamError) return null;
+    throw error;
+  }
+}

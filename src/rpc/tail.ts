@@ -1,0 +1,118 @@
+/**
+ * The tail of an answer is all that follows its id when the id stands before it: `"result":...}` or `"error":...}`.
+ * It is what the gateway passes on, merges and caches; in front of it each client gets its own id.
+ *
+ * Ours is the form `{"jsonrpc":"2.0","id":...,"result":...}`. Some nodes write the id last, and then it is cut off.
+ */
+import { UpstreamError } from '../errors.ts';
+import { errorTail, type RpcError } from './errors.ts';
+import { memberTexts } from './json-slices.ts';
+
+/** The id of every call sent to the node: clients' ids may be of types that nodes refuse, and equal calls are sent once. */
+const UPSTREAM_ID = 1;
+
+const CLOSE_BRACE = 125;
+const LETTER_R = 114;
+
+/** Most bytes before the tail, and behind it when the id stands there. */
+const MAX_ENVELOPE = 128;
+const ENVELOPE =
+  /^\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*|"id"\s*:\s*(?:1|null)\s*,\s*)*(?="result"\s*:|"error"\s*:\s*\{)/;
+const ID_LAST = /,\s*"id"\s*:\s*(?:1|null)\s*\}\s*$/;
+
+/** Where the tail begins in an answer. */
+export interface TailStart {
+  at: number;
+  /** The id follows the tail, and not the other way round. */
+  idFollows: boolean;
+}
+
+/** The request that asks the node for one call. `params` is JSON text. */
+export function upstreamRequest(method: string, params: string): string {
+  return `{"jsonrpc":"2.0","id":${UPSTREAM_ID},"method":"${method}","params":${params}}`;
+}
+
+/** Looks for the tail's beginning in the first bytes of an answer. Null for an envelope that has to be taken apart. */
+export function findTail(body: Buffer): TailStart | null {
+  const envelope = ENVELOPE.exec(body.toString('latin1', 0, MAX_ENVELOPE))?.[0];
+  return envelope === undefined ? null : { at: envelope.length, idFollows: !envelope.includes('"id"') };
+}
+
+/**
+ * The tail of a whole answer, in the memory of `body`, which is changed by it. Throws UpstreamError `malformed` for
+ * what is no JSON-RPC answer.
+ */
+export function readTail(body: Buffer): Buffer {
+  const start = findTail(body);
+  if (start === null) return rebuiltTail(body);
+  const end = start.idFollows ? cutId(body) : endOfText(body);
+  if (end < 0) return rebuiltTail(body);
+  if (body[end - 1] !== CLOSE_BRACE || end <= start.at) throw malformed(body);
+  return body.subarray(start.at, end);
+}
+
+/** Puts the closing brace where the id began that follows the tail. Returns the offset behind it, or -1 if there is no id. */
+export function cutId(body: Buffer): number {
+  const from = Math.max(0, body.length - MAX_ENVELOPE);
+  const at = body.toString('latin1', from).search(ID_LAST);
+  if (at < 0) return -1;
+  body[from + at] = CLOSE_BRACE;
+  return from + at + 1;
+}
+
+/** The tail of an error that this server makes itself. */
+export function tailOf(error: RpcError): Buffer {
+  return Buffer.from(errorTail(error));
+}
+
+/** The tail of a result given as JSON text in Latin-1. */
+export function resultTail(json: string): Buffer {
+  return Buffer.from(`"result":${json}}`, 'latin1');
+}
+
+/** The JSON text of the result, in Latin-1, or null when the tail is that of an error. */
+export function resultText(tail: Buffer): string | null {
+  if (!isResult(tail)) return null;
+  return tail.toString('latin1', tail.indexOf(':') + 1, tail.length - 1).trim();
+}
+
+export function isResult(tail: Buffer): boolean {
+  return tail[1] === LETTER_R;
+}
+
+/** The error in a tail, or null when it is that of a result. Throws UpstreamError `malformed`. */
+export function errorOf(tail: Buffer): RpcError | null {
+  if (isResult(tail)) return null;
+  const { error } = parse(Buffer.concat([Buffer.from('{'), tail])) as { error: Partial<RpcError> };
+  return { code: Number(error.code), message: String(error.message), data: error.data };
+}
+
+function rebuiltTail(body: Buffer): Buffer {
+  const value = parse(body);
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw malformed(body);
+  const members = memberTexts(body.toString('latin1'));
+  const error = members.get('error');
+  const result = members.get('result');
+  if (error?.startsWith('{')) return Buffer.from(`"error":${error}}`, 'latin1');
+  if (result !== undefined) return resultTail(result);
+  throw malformed(body);
+}
+
+function parse(body: Buffer): unknown {
+  try {
+    return JSON.parse(body.toString('utf8'));
+  } catch {
+    throw malformed(body);
+  }
+}
+
+function endOfText(body: Buffer): number {
+  let end = body.length;
+  while (end > 0 && body[end - 1]! <= 32) end--;
+  return end;
+}
+
+function malformed(body: Buffer): UpstreamError {
+  const beginning = JSON.stringify(body.toString('utf8', 0, 80));
+  return new UpstreamError('malformed', `the node sent no JSON-RPC answer but ${beginning}`);
+}

@@ -1,0 +1,95 @@
+/** The answer to one JSON-RPC request over HTTP: whole, or in pieces at the client's pace. */
+import type { KeyRecord } from '../access/keys.ts';
+import type { Limiter } from '../access/limiter.ts';
+import type { Pending } from '../rpc/call.ts';
+import type { Refusal, RpcCaller, RpcHandler } from '../rpc/handler.ts';
+import type { RpcAnswer, RpcSink } from '../rpc/sink.ts';
+import { allowanceLines, jsonAnswer, retryAfterLine } from './answer.ts';
+import type { LateReply, Pieces } from './reply.ts';
+
+/** Answers from this size on are written piece by piece, since the library would copy what a slow client leaves. */
+const LARGE_BYTES = 1024 * 1024;
+const PIECE_BYTES = 256 * 1024;
+
+export class RpcReply implements RpcSink, RpcCaller {
+  readonly streams = true;
+  readonly key: number;
+  private readonly reply: LateReply;
+  private readonly limiter: Limiter;
+  private readonly record: KeyRecord;
+  /** Header lines. */
+  private lines: string;
+  private pending: Pending | null = null;
+  private pieces: Pieces | null = null;
+  /** What of a large answer is not yet written. */
+  private rest: Buffer | null = null;
+
+  constructor(reply: LateReply, limiter: Limiter, record: KeyRecord, lines: string) {
+    this.reply = reply;
+    this.limiter = limiter;
+    this.record = record;
+    this.lines = lines;
+    this.key = record.id;
+  }
+
+  /** Answers a request body. */
+  serve(rpc: RpcHandler, body: Buffer): void {
+    this.pending = rpc.serve(body.toString('latin1'), this, this);
+  }
+
+  /** The client has gone. */
+  abandon(): void {
+    this.rest = null;
+    this.pending?.abandon();
+  }
+
+  charge(calls: number): Refusal | null {
+    const verdict = this.limiter.take(this.record, calls);
+    this.lines += allowanceLines(verdict);
+    return verdict.ok ? null : verdict;
+  }
+
+  whole({ status, body, retryAfter }: RpcAnswer, kept: boolean): void {
+    if (body === null) {
+      return this.reply.send({ status, lines: this.lines, body, cache: 'no-store' });
+    }
+    if (kept && Buffer.isBuffer(body) && body.length >= LARGE_BYTES && status === 200) {
+      this.begin();
+      this.rest = body;
+      return this.writeRest();
+    }
+    const lines = retryAfter === undefined ? this.lines : this.lines + retryAfterLine(retryAfter);
+    this.reply.send(jsonAnswer(status, body, lines));
+  }
+
+  begin(): void {
+    const { status, lines, cache } = jsonAnswer(200, '', this.lines);
+    this.pieces = this.reply.begin({ status, lines, cache }, () => this.caughtUp());
+  }
+
+  more(piece: Buffer): boolean {
+    return this.pieces?.write(piece) ?? true;
+  }
+
+  end(): void {
+    this.pieces?.end();
+  }
+
+  cut(): void {
+    this.pieces?.cut();
+  }
+
+  private caughtUp(): void {
+    if (this.rest !== null) this.writeRest();
+    else this.pending?.resume();
+  }
+
+  private writeRest(): void {
+    while (this.rest !== null) {
+      const piece = this.rest.subarray(0, PIECE_BYTES);
+      this.rest = this.rest.length > PIECE_BYTES ? this.rest.subarray(PIECE_BYTES) : null;
+      if (!this.more(piece) && this.rest !== null) return;
+    }
+    this.end();
+  }
+}
