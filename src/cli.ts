@@ -9,6 +9,9 @@ import { addKeys } from './cli/keys.ts';
 import { addStart } from './cli/start.ts';
 import { addStatus } from './cli/status.ts';
 import { versionText } from './cli/version.ts';
+import { isJournal, journalPriority } from './log/journal.ts';
+
+const STDERR = 2;
 
 /** In the order of `--help`. */
 const COMMANDS = [addInit, addStart, addDev, addKeys, addStatus, addBackup, addConfig];
@@ -38,7 +41,8 @@ async function run(args: string[]): Promise<number> {
   } catch (error) {
     if (error instanceof CommanderError && error.exitCode === 0) return 0;
     const { line, exitCode } = error instanceof CommanderError ? usageFault(error) : faultLine(error);
-    if (line) process.stderr.write(`atlas-node: ${line}\n`);
+    if (line)
+      process.stderr.write(`${isJournal(STDERR) ? journalPriority('error') : ''}atlas-node: ${line}\n`);
     return exitCode;
   }
 }

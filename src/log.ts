@@ -1,7 +1,7 @@
 /** The log: facts with a fixed message, one JSON object a line, or set for people. Written to stderr. */
-import { fstatSync } from 'node:fs';
 import { isatty } from 'node:tty';
 import { pino } from 'pino';
+import { isJournal } from './log/journal.ts';
 import { prettyLine } from './log/pretty.ts';
 import { redact } from './log/redact.ts';
 
@@ -41,7 +41,7 @@ const STDERR = 2;
  */
 export function createLogger(options: LogOptions): AdjustableLogger {
   const terminal = options.write === undefined && isatty(STDERR);
-  const journal = options.write === undefined && options.format !== 'json' && isJournal(process.env);
+  const journal = options.write === undefined && options.format !== 'json' && isJournal(STDERR);
   const pretty = options.format === 'pretty' || (options.format === 'auto' && (terminal || journal));
   const style = { colour: terminal && !process.env.NO_COLOR, clearLine: terminal, journal };
   const write = options.write ?? toStderr();
@@ -57,13 +57,6 @@ export function createLogger(options: LogOptions): AdjustableLogger {
       write(pretty ? prettyLine(safe, style) : safe);
     },
   });
-}
-
-/** Whether stderr leads to the systemd journal: `JOURNAL_STREAM` is the device and inode of that stream, systemd.exec(5). */
-function isJournal({ JOURNAL_STREAM }: Record<string, string | undefined>): boolean {
-  if (JOURNAL_STREAM === undefined) return false;
-  const { dev, ino } = fstatSync(STDERR);
-  return JOURNAL_STREAM === `${dev}:${ino}`;
 }
 
 /** Moves `msg`, which pino writes last, to the front, where people look for it. */

@@ -7,6 +7,7 @@ import { ConfigError } from '../errors.ts';
 import { type AdjustableLogger, createLogger } from '../log.ts';
 import { announceStart, statusText, supervise } from './supervision.ts';
 import { connectSystemd, type Systemd } from './systemd.ts';
+import { versionText } from './version.ts';
 
 export interface Service {
   daemon: Daemon;
@@ -21,6 +22,7 @@ export interface Service {
 export async function startService(loaded: Loaded, load: () => Promise<Loaded>): Promise<Service> {
   checkPaths(loaded);
   const log = createLogger(loaded.config.log);
+  log.info({ version: versionText, configuration: loaded.file, pid: process.pid }, 'starting');
   const systemd = connectSystemd(process.env, (reason) => log.warn({ reason }, 'systemd is not notified'));
   const endStart = systemd && announceStart(systemd);
   try {

@@ -1,8 +1,10 @@
 /** Log lines for people: `12:03:04.123 INFO  message  fact=value`. */
 
+import { journalPriority } from './journal.ts';
+
 export interface PrettyStyle {
   colour: boolean;
-  /** For the systemd journal: the level as a syslog priority (`<4>`) before each line, and no time, which it adds itself. */
+  /** For the systemd journal: the level as a priority before each line, and no time. */
   journal?: boolean;
   /** First erase what stands on the terminal's current line: a progress line, which is drawn again below. */
   clearLine: boolean;
@@ -14,8 +16,6 @@ const COLOURS: Record<string, string> = {
   warn: '\x1b[33m',
   error: '\x1b[31m',
 };
-/** Syslog's numbers, as sd-daemon(3) has them. */
-const PRIORITIES: Record<string, string> = { debug: '<7>', info: '<6>', warn: '<4>', error: '<3>' };
 const DIM = '\x1b[2m';
 const PLAIN = '\x1b[0m';
 const CLEAR_LINE = '\r\x1b[K';
@@ -30,8 +30,8 @@ export function prettyLine(json: string, style: PrettyStyle): string {
     .join(' ');
   const paint = (colour: string, text: string) => (style.colour && text ? `${colour}${text}${PLAIN}` : text);
   if (style.journal) {
-    const priority = PRIORITIES[String(level)] ?? '';
-    return `${[msg, shown].filter(Boolean).join('  ')}\n${stack}`.replace(/^(?=.)/gm, priority);
+    const text = [msg, shown].filter(Boolean).join('  ');
+    return `${text}\n${stack}`.replace(/^(?=.)/gm, journalPriority(String(level)));
   }
   const label = paint(COLOURS[String(level)] ?? '', String(level).toUpperCase().padEnd(5));
   const line = [`${paint(DIM, clock(String(time)))} ${label} ${msg}`, paint(DIM, shown)]
