@@ -8,17 +8,21 @@ export interface DevAddresses {
   /** Where the chain's node listens. */
   nodeUrl: string;
   key: string;
+  /** The operator token, or null for one that the operator knows. */
+  adminToken: string | null;
   cast: DemoCast;
 }
 
 /** The addresses, the key and lines to paste, as text for a terminal. */
 export function devBanner(addresses: DevAddresses): string {
-  const { url, nodeUrl, key } = addresses;
+  const { url, nodeUrl, key, adminToken } = addresses;
   const sockets = url.replace(/^http/, 'ws');
   return `
 atlas-node is indexing a local chain with demo traffic and serving it.
 
   key        ${key}
+  explorer   ${url}/
+  panel      ${url}/admin (operator token ${adminToken ?? 'as configured'})
   REST       ${url}/api
   RPC        ${url}/rpc (anvil_* too, to steer the chain)
   WebSocket  ${sockets}/ws and ${sockets}/ws/signals

@@ -1,4 +1,5 @@
 /** The configuration of the daemon that `atlas-node dev` runs. */
+import { randomBytes } from 'node:crypto';
 import { createServer } from 'node:net';
 import type { FlagTexts } from '../config/flags.ts';
 import { type Config, type Parsed, parseConfig } from '../config.ts';
@@ -12,6 +13,9 @@ export interface DevSettings {
   host?: string;
   port?: number;
 }
+
+/** Of the operator token that is made up when none is configured. */
+const ADMIN_TOKEN_BYTES = 12;
 
 /** Settings of the environment apply here too, except for the node, the data and the wrapped coin: those are the demo's own. */
 export function devConfig(settings: DevSettings, env: Record<string, string | undefined>): Parsed {
@@ -28,7 +32,9 @@ export function devConfig(settings: DevSettings, env: Record<string, string | un
   });
   // No operator can allow these, since they steer the node; this node is there to be steered.
   const rpc = { ...config.rpc, allow: [...config.rpc.allow, 'anvil_*'] };
-  return { config: { ...config, rpc }, sources };
+  if (config.admin_token !== '') return { config: { ...config, rpc }, sources };
+  const admin_token = randomBytes(ADMIN_TOKEN_BYTES).toString('base64url');
+  return { config: { ...config, rpc, admin_token }, sources: { ...sources, admin_token: 'demo' } };
 }
 
 /** The configured port, or any free one (0) when nobody asked for a port and the default one is taken. */

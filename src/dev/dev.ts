@@ -56,7 +56,8 @@ async function runUntilStopped(options: DevOptions, log: Logger, onClose: OnClos
   const { anvil, contracts, height } = await startChain(log, onClose);
   const settings = devConfig({ ...options, dataDir, node: anvil, wrapped: contracts.wrapped }, process.env);
   const { key } = issueKey(dataDir);
-  const daemon = await startDaemon(await withUsablePort(settings), { log, development: true });
+  const config = await withUsablePort(settings);
+  const daemon = await startDaemon(config, { log, development: true, sources: settings.sources });
   onClose(() => daemon.close());
   await caughtUp(() => daemon.status(), height, stop.signal);
   if (stop.signal.aborted) return;
@@ -67,7 +68,8 @@ async function runUntilStopped(options: DevOptions, log: Logger, onClose: OnClos
     return traffic;
   });
   const cast = demoCast(contracts, DEMO_SEED);
-  console.log(devBanner({ url: daemon.url, nodeUrl: anvil.url, key, cast }));
+  const adminToken = settings.sources.admin_token === 'demo' ? config.admin_token : null;
+  console.log(devBanner({ url: daemon.url, nodeUrl: anvil.url, key, adminToken, cast }));
   await Promise.race([stopped, daemon.closed, endOf(anvil)]);
 }
 
