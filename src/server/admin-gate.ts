@@ -47,9 +47,13 @@ export class AdminGate {
   admit({ authorization, cookie, panelHeader, origin }: Credentials): void {
     const bearer = /^Bearer +(.+)$/i.exec(authorization)?.[1];
     if (bearer !== undefined) return this.check(bearer, origin);
-    const id = sessionIdOf(cookie);
-    if (id !== '' && panelHeader !== '' && this.sessions.isValid(id)) return;
+    if (this.isSignedIn({ cookie, panelHeader })) return;
     throw new RequestError(401, 'not_signed_in', 'sign in with the operator token');
+  }
+
+  /** Whether the request is of a session. */
+  isSignedIn({ cookie, panelHeader }: Pick<Credentials, 'cookie' | 'panelHeader'>): boolean {
+    return panelHeader !== '' && this.sessions.isValid(sessionIdOf(cookie));
   }
 
   /** Trades the token for a session; gives its Set-Cookie value. Throws as `admit` does. */

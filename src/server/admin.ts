@@ -1,4 +1,4 @@
-/** `/admin/api/*`: what the operator's panel asks for. Every route but signing in and out passes the gate first. */
+/** `/admin/api/*`: what the operator's panel asks for. Every route but those of the session passes the gate first. */
 import { z } from 'zod';
 import { RequestError } from '../errors.ts';
 import type { Logger } from '../log.ts';
@@ -57,7 +57,9 @@ export function addAdminRoutes(app: TemplatedApp, options: AdminRoutes): void {
     body: { signedIn: false },
     cookie: gate.signOut(credentials.cookie, secure),
   }));
-  add('get', '/session', () => ({ signedIn: true }));
+  addAdminRoute(app, options, 'get', '/session', ({ credentials }) => ({
+    body: { signedIn: gate.isSignedIn(credentials) },
+  }));
 
   add('get', '/keys', () => listKeys(access, Date.now()));
   add('post', '/keys', ({ body }) => {

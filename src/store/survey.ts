@@ -9,6 +9,9 @@ import type { Db } from './open.ts';
 
 const DAY = 86_400;
 
+/** A shorter stretch of the chain says nothing about a day, seconds. */
+const MIN_GROWTH_SECONDS = 600;
+
 /**
  * Longest time for one b-tree, milliseconds. An open read keeps the write-ahead log from being emptied; 5 s of the
  * fastest writing stay under its budget of 256 MB.
@@ -133,7 +136,7 @@ function measureGrowth(db: Db, fileBytes: number): IndexSurvey['growth'] {
   }
   const start = at.get(low) ?? first;
   const seconds = head.timestamp - start.timestamp;
-  if (seconds === 0) return null;
+  if (seconds < MIN_GROWTH_SECONDS) return null;
   const transfersPerDay = ((head.transfers - start.transfers) / seconds) * DAY;
   return { seconds, transfersPerDay, bytesPerDay: transfersPerDay * (fileBytes / head.transfers) };
 }

@@ -51,15 +51,15 @@ export async function loadActivity({ api, signal }, token, askStats) {
         'Newest transfers',
         [
           { title: 'Block', number: true, cell: (row) => grouped(row.block) },
-          { title: 'From', cell: (row) => walletName(row.from) },
-          { title: 'To', cell: (row) => walletName(row.to) },
+          { title: 'From', plain: true, cell: (row) => walletName(row.from) },
+          { title: 'To', plain: true, cell: (row) => walletName(row.to) },
           { title: 'Amount', number: true, cell: (row) => row.what },
-          { title: 'Transaction', cell: (row) => transactionName(row.txHash) },
+          { title: 'Transaction', plain: true, cell: (row) => transactionName(row.txHash) },
         ],
         events.reverse().slice(0, ROWS),
       ),
       events.length > ROWS
-        ? h('p', { class: 'soft small' }, `The newest ${ROWS} of ${grouped(events.length)}.`)
+        ? h('p', { class: 'soft small after' }, `The newest ${ROWS} of ${grouped(events.length)}.`)
         : null,
     ],
     exchanges,

@@ -3,7 +3,7 @@ import { h } from '../ui/dom.js';
 import { groupedText, label, unitsToText } from '../ui/format.js';
 import { tokenName } from './address-view.js';
 
-const NATIVE_DECIMALS = 18;
+export const NATIVE_DECIMALS = 18;
 
 /**
  * A decimal text with its unit.
@@ -27,12 +27,21 @@ export function amountText(text, unit) {
  */
 export function transferAmount({ transferType, amount, tokenId, decimals }, coin) {
   if (transferType === 'native_direct' || transferType === 'native_internal') {
-    return amountText(unitsToText(BigInt(amount), decimals ?? NATIVE_DECIMALS), coin);
+    return exactText(unitsToText(BigInt(amount), decimals ?? NATIVE_DECIMALS), coin);
   }
   if (transferType === 'erc721') return idText(tokenId);
   if (transferType === 'erc1155') return h('span', {}, `${groupedText(amount)} × `, idText(tokenId));
   if (decimals === null) return amountText(amount, 'units');
   return h('span', { title: `${amount} units` }, groupedText(unitsToText(BigInt(amount), decimals)));
+}
+
+/**
+ * A decimal text whose unit stands elsewhere.
+ * @param {string} text
+ * @param {string} unit
+ */
+export function exactText(text, unit) {
+  return h('span', { title: `${text} ${unit}` }, groupedText(text));
 }
 
 /**

@@ -62,9 +62,13 @@ function buyerTable(buyers, before) {
     'First receivers',
     [
       { title: 'No.', number: true, cell: (_, i) => grouped(before + i + 1) },
-      { title: 'Wallet', cell: (row) => walletName(row.address) },
+      { title: 'Wallet', plain: true, cell: (row) => walletName(row.address) },
       { title: 'Block', number: true, cell: (row) => grouped(row.firstSeenBlock) },
-      { title: 'Time, UTC', cell: (row) => h('span', { class: 'nowrap' }, dateTime(row.firstSeenAt)) },
+      {
+        title: 'Time, UTC',
+        plain: true,
+        cell: (row) => h('span', { class: 'nowrap' }, dateTime(row.firstSeenAt)),
+      },
       { title: 'Its transfers', number: true, cell: (row) => grouped(row.transferCount) },
     ],
     buyers,

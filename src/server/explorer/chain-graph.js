@@ -51,7 +51,7 @@ function node({ x, y }, address, hop) {
   const inside = s(
     'g',
     { transform: `translate(${x} ${y})` },
-    s('rect', { width: NODE.width, height: NODE.height, rx: 6 }),
+    s('rect', { class: 'frame', width: NODE.width, height: NODE.height, rx: 6 }),
     s('g', { transform: 'translate(12 13)' }, addressMark(address, 14)),
     s('text', { x: 34, y: 25, class: 'name' }, shortHex(address)),
     s('text', { x: 12, y: 46 }, role),

@@ -6,7 +6,10 @@ import { walletLink } from './route.js';
 
 /** @typedef {{ address: string, amount: string, blockNumber: number }} Member */
 
-const FUNDER_RADIUS = 17;
+const FUNDER_RADIUS = 25;
+
+/** How much larger the wallet that is looked at is drawn. */
+const HERE_EXTRA = 3;
 
 /**
  * @param {string} funder
@@ -44,7 +47,7 @@ export function cohortGraph(funder, members, here, coin) {
       ),
       memberLink(funder, `${funder}, the funder`, false, say, [
         s('circle', { class: 'funder', cx: center.x, cy: center.y, r: FUNDER_RADIUS }),
-        s('text', { class: 'middle', x: center.x, y: center.y + 4, 'text-anchor': 'middle' }, 'F'),
+        s('text', { class: 'middle', x: center.x, y: center.y + 4, 'text-anchor': 'middle' }, 'funder'),
       ]),
       dots.map((dot, i) => {
         const member = members[i];
@@ -73,7 +76,12 @@ function memberDot({ address, amount, blockNumber }, { x, y, radius, angle }, { 
   const right = Math.cos(angle) > -0.01;
   const text = `${address}${isHere ? ', this wallet' : ''}: ${groupedText(amount)} ${coin} in block ${grouped(blockNumber)}`;
   return memberLink(address, text, isHere, say, [
-    s('circle', { class: isHere ? 'member here' : 'member', cx: x, cy: y, r: radius }),
+    s('circle', {
+      class: isHere ? 'member here' : 'member',
+      cx: x,
+      cy: y,
+      r: radius + (isHere ? HERE_EXTRA : 0),
+    }),
     named
       ? s(
           'text',

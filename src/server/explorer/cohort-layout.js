@@ -4,8 +4,9 @@
 const MAX_DOT = 13;
 const MIN_DOT = 5;
 
-/** Wallets on the first ring; each further ring takes as many more. */
-const RING = 16;
+/** Wallets that a single ring takes, and a second one besides. */
+const ONE_RING = 16;
+const TWO_RINGS = 60;
 
 /** Room beside the rings for the names of the wallets. */
 const NAMES = 118;
@@ -26,7 +27,7 @@ export function cohortLayout(amounts, width) {
   const largest = Math.max(...amounts, 0);
   let at = 0;
   const dots = rings.flatMap((count, ring) => {
-    const distance = outer * ((ring + 2) / (rings.length + 1));
+    const distance = outer * ((ring + 2) / (rings.length + 1)); // the innermost leaves room for the funder
     return Array.from({ length: count }, (_, i) => {
       const angle = (2 * Math.PI * i) / count - Math.PI / 2 + (ring % 2) * (Math.PI / count);
       return {
@@ -41,13 +42,16 @@ export function cohortLayout(amounts, width) {
 }
 
 /**
- * How many stand on each ring, from the inside.
+ * How many stand on each ring, from the inside: as many as the ring is long.
  * @param {number} count
+ * @returns {number[]}
  */
 function ringsOf(count) {
-  const rings = [];
-  for (let left = count, room = RING; left > 0; left -= room, room += RING) rings.push(Math.min(left, room));
-  return rings;
+  const rings = count <= ONE_RING ? 1 : count <= TWO_RINGS ? 2 : 3;
+  const lengths = Array.from({ length: rings }, (_, ring) => ring + 2);
+  const whole = lengths.reduce((sum, length) => sum + length, 0);
+  const inner = lengths.slice(0, -1).map((length) => Math.round((count * length) / whole));
+  return [...inner, count - inner.reduce((sum, some) => sum + some, 0)];
 }
 
 /**

@@ -47,14 +47,15 @@ export async function loadCohort({ api, coin, signal }, address) {
         table(
           'Coordinated wallets',
           [
-            { title: 'Wallet', cell: (row) => walletName(row.address) },
+            { title: 'Wallet', plain: true, cell: (row) => walletName(row.address) },
             { title: 'Amount', number: true, cell: (row) => amountText(row.amount, coin) },
             { title: 'Block', number: true, cell: (row) => grouped(row.blockNumber) },
             {
               title: 'When',
+              plain: true,
               cell: (row) => h('span', { title: `${dateTime(row.timestamp)} UTC` }, ago(row.timestamp)),
             },
-            { title: 'Transaction', cell: (row) => transactionName(row.txHash) },
+            { title: 'Transaction', plain: true, cell: (row) => transactionName(row.txHash) },
           ],
           coordinated,
         ),

@@ -3,7 +3,7 @@ import { h } from '../ui/dom.js';
 import { ago, dateTime, grouped } from '../ui/format.js';
 import { table } from '../ui/table.js';
 import { walletName } from './address-view.js';
-import { amountText } from './amount-view.js';
+import { exactText } from './amount-view.js';
 import { nothing } from './section.js';
 import { twoWay } from './two-way.js';
 
@@ -24,15 +24,16 @@ export async function loadCounterparties({ api, coin, signal }, address) {
   const list = table(
     'Counterparties',
     [
-      { title: 'Address', cell: (row) => walletName(row.address) },
+      { title: 'Address', plain: true, cell: (row) => walletName(row.address) },
       { title: 'Transfers', number: true, cell: (row) => grouped(row.transferCount) },
-      { title: 'In and out', cell: (row) => twoWay(row.inCount, row.outCount, most) },
-      { title: `${coin} in`, number: true, cell: (row) => amountText(row.nativeIn, coin) },
-      { title: `${coin} out`, number: true, cell: (row) => amountText(row.nativeOut, coin) },
+      { title: 'In and out', plain: true, cell: (row) => twoWay(row.inCount, row.outCount, most) },
       {
         title: 'Last',
+        plain: true,
         cell: (row) => h('span', { title: `${dateTime(row.lastSeenAt)} UTC` }, ago(row.lastSeenAt)),
       },
+      { title: `${coin} in`, number: true, cell: (row) => exactText(row.nativeIn, coin) },
+      { title: `${coin} out`, number: true, cell: (row) => exactText(row.nativeOut, coin) },
     ],
     rows,
   );

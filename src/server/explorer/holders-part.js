@@ -90,7 +90,7 @@ function holderTable(shares, decimals) {
   return table(
     'Holders',
     [
-      { title: 'Holder', cell: (row) => walletName(row.address) },
+      { title: 'Holder', plain: true, cell: (row) => walletName(row.address) },
       {
         title: decimals === null ? 'Balance, units' : 'Balance',
         number: true,
@@ -98,7 +98,7 @@ function holderTable(shares, decimals) {
           h('span', { title: `${balance} units` }, groupedText(unitsToText(balance, decimals ?? 0))),
       },
       { title: 'Share', number: true, cell: (row) => percent(row.share) },
-      { title: '', cell: (row) => h('span', { class: 'bar-cell' }, meter(row.share, 'Share')) },
+      { title: '', plain: true, cell: (row) => h('span', { class: 'bar-cell' }, meter(row.share, 'Share')) },
     ],
     shares,
   );

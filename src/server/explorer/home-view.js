@@ -58,14 +58,15 @@ async function loadLarge({ api, coin, signal }) {
     [
       {
         title: 'When',
+        plain: true,
         cell: (row) =>
           h('span', { class: 'nowrap', title: `${dateTime(row.timestamp)} UTC` }, ago(row.timestamp)),
       },
-      { title: 'From', cell: (row) => walletName(row.from) },
-      { title: 'To', cell: (row) => walletName(row.to) },
+      { title: 'From', plain: true, cell: (row) => walletName(row.from) },
+      { title: 'To', plain: true, cell: (row) => walletName(row.to) },
       { title: 'Amount', number: true, cell: (row) => amountText(row.amount, coin) },
       { title: 'Block', number: true, cell: (row) => grouped(row.blockNumber) },
-      { title: 'Transaction', cell: (row) => transactionName(row.txHash) },
+      { title: 'Transaction', plain: true, cell: (row) => transactionName(row.txHash) },
     ],
     data.transfers,
   );

@@ -17,12 +17,17 @@ export function liveRows(coin, isWanted) {
   const rows = new Map();
   /** @type {Set<number>} */
   const onPage = new Set();
+  /** @type {Map<string, { symbol: string | null, decimals: number | null }>} */
+  const tokens = new Map();
+  /** What the pages said of a token that the push says nothing of. @param {import('./records.js').Transfer} transfer */
+  const named = ({ tokenAddress, symbol, decimals }) =>
+    (symbol === null && decimals === null && tokens.get(tokenAddress ?? '')) || { symbol, decimals };
 
   /** @param {import('./live.js').LiveTransfer} transfer */
   const add = (transfer) => {
     if (transfer.removed) return remove(transfer.id);
     if (!isWanted(transfer) || rows.has(transfer.id) || onPage.has(transfer.id)) return;
-    const row = tableRow(columns, transfer);
+    const row = tableRow(columns, { ...transfer, ...named(transfer) });
     rows.set(transfer.id, row);
     body.prepend(row);
     const oldest = rows.keys().next().value;
@@ -47,7 +52,10 @@ export function liveRows(coin, isWanted) {
     reset(page) {
       rows.clear();
       onPage.clear();
-      for (const { id } of page) onPage.add(id);
+      for (const { id, tokenAddress, symbol, decimals } of page) {
+        onPage.add(id);
+        if (tokenAddress !== null) tokens.set(tokenAddress, { symbol, decimals });
+      }
       replace(body);
     },
   };

@@ -32,12 +32,13 @@ export async function loadRecipients({ api, coin, signal }, address) {
   const list = table(
     'Wallets it funded',
     [
-      { title: 'Wallet', cell: (row) => walletName(row.address) },
+      { title: 'Wallet', plain: true, cell: (row) => walletName(row.address) },
       { title: 'Amount', number: true, cell: (row) => amountText(row.amount, coin) },
       { title: 'Transfers', number: true, cell: (row) => grouped(row.transferCount) },
       { title: 'First funding', cell: (row) => (row.firstFunding ? 'yes' : 'no') },
       {
         title: 'Last',
+        plain: true,
         cell: (row) => h('span', { title: `${dateTime(row.timestamp)} UTC` }, ago(row.timestamp)),
       },
     ],

@@ -1,8 +1,9 @@
 /** A wallet in numbers, with its labels. */
 import { h } from '../ui/dom.js';
-import { ago, dateTime, grouped, label } from '../ui/format.js';
+import { fact } from '../ui/fact.js';
+import { ago, dateTime, grouped, label, unitsToText } from '../ui/format.js';
 import { walletName } from './address-view.js';
-import { amountText } from './amount-view.js';
+import { amountText, NATIVE_DECIMALS } from './amount-view.js';
 import { nothing } from './section.js';
 
 /** What each label means: the rule that gave it. */
@@ -60,6 +61,7 @@ function summaryView(summary, { labels, confidence, stats }, coin) {
       fact('Tokens', grouped(summary.uniqueTokens)),
       fact('Received', amountText(summary.nativeReceived, coin)),
       fact('Sent', amountText(summary.nativeSent, coin)),
+      fact('Balance of flows', amountText(balanceOf(summary), coin), 'received less sent, without fees'),
       fact('First seen', `block ${grouped(firstSeenBlock ?? 0)}`, age),
       fact(
         'Last seen',
@@ -71,13 +73,9 @@ function summaryView(summary, { labels, confidence, stats }, coin) {
   ];
 }
 
-/**
- * @param {string} name
- * @param {import('../ui/dom.js').Child} value
- * @param {import('../ui/dom.js').Child} [more]
- */
-export function fact(name, value, more = null) {
-  return h('div', {}, h('dt', {}, name), h('dd', {}, value, more ? h('small', {}, more) : null));
+/** @param {import('./records.js').Summary} summary */
+function balanceOf({ nativeReceivedWei, nativeSentWei }) {
+  return unitsToText(BigInt(nativeReceivedWei) - BigInt(nativeSentWei), NATIVE_DECIMALS);
 }
 
 /**

@@ -1,8 +1,8 @@
 /** A token in numbers. */
 import { h } from '../ui/dom.js';
+import { fact } from '../ui/fact.js';
 import { ago, dateTime, grouped, label } from '../ui/format.js';
 import { nothing } from './section.js';
-import { fact } from './summary.js';
 
 /** @typedef {() => Promise<import('./api.js').Answered<import('./records.js').TokenStats>>} AskStats */
 

@@ -12,22 +12,41 @@ const KINDS = {
   erc1155: 'ERC-1155',
 };
 
+/** @param {import('./records.js').Transfer} transfer */
+function counterparty({ direction, from, to }) {
+  if (from === to) return h('span', { class: 'soft' }, 'itself');
+  return walletName(direction === 'in' ? from : to);
+}
+
 /**
  * @param {string} coin
  * @returns {import('../ui/table.js').Column<import('./records.js').Transfer>[]}
  */
 export function transferColumns(coin) {
   return [
-    { title: 'Time, UTC', cell: (row) => h('span', { class: 'nowrap' }, dateTime(row.timestamp)) },
+    {
+      title: 'Time, UTC',
+      plain: true,
+      cell: (row) => h('span', { class: 'nowrap' }, dateTime(row.timestamp)),
+    },
     {
       title: 'Direction',
+      plain: true,
       cell: ({ direction }) => h('span', { class: direction }, direction === 'in' ? '← in' : '→ out'),
     },
-    { title: 'With', cell: ({ direction, from, to }) => walletName(direction === 'in' ? from : to) },
-    { title: 'Amount', number: true, cell: (row) => transferAmount(row, coin) },
-    { title: 'Of', cell: (row) => transferAsset(row, coin) },
-    { title: 'Kind', cell: ({ transferType }) => KINDS[transferType] },
+    {
+      title: 'With',
+      plain: true,
+      cell: counterparty,
+    },
+    { title: 'Amount', plain: true, number: true, cell: (row) => transferAmount(row, coin) },
+    { title: 'Of', plain: true, cell: (row) => transferAsset(row, coin) },
+    {
+      title: 'Kind',
+      plain: true,
+      cell: ({ transferType }) => h('span', { class: 'nowrap' }, KINDS[transferType]),
+    },
     { title: 'Block', number: true, cell: ({ blockNumber }) => grouped(blockNumber) },
-    { title: 'Transaction', cell: ({ txHash }) => transactionName(txHash) },
+    { title: 'Transaction', plain: true, cell: ({ txHash }) => transactionName(txHash) },
   ];
 }

@@ -1,7 +1,7 @@
 /** Counts in equal steps. */
 import { s } from './dom.js';
 import { plotted } from './plot.js';
-import { ticks } from './scale.js';
+import { ticksAround } from './scale.js';
 
 /**
  * @typedef {object} BarChart
@@ -19,14 +19,14 @@ export function barChart({ name, bars, step, resting, xTicks, yText, height = 18
   const left = bars[0]?.x ?? 0;
   const right = (bars.at(-1)?.x ?? left) + step;
   const high = Math.max(1, ...bars.map(({ y }) => y));
-  const marks = ticks(0, high, 3).filter((mark) => high < 3 || Number.isInteger(mark));
+  const marks = ticksAround(0, high, 3).filter(Number.isInteger);
   return plotted({
     name,
     height,
     points: bars.map(({ x, text }) => ({ x: x + step / 2, text })),
     resting,
     xRange: [left, right],
-    yRange: [0, high],
+    yRange: [0, marks.at(-1) ?? high],
     yTicks: marks.map((at) => ({ at, text: yText(at) })),
     xTicks: (columns) => xTicks(left, right, columns),
     draw: ({ x, y }, picked) => {

@@ -30,7 +30,10 @@ export function decimal(value, digits = 2) {
  * @param {number} value
  */
 export function brief(value) {
-  return new Intl.NumberFormat('en-US', { notation: 'compact', maximumSignificantDigits: 3 }).format(value);
+  const text = new Intl.NumberFormat('en-US', { notation: 'compact', maximumSignificantDigits: 3 }).format(
+    value,
+  );
+  return text.replace('-', '−');
 }
 
 /**
@@ -129,13 +132,17 @@ export function shortHex(hex) {
 /** Longest symbol that is shown whole. */
 const LABEL_CHARS = 16;
 
+/** Longest name of a person or a program that is shown whole. */
+export const NAME_CHARS = 40;
+
 /**
  * A name that anybody may have chosen, made harmless to look at: no line breaks or control characters, none that
  * turn the direction of the text around it, and not longer than a name should be.
  * @param {string} name
+ * @param {number} [most] characters
  */
-export function label(name) {
+export function label(name, most = LABEL_CHARS) {
   const clean = name.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, '').trim();
   const chars = [...clean];
-  return chars.length <= LABEL_CHARS ? clean : `${chars.slice(0, LABEL_CHARS - 1).join('')}…`;
+  return chars.length <= most ? clean : `${chars.slice(0, most - 1).join('')}…`;
 }

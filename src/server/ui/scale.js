@@ -1,6 +1,20 @@
 /** Axes: round numbers and round times between two ends. Pure functions. */
 
 /**
+ * Round numbers around a range: the first and the last are its ends or beyond them.
+ * @param {number} min
+ * @param {number} max
+ * @param {number} count
+ * @returns {number[]}
+ */
+export function ticksAround(min, max, count) {
+  const step = roundStep(min, max, count);
+  const first = Math.floor(min / step + 1e-9);
+  const last = Math.ceil(max / step - 1e-9);
+  return Array.from({ length: last - first + 1 }, (_, i) => (first + i) * step);
+}
+
+/**
  * Round numbers within a range, about `count` of them.
  * @param {number} min
  * @param {number} max
@@ -9,12 +23,21 @@
  */
 export function ticks(min, max, count) {
   if (max <= min) return [min];
-  const rough = (max - min) / Math.max(1, count);
-  const power = 10 ** Math.floor(Math.log10(rough));
-  const step = ([1, 2, 5, 10].find((factor) => factor * power >= rough) ?? 10) * power;
+  const step = roundStep(min, max, count);
   const first = Math.ceil(min / step);
   const last = Math.floor(max / step + 1e-9);
   return Array.from({ length: last - first + 1 }, (_, i) => (first + i) * step);
+}
+
+/**
+ * @param {number} min
+ * @param {number} max
+ * @param {number} count
+ */
+function roundStep(min, max, count) {
+  const rough = (max - min || 1) / Math.max(1, count);
+  const power = 10 ** Math.floor(Math.log10(rough));
+  return ([1, 2, 5, 10].find((factor) => factor * power >= rough) ?? 10) * power;
 }
 
 const SECOND = 1000;

@@ -1,7 +1,7 @@
 /** A quantity that changes at moments and stays in between. */
 import { s } from './dom.js';
 import { plotted } from './plot.js';
-import { ticks } from './scale.js';
+import { ticksAround } from './scale.js';
 
 /**
  * @typedef {object} StepChart
@@ -21,7 +21,7 @@ export function stepChart({ name, points, resting, xTicks, yText, height = 220 }
   const right = Math.max(...xs);
   const low = Math.min(0, ...ys);
   const high = Math.max(0, ...ys);
-  const marks = ticks(low, high === low ? low + 1 : high, 4);
+  const marks = ticksAround(low, high === low ? low + 1 : high, 4);
   return plotted({
     name,
     height,

@@ -7,6 +7,7 @@ import { h } from './dom.js';
  * @property {string} title
  * @property {(row: R, index: number) => import('./dom.js').Child} cell
  * @property {boolean} [number] set to the right
+ * @property {boolean} [plain] says by itself what it is: on a narrow screen it stands without its title
  */
 
 /**
@@ -39,8 +40,8 @@ export function tableRow(columns, row, index = 0) {
   return h(
     'tr',
     {},
-    columns.map(({ title, cell, number }) =>
-      h('td', { 'data-title': title, class: number ? 'number' : null }, h('span', {}, cell(row, index))),
+    columns.map(({ title, cell, number, plain }) =>
+      h('td', { 'data-title': plain ? null : title, class: number ? 'number' : null }, cell(row, index)),
     ),
   );
 }

@@ -1,0 +1,73 @@
+/** The settings in force and where each comes from. */
+import { h, replace } from '../ui/dom.js';
+import { table } from '../ui/table.js';
+import { call } from './call.js';
+
+/**
+ * @param {import('./main.js').View} view
+ */
+export function configView({ onTrouble }) {
+  const content = h('div', {}, h('p', { class: 'loading' }, 'Asking …'));
+  /** @type {Promise<import('./answers.js').Config>} */
+  const asked = call('GET', 'config');
+  asked.then(({ settings }) => replace(content, configPart(settings)), onTrouble);
+  return content;
+}
+
+/** @param {import('./answers.js').Config['settings']} settings */
+function configPart(settings) {
+  const rows = Object.entries(settings).map(([path, { value, source }]) => ({ path, value, source }));
+  const set = rows.filter(({ source }) => source !== 'default');
+  return h(
+    'section',
+    { class: 'part' },
+    h(
+      'header',
+      {},
+      h('h1', {}, 'Settings'),
+      h(
+        'p',
+        { class: 'soft small' },
+        'In force now: flags over environment over file over defaults. Secrets are masked.',
+      ),
+    ),
+    h('h2', {}, 'Set'),
+    set.length === 0
+      ? h('p', { class: 'notice' }, 'Everything is as by default.')
+      : settingTable('Settings that were set', set),
+    h('h2', {}, 'By default'),
+    settingTable(
+      'Settings by default',
+      rows.filter(({ source }) => source === 'default'),
+    ),
+  );
+}
+
+/** @typedef {{ path: string, value: unknown, source: string }} Setting */
+
+/** @type {import('../ui/table.js').Column<Setting>[]} */
+const COLUMNS = [
+  { title: 'Setting', plain: true, cell: ({ path }) => h('code', {}, path) },
+  { title: 'Value', plain: true, cell: ({ value }) => h('code', { class: 'value' }, valueText(value)) },
+];
+
+/** @type {import('../ui/table.js').Column<Setting>} */
+const SOURCE_COLUMN = {
+  title: 'From',
+  plain: true,
+  cell: ({ source }) => h('span', { class: 'soft' }, source),
+};
+
+/**
+ * @param {string} caption
+ * @param {Setting[]} rows
+ */
+function settingTable(caption, rows) {
+  const withSource = rows.some(({ source }) => source !== 'default');
+  return table(caption, withSource ? [...COLUMNS, SOURCE_COLUMN] : COLUMNS, rows);
+}
+
+/** @param {unknown} value */
+function valueText(value) {
+  return value === '' ? '(empty)' : typeof value === 'string' ? value : JSON.stringify(value);
+}

@@ -1,0 +1,94 @@
+/** The index: where it stands, what it holds, where it is going. */
+import { h, replace } from '../ui/dom.js';
+import { fact } from '../ui/fact.js';
+import { ago, decimal, duration, grouped } from '../ui/format.js';
+import { call } from './call.js';
+import { diskPart, kindsPart, nodePart, skippedPart } from './index-parts.js';
+import { keepLooking } from './refresh.js';
+
+const EVERY_MS = 2000;
+
+/**
+ * @param {import('./main.js').View} view
+ */
+export function indexView({ signal, onTrouble }) {
+  const content = h('div', {}, h('p', { class: 'loading' }, 'Asking …'));
+  keepLooking(EVERY_MS, signal, async () => {
+    try {
+      /** @type {import('./answers.js').IndexState} */
+      const state = await call('GET', 'index');
+      replace(
+        content,
+        progress(state),
+        kindsPart(state),
+        diskPart(state),
+        nodePart(state.status),
+        skippedPart(state.status),
+      );
+      onTrouble(null);
+    } catch (error) {
+      onTrouble(error);
+    }
+  });
+  return content;
+}
+
+const PHASES = {
+  starting: 'Waiting for the node',
+  filling: 'Filling in history',
+  following: 'Following the chain',
+  paused: 'Standing still',
+};
+
+/** @param {import('./answers.js').IndexState} state */
+function progress({ status }) {
+  const { phase, reason, head, nodeHead, startBlock, lagBlocks, lagSeconds, etaSeconds, lastCommitAt } =
+    status;
+  return h(
+    'section',
+    { class: 'part' },
+    h(
+      'header',
+      {},
+      h('h1', {}, 'Index'),
+      h('p', { class: `phase ${phase}` }, h('span', { class: 'lamp', 'aria-hidden': true }), PHASES[phase]),
+    ),
+    reason === null ? null : h('p', { class: 'notice bad', role: 'alert' }, reason),
+    h(
+      'dl',
+      { class: 'facts' },
+      fact(
+        'Height',
+        head === null ? 'empty' : grouped(head.number),
+        startBlock === null ? '' : `from block ${grouped(startBlock)} on, without holes`,
+      ),
+      fact('Head of the node', nodeHead === null ? 'unknown' : grouped(nodeHead)),
+      fact(
+        'Behind',
+        lagBlocks === null ? 'unknown' : `${grouped(lagBlocks)} blocks`,
+        lagSeconds === null ? '' : `${duration(lagSeconds)} by the clock`,
+      ),
+      fact(
+        'Rate',
+        `${decimal(status.blocksPerSecond, 1)} blocks/s`,
+        `${decimal(status.transfersPerSecond, 1)} transfers/s`,
+      ),
+      phase === 'filling'
+        ? fact('Done in', etaSeconds === null ? 'unknown' : duration(etaSeconds), shareDone(status))
+        : null,
+      fact('Transfers', grouped(status.transfers)),
+      fact(
+        'Reorganisations',
+        grouped(status.reorgs),
+        status.reorgs === 0 ? 'since the start' : `the deepest took ${grouped(status.deepestReorg)} blocks`,
+      ),
+      fact('Last commit', lastCommitAt === null ? 'none yet' : ago(new Date(lastCommitAt).toISOString())),
+    ),
+  );
+}
+
+/** @param {import('./answers.js').Status} status */
+function shareDone({ head, startBlock, nodeHead }) {
+  if (head === null || startBlock === null || nodeHead === null || nodeHead <= startBlock) return '';
+  return `${decimal(((head.number - startBlock) / (nodeHead - startBlock)) * 100, 1)} % of the blocks are in`;
+}

@@ -1,0 +1,65 @@
+/** The form for a new key. */
+import { h, replace } from '../ui/dom.js';
+import { grouped } from '../ui/format.js';
+import { call, Refusal } from './call.js';
+import { showKeyOnce } from './dialog.js';
+
+/**
+ * @param {() => Promise<void>} onCreated
+ */
+export function keyForm(onCreated) {
+  const name = h('input', {
+    name: 'name',
+    required: true,
+    maxlength: 200,
+    autocomplete: 'off',
+    placeholder: 'Whose key it is',
+  });
+  const tier = h('select', { name: 'tier' });
+  const trouble = h('p', { class: 'notice bad', role: 'alert', hidden: true });
+  const button = h('button', { type: 'submit', class: 'button main' }, 'Create key');
+  const form = h(
+    'form',
+    { class: 'key-form' },
+    h('label', { class: 'field' }, 'Name', name),
+    h('label', { class: 'field' }, 'Tier', tier),
+    button,
+    trouble,
+  );
+  form.addEventListener('submit', async (event) => {
+    event.preventDefault();
+    button.disabled = true;
+    trouble.hidden = true;
+    try {
+      const issued = await call('POST', 'keys', { name: name.value, tier: tier.value });
+      name.value = '';
+      await Promise.all([showKeyOnce(issued), onCreated()]);
+    } catch (error) {
+      trouble.textContent = error instanceof Refusal ? error.message : String(error);
+      trouble.hidden = false;
+    } finally {
+      button.disabled = false;
+    }
+  });
+  let offered = '';
+  return {
+    form,
+    /** @param {import('./answers.js').Tier[]} tiers */
+    offer(tiers) {
+      const texts = tiers.map(tierText);
+      if (texts.join() === offered) return;
+      offered = texts.join();
+      replace(
+        tier,
+        tiers.map((one, i) => h('option', { value: one.name }, texts[i])),
+      );
+    },
+  };
+}
+
+/** @param {import('./answers.js').Tier} tier */
+function tierText({ name, requestsPerMonth, requestsPerSecond }) {
+  const month = requestsPerMonth === 0 ? 'no quota' : `${grouped(requestsPerMonth)} a month`;
+  const second = requestsPerSecond === 0 ? 'no rate limit' : `${grouped(requestsPerSecond)} a second`;
+  return `${name}: ${month}, ${second}`;
+}

@@ -1,0 +1,77 @@
+/** A key as a row that is kept up to date, so that a button in it keeps its focus. */
+import { h, replace } from '../ui/dom.js';
+import { dateTime, grouped, label, NAME_CHARS } from '../ui/format.js';
+import { meter } from '../ui/meter.js';
+
+/** @typedef {import('./answers.js').ListedKey} ListedKey */
+
+/**
+ * @param {ListedKey} first
+ * @param {{ onRotate: (key: ListedKey) => void, onRevoke: (key: ListedKey) => void, onUsage: (key: ListedKey) => void }} actions
+ */
+export function keyRow(first, { onRotate, onRevoke, onUsage }) {
+  let key = first;
+  const hint = h('span', { class: 'mono nowrap' });
+  const state = h('td', { class: 'state' });
+  const usage = h('td', { class: 'usage' });
+  const name = label(first.name, NAME_CHARS);
+  /**
+   * @param {string} text
+   * @param {(key: ListedKey) => void} action
+   */
+  const button = (text, action) =>
+    h(
+      'button',
+      { type: 'button', class: 'copy', 'aria-label': `${text} ${name}`, onclick: () => action(key) },
+      text,
+    );
+  const buttons = [button('Usage', onUsage), button('Rotate', onRotate), button('Revoke', onRevoke)];
+  const row = h(
+    'tr',
+    {},
+    h('td', { class: 'number no', 'data-title': 'No.' }, first.id),
+    h('td', { class: 'who' }, h('bdi', { class: 'name', title: first.name }, name), ' ', hint),
+    h('td', { class: 'tier' }, first.tier),
+    usage,
+    state,
+    h('td', { class: 'actions' }, buttons),
+  );
+
+  /** @param {ListedKey} next */
+  const update = (next) => {
+    key = next;
+    hint.textContent = `${next.hint}…`;
+    replace(usage, usageView(next));
+    replace(state, stateView(next));
+    row.classList.toggle('revoked', next.revokedAt !== null);
+    for (const one of buttons.slice(1)) one.hidden = next.revokedAt !== null;
+  };
+  update(first);
+  return { row, update };
+}
+
+/** @param {ListedKey} key */
+function usageView({ requestsThisMonth, requestsPerMonth }) {
+  if (requestsPerMonth === 0)
+    return [`${grouped(requestsThisMonth)} `, h('span', { class: 'soft' }, 'of no quota')];
+  return [
+    `${grouped(requestsThisMonth)} `,
+    h('span', { class: 'soft' }, `of ${grouped(requestsPerMonth)}`),
+    meter(requestsThisMonth / requestsPerMonth, 'Used this month'),
+  ];
+}
+
+/** @param {ListedKey} key */
+function stateView({ createdAt, rotatedAt, revokedAt }) {
+  const [text, at] =
+    revokedAt !== null
+      ? ['revoked', revokedAt]
+      : rotatedAt !== null
+        ? ['rotated', rotatedAt]
+        : ['created', createdAt];
+  return h(
+    'span',
+    { class: 'nowrap', title: `created ${dateTime(createdAt)} UTC` },
+    `${text} ${dateTime(at).slice(0, 16)}`,
+  );
+}

@@ -1,0 +1,102 @@
+/** Keys: issuing, using, replacing and ending them. */
+import { h, replace } from '../ui/dom.js';
+import { dateTime } from '../ui/format.js';
+import { call } from './call.js';
+import { confirmed, showKeyOnce } from './dialog.js';
+import { keyForm } from './key-form.js';
+import { keyRow } from './key-row.js';
+import { keepLooking } from './refresh.js';
+import { usagePart } from './usage-part.js';
+
+const EVERY_MS = 3000;
+
+/** @typedef {import('./answers.js').ListedKey} ListedKey */
+
+/**
+ * @param {import('./main.js').View} view
+ */
+export function keysView({ signal, onTrouble }) {
+  /** @type {Map<number, ReturnType<typeof keyRow>>} */
+  const rows = new Map();
+  const body = h('tbody');
+  const month = h('p', { class: 'soft small' });
+  const empty = h(
+    'p',
+    { class: 'notice', hidden: true },
+    'There are no keys yet. Create the first one above.',
+  );
+  const usage = usagePart(onTrouble);
+
+  const look = async () => {
+    try {
+      /** @type {import('./answers.js').KeyList} */
+      const { keys, tiers, monthEndsAt } = await call('GET', 'keys');
+      form.offer(tiers);
+      for (const key of keys) show(key);
+      empty.hidden = keys.length > 0;
+      list.hidden = keys.length === 0;
+      month.textContent = `Counts begin anew ${dateTime(monthEndsAt).slice(0, 10)}, 00:00 UTC.`;
+      onTrouble(null);
+    } catch (error) {
+      onTrouble(error);
+    }
+  };
+  /** @param {ListedKey} key */
+  const show = (key) => {
+    const known = rows.get(key.id);
+    if (known !== undefined) return known.update(key);
+    const added = keyRow(key, { onRotate: rotate, onRevoke: revoke, onUsage: usage.show });
+    rows.set(key.id, added);
+    body.append(added.row);
+  };
+  /** @param {ListedKey} key */
+  const rotate = async (key) => {
+    const text = `The present key of ${key.name} stops working at once and its owner needs the new one. Name, tier and usage stay.`;
+    if (!(await confirmed({ title: `Replace key ${key.id}?`, text, action: 'Rotate' }))) return;
+    await attempt(async () => showKeyOnce(await call('POST', `keys/${key.id}/rotate`, {})));
+  };
+  /** @param {ListedKey} key */
+  const revoke = async (key) => {
+    const text = `The key of ${key.name} stops working at once and its sockets are closed. This cannot be undone.`;
+    if (!(await confirmed({ title: `Revoke key ${key.id}?`, text, action: 'Revoke' }))) return;
+    await attempt(() => call('POST', `keys/${key.id}/revoke`, {}));
+  };
+  /** @param {() => Promise<unknown>} action */
+  const attempt = async (action) => {
+    await action().then(look, onTrouble);
+  };
+
+  const form = keyForm(look);
+  const list = h(
+    'table',
+    { class: 'table keys', hidden: true },
+    h('caption', { class: 'hidden-text' }, 'Keys'),
+    h(
+      'thead',
+      {},
+      h(
+        'tr',
+        {},
+        ['No.', 'Name and key', 'Tier', 'Requests this month', 'State', ''].map((title) =>
+          h('th', { scope: 'col', class: title === 'No.' ? 'number' : null }, title),
+        ),
+      ),
+    ),
+    body,
+  );
+  keepLooking(EVERY_MS, signal, async () => {
+    await look();
+    await usage.refresh();
+  });
+  const main = h(
+    'section',
+    { class: 'part' },
+    h('header', {}, h('h1', {}, 'Keys'), month),
+    form.form,
+    list,
+    empty,
+  );
+  const content = h('div');
+  replace(content, main, usage.element);
+  return content;
+}

@@ -1,0 +1,46 @@
+/** Signing in with the operator token. */
+import { h } from '../ui/dom.js';
+import { call, Refusal } from './call.js';
+
+/**
+ * @param {() => void} onSignedIn
+ */
+export function signInForm(onSignedIn) {
+  const input = h('input', {
+    type: 'password',
+    name: 'token',
+    autocomplete: 'current-password',
+    required: true,
+  });
+  const trouble = h('p', { class: 'notice bad', role: 'alert', hidden: true });
+  const button = h('button', { type: 'submit', class: 'button main' }, 'Sign in');
+  const form = h(
+    'form',
+    { class: 'sign-in' },
+    h('h1', {}, 'Sign in'),
+    h(
+      'p',
+      { class: 'soft' },
+      'With the operator token of this server: admin_token in its configuration, or ATLAS_ADMIN_TOKEN.',
+    ),
+    h('label', { class: 'field' }, 'Operator token', input),
+    trouble,
+    button,
+  );
+  form.addEventListener('submit', async (event) => {
+    event.preventDefault();
+    button.disabled = true;
+    try {
+      await call('POST', 'session', { token: input.value });
+      onSignedIn();
+    } catch (error) {
+      trouble.textContent = error instanceof Refusal ? error.message : String(error);
+      trouble.hidden = false;
+      input.select();
+      input.focus();
+    } finally {
+      button.disabled = false;
+    }
+  });
+  return form;
+}

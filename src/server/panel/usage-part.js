@@ -1,0 +1,85 @@
+/** The course of requests, of all keys or of one. */
+import { choices } from '../ui/choices.js';
+import { h, replace } from '../ui/dom.js';
+import { grouped, label, NAME_CHARS } from '../ui/format.js';
+import { table } from '../ui/table.js';
+import { call } from './call.js';
+import { usageChart } from './usage-chart.js';
+
+const SPANS = { 1: '24 hours', 7: '7 days', 31: '31 days' };
+
+/**
+ * @param {(error: unknown) => void} onTrouble
+ */
+export function usagePart(onTrouble) {
+  let days = 1;
+  /** @type {import('./answers.js').Key | null} */
+  let key = null;
+  let shown = '';
+  const title = h('h2', { id: 'usage-title' }, 'Requests');
+  const all = h(
+    'button',
+    { type: 'button', class: 'button compact', hidden: true, onclick: () => show(null) },
+    'All keys',
+  );
+  const chart = h('div');
+  const months = h('div', { class: 'months' });
+  const element = h(
+    'section',
+    { class: 'part', 'aria-labelledby': 'usage-title' },
+    h(
+      'header',
+      {},
+      title,
+      choices('Time span', SPANS, String(days), (value) => {
+        days = Number(value);
+        void refresh();
+      }),
+      all,
+    ),
+    chart,
+    months,
+  );
+
+  /** @param {import('./answers.js').Key | null} next */
+  const show = (next) => {
+    key = next;
+    title.textContent = next === null ? 'Requests' : `Requests of ${label(next.name, NAME_CHARS)}`;
+    all.hidden = next === null;
+    void refresh();
+    if (next !== null) element.scrollIntoView({ block: 'nearest' });
+  };
+
+  /** A chart is drawn anew only when it would look another, so that a point that is picked stays so. */
+  const refresh = async () => {
+    try {
+      /** @type {import('./answers.js').Usage} */
+      const usage = await call('GET', `usage?days=${days}${key === null ? '' : `&key=${key.id}`}`);
+      const looks = JSON.stringify([usage, days, key?.id]);
+      if (looks === shown) return;
+      shown = looks;
+      replace(chart, usageChart(usage, days, key === null ? 'all keys' : label(key.name, NAME_CHARS)));
+      replace(months, usage.months.length === 0 ? null : monthTable(usage.months));
+    } catch (error) {
+      onTrouble(error);
+    }
+  };
+  return { element, show, refresh };
+}
+
+/** @param {{ month: string, requests: number }[]} months newest first */
+function monthTable(months) {
+  return h(
+    'details',
+    {},
+    h('summary', {}, 'By month'),
+    table(
+      'Requests by month',
+      [
+        { title: 'Month, UTC', plain: true, cell: ({ month }) => month },
+        { title: 'Requests', number: true, cell: ({ requests }) => grouped(requests) },
+      ],
+      months,
+    ),
+  );
+}
