@@ -19,14 +19,22 @@ export function loadAddon(name: string): unknown {
   try {
     process.dlopen(module, path);
   } catch (error) {
-    // On a file system mounted noexec the system loader says so in these words.
-    if (!messageOf(error).includes('failed to map segment')) throw error;
-    throw new FatalError(
-      `cannot run code from ${path}: name a folder on a file system that is not mounted noexec in XDG_CACHE_HOME`,
-      { cause: error },
-    );
+    throw loadFault(path, error);
   }
   return module.exports;
+}
+
+/** Without `cause`, which would be told as a module that npm did not install; a glibc that is too old is told rightly. */
+function loadFault(path: string, error: unknown): unknown {
+  const reason = messageOf(error);
+  if (reason.includes('GLIBC')) return error;
+  // What the system loader says of a file system that is mounted noexec.
+  if (reason.includes('failed to map segment')) {
+    return new FatalError(
+      `cannot run code from ${path}: name a folder on a file system that is not mounted noexec in XDG_CACHE_HOME`,
+    );
+  }
+  return new FatalError(`cannot load ${path}: ${reason}`);
 }
 
 function unpacked(name: string): string {

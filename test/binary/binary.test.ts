@@ -1,0 +1,130 @@
+/** The single binary, built once: alone on a machine, for a user without a home. */
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import {
+  appendFileSync,
+  chmodSync,
+  chownSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, suite, type TestContext, test } from 'node:test';
+import { startAnvil } from '../../src/dev/anvil.ts';
+import { demoCast } from '../../src/dev/cast.ts';
+import { deployDemo } from '../../src/dev/deploy.ts';
+import { DEMO_SEED, makeTraffic } from '../../src/dev/traffic.ts';
+import { LAUNCHER, PINNED_NODE, ROOT, run } from '../support/command.ts';
+import { type Chain, type Program, runScenario } from '../support/scenario.ts';
+
+/** Nobody's number on most systems; this user has no home. */
+const NOBODY = 65_534;
+
+const root = mkdtempSync(join(tmpdir(), 'atlas-binary-'));
+const binary = join(root, 'atlas-node');
+
+suite('the single binary', () => {
+  const closers: (() => Promise<void>)[] = [];
+  const owner = { after: (close: () => Promise<void>) => closers.push(close) };
+
+  before(async () => {
+    chmodSync(root, 0o755);
+    const command = [PINNED_NODE, '--disable-warning=ExperimentalWarning', `${ROOT}scripts/build-binary.ts`];
+    const { code, stdout, stderr } = await run(owner, [...command, '--out', binary], { cwd: ROOT });
+    assert.equal(code, 0, stderr);
+    console.log(stdout.trim());
+  });
+  after(async () => {
+    for (const close of closers.reverse()) await close();
+    rmSync(root, { recursive: true, force: true });
+  });
+
+  for (const { form, program } of [
+    {
+      form: 'its sources',
+      program: (t: TestContext) => ({ command: [LAUNCHER], cwd: folder(t, 'sources') }),
+    },
+    { form: 'one file', program: alone },
+  ]) {
+    test(`a first hour of use passes with the program in the form of ${form}`, async (t) => {
+      await runScenario(t, program(t), await startChain(t));
+    });
+  }
+
+  test('native parts are unpacked for the user alone, and mended when they were changed', async (t) => {
+    const program = alone(t);
+    const cache = join(
+      program.cwd,
+      'tmp',
+      `atlas-node-${process.getuid?.() === 0 ? NOBODY : process.getuid?.()}`,
+    );
+    await createKey(t, program);
+    assert.equal(statSync(cache).mode & 0o777, 0o700);
+    const [name = '', ...more] = readdirSync(cache);
+    assert.match(name, /^[0-9a-f]{16}-better_sqlite3\.node$/);
+    assert.deepEqual(more, []);
+    const file = join(cache, name);
+    assert.ok(sha256(file).startsWith(name.slice(0, 16)));
+
+    chmodSync(file, 0o700);
+    appendFileSync(file, 'spoilt');
+    await createKey(t, program);
+    assert.ok(sha256(file).startsWith(name.slice(0, 16)), 'a changed part is replaced');
+  });
+
+  test('it tells its commit, and what dev needs', async (t) => {
+    const { command, cwd } = alone(t);
+    const version = await run(t, [...command, '--version'], { cwd });
+    assert.match(version.stdout, /^\d+\.\d+\.\d+ \(commit ([0-9a-f]{7,}(-dirty)?|unknown)\)\n$/);
+    const dev = await run(t, [...command, 'dev'], { cwd });
+    assert.equal(dev.code, 1);
+    assert.match(
+      dev.stderr,
+      /anvil, the local chain, is not part of this file and not in the PATH: install Foundry/,
+    );
+  });
+});
+
+/** The binary with nothing around it: no programs in the PATH, no home, an empty working folder. */
+function alone(t: TestContext): Program {
+  const cwd = folder(t, 'binary');
+  const temp = join(cwd, 'tmp');
+  mkdirSync(temp);
+  const isRoot = process.getuid?.() === 0;
+  if (isRoot) for (const path of [cwd, temp]) chownSync(path, NOBODY, NOBODY);
+  const asNobody = ['setpriv', `--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups'];
+  const bare = ['env', '-u', 'HOME', 'PATH=/nonexistent', `TMPDIR=${temp}`, binary];
+  return { command: isRoot ? [...asNobody, ...bare] : bare, cwd };
+}
+
+function folder(t: TestContext, name: string): string {
+  const path = mkdtempSync(join(root, `${name}-`));
+  t.after(() => rmSync(path, { recursive: true, force: true }));
+  return path;
+}
+
+/** A chain with more blocks than are loaded at the head, so that filling begins with the loader threads. */
+async function startChain(t: TestContext): Promise<Chain> {
+  const anvil = await startAnvil({ manual: true });
+  t.after(() => anvil.stop());
+  const contracts = await deployDemo(anvil.url, { mine: true });
+  await makeTraffic(anvil.url, contracts, { rounds: 2, mine: true });
+  const height = Number(await anvil.call('eth_blockNumber'));
+  return { anvil, cast: demoCast(contracts, DEMO_SEED), height };
+}
+
+/** The least that needs the SQLite driver. */
+async function createKey(t: TestContext, { command, cwd }: Program): Promise<void> {
+  const create = ['keys', 'create', '--name', 'x', '--tier', 'free'];
+  const { code, stderr } = await run(t, [...command, ...create], { cwd });
+  assert.equal(code, 0, stderr);
+}
+
+function sha256(file: string): string {
+  return createHash('sha256').update(readFileSync(file)).digest('hex');
+}
