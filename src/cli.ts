@@ -8,13 +8,14 @@ import { addInit } from './cli/init.ts';
 import { addKeys } from './cli/keys.ts';
 import { addStart } from './cli/start.ts';
 import { addStatus } from './cli/status.ts';
+import { addVerify } from './cli/verify.ts';
 import { versionText } from './cli/version.ts';
 import { isJournal, journalPriority } from './log/journal.ts';
 
 const STDERR = 2;
 
 /** In the order of `--help`. */
-const COMMANDS = [addInit, addStart, addDev, addKeys, addStatus, addBackup, addConfig];
+const COMMANDS = [addInit, addStart, addDev, addKeys, addStatus, addVerify, addBackup, addConfig];
 
 const EXAMPLES = `
 Examples:

@@ -34,7 +34,7 @@ CREATE TABLE token_quality (
   token INTEGER PRIMARY KEY,            -- tokens.id
   quality INTEGER NOT NULL,             -- store/quality.ts Quality
   block INTEGER NOT NULL,               -- head of the index when it was last examined
-  offsets TEXT NOT NULL                 -- 'wallet:offset ...': balanceOf less the index when first examined
+  offsets TEXT NOT NULL                 -- 'wallet:offset ...': balanceOf less the index, when found so first
 );
 -- The longest not examined, and those a rollback makes void.
 CREATE INDEX token_quality_by_block ON token_quality (block);

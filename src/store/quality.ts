@@ -24,7 +24,7 @@ export interface TokenQuality {
   quality: Quality;
   /** Head of the index when it was last examined. */
   block: number;
-  /** Offsets found when it was first examined: a later change of one shows balances that move without transfers. */
+  /** Offsets found when it first was as it is: a later change of one shows balances that move without transfers. */
   offsets: readonly BalanceOffset[];
 }
 
@@ -43,7 +43,7 @@ export class QualityTable {
     this.select = db.prepare('SELECT quality, block, offsets FROM token_quality WHERE token = ?');
     this.upsert = db.prepare(/* sql */ `
       INSERT INTO token_quality (token, quality, block, offsets) VALUES (?, ?, ?, ?)
-      ON CONFLICT (token) DO UPDATE SET quality = excluded.quality, block = excluded.block`);
+      ON CONFLICT (token) DO UPDATE SET quality = excluded.quality, block = excluded.block, offsets = excluded.offsets`);
   }
 
   get(token: number): TokenQuality | null {
@@ -51,7 +51,6 @@ export class QualityTable {
     return row ? { ...row, offsets: parseOffsets(row.offsets) } : null;
   }
 
-  /** Notes a result; the offsets of the first examination stay. */
   set(token: number, found: TokenQuality): void {
     this.upsert.run(token, found.quality, found.block, formatOffsets(found.offsets));
   }

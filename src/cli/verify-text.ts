@@ -1,0 +1,62 @@
+/** A verification's report as text. */
+import type { Check, TokenVerdict, VerifyReport } from '../verify/report.ts';
+import { grouped, table } from './table.ts';
+
+/** Tokens listed; exact ones are only counted. */
+const MAX_TOKENS = 20;
+
+export function verifyText(report: VerifyReport): string {
+  const { index, node, checks, tokens, seconds } = report;
+  const parts = [
+    `${index.path}: chain ${index.chainId}, blocks ${grouped(index.startBlock)} to ${grouped(index.head.number)}, ${grouped(index.transfers)} transfers`,
+    `${node.client}: head ${grouped(node.head)}`,
+    '',
+    table(['CHECK', 'RESULT', 'WHAT WAS COMPARED'], checks.map(checkRow)),
+    ...checks.flatMap(differenceLines),
+    ...checks.flatMap(({ name, notes }) => notes.map((note) => `note (${name}): ${note}`)),
+    ...tokenLines(tokens),
+    '',
+    `${conclusion(report)} (${seconds.toFixed(1)} s)`,
+  ];
+  return parts.join('\n');
+}
+
+function checkRow({ name, differenceCount, compared, notes }: Check): string[] {
+  const result =
+    differenceCount > 0 ? `${grouped(differenceCount)} DIFFER` : compared === '' ? 'left out' : 'equal';
+  return [name, result, compared || (notes[0] ?? '')];
+}
+
+function differenceLines({ name, differences, differenceCount }: Check): string[] {
+  const lines = differences.map(({ text }) => `DIFFERENCE (${name}): ${text}`);
+  const more = differenceCount - differences.length;
+  return more > 0 ? [...lines, `DIFFERENCE (${name}): and ${grouped(more)} more`] : lines;
+}
+
+function tokenLines(tokens: readonly TokenVerdict[]): string[] {
+  if (tokens.length === 0) return [];
+  const count = (quality: TokenVerdict['quality']) =>
+    tokens.filter((token) => token.quality === quality).length;
+  const others = tokens.filter(({ quality }) => quality !== 'exact');
+  const rows = others
+    .slice(0, MAX_TOKENS)
+    .map(({ token, quality, reason }) => [token, quality ?? 'unknown', reason]);
+  return [
+    '',
+    `balances estimated from transfers, of ${tokens.length} tokens: ${count('exact')} exact, ${count('partial')} partial, ${count('unreliable')} unreliable, ${count(null)} unknown`,
+    ...(rows.length > 0 ? [table(['TOKEN', 'ESTIMATE', 'BECAUSE'], rows)] : []),
+    ...(others.length > MAX_TOKENS ? [`and ${others.length - MAX_TOKENS} more that are not exact`] : []),
+  ];
+}
+
+function conclusion({ differences, checks }: VerifyReport): string {
+  if (differences === 0) return 'no difference found';
+  const blocks = checks.flatMap((check) =>
+    check.differences.flatMap(({ block }) => (block === null ? [] : [block])),
+  );
+  const advice =
+    blocks.length > 0
+      ? `; with the daemon stopped, "atlas-node verify --repair ${Math.min(...blocks)}..${Math.max(...blocks)}" reads those blocks again`
+      : '; what does not lie in single blocks is mended by indexing anew: stop, move index.db away, start';
+  return `${grouped(differences)} difference${differences === 1 ? '' : 's'}${advice}`;
+}

@@ -1,0 +1,61 @@
+/** Asking token contracts for balances and supplies. Contracts answer what they like: anything odd is "no answer". */
+
+import type { UpstreamError } from '../errors.ts';
+import { toQuantity } from '../lib/hex.ts';
+import type { Hex } from '../types.ts';
+import type { RpcCall, RpcReply } from '../upstream/client.ts';
+
+const BALANCE_OF = '0x70a08231';
+const BALANCE_OF_ID = '0x00fdd58e';
+const TOTAL_SUPPLY = '0x18160ddd';
+
+/** Gas of a call: ample for a lookup, and an end to contracts that only burn. */
+const GAS = '0x989680';
+
+/** `balanceOf(address)` of ERC-20 and ERC-721 at a block. */
+export function balanceCall(token: Hex, owner: Hex, block: number): RpcCall {
+  return viewCall(token, BALANCE_OF + addressWord(owner), block);
+}
+
+/** `balanceOf(address,uint256)` of ERC-1155 at a block. */
+export function idBalanceCall(token: Hex, owner: Hex, id: bigint, block: number): RpcCall {
+  return viewCall(token, BALANCE_OF_ID + addressWord(owner) + id.toString(16).padStart(64, '0'), block);
+}
+
+export function supplyCall(token: Hex, block: number): RpcCall {
+  return viewCall(token, TOTAL_SUPPLY, block);
+}
+
+/** Answered by every node that still has the state of the block. */
+export function stateProbe(block: number): RpcCall {
+  return { method: 'eth_getBalance', params: [`0x${'0'.repeat(40)}`, toQuantity(block)] };
+}
+
+function viewCall(to: Hex, data: string, block: number): RpcCall {
+  return { method: 'eth_call', params: [{ to, data, gas: GAS }, toQuantity(block)] };
+}
+
+function addressWord(address: Hex): string {
+  return address.slice(2).padStart(64, '0');
+}
+
+/**
+ * The first word of an answer; null when the contract failed or said anything else. Throws the UpstreamError of a
+ * call that the node did not run.
+ */
+export function readWord(reply: RpcReply): bigint | null {
+  if ('error' in reply) {
+    if (isExecutionFailure(reply.error)) return null;
+    throw reply.error;
+  }
+  const { result } = reply;
+  if (typeof result !== 'string' || !/^0x[0-9a-fA-F]{64,}$/.test(result)) return null;
+  return BigInt(result.slice(0, 66));
+}
+
+/** Whether the contract failed and not the node: code 3, or one of the words that geth, reth, anvil and Monad have for it. */
+function isExecutionFailure({ code, message }: UpstreamError): boolean {
+  return (
+    code === 3 || /revert|opcode|out of ?gas|invalid jump|stack (under|over)flow|evm error/i.test(message)
+  );
+}

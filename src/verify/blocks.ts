@@ -1,0 +1,95 @@
+/** Whether the blocks of the index are one chain without gaps, and the node's. */
+import { pause } from '../lib/backoff.ts';
+import type { Db } from '../store/open.ts';
+import type { RpcClient } from '../upstream/client.ts';
+import { type Header, header } from '../upstream/methods.ts';
+import type { Check } from './report.ts';
+import { eachConcurrently, type Random, sampleRange } from './sample.ts';
+import { atOneCommit, indexedHash } from './snapshot.ts';
+
+interface BlockRow {
+  number: number;
+  last_transfer: number;
+  last_wallet: number;
+}
+
+/** Numbers follow each other from the start block on, ids never go back, and the last ones are the last rows. */
+export function checkContiguity(db: Db, check: Check): void {
+  atOneCommit(db, () => {
+    const start = db.prepare<[], number>('SELECT start_block FROM chain').pluck().get() ?? 0;
+    let before: BlockRow = { number: start - 1, last_transfer: 0, last_wallet: 0 };
+    const rows = db.prepare<[], BlockRow>(
+      'SELECT number, last_transfer, last_wallet FROM blocks ORDER BY number',
+    );
+    for (const row of rows.iterate()) {
+      if (row.number !== before.number + 1)
+        check.differs(`blocks ${before.number + 1} to ${row.number - 1} are missing`, before.number + 1);
+      if (row.last_transfer < before.last_transfer || row.last_wallet < before.last_wallet)
+        check.differs(`block ${row.number} ends with lower ids than the block before`, row.number);
+      before = row;
+    }
+    const lastOf = (table: string) =>
+      db.prepare<[], number>(`SELECT ifnull(max(id), 0) FROM ${table}`).pluck().get();
+    check.expect('the last transfer', lastOf('transfers'), before.last_transfer);
+    check.expect('the last wallet', lastOf('wallets'), before.last_wallet);
+    check.compared = `${(before.number - start + 1).toLocaleString('en-US')} blocks without a gap`;
+  });
+}
+
+/** Hashes asked for at the same time. */
+const AT_ONCE = 16;
+/** How often and after how long a differing hash is looked at again: a reorg may just be on its way into the index. */
+const TRIES = 5;
+const RETRY_MS = 600;
+
+/** Hashes and parents' hashes of up to `count` blocks equal the node's. */
+export async function checkHashes(
+  db: Db,
+  client: RpcClient,
+  check: Check,
+  options: { from: number; to: number; count: number; random: Random; signal: AbortSignal },
+): Promise<void> {
+  const { from, to, count, random, signal } = options;
+  const numbers = sampleRange(random, from, to, count);
+  const absent: number[] = [];
+  await eachConcurrently(numbers, AT_ONCE, async (number) => {
+    const found = await compareHash(db, client, number, from, signal);
+    if (found === 'absent') absent.push(number);
+    else if (found !== null) check.differs(found, number);
+  });
+  check.compared += `, ${numbers.length - absent.length} hashes compared with the node's`;
+  if (absent.length > 0)
+    check.note(
+      `the node has no ${absent.length} of the ${numbers.length} blocks asked for, such as ${absent[0]}`,
+    );
+}
+
+/** The difference in words, null when there is none, 'absent' when the node does not have the block. */
+async function compareHash(
+  db: Db,
+  client: RpcClient,
+  number: number,
+  start: number,
+  signal: AbortSignal,
+): Promise<string | null> {
+  for (let attempt = 1; ; attempt++) {
+    const node = await header(client, number, signal);
+    if (node === null) return 'absent';
+    const difference = hashDifference(db, node, start);
+    if (difference === null || attempt === TRIES) return difference;
+    await pause(RETRY_MS, signal);
+  }
+}
+
+function hashDifference(db: Db, node: Header, start: number): string | null {
+  const { number } = node;
+  return atOneCommit(db, () => {
+    const hash = indexedHash(db, number);
+    if (hash === null) return null; // rolled back since it was chosen
+    if (hash !== node.hash) return `block ${number} is ${hash} in the index and ${node.hash} on the node`;
+    const parent = number > start ? indexedHash(db, number - 1) : node.parentHash;
+    return parent === node.parentHash
+      ? null
+      : `block ${number} follows ${node.parentHash}, but block ${number - 1} is ${parent} in the index`;
+  });
+}

@@ -1,0 +1,137 @@
+/** Counters, facts and packed lists of sampled wallets and tokens against a recount of their transfers. */
+import { setImmediate } from 'node:timers/promises';
+import type { Db, Statement } from '../store/open.ts';
+import { TokenComparer } from './holdings.ts';
+import { checkPeaks } from './peaks.ts';
+import type { Check } from './report.ts';
+import { between, type Random } from './sample.ts';
+import { IDS_PER_READ, type SampleIds, SampleScan } from './scan.ts';
+import { atOneCommit, indexedHash, type Tip, tipOf } from './snapshot.ts';
+import { WalletComparer } from './wallets.ts';
+
+/** Most transfers of one sampled wallet or token, and of all of a sample together: bounds memory. */
+const MAX_TRANSFERS_EACH = 200_000;
+const MAX_TRANSFERS_ALL = 600_000;
+
+/** Transfers read per unit of the sample size, at most: the newest ones of a larger index. */
+const SCANNED_PER_SAMPLE = 100_000;
+
+/** How often the scan begins anew when a reorg takes back what it has read. */
+const TRIES = 5;
+
+export interface CounterChecks {
+  wallets: Check;
+  tokens: Check;
+}
+
+export interface CounterOptions {
+  /** Wallets to be looked at; a quarter as many tokens. */
+  sample: number;
+  random: Random;
+  signal: AbortSignal;
+  onProgress(done: number): void;
+}
+
+/** Compares; the scan goes in pieces beside the writer, the comparison is of one commit. */
+export async function checkCounters(db: Db, checks: CounterChecks, options: CounterOptions): Promise<void> {
+  for (let attempt = 1; attempt <= TRIES && !options.signal.aborted; attempt++) {
+    if (await scanAndCompare(db, checks, options)) return;
+  }
+  checks.wallets.note('not compared: the chain was reorganised again and again meanwhile');
+}
+
+/** False when what was read was rolled back meanwhile. */
+async function scanAndCompare(db: Db, checks: CounterChecks, options: CounterOptions): Promise<boolean> {
+  const begin = tipOf(db);
+  if (begin === null) return true;
+  const after = Math.max(0, begin.lastTransfer - options.sample * SCANNED_PER_SAMPLE);
+  const sample = atOneCommit(db, () => chooseSample(db, begin, after, options));
+  const scan = new SampleScan(db, sample, after, checks.wallets);
+  while (begin.lastTransfer - scan.position > IDS_PER_READ) {
+    if (options.signal.aborted) return true;
+    scan.advance(begin.lastTransfer);
+    options.onProgress((scan.position - after) / (begin.lastTransfer - after));
+    await setImmediate();
+  }
+  return atOneCommit(db, () => {
+    if (indexedHash(db, begin.number) !== begin.hash) return false;
+    const end = tipOf(db)?.lastTransfer ?? 0;
+    while (scan.position < end) scan.advance(end);
+    const wallets = new WalletComparer(db);
+    for (const recount of scan.wallets.values()) wallets.compare(recount, checks.wallets);
+    const tokens = new TokenComparer(db);
+    for (const recount of scan.tokens.values()) tokens.compare(recount, checks.tokens);
+    checkPeaks(db, checks.wallets, { ...options, last: end });
+    describe(checks, scan, after, end);
+    return true;
+  });
+}
+
+function describe(checks: CounterChecks, scan: SampleScan, after: number, end: number): void {
+  const { wallets, tokens } = scan;
+  checks.wallets.compared = `${wallets.size} wallets recounted from ${(end - after).toLocaleString('en-US')} transfers`;
+  checks.tokens.compared = `${tokens.size} tokens with all holdings and first buyers recounted`;
+  if (after > 0)
+    checks.wallets.note(
+      `only the newest ${(end - after).toLocaleString('en-US')} of ${end.toLocaleString('en-US')} transfers were read, for wallets and tokens that began among them; a larger --sample reads more`,
+    );
+}
+
+/** Wallets and tokens all of whose transfers lie behind `after`: half of them any, half of them met in a random transfer, where the busy ones are. */
+function chooseSample(db: Db, tip: Tip, after: number, { sample, random }: CounterOptions): SampleIds {
+  const transfer = db.prepare<[number], { sender: number; receiver: number; token: number | null }>(
+    'SELECT sender, receiver, token FROM transfers WHERE id = ?',
+  );
+  const met = () =>
+    tip.lastTransfer > after ? transfer.get(between(random, after + 1, tip.lastTransfer)) : undefined;
+  const lastToken = db.prepare<[], number>('SELECT ifnull(max(id), 0) FROM tokens').pluck().get() ?? 0;
+  const wallets = new Chooser(
+    db.prepare('SELECT transfers, first_transfer FROM wallets WHERE id = ?'),
+    after,
+  );
+  const tokens = new Chooser(db.prepare('SELECT transfers, first_transfer FROM tokens WHERE id = ?'), after);
+  const count = Math.ceil(sample / 4);
+  takeAll(wallets, 0, tip.lastWallet, sample);
+  takeAll(tokens, 1, lastToken, count);
+  for (let i = 0; i < sample; i++) {
+    const { sender = 0, receiver = 0 } = met() ?? {};
+    wallets.take(
+      [between(random, 0, tip.lastWallet), sender, between(random, 0, tip.lastWallet), receiver][i % 4]!,
+    );
+    if (i < count) tokens.take(i % 2 === 0 ? between(random, 1, lastToken) : (met()?.token ?? 1));
+  }
+  return { wallets: [...wallets.chosen], tokens: [...tokens.chosen] };
+}
+
+/** Takes the whole range when it is no larger than the sample. */
+function takeAll(chooser: Chooser, from: number, to: number, sample: number): void {
+  if (to - from + 1 > sample) return;
+  for (let id = from; id <= to; id++) chooser.take(id);
+}
+
+interface Counted {
+  transfers: number;
+  first_transfer: number | null;
+}
+
+/** Takes ids while their transfers fit the bounds. */
+class Chooser {
+  readonly chosen = new Set<number>();
+  private readonly row: Statement<[number], Counted>;
+  private readonly after: number;
+  private total = 0;
+
+  constructor(row: Statement<[number], Counted>, after: number) {
+    this.row = row;
+    this.after = after;
+  }
+
+  take(id: number): void {
+    const row = this.row.get(id);
+    if (row === undefined || this.chosen.has(id) || row.transfers > MAX_TRANSFERS_EACH) return;
+    if (this.total + row.transfers > MAX_TRANSFERS_ALL) return;
+    if (this.after > 0 && (row.first_transfer ?? 0) <= this.after) return;
+    this.total += row.transfers;
+    this.chosen.add(id);
+  }
+}

@@ -1,0 +1,243 @@
+/**
+ * Whether a token's balances follow from its transfers: what the contract says at the index's head is compared with
+ * what the transfers leave, and the difference with the one at an earlier block.
+ *
+ * The difference ("offset") of a wallet is what the index cannot know. None: the estimate is exact. The same at both
+ * blocks: it stems from before the index began. Another one: the balance moves without transfers.
+ */
+import { UpstreamError } from '../errors.ts';
+import type { Db } from '../store/open.ts';
+import { type BalanceOffset, Quality } from '../store/quality.ts';
+import { ZERO_WALLET } from '../store/schema.ts';
+import { type Hex, Kind } from '../types.ts';
+import type { RpcCall, RpcClient, RpcReply } from '../upstream/client.ts';
+import { header } from '../upstream/methods.ts';
+import { balanceCall, idBalanceCall, readWord, stateProbe, supplyCall } from './balance-calls.ts';
+import type { Random } from './sample.ts';
+import { atOneCommit } from './snapshot.ts';
+import {
+  type EarlierEstimates,
+  type Estimate,
+  estimatesBefore,
+  readTokenSample,
+  type TokenSample,
+} from './token-sample.ts';
+
+/** Wallets asked about per token. */
+const WALLETS = 5;
+
+export interface ExamineContext {
+  db: Db;
+  client: RpcClient;
+  /** First block of the index. */
+  startBlock: number;
+  /** Lower-case addresses whose supply is the coins they hold and not what they emit. */
+  wrappedNative: ReadonlySet<string>;
+  random: Random;
+  signal: AbortSignal;
+}
+
+export interface Examination {
+  address: Hex;
+  /** Null when the node did not tell. */
+  quality: Quality | null;
+  /** What it was judged by, on one line. */
+  reason: string;
+  /** Head of the index at that moment. */
+  block: number;
+  offsets: readonly BalanceOffset[];
+  /** A wallet whose offset changed, and the blocks between which it did. */
+  moved: { wallet: number; from: number; to: number } | null;
+}
+
+/** The chain was reorganised, or the node lost the state, while it was asked: worth another try at the new head. */
+export class Unpinned extends UpstreamError {
+  constructor(message: string) {
+    super('inconsistent', message);
+  }
+}
+
+/**
+ * Examines one token; null when there is no such token. `known` are offsets found earlier: a change of one counts
+ * too. Rejects with UpstreamError when the node does not answer, with Unpinned when another try may do.
+ */
+export async function examineToken(
+  context: ExamineContext,
+  token: number,
+  known: readonly BalanceOffset[] = [],
+): Promise<Examination | null> {
+  const { db, random } = context;
+  const wanted = known.length > 0 ? known.map(({ wallet }) => wallet) : undefined;
+  const read = atOneCommit(db, () => {
+    const sample = readTokenSample(db, token, { count: WALLETS, random, ...(wanted && { wanted }) });
+    return sample && { sample, near: estimatesBefore(db, sample) };
+  });
+  if (read === null) return null;
+  const examination = await examineSample(context, read.sample, read.near, known);
+  await requirePinned(context, read.sample);
+  return examination;
+}
+
+async function examineSample(
+  context: ExamineContext,
+  sample: TokenSample,
+  near: EarlierEstimates | null,
+  known: readonly BalanceOffset[],
+): Promise<Examination> {
+  const block = sample.tip.number;
+  const result = { address: sample.address, block, moved: null };
+  const present = await offsetsAt(context, sample, block, presentEstimates(sample));
+  if (present === 'no state') throw new Unpinned(`the node has no state of block ${block}`);
+  if (present === 'no answer') {
+    const reason = `the contract answers no balanceOf at block ${block}`;
+    return { ...result, quality: Quality.unreliable, reason, offsets: [] };
+  }
+  if (present.every(({ offset }) => offset === 0n))
+    return { ...result, ...exact(sample, present), offsets: present };
+  const earlier = await earlierOffsets(context, sample, near);
+  const drift = changed(known, present) ?? (earlier && changed(earlier.offsets, present)) ?? null;
+  const offsets = known.length > 0 ? known : present;
+  return { ...result, ...judge(context, sample, present, earlier, drift), offsets };
+}
+
+function presentEstimates(sample: TokenSample): EarlierEstimates {
+  const balances = new Map(sample.wallets.map(({ wallet, balance }) => [wallet, balance]));
+  return { block: sample.tip.number, balances, supply: sample.supply };
+}
+
+function exact(
+  sample: TokenSample,
+  present: readonly BalanceOffset[],
+): Pick<Examination, 'quality' | 'reason'> {
+  const compared = `${sample.wallets.length} balances${present.some(({ wallet }) => wallet === ZERO_WALLET) ? ' and the supply' : ''}`;
+  return {
+    quality: Quality.exact,
+    reason: `${compared} at block ${sample.tip.number} equal the sums of transfers`,
+  };
+}
+
+interface Earlier {
+  block: number;
+  offsets: readonly BalanceOffset[];
+}
+
+/** Offsets before the index's first block, where nothing is estimated yet, or else at a block that is not long past. */
+async function earlierOffsets(
+  context: ExamineContext,
+  sample: TokenSample,
+  near: EarlierEstimates | null,
+): Promise<Earlier | null> {
+  if (context.startBlock === 0) return { block: -1, offsets: zeroOffsets(sample) };
+  const nothing = { block: context.startBlock - 1, balances: new Map<number, bigint>(), supply: 0n };
+  for (const estimates of near === null ? [nothing] : [nothing, near]) {
+    const offsets = await offsetsAt(context, sample, estimates.block, estimates);
+    if (Array.isArray(offsets)) return { block: estimates.block, offsets };
+    if (offsets === 'no answer') return { block: estimates.block, offsets: zeroOffsets(sample) };
+  }
+  return null;
+}
+
+/** Before the chain, and before a contract answers at all, nobody has anything. */
+function zeroOffsets(sample: TokenSample): BalanceOffset[] {
+  return [...sample.wallets.map(({ wallet }) => wallet), ZERO_WALLET].map((wallet) => ({
+    wallet,
+    offset: 0n,
+  }));
+}
+
+function changed(before: readonly BalanceOffset[], now: readonly BalanceOffset[]): BalanceOffset | undefined {
+  return now.find(({ wallet, offset }) => {
+    const then = before.find((other) => other.wallet === wallet);
+    return then !== undefined && then.offset !== offset;
+  });
+}
+
+function judge(
+  { startBlock }: ExamineContext,
+  sample: TokenSample,
+  present: readonly BalanceOffset[],
+  earlier: Earlier | null,
+  drift: BalanceOffset | null,
+): Pick<Examination, 'quality' | 'reason' | 'moved'> {
+  const to = sample.tip.number;
+  const name = (wallet: number) =>
+    wallet === ZERO_WALLET
+      ? 'the total supply'
+      : `the balance of ${sample.wallets.find((other) => other.wallet === wallet)?.address}`;
+  if (drift !== null) {
+    const from = earlier?.block ?? startBlock;
+    const reason = `${name(drift.wallet)} moved by other means than transfers up to block ${to}: it is off by ${drift.offset}`;
+    const moved =
+      drift.wallet === ZERO_WALLET || earlier === null ? null : { wallet: drift.wallet, from, to };
+    return { quality: Quality.unreliable, reason, moved };
+  }
+  const off = present.find(({ offset }) => offset !== 0n)!;
+  const reason = `${name(off.wallet)} is off by ${off.offset} at block ${to}`;
+  if (startBlock <= 1)
+    return {
+      quality: Quality.unreliable,
+      reason: `${reason} although the whole chain is indexed`,
+      moved: null,
+    };
+  const since = earlier === null ? '' : `, as it was at block ${earlier.block}`;
+  return {
+    quality: Quality.partial,
+    reason: `${reason}${since}: history before block ${startBlock}`,
+    moved: null,
+  };
+}
+
+/** What the contract says less what is estimated, for each wallet of the sample and the supply (zero address). */
+async function offsetsAt(
+  context: ExamineContext,
+  sample: TokenSample,
+  block: number,
+  estimates: EarlierEstimates,
+): Promise<BalanceOffset[] | 'no state' | 'no answer'> {
+  const { address, kind, wallets } = sample;
+  const perWallet = wallets.map((wallet) => balanceCalls(address, kind, wallet, block));
+  const supplyCalls = [supplyCall(address, block), balanceCall(address, `0x${'0'.repeat(40)}`, block)];
+  const [probe, ...replies] = await context.client.batch(
+    [stateProbe(block), ...supplyCalls, ...perWallet.flat()],
+    context.signal,
+  );
+  if (probe === undefined || 'error' in probe) return 'no state';
+  const [supplyReply, burntReply] = replies.splice(0, 2);
+  const offsets: BalanceOffset[] = [];
+  for (const [i, { wallet }] of wallets.entries()) {
+    const actual = sumOfWords(replies.splice(0, perWallet[i]!.length));
+    if (actual !== null) offsets.push({ wallet, offset: actual - (estimates.balances.get(wallet) ?? 0n) });
+  }
+  if (offsets.length === 0) return 'no answer';
+  const supply = supplyReply && readWord(supplyReply);
+  const counts = kind !== Kind.erc1155 && !context.wrappedNative.has(address);
+  if (counts && typeof supply === 'bigint') {
+    // What was sent to the zero address is burnt by its transfers; contracts that credit it keep it in the supply.
+    const burnt = (burntReply && readWord(burntReply)) ?? 0n;
+    offsets.push({ wallet: ZERO_WALLET, offset: supply - burnt - estimates.supply });
+  }
+  return offsets;
+}
+
+function balanceCalls(token: Hex, kind: number, { address, ids }: Estimate, block: number): RpcCall[] {
+  if (kind !== Kind.erc1155) return [balanceCall(token, address, block)];
+  return ids.map((id) => idBalanceCall(token, address, id, block));
+}
+
+/** The sum of the answers, null when one of them is none. */
+function sumOfWords(replies: readonly RpcReply[]): bigint | null {
+  let sum = 0n;
+  for (const reply of replies) {
+    const word = readWord(reply);
+    if (word === null) return null;
+    sum += word;
+  }
+  return sum;
+}
+
+/** Throws Unpinned unless the node's block at the sample's height is the index's. */
+async function requirePinned({ client, signal }: ExamineContext, { tip }: TokenSample): Promise<void> {
+  const node = await header(client, tip.number, signal);
+  if (node?.hash !== tip.hash)
+    throw new Unpinned(`block ${tip.number} of the node is ${node?.hash ?? 'missing'}, not ${tip.hash}`);
+}

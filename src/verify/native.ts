@@ -1,0 +1,155 @@
+/** Native balances against native transfers: what some wallets gained over the newest blocks, fees taken into account. */
+import { UpstreamError } from '../errors.ts';
+import { bytesToHex, toQuantity } from '../lib/hex.ts';
+import type { Db } from '../store/open.ts';
+import { type Hex, Kind } from '../types.ts';
+import type { RpcCall, RpcClient, RpcReply } from '../upstream/client.ts';
+import { blockCall, header, receiptsCall } from '../upstream/methods.ts';
+import { ChainCosts } from './chain-costs.ts';
+import type { ContentComparer } from './content.ts';
+import { type RawTransfer, readTransfer } from './recount.ts';
+import type { Check } from './report.ts';
+import { atOneCommit, type Tip, tipOf } from './snapshot.ts';
+
+/** Blocks over which balances are compared, at most: their receipts are read whole. */
+const BLOCKS = 8;
+
+export interface NativeOptions {
+  db: Db;
+  client: RpcClient;
+  content: ContentComparer;
+  startBlock: number;
+  /** Wallets to be compared, at most. */
+  wallets: number;
+  signal: AbortSignal;
+}
+
+export async function checkNative(check: Check, options: NativeOptions): Promise<void> {
+  const { db, client, signal } = options;
+  const window = atOneCommit(db, () => readWindow(db, options.startBlock));
+  if (window === null) return check.note('not compared: one block is not enough');
+  const costs = await readCosts(client, window, signal);
+  const addresses = [...new Set([...window.net.keys(), ...costs.senders()])]
+    .filter((address) => !costs.isExempt(address))
+    .slice(0, options.wallets);
+  const gains = await readGains(client, addresses, window, signal);
+  if (gains === null) return check.note(`not compared: the node has no state of block ${window.before}`);
+  if ((await header(client, window.tip.number, signal))?.hash !== window.tip.hash)
+    return check.note('not compared: the chain was reorganised meanwhile');
+  check.compared = `what ${addresses.length} wallets gained from block ${window.before} to ${window.tip.number}`;
+  for (const address of addresses) {
+    const expected = (window.net.get(address) ?? 0n) + costs.of(address);
+    const actual = gains.get(address);
+    if (actual === expected || actual === undefined) continue;
+    if (await wasDestroyed(client, address, window.tip.number, signal)) continue;
+    await tellDifference(
+      check,
+      options,
+      window,
+      `${address} gained ${actual} wei, its transfers and fees say ${expected}`,
+    );
+  }
+}
+
+interface Window {
+  tip: Tip;
+  /** The block before the first one of the window. */
+  before: number;
+  /** What transfers bring each address, wei. */
+  net: Map<Hex, bigint>;
+}
+
+function readWindow(db: Db, startBlock: number): Window | null {
+  const tip = tipOf(db);
+  const before = tip && Math.max(startBlock, tip.number - BLOCKS);
+  if (tip === null || before === null || before >= tip.number) return null;
+  const net = new Map<Hex, bigint>();
+  const rows = db
+    .prepare<[number, number, number], RawTransfer & { from: Buffer; to: Buffer }>(/* sql */ `
+      SELECT t.id, t.tx, t.sender, t.receiver, t.kind, t.token, t.amount, s.address AS "from", r.address AS "to"
+      FROM transfers t JOIN wallets s ON s.id = t.sender JOIN wallets r ON r.id = t.receiver
+      WHERE t.id > ? AND t.kind IN (?, ?)`)
+    .all(tipOf(db, before)?.lastTransfer ?? 0, Kind.nativeDirect, Kind.nativeInternal);
+  for (const row of rows) {
+    const { amount } = readTransfer(row);
+    const [from, to] = [bytesToHex(row.from), bytesToHex(row.to)];
+    net.set(from, (net.get(from) ?? 0n) - amount);
+    net.set(to, (net.get(to) ?? 0n) + amount);
+  }
+  return { tip, before, net };
+}
+
+async function readCosts(
+  client: RpcClient,
+  { before, tip }: Window,
+  signal: AbortSignal,
+): Promise<ChainCosts> {
+  const calls: RpcCall[] = [];
+  for (let number = before + 1; number <= tip.number; number++)
+    calls.push(blockCall(number), receiptsCall(number));
+  const results = (await client.batch(calls, signal)).map(resultOf);
+  const costs = new ChainCosts();
+  for (let i = 0; i < results.length; i += 2) costs.add(results[i], results[i + 1]);
+  return costs;
+}
+
+function resultOf(reply: RpcReply): unknown {
+  if ('error' in reply) throw reply.error;
+  if (reply.result === null)
+    throw new UpstreamError('inconsistent', 'the node lacks one of its newest blocks');
+  return reply.result;
+}
+
+/** What each address has more at the window's end than before it; null when the node lacks the state. */
+async function readGains(
+  client: RpcClient,
+  addresses: readonly Hex[],
+  { before, tip }: Window,
+  signal: AbortSignal,
+): Promise<Map<Hex, bigint> | null> {
+  const calls = addresses.flatMap((address) =>
+    [before, tip.number].map((block) => ({ method: 'eth_getBalance', params: [address, toQuantity(block)] })),
+  );
+  const replies = await client.batch(calls, signal);
+  const gains = new Map<Hex, bigint>();
+  for (const [i, address] of addresses.entries()) {
+    const [then, now] = [replies[i * 2], replies[i * 2 + 1]].map((reply) =>
+      reply && 'result' in reply && typeof reply.result === 'string' ? BigInt(reply.result) : null,
+    );
+    if (typeof then !== 'bigint' || typeof now !== 'bigint') return null;
+    gains.set(address, now - then);
+  }
+  return gains;
+}
+
+/** A contract that destroyed itself in favour of itself burnt what it had; that is no transfer. */
+async function wasDestroyed(
+  client: RpcClient,
+  address: Hex,
+  block: number,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const at = toQuantity(block);
+  const replies = await client.batch(
+    [
+      { method: 'eth_getBalance', params: [address, at] },
+      { method: 'eth_getTransactionCount', params: [address, at] },
+    ],
+    signal,
+  );
+  return replies.every((reply) => 'result' in reply && reply.result === '0x0');
+}
+
+/** Tells in which block the index differs from the node, or that it does not, so that the rules of decoding are to blame. */
+async function tellDifference(
+  check: Check,
+  { content, signal }: NativeOptions,
+  { before, tip }: Window,
+  text: string,
+): Promise<void> {
+  for (let number = before + 1; number <= tip.number; number++) {
+    const difference = await content.difference(number, signal);
+    if (difference !== null) return check.differs(`${text}: ${difference}`, number);
+  }
+  check.differs(`${text}; the index holds what the node's blocks and traces give`);
+}

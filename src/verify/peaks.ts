@@ -1,0 +1,50 @@
+/** The largest native transfer of sampled spans against the transfers themselves. */
+import { decodeSigned } from '../lib/signed.ts';
+import { PEAK_SPAN, spanOf } from '../store/native-peaks.ts';
+import type { Db } from '../store/open.ts';
+import { Kind } from '../types.ts';
+import type { Check } from './report.ts';
+import { type Random, sampleRange } from './sample.ts';
+
+/** Spans of the upper level are 256 times the work. */
+const UPPER_SPANS = 2;
+
+/** Looks at up to `sample` spans of the lower level; `last` is the last transfer. */
+export function checkPeaks(
+  db: Db,
+  check: Check,
+  { sample, random, last }: { sample: number; random: Random; last: number },
+): void {
+  const peak = db
+    .prepare<[number, number], Buffer>('SELECT peak FROM native_peaks WHERE level = ? AND span = ?')
+    .pluck();
+  const amounts = db
+    .prepare<[number, number, number, number], Buffer>(
+      'SELECT amount FROM transfers WHERE id >= ? AND id < ? AND kind IN (?, ?)',
+    )
+    .pluck();
+  for (const [level, count] of [
+    [1, sample],
+    [2, UPPER_SPANS],
+  ] as const) {
+    for (const span of sampleRange(random, 0, spanOf(last, level), count)) {
+      const size = PEAK_SPAN ** level;
+      let largest: bigint | null = null;
+      for (const amount of amounts.iterate(
+        span * size,
+        (span + 1) * size,
+        Kind.nativeDirect,
+        Kind.nativeInternal,
+      )) {
+        const wei = amount.length === 0 ? 0n : BigInt(`0x${amount.toString('hex')}`);
+        if (largest === null || wei > largest) largest = wei;
+      }
+      const kept = peak.get(level, span);
+      check.expect(
+        `the largest native transfer of ${span * size} to ${(span + 1) * size - 1}`,
+        kept === undefined ? null : decodeSigned(kept),
+        largest,
+      );
+    }
+  }
+}

@@ -1,0 +1,174 @@
+/**
+ * The counters and facts of a wallet and of a token, computed from their transfers alone and in another way than
+ * the store keeps them: for comparing the two.
+ */
+import { FIRST_BUYERS, ZERO_WALLET } from '../store/schema.ts';
+import { isNative, Kind } from '../types.ts';
+
+/** One row of `transfers`. */
+export interface TransferRow {
+  id: number;
+  /** Id of the first transfer of its transaction. */
+  transaction: number;
+  sender: number;
+  receiver: number;
+  kind: number;
+  token: number | null;
+  amount: bigint;
+}
+
+/** One entry of a wallet's activity. */
+export interface ActivityEntry {
+  transfer: number;
+  kind: number;
+  out: boolean;
+  in: boolean;
+  /** A token transfer of amount zero. */
+  zero: boolean;
+  other: number;
+  /** Of a native transfer, else null. */
+  wei: bigint | null;
+}
+
+export class WalletRecount {
+  readonly id: number;
+  readonly activity: ActivityEntry[] = [];
+  nativeReceived = 0n;
+  nativeSent = 0n;
+  private readonly transactions = new Set<number>();
+  private readonly tokens = new Set<number>();
+  private tokenTransfers = 0;
+  private internalReceived = 0;
+  private readonly firstIn = new Map<number, TransferRow>();
+  private readonly latestIn = new Map<number, TransferRow>();
+
+  constructor(id: number) {
+    this.id = id;
+  }
+
+  /** Takes the wallet's transfers in order. */
+  add(row: TransferRow): void {
+    const sends = row.sender === this.id;
+    const receives = row.receiver === this.id;
+    this.activity.push({
+      transfer: row.id,
+      kind: row.kind,
+      out: sends,
+      in: receives,
+      zero: row.token !== null && row.amount === 0n,
+      other: sends ? row.receiver : row.sender,
+      wei: row.token === null ? row.amount : null,
+    });
+    this.transactions.add(row.transaction);
+    if (row.token !== null) {
+      this.tokens.add(row.token);
+      this.tokenTransfers++;
+      return;
+    }
+    if (sends) this.nativeSent += row.amount;
+    if (!receives) return;
+    this.nativeReceived += row.amount;
+    if (row.kind === Kind.nativeInternal) this.internalReceived++;
+    if (sends || row.sender === ZERO_WALLET) return;
+    if (!this.firstIn.has(row.kind)) this.firstIn.set(row.kind, row);
+    this.latestIn.set(row.kind, row);
+  }
+
+  /** What the row of `wallets` must hold, by column. */
+  columns(): Record<string, number | null> {
+    const direct = this.firstIn.get(Kind.nativeDirect);
+    const internal = this.firstIn.get(Kind.nativeInternal);
+    const funding = direct ?? internal;
+    return {
+      transfers: this.activity.length,
+      transactions: this.transactions.size,
+      tokens: this.tokens.size,
+      token_transfers: this.tokenTransfers,
+      internal_received: this.internalReceived,
+      first_transfer: this.activity[0]?.transfer ?? null,
+      last_transfer: this.activity.at(-1)?.transfer ?? null,
+      first_direct: direct?.id ?? null,
+      first_internal: internal?.id ?? null,
+      latest_direct: this.latestIn.get(Kind.nativeDirect)?.id ?? null,
+      latest_internal: this.latestIn.get(Kind.nativeInternal)?.id ?? null,
+      funder: funding?.sender ?? null,
+      funding: funding?.id ?? null,
+    };
+  }
+}
+
+/** A wallet's part in a token. */
+export interface Holding {
+  transfers: number;
+  balance: bigint;
+}
+
+export class TokenRecount {
+  readonly id: number;
+  readonly holdings = new Map<number, Holding>();
+  /** Wallet and transfer of each first receiver. */
+  readonly buyers = new Map<number, number>();
+  private transfers = 0;
+  private first: TransferRow | null = null;
+
+  constructor(id: number) {
+    this.id = id;
+  }
+
+  /** Takes the token's transfers in order. */
+  add(row: TransferRow): void {
+    this.transfers++;
+    this.first ??= row;
+    for (const wallet of new Set([row.sender, row.receiver])) this.holding(wallet).transfers++;
+    this.holding(row.sender).balance -= row.amount;
+    this.holding(row.receiver).balance += row.amount;
+    const buys = row.amount > 0n && row.receiver !== ZERO_WALLET && !this.buyers.has(row.receiver);
+    if (buys && this.buyers.size < FIRST_BUYERS) this.buyers.set(row.receiver, row.id);
+  }
+
+  /** What the row of `tokens` must hold, by column. */
+  columns(): Record<string, number | null> {
+    const others = [...this.holdings].filter(([wallet]) => wallet !== ZERO_WALLET);
+    return {
+      transfers: this.transfers,
+      holders: others.filter(([, { balance }]) => balance > 0n).length,
+      wallets: others.length,
+      buyers: this.buyers.size,
+      first_transfer: this.first?.id ?? null,
+      kind: this.first?.kind ?? null,
+    };
+  }
+
+  private holding(wallet: number): Holding {
+    const known = this.holdings.get(wallet);
+    if (known !== undefined) return known;
+    const holding = { transfers: 0, balance: 0n };
+    this.holdings.set(wallet, holding);
+    return holding;
+  }
+}
+
+/** A row as the driver gives it. */
+export interface RawTransfer {
+  id: number;
+  tx: Buffer | number;
+  sender: number;
+  receiver: number;
+  kind: number;
+  token: number | null;
+  amount: Buffer | null;
+}
+
+/** Reads a row; amounts here go through text, not through the store's own conversions. */
+export function readTransfer(raw: RawTransfer): TransferRow {
+  const hex = raw.amount?.toString('hex') ?? '';
+  return {
+    id: raw.id,
+    transaction: typeof raw.tx === 'number' ? raw.id - raw.tx : raw.id,
+    sender: raw.sender,
+    receiver: raw.receiver,
+    kind: raw.kind,
+    token: isNative(raw.kind) ? null : raw.token,
+    amount: raw.kind === Kind.erc721 ? 1n : hex === '' ? 0n : BigInt(`0x${hex}`),
+  };
+}

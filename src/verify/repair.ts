@@ -1,0 +1,195 @@
+/** Replacing a range of blocks by what the node gives for it now. */
+import { FatalError, UpstreamError } from '../errors.ts';
+import { backoffMs, pause } from '../lib/backoff.ts';
+import { bytesToHex } from '../lib/hex.ts';
+import { openIndexForReading } from '../store/index-file.ts';
+import { IndexWriter } from '../store/index-writer.ts';
+import type { Db } from '../store/open.ts';
+import { type LoadRules, loadBlocks } from '../sync/load.ts';
+import { loadRules } from '../sync/load-rules.ts';
+import { Pipeline } from '../sync/pipeline.ts';
+import { sync } from '../sync/sync.ts';
+import type { BlockRef, Capabilities } from '../types.ts';
+import type { RpcClient } from '../upstream/client.ts';
+import { header } from '../upstream/methods.ts';
+import { blockDifference } from './content.ts';
+import { indexedHash } from './snapshot.ts';
+
+/** Blocks read at a time while the range is compared. */
+const BLOCKS_PER_READ = 16;
+
+/** Tries to read a part of the range before the node is given up. */
+const READ_TRIES = 6;
+
+/** Ranges fetched ahead while indexing again. */
+const PIPELINE_DEPTH = 8;
+
+export interface RepairOptions {
+  path: string;
+  client: RpcClient;
+  capabilities: Capabilities;
+  wrappedNative: readonly string[];
+  from: number;
+  to: number;
+  cacheMb: number;
+  batchTransfers: number;
+  signal: AbortSignal;
+  onProgress(text: string): void;
+}
+
+export interface Repaired {
+  /** What differed, block by block, in words. */
+  differing: readonly string[];
+  /** First block that was indexed again, null when nothing had to be. */
+  replacedFrom: number | null;
+  /** Where the index ends now. */
+  head: BlockRef;
+}
+
+/**
+ * Reads the range from the node and compares it; from the first differing block on the index is rolled back and
+ * indexed again up to where it ended. Ids are dense and counters are running sums, so nothing behind a changed block
+ * could stay; a kill leaves a shorter index that the daemon goes on with. Throws FatalError when the range cannot be
+ * had or the node's chain does not join the index before it, UpstreamError when the node does not answer.
+ */
+export async function repairRange(options: RepairOptions): Promise<Repaired> {
+  const { path, from, to, capabilities } = options;
+  const rules = loadRules(capabilities, options.wrappedNative);
+  openIndexForReading(path).close(); // an index that is not there must not be made
+  const writer = new IndexWriter(path, { cacheMb: options.cacheMb });
+  try {
+    const head = requireRange(writer, capabilities, from, to);
+    const db = openIndexForReading(path);
+    const differing = await differences(db, rules, options).finally(() => db.close());
+    const [first] = differing;
+    if (first === undefined) return { differing: [], replacedFrom: null, head };
+    await requireJoined(writer, options, first.block);
+    writer.rollback(first.block - 1);
+    await indexUpTo(writer, rules, options, head.number);
+    const end = writer.head();
+    if (end === null || end.number < head.number)
+      throw new FatalError(
+        `the index now ends with block ${end?.number ?? 'none'} instead of ${head.number}; "atlas-node start" goes on from there`,
+      );
+    return { differing: differing.map(({ text }) => text), replacedFrom: first.block, head: end };
+  } finally {
+    writer.close();
+  }
+}
+
+function requireRange(writer: IndexWriter, { chainId }: Capabilities, from: number, to: number): BlockRef {
+  const chain = writer.chain();
+  const head = writer.head();
+  if (chain === null || head === null) throw new FatalError('the index is empty: there is nothing to repair');
+  if (chain.chainId !== chainId)
+    throw new FatalError(`the index is of chain ${chain.chainId} but the node is on chain ${chainId}`);
+  if (from < chain.startBlock || to > head.number)
+    throw new FatalError(
+      `the index holds blocks ${chain.startBlock} to ${head.number}: blocks ${from} to ${to} are not within`,
+    );
+  return head;
+}
+
+interface Differing {
+  block: number;
+  text: string;
+}
+
+/** Every block of the range whose hash or transfers are not the node's. */
+async function differences(db: Db, rules: LoadRules, options: RepairOptions): Promise<Differing[]> {
+  const { from, to, onProgress } = options;
+  const found: Differing[] = [];
+  for (let at = from; at <= to; at += BLOCKS_PER_READ) {
+    onProgress(`comparing block ${at} of ${from} to ${to}`);
+    const batch = await readPatiently(options, rules, at, Math.min(to, at + BLOCKS_PER_READ - 1));
+    for (let i = 0; i < batch.blockCount; i++) {
+      const block = batch.number[i]!;
+      const hash = bytesToHex(batch.hash.subarray(i * 32, i * 32 + 32));
+      const indexed = indexedHash(db, block);
+      const text =
+        indexed === hash
+          ? blockDifference(db, batch, i)
+          : `block ${block} is ${indexed ?? 'missing'} in the index and ${hash} on the node`;
+      if (text !== null) found.push({ block, text });
+    }
+  }
+  return found;
+}
+
+async function readPatiently({ client, signal }: RepairOptions, rules: LoadRules, from: number, to: number) {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await loadBlocks(client, rules, from, to, signal);
+    } catch (error) {
+      if (!(error instanceof UpstreamError) || signal.aborted) throw error;
+      if (attempt === READ_TRIES)
+        throw new FatalError(`blocks ${from} to ${to} cannot be had from the node: ${error.message}`, {
+          cause: error,
+        });
+      await pause(backoffMs(attempt, 100, 2_000), signal);
+    }
+  }
+}
+
+/** Nothing is given up before it is sure that the node has the block below, by hash, and so the range in its place. */
+async function requireJoined(
+  writer: IndexWriter,
+  { client, signal }: RepairOptions,
+  first: number,
+): Promise<void> {
+  const below = writer.hashAt(first - 1);
+  const node = await header(client, first, signal);
+  if (node === null) throw new FatalError(`the node has no block ${first} any more`);
+  if (below !== null && node.parentHash !== below)
+    throw new FatalError(
+      `block ${first} of the node follows ${node.parentHash}, but block ${first - 1} is ${below} in the index: begin the repair at a lower block`,
+    );
+}
+
+/** Indexes on until the block is reached, by the rules of the daemon: only what links by hash is stored. */
+async function indexUpTo(
+  writer: IndexWriter,
+  rules: LoadRules,
+  options: RepairOptions,
+  last: number,
+): Promise<void> {
+  const { client, capabilities, batchTransfers, onProgress } = options;
+  const done = new AbortController();
+  const signal = AbortSignal.any([options.signal, done.signal]);
+  const pipeline = new Pipeline((from, to, abort) => loadBlocks(client, rules, from, to, abort), {
+    depth: PIPELINE_DEPTH,
+    batchTransfers,
+  });
+  const at = async (number: number | 'latest' | 'finalized'): Promise<BlockRef> => {
+    const found = await header(client, number, signal);
+    if (found === null) throw new UpstreamError('inconsistent', `the node has no block ${number} at present`);
+    return found;
+  };
+  const events = sync(
+    {
+      headTag: capabilities.headTag,
+      startBlock: writer.chain()?.startBlock ?? 0,
+      local: writer,
+      node: {
+        async head() {
+          const head = await at(capabilities.headTag);
+          return head.number <= last ? head : at(last);
+        },
+        hashAt: async (number) => (await at(number)).hash,
+      },
+      pipeline,
+      nextHead: (abort) => pause(250, abort),
+      onNodeHead: () => undefined,
+      onTrouble: (error) => error && onProgress(`waiting: ${error.message}`),
+    },
+    signal,
+  );
+  for await (const event of events) {
+    if (event.kind === 'reorg') writer.rollback(event.to);
+    else writer.append(event.batches);
+    const head = writer.head()?.number ?? 0;
+    onProgress(`indexing again: block ${head} of ${last}`);
+    if (head >= last) done.abort();
+  }
+  pipeline.reset();
+}

@@ -1,0 +1,62 @@
+/** What a verification found. */
+import type { QualityName } from '../store/quality.ts';
+import type { BlockRef, Hex } from '../types.ts';
+
+/** Differences kept of one check; further ones are only counted. */
+const MAX_DIFFERENCES = 20;
+
+/** Something in the index that is not as it must be. */
+export interface Difference {
+  /** The place and both values, on one line. */
+  text: string;
+  /** The block it lies in, where it does: what a repair must begin at. */
+  block: number | null;
+}
+
+/** One check under way, and then its result. */
+export class Check {
+  readonly name: string;
+  /** What was compared, in words. */
+  compared = '';
+  readonly differences: Difference[] = [];
+  differenceCount = 0;
+  /** What could not be compared, and why. */
+  readonly notes: string[] = [];
+
+  constructor(name: string) {
+    this.name = name;
+  }
+
+  differs(text: string, block: number | null = null): void {
+    this.differenceCount++;
+    if (this.differences.length < MAX_DIFFERENCES) this.differences.push({ text, block });
+  }
+
+  /** Notes a difference when the two are not the same text, number or amount. */
+  expect(what: string, inIndex: unknown, expected: unknown): void {
+    if (inIndex !== expected) this.differs(`${what} is ${inIndex} in the index, must be ${expected}`);
+  }
+
+  note(text: string): void {
+    this.notes.push(text);
+  }
+}
+
+/** Whether a token's balances can be told from its transfers. */
+export interface TokenVerdict {
+  token: Hex;
+  /** Null where the node did not tell. */
+  quality: QualityName | null;
+  /** What it was judged by, on one line. */
+  reason: string;
+}
+
+export interface VerifyReport {
+  index: { path: string; chainId: number; startBlock: number; head: BlockRef; transfers: number };
+  node: { client: string; head: number };
+  checks: Check[];
+  tokens: TokenVerdict[];
+  /** Of all checks. */
+  differences: number;
+  seconds: number;
+}

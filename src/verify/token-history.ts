@@ -1,0 +1,46 @@
+/** One wallet's transfers of one token. */
+import { ActivityCursor, Flag } from '../store/activity.ts';
+import type { Db } from '../store/open.ts';
+import { isNative } from '../types.ts';
+import { type RawTransfer, readTransfer, type TransferRow } from './recount.ts';
+
+/** Transfers of a wallet, of any kind, that are looked through. */
+const MAX_ENTRIES = 20_000;
+
+/** In order; null when the wallet has too many transfers to look through. */
+export function transfersOfToken(db: Db, wallet: number, token: number): TransferRow[] | null {
+  const row = db
+    .prepare<[number], { transfers: number; recent: Buffer }>(
+      'SELECT transfers, recent FROM wallets WHERE id = ?',
+    )
+    .get(wallet);
+  if (row === undefined || row.transfers > MAX_ENTRIES) return null;
+  const runs = db
+    .prepare<[number], Buffer>('SELECT entries FROM activity WHERE wallet = ? ORDER BY first_transfer')
+    .pluck()
+    .all(wallet);
+  const transfer = db.prepare<[number, number], RawTransfer>(
+    'SELECT id, tx, sender, receiver, kind, token, amount FROM transfers WHERE id = ? AND token = ?',
+  );
+  const rows: TransferRow[] = [];
+  const cursor = new ActivityCursor();
+  for (const run of [...runs, row.recent]) {
+    cursor.open(run);
+    while (cursor.next()) {
+      const raw = isNative(cursor.flags & Flag.kindMask) ? undefined : transfer.get(cursor.transfer, token);
+      if (raw !== undefined) rows.push(readTransfer(raw));
+    }
+  }
+  return rows;
+}
+
+/** What the transfers up to and with `lastTransfer` leave a wallet. */
+export function balanceAfter(rows: readonly TransferRow[], wallet: number, lastTransfer: number): bigint {
+  let balance = 0n;
+  for (const { id, sender, receiver, amount } of rows) {
+    if (id > lastTransfer) break;
+    if (sender === wallet) balance -= amount;
+    if (receiver === wallet) balance += amount;
+  }
+  return balance;
+}

@@ -1,0 +1,158 @@
+/** What the index says of a token's balances: a few wallets at its head, and what they had at an earlier block. */
+import { bytesToBigInt, bytesToHex } from '../lib/hex.ts';
+import { decodeSigned } from '../lib/signed.ts';
+import type { Db } from '../store/open.ts';
+import { ZERO_WALLET } from '../store/schema.ts';
+import { type Hex, Kind } from '../types.ts';
+import { type RawTransfer, readTransfer } from './recount.ts';
+import { between, type Random } from './sample.ts';
+import { type Tip, tipOf } from './snapshot.ts';
+import { transfersOfToken } from './token-history.ts';
+
+/** A wallet's balance of a token, by its transfers. */
+export interface Estimate {
+  wallet: number;
+  address: Hex;
+  balance: bigint;
+  /** ERC-1155: the ids the wallet ever had to do with. */
+  ids: readonly bigint[];
+}
+
+export interface TokenSample {
+  token: number;
+  address: Hex;
+  kind: number;
+  tip: Tip;
+  /** Total supply by the transfers: what came from the zero address and did not go back. */
+  supply: bigint;
+  wallets: readonly Estimate[];
+}
+
+/** Newest transfers of the index in which wallets of the token are looked for. */
+const RECENT_TRANSFERS = 20_000;
+/** Ids of an ERC-1155 token that one wallet is asked about. */
+const MAX_IDS = 20;
+
+/**
+ * Reads the token at the index's head with up to `count` wallets: some that just moved it, and some at random; or
+ * exactly `wanted`. Null when there is no such token.
+ */
+export function readTokenSample(
+  db: Db,
+  token: number,
+  { count, random, wanted }: { count: number; random: Random; wanted?: readonly number[] },
+): TokenSample | null {
+  const tip = tipOf(db);
+  const row = db
+    .prepare<[number], { address: Buffer; kind: number }>(
+      'SELECT w.address, t.kind FROM tokens t JOIN wallets w ON w.id = t.wallet WHERE t.id = ?',
+    )
+    .get(token);
+  if (tip === null || row === undefined) return null;
+  const holding = db.prepare<[number, number], { balance: Buffer; address: Buffer }>(
+    'SELECT h.balance, w.address FROM holdings h JOIN wallets w ON w.id = h.wallet WHERE h.token = ? AND h.wallet = ?',
+  );
+  const minted = holding.get(token, ZERO_WALLET);
+  const wallets = (wanted ?? chooseWallets(db, token, tip, count, random)).flatMap((wallet): Estimate[] => {
+    const found = holding.get(token, wallet);
+    if (found === undefined || wallet === ZERO_WALLET) return [];
+    const ids = row.kind === Kind.erc1155 ? idsOf(db, token, wallet) : [];
+    if (ids === null) return [];
+    return [{ wallet, address: bytesToHex(found.address), balance: decodeSigned(found.balance), ids }];
+  });
+  return {
+    token,
+    address: bytesToHex(row.address),
+    kind: row.kind,
+    tip,
+    supply: minted ? -decodeSigned(minted.balance) : 0n,
+    wallets,
+  };
+}
+
+/** Holdings looked at for one below zero. */
+const HOLDINGS_READ = 10_000;
+
+/** A wallet that gave away more than its transfers brought, when one is soon found: there the estimate is surely off. */
+function negativeHolding(db: Db, token: number): number[] {
+  return db
+    .prepare<[number], number>(/* sql */ `
+      SELECT wallet FROM (SELECT wallet, balance FROM holdings WHERE token = ? LIMIT ${HOLDINGS_READ})
+      WHERE balance < x'80' AND wallet <> ${ZERO_WALLET} LIMIT 1`)
+    .pluck()
+    .all(token);
+}
+
+/** The ids of an ERC-1155 token that a wallet ever moved; null when there is too much to look through. */
+function idsOf(db: Db, token: number, wallet: number): bigint[] | null {
+  const transfers = transfersOfToken(db, wallet, token);
+  if (transfers === null) return null;
+  const number = db.prepare<[number], Buffer>('SELECT token_number FROM transfers WHERE id = ?').pluck();
+  const ids = new Set(transfers.map(({ id }) => bytesToBigInt(number.get(id) ?? new Uint8Array(0))));
+  return ids.size > MAX_IDS ? null : [...ids];
+}
+
+function chooseWallets(db: Db, token: number, tip: Tip, count: number, random: Random): number[] {
+  const chosen = new Set<number>();
+  const recent = db
+    .prepare<[number, number, number], { sender: number; receiver: number }>(
+      'SELECT sender, receiver FROM transfers WHERE id > ? AND token = ? ORDER BY id DESC LIMIT ?',
+    )
+    .all(tip.lastTransfer - RECENT_TRANSFERS, token, Math.ceil(count / 2));
+  for (const { sender, receiver } of recent) {
+    chosen.add(receiver);
+    if (chosen.size < count / 2) chosen.add(sender);
+  }
+  const next = db
+    .prepare<[number, number], number>(
+      'SELECT wallet FROM holdings WHERE token = ? AND wallet >= ? ORDER BY wallet LIMIT 1',
+    )
+    .pluck();
+  for (let tries = 0; tries < count * 2 && chosen.size < count; tries++) {
+    const wallet = next.get(token, between(random, 1, tip.lastWallet));
+    if (wallet !== undefined) chosen.add(wallet);
+  }
+  chosen.delete(ZERO_WALLET);
+  return [...negativeHolding(db, token), ...chosen].slice(0, count);
+}
+
+/** The balances of a sample's wallets, by wallets.id, and the supply as they were at the end of an earlier block. */
+export interface EarlierEstimates {
+  block: number;
+  balances: ReadonlyMap<number, bigint>;
+  supply: bigint;
+}
+
+/** How far back the nearer baseline lies at most, in blocks: nodes without an archive keep the state of at least 128. */
+const NEAR_BLOCKS = 64;
+
+/**
+ * The estimates some blocks before the head: as many as hold few enough transfers to be subtracted, at most
+ * NEAR_BLOCKS, and none before the index's first block. Null when the head is the first block.
+ */
+export function estimatesBefore(db: Db, sample: TokenSample): EarlierEstimates | null {
+  const { tip, token } = sample;
+  const start = db.prepare<[], number>('SELECT min(number) FROM blocks').pluck().get() ?? tip.number;
+  for (let back = NEAR_BLOCKS; back >= 1; back = Math.floor(back / 4)) {
+    const block = Math.max(start, tip.number - back);
+    const from = tipOf(db, block)?.lastTransfer ?? 0;
+    if (block >= tip.number) return null;
+    if (tip.lastTransfer - from > RECENT_TRANSFERS && back > 1) continue;
+    const balances = new Map(sample.wallets.map(({ wallet, balance }) => [wallet, balance]));
+    let { supply } = sample;
+    const moves = db
+      .prepare<[number, number], RawTransfer>(
+        'SELECT id, tx, sender, receiver, kind, token, amount FROM transfers WHERE id > ? AND token = ?',
+      )
+      .all(from, token)
+      .map(readTransfer);
+    for (const { sender, receiver, amount } of moves) {
+      if (sender === ZERO_WALLET) supply -= amount;
+      if (receiver === ZERO_WALLET) supply += amount;
+      balances.set(sender, (balances.get(sender) ?? 0n) + amount);
+      balances.set(receiver, (balances.get(receiver) ?? 0n) - amount);
+    }
+    return { block, balances, supply };
+  }
+  return null;
+}

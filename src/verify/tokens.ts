@@ -1,0 +1,84 @@
+/** Examining sampled tokens, and telling a token that moves balances silently from an index that lacks transfers. */
+import { UpstreamError } from '../errors.ts';
+import { QUALITY_NAMES, Quality } from '../store/quality.ts';
+import { blockOfChange } from './blame.ts';
+import type { ContentComparer } from './content.ts';
+import { type Examination, type ExamineContext, examineToken, Unpinned } from './examine.ts';
+import type { Check, TokenVerdict } from './report.ts';
+import { between } from './sample.ts';
+import { atOneCommit, tipOf } from './snapshot.ts';
+
+/** How often a token is asked about anew when the head moved away meanwhile. */
+const TRIES = 4;
+
+export interface TokenOptions {
+  context: ExamineContext;
+  content: ContentComparer;
+  /** Tokens to be examined, at most. */
+  count: number;
+  onProgress(done: number): void;
+}
+
+/** Returns what was found of each token; an index that lacks a transfer is a difference. */
+export async function checkBalances(check: Check, options: TokenOptions): Promise<TokenVerdict[]> {
+  const { context, count, onProgress } = options;
+  const verdicts: TokenVerdict[] = [];
+  const chosen = chooseTokens(context, count);
+  for (const [i, token] of chosen.entries()) {
+    onProgress(i / chosen.length);
+    const found = await examinePinned(context, token).catch((error: unknown) => {
+      if (!(error instanceof UpstreamError) || context.signal.aborted) throw error;
+      check.note(`token ${token} could not be examined: ${error.message}`);
+      return null;
+    });
+    if (found !== null) verdicts.push(await judged(check, options, found));
+    else if (check.notes.length >= TRIES) break; // a node without state has none for the others either
+  }
+  const told = verdicts.filter(({ quality }) => quality !== null).length;
+  check.compared = `balances and supply of ${told} tokens against their contracts`;
+  return verdicts;
+}
+
+async function examinePinned(context: ExamineContext, token: number): Promise<Examination | null> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await examineToken(context, token);
+    } catch (error) {
+      if (!(error instanceof Unpinned) || attempt === TRIES) throw error;
+    }
+  }
+}
+
+async function judged(check: Check, options: TokenOptions, found: Examination): Promise<TokenVerdict> {
+  const { address, quality, reason, moved } = found;
+  const verdict = { token: address, quality: quality === null ? null : QUALITY_NAMES[quality], reason };
+  if (quality !== Quality.unreliable || moved === null) return verdict;
+  const { context, content } = options;
+  const block = await blockOfChange(context, { token: address, ...moved });
+  if (block === null) return verdict;
+  if (block < context.startBlock) return verdict;
+  const difference = await content.difference(block, context.signal);
+  if (difference === null) return { ...verdict, reason: `${reason}, first in block ${block}` };
+  check.differs(`${address}: ${reason}: ${difference}`, block);
+  return { ...verdict, quality: null, reason: `the index lacks transfers of block ${block}` };
+}
+
+/** Half of them any, half met in random transfers of the newest part, where nodes still have the state. */
+function chooseTokens({ db, random }: ExamineContext, count: number): number[] {
+  return atOneCommit(db, () => {
+    const tip = tipOf(db);
+    const last = db.prepare<[], number>('SELECT ifnull(max(id), 0) FROM tokens').pluck().get() ?? 0;
+    const tokenOf = db
+      .prepare<[number], number | null>(
+        'SELECT token FROM transfers WHERE id >= ? AND token IS NOT NULL ORDER BY id LIMIT 1',
+      )
+      .pluck();
+    const chosen = new Set<number>();
+    for (let i = 0; i < count * 4 && chosen.size < Math.min(count, last); i++) {
+      const from = between(random, 1, Math.max(1, tip?.lastTransfer ?? 1));
+      const token = i % 2 === 0 ? between(random, 1, last) : tokenOf.get(from);
+      if (token) chosen.add(token);
+    }
+    return [...chosen];
+  });
+}

@@ -1,0 +1,184 @@
+/** The whole verification, check by check. It only reads. */
+import { FatalError, UpstreamError } from '../errors.ts';
+import { chainOf, openIndexForReading } from '../store/index-file.ts';
+import type { Db } from '../store/open.ts';
+import { loadRules } from '../sync/load-rules.ts';
+import type { Capabilities } from '../types.ts';
+import type { RpcClient } from '../upstream/client.ts';
+import { blockNumber } from '../upstream/methods.ts';
+import { checkContiguity, checkHashes } from './blocks.ts';
+import { ContentComparer } from './content.ts';
+import { checkCounters } from './counters.ts';
+import { checkFile } from './file.ts';
+import { checkNative } from './native.ts';
+import { Check, type VerifyReport } from './report.ts';
+import { eachConcurrently, type Random, sampleRange } from './sample.ts';
+import { type Tip, tipOf } from './snapshot.ts';
+import { checkBalances } from './tokens.ts';
+
+/** What `sample` means when it is not given: how many wallets are recounted; the other checks follow from it. */
+export const DEFAULT_SAMPLE = 200;
+
+/** Of the sample size: hashes, decoded blocks, tokens asked about and native wallets. */
+const HASHES_PER_SAMPLE = 50;
+const BLOCKS_PER_SAMPLE = 1 / 5;
+const TOKENS_PER_SAMPLE = 1 / 8;
+const NATIVE_PER_SAMPLE = 1 / 4;
+
+/** Blocks decoded at the same time. */
+const BLOCKS_AT_ONCE = 4;
+
+export interface VerifyOptions {
+  path: string;
+  client: RpcClient;
+  capabilities: Capabilities;
+  /** Wrapped native contracts beyond those known for the chain. */
+  wrappedNative: readonly string[];
+  sample: number;
+  random: Random;
+  signal: AbortSignal;
+  /** Told what is being done, in words. */
+  onProgress(text: string): void;
+}
+
+/** Throws FatalError when there is no index to verify, UpstreamError when the node does not answer. */
+export async function verifyIndex(options: VerifyOptions): Promise<VerifyReport> {
+  const started = performance.now();
+  const { path, client, capabilities, signal } = options;
+  const db = openIndexForReading(path);
+  try {
+    const chain = chainOf(db);
+    const tip = tipOf(db);
+    if (chain === null || tip === null)
+      throw new FatalError(`${path} holds no block yet: there is nothing to verify`);
+    if (chain.chainId !== capabilities.chainId)
+      throw new FatalError(
+        `the index is of chain ${chain.chainId} but the node is on chain ${capabilities.chainId}`,
+      );
+    const node = { client: capabilities.client, head: await blockNumber(client, signal) };
+    const run = new Run(db, options, chain.startBlock, tip);
+    const { checks, tokens } = await run.all();
+    return {
+      index: { path, ...chain, head: { number: tip.number, hash: tip.hash }, transfers: tip.lastTransfer },
+      node,
+      checks,
+      tokens,
+      differences: checks.reduce((sum, { differenceCount }) => sum + differenceCount, 0),
+      seconds: (performance.now() - started) / 1000,
+    };
+  } finally {
+    db.close();
+  }
+}
+
+/** One verification under way. */
+class Run {
+  private readonly db: Db;
+  private readonly options: VerifyOptions;
+  private readonly startBlock: number;
+  private readonly tip: Tip;
+  private readonly content: ContentComparer;
+  private readonly wrappedNative: ReadonlySet<string>;
+
+  constructor(db: Db, options: VerifyOptions, startBlock: number, tip: Tip) {
+    const rules = loadRules(options.capabilities, options.wrappedNative);
+    this.db = db;
+    this.options = options;
+    this.startBlock = startBlock;
+    this.tip = tip;
+    this.content = new ContentComparer(db, options.client, rules);
+    this.wrappedNative = rules.wrappedNative;
+  }
+
+  async all(): Promise<Pick<VerifyReport, 'checks' | 'tokens'>> {
+    const names = ['file', 'blocks', 'transfers', 'wallets', 'tokens', 'native', 'balances'] as const;
+    const [file, blocks, transfers, wallets, tokens, native, balances] = names.map(
+      (name) => new Check(name),
+    ) as [Check, Check, Check, Check, Check, Check, Check];
+    const { sample, random, signal, onProgress } = this.options;
+    onProgress('file');
+    checkFile(this.db, file);
+    onProgress('blocks');
+    checkContiguity(this.db, blocks);
+    await this.hashes(blocks);
+    await this.transfers(transfers);
+    await checkCounters(
+      this.db,
+      { wallets, tokens },
+      {
+        sample,
+        random,
+        signal,
+        onProgress: (done) => onProgress(`counters ${Math.floor(done * 100)} %`),
+      },
+    );
+    await this.native(native);
+    const verdicts = await checkBalances(balances, {
+      context: {
+        db: this.db,
+        client: this.options.client,
+        startBlock: this.startBlock,
+        wrappedNative: this.wrappedNative,
+        random,
+        signal,
+      },
+      content: this.content,
+      count: Math.ceil(sample * TOKENS_PER_SAMPLE),
+      onProgress: (done) => onProgress(`balances ${Math.floor(done * 100)} %`),
+    });
+    return { checks: [file, blocks, transfers, wallets, tokens, native, balances], tokens: verdicts };
+  }
+
+  private async hashes(check: Check): Promise<void> {
+    const { client, sample, random, signal } = this.options;
+    await checkHashes(this.db, client, check, {
+      from: this.startBlock,
+      to: this.tip.number,
+      count: sample * HASHES_PER_SAMPLE,
+      random,
+      signal,
+    });
+  }
+
+  /** Decodes sampled blocks again and compares every transfer. */
+  private async transfers(check: Check): Promise<void> {
+    const { sample, random, signal, onProgress } = this.options;
+    const numbers = sampleRange(
+      random,
+      this.startBlock,
+      this.tip.number,
+      Math.ceil(sample * BLOCKS_PER_SAMPLE),
+    );
+    let compared = 0;
+    await eachConcurrently(numbers, BLOCKS_AT_ONCE, async (number) => {
+      try {
+        const difference = await this.content.difference(number, signal);
+        if (difference !== null) check.differs(difference, number);
+        onProgress(`transfers of block ${number}`);
+        compared++;
+      } catch (error) {
+        if (!(error instanceof UpstreamError) || signal.aborted) throw error;
+        check.note(`block ${number} could not be read: ${error.message}`);
+      }
+    });
+    check.compared = `all transfers of ${compared} blocks, decoded again`;
+  }
+
+  private async native(check: Check): Promise<void> {
+    const { capabilities, client, sample, signal } = this.options;
+    if (capabilities.traces === null)
+      return check.note(
+        `not compared: internal transfers are unknown (${capabilities.tracesReason ?? 'no traces'})`,
+      );
+    if (!capabilities.blockReceipts)
+      return check.note('not compared: the node gives no receipts of whole blocks');
+    await checkNative(check, {
+      db: this.db,
+      client,
+      content: this.content,
+      startBlock: this.startBlock,
+      wallets: Math.ceil(sample * NATIVE_PER_SAMPLE),
+      signal,
+    });
+  }
+}

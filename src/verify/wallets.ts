@@ -1,0 +1,107 @@
+/** A wallet's row and its packed activity against what its transfers add up to. */
+import { ACTIVITY_RUN, ActivityCursor, Flag } from '../store/activity.ts';
+import type { Db, Statement } from '../store/open.ts';
+import { isNative, KIND_NAMES } from '../types.ts';
+import type { ActivityEntry, WalletRecount } from './recount.ts';
+import type { Check } from './report.ts';
+import { addressOf, blockOfTransfer } from './snapshot.ts';
+
+type Row = Record<string, number | null> & { funded: number };
+type Amounts = { native_received: Buffer; native_sent: Buffer; recent: Buffer };
+
+export class WalletComparer {
+  private readonly db: Db;
+  private readonly row: Statement<[number], Row>;
+  private readonly amounts: Statement<[number], Amounts>;
+  private readonly runs: Statement<[number], { first_transfer: number; entries: Buffer }>;
+  private readonly fundedBy: Statement<[number], number>;
+
+  constructor(db: Db) {
+    this.db = db;
+    this.row = db.prepare(/* sql */ `
+      SELECT transfers, transactions, tokens, token_transfers, internal_received, first_transfer, last_transfer,
+        first_direct, first_internal, latest_direct, latest_internal, funder, funding, funded
+      FROM wallets WHERE id = ?`);
+    this.amounts = db.prepare('SELECT native_received, native_sent, recent FROM wallets WHERE id = ?');
+    this.runs = db.prepare(
+      'SELECT first_transfer, entries FROM activity WHERE wallet = ? ORDER BY first_transfer',
+    );
+    this.fundedBy = db.prepare<[number], number>('SELECT count(*) FROM wallets WHERE funder = ?').pluck();
+  }
+
+  /** Tells every difference between a wallet's rows and the recount of all its transfers. */
+  compare(recount: WalletRecount, check: Check): void {
+    const row = this.row.get(recount.id);
+    const amounts = this.amounts.get(recount.id);
+    const name = `of ${addressOf(this.db, recount.id)}`;
+    if (row === undefined || amounts === undefined) {
+      if (recount.activity.length > 0) check.differs(`wallet ${recount.id} has transfers but no row`);
+      return;
+    }
+    const { funded, ...columns } = row;
+    for (const [column, expected] of Object.entries(recount.columns()))
+      check.expect(`${column} ${name}`, columns[column] ?? null, expected);
+    check.expect(`native_received ${name}`, toInteger(amounts.native_received), recount.nativeReceived);
+    check.expect(`native_sent ${name}`, toInteger(amounts.native_sent), recount.nativeSent);
+    check.expect(`funded ${name}`, funded, this.fundedBy.get(recount.id));
+    const difference = this.activityDifference(recount, amounts.recent);
+    if (difference !== null) check.differs(`the activity ${name}: ${difference.text}`, difference.block);
+  }
+
+  private activityDifference(
+    recount: WalletRecount,
+    recent: Buffer,
+  ): { text: string; block: number | null } | null {
+    const lines: string[] = [];
+    for (const { first_transfer, entries } of this.runs.iterate(recount.id)) {
+      const run = decodeRun(entries);
+      if (run.length !== ACTIVITY_RUN || run[0]?.transfer !== first_transfer)
+        return this.placed(first_transfer, `the run at ${first_transfer} holds ${run.length} entries`);
+      for (const entry of run) lines.push(entryLine(entry));
+    }
+    const last = decodeRun(recent);
+    const due = recount.activity.length === 0 ? 0 : ((recount.activity.length - 1) % ACTIVITY_RUN) + 1;
+    if (last.length !== due)
+      return { text: `the unfinished run holds ${last.length} entries, must hold ${due}`, block: null };
+    for (const entry of last) lines.push(entryLine(entry));
+    for (const [i, entry] of recount.activity.entries()) {
+      const expected = entryLine(entry);
+      if (lines[i] !== expected)
+        return this.placed(entry.transfer, `entry ${i + 1} is ${lines[i] ?? 'missing'}, must be ${expected}`);
+    }
+    return null;
+  }
+
+  private placed(transfer: number, text: string): { text: string; block: number | null } {
+    return { text, block: blockOfTransfer(this.db, transfer) };
+  }
+}
+
+function decodeRun(bytes: Uint8Array): ActivityEntry[] {
+  const cursor = new ActivityCursor().open(bytes);
+  const entries: ActivityEntry[] = [];
+  while (cursor.next()) {
+    const kind = cursor.flags & Flag.kindMask;
+    const wei = Buffer.from(bytes.subarray(cursor.amountStart, cursor.amountEnd));
+    entries.push({
+      transfer: cursor.transfer,
+      kind,
+      out: (cursor.flags & Flag.out) !== 0,
+      in: (cursor.flags & Flag.in) !== 0,
+      zero: (cursor.flags & Flag.zero) !== 0 && !isNative(kind),
+      other: cursor.other,
+      wei: isNative(kind) ? toInteger(wei) : null,
+    });
+  }
+  return entries;
+}
+
+function entryLine(entry: ActivityEntry): string {
+  const direction = `${entry.out ? 'out' : ''}${entry.in ? 'in' : ''}`;
+  const amount = entry.wei === null ? (entry.zero ? 'of zero' : '') : `of ${entry.wei} wei`;
+  return `${entry.transfer} ${KIND_NAMES[entry.kind]} ${direction} ${amount} with wallet ${entry.other}`;
+}
+
+function toInteger(bytes: Buffer): bigint {
+  return bytes.length === 0 ? 0n : BigInt(`0x${bytes.toString('hex')}`);
+}
