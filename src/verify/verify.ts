@@ -2,6 +2,7 @@
 import { FatalError, UpstreamError } from '../errors.ts';
 import { chainOf, openIndexForReading } from '../store/index-file.ts';
 import type { Db } from '../store/open.ts';
+import { isDamage } from '../store/trouble.ts';
 import { loadRules } from '../sync/load-rules.ts';
 import type { Capabilities } from '../types.ts';
 import type { RpcClient } from '../upstream/client.ts';
@@ -11,7 +12,7 @@ import { ContentComparer } from './content.ts';
 import { checkCounters } from './counters.ts';
 import { checkFile } from './file.ts';
 import { checkNative } from './native.ts';
-import { Check, type VerifyReport } from './report.ts';
+import { Check, type TokenVerdict, type VerifyReport } from './report.ts';
 import { eachConcurrently, type Random, sampleRange } from './sample.ts';
 import { type Tip, tipOf } from './snapshot.ts';
 import { checkBalances } from './tokens.ts';
@@ -91,42 +92,57 @@ class Run {
   }
 
   async all(): Promise<Pick<VerifyReport, 'checks' | 'tokens'>> {
-    const names = ['file', 'blocks', 'transfers', 'wallets', 'tokens', 'native', 'balances'] as const;
-    const [file, blocks, transfers, wallets, tokens, native, balances] = names.map(
-      (name) => new Check(name),
-    ) as [Check, Check, Check, Check, Check, Check, Check];
+    const checks = {
+      file: new Check('file'),
+      blocks: new Check('blocks'),
+      transfers: new Check('transfers'),
+      wallets: new Check('wallets'),
+      tokens: new Check('tokens'),
+      native: new Check('native'),
+      balances: new Check('balances'),
+    };
+    const { file, blocks, transfers, wallets, tokens, native, balances } = checks;
+    let verdicts: TokenVerdict[] = [];
+    await this.guarded(file, () => checkFile(this.db, file));
+    await this.guarded(blocks, async () => {
+      checkContiguity(this.db, blocks);
+      await this.hashes(blocks);
+    });
+    await this.guarded(transfers, () => this.transfers(transfers));
+    await this.guarded(wallets, () => this.counters(wallets, tokens));
+    await this.guarded(native, () => this.native(native));
+    await this.guarded(balances, async () => {
+      verdicts = await this.balances(balances);
+    });
+    return { checks: Object.values(checks), tokens: verdicts };
+  }
+
+  /** Runs a check. That a page of the file cannot be read is what it finds then. */
+  private async guarded(check: Check, work: () => void | Promise<void>): Promise<void> {
+    this.options.onProgress(check.name);
+    try {
+      await work();
+    } catch (error) {
+      if (!(error instanceof Error && 'code' in error && isDamage(String(error.code)))) throw error;
+      check.differs(`the file cannot be read: ${error.message}`);
+    }
+  }
+
+  private counters(wallets: Check, tokens: Check): Promise<void> {
     const { sample, random, signal, onProgress } = this.options;
-    onProgress('file');
-    checkFile(this.db, file);
-    onProgress('blocks');
-    checkContiguity(this.db, blocks);
-    await this.hashes(blocks);
-    await this.transfers(transfers);
-    await checkCounters(
-      this.db,
-      { wallets, tokens },
-      {
-        sample,
-        random,
-        signal,
-        onProgress: (done) => onProgress(`counters ${Math.floor(done * 100)} %`),
-      },
-    );
-    await this.native(native);
-    const verdicts = await checkBalances(balances, {
-      context: {
-        db: this.db,
-        client: this.options.client,
-        startBlock: this.startBlock,
-        wrappedNative: this.wrappedNative,
-        random,
-        signal,
-      },
-      content: this.content,
+    const progress = (done: number) => onProgress(`counters ${Math.floor(done * 100)} %`);
+    return checkCounters(this.db, { wallets, tokens }, { sample, random, signal, onProgress: progress });
+  }
+
+  private balances(check: Check): Promise<TokenVerdict[]> {
+    const { client, sample, random, signal, onProgress } = this.options;
+    const { db, startBlock, wrappedNative, content } = this;
+    return checkBalances(check, {
+      context: { db, client, startBlock, wrappedNative, random, signal },
+      content,
       count: Math.ceil(sample * TOKENS_PER_SAMPLE),
       onProgress: (done) => onProgress(`balances ${Math.floor(done * 100)} %`),
     });
-    return { checks: [file, blocks, transfers, wallets, tokens, native, balances], tokens: verdicts };
   }
 
   private async hashes(check: Check): Promise<void> {

@@ -1,0 +1,203 @@
+import assert from 'node:assert/strict';
+import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { before, describe, test } from 'node:test';
+import { generateChain } from '../../src/bench/chain/generate.ts';
+import { encodeSigned } from '../../src/lib/signed.ts';
+import { type Db, openDatabase } from '../../src/store/open.ts';
+import { startIndexer } from '../support/indexer.ts';
+import { startNode, suiteOwner } from '../support/replay.ts';
+import { tempDir } from '../support/temp-dir.ts';
+import { differencesOf, verifyFile } from '../support/verify.ts';
+
+const BLOCKS = 24;
+/** Of the index file. */
+const PAGE_BYTES = 8192;
+
+/** Damage, and what must be said of it. */
+const damages: [what: string, damage: string | ((db: Db) => void), named: RegExp][] = [
+  ['a block is missing', 'DELETE FROM blocks WHERE number = 12', /blocks: blocks 12 to 12 are missing/],
+  [
+    'a hash is another',
+    'UPDATE blocks SET hash = zeroblob(32) WHERE number = 7',
+    /blocks: block 7 is 0x0{64} in the index and 0x/,
+  ],
+  [
+    'a time is another',
+    'UPDATE blocks SET timestamp = 1 WHERE number = 9',
+    /transfers: block 9 has the time 1 in the index/,
+  ],
+  [
+    'the ids of a block go back',
+    'UPDATE blocks SET last_transfer = 1 WHERE number = 20',
+    /blocks: block 20 ends with lower ids/,
+  ],
+  [
+    'a transfer is missing',
+    'DELETE FROM transfers WHERE id = 100',
+    /transfers: transfer \d+ of block \d+ is missing \(id 100\)|wallets: of the transfers .* 1 are missing/,
+  ],
+  [
+    'an amount is another',
+    "UPDATE transfers SET amount = x'09' WHERE id = (SELECT min(id) FROM transfers WHERE kind = 0)",
+    /transfers: transfer 1 of block \d+ is native_direct 9 from/,
+  ],
+  [
+    'a sender is another',
+    'UPDATE transfers SET sender = receiver WHERE id = 50',
+    /transfers: transfer \d+ of block/,
+  ],
+  [
+    'a transaction is another',
+    'UPDATE transfers SET tx = zeroblob(32) WHERE id = 60',
+    /transfers: .*in 0x0{64}/,
+  ],
+  ...['transfers', 'transactions', 'tokens', 'token_transfers', 'internal_received', 'funded'].map(
+    (column): [string, string, RegExp] => [
+      `${column} of a wallet is off by one`,
+      `UPDATE wallets SET ${column} = ${column} + 1 WHERE id = 5`,
+      new RegExp(`wallets: ${column} of 0x[0-9a-f]{40} is \\d+ in the index, must be \\d+`),
+    ],
+  ),
+  ...[
+    'first_transfer',
+    'last_transfer',
+    'first_direct',
+    'first_internal',
+    'latest_direct',
+    'latest_internal',
+    'funder',
+    'funding',
+  ].map((column): [string, string, RegExp] => [
+    `${column} of a wallet is another`,
+    `UPDATE wallets SET ${column} = 3 WHERE id = (SELECT id FROM wallets WHERE ${column} > 3 LIMIT 1)`,
+    new RegExp(`wallets: ${column} of 0x[0-9a-f]{40} is 3 in the index, must be \\d+`),
+  ]),
+  ...['native_received', 'native_sent'].map((column): [string, string, RegExp] => [
+    `${column} of a wallet is another`,
+    `UPDATE wallets SET ${column} = x'07' WHERE id = 5`,
+    new RegExp(`wallets: ${column} of 0x[0-9a-f]{40} is 7 in the index`),
+  ]),
+  [
+    'the newest activity is cut',
+    "UPDATE wallets SET recent = x'' WHERE id = 5",
+    /wallets: the activity of 0x\w+: the unfinished run holds 0 entries/,
+  ],
+  ['a run of activity is missing', 'DELETE FROM activity', /wallets: the activity of 0x\w+: entry 1 is/],
+  [
+    'a byte of a run is another',
+    flipActivity,
+    /wallets: the activity of 0x\w+: entry \d+ is|the run at \d+ holds/,
+  ],
+  ...['transfers', 'holders', 'wallets', 'buyers', 'first_transfer'].map(
+    (column): [string, string, RegExp] => [
+      `${column} of a token is off by one`,
+      `UPDATE tokens SET ${column} = ${column} + 1 WHERE id = 1`,
+      new RegExp(`tokens: ${column} of token 0x[0-9a-f]{40} is \\d+ in the index, must be \\d+`),
+    ],
+  ),
+  [
+    'a balance is another',
+    changeBalance,
+    /tokens: the holding of 0x\w+ of token 0x\w+ \(balance\) is 12345 in the index/,
+  ],
+  [
+    'a holding is missing',
+    'DELETE FROM holdings WHERE token = 1 AND wallet = (SELECT max(wallet) FROM holdings WHERE token = 1)',
+    /tokens: 1 holdings of token 0x\w+ are missing/,
+  ],
+  [
+    'a first buyer is another',
+    'UPDATE first_buyers SET wallet = 1 WHERE token = 1 AND transfer = (SELECT max(transfer) FROM first_buyers WHERE token = 1)',
+    /tokens: first buyer \d+ of token 0x\w+ is wallet 1, must be/,
+  ],
+  [
+    'the peak of a span is another',
+    "UPDATE native_peaks SET peak = x'8101' WHERE level = 1 AND span = 0",
+    /wallets: the largest native transfer of 0 to 255 is 1 in the index/,
+  ],
+];
+
+function flipActivity(db: Db): void {
+  const row = db
+    .prepare<[], { wallet: number; entries: Buffer }>('SELECT wallet, entries FROM activity LIMIT 1')
+    .get();
+  if (row === undefined) throw new Error('the chain fills no run of activity');
+  row.entries[row.entries.length - 1]! ^= 1;
+  db.prepare('UPDATE activity SET entries = ? WHERE wallet = ?').run(row.entries, row.wallet);
+}
+
+function changeBalance(db: Db): void {
+  db.prepare(
+    'UPDATE holdings SET balance = ? WHERE token = 1 AND wallet = (SELECT max(wallet) FROM holdings WHERE token = 1)',
+  ).run(encodeSigned(12345n));
+}
+
+describe('verify', () => {
+  const owner = suiteOwner();
+  const dir = tempDir(owner);
+  let path = '';
+  let url = '';
+
+  before(async () => {
+    const chain = generateChain({ seed: 31, blocks: BLOCKS, txPerBlock: 40, wallets: 25, tokens: 5 }).blocks;
+    const node = await startNode(owner, { chain: [...chain] });
+    const indexer = startIndexer({ http: node.url, dir, index: { startBlock: 1 } });
+    await indexer.reaches(BLOCKS);
+    await indexer.client.stop();
+    path = indexer.path;
+    url = node.url;
+  });
+
+  test('finds nothing in a good index and says what it compared and what it could not', async () => {
+    const report = await verifyFile({ path, http: url });
+    assert.deepEqual(differencesOf(report), []);
+    assert.equal(report.index.head.number, BLOCKS);
+    const said = Object.fromEntries(report.checks.map(({ name, compared }) => [name, compared]));
+    assert.match(said.blocks ?? '', /^24 blocks without a gap, 24 hashes compared/);
+    assert.match(said.transfers ?? '', /^all transfers of 24 blocks/);
+    assert.match(
+      said.wallets ?? '',
+      new RegExp(`recounted from ${report.index.transfers.toLocaleString('en-US')} transfers`),
+    );
+    assert.match(said.tokens ?? '', /^[1-9]\d* tokens/);
+    const native = report.checks.find(({ name }) => name === 'native');
+    assert.match(
+      native?.notes[0] ?? '',
+      /the node has no state/,
+      'a replayed chain has no balances to ask for',
+    );
+  });
+
+  for (const [what, damage, named] of damages) {
+    test(`names it when ${what}`, async (t) => {
+      const copy = join(tempDir(t), 'index.db');
+      copyFileSync(path, copy);
+      const db = openDatabase(copy);
+      const before = db.prepare<[], number>('SELECT total_changes()').pluck().get() ?? 0;
+      if (typeof damage === 'string') db.exec(damage);
+      else damage(db);
+      const changed = (db.prepare<[], number>('SELECT total_changes()').pluck().get() ?? 0) - before;
+      db.close();
+      assert.ok(changed > 0, 'the damage was done');
+      const report = await verifyFile({ path: copy, http: url });
+      assert.ok(report.differences > 0);
+      assert.ok(
+        differencesOf(report).some((text) => named.test(text)),
+        `among ${JSON.stringify(differencesOf(report), null, 1)}`,
+      );
+    });
+  }
+
+  test('finds damaged pages of the file', async (t) => {
+    const copy = join(tempDir(t), 'index.db');
+    const bytes = readFileSync(path);
+    bytes.fill(0xa5, PAGE_BYTES * 6, PAGE_BYTES * 7);
+    writeFileSync(copy, bytes);
+    const report = await verifyFile({ path: copy, http: url });
+    assert.ok(
+      differencesOf(report).some((text) => text.startsWith('file: ')),
+      differencesOf(report).join('\n'),
+    );
+  });
+});
