@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join, resolve } from 'node:path';
 import { type TestContext, test } from 'node:test';
@@ -63,6 +63,30 @@ async function run(line: string, options: { cwd: string; env: Record<string, str
   return stdout;
 }
 
+/** Runs a client example of the README until it ends, or until it has printed `enough`. */
+async function runExample(name: string, url: string, key: string, enough?: string): Promise<string> {
+  const code = new RegExp('```js ' + name + '\\n([\\s\\S]*?)```').exec(README)?.[1];
+  assert.ok(code, `the README has no ${name} example`);
+  const source = `const url = ${JSON.stringify(url)}; const key = ${JSON.stringify(key)};\n${code}`;
+  const child = spawn(process.execPath, ['--input-type=module', '-e', source], {
+    cwd: ROOT,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  let output = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    output += text;
+  });
+  const ended = once(child, 'exit');
+  if (enough !== undefined) {
+    await waitFor(() => output.includes(enough), {
+      what: `${enough} from the ${name} example`,
+      timeoutMs: 20_000,
+    }).finally(() => child.kill());
+  }
+  await ended;
+  return output;
+}
+
 test('npm start gives a stranger a chain, a key and lines that answer', async (t) => {
   assert.ok(COMMANDS.includes('npm start'));
   const env = { TMPDIR: tempDir(t), ATLAS_SERVER__PORT: '0' };
@@ -114,6 +138,22 @@ test('init, start, status and the curl lines work beside a node as they stand', 
   assert.equal(summary.address, '0xf39fd6e51aad88f6f4ce6ab8827279cff8b92266');
   assert.match(await run('atlas-node status', { cwd: join(home, 'atlas'), env }), /following/);
   assert.match(await run('atlas-node config show', { cwd: join(home, 'atlas'), env }), /node_http/);
+
+  const nodeEnv = { ...env, ATLAS_NODE_HTTP: anvil.url };
+  assert.match(await run(commandWith('keys create'), { cwd: home, env }), /atlas_[0-9A-Za-z]{38}/);
+  await run(commandWith('atlas-node verify'), { cwd: home, env: nodeEnv });
+  await run(commandWith('atlas-node backup'), { cwd: home, env: nodeEnv });
+  assert.ok(existsSync(join(home, 'atlas/backup.db')));
+
+  const url = `http://127.0.0.1:${port}`;
+  assert.match(await runExample('viem', url, key), /^\d+n$/m);
+  assert.match(await runExample('ethers', url, key), /^\d+$/m);
+  const accounts = (await anvil.call('eth_accounts')) as string[];
+  const funding = { from: accounts[0], to: accounts[1], value: '0x1' };
+  const sending = setInterval(() => void anvil.call('eth_sendTransaction', [funding]), 200);
+  t.after(() => clearInterval(sending));
+  assert.match(await runExample('websocket', url, key, 'wallet_funded"'), /"event":"wallet_funded"/);
+  clearInterval(sending);
   daemon.signal('SIGTERM');
   assert.equal(await daemon.exit, 0, daemon.output());
 });
