@@ -14,6 +14,7 @@ const ALLOWED = [
   /^SCAN list VIRTUAL TABLE INDEX/, // json_each: a list of ids, as long as the page that is asked for
   /^SCAN chain$/, // a table of one row
   /^SCAN CONSTANT ROW$/,
+  /^SCAN \(subquery-\d+\)$/, // the rows that an inner query with a limit gives
 ];
 
 /** Statements that begin at one end of a table and stop at the first row, by their text. */

@@ -23,13 +23,14 @@ export const addressTransfers = endpoint({
   summary: 'Native, ERC-20, ERC-721 and ERC-1155 transfers of a wallet, newest first',
   params: {
     address: address(),
-    direction: choice(['in', 'out', 'both']).default('both'),
+    direction: choice(['in', 'out', 'both']).default('both').describe('As the wallet sees it'),
     limit: limit(100, 500),
-    /** The last `id` of the page before. */
-    cursor: cursor().optional(),
-    before_block: blockNumber().optional(),
-    after_block: blockNumber().optional(),
-    include_internal: flag().default(false),
+    cursor: cursor().optional().describe('The nextCursor of the page before'),
+    before_block: blockNumber().optional().describe('Only transfers in this block and older ones'),
+    after_block: blockNumber().optional().describe('Only transfers in this block and newer ones'),
+    include_internal: flag()
+      .default(false)
+      .describe('Whether to list native transfers by calls within transactions too, as native_internal'),
   },
   response: {
     address: addressField(),

@@ -33,11 +33,13 @@ export interface Endpoint {
   params: z.ZodObject;
   response: z.ZodObject;
   example: { params: object; response: object };
+  /** Whether how much may be asked for depends on the tier of the key. */
+  tierLimited?: boolean;
   prepare(source: IndexSource): Answer;
 }
 
 /** What every answer carries. */
-const COVERAGE = { historicalCoverageStartBlock: z.int() };
+const COVERAGE = { historicalCoverageStartBlock: z.int().min(0).describe('First block of the index') };
 
 /** Defines an endpoint. Its answers get `historicalCoverageStartBlock`; its input is checked before `prepare`'s function sees it. */
 export function endpoint<P extends z.ZodRawShape, R extends z.ZodRawShape>(definition: {
@@ -47,6 +49,7 @@ export function endpoint<P extends z.ZodRawShape, R extends z.ZodRawShape>(defin
   params: P;
   response: R;
   example: { params: z.input<z.ZodObject<P>>; response: z.output<z.ZodObject<R>> };
+  tierLimited?: boolean;
   prepare(
     source: IndexSource,
   ): (params: z.output<z.ZodObject<P>>, context: Context) => z.output<z.ZodObject<R>>;

@@ -31,6 +31,7 @@ export const fundingChain = endpoint({
         `Hops at most; ${DEFAULT_DEPTH} unless given. How many may be asked for depends on the tier of the key`,
       ),
   },
+  tierLimited: true,
   response: {
     address: addressField(),
     chain: z.array(hopSchema),

@@ -13,12 +13,14 @@ export interface WireForm {
 }
 
 const ADDRESS_RULE = 'must be an address: 0x and 40 hex digits';
+const ADDRESS_FORM = '0x and 40 hex digits, in any case';
 
 /** An address as it was sent, in any case. */
 export function addressAsSent() {
   return z
     .string({ error: ADDRESS_RULE })
     .regex(/^0x[0-9a-fA-F]{40}$/, { error: ADDRESS_RULE })
+    .describe(ADDRESS_FORM)
     .register(errorCodes, { code: 'invalid_address' });
 }
 
@@ -30,6 +32,7 @@ export function address() {
     })
     .regex(/^0x[0-9a-fA-F]{40}$/, { error: ADDRESS_RULE })
     .toLowerCase()
+    .describe(ADDRESS_FORM)
     .register(errorCodes, { code: 'invalid_address' });
 }
 
@@ -41,12 +44,14 @@ export function listOf<T extends z.ZodType>(item: T, max: number) {
 
 /** How many records to list. */
 export function limit(byDefault: number, max: number) {
-  return integer(1, max).default(byDefault);
+  return integer(1, max).default(byDefault).describe('How many records to list at most');
 }
 
 /** How many blocks to look back from the head, the head included. */
 export function windowOfBlocks() {
-  return integer(1, 1_000_000).default(10_000);
+  return integer(1, 1_000_000)
+    .default(10_000)
+    .describe('How many blocks to look back from the last indexed one, itself included');
 }
 
 /** A block number. */
@@ -98,5 +103,9 @@ export function integer(min: number, max: number) {
     .regex(/^\d{1,16}$/, { error })
     .transform(Number)
     .refine((value) => value >= min && value <= max, { error })
-    .register(wireForms, { type: 'integer', minimum: min, maximum: max });
+    .register(wireForms, {
+      type: 'integer',
+      minimum: min,
+      ...(max !== Number.MAX_SAFE_INTEGER && { maximum: max }),
+    });
 }

@@ -42,6 +42,20 @@ export function activityRuns(db: Db): ReadRuns {
   };
 }
 
+/** Runs that are counted to tell the size of a list; above it, it is just large. */
+const COUNTED_RUNS = 256;
+
+/** About how many entries of a wallet lie within a range, COUNTED_RUNS full runs at most. */
+export function activitySize(db: Db): (wallet: number, range: IdRange) => number {
+  const countRuns = db
+    .prepare<[number, number, number], number>(/* sql */ `
+      SELECT count(*) FROM (
+        SELECT 1 FROM activity WHERE wallet = +? AND first_transfer >= +? AND first_transfer < +?
+        LIMIT ${COUNTED_RUNS})`)
+    .pluck();
+  return (wallet, { from, below }) => (countRuns.get(wallet, from, below) ?? 0) * ACTIVITY_RUN;
+}
+
 /** Which entries of a wallet's activity are wanted. */
 export interface ActivityFilter extends IdRange {
   /** Bits of Flag.in and Flag.out, of which an entry must have one. */

@@ -9,6 +9,7 @@ import { type AdminOptions, addAdminRoutes } from './admin.ts';
 import { AdminGate } from './admin-gate.ts';
 import { loadAssets } from './assets.ts';
 import { corsLines } from './cors.ts';
+import { addOpenApiRoute, docsAssets, OPENAPI_PATH } from './docs.ts';
 import { Door } from './door.ts';
 import { addFallback } from './fallback.ts';
 import { addHealthRoutes } from './health.ts';
@@ -70,7 +71,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     nativeSymbol: options.nativeSymbol ?? 'MON',
     gate: access,
     adminGate: admin && new AdminGate(admin.token),
-    assets: loadAssets(),
+    assets: new Map([...loadAssets(), ...docsAssets()]),
     replies: new Replies(log),
     cors: (req) => cors(req),
     tls: settings.tls_cert !== '',
@@ -109,6 +110,7 @@ function addRoutes(app: TemplatedApp, shared: SharedRoutes): () => void {
   addRestRoutes(app, shared);
   addRpcRoute(app, shared);
   if (streams) addWsRoutes(app, { ...shared, ...streams });
+  addOpenApiRoute(app, shared);
   const assets = addStaticRoutes(app, { ...shared, panel: admin !== undefined });
   if (admin && adminGate) addAdminRoutes(app, { ...shared, ...admin, gate: adminGate });
   addFallback(app, {
@@ -119,6 +121,7 @@ function addRoutes(app: TemplatedApp, shared: SharedRoutes): () => void {
       ['/healthz', 'GET'],
       ['/readyz', 'GET'],
       ['/status', 'GET'],
+      [OPENAPI_PATH, 'GET'],
       ...assets.map((path) => [path, 'GET'] as const),
     ]),
     needsKey: (path) => path.startsWith('/api/') || path === RPC_PATH,

@@ -2,8 +2,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-/** Folders that are served: what both pages share, the operator's panel, the explorer. */
-const FOLDERS = ['ui', 'panel', 'explorer'] as const;
+/** Folders that are served: what the pages share, the operator's panel, the explorer, the API's documentation. */
+const FOLDERS = ['ui', 'panel', 'explorer', 'docs'] as const;
 
 /** Ends of names that are served; whatever else lies in the folders stays there. */
 const SERVED = /\.(html|css|js|svg)$/;

@@ -46,6 +46,7 @@ const TYPES: Readonly<Record<string, string>> = {
 const PAGES: Readonly<Record<string, string>> = {
   'explorer/index.html': '/',
   'panel/index.html': '/admin',
+  'docs/index.html': '/docs',
 };
 
 export interface StaticRoutes {

@@ -16,6 +16,7 @@ import { type Server, type ServerSettings, startServer } from '../../src/server/
 import type { IndexStatus } from '../../src/types.ts';
 import { WireTransport } from '../../src/upstream/wire/transport.ts';
 import { createIndex, type IndexFixture } from '../support/index-fixture.ts';
+import { checkAnswer } from '../support/openapi.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
 export const TIERS: Tiers = {
@@ -44,7 +45,7 @@ export interface Serving {
   metrics: ReturnType<typeof createMetrics>;
   /** A request with the unlimited key. */
   fetch(path: string, init?: RequestInit): Promise<Response>;
-  /** The JSON of a GET that must succeed. */
+  /** The JSON of a GET that must succeed; an answer of the API must be as documented. */
   json(path: string): Promise<Record<string, unknown>>;
   post(path: string, body: string | Buffer, headers?: Record<string, string>): Promise<Response>;
 }
@@ -122,7 +123,9 @@ export async function serve(t: TestContext, options: ServingOptions = {}): Promi
       const response = await call(path);
       const text = await response.text();
       if (response.status !== 200) throw new Error(`${path}: HTTP ${response.status} ${text}`);
-      return z.record(z.string(), z.unknown()).parse(JSON.parse(text));
+      const body = z.record(z.string(), z.unknown()).parse(JSON.parse(text));
+      if (path.startsWith('/api/')) checkAnswer(path.split('?')[0] ?? '', body);
+      return body;
     },
     post: (path, body, headers) =>
       call(path, { method: 'POST', body, headers: { 'Content-Type': 'application/json', ...headers } }),

@@ -4,8 +4,9 @@ import { ReadPool } from '../../src/api/read-pool.ts';
 import { startReader } from '../../src/api/threads.ts';
 import { Snapshot } from '../../src/query/snapshot.ts';
 import { openIndexForReading } from '../../src/store/index-file.ts';
+import { checkAnswer } from './openapi.ts';
 
-/** Answers `path` below `/api/` with query values, or with a body. */
+/** Answers `path` below `/api/` with query values, or with a body. Throws when the answer is not as documented. */
 export type AskApi = (path: string, input: Record<string, unknown>) => Promise<Record<string, unknown>>;
 
 export function askApi(owner: { after(close: () => void | Promise<void>): void }, indexPath: string): AskApi {
@@ -25,6 +26,8 @@ export function askApi(owner: { after(close: () => void | Promise<void>): void }
     const head = api.head();
     if (answer === undefined || head === null) throw new Error(`nothing can be asked of ${path}`);
     const { body } = await answer(input, { head, chainDepth: 10 });
-    return JSON.parse(body);
+    const parsed: Record<string, unknown> = JSON.parse(body);
+    checkAnswer(`/api/${path}`, parsed);
+    return parsed;
   };
 }

@@ -1,0 +1,118 @@
+/** The documentation of the REST API as one page, made from its OpenAPI document. It runs no script and loads nothing from outside. */
+import type { OpenApiDocument, OpenApiOperation, OpenApiParameter } from '../api/openapi.ts';
+
+/** A complete page. Its style sheets are files beside it (static.ts). */
+export function docsPage(document: OpenApiDocument): string {
+  const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({ path, method: method.toUpperCase(), operation })),
+  );
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${text(document.info.title)}</title>
+<link rel="icon" href="ui/mark.svg" type="image/svg+xml">
+<link rel="stylesheet" href="ui/tokens.css">
+<link rel="stylesheet" href="ui/base.css">
+<link rel="stylesheet" href="docs/docs.css">
+</head>
+<body>
+<a class="skip" href="#main">Skip to the content</a>
+<div class="docs">
+<nav aria-label="Endpoints">
+<p class="brand"><img src="ui/mark.svg" alt="" width="26" height="26"> atlas-node API</p>
+<ul>
+<li><a href="#keys">Keys and limits</a></li>
+${operations.map(({ path, operation }) => `<li><a href="#${operation.operationId}"><code>${text(shortPath(path))}</code></a></li>`).join('\n')}
+</ul>
+</nav>
+<main id="main">
+<h1>${text(document.info.title)} <span class="soft">${text(document.info.version)}</span></h1>
+${document.info.description
+  .split('\n\n')
+  .map((paragraph) => `<p>${text(paragraph)}</p>`)
+  .join('\n')}
+<p>For programs: <a href="openapi.json">openapi.json</a> (OpenAPI 3.1).</p>
+${KEYS_SECTION}
+${operations.map(operationSection).join('\n')}
+</main>
+</div>
+</body>
+</html>
+`;
+}
+
+const KEYS_SECTION = `<section id="keys">
+<h2>Keys and limits</h2>
+<p>Every request carries a key: in the header <code>X-API-Key</code>, or in the parameter <code>api_key</code> where
+headers cannot be set. The same key is valid for <code>/rpc</code>, <code>/ws</code> and <code>/ws/signals</code>. Without
+a valid one the answer is 401.</p>
+<p>A key has a rate and a monthly quota. <code>RateLimit-Limit</code>, <code>RateLimit-Remaining</code> and
+<code>RateLimit-Reset</code> tell what is left; over it the answer is 429 with <code>retryAfter</code>, in seconds.</p>
+<p>Errors are <code>{"error":{"code","message","param"}}</code>. An answer to a GET may be asked for again with its
+<code>ETag</code> in <code>If-None-Match</code>: until the next block that gives 304.</p>
+</section>`;
+
+interface Documented {
+  path: string;
+  method: string;
+  operation: OpenApiOperation;
+}
+
+function operationSection({ path, method, operation }: Documented): string {
+  const { operationId, summary, parameters, requestBody, responses } = operation;
+  const answer = responses[200].content['application/json'].example;
+  const body = requestBody?.content['application/json'].example;
+  return `<section id="${text(operationId)}">
+<h2><span class="method">${method}</span> <code>${text(path)}</code></h2>
+<p>${text(summary)}.</p>
+${parameters.length > 0 ? parameterTable(parameters) : ''}
+<pre tabindex="0" aria-label="Request">${text(curl(path, parameters, body))}</pre>
+<pre tabindex="0" aria-label="Answer">${text(JSON.stringify(answer, null, 2))}</pre>
+</section>`;
+}
+
+function parameterTable(parameters: readonly OpenApiParameter[]): string {
+  const rows = parameters.map(({ name, required, description, schema }) => {
+    const range = [schema.minimum, schema.maximum].map((bound) => (bound === undefined ? '' : String(bound)));
+    const values = Array.isArray(schema.enum)
+      ? schema.enum.join(', ')
+      : rangeText(String(schema.type), range);
+    const byDefault = required ? 'required' : schema.default === undefined ? '' : String(schema.default);
+    return `<tr><th scope="row"><code>${text(name)}</code></th><td>${text(values)}</td><td>${text(byDefault)}</td><td>${text(description ?? '')}</td></tr>`;
+  });
+  return `<table>
+<thead><tr><th scope="col">Parameter</th><th scope="col">Values</th><th scope="col">Default</th><th scope="col">Meaning</th></tr></thead>
+<tbody>
+${rows.join('\n')}
+</tbody>
+</table>`;
+}
+
+/** `integer, 1 to 200` or `number, from 0`. */
+function rangeText(type: string, [from = '', to = '']: readonly string[]): string {
+  if (to !== '') return `${type}, ${from} to ${to}`;
+  return from === '' ? type : `${type}, from ${from}`;
+}
+
+function curl(path: string, parameters: readonly OpenApiParameter[], body: object | undefined): string {
+  const query = parameters
+    .filter(({ example }) => example !== undefined)
+    .map(({ name, example }) => `${name}=${example}`)
+    .join('&');
+  const key = "curl -H 'X-API-Key: YOUR_KEY'";
+  if (body === undefined) return `${key} 'http://localhost:8650${path}${query === '' ? '' : `?${query}`}'`;
+  return `${key} -H 'Content-Type: application/json' \\\n  -d '${JSON.stringify(body)}' http://localhost:8650${path}`;
+}
+
+function shortPath(path: string): string {
+  return path.slice('/api/'.length);
+}
+
+/** Text as it stands in HTML, in elements and in quoted attributes. */
+function text(plain: string): string {
+  return plain.replace(/[&<>"]/g, (character) => ESCAPES[character] ?? character);
+}
+
+const ESCAPES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };

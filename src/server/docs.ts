@@ -1,0 +1,38 @@
+/** The documentation of the REST API: /openapi.json for programs, /docs for people. Needs no key. */
+import manifest from '../../package.json' with { type: 'json' };
+import { openApiDocument } from '../api/openapi.ts';
+import { jsonAnswer } from './answer.ts';
+import { compressed } from './compress.ts';
+import { docsPage } from './docs-page.ts';
+import { type HttpMetrics, routeMeter } from './meter.ts';
+import type { Replies } from './reply.ts';
+import type { HttpRequest, TemplatedApp } from './uws.ts';
+
+const DOCUMENT = openApiDocument(manifest.version);
+
+export const OPENAPI_PATH = '/openapi.json';
+
+/** The page, as one of the files of static.ts. */
+export function docsAssets(): [name: string, content: Buffer][] {
+  return [['docs/index.html', Buffer.from(docsPage(DOCUMENT))]];
+}
+
+/** Registers the document; pages of other origins may read it. */
+export function addOpenApiRoute(
+  app: TemplatedApp,
+  { replies, cors, metrics }: { replies: Replies; cors: (req: HttpRequest) => string; metrics: HttpMetrics },
+): void {
+  const meter = routeMeter(metrics, OPENAPI_PATH);
+  const body = JSON.stringify(DOCUMENT);
+  app.get(OPENAPI_PATH, (res, req) => {
+    const began = performance.now();
+    replies.nowOrLater(
+      res,
+      () => {
+        const answer = jsonAnswer(200, body, cors(req));
+        return compressed({ ...answer, cache: 'revalidate' }, req.getHeader('accept-encoding'));
+      },
+      (status) => meter(status, began),
+    );
+  });
+}

@@ -1,0 +1,95 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Validator } from '@seriousme/openapi-schema-validator';
+import { ENDPOINTS } from '../../src/api/endpoints.ts';
+import { serve } from '../server/serving.ts';
+import { address } from '../support/index-fixture.ts';
+import { checkAnswer, document } from '../support/openapi.ts';
+
+test('the document is valid OpenAPI 3.1', async () => {
+  const validator = new Validator();
+  const { valid, errors } = await validator.validate(JSON.parse(JSON.stringify(document)));
+  assert.equal(valid, true, JSON.stringify(errors));
+  assert.equal(validator.version, '3.1');
+});
+
+test('a document with a mistake would not be valid', async () => {
+  const { valid } = await new Validator().validate({ ...structuredClone(document), info: { title: 'x' } });
+  assert.equal(valid, false);
+});
+
+test('every endpoint of the specification is in it, under the method and with the parameters it has', () => {
+  const described = Object.entries(document.paths).map(([path, methods]) => {
+    const [method = '', operation] = Object.entries(methods)[0] ?? [];
+    const parameters = operation?.parameters.map(({ name, required }) => (required ? `${name}!` : name));
+    return `${method} ${path} ${parameters?.join(' ')}`.trim();
+  });
+  assert.deepEqual(described.sort(), [
+    'get /api/address_transfers address! direction limit cursor before_block after_block include_internal',
+    'get /api/coordinated_wallets address! limit',
+    'get /api/funding_chain address! depth',
+    'get /api/funding_recipients address! blocks limit',
+    'get /api/latest_native_in address!',
+    'get /api/recent_token_transfers_out address! blocks limit',
+    'get /api/token_first_buyers token! limit',
+    'get /api/token_holders token! limit',
+    'get /api/token_stats token!',
+    'get /api/wallet_counterparties address! limit',
+    'get /api/wallet_funding_source address!',
+    'get /api/wallet_label address!',
+    'get /api/wallet_summary address!',
+    'get /api/whale_transfers min_mon blocks limit',
+    'post /api/wallets/batch',
+  ]);
+});
+
+test('limits and defaults are those of the contract', () => {
+  const limits = Object.entries(document.paths).flatMap(([path, { get }]) =>
+    (get?.parameters ?? [])
+      .filter(({ name }) => name === 'limit' || name === 'blocks' || name === 'depth')
+      .map(
+        ({ name, schema }) =>
+          `${path.slice(5)} ${name} ${schema.default} ${schema.minimum}..${schema.maximum}`,
+      ),
+  );
+  assert.deepEqual(limits.sort(), [
+    'address_transfers limit 100 1..500',
+    'coordinated_wallets limit 50 1..200',
+    'funding_chain depth undefined 1..10',
+    'funding_recipients blocks 10000 1..1000000',
+    'funding_recipients limit 100 1..200',
+    'recent_token_transfers_out blocks 10000 1..1000000',
+    'recent_token_transfers_out limit 50 1..200',
+    'token_first_buyers limit 20 1..200',
+    'token_holders limit 50 1..200',
+    'wallet_counterparties limit 50 1..200',
+    'whale_transfers blocks 10000 1..1000000',
+    'whale_transfers limit 50 1..200',
+  ]);
+});
+
+test('the example of each endpoint is a request it takes and an answer it could give', async (t) => {
+  const { index, fetch, post } = await serve(t);
+  index.append([{ a: [{ from: 'bob', to: 'alice' }] }]);
+  for (const { method, path, example } of ENDPOINTS) {
+    checkAnswer(path, { ...example.response, historicalCoverageStartBlock: 1 });
+    const query = Object.entries(example.params)
+      .map(([name, value]) => `${name}=${value}`)
+      .join('&');
+    const response =
+      method === 'GET' ? await fetch(`${path}?${query}`) : await post(path, JSON.stringify(example.params));
+    assert.equal(response.status, 200, path);
+    checkAnswer(path, await response.json());
+  }
+});
+
+test('an answer with a field missing, added or of another type is not as documented', async (t) => {
+  const { index, json } = await serve(t);
+  index.append([{ a: [{ from: 'bob', to: 'alice' }] }]);
+  const answer = await json(`/api/wallet_summary?address=${address('alice')}`);
+  const { txCount: _, ...shorter } = answer;
+  assert.throws(() => checkAnswer('/api/wallet_summary', shorter), /txCount/);
+  assert.throws(() => checkAnswer('/api/wallet_summary', { ...answer, more: 1 }), /additional properties/);
+  assert.throws(() => checkAnswer('/api/wallet_summary', { ...answer, txCount: '1' }), /integer/);
+  assert.throws(() => checkAnswer('/api/wallet_summary', { ...answer, lastActivity: '2026' }), /format/);
+});
