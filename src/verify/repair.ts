@@ -19,7 +19,7 @@ import { indexedHash } from './snapshot.ts';
 const BLOCKS_PER_READ = 16;
 
 /** Tries to read a part of the range before the node is given up. */
-const READ_TRIES = 6;
+const READ_TRIES = 5;
 
 /** Ranges fetched ahead while indexing again. */
 const PIPELINE_DEPTH = 8;
@@ -126,7 +126,7 @@ async function readPatiently({ client, signal }: RepairOptions, rules: LoadRules
         throw new FatalError(`blocks ${from} to ${to} cannot be had from the node: ${error.message}`, {
           cause: error,
         });
-      await pause(backoffMs(attempt, 100, 2_000), signal);
+      await pause(backoffMs(attempt, 100, 1_000), signal);
     }
   }
 }

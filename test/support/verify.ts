@@ -1,6 +1,7 @@
 /** Verifying an index file against a node in tests. */
 import { RpcClient } from '../../src/upstream/client.ts';
 import { probe } from '../../src/upstream/probe.ts';
+import { type Repaired, repairRange } from '../../src/verify/repair.ts';
 import type { VerifyReport } from '../../src/verify/report.ts';
 import { verifyIndex } from '../../src/verify/verify.ts';
 import { randomSource } from './random-chain.ts';
@@ -14,11 +15,33 @@ export interface VerifyTestOptions {
   seed?: number;
 }
 
+async function withClient<T>(url: string, work: (client: RpcClient) => Promise<T>): Promise<T> {
+  const client = new RpcClient({ url, timeoutMs: 5_000, maxSockets: 8, maxBatch: 50 });
+  return work(client).finally(() => client.close());
+}
+
+/** Repairs as the command does. */
+export function repairFile(path: string, http: string, from: number, to: number): Promise<Repaired> {
+  return withClient(http, async (client) =>
+    repairRange({
+      path,
+      client,
+      capabilities: await probe(client, { traces: true, head: 'latest' }),
+      wrappedNative: [],
+      from,
+      to,
+      cacheMb: 8,
+      batchTransfers: 5_000,
+      signal: new AbortController().signal,
+      onProgress: () => undefined,
+    }),
+  );
+}
+
 /** Verifies with a sample that small test chains fit into whole. */
-export async function verifyFile(options: VerifyTestOptions): Promise<VerifyReport> {
-  const client = new RpcClient({ url: options.http, timeoutMs: 5_000, maxSockets: 8, maxBatch: 50 });
-  try {
-    return await verifyIndex({
+export function verifyFile(options: VerifyTestOptions): Promise<VerifyReport> {
+  return withClient(options.http, async (client) =>
+    verifyIndex({
       path: options.path,
       client,
       capabilities: await probe(client, { traces: options.traces ?? true, head: 'latest' }),
@@ -27,10 +50,8 @@ export async function verifyFile(options: VerifyTestOptions): Promise<VerifyRepo
       random: randomSource(options.seed ?? 1),
       signal: new AbortController().signal,
       onProgress: () => undefined,
-    });
-  } finally {
-    await client.close();
-  }
+    }),
+  );
 }
 
 /** Every difference as `check: text`. */

@@ -1,0 +1,172 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { join, resolve } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { promisify } from 'node:util';
+import { generateChain } from '../../src/bench/chain/generate.ts';
+import { IndexWriter } from '../../src/store/index-writer.ts';
+import { dumpIndex } from '../support/dump.ts';
+import { startIndexer } from '../support/indexer.ts';
+import type { NodeCall } from '../support/misbehaving-node.ts';
+import { startMisbehavingNode } from '../support/misbehaving-node.ts';
+import { startOddChain } from '../support/odd-tokens.ts';
+import { startNode } from '../support/replay.ts';
+import { tempDir } from '../support/temp-dir.ts';
+import { differencesOf, repairFile, verifyFile } from '../support/verify.ts';
+
+const CLI = resolve(import.meta.dirname, '../../src/cli.ts');
+const HEAD = 40;
+
+/** Runs `atlas-node verify` as its own process. */
+async function verifyCommand(
+  dir: string,
+  url: string,
+  ...more: string[]
+): Promise<{ code: number; stdout: string; stderr: string }> {
+  const args = [
+    '--disable-warning=ExperimentalWarning',
+    CLI,
+    'verify',
+    '--data-dir',
+    dir,
+    '--node-http',
+    url,
+    ...more,
+  ];
+  try {
+    return { code: 0, ...(await promisify(execFile)(process.execPath, args)) };
+  } catch (error) {
+    const { code, stdout, stderr } = error as { code: number; stdout: string; stderr: string };
+    return { code, stdout, stderr };
+  }
+}
+
+async function indexAll(url: string, dir: string, head = HEAD): Promise<string> {
+  const indexer = startIndexer({ http: url, dir, index: { startBlock: 1 } });
+  await indexer.reaches(head);
+  await indexer.client.stop();
+  return indexer.path;
+}
+
+/** A node that leaves out the last log of each receipt that has some, in blocks 12 to 15. */
+async function forgetfulNode(t: TestContext, upstream: string): Promise<string> {
+  const node = await startMisbehavingNode({ upstream });
+  t.after(() => node.close());
+  const isAbout = ({ method, params }: NodeCall): boolean =>
+    method === 'eth_getBlockReceipts' && Number(params[0]) >= 12 && Number(params[0]) <= 15;
+  node.misbehave({
+    replace: (method, params, result) => {
+      if (!isAbout({ method, params: [...params] })) return result;
+      return (result as { logs: unknown[] }[]).map((receipt) => ({
+        ...receipt,
+        logs: receipt.logs.slice(0, -1),
+      }));
+    },
+  });
+  return node.url;
+}
+
+test('an index made from wrong receipts is found out, and repaired to what a fresh one holds', async (t) => {
+  const chain = [...generateChain({ seed: 41, blocks: HEAD, txPerBlock: 30 }).blocks];
+  const node = await startNode(t, { chain });
+  const dir = tempDir(t);
+  const path = await indexAll(await forgetfulNode(t, node.url), dir);
+  const fresh = dumpIndex(await indexAll(node.url, tempDir(t)));
+  assert.notDeepEqual(dumpIndex(path), fresh);
+
+  const found = await verifyCommand(dir, node.url);
+  assert.equal(found.code, 1);
+  assert.match(
+    found.stdout,
+    /DIFFERENCE \(transfers\): transfer \d+ of block 12 is .* in the index and erc\w+ .* on the node/,
+  );
+  assert.match(found.stdout, /"atlas-node verify --repair 12\.\.15" reads those blocks again/);
+  assert.match(found.stderr, /^atlas-node: the index differs in [4-9] places, named above\n$/);
+
+  assert.deepEqual((await repairFile(path, node.url, 1, 11)).replacedFrom, null);
+  assert.notDeepEqual(dumpIndex(path), fresh);
+  const repaired = await verifyCommand(dir, node.url, '--repair', '10..15');
+  assert.equal(repaired.code, 0, repaired.stderr);
+  assert.match(repaired.stdout, /differed: transfer \d+ of block 12/);
+  assert.match(repaired.stdout, /blocks 12 to 40 were indexed again; the last one is 0x/);
+  assert.deepEqual(dumpIndex(path), fresh);
+
+  const json = await verifyCommand(dir, node.url, '--json', '--sample', '50');
+  assert.equal(json.code, 0, json.stderr);
+  assert.equal((JSON.parse(json.stdout) as { differences: number }).differences, 0);
+});
+
+test('a missing transfer is laid to the index and not to the token whose balance it was', async (t) => {
+  const chain = await startOddChain(t);
+  const token = await chain.deploy('PlainToken');
+  await chain.mint(token, 0, 1_000);
+  await chain.transfer(token, 0, 1, 400);
+  const wrong = await chain.head();
+  await chain.transfer(token, 1, 2, 100);
+  const forgetful = await startMisbehavingNode({ upstream: chain.anvil.url });
+  t.after(() => forgetful.close());
+  forgetful.misbehave({
+    replace: (method, params, result) =>
+      method === 'eth_getBlockReceipts' && Number(params[0]) === wrong
+        ? (result as object[]).map((receipt) => ({ ...receipt, logs: [] }))
+        : result,
+  });
+  const indexer = startIndexer({ http: forgetful.url, dir: tempDir(t), index: { startBlock: 0 } });
+  await indexer.reaches(wrong + 1);
+  await indexer.client.stop();
+  const report = await verifyFile({ path: indexer.path, http: chain.anvil.url });
+  const balances = differencesOf(report).filter((text) => text.startsWith('balances'));
+  assert.match(
+    balances[0] ?? '',
+    new RegExp(`^balances: ${token}: .*: transfer 1 of block ${wrong} is missing in the index`),
+  );
+  assert.equal(report.tokens.find((verdict) => verdict.token === token)?.quality, null);
+});
+
+test('a repair follows the chain that the node has now, also where finalized blocks changed', async (t) => {
+  const chain = [...generateChain({ seed: 42, blocks: HEAD, txPerBlock: 20 }).blocks];
+  const node = await startNode(t, { chain });
+  const dir = tempDir(t);
+  const path = await indexAll(node.url, dir);
+  node.fork(30);
+  await assert.rejects(
+    repairFile(path, node.url, 35, 40),
+    /block 35 of the node follows 0x\w+, but block 34 is 0x\w+ in the index: begin the repair at a lower block/,
+  );
+  const { replacedFrom, head, differing } = await repairFile(path, node.url, 25, 40);
+  assert.equal(replacedFrom, 30);
+  assert.equal(head.number, 40);
+  assert.match(differing[0] ?? '', /block 30 is 0x\w+ in the index and 0x\w+ on the node/);
+  assert.deepEqual(dumpIndex(path), dumpIndex(await indexAll(node.url, tempDir(t))));
+});
+
+test('a repair is refused outside the index, beside a running writer, and when the node has not the range', async (t) => {
+  const chain = [...generateChain({ seed: 43, blocks: HEAD, txPerBlock: 5 }).blocks];
+  const node = await startNode(t, { chain });
+  const dir = tempDir(t);
+  const path = await indexAll(node.url, dir);
+  const dump = dumpIndex(path);
+  await assert.rejects(
+    repairFile(path, node.url, 30, 41),
+    /the index holds blocks 1 to 40: blocks 30 to 41 are not within/,
+  );
+  const writer = new IndexWriter(path, { cacheMb: 8 });
+  await assert.rejects(repairFile(path, node.url, 3, 4), /another atlas-node is writing .*stop it first/);
+  writer.close();
+  node.setHead(20);
+  await assert.rejects(repairFile(path, node.url, 30, 31), /blocks 30 to 31 cannot be had from the node/);
+  await assert.rejects(repairFile(join(dir, 'none.db'), node.url, 1, 2), /cannot open .*none\.db/);
+  assert.deepEqual(dumpIndex(path), dump, 'nothing was changed');
+});
+
+test('arguments that cannot be meant are bad usage', async (t) => {
+  const dir = tempDir(t);
+  for (const [args, message] of [
+    [['--repair', '9..3'], /two block numbers such as 1200\.\.1250/],
+    [['--sample', 'many'], /must be a number from 1/],
+  ] as const) {
+    const refused = await verifyCommand(dir, 'http://127.0.0.1:1', ...args);
+    assert.equal(refused.code, 2);
+    assert.match(refused.stderr, message);
+  }
+});

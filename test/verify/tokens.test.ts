@@ -1,0 +1,104 @@
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import type { Hex } from '../../src/types.ts';
+import type { VerifyReport } from '../../src/verify/report.ts';
+import { startIndexer } from '../support/indexer.ts';
+import { type OddChain, type OddToken, startOddChain } from '../support/odd-tokens.ts';
+import { tempDir } from '../support/temp-dir.ts';
+import { differencesOf, verifyFile } from '../support/verify.ts';
+
+type Tokens = Record<Exclude<OddToken, 'Spoof'>, Hex>;
+
+const NAMES = ['PlainToken', 'FeeToken', 'RebasingToken', 'SilentToken'] as const;
+
+async function deployTokens(chain: OddChain): Promise<Tokens> {
+  const tokens: Partial<Tokens> = {};
+  for (const name of NAMES) tokens[name] = await chain.deploy(name);
+  const made = tokens as Tokens;
+  for (const name of ['PlainToken', 'FeeToken', 'RebasingToken'] as const)
+    await chain.mint(made[name], 0, 1_000_000);
+  return made;
+}
+
+async function moveAll(chain: OddChain, tokens: Tokens): Promise<void> {
+  for (const name of NAMES) {
+    await chain.transfer(tokens[name], 0, 1, 1_000);
+    await chain.transfer(tokens[name], 1, 2, 300);
+  }
+  await chain.rebase(tokens.RebasingToken);
+}
+
+/** Indexes the chain as it is and verifies that. */
+async function verifyFrom(t: TestContext, chain: OddChain, startBlock: number): Promise<VerifyReport> {
+  const { url } = chain.anvil;
+  const indexer = startIndexer({ http: url, dir: tempDir(t), index: { startBlock } });
+  await indexer.reaches(await chain.head());
+  await indexer.client.stop();
+  const report = await verifyFile({ path: indexer.path, http: url });
+  assert.deepEqual(differencesOf(report), []);
+  return report;
+}
+
+/** What was said of each token, by name. */
+function said(report: VerifyReport, tokens: Record<string, Hex>): Record<string, string | null | undefined> {
+  const of = (address: Hex) => report.tokens.find(({ token }) => token === address)?.quality;
+  return Object.fromEntries(Object.entries(tokens).map(([name, address]) => [name, of(address)]));
+}
+
+test('tokens of a chain indexed from its beginning are told apart by what their contracts say', async (t) => {
+  const chain = await startOddChain(t);
+  const tokens = await deployTokens(chain);
+  const Spoof = await chain.deploy('Spoof');
+  await chain.emitTransfer(Spoof, 3, 4, 50);
+  await moveAll(chain, tokens);
+  const report = await verifyFrom(t, chain, 0);
+  assert.deepEqual(said(report, { ...tokens, Spoof }), {
+    PlainToken: 'exact',
+    FeeToken: 'unreliable',
+    RebasingToken: 'unreliable',
+    SilentToken: 'unreliable',
+    Spoof: 'unreliable',
+  });
+  const reasonOf = (token: Hex) => report.tokens.find((verdict) => verdict.token === token)?.reason ?? '';
+  assert.match(reasonOf(tokens.FeeToken), /moved by other means than transfers .* first in block \d+$/);
+  assert.match(reasonOf(Spoof), /answers no balanceOf/);
+  const compared = report.checks.find(({ name }) => name === 'native')?.compared ?? '';
+  assert.match(compared, /^what [1-9]\d* wallets gained from block \d+ to \d+$/);
+});
+
+test('of tokens older than the index only those that move silently are unreliable, the others are partial', async (t) => {
+  const chain = await startOddChain(t);
+  const tokens = await deployTokens(chain);
+  const start = (await chain.head()) + 1;
+  await moveAll(chain, tokens);
+  const young = await chain.deploy('PlainToken');
+  await chain.mint(young, 5, 70);
+  const report = await verifyFrom(t, chain, start);
+  assert.deepEqual(said(report, { ...tokens, young }), {
+    PlainToken: 'partial',
+    FeeToken: 'unreliable',
+    RebasingToken: 'unreliable',
+    SilentToken: 'partial',
+    young: 'exact',
+  });
+});
+
+test('where the node has pruned the state of the start the newest blocks decide', async (t) => {
+  const chain = await startOddChain(t, { stateBlocks: 90 });
+  const tokens = await deployTokens(chain);
+  const start = (await chain.head()) + 1;
+  await chain.mine(150);
+  await moveAll(chain, tokens);
+  const report = await verifyFrom(t, chain, start);
+  assert.deepEqual(said(report, tokens), {
+    PlainToken: 'partial',
+    FeeToken: 'unreliable',
+    RebasingToken: 'unreliable',
+    SilentToken: 'partial',
+  });
+  const reason = report.tokens.find(({ token }) => token === tokens.PlainToken)?.reason ?? '';
+  assert.match(
+    reason,
+    new RegExp(`as it was at block ${(await chain.head()) - 64}: history before block ${start}`),
+  );
+});
