@@ -76,9 +76,7 @@ ${parameters.length > 0 ? parameterTable(parameters) : ''}
 function parameterTable(parameters: readonly OpenApiParameter[]): string {
   const rows = parameters.map(({ name, required, description, schema }) => {
     const range = [schema.minimum, schema.maximum].map((bound) => (bound === undefined ? '' : String(bound)));
-    const values = Array.isArray(schema.enum)
-      ? schema.enum.join(', ')
-      : rangeText(String(schema.type), range);
+    const values = Array.isArray(schema.enum) ? schema.enum.join(', ') : rangeText(typeOf(schema), range);
     const byDefault = required ? 'required' : schema.default === undefined ? '' : String(schema.default);
     return `<tr><th scope="row"><code>${text(name)}</code></th><td>${text(values)}</td><td>${text(byDefault)}</td><td>${text(description ?? '')}</td></tr>`;
   });
@@ -88,6 +86,11 @@ function parameterTable(parameters: readonly OpenApiParameter[]): string {
 ${rows.join('\n')}
 </tbody>
 </table>`;
+}
+
+/** The only texts with a pattern are addresses. */
+function typeOf({ type, pattern }: OpenApiParameter['schema']): string {
+  return pattern === undefined ? String(type) : 'address';
 }
 
 /** `integer, 1 to 200` or `number, from 0`. */
@@ -102,8 +105,9 @@ function curl(path: string, parameters: readonly OpenApiParameter[], body: objec
     .map(({ name, example }) => `${name}=${example}`)
     .join('&');
   const key = "curl -H 'X-API-Key: YOUR_KEY'";
-  if (body === undefined) return `${key} 'http://localhost:8650${path}${query === '' ? '' : `?${query}`}'`;
-  return `${key} -H 'Content-Type: application/json' \\\n  -d '${JSON.stringify(body)}' http://localhost:8650${path}`;
+  const url = `http://localhost:8650${path}`;
+  if (body === undefined) return `${key} \\\n  '${url}${query === '' ? '' : `?${query}`}'`;
+  return `${key} -H 'Content-Type: application/json' \\\n  -d '${JSON.stringify(body)}' \\\n  ${url}`;
 }
 
 function shortPath(path: string): string {
