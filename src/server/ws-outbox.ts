@@ -5,7 +5,7 @@
 import type { Notice } from '../stream/notice.ts';
 import type { WebSocket } from './uws.ts';
 
-/** Bytes handed to the library between two looks at whether the system took them. */
+/** Bytes that are not gathered further, and that the library gets between two looks at whether the system took them. */
 const CHUNK_BYTES = 64 * 1024;
 
 type Item = { notice: Notice; id: Uint8Array } | { text: string | Buffer; bytes: number };
@@ -16,7 +16,7 @@ let waiting: Outbox[] = [];
 function flushAll(): void {
   const outboxes = waiting;
   waiting = [];
-  for (const outbox of outboxes) outbox.flush();
+  for (const outbox of outboxes) outbox.flushScheduled();
 }
 
 export class Outbox {
@@ -77,8 +77,13 @@ export class Outbox {
     this.drained = [];
   }
 
-  flush(): void {
+  flushScheduled(): void {
     this.scheduled = false;
+    this.flush();
+  }
+
+  /** Sends what waits, as far as the system takes it. */
+  flush(): void {
     let sent = 0;
     while (!this.stopped && this.unsentBytes === 0 && sent < this.queue.length) {
       sent = this.sendFrom(sent);
@@ -109,10 +114,11 @@ export class Outbox {
     if (this.stopped) return;
     this.queue.push(item);
     this.queuedBytes += bytes;
+    if (this.queuedBytes > CHUNK_BYTES && this.unsentBytes === 0) this.flush();
     if (this.backlog > this.maxBytes + this.allowance) {
       this.stop();
       this.onOverflow();
-    } else if (!this.scheduled && this.unsentBytes === 0) {
+    } else if (!this.scheduled && this.unsentBytes === 0 && this.queuedBytes > 0) {
       this.scheduled = true;
       if (waiting.length === 0) queueMicrotask(flushAll);
       waiting.push(this);

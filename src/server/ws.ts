@@ -46,7 +46,7 @@ export function addWsRoutes(app: TemplatedApp, routes: WsRoutes): void {
 }
 
 function addEndpoint(app: TemplatedApp, routes: WsRoutes, endpoint: WsEndpoint, answer: AnswerMessage): void {
-  const { hub, connections, settings, gate, metrics } = routes;
+  const { hub, connections, settings, gate, metrics, log } = routes;
   const sockets = metrics.sockets.labels(endpoint);
   const seen = (socket: WebSocket<SocketData>): Client | undefined => {
     const { client } = socket.getUserData();
@@ -65,7 +65,10 @@ function addEndpoint(app: TemplatedApp, routes: WsRoutes, endpoint: WsEndpoint, 
       const connection = new WsConnection(socket, {
         endpoint,
         maxBacklogBytes: settings.max_backlog_bytes,
-        onSlow: () => metrics.slowConsumers.inc(),
+        onSlow() {
+          metrics.slowConsumers.inc();
+          log.warn({ endpoint, key: socket.getUserData().key.id }, 'closed a connection that fell behind');
+        },
       });
       const session = hub.session(endpoint === '/ws' ? 'eth' : 'signals', connection);
       socket.getUserData().client = { connection, session };

@@ -41,6 +41,22 @@ export class ChainReader {
     }
   }
 
+  /** The `count` blocks before `head`, oldest first; fewer where the node does not have them as one chain. */
+  async before(head: ChainBlock, count: number, signal: AbortSignal): Promise<ChainBlock[]> {
+    const first = Math.max(0, head.number - count);
+    const numbers = Array.from({ length: head.number - first }, (_, i) => first + i);
+    const replies = await this.client.batch(numbers.map(blockCall), signal);
+    const chain: ChainBlock[] = [];
+    for (let i = replies.length - 1; i >= 0; i--) {
+      const reply = replies[i];
+      if (reply === undefined || 'error' in reply || reply.result === null) break;
+      const block = this.read(reply.result, numbers[i] ?? 0);
+      if (block.hash !== (chain[0] ?? head).parentHash) break;
+      chain.unshift(block);
+    }
+    return chain;
+  }
+
   private read(value: unknown, asked: 'latest' | number): ChainBlock {
     const block = fetchedBlock(value, 'eth_getBlockByNumber', this.members);
     if (asked !== 'latest' && block.number !== asked) {

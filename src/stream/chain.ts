@@ -26,7 +26,7 @@ export interface ChainOptions {
 
 /** Blocks kept: more than any chain reorganises, and over a minute of the fastest. */
 export const MAX_BLOCKS = 256;
-/** Blocks loaded at the start, so that a reorg right after it finds its fork. */
+/** Blocks before the head that are loaded at the start, so that a reorg right after it finds its fork. */
 const FIRST_BLOCKS = 32;
 /** Announced heads that may wait; what is dropped beyond is fetched. */
 const MAX_ANNOUNCED = 64;
@@ -136,15 +136,9 @@ export class Chain {
     void this.run(signal);
   }
 
-  /** The head and the blocks before it, as far back as they are one chain. */
   private async loadTip(signal: AbortSignal): Promise<void> {
     const head = await this.reader.block('latest', signal);
-    const first = Math.max(0, head.number - FIRST_BLOCKS + 1);
-    const chain: ChainBlock[] = [];
-    for await (const block of this.reader.range(first, head.number - 1, signal)) chain.push(block);
-    chain.push(head);
-    const broken = chain.findLastIndex((block, i) => i > 0 && block.parentHash !== chain[i - 1]?.hash);
-    this.blocks = chain.slice(Math.max(0, broken));
+    this.blocks = [...(await this.reader.before(head, FIRST_BLOCKS, signal)), head];
   }
 
   private hear(value: unknown, signal: AbortSignal): void {

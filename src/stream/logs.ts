@@ -2,6 +2,7 @@
  * `logs`: the logs of every block in order, fetched once per block for all subscribers. On a reorg those of the
  * blocks that go are told again with `removed: true`, the oldest block first as geth does, then those of the new ones.
  */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { UpstreamError } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import type { RpcClient } from '../upstream/client.ts';
@@ -18,6 +19,8 @@ import type { Subscription } from './subscription.ts';
 
 /** Blocks whose logs are asked for at the same time, while a gap is caught up with. */
 const MAX_FETCHES = 8;
+/** How long one turn of the event loop is held, milliseconds. */
+const TURN_MS = 4;
 /** Text of delivered logs that is kept so that they can be taken back, bytes. */
 const MAX_DELIVERED_BYTES = 16 * 2 ** 20;
 
@@ -129,7 +132,7 @@ export class Logs implements ChainListener {
     const { block, turn } = event;
     try {
       const logs = await this.fetch(event);
-      if (logs !== null && !block.orphaned) this.push(block, turn, logs);
+      if (logs !== null && !block.orphaned) await this.push(block, turn, logs);
     } catch (error) {
       if (!(error instanceof UpstreamError)) throw error;
       this.log.error({ err: error, block: block.number }, 'the logs of a block cannot be had');
@@ -137,12 +140,20 @@ export class Logs implements ChainListener {
     }
   }
 
-  private push(block: ChainBlock, turn: number, logs: readonly BlockLog[]): void {
-    const pushed = logs.filter((log) => this.tell(log, log.json, block.number, turn));
-    if (pushed.length === 0) return;
-    const bytes = pushed.reduce((sum, { json }) => sum + json.length, 0);
-    this.delivered.set(block.hash, { turn, logs: pushed, bytes });
-    this.deliveredBytes += bytes;
+  private async push(block: ChainBlock, turn: number, logs: readonly BlockLog[]): Promise<void> {
+    const delivered: Delivered = { turn, logs: [], bytes: 0 };
+    this.delivered.set(block.hash, delivered);
+    let deadline = performance.now() + TURN_MS;
+    for (const log of logs) {
+      if (!this.tell(log, log.json, block.number, turn)) continue;
+      delivered.logs?.push(log);
+      delivered.bytes += log.json.length;
+      this.deliveredBytes += log.json.length;
+      if (performance.now() < deadline) continue;
+      await nextTurn();
+      deadline = performance.now() + TURN_MS;
+    }
+    if (delivered.bytes === 0) this.delivered.delete(block.hash);
     this.forget();
   }
 

@@ -115,15 +115,18 @@ export class StreamClient {
     } catch {
       return;
     }
-    const { id, params } = message as { id?: unknown; params?: { subscription: string; result: unknown } };
-    if (params !== undefined) {
-      if (!this.received.has(params.subscription)) throw new Error('a notification came before its reply');
-      this.resultsOf(params.subscription).push(params.result);
-      return;
-    }
+    const { params } = message as { params?: { subscription: string; result: unknown } };
+    if (params === undefined) return [message].flat().forEach((answer) => this.onAnswer(answer));
+    const results = this.received.get(params.subscription);
+    if (results === undefined) throw new Error('a notification came before its reply');
+    results.push(params.result);
+  }
+
+  private onAnswer(answer: Json): void {
+    const { id, result } = answer;
+    if (typeof result === 'string') this.resultsOf(result);
     if (typeof id !== 'number') return;
-    if (typeof message.result === 'string') this.resultsOf(message.result);
-    this.answers.get(id)?.(message);
+    this.answers.get(id)?.(answer);
     this.answers.delete(id);
   }
 }

@@ -7,8 +7,9 @@ import type { GeneratedBlock } from '../../src/bench/chain/block.ts';
 import { Prng } from '../../src/bench/chain/prng.ts';
 import type { ReplayNode } from '../../src/bench/replay/controls.ts';
 import { openIndexForReading } from '../../src/store/index-file.ts';
+import type { Db } from '../../src/store/open.ts';
 import { startTestDaemon, type TestDaemon } from '../support/daemon.ts';
-import { startGeneratedNode, suiteOwner } from '../support/replay.ts';
+import { resultOf, startGeneratedNode, suiteOwner } from '../support/replay.ts';
 import { waitFor } from '../support/wait.ts';
 import { type Received, StreamClient } from './client.ts';
 import { asRecord, remaining, type StreamedTransfer, transfersOf } from './record.ts';
@@ -26,11 +27,12 @@ suite('transfers', () => {
   let served: TestDaemon;
   let blocks: GeneratedBlock[];
   let wallets: string[];
+  let db: Db;
   /** The one with the most transfers. */
   let token: string;
 
   before(async () => {
-    const chain = { blocks: 1_200, txPerBlock: 10, startBlock: 1, wallets: 40 };
+    const chain = { blocks: 1_200, txPerBlock: 10, startBlock: 1, wallets: 40, tokens: 12 };
     const generated = await startGeneratedNode(owner, chain, { head: 100 });
     ({ node, blocks } = generated);
     served = await startTestDaemon(owner, {
@@ -38,12 +40,18 @@ suite('transfers', () => {
       env: { ATLAS_STREAM__MAX_CONNECTIONS_PER_KEY: '1000', ATLAS_STREAM__MAX_SUBSCRIPTIONS: '1000' },
     });
     await served.reaches(100);
+    db = openIndexForReading(join(served.dataDir, 'index.db'));
+    owner.after(() => void db.close());
     token = generated.expected.tokens.sort((a, b) => b.transferRows - a.transferRows)[0]!.token;
     wallets = generated.expected.wallets.map(({ address }) => address).filter((address) => address !== ZERO);
   });
 
   const open = (path?: string) => StreamClient.open(owner, served.url, served.key, path);
-  const caughtUp = () => served.reaches(node.stats().head);
+  /** Waits until the last block of the index is the node's. */
+  const caughtUp = async () => {
+    const { hash } = await resultOf<{ hash: string }>(node.url, 'eth_getBlockByNumber', 'latest', false);
+    await waitFor(() => lastHash(db) === hash, { what: `block ${hash} in the index`, everyMs: 5 });
+  };
 
   test('what is committed is told to its wallets as REST shows it, and REST shows it already', async () => {
     const client = await open();
@@ -125,11 +133,13 @@ suite('transfers', () => {
     const client = await open();
     let done = false;
     const mining = (async () => {
-      for (let round = 0; round < 150; round++) {
+      for (let round = 0; round < 80; round++) {
         node.mine(1 + prng.below(4));
-        if (round % 10 === 9) {
+        if (round % 8 === 5) {
           await caughtUp();
-          node.fork(node.stats().head - prng.below(4));
+          const replaced = node.fork(node.stats().head - prng.below(4));
+          await caughtUp();
+          node.fork(replaced[0]!.number, replaced); // the branch from before comes back, and with it the rest of the chain
         }
         await sleep(prng.below(12));
       }
@@ -172,7 +182,10 @@ suite('transfers', () => {
     const funded = await client.signals<Signal>({ events: ['wallet_funded'], fromBlock: 1 });
     await caughtUp();
     node.mine(5);
-    node.fork(node.stats().head - 1);
+    await caughtUp();
+    const replaced = node.fork(node.stats().head - 1);
+    await caughtUp();
+    node.fork(replaced[0]!.number, replaced);
     node.mine(10);
     await caughtUp();
     const expected = (
@@ -204,7 +217,7 @@ suite('transfers', () => {
     const known = await indexedBlock(served);
     node.mine(40);
     await caughtUp();
-    const expected = purchases(served, token);
+    const expected = purchases(db, token);
     await waitFor(() => remaining(replayed.results).length >= expected.length, {
       what: 'purchases of a token',
     });
@@ -230,20 +243,19 @@ function isEvent({ amount }: { amount: string }): boolean {
 }
 
 /** What the index itself says: the receivers of a token, oldest first. */
-function purchases({ dataDir }: TestDaemon, token: string): { id: number; wallet: string }[] {
-  const db = openIndexForReading(join(dataDir, 'index.db'));
-  try {
-    return db
-      .prepare<[Buffer], { id: number; wallet: string }>(
-        `SELECT t.id, '0x' || lower(hex(w.address)) AS wallet FROM transfers t JOIN wallets w ON w.id = t.receiver
+function purchases(db: Db, token: string): { id: number; wallet: string }[] {
+  return db
+    .prepare<[Buffer], { id: number; wallet: string }>(
+      `SELECT t.id, '0x' || lower(hex(w.address)) AS wallet FROM transfers t JOIN wallets w ON w.id = t.receiver
           JOIN tokens k ON k.id = t.token JOIN wallets c ON c.id = k.wallet
         WHERE c.address = ? AND t.receiver <> t.sender AND t.receiver <> 0 AND (t.kind = 3 OR length(t.amount) > 0)
         ORDER BY t.id`,
-      )
-      .all(Buffer.from(token.slice(2), 'hex'));
-  } finally {
-    db.close();
-  }
+    )
+    .all(Buffer.from(token.slice(2), 'hex'));
+}
+
+function lastHash(db: Db): unknown {
+  return db.prepare("SELECT '0x' || lower(hex(hash)) FROM blocks ORDER BY number DESC LIMIT 1").pluck().get();
 }
 
 /** The last block that REST shows. */
