@@ -88,7 +88,7 @@ export async function startDaemon(config: Config, deps: DaemonDeps): Promise<Dae
     followFiles(metrics, indexPath);
     const metricsAddress = parseListen(config.metrics.listen);
     if (metricsAddress !== undefined) {
-      const listener = await listenForMetrics(metricsAddress, metrics);
+      const listener = await listenForMetrics(metricsAddress, metrics, log);
       closers.push(() => listener.close());
       log.info({ url: listener.url }, 'metrics are served');
     }

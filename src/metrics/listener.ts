@@ -3,10 +3,13 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { ConfigError } from '../errors.ts';
+import type { Logger } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 
 /** More than any number of Prometheus servers that scrape one daemon. */
 const MAX_CONNECTIONS = 32;
+
+type RenderedMetrics = Pick<Metrics, 'render' | 'contentType'>;
 
 export interface MetricsListener {
   url: string;
@@ -16,13 +19,16 @@ export interface MetricsListener {
 /** Listens on host and port. Throws ConfigError, with the fields of Node's listen errors, when the address cannot be had. */
 export async function listenForMetrics(
   { host, port }: { host: string; port: number },
-  metrics: Pick<Metrics, 'render' | 'contentType'>,
+  metrics: RenderedMetrics,
+  log: Logger,
 ): Promise<MetricsListener> {
   const server = createServer((request, response) => {
-    answer(request, metrics).then(
-      (reply) => send(response, reply),
-      (error) => response.destroy(error),
-    );
+    answer(request, metrics)
+      .catch((error: unknown) => {
+        log.error({ err: error }, 'the metrics cannot be rendered');
+        return { status: 500, type: 'text/plain', body: 'the metrics cannot be rendered\n' };
+      })
+      .then((reply) => send(response, reply));
   });
   server.maxConnections = MAX_CONNECTIONS;
   server.listen({ host, port });
@@ -40,10 +46,7 @@ interface Reply {
   body: string;
 }
 
-async function answer(
-  request: IncomingMessage,
-  metrics: Pick<Metrics, 'render' | 'contentType'>,
-): Promise<Reply> {
+async function answer(request: IncomingMessage, metrics: RenderedMetrics): Promise<Reply> {
   const path = request.url?.split('?', 1)[0];
   if (path !== '/metrics') return { status: 404, type: 'text/plain', body: 'metrics are at /metrics\n' };
   if (request.method !== 'GET' && request.method !== 'HEAD') {

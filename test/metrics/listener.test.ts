@@ -3,11 +3,14 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { ConfigError } from '../../src/errors.ts';
+import type { Logger } from '../../src/log.ts';
 import { followFiles } from '../../src/metrics/files.ts';
 import { listenForMetrics } from '../../src/metrics/listener.ts';
 import { createMetrics } from '../../src/metrics.ts';
 import { startTestDaemon } from '../support/daemon.ts';
 import { tempDir } from '../support/temp-dir.ts';
+
+const SILENT: Logger = { debug() {}, info() {}, warn() {}, error() {} };
 
 function metricsOf(t: TestContext) {
   const metrics = createMetrics();
@@ -16,7 +19,7 @@ function metricsOf(t: TestContext) {
 }
 
 async function listening(t: TestContext) {
-  const listener = await listenForMetrics({ host: '127.0.0.1', port: 0 }, metricsOf(t));
+  const listener = await listenForMetrics({ host: '127.0.0.1', port: 0 }, metricsOf(t), SILENT);
   t.after(() => listener.close());
   return listener;
 }
@@ -48,8 +51,18 @@ test('nothing but metrics is there, and nothing but reading is allowed', async (
   assert.equal((await fetch(url, { method: 'HEAD' })).status, 200);
 });
 
+test('metrics that cannot be rendered are a server error and a line in the log', async (t) => {
+  const logged: string[] = [];
+  const broken = { ...metricsOf(t), render: () => Promise.reject(new Error('broken')) };
+  const log = { ...SILENT, error: (_: unknown, msg: string) => logged.push(msg) };
+  const listener = await listenForMetrics({ host: '127.0.0.1', port: 0 }, broken, log);
+  t.after(() => listener.close());
+  assert.equal((await fetch(listener.url)).status, 500);
+  assert.deepEqual(logged, ['the metrics cannot be rendered']);
+});
+
 test('closing does not wait for connections that are kept open', async (t) => {
-  const listener = await listenForMetrics({ host: '127.0.0.1', port: 0 }, metricsOf(t));
+  const listener = await listenForMetrics({ host: '127.0.0.1', port: 0 }, metricsOf(t), SILENT);
   await (await fetch(listener.url)).text();
   await listener.close();
   await assert.rejects(fetch(listener.url));
@@ -57,11 +70,14 @@ test('closing does not wait for connections that are kept open', async (t) => {
 
 test('a taken address is an error of the configuration that names the setting', async (t) => {
   const port = await takenPort(t);
-  await assert.rejects(listenForMetrics({ host: '127.0.0.1', port }, metricsOf(t)), (error: unknown) => {
-    assert.ok(error instanceof ConfigError);
-    assert.equal(error.message, `metrics.listen: cannot listen on 127.0.0.1:${port}: EADDRINUSE`);
-    return true;
-  });
+  await assert.rejects(
+    listenForMetrics({ host: '127.0.0.1', port }, metricsOf(t), SILENT),
+    (error: unknown) => {
+      assert.ok(error instanceof ConfigError);
+      assert.equal(error.message, `metrics.listen: cannot listen on 127.0.0.1:${port}: EADDRINUSE`);
+      return true;
+    },
+  );
 });
 
 test('a file that is missing has no bytes, the disk has some', async (t) => {
@@ -74,18 +90,13 @@ test('a file that is missing has no bytes, the disk has some', async (t) => {
 
 test('the daemon serves its metrics on metrics.listen and not on its own port', async (t) => {
   const found: string[] = [];
-  const log = {
-    debug() {},
-    info: (facts: Record<string, unknown>, msg: string) => {
-      if (msg === 'metrics are served') found.push(String(facts.url));
-    },
-    warn() {},
-    error() {},
+  const info: Logger['info'] = (facts, msg) => {
+    if (msg === 'metrics are served') found.push(String(facts.url));
   };
   const { daemon, url } = await startTestDaemon(t, {
     flags: { '--node-http': 'http://127.0.0.1:1' },
     env: { ATLAS_METRICS__LISTEN: '127.0.0.1:0' },
-    log,
+    log: { ...SILENT, info },
   });
   await fetch(`${url}/healthz`);
   const text = await (await fetch(found[0] ?? '')).text();
