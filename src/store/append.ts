@@ -1,38 +1,12 @@
 /** Writing blocks: rows, counters and facts of a batch in one transaction. */
 import { bytesToBigInt } from '../lib/hex.ts';
-import { isNative, Kind } from '../types.ts';
+import { type BlockBatch, isNative, Kind } from '../types.ts';
 import { Flag } from './activity.ts';
 import { Changes, type Tables } from './changes.ts';
 import type { Db, Statement } from './open.ts';
 import { ZERO_WALLET } from './schema.ts';
 import { TokenState } from './token-state.ts';
 import { WalletState } from './wallet-state.ts';
-
-/**
- * What is appended: consecutive blocks as columns. Structurally the batch of `decode/batch.ts`, whose comments
- * explain the columns; named here so that the store depends on no other folder.
- */
-export interface AppendableBlocks {
-  blockCount: number;
-  transferCount: number;
-  number: Uint32Array;
-  timestamp: Uint32Array;
-  hash: Uint8Array;
-  transferEnd: Uint32Array;
-  addressEnd: Uint32Array;
-  addresses: Uint8Array;
-  txHashes: Uint8Array;
-  kind: Uint8Array;
-  tx: Uint32Array;
-  from: Uint32Array;
-  to: Uint32Array;
-  token: Int32Array;
-  logIndex: Int32Array;
-  amountEnd: Uint32Array;
-  amounts: Uint8Array;
-  tokenNumberEnd: Uint32Array;
-  tokenNumbers: Uint8Array;
-}
 
 export class Appender {
   private readonly db: Db;
@@ -54,7 +28,7 @@ export class Appender {
   }
 
   /** Appends batches that follow the last indexed block and each other, in one transaction. */
-  append(batches: readonly AppendableBlocks[]): void {
+  append(batches: readonly BlockBatch[]): void {
     this.db
       .transaction(() => {
         const commit = new Commit(this.tables, this.insertTransfer, this.insertBlock, this.lastIds.get());
@@ -91,7 +65,7 @@ class Commit {
     this.lastToken = tables.tokens.lastId();
   }
 
-  add(batch: AppendableBlocks): void {
+  add(batch: BlockBatch): void {
     const firstNew = this.lastWallet;
     const wallets = this.resolveAddresses(batch.addresses);
     const newByAddress = countNew(wallets, firstNew);
@@ -166,7 +140,7 @@ class Commit {
   }
 
   private addTransfer(
-    batch: AppendableBlocks,
+    batch: BlockBatch,
     i: number,
     id: number,
     transactionStart: number,

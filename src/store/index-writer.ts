@@ -1,5 +1,6 @@
 /** The one writer of `index.db`. */
-import { type AppendableBlocks, Appender } from './append.ts';
+import type { BlockBatch } from '../types.ts';
+import { Appender } from './append.ts';
 import { Tables } from './changes.ts';
 import { FilePlace } from './file-place.ts';
 import { chainOf, hashAt, headOf, lockIndex, openIndexForWriting, setChain } from './index-file.ts';
@@ -70,7 +71,7 @@ export class IndexWriter {
   }
 
   /** Appends consecutive blocks that follow the head, all or none. */
-  append(batches: readonly AppendableBlocks[]): void {
+  append(batches: readonly BlockBatch[]): void {
     this.write(() => this.appender.append(batches));
   }
 

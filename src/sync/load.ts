@@ -1,8 +1,8 @@
 /** Fetching a run of blocks and decoding it: the work that loader threads do. */
-import { BatchBuilder, type BlockBatch } from '../decode/batch.ts';
+import { BatchBuilder } from '../decode/batch.ts';
 import { type BlockParts, type DecodeRules, decodeBlock, needsTraces } from '../decode/block.ts';
 import { UpstreamError } from '../errors.ts';
-import type { Capabilities, Hex } from '../types.ts';
+import type { BlockBatch, Capabilities, Hex } from '../types.ts';
 import type { RpcCall, RpcClient, RpcReply } from '../upstream/client.ts';
 import {
   blockCall,

@@ -1,5 +1,5 @@
 /** Fetching ahead while blocks are stored: ranges in flight, handed out in order. */
-import type { BlockBatch } from '../decode/batch.ts';
+import type { BlockBatch } from '../types.ts';
 
 /** Loads blocks `from..to`, both included. */
 export type LoadRange = (from: number, to: number, signal: AbortSignal) => Promise<BlockBatch>;

@@ -2,11 +2,11 @@
  * Following the chain. One generator yields what has to be stored, in order; storing is the consumer's job, and the
  * next step begins only when the consumer asks for it, so `local` always shows everything yielded before.
  */
-import type { BlockBatch } from '../decode/batch.ts';
+
 import { StorageError, UpstreamError } from '../errors.ts';
 import { backoffMs, pause } from '../lib/backoff.ts';
 import { bytesToHex } from '../lib/hex.ts';
-import type { BlockRef, Capabilities, Hex } from '../types.ts';
+import type { BlockBatch, BlockRef, Capabilities, Hex } from '../types.ts';
 import { forkPoint } from './fork.ts';
 import type { Pipeline } from './pipeline.ts';
 

@@ -1,5 +1,5 @@
 /** The writer thread's work from opening the index to closing it. */
-import type { BlockBatch } from '../decode/batch.ts';
+
 import { FatalError, type StorageError, UpstreamError } from '../errors.ts';
 import { backoffMs, pause } from '../lib/backoff.ts';
 import { bytesToHex } from '../lib/hex.ts';
@@ -9,15 +9,15 @@ import { loadRules } from '../sync/load-rules.ts';
 import { Pipeline } from '../sync/pipeline.ts';
 import { oldestAvailable } from '../sync/start.ts';
 import { type SyncEvent, sync } from '../sync/sync.ts';
-import type { BlockRef, Capabilities } from '../types.ts';
+import type { BlockBatch, BlockRef, Capabilities } from '../types.ts';
 import { RpcClient } from '../upstream/client.ts';
 import { isBusy } from '../upstream/faults.ts';
 import { header } from '../upstream/methods.ts';
 import { probe } from '../upstream/probe.ts';
+import { startBackground } from './background.ts';
 import { CallRecorder } from './calls.ts';
 import { HeadWatch } from './heads.ts';
 import { LoaderPool } from './loader-pool.ts';
-import { readMetadata } from './metadata.ts';
 import { Progress } from './progress.ts';
 import type { FromWriter, WriterOptions } from './protocol.ts';
 import { untilStored } from './storage.ts';
@@ -87,7 +87,17 @@ async function follow(options: WriterOptions, parts: Parts, signal: AbortSignal)
     depth: PIPELINE_DEPTH,
     batchTransfers: options.index.batchTransfers,
   });
-  const background = startBackground(options, parts, signal);
+  const background = startBackground(
+    options,
+    {
+      store,
+      calls: parts.calls,
+      startBlock,
+      wrappedNative: rules.wrappedNative,
+      isFollowing: () => progress.status.phase === 'following',
+    },
+    signal,
+  );
   try {
     const events = sync(
       {
@@ -118,34 +128,6 @@ async function follow(options: WriterOptions, parts: Parts, signal: AbortSignal)
     await pool?.close();
     await background.end();
   }
-}
-
-/** Sockets and bytes of an answer for reading what token contracts say of themselves. */
-const METADATA_SOCKETS = 1;
-const METADATA_BYTES = 8 * 2 ** 20;
-
-/** What runs beside the following of the chain. Its signal aborts with the writer's, and when it fails: `end` then rejects. */
-function startBackground({ node }: WriterOptions, { store, calls }: Parts, signal: AbortSignal) {
-  const over = new AbortController();
-  const client = new RpcClient({
-    url: node.http,
-    timeoutMs: node.timeoutMs,
-    maxSockets: METADATA_SOCKETS,
-    maxBatch: node.batch,
-    maxResponseBytes: METADATA_BYTES,
-    onCall: calls.record,
-  });
-  const both = AbortSignal.any([signal, over.signal]);
-  const work = readMetadata(store, client, both).finally(() => over.abort());
-  work.catch(() => undefined); // `end` tells
-  return {
-    signal: both,
-    async end() {
-      over.abort();
-      await client.close();
-      await work;
-    },
-  };
 }
 
 /** Ranges fetched ahead. While a large commit blocks the writer the loaders work on, so there must be enough to do. */

@@ -1,8 +1,8 @@
 /** Loader threads as one function that loads a range. */
 import type { Worker } from 'node:worker_threads';
-import type { BlockBatch } from '../decode/batch.ts';
 import { UpstreamError } from '../errors.ts';
 import type { LoadRange } from '../sync/pipeline.ts';
+import type { BlockBatch } from '../types.ts';
 import type { CallRecorder } from './calls.ts';
 import type { FromLoader, LoaderOptions, ToLoader } from './protocol.ts';
 import { startThread } from './worker.ts';

@@ -1,6 +1,5 @@
 /** What the writer reports about itself: the status for people and the work done since the last report. */
-import type { BlockBatch } from '../decode/batch.ts';
-import type { BlockRef, Capabilities, IndexStatus } from '../types.ts';
+import type { BlockBatch, BlockRef, Capabilities, IndexStatus } from '../types.ts';
 import type { WriterWork } from './protocol.ts';
 
 /** Rates are over this many milliseconds. */

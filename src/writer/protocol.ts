@@ -1,8 +1,8 @@
 /** What the serving thread and the writer thread say to each other, and the writer and its loaders. No rows pass here. */
-import type { BlockBatch } from '../decode/batch.ts';
+
 import type { UpstreamFailure } from '../errors.ts';
 import type { LoadRules } from '../sync/load.ts';
-import type { IndexStatus, Watermark } from '../types.ts';
+import type { BlockBatch, IndexStatus, Watermark } from '../types.ts';
 
 /** Everything the writer needs, fixed for its life. */
 export interface WriterOptions {

@@ -1,8 +1,9 @@
 /** Turning batches back into readable rows, and building node answers by hand, for the decode tests. */
-import type { BlockBatch } from '../../src/decode/batch.ts';
+
 import { BatchBuilder } from '../../src/decode/batch.ts';
 import { type BlockParts, type DecodeRules, decodeBlock } from '../../src/decode/block.ts';
 import { bytesToBigInt, bytesToHex } from '../../src/lib/hex.ts';
+import type { BlockBatch } from '../../src/types.ts';
 import { KIND_NAMES, Kind } from '../../src/types.ts';
 
 export interface Row {

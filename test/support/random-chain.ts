@@ -1,6 +1,7 @@
 /** Small random chains for property tests: few wallets and tokens, so that every counter, run and fact is hit often. */
 import { createHash } from 'node:crypto';
-import { BatchBuilder, type BlockBatch } from '../../src/decode/batch.ts';
+import { BatchBuilder } from '../../src/decode/batch.ts';
+import type { BlockBatch } from '../../src/types.ts';
 import { Kind } from '../../src/types.ts';
 
 export interface PlainTransfer {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { BlockBatch } from '../../src/decode/batch.ts';
 import { UpstreamError } from '../../src/errors.ts';
 import { Pipeline } from '../../src/sync/pipeline.ts';
+import type { BlockBatch } from '../../src/types.ts';
 import { randomBlocks, toBatch } from '../support/random-chain.ts';
 
 const ROOT = `0x${'00'.repeat(32)}`;
