@@ -3,8 +3,7 @@
 import { bytesToBigInt, bytesToHex } from '../lib/hex.ts';
 import type { Db } from '../store/open.ts';
 import { type LoadRules, loadBlocks } from '../sync/load.ts';
-import type { BlockBatch } from '../types.ts';
-import { KIND_NAMES, Kind } from '../types.ts';
+import { type BlockBatch, KIND_NAMES, Kind } from '../types.ts';
 import type { RpcClient } from '../upstream/client.ts';
 import { atOneCommit, tipOf } from './snapshot.ts';
 
