@@ -1,5 +1,6 @@
 /** Pieces that answer schemas are made of: the forms of values, as CONTRACT has them and as the OpenAPI document shows them. */
 import { z } from 'zod';
+import { QUALITY_NAMES } from '../store/quality.ts';
 import { KIND_NAMES } from '../types.ts';
 
 /** An address, in lower case. */
@@ -59,4 +60,14 @@ export function sourceField() {
   return z
     .enum(['direct', 'internal'])
     .describe('direct: a transaction with value; internal: a call within one');
+}
+
+/** How far balances summed from transfers are those of the contract. */
+export function qualityField() {
+  return z
+    .enum(QUALITY_NAMES)
+    .nullable()
+    .describe(
+      'exact: they equal what the contract says, as far as it was asked; partial: history before the start of the index is missing; unreliable: balances move without transfers (rebasing, fee on transfer); null: not examined yet',
+    );
 }

@@ -3,9 +3,10 @@ import { z } from 'zod';
 import { topHoldings } from '../query/holders.ts';
 import { tokenFacts } from '../query/tokens.ts';
 import { walletsById } from '../query/wallets.ts';
+import { qualityReader } from '../store/quality.ts';
 import { endpoint } from './endpoint.ts';
 import { example } from './examples.ts';
-import { addressField, countField, unitsField } from './fields.ts';
+import { addressField, countField, qualityField, unitsField } from './fields.ts';
 import { address, limit } from './params.ts';
 import { balanceText } from './values.ts';
 
@@ -18,6 +19,7 @@ export const tokenHolders = endpoint({
     token: addressField(),
     holders: z.array(z.object({ address: addressField(), balance: unitsField() })),
     count: countField(),
+    estimateQuality: qualityField(),
   },
   example: {
     params: { token: example.token, limit: '2' },
@@ -28,10 +30,12 @@ export const tokenHolders = endpoint({
         { address: example.wallet, balance: '1000000' },
       ],
       count: 2,
+      estimateQuality: 'exact',
     },
   },
   prepare({ db }) {
     const factsOf = tokenFacts(db);
+    const qualityOf = qualityReader(db);
     const largest = topHoldings(db);
     const wallets = walletsById(db);
     return ({ token, limit }, { effort }) => {
@@ -42,7 +46,8 @@ export const tokenHolders = endpoint({
         address: `0x${address}`,
         balance: balanceText(top[i]!.balance),
       }));
-      return { token, holders, count: holders.length };
+      const estimateQuality = facts ? qualityOf(facts.id) : null;
+      return { token, holders, count: holders.length, estimateQuality };
     };
   },
 });

@@ -2,9 +2,10 @@
 import { z } from 'zod';
 import { isoSeconds } from '../lib/time.ts';
 import { tokenFacts } from '../query/tokens.ts';
+import { qualityReader } from '../store/quality.ts';
 import { endpoint } from './endpoint.ts';
 import { example } from './examples.ts';
-import { addressField, blockField, countField, kindField, timeField } from './fields.ts';
+import { addressField, blockField, countField, kindField, qualityField, timeField } from './fields.ts';
 import { address } from './params.ts';
 import { kindName } from './values.ts';
 
@@ -24,6 +25,7 @@ export const tokenStats = endpoint({
     uniqueWallets: countField().describe('Distinct addresses in its transfers, the zero address left out'),
     firstSeenBlock: blockField().nullable(),
     firstSeenAt: timeField().nullable(),
+    estimateQuality: qualityField(),
   },
   example: {
     params: { token: example.token },
@@ -38,10 +40,12 @@ export const tokenStats = endpoint({
       uniqueWallets: 3400,
       firstSeenBlock: 120,
       firstSeenAt: example.time,
+      estimateQuality: 'exact',
     },
   },
   prepare({ db }) {
     const factsOf = tokenFacts(db);
+    const qualityOf = qualityReader(db);
     return ({ token }) => {
       const facts = factsOf(token);
       return {
@@ -55,6 +59,7 @@ export const tokenStats = endpoint({
         uniqueWallets: facts?.wallets ?? 0,
         firstSeenBlock: facts?.firstBlock ?? null,
         firstSeenAt: facts ? isoSeconds(facts.firstTimestamp) : null,
+        estimateQuality: facts ? qualityOf(facts.id) : null,
       };
     };
   },

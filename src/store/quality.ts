@@ -34,6 +34,47 @@ export function qualityReader(db: Db): (token: number) => QualityName | null {
   return (token) => QUALITY_NAMES[read.get(token) ?? -1] ?? null;
 }
 
+/** Newest transfers in which tokens to be examined are looked for. */
+const RECENT_TRANSFERS = 500;
+/** Tokens looked at for one that was not examined yet, so that looking never takes long. */
+const LOOKED_AT = 1_000;
+
+/**
+ * The tokens to examine next, the most urgent first: those just moved, then any that were never examined, then those
+ * last examined below the block given. At most `limit`.
+ */
+export function tokensToExamine(db: Db): (recheckBelow: number, limit: number) => number[] {
+  const moved = db
+    .prepare<[number, number], number>(/* sql */ `
+      SELECT DISTINCT token FROM transfers
+      WHERE id > (SELECT max(id) FROM transfers) - ? AND token IS NOT NULL
+        AND token NOT IN (SELECT token FROM token_quality) LIMIT ?`)
+    .pluck();
+  const from = db.prepare<[number, number], { id: number; examined: number }>(/* sql */ `
+    SELECT t.id, q.token IS NOT NULL AS examined FROM tokens t LEFT JOIN token_quality q ON q.token = t.id
+    WHERE t.id > ? ORDER BY t.id LIMIT ?`);
+  const stale = db
+    .prepare<[number, number], number>(
+      'SELECT token FROM token_quality WHERE block < ? ORDER BY block LIMIT ?',
+    )
+    .pluck();
+  /** All tokens up to this one were examined, as far as was seen; from time to time it is looked again. */
+  let examinedUpTo = 0;
+  return (recheckBelow, limit) => {
+    const tokens = moved.all(RECENT_TRANSFERS, limit);
+    if (tokens.length > 0) return tokens;
+    const next = from.all(examinedUpTo, LOOKED_AT);
+    const first = next.findIndex(({ examined }) => examined === 0);
+    examinedUpTo = first < 0 ? (next.at(-1)?.id ?? 0) : (next[first - 1]?.id ?? examinedUpTo);
+    if (first >= 0)
+      return next
+        .filter(({ examined }) => examined === 0)
+        .slice(0, limit)
+        .map(({ id }) => id);
+    return stale.all(recheckBelow, limit);
+  };
+}
+
 /** Reads and writes what is known of tokens; part of the one writer. */
 export class QualityTable {
   private readonly select: Statement<[number], { quality: Quality; block: number; offsets: string }>;

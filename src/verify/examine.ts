@@ -9,7 +9,7 @@ import { UpstreamError } from '../errors.ts';
 import type { Db } from '../store/open.ts';
 import { type BalanceOffset, Quality } from '../store/quality.ts';
 import { ZERO_WALLET } from '../store/schema.ts';
-import { type Hex, Kind } from '../types.ts';
+import { type BlockRef, type Hex, Kind } from '../types.ts';
 import type { RpcCall, RpcClient, RpcReply } from '../upstream/client.ts';
 import { header } from '../upstream/methods.ts';
 import { balanceCall, idBalanceCall, readWord, stateProbe, supplyCall } from './balance-calls.ts';
@@ -39,12 +39,11 @@ export interface ExamineContext {
 
 export interface Examination {
   address: Hex;
-  /** Null when the node did not tell. */
-  quality: Quality | null;
+  quality: Quality;
   /** What it was judged by, on one line. */
   reason: string;
   /** Head of the index at that moment. */
-  block: number;
+  head: BlockRef;
   offsets: readonly BalanceOffset[];
   /** A wallet whose offset changed, and the blocks between which it did. */
   moved: { wallet: number; from: number; to: number } | null;
@@ -85,7 +84,8 @@ async function examineSample(
   known: readonly BalanceOffset[],
 ): Promise<Examination> {
   const block = sample.tip.number;
-  const result = { address: sample.address, block, moved: null };
+  const { number, hash } = sample.tip;
+  const result = { address: sample.address, head: { number, hash }, moved: null };
   const present = await offsetsAt(context, sample, block, presentEstimates(sample));
   if (present === 'no state') throw new Unpinned(`the node has no state of block ${block}`);
   if (present === 'no answer') {

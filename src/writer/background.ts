@@ -1,0 +1,50 @@
+/** What runs beside the following of the chain: asking token contracts what they say of themselves and of balances. */
+import type { IndexWriter } from '../store/index-writer.ts';
+import { RpcClient } from '../upstream/client.ts';
+import type { CallRecorder } from './calls.ts';
+import { readMetadata } from './metadata.ts';
+import type { WriterOptions } from './protocol.ts';
+import { examineTokens, type QualityOptions } from './token-quality.ts';
+
+/** Sockets and bytes of an answer: it must not hold up the fetching of blocks. */
+const SOCKETS = 1;
+const MAX_RESPONSE_BYTES = 8 * 2 ** 20;
+
+export interface BackgroundParts
+  extends Pick<QualityOptions, 'startBlock' | 'wrappedNative' | 'isFollowing'> {
+  store: IndexWriter;
+  calls: CallRecorder;
+}
+
+/** The returned signal aborts with `signal`, and when a part fails: `end` then rejects. */
+export function startBackground(
+  { node, indexPath }: WriterOptions,
+  { store, calls, ...rest }: BackgroundParts,
+  signal: AbortSignal,
+): { signal: AbortSignal; end(): Promise<void> } {
+  const over = new AbortController();
+  const client = new RpcClient({
+    url: node.http,
+    timeoutMs: node.timeoutMs,
+    maxSockets: SOCKETS,
+    maxBatch: node.batch,
+    maxResponseBytes: MAX_RESPONSE_BYTES,
+    onCall: calls.record,
+  });
+  const both = AbortSignal.any([signal, over.signal]);
+  const parts = [
+    readMetadata(store, client, both),
+    examineTokens({ indexPath, store, client, ...rest }, both),
+  ];
+  const work = Promise.all(parts.map((part) => part.finally(() => over.abort())));
+  work.catch(() => undefined); // `end` tells
+  return {
+    signal: both,
+    async end() {
+      over.abort();
+      await client.close();
+      await Promise.allSettled(parts);
+      await work;
+    },
+  };
+}

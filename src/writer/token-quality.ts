@@ -1,0 +1,98 @@
+/** Finding out in the background how far the balances of tokens follow from their transfers: one token at a time, for ever. */
+import { StorageError, UpstreamError } from '../errors.ts';
+import { backoffMs, pause } from '../lib/backoff.ts';
+import { openIndexForReading } from '../store/index-file.ts';
+import type { IndexWriter } from '../store/index-writer.ts';
+import { Quality, type TokenQuality, tokensToExamine } from '../store/quality.ts';
+import type { RpcClient } from '../upstream/client.ts';
+import { type Examination, examineToken } from '../verify/examine.ts';
+
+/** The pause behind an examination is as long as it took, and no shorter than this. */
+const MIN_PAUSE_MS = 250;
+/** Between two looks when there is nothing to do. */
+const IDLE_MS = 2_000;
+
+/** A token is examined again after so many blocks: some hours. */
+const RECHECK_BLOCKS = 20_000;
+
+/** Tokens that failed are left out for so long, and no more of them are remembered than this. */
+const FAILED_MS = 600_000;
+const MAX_FAILED = 1_000;
+
+const RETRY_MIN_MS = 1_000;
+const RETRY_MAX_MS = 60_000;
+
+/** Page cache of the reading connection, MiB. */
+const CACHE_MB = 4;
+
+export interface QualityOptions {
+  indexPath: string;
+  store: Pick<IndexWriter, 'head' | 'hashAt' | 'qualityOf' | 'setQuality'>;
+  client: RpcClient;
+  startBlock: number;
+  wrappedNative: ReadonlySet<string>;
+  /** Whether the index stands at the node's head: only there does every node know the balances. */
+  isFollowing(): boolean;
+}
+
+/** Resolves when the signal aborts. Rejects only for a defect. */
+export async function examineTokens(options: QualityOptions, signal: AbortSignal): Promise<void> {
+  const { indexPath, store, client, startBlock, wrappedNative } = options;
+  const db = openIndexForReading(indexPath, { cacheMb: CACHE_MB });
+  const next = tokensToExamine(db);
+  const context = { db, client, startBlock, wrappedNative, random: Math.random, signal };
+  const failed = new Map<number, number>();
+  try {
+    for (let failures = 0; !signal.aborted; ) {
+      const began = performance.now();
+      let token: number | undefined;
+      try {
+        token = options.isFollowing() ? candidate(next, store, failed) : undefined;
+        if (token !== undefined) await examineOne(store, context, token);
+        failures = 0;
+        await pause(
+          token === undefined ? IDLE_MS : Math.max(MIN_PAUSE_MS, performance.now() - began),
+          signal,
+        );
+      } catch (error) {
+        if (signal.aborted) return;
+        if (!(error instanceof UpstreamError || error instanceof StorageError)) throw error;
+        if (token !== undefined && failed.size < MAX_FAILED) failed.set(token, Date.now() + FAILED_MS);
+        await pause(backoffMs(++failures, RETRY_MIN_MS, RETRY_MAX_MS), signal);
+      }
+    }
+  } finally {
+    db.close();
+  }
+}
+
+/** The next token that did not fail of late. */
+function candidate(
+  next: ReturnType<typeof tokensToExamine>,
+  store: QualityOptions['store'],
+  failed: Map<number, number>,
+): number | undefined {
+  const now = Date.now();
+  for (const [token, until] of failed) if (until < now) failed.delete(token);
+  const head = store.head()?.number ?? 0;
+  return next(head - RECHECK_BLOCKS, failed.size + 1).find((token) => !failed.has(token));
+}
+
+async function examineOne(
+  store: QualityOptions['store'],
+  context: Parameters<typeof examineToken>[0],
+  token: number,
+): Promise<void> {
+  const known = store.qualityOf(token);
+  const offsets = known?.quality === Quality.partial ? known.offsets : [];
+  const found = await examineToken(context, token, offsets);
+  // Between the question and now the block may have been rolled back, and the id may be another token's.
+  if (found === null || store.hashAt(found.head.number) !== found.head.hash) return;
+  store.setQuality(token, merged(known, found));
+}
+
+/** What was once found wrong stays so: a sample that shows nothing proves less than one that did. */
+function merged(known: TokenQuality | null, { quality, offsets, head }: Examination): TokenQuality {
+  if (known !== null && known.quality >= quality) return { ...known, block: head.number };
+  return { quality, offsets, block: head.number };
+}
