@@ -7,7 +7,7 @@ import manifest from '../package.json' with { type: 'json' };
 import { faultLine } from '../src/cli/fault.ts';
 import { nativeFault } from '../src/cli/native.ts';
 import { etaSeconds, lagBlocks, progressLine } from '../src/cli/progress.ts';
-import { daemonUrl } from '../src/cli/status.ts';
+import { daemonUrl } from '../src/cli/status-source.ts';
 import { statusTable } from '../src/cli/status-table.ts';
 import { bytes, duration, grouped, pairs, table } from '../src/cli/table.ts';
 import { parseConfig } from '../src/config.ts';
@@ -114,17 +114,19 @@ test('the status table tells state, range, lag and what the node offers', () => 
       headTag: 'latest',
     },
   };
-  const lines = statusTable(status, 1_700_000_060_000)
+  const lines = statusTable({ status, disk: null }, 1_700_000_060_000)
     .split('\n')
+    .filter(Boolean)
     .map((line) => line.replace(/ {2,}/, ': '));
   assert.deepEqual(lines, [
     'state: filling',
+    'filled: [###############---------------] 52.6 %',
+    'ETA: 22 min 48 s',
     'index: blocks 1,000 to 1,234,567, no holes',
     'head block: 0xabcd, 2023-11-14T22:13:20.000Z',
     'node head: 2,345,678',
     'lag: 1,111,111 blocks, 1 min 0 s',
     'rate: 812 blocks/s, 41,235 transfers/s',
-    'ETA: 22 min 48 s',
     'last commit: 2 s ago',
     'transfers: 98,765,432',
     'skipped logs: short data 3',

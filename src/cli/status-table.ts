@@ -1,27 +1,37 @@
 /** A daemon's status set as text. */
 import type { Capabilities, IndexStatus } from '../types.ts';
+import { type Paint, plain } from './colour.ts';
 import { etaSeconds, lagBlocks } from './progress.ts';
-import { duration, grouped, pairs } from './table.ts';
+import type { DiskReport, StatusReport } from './status-source.ts';
+import { bytes, duration, grouped, groups } from './table.ts';
 
-/** `now` in Unix milliseconds. */
-export function statusTable(status: IndexStatus, now: number): string {
-  const { head, headTimestamp, nodeHead, startBlock, lastCommitAt } = status;
+type Row = readonly [name: string, value: string];
+
+/** Rows in groups: the index, the node, the disk. `now` in Unix milliseconds. */
+export function statusTable({ status, disk }: StatusReport, now: number, paint: Paint = plain): string {
+  const { capabilities } = status;
+  return groups([
+    indexRows(status, now, paint),
+    capabilities === null ? [] : capabilityRows(capabilities),
+    disk === null ? [] : diskRows(status, disk),
+  ]);
+}
+
+function indexRows(status: IndexStatus, now: number, paint: Paint): Row[] {
+  const { head, headTimestamp, nodeHead, startBlock, lastCommitAt, deepestReorg } = status;
   const lag = lagBlocks(status);
-  const eta = etaSeconds(status);
-  return pairs([
-    ['state', status.reason ? `${status.phase}: ${status.reason}` : status.phase],
+  const time = headTimestamp === null ? '' : `, ${iso(headTimestamp * 1000)}`;
+  return [
+    ['state', stateText(status, paint)],
+    ...(status.phase === 'filling' ? fillingRows(status, lag) : []),
     ['index', head ? `blocks ${height(startBlock)} to ${grouped(head.number)}, no holes` : 'empty'],
-    [
-      'head block',
-      head ? `${head.hash}${headTimestamp === null ? '' : `, ${iso(headTimestamp * 1000)}`}` : '-',
-    ],
+    ['head block', head ? `${head.hash}${time}` : '-'],
     ['node head', height(nodeHead)],
     ['lag', lag === null ? 'unknown' : lagText(lag, headTimestamp, now)],
     [
       'rate',
       `${grouped(status.blocksPerSecond)} blocks/s, ${grouped(status.transfersPerSecond)} transfers/s`,
     ],
-    ...(lag ? [['ETA', eta === null ? 'unknown' : duration(eta)] as const] : []),
     [
       'last commit',
       lastCommitAt === null ? 'none yet' : `${duration(Math.max(0, now - lastCommitAt) / 1000)} ago`,
@@ -30,13 +40,50 @@ export function statusTable(status: IndexStatus, now: number): string {
     ['skipped logs', skippedText(status.skippedLogs)],
     [
       'reorgs',
-      status.reorgs === 0 ? '0' : `${grouped(status.reorgs)}, deepest ${grouped(status.deepestReorg)} blocks`,
+      status.reorgs === 0 ? '0' : `${grouped(status.reorgs)}, deepest ${grouped(deepestReorg)} blocks`,
     ],
-    ...(status.capabilities ? capabilityRows(status.capabilities) : []),
-  ]);
+  ];
 }
 
-function capabilityRows(node: Capabilities): [string, string][] {
+const STATE_COLOURS = { starting: 'yellow', filling: 'yellow', following: 'green', paused: 'red' } as const;
+
+function stateText({ phase, reason }: IndexStatus, paint: Paint): string {
+  return paint(STATE_COLOURS[phase], phase) + (reason ? `: ${reason}` : '');
+}
+
+const BAR_CELLS = 30;
+
+/** How much of the way to the head is done, and how long the rest takes. */
+function fillingRows(status: IndexStatus, lag: number | null): Row[] {
+  const { head, startBlock } = status;
+  if (lag === null || startBlock === null) return [];
+  const done = head === null ? 0 : head.number - startBlock + 1;
+  const share = done / Math.max(1, done + lag);
+  const bar = '#'.repeat(Math.floor(share * BAR_CELLS)).padEnd(BAR_CELLS, '-');
+  const eta = etaSeconds(status);
+  return [
+    ['filled', `[${bar}] ${(Math.floor(share * 1000) / 10).toFixed(1)} %`],
+    ['ETA', eta === null ? 'unknown' : duration(eta)],
+  ];
+}
+
+function diskRows(status: IndexStatus, disk: DiskReport): Row[] {
+  const { fileBytes, walBytes, freeBytes, bytesPerDay, bytesWhenFilled, daysUntilFull } = disk;
+  const filling = status.phase === 'filling' && bytesWhenFilled !== null;
+  return [
+    ['index.db', `${bytes(fileBytes)}, write-ahead log ${bytes(walBytes)}`],
+    ...(filling ? [['when filled', `about ${bytes(bytesWhenFilled)}`] as const] : []),
+    ['free', bytes(freeBytes)],
+    [
+      'forecast',
+      bytesPerDay === null
+        ? 'not enough indexed to tell'
+        : `${bytes(bytesPerDay)} a day${daysUntilFull === null ? '' : `, the disk is full in ${grouped(daysUntilFull)} days`}`,
+    ],
+  ];
+}
+
+function capabilityRows(node: Capabilities): Row[] {
   return [
     ['node', node.client],
     ['chain id', String(node.chainId)],

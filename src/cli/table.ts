@@ -18,8 +18,17 @@ export function table(headings: string[], rows: (string | number)[][]): string {
 
 /** Names and values, one pair a line. */
 export function pairs(entries: readonly (readonly [string, string])[]): string {
-  const width = Math.max(...entries.map(([name]) => name.length));
-  return entries.map(([name, value]) => `${name.padEnd(width)}  ${value}`).join('\n');
+  return groups([entries]);
+}
+
+/** Pairs in groups with a line between them, the values of all in one column. */
+export function groups(groups: readonly (readonly (readonly [string, string])[])[]): string {
+  const width = Math.max(...groups.flat().map(([name]) => name.length));
+  const line = ([name, value]: readonly [string, string]) => `${name.padEnd(width)}  ${value}`;
+  return groups
+    .filter((group) => group.length > 0)
+    .map((group) => group.map(line).join('\n'))
+    .join('\n\n');
 }
 
 /** A number with thousands set apart. */

@@ -1,0 +1,15 @@
+/** Colours on a terminal. */
+
+const CODES = { red: 31, green: 32, yellow: 33, dim: 2 } as const;
+export type Colour = keyof typeof CODES;
+
+/** Sets a text in a colour, or leaves it as it is where colours are not wanted. */
+export type Paint = (colour: Colour, text: string) => string;
+
+export const plain: Paint = (_, text) => text;
+
+/** Colours for a stream that is a terminal, unless NO_COLOR asks for none: https://no-color.org */
+export function paintFor(out: { isTTY?: boolean }): Paint {
+  if (!out.isTTY || process.env.NO_COLOR) return plain;
+  return (colour, text) => `\x1b[${CODES[colour]}m${text}\x1b[0m`;
+}

@@ -1,0 +1,128 @@
+/** Asking a running daemon how it is. */
+import type { Config } from '../config.ts';
+import { ConfigError, FatalError } from '../errors.ts';
+import type { IndexStatus } from '../types.ts';
+
+const TIMEOUT_MS = 5_000;
+
+/** What the panel knows of the disk. Null where it cannot be told yet. */
+export interface DiskReport {
+  fileBytes: number;
+  walBytes: number;
+  freeBytes: number;
+  bytesPerDay: number | null;
+  bytesWhenFilled: number | null;
+  daysUntilFull: number | null;
+}
+
+export interface StatusReport {
+  status: IndexStatus;
+  /** Null where the daemon does not say, or was not asked for want of the operator token. */
+  disk: DiskReport | null;
+}
+
+/** Where to ask. */
+export interface StatusTarget {
+  base: string;
+  /** The operator token, for what only operators may know; empty asks for nothing of it. */
+  adminToken: string;
+  /** The address is this machine's: its certificate, which is for another name, need not be checked. */
+  own: boolean;
+}
+
+/** A daemon at an address that was named. The token of the configuration is not sent there. */
+export function namedTarget(url: string): StatusTarget {
+  if (!URL.canParse(url))
+    throw new ConfigError(`--url must be a URL such as "http://127.0.0.1:8650", not "${url}"`);
+  return { base: url.replace(/\/+$/, ''), adminToken: '', own: false };
+}
+
+/** The daemon of a configuration, on this machine. */
+export function ownTarget(config: Config): StatusTarget {
+  return { base: daemonUrl(config), adminToken: config.admin_token, own: true };
+}
+
+/** Where a daemon of this configuration can be reached from this machine. */
+export function daemonUrl({ server }: Config): string {
+  const anywhere: Record<string, string> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
+  const host = anywhere[server.host] ?? server.host;
+  const scheme = server.tls_cert ? 'https' : 'http';
+  return `${scheme}://${host.includes(':') ? `[${host}]` : host}:${server.port}`;
+}
+
+/** Throws FatalError saying what to do when there is no answer, or not one of an atlas-node. */
+export async function fetchReport(target: StatusTarget): Promise<StatusReport> {
+  const url = `${target.base}/status`;
+  const { code, body } = await get(target, url, {}).catch((error: unknown) => {
+    throw new FatalError(
+      `no answer from ${url} (${reasonOf(error)}): is the daemon running, and is this its address (--url)?`,
+    );
+  });
+  if (code !== 200 || !isStatus(body)) {
+    throw new FatalError(`${url} answered HTTP ${code} without a status: is that an atlas-node?`);
+  }
+  return { status: body, disk: await fetchDisk(target) };
+}
+
+async function fetchDisk(target: StatusTarget): Promise<DiskReport | null> {
+  if (target.adminToken === '') return null;
+  const headers = { authorization: `Bearer ${target.adminToken}` };
+  const { body } = await get(target, `${target.base}/admin/api/index`, headers).catch(() => ({ body: null }));
+  return diskOf(body);
+}
+
+async function get(
+  { own, base }: StatusTarget,
+  url: string,
+  headers: Record<string, string>,
+): Promise<{ code: number; body: unknown }> {
+  const { Agent, request } = await import('undici');
+  const dispatcher = new Agent({ connect: { rejectUnauthorized: !(own && base.startsWith('https:')) } });
+  try {
+    const response = await request(url, { headers, dispatcher, signal: AbortSignal.timeout(TIMEOUT_MS) });
+    const text = await response.body.text();
+    return { code: response.statusCode, body: parsed(text) };
+  } finally {
+    await dispatcher.close();
+  }
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function isStatus(body: unknown): body is IndexStatus {
+  return isObject(body) && 'phase' in body && 'head' in body && 'capabilities' in body;
+}
+
+/** The figures of the disk in the answer of /admin/api/index; null while the file was not surveyed. */
+function diskOf(body: unknown): DiskReport | null {
+  if (!isObject(body) || !isObject(body.survey)) return null;
+  const { fileBytes, walBytes, freeBytes } = body.survey;
+  if (typeof fileBytes !== 'number' || typeof walBytes !== 'number' || typeof freeBytes !== 'number')
+    return null;
+  const forecast = isObject(body.forecast) ? body.forecast : {};
+  const told = (name: string) => (typeof forecast[name] === 'number' ? forecast[name] : null);
+  return {
+    fileBytes,
+    walBytes,
+    freeBytes,
+    bytesPerDay: told('bytesPerDay'),
+    bytesWhenFilled: told('bytesWhenFilled'),
+    daysUntilFull: told('daysUntilFull'),
+  };
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null;
+}
+
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  if (error.name === 'TimeoutError') return `nothing within ${TIMEOUT_MS / 1000} s`;
+  return 'code' in error ? String(error.code) : error.message;
+}
