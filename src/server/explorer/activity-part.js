@@ -1,7 +1,7 @@
 /** The newest transfers of a token, asked of the node through /rpc. */
 import { barChart } from '../ui/bar-chart.js';
 import { h } from '../ui/dom.js';
-import { grouped, groupedText, unitsToText } from '../ui/format.js';
+import { counted, grouped, groupedText, unitsToText } from '../ui/format.js';
 import { ticks } from '../ui/scale.js';
 import { table } from '../ui/table.js';
 import { transactionName, walletName } from './address-view.js';
@@ -38,7 +38,7 @@ export async function loadActivity({ api, signal }, token, askStats) {
   );
   const exchanges = [exchange];
   if (logs.length === 0)
-    return { content: nothing(`Nobody moved it in the last ${grouped(to - from + 1)} blocks.`), exchanges };
+    return { content: nothing(`Nobody moved it in the last ${counted(to - from + 1, 'block')}.`), exchanges };
   const { decimals } = stats.data;
   /** @param {bigint} units */
   const amountText = (units) =>
@@ -50,10 +50,10 @@ export async function loadActivity({ api, signal }, token, askStats) {
       table(
         'Newest transfers',
         [
-          { title: 'Block', number: true, cell: (row) => grouped(row.block) },
           { title: 'From', plain: true, cell: (row) => walletName(row.from) },
-          { title: 'To', plain: true, cell: (row) => walletName(row.to) },
+          { title: 'To', plain: true, cell: (row) => ['→ ', walletName(row.to)] },
           { title: 'Amount', number: true, cell: (row) => row.what },
+          { title: 'Block', number: true, cell: (row) => grouped(row.block) },
           { title: 'Transaction', plain: true, cell: (row) => transactionName(row.txHash) },
         ],
         events.reverse().slice(0, ROWS),
@@ -79,7 +79,7 @@ function chart(bars, total) {
       text: `Block ${grouped(block)}: ${grouped(count)}`,
     })),
     step: 1,
-    resting: `${grouped(total)} transfers in the last ${grouped(bars.length)} blocks`,
+    resting: `${counted(total, 'transfer')} in the last ${counted(bars.length, 'block')}`,
     xTicks: (from, to, count) =>
       ticks(from, to, count)
         .filter(Number.isInteger)

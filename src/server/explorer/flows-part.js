@@ -1,6 +1,15 @@
 /** The chart of a wallet's balance, from as many of its transfers as the visitor wants to load. */
 import { h, replace } from '../ui/dom.js';
-import { brief, dateTime, grouped, groupedText, label, shortHex, unitsToText } from '../ui/format.js';
+import {
+  brief,
+  counted,
+  dateTime,
+  grouped,
+  groupedText,
+  label,
+  shortHex,
+  unitsToText,
+} from '../ui/format.js';
 import { timeTicks } from '../ui/scale.js';
 import { stepChart } from '../ui/step-chart.js';
 import { assetsOf, flowPoints, sumOf } from './flows.js';
@@ -65,7 +74,7 @@ export function flowsLoader(view, address, askSummary) {
       return balanceChart(flowPoints(transfers, asset.id, address, now), asset, relative);
     };
     const olderButton = () => {
-      const count = `${grouped(transfers.length)} transfers`;
+      const count = counted(transfers.length, 'transfer');
       if (complete) return h('span', { class: 'soft small' }, `all ${count} are drawn`);
       const button = h('button', { type: 'button', class: 'button compact' }, 'Load older ones');
       button.addEventListener('click', async () => {
@@ -99,7 +108,7 @@ function assetChoice(assets, chosen, onChoice) {
   const select = h(
     'select',
     { 'aria-label': 'Asset', onchange: () => onChoice(select.value) },
-    assets.map(({ id, name, count }) => h('option', { value: id }, `${name}, ${grouped(count)} transfers`)),
+    assets.map(({ id, name, count }) => h('option', { value: id }, `${name}, ${counted(count, 'transfer')}`)),
   );
   select.value = chosen;
   return select;

@@ -56,15 +56,15 @@ async function loadLarge({ api, coin, signal }) {
   const list = table(
     'Large transfers',
     [
+      { title: 'From', plain: true, cell: (row) => walletName(row.from) },
+      { title: 'To', plain: true, cell: (row) => ['→ ', walletName(row.to)] },
+      { title: 'Amount', plain: true, number: true, cell: (row) => amountText(row.amount, coin) },
       {
         title: 'When',
         plain: true,
         cell: (row) =>
           h('span', { class: 'nowrap', title: `${dateTime(row.timestamp)} UTC` }, ago(row.timestamp)),
       },
-      { title: 'From', plain: true, cell: (row) => walletName(row.from) },
-      { title: 'To', plain: true, cell: (row) => walletName(row.to) },
-      { title: 'Amount', number: true, cell: (row) => amountText(row.amount, coin) },
       { title: 'Block', number: true, cell: (row) => grouped(row.blockNumber) },
       { title: 'Transaction', plain: true, cell: (row) => transactionName(row.txHash) },
     ],

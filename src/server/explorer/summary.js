@@ -1,7 +1,7 @@
 /** A wallet in numbers, with its labels. */
 import { h } from '../ui/dom.js';
 import { fact } from '../ui/fact.js';
-import { ago, dateTime, grouped, label, unitsToText } from '../ui/format.js';
+import { ago, counted, dateTime, grouped, label, unitsToText } from '../ui/format.js';
 import { walletName } from './address-view.js';
 import { amountText, NATIVE_DECIMALS } from './amount-view.js';
 import { nothing } from './section.js';
@@ -51,7 +51,7 @@ function summaryView(summary, { labels, confidence, stats }, coin) {
     );
   }
   const { firstSeenBlock, lastSeenBlock, lastActivity, firstFundingSource } = summary;
-  const age = stats.ageBlocks === null ? '' : `${grouped(stats.ageBlocks)} blocks ago`;
+  const age = stats.ageBlocks === null ? '' : `${counted(stats.ageBlocks, 'block')} ago`;
   return [
     labelList(labels, confidence),
     h(

@@ -1,7 +1,7 @@
 /** A token in numbers. */
 import { h } from '../ui/dom.js';
 import { fact } from '../ui/fact.js';
-import { ago, dateTime, grouped, label } from '../ui/format.js';
+import { ago, dateTime, grouped, label, NAME_CHARS } from '../ui/format.js';
 import { nothing } from './section.js';
 
 /** @typedef {() => Promise<import('./api.js').Answered<import('./records.js').TokenStats>>} AskStats */
@@ -23,7 +23,7 @@ function factsView(stats) {
       'No token transfer of this contract is in the index. It may be a wallet, or another kind of contract.',
     );
   }
-  const names = [name, symbol].filter((text) => text !== null).map(label);
+  const names = [name, symbol].filter((text) => text !== null).map((text) => label(text, NAME_CHARS));
   return h(
     'dl',
     { class: 'facts' },

@@ -1,7 +1,7 @@
 /** The index: where it stands, what it holds, where it is going. */
 import { h, replace } from '../ui/dom.js';
 import { fact } from '../ui/fact.js';
-import { ago, decimal, duration, grouped } from '../ui/format.js';
+import { ago, counted, decimal, duration, grouped } from '../ui/format.js';
 import { call } from './call.js';
 import { diskPart, kindsPart, nodePart, skippedPart } from './index-parts.js';
 import { keepLooking } from './refresh.js';
@@ -65,7 +65,7 @@ function progress({ status }) {
       fact('Head of the node', nodeHead === null ? 'unknown' : grouped(nodeHead)),
       fact(
         'Behind',
-        lagBlocks === null ? 'unknown' : `${grouped(lagBlocks)} blocks`,
+        lagBlocks === null ? 'unknown' : counted(lagBlocks, 'block'),
         lagSeconds === null ? '' : `${duration(lagSeconds)} by the clock`,
       ),
       fact(
@@ -80,7 +80,7 @@ function progress({ status }) {
       fact(
         'Reorganisations',
         grouped(status.reorgs),
-        status.reorgs === 0 ? 'since the start' : `the deepest took ${grouped(status.deepestReorg)} blocks`,
+        status.reorgs === 0 ? 'since the start' : `the deepest took ${counted(status.deepestReorg, 'block')}`,
       ),
       fact('Last commit', lastCommitAt === null ? 'none yet' : ago(new Date(lastCommitAt).toISOString())),
     ),

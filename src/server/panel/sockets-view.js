@@ -82,7 +82,7 @@ function socketTable(sockets, names) {
         plain: true,
         cell: ({ topics }) => (topics.length === 0 ? 'nothing' : counted(topics)),
       },
-      { title: 'Waiting', number: true, cell: ({ backlogBytes }) => byteSize(backlogBytes) },
+      { title: 'Unsent', number: true, cell: ({ backlogBytes }) => byteSize(backlogBytes) },
       {
         title: 'Open for',
         cell: ({ openedAt }) => h('span', { class: 'nowrap' }, ago(openedAt).replace(' ago', '')),

@@ -1,6 +1,6 @@
 /** Requests over time as bars. */
 import { barChart } from '../ui/bar-chart.js';
-import { brief, dateTime, grouped } from '../ui/format.js';
+import { brief, counted, dateTime } from '../ui/format.js';
 import { timeTicks } from '../ui/scale.js';
 
 const HOUR = 3_600_000;
@@ -20,9 +20,9 @@ export function usageChart({ from, to, hours }, days, whose) {
   const total = bars.reduce((sum, { y }) => sum + y, 0);
   return barChart({
     name: `Requests of ${whose} over time`,
-    bars: bars.map(({ x, y }) => ({ x, y, text: `${spanText(x, step)}: ${grouped(y)} requests` })),
+    bars: bars.map(({ x, y }) => ({ x, y, text: `${spanText(x, step)}: ${counted(y, 'request')}` })),
     step,
-    resting: `${grouped(total)} requests of ${whose} in the last ${days === 1 ? '24 hours' : `${days} days`}`,
+    resting: `${counted(total, 'request')} of ${whose} in the last ${days === 1 ? '24 hours' : `${days} days`}`,
     xTicks: timeTicks,
     yText: brief,
   });

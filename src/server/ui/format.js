@@ -14,6 +14,15 @@ export function grouped(value) {
 }
 
 /**
+ * `1 transfer`, `12,345 transfers`
+ * @param {number} count
+ * @param {string} noun
+ */
+export function counted(count, noun) {
+  return `${grouped(count)} ${noun}${count === 1 ? '' : 's'}`;
+}
+
+/**
  * At most `digits` figures after the point, small numbers kept visible: `0.000012`, `1,234.5`.
  * @param {number} value
  * @param {number} [digits]

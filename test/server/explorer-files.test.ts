@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict';
+import { request } from 'node:http';
+import { test } from 'node:test';
+import { loadAssets } from '../../src/server/assets.ts';
+import { operate } from './operating.ts';
+
+/** Status of a path sent as it is; fetch would tidy it up first. */
+function statusOf(base: string, path: string): Promise<number> {
+  const { hostname, port } = new URL(base);
+  return new Promise((resolve, reject) => {
+    request({ hostname, port, path }, (response) => resolve(response.resume().statusCode ?? 0))
+      .on('error', reject)
+      .end();
+  });
+}
+
+test('both pages come with a policy that forbids whatever is not theirs', async (t) => {
+  const { fetch } = await operate(t);
+  for (const path of ['/', '/admin', '/ui/base.css', '/explorer/main.js', '/admin/main.js']) {
+    const { status, headers } = await fetch(path);
+    assert.equal(status, 200, path);
+    const policy = headers.get('content-security-policy') ?? '';
+    assert.match(policy, /default-src 'none'/);
+    assert.match(policy, /frame-ancestors 'none'/);
+    assert.match(policy, /require-trusted-types-for 'script'/);
+    assert.doesNotMatch(policy, /unsafe|\*|https?:|data:/);
+    assert.equal(headers.get('x-content-type-options'), 'nosniff');
+    assert.equal(headers.get('referrer-policy'), 'no-referrer');
+  }
+});
+
+test('files have their types, and are sent again only when they changed', async (t) => {
+  const { fetch } = await operate(t);
+  const page = await fetch('/');
+  assert.equal(page.headers.get('content-type'), 'text/html; charset=utf-8');
+  assert.equal(
+    (await fetch('/explorer/main.js')).headers.get('content-type'),
+    'text/javascript; charset=utf-8',
+  );
+  assert.equal((await fetch('/ui/base.css')).headers.get('content-type'), 'text/css; charset=utf-8');
+  const again = await fetch('/', { headers: { 'If-None-Match': page.headers.get('etag') ?? '' } });
+  assert.equal(again.status, 304);
+  assert.equal(await again.text(), '');
+  assert.equal((await fetch('/', { headers: { 'If-None-Match': '"other"' } })).status, 200);
+  assert.equal((await fetch('/', { method: 'POST' })).status, 405);
+});
+
+test('only the files of the table are there, however a path is written', async (t) => {
+  const { server } = await operate(t);
+  const paths = [
+    '/explorer/../app.ts',
+    '/ui/../../../package.json',
+    '/ui/%2e%2e/app.ts',
+    '/ui/..%2fapp.ts',
+    '/explorer/',
+    '/explorer/index.html',
+    '/admin/index.html',
+    '/admin/../ui/base.css',
+    '/ui/base.css/',
+    '/ui/tsconfig.json',
+    '//ui/base.css',
+  ];
+  for (const path of paths) assert.equal(await statusOf(server.url, path), 404, path);
+});
+
+test('no file has a script, a style or an address of another site in its markup', () => {
+  for (const [name, body] of loadAssets()) {
+    const text = body.toString('utf8');
+    if (name.endsWith('.html')) {
+      assert.doesNotMatch(text, /<script(?![^>]*\bsrc=)|<style|\sstyle=|\son[a-z]+=/i, name);
+    }
+    assert.doesNotMatch(
+      text.replaceAll('http://www.w3.org/2000/svg', ''),
+      /(src|href|url\(|import)[^\n]*https?:\/\//i,
+      name,
+    );
+    assert.doesNotMatch(text, /innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(/, name);
+  }
+});

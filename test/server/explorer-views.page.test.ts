@@ -1,0 +1,252 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { TestContext } from 'node:test';
+import { promisify } from 'node:util';
+import { address, txHash } from '../support/index-fixture.ts';
+import { waitFor } from '../support/wait.ts';
+import { pageTests, textOf } from './browser.ts';
+import { ALICE, FIRST_PURCHASE, fillWorld, GOLD, PURCHASES } from './explorer-world.ts';
+import { serve } from './serving.ts';
+
+const LAST_BLOCK = FIRST_PURCHASE + PURCHASES;
+
+/** Serves the small world; gives addresses of the explorer's views. */
+async function world(t: TestContext, upstream?: string) {
+  const serving = await serve(t, upstream === undefined ? {} : { upstream });
+  fillWorld(serving.index);
+  return { ...serving, at: (hash: string) => `${serving.server.url}/#/${hash}` };
+}
+
+/** `0x123456…abcdef`, as addresses are shown. */
+function short(hex: string): string {
+  return `${hex.slice(0, 8)}…${hex.slice(-6)}`;
+}
+
+/** A node that knows 100 blocks with one transfer of the token in the last. */
+async function nodeWithLog(t: TestContext): Promise<string> {
+  const word = (hex: string) => `0x${hex.replace('0x', '').padStart(64, '0')}`;
+  const log = {
+    address: GOLD,
+    topics: [
+      '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef',
+      word(address('bob')),
+      word(address('carol')),
+    ],
+    data: word('0x2a'),
+    blockNumber: '0x64',
+    transactionHash: txHash('trade'),
+    logIndex: '0x0',
+  };
+  const answers: Record<string, unknown> = { eth_blockNumber: '0x64', eth_getLogs: [log] };
+  const node = createServer(async (request, response) => {
+    let body = '';
+    for await (const chunk of request) body += chunk;
+    const { id, method } = JSON.parse(body);
+    response.end(JSON.stringify({ jsonrpc: '2.0', id, result: answers[method] }));
+  }).listen(0, '127.0.0.1');
+  t.after(() => node.close());
+  await new Promise((resolve) => node.once('listening', resolve));
+  return `http://127.0.0.1:${(node.address() as AddressInfo).port}`;
+}
+
+pageTests({
+  'the key is asked for once, kept for the tab, and forgotten on request': async (t, open) => {
+    const { at, key } = await world(t);
+    const page = await open(t, at(''));
+    const field = page.getByLabel('API key');
+    await field.fill('atlas_wrong');
+    await page.keyboard.press('Enter');
+    await page.getByText('This key is not valid, or not any more.').waitFor();
+
+    await field.fill(key);
+    await page.getByRole('button', { name: 'Use this key' }).click();
+    await page.getByRole('heading', { name: 'Large transfers' }).waitFor();
+    await page.reload();
+    await page.getByRole('heading', { name: 'Large transfers' }).waitFor();
+    assert.equal((await page.content()).includes(key), false, 'the key stands in the page');
+
+    await page.getByRole('button', { name: 'Forget key' }).click();
+    await field.waitFor();
+    await page.reload();
+    await field.waitFor();
+  },
+
+  'a link to a view survives the asking for the key': async (t, open) => {
+    const { at, key } = await world(t);
+    const page = await open(t, at(`wallet/${ALICE}`));
+    await page.getByLabel('API key').fill(key);
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Funding chain' }).waitFor();
+  },
+
+  'searching finds wallets and tokens, and says what is no address': async (t, open) => {
+    const { at, key } = await world(t);
+    const page = await open(t, at(''), { key });
+    const search = async (text: string) => {
+      await page.getByRole('searchbox').fill(text);
+      await page.keyboard.press('Enter');
+    };
+    await search(`  ${ALICE.toUpperCase().replace('0X', '0x')} `);
+    await page.waitForURL(at(`wallet/${ALICE}`));
+    await search(GOLD);
+    await page.waitForURL(at(`token/${GOLD}`));
+    await search(txHash('mint'));
+    await page.getByText('as long as the hash of a transaction').waitFor();
+    await search(ALICE.slice(0, -1));
+    await page.getByText('It has 39 hexadecimal digits').waitFor();
+    await search('vitalik.eth');
+    await page.getByText('Names are not looked up.').waitFor();
+    await page.goBack();
+    await page.getByText('It has 39 hexadecimal digits').waitFor();
+  },
+
+  'a wallet shows what the API says of it': async (t, open) => {
+    const { at, key } = await world(t);
+    const page = await open(t, at(`wallet/${ALICE}`), { key });
+    const fact = (name: string) => page.locator(`#summary dt:text-is("${name}") + dd`);
+    assert.match(await textOf(fact('Transactions')), /^63$/);
+    assert.match(await textOf(fact('Received')), /^100\.5 MON$/);
+    assert.match(await textOf(fact('Balance of flows')), /^40\.5 MON/);
+    assert.match(await textOf(fact('First funded by')), new RegExp(short(address('dealer'))));
+    assert.deepEqual(await page.locator('#summary .label').allInnerTexts(), ['regular']);
+  },
+
+  'a wallet without transfers says so in every part': async (t, open) => {
+    const { at, key } = await world(t);
+    const page = await open(t, at(`wallet/${address('nobody')}`), { key });
+    for (const [id, text] of Object.entries({
+      summary: 'No transfer of this address is in the index',
+      flows: 'There is nothing to draw yet',
+      funding: 'No native transfer from another wallet',
+      coordinated: 'Nobody funded this wallet',
+      recipients: 'It sent no native coin',
+      counterparties: 'It has not exchanged anything',
+      transfers: 'No transfer fits',
+    })) {
+      await page.locator(`#${id}`).scrollIntoViewIfNeeded();
+      await page.locator(`#${id}`).getByText(text).waitFor();
+    }
+  },
+
+  'the funding chain is drawn from the first funder to the wallet, to be followed by mouse and keyboard':
+    async (t, open) => {
+      const { at, key } = await world(t);
+      const page = await open(t, at(`wallet/${ALICE}/funding`), { key });
+      const nodes = page.locator('#funding .node');
+      await nodes.last().waitFor();
+      assert.deepEqual(
+        await nodes.locator('.name').allTextContents(),
+        [address('treasury'), address('dealer'), ALICE].map(short),
+      );
+      const edges = page.locator('#funding .edge .amount');
+      assert.deepEqual(await edges.allTextContents(), ['900 MON', '100 MON']);
+      assert.equal(await nodes.last().getAttribute('href'), null, 'the wallet itself is no link');
+
+      await nodes.nth(1).click();
+      await page.waitForURL(at(`wallet/${address('dealer')}`));
+      await page.goBack();
+      await page.locator('#funding').scrollIntoViewIfNeeded();
+      await nodes.first().focus();
+      await page.keyboard.press('Enter');
+      await page.waitForURL(at(`wallet/${address('treasury')}`));
+    },
+
+  'coordinated wallets stand around their funder and tell about themselves': async (t, open) => {
+    const { at, key } = await world(t);
+    const page = await open(t, at(`wallet/${ALICE}/coordinated`), { key });
+    const part = page.locator('#coordinated');
+    await part.getByText('funded 4 wallets first').waitFor();
+    assert.equal(await part.locator('.member').count(), 4);
+    assert.equal(await part.locator('.member.here').count(), 1);
+    const dave = part.locator(`a[aria-label^="${address('dave')}"]`);
+    await dave.focus();
+    await part.getByText(`${address('dave')}: 250 MON in block 3`).waitFor();
+    await dave.locator('circle').hover();
+    await dave.locator('circle').click();
+    await page.waitForURL(at(`wallet/${address('dave')}`));
+  },
+
+  'transfers are paged, filtered and found again by their address': async (t, open) => {
+    const { at, key } = await world(t);
+    const page = await open(t, at(`wallet/${ALICE}/transfers`), { key });
+    const rows = page.locator('#transfers tbody:not(.live-rows) tr');
+    const blocks = async () => (await rows.locator('[data-title=Block]').allInnerTexts()).map(Number);
+    const until = (count: number, first: number) =>
+      waitFor(async () => (await rows.count()) === count && (await blocks())[0] === first, {
+        what: `${count} rows from block ${first} on`,
+      });
+    await until(25, LAST_BLOCK - 1);
+    const newest = await blocks();
+    await page.getByRole('link', { name: 'Older' }).click();
+    await until(25, LAST_BLOCK - 26);
+    await page.getByRole('link', { name: 'Older' }).click();
+    await until(12, LAST_BLOCK - 51);
+    await page.getByText('These are the oldest.').waitFor();
+    const oldest = await blocks();
+
+    await page.reload();
+    await until(12, LAST_BLOCK - 51);
+    assert.deepEqual(await blocks(), oldest);
+    await page.getByRole('link', { name: 'Newest' }).click();
+    await until(25, LAST_BLOCK - 1);
+    assert.deepEqual(await blocks(), newest);
+
+    await page.locator('#transfers').getByText('In', { exact: true }).click();
+    await until(2, 3);
+    await page.getByLabel('with internal ones').check();
+    await until(3, LAST_BLOCK);
+    assert.match(page.url(), /direction=in&internal=true$/);
+    assert.deepEqual(
+      await rows.locator('td:nth-child(2)').allInnerTexts(),
+      Array.from({ length: 3 }, () => '← in'),
+    );
+  },
+
+  'the balance of flows is drawn and can be read point by point with the arrow keys': async (t, open) => {
+    const { at, key } = await world(t);
+    const page = await open(t, at(`wallet/${ALICE}/flows`), { key });
+    const part = page.locator('#flows');
+    await part.getByText('40.5 MON received and not sent on').waitFor();
+    await part.getByText('all 63 transfers are drawn').waitFor();
+    await part.locator('.chart svg').focus();
+    await page.keyboard.press('ArrowLeft');
+    await part.getByText(`block ${LAST_BLOCK}: +0.5, then 40.5 MON`).waitFor();
+    await page.keyboard.press('ArrowLeft');
+    await part.getByText(`block ${LAST_BLOCK - 1}: −1, then 40 MON`).waitFor();
+    await part.getByLabel('Asset').selectOption(GOLD);
+    await part.getByText('700').first().waitFor();
+  },
+
+  'a token shows its holders, its first buyers and what the node says of it': async (t, open) => {
+    const { at, key } = await world(t, await nodeWithLog(t));
+    const page = await open(t, at(`token/${GOLD}`), { key });
+    await page.getByText('The largest holder has 70.0 % of all there is.').waitFor();
+    const names = (id: string) => page.locator(`#${id} tbody tr .address`).allInnerTexts();
+    const holders = [ALICE, address('bob'), address('carol')].map(short);
+    assert.deepEqual(await names('holders'), holders);
+    await page.locator('#buyers tbody tr').last().waitFor();
+    assert.deepEqual(await names('buyers'), holders);
+    await page.locator('#activity').scrollIntoViewIfNeeded();
+    await page.getByText('1 transfer in the last 100 blocks').waitFor();
+    assert.match(await textOf(page.locator('#activity tbody tr')), /42 units/);
+  },
+
+  'each view shows its request, and the copied line gives the same answer': async (t, open) => {
+    const { at, key } = await world(t);
+    const page = await open(t, at(`wallet/${ALICE}`), {
+      key,
+      permissions: ['clipboard-read', 'clipboard-write'],
+    });
+    const exchange = page.locator('#summary .exchange').first();
+    await exchange.locator('summary').click();
+    const shown = await textOf(exchange.locator('.curl code'));
+    assert.match(shown, /^curl -s -H 'X-API-Key: atlas_....…' 'http/);
+    await exchange.getByRole('button', { name: /^Copy/ }).click();
+    await exchange.getByText('Copied').waitFor();
+    const line = await page.evaluate('navigator.clipboard.readText()');
+    const { stdout } = await promisify(execFile)('/bin/sh', ['-c', String(line)]);
+    assert.deepEqual(JSON.parse(stdout), JSON.parse(await textOf(exchange.locator('pre'))));
+  },
+});
