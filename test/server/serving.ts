@@ -1,6 +1,5 @@
 /** A real server over a real index, for tests. */
 import { join } from 'node:path';
-import type { TestContext } from 'node:test';
 import { z } from 'zod';
 import { openAccess } from '../../src/access/access.ts';
 import type { Tiers } from '../../src/access/tiers.ts';
@@ -17,6 +16,7 @@ import type { IndexStatus } from '../../src/types.ts';
 import { WireTransport } from '../../src/upstream/wire/transport.ts';
 import { createIndex, type IndexFixture } from '../support/index-fixture.ts';
 import { checkAnswer } from '../support/openapi.ts';
+import type { Owner } from '../support/replay.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
 export const TIERS: Tiers = {
@@ -59,7 +59,8 @@ export interface ServingOptions {
   admin?: AdminOptions;
 }
 
-export async function serve(t: TestContext, options: ServingOptions = {}): Promise<Serving> {
+/** `t` is a test, or a suite by `suiteOwner` of support/replay.ts. */
+export async function serve(t: Owner, options: ServingOptions = {}): Promise<Serving> {
   const index = options.index ?? createIndex(t);
   const { db, snapshot } = index.snapshot(t);
   const access = openAccess(join(tempDir(t), 'keys.db'), TIERS);
