@@ -1,0 +1,180 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { before, suite, test } from 'node:test';
+import { prepareApi } from '../../src/api/api.ts';
+import { ENDPOINTS } from '../../src/api/endpoints.ts';
+import { ReadPool, type ReadThread } from '../../src/api/read-pool.ts';
+import { startReader } from '../../src/api/threads.ts';
+import { RequestError } from '../../src/errors.ts';
+import { effortUntil } from '../../src/query/effort.ts';
+import { serve } from '../server/serving.ts';
+import {
+  address,
+  createIndex,
+  type IndexFixture,
+  type NamedBlock,
+  type NamedTransfer,
+} from '../support/index-fixture.ts';
+import { suiteOwner } from '../support/replay.ts';
+import { tempDir } from '../support/temp-dir.ts';
+
+/** More than the event loop's budget of work for one answer. */
+const MANY = 22_000;
+
+/** Requests that are too much for the event loop: of the hub, which has MANY transfers, and of the coin, which MANY hold. */
+const HEAVY: [path: string, input: Record<string, string>][] = [
+  ['/api/wallet_counterparties', { address: address('hub') }],
+  ['/api/funding_recipients', { address: address('hub') }],
+  ['/api/recent_token_transfers_out', { address: address('hub') }],
+  ['/api/address_transfers', { address: address('hub'), direction: 'in' }],
+  ['/api/token_holders', { token: address('coin') }],
+  ['/api/whale_transfers', { min_mon: '1000', limit: '200' }],
+];
+
+/** Rare whales among small payments by the hub; then a coin for everybody, given by another. */
+function manyTransfers(): NamedBlock[] {
+  const payments = Array.from({ length: MANY }, (_, i): NamedTransfer => {
+    const amount = i % 150 === 0 ? 2_000n * 10n ** 18n : BigInt(i + 1);
+    return { from: 'hub', to: `wallet ${i}`, amount };
+  });
+  const gifts = Array.from({ length: MANY }, (_, i): NamedTransfer => {
+    return { kind: 'erc20', from: 'giver', to: `wallet ${i}`, token: 'coin', amount: BigInt(i + 1) };
+  });
+  const received: NamedTransfer = { from: 'wallet 0', to: 'hub', amount: 7n };
+  const sent: NamedTransfer = { kind: 'erc20', from: 'hub', to: 'giver', token: 'coin', amount: 0n };
+  return [{ first: [received, sent] }, { payments }, { gifts }];
+}
+
+suite('answers that are too much for the event loop', () => {
+  const owner = suiteOwner();
+  let index: IndexFixture;
+  let pool: ReadPool;
+  let started = 0;
+
+  before(() => {
+    index = createIndex(owner);
+    index.append(manyTransfers());
+    pool = new ReadPool(() => {
+      started++;
+      return startReader({ indexPath: index.path, nativeSymbol: 'MON' });
+    });
+    owner.after(() => pool.close());
+  });
+
+  test('come from read threads, and are what the event loop would have answered in its own time', async (t) => {
+    const { db, snapshot } = index.snapshot(t);
+    const source = { db, nativeSymbol: 'MON' };
+    let asked = 0;
+    const api = prepareApi(source, snapshot, {
+      answer(...question) {
+        asked++;
+        return pool.answer(...question);
+      },
+    });
+    for (const [path, input] of HEAVY) {
+      const head = api.head()!;
+      const prepared = api.endpoints.find(({ endpoint }) => endpoint.path === path)!;
+      const late = prepared.answer(input, { head, chainDepth: 10 });
+      assert.ok(late instanceof Promise, `${path} was answered on the event loop`);
+      const { body, head: answeredOf } = await late;
+      const inPlace = prepared.endpoint.prepare(source);
+      const expected = inPlace(input, { head, chainDepth: 10, effort: effortUntil(Infinity) });
+      assert.deepEqual(JSON.parse(body), JSON.parse(JSON.stringify(expected)), path);
+      assert.deepEqual(answeredOf, head);
+    }
+    assert.equal(asked, HEAVY.length);
+    assert.ok(started <= 2, `${started} threads were started`);
+  });
+
+  test('carry the same headers as others, and 304 works', async (t) => {
+    const { fetch } = await serve(t, { index });
+    const [path, input] = HEAVY[0]!;
+    const url = `${path}?${new URLSearchParams(input)}`;
+    const response = await fetch(url);
+    assert.equal(response.status, 200);
+    assert.equal(response.headers.get('x-indexed-block'), '3');
+    assert.notEqual(response.headers.get('ratelimit-remaining'), null);
+    assert.equal(response.headers.get('cache-control'), 'private, max-age=0, must-revalidate');
+    const etag = response.headers.get('etag') ?? '';
+    assert.equal((await fetch(url, { headers: { 'If-None-Match': etag } })).status, 304);
+  });
+
+  test('are asked for once when several ask the same at one head, and anew at another', async (t) => {
+    const { snapshot } = index.snapshot(t);
+    const messages: unknown[] = [];
+    const counted = new ReadPool(() => {
+      const thread = startReader({ indexPath: index.path, nativeSymbol: 'MON' });
+      const { postMessage } = thread;
+      thread.postMessage = (message: unknown) => {
+        messages.push(message);
+        postMessage.call(thread, message);
+      };
+      return thread;
+    });
+    t.after(() => counted.close());
+    const head = snapshot.head()!;
+    const ask = (of: typeof head) => counted.answer('/api/whale_transfers', {}, 10, of);
+    const answers = await Promise.all([ask(head), ask(head), ask(head)]);
+    assert.equal(await ask(head), answers[0]);
+    assert.equal(messages.length, 1);
+    await ask({ ...head, tag: 'another' });
+    assert.equal(messages.length, 2);
+  });
+
+  test('are refused with 503 when too many wait', async (t) => {
+    const { snapshot } = index.snapshot(t);
+    const head = snapshot.head()!;
+    const questions = Array.from({ length: 140 }, (_, i) =>
+      pool.answer('/api/whale_transfers', { min_mon: String(i) }, 10, head),
+    );
+    const outcomes = await Promise.allSettled(questions);
+    const refused = outcomes.filter((outcome) => outcome.status === 'rejected').map(({ reason }) => reason);
+    assert.equal(refused.length, 140 - 2 - 128);
+    for (const error of refused) {
+      assert.ok(error instanceof RequestError);
+      assert.deepEqual([error.status, error.code], [503, 'busy']);
+    }
+  });
+
+  test('are given up at their time limit', async (t) => {
+    const thread: ReadThread = startReader({ indexPath: index.path, nativeSymbol: 'MON' });
+    t.after(() => thread.postMessage('stop'));
+    const [path, input] = HEAVY[0]!;
+    const answer = new Promise((resolve) => thread.on('message', resolve));
+    thread.postMessage({ path, input, chainDepth: 10, deadline: Date.now() - 1 });
+    const message = 'the answer took too long; ask for less or try again later';
+    assert.deepEqual(await answer, { refused: { status: 503, code: 'timeout', message, param: undefined } });
+  });
+
+  test('are refused as on the event loop when a parameter is wrong', async (t) => {
+    const { snapshot } = index.snapshot(t);
+    const asked = pool.answer('/api/token_holders', { token: 'x' }, 10, snapshot.head()!);
+    await assert.rejects(asked, (error) => error instanceof RequestError && error.code === 'invalid_address');
+  });
+});
+
+test('a read thread that cannot start fails its question, and the next one gets a new thread', async (t) => {
+  const index = createIndex(t);
+  index.append([{ a: [{ from: 'bob', to: 'alice' }] }]);
+  const { snapshot } = index.snapshot(t);
+  const head = snapshot.head()!;
+  let indexPath = join(tempDir(t), 'nothing.db');
+  const pool = new ReadPool(() => startReader({ indexPath, nativeSymbol: 'MON' }));
+  t.after(() => pool.close());
+  await assert.rejects(pool.answer('/api/whale_transfers', {}, 10, head), /cannot open/);
+  indexPath = index.path;
+  const { body } = await pool.answer('/api/whale_transfers', {}, 10, head);
+  assert.equal(JSON.parse(body).count, 0);
+});
+
+test('every endpoint can be asked of a read thread', async (t) => {
+  const index = createIndex(t);
+  index.append([{ a: [{ from: 'bob', to: 'alice' }] }]);
+  const { snapshot } = index.snapshot(t);
+  const head = snapshot.head()!;
+  const pool = new ReadPool(() => startReader({ indexPath: index.path, nativeSymbol: 'MON' }));
+  t.after(() => pool.close());
+  for (const { path, example } of ENDPOINTS) {
+    assert.ok(JSON.parse((await pool.answer(path, example.params, 10, head)).body));
+  }
+});
