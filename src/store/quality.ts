@@ -39,16 +39,19 @@ const RECENT_TRANSFERS = 500;
 /** Tokens looked at for one that was not examined yet, so that looking never takes long. */
 const LOOKED_AT = 1_000;
 
+/** A token is examined again after so many blocks when it was moved just now, and after so many in any case. */
+const RECHECK_MOVED_BLOCKS = 100;
+const RECHECK_BLOCKS = 20_000;
+
 /**
- * The tokens to examine next, the most urgent first: those just moved, then any that were never examined, then those
- * last examined below the block given. At most `limit`.
+ * The tokens to examine next: those that were just moved for the first time; then by turns those moved again and
+ * those never examined; then those examined long ago. At most `limit`; `head` is the index's last block.
  */
-export function tokensToExamine(db: Db): (recheckBelow: number, limit: number) => number[] {
+export function tokensToExamine(db: Db): (head: number, limit: number) => number[] {
   const moved = db
-    .prepare<[number, number], number>(/* sql */ `
-      SELECT DISTINCT token FROM transfers
-      WHERE id > (SELECT max(id) FROM transfers) - ? AND token IS NOT NULL
-        AND token NOT IN (SELECT token FROM token_quality) LIMIT ?`)
+    .prepare<[number, number, number], number>(/* sql */ `
+      SELECT DISTINCT t.token FROM transfers t LEFT JOIN token_quality q ON q.token = t.token
+      WHERE t.id > (SELECT max(id) FROM transfers) - ? AND t.token IS NOT NULL AND ifnull(q.block, -1) < ? LIMIT ?`)
     .pluck();
   const from = db.prepare<[number, number], { id: number; examined: number }>(/* sql */ `
     SELECT t.id, q.token IS NOT NULL AS examined FROM tokens t LEFT JOIN token_quality q ON q.token = t.id
@@ -58,20 +61,29 @@ export function tokensToExamine(db: Db): (recheckBelow: number, limit: number) =
       'SELECT token FROM token_quality WHERE block < ? ORDER BY block LIMIT ?',
     )
     .pluck();
-  /** All tokens up to this one were examined, as far as was seen; from time to time it is looked again. */
+  /** All tokens up to this one were examined, as far as was seen; at the end it begins anew. */
   let examinedUpTo = 0;
-  return (recheckBelow, limit) => {
-    const tokens = moved.all(RECENT_TRANSFERS, limit);
-    if (tokens.length > 0) return tokens;
+  const unexamined = (limit: number): number[] => {
     const next = from.all(examinedUpTo, LOOKED_AT);
     const first = next.findIndex(({ examined }) => examined === 0);
     examinedUpTo = first < 0 ? (next.at(-1)?.id ?? 0) : (next[first - 1]?.id ?? examinedUpTo);
-    if (first >= 0)
-      return next
-        .filter(({ examined }) => examined === 0)
-        .slice(0, limit)
-        .map(({ id }) => id);
-    return stale.all(recheckBelow, limit);
+    return next.flatMap(({ id, examined }) => (examined === 0 ? [id] : [])).slice(0, limit);
+  };
+  let turn = 0;
+  return (head, limit) => {
+    const movedAgain = (): number[] => moved.all(RECENT_TRANSFERS, head - RECHECK_MOVED_BLOCKS, limit);
+    const byTurns = [movedAgain, () => unexamined(limit)];
+    if (turn++ % 2 === 1) byTurns.reverse();
+    const sources = [
+      () => moved.all(RECENT_TRANSFERS, 0, limit),
+      ...byTurns,
+      () => stale.all(head - RECHECK_BLOCKS, limit),
+    ];
+    for (const source of sources) {
+      const tokens = source();
+      if (tokens.length > 0) return tokens;
+    }
+    return [];
   };
 }
 

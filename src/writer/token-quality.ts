@@ -12,9 +12,6 @@ const MIN_PAUSE_MS = 250;
 /** Between two looks when there is nothing to do. */
 const IDLE_MS = 2_000;
 
-/** A token is examined again after so many blocks: some hours. */
-const RECHECK_BLOCKS = 20_000;
-
 /** Tokens that failed are left out for so long, and no more of them are remembered than this. */
 const FAILED_MS = 600_000;
 const MAX_FAILED = 1_000;
@@ -74,8 +71,7 @@ function candidate(
 ): number | undefined {
   const now = Date.now();
   for (const [token, until] of failed) if (until < now) failed.delete(token);
-  const head = store.head()?.number ?? 0;
-  return next(head - RECHECK_BLOCKS, failed.size + 1).find((token) => !failed.has(token));
+  return next(store.head()?.number ?? 0, failed.size + 1).find((token) => !failed.has(token));
 }
 
 async function examineOne(

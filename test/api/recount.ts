@@ -264,6 +264,7 @@ export class Recount {
       uniqueWallets: wallets.size,
       firstSeenBlock: list[0]?.block ?? null,
       firstSeenAt: list[0]?.time ?? null,
+      estimateQuality: null,
       ...this.coverage,
     };
   }

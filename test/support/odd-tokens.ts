@@ -4,6 +4,7 @@ import { type Anvil, startAnvil } from '../../src/dev/anvil.ts';
 import type { Hex } from '../../src/types.ts';
 import type { Owner } from './replay.ts';
 import { compileFixture } from './solidity.ts';
+import { waitFor } from './wait.ts';
 
 const ABI = parseAbi([
   'function mint(address to, uint256 value)',
@@ -13,6 +14,11 @@ const ABI = parseAbi([
 ]);
 
 export type OddToken = 'PlainToken' | 'FeeToken' | 'RebasingToken' | 'SilentToken' | 'Spoof';
+
+interface Receipt {
+  status: string;
+  contractAddress: Hex;
+}
 
 let compiled: Record<string, Hex> | undefined;
 function creationCode(contract: OddToken): Hex | undefined {
@@ -31,9 +37,8 @@ export class OddChain {
 
   /** Each transaction is a block of its own. */
   async deploy(contract: OddToken): Promise<Hex> {
-    const hash = await this.send({ data: creationCode(contract) });
-    const receipt = (await this.anvil.call('eth_getTransactionReceipt', [hash])) as { contractAddress: Hex };
-    return receipt.contractAddress.toLowerCase() as Hex;
+    const { contractAddress } = await this.send({ data: creationCode(contract) });
+    return contractAddress.toLowerCase() as Hex;
   }
 
   async mint(token: Hex, to: number, value: number): Promise<void> {
@@ -67,10 +72,17 @@ export class OddChain {
     return Number(await this.anvil.call('eth_blockNumber'));
   }
 
-  private send(transaction: { from?: Hex; to?: Hex; data: Hex | undefined }): Promise<unknown> {
-    return this.anvil.call('eth_sendTransaction', [
+  /** Resolves with the receipt once the transaction is in a block; a failed one is a defect of the test. */
+  private async send(transaction: { from?: Hex; to?: Hex; data: Hex | undefined }): Promise<Receipt> {
+    const hash = await this.anvil.call('eth_sendTransaction', [
       { from: this.accounts[0], gas: '0x2dc6c0', ...transaction },
     ]);
+    const receipt = await waitFor(
+      async () => (await this.anvil.call('eth_getTransactionReceipt', [hash])) as Receipt | null,
+      { what: 'a receipt', everyMs: 5 },
+    );
+    if (receipt.status !== '0x1') throw new Error(`the transaction ${hash} failed`);
+    return receipt;
   }
 }
 
