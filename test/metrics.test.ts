@@ -30,7 +30,7 @@ test('every metric has the prefix, a base unit or _total, and a help text', () =
 test('what is counted is rendered with its labels', () =>
   withMetrics(async (metrics) => {
     metrics.transfers.inc({ kind: 'erc20' }, 3);
-    metrics.httpSeconds.observe({ route: '/rpc' }, 0.003);
+    metrics.httpSeconds.child({ route: '/rpc' }).observe(0.003);
     metrics.onRender(() => metrics.walBytes.set(4096));
     const text = await metrics.render();
     assert.match(text, /^atlas_index_transfers_total\{kind="erc20"\} 3$/m);

@@ -21,7 +21,7 @@ export class RpcMeter {
     const meter = this.of(method);
     let count = meter.byStatus.get(status);
     if (count === undefined) {
-      count = this.metrics.rpcRequests.labels(meter.label, String(status));
+      count = this.metrics.rpcRequests.child({ method: meter.label, status: String(status) });
       meter.byStatus.set(status, count);
     }
     count.inc();
@@ -53,11 +53,11 @@ export class RpcMeter {
     if (meter === undefined) {
       meter = {
         label,
-        seconds: this.metrics.rpcSeconds.labels(label),
+        seconds: this.metrics.rpcSeconds.child({ method: label }),
         byStatus: new Map(),
-        hits: this.metrics.rpcCacheHits.labels(label),
-        local: this.metrics.rpcLocal.labels(label),
-        merged: this.metrics.rpcMerged.labels(label),
+        hits: this.metrics.rpcCacheHits.child({ method: label }),
+        local: this.metrics.rpcLocal.child({ method: label }),
+        merged: this.metrics.rpcMerged.child({ method: label }),
       };
       this.methods.set(label, meter);
     }

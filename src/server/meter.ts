@@ -8,12 +8,12 @@ export type Meter = (status: number, began: number) => void;
 
 /** The meter of a route. Its label is the route's pattern, never what a client sent. */
 export function routeMeter(metrics: HttpMetrics, route: string): Meter {
-  const seconds = metrics.httpSeconds.labels(route);
+  const seconds = metrics.httpSeconds.child({ route });
   const byStatus = new Map<number, { inc(): void }>();
   return (status, began) => {
     let count = byStatus.get(status);
     if (count === undefined) {
-      count = metrics.httpRequests.labels(route, String(status));
+      count = metrics.httpRequests.child({ route, status: String(status) });
       byStatus.set(status, count);
     }
     count.inc();

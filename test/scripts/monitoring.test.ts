@@ -16,8 +16,8 @@ function seriesOf(): Map<string, string[]> {
   const series = new Map<string, string[]>();
   for (const metric of Object.values(metrics)) {
     if (typeof metric !== 'object' || !('name' in metric && 'labelNames' in metric)) continue;
-    const { name, labelNames } = metric as { name: string; labelNames: string[] };
-    if (!('upperBounds' in metric)) series.set(name, labelNames);
+    const { name, labelNames } = metric as { name: string; labelNames: readonly string[] };
+    if (!('upperBounds' in metric)) series.set(name, [...labelNames]);
     else for (const part of ['bucket', 'sum', 'count']) series.set(`${name}_${part}`, [...labelNames, 'le']);
   }
   metrics.close();

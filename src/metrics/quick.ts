@@ -1,0 +1,99 @@
+/**
+ * Counters and histograms with children that count in plain numbers, for what is counted at every request: prom-client
+ * looks a child up by the text of its labels, and a bucket by the text of its bound, each time.
+ */
+import { Counter, type CounterConfiguration } from 'prom-client';
+
+/** One combination of labels of a counter. */
+export class QuickCount {
+  /** What was counted since the last look. */
+  fresh = 0;
+
+  inc(): void {
+    this.fresh += 1;
+  }
+}
+
+export class QuickCounter<L extends string = string> extends Counter<L> {
+  private readonly children: { labels: Record<L, string>; count: QuickCount }[];
+
+  constructor(configuration: CounterConfiguration<L>) {
+    const children: { labels: Record<L, string>; count: QuickCount }[] = [];
+    super({
+      ...configuration,
+      collect() {
+        for (const { labels, count } of children) {
+          if (count.fresh > 0) this.inc(labels, count.fresh);
+          count.fresh = 0;
+        }
+      },
+    });
+    this.children = children;
+  }
+
+  /** A child to be kept by the caller. */
+  child(labels: Record<L, string>): QuickCount {
+    const count = new QuickCount();
+    this.children.push({ labels, count });
+    return count;
+  }
+}
+
+/** One combination of labels of a histogram. */
+export class QuickTally {
+  sum = 0;
+  /** Observations by the bucket they fall in; the last is beyond all bounds. */
+  readonly buckets: number[];
+  private readonly bounds: readonly number[];
+
+  constructor(bounds: readonly number[]) {
+    this.bounds = bounds;
+    this.buckets = new Array<number>(bounds.length + 1).fill(0);
+  }
+
+  observe(value: number): void {
+    let bucket = 0;
+    while (bucket < this.bounds.length && value > this.bounds[bucket]!) bucket++;
+    this.buckets[bucket]! += 1;
+    this.sum += value;
+  }
+}
+
+/** A histogram that prom-client knows nothing of. */
+export class QuickHistogram<L extends string = string> {
+  readonly name: string;
+  readonly labelNames: readonly L[];
+  readonly upperBounds: readonly number[];
+  private readonly help: string;
+  private readonly children: { labels: string; tally: QuickTally }[] = [];
+
+  /** `upperBounds` of the buckets, ascending. */
+  constructor(name: string, help: string, upperBounds: readonly number[], labelNames: readonly L[]) {
+    this.name = name;
+    this.help = help;
+    this.upperBounds = upperBounds;
+    this.labelNames = labelNames;
+  }
+
+  /** A child to be kept by the caller. Values of labels must not need escaping. */
+  child(labels: Record<L, string>): QuickTally {
+    const tally = new QuickTally(this.upperBounds);
+    const pairs = Object.entries(labels).map(([label, value]) => `${label}="${value}"`);
+    this.children.push({ labels: pairs.join(), tally });
+    return tally;
+  }
+
+  /** In the Prometheus text format. */
+  render(): string {
+    const lines = [`# HELP ${this.name} ${this.help}`, `# TYPE ${this.name} histogram`];
+    for (const { labels, tally } of this.children) {
+      let count = 0;
+      for (const [i, fresh] of tally.buckets.entries()) {
+        count += fresh;
+        lines.push(`${this.name}_bucket{le="${this.upperBounds[i] ?? '+Inf'}",${labels}} ${count}`);
+      }
+      lines.push(`${this.name}_sum{${labels}} ${tally.sum}`, `${this.name}_count{${labels}} ${count}`);
+    }
+    return `${lines.join('\n')}\n`;
+  }
+}
