@@ -1,6 +1,8 @@
 /** The command line. Each command is one file in src/cli and one line in `COMMANDS`. */
 import { Command, CommanderError } from 'commander';
 import { addBackup } from './cli/backup.ts';
+import { addBench } from './cli/bench.ts';
+import { addCompletion } from './cli/completion.ts';
 import { addConfig } from './cli/config.ts';
 import { addDev } from './cli/dev.ts';
 import { faultLine, USAGE_FAULT } from './cli/fault.ts';
@@ -15,7 +17,18 @@ import { isJournal, journalPriority } from './log/journal.ts';
 const STDERR = 2;
 
 /** In the order of `--help`. */
-const COMMANDS = [addInit, addStart, addDev, addKeys, addStatus, addVerify, addBackup, addConfig];
+const COMMANDS = [
+  addInit,
+  addStart,
+  addDev,
+  addKeys,
+  addStatus,
+  addVerify,
+  addBackup,
+  addConfig,
+  addBench,
+  addCompletion,
+];
 
 const EXAMPLES = `
 Examples:

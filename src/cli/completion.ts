@@ -1,0 +1,30 @@
+/** `atlas-node completion`: a script for the shell, made from the commands as they are. */
+import { Argument, type Command } from 'commander';
+import { commandTree } from './completion/tree.ts';
+
+const EXAMPLES = `
+Examples:
+  $ source <(atlas-node completion bash)                                           this shell only
+  $ atlas-node completion bash > /etc/bash_completion.d/atlas-node                 every bash
+  $ atlas-node completion zsh  > "\${fpath[1]}/_atlas-node"                         every zsh
+  $ atlas-node completion fish > ~/.config/fish/completions/atlas-node.fish        every fish`;
+
+const SHELLS = ['bash', 'zsh', 'fish'] as const;
+
+export function addCompletion(program: Command): void {
+  program
+    .command('completion')
+    .description('a script that lets your shell complete commands and options')
+    .addArgument(new Argument('<shell>', 'the shell it is for').choices(SHELLS))
+    .addHelpText('after', EXAMPLES)
+    .action(async (shell: (typeof SHELLS)[number]) => {
+      const { script } = await scriptMakers[shell]();
+      process.stdout.write(script(commandTree(program)));
+    });
+}
+
+const scriptMakers = {
+  bash: () => import('./completion/bash.ts'),
+  zsh: () => import('./completion/zsh.ts'),
+  fish: () => import('./completion/fish.ts'),
+};
