@@ -24,6 +24,8 @@ export interface GeneratedChain {
   options: ChainOptions;
   /** Generates while it is read; can be read once. */
   blocks: Iterable<GeneratedBlock>;
+  /** Gives the blocks from the next one on another size: `txPerBlock` on average or, when `even`, in every block. */
+  resizeBlocks(txPerBlock: number, even: boolean): void;
   /** What the index must find; throws before `blocks` has been read to the end. */
   expected(): ExpectedResults;
 }
@@ -32,9 +34,13 @@ export function generateChain(options: Partial<ChainOptions> = {}): GeneratedCha
   const settings = { ...CHAIN_DEFAULTS, ...options };
   const world = new World(settings.seed, settings);
   const progress = { bytes: chainLines(settings.chainId).length, blocks: 0 };
+  const size = { txPerBlock: settings.txPerBlock, even: false };
   return {
     options: settings,
-    blocks: generateBlocks(world, settings, progress),
+    blocks: generateBlocks(world, settings, size, progress),
+    resizeBlocks(txPerBlock, even) {
+      Object.assign(size, { txPerBlock, even });
+    },
     expected() {
       if (progress.blocks < settings.blocks) {
         throw new Error('the expected results of a generated chain are known when all its blocks were read');
@@ -47,13 +53,14 @@ export function generateChain(options: Partial<ChainOptions> = {}): GeneratedCha
 function* generateBlocks(
   world: World,
   options: ChainOptions,
+  size: BlockSize,
   progress: { bytes: number; blocks: number },
 ): Generator<GeneratedBlock> {
   const nonces = new Map<Hex, number>();
   let parentHash = world.prng.hash();
   let baseFee = FIRST_BASE_FEE;
   for (let i = 0; i < options.blocks; i++) {
-    const block = generateBlock(world, options, nonces, { ordinal: i, parentHash, baseFee });
+    const block = generateBlock(world, options, nonces, { ordinal: i, parentHash, baseFee, size });
     parentHash = block.hash;
     baseFee = nextBaseFee(world, baseFee);
     progress.bytes += blockLines(block).length;
@@ -62,11 +69,17 @@ function* generateBlocks(
   }
 }
 
+interface BlockSize {
+  txPerBlock: number;
+  even: boolean;
+}
+
 interface BlockPlace {
   /** 0 for the first block. */
   ordinal: number;
   parentHash: Hex;
   baseFee: bigint;
+  size: BlockSize;
 }
 
 function generateBlock(
@@ -83,7 +96,7 @@ function generateBlock(
   const included: IncludedTransaction[] = [];
   let gasUsed = 0;
   let logs = 0;
-  for (let left = transactionCount(world, options, place.ordinal); left > 0; left--) {
+  for (let left = transactionCount(world, place); left > 0; left--) {
     const index = included.length;
     ledger.position = { block: number, timestamp, txHash: prng.hash(), txIndex: index, firstLogIndex: logs };
     const next = includeTransaction(world, nonces, place.baseFee, {
@@ -120,7 +133,8 @@ function generateBlock(
   };
 }
 
-function transactionCount({ prng }: World, { txPerBlock }: ChainOptions, ordinal: number): number {
+function transactionCount({ prng }: World, { ordinal, size: { txPerBlock, even } }: BlockPlace): number {
+  if (even) return txPerBlock;
   if (ordinal % EMPTY_BLOCK_EVERY === EMPTY_BLOCK_EVERY - 1) return 0;
   return Math.max(1, Math.round(txPerBlock * (0.5 + prng.fraction())));
 }

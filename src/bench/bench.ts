@@ -1,0 +1,90 @@
+/** The benchmark: measures what it is asked to, one thing after the other, and reports. */
+import { writeFileSync } from 'node:fs';
+import { type Figure, median, ratioOf, type Table, verdictOf } from './figure.ts';
+import { describeMachine, type Machine } from './machine.ts';
+import { measureAppend } from './measure/append.ts';
+import { measureDecode } from './measure/decode.ts';
+import { measureFilling } from './measure/filling.ts';
+import { measureHead } from './measure/head.ts';
+import { measurePoints } from './measure/points.ts';
+import { measureRest } from './measure/rest.ts';
+import { measureRpc } from './measure/rpc.ts';
+import { measureStart } from './measure/start.ts';
+import { measureStreams } from './measure/streams.ts';
+import { type BenchOptions, MEASURES, type MeasureName } from './options.ts';
+import { markdownReport } from './report/markdown.ts';
+import { textReport } from './report/text.ts';
+import { Stage } from './stage/stage.ts';
+
+const MEASURING: Record<MeasureName, (stage: Stage) => Promise<Table[]>> = {
+  decode: measureDecode,
+  filling: measureFilling,
+  append: measureAppend,
+  start: measureStart,
+  rest: measureRest,
+  points: measurePoints,
+  rpc: measureRpc,
+  streams: measureStreams,
+  head: measureHead,
+};
+
+interface Result {
+  measure: MeasureName;
+  seconds: number;
+  tables: Table[];
+}
+
+/**
+ * Measures and prints the tables; `command` is the command line as typed. `log` tells what is being done. When `stop`
+ * resolves everything that was started is ended and what was measured so far is thrown away.
+ */
+export async function runBench(
+  options: BenchOptions,
+  command: string,
+  stop: Promise<void>,
+  log: (text: string) => void,
+): Promise<void> {
+  const machine = describeMachine();
+  const stage = await Stage.open(options, log);
+  try {
+    const results = await Promise.race([measureAll(stage), stop]);
+    if (results === undefined) return;
+    report(options, command, machine, results);
+  } finally {
+    await stage.close();
+  }
+}
+
+async function measureAll(stage: Stage): Promise<Result[]> {
+  const results: Result[] = [];
+  for (const measure of MEASURES.filter((name) => stage.options.only.includes(name))) {
+    const began = performance.now();
+    const tables = await MEASURING[measure](stage);
+    results.push({ measure, seconds: (performance.now() - began) / 1000, tables });
+  }
+  return results;
+}
+
+function report(options: BenchOptions, command: string, machine: Machine, results: Result[]): void {
+  const tables = results.flatMap((result) => result.tables);
+  console.log(textReport(machine, command, tables));
+  if (options.markdown !== null) writeFileSync(options.markdown, markdownReport(machine, command, tables));
+  if (options.json !== null) {
+    const json = { machine, command, options, results: results.map(withSummaries) };
+    writeFileSync(options.json, `${JSON.stringify(json, null, 1)}\n`);
+  }
+}
+
+/** Figures with what follows from their samples, for readers who do not know how. */
+function withSummaries(result: Result) {
+  const summary = (figure: Figure) => ({
+    ...figure,
+    median: median(figure.samples),
+    ratio: ratioOf(figure),
+    verdict: verdictOf(figure),
+  });
+  return {
+    ...result,
+    tables: result.tables.map((table) => ({ ...table, figures: table.figures.map(summary) })),
+  };
+}

@@ -1,0 +1,82 @@
+/** What a measurement gives: figures with all their samples, in tables. Pure. */
+
+/** Units of which more is better; of all others less is. */
+const MORE_IS_BETTER = ['transfers/s', 'blocks/s', 'requests/s', 'messages/s'] as const;
+export type Unit =
+  | (typeof MORE_IS_BETTER)[number]
+  | 'us'
+  | 'ms'
+  | 's'
+  | 'MB'
+  | 'B'
+  | 'blocks'
+  | 'commits'
+  | '%';
+
+/** A limit on a figure's median or, where it has something to be compared with, on its ratio. */
+export interface Budget {
+  /** What must hold. */
+  floor: number;
+  /** Where it should be. */
+  goal: number;
+}
+
+export interface Figure {
+  name: string;
+  /** The column of a figure in a grid. */
+  column?: string;
+  unit: Unit;
+  /** One value per repetition. */
+  samples: number[];
+  /** The same of something else, measured in the same run in turn with it. */
+  against?: { name: string; samples: number[] };
+  budget?: Budget;
+}
+
+export interface Table {
+  title: string;
+  /** `list`: a line per figure. `grid`: a line per name and a column per column. */
+  layout: 'list' | 'grid';
+  figures: Figure[];
+  /** What a reader must know, such as what was left out and why. */
+  notes: string[];
+}
+
+/** Middle of the sorted samples; NaN when there are none. */
+export function median(samples: readonly number[]): number {
+  return quantile(samples, 0.5);
+}
+
+/** The sample at a part of the way through the sorted samples, in between two of them their mean by distance. */
+export function quantile(samples: readonly number[], part: number): number {
+  const sorted = [...samples].sort((a, b) => a - b);
+  const at = (sorted.length - 1) * part;
+  const below = sorted[Math.floor(at)];
+  const above = sorted[Math.ceil(at)];
+  if (below === undefined || above === undefined) return Number.NaN;
+  return below + (above - below) * (at - Math.floor(at));
+}
+
+/** How many times better than what it is compared with: above 1 is better, whatever the unit. Null without a comparison. */
+export function ratioOf({ unit, samples, against }: Figure): number | null {
+  if (against === undefined) return null;
+  const more = MORE_IS_BETTER.some((name) => name === unit);
+  const ratios = samples.flatMap((own, i) => {
+    const other = against.samples[i];
+    if (other === undefined) return [];
+    return more ? own / other : other / own;
+  });
+  return median(ratios);
+}
+
+/** Whether a figure keeps its budget; null when it has none or nothing was measured. */
+export function verdictOf(figure: Figure): 'goal' | 'floor' | 'missed' | null {
+  const { budget, unit, samples } = figure;
+  const ratio = ratioOf(figure);
+  const value = ratio ?? median(samples);
+  if (budget === undefined || Number.isNaN(value)) return null;
+  const more = ratio !== null || MORE_IS_BETTER.some((name) => name === unit);
+  const keeps = (limit: number) => (more ? value >= limit : value <= limit);
+  if (keeps(budget.goal)) return 'goal';
+  return keeps(budget.floor) ? 'floor' : 'missed';
+}

@@ -1,0 +1,44 @@
+/** Requests for each REST endpoint, about given wallets and tokens. */
+
+import type { Endpoint } from '../../api/endpoint.ts';
+import { ENDPOINTS } from '../../api/endpoints.ts';
+import type { KeySet } from '../stage/keys.ts';
+import { getRequest, postRequest } from './request.ts';
+
+/** Wallets of one batch request: the most that are taken. */
+const BATCH = 100;
+/** The widest window that may be asked for. */
+const WIDEST = { blocks: '1000000', depth: '10' };
+
+export interface EndpointRequests {
+  /** Last part of the path, such as `wallet_summary`. */
+  name: string;
+  /** As they go over the wire. */
+  texts: string[];
+}
+
+/** Requests for every endpoint there is; `widest` asks for as much history as may be asked for. */
+export function apiRequests(keys: KeySet, widest: boolean, apiKey: string): EndpointRequests[] {
+  return ENDPOINTS.map((endpoint) => ({
+    name: endpoint.path.replace(/^\/api\//, ''),
+    texts:
+      endpoint.method === 'POST'
+        ? [postRequest(endpoint.path, JSON.stringify({ addresses: keys.wallets.slice(0, BATCH) }), apiKey)]
+        : subjects(endpoint, keys).map((subject) => {
+            const query = new URLSearchParams({ ...subject, ...(widest ? windowOf(endpoint) : {}) });
+            return getRequest(`${endpoint.path}?${query}`, apiKey);
+          }),
+  }));
+}
+
+/** What an endpoint is asked about, one set of parameters per request. */
+function subjects({ path, params }: Endpoint, keys: KeySet): Record<string, string>[] {
+  if ('token' in params.shape) return keys.tokens.map((token) => ({ token }));
+  const aboutFunders = path === '/api/funding_recipients';
+  const wallets = aboutFunders ? keys.funders : keys.wallets;
+  return 'address' in params.shape ? wallets.map((address) => ({ address })) : [{}];
+}
+
+function windowOf({ params }: Endpoint): Record<string, string> {
+  return Object.fromEntries(Object.entries(WIDEST).filter(([name]) => name in params.shape));
+}

@@ -1,0 +1,153 @@
+/** Closed-loop load: each connection sends its next request when the answer to the one before has come. */
+import { quantile } from '../figure.ts';
+import { HttpSocket } from './http-socket.ts';
+
+export interface LoadSpec {
+  port: number;
+  connections: number;
+  /** Longest duration, seconds. */
+  seconds: number;
+  /** Milliseconds between an answer and the next request on a connection; none when left out. */
+  pauseMs?: number;
+  /** Sent in turn, over and over. */
+  requests: LoadRequest[];
+}
+
+export interface LoadRequest {
+  /** Latencies are told apart by it. */
+  group: string;
+  /** As it goes over the wire. */
+  text: string;
+}
+
+export interface GroupResult {
+  count: number;
+  /** Answers with a status other than 200. */
+  failures: number;
+  p50Ms: number;
+  p99Ms: number;
+  maxMs: number;
+}
+
+export interface LoadResult {
+  requestsPerSecond: number;
+  groups: Record<string, GroupResult>;
+}
+
+/** Latencies kept per group; of more, the newest. */
+const MAX_SAMPLES = 200_000;
+/** How long the last answers may take, milliseconds. */
+const DRAIN_MS = 20_000;
+
+class Group {
+  count = 0;
+  failures = 0;
+  private readonly latencies: number[] = [];
+
+  add(ms: number, ok: boolean): void {
+    this.latencies[this.count % MAX_SAMPLES] = ms;
+    this.count++;
+    if (!ok) this.failures++;
+  }
+
+  result(): GroupResult {
+    const { count, failures, latencies } = this;
+    return {
+      count,
+      failures,
+      p50Ms: quantile(latencies, 0.5),
+      p99Ms: quantile(latencies, 0.99),
+      maxMs: quantile(latencies, 1),
+    };
+  }
+}
+
+/** Load that runs until it is finished or its time is up. */
+export class HttpLoad {
+  private readonly requests: { group: Group; text: string }[];
+  private readonly groups = new Map<string, Group>();
+  private readonly sockets: HttpSocket[];
+  private readonly began = performance.now();
+  private readonly pauseMs: number;
+  private readonly end: number;
+  private readonly idle: Promise<void>;
+  private next = 0;
+  private busy: number;
+  private stopping = false;
+  private onIdle: () => void = () => undefined;
+  private lost: Error | null = null;
+
+  constructor({ port, connections, seconds, pauseMs = 0, requests }: LoadSpec) {
+    this.pauseMs = pauseMs;
+    this.requests = requests.map(({ group, text }) => ({ group: this.groupOf(group), text }));
+    this.end = this.began + seconds * 1000;
+    this.busy = connections;
+    this.idle = new Promise((resolve) => {
+      this.onIdle = resolve;
+    });
+    this.sockets = Array.from({ length: connections }, () => this.connect(port));
+  }
+
+  /** Resolves when the time is up. Rejects when a connection broke: the figures would not be of the load wanted. */
+  async whenOver(): Promise<LoadResult> {
+    await this.idle;
+    for (const socket of this.sockets) socket.close();
+    if (this.lost !== null) throw this.lost;
+    const seconds = (performance.now() - this.began) / 1000;
+    let count = 0;
+    for (const group of this.groups.values()) count += group.count;
+    const groups = [...this.groups].map(([name, group]) => [name, group.result()] as const);
+    return { requestsPerSecond: count / seconds, groups: Object.fromEntries(groups) };
+  }
+
+  /** Sends no more; resolves when the answers that are owed have come. */
+  finish(): Promise<LoadResult> {
+    this.stopping = true;
+    const timer = setTimeout(() => this.fail(new Error('an answer did not come in time')), DRAIN_MS);
+    return this.whenOver().finally(() => clearTimeout(timer));
+  }
+
+  private connect(port: number): HttpSocket {
+    let sent = 0;
+    let group: Group | null = null;
+    const socket = new HttpSocket(
+      port,
+      (status) => {
+        const now = performance.now();
+        group?.add(now - sent, status === 200);
+        if (this.pauseMs > 0) setTimeout(sendNext, this.pauseMs);
+        else sendNext(now);
+      },
+      (error) => this.fail(error),
+    );
+    const sendNext = (now = performance.now()) => {
+      if (this.stopping || now >= this.end) return this.leave();
+      const request = this.requests[this.next++ % this.requests.length]!;
+      group = request.group;
+      sent = now;
+      socket.send(request.text);
+    };
+    sendNext();
+    return socket;
+  }
+
+  private leave(): void {
+    this.busy--;
+    if (this.busy === 0) this.onIdle();
+  }
+
+  private fail(error: Error): void {
+    this.lost ??= error;
+    this.stopping = true;
+    this.onIdle();
+  }
+
+  private groupOf(name: string): Group {
+    let group = this.groups.get(name);
+    if (group === undefined) {
+      group = new Group();
+      this.groups.set(name, group);
+    }
+    return group;
+  }
+}

@@ -1,0 +1,69 @@
+/** One keep-alive HTTP/1.1 connection that has one request under way at a time. As bare as load must be. */
+import { Socket } from 'node:net';
+
+/** Told of each answer: its status, and its head as text. */
+export type OnAnswer = (status: number, head: string) => void;
+
+const HEAD_END = Buffer.from('\r\n\r\n');
+
+export class HttpSocket {
+  private readonly socket = new Socket();
+  private readonly onAnswer: OnAnswer;
+  private readonly onLost: (error: Error) => void;
+  private closed = false;
+  /** Head of the answer that is coming; null until it is complete. */
+  private head: string | null = null;
+  /** What came of a head that is not complete. */
+  private partial: Buffer | null = null;
+  /** Bytes of the body that are still to come. */
+  private missing = 0;
+
+  /** `onLost` is told once when the connection breaks or what comes is no answer. */
+  constructor(port: number, onAnswer: OnAnswer, onLost: (error: Error) => void) {
+    this.onAnswer = onAnswer;
+    this.onLost = onLost;
+    this.socket.setNoDelay(true);
+    this.socket.on('error', (error) => this.lose(error));
+    this.socket.on('close', () => this.lose(new Error('the server closed the connection')));
+    this.socket.on('data', (chunk) => this.take(chunk));
+    this.socket.connect(port, '127.0.0.1');
+  }
+
+  /** Sends a whole request as it goes over the wire (Latin-1). The answer before must have come. */
+  send(request: string): void {
+    this.socket.write(request, 'latin1');
+  }
+
+  close(): void {
+    this.closed = true;
+    this.socket.destroy();
+  }
+
+  private take(chunk: Buffer): void {
+    if (this.head === null) this.takeHead(chunk);
+    else this.missing -= chunk.length;
+    if (this.head === null || this.missing > 0) return;
+    if (this.missing < 0) return this.lose(new Error('the server sent more than one answer'));
+    const { head } = this;
+    this.head = null;
+    this.onAnswer(Number(head.slice(9, 12)), head);
+  }
+
+  private takeHead(chunk: Buffer): void {
+    const bytes = this.partial === null ? chunk : Buffer.concat([this.partial, chunk]);
+    const end = bytes.indexOf(HEAD_END);
+    this.partial = end < 0 ? bytes : null;
+    if (end < 0) return;
+    const head = bytes.toString('latin1', 0, end);
+    const length = /\r\ncontent-length: *(\d+)/i.exec(head)?.[1];
+    if (length === undefined) return this.lose(new Error(`an answer without a length: ${head.slice(0, 80)}`));
+    this.head = head;
+    this.missing = end + HEAD_END.length + Number(length) - bytes.length;
+  }
+
+  private lose(error: Error): void {
+    if (this.closed) return;
+    this.close();
+    this.onLost(error);
+  }
+}

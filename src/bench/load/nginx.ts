@@ -1,0 +1,105 @@
+/** nginx as a reverse proxy in front of a node: one worker, nothing written to disk that it need not. */
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { pinned } from '../process/cores.ts';
+import { endWithThisProcess } from '../process/watchdog.ts';
+import { until } from '../wait.ts';
+
+const run = promisify(execFile);
+
+/** Where Debian and most others put it; it is seldom in the PATH of users. */
+const PLACES = ['/usr/sbin/nginx', '/usr/local/sbin/nginx', '/usr/bin/nginx'];
+const START_MS = 10_000;
+/** Requests before a connection is closed: never, within a measurement. */
+const KEEP_ALIVE_REQUESTS = 1_000_000_000;
+
+export interface Nginx {
+  version: string;
+  pid: number;
+  port: number;
+  stop(): Promise<void>;
+}
+
+/** Path of nginx, null when it is not installed. */
+export function findNginx(): string | null {
+  return PLACES.find((path) => existsSync(path)) ?? null;
+}
+
+/** Starts it on a free port of the loopback, with its files below `folder`. */
+export async function startNginx(
+  program: string,
+  { upstreamPort, folder, cores }: { upstreamPort: number; folder: string; cores: string | null },
+): Promise<Nginx> {
+  const home = join(folder, 'nginx');
+  mkdirSync(home, { recursive: true });
+  const port = await freePort();
+  const config = join(home, 'nginx.conf');
+  writeFileSync(config, configText(home, port, upstreamPort));
+  const errors = join(home, 'error.log');
+  const [file = '', ...args] = pinned([program, '-p', home, '-c', config, '-e', errors], cores);
+  const child = spawn(file, args, { stdio: 'ignore', detached: true });
+  endWithThisProcess(child);
+  const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+  const stop = async () => {
+    child.kill('SIGTERM');
+    await exited;
+  };
+  try {
+    await until(() => fetch(`http://127.0.0.1:${port}/`, { method: 'POST', body: '{}' }).catch(() => null), {
+      what: 'nginx to listen',
+      timeoutMs: START_MS,
+      everyMs: 20,
+    });
+    // It prints its version to stderr.
+    const { stderr } = await run(program, ['-v']);
+    return { version: /nginx\/(\S+)/.exec(stderr)?.[1] ?? '', pid: child.pid ?? 0, port, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+/** A port that nothing listens on at the moment. */
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  await once(server, 'close');
+  if (address === null || typeof address === 'string') throw new Error('the system gave no port');
+  return address.port;
+}
+
+function configText(home: string, port: number, upstreamPort: number): string {
+  const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
+    (name) => `${name}_temp_path ${join(home, name)};`,
+  );
+  // One process: then its processor time is that of the proxy.
+  return `daemon off;
+master_process off;
+pid ${join(home, 'pid')};
+events { worker_connections 1024; }
+http {
+  access_log off;
+  keepalive_requests ${KEEP_ALIVE_REQUESTS};
+  ${temporary.join('\n  ')}
+  upstream node {
+    server 127.0.0.1:${upstreamPort};
+    keepalive 64;
+    keepalive_requests ${KEEP_ALIVE_REQUESTS};
+  }
+  server {
+    listen 127.0.0.1:${port};
+    location / {
+      proxy_pass http://node;
+      proxy_http_version 1.1;
+      proxy_set_header Connection "";
+    }
+  }
+}
+`;
+}

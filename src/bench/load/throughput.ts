@@ -1,0 +1,92 @@
+/** How many requests a server answers, and what each costs it. */
+import { join } from 'node:path';
+import { FatalError } from '../../errors.ts';
+import { cpuSeconds } from '../process/usage.ts';
+import type { Stage } from '../stage/stage.ts';
+import { hasWrk, runWrk, type WrkResult } from './wrk.ts';
+
+export interface Target {
+  /** For messages. */
+  name: string;
+  /** Process of the server. */
+  pid: number;
+  port: number;
+  /** Whole requests as they go over the wire, sent in turn. */
+  requests: readonly string[];
+}
+
+export interface Throughput {
+  requestsPerSecond: number;
+  /** Processor time of the server. */
+  microsecondsPerRequest: number;
+  p50Ms: number;
+  p99Ms: number;
+}
+
+const CONNECTIONS = 64;
+const SECONDS = 3;
+const QUICK_SECONDS = 1;
+
+/** Which load generator is used on this machine. */
+export async function loadTool(): Promise<string> {
+  return (await hasWrk()) ? 'wrk' : 'own load generator, since wrk is not installed';
+}
+
+/** Loads a server with keep-alive connections from other cores. The first, short run warms it up. */
+export async function measureThroughput(
+  stage: Stage,
+  target: Target,
+  connections: number = CONNECTIONS,
+): Promise<Throughput> {
+  const seconds = stage.options.quick ? QUICK_SECONDS : SECONDS;
+  await namingTarget(target, load(stage, target, connections, 1));
+  const before = cpuSeconds(target.pid);
+  const result = await namingTarget(target, load(stage, target, connections, seconds));
+  const used = cpuSeconds(target.pid) - before;
+  const { requestsPerSecond, p50Ms, p99Ms } = result;
+  return { requestsPerSecond, microsecondsPerRequest: (used / result.requests) * 1e6, p50Ms, p99Ms };
+}
+
+async function namingTarget<T>({ name }: Target, result: Promise<T>): Promise<T> {
+  return result.catch((cause: unknown) => {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new FatalError(`${name}: ${reason}`, { cause });
+  });
+}
+
+async function load(
+  stage: Stage,
+  { port, requests }: Target,
+  connections: number,
+  seconds: number,
+): Promise<WrkResult> {
+  const cores = stage.cores.load;
+  if (await hasWrk()) {
+    const scriptPath = join(stage.folder, 'wrk.lua');
+    return runWrk({ port, connections, seconds, requests, cores, scriptPath });
+  }
+  return stage.with('http-load', cores, async (part) => {
+    const texts = requests.map((text) => ({ group: 'all', text }));
+    const { requestsPerSecond, groups } = await part.ask('run', {
+      port,
+      connections,
+      seconds,
+      requests: texts,
+    });
+    const { count = 0, failures = 0, p50Ms = Number.NaN, p99Ms = Number.NaN } = groups['all'] ?? {};
+    if (failures > 0 || count === 0) throw new Error(`${failures} of ${count} requests failed under load`);
+    return { requests: count, requestsPerSecond, p50Ms, p99Ms };
+  });
+}
+
+/**
+ * Measures several sides in turn, as often as the run repeats, so that what disturbs the machine disturbs all alike.
+ * The results of each side, in the order of the sides.
+ */
+export async function inTurn<R>(repeat: number, sides: readonly (() => Promise<R>)[]): Promise<R[][]> {
+  const results = sides.map((): R[] => []);
+  for (let i = 0; i < repeat; i++) {
+    for (const [side, measure] of sides.entries()) results[side]?.push(await measure());
+  }
+  return results;
+}

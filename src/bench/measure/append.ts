@@ -1,0 +1,175 @@
+/** Writing blocks to a filled index: how long, and where the time goes from the node's answers to the file. */
+import { copyFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { IndexWriter } from '../../store/index-writer.ts';
+import type { BlockBatch } from '../../types.ts';
+import type { Figure, Table } from '../figure.ts';
+import { median } from '../figure.ts';
+import { LARGE_TRANSFERS } from '../stage/plan.ts';
+import type { ChainNode, Stage } from '../stage/stage.ts';
+import { type Loaded, loadStepByStep } from './load-steps.ts';
+import { timeStatements } from './statement-times.ts';
+
+/** Page cache of the writer: the default of the configuration, MiB. */
+const CACHE_MB = 64;
+
+/** What is appended, in the order of the chain. */
+interface Work {
+  /** One ordinary block each. */
+  blocks: Loaded;
+  /** As many blocks together as are committed at once while filling. */
+  fillings: Loaded;
+  /** One busy block each. */
+  large: Loaded;
+}
+
+export async function measureAppend(stage: Stage): Promise<Table[]> {
+  const chain = await stage.chain();
+  const source = join(await stage.filledFolder(), 'index.db');
+  const work = await loadWork(stage, chain);
+  stage.log('append: writing blocks to a copy of the filled index');
+  const times = withCopy(source, stage.folder, (writer) => timeAppends(writer, work));
+  stage.log('append: the same once more, statement by statement');
+  const steps = withCopy(source, stage.folder, (writer) => timeSteps(writer, work));
+  return [appendTable(work, times), stepsTable(work, times, steps)];
+}
+
+/** Loads what follows the filled part of the chain. */
+async function loadWork({ options, log }: Stage, { part, url, segments }: ChainNode): Promise<Work> {
+  log('append: loading and decoding what is to be appended');
+  const { fill, more, large } = segments;
+  await part.ask('setHead', large.last);
+  const load = (from: number, to: number, blocksPerBatch: number) =>
+    loadStepByStep({ url, from, to, blocksPerBatch });
+  const single = more.first + (options.quick ? 5 : 30) - 1;
+  const work = {
+    blocks: await load(more.first, single, 1),
+    fillings: await load(single + 1, more.last, Math.ceil((more.last - single) / options.repeat)),
+    large: await load(large.first, large.last, 1),
+  };
+  await part.ask('setHead', fill.last);
+  return work;
+}
+
+/** Gives `use` a writer on a copy of an index, which is removed afterwards. */
+function withCopy<T>(source: string, folder: string, use: (writer: IndexWriter) => T): T {
+  const path = join(folder, 'copy.db');
+  copyFileSync(source, path);
+  const writer = new IndexWriter(path, { cacheMb: CACHE_MB });
+  try {
+    return use(writer);
+  } finally {
+    writer.close();
+    for (const suffix of ['', '-wal', '-shm', '.lock']) rmSync(`${path}${suffix}`, { force: true });
+  }
+}
+
+/** Something for each kind of work. */
+type PerWork<T> = Record<keyof Work, T>;
+
+/** Milliseconds of each append. */
+function timeAppends(writer: IndexWriter, work: Work): PerWork<number[]> {
+  const timeEach = ({ batches }: Loaded) =>
+    batches.map((batch) => {
+      const began = performance.now();
+      writer.append([batch]);
+      return performance.now() - began;
+    });
+  return { blocks: timeEach(work.blocks), fillings: timeEach(work.fillings), large: timeEach(work.large) };
+}
+
+/** Milliseconds of all appends of a kind together, by step. */
+function timeSteps(writer: IndexWriter, work: Work): PerWork<Map<string, number>> {
+  const timeAll = ({ batches }: Loaded) => {
+    const total = new Map<string, number>();
+    for (const batch of batches) {
+      for (const [step, ms] of timeStatements(() => writer.append([batch]))) {
+        total.set(step, (total.get(step) ?? 0) + ms);
+      }
+    }
+    return total;
+  };
+  return { blocks: timeAll(work.blocks), fillings: timeAll(work.fillings), large: timeAll(work.large) };
+}
+
+const count = (batches: readonly BlockBatch[]) =>
+  batches.reduce((sum, batch) => sum + batch.transferCount, 0);
+
+function appendTable(work: Work, times: PerWork<number[]>): Table {
+  const figures = (what: string, { batches }: Loaded, ms: number[]): Figure[] => {
+    const size = Math.round(median(batches.map(({ transferCount }) => transferCount))).toLocaleString(
+      'en-US',
+    );
+    const name = `${what} of ${size} transfers`;
+    const rates = ms.map((time, i) => (batches[i]?.transferCount ?? 0) / (time / 1000));
+    return [
+      { name, unit: 'ms', samples: ms },
+      { name: `${name}, rate`, unit: 'transfers/s', samples: rates },
+    ];
+  };
+  return {
+    title: 'Appending to a filled index, one commit each',
+    layout: 'list',
+    figures: [
+      ...figures('block', work.blocks, times.blocks),
+      ...figures('block', work.large, times.large),
+      ...figures('filling batch', work.fillings, times.fillings),
+    ],
+    notes: [],
+  };
+}
+
+const COLUMNS: PerWork<string> = {
+  blocks: 'block of 250',
+  large: `block of ${LARGE_TRANSFERS.toLocaleString('en-US')}`,
+  fillings: 'filling batch',
+};
+
+/** Steps of an append below this part of its time are shown together. */
+const MIN_SHARE = 0.02;
+
+/** Microseconds per transfer in each step, from the node's answer to the file. */
+function stepsTable(work: Work, times: PerWork<number[]>, steps: PerWork<Map<string, number>>): Table {
+  const figures: Figure[] = [];
+  const named = mainSteps(steps.fillings);
+  for (const kind of ['fillings', 'large', 'blocks'] as const) {
+    const { batches, fetchMs, parseMs, decodeMs } = work[kind];
+    const transfers = count(batches);
+    const add = (name: string, ms: number) => {
+      figures.push({ name, column: COLUMNS[kind], unit: 'us', samples: [(ms * 1000) / transfers] });
+    };
+    add('fetch', fetchMs);
+    add('parse', parseMs);
+    add('decode', decodeMs);
+    const total = sum(steps[kind].values());
+    const shown = named.map((step) => [step, steps[kind].get(step) ?? 0] as const);
+    for (const [step, ms] of shown) add(`append: ${step}`, ms);
+    add('append: all else', total - sum(shown.map(([, ms]) => ms)));
+    add('append, steps together', total);
+    add('append, without looking at steps', sum(times[kind]));
+  }
+  return {
+    title: 'Where the time goes, microseconds per transfer, one step after the other',
+    layout: 'grid',
+    figures,
+    notes: [
+      'While filling, fetching, parsing and decoding run beside the appends.',
+      'Steps are timed around the statements of the driver, which costs some percent itself.',
+    ],
+  };
+}
+
+/** The steps that matter, largest first. */
+function mainSteps(steps: ReadonlyMap<string, number>): string[] {
+  const total = sum(steps.values());
+  return [...steps]
+    .filter(([step, ms]) => ms >= total * MIN_SHARE || step === 'commit' || step === 'checkpoint')
+    .sort(([, a], [, b]) => b - a)
+    .map(([step]) => step);
+}
+
+function sum(values: Iterable<number>): number {
+  let total = 0;
+  for (const value of values) total += value;
+  return total;
+}

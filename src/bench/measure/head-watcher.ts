@@ -1,0 +1,64 @@
+/** Notices each new head of the index as a client does: by the header that every answer carries. */
+import { FatalError } from '../../errors.ts';
+import { HttpSocket } from '../load/http-socket.ts';
+
+/** Between two looks, milliseconds: the resolution of what is measured. */
+const EVERY_MS = 1;
+
+interface Waiting {
+  number: number;
+  resolve: (at: number) => void;
+  timer: NodeJS.Timeout;
+}
+
+export class HeadWatcher {
+  /** Newest block that an answer named. */
+  head = -1;
+  private readonly socket: HttpSocket;
+  private waiting: Waiting[] = [];
+  private timer: NodeJS.Timeout | undefined;
+  private failure: Error | null = null;
+
+  /** `request` is any GET of the REST API, as it goes over the wire. */
+  constructor(port: number, request: string) {
+    this.socket = new HttpSocket(
+      port,
+      (_status, head) => {
+        this.note(Number(/\r\nx-indexed-block: *(\d+)/i.exec(head)?.[1] ?? -1));
+        this.timer = setTimeout(() => this.socket.send(request), EVERY_MS);
+      },
+      (error) => {
+        this.failure = error;
+      },
+    );
+    this.socket.send(request);
+  }
+
+  /** Resolves when a block is indexed with the time at which that showed, Unix milliseconds with fractions. */
+  sees(number: number, timeoutMs: number): Promise<number> {
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => {
+        reject(this.failure ?? new FatalError(`block ${number} was not indexed within ${timeoutMs} ms`));
+      }, timeoutMs);
+      this.waiting.push({ number, resolve, timer });
+    });
+  }
+
+  close(): void {
+    clearTimeout(this.timer);
+    this.socket.close();
+    for (const { timer } of this.waiting) clearTimeout(timer);
+  }
+
+  private note(head: number): void {
+    if (head === this.head) return;
+    this.head = head;
+    const at = performance.timeOrigin + performance.now();
+    const reached = this.waiting.filter(({ number }) => number <= head);
+    this.waiting = this.waiting.filter(({ number }) => number > head);
+    for (const { resolve, timer } of reached) {
+      clearTimeout(timer);
+      resolve(at);
+    }
+  }
+}

@@ -1,0 +1,73 @@
+/** Loading blocks one step after the other, so that each can be timed; the daemon does them side by side. */
+import { BatchBuilder } from '../../decode/batch.ts';
+import { decodeBlock } from '../../decode/block.ts';
+import type { BlockBatch } from '../../types.ts';
+import { HttpTransport } from '../../upstream/http.ts';
+import { blockCall, receiptsCall, traceCall } from '../../upstream/methods.ts';
+import { parseBody, type RpcCall, readSingle } from '../../upstream/reply.ts';
+import { RULES } from './decode.ts';
+
+export interface Loaded {
+  batches: BlockBatch[];
+  fetchMs: number;
+  parseMs: number;
+  decodeMs: number;
+}
+
+export interface LoadOptions {
+  url: string;
+  from: number;
+  to: number;
+  /** Blocks of one batch. */
+  blocksPerBatch: number;
+}
+
+const LIMITS = { timeoutMs: 60_000, maxSockets: 3, maxWaiting: 16, maxResponseBytes: 256 * 2 ** 20 };
+
+/** Loads `from..to`. Throws UpstreamError. */
+export async function loadStepByStep({ url, from, to, blocksPerBatch }: LoadOptions): Promise<Loaded> {
+  const http = new HttpTransport({ url, ...LIMITS });
+  const loaded: Loaded = { batches: [], fetchMs: 0, parseMs: 0, decodeMs: 0 };
+  try {
+    for (let first = from; first <= to; first += blocksPerBatch) {
+      const last = Math.min(to, first + blocksPerBatch - 1);
+      loaded.batches.push(await loadBatch(http, first, last, loaded));
+    }
+    return loaded;
+  } finally {
+    await http.close();
+  }
+}
+
+async function loadBatch(
+  http: HttpTransport,
+  first: number,
+  last: number,
+  times: Loaded,
+): Promise<BlockBatch> {
+  const out = new BatchBuilder();
+  for (let number = first; number <= last; number++) {
+    const calls = [blockCall(number), receiptsCall(number), traceCall(number, 'debug_traceBlockByNumber')];
+    const began = performance.now();
+    const bodies = await Promise.all(calls.map((call) => post(http, call)));
+    const fetched = performance.now();
+    const [block, receipts, value] = bodies.map((body, i) => resultOf(body, calls[i]!));
+    const parsed = performance.now();
+    decodeBlock(out, { block, receipts, traces: { form: 'tree', value } }, RULES);
+    times.fetchMs += fetched - began;
+    times.parseMs += parsed - fetched;
+    times.decodeMs += performance.now() - parsed;
+  }
+  return out.finish();
+}
+
+async function post(http: HttpTransport, { method, params }: RpcCall): Promise<Buffer> {
+  const { body } = await http.post(JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }), method);
+  return body;
+}
+
+function resultOf(body: Buffer, { method }: RpcCall): unknown {
+  const reply = readSingle(parseBody(body, method), method);
+  if ('error' in reply) throw reply.error;
+  return reply.result;
+}

@@ -1,0 +1,36 @@
+/** From starting the program to serving, on an index that exists. */
+import type { Table } from '../figure.ts';
+import type { Stage } from '../stage/stage.ts';
+
+export async function measureStart(stage: Stage): Promise<Table[]> {
+  const { ordinary } = await stage.keys();
+  const toReady: number[] = [];
+  const toAnswer: number[] = [];
+  for (let i = 0; i < stage.options.repeat; i++) {
+    stage.log(`start: ${i + 1} of ${stage.options.repeat}`);
+    await stage.serve({ cores: null }, async (daemon) => {
+      toReady.push((daemon.readyAt - daemon.startedAt) / 1000);
+      const url = `${daemon.url}/api/wallet_summary?address=${ordinary.wallets[0]}`;
+      const response = await fetch(url, { headers: { 'X-API-Key': daemon.key } });
+      if (!response.ok) throw new Error(`the first request was answered with HTTP ${response.status}`);
+      await response.text();
+      toAnswer.push((Date.now() - daemon.startedAt) / 1000);
+    });
+  }
+  return [
+    {
+      title: 'Start on a warm index',
+      layout: 'list',
+      figures: [
+        {
+          name: 'from the command to serving',
+          unit: 's',
+          samples: toReady,
+          budget: { floor: 1.5, goal: 0.5 },
+        },
+        { name: 'from the command to the first REST answer', unit: 's', samples: toAnswer },
+      ],
+      notes: [],
+    },
+  ];
+}

@@ -1,0 +1,183 @@
+/** What reaches 1,000 WebSockets, how soon, and what it costs, against a bare publish. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Figure, Table } from '../figure.ts';
+import { quantile } from '../figure.ts';
+import type { WsClientsActions } from '../parts/ws-clients.ts';
+import type { Part } from '../process/part.ts';
+import { forgetPeak, mainThreadSeconds, peakMegabytes } from '../process/usage.ts';
+import type { DaemonProcess } from '../stage/daemon.ts';
+import { streamBlocks } from '../stage/plan.ts';
+import type { ChainNode, Stage } from '../stage/stage.ts';
+import { pinning } from './points.ts';
+
+const SOCKETS = 1_000;
+/** Between two blocks, so that one is done with before the next comes. */
+const PAUSE_MS = 250;
+const SYNC_MS = 600_000;
+
+/** A message as long as the one of a head. */
+const HEAD_BYTES = 1_700;
+
+interface Fan {
+  /** From the first to the last of all sockets, milliseconds, one per message. */
+  spreads: number[];
+  /** Processor time of the server's event loop, milliseconds, one per message. */
+  costs: number[];
+}
+
+export async function measureStreams(stage: Stage): Promise<Table[]> {
+  const chain = await stage.chain();
+  await stage.filledFolder();
+  return stage.with('ws-clients', stage.cores.load, async (clients) => {
+    stage.log(`streams: a bare publish to ${SOCKETS} sockets`);
+    const bare = await measureBare(stage, clients);
+    // Not pinned: the writer is meant to have a core of its own while blocks come.
+    return stage.serve({ nodeWs: chain.wsUrl, cores: null }, async (daemon) => {
+      await daemon.reaches(await chain.part.ask('head'), SYNC_MS);
+      stage.log(`streams: heads to ${SOCKETS} sockets`);
+      forgetPeak(daemon.pid);
+      const own = await measureHeads(stage, chain, daemon, clients);
+      stage.log(`streams: transfers of a wallet to ${SOCKETS} sockets`);
+      const ages = await measureAges(stage, chain, daemon, clients);
+      return [table(stage, own, bare, ages, peakMegabytes(daemon.pid))];
+    });
+  });
+}
+
+function measureBare(stage: Stage, clients: Part<WsClientsActions>): Promise<Fan> {
+  return stage.with('bare', stage.cores.server, async (server) => {
+    const port = await server.ask('open', { indexPath: null });
+    const url = `ws://127.0.0.1:${port}/`;
+    await clients.ask('open', { url, key: '', count: SOCKETS, subscribe: '' });
+    const text = 'x'.repeat(HEAD_BYTES);
+    const fan = await measureFan(clients, server.pid, streamBlocks(stage.options.quick), () =>
+      server.ask('publish', text),
+    );
+    await clients.ask('close');
+    return fan;
+  });
+}
+
+async function measureHeads(
+  stage: Stage,
+  { part }: ChainNode,
+  daemon: DaemonProcess,
+  clients: Part<WsClientsActions>,
+): Promise<Fan> {
+  const subscribe = '{"jsonrpc":"2.0","id":1,"method":"eth_subscribe","params":["newHeads"]}';
+  const url = `${daemon.url.replace('http', 'ws')}/ws`;
+  await clients.ask('open', { url, key: daemon.key, count: SOCKETS, subscribe });
+  const fan = await measureFan(clients, daemon.pid, streamBlocks(stage.options.quick), () =>
+    part.ask('mine'),
+  );
+  await clients.ask('close');
+  return fan;
+}
+
+/** Has something sent to all sockets again and again. */
+async function measureFan(
+  clients: Part<WsClientsActions>,
+  pid: number,
+  times: number,
+  cause: () => Promise<unknown>,
+): Promise<Fan> {
+  const fan: Fan = { spreads: [], costs: [] };
+  for (let i = 0; i < times; i++) {
+    await sleep(PAUSE_MS);
+    await clients.ask('arm');
+    const before = mainThreadSeconds(pid);
+    await cause();
+    const arrivals = await clients.ask('arrived');
+    fan.costs.push((mainThreadSeconds(pid) - before) * 1000);
+    fan.spreads.push(quantile(arrivals, 1) - quantile(arrivals, 0));
+  }
+  return fan;
+}
+
+interface Ages {
+  /** From the commit to each socket, milliseconds, of all blocks together. */
+  clientMs: number[];
+  /** From the commit to the push, mean, milliseconds; by the daemon's own metrics. */
+  serverMs: number;
+}
+
+/** Signals come with the commit, so the age of what arrives is counted from there. Blocks without any are left out. */
+async function measureAges(
+  stage: Stage,
+  { part }: ChainNode,
+  daemon: DaemonProcess,
+  clients: Part<WsClientsActions>,
+): Promise<Ages> {
+  const { steadyWallet } = await stage.keys();
+  const subscribe = JSON.stringify({
+    jsonrpc: '2.0',
+    id: 1,
+    method: 'atlas_subscribe',
+    params: { wallets: [steadyWallet] },
+  });
+  const url = `${daemon.url.replace('http', 'ws')}/ws/signals`;
+  await clients.ask('open', { url, key: daemon.key, count: SOCKETS, subscribe });
+  const clientMs: number[] = [];
+  const blocks = streamBlocks(stage.options.quick);
+  for (let i = 0; i < blocks; i++) {
+    await sleep(PAUSE_MS);
+    await clients.ask('arm');
+    await part.ask('mine');
+    const { lastCommitAt } = await daemon.reaches(await part.ask('head'), SYNC_MS);
+    const arrivals = await clients.ask('soFar');
+    if (lastCommitAt !== null) clientMs.push(...arrivals.map((at) => at - lastCommitAt));
+  }
+  await clients.ask('close');
+  return { clientMs, serverMs: await meanPushAge(daemon) };
+}
+
+async function meanPushAge(daemon: DaemonProcess): Promise<number> {
+  let [sum, count] = [0, 0];
+  for (const [name, value] of await daemon.metrics()) {
+    if (name.startsWith('atlas_ws_push_age_seconds_sum')) sum += value;
+    if (name.startsWith('atlas_ws_push_age_seconds_count')) count += value;
+  }
+  return (sum / count) * 1000;
+}
+
+function table(stage: Stage, own: Fan, bare: Fan, ages: Ages, megabytes: number): Table {
+  const against = (samples: number[]) => ({ against: { name: 'bare publish', samples } });
+  const age = (name: string, part: number, floor: number, goal: number): Figure => ({
+    name,
+    unit: 'ms',
+    samples: [quantile(ages.clientMs, part)],
+    budget: { floor, goal },
+  });
+  return {
+    title: `Streams to ${SOCKETS} WebSockets`,
+    layout: 'list',
+    figures: [
+      {
+        name: 'one head, from the first to the last socket',
+        unit: 'ms',
+        samples: own.spreads,
+        ...against(bare.spreads),
+      },
+      {
+        name: 'one head, processor time of the event loop',
+        unit: 'ms',
+        samples: own.costs,
+        ...against(bare.costs),
+        budget: { floor: 0.5, goal: 0.8 },
+      },
+      age('commit to client, p50', 0.5, 5, 1),
+      age('commit to client, p99', 0.99, 25, 8),
+      { name: 'commit to push, mean, by the daemon', unit: 'ms', samples: [ages.serverMs] },
+      {
+        name: 'largest memory of the daemon, following',
+        unit: 'MB',
+        samples: [megabytes],
+        budget: { floor: 250, goal: 180 },
+      },
+    ],
+    notes: [
+      `All sockets belong to one process, whose reading takes part of the time. The bare server: ${pinning(stage)}; the daemon is not pinned and indexes each block meanwhile.`,
+      'The time of a commit is known to the millisecond, which is part of the age at clients.',
+    ],
+  };
+}

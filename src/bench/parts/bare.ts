@@ -1,0 +1,44 @@
+/** The part that is the bare server which the real one is compared with. */
+import { addressBytes } from '../../query/wallets.ts';
+import { type BareServer, startBareServer } from '../../server/bare.ts';
+import { openIndexForReading } from '../../store/index-file.ts';
+import type { Db } from '../../store/open.ts';
+
+/** Page cache, MiB: that of the daemon's own reading connection. */
+const CACHE_MB = 32;
+
+export function bareActions() {
+  let server: BareServer | null = null;
+  const running = (): BareServer => {
+    if (server === null) throw new Error('the bare server does not run');
+    return server;
+  };
+  return {
+    /** Starts it, over an index when lookups are wanted; resolves with its port. */
+    async open({ indexPath }: { indexPath: string | null }): Promise<number> {
+      const lookup =
+        indexPath === null ? () => null : walletLookup(openIndexForReading(indexPath, { cacheMb: CACHE_MB }));
+      server = await startBareServer({
+        get: (query) => lookup(query.slice(query.indexOf('=') + 1)),
+        post: () => '{}',
+      });
+      return server.port;
+    },
+    sockets: (): number => running().sockets(),
+    publish: (text: string): void => running().publish(text),
+  };
+}
+
+export type BareActions = ReturnType<typeof bareActions>;
+
+/** The row of one address as JSON, null when there is none: one lookup by an index and nothing else. */
+function walletLookup(db: Db): (address: string) => string | null {
+  const byAddress = db.prepare<[Buffer], object>(/* sql */ `
+    SELECT id, transfers, transactions, tokens, token_transfers, internal_received, first_transfer, last_transfer,
+      first_direct, first_internal, latest_direct, latest_internal, funder, funding, funded
+    FROM wallets WHERE address = +?`);
+  return (address) => {
+    const row = byAddress.get(addressBytes(address));
+    return row === undefined ? null : JSON.stringify(row);
+  };
+}

@@ -1,0 +1,110 @@
+/** The part that is the chain node: it generates a chain in segments and serves it. */
+import { startBareServer } from '../../server/bare.ts';
+import type { GeneratedBlock } from '../chain/block.ts';
+import { type GeneratedChain, generateChain } from '../chain/generate.ts';
+import type { ReplayNode } from '../replay/controls.ts';
+import { startReplayNode } from '../replay/node.ts';
+import { answerFixed } from './fixed-call.ts';
+
+/** How a run of blocks is made. */
+export interface SegmentPlan {
+  /** Blocks are generated until there are so many and they hold so many transfers. */
+  transfers: number;
+  blocks: number;
+  /** Transactions of a block: on average, or in every block. */
+  txPerBlock: number;
+  even: boolean;
+}
+
+/** By name, in the order of the chain. */
+export type Segments<T> = Record<'fill' | 'more' | 'large' | 'fast', T>;
+
+export interface ChainPlan {
+  seed: number;
+  segments: Segments<SegmentPlan>;
+}
+
+export interface Segment {
+  first: number;
+  last: number;
+  transfers: number;
+}
+
+export interface ChainFacts {
+  url: string;
+  wsUrl: string;
+  /** The same node behind a server that answers `eth_call` at once with a fixed result. */
+  fastUrl: string;
+  chainId: number;
+  segments: Segments<Segment>;
+}
+
+export function chainNodeActions() {
+  let node: ReplayNode | null = null;
+  const running = (): ReplayNode => {
+    if (node === null) throw new Error('the chain node does not run');
+    return node;
+  };
+  return {
+    /** Generates the chain and serves it; its head is the last block. */
+    async open({ seed, segments: plans }: ChainPlan): Promise<ChainFacts> {
+      const chain = generateChain({ seed, blocks: Number.POSITIVE_INFINITY });
+      const { chainId } = chain.options;
+      const segments = emptySegments();
+      node = await startReplayNode({ chain: generateSegments(chain, plans, segments), chainId });
+      const { url, wsUrl } = node;
+      return { url, wsUrl, fastUrl: await openFastFront(url), chainId, segments };
+    },
+    head: (): number => running().stats().head,
+    setHead: (number: number): number => running().setHead(number),
+    /** Makes the next block the head; returns when, in Unix milliseconds with fractions. */
+    mine(): number {
+      const at = performance.timeOrigin + performance.now();
+      running().mine();
+      return at;
+    },
+  };
+}
+
+export type ChainNodeActions = ReturnType<typeof chainNodeActions>;
+
+function emptySegments(): Segments<Segment> {
+  const empty = (): Segment => ({ first: 0, last: -1, transfers: 0 });
+  return { fill: empty(), more: empty(), large: empty(), fast: empty() };
+}
+
+/** The blocks of all segments; what they hold is noted in `made`. */
+function* generateSegments(
+  chain: GeneratedChain,
+  plans: Segments<SegmentPlan>,
+  made: Segments<Segment>,
+): Generator<GeneratedBlock> {
+  const blocks = chain.blocks[Symbol.iterator]();
+  for (const name of ['fill', 'more', 'large', 'fast'] as const) {
+    const plan = plans[name];
+    const segment = made[name];
+    chain.resizeBlocks(plan.txPerBlock, plan.even);
+    for (let count = 0; count < plan.blocks || segment.transfers < plan.transfers; count++) {
+      const { value: block } = blocks.next();
+      if (block === undefined) throw new Error('the generated chain came to its end');
+      if (count === 0) segment.first = block.number;
+      segment.last = block.number;
+      segment.transfers += block.transfers.length;
+      yield block;
+    }
+  }
+}
+
+/** A server in front of the node, which itself is slower than what is to be measured. Resolves with its address. */
+async function openFastFront(nodeUrl: string): Promise<string> {
+  const front = await startBareServer({
+    get: () => null,
+    post: (body) => answerFixed(body) ?? forward(nodeUrl, body),
+  });
+  return `http://127.0.0.1:${front.port}`;
+}
+
+async function forward(url: string, body: Buffer): Promise<string> {
+  const response = await fetch(url, { method: 'POST', body: new Uint8Array(body) });
+  return response.text();
+}

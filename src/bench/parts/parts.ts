@@ -1,0 +1,29 @@
+/** The parts of the benchmark by name. */
+import { FatalError } from '../../errors.ts';
+import type { Actions } from '../process/protocol.ts';
+import { servePart } from '../process/serve.ts';
+import { bareActions } from './bare.ts';
+import { chainNodeActions } from './chain-node.ts';
+import { httpLoadActions } from './http-load.ts';
+import { wsClientsActions } from './ws-clients.ts';
+
+const PARTS = {
+  'chain-node': chainNodeActions,
+  bare: bareActions,
+  'http-load': httpLoadActions,
+  'ws-clients': wsClientsActions,
+} satisfies Record<string, () => Actions>;
+
+export type PartName = keyof typeof PARTS;
+
+/** What each part can be asked to do. */
+export type Parts = { [N in PartName]: ReturnType<(typeof PARTS)[N]> };
+
+/** Makes this process a part. Throws FatalError when there is none of that name, or nobody whose part it could be. */
+export function runPart(name: string): void {
+  const makeActions = Object.entries(PARTS).find(([part]) => part === name)?.[1];
+  if (makeActions === undefined || process.send === undefined) {
+    throw new FatalError('bench-part is what "atlas-node bench" starts; it is of no use by itself');
+  }
+  servePart(makeActions());
+}

@@ -1,0 +1,91 @@
+/** The part that holds many WebSocket connections and notes when each was sent something. */
+import { WsSocket } from '../load/ws-socket.ts';
+
+export interface ClientsSpec {
+  url: string;
+  /** API key, empty for none. */
+  key: string;
+  count: number;
+  /** Sent once by each connection, whose answer is awaited; empty for none. */
+  subscribe: string;
+}
+
+/** Connections opened at the same time. */
+const OPENING = 50;
+/** Longest wait for something to arrive, milliseconds. */
+const ARRIVAL_MS = 10_000;
+
+class Clients {
+  private sockets: WsSocket[] = [];
+  /** When each connection got its first message since `arm`, Unix milliseconds with fractions; 0 when none came. */
+  private arrivals: number[] = [];
+  private missing = 0;
+  private onAll: () => void = () => undefined;
+
+  async open({ url, key, count, subscribe }: ClientsSpec): Promise<void> {
+    const address = new URL(url);
+    while (this.sockets.length < count) {
+      const first = this.sockets.length;
+      const opening = Array.from({ length: Math.min(OPENING, count - first) }, (_, i) =>
+        WsSocket.open(address, key, subscribe, () => this.note(first + i)),
+      );
+      this.sockets.push(...(await Promise.all(opening)));
+    }
+  }
+
+  /** Forgets what arrived. */
+  arm(): void {
+    this.arrivals = this.sockets.map(() => 0);
+    this.missing = this.sockets.length;
+  }
+
+  /** The arrivals of all connections, once each got something; rejects when that takes too long. */
+  async arrived(): Promise<number[]> {
+    if (this.missing > 0) {
+      await new Promise<void>((resolve, reject) => {
+        const fail = () => {
+          const { missing, sockets } = this;
+          reject(
+            new Error(`${missing} of ${sockets.length} WebSockets were sent nothing in ${ARRIVAL_MS} ms`),
+          );
+        };
+        const timer = setTimeout(fail, ARRIVAL_MS);
+        this.onAll = () => {
+          clearTimeout(timer);
+          resolve();
+        };
+      });
+    }
+    return this.arrivals;
+  }
+
+  /** The arrivals of those that got something until now. */
+  soFar(): number[] {
+    return this.arrivals.filter((at) => at !== 0);
+  }
+
+  close(): void {
+    for (const socket of this.sockets) socket.close();
+    this.sockets = [];
+  }
+
+  private note(i: number): void {
+    if (this.arrivals[i] !== 0) return;
+    this.arrivals[i] = performance.timeOrigin + performance.now();
+    this.missing--;
+    if (this.missing === 0) this.onAll();
+  }
+}
+
+export function wsClientsActions() {
+  const clients = new Clients();
+  return {
+    open: (spec: ClientsSpec): Promise<void> => clients.open(spec),
+    arm: (): void => clients.arm(),
+    arrived: (): Promise<number[]> => clients.arrived(),
+    soFar: (): number[] => clients.soFar(),
+    close: (): void => clients.close(),
+  };
+}
+
+export type WsClientsActions = ReturnType<typeof wsClientsActions>;

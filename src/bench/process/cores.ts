@@ -1,0 +1,47 @@
+/** Which cores servers and load run on, so that they do not take each other's time. */
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
+
+export interface Cores {
+  /** For the server under load; null where processes cannot be pinned or there is one core only. */
+  server: string | null;
+  /** For the load and everything else. */
+  load: string | null;
+  /** Why nothing is pinned, or null. */
+  reason: string | null;
+}
+
+/** The first core that this process may use for the server, the others for the load. */
+export async function chooseCores(): Promise<Cores> {
+  const none = { server: null, load: null };
+  const [server, ...load] = allowedCores();
+  if (server === undefined || load.length === 0) return { ...none, reason: 'there is one core only' };
+  const hasTaskset = await run('taskset', ['--version']).then(
+    () => true,
+    () => false,
+  );
+  if (!hasTaskset) return { ...none, reason: 'taskset is not installed' };
+  return { server: String(server), load: load.join(','), reason: null };
+}
+
+/** Moves a process with all its threads to cores; does nothing when these are null. */
+export async function pin(pid: number, cores: string | null): Promise<void> {
+  if (cores !== null) await run('taskset', ['-a', '-c', '-p', cores, String(pid)]);
+}
+
+/** A command line that begins on given cores. */
+export function pinned(command: readonly string[], cores: string | null): string[] {
+  return cores === null ? [...command] : ['taskset', '-c', cores, ...command];
+}
+
+/** Numbers of the cores this process may run on, as Linux lists them: `0-3,8`. */
+function allowedCores(): number[] {
+  const list = /^Cpus_allowed_list:\s*(\S+)/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1] ?? '';
+  return list.split(',').flatMap((range) => {
+    const [first = 0, last = first] = range.split('-').map(Number);
+    return Array.from({ length: last - first + 1 }, (_, i) => first + i);
+  });
+}

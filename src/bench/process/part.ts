@@ -1,0 +1,84 @@
+/** Parts of the benchmark that run in processes of their own: what the benchmarking process has of them. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { FatalError } from '../../errors.ts';
+import { pinned } from './cores.ts';
+import { programCommand } from './program.ts';
+import type { Actions, FromPart, ToPart } from './protocol.ts';
+
+/** Longest time that one action of a part may take, milliseconds: the generation of a large chain is the longest. */
+const TIME_LIMIT_MS = 3_600_000;
+
+interface Waiting {
+  resolve: (result: unknown) => void;
+  reject: (error: Error) => void;
+  timer: NodeJS.Timeout;
+}
+
+/** A process that does what it is asked to. It ends with this one, however that ends. */
+export class Part<A extends Actions> {
+  readonly name: string;
+  private readonly child: ChildProcess;
+  private readonly ended: Promise<void>;
+  private readonly waiting = new Map<number, Waiting>();
+  private lastId = 0;
+
+  /** `cores` as `taskset` takes them, or null. */
+  constructor(name: string, cores: string | null) {
+    this.name = name;
+    const [file = '', ...args] = pinned(programCommand('bench-part', name), cores);
+    this.child = spawn(file, args, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+    this.ended = new Promise((resolve) => {
+      this.child.once('exit', () => resolve());
+      this.child.once('error', () => resolve());
+    });
+    this.child.on('message', (message: FromPart) => this.receive(message));
+    void this.ended.then(() => this.failAll(`the part "${name}" of the benchmark ended by itself`));
+  }
+
+  get pid(): number {
+    if (this.child.pid === undefined) throw new FatalError(`the part "${this.name}" could not be started`);
+    return this.child.pid;
+  }
+
+  /** Has the part do something; rejects with what it threw. */
+  ask<N extends keyof A & string>(
+    action: N,
+    ...[argument]: Parameters<A[N]>
+  ): Promise<Awaited<ReturnType<A[N]>>> {
+    const id = ++this.lastId;
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(
+        () => reject(new FatalError(`${this.name}.${action} took too long`)),
+        TIME_LIMIT_MS,
+      );
+      // The part is of this very program, so that an action gives what its type says.
+      const settle = (result: unknown) => resolve(result as Awaited<ReturnType<A[N]>>);
+      this.waiting.set(id, { resolve: settle, reject, timer });
+      this.child.send({ id, action, argument } satisfies ToPart, (error) => {
+        if (error) this.failAll(`the part "${this.name}" of the benchmark cannot be reached`);
+      });
+    });
+  }
+
+  async close(): Promise<void> {
+    if (this.child.connected) this.child.disconnect();
+    await this.ended;
+  }
+
+  private receive(message: FromPart): void {
+    const waiting = this.waiting.get(message.id);
+    if (waiting === undefined) return;
+    this.waiting.delete(message.id);
+    clearTimeout(waiting.timer);
+    if ('error' in message) waiting.reject(new FatalError(`${this.name}: ${message.error}`));
+    else waiting.resolve(message.result);
+  }
+
+  private failAll(reason: string): void {
+    for (const { reject, timer } of this.waiting.values()) {
+      clearTimeout(timer);
+      reject(new FatalError(reason));
+    }
+    this.waiting.clear();
+  }
+}

@@ -1,0 +1,12 @@
+/** What the benchmarking process and its parts say to each other. */
+
+/** What a part can be asked to do, by name; each takes one argument or none, which must survive as JSON. */
+export type Actions = Record<string, (argument: never) => unknown>;
+
+export interface ToPart {
+  id: number;
+  action: string;
+  argument: unknown;
+}
+
+export type FromPart = { id: number; result: unknown } | { id: number; error: string };

@@ -1,0 +1,37 @@
+/** Figures as text. Pure. */
+import { type Figure, median, ratioOf, verdictOf } from '../figure.ts';
+
+/** A number with as many digits as mean something. */
+export function number(value: number): string {
+  if (!Number.isFinite(value)) return '-';
+  const size = Math.abs(value);
+  const digits = size >= 100 ? 0 : size >= 10 ? 1 : size >= 1 ? 2 : 3;
+  return value.toLocaleString('en-US', { maximumFractionDigits: digits });
+}
+
+export function medianText({ samples, unit }: Figure): string {
+  return `${number(median(samples))} ${unit}`;
+}
+
+/** Least and largest sample; empty for a single one. */
+export function spreadText({ samples }: Figure): string {
+  if (samples.length < 2) return '';
+  return `${number(Math.min(...samples))} to ${number(Math.max(...samples))}`;
+}
+
+/** How many times as good as what it is compared with. */
+export function ratioText(figure: Figure): string {
+  const ratio = ratioOf(figure);
+  return ratio === null || figure.against === undefined ? '' : `${number(ratio)} x ${figure.against.name}`;
+}
+
+/** The budget, and whether it is kept. */
+export function budgetText(figure: Figure): string {
+  const verdict = verdictOf(figure);
+  if (figure.budget === undefined || verdict === null) return '';
+  const { floor, goal } = figure.budget;
+  const limits = floor === goal ? number(goal) : `${number(floor)}, goal ${number(goal)}`;
+  return `${VERDICTS[verdict]} (${limits})`;
+}
+
+const VERDICTS = { goal: 'goal met', floor: 'floor met', missed: 'MISSED' };

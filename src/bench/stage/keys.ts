@@ -1,0 +1,107 @@
+/** Which wallets and tokens are asked about: ordinary ones and the hottest, found in the index itself. */
+import { bytesToHex } from '../../lib/hex.ts';
+import { openIndexForReading } from '../../store/index-file.ts';
+import type { Db } from '../../store/open.ts';
+import { ZERO_WALLET } from '../../store/schema.ts';
+import type { Hex } from '../../types.ts';
+
+export interface KeySet {
+  wallets: Hex[];
+  /** Wallets that funded others. */
+  funders: Hex[];
+  tokens: Hex[];
+}
+
+export interface Keys {
+  ordinary: KeySet;
+  hottest: KeySet;
+  /** A wallet with about as many transfers as the index has blocks. */
+  steadyWallet: Hex;
+  /** Transfers of the hottest wallet, of the hottest token, and holders of that token. */
+  largest: { walletTransfers: number; tokenTransfers: number; holders: number };
+}
+
+/** An ordinary wallet or token has at most so many transfers. */
+const ORDINARY_MAX = 10_000;
+const ORDINARY_WALLETS = 1_000;
+const ORDINARY_TOKENS = 100;
+/** So many of the hottest, asked in turn, so that no single answer is all that is measured. */
+const HOTTEST = 3;
+
+/** Reads the whole of some tables: not for a daemon under load. */
+export function findKeys(indexPath: string): Keys {
+  const db = openIndexForReading(indexPath, { cacheMb: 64 });
+  try {
+    return {
+      ordinary: ordinaryKeys(db),
+      hottest: hottestKeys(db),
+      steadyWallet: steadyWallet(db),
+      largest: largest(db),
+    };
+  } finally {
+    db.close();
+  }
+}
+
+function ordinaryKeys(db: Db): KeySet {
+  const wallets = spread(db, 'FROM wallets WHERE id <> ? AND transfers BETWEEN 1 AND ?', ORDINARY_WALLETS);
+  const funders = spread(
+    db,
+    'FROM wallets WHERE id <> ? AND funded > 0 AND transfers <= ?',
+    ORDINARY_WALLETS,
+  );
+  const tokens = spread(
+    db,
+    'FROM tokens JOIN wallets ON wallets.id = tokens.wallet WHERE wallets.id <> ? AND tokens.transfers <= ?',
+    ORDINARY_TOKENS,
+  );
+  return { wallets, funders, tokens };
+}
+
+/** So many addresses of the rows, evenly spread over them. */
+function spread(db: Db, rows: string, count: number): Hex[] {
+  const addresses = db
+    .prepare<[number, number], Buffer>(`SELECT wallets.address ${rows} ORDER BY wallets.id`)
+    .pluck()
+    .all(ZERO_WALLET, ORDINARY_MAX);
+  const taken = Math.min(count, addresses.length);
+  return Array.from({ length: taken }, (_, i) =>
+    bytesToHex(addresses[Math.floor((i * addresses.length) / taken)]!),
+  );
+}
+
+function hottestKeys(db: Db): KeySet {
+  const top = (from: string) =>
+    db
+      .prepare<[number, number], Buffer>(`SELECT wallets.address ${from} DESC LIMIT ?`)
+      .pluck()
+      .all(ZERO_WALLET, HOTTEST)
+      .map((address) => bytesToHex(address));
+  return {
+    wallets: top('FROM wallets WHERE id <> ? ORDER BY transfers'),
+    funders: top('FROM wallets WHERE id <> ? ORDER BY funded'),
+    tokens: top(
+      'FROM tokens JOIN wallets ON wallets.id = tokens.wallet WHERE wallets.id <> ? ORDER BY tokens.transfers',
+    ),
+  };
+}
+
+function steadyWallet(db: Db): Hex {
+  const address = db
+    .prepare<[number], Buffer>(/* sql */ `
+      SELECT address FROM wallets WHERE id <> ?
+      ORDER BY abs(transfers - (SELECT count(*) FROM blocks)) LIMIT 1`)
+    .pluck()
+    .get(ZERO_WALLET);
+  if (address === undefined) throw new Error('the filled index has no wallets');
+  return bytesToHex(address);
+}
+
+function largest(db: Db): Keys['largest'] {
+  const value = (sql: string) => db.prepare<[], number>(sql).pluck().get() ?? 0;
+  return {
+    walletTransfers: value(`SELECT max(transfers) FROM wallets WHERE id <> ${ZERO_WALLET}`),
+    tokenTransfers: value('SELECT max(transfers) FROM tokens'),
+    holders: value('SELECT holders FROM tokens ORDER BY transfers DESC LIMIT 1'),
+  };
+}

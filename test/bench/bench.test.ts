@@ -1,0 +1,114 @@
+import assert from 'node:assert/strict';
+import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { type Figure, median, quantile, ratioOf, verdictOf } from '../../src/bench/figure.ts';
+import { stepOf } from '../../src/bench/measure/statement-times.ts';
+import { answerFixed, fixedCall } from '../../src/bench/parts/fixed-call.ts';
+import { ratesByPart } from '../../src/bench/stage/fill.ts';
+import { LAUNCHER, run } from '../support/command.ts';
+import { tempDir } from '../support/temp-dir.ts';
+
+test('a short run measures what it is asked to, writes it down and leaves nothing behind', async (t) => {
+  const dir = tempDir(t);
+  const temp = join(dir, 'tmp');
+  mkdirSync(temp);
+  const file = join(dir, 'bench.json');
+  const { code, stdout, stderr } = await run(
+    t,
+    [LAUNCHER, 'bench', '--quick', '--transfers', '12000', '--only', 'decode,append,rest', '--json', file],
+    { cwd: dir, env: { TMPDIR: temp, ATLAS_SERVER__PORT: 'no setting of the benchmark' } },
+  );
+  assert.equal(code, 0, stderr);
+  assert.match(stdout, /^Reading a block/m);
+  assert.match(stdout, /^wallet_counterparties /m);
+  assert.match(stderr, /rest: each endpoint/);
+
+  const json = JSON.parse(readFileSync(file, 'utf8'));
+  assert.ok(json.machine.cores > 0);
+  assert.match(json.command, /^atlas-node bench --quick/);
+  assert.equal(json.options.transfers, 12_000);
+  assert.deepEqual(
+    json.results.map(({ measure }: { measure: string }) => measure),
+    ['decode', 'append', 'rest'],
+  );
+  const figures: (Figure & { median: number })[] = json.results.flatMap(
+    (result: { tables: { figures: Figure[] }[] }) => result.tables.flatMap((table) => table.figures),
+  );
+  assert.ok(figures.length > 50, `only ${figures.length} figures`);
+  for (const { name, unit, samples, median } of figures) {
+    assert.ok(samples.length > 0 && samples.every(Number.isFinite), `${name} has no samples`);
+    assert.ok(Number.isFinite(median) && typeof unit === 'string', `${name} has no median or no unit`);
+  }
+  assert.deepEqual(readdirSync(temp), []);
+});
+
+test('bad options are refused with one line that says what is wanted', async (t) => {
+  const cwd = tempDir(t);
+  for (const [args, message] of [
+    [['--only', 'decode,nonsense'], /It must be a list of decode, filling/],
+    [['--transfers', '0'], /It must be a positive whole number/],
+  ] as const) {
+    const { code, stderr } = await run(t, [LAUNCHER, 'bench', ...args], { cwd });
+    assert.equal(code, 2);
+    assert.match(stderr, message);
+  }
+});
+
+test('a ratio above 1 is better, whether more or less of the unit is better', () => {
+  const pair = { samples: [30, 10, 20], against: { name: 'other', samples: [10, 20, 10] } };
+  assert.equal(ratioOf({ name: 'rate', unit: 'requests/s', ...pair }), 2);
+  assert.equal(ratioOf({ name: 'time', unit: 'ms', ...pair }), 0.5);
+  assert.equal(ratioOf({ name: 'alone', unit: 'ms', samples: [1] }), null);
+});
+
+test('a budget is of the ratio where there is one, else of the median', () => {
+  const budget = { floor: 0.5, goal: 0.8 };
+  const against = { name: 'other', samples: [100] };
+  const rate = (own: number): Figure => ({ name: 'r', unit: 'requests/s', samples: [own], against, budget });
+  assert.deepEqual(
+    [90, 60, 40].map((own) => verdictOf(rate(own))),
+    ['goal', 'floor', 'missed'],
+  );
+  const time = (ms: number): Figure => ({
+    name: 't',
+    unit: 'ms',
+    samples: [ms],
+    budget: { floor: 9, goal: 3 },
+  });
+  assert.deepEqual(
+    [2, 5, 10].map((ms) => verdictOf(time(ms))),
+    ['goal', 'floor', 'missed'],
+  );
+  assert.equal(verdictOf({ name: 'nothing measured', unit: 'ms', samples: [], budget }), null);
+});
+
+test('quantiles lie between neighbouring samples', () => {
+  assert.equal(median([3, 1, 2]), 2);
+  assert.equal(median([1, 2, 3, 4]), 2.5);
+  assert.equal(quantile([0, 10], 0.99), 9.9);
+  assert.ok(Number.isNaN(median([])));
+});
+
+test('the course of filling is cut into parts of equal size', () => {
+  const course = [
+    { at: 0, transfers: 0 },
+    { at: 1, transfers: 100 },
+    { at: 3, transfers: 200 },
+  ];
+  assert.deepEqual(ratesByPart(course, 4), [100, 100, 50, 50]);
+});
+
+test('statements are named by what they do to which table', () => {
+  assert.equal(stepOf('BEGIN IMMEDIATE'), 'commit');
+  assert.equal(stepOf('\n      INSERT OR REPLACE INTO wallets (id) VALUES (?)'), 'insert wallets');
+  assert.equal(stepOf('UPDATE holdings SET transfers = ?'), 'update holdings');
+  assert.equal(stepOf('SELECT id FROM wallets WHERE address = ?'), 'read wallets');
+});
+
+test('the fixed answer carries the id of the call, and other calls have none', () => {
+  const answer = answerFixed(Buffer.from(fixedCall(7).replace('"id":1', '"id":"a"')));
+  assert.equal(JSON.parse(answer ?? '').id, 'a');
+  assert.equal(answerFixed(Buffer.from('{"id":1,"method":"eth_chainId"}')), null);
+  assert.notEqual(fixedCall(1), fixedCall(2));
+});
