@@ -1,16 +1,22 @@
 /** `atlas-node config check | show`. */
 import type { Command } from 'commander';
 import type { Loaded } from '../config/load.ts';
-import { addConfigOptions } from './options.ts';
+import { addConfigOptions, examples } from './options.ts';
 
 export function addConfig(program: Command): void {
-  const config = program.command('config').description('look at the configuration');
+  const config = program
+    .command('config')
+    .description('look at the configuration')
+    .addHelpText('after', examples('config check', 'config show'));
   addCheck(config);
   addShow(config);
 }
 
 function addCheck(config: Command): void {
-  const command = config.command('check').description('validate the configuration and the paths it names');
+  const command = config
+    .command('check')
+    .description('validate the configuration and the paths it names')
+    .addHelpText('after', examples('config check', 'config check --config /etc/atlas-node/atlas.toml'));
   const load = addConfigOptions(command);
   command.action(async () => {
     const loaded = await load();
@@ -24,7 +30,11 @@ function addShow(config: Command): void {
   const command = config
     .command('show')
     .description('print the effective configuration with the source of each setting, secrets masked')
-    .option('--json', 'as JSON');
+    .option('--json', 'as JSON')
+    .addHelpText(
+      'after',
+      examples('config show', 'config show --port 9000', 'config show --json | jq \'."server.port"\''),
+    );
   const load = addConfigOptions(command);
   command.action(async ({ json }: { json?: boolean }) => {
     const loaded = await load();

@@ -1,5 +1,6 @@
 /** `atlas-node dev`: a local chain with demo traffic and the daemon beside it. */
 import type { Command } from 'commander';
+import { examples } from './options.ts';
 
 export function addDev(program: Command): void {
   program
@@ -7,6 +8,7 @@ export function addDev(program: Command): void {
     .description(
       'a local chain (anvil) with demo contracts and traffic, the daemon beside it, a demo key printed',
     )
+    .addHelpText('after', examples('dev', 'dev 2> dev.log'))
     .action(async () => {
       const { createLogger } = await import('../log.ts');
       const { runDev } = await import('../dev/dev.ts');

@@ -5,6 +5,7 @@ import type { Command } from 'commander';
 import { ConfigError } from '../errors.ts';
 import { issuedText } from './keys-print.ts';
 import { withKeys } from './keys-store.ts';
+import { examples } from './options.ts';
 
 /** The operator's own key: no limits. */
 const FIRST_KEY = { name: 'first', tier: 'unlimited' };
@@ -14,6 +15,7 @@ export function addInit(program: Command): void {
     .command('init')
     .description('write atlas.toml and the first key, and print both once')
     .option('--dir <dir>', 'folder to write to', '.')
+    .addHelpText('after', examples('init', 'init --dir /etc/atlas-node'))
     .action(({ dir }: { dir: string }) => init(resolve(dir)));
 }
 

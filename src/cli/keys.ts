@@ -4,13 +4,7 @@ import type { Config } from '../config.ts';
 import { ConfigError } from '../errors.ts';
 import { issuedText, recordJson, recordsTable, usageRows, usageTable } from './keys-print.ts';
 import { withKeys } from './keys-store.ts';
-import { addConfigOptions, parseId } from './options.ts';
-
-const EXAMPLES = `
-Examples:
-  $ atlas-node keys create --name app --tier growth
-  $ atlas-node keys list --json
-  $ atlas-node keys revoke 3`;
+import { addConfigOptions, examples, parseId } from './options.ts';
 
 const ID_HELP = 'number of the key, as "keys list" shows it';
 
@@ -22,7 +16,10 @@ export function addKeys(program: Command): void {
   const keys = program
     .command('keys')
     .description('create, list, revoke and rotate API keys, and see their usage')
-    .addHelpText('after', EXAMPLES);
+    .addHelpText(
+      'after',
+      examples('keys create --name app --tier growth', 'keys list --json', 'keys revoke 3'),
+    );
   addCreate(keys);
   addList(keys);
   addRevoke(keys);
@@ -38,6 +35,14 @@ function addCreate(keys: Command): void {
     .requiredOption(
       '--tier <tier>',
       'its limits: free, growth, pro, unlimited or a tier of the configuration',
+    )
+    .addHelpText(
+      'after',
+      examples(
+        'keys create --name app --tier growth',
+        'keys create --name ci --tier free --json | jq -r .key',
+        'keys create --name app --tier pro --data-dir /var/lib/atlas-node',
+      ),
     );
   const load = keyOptions(command);
   command.action(async ({ name, tier, json }: JsonOption & { name: string; tier: string }) => {
@@ -49,7 +54,10 @@ function addCreate(keys: Command): void {
 }
 
 function addList(keys: Command): void {
-  const command = keys.command('list').description('all keys ever issued');
+  const command = keys
+    .command('list')
+    .description('all keys ever issued')
+    .addHelpText('after', examples('keys list', 'keys list --json'));
   const load = keyOptions(command);
   command.action(async ({ json }: JsonOption) => {
     const records = await withKeys((await load()).data_dir, (store) => store.list());
@@ -61,7 +69,8 @@ function addRevoke(keys: Command): void {
   const command = keys
     .command('revoke')
     .description('make a key invalid for good')
-    .argument('<id>', ID_HELP, parseId);
+    .argument('<id>', ID_HELP, parseId)
+    .addHelpText('after', examples('keys revoke 3'));
   const load = keyOptions(command);
   command.action(async (id: number, { json }: JsonOption) => {
     const record = await withKeys((await load()).data_dir, (store) => store.revoke(id));
@@ -73,7 +82,8 @@ function addRotate(keys: Command): void {
   const command = keys
     .command('rotate')
     .description('replace the secret of a key; the old one is invalid at once')
-    .argument('<id>', ID_HELP, parseId);
+    .argument('<id>', ID_HELP, parseId)
+    .addHelpText('after', examples('keys rotate 3'));
   const load = keyOptions(command);
   command.action(async (id: number, { json }: JsonOption) => {
     const issued = await withKeys((await load()).data_dir, (store) => store.rotate(id));
@@ -85,7 +95,8 @@ function addUsage(keys: Command): void {
   const command = keys
     .command('usage')
     .description('requests by month, newest month first')
-    .argument('[id]', ID_HELP, parseId);
+    .argument('[id]', ID_HELP, parseId)
+    .addHelpText('after', examples('keys usage', 'keys usage 3 --json'));
   const load = keyOptions(command);
   command.action(async (id: number | undefined, { json }: JsonOption) => {
     const { readUsage } = await import('../access/usage.ts');

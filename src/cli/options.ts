@@ -25,6 +25,11 @@ export function addConfigOptions(
   };
 }
 
+/** The part of `--help` that shows command lines, given without the program's name. */
+export function examples(...lines: string[]): string {
+  return ['\nExamples:', ...lines.map((line) => `  $ atlas-node ${line}`)].join('\n');
+}
+
 /** A positive whole number among the arguments. */
 export function parseId(text: string): number {
   if (!/^[1-9]\d{0,14}$/.test(text))
