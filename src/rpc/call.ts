@@ -4,8 +4,8 @@ export interface Call {
   method: string;
   /** JSON text of the parameters as the client wrote it, bytes as Latin-1; `[]` when it sent none. */
   params: string;
-  /** The same, parsed. */
-  args: unknown;
+  /** The same, parsed; perhaps anew each time. */
+  readonly args: unknown;
 }
 
 /** What an answer would have as HTTP status if it were the only one. */

@@ -5,7 +5,7 @@ import { SETTLED } from './call.ts';
 import { RpcCode, type RpcError } from './errors.ts';
 import { gather } from './gathering.ts';
 import type { RpcMeter } from './meter.ts';
-import { methodLabel } from './method-label.ts';
+import { kindOf } from './method-kind.ts';
 import type { BadCall, RpcCall } from './request.ts';
 import { tailOf } from './tail.ts';
 
@@ -57,7 +57,7 @@ export class Calls {
     const ms = performance.now() - began;
     this.options.meter.answered(call.method, status, ms / 1000);
     if (ms > this.options.slowMs) {
-      this.options.log.warn({ method: methodLabel(call.method), ms: Math.round(ms) }, 'slow call');
+      this.options.log.warn({ method: kindOf(call.method).label, ms: Math.round(ms) }, 'slow call');
     }
   }
 }

@@ -11,8 +11,7 @@ import { gather } from './gathering.ts';
 import { blockOfAnswer, type Dependence, dependenceOf } from './lasting.ts';
 import { FRESH_MS, LocalAnswers, localName } from './local-answers.ts';
 import type { RpcMeter } from './meter.ts';
-import { isRead, isSteering } from './method-kind.ts';
-import { methodLabel } from './method-label.ts';
+import { kindOf, type MethodKind } from './method-kind.ts';
 import { NodeCall, type NodeCallDeps, type NodeCallOptions } from './node-call.ts';
 import { isResult } from './tail.ts';
 
@@ -69,7 +68,7 @@ export class Gateway {
     });
     const onFailure = (call: Call, error: UpstreamError) => {
       if (error.reason === 'connection') this.doubt();
-      log.warn({ err: error, method: methodLabel(call.method) }, 'call to the node failed');
+      log.warn({ err: error, method: kindOf(call.method).label }, 'call to the node failed');
     };
     this.deps = { transport, breaker, budget, onFailure };
   }
@@ -86,8 +85,9 @@ export class Gateway {
 
   /** Answers a call that is allowed. */
   run(call: Call, taker: Taker): Pending {
-    if (!isRead(call.method)) return this.change(call, taker);
-    const plan = this.plan(call);
+    const kind = kindOf(call.method);
+    if (!kind.isRead) return this.change(call, taker);
+    const plan = this.plan(call, kind);
     const known = this.known(plan);
     if (known === undefined) return this.join(plan, taker) ?? this.send(plan, taker);
     taker.take(known, 200, true);
@@ -102,14 +102,14 @@ export class Gateway {
   private readonly askNode: Ask = (method, params, signal) =>
     gather((taker) => begin(new NodeCall(ownCall(method, params), this.deps, UNKEPT), taker), signal);
 
-  private plan(call: Call): Plan {
+  private plan(call: Call, { dependence, mayBeLocal }: MethodKind): Plan {
     const { local, cache } = this.settings;
     const now = performance.now();
-    const block = cache ? dependenceOf(call) : null;
+    const block = cache && dependence !== null ? dependenceOf(call, dependence) : null;
     return {
       call,
       key: callKey(call),
-      local: local ? localName(call) : null,
+      local: local && mayBeLocal ? localName(call) : null,
       block,
       finalized: block === null ? -1 : this.finality.height(now),
       now,
@@ -173,7 +173,7 @@ export class Gateway {
     const onFull = () => {
       this.local.doubt(performance.now());
       this.inFlight.clear();
-      if (isSteering(call.method)) this.finality.reset();
+      if (kindOf(call.method).isSteering) this.finality.reset();
     };
     return begin(new NodeCall(call, this.deps, { ...UNKEPT, onFull }), taker);
   }

@@ -12,38 +12,39 @@ import { isResult } from './tail.ts';
 /** The block an answer depends on: its number, or its hash or that of one of its transactions. */
 export type Dependence = number | string;
 
-/** Place of the block among the parameters of methods that read state. */
-const STATE_AT: Readonly<Record<string, number>> = {
-  eth_call: 1,
-  eth_getBalance: 1,
-  eth_getCode: 1,
-  eth_getTransactionCount: 1,
-  eth_getStorageAt: 2,
+/** Finds the block among the parameters; null when the answer may change or is not to be kept. */
+export type DependenceReader = (params: readonly unknown[]) => Dependence | null;
+
+const READERS: Readonly<Record<string, DependenceReader>> = {
+  eth_getBlockByNumber: ([block]) => numberIn(block),
+  eth_getBlockTransactionCountByNumber: ([block]) => numberIn(block),
+  eth_getTransactionByBlockNumberAndIndex: ([block]) => numberIn(block),
+  eth_getBlockByHash: ([block]) => hashIn(block),
+  eth_getTransactionByHash: ([transaction]) => hashIn(transaction),
+  eth_getTransactionReceipt: ([transaction]) => hashIn(transaction),
+  eth_getTransactionByBlockHashAndIndex: ([block]) => hashIn(block),
+  eth_getBlockReceipts: ([block]) => blockIn(block),
+  eth_getLogs: ([filter]) => ofLogs(filter),
+  eth_call: ([, block]) => numberIn(block),
+  eth_getBalance: ([, block]) => numberIn(block),
+  eth_getCode: ([, block]) => numberIn(block),
+  eth_getTransactionCount: ([, block]) => numberIn(block),
+  eth_getStorageAt: ([, , block]) => numberIn(block),
 };
 
+/** The reader for a method, or null when its answers are not to be kept. */
+export function dependenceReader(method: string): DependenceReader | null {
+  return Object.hasOwn(READERS, method) ? READERS[method]! : null;
+}
+
+/** Most reads are of the latest state: which parameters are, shows without parsing them. */
+const OF_THE_HEAD = /"(?:latest|pending)"\s*\]$/;
+
 /** The block on which the answer to a call will depend, or null when it may change or is not to be kept. */
-export function dependenceOf({ method, args }: Call): Dependence | null {
-  if (!Array.isArray(args)) return null;
-  const params: readonly unknown[] = args;
-  switch (method) {
-    case 'eth_getBlockByNumber':
-    case 'eth_getBlockTransactionCountByNumber':
-    case 'eth_getTransactionByBlockNumberAndIndex':
-      return numberIn(params[0]);
-    case 'eth_getBlockByHash':
-    case 'eth_getTransactionByHash':
-    case 'eth_getTransactionReceipt':
-    case 'eth_getTransactionByBlockHashAndIndex':
-      return hashIn(params[0]);
-    case 'eth_getBlockReceipts':
-      return blockIn(params[0]);
-    case 'eth_getLogs':
-      return ofLogs(params[0]);
-    default: {
-      const place = STATE_AT[method];
-      return place === undefined ? null : numberIn(params[place]);
-    }
-  }
+export function dependenceOf(call: Call, reader: DependenceReader): Dependence | null {
+  if (OF_THE_HEAD.test(call.params)) return null;
+  const { args } = call;
+  return Array.isArray(args) ? reader(args) : null;
 }
 
 /**

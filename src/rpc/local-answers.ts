@@ -10,12 +10,14 @@ export const FRESH_MS = 10;
 /** How old one may be that changes only when the node is replaced. */
 const CONSTANT_MS = 10_000;
 
-const MAX_AGE: Readonly<Record<string, number>> = {
-  eth_chainId: CONSTANT_MS,
-  net_version: CONSTANT_MS,
-  web3_clientVersion: CONSTANT_MS,
-  eth_blockNumber: FRESH_MS,
-};
+/** Methods without parameters whose answers are kept for a while. */
+const MAX_AGE = new Map([
+  ['eth_chainId', CONSTANT_MS],
+  ['net_version', CONSTANT_MS],
+  ['web3_clientVersion', CONSTANT_MS],
+  ['eth_blockNumber', FRESH_MS],
+]);
+const BLOCK = 'eth_getBlockByNumber';
 
 interface Known {
   tail: Buffer;
@@ -35,7 +37,7 @@ export class LocalAnswers {
   /** Keeps a copy of an answer that was asked for at that time. */
   put(name: string, tail: Buffer, askedAt: number): void {
     if (askedAt <= this.doubtedAt) return;
-    this.known.set(name, { tail: Buffer.from(tail), until: askedAt + (MAX_AGE[name] ?? FRESH_MS) });
+    this.known.set(name, { tail: Buffer.from(tail), until: askedAt + (MAX_AGE.get(name) ?? FRESH_MS) });
   }
 
   /** Something happened after which the node may answer otherwise. */
@@ -45,15 +47,17 @@ export class LocalAnswers {
   }
 }
 
-/** The name under which the answer to a call is known, or null when it is of another kind. The names are few. */
-export function localName({ method, args }: Call): string | null {
-  if (MAX_AGE[method] !== undefined) return isEmpty(args) ? method : null;
-  if (method !== 'eth_getBlockByNumber' || !Array.isArray(args)) return null;
+/** Whether there may be a local answer to calls of a method. */
+export function mayBeLocal(method: string): boolean {
+  return MAX_AGE.has(method) || method === BLOCK;
+}
+
+/** The name under which the answer to a call of such a method is known, or null when it is of another kind. The names are few. */
+export function localName(call: Call): string | null {
+  if (call.method !== BLOCK) return call.params === '[]' ? call.method : null;
+  const { args } = call;
+  if (!Array.isArray(args)) return null;
   const [block, whole, ...rest] = args as unknown[];
   if (block !== 'latest' || typeof whole !== 'boolean' || rest.length > 0) return null;
   return `latest block, ${whole ? 'whole' : 'header'}`;
-}
-
-function isEmpty(args: unknown): boolean {
-  return args === undefined || args === null || (Array.isArray(args) && args.length === 0);
 }

@@ -1,6 +1,6 @@
 /** Counting calls. */
 import type { Metrics } from '../metrics.ts';
-import { methodLabel } from './method-label.ts';
+import { kindOf } from './method-kind.ts';
 
 export type RpcMetrics = Pick<
   Metrics,
@@ -48,7 +48,7 @@ export class RpcMeter {
   }
 
   private of(method: string): MethodMeter {
-    const label = methodLabel(method);
+    const { label } = kindOf(method);
     let meter = this.methods.get(label);
     if (meter === undefined) {
       meter = {

@@ -1,4 +1,20 @@
 /** What may be done with a call, by its method alone. */
+import { type DependenceReader, dependenceReader } from './lasting.ts';
+import { mayBeLocal } from './local-answers.ts';
+import { methodLabel } from './method-label.ts';
+
+export interface MethodKind {
+  /** As it stands in metrics and logs. */
+  label: string;
+  /** It changes nothing, so that it may be sent twice, or once for several clients. Not assumed of an unknown method. */
+  isRead: boolean;
+  /** It may rewrite what was final; only a development chain has such methods. */
+  isSteering: boolean;
+  /** The node may have answered just such a call a moment ago. */
+  mayBeLocal: boolean;
+  /** Finds the block that the answer will depend on; null where answers are not to be kept. */
+  dependence: DependenceReader | null;
+}
 
 /** Reads whose names do not begin with `eth_get`. */
 const READS = new Set([
@@ -24,18 +40,23 @@ const READS = new Set([
   'web3_sha3',
 ]);
 const READING = /^(eth_get|trace_|debug_(trace|get|storageRange)|txpool_|ots_|erigon_get)/;
-
-/**
- * Whether a call changes nothing, so that it may be sent twice, or once for several clients. Of a method that is not
- * known the contrary is assumed.
- */
-export function isRead(method: string): boolean {
-  return READS.has(method) || READING.test(method);
-}
-
 const STEERING = /^(anvil|evm|hardhat)_/;
 
-/** Whether a call may rewrite what was final; only a development chain has such methods. */
-export function isSteering(method: string): boolean {
-  return STEERING.test(method);
+/** Clients choose the names of methods, so the table must not grow with them. */
+const MAX_KINDS = 1_000;
+const kinds = new Map<string, MethodKind>();
+
+export function kindOf(method: string): MethodKind {
+  let kind = kinds.get(method);
+  if (kind === undefined) {
+    kind = {
+      label: methodLabel(method),
+      isRead: READS.has(method) || READING.test(method),
+      isSteering: STEERING.test(method),
+      mayBeLocal: mayBeLocal(method),
+      dependence: dependenceReader(method),
+    };
+    if (kinds.size < MAX_KINDS) kinds.set(method, kind);
+  }
+  return kind;
 }

@@ -5,7 +5,7 @@ import type { CircuitBreaker } from './breaker.ts';
 import type { ByteBudget } from './byte-budget.ts';
 import type { Call, Pending, Taker } from './call.ts';
 import { failureAnswer } from './errors.ts';
-import { isRead } from './method-kind.ts';
+import { kindOf } from './method-kind.ts';
 import { findTail, isResult, readTail, upstreamRequest } from './tail.ts';
 import { TailStream } from './tail-stream.ts';
 
@@ -57,6 +57,7 @@ export class NodeCall implements AnswerListener {
   readonly call: Call;
   /** By performance.now(). */
   readonly began = performance.now();
+  private readonly isRead: boolean;
   private readonly deps: NodeCallDeps;
   private readonly options: NodeCallOptions;
   private waiting: Waiting[] = [];
@@ -69,6 +70,7 @@ export class NodeCall implements AnswerListener {
 
   constructor(call: Call, deps: NodeCallDeps, options: NodeCallOptions) {
     this.call = call;
+    this.isRead = kindOf(call.method).isRead;
     this.deps = deps;
     this.options = options;
   }
@@ -89,7 +91,7 @@ export class NodeCall implements AnswerListener {
    * before it could be lost without a trace, and it is never sent twice.
    */
   start(): void {
-    if (this.deps.breaker.admits(this.began)) this.post(!isRead(this.call.method));
+    if (this.deps.breaker.admits(this.began)) this.post(!this.isRead);
     else this.fail(new UpstreamError('connection', `${this.call.method}: the node has failed repeatedly`));
   }
 
@@ -98,7 +100,7 @@ export class NodeCall implements AnswerListener {
     const at = this.waiting.indexOf(waiting);
     if (at < 0) return;
     this.waiting.splice(at, 1);
-    if (this.waiting.length > 0 || !isRead(this.call.method)) return;
+    if (this.waiting.length > 0 || !this.isRead) return;
     this.exchange?.abandon();
     this.drop();
     if (this.stream === null) this.options.onFull(this);
@@ -213,7 +215,7 @@ export class NodeCall implements AnswerListener {
     this.drop();
     if (this.stream !== null) {
       for (const { taker } of this.waiting.splice(0)) taker.cut();
-    } else if (mayRetry && !this.retried && !breaker.open && isRead(this.call.method)) {
+    } else if (mayRetry && !this.retried && !breaker.open && this.isRead) {
       this.retried = true;
       this.post(true);
     } else {

@@ -1,7 +1,7 @@
 /** Reading a JSON-RPC request body into calls. */
 import type { Call } from './call.ts';
 import { RpcCode, type RpcError } from './errors.ts';
-import { itemTexts, memberTexts } from './json-slices.ts';
+import { scanParts, scanValue, skipSpace, type Visitor } from './json-scan.ts';
 
 /** Most calls in one batch. */
 export const MAX_BATCH = 100;
@@ -22,43 +22,125 @@ export type RpcRequest =
   | { kind: 'batch'; calls: (RpcCall | BadCall)[] }
   | { kind: 'refused'; error: RpcError };
 
+const OPEN_BRACKET = 91;
+const OPEN_BRACE = 123;
+
 /** Takes a request body apart. It is given as Latin-1, so that every byte of it can be passed on as it came. */
 export function readRequest(text: string): RpcRequest {
-  const value = parse(text);
-  if (value === undefined)
-    return { kind: 'refused', error: { code: RpcCode.parse, message: 'parse error: the body is not JSON' } };
-  if (!Array.isArray(value)) return { kind: 'single', call: readCall(value, text) };
-  if (value.length === 0) return { kind: 'refused', error: invalid('empty batch') };
-  if (value.length > MAX_BATCH)
+  const start = skipSpace(text, 0);
+  if (text.charCodeAt(start) === OPEN_BRACKET) return readBatch(text, start);
+  const reader = new CallReader(text);
+  if (!isWhole(text, reader.scan(start))) return NOT_JSON;
+  return { kind: 'single', call: reader.read() };
+}
+
+function readBatch(text: string, start: number): RpcRequest {
+  const readers: CallReader[] = [];
+  const end = scanParts(text, start, {
+    name() {},
+    value(at) {
+      const reader = new CallReader(text);
+      reader.scan(at);
+      readers.push(reader);
+    },
+  });
+  if (!isWhole(text, end)) return NOT_JSON;
+  if (readers.length === 0) return { kind: 'refused', error: invalid('empty batch') };
+  if (readers.length > MAX_BATCH)
     return {
       kind: 'refused',
-      error: invalid(`batch of ${value.length} calls; at most ${MAX_BATCH} are answered at once`),
+      error: invalid(`batch of ${readers.length} calls; at most ${MAX_BATCH} are answered at once`),
     };
-  const texts = itemTexts(text);
-  return { kind: 'batch', calls: value.map((item, i) => readCall(item, texts[i] ?? '')) };
+  return { kind: 'batch', calls: readers.map((reader) => reader.read()) };
 }
 
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
+const NOT_JSON: RpcRequest = {
+  kind: 'refused',
+  error: { code: RpcCode.parse, message: 'parse error: the body is not JSON' },
+};
+
+/** Whether a value that ends there is all of the text. */
+function isWhole(text: string, end: number): boolean {
+  return end >= 0 && skipSpace(text, end) === text.length;
+}
+
+/** Finds the members of one call. Of a repeated one the last counts, as in JSON.parse. */
+class CallReader implements Visitor {
+  private readonly text: string;
+  private isObject = false;
+  private current = '';
+  private jsonrpc = '';
+  private id: string | null = null;
+  private method = '';
+  private params = '';
+
+  constructor(text: string) {
+    this.text = text;
+  }
+
+  /** Offset behind the value that begins at `at`, or -1 when there is none. */
+  scan(at: number): number {
+    this.isObject = this.text.charCodeAt(at) === OPEN_BRACE;
+    return this.isObject ? scanParts(this.text, at, this) : scanValue(this.text, at);
+  }
+
+  name(start: number, end: number): void {
+    this.current = unquoted(this.text.slice(start, end));
+  }
+
+  value(start: number, end: number): void {
+    switch (this.current) {
+      case 'jsonrpc':
+        this.jsonrpc = this.text.slice(start, end);
+        return;
+      case 'id':
+        this.id = this.text.slice(start, end);
+        return;
+      case 'method':
+        this.method = this.text.slice(start, end);
+        return;
+      case 'params':
+        this.params = this.text.slice(start, end);
+    }
+  }
+
+  /** The call, once it was scanned. */
+  read(): RpcCall | BadCall {
+    const { id, params } = this;
+    if (!this.isObject) return bad('null', invalid('a call must be a JSON object'));
+    if (this.jsonrpc !== '"2.0"') return bad(id, invalid('jsonrpc must be "2.0"'));
+    if (!this.method.startsWith('"')) return bad(id, invalid('method must be a string'));
+    if (params === '' || params === 'null') return new ClientCall(id, unquoted(this.method), '[]');
+    if (!params.startsWith('[') && !params.startsWith('{')) {
+      return bad(id, { code: RpcCode.invalidParams, message: 'params must be an array' });
+    }
+    return new ClientCall(id, unquoted(this.method), params);
   }
 }
 
-function readCall(value: unknown, text: string): RpcCall | BadCall {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    return { id: 'null', error: invalid('a call must be a JSON object') };
+/** A call whose parameters are parsed only for those who look at them. */
+class ClientCall implements RpcCall {
+  readonly id: string | null;
+  readonly method: string;
+  readonly params: string;
+
+  constructor(id: string | null, method: string, params: string) {
+    this.id = id;
+    this.method = method;
+    this.params = params;
   }
-  const members = memberTexts(text);
-  const id = members.get('id') ?? null;
-  const { jsonrpc, method, params } = value as Record<string, unknown>;
-  if (jsonrpc !== '2.0') return { id: id ?? 'null', error: invalid('jsonrpc must be "2.0"') };
-  if (typeof method !== 'string') return { id: id ?? 'null', error: invalid('method must be a string') };
-  if (params !== undefined && params !== null && typeof params !== 'object') {
-    return { id: id ?? 'null', error: { code: RpcCode.invalidParams, message: 'params must be an array' } };
+
+  get args(): unknown {
+    return JSON.parse(this.params);
   }
-  return { id, method, params: params ? (members.get('params') ?? '[]') : '[]', args: params };
+}
+
+function unquoted(text: string): string {
+  return text.includes('\\') ? String(JSON.parse(text)) : text.slice(1, -1);
+}
+
+function bad(id: string | null, error: RpcError): BadCall {
+  return { id: id ?? 'null', error };
 }
 
 function invalid(message: string): RpcError {

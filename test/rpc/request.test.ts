@@ -5,7 +5,10 @@ import { readRequest } from '../../src/rpc/request.ts';
 function only(text: string) {
   const request = readRequest(text);
   assert.equal(request.kind, 'single');
-  return request.kind === 'single' ? request.call : undefined;
+  const call = request.kind === 'single' ? request.call : undefined;
+  if (call === undefined || 'error' in call) return call;
+  const { id, method, params, args } = call;
+  return { id, method, params, args };
 }
 
 test('a call keeps the text of its id and parameters', () => {
@@ -23,14 +26,14 @@ test('a call keeps the text of its id and parameters', () => {
       id,
       method: 'net_version',
       params: '[]',
-      args: undefined,
+      args: [],
     });
   }
   assert.deepEqual(only('{"jsonrpc":"2.0","method":"eth_chainId","params":null}'), {
     id: null,
     method: 'eth_chainId',
     params: '[]',
-    args: null,
+    args: [],
   });
 });
 
