@@ -1,13 +1,11 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { TestContext } from 'node:test';
 import { promisify } from 'node:util';
 import { address, txHash } from '../support/index-fixture.ts';
 import { waitFor } from '../support/wait.ts';
 import { pageTests, textOf } from './browser.ts';
-import { ALICE, FIRST_PURCHASE, fillWorld, GOLD, PURCHASES } from './explorer-world.ts';
+import { ALICE, FIRST_PURCHASE, fillWorld, GOLD, nodeWithTransfer, PURCHASES } from './explorer-world.ts';
 import { serve } from './serving.ts';
 
 const LAST_BLOCK = FIRST_PURCHASE + PURCHASES;
@@ -22,33 +20,6 @@ async function world(t: TestContext, upstream?: string) {
 /** `0x123456…abcdef`, as addresses are shown. */
 function short(hex: string): string {
   return `${hex.slice(0, 8)}…${hex.slice(-6)}`;
-}
-
-/** A node that knows 100 blocks with one transfer of the token in the last. */
-async function nodeWithLog(t: TestContext): Promise<string> {
-  const word = (hex: string) => `0x${hex.replace('0x', '').padStart(64, '0')}`;
-  const log = {
-    address: GOLD,
-    topics: [
-      '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef',
-      word(address('bob')),
-      word(address('carol')),
-    ],
-    data: word('0x2a'),
-    blockNumber: '0x64',
-    transactionHash: txHash('trade'),
-    logIndex: '0x0',
-  };
-  const answers: Record<string, unknown> = { eth_blockNumber: '0x64', eth_getLogs: [log] };
-  const node = createServer(async (request, response) => {
-    let body = '';
-    for await (const chunk of request) body += chunk;
-    const { id, method } = JSON.parse(body);
-    response.end(JSON.stringify({ jsonrpc: '2.0', id, result: answers[method] }));
-  }).listen(0, '127.0.0.1');
-  t.after(() => node.close());
-  await new Promise((resolve) => node.once('listening', resolve));
-  return `http://127.0.0.1:${(node.address() as AddressInfo).port}`;
 }
 
 pageTests({
@@ -220,7 +191,7 @@ pageTests({
   },
 
   'a token shows its holders, its first buyers and what the node says of it': async (t, open) => {
-    const { at, key } = await world(t, await nodeWithLog(t));
+    const { at, key } = await world(t, await nodeWithTransfer(t));
     const page = await open(t, at(`token/${GOLD}`), { key });
     await page.getByText('The largest holder has 70.0 % of all there is.').waitFor();
     const names = (id: string) => page.locator(`#${id} tbody tr .address`).allInnerTexts();

@@ -1,5 +1,8 @@
 /** A small world for the explorer: a treasury that funds a dealer who funds four wallets, a shop, and a token. */
-import { address, type IndexFixture, type NamedBlock } from '../support/index-fixture.ts';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { TestContext } from 'node:test';
+import { address, type IndexFixture, type NamedBlock, txHash } from '../support/index-fixture.ts';
 
 const COIN = 10n ** 18n;
 
@@ -33,4 +36,31 @@ export function fillWorld(index: IndexFixture): void {
     }),
     { refund: [{ kind: 'native_internal', from: 'shop', to: 'alice', amount: COIN / 2n }] },
   ]);
+}
+
+/** A node that knows 100 blocks with one transfer of the token in the last. */
+export async function nodeWithTransfer(t: TestContext): Promise<string> {
+  const word = (hex: string) => `0x${hex.replace('0x', '').padStart(64, '0')}`;
+  const log = {
+    address: GOLD,
+    topics: [
+      '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef',
+      word(address('bob')),
+      word(address('carol')),
+    ],
+    data: word('0x2a'),
+    blockNumber: '0x64',
+    transactionHash: txHash('trade'),
+    logIndex: '0x0',
+  };
+  const answers: Record<string, unknown> = { eth_blockNumber: '0x64', eth_getLogs: [log] };
+  const node = createServer(async (request, response) => {
+    let body = '';
+    for await (const chunk of request) body += chunk;
+    const { id, method } = JSON.parse(body);
+    response.end(JSON.stringify({ jsonrpc: '2.0', id, result: answers[method] }));
+  }).listen(0, '127.0.0.1');
+  t.after(() => node.close());
+  await new Promise((resolve) => node.once('listening', resolve));
+  return `http://127.0.0.1:${(node.address() as AddressInfo).port}`;
 }

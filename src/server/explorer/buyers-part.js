@@ -22,7 +22,7 @@ export async function loadBuyers({ api, signal }, token) {
   if (buyers.length === 0) return { content: nothing('Nobody received it yet.'), exchanges: [exchange] };
   return {
     content: [
-      buyers.length < 3 ? null : arrivals(buyers),
+      buyers[0]?.firstSeenAt === buyers.at(-1)?.firstSeenAt ? null : arrivals(buyers),
       buyerTable(buyers.slice(0, ROWS), 0),
       buyers.length <= ROWS
         ? null

@@ -126,6 +126,10 @@ function balanceChart(points, { name, decimals }, relative) {
     return nothing(`No transfer of ${name} is among those loaded.`);
   /** @param {bigint} units */
   const text = (units) => groupedText(unitsToText(units, decimals));
+  if (first.at === last.at)
+    return nothing(
+      `All of it happened at ${dateTime(new Date(last.at).toISOString())} UTC: ${text(last.balance)} ${name} stayed.`,
+    );
   const drawn = points.map(({ at, block, balance, change }) => ({
     x: at,
     y: Number(balance) / 10 ** decimals,

@@ -61,17 +61,15 @@ function sentence(shares, holders) {
 function curve(shares) {
   return stepChart({
     name: 'Share of the largest holders together',
-    points: [
-      { x: 0, y: 0, text: 'No holder has nothing' },
-      ...shares.map(({ together }, i) => ({
-        x: i + 1,
-        y: together * 100,
-        text:
-          i === 0
-            ? `The largest has ${percent(together)}`
-            : `The ${i + 1} largest have ${percent(together)} together`,
-      })),
-    ],
+    points: shares.map(({ together }, i) => ({
+      x: i,
+      y: together * 100,
+      text:
+        i === 0
+          ? `The largest has ${percent(together)}`
+          : `The ${i + 1} largest have ${percent(together)} together`,
+    })),
+    until: shares.length,
     resting: 'How much the largest holders have together, from the first on',
     xTicks: (from, to, count) =>
       ticks(from, to, count)

@@ -56,6 +56,8 @@ export function inWords(error) {
       return 'The index holds no block yet: the server has only just begun. This view asks again by itself.';
     case 'not_found':
       return 'This server does not offer this view.';
+    case 'upstream':
+      return 'The node behind this server did not answer.';
     case 'internal':
       return 'The server met an error of its own. Its log says more.';
     default:
@@ -74,9 +76,15 @@ function resetText(seconds) {
 /** @param {number} status */
 function codeOfStatus(status) {
   return (
-    { 401: 'unauthorized', 404: 'not_found', 429: 'rate_limited', 500: 'internal', 503: 'not_ready' }[
-      status
-    ] ?? 'failed'
+    {
+      401: 'unauthorized',
+      404: 'not_found',
+      429: 'rate_limited',
+      500: 'internal',
+      502: 'upstream',
+      503: 'not_ready',
+      504: 'upstream',
+    }[status] ?? 'failed'
   );
 }
 

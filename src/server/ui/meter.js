@@ -17,6 +17,6 @@ export function meter(share, name) {
       'aria-label': `${name}: ${Math.round(share * 1000) / 10} %`,
     },
     s('rect', { class: 'whole', width: 100, height: 6 }),
-    s('rect', { class: 'part', width, height: 6 }),
+    s('rect', { class: 'share', width, height: 6 }),
   );
 }

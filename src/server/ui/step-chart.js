@@ -7,6 +7,7 @@ import { ticksAround } from './scale.js';
  * @typedef {object} StepChart
  * @property {string} name
  * @property {{ x: number, y: number, text: string }[]} points from left to right, one at least
+ * @property {number} [until] where the last step ends; at its beginning unless given
  * @property {string} resting
  * @property {(from: number, to: number, count: number) => { at: number, text: string }[]} xTicks
  * @property {(value: number) => string} yText
@@ -14,11 +15,11 @@ import { ticksAround } from './scale.js';
  */
 
 /** @param {StepChart} chart */
-export function stepChart({ name, points, resting, xTicks, yText, height = 220 }) {
+export function stepChart({ name, points, until, resting, xTicks, yText, height = 220 }) {
   const xs = points.map(({ x }) => x);
   const ys = points.map(({ y }) => y);
   const left = Math.min(...xs);
-  const right = Math.max(...xs);
+  const right = Math.max(...xs, ...(until === undefined ? [] : [until]));
   const low = Math.min(0, ...ys);
   const high = Math.max(0, ...ys);
   const marks = ticksAround(low, high === low ? low + 1 : high, 4);
@@ -32,11 +33,8 @@ export function stepChart({ name, points, resting, xTicks, yText, height = 220 }
     yTicks: marks.map((at) => ({ at, text: yText(at) })),
     xTicks: (columns) => xTicks(left, right, columns),
     draw: ({ x, y, width, height: tall }, picked) => {
-      const line = path(points, x, y);
-      const first = points[0];
-      const last = points.at(-1);
-      if (first === undefined || last === undefined) return [];
-      const area = `${line}V${y(0)}H${x(first.x)}Z`;
+      const line = `${path(points, x, y)}H${x(right)}`;
+      const area = `${line}V${y(0)}H${x(left)}Z`;
       const parts = [s('path', { class: 'area', d: area }), s('path', { class: 'curve', d: line })];
       const point = picked === null ? undefined : points[picked];
       if (point === undefined) return parts;

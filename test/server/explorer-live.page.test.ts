@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict';
+import type { TestContext } from 'node:test';
+import { encodeFunctionData } from 'viem';
+import { z } from 'zod';
+import { type Anvil, startAnvil } from '../../src/dev/anvil.ts';
+import { abis, tokenCode } from '../../src/dev/contracts.ts';
+import { opened } from '../stream/client.ts';
+import { startTestDaemon } from '../support/daemon.ts';
+import { address } from '../support/index-fixture.ts';
+import { waitFor } from '../support/wait.ts';
+import { pageTests, textOf } from './browser.ts';
+
+const HOSTILE = '<img src=x onerror="document.title=`owned`">';
+const WALLET = address('watched wallet');
+const RECEIPT = z.object({ contractAddress: z.string().nullable() });
+
+/** A chain with its daemon; `send` mines one transaction of the chain's rich account and gives its contract, if it made one. */
+async function chain(t: TestContext) {
+  const owner = opened(t);
+  const anvil: Anvil = await startAnvil();
+  owner.after(() => anvil.stop());
+  const { url, key, reaches, get } = await startTestDaemon(owner, {
+    flags: { '--node-http': anvil.url, '--node-ws': anvil.wsUrl },
+  });
+  const [from] = z.array(z.string()).parse(await anvil.call('eth_accounts'));
+  const send = async (transaction: object) => {
+    const hash = await anvil.call('eth_sendTransaction', [{ from, gas: '0x2dc6c0', ...transaction }]);
+    const receipt = RECEIPT.parse(await anvil.call('eth_getTransactionReceipt', [hash]));
+    await reaches(Number(await anvil.call('eth_blockNumber')));
+    return receipt.contractAddress ?? '';
+  };
+  return { anvil, url, key, send, get };
+}
+
+const coins = (amount: number) => `0x${(BigInt(amount) * 10n ** 18n).toString(16)}`;
+
+pageTests({
+  'a transfer appears while the page is open, and is struck out when the chain takes it back': async (
+    t,
+    open,
+  ) => {
+    const { anvil, url, key, send } = await chain(t);
+    await send({ to: WALLET, value: coins(1) });
+    const page = await open(t, `${url}/#/wallet/${WALLET}/transfers`, { key });
+    await page.getByText('Live: new transfers appear by themselves').waitFor();
+    const live = page.locator('.live-rows tr');
+    assert.equal(await live.count(), 0);
+
+    await send({ to: WALLET, value: coins(42) });
+    await live.first().waitFor();
+    assert.match(await textOf(live.first()), /← in.*42/);
+    await anvil.call('anvil_reorg', [1, []]);
+    await anvil.call('evm_mine');
+    await page.locator('.live-rows .withdrawn').waitFor();
+  },
+
+  'after a lost connection the page catches up with what it missed': async (t, open) => {
+    const { url, key, send } = await chain(t);
+    await send({ to: WALLET, value: coins(1) });
+    const page = await open(t, `${url}/#/`, { key });
+    const sockets: { close(): Promise<void> }[] = [];
+    await page.routeWebSocket(/\/ws/, (socket) => {
+      const server = socket.connectToServer();
+      sockets.push({ close: () => Promise.all([socket.close(), server.close()]).then(() => undefined) });
+    });
+    await page.goto(`${url}/#/wallet/${WALLET}/transfers`);
+    const connected = page.getByText('Live: new transfers appear by themselves');
+    await connected.waitFor();
+    await send({ to: WALLET, value: coins(2) });
+    const live = page.locator('.live-rows tr');
+    await live.first().waitFor();
+
+    await sockets[0]?.close();
+    await page.getByText('Live: interrupted').waitFor();
+    await send({ to: WALLET, value: coins(3) });
+    await connected.waitFor();
+    await live.nth(1).waitFor();
+    assert.match(await textOf(live.first()), /← in.*3/);
+    assert.equal(await live.count(), 2, 'one that was shown before came again');
+  },
+
+  'a token whose contract names itself in markup is shown by that name and does nothing': async (t, open) => {
+    const { url, key, send, get } = await chain(t);
+    const token = await send({ data: tokenCode(HOSTILE, HOSTILE, 18) });
+    const mint = encodeFunctionData({
+      abi: abis.DemoToken,
+      functionName: 'mint',
+      args: [WALLET, 5n * 10n ** 18n],
+    });
+    await send({ to: token, data: mint });
+    await waitFor(async () => (await get('token_stats', { token })).symbol !== null, {
+      what: 'the words of the contract',
+    });
+    const page = await open(t, `${url}/#/wallet/${WALLET}`, { key });
+    for (const view of [`wallet/${WALLET}/transfers`, `token/${token}`]) {
+      await page.goto(`${url}/#/${view}`);
+      await page.reload();
+      await page.getByText('<img src=x').first().waitFor();
+      assert.equal(await page.locator('main img, main script').count(), 0, view);
+      assert.doesNotMatch(await page.title(), /owned/);
+    }
+  },
+});

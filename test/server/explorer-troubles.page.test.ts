@@ -1,0 +1,150 @@
+import assert from 'node:assert/strict';
+import type { Page, Route } from 'playwright-core';
+import { address } from '../support/index-fixture.ts';
+import { waitFor } from '../support/wait.ts';
+import { pageTests, textOf } from './browser.ts';
+import { ALICE, fillWorld, GOLD, nodeWithTransfer } from './explorer-world.ts';
+import { serve } from './serving.ts';
+
+const HOSTILE = '<img src=x onerror="document.title=`owned`">';
+
+/** Brings every part into sight until it is shown; what is shown above may push it away again. */
+async function seeAll(page: Page): Promise<void> {
+  for (const part of await page.locator('.part').all()) {
+    const shown = async () => {
+      await part.scrollIntoViewIfNeeded();
+      return (await part.getAttribute('data-state')) === 'shown';
+    };
+    await waitFor(shown, { what: `#${await part.getAttribute('id')} to be shown` });
+  }
+}
+
+pageTests({
+  'a slow key still gets every part, and is told why it waits': async (t, open) => {
+    const { server, access, index } = await serve(t);
+    fillWorld(index);
+    const { key } = access.keys.create({ name: 'visitor', tier: 'free' });
+    const page = await open(t, `${server.url}/#/wallet/${ALICE}`, { key });
+    let refused = 0;
+    page.on('response', (response) => {
+      if (response.status() === 429) refused++;
+    });
+    const told = page.getByText('This key may not send more requests at the moment').waitFor();
+    await seeAll(page);
+    await told;
+    assert.ok(refused > 0, 'the rate was never used up');
+    assert.equal(await page.locator('.notice.bad').count(), 0);
+    await page.locator('#pace:empty').waitFor({ state: 'attached' });
+  },
+
+  'a used up quota is told with the time until it begins anew': async (t, open) => {
+    const { server, access, index } = await serve(t);
+    fillWorld(index);
+    const { key } = access.keys.create({ name: 'visitor', tier: 'tiny' });
+    const page = await open(t, `${server.url}/#/wallet/${ALICE}`, { key });
+    await page.getByText('The requests of this key for this month are used up.').first().waitFor();
+  },
+
+  'an empty index is told, and the view comes by itself when the first block is in': async (t, open) => {
+    const { server, key, index } = await serve(t);
+    const page = await open(t, `${server.url}/#/wallet/${ALICE}`, { key });
+    await page.locator('#summary').getByText('The index holds no block yet').waitFor();
+    fillWorld(index);
+    await page.locator('#summary .facts').waitFor();
+  },
+
+  'a depth that the tier does not allow leaves the chain as it was, with the reason': async (t, open) => {
+    const { server, access, index } = await serve(t);
+    index.append(
+      Array.from({ length: 7 }, (_, n) => ({
+        [`hop ${n}`]: [{ from: `link ${n}`, to: `link ${n + 1}`, amount: 10n ** 18n }],
+      })),
+    );
+    const { key } = access.keys.create({ name: 'visitor', tier: 'free' });
+    const page = await open(t, `${server.url}/#/wallet/${address('link 7')}/funding`, { key });
+    const nodes = page.locator('#funding .node');
+    await page.getByRole('button', { name: 'Go further back' }).click();
+    await page.getByText('The tier of this key ends here').waitFor();
+    assert.equal(await nodes.count(), 6);
+  },
+
+  'a key with more depth goes further back': async (t, open) => {
+    const { server, key, index } = await serve(t);
+    index.append(
+      Array.from({ length: 7 }, (_, n) => ({ [`hop ${n}`]: [{ from: `link ${n}`, to: `link ${n + 1}` }] })),
+    );
+    const page = await open(t, `${server.url}/#/wallet/${address('link 7')}/funding`, { key });
+    await page.getByRole('button', { name: 'Go further back' }).click();
+    await page.locator('#funding .node').nth(7).waitFor();
+    await page.getByText('Nothing in the index funded the first wallet').waitFor();
+  },
+
+  'a server that does not answer is told, and asked again on request': async (t, open) => {
+    const { server, key, index } = await serve(t);
+    fillWorld(index);
+    const page = await open(t, `${server.url}/#/`, { key });
+    await page.getByRole('heading', { name: 'Large transfers' }).waitFor();
+    const cut = (route: Route) => route.abort();
+    await page.route('**/api/**', cut);
+    await page.goto(`${server.url}/#/wallet/${ALICE}`);
+    const summary = page.locator('#summary');
+    await summary.getByText('The server cannot be reached.').waitFor();
+    await page.unroute('**/api/**', cut);
+    await summary.getByRole('button', { name: 'Ask again' }).click();
+    await summary.locator('.facts').waitFor();
+  },
+
+  'a key that ends while it is used is asked for anew': async (t, open) => {
+    const { server, access, index } = await serve(t);
+    fillWorld(index);
+    const { key, record } = access.keys.create({ name: 'visitor', tier: 'unlimited' });
+    const page = await open(t, `${server.url}/#/`, { key });
+    await page.getByRole('heading', { name: 'Large transfers' }).waitFor();
+    access.keys.revoke(record.id);
+    await page.goto(`${server.url}/#/wallet/${ALICE}`);
+    await page.getByText('This key is not valid, or not any more.').waitFor();
+    await page.getByLabel('API key').waitFor();
+  },
+
+  'transfers are there without streams, and the page says what is missing': async (t, open) => {
+    const { server, key, index } = await serve(t);
+    fillWorld(index);
+    const page = await open(t, `${server.url}/#/wallet/${ALICE}/transfers`, { key });
+    await page.getByText('Live: not available').waitFor();
+    await page.getByText('The server did not accept the WebSocket.').waitFor();
+    await page.locator('#transfers tbody tr').nth(24).waitFor();
+  },
+
+  'whatever strings the API gives are shown as text': async (t, open) => {
+    const { server, key, index } = await serve(t, { upstream: await nodeWithTransfer(t) });
+    fillWorld(index);
+    const page = await open(t, `${server.url}/healthz`, { key });
+    const hostileFields = /^(name|symbol|type|confidence|message|transferType)$/;
+    await page.route('**/api/**', async (route) => {
+      const response = await route.fetch();
+      const text = JSON.stringify(await response.json(), (field, value) => {
+        if (field === 'labels') return [HOSTILE];
+        return hostileFields.test(field) ? HOSTILE : value;
+      });
+      await route.fulfill({ response, body: text });
+    });
+    for (const [kind, view] of Object.entries({ Wallet: `wallet/${ALICE}`, Token: `token/${GOLD}` })) {
+      await page.goto(`${server.url}/#/${view}`);
+      await page.locator('.kind', { hasText: kind }).waitFor();
+      await seeAll(page);
+      await page.getByText('<img src=x', { exact: false }).first().waitFor();
+      assert.equal(await page.locator('main img, main script, main [onerror]').count(), 0, view);
+      assert.doesNotMatch(await page.title(), /owned/);
+    }
+  },
+
+  'hostile text in the address of the page stays text': async (t, open) => {
+    const { server, key } = await serve(t);
+    const page = await open(t, `${server.url}/#/find/${encodeURIComponent(HOSTILE)}`, { key });
+    await page.getByRole('heading', { name: 'That is no address' }).waitFor();
+    assert.match(await textOf(page.locator('main')), /<img src=x onerror/);
+    assert.equal(await page.locator('main img').count(), 0);
+    await page.goto(`${server.url}/#/wallet/${encodeURIComponent(HOSTILE)}`);
+    await page.getByRole('heading', { name: 'There is nothing here' }).waitFor();
+  },
+});
