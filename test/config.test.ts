@@ -123,6 +123,11 @@ test('an unknown setting is refused with its place and the right name', () => {
     refusalOfToml('port = 1'),
     'unknown setting "port" in atlas.toml line 1; did you mean "server.port"?',
   );
+  assert.match(
+    refusalOfToml('[log]\nprot = 1'),
+    /did you mean "server.port"\?$/,
+    'in the wrong table, and swapped',
+  );
   assert.equal(refusalOfToml('zzzzzzzz = 1'), 'unknown setting "zzzzzzzz" in atlas.toml line 1');
   assert.match(refusalOfToml('[sever]'), /^unknown setting "sever" in atlas.toml line 1/);
   assert.match(

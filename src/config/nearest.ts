@@ -16,15 +16,19 @@ function lastKeyDistance(a: string, b: string): number {
   return 1 + editDistance(a.slice(a.lastIndexOf('.') + 1), b.slice(b.lastIndexOf('.') + 1));
 }
 
-/** Levenshtein: the fewest insertions, deletions and replacements of characters that turn `a` into `b`. */
+/** The fewest insertions, deletions, replacements and swaps of neighbouring characters that turn `a` into `b`. */
 function editDistance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, i) => i);
+  let rowBefore = row;
   for (let i = 0; i < a.length; i++) {
     const next = [i + 1];
     for (let j = 0; j < b.length; j++) {
       const replaced = row[j]! + (a[i] === b[j] ? 0 : 1);
-      next.push(Math.min(replaced, row[j + 1]! + 1, next[j]! + 1));
+      const isSwap = i > 0 && j > 0 && a[i] === b[j - 1] && a[i - 1] === b[j];
+      const swapped = isSwap ? rowBefore[j - 1]! + 1 : Number.POSITIVE_INFINITY;
+      next.push(Math.min(replaced, swapped, row[j + 1]! + 1, next[j]! + 1));
     }
+    rowBefore = row;
     row = next;
   }
   return row[b.length]!;

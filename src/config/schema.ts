@@ -146,7 +146,7 @@ const metrics = z.strictObject({
 const log = z.strictObject({
   /** Least serious level that is written. */
   level: choice(['debug', 'info', 'warn', 'error']).default('info'),
-  /** `auto` is pretty on a terminal and JSON elsewhere. */
+  /** `auto` is pretty on a terminal and in the systemd journal, and JSON elsewhere. */
   format: choice(['auto', 'pretty', 'json']).default('auto'),
 });
 

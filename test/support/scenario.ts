@@ -62,6 +62,13 @@ function checks({ cast, height }: Chain): Check[] {
       status: 200,
       contains: /"nextCursor":\d+/,
     },
+    { path: `/api/token_holders?token=${cast.token}`, status: 200, contains: /"holders":\[\{/ },
+    {
+      path: `/api/funding_chain?address=${cast.chain.at(-1)}&depth=10`,
+      status: 200,
+      contains: /"chain":\[\{/,
+    },
+    { path: '/api/whale_transfers?min_mon=10000', status: 200, contains: new RegExp(cast.whale) },
     { path: '/api/wallet_summary?address=0x1', status: 400, contains: /invalid_address/ },
     {
       path: '/api/wallets/batch',
@@ -143,4 +150,7 @@ async function holdPanel(url: string): Promise<void> {
   assert.equal(keys.status, 200);
   assert.match(await keys.text(), /"name":"app"/);
   assert.equal((await fetch(`${url}/admin/api/keys`)).status, 401);
+  const surveyed = async () =>
+    (await (await fetch(`${url}/admin/api/index`, { headers })).text()).includes('"fileBytes":');
+  await waitFor(surveyed, { what: 'the survey of the index' });
 }
