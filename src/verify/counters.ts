@@ -69,8 +69,8 @@ async function scanAndCompare(db: Db, checks: CounterChecks, options: CounterOpt
 
 function describe(checks: CounterChecks, scan: SampleScan, after: number, end: number): void {
   const { wallets, tokens } = scan;
-  checks.wallets.compared = `${wallets.size} wallets recounted from ${(end - after).toLocaleString('en-US')} transfers`;
-  checks.tokens.compared = `${tokens.size} tokens with all holdings and first buyers recounted`;
+  checks.wallets.compared = `${wallets.size.toLocaleString('en-US')} wallets recounted from ${(end - after).toLocaleString('en-US')} transfers`;
+  checks.tokens.compared = `${tokens.size.toLocaleString('en-US')} tokens with all holdings and first buyers recounted`;
   if (after > 0)
     checks.wallets.note(
       `only the newest ${(end - after).toLocaleString('en-US')} of ${end.toLocaleString('en-US')} transfers were read, for wallets and tokens that began among them; a larger --sample reads more`,

@@ -11,6 +11,7 @@ export interface IndexerOptions {
   dir: string;
   index?: Partial<WriterOptions['index']>;
   node?: Partial<WriterOptions['node']>;
+  wrappedNative?: readonly string[];
 }
 
 export interface TestIndexer {
@@ -50,7 +51,7 @@ export function startIndexer(options: IndexerOptions): TestIndexer {
         cacheMb: 16,
         ...options.index,
       },
-      wrappedNative: [],
+      wrappedNative: options.wrappedNative ?? [],
     },
     {
       onWatermark: (watermark) => watermarks.push(watermark),

@@ -1,0 +1,70 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { generateChain } from '../../src/bench/chain/generate.ts';
+import { startAnvil } from '../../src/dev/anvil.ts';
+import { deployDemo } from '../../src/dev/deploy.ts';
+import { makeTraffic } from '../../src/dev/traffic.ts';
+import { startIndexer } from '../support/indexer.ts';
+import { startNode } from '../support/replay.ts';
+import { tempDir } from '../support/temp-dir.ts';
+import { differencesOf, verifyFile } from '../support/verify.ts';
+import { waitFor } from '../support/wait.ts';
+
+/** Does something again and again until the returned function is called. */
+function keepDoing(everyMs: number, action: (round: number) => unknown): () => Promise<void> {
+  let stopped = false;
+  const run = async (): Promise<void> => {
+    for (let round = 1; !stopped; round++) {
+      await action(round);
+      await sleep(everyMs);
+    }
+  };
+  const running = run();
+  return async () => {
+    stopped = true;
+    await running;
+  };
+}
+
+test('beside a writer that follows a fast chain with reorgs nothing false is found', async (t) => {
+  const chain = [...generateChain({ seed: 51, blocks: 600, txPerBlock: 12 }).blocks];
+  const node = await startNode(t, { chain, head: 100 });
+  const indexer = startIndexer({ http: node.url, dir: tempDir(t), index: { startBlock: 1 } });
+  await indexer.reaches(100);
+  const stop = keepDoing(30, (round) => {
+    const head = node.mine();
+    if (round % 15 === 0) node.fork(head - (round % 3));
+  });
+  try {
+    await waitFor(() => indexer.status().reorgs > 0, { what: 'the first rollback' });
+    for (let seed = 1; seed <= 2; seed++) {
+      const report = await verifyFile({ path: indexer.path, http: node.url, seed });
+      assert.deepEqual(differencesOf(report), []);
+    }
+  } finally {
+    await stop();
+    await indexer.client.stop();
+  }
+});
+
+test('beside a writer that follows a development node its balances, fees and tokens agree', async (t) => {
+  const anvil = await startAnvil({ blockTimeMs: 300 });
+  t.after(() => anvil.stop());
+  const contracts = await deployDemo(anvil.url);
+  const indexer = startIndexer({ http: anvil.url, dir: tempDir(t), wrappedNative: [contracts.wrapped] });
+  const traffic = makeTraffic(anvil.url, contracts, { rounds: 3 });
+  await waitFor(() => (indexer.status().head?.number ?? 0) > 3, { what: 'some blocks' });
+  const { wrapped } = contracts;
+  for (let seed = 1; seed <= 3; seed++) {
+    const report = await verifyFile({ path: indexer.path, http: anvil.url, wrappedNative: [wrapped], seed });
+    assert.deepEqual(differencesOf(report), []);
+    assert.deepEqual(
+      report.tokens.filter(({ quality }) => quality !== 'exact'),
+      [],
+      'the demo tokens are well-behaved',
+    );
+  }
+  await traffic;
+  await indexer.client.stop();
+});
