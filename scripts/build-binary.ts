@@ -25,6 +25,7 @@ const { values } = parseArgs({
 await buildBinary(values.out);
 
 async function buildBinary(out: string): Promise<void> {
+  if (process.platform !== 'linux') throw new Error('the single binary is built on Linux, for Linux');
   const problem = checksumProblem(ROOT);
   if (problem !== undefined) throw new Error(problem);
   mkdirSync(dirname(out), { recursive: true });
