@@ -1,4 +1,5 @@
 /** The read threads as one function that answers a question. */
+import { availableParallelism } from 'node:os';
 import { RequestError } from '../errors.ts';
 import type { Head } from '../query/snapshot.ts';
 import type { Answered, FromReader, Question, ToReader } from './reader-protocol.ts';
@@ -11,8 +12,11 @@ export interface ReadThread {
   on(event: 'exit', listener: () => void): unknown;
 }
 
-/** Threads at most; each is started when a question finds those before it busy. */
-const MAX_THREADS = 2;
+/**
+ * Threads at most; each is started when a question finds those before it busy. One takes some 45 MB, and on a machine
+ * of two cores a second one would only take the time of the writer or of the event loop.
+ */
+const MAX_THREADS = availableParallelism() > 2 ? 2 : 1;
 /** Questions that may wait for a thread. */
 const MAX_WAITING = 128;
 /** How long a question may take, waiting included, milliseconds. */

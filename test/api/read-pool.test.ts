@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { before, suite, test } from 'node:test';
 import { prepareApi } from '../../src/api/api.ts';
@@ -129,7 +130,8 @@ suite('answers that are too much for the event loop', () => {
     );
     const outcomes = await Promise.allSettled(questions);
     const refused = outcomes.filter((outcome) => outcome.status === 'rejected').map(({ reason }) => reason);
-    assert.equal(refused.length, 140 - 2 - 128);
+    const taken = Math.min(2, Math.max(1, availableParallelism() - 1)); // one for each thread
+    assert.equal(refused.length, 140 - taken - 128);
     for (const error of refused) {
       assert.ok(error instanceof RequestError);
       assert.deepEqual([error.status, error.code], [503, 'busy']);
