@@ -116,7 +116,10 @@ export class StreamClient {
       return;
     }
     const { params } = message as { params?: { subscription: string; result: unknown } };
-    if (params === undefined) return [message].flat().forEach((answer) => this.onAnswer(answer));
+    if (params === undefined) {
+      for (const answer of [message].flat()) this.onAnswer(answer);
+      return;
+    }
     const results = this.received.get(params.subscription);
     if (results === undefined) throw new Error('a notification came before its reply');
     results.push(params.result);

@@ -1,0 +1,124 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Outbox } from '../../src/server/ws-outbox.ts';
+import { Notice } from '../../src/stream/notice.ts';
+
+const ID = Buffer.from(`0x${'ab'.repeat(16)}`);
+
+/** A socket that takes `room` bytes until it is drained. */
+class Socket {
+  room: number;
+  sent: string[] = [];
+  corks = 0;
+  private buffered = 0;
+
+  constructor(room = Number.POSITIVE_INFINITY) {
+    this.room = room;
+  }
+
+  send(message: unknown): number {
+    const text = String(message);
+    this.sent.push(text);
+    this.room -= text.length;
+    this.buffered = Math.max(0, -this.room);
+    return 1;
+  }
+
+  cork(callback: () => void): this {
+    this.corks++;
+    callback();
+    return this;
+  }
+
+  getBufferedAmount(): number {
+    return this.buffered;
+  }
+
+  drain(room = Number.POSITIVE_INFINITY): void {
+    this.room = room;
+    this.buffered = 0;
+  }
+}
+
+function outboxOf(socket: Socket, maxBytes = 10_000): { outbox: Outbox; overflows: () => number } {
+  let count = 0;
+  const outbox = new Outbox(
+    socket as unknown as ConstructorParameters<typeof Outbox>[0],
+    maxBytes,
+    () => count++,
+  );
+  return { outbox, overflows: () => count };
+}
+
+const settled = () => new Promise((resolve) => setImmediate(resolve));
+
+test('what is pushed in one task goes out in one piece, in order', async () => {
+  const socket = new Socket();
+  const { outbox } = outboxOf(socket);
+  const notice = new Notice('eth_subscription', '{"a":1}');
+  outbox.answer('first');
+  outbox.notify(notice, ID);
+  outbox.answer('last');
+  assert.equal(socket.sent.length, 0);
+  await settled();
+  assert.deepEqual(socket.sent, [
+    'first',
+    `{"jsonrpc":"2.0","method":"eth_subscription","params":{"subscription":"${ID}","result":{"a":1}}}`,
+    'last',
+  ]);
+  assert.equal(socket.corks, 1);
+  assert.equal(outbox.backlog, 0);
+});
+
+test('a burst is handed on while it is made and does not count as backlog', () => {
+  const socket = new Socket();
+  const { outbox, overflows } = outboxOf(socket, 100_000);
+  for (let i = 0; i < 100; i++) outbox.answer('x'.repeat(50_000));
+  assert.ok(socket.sent.length >= 98);
+  assert.equal(overflows(), 0);
+});
+
+test('while the client takes nothing, messages wait here and follow in order when it does', async () => {
+  const socket = new Socket(10);
+  const { outbox } = outboxOf(socket);
+  let drained = 0;
+  for (let i = 0; i < 5; i++) {
+    outbox.answer(`message ${i} `.repeat(3));
+    await settled();
+  }
+  outbox.whenDrained(() => drained++);
+  assert.equal(socket.sent.length, 1);
+  assert.ok(outbox.backlog > 100);
+  socket.drain();
+  outbox.onDrain();
+  assert.deepEqual(
+    socket.sent.map((text) => text.slice(8, 9)),
+    ['0', '1', '2', '3', '4'],
+  );
+  assert.deepEqual([outbox.backlog, drained], [0, 1]);
+});
+
+test('beyond the limit everything that waits is dropped, once', async () => {
+  const socket = new Socket(0);
+  const { outbox, overflows } = outboxOf(socket, 1_000);
+  const notice = new Notice('eth_subscription', `"${'x'.repeat(300)}"`);
+  for (let i = 0; i < 20; i++) {
+    outbox.notify(notice, ID);
+    await settled();
+  }
+  assert.equal(overflows(), 1);
+  assert.equal(socket.sent.length, 1);
+  assert.ok(outbox.backlog < 1_000, 'only what the library has is left');
+});
+
+test('one answer may be larger than the limit; what else waits meanwhile is still bounded', async () => {
+  const socket = new Socket(0);
+  const { outbox, overflows } = outboxOf(socket, 1_000);
+  outbox.answer('x'.repeat(50_000));
+  await settled();
+  assert.equal(overflows(), 0);
+  outbox.answer('y'.repeat(900));
+  assert.equal(overflows(), 0);
+  outbox.answer('z'.repeat(200));
+  assert.equal(overflows(), 1);
+});

@@ -1,0 +1,186 @@
+/** The clients that people use, against a demo chain: viem and ethers. */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { before, suite, test } from 'node:test';
+import { Contract, WebSocketProvider } from 'ethers';
+import { createPublicClient, type Log, parseAbiItem, webSocket } from 'viem';
+import { WebSocket } from 'ws';
+import { type Anvil, startAnvil } from '../../src/dev/anvil.ts';
+import type { DemoContracts } from '../../src/dev/contracts.ts';
+import { deployDemo } from '../../src/dev/deploy.ts';
+import { makeTraffic } from '../../src/dev/traffic.ts';
+import { startTestDaemon, type TestDaemon } from '../support/daemon.ts';
+import { suiteOwner } from '../support/replay.ts';
+import { waitFor } from '../support/wait.ts';
+import { type Owner, StreamClient } from './client.ts';
+import { remaining, type StreamedTransfer, transfersOf } from './record.ts';
+
+const TRANSFER = 'event Transfer(address indexed from, address indexed to, uint256 value)';
+
+suite('real clients', () => {
+  const owner = suiteOwner();
+  let anvil: Anvil;
+  let contracts: DemoContracts;
+  let served: TestDaemon;
+  let seed = 10;
+
+  before(async () => {
+    anvil = await startAnvil({ manual: true });
+    owner.after(() => anvil.stop());
+    contracts = await deployDemo(anvil.url, { mine: true });
+    served = await startTestDaemon(owner, { flags: { '--node-http': anvil.url, '--node-ws': anvil.wsUrl } });
+  });
+
+  const address = (url: string) => `${url.replace('http', 'ws')}/ws?api_key=${served.key}`;
+  /** Some blocks with transfers. */
+  const traffic = () => makeTraffic(anvil.url, contracts, { rounds: 1, mine: true, seed: seed++ });
+  const height = async () => Number(await anvil.call('eth_blockNumber'));
+  /** Places of the token's transfers in blocks after `from`. */
+  const transfersAfter = async (from: number) => {
+    const filter = { fromBlock: `0x${(from + 1).toString(16)}`, toBlock: 'latest', address: contracts.token };
+    const logs = (await anvil.call('eth_getLogs', [filter])) as {
+      blockNumber: string;
+      logIndex: string;
+      topics: string[];
+    }[];
+    const signature = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
+    return logs
+      .filter(({ topics }) => topics[0] === signature && topics.length === 3)
+      .map(({ blockNumber, logIndex }) => `${Number(blockNumber)}.${Number(logIndex)}`);
+  };
+
+  test('viem watches blocks and events, and goes on after the connection was cut', async () => {
+    const proxy = await startProxy(owner, served.url);
+    const client = createPublicClient({
+      transport: webSocket(address(proxy.url), { reconnect: { delay: 50, attempts: 20 }, retryCount: 0 }),
+    });
+    const blocks: bigint[] = [];
+    const events: Log[] = [];
+    const endBlocks = client.watchBlocks({
+      onBlock: ({ number }) => blocks.push(number),
+      onError: () => undefined,
+    });
+    const endEvents = client.watchEvent({
+      address: contracts.token,
+      event: parseAbiItem(TRANSFER),
+      onLogs: (logs) => events.push(...logs),
+      onError: () => undefined,
+    });
+    const rpc = await client.transport.getRpcClient();
+    const subscribed = () => waitFor(() => rpc.subscriptions.size === 2, { what: 'both subscriptions' });
+    const follows = async () => {
+      await subscribed();
+      const from = await height();
+      const known = events.length;
+      await traffic();
+      const last = await height();
+      await waitFor(() => blocks.at(-1) === BigInt(last), { what: `block ${last}; got ${blocks}` });
+      const expected = await transfersAfter(from);
+      await waitFor(() => events.length >= known + expected.length, { what: 'the transfers' });
+      assert.deepEqual(
+        events.slice(known).map(({ blockNumber, logIndex }) => `${blockNumber}.${logIndex}`),
+        expected,
+      );
+    };
+    assert.equal(await client.getChainId(), 31337);
+    await follows();
+    proxy.cut();
+    await waitFor(() => proxy.connections > 0, { what: 'viem to come back' });
+    await follows();
+    endBlocks();
+    endEvents();
+    rpc.close();
+  });
+
+  test('ethers gets blocks and contract events', async () => {
+    const provider = new WebSocketProvider(() => new WebSocket(address(served.url)));
+    const contract = new Contract(contracts.token, [TRANSFER], provider);
+    const blocks: number[] = [];
+    const events: string[] = [];
+    await provider.on('block', (number: number) => blocks.push(number));
+    await contract.on(
+      'Transfer',
+      (_from, _to, _value, { log }: { log: { blockNumber: number; index: number } }) => {
+        events.push(`${log.blockNumber}.${log.index}`);
+      },
+    );
+    await provider.getNetwork();
+    const from = await height();
+    await traffic();
+    const expected = await transfersAfter(from);
+    const last = await height();
+    await waitFor(() => blocks.at(-1) === last && events.length >= expected.length, {
+      what: 'blocks and events',
+    });
+    assert.deepEqual(events, expected);
+    assert.deepEqual(
+      blocks,
+      Array.from({ length: last - from }, (_, i) => from + 1 + i),
+    );
+    await contract.removeAllListeners();
+    await provider.removeAllListeners();
+    await provider.send('eth_chainId', []); // the unsubscribes, which ethers does not wait for, are answered before it
+    await provider.destroy();
+  });
+
+  test('a reorg of the chain takes back transfers, newest first, and the new branch follows', async () => {
+    const client = await StreamClient.open(owner, served.url, served.key);
+    const [wallet] = (await anvil.call('eth_accounts')) as string[];
+    const feed = await client.subscribe<StreamedTransfer>('wallet_transfers', {
+      address: wallet,
+      fromBlock: 1,
+    });
+    const send = (value: string) => anvil.call('eth_sendTransaction', [{ from: wallet, to: wallet, value }]);
+    for (const value of ['0x1', '0x2']) {
+      await send(value);
+      await anvil.call('evm_mine');
+    }
+    const shown = async () => (await transfersOf(served, wallet ?? '')).slice(-2).map(({ amount }) => amount);
+    await waitFor(async () => String(await shown()) === '1,2', { what: 'both transfers in the index' });
+    await anvil.call('anvil_reorg', [2, []]);
+    await send('0x3');
+    await anvil.call('evm_mine');
+    await waitFor(async () => (await shown()).at(-1) === '3', { what: 'the new transfer in the index' });
+    await waitFor(() => feed.results.at(-1)?.amount === '3', { what: 'the new transfer in the stream' });
+    assert.deepEqual(
+      feed.results.slice(-5).map(({ amount, removed }) => (removed ? `-${amount}` : amount)),
+      ['1', '2', '-2', '-1', '3'],
+    );
+    // What a token says of itself may have become known meanwhile.
+    const ids = (transfers: readonly { id: number; txHash: string }[]) =>
+      transfers.map(({ id, txHash }) => [id, txHash]);
+    assert.deepEqual(ids(remaining(feed.results)), ids(await transfersOf(served, wallet ?? '')));
+    client.socket.close();
+  });
+});
+
+/** A TCP proxy whose connections can be cut. */
+async function startProxy(owner: Owner, url: string) {
+  const { port, hostname } = new URL(url);
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    const target = connect(Number(port), hostname);
+    for (const end of [socket, target]) {
+      sockets.add(end);
+      end.on('error', () => undefined).on('close', () => sockets.delete(end));
+    }
+    socket.pipe(target).pipe(socket);
+  });
+  const cut = () => {
+    for (const socket of sockets) socket.destroy();
+  };
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  owner.after(() => {
+    cut();
+    server.close();
+  });
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    cut,
+    get connections() {
+      return sockets.size;
+    },
+  };
+}
