@@ -34,7 +34,7 @@ test('beside a writer that follows a fast chain with reorgs nothing false is fou
   await indexer.reaches(100);
   const stop = keepDoing(30, (round) => {
     const head = node.mine();
-    if (round % 15 === 0) node.fork(head - (round % 3));
+    if (round % 15 === 0) node.fork(head - 1 - (round % 3));
   });
   try {
     await waitFor(() => indexer.status().reorgs > 0, { what: 'the first rollback' });
