@@ -57,6 +57,7 @@ function show(trouble = '') {
   document.title = `${shown.title} – atlas-node`;
   replace(keyPlace, keyInUse(key, forget));
   replace(main, shown.content);
+  main.focus({ preventScroll: true }); // whoever uses the keyboard goes on where the new view begins
   scroll(0, 0);
   scrollTo(route);
 }

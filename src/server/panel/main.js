@@ -40,6 +40,7 @@ function show() {
   );
   replace(byId('session'), h('button', { type: 'button', class: 'copy', onclick: signOut }, 'Sign out'));
   replace(main, part.show({ signal: current.signal, onTrouble }));
+  main.focus(); // whoever uses the keyboard goes on where the new part begins
 }
 
 /**

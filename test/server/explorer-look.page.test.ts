@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict';
+import { address } from '../support/index-fixture.ts';
+import { pageTests } from './browser.ts';
+import { ALICE, fillWorld, GOLD, nodeWithTransfer } from './explorer-world.ts';
+import { assertReadable } from './look.ts';
+import { serve } from './serving.ts';
+
+pageTests({
+  'the check itself notices faint text, what is too wide, and a control without a name': async (t, open) => {
+    const { server } = await serve(t);
+    const page = await open(t, `${server.url}/#/`);
+    await page.getByLabel('API key').waitFor();
+    await assertReadable(page, 'as it is');
+    const spoilt = async (script: string, fault: RegExp) => {
+      await page.reload();
+      await page.getByLabel('API key').waitFor();
+      await page.evaluate(script);
+      await assert.rejects(assertReadable(page, 'spoilt'), fault);
+    };
+    await spoilt("document.documentElement.style.setProperty('--soft', '#b5b5b5')", /contrast \d/);
+    await spoilt("document.querySelector('h1').style.width = '2000px'", /px wider/);
+    await spoilt("document.querySelector('button').textContent = ''", /no name/);
+  },
+
+  'every view of the explorer can be read on a screen and a phone, in light and dark': async (t, open) => {
+    const { server, key, index } = await serve(t, { upstream: await nodeWithTransfer(t) });
+    fillWorld(index);
+    const page = await open(t, `${server.url}/#/`);
+    await page.getByLabel('API key').waitFor();
+    await assertReadable(page, 'the asking for the key');
+    await page.getByLabel('API key').fill('atlas_wrong');
+    await page.keyboard.press('Enter');
+    await page.getByRole('alert').waitFor();
+    await assertReadable(page, 'a wrong key');
+    await page.getByLabel('API key').fill(key);
+    await page.keyboard.press('Enter');
+    await page.locator('#large .table').waitFor();
+    await assertReadable(page, 'the beginning');
+
+    const views = {
+      'a wallet': [`wallet/${ALICE}`, ['flows', 'funding', 'coordinated', 'counterparties', 'transfers']],
+      'an empty wallet': [`wallet/${address('nobody')}`, ['funding', 'transfers']],
+      'a token': [`token/${GOLD}`, ['holders', 'buyers', 'activity']],
+    } as const;
+    for (const [what, [view, parts]] of Object.entries(views)) {
+      await page.goto(`${server.url}/#/${view}`);
+      for (const part of parts) {
+        await page.locator(`#${part}`).scrollIntoViewIfNeeded();
+        await page.locator(`#${part}[data-state=shown]`).waitFor();
+      }
+      await page.locator('.exchange summary').first().click();
+      await assertReadable(page, what);
+    }
+    await page.goto(`${server.url}/#/find/nothing`);
+    await page.getByRole('heading', { name: 'That is no address' }).waitFor();
+    await assertReadable(page, 'a search for what is no address');
+  },
+});

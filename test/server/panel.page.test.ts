@@ -1,0 +1,233 @@
+import assert from 'node:assert/strict';
+import type { Page } from 'playwright-core';
+import { pageTests, textOf } from './browser.ts';
+import { operate, TOKEN } from './operating.ts';
+import { statusAt } from './serving.ts';
+
+async function signIn(page: Page, token = TOKEN): Promise<void> {
+  await page.getByLabel('Operator token').fill(token);
+  await page.keyboard.press('Enter');
+}
+
+const CLIPBOARD = ['clipboard-read', 'clipboard-write'];
+
+pageTests({
+  'the operator signs in, stays signed in over a reload, and signs out': async (t, open) => {
+    const { server } = await operate(t);
+    const page = await open(t, `${server.url}/admin`);
+    await signIn(page, 'wrong');
+    await page.getByText('This is not the operator token.').waitFor();
+    await signIn(page);
+    await page.getByRole('heading', { name: 'Keys' }).waitFor();
+    assert.equal(await page.evaluate('document.cookie'), '', 'a script can read the session');
+    assert.equal(await page.evaluate('JSON.stringify([localStorage, sessionStorage])'), '[{},{}]');
+    await page.reload();
+    await page.getByRole('heading', { name: 'Keys' }).waitFor();
+
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByLabel('Operator token').waitFor();
+    await page.reload();
+    await page.getByLabel('Operator token').waitFor();
+  },
+
+  'after ten wrong tokens the page says how long to wait': async (t, open) => {
+    const { server } = await operate(t);
+    const page = await open(t, `${server.url}/admin`);
+    for (let i = 0; i < 10; i++) {
+      const answered = page.waitForResponse('**/session');
+      await signIn(page, `guess ${i}`);
+      assert.equal((await answered).status(), 401);
+    }
+    await signIn(page);
+    await page.getByText(/Too many wrong tokens; try again in \d+ s\./).waitFor();
+  },
+
+  'a key is created, shown once, used, replaced and revoked': async (t, open) => {
+    const { server, index, access } = await operate(t);
+    index.append([{}]);
+    const page = await open(t, `${server.url}/admin`, { permissions: CLIPBOARD });
+    await signIn(page);
+    const ask = async (key: string) =>
+      (
+        await fetch(`${server.url}/api/wallet_summary?address=0x${'11'.repeat(20)}`, {
+          headers: { 'X-API-Key': key },
+        })
+      ).status;
+    const secret = page.locator('.secret');
+
+    await page.getByLabel('Name').fill('<b>shop</b>');
+    await page.getByLabel('Tier').selectOption('free');
+    await page.getByRole('button', { name: 'Create key' }).click();
+    const first = await textOf(secret);
+    assert.equal(await ask(first), 200);
+    await page.keyboard.press('Escape');
+    assert.equal(await textOf(secret), first, 'Escape lost the key');
+    await page.getByRole('button', { name: 'Copy key' }).click();
+    await page.getByText('Copied').waitFor();
+    assert.equal(await page.evaluate('navigator.clipboard.readText()'), first);
+    await page.getByRole('button', { name: 'I have it, close' }).click();
+    await secret.waitFor({ state: 'detached' });
+    assert.equal((await page.content()).includes(first), false, 'the key is still in the page');
+
+    const row = page.locator('tbody tr', { hasText: '<b>shop</b>' });
+    await row.getByText('1 of 100,000').waitFor();
+    await row.getByRole('img', { name: 'Used this month: 0 %' }).waitFor();
+
+    await row.getByRole('button', { name: 'Rotate' }).click();
+    await page.getByRole('button', { name: 'Rotate', exact: true }).last().click();
+    const second = await textOf(secret);
+    await page.getByRole('button', { name: 'I have it, close' }).click();
+    assert.deepEqual([await ask(first), await ask(second)], [401, 200]);
+    await row.getByText('rotated').waitFor();
+
+    await row.getByRole('button', { name: 'Revoke' }).click();
+    await page.getByRole('button', { name: 'Cancel' }).click();
+    assert.equal(await ask(second), 200, 'revoked although it was called off');
+    await row.getByRole('button', { name: 'Revoke' }).click();
+    await page.locator('dialog').getByRole('button', { name: 'Revoke' }).click();
+    await row.getByText('revoked').waitFor();
+    assert.equal(await ask(second), 401);
+    assert.equal(await row.getByRole('button').count(), 1, 'only its usage is left to see');
+    assert.equal(access.keys.list().length, 2);
+  },
+
+  'a key can be created and revoked with the keyboard alone': async (t, open) => {
+    const { server, access } = await operate(t);
+    const page = await open(t, `${server.url}/admin`);
+    const focused = () =>
+      page.evaluate(
+        'document.activeElement.getAttribute("aria-label") ?? document.activeElement.textContent',
+      );
+    const press = async (key: string, until: RegExp) => {
+      for (let i = 0; i < 30; i++) {
+        await page.keyboard.press(key);
+        if (until.test(String(await focused()))) return;
+      }
+      throw new Error(`${key} does not lead to ${until}; it ended at ${await focused()}`);
+    };
+    await page.getByLabel('Operator token').and(page.locator(':focus')).waitFor();
+    await page.keyboard.type(TOKEN);
+    await page.keyboard.press('Enter');
+    await page.getByLabel('Tier').locator('option').first().waitFor({ state: 'attached' });
+    await page.keyboard.press('Tab');
+    await page.keyboard.type('keyboard');
+    await page.keyboard.press('Tab');
+    await page.keyboard.type('unlim');
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
+    await page.locator('.secret').waitFor();
+    await press('Tab', /^I have it/);
+    await page.keyboard.press('Enter');
+    await page.getByRole('button', { name: 'Revoke keyboard' }).waitFor();
+    await press('Tab', /^Revoke keyboard$/);
+    await page.keyboard.press('Enter');
+    assert.equal(await focused(), 'Cancel', 'the cautious answer has the focus');
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
+    await page.locator('tr.revoked').waitFor();
+    const made = access.keys.list().find(({ name }) => name === 'keyboard');
+    assert.equal(made?.tier, 'unlimited');
+    assert.notEqual(made?.revokedAt, null);
+  },
+
+  'requests are drawn over time, of all keys or of one': async (t, open) => {
+    const { server, access } = await operate(t);
+    const { record } = access.keys.create({ name: 'shop', tier: 'free' });
+    access.usage.add(1, 30, Date.now());
+    access.usage.add(record.id, 12, Date.now());
+    const page = await open(t, `${server.url}/admin`);
+    await signIn(page);
+    await page.getByText('42 requests of all keys in the last 24 hours').waitFor();
+    assert.equal(await page.locator('.chart .bar').count(), 24);
+    await page.locator('.chart svg').focus();
+    await page.keyboard.press('ArrowLeft');
+    await page.getByText(/UTC, one hour: 42 requests/).waitFor();
+    await page.getByText('31 days').click();
+    await page.getByText('42 requests of all keys in the last 31 days').waitFor();
+    assert.ok((await page.locator('.chart .bar').count()) <= 32);
+    await page.getByRole('button', { name: 'Usage shop' }).click();
+    await page.getByText('12 requests of shop in the last 31 days').waitFor();
+    access.usage.add(record.id, 3, Date.now());
+    await page.getByText('15 requests of shop in the last 31 days').waitFor();
+    await page.getByRole('button', { name: 'All keys' }).click();
+    await page.getByText('45 requests of all keys in the last 31 days').waitFor();
+  },
+
+  'the index is shown as it moves': async (t, open) => {
+    const { server, state, survey } = await operate(t);
+    const page = await open(t, `${server.url}/admin#/index`);
+    await signIn(page);
+    await page.getByText('Waiting for the node').waitFor();
+    await page.getByText('The file is being surveyed').first().waitFor();
+    Object.assign(state, statusAt(1_000), {
+      phase: 'filling',
+      nodeHead: 3_000,
+      blocksPerSecond: 100,
+      skippedLogs: { transfer_data: 7 },
+      reason: null,
+    });
+    survey.latest = {
+      at: Date.now(),
+      seconds: 1,
+      fileBytes: 1_500_000_000,
+      walBytes: 0,
+      freeBytes: 60_000_000_000,
+      tables: [{ name: 'transfers', bytes: 1_500_000_000 }],
+      unmeasured: null,
+      kinds: {
+        estimated: true,
+        transfers: { native_direct: 10, native_internal: 0, erc20: 30, erc721: 0, erc1155: 0 },
+      },
+      growth: { transfersPerDay: 1e6, bytesPerDay: 1e8, seconds: 86_400 },
+    };
+    const fact = (name: string) => page.locator(`dt:text-is("${name}") + dd`);
+    await page.getByText('Filling in history').waitFor();
+    assert.match(await textOf(fact('Behind')), /^2,000 blocks/);
+    assert.match(await textOf(fact('Done in')), /^20 s/);
+    assert.match(await textOf(fact('Full in')), /^570 days/);
+    await page.getByText('≈ 30').waitFor();
+    await page.getByRole('img', { name: 'ERC-20: 75 %' }).waitFor();
+    await page.getByText('transfer_data').waitFor();
+    state.reason = 'the node is not reachable';
+    await page.getByRole('alert').getByText('the node is not reachable').waitFor();
+  },
+
+  'sockets and settings are shown': async (t, open) => {
+    const { server, sockets } = await operate(t);
+    const page = await open(t, `${server.url}/admin#/sockets`);
+    await signIn(page);
+    await page.getByText('Nobody is connected.').waitFor();
+    sockets.push({
+      endpoint: '/ws',
+      keyId: 1,
+      openedAt: Date.now() - 65_000,
+      topics: ['logs', 'logs', 'newHeads'],
+      backlogBytes: 2_500,
+    });
+    await page.getByText('logs ×2, newHeads').waitFor();
+    await page.getByText('2.5 kB').waitFor();
+    await page.getByRole('link', { name: 'Settings' }).click();
+    await page.getByText('server.port').waitFor();
+    await page.getByText('8650').waitFor();
+  },
+
+  'a server that went away is told, and forgotten when it is back': async (t, open) => {
+    const { server } = await operate(t);
+    const page = await open(t, `${server.url}/admin`);
+    await signIn(page);
+    await page.getByRole('heading', { name: 'Keys' }).waitFor();
+    await page.route('**/admin/api/**', (route) => route.abort());
+    await page.getByText('The server cannot be reached.').waitFor();
+    await page.unroute('**/admin/api/**');
+    await page.locator('#trouble:empty').waitFor({ state: 'attached' });
+  },
+
+  'a session that ended asks for the token again': async (t, open) => {
+    const { server } = await operate(t);
+    const page = await open(t, `${server.url}/admin`);
+    await signIn(page);
+    await page.getByRole('heading', { name: 'Keys' }).waitFor();
+    await page.context().clearCookies();
+    await page.getByLabel('Operator token').waitFor();
+  },
+});
