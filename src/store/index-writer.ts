@@ -1,4 +1,5 @@
 /** The one writer of `index.db`. */
+import { StorageError } from '../errors.ts';
 import type { BlockBatch } from '../types.ts';
 import { Appender } from './append.ts';
 import { Tables } from './changes.ts';
@@ -104,8 +105,17 @@ export class IndexWriter {
     this.write(() => save.immediate());
   }
 
-  /** No PRAGMA optimize: its statistics make this driver's SQLite (STAT4) plan a range query anew for every value bound. */
+  /**
+   * Empties the WAL and closes. The serving thread's connection may be open still and cannot write, so the last close
+   * would not do it. No PRAGMA optimize: its statistics make this driver's SQLite (STAT4) plan a range query anew for
+   * every value bound.
+   */
   close(): void {
+    try {
+      this.named(() => this.db.pragma('wal_checkpoint(TRUNCATE)'));
+    } catch (error) {
+      if (!(error instanceof StorageError)) throw error; // what a full disk keeps in the WAL is read from there
+    }
     this.db.close();
     this.lock.release();
   }

@@ -33,7 +33,9 @@ export interface DaemonOptions {
 type Owner = { after(close: () => void | Promise<void>): void };
 
 export async function startTestDaemon(owner: Owner, options: DaemonOptions): Promise<TestDaemon> {
-  const dataDir = options.dataDir ?? tempDir(owner);
+  // The folder goes after the daemon: hooks run in the order in which they were registered.
+  const removals: (() => void)[] = [];
+  const dataDir = options.dataDir ?? tempDir({ after: (remove) => removals.push(remove) });
   const { config } = parseConfig({
     env: { ATLAS_INDEX__POLL_MS: '20', ...options.env },
     flags: { '--data-dir': dataDir, '--port': '0', ...options.flags },
@@ -43,7 +45,10 @@ export async function startTestDaemon(owner: Owner, options: DaemonOptions): Pro
   const { key } = keys.create({ name: 'test', tier: 'unlimited' });
   keys.close();
   const daemon = await startDaemon(config, { log: options.log ?? SILENT });
-  owner.after(() => daemon.close());
+  owner.after(async () => {
+    await daemon.close();
+    for (const remove of removals) remove();
+  });
   const get = async <T>(path: string, params: Record<string, string | number> = {}): Promise<T> => {
     const query = new URLSearchParams(
       Object.entries(params).map(([name, value]): [string, string] => [name, String(value)]),
