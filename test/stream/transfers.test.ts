@@ -53,6 +53,20 @@ suite('transfers', () => {
     await waitFor(() => lastHash(db) === hash, { what: `block ${hash} in the index`, everyMs: 5 });
   };
 
+  /** Blocks come, a few at a time, and now and then the last ones are replaced, and back again. */
+  const mine = async (prng: Prng) => {
+    for (let round = 0; round < 80; round++) {
+      node.mine(1 + prng.below(4));
+      if (round % 8 === 5) {
+        await caughtUp();
+        const replaced = node.fork(node.stats().head - prng.below(4));
+        await caughtUp();
+        node.fork(replaced[0]!.number, replaced); // with it the rest of the chain comes back too
+      }
+      await sleep(prng.below(12));
+    }
+  };
+
   test('what is committed is told to its wallets as REST shows it, and REST shows it already', async () => {
     const client = await open();
     const wallet = wallets[0]!;
@@ -132,19 +146,10 @@ suite('transfers', () => {
       [];
     const client = await open();
     let done = false;
-    const mining = (async () => {
-      for (let round = 0; round < 80; round++) {
-        node.mine(1 + prng.below(4));
-        if (round % 8 === 5) {
-          await caughtUp();
-          const replaced = node.fork(node.stats().head - prng.below(4));
-          await caughtUp();
-          node.fork(replaced[0]!.number, replaced); // the branch from before comes back, and with it the rest of the chain
-        }
-        await sleep(prng.below(12));
-      }
+    const mining = mine(prng).finally(() => {
       done = true;
-    })();
+    });
+    mining.catch(() => undefined); // awaited below
     while (!done) {
       const address = wallets[prng.below(wallets.length)]!;
       const from = prng.below(4) === 0 ? null : 1 + prng.below(node.stats().head + 5);
