@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { QUALITY_NAMES } from '../store/quality.ts';
 import { KIND_NAMES } from '../types.ts';
+import { TOKEN_TYPES } from './values.ts';
 
 /** An address, in lower case. */
 export function addressField() {
@@ -53,6 +54,10 @@ export function blockField() {
 
 export function kindField() {
   return z.enum(KIND_NAMES);
+}
+
+export function tokenTypeField() {
+  return z.enum(TOKEN_TYPES);
 }
 
 /** Whether native coins came by a transaction or by a call within one. */

@@ -5,9 +5,9 @@ import { tokenFacts } from '../query/tokens.ts';
 import { qualityReader } from '../store/quality.ts';
 import { endpoint } from './endpoint.ts';
 import { example } from './examples.ts';
-import { addressField, blockField, countField, kindField, qualityField, timeField } from './fields.ts';
+import { addressField, blockField, countField, qualityField, timeField, tokenTypeField } from './fields.ts';
 import { address } from './params.ts';
-import { kindName } from './values.ts';
+import { tokenType } from './values.ts';
 
 export const tokenStats = endpoint({
   method: 'GET',
@@ -19,7 +19,7 @@ export const tokenStats = endpoint({
     name: z.string().nullable().describe('Null while unknown, as the two below'),
     symbol: z.string().nullable(),
     decimals: z.int().nullable(),
-    type: kindField().nullable().describe('By its transfers; null without any'),
+    type: tokenTypeField().nullable().describe('By its transfers; null without any'),
     transferCount: countField(),
     holderCount: countField().describe('Addresses with a balance above zero'),
     uniqueWallets: countField().describe('Distinct addresses in its transfers, the zero address left out'),
@@ -53,7 +53,7 @@ export const tokenStats = endpoint({
         name: facts?.name ?? null,
         symbol: facts?.symbol ?? null,
         decimals: facts?.decimals ?? null,
-        type: facts ? kindName(facts.kind) : null,
+        type: facts ? tokenType(facts.kind) : null,
         transferCount: facts?.transfers ?? 0,
         holderCount: facts?.holders ?? 0,
         uniqueWallets: facts?.wallets ?? 0,

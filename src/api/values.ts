@@ -29,6 +29,16 @@ export function kindName(kind: number): KindName {
   return name;
 }
 
+/** The kinds of transfer that carry a token, as types of the token. */
+export const TOKEN_TYPES = ['erc20', 'erc721', 'erc1155'] as const satisfies readonly KindName[];
+
+export function tokenType(kind: number): (typeof TOKEN_TYPES)[number] {
+  const name = kindName(kind);
+  const type = TOKEN_TYPES.find((candidate) => candidate === name);
+  if (type === undefined) throw new Error(`the index holds a token whose transfers are ${name}`);
+  return type;
+}
+
 export function sourceOf(kind: number): 'direct' | 'internal' {
   return kind === Kind.nativeDirect ? 'direct' : 'internal';
 }
