@@ -49,3 +49,8 @@ export const SETTLED: Pending = { abandon() {}, resume() {} };
 export function callKey({ method, params }: Call): string {
   return `${method} ${params}`;
 }
+
+/** A call that the gateway makes itself. */
+export function ownCall(method: string, params: readonly unknown[]): Call {
+  return { method, params: JSON.stringify(params), args: params };
+}

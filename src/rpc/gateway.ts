@@ -5,7 +5,7 @@ import type { WireTransport } from '../upstream/wire/transport.ts';
 import { AnswerCache } from './answer-cache.ts';
 import { CircuitBreaker } from './breaker.ts';
 import type { ByteBudget } from './byte-budget.ts';
-import { type Ask, type Call, callKey, type Pending, SETTLED, type Taker } from './call.ts';
+import { type Ask, type Call, callKey, ownCall, type Pending, SETTLED, type Taker } from './call.ts';
 import { Finality } from './finality.ts';
 import { gather } from './gathering.ts';
 import { blockOfAnswer, type Dependence, dependenceOf } from './lasting.ts';
@@ -98,8 +98,8 @@ export class Gateway {
   readonly ask: Ask = (method, params, signal) =>
     gather((taker) => this.run(ownCall(method, params), taker), signal);
 
-  /** The same, of the node whatever is known. */
-  private readonly askNode: Ask = (method, params, signal) =>
+  /** The same, asking the node itself: nothing that was known or asked before answers it. */
+  readonly askNode: Ask = (method, params, signal) =>
     gather((taker) => begin(new NodeCall(ownCall(method, params), this.deps, UNKEPT), taker), signal);
 
   private plan(call: Call, { dependence, mayBeLocal }: MethodKind): Plan {
@@ -196,8 +196,4 @@ function begin(nodeCall: NodeCall, taker: Taker): Pending {
   const waiting = nodeCall.join(taker);
   nodeCall.start();
   return waiting;
-}
-
-function ownCall(method: string, params: readonly unknown[]): Call {
-  return { method, params: JSON.stringify(params), args: params };
 }

@@ -23,15 +23,21 @@ export function gather(run: (taker: Taker) => Pending, signal?: AbortSignal): Pr
   });
 }
 
+/** What comes of work for a taker: the answer, or what goes on to answer the taker itself. */
+export type Delivery = Answer | ((taker: Taker) => Pending);
+
 /** Gives the taker what `work` resolves with, and an error when it throws. The work is aborted when the taker leaves. */
 export function deliver(
   taker: Taker,
   log: Pick<Logger, 'error'>,
-  work: (signal: AbortSignal) => Promise<Answer>,
+  work: (signal: AbortSignal) => Promise<Delivery>,
 ): Pending {
   const left = new AbortController();
-  const settle = ({ tail, status }: Answer) => {
-    if (!left.signal.aborted) taker.take(tail, status, true);
+  let pending: Pending = { abandon: () => left.abort(), resume() {} };
+  const settle = (delivery: Delivery) => {
+    if (left.signal.aborted) return;
+    if (typeof delivery === 'function') pending = delivery(taker);
+    else taker.take(delivery.tail, delivery.status, true);
   };
   work(left.signal).then(settle, (error: unknown) => {
     if (left.signal.aborted) return;
@@ -39,7 +45,7 @@ export function deliver(
     log.error({ err: error }, 'call failed');
     settle({ tail: tailOf({ code: RpcCode.internal, message: 'internal error' }), status: 200 });
   });
-  return { abandon: () => left.abort(), resume() {} };
+  return { abandon: () => pending.abandon(), resume: () => pending.resume() };
 }
 
 function wholeTaker(take: (tail: Buffer, status: CallStatus) => void): Taker {

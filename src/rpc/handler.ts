@@ -3,12 +3,14 @@ import type { Logger } from '../log.ts';
 import type { WireTransport } from '../upstream/wire/transport.ts';
 import { answerBatch, BATCH_CONCURRENCY } from './batch.ts';
 import { ByteBudget } from './byte-budget.ts';
-import type { Pending } from './call.ts';
-import { SETTLED } from './call.ts';
+import { ownCall, type Pending, SETTLED } from './call.ts';
 import { Calls } from './calls.ts';
 import { Concurrency } from './concurrency.ts';
 import { errorText, RpcCode, type RpcError } from './errors.ts';
+import { Filters } from './filters/filters.ts';
 import { Gateway, type GatewaySettings } from './gateway.ts';
+import { gather } from './gathering.ts';
+import { Logs, type LogsSettings } from './logs/logs.ts';
 import { RpcMeter, type RpcMetrics } from './meter.ts';
 import { type BadCall, type RpcCall, type RpcRequest, readRequest } from './request.ts';
 import { SingleAnswer } from './single.ts';
@@ -30,7 +32,7 @@ export interface RpcCaller {
 }
 
 /** What of the `[rpc]` table concerns requests. */
-export interface RpcSettings extends GatewaySettings {
+export interface RpcSettings extends GatewaySettings, LogsSettings {
   slow_ms: number;
   concurrency_per_key: number;
 }
@@ -42,6 +44,8 @@ export interface RpcHandlerOptions {
   settings: RpcSettings;
   log: Logger;
   metrics: RpcMetrics;
+  /** Milliseconds that only go forward, for what expires; performance.now() unless given. */
+  clock?: () => number;
 }
 
 /** Bytes of answers that are being gathered, for all clients together. */
@@ -54,13 +58,23 @@ export class RpcHandler {
   private readonly concurrency: Concurrency;
   private readonly log: Logger;
 
-  constructor({ transport, allowed, settings, log, metrics }: RpcHandlerOptions) {
+  constructor({ transport, allowed, settings, log, metrics, clock }: RpcHandlerOptions) {
     this.log = log;
     const meter = new RpcMeter(metrics);
     this.gateway = new Gateway({ transport, settings, budget: this.budget, meter, log });
+    const logs = new Logs(this.gateway, settings, this.budget, log);
+    const filters = new Filters({
+      ask: this.gateway.ask,
+      askNode: this.gateway.askNode,
+      askLogs: (method, params, signal) =>
+        gather((taker) => logs.run(ownCall(method, params), taker), signal),
+      finalized: () => this.gateway.finalized,
+      log,
+      clock: clock ?? (() => performance.now()),
+    });
     this.calls = new Calls({
       allowed,
-      special: new Map(),
+      special: new Map([['eth_getLogs', (call, taker) => logs.run(call, taker)], ...filters.methods()]),
       others: (call, taker) => this.gateway.run(call, taker),
       slowMs: settings.slow_ms,
       meter,

@@ -80,9 +80,8 @@ export function isResult(tail: Buffer): boolean {
   return tail[1] === LETTER_R;
 }
 
-/** The error in a tail, or null when it is that of a result. Throws UpstreamError `malformed`. */
-export function errorOf(tail: Buffer): RpcError | null {
-  if (isResult(tail)) return null;
+/** The error in a tail that is not that of a result. Throws UpstreamError `malformed`. */
+export function errorOf(tail: Buffer): RpcError {
   const { error } = parse(Buffer.concat([Buffer.from('{'), tail])) as { error: Partial<RpcError> };
   return { code: Number(error.code), message: String(error.message), data: error.data };
 }

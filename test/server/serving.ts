@@ -31,6 +31,8 @@ const RPC_SETTINGS: RpcSettings = {
   merge: true,
   cache: true,
   local: true,
+  logs_max_range: 10_000,
+  logs_node_range: 100,
   concurrency_per_key: 64,
 };
 

@@ -1,0 +1,24 @@
+/** `eth_newBlockFilter`: the hashes of blocks that became part of the chain since the last look. */
+import type { ChainView } from './chain-view.ts';
+import type { Changes, Filter } from './filter.ts';
+
+export class BlockFilter implements Filter {
+  readonly logs = null;
+  private readonly view: ChainView;
+  private at: number;
+
+  /** Begins with the present state of the view. */
+  constructor(view: ChainView) {
+    this.view = view;
+    this.at = view.at;
+  }
+
+  async changes(): Promise<Changes> {
+    await this.view.advance();
+    const changes = this.view.since(this.at);
+    if (changes === null) return { kind: 'lost' };
+    this.at = this.view.at;
+    const hashes = changes.filter(({ added }) => added).map(({ hash }) => `"${hash}"`);
+    return { kind: 'list', json: `[${hashes}]` };
+  }
+}

@@ -1,0 +1,167 @@
+/**
+ * The newest blocks of the node's chain as the filters saw them, and how they changed: which blocks were added and
+ * which abandoned, in order. Looked at only when a client polls; all filters share one view.
+ */
+import { UpstreamError } from '../../errors.ts';
+import { toQuantity } from '../../lib/hex.ts';
+import type { BlockRef } from '../../types.ts';
+import { type BlockHeader, readBlockHeader } from '../block-header.ts';
+import type { Ask } from '../call.ts';
+
+/** One change of the chain; `at` counts all changes. */
+export interface ChainChange extends BlockRef {
+  at: number;
+  added: boolean;
+}
+
+/** Blocks below the first head that are fetched too, to know where a reorganisation branches off. */
+const LOOK_BACK = 32;
+/** Changes that are remembered. Filters live five minutes between polls: a thousand blocks where they come fastest. */
+const MAX_CHANGES = 8_192;
+/** More new blocks than this at once are no longer followed one by one. */
+const MAX_GAP = 4_096;
+/** Headers that are asked for at the same time. */
+const CONCURRENCY = 16;
+
+const METHOD = 'eth_getBlockByNumber';
+
+export class ChainView {
+  private readonly ask: Ask;
+  private readonly askNode: Ask;
+  /** Consecutive blocks, each the parent of the next. */
+  private blocks: BlockRef[] = [];
+  private changes: ChainChange[] = [];
+  private count = 0;
+  private advancing: Promise<void> | null = null;
+
+  /** `askNode` asks the node itself, with nothing answered by a call that began before. */
+  constructor(ask: Ask, askNode: Ask) {
+    this.ask = ask;
+    this.askNode = askNode;
+  }
+
+  /** How many changes there were so far. */
+  get at(): number {
+    return this.count;
+  }
+
+  /** Height of the newest block, or -1 before the first look. */
+  get head(): number {
+    return this.blocks.at(-1)?.number ?? -1;
+  }
+
+  /** Height of the oldest block that is still known. */
+  get tail(): number {
+    return this.blocks[0]?.number ?? 0;
+  }
+
+  /** The hash of the block at a height, if it is known. */
+  hashAt(number: number): string | undefined {
+    return this.blocks[number - this.tail]?.hash;
+  }
+
+  /** Changes after the first `at`, in order; null when they are not all known any more. */
+  since(at: number): readonly ChainChange[] | null {
+    const known = this.count - this.changes.length;
+    return at < known ? null : this.changes.slice(at - known);
+  }
+
+  /** Looks at the node's chain. Rejects with UpstreamError when it cannot be seen. */
+  advance(): Promise<void> {
+    this.advancing ??= this.look().finally(() => {
+      this.advancing = null;
+    });
+    return this.advancing;
+  }
+
+  /** Whether the block is of the node's chain at this moment. Rejects with UpstreamError. */
+  async confirms({ number, hash }: BlockRef): Promise<boolean> {
+    return (await this.header(toQuantity(number), this.askNode))?.hash === hash;
+  }
+
+  private async look(): Promise<void> {
+    const head = await this.header('latest');
+    if (head === null || head.hash === this.hashAt(this.head)) return;
+    const tip = this.blocks.at(-1);
+    if (tip === undefined || head.number - tip.number > MAX_GAP) return this.begin(head);
+    const fork = await this.forkBelow(tip, head);
+    // Everything the node has is known here: it is behind for now, which abandons nothing.
+    if (fork === head.number) return;
+    const fresh = await this.headers(fork + 1, head.number);
+    this.replace(fork, linked(fresh, this.hashAt(fork)));
+  }
+
+  /** Begins anew, with what is needed to recognise a reorganisation later. Whoever looked before has missed something. */
+  private async begin(head: BlockHeader): Promise<void> {
+    const first = Math.max(0, head.number - LOOK_BACK);
+    const before = await this.headers(first, head.number - 1);
+    // Those right below the head that are linked to it.
+    const blocks: BlockHeader[] = [head];
+    for (const block of before.reverse()) {
+      if (block?.hash !== blocks[0]!.parentHash) break;
+      blocks.unshift(block);
+    }
+    this.blocks = blocks.map(({ number, hash }) => ({ number, hash }));
+    this.changes = [];
+    this.count++; // so that no earlier position is known any more
+  }
+
+  /** The highest block that the node's chain has in common with the one known. */
+  private async forkBelow(tip: BlockRef, head: BlockHeader): Promise<number> {
+    for (let number = Math.min(tip.number, head.number); number >= this.tail; number--) {
+      const block = number === head.number ? head : await this.header(toQuantity(number));
+      if (block !== null && block.hash === this.hashAt(number)) return number;
+    }
+    return this.tail - 1;
+  }
+
+  private replace(fork: number, fresh: readonly BlockRef[]): void {
+    const kept = fork - this.tail + 1;
+    // Nothing linked to the fork could be fetched: the chain moved again, and the next look will see.
+    if (fresh.length === 0) return;
+    for (const block of this.blocks.splice(kept)) this.note(block, false);
+    for (const block of fresh) {
+      this.blocks.push(block);
+      this.note(block, true);
+    }
+    this.blocks.splice(0, this.blocks.length - MAX_GAP);
+    this.changes.splice(0, this.changes.length - MAX_CHANGES);
+  }
+
+  private note({ number, hash }: BlockRef, added: boolean): void {
+    this.count++;
+    this.changes.push({ at: this.count, added, number, hash });
+  }
+
+  /** Headers of consecutive blocks; null for one that the node does not have now. */
+  private async headers(first: number, last: number): Promise<(BlockHeader | null)[]> {
+    const headers: (BlockHeader | null)[] = [];
+    let next = first;
+    const work = async () => {
+      while (next <= last) {
+        const number = next++;
+        headers[number - first] = await this.header(toQuantity(number));
+      }
+    };
+    await Promise.all(Array.from({ length: CONCURRENCY }, work));
+    return headers;
+  }
+
+  private async header(id: string, ask = this.ask): Promise<BlockHeader | null> {
+    const { tail, status } = await ask(METHOD, [id, false]);
+    if (status !== 200) throw new UpstreamError('connection', 'the node does not tell its blocks');
+    return readBlockHeader(tail, METHOD);
+  }
+}
+
+/** The blocks up to where the chain of parents breaks, beginning with a child of `parent` if that is known. */
+function linked(headers: readonly (BlockHeader | null)[], parent: string | undefined): BlockRef[] {
+  const blocks: BlockRef[] = [];
+  let expected = parent;
+  for (const header of headers) {
+    if (header === null || (expected !== undefined && header.parentHash !== expected)) break;
+    blocks.push({ number: header.number, hash: header.hash });
+    expected = header.hash;
+  }
+  return blocks;
+}

@@ -1,0 +1,159 @@
+/** Filters that clients install and poll, kept here since some nodes (Monad) have none, and others lose theirs. */
+import { randomBytes } from 'node:crypto';
+import { bytesToHex, toQuantity } from '../../lib/hex.ts';
+import type { Logger } from '../../log.ts';
+import type { Answer, Ask, Call, Pending, Taker } from '../call.ts';
+import type { Answering } from '../calls.ts';
+import { RpcCode, type RpcError } from '../errors.ts';
+import { deliver } from '../gathering.ts';
+import { isResult, resultTail, tailOf } from '../tail.ts';
+import { BlockFilter } from './block-filter.ts';
+import { ChainView } from './chain-view.ts';
+import type { Filter } from './filter.ts';
+import { LogFilter } from './log-filter.ts';
+
+/** Filters of one key. */
+const MAX_FILTERS = 64;
+/** A filter that nobody polls for so long is forgotten, milliseconds: as geth does. */
+const IDLE_MS = 5 * 60_000;
+
+export interface FiltersDeps {
+  /** Asks the node by way of merging and cache. */
+  ask: Ask;
+  /** Asks the node itself. */
+  askNode: Ask;
+  /** Asks for logs of a range of any width. */
+  askLogs: Ask;
+  /** The highest block known to be final, or -1. */
+  finalized: () => number;
+  log: Logger;
+  /** Milliseconds that only go forward. */
+  clock: () => number;
+}
+
+interface Installed {
+  filter: Filter;
+  usedAt: number;
+  /** The end of the last poll: polls of one filter follow each other. */
+  polled: Promise<unknown>;
+}
+
+export class Filters {
+  private readonly deps: FiltersDeps;
+  private readonly view: ChainView;
+  /** By key, then by id. */
+  private readonly keys = new Map<number, Map<string, Installed>>();
+
+  constructor(deps: FiltersDeps) {
+    this.deps = deps;
+    this.view = new ChainView(deps.ask, deps.askNode);
+  }
+
+  /** The methods that are answered here. */
+  methods(): [string, Answering][] {
+    const answering =
+      (work: (args: readonly unknown[], key: number, signal: AbortSignal) => Promise<Answer>): Answering =>
+      (call: Call, taker: Taker, key: number): Pending =>
+        deliver(taker, this.deps.log, (signal) => {
+          this.forgetIdle();
+          return work(Array.isArray(call.args) ? call.args : [], key, signal);
+        });
+    return [
+      ['eth_newFilter', answering(([logs], key, signal) => this.newLogFilter(logs, key, signal))],
+      ['eth_newBlockFilter', answering((_, key) => this.newBlockFilter(key))],
+      ['eth_getFilterChanges', answering(([id], key, signal) => this.changes(id, key, signal))],
+      ['eth_getFilterLogs', answering(([id], key, signal) => this.allLogs(id, key, signal))],
+      ['eth_uninstallFilter', answering(async ([id], key) => this.uninstall(id, key))],
+    ];
+  }
+
+  private async newBlockFilter(key: number): Promise<Answer> {
+    await this.view.advance();
+    return this.install(new BlockFilter(this.view), key);
+  }
+
+  /** The node is asked for the logs of one block, so that it refuses a filter that it does not understand. */
+  private async newLogFilter(logs: unknown, key: number, signal: AbortSignal): Promise<Answer> {
+    if (typeof logs !== 'object' || logs === null || Array.isArray(logs) || 'blockHash' in logs) {
+      return refused({ code: RpcCode.invalidParams, message: 'the parameter must be a filter of logs' });
+    }
+    await this.view.advance();
+    const head = toQuantity(this.view.head);
+    const trial = await this.deps.askLogs(
+      'eth_getLogs',
+      [{ ...logs, fromBlock: head, toBlock: head }],
+      signal,
+    );
+    if (!isResult(trial.tail)) return trial;
+    const { askLogs: ask, finalized } = this.deps;
+    return this.install(new LogFilter({ ...logs }, { view: this.view, ask, finalized }), key);
+  }
+
+  private install(filter: Filter, key: number): Answer {
+    const installed = this.keys.get(key) ?? new Map<string, Installed>();
+    if (installed.size >= MAX_FILTERS) {
+      return refused({
+        code: RpcCode.limitExceeded,
+        message: `filter limit reached: ${MAX_FILTERS} per key`,
+      });
+    }
+    const id = bytesToHex(randomBytes(16));
+    installed.set(id, { filter, usedAt: this.deps.clock(), polled: Promise.resolve() });
+    this.keys.set(key, installed);
+    return result(`"${id}"`);
+  }
+
+  private async changes(id: unknown, key: number, signal: AbortSignal): Promise<Answer> {
+    const installed = this.use(id, key);
+    if (installed === undefined) return UNKNOWN;
+    const polling = installed.polled.then(() => installed.filter.changes(signal));
+    installed.polled = polling.catch(() => undefined);
+    const changes = await polling;
+    switch (changes.kind) {
+      case 'list':
+        return result(changes.json);
+      case 'answer':
+        return changes.answer;
+      case 'lost':
+        this.uninstall(id, key);
+        return UNKNOWN;
+    }
+  }
+
+  private async allLogs(id: unknown, key: number, signal: AbortSignal): Promise<Answer> {
+    const logs = this.use(id, key)?.filter.logs ?? null;
+    return logs === null ? UNKNOWN : this.deps.askLogs('eth_getLogs', [logs], signal);
+  }
+
+  private uninstall(id: unknown, key: number): Answer {
+    const installed = this.keys.get(key);
+    const known = typeof id === 'string' && (installed?.delete(id) ?? false);
+    if (installed?.size === 0) this.keys.delete(key);
+    return result(String(known));
+  }
+
+  private use(id: unknown, key: number): Installed | undefined {
+    const installed = typeof id === 'string' ? this.keys.get(key)?.get(id) : undefined;
+    if (installed !== undefined) installed.usedAt = this.deps.clock();
+    return installed;
+  }
+
+  private forgetIdle(): void {
+    const oldest = this.deps.clock() - IDLE_MS;
+    for (const [key, installed] of this.keys) {
+      for (const [id, { usedAt }] of installed) if (usedAt < oldest) installed.delete(id);
+      if (installed.size === 0) this.keys.delete(key);
+    }
+  }
+}
+
+/** geth's words, which clients know: they install the filter anew. */
+const UNKNOWN = refused({ code: -32000, message: 'filter not found' });
+
+function refused(error: RpcError): Answer {
+  return { tail: tailOf(error), status: 200 };
+}
+
+function result(json: string): Answer {
+  return { tail: resultTail(json), status: 200 };
+}

@@ -1,0 +1,140 @@
+/**
+ * `eth_newFilter`: logs of the blocks that became part of the chain since the last poll. Those of blocks that were
+ * abandoned come first, once more and as removed, as geth has it.
+ */
+
+import { toQuantity } from '../../lib/hex.ts';
+import type { Answer, Ask } from '../call.ts';
+import { itemTexts } from '../json-slices.ts';
+import { isResult, resultText } from '../tail.ts';
+import type { ChainChange, ChainView } from './chain-view.ts';
+import type { Changes, Filter } from './filter.ts';
+
+/** How often logs are fetched anew because the chain changed meanwhile. */
+const MAX_TRIES = 3;
+/** Bytes of logs that are kept in case they have to be taken back. */
+const MAX_DELIVERED_BYTES = 1024 * 1024;
+
+export interface LogFilterDeps {
+  view: ChainView;
+  /** Asks for logs of a range of any width. */
+  ask: Ask;
+  /** The highest block known to be final, or -1. */
+  finalized: () => number;
+}
+
+/** Logs of one block that the client has, as JSON texts. */
+interface Delivered {
+  number: number;
+  hash: string;
+  logs: string[];
+}
+
+export class LogFilter implements Filter {
+  readonly logs: Readonly<Record<string, unknown>>;
+  private readonly deps: LogFilterDeps;
+  private at: number;
+  /** By height, ascending. */
+  private delivered: Delivered[] = [];
+
+  /** Begins with the present state of the view. `logs` is the parameter of `eth_newFilter`. */
+  constructor(logs: Readonly<Record<string, unknown>>, deps: LogFilterDeps) {
+    this.logs = logs;
+    this.deps = deps;
+    this.at = deps.view.at;
+  }
+
+  async changes(signal: AbortSignal): Promise<Changes> {
+    const { view } = this.deps;
+    for (let attempt = 1; attempt <= MAX_TRIES; attempt++) {
+      await view.advance();
+      const { at } = view;
+      const changes = view.since(this.at);
+      if (changes === null) return { kind: 'lost' };
+      const { added, abandoned } = netChange(changes);
+      const fresh = await this.logsOf(added, signal);
+      if (fresh === 'moved') continue;
+      if (!Array.isArray(fresh)) return { kind: 'answer', answer: fresh };
+      signal.throwIfAborted();
+      const removed = this.takeBack(abandoned);
+      this.deliver(fresh);
+      this.at = at;
+      return { kind: 'list', json: `[${[...removed, ...fresh.flatMap(({ logs }) => logs)]}]` };
+    }
+    return { kind: 'list', json: '[]' }; // the chain does not hold still: nothing was taken note of
+  }
+
+  /** The logs of these blocks, which are in order; `moved` when the chain changed while they were fetched. */
+  private async logsOf(
+    blocks: readonly ChainChange[],
+    signal: AbortSignal,
+  ): Promise<Delivered[] | Answer | 'moved'> {
+    const wanted = blocks.filter(({ number }) => isWithin(number, this.logs));
+    const [first] = wanted;
+    const last = wanted.at(-1);
+    if (first === undefined || last === undefined) return [];
+    const range = { fromBlock: toQuantity(first.number), toBlock: toQuantity(last.number) };
+    const answer = await this.deps.ask('eth_getLogs', [{ ...this.logs, ...range }], signal);
+    if (!isResult(answer.tail)) return answer;
+    const byHash = new Map<string, Delivered>();
+    for (const { number, hash } of wanted) byHash.set(hash, { number, hash, logs: [] });
+    for (const log of itemTexts(resultText(answer.tail) ?? '[]')) {
+      const { blockHash } = JSON.parse(log) as { blockHash: string };
+      const block = byHash.get(blockHash);
+      if (block === undefined) return 'moved';
+      block.logs.push(log);
+    }
+    return (await this.deps.view.confirms(last)) ? [...byHash.values()] : 'moved';
+  }
+
+  /** The logs that the client has of blocks that are no more, marked as removed, oldest block first. */
+  private takeBack(abandoned: ReadonlySet<string>): string[] {
+    if (abandoned.size === 0) return [];
+    const gone = this.delivered.filter(({ hash }) => abandoned.has(hash));
+    this.delivered = this.delivered.filter(({ hash }) => !abandoned.has(hash));
+    return gone.flatMap(({ logs }) => logs.map(asRemoved));
+  }
+
+  /** Remembers what may have to be taken back. */
+  private deliver(fresh: readonly Delivered[]): void {
+    const finalized = this.deps.finalized();
+    const oldest = Math.max(finalized + 1, this.deps.view.tail);
+    const all = [...this.delivered, ...fresh].filter(
+      ({ number, logs }) => number >= oldest && logs.length > 0,
+    );
+    let bytes = 0;
+    const kept = all.toReversed().filter(({ logs }) => {
+      bytes += logs.reduce((sum, log) => sum + log.length, 0);
+      return bytes <= MAX_DELIVERED_BYTES;
+    });
+    this.delivered = kept.reverse();
+  }
+}
+
+/** What the changes come to: blocks that are new and stayed, by height, and known ones that are no more. */
+function netChange(changes: readonly ChainChange[]): { added: ChainChange[]; abandoned: Set<string> } {
+  const added = new Map<string, ChainChange>();
+  const abandoned = new Set<string>();
+  for (const change of changes) {
+    if (change.added) {
+      if (!abandoned.delete(change.hash)) added.set(change.hash, change);
+    } else if (!added.delete(change.hash)) abandoned.add(change.hash);
+  }
+  return { added: [...added.values()].sort((a, b) => a.number - b.number), abandoned };
+}
+
+/** Whether the filter's own range, where it is one of heights, has the block. */
+function isWithin(number: number, { fromBlock, toBlock }: Readonly<Record<string, unknown>>): boolean {
+  const from = heightOf(fromBlock);
+  const to = heightOf(toBlock);
+  return (from === null || number >= from) && (to === null || number <= to);
+}
+
+function heightOf(value: unknown): number | null {
+  return typeof value === 'string' && /^0x[0-9a-fA-F]{1,13}$/.test(value) ? Number(value) : null;
+}
+
+function asRemoved(log: string): string {
+  const marked = log.replace(/"removed"\s*:\s*false/, '"removed":true');
+  return marked === log ? `${log.slice(0, log.lastIndexOf('}'))},"removed":true}` : marked;
+}

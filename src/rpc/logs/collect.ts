@@ -1,0 +1,162 @@
+/** The logs of a wide range, asked for in parts and put together in order. */
+import { UpstreamError } from '../../errors.ts';
+import { toQuantity } from '../../lib/hex.ts';
+import type { ByteBudget } from '../byte-budget.ts';
+import type { Answer, Ask } from '../call.ts';
+import { RpcCode } from '../errors.ts';
+import { errorOf, isResult, tailOf } from '../tail.ts';
+import { type BlockId, type LogsFilter, partParams } from './filter.ts';
+import type { NodeRange } from './node-range.ts';
+import { refusalOf } from './refusals.ts';
+
+/** Parts of one call that are at the node at the same time. */
+const CONCURRENCY = 8;
+/** Bytes of the logs of one call: somewhat more than nodes send. */
+const MAX_BYTES = 32 * 2 ** 20;
+
+export interface Range {
+  from: number;
+  to: number;
+  /** What the node is asked for as the last block: `to`, or a tag or height that means it now. */
+  last: BlockId;
+}
+
+export interface CollectDeps {
+  ask: Ask;
+  nodeRange: NodeRange;
+  budget: ByteBudget;
+}
+
+interface Part {
+  from: number;
+  to: number;
+  /** The logs with a comma between them; null until they are there. */
+  logs: Buffer | null;
+}
+
+/** Resolves with all logs of the range, or with the first error. Rejects only with the signal's reason. */
+export async function collectLogs(
+  deps: CollectDeps,
+  filter: LogsFilter,
+  range: Range,
+  signal: AbortSignal,
+): Promise<Answer> {
+  return new Collection(deps, filter, range, signal).run();
+}
+
+class Collection {
+  private readonly deps: CollectDeps;
+  private readonly filter: LogsFilter;
+  private readonly range: Range;
+  private readonly stop = new AbortController();
+  private readonly signal: AbortSignal;
+  /** In the order of their blocks. */
+  private readonly parts: Part[] = [];
+  private next: number;
+  private bytes = 0;
+  private failure: Answer | null = null;
+
+  constructor(deps: CollectDeps, filter: LogsFilter, range: Range, signal: AbortSignal) {
+    this.deps = deps;
+    this.filter = filter;
+    this.range = range;
+    this.signal = AbortSignal.any([signal, this.stop.signal]);
+    this.next = range.from;
+  }
+
+  async run(): Promise<Answer> {
+    try {
+      await Promise.all(Array.from({ length: CONCURRENCY }, () => this.work()));
+      return this.failure ?? { tail: wrapped(this.parts), status: 200 };
+    } catch (error) {
+      if (this.failure === null) throw error;
+      return this.failure; // what was stopped because of it is of no interest
+    } finally {
+      this.stop.abort();
+      this.deps.budget.give(this.bytes);
+    }
+  }
+
+  private async work(): Promise<void> {
+    while (this.next <= this.range.to && this.failure === null) {
+      const width = this.deps.nodeRange.next();
+      const part: Part = { from: this.next, to: Math.min(this.range.to, this.next + width - 1), logs: null };
+      this.next = part.to + 1;
+      this.parts.push(part);
+      const logs = await this.fetch(part.from, part.to);
+      if (!Array.isArray(logs)) return this.fail(logs);
+      const joined = joinLogs(logs);
+      if (this.bytes + joined.length > MAX_BYTES || !this.deps.budget.take(joined.length)) {
+        return this.fail(tooLarge(this.parts));
+      }
+      this.bytes += joined.length;
+      part.logs = joined;
+    }
+  }
+
+  /** The logs of a part, halved for as long as the node refuses it, or the error that remains. */
+  private async fetch(from: number, to: number): Promise<Buffer[] | Answer> {
+    const { ask, nodeRange } = this.deps;
+    const last = to === this.range.to ? this.range.last : to;
+    const answer = await ask('eth_getLogs', partParams(this.filter, from, last), this.signal).catch(
+      (error) => {
+        nodeRange.undecided();
+        throw error;
+      },
+    );
+    if (isResult(answer.tail)) {
+      nodeRange.answered(to - from + 1);
+      return [logsIn(answer.tail)];
+    }
+    const refusal = answer.status === 200 ? refusalOf(errorOf(answer.tail)) : null;
+    if (refusal === 'wide') nodeRange.tooWide(to - from + 1);
+    else nodeRange.undecided();
+    if (refusal === null || from === to) return answer;
+    const middle = from + ((to - from) >> 1);
+    const first = await this.fetch(from, middle);
+    if (!Array.isArray(first)) return first;
+    const second = await this.fetch(middle + 1, to);
+    return Array.isArray(second) ? [...first, ...second] : second;
+  }
+
+  private fail(answer: Answer): void {
+    this.failure ??= answer;
+    this.stop.abort();
+  }
+}
+
+/** What stands between the brackets of a list of logs. Throws UpstreamError `malformed` when it is none. */
+function logsIn(tail: Buffer): Buffer {
+  if (!/^"result"\s*:\s*\[/.test(tail.toString('latin1', 0, 32))) {
+    throw new UpstreamError('malformed', 'eth_getLogs: the result is no list');
+  }
+  return tail.subarray(tail.indexOf('[') + 1, tail.lastIndexOf(']'));
+}
+
+function joinLogs(lists: readonly Buffer[]): Buffer {
+  const filled = lists.filter((list) => list.length > 0);
+  const comma = Buffer.from(',');
+  return Buffer.concat(filled.flatMap((list, i) => (i === 0 ? [list] : [comma, list])));
+}
+
+function wrapped(parts: readonly Part[]): Buffer {
+  const logs = joinLogs(parts.map((part) => part.logs ?? Buffer.alloc(0)));
+  return Buffer.concat([Buffer.from('"result":['), logs, Buffer.from(']}')]);
+}
+
+/** Names the part of the range that was not too large. */
+function tooLarge(parts: readonly Part[]): Answer {
+  const missing = parts.findIndex((part) => part.logs === null);
+  const [first] = parts;
+  const last = parts[missing - 1];
+  const works =
+    first === undefined || last === undefined
+      ? {}
+      : { fromBlock: toQuantity(first.from), toBlock: toQuantity(last.to) };
+  const error = {
+    code: RpcCode.invalidParams,
+    message: `the logs of this range take more than ${MAX_BYTES} bytes; ask for fewer blocks or narrow the filter`,
+    data: { maxBytes: MAX_BYTES, ...works },
+  };
+  return { tail: tailOf(error), status: 200 };
+}

@@ -1,0 +1,38 @@
+/** The filter of `eth_getLogs`, as far as its blocks are concerned. */
+import { toQuantity } from '../../lib/hex.ts';
+
+/** An end of a range: a height, or a tag that the node resolves. */
+export type BlockId = number | Tag;
+export type Tag = (typeof TAGS)[number];
+const TAGS = ['earliest', 'latest', 'pending', 'safe', 'finalized'] as const;
+
+export interface LogsFilter {
+  from: BlockId;
+  to: BlockId;
+  /** Everything else, as the client gave it. */
+  rest: Readonly<Record<string, unknown>>;
+}
+
+/** The filter among the parameters. Null when it names no range, or is one that the node should refuse itself. */
+export function readLogsFilter(args: unknown): LogsFilter | null {
+  if (!Array.isArray(args) || args.length !== 1) return null;
+  const [filter]: unknown[] = args;
+  if (typeof filter !== 'object' || filter === null || Array.isArray(filter)) return null;
+  const { fromBlock, toBlock, ...rest } = filter as Record<string, unknown>;
+  const from = blockId(fromBlock);
+  const to = blockId(toBlock);
+  return from === null || to === null || rest.blockHash !== undefined ? null : { from, to, rest };
+}
+
+/** Parameters of a part of the range. */
+export function partParams({ rest }: LogsFilter, from: number, to: BlockId): unknown[] {
+  return [{ ...rest, fromBlock: toQuantity(from), toBlock: typeof to === 'number' ? toQuantity(to) : to }];
+}
+
+/** What is left out means `latest`, to nodes as well. */
+function blockId(value: unknown): BlockId | null {
+  if (value === undefined || value === null || value === '') return 'latest';
+  if (typeof value !== 'string') return null;
+  if (/^0x[0-9a-fA-F]{1,13}$/.test(value)) return Number(value);
+  return TAGS.find((tag) => tag === value) ?? null;
+}

@@ -1,0 +1,159 @@
+/**
+ * `eth_getLogs` over ranges that the node does not take at once: split, collected in order, and as of one chain. Ranges
+ * that the node takes are passed on as they are.
+ */
+import { toQuantity } from '../../lib/hex.ts';
+import type { Logger } from '../../log.ts';
+import { readBlockHeader } from '../block-header.ts';
+import type { ByteBudget } from '../byte-budget.ts';
+import type { Answer, Call, Pending, Taker } from '../call.ts';
+import { RpcCode } from '../errors.ts';
+import type { Gateway } from '../gateway.ts';
+import { deliver } from '../gathering.ts';
+import { errorOf, isResult, resultText, tailOf } from '../tail.ts';
+import { collectLogs, type Range } from './collect.ts';
+import { type BlockId, type LogsFilter, readLogsFilter } from './filter.ts';
+import { NodeRange } from './node-range.ts';
+import { refusalOf } from './refusals.ts';
+
+/** What of the `[rpc]` table concerns logs. */
+export interface LogsSettings {
+  logs_max_range: number;
+  logs_node_range: number;
+}
+
+/** How often logs are collected anew because the chain was reorganised meanwhile. */
+const MAX_TRIES = 3;
+
+const BLOCK = 'eth_getBlockByNumber';
+
+export class Logs {
+  private readonly gateway: Pick<Gateway, 'run' | 'ask' | 'askNode' | 'finalized'>;
+  private readonly budget: ByteBudget;
+  private readonly log: Logger;
+  private readonly maxRange: number;
+  private readonly nodeRange: NodeRange;
+
+  constructor(
+    gateway: Pick<Gateway, 'run' | 'ask' | 'askNode' | 'finalized'>,
+    settings: LogsSettings,
+    budget: ByteBudget,
+    log: Logger,
+  ) {
+    this.gateway = gateway;
+    this.budget = budget;
+    this.log = log;
+    this.maxRange = settings.logs_max_range;
+    this.nodeRange = new NodeRange(settings.logs_node_range, settings.logs_max_range);
+  }
+
+  run(call: Call, taker: Taker): Pending {
+    const filter = readLogsFilter(call.args);
+    if (filter === null || filter.from === filter.to) return this.gateway.run(call, taker);
+    const { from, to } = filter;
+    if (typeof from === 'number' && typeof to === 'number' && this.isNarrow(from, to)) {
+      return this.passOn(call, filter, { from, to, last: to }, taker);
+    }
+    return deliver(taker, this.log, async (signal) => {
+      const range = await this.resolve(filter, signal);
+      if ('tail' in range) return range;
+      const isAhead = typeof filter.to === 'number' && filter.to > range.to;
+      if (isAhead || this.isNarrow(range.from, range.to)) {
+        return (later) => this.passOn(call, filter, range, later);
+      }
+      return this.collect(filter, range, signal);
+    });
+  }
+
+  /** Whether the node takes the range at once, or should refuse it itself because it is none. */
+  private isNarrow(from: number, to: number): boolean {
+    return to - from < this.nodeRange.width;
+  }
+
+  /** Lets the node answer; only when it refuses the range after all is it split. */
+  private passOn(call: Call, filter: LogsFilter, range: Range, taker: Taker): Pending {
+    if (range.to <= range.from) return this.gateway.run(call, taker);
+    let split: Pending | null = null;
+    const passed = this.gateway.run(call, {
+      streams: taker.streams,
+      take: (tail, status, kept) => {
+        const refusal = status === 200 && !isResult(tail) ? refusalOf(errorOf(tail)) : null;
+        if (refusal === null) return taker.take(tail, status, kept);
+        if (refusal === 'wide') this.nodeRange.tooWide(range.to - range.from + 1);
+        split = deliver(taker, this.log, (signal) => this.collect(filter, range, signal));
+      },
+      begin: () => taker.begin(),
+      more: (piece) => taker.more(piece),
+      end: () => taker.end(),
+      cut: () => taker.cut(),
+    });
+    return {
+      abandon: () => (split ?? passed).abandon(),
+      resume: () => (split ?? passed).resume(),
+    };
+  }
+
+  /** The heights that the ends of the range mean now, or the node's error. It ends at the head: what is said of blocks above, nodes differ in. */
+  private async resolve(filter: LogsFilter, signal: AbortSignal): Promise<Range | Answer> {
+    const head = await this.headNumber(signal);
+    if (typeof head !== 'number') return head;
+    const from = await this.heightOf(filter.from, head, signal);
+    if (typeof from !== 'number') return from;
+    const to = await this.heightOf(filter.to, head, signal);
+    if (typeof to !== 'number') return to;
+    const end = Math.min(to, head);
+    return { from, to: end, last: typeof filter.to === 'number' ? end : filter.to };
+  }
+
+  private async headNumber(signal: AbortSignal): Promise<number | Answer> {
+    const answer = await this.gateway.ask('eth_blockNumber', [], signal);
+    const text = resultText(answer.tail);
+    return text === null ? answer : Number(JSON.parse(text));
+  }
+
+  private async heightOf(id: BlockId, head: number, signal: AbortSignal): Promise<number | Answer> {
+    if (typeof id === 'number') return id;
+    if (id === 'earliest') return 0;
+    if (id === 'latest' || id === 'pending') return head;
+    const answer = await this.gateway.ask(BLOCK, [id, false], signal);
+    return readBlockHeader(answer.tail, BLOCK)?.number ?? answer;
+  }
+
+  private async collect(filter: LogsFilter, range: Range, signal: AbortSignal): Promise<Answer> {
+    const { from, to } = range;
+    if (to - from >= this.maxRange) return tooWide(from, this.maxRange);
+    const deps = { ask: this.gateway.ask, nodeRange: this.nodeRange, budget: this.budget };
+    // Parts that are asked for one after the other are of one chain if the last block stayed the same, and so
+    // everything below it. One part alone is: the node sees to that.
+    const mayDiffer = to - Math.max(from, this.gateway.finalized) > this.nodeRange.width;
+    for (let attempt = 1; attempt <= MAX_TRIES; attempt++) {
+      const before = mayDiffer ? await this.hashAt(to, signal) : null;
+      const answer = await collectLogs(deps, filter, range, signal);
+      if (!mayDiffer || !isResult(answer.tail)) return answer;
+      if (before === (await this.hashAt(to, signal))) return answer;
+    }
+    return REORGANISED;
+  }
+
+  private async hashAt(block: number, signal: AbortSignal): Promise<string | null> {
+    const { tail } = await this.gateway.askNode(BLOCK, [toQuantity(block), false], signal);
+    return readBlockHeader(tail, BLOCK)?.hash ?? null;
+  }
+}
+
+const REORGANISED: Answer = {
+  tail: tailOf({
+    code: RpcCode.internal,
+    message: 'the chain was reorganised while its logs were collected; ask again',
+  }),
+  status: 200,
+};
+
+function tooWide(from: number, maxRange: number): Answer {
+  const error = {
+    code: RpcCode.invalidParams,
+    message: 'block range too large',
+    data: { maxRange, fromBlock: toQuantity(from), toBlock: toQuantity(from + maxRange - 1) },
+  };
+  return { tail: tailOf(error), status: 200 };
+}
