@@ -50,6 +50,7 @@ function arrivals(buyers) {
     xTicks: timeTicks,
     yText: grouped,
     height: 160,
+    fromZero: true,
   });
 }
 

@@ -77,6 +77,7 @@ function curve(shares) {
         .map((at) => ({ at, text: grouped(at) })),
     yText: (value) => `${value} %`,
     height: 180,
+    fromZero: true,
   });
 }
 

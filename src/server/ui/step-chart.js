@@ -12,29 +12,35 @@ import { ticksAround } from './scale.js';
  * @property {(from: number, to: number, count: number) => { at: number, text: string }[]} xTicks
  * @property {(value: number) => string} yText
  * @property {number} [height]
+ * @property {boolean} [fromZero] zero is on the chart however far the values are from it
  */
 
+/** Values within this part of the largest are looked at closely, without zero. */
+const CLOSE = 2 / 3;
+
 /** @param {StepChart} chart */
-export function stepChart({ name, points, until, resting, xTicks, yText, height = 220 }) {
+export function stepChart({ name, points, until, resting, xTicks, yText, height = 220, fromZero = false }) {
   const xs = points.map(({ x }) => x);
   const ys = points.map(({ y }) => y);
   const left = Math.min(...xs);
   const right = Math.max(...xs, ...(until === undefined ? [] : [until]));
-  const low = Math.min(0, ...ys);
-  const high = Math.max(0, ...ys);
+  const { low, high } = rangeOf(Math.min(...ys), Math.max(...ys), fromZero);
   const marks = ticksAround(low, high === low ? low + 1 : high, 4);
+  const bottom = Math.min(low, marks[0] ?? low);
+  const top = Math.max(high, marks.at(-1) ?? high);
+  const ground = Math.min(top, Math.max(bottom, 0));
   return plotted({
     name,
     height,
     points,
     resting,
     xRange: left === right ? [left - 1, right + 1] : [left, right],
-    yRange: [Math.min(low, marks[0] ?? low), Math.max(high, marks.at(-1) ?? high)],
+    yRange: [bottom, top],
     yTicks: marks.map((at) => ({ at, text: yText(at) })),
     xTicks: (columns) => xTicks(left, right, columns),
     draw: ({ x, y, width, height: tall }, picked) => {
       const line = `${path(points, x, y)}H${x(right)}`;
-      const area = `${line}V${y(0)}H${x(left)}Z`;
+      const area = `${line}V${y(ground)}H${x(left)}Z`;
       const parts = [s('path', { class: 'area', d: area }), s('path', { class: 'curve', d: line })];
       const point = picked === null ? undefined : points[picked];
       if (point === undefined) return parts;
@@ -45,6 +51,17 @@ export function stepChart({ name, points, until, resting, xTicks, yText, height 
       ];
     },
   });
+}
+
+/**
+ * @param {number} low
+ * @param {number} high
+ * @param {boolean} fromZero
+ */
+function rangeOf(low, high, fromZero) {
+  if (!fromZero && low > high * CLOSE && low > 0) return { low, high };
+  if (!fromZero && high < low * CLOSE && high < 0) return { low, high };
+  return { low: Math.min(0, low), high: Math.max(0, high) };
 }
 
 /**

@@ -1,0 +1,257 @@
+/** The parts of the pages that need no page: texts, scales, layouts and sums. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { z } from 'zod';
+import { address, txHash } from '../support/index-fixture.ts';
+import { waitFor } from '../support/wait.ts';
+
+const FUNCTION = z.custom<(...parameters: unknown[]) => unknown>((value) => typeof value === 'function');
+
+/** A function of a script of the pages; scripts are JavaScript, whose types tsc does not read here. */
+async function from(script: string, name: string): Promise<z.infer<typeof FUNCTION>> {
+  const module: unknown = await import(new URL(`../../src/server/${script}.js`, import.meta.url).href);
+  return FUNCTION.parse(z.record(z.string(), z.unknown()).parse(module)[name]);
+}
+
+/** Checks calls of one function: what goes in, and what comes out. */
+async function check(script: string, name: string, cases: [parameters: unknown[], result: unknown][]) {
+  const call = await from(script, name);
+  for (const [parameters, result] of cases) {
+    assert.deepEqual(call(...parameters), result, `${name}(${parameters.map(String).join(', ')})`);
+  }
+}
+
+test('amounts are exact, grouped, and never shown as nothing', async () => {
+  await check('ui/format', 'unitsToText', [
+    [[1_500_000n, 6], '1.5'],
+    [[0n, 18], '0'],
+    [[1n, 18], '0.000000000000000001'],
+    [[-25n, 1], '-2.5'],
+    [[12_345n, 0], '12345'],
+  ]);
+  await check('ui/format', 'groupedText', [
+    [['1234567.891234567'], '1,234,567.8912'],
+    [['0.00001234'], '0.000012'],
+    [['-1000.5'], '−1,000.5'],
+    [['1000'], '1,000'],
+    [['0.12999', 2], '0.12'],
+  ]);
+});
+
+test('names that anybody may choose lose what could mislead the eye', async () => {
+  await check('ui/format', 'label', [
+    [['USDC'], 'USDC'],
+    [['US\u202eCDSU'], 'USCDSU'],
+    [['a\nb\u0000c\u200b'], 'abc'],
+    [['x'.repeat(17)], `${'x'.repeat(15)}…`],
+    [['😀'.repeat(16)], '😀'.repeat(16)],
+    [['long name of a company', 40], 'long name of a company'],
+  ]);
+});
+
+test('spans of time and sizes are told in the units of people', async () => {
+  await check('ui/format', 'duration', [
+    [[0.4], '0 s'],
+    [[61], '1 min 1 s'],
+    [[7_200], '2 h'],
+    [[90_000], '1 d 1 h'],
+    [[400 * 86_400], '1 y 35 d'],
+  ]);
+  await check('ui/format', 'byteSize', [
+    [[999], '999 B'],
+    [[999_950], '1 MB'],
+    [[1_500_000_000], '1.5 GB'],
+  ]);
+});
+
+test('axes have round ends around their values', async () => {
+  await check('ui/scale', 'ticksAround', [
+    [
+      [0, 47, 3],
+      [0, 20, 40, 60],
+    ],
+    [
+      [-130, 0, 4],
+      [-150, -100, -50, 0],
+    ],
+    [
+      [0, 1, 1],
+      [0, 1],
+    ],
+  ]);
+  const at = Date.UTC(2026, 10, 21, 10);
+  const timeTicks = await from('ui/scale', 'timeTicks');
+  assert.deepEqual(timeTicks(at, at + 3 * 3_600_000, 3), [
+    { at, text: '10:00' },
+    { at: at + 3_600_000, text: '11:00' },
+    { at: at + 2 * 3_600_000, text: '12:00' },
+    { at: at + 3 * 3_600_000, text: '13:00' },
+  ]);
+});
+
+test('the address of a page is read as written, with anything else refused', async () => {
+  const parse = await from('explorer/route', 'parseRoute');
+  const route = (hash: string) => {
+    const {
+      view,
+      address: where,
+      section,
+    } = z.object({ view: z.string(), address: z.string(), section: z.string() }).parse(parse(hash));
+    return [view, where, section];
+  };
+  const alice = address('alice');
+  assert.deepEqual(route(''), ['home', '', '']);
+  assert.deepEqual(route(`#/wallet/${alice}/transfers?direction=in`), ['wallet', alice, 'transfers']);
+  assert.deepEqual(route(`#/token/${alice.toUpperCase().replace('0X', '0x')}`), ['token', alice, '']);
+  assert.deepEqual(route(`#/wallet/${alice}0`), ['unknown', '', '']);
+  assert.deepEqual(route('#/wallet/javascript:alert(1)'), ['unknown', '', '']);
+  assert.deepEqual(route('#/find/%E0%A4%A'), ['find', '%e0%a4%a', '']);
+});
+
+test('a chain turns at the edge so that each wallet stands beside its funder', async () => {
+  const layout = await from('explorer/chain-layout', 'chainLayout');
+  const place = z.object({ x: z.number(), y: z.number() });
+  const line = z.object({
+    x1: z.number(),
+    y1: z.number(),
+    x2: z.number(),
+    y2: z.number(),
+    upright: z.boolean(),
+  });
+  const shape = z.object({ places: z.array(place), lines: z.array(line), width: z.number() });
+  for (const width of [200, 390, 700, 1080]) {
+    for (const count of [2, 3, 6, 11]) {
+      const { places, lines, width: used } = shape.parse(layout(count, width));
+      assert.equal(places.length, count);
+      assert.ok(used <= Math.max(width, 172), `${used} of ${width}`);
+      assert.equal(new Set(places.map(({ x, y }) => `${x} ${y}`)).size, count, 'two at one place');
+      for (const { x1, x2, y1, y2, upright } of lines) assert.ok(upright ? x1 === x2 && y1 < y2 : y1 === y2);
+    }
+  }
+});
+
+test('the wallets of a funder stand apart and within the width', async () => {
+  const layout = await from('explorer/cohort-layout', 'cohortLayout');
+  const dot = z.object({ x: z.number(), y: z.number(), radius: z.number() });
+  const shape = z.object({ dots: z.array(dot), height: z.number() });
+  for (const width of [358, 1080]) {
+    for (const count of [1, 2, 16, 17, 51]) {
+      const { dots, height } = shape.parse(
+        layout(
+          Array.from({ length: count }, (_, i) => i),
+          width,
+        ),
+      );
+      assert.equal(dots.length, count);
+      for (const [i, a] of dots.entries()) {
+        assert.ok(
+          a.x - a.radius >= 0 && a.x + a.radius <= width && a.y - a.radius >= 0 && a.y + a.radius <= height,
+        );
+        for (const b of dots.slice(i + 1)) {
+          assert.ok(Math.hypot(a.x - b.x, a.y - b.y) > 10, `${count} wallets on ${width} pixels touch`);
+        }
+      }
+    }
+  }
+});
+
+test('the balance is reckoned back from the present, whatever of the past is missing', async () => {
+  const points = await from('explorer/flows', 'flowPoints');
+  const shape = z.array(z.object({ balance: z.bigint(), change: z.bigint() }));
+  const [alice, bob] = [address('alice'), address('bob')];
+  const transfer = (
+    n: number,
+    sender: string,
+    receiver: string,
+    amount: string,
+    token: string | null = null,
+  ) => ({
+    blockNumber: n,
+    txHash: txHash(`t${n}`),
+    from: sender,
+    to: receiver,
+    amount,
+    tokenAddress: token,
+    timestamp: new Date(n * 1000).toISOString(),
+  });
+  const newestFirst = [
+    transfer(4, bob, alice, '7'),
+    transfer(3, alice, alice, '50'),
+    transfer(2, alice, bob, '3'),
+    transfer(2, alice, bob, '2'),
+    transfer(1, bob, alice, '999', address('token')),
+  ];
+  assert.deepEqual(
+    shape.parse(points(newestFirst, 'native', alice, 100n)),
+    [
+      { balance: 93n, change: -5n },
+      { balance: 93n, change: 0n },
+      { balance: 100n, change: 7n },
+    ],
+    'one point a transaction; what goes to itself changes nothing',
+  );
+});
+
+test('logs of every standard are read, those of another form left out', async () => {
+  const read = await from('explorer/token-logs', 'eventOf');
+  const word = (value: string | number) => String(value).replace('0x', '').padStart(64, '0');
+  const topic = (value: string) => `0x${word(value)}`;
+  const [alice, bob] = [address('alice'), address('bob')];
+  const what = (topics: string[], data: string) =>
+    z
+      .object({ from: z.string(), to: z.string(), what: z.string() })
+      .nullable()
+      .parse(read({ topics, data, blockNumber: '0x1', transactionHash: txHash('t') }, String));
+  const transfer = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
+  const single = '0xc3d58168c5ae7397731d063d5bbf3d657854427343f4c083240f7aacaa2d0f62';
+  const ends = { from: alice, to: bob };
+  assert.deepEqual(what([transfer, topic(alice), topic(bob)], `0x${word('2a')}`), { ...ends, what: '42' });
+  assert.deepEqual(what([transfer, topic(alice), topic(bob), topic('7')], '0x'), { ...ends, what: '#7' });
+  assert.deepEqual(what([single, topic(bob), topic(alice), topic(bob)], `0x${word('5')}${word('3')}`), {
+    ...ends,
+    what: '3 × #5',
+  });
+  assert.equal(what([transfer], '0x'), null);
+});
+
+test('a request becomes a line of shell that keeps quotes in place', async () => {
+  await check('explorer/curl', 'curlLine', [
+    [
+      [{ method: 'GET', url: "http://h/a?b='c'", body: null }, 'k'],
+      `curl -s -H 'X-API-Key: k' 'http://h/a?b='\\''c'\\'''`,
+    ],
+    [
+      [{ method: 'POST', url: 'http://h/rpc', body: '{"a":1}' }, 'k'],
+      `curl -s -H 'X-API-Key: k' -H 'Content-Type: application/json' -d '{"a":1}' 'http://h/rpc'`,
+    ],
+  ]);
+});
+
+test('requests wait for their turn and for the end of a pause', async () => {
+  const module: unknown = await import(new URL('../../src/server/explorer/pace.js', import.meta.url).href);
+  const make = z
+    .object({ Pace: z.custom<new (onPause: (seconds: number) => void) => object>() })
+    .parse(module).Pace;
+  const pauses: number[] = [];
+  const pace = z
+    .custom<{ run(request: () => Promise<void>): Promise<void>; pause(seconds: number): void }>()
+    .parse(new make((seconds) => pauses.push(seconds)));
+  let underWay = 0;
+  let most = 0;
+  const ends: (() => void)[] = [];
+  const runs = Array.from({ length: 7 }, () =>
+    pace.run(async () => {
+      most = Math.max(most, ++underWay);
+      await new Promise<void>((resolve) => ends.push(resolve));
+      underWay--;
+    }),
+  );
+  for (let done = 0; done < 4; done++) (await waitFor(() => ends.shift(), { what: 'a request' }))();
+  pace.pause(0.1);
+  const began = performance.now();
+  for (let done = 4; done < 7; done++) (await waitFor(() => ends.shift(), { what: 'a request' }))();
+  await Promise.all(runs);
+  assert.equal(most, 3);
+  assert.deepEqual(pauses, [0.1, 0]);
+  assert.ok(performance.now() - began >= 95);
+});
