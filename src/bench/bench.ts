@@ -1,7 +1,7 @@
 /** The benchmark: measures what it is asked to, one thing after the other, and reports. */
 import { writeFileSync } from 'node:fs';
 import { type Figure, median, ratioOf, type Table, verdictOf } from './figure.ts';
-import { describeMachine, type Machine } from './machine.ts';
+import { describeMachine, loadAverage, type Run } from './machine.ts';
 import { measureAppend } from './measure/append.ts';
 import { measureDecode } from './measure/decode.ts';
 import { measureFilling } from './measure/filling.ts';
@@ -44,12 +44,15 @@ export async function runBench(
   stop: Promise<void>,
   log: (text: string) => void,
 ): Promise<void> {
-  const machine = describeMachine();
+  const began = performance.now();
+  const loadBefore = loadAverage();
   const stage = await Stage.open(options, log);
   try {
     const results = await Promise.race([measureAll(stage), stop]);
     if (results === undefined) return;
-    report(options, command, machine, results);
+    const seconds = (performance.now() - began) / 1000;
+    const run = { machine: describeMachine(), command, seconds, loadBefore, loadAfter: loadAverage() };
+    report(options, run, results);
   } finally {
     await stage.close();
   }
@@ -65,13 +68,15 @@ async function measureAll(stage: Stage): Promise<Result[]> {
   return results;
 }
 
-function report(options: BenchOptions, command: string, machine: Machine, results: Result[]): void {
+function report({ json, markdown, ...options }: BenchOptions, run: Run, results: readonly Result[]): void {
   const tables = results.flatMap((result) => result.tables);
-  console.log(textReport(machine, command, tables));
-  if (options.markdown !== null) writeFileSync(options.markdown, markdownReport(machine, command, tables));
-  if (options.json !== null) {
-    const json = { machine, command, options, results: results.map(withSummaries) };
-    writeFileSync(options.json, `${JSON.stringify(json, null, 1)}\n`);
+  console.log(textReport(run, tables));
+  if (markdown !== null) writeFileSync(markdown, markdownReport(run, tables));
+  if (json !== null) {
+    writeFileSync(
+      json,
+      `${JSON.stringify({ ...run, options, results: results.map(withSummaries) }, null, 1)}\n`,
+    );
   }
 }
 

@@ -11,8 +11,21 @@ export interface Machine {
   version: string;
   /** ISO 8601, UTC. */
   at: string;
-  /** Load averages over 1, 5 and 15 minutes: above zero others are using the machine too. */
-  load: string;
+}
+
+/** One run of the benchmark. */
+export interface Run {
+  machine: Machine;
+  /** As it was typed. */
+  command: string;
+  seconds: number;
+  /** Load average over the minute before the run, which tells how busy others keep the machine, and over its last. */
+  loadBefore: number;
+  loadAfter: number;
+}
+
+export function loadAverage(): number {
+  return Math.round((loadavg()[0] ?? 0) * 10) / 10;
 }
 
 export function describeMachine(): Machine {
@@ -24,8 +37,5 @@ export function describeMachine(): Machine {
     node: process.versions.node,
     version: versionText,
     at: new Date().toISOString(),
-    load: loadavg()
-      .map((value) => value.toFixed(1))
-      .join(', '),
   };
 }

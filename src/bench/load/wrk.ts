@@ -7,6 +7,9 @@ import { pinned } from '../process/cores.ts';
 
 const run = promisify(execFile);
 
+/** An answer that takes longer has failed, and with it the measurement. */
+const TIMEOUT_S = 30;
+
 export interface WrkSpec {
   port: number;
   connections: number;
@@ -51,9 +54,18 @@ export async function runWrk({
   scriptPath,
 }: WrkSpec): Promise<WrkResult> {
   writeFileSync(scriptPath, script(requests));
-  const options = ['-t1', `-c${connections}`, `-d${seconds}s`, '--latency', '-s', scriptPath];
+  const options = [
+    '-t1',
+    `-c${connections}`,
+    `-d${seconds}s`,
+    '--timeout',
+    `${TIMEOUT_S}s`,
+    '--latency',
+    '-s',
+    scriptPath,
+  ];
   const [file = '', ...args] = pinned(['wrk', ...options, `http://127.0.0.1:${port}`], cores);
-  const { stdout } = await run(file, args, { timeout: (seconds + 30) * 1000 });
+  const { stdout } = await run(file, args, { timeout: (seconds + 2 * TIMEOUT_S) * 1000 });
   const summary: Summary = JSON.parse(stdout.trim().split('\n').at(-1) ?? '');
   if (summary.failures > 0 || summary.requests === 0) {
     throw new FatalError(

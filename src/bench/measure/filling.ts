@@ -52,7 +52,7 @@ function rates(runs: readonly FillRun[]): Table {
         '%',
         ({ commitSeconds, seconds }) => (commitSeconds / seconds) * 100,
       ),
-      of('commits', 'commits', ({ commits }) => commits),
+      of('written in', 'commits', ({ commits }) => commits),
       of('processor time per transfer, all threads', 'us', (run) => (run.cpuSeconds / run.transfers) * 1e6),
       {
         ...of('largest memory of the daemon', 'MB', (run) => run.peakMegabytes),

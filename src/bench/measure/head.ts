@@ -11,7 +11,7 @@ import { loadStepByStep } from './load-steps.ts';
 
 const SYNC_MS = 900_000;
 /** A block that is not indexed by then is a failure. */
-const BLOCK_MS = 60_000;
+const BLOCK_MS = 300_000;
 const LOAD_CONNECTIONS = 4;
 const LOAD_PAUSE_MS = 5;
 

@@ -1,5 +1,5 @@
 /** Latency of each REST endpoint as a client with keep-alive connections sees it, at the head and while filling. */
-import { type Figure, quantile, type Table } from '../figure.ts';
+import { type Figure, median, quantile, type Table } from '../figure.ts';
 import { apiRequests, type EndpointRequests } from '../load/api-requests.ts';
 import type { GroupResult, LoadRequest } from '../load/http-load.ts';
 import type { DaemonProcess } from '../stage/daemon.ts';
@@ -21,9 +21,9 @@ const FILLING_SECONDS = 900;
 type KeyClass = 'ordinary' | 'hottest';
 const CLASSES: readonly KeyClass[] = ['ordinary', 'hottest'];
 
-/** Latencies by endpoint and class of keys, under this name. */
+/** Latencies by endpoint and class of keys, under this name, one per repetition. */
 const groupOf = (endpoint: string, keys: KeyClass) => `${endpoint} ${keys}`;
-type Latencies = Record<string, GroupResult>;
+type Latencies = Record<string, GroupResult[]>;
 
 interface Phase {
   latencies: Latencies;
@@ -37,23 +37,44 @@ export async function measureRest(stage: Stage): Promise<Table[]> {
   const idle = await stage.serve({}, (daemon) => measureIdle(stage, daemon, keys));
   stage.log('rest: all endpoints in turn while the index is filled');
   const filling = await measureWhileFilling(stage, keys);
-  return [latencyTable(stage, keys, idle, filling), worstTable(idle, filling)];
+  const what = `REST latency in ms at the client, ${CONNECTIONS} keep-alive connections`;
+  return [
+    latencyTable(`${what}, at the head`, idle, [
+      keyNote(keys),
+      `Each endpoint by itself; ${pinning(stage)}.`,
+    ]),
+    latencyTable(`${what}, while filling`, filling, [
+      `All endpoints in turn with ${PAUSE_MS} ms between requests; nothing is pinned.`,
+    ]),
+    worstTable(idle, filling),
+  ];
 }
 
 /** Each endpoint by itself. */
 async function measureIdle(stage: Stage, daemon: DaemonProcess, keys: Keys): Promise<Phase> {
   const seconds = stage.options.quick ? QUICK_SECONDS : SECONDS;
   const latencies: Latencies = {};
-  await longestHold(daemon);
+  const all = allRequests(keys, daemon.key);
+  const { port } = daemon;
   await stage.with('http-load', stage.cores.load, async (load) => {
-    for (const { name, keyClass, texts } of allRequests(keys, daemon.key)) {
-      const group = groupOf(name, keyClass);
-      const requests = texts.map((text) => ({ group, text }));
-      const spec = { port: daemon.port, connections: CONNECTIONS, seconds, requests };
-      Object.assign(latencies, (await load.ask('run', spec)).groups);
+    const run = (requests: LoadRequest[]) =>
+      load.ask('run', { port, connections: CONNECTIONS, seconds, requests });
+    await run(inRounds(all)); // the first answers wait for code to be compiled and pages to be read
+    await longestHold(daemon);
+    for (let i = 0; i < stage.options.repeat; i++) {
+      for (const { name, keyClass, texts } of all) {
+        const group = groupOf(name, keyClass);
+        note(latencies, (await run(texts.map((text) => ({ group, text })))).groups);
+      }
     }
   });
   return { latencies, longestHoldMs: await longestHold(daemon) };
+}
+
+function note(latencies: Latencies, groups: Record<string, GroupResult>): void {
+  for (const [group, result] of Object.entries(groups)) {
+    latencies[group] = [...(latencies[group] ?? []), result];
+  }
 }
 
 interface FillingPhase extends Phase {
@@ -77,7 +98,8 @@ async function measureWhileFilling(stage: Stage, keys: Keys): Promise<FillingPha
         requests: inRounds(allRequests(keys, daemon.key)),
       });
       const after = await daemon.reaches(target, FILLING_SECONDS * 1000);
-      const { groups: latencies } = await load.ask('finish');
+      const latencies: Latencies = {};
+      note(latencies, (await load.ask('finish')).groups);
       const seconds = ((after.lastCommitAt ?? 0) - daemon.readyAt) / 1000;
       return {
         latencies,
@@ -117,52 +139,41 @@ async function longestHold(daemon: DaemonProcess): Promise<number> {
   return (metrics.get('atlas_event_loop_delay_seconds{quantile="1"}') ?? Number.NaN) * 1000;
 }
 
-function latencyTable(stage: Stage, keys: Keys, idle: Phase, filling: Phase): Table {
-  const phases = [
-    { phase: 'idle', latencies: idle.latencies },
-    { phase: 'filling', latencies: filling.latencies },
-  ] as const;
-  const names = apiRequests(keys.ordinary, false, '').map(({ name }) => name);
-  const figures = phases.flatMap(({ phase, latencies }) =>
-    CLASSES.flatMap((keyClass) =>
-      names.flatMap((name): Figure[] => {
-        const result = latencies[groupOf(name, keyClass)];
-        if (result === undefined) return [];
-        const figure = (part: string, value: number): Figure => ({
-          name,
-          column: `${phase} ${keyClass} ${part}`,
-          unit: 'ms',
-          samples: [value],
-        });
-        return [figure('p50', result.p50Ms), figure('p99', result.p99Ms)];
-      }),
-    ),
-  );
-  const { walletTransfers, tokenTransfers, holders } = keys.largest;
+function latencyTable(title: string, { latencies }: Phase, notes: string[]): Table {
+  const figures = Object.entries(latencies).flatMap(([group, results]) => {
+    const [name = '', keyClass] = group.split(' ');
+    const figure = (part: string, value: (result: GroupResult) => number): Figure => ({
+      name,
+      column: `${keyClass} ${part}`,
+      unit: 'ms',
+      samples: results.map(value),
+    });
+    return [figure('p50', ({ p50Ms }) => p50Ms), figure('p99', ({ p99Ms }) => p99Ms)];
+  });
+  return { title, layout: 'grid', figures, notes: [...notes, ...failureNotes(latencies)] };
+}
+
+/** What ordinary and hottest mean. */
+function keyNote({ largest: { walletTransfers, tokenTransfers, holders } }: Keys): string {
   const n = (value: number) => value.toLocaleString('en-US');
-  return {
-    title: `REST latency in ms at the client, ${CONNECTIONS} keep-alive connections`,
-    layout: 'grid',
-    figures,
-    notes: [
-      `Ordinary keys have up to 10,000 transfers; the hottest wallet has ${n(walletTransfers)}, the hottest token ${n(tokenTransfers)} and ${n(holders)} holders.`,
-      `Idle: each endpoint by itself, ${pinning(stage)}. Filling: all in turn with ${PAUSE_MS} ms between requests, nothing pinned.`,
-      ...failureNotes({ ...idle.latencies, ...filling.latencies }),
-    ],
-  };
+  return `Ordinary keys have up to 10,000 transfers; the hottest wallet has ${n(walletTransfers)}, the hottest token ${n(tokenTransfers)} and ${n(holders)} holders.`;
 }
 
 function failureNotes(latencies: Latencies): string[] {
-  return Object.entries(latencies)
-    .filter(([, { failures }]) => failures > 0)
-    .map(([group, { failures, count }]) => `${group}: ${failures} of ${count} answers were not 200.`);
+  return Object.entries(latencies).flatMap(([group, results]) => {
+    const total = (value: (result: GroupResult) => number) =>
+      results.reduce((sum, result) => sum + value(result), 0);
+    const failures = total((result) => result.failures);
+    if (failures === 0) return [];
+    return `${group}: ${failures} of ${total(({ count }) => count)} answers were not 200.`;
+  });
 }
 
 function worstTable(idle: Phase, filling: FillingPhase): Table {
   const worst = ({ latencies }: Phase, keyClass: KeyClass) => {
     const ofClass = Object.entries(latencies).filter(([group]) => group.endsWith(` ${keyClass}`));
     return quantile(
-      ofClass.map(([, { p99Ms }]) => p99Ms),
+      ofClass.map(([, results]) => median(results.map(({ p99Ms }) => p99Ms))),
       1,
     );
   };

@@ -20,5 +20,6 @@ async function answer(actions: Actions, { id, action, argument }: ToPart): Promi
 }
 
 function reply(message: FromPart): void {
-  process.send?.(message);
+  // What cannot be sent nobody waits for any more: `disconnect` follows.
+  process.send?.(message, undefined, undefined, () => undefined);
 }

@@ -1,17 +1,30 @@
-/** Ends child processes when this one dies in a way that no handler can answer. */
+/** Cleans up behind this process when it dies in a way that no handler can answer. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { Socket } from 'node:net';
 
-/** Asked first; children are given two seconds to end in order. */
-const SCRIPT = 'read -r _; kill "$1"; sleep 2; kill -9 "$1" 2>/dev/null';
+/** A child is asked first and given two seconds to end in order. */
+const END = 'read -r _; kill "$1"; sleep 2; kill -9 "$1" 2>/dev/null';
+/** After the children have ended, so that none of them writes to it any more. */
+const REMOVE = 'read -r _; sleep 3; rm -rf -- "$1"';
 
-/** A shell waits for the end of a pipe that this process holds, and then ends the child. */
+/** Ends a child when this process is gone. */
 export function endWithThisProcess(child: ChildProcess): void {
-  const watchdog = spawn('/bin/sh', ['-c', SCRIPT, 'bench-watchdog', String(child.pid)], {
+  const watchdog = watch(END, String(child.pid));
+  child.once('exit', () => watchdog.kill('SIGKILL'));
+}
+
+/** Removes a folder when this process is gone, if it is still there. */
+export function removeWithThisProcess(folder: string): void {
+  watch(REMOVE, folder);
+}
+
+/** A shell waits for the end of a pipe that this process holds, and then runs the rest of the script. */
+function watch(script: string, argument: string): ChildProcess {
+  const shell = spawn('/bin/sh', ['-c', script, 'bench-watchdog', argument], {
     detached: true,
     stdio: ['pipe', 'ignore', 'ignore'],
   });
-  watchdog.unref();
-  if (watchdog.stdin instanceof Socket) watchdog.stdin.unref();
-  child.once('exit', () => watchdog.kill('SIGKILL'));
+  shell.unref();
+  if (shell.stdin instanceof Socket) shell.stdin.unref();
+  return shell;
 }

@@ -1,16 +1,18 @@
 /** Results for a page. Pure. */
+import { duration } from '../../cli/table.ts';
 import type { Table } from '../figure.ts';
-import type { Machine } from '../machine.ts';
+import type { Run } from '../machine.ts';
 import { cellsOf } from './cells.ts';
 
-export function markdownReport(machine: Machine, command: string, tables: readonly Table[]): string {
-  return `${[machineText(machine, command), ...tables.map(markdownTable)].join('\n\n')}\n`;
+export function markdownReport(run: Run, tables: readonly Table[]): string {
+  return `${[runText(run), ...tables.map(markdownTable)].join('\n\n')}\n`;
 }
 
-function machineText({ cpu, cores, memoryGb, system, node, version, at, load }: Machine, command: string) {
+function runText({ machine, command, seconds, loadBefore, loadAfter }: Run): string {
+  const { cpu, cores, memoryGb, system, node, version, at } = machine;
   return (
-    `\`${command}\` of atlas-node ${version} on ${at.slice(0, 10)}: ${cores} cores of ${cpu}, ${memoryGb} GB, ` +
-    `${system}, Node ${node}, load average at the start ${load}.`
+    `\`${command}\` of atlas-node ${version} on ${at.slice(0, 10)}, ${duration(seconds)}: ${cores} cores of ${cpu}, ` +
+    `${memoryGb} GB, ${system}, Node ${node}; load average ${loadBefore} before the run, ${loadAfter} at its end.`
   );
 }
 

@@ -1,16 +1,19 @@
 /** Results for a terminal. Pure. */
+import { duration } from '../../cli/table.ts';
 import type { Table } from '../figure.ts';
-import type { Machine } from '../machine.ts';
+import type { Run } from '../machine.ts';
 import { cellsOf } from './cells.ts';
 
-export function textReport(machine: Machine, command: string, tables: readonly Table[]): string {
-  return [machineLines(machine, command), ...tables.map(textTable)].join('\n\n');
+export function textReport(run: Run, tables: readonly Table[]): string {
+  return [runLines(run), ...tables.map(textTable)].join('\n\n');
 }
 
-function machineLines({ cpu, cores, memoryGb, system, node, version, at, load }: Machine, command: string) {
+function runLines({ machine, command, seconds, loadBefore, loadAfter }: Run): string {
+  const { cpu, cores, memoryGb, system, node, version, at } = machine;
   return [
-    `atlas-node ${version}, ${command}, ${at}`,
-    `${cores} cores of ${cpu}, ${memoryGb} GB, ${system}, Node ${node}; load average at the start ${load}`,
+    `atlas-node ${version}: ${command}`,
+    `${at}, ${duration(seconds)}; ${cores} cores of ${cpu}, ${memoryGb} GB, ${system}, Node ${node}`,
+    `load average ${loadBefore} before the run, ${loadAfter} at its end`,
   ].join('\n');
 }
 

@@ -2,11 +2,13 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { FatalError } from '../../errors.ts';
 import type { BenchOptions } from '../options.ts';
 import type { ChainFacts, ChainNodeActions } from '../parts/chain-node.ts';
 import type { PartName, Parts } from '../parts/parts.ts';
 import { type Cores, chooseCores } from '../process/cores.ts';
 import { Part } from '../process/part.ts';
+import { removeWithThisProcess } from '../process/watchdog.ts';
 import { type DaemonOptions, type DaemonProcess, startDaemonProcess } from './daemon.ts';
 import { fillIndex } from './fill.ts';
 import { findKeys, type Keys } from './keys.ts';
@@ -27,6 +29,7 @@ export class Stage {
   private readonly closers: (() => unknown)[] = [];
   /** What runs now and must be ended when the run is broken off. */
   private readonly running = new Set<() => Promise<void>>();
+  private closed = false;
   private chainNode: Promise<ChainNode> | undefined;
   private index: Promise<string> | undefined;
   private foundKeys: Keys | undefined;
@@ -40,6 +43,7 @@ export class Stage {
     this.log = log;
     this.cores = cores;
     this.folder = mkdtempSync(join(tmpdir(), 'atlas-bench-'));
+    removeWithThisProcess(this.folder);
     this.closers.push(() => rmSync(this.folder, { recursive: true, force: true }));
   }
 
@@ -74,11 +78,11 @@ export class Stage {
 
   /** Runs a daemon while `use` lasts. */
   async run<T>(options: DaemonOptions, use: (daemon: DaemonProcess) => Promise<T>): Promise<T> {
-    const daemon = await startDaemonProcess(options);
-    return this.whileRunning(
-      () => use(daemon),
-      () => daemon.stop(),
-    );
+    if (this.closed) throw new FatalError('the benchmark was broken off');
+    const starting = startDaemonProcess(options);
+    // Also ended when the run is broken off while it starts. One that does not start has ended itself.
+    const end = () => starting.then((daemon) => daemon.stop()).catch(() => undefined);
+    return this.whileRunning(async () => use(await starting), end);
   }
 
   /** Runs a part of the benchmark in a process of its own while `use` lasts. */
@@ -107,6 +111,7 @@ export class Stage {
 
   /** Ends everything in the reverse order of its opening. */
   async close(): Promise<void> {
+    this.closed = true;
     for (const end of [...this.running].reverse()) await end();
     for (const close of this.closers.reverse()) await close();
   }
