@@ -58,6 +58,8 @@ export interface ServingOptions {
   timeoutMs?: number;
   settings?: Partial<ServerSettings>;
   rpc?: Partial<RpcSettings>;
+  /** Methods offered through /rpc beyond the default ones. */
+  allow?: string[];
   admin?: AdminOptions;
 }
 
@@ -92,7 +94,7 @@ export async function serve(t: Owner, options: ServingOptions = {}): Promise<Ser
     api: prepareApi({ db, nativeSymbol }, snapshot, readers),
     rpc: new RpcHandler({
       transport,
-      allowed: methodPolicy({ allow: ['debug_traceCall'] }),
+      allowed: methodPolicy({ allow: options.allow ?? ['debug_traceCall'] }),
       settings: { ...RPC_SETTINGS, ...options.rpc },
       log,
       metrics,
