@@ -11,8 +11,13 @@ export function batchBuffers(batch: BlockBatch): ArrayBuffer[] {
   );
 }
 
+/** A log of a range costs its sender next to nothing, so a block of them must not become a billion transfers. */
+const RANGE_IDS_PER_BLOCK = 100_000;
+
 /** Collects transfers block by block; `finish` gives the batch and leaves the builder unusable. */
 export class BatchBuilder {
+  /** Ids that ranges of the present block were taken apart into. */
+  private rangeIds = 0;
   private readonly blockNumber = new GrowingInts(Uint32Array, 64);
   private readonly timestamp = new GrowingInts(Uint32Array, 64);
   private readonly hash = new GrowingBytes(64 * 32);
@@ -50,6 +55,14 @@ export class BatchBuilder {
     this.appendHex(this.parent, parent, 2, 66);
     this.transferEnd.push(this.kind.length);
     this.addressEnd.push(this.addressIndex.size);
+    this.rangeIds = 0;
+  }
+
+  /** Whether a range of so many ids may still be taken apart in the present block; it then counts. */
+  takeRange(ids: number): boolean {
+    if (this.rangeIds + ids > RANGE_IDS_PER_BLOCK) return false;
+    this.rangeIds += ids;
+    return true;
   }
 
   /** Begins a transaction; its hash is stored only when a transfer follows. */

@@ -35,11 +35,17 @@ export function readData(value: unknown, what: string): string {
   return value;
 }
 
-/** A quantity that fits a safe integer. */
-export function readQuantity(value: unknown, what: string): number {
+/** A quantity from 0 to `max`; the columns of a batch hold 32 bits. */
+export function readQuantity(value: unknown, what: string, max = 2 ** 32 - 1): number {
   const number = typeof value === 'string' && value.startsWith('0x') ? Number(value) : Number.NaN;
-  if (!Number.isSafeInteger(number)) throw malformed(what, value);
+  if (!(number >= 0 && number <= max)) throw malformed(what, value);
   return number;
+}
+
+/** The number that hex digits of any count stand for. */
+export function readInteger(value: string, what: string): bigint {
+  if (!/^0x[0-9a-fA-F]+$/.test(value)) throw malformed(what, value);
+  return BigInt(value);
 }
 
 /** A quantity of up to 256 bits as `0x` text; an absent one is zero (typed transactions without `value`). */

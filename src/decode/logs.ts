@@ -4,7 +4,7 @@
  */
 import { Kind } from '../types.ts';
 import type { BatchBuilder } from './batch.ts';
-import { readAddress, readArray, readData, readObject, readQuantity } from './json.ts';
+import { readAddress, readArray, readData, readInteger, readObject, readQuantity } from './json.ts';
 import {
   CONSECUTIVE_TRANSFER,
   DEPOSIT,
@@ -23,7 +23,7 @@ export interface Log {
   index: number;
 }
 
-/** Most transfers one ERC-2309 range is taken apart into; the standard sets no bound and one log could claim 2^256. */
+/** Most transfers one ERC-2309 range is taken apart into; the standard sets no bound and one log could claim 2^256. Those of a block together are bounded too (BatchBuilder). */
 export const CONSECUTIVE_LIMIT = 10_000n;
 
 /** Characters of `0x` and n 32-byte words. */
@@ -37,7 +37,7 @@ export function readLogs(receipt: Record<string, unknown>): Log[] {
       emitter: `0x${readAddress(log['address'], 'log address')}`.toLowerCase(),
       topics: readArray(log['topics'], 'log topics').map((topic) => readData(topic, 'log topic')),
       data: readData(log['data'], 'log data'),
-      index: readQuantity(log['logIndex'], 'logIndex'),
+      index: readQuantity(log['logIndex'], 'logIndex', 2 ** 31 - 1),
     };
   });
 }
@@ -48,6 +48,7 @@ export function decodeLogs(
   logs: readonly Log[],
   wrappedNative: ReadonlySet<string>,
 ): void {
+  let transfers: TransferCounts | null = null;
   for (const log of logs) {
     if (log.emitter === NATIVE_LOG_EMITTER) continue;
     switch (log.topics[0]) {
@@ -65,7 +66,9 @@ export function decodeLogs(
         break;
       case DEPOSIT:
       case WITHDRAWAL:
-        if (wrappedNative.has(log.emitter)) decodeWrapped(out, log, logs);
+        if (!wrappedNative.has(log.emitter)) break;
+        transfers ??= new TransferCounts(logs);
+        decodeWrapped(out, log, transfers);
         break;
     }
   }
@@ -167,10 +170,11 @@ function decodeConsecutive(out: BatchBuilder, log: Log): void {
   ) {
     return out.skip('consecutive_shape');
   }
-  const start = BigInt(first);
-  const end = BigInt(log.data);
+  const start = readInteger(first, 'first id of a range');
+  const end = readInteger(log.data, 'last id of a range');
   if (end < start) return out.skip('consecutive_shape');
-  if (end - start >= CONSECUTIVE_LIMIT) return out.skip('consecutive_range');
+  if (end - start >= CONSECUTIVE_LIMIT || !out.takeRange(Number(end - start) + 1))
+    return out.skip('consecutive_range');
   for (let id = start; id <= end; id++) pushBetween(out, Kind.erc721, log, from, to, '', 0, id.toString(16));
 }
 
@@ -178,20 +182,33 @@ function decodeConsecutive(out: BatchBuilder, log: Log): void {
  * Deposit and Withdrawal of a wrapped native coin: a mint to or burn from the account, unless the contract also
  * emitted the equal Transfer to or from zero in the same transaction (each such Transfer covers one of them).
  */
-function decodeWrapped(out: BatchBuilder, log: Log, logs: readonly Log[]): void {
+function decodeWrapped(out: BatchBuilder, log: Log, transfers: TransferCounts): void {
   const account = log.topics[1];
   if (account === undefined || log.topics.length !== 2 || log.data.length !== words(1))
     return out.skip('wrapped_shape');
   const zero = `0x${'0'.repeat(64)}`;
   const [from, to] = log.topics[0] === DEPOSIT ? [zero, account] : [account, zero];
-  const same = (other: Log): boolean => other.emitter === log.emitter && other.data === log.data;
-  const events = logs.filter(
-    (other) => same(other) && other.topics[0] === log.topics[0] && other.topics[1] === account,
-  );
-  const covered = logs.filter(
-    (other) =>
-      same(other) && other.topics[0] === TRANSFER && other.topics[1] === from && other.topics[2] === to,
-  );
-  if (events.indexOf(log) < covered.length) return;
+  if (transfers.take(log.emitter, from, to, log.data)) return;
   pushBetween(out, Kind.erc20, log, from, to, log.data, 2);
+}
+
+/** The Transfer logs of one transaction, counted by what they say: to look each one up in a list of thousands would take seconds. */
+class TransferCounts {
+  private readonly counts = new Map<string, number>();
+
+  constructor(logs: readonly Log[]) {
+    for (const { emitter, topics, data } of logs) {
+      if (topics[0] !== TRANSFER) continue;
+      const key = `${emitter} ${topics[1]} ${topics[2]} ${data}`;
+      this.counts.set(key, (this.counts.get(key) ?? 0) + 1);
+    }
+  }
+
+  /** Whether there is one more of these, which is then spent. */
+  take(emitter: string, from: string, to: string, data: string): boolean {
+    const key = `${emitter} ${from} ${to} ${data}`;
+    const left = this.counts.get(key) ?? 0;
+    if (left > 0) this.counts.set(key, left - 1);
+    return left > 0;
+  }
 }

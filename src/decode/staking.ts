@@ -58,7 +58,7 @@ function compoundedClaims(
   index: number,
 ): Set<Log> {
   if (traces === null) {
-    return new Set(claims.filter((claim) => isSameStake(claim, own[own.indexOf(claim) + 1])));
+    return new Set(own.filter((log, i) => log.topics[0] === CLAIM_REWARDS && isSameStake(log, own[i + 1])));
   }
   const calls = traces
     .callsOf(index, STAKING)

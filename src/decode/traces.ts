@@ -58,13 +58,21 @@ export function treeTraces(value: unknown, txHashes: readonly string[]): Transac
   };
 }
 
-/** Visits the frames that did not fail, parents first; a child of a failed frame carries no mark of its own, so whole subtrees are cut. */
-function walkTree(frame: JsonObject, withRoot: boolean, visit: (frame: JsonObject) => void): void {
-  if (frame['error'] !== undefined) return;
-  if (withRoot) visit(frame);
-  const calls = frame['calls'];
-  if (calls === undefined || calls === null) return;
-  for (const call of readArray(calls, 'frame calls')) walkTree(readObject(call, 'call frame'), true, visit);
+/**
+ * Visits the frames that did not fail, parents first; a child of a failed frame carries no mark of its own, so whole
+ * subtrees are cut. Without recursion: what a node sends may be nested deeper than the stack.
+ */
+function walkTree(root: JsonObject, withRoot: boolean, visit: (frame: JsonObject) => void): void {
+  const ahead: unknown[] = [root];
+  for (let next = ahead.pop(); next !== undefined; next = ahead.pop()) {
+    const frame = readObject(next, 'call frame');
+    if (frame['error'] !== undefined) continue;
+    if (withRoot || frame !== root) visit(frame);
+    const calls = frame['calls'];
+    if (calls === undefined || calls === null) continue;
+    const children = readArray(calls, 'frame calls');
+    for (let i = children.length - 1; i >= 0; i--) ahead.push(children[i]);
+  }
 }
 
 function moveOfFrame(frame: JsonObject, sink: InternalSink): void {

@@ -4,8 +4,8 @@
  */
 import type { Hex } from '../types.ts';
 
-/** Value of each ASCII code as a hex digit, 255 for every other character. */
-const NIBBLE = new Uint8Array(256).fill(255);
+/** Value of each UTF-16 code as a hex digit, 255 for every other one. */
+const NIBBLE = new Uint8Array(65_536).fill(255);
 for (let i = 0; i < 16; i++) {
   const digit = i.toString(16);
   NIBBLE[digit.charCodeAt(0)] = i;
@@ -19,8 +19,8 @@ for (let i = 0; i < 16; i++) {
 export function writeHex(text: string, start: number, end: number, out: Uint8Array, at: number): boolean {
   let bad = 0;
   for (let i = start; i < end; i += 2) {
-    const hi = NIBBLE[text.charCodeAt(i) & 255]!;
-    const lo = NIBBLE[text.charCodeAt(i + 1) & 255]!;
+    const hi = NIBBLE[text.charCodeAt(i) & 65_535]!;
+    const lo = NIBBLE[text.charCodeAt(i + 1) & 65_535]!;
     bad |= hi | lo;
     out[at++] = (hi << 4) | lo;
   }

@@ -1,0 +1,87 @@
+/** Answers that a broken or hostile node might give and that once did harm here. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { BatchBuilder } from '../../src/decode/batch.ts';
+import { decodeLogs, readLogs } from '../../src/decode/logs.ts';
+import { CONSECUTIVE_TRANSFER, DEPOSIT, TRANSFER } from '../../src/decode/topics.ts';
+import { treeTraces } from '../../src/decode/traces.ts';
+import { UpstreamError } from '../../src/errors.ts';
+import { hexToBytes } from '../../src/lib/hex.ts';
+
+const TOKEN = `0x${'c'.repeat(40)}`;
+const TX = `0x${'1'.repeat(64)}`;
+const ZERO = `0x${'0'.repeat(64)}`;
+const ACCOUNT = `0x${'0'.repeat(24)}${'a'.repeat(40)}`;
+const word = (n: number): string => `0x${n.toString(16).padStart(64, '0')}`;
+
+interface RawLog {
+  topics: string[];
+  data: string;
+  logIndex?: string;
+}
+
+function decode(logs: readonly RawLog[]): BatchBuilder {
+  const out = new BatchBuilder();
+  out.beginTransaction(TX);
+  decodeLogs(
+    out,
+    readLogs({ logs: logs.map((log) => ({ address: TOKEN, logIndex: '0x0', ...log })) }),
+    new Set([TOKEN]),
+  );
+  return out;
+}
+
+const isMalformed = (error: unknown): boolean =>
+  error instanceof UpstreamError && error.reason === 'malformed';
+
+test('a range whose ids are no numbers is the node’s fault, not a crash', () => {
+  for (const first of ['0x', '0xzz', '0x-1'])
+    assert.throws(
+      () => decode([{ topics: [CONSECUTIVE_TRANSFER, first, ZERO, ACCOUNT], data: word(1) }]),
+      isMalformed,
+    );
+});
+
+test('ranges of one block give at most a hundred thousand transfers, the rest is refused and counted', () => {
+  const range = { topics: [CONSECUTIVE_TRANSFER, ZERO, ZERO, ACCOUNT], data: word(9_999) };
+  const out = decode(Array.from({ length: 40 }, () => range));
+  assert.equal(out.transferCount, 100_000);
+  out.endBlock(1, TX, TX, 1);
+  assert.equal(out.takeRange(10_000), true, 'the next block has room again');
+  assert.equal(out.finish().skipped.consecutive_range, 30);
+});
+
+test('ten thousand deposits of one transaction are matched with their transfers in no time', () => {
+  const deposit = { topics: [DEPOSIT, ACCOUNT], data: word(5) };
+  const transfer = { topics: [TRANSFER, ZERO, ACCOUNT], data: word(5) };
+  const logs = [
+    ...Array.from({ length: 10_000 }, () => deposit),
+    ...Array.from({ length: 4_000 }, () => transfer),
+  ];
+  const started = performance.now();
+  assert.equal(decode(logs).transferCount, 10_000, '4,000 deposits are told by transfers already');
+  assert.ok(performance.now() - started < 2_000);
+});
+
+test('a call tree deeper than the stack is walked all the same', () => {
+  const call = () => ({ type: 'CALL', from: TOKEN, to: TOKEN, value: '0x1' });
+  let frame: { calls?: object[] } = call();
+  const root = frame;
+  for (let depth = 0; depth < 100_000; depth++) {
+    const child = call();
+    frame.calls = [child];
+    frame = child;
+  }
+  let moves = 0;
+  treeTraces([{ result: root }], [TX]).internal(0, () => moves++);
+  assert.equal(moves, 100_000);
+});
+
+test('numbers that do not fit their columns are refused and not cut', () => {
+  const log = { topics: [TRANSFER, ZERO, ACCOUNT], data: word(5) };
+  assert.throws(() => decode([{ ...log, logIndex: '0x80000000' }]), isMalformed);
+});
+
+test('characters beyond ASCII whose low byte is a digit are no hex digits', () => {
+  assert.throws(() => hexToBytes('0x\u0130\u0131'), RangeError);
+});

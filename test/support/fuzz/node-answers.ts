@@ -1,0 +1,324 @@
+/** What a node may answer: decoding must end in transfers or an UpstreamError, and soon. */
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import { generateChain } from '../../../src/bench/chain/generate.ts';
+import { BatchBuilder } from '../../../src/decode/batch.ts';
+import { type BlockParts, decodeBlock, needsTraces } from '../../../src/decode/block.ts';
+import { decodeLogs, readLogs } from '../../../src/decode/logs.ts';
+import { decodePayouts } from '../../../src/decode/staking.ts';
+import {
+  CONSECUTIVE_TRANSFER,
+  DEPOSIT,
+  TRANSFER,
+  TRANSFER_BATCH,
+  TRANSFER_SINGLE,
+  WITHDRAWAL,
+} from '../../../src/decode/topics.ts';
+import { flatTraces, treeTraces } from '../../../src/decode/traces.ts';
+import { UpstreamError } from '../../../src/errors.ts';
+import type { BlockBatch } from '../../../src/types.ts';
+import { parseBody, readBatch, readSingle } from '../../../src/upstream/reply.ts';
+import { anyJson, hexDigits, hexLike, spoilt } from './arbitraries.ts';
+import { type Property, property } from './property.ts';
+
+/** Longest time one input may take, milliseconds; a slow machine needs some of it. */
+const MAX_MS = 3_000;
+
+/** Runs it; anything but an UpstreamError is a failure, and so is taking too long. */
+function onlyUpstreamErrors(run: () => void): void {
+  const started = performance.now();
+  try {
+    run();
+  } catch (error) {
+    if (!(error instanceof UpstreamError)) throw error;
+  }
+  const ms = performance.now() - started;
+  assert.ok(ms < MAX_MS, `took ${ms.toFixed(0)} ms`);
+}
+
+const WRAPPED = `0x${'c'.repeat(40)}`;
+const RULES = { monad: true, wrappedNative: new Set([WRAPPED]) };
+
+function decode(parts: BlockParts): BlockBatch {
+  const out = new BatchBuilder();
+  decodeBlock(out, parts, RULES);
+  return out.finish();
+}
+
+/** The columns of a batch fit each other, whatever came in. */
+function checkBatch(batch: BlockBatch): void {
+  const { transferCount, blockCount } = batch;
+  assert.equal(batch.hash.length, blockCount * 32);
+  assert.equal(batch.transferEnd.at(-1) ?? 0, transferCount);
+  const addresses = batch.addresses.length / 20;
+  for (let i = 0; i < transferCount; i++) {
+    assert.ok(batch.from[i]! < addresses && batch.to[i]! < addresses && batch.token[i]! < addresses);
+    assert.ok(batch.tx[i]! < batch.txHashes.length / 32);
+  }
+  assert.equal(batch.amountEnd.at(-1) ?? 0, batch.amounts.length);
+  assert.equal(batch.tokenNumberEnd.at(-1) ?? 0, batch.tokenNumbers.length);
+}
+
+/** Real parts of a few blocks, parsed. */
+const goodBlocks: BlockParts[] = [
+  ...generateChain({ seed: 77, blocks: 6, txPerBlock: 12, wallets: 10, tokens: 4 }).blocks,
+].map(
+  ({ block, receipts, trace }): BlockParts => ({
+    block: JSON.parse(String(block)),
+    receipts: JSON.parse(String(receipts)),
+    traces: trace ? { form: 'tree', value: JSON.parse(String(trace)) } : null,
+  }),
+);
+
+const form = fc.constantFrom('tree' as const, 'flat' as const);
+
+const blocksProperty = property(
+  'blocks, receipts and traces of any form',
+  fc.oneof(
+    fc.record({
+      block: anyJson,
+      receipts: anyJson,
+      traces: fc.option(fc.record({ form, value: anyJson })),
+    }),
+    fc.constantFrom(...goodBlocks).chain((good) =>
+      fc.record({
+        block: fc.oneof(
+          { weight: 2, arbitrary: fc.constant(good.block) },
+          { weight: 1, arbitrary: spoilt(good.block) },
+        ),
+        receipts: fc.oneof(
+          { weight: 2, arbitrary: fc.constant(good.receipts) },
+          { weight: 1, arbitrary: spoilt(good.receipts) },
+        ),
+        traces: fc.oneof(
+          { weight: 1, arbitrary: fc.constant(good.traces) },
+          {
+            weight: 2,
+            arbitrary: spoilt(good.traces?.value).chain((value) =>
+              fc.record({ form, value: fc.constant(value) }),
+            ),
+          },
+        ),
+      }),
+    ),
+  ),
+  (parts) => {
+    onlyUpstreamErrors(() => needsTraces(parts.block, parts.receipts, RULES));
+    onlyUpstreamErrors(() => checkBatch(decode(parts)));
+  },
+);
+
+const topic = fc.oneof(
+  {
+    weight: 4,
+    arbitrary: fc.constantFrom(
+      TRANSFER,
+      TRANSFER_SINGLE,
+      TRANSFER_BATCH,
+      CONSECUTIVE_TRANSFER,
+      DEPOSIT,
+      WITHDRAWAL,
+    ),
+  },
+  { weight: 4, arbitrary: fc.stringMatching(/^0x0{24}[0-9a-f]{40}$/) },
+  { weight: 2, arbitrary: hexLike },
+);
+
+const word = fc.oneof(
+  fc.nat(200).map((n) => n.toString(16).padStart(64, '0')),
+  fc.constantFrom('f'.repeat(64), `${'0'.repeat(56)}ffffffff`, `${'0'.repeat(62)}40`, `${'0'.repeat(62)}20`),
+);
+
+const log = fc.record({
+  address: fc.oneof(
+    { weight: 5, arbitrary: hexDigits(40) },
+    { weight: 2, arbitrary: fc.constant(WRAPPED) },
+    { weight: 1, arbitrary: hexLike },
+  ),
+  topics: fc.array(topic, { maxLength: 5 }),
+  data: fc.oneof(
+    { weight: 4, arbitrary: fc.array(word, { maxLength: 12 }).map((words) => `0x${words.join('')}`) },
+    { weight: 1, arbitrary: hexLike },
+  ),
+  logIndex: fc.oneof(
+    { weight: 6, arbitrary: fc.nat(1_000_000).map((n) => `0x${n.toString(16)}`) },
+    { weight: 1, arbitrary: hexLike },
+  ),
+});
+
+const zeroWord = '0'.repeat(64);
+const accountTopic = `0x${'0'.repeat(24)}${'a'.repeat(40)}`;
+const small = (n: number): string => n.toString(16).padStart(64, '0');
+/** A log of each kind as contracts make them. */
+const goodLogs = [
+  { topics: [TRANSFER, accountTopic, accountTopic], data: `0x${small(5)}` },
+  { topics: [TRANSFER, accountTopic, accountTopic, `0x${small(5)}`], data: '0x' },
+  { topics: [TRANSFER_SINGLE, accountTopic, accountTopic, accountTopic], data: `0x${small(1)}${small(2)}` },
+  {
+    topics: [TRANSFER_BATCH, accountTopic, accountTopic, accountTopic],
+    data: `0x${small(64)}${small(128)}${small(1)}${small(7)}${small(1)}${small(9)}`,
+  },
+  { topics: [CONSECUTIVE_TRANSFER, `0x${zeroWord}`, `0x${zeroWord}`, accountTopic], data: `0x${small(9)}` },
+  { topics: [DEPOSIT, accountTopic], data: `0x${small(3)}` },
+  { topics: [WITHDRAWAL, accountTopic], data: `0x${small(3)}` },
+].map((log, i) => ({ address: WRAPPED, logIndex: `0x${i}`, ...log }));
+
+const nearlyGoodLog = fc.constantFrom(...goodLogs).chain((good) => spoilt(good, hexLike));
+
+const logsProperty = property(
+  'logs of any form',
+  fc.array(fc.oneof<fc.Arbitrary<unknown>[]>(log, nearlyGoodLog), { maxLength: 40 }),
+  (logs) => {
+    onlyUpstreamErrors(() => {
+      const out = new BatchBuilder();
+      out.beginTransaction(`0x${'1'.repeat(64)}`);
+      const read = readLogs({ logs });
+      decodePayouts(out, read, null, 0);
+      decodeLogs(out, read, RULES.wrappedNative);
+      out.endBlock(1, `0x${'2'.repeat(64)}`, `0x${'3'.repeat(64)}`, 1);
+      checkBatch(out.finish());
+    });
+  },
+);
+
+/** Many logs of the kinds whose decoding looks at others, or makes many transfers of one. */
+const floodProperty = property(
+  'many logs of one transaction',
+  fc.tuple(fc.constantFrom(DEPOSIT, TRANSFER, CONSECUTIVE_TRANSFER), fc.integer({ min: 1, max: 20_000 })),
+  ([first, count]) => {
+    const zero = `0x${'0'.repeat(64)}`;
+    const account = `0x${'0'.repeat(24)}${'a'.repeat(40)}`;
+    const topics =
+      first === CONSECUTIVE_TRANSFER
+        ? [first, zero, zero, account]
+        : first === DEPOSIT
+          ? [first, account]
+          : [first, zero, account];
+    const data = `0x${(first === CONSECUTIVE_TRANSFER ? 9_999 : 7).toString(16).padStart(64, '0')}`;
+    const logs = Array.from({ length: count }, (_, i) => ({
+      address: WRAPPED,
+      topics,
+      data,
+      logIndex: `0x${i.toString(16)}`,
+    }));
+    onlyUpstreamErrors(() => {
+      const out = new BatchBuilder();
+      out.beginTransaction(`0x${'1'.repeat(64)}`);
+      decodeLogs(out, readLogs({ logs }), RULES.wrappedNative);
+      assert.ok(out.transferCount <= 200_000, `${out.transferCount} transfers of one transaction`);
+    });
+  },
+  40,
+);
+
+const txHashes = [`0x${'1'.repeat(64)}`, `0x${'2'.repeat(64)}`];
+const frame = fc.letrec((tie) => ({
+  frame: fc.record(
+    {
+      type: fc.oneof(
+        {
+          weight: 5,
+          arbitrary: fc.constantFrom('CALL', 'CREATE', 'CREATE2', 'SELFDESTRUCT', 'DELEGATECALL', 'CALLCODE'),
+        },
+        { weight: 1, arbitrary: anyJson },
+      ),
+      from: fc.oneof({ weight: 5, arbitrary: hexDigits(40) }, { weight: 1, arbitrary: hexLike }),
+      to: fc.oneof({ weight: 5, arbitrary: hexDigits(40) }, { weight: 1, arbitrary: hexLike }),
+      value: hexLike,
+      input: hexLike,
+      error: anyJson,
+      calls: fc.oneof(
+        { depthSize: 'small', withCrossShrink: true },
+        fc.constant([]),
+        fc.array(tie('frame'), { maxLength: 4 }),
+        anyJson,
+      ),
+    },
+    { requiredKeys: ['type', 'from', 'to'] },
+  ),
+})).frame;
+
+const treesProperty = property(
+  'call trees of any form',
+  fc.array(fc.record({ txHash: fc.constantFrom(...txHashes), result: frame })),
+  (items) => {
+    onlyUpstreamErrors(() => {
+      const traces = treeTraces(items, txHashes);
+      for (const i of [0, 1]) {
+        traces.failed(i);
+        traces.internal(i, () => undefined);
+        traces.callsOf(i, 'a'.repeat(40));
+      }
+    });
+  },
+);
+
+const flatProperty = property(
+  'flat traces of any form',
+  fc.array(
+    spoilt({
+      type: 'call',
+      blockHash: txHashes[0],
+      transactionHash: txHashes[0],
+      traceAddress: [0, 1],
+      action: { from: `0x${'a'.repeat(40)}`, to: `0x${'b'.repeat(40)}`, value: '0x5', callType: 'call' },
+    }),
+    { maxLength: 6 },
+  ),
+  (items) => {
+    onlyUpstreamErrors(() => {
+      const traces = flatTraces(items, [txHashes[0]!], txHashes[0]!);
+      traces.internal(0, () => undefined);
+    });
+  },
+);
+
+const deepProperty = property(
+  'call trees of any depth',
+  fc.integer({ min: 1, max: 200_000 }),
+  (depth) => {
+    let nested: Record<string, unknown> = {
+      type: 'CALL',
+      from: `0x${'a'.repeat(40)}`,
+      to: `0x${'b'.repeat(40)}`,
+    };
+    const root = nested;
+    for (let i = 0; i < depth; i++) {
+      const child = { type: 'CALL', from: `0x${'a'.repeat(40)}`, to: `0x${'b'.repeat(40)}`, value: '0x1' };
+      nested.calls = [child];
+      nested = child;
+    }
+    onlyUpstreamErrors(() => treeTraces([{ result: root }], [txHashes[0]!]).internal(0, () => undefined));
+  },
+  40,
+);
+
+const repliesProperty = property(
+  'replies and batches of any form',
+  fc.oneof(
+    fc.string({ unit: 'binary' }),
+    fc.json(),
+    spoilt([
+      { jsonrpc: '2.0', id: 1, result: '0x1' },
+      { jsonrpc: '2.0', id: 2, error: { code: -1, message: 'x' } },
+    ]).map((value) => JSON.stringify(value) ?? ''),
+  ),
+  (text) => {
+    const calls = [1, 2].map(() => ({ method: 'eth_chainId', params: [] }));
+    onlyUpstreamErrors(() => {
+      const body = parseBody(Buffer.from(text), 'test');
+      onlyUpstreamErrors(() => readSingle(body, 'test'));
+      readBatch(body, calls);
+    });
+  },
+);
+
+export const NODE_ANSWERS: readonly Property[] = [
+  blocksProperty,
+  logsProperty,
+  floodProperty,
+  treesProperty,
+  flatProperty,
+  deepProperty,
+  repliesProperty,
+];
