@@ -8,7 +8,7 @@ import { median } from '../figure.ts';
 import { LARGE_TRANSFERS } from '../stage/plan.ts';
 import type { ChainNode, Stage } from '../stage/stage.ts';
 import { type Loaded, loadStepByStep } from './load-steps.ts';
-import { timeStatements } from './statement-times.ts';
+import { type StepTimes, timeStatements } from './statement-times.ts';
 
 /** Page cache of the writer: the default of the configuration, MiB. */
 const CACHE_MB = 64;
@@ -79,16 +79,11 @@ function timeAppends(writer: IndexWriter, work: Work): PerWork<number[]> {
 }
 
 /** Milliseconds of all appends of a kind together, by step. */
-function timeSteps(writer: IndexWriter, work: Work): PerWork<Map<string, number>> {
-  const timeAll = ({ batches }: Loaded) => {
-    const total = new Map<string, number>();
-    for (const batch of batches) {
-      for (const [step, ms] of timeStatements(() => writer.append([batch]))) {
-        total.set(step, (total.get(step) ?? 0) + ms);
-      }
-    }
-    return total;
-  };
+function timeSteps(writer: IndexWriter, work: Work): PerWork<StepTimes> {
+  const timeAll = ({ batches }: Loaded) =>
+    timeStatements(() => {
+      for (const batch of batches) writer.append([batch]);
+    });
   return { blocks: timeAll(work.blocks), fillings: timeAll(work.fillings), large: timeAll(work.large) };
 }
 
@@ -129,7 +124,7 @@ const COLUMNS: PerWork<string> = {
 const MIN_SHARE = 0.02;
 
 /** Microseconds per transfer in each step, from the node's answer to the file. */
-function stepsTable(work: Work, times: PerWork<number[]>, steps: PerWork<Map<string, number>>): Table {
+function stepsTable(work: Work, times: PerWork<number[]>, steps: PerWork<StepTimes>): Table {
   const figures: Figure[] = [];
   const named = mainSteps(steps.fillings);
   for (const kind of ['fillings', 'large', 'blocks'] as const) {
@@ -160,7 +155,7 @@ function stepsTable(work: Work, times: PerWork<number[]>, steps: PerWork<Map<str
 }
 
 /** The steps that matter, largest first. */
-function mainSteps(steps: ReadonlyMap<string, number>): string[] {
+function mainSteps(steps: StepTimes): string[] {
   const total = sum(steps.values());
   return [...steps]
     .filter(([step, ms]) => ms >= total * MIN_SHARE || step === 'commit' || step === 'checkpoint')

@@ -6,13 +6,13 @@
 import { type Db, openDatabase } from '../../store/open.ts';
 
 /** Milliseconds by what was done: `insert transfers`, `read wallets`, `commit`, `checkpoint`, and `JavaScript` for the rest. */
-export type StepTimes = Map<string, number>;
+export type StepTimes = ReadonlyMap<string, number>;
 
 const WRAPPED = ['run', 'get', 'all'] as const;
 
 /** Runs a write and tells where its time went. Checkpoints are put off to its end, where they are timed apart. */
 export function timeStatements(write: () => void): StepTimes {
-  const times: StepTimes = new Map();
+  const times = new Map<string, number>();
   const connections = new Set<Db>();
   const add = (step: string, ms: number) => times.set(step, (times.get(step) ?? 0) + ms);
   const unwrap = wrapStatements((statement, ms) => {
