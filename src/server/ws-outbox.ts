@@ -10,6 +10,9 @@ const CHUNK_BYTES = 64 * 1024;
 
 type Item = { notice: Notice; id: Uint8Array } | { text: string | Buffer; bytes: number };
 
+/** What the library says of a message that went to the system as a whole. */
+const TAKEN = 1;
+
 /** Those that have something to send at the end of the present task. */
 let waiting: Outbox[] = [];
 
@@ -84,30 +87,38 @@ export class Outbox {
 
   /** Sends what waits, as far as the system takes it. */
   flush(): void {
+    const { queue } = this;
     let sent = 0;
-    while (!this.stopped && this.unsentBytes === 0 && sent < this.queue.length) {
-      sent = this.sendFrom(sent);
-      this.unsentBytes = this.socket.getBufferedAmount();
-    }
-    this.queue = sent === this.queue.length ? [] : this.queue.slice(sent);
+    while (!this.stopped && this.unsentBytes === 0 && sent < queue.length) sent = this.sendFrom(sent);
+    if (sent === queue.length) queue.length = 0;
+    else this.queue = queue.slice(sent);
     if (this.backlog > 0) return;
     this.allowance = 0;
-    for (const callback of this.drained.splice(0)) callback();
+    if (this.drained.length > 0) for (const callback of this.drained.splice(0)) callback();
   }
 
-  /** Hands a chunk to the library, for one packet if it fits; returns the place behind it. */
+  /** Hands a chunk to the library; returns the place behind it. */
   private sendFrom(start: number): number {
+    if (start + 1 === this.queue.length) {
+      // The most frequent case, a single message, tells by itself whether the system took it.
+      if (this.hand(this.queue[start]!) !== TAKEN) this.unsentBytes = this.socket.getBufferedAmount();
+      return start + 1;
+    }
     let at = start;
     this.socket.cork(() => {
       for (let bytes = 0; at < this.queue.length && bytes < CHUNK_BYTES; at++) {
         const item = this.queue[at]!;
-        const size = 'notice' in item ? item.notice.bytes : item.bytes;
-        this.socket.send('notice' in item ? item.notice.messageFor(item.id) : item.text, false);
-        this.queuedBytes -= size;
-        bytes += size;
+        this.hand(item);
+        bytes += sizeOf(item);
       }
     });
+    this.unsentBytes = this.socket.getBufferedAmount();
     return at;
+  }
+
+  private hand(item: Item): number {
+    this.queuedBytes -= sizeOf(item);
+    return this.socket.send('notice' in item ? item.notice.messageFor(item.id) : item.text, false);
   }
 
   private push(item: Item, bytes: number): void {
@@ -124,4 +135,8 @@ export class Outbox {
       waiting.push(this);
     }
   }
+}
+
+function sizeOf(item: Item): number {
+  return 'notice' in item ? item.notice.bytes : item.bytes;
 }

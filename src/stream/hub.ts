@@ -10,6 +10,7 @@ import { Heads } from './heads.ts';
 import { parseLogFilter } from './log-filter.ts';
 import { Logs } from './logs.ts';
 import { NodeSource } from './node-source.ts';
+import { NotificationCounts } from './notification-counts.ts';
 import { notOffered, Pending } from './pending.ts';
 import { invalidParams } from './refusals.ts';
 import { Session, type StreamMetrics, type Topic } from './session.ts';
@@ -46,6 +47,7 @@ export const SIGNALS = 'signals';
 
 export class StreamHub {
   private readonly options: HubOptions;
+  private readonly counts: NotificationCounts;
   private readonly source: NodeSource;
   private readonly chain: Chain;
   private readonly logs: Logs;
@@ -56,6 +58,7 @@ export class StreamHub {
   constructor(options: HubOptions) {
     const { db, snapshot, node, nativeSymbol, metrics, log } = options;
     this.options = options;
+    this.counts = new NotificationCounts(metrics);
     this.source = new NodeSource({ ...node, log });
     this.chain = new Chain({ source: this.source, pollMs: node.pollMs, log });
     this.logs = new Logs(this.chain, node.client, log);
@@ -68,7 +71,8 @@ export class StreamHub {
   session(endpoint: 'eth' | 'signals', outlet: Outlet): Session {
     const { maxSubscriptions, maxBacklogBytes, metrics } = this.options;
     const topics = this.topics[endpoint];
-    return new Session({ topics, outlet, maxSubscriptions, maxHeldBytes: maxBacklogBytes, metrics });
+    const { counts } = this;
+    return new Session({ topics, outlet, maxSubscriptions, maxHeldBytes: maxBacklogBytes, metrics, counts });
   }
 
   /** To be called with every watermark of the writer, after the snapshot was let go. */

@@ -1,5 +1,6 @@
 /** The subscriptions of one connection. */
 import type { Metrics } from '../metrics.ts';
+import type { NotificationCounts } from './notification-counts.ts';
 import { subscriptionLimit, subscriptionNotFound, unknownSubscription } from './refusals.ts';
 import { type Outlet, Subscription } from './subscription.ts';
 
@@ -19,10 +20,11 @@ export interface SessionOptions {
   maxSubscriptions: number;
   /** Bytes of notices that may wait for the subscribe reply. */
   maxHeldBytes: number;
-  metrics: StreamMetrics;
+  metrics: Pick<Metrics, 'subscriptions'>;
+  counts: NotificationCounts;
 }
 
-export type StreamMetrics = Pick<Metrics, 'subscriptions' | 'notifications' | 'pushAge'>;
+export type StreamMetrics = Pick<Metrics, 'subscriptions' | 'notifications' | 'pushAge' | 'onRender'>;
 
 export class Session {
   private readonly options: SessionOptions;
@@ -45,11 +47,11 @@ export class Session {
    * Rejects with RequestError.
    */
   async subscribe(name: string, params: readonly unknown[]): Promise<Subscription> {
-    const { topics, outlet, maxSubscriptions, maxHeldBytes, metrics } = this.options;
+    const { topics, outlet, maxSubscriptions, maxHeldBytes, counts } = this.options;
     const topic = topics.get(name);
     if (topic === undefined) throw unknownSubscription(name);
     if (this.active.size + this.opening >= maxSubscriptions) throw subscriptionLimit();
-    const subscription = new Subscription(name, outlet, metrics.notifications.labels(name), maxHeldBytes);
+    const subscription = new Subscription(name, outlet, counts.of(name), maxHeldBytes);
     this.opening++;
     try {
       const end = await topic(params, subscription);

@@ -13,9 +13,9 @@ export interface Outlet {
   close(code: number, reason: string): void;
 }
 
-/** Counts the notifications of one topic. */
-export interface NotificationCounter {
-  inc(): void;
+/** Counts the notifications of one topic. A plain number, since it is raised for every one of them. */
+export interface NotificationCount {
+  total: number;
 }
 
 export class Subscription {
@@ -23,14 +23,14 @@ export class Subscription {
   readonly topic: string;
   readonly outlet: Outlet;
   private readonly idBytes = Buffer.from(this.id);
-  private readonly sent: NotificationCounter;
+  private readonly sent: NotificationCount;
   private readonly maxHeldBytes: number;
   /** Notices from before the reply; null from `release` on. */
   private held: Notice[] | null = [];
   private heldBytes = 0;
   private whenReleased: (() => void)[] = [];
 
-  constructor(topic: string, outlet: Outlet, sent: NotificationCounter, maxHeldBytes: number) {
+  constructor(topic: string, outlet: Outlet, sent: NotificationCount, maxHeldBytes: number) {
     this.topic = topic;
     this.outlet = outlet;
     this.sent = sent;
@@ -60,7 +60,7 @@ export class Subscription {
   }
 
   private send(notice: Notice): void {
-    this.sent.inc();
+    this.sent.total++;
     this.outlet.push(notice, this.idBytes);
   }
 }

@@ -21,7 +21,7 @@ class Socket {
     this.sent.push(text);
     this.room -= text.length;
     this.buffered = Math.max(0, -this.room);
-    return 1;
+    return this.buffered > 0 ? 0 : 1;
   }
 
   cork(callback: () => void): this {

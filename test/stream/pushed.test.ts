@@ -7,7 +7,7 @@ import { WalletWatcher, type Watcher } from '../../src/stream/watcher.ts';
 
 function watcher(): Watcher {
   const outlet = { backlog: 0, push() {}, whenDrained() {}, close() {} };
-  const subscription = new Subscription('wallet_transfers', outlet, { inc() {} }, 1_000);
+  const subscription = new Subscription('wallet_transfers', outlet, { total: 0 }, 1_000);
   const filter = {
     wallet: 'aa'.repeat(20),
     direction: 'both',

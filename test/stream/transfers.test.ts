@@ -50,7 +50,11 @@ suite('transfers', () => {
   /** Waits until the last block of the index is the node's. */
   const caughtUp = async () => {
     const { hash } = await resultOf<{ hash: string }>(node.url, 'eth_getBlockByNumber', 'latest', false);
-    await waitFor(() => lastHash(db) === hash, { what: `block ${hash} in the index`, everyMs: 5 });
+    await waitFor(() => lastHash(db) === hash, {
+      what: `block ${hash} in the index`,
+      everyMs: 5,
+      timeoutMs: 60_000,
+    });
   };
 
   /** Blocks come, a few at a time, and now and then the last ones are replaced, and back again. */

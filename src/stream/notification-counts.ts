@@ -1,0 +1,23 @@
+/** Notifications sent, by topic: plain numbers that the metrics take over when they are rendered. */
+import { followTotal, type Metrics } from '../metrics.ts';
+import type { NotificationCount } from './subscription.ts';
+
+export class NotificationCounts {
+  private readonly byTopic = new Map<string, NotificationCount>();
+
+  constructor(metrics: Pick<Metrics, 'notifications' | 'onRender'>) {
+    const follow = followTotal(metrics.notifications);
+    metrics.onRender(() => {
+      for (const [topic, { total }] of this.byTopic) follow(total, { topic });
+    });
+  }
+
+  of(topic: string): NotificationCount {
+    let count = this.byTopic.get(topic);
+    if (count === undefined) {
+      count = { total: 0 };
+      this.byTopic.set(topic, count);
+    }
+    return count;
+  }
+}
