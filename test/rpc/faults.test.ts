@@ -1,0 +1,167 @@
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { startMisbehavingNode, type Wire } from '../support/misbehaving-node.ts';
+import { waitFor } from '../support/wait.ts';
+import { startGateway, type TestGatewayOptions } from './gateway.ts';
+
+const UNAVAILABLE = { code: -32603, message: 'upstream unavailable' };
+const TIMEOUT = { code: -32603, message: 'upstream timeout' };
+
+/** Ways to give no usable answer, after which another try may help. */
+const WIRES: Record<string, Wire> = {
+  'a reset': { kind: 'reset' },
+  'half an answer': { kind: 'truncate', afterBytes: 20 },
+  'no answer at all': { kind: 'truncate', afterBytes: 0 },
+  'bytes that are no HTTP': { kind: 'not-http' },
+  'fewer bytes than announced': { kind: 'wrong-length', by: 5 },
+  'HTML with 502': { kind: 'body', status: 502, text: '<html>Bad Gateway</html>' },
+  'HTML with 503': { kind: 'body', status: 503, text: '<html>Unavailable</html>' },
+  'HTML with 200': { kind: 'body', status: 200, text: '<html>Welcome</html>' },
+  'broken JSON': { kind: 'body', status: 200, text: '{"jsonrpc":"2.0","id":1,"result":' },
+  'an empty body': { kind: 'body', status: 200, text: '' },
+};
+
+async function setUp(t: TestContext, options: Partial<TestGatewayOptions> = {}) {
+  const node = await startMisbehavingNode({ answer: (method) => `answer to ${method}` });
+  t.after(() => node.close());
+  return { node, gateway: startGateway(t, { url: node.url, ...options }) };
+}
+
+for (const [what, wire] of Object.entries(WIRES)) {
+  test(`${what}: a read is tried once more, a transaction never`, async (t) => {
+    const { node, gateway } = await setUp(t);
+    node.misbehave({ wire, times: 1 });
+    assert.deepEqual(await gateway.call('eth_gasPrice'), {
+      status: 200,
+      jsonrpc: '2.0',
+      id: 7,
+      result: 'answer to eth_gasPrice',
+    });
+    assert.equal(node.requests.length, 2);
+
+    node.misbehave({ wire });
+    const failed = await gateway.call('eth_gasPrice');
+    assert.deepEqual([failed.status, failed.error], [502, UNAVAILABLE]);
+    assert.equal(node.requests.length, 4);
+
+    const sent = await gateway.call('eth_sendRawTransaction', ['0x02']);
+    assert.deepEqual([sent.status, sent.error], [502, UNAVAILABLE]);
+    assert.equal(node.requests.length, 5);
+
+    node.misbehave({});
+    assert.equal(await gateway.result('eth_gasPrice'), 'answer to eth_gasPrice');
+    assert.equal(await gateway.result('eth_sendRawTransaction', '0x02'), 'answer to eth_sendRawTransaction');
+    assert.equal(node.requests.length, 7);
+  });
+}
+
+test('a node that says 429 or 401 is not asked twice', async (t) => {
+  const { node, gateway } = await setUp(t);
+  for (const status of [429, 401]) {
+    node.misbehave({ wire: { kind: 'body', status, text: '<html>no</html>' } });
+    const { error } = await gateway.call('eth_gasPrice');
+    assert.deepEqual(error, UNAVAILABLE);
+  }
+  assert.equal(node.requests.length, 2);
+});
+
+test('a node that hangs or is slow: the settled error after the time limit, and no second try', async (t) => {
+  const { node, gateway } = await setUp(t, { wire: { timeoutMs: 300 } });
+  for (const fault of [{ wire: { kind: 'hang' } as const }, { delayMs: 2_000 }]) {
+    node.misbehave(fault);
+    const began = performance.now();
+    for (const method of ['eth_gasPrice', 'eth_sendRawTransaction']) {
+      const { status, error } = await gateway.call(method, ['0x02']);
+      assert.deepEqual([status, error], [504, TIMEOUT]);
+    }
+    const took = performance.now() - began;
+    assert.ok(took > 550 && took < 1_800, `${took} ms`);
+  }
+  assert.equal(node.requests.length, 4);
+  node.misbehave({});
+  assert.equal(await gateway.result('eth_gasPrice'), 'answer to eth_gasPrice');
+});
+
+test('connections that the node closed while they were idle cost no call', async (t) => {
+  const { node, gateway } = await setUp(t);
+  for (let round = 0; round < 5; round++) {
+    assert.equal(await gateway.result('eth_gasPrice'), 'answer to eth_gasPrice');
+    node.drop();
+    assert.equal(await gateway.result('eth_sendRawTransaction', '0x02'), 'answer to eth_sendRawTransaction');
+    node.drop();
+  }
+  assert.equal(node.requests.filter(({ calls }) => calls[0]?.method === 'eth_sendRawTransaction').length, 5);
+});
+
+test('a node that fails is left alone, and found again by itself when it is back', async (t) => {
+  const { node, gateway } = await setUp(t);
+  const port = Number(new URL(node.url).port);
+  node.misbehave({ wire: { kind: 'reset' } });
+  const answers = [];
+  for (let i = 0; i < 100; i++) answers.push(await gateway.call('eth_getBalance', [String(i)]));
+  assert.ok(answers.every(({ status, error }) => status === 502 && error?.message === UNAVAILABLE.message));
+  assert.ok(node.requests.length < 20, `${node.requests.length} of a hundred calls reached the node`);
+  assert.ok(gateway.logs.some((line) => line.includes('the node fails; calls to it are held back')));
+  assert.ok(gateway.logs.length < 30, 'the log does not grow with the calls');
+
+  await node.close();
+  assert.equal((await gateway.call('eth_gasPrice')).status, 502);
+  await node.listen(port);
+  node.misbehave({});
+  await waitFor(async () => (await gateway.call('eth_gasPrice')).status === 200, {
+    what: 'the node to be asked again',
+    timeoutMs: 4_000,
+  });
+  for (let i = 0; i < 20; i++) await gateway.result('eth_getBalance', String(i));
+  assert.ok(gateway.logs.some((line) => line.includes('the node answers again')));
+});
+
+test('a node that is down from the start is served as soon as it is up', async (t) => {
+  const node = await startMisbehavingNode({ answer: () => '0x1' });
+  t.after(() => node.close());
+  const port = Number(new URL(node.url).port);
+  await node.close();
+  const gateway = startGateway(t, { url: `http://127.0.0.1:${port}` });
+  for (let i = 0; i < 10; i++) assert.equal((await gateway.call('eth_chainId')).status, 502);
+  await node.listen(port);
+  await waitFor(async () => (await gateway.call('eth_chainId')).status === 200, {
+    what: 'the node to be found',
+    timeoutMs: 4_000,
+  });
+});
+
+test('errors in the words of the node do not count as failures', async (t) => {
+  const { node, gateway } = await setUp(t);
+  node.misbehave({ errorFor: { eth_call: { code: 3, message: 'execution reverted' } } });
+  for (let i = 0; i < 20; i++) {
+    const { status, error } = await gateway.call('eth_call', [{}, 'latest']);
+    assert.deepEqual([status, error], [200, { code: 3, message: 'execution reverted' }]);
+  }
+  assert.equal(node.requests.length, 20);
+});
+
+test('more calls than sockets wait their turn; more than may wait are refused at once', async (t) => {
+  const { node, gateway } = await setUp(t, {
+    wire: { maxSockets: 2, maxWaiting: 3 },
+    merge: false,
+    concurrency_per_key: 100,
+  });
+  node.misbehave({ delayMs: 100 });
+  const calls = await Promise.all(
+    Array.from({ length: 10 }, (_, i) => gateway.call('eth_getCode', [String(i)])),
+  );
+  assert.equal(calls.filter(({ status }) => status === 200).length, 5);
+  assert.equal(calls.filter(({ status }) => status === 502).length, 5);
+  assert.ok(node.connections <= 2);
+});
+
+test('neither parameters nor keys come into the log', async (t) => {
+  const { node, gateway } = await setUp(t, { slow_ms: 1 });
+  node.misbehave({ delayMs: 20 });
+  await gateway.call('eth_getBalance', ['0xsecretaddress', 'latest']);
+  node.misbehave({ wire: { kind: 'reset' } });
+  await gateway.call('eth_getBalance', ['0xsecretaddress', 'latest']);
+  const slow = gateway.logs.find((line) => line.includes('slow call'));
+  assert.match(slow ?? '', /"method":"eth_getBalance","ms":\d+/);
+  assert.equal(gateway.logs.join('').includes('secret'), false);
+});
