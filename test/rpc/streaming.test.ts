@@ -1,0 +1,199 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
+import { connect, type Socket } from 'node:net';
+import { type TestContext, test } from 'node:test';
+import { type Serving, serve } from '../server/serving.ts';
+import { waitFor } from '../support/wait.ts';
+import { type Answer, startNode } from './node.ts';
+
+const MB = 2 ** 20;
+const CALL = '{"jsonrpc":"2.0","id":"é","method":"debug_traceCall","params":[]}';
+
+async function serveNode(t: TestContext, answer: Answer): Promise<Serving> {
+  const node = await startNode(t, answer);
+  return serve(t, { upstream: node.url });
+}
+
+/** Sends one call over a bare connection, so that reading is under control. */
+async function open(t: TestContext, { server, key }: Serving, body = CALL): Promise<Socket> {
+  const { hostname, port } = new URL(server.url);
+  const socket = connect(Number(port), hostname);
+  t.after(() => socket.destroy());
+  socket.on('error', () => undefined);
+  await once(socket, 'connect');
+  const length = Buffer.byteLength(body);
+  socket.write(
+    `POST /rpc HTTP/1.1\r\nHost: x\r\nX-API-Key: ${key}\r\nContent-Length: ${length}\r\nConnection: close\r\n\r\n${body}`,
+  );
+  return socket;
+}
+
+/** Writes pieces of a hex result as fast as they are taken; `written` counts the bytes that were. */
+function flood(response: ServerResponse, bytes: number): { written: number; closed: boolean } {
+  const state = { written: 0, closed: false };
+  const piece = Buffer.alloc(64 * 1024, 'ab');
+  const pump = () => {
+    while (state.written < bytes && !state.closed) {
+      state.written += piece.length;
+      if (!response.write(piece)) return;
+    }
+    if (!state.closed) response.end('"}');
+  };
+  response.on('close', () => {
+    state.closed = true;
+  });
+  response.on('drain', pump);
+  response.write('{"jsonrpc":"2.0","id":1,"result":"0x');
+  pump();
+  return state;
+}
+
+test('a long answer is passed on while it comes', async (t) => {
+  let finish: (() => void) | undefined;
+  const serving = await serveNode(t, (_, response) => {
+    response.write(`{"jsonrpc":"2.0","id":1,"result":"0x${'ab'.repeat(500_000)}`);
+    finish = () => response.end('cd"}');
+  });
+  const socket = await open(t, serving);
+  let received = '';
+  socket.on('data', (data) => {
+    received += data.toString('utf8');
+  });
+  await waitFor(() => received.length > 900_000, { what: 'the first megabyte, with the rest not yet made' });
+  finish?.();
+  await once(socket, 'close');
+  assert.match(received, /^HTTP\/1\.1 200 OK\r\n/);
+  assert.match(received, /\{"jsonrpc":"2\.0","id":"é",\r\n[0-9a-f]+\r\n"result":"0xabab/);
+  assert.match(received, /abcd"\}\r\n0\r\n\r\n$/);
+});
+
+test('a client that does not read stops the node, and gets everything once it reads', async (t) => {
+  let sent: { written: number; closed: boolean } | undefined;
+  const total = 96 * MB;
+  const serving = await serveNode(t, (_, response) => {
+    sent = flood(response, total);
+  });
+  const socket = await open(t, serving);
+  socket.pause();
+  await waitFor(() => (sent?.written ?? 0) > MB, { what: 'the answer to begin' });
+  // It has stopped when nothing more was taken for a while.
+  let last = -1;
+  await waitFor(
+    () => {
+      const now = sent?.written ?? 0;
+      const stopped = now === last;
+      last = now;
+      return stopped;
+    },
+    { what: 'the node to be stopped', everyMs: 200 },
+  );
+  assert.ok(last < 32 * MB, `the node could send ${Math.round(last / MB)} MB to a client that reads nothing`);
+  let bytes = 0;
+  socket.on('data', (data) => {
+    bytes += data.length;
+  });
+  socket.resume();
+  await once(socket, 'close');
+  assert.ok(bytes > total, `${bytes} bytes came`);
+});
+
+test('an answer of any size leaves the memory alone', async (t) => {
+  const serving = await serveNode(t, (_, response) => flood(response, 256 * MB));
+  const before = process.memoryUsage().arrayBuffers + process.memoryUsage().external;
+  const socket = await open(t, serving);
+  let bytes = 0;
+  let most = 0;
+  socket.on('data', (data) => {
+    bytes += data.length;
+    const { arrayBuffers, external } = process.memoryUsage();
+    most = Math.max(most, arrayBuffers + external - before);
+  });
+  await once(socket, 'close');
+  assert.ok(bytes > 256 * MB);
+  assert.ok(most < 64 * MB, `${Math.round(most / MB)} MB`);
+});
+
+test('a client that leaves in the middle ends the answer of the node', async (t) => {
+  let sent: { written: number; closed: boolean } | undefined;
+  const serving = await serveNode(t, (_, response) => {
+    sent = flood(response, 1024 * MB);
+  });
+  const socket = await open(t, serving);
+  await once(socket, 'data');
+  socket.destroy();
+  await waitFor(() => sent?.closed, { what: 'the connection to the node to be closed' });
+  assert.equal((await serving.fetch('/healthz')).status, 200);
+});
+
+test('an answer that breaks off in the middle is not passed off as whole', async (t) => {
+  const serving = await serveNode(t, (_, response) => {
+    response.write(`{"jsonrpc":"2.0","id":1,"result":"0x${'ab'.repeat(MB)}`, () =>
+      response.socket?.destroy(),
+    );
+  });
+  await assert.rejects(
+    serving.post('/rpc', CALL).then((response) => response.text()),
+    /terminated/,
+  );
+});
+
+test('an answer that ends as no JSON ends is not passed off as whole', async (t) => {
+  for (const [begin, end] of [
+    ['{"jsonrpc":"2.0","id":1,"result":"0x', '"'],
+    ['{"jsonrpc":"2.0","result":"0x', '"}'],
+  ] as const) {
+    const serving = await serveNode(t, (_, response) => {
+      response.write(begin);
+      response.write('ab'.repeat(MB));
+      response.end(end);
+    });
+    await assert.rejects(
+      serving.post('/rpc', CALL).then((response) => response.text()),
+      /terminated/,
+      end,
+    );
+  }
+});
+
+test('a long answer with the id behind it, in pieces of any size, is passed on byte for byte', async (t) => {
+  const result = `"0x${'ab'.repeat(50_000)}"`;
+  const text = `{"jsonrpc":"2.0","result":${result},"id":1}`;
+  for (const size of [1, 7, 127, 128, 129, 65_536, text.length - 3]) {
+    const serving = await serveNode(t, async (_, response) => {
+      const head = size < 100 ? text.length - 50 * size : 0;
+      response.write(text.slice(0, head));
+      for (let at = head; at < text.length; at += size) {
+        // Each piece on its own, or the reader would see them as one.
+        await new Promise((resolve) =>
+          response.write(text.slice(at, at + size), () => setImmediate(resolve)),
+        );
+      }
+      response.end();
+    });
+    const answer = await (await serving.post('/rpc', CALL)).text();
+    assert.equal(answer, `{"jsonrpc":"2.0","id":"é","result":${result}}`, `pieces of ${size}`);
+  }
+});
+
+test('25 MB for each of twenty clients at once, some of them slow', async (t) => {
+  const total = 25 * MB;
+  const serving = await serveNode(t, (_, response) => flood(response, total));
+  const sockets = await Promise.all(
+    Array.from({ length: 20 }, (_, i) => open(t, serving, CALL.replace('[]', `[${i}]`))),
+  );
+  const received = await Promise.all(
+    sockets.map(async (socket, i) => {
+      let bytes = 0;
+      socket.on('data', (data) => {
+        bytes += data.length;
+        if (i % 4 !== 0) return;
+        socket.pause();
+        setImmediate(() => socket.resume());
+      });
+      await once(socket, 'close');
+      return bytes;
+    }),
+  );
+  for (const bytes of received) assert.ok(bytes > total);
+});
