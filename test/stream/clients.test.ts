@@ -1,11 +1,10 @@
 /** The clients that people use, against a demo chain: viem and ethers. */
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { before, suite, test } from 'node:test';
 import { Contract, WebSocketProvider } from 'ethers';
 import { createPublicClient, type Log, parseAbiItem, webSocket } from 'viem';
 import { WebSocket } from 'ws';
+import { startProxy } from '../../scripts/soak/proxy.ts';
 import { type Anvil, startAnvil } from '../../src/dev/anvil.ts';
 import type { DemoContracts } from '../../src/dev/contracts.ts';
 import { deployDemo } from '../../src/dev/deploy.ts';
@@ -13,7 +12,7 @@ import { makeTraffic } from '../../src/dev/traffic.ts';
 import { startTestDaemon, type TestDaemon } from '../support/daemon.ts';
 import { suiteOwner } from '../support/replay.ts';
 import { waitFor } from '../support/wait.ts';
-import { type Owner, StreamClient } from './client.ts';
+import { StreamClient } from './client.ts';
 import { remaining, type StreamedTransfer, transfersOf } from './record.ts';
 
 const TRANSFER = 'event Transfer(address indexed from, address indexed to, uint256 value)';
@@ -51,7 +50,8 @@ suite('real clients', () => {
   };
 
   test('viem watches blocks and events, and goes on after the connection was cut', async () => {
-    const proxy = await startProxy(owner, served.url);
+    const proxy = await startProxy(served.url);
+    owner.after(() => proxy.close());
     const client = createPublicClient({
       transport: webSocket(address(proxy.url), { reconnect: { delay: 50, attempts: 20 }, retryCount: 0 }),
     });
@@ -154,33 +154,3 @@ suite('real clients', () => {
     client.socket.close();
   });
 });
-
-/** A TCP proxy whose connections can be cut. */
-async function startProxy(owner: Owner, url: string) {
-  const { port, hostname } = new URL(url);
-  const sockets = new Set<Socket>();
-  const server = createServer((socket) => {
-    const target = connect(Number(port), hostname);
-    for (const end of [socket, target]) {
-      sockets.add(end);
-      end.on('error', () => undefined).on('close', () => sockets.delete(end));
-    }
-    socket.pipe(target).pipe(socket);
-  });
-  const cut = () => {
-    for (const socket of sockets) socket.destroy();
-  };
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  owner.after(() => {
-    cut();
-    server.close();
-  });
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    cut,
-    get connections() {
-      return sockets.size;
-    },
-  };
-}

@@ -1,0 +1,173 @@
+/** What each kind of subscription must add up to. Each check follows one subscription and finds fault as it goes. */
+
+/** A fault in what a subscription was told. */
+export type OnFault = (fault: string) => void;
+
+/** Compared at the end only up to so many blocks below the head: above, a reorg may be under way. */
+export const UNSETTLED_BLOCKS = 8;
+
+export interface Check {
+  /** A notification's result. */
+  tell(result: unknown): void;
+  /** Compares with the truth, once the subscription is over. `head` is the last block that it must have been told of. */
+  end(head: number, truth: Truth): void;
+}
+
+/** What the node and the index say in the end. */
+export interface Truth {
+  hashAt(number: number): string | undefined;
+  /** `blockHash.logIndex` of the logs of a contract (null: all) in blocks `from .. to`. */
+  logs(address: string | null, from: number, to: number): string[];
+  /** `id.txHash` of a wallet's transfers in blocks `from .. to`. */
+  transfers(wallet: string, from: number, to: number): string[];
+  /** The same of those that are signals, with the side of the wallet. */
+  signals(wallet: string, from: number, to: number): string[];
+}
+
+interface Head {
+  number: string;
+  hash: string;
+  parentHash: string;
+}
+
+export class HeadCheck implements Check {
+  private readonly onFault: OnFault;
+  /** The chain as told, without what was replaced. */
+  private readonly chain: { number: number; hash: string }[] = [];
+
+  constructor(onFault: OnFault) {
+    this.onFault = onFault;
+  }
+
+  tell(result: unknown): void {
+    const { number, hash, parentHash } = result as Head;
+    if (this.chain.some((head) => head.hash === hash)) this.onFault(`head ${Number(number)} came twice`);
+    while (this.chain.length > 0 && this.chain.at(-1)!.number >= Number(number)) this.chain.pop();
+    const last = this.chain.at(-1);
+    // What lies below the first head that was told is not known here.
+    if (last !== undefined && last.hash !== parentHash) {
+      this.onFault(`head ${Number(number)} does not follow ${last.number}, the last one told`);
+    }
+    this.chain.push({ number: Number(number), hash });
+  }
+
+  end(head: number, truth: Truth): void {
+    const last = this.chain.at(-1)?.number ?? head;
+    if (last < head - UNSETTLED_BLOCKS) this.onFault(`heads stopped at ${last}, the node is at ${head}`);
+    for (const { number, hash } of this.chain) {
+      if (number <= head - UNSETTLED_BLOCKS && truth.hashAt(number) !== hash)
+        this.onFault(`head ${number} is not of the chain`);
+    }
+  }
+}
+
+interface Log {
+  blockNumber: string;
+  blockHash: string;
+  logIndex: string;
+  removed?: boolean;
+}
+
+export class LogCheck implements Check {
+  private readonly onFault: OnFault;
+  private readonly address: string | null;
+  private readonly since: number;
+  private readonly told = new Map<string, number>();
+
+  /** `since` is a block from before the subscription was answered, or that very one. */
+  constructor(address: string | null, since: number, onFault: OnFault) {
+    this.address = address;
+    this.since = since;
+    this.onFault = onFault;
+  }
+
+  tell(result: unknown): void {
+    const { blockNumber, blockHash, logIndex, removed } = result as Log;
+    const key = `${blockHash}.${Number(logIndex)}`;
+    if (removed) {
+      if (!this.told.delete(key)) this.onFault(`log ${key} is removed without having been told`);
+    } else if (this.told.has(key)) this.onFault(`log ${key} came twice`);
+    else this.told.set(key, Number(blockNumber));
+  }
+
+  end(head: number, truth: Truth): void {
+    const settled = head - UNSETTLED_BLOCKS;
+    const told = [...this.told].filter(([, number]) => number <= settled).map(([key]) => key);
+    // What was told of the first blocks depends on when exactly the subscription began.
+    const from = this.since + UNSETTLED_BLOCKS;
+    const expected = truth.logs(this.address, from, settled);
+    const known = new Set(truth.logs(this.address, 0, settled));
+    for (const key of expected) if (!this.told.has(key)) this.onFault(`log ${key} was missed`);
+    for (const key of told) if (!known.has(key)) this.onFault(`log ${key} is not of the chain`);
+  }
+}
+
+interface Transfer {
+  id: number;
+  txHash: string;
+  blockNumber: number;
+  direction: string;
+  wallet?: string;
+  removed?: boolean;
+}
+
+export class TransferCheck implements Check {
+  private readonly onFault: OnFault;
+  private readonly wallets: readonly string[];
+  private readonly since: number;
+  private readonly replayed: boolean;
+  private readonly signals: boolean;
+  private readonly told: { key: string; id: number; block: number }[] = [];
+
+  /** With `replayed` everything from block `since` on is expected, else from some blocks after it. */
+  constructor(
+    {
+      wallets,
+      since,
+      replayed,
+      signals,
+    }: { wallets: readonly string[]; since: number; replayed: boolean; signals: boolean },
+    onFault: OnFault,
+  ) {
+    this.wallets = wallets;
+    this.since = since;
+    this.replayed = replayed;
+    this.signals = signals;
+    this.onFault = onFault;
+  }
+
+  tell(result: unknown): void {
+    const { id, txHash, blockNumber, direction, wallet, removed } = result as Transfer;
+    const key = this.signals ? signalKey(id, txHash, wallet ?? '', direction) : `${id}.${txHash}`;
+    const last = this.told.at(-1);
+    if (removed) {
+      const at = this.told.findLastIndex((event) => event.key === key);
+      if (at < 0 || last?.id !== id)
+        this.onFault(`transfer ${key} is removed, the last one told is ${last?.key}`);
+      else this.told.splice(at, 1);
+      return;
+    }
+    if (last !== undefined && (last.id > id || (last.id === id && !this.signals))) {
+      this.onFault(`transfer ${key} came after ${last.key}`);
+    }
+    if (this.told.some((event) => event.id === id && event.key === key))
+      this.onFault(`transfer ${key} came twice`);
+    this.told.push({ key, id, block: blockNumber });
+  }
+
+  end(head: number, truth: Truth): void {
+    const settled = head - UNSETTLED_BLOCKS;
+    const read = this.signals ? truth.signals : truth.transfers;
+    const of = (from: number) => new Set(this.wallets.flatMap((wallet) => read(wallet, from, settled)));
+    const told = new Set(this.told.filter(({ block }) => block <= settled).map(({ key }) => key));
+    for (const key of of(this.replayed ? this.since : this.since + UNSETTLED_BLOCKS)) {
+      if (!told.has(key)) this.onFault(`transfer ${key} was missed`);
+    }
+    const known = of(0);
+    for (const key of told) if (!known.has(key)) this.onFault(`transfer ${key} is not of the index`);
+  }
+}
+
+export function signalKey(id: number, txHash: string, wallet: string, direction: string): string {
+  return `${id}.${txHash}.${wallet}.${direction}`;
+}

@@ -1,0 +1,130 @@
+/** One socket of the soak: subscribes, unsubscribes, goes and comes back, and hands what it is told to its checks. */
+import { once } from 'node:events';
+import { WebSocket } from 'ws';
+import type { Check } from './checks.ts';
+
+/** A subscription that is over, to be compared with the truth in the end. */
+export interface Ended {
+  check: Check;
+  /** The node's head when it ended. */
+  head: number;
+}
+
+/** How long a subscription must have lived for all up to its end to be expected of it, milliseconds. */
+const GROWN_UP_MS = 10_000;
+
+interface Live {
+  check: Check;
+  since: number;
+}
+
+interface Message {
+  id?: number;
+  result?: unknown;
+  error?: { code: number; message: string };
+  params?: { subscription: string; result: unknown };
+}
+
+export class SoakClient {
+  readonly subscriptions = new Map<string, Live>();
+  private readonly url: string;
+  private readonly head: () => number;
+  private readonly onEnded: (ended: Ended) => void;
+  private readonly onFault: (fault: string) => void;
+  private readonly answers = new Map<number, (message: Message) => void>();
+  private socket: WebSocket | null = null;
+  private lastId = 0;
+  events = 0;
+
+  constructor(options: {
+    url: string;
+    head: () => number;
+    onEnded: (ended: Ended) => void;
+    onFault: (fault: string) => void;
+  }) {
+    this.url = options.url;
+    this.head = options.head;
+    this.onEnded = options.onEnded;
+    this.onFault = options.onFault;
+  }
+
+  get isOpen(): boolean {
+    return this.socket?.readyState === WebSocket.OPEN;
+  }
+
+  async open(): Promise<void> {
+    const socket = new WebSocket(this.url);
+    this.socket = socket;
+    socket.on('message', (data) => this.onMessage(JSON.parse(String(data))));
+    socket.on('error', () => undefined);
+    socket.on('close', (code, reason) => {
+      if (code !== 1005 && code !== 1006) this.onFault(`the server closed a connection: ${code} ${reason}`);
+      this.endAll();
+    });
+    await once(socket, 'open');
+  }
+
+  /** Goes away: politely, or by cutting the connection. */
+  async leave(politely: boolean): Promise<void> {
+    const { socket } = this;
+    if (socket === null) return;
+    const closed = once(socket, 'close');
+    if (politely) socket.close();
+    else socket.terminate();
+    await closed;
+  }
+
+  /** Subscribes; `checkFor` makes the check as soon as the answer is there. */
+  async subscribe(method: string, params: unknown, checkFor: () => Check): Promise<void> {
+    const { result, error } = await this.call(method, params, ({ result }) => {
+      if (typeof result === 'string')
+        this.subscriptions.set(result, { check: checkFor(), since: Date.now() });
+    });
+    // While the connection to the node is cut nobody can say from where on heads would come.
+    const expected = error?.message.startsWith('upstream');
+    if (result === undefined && error !== undefined && !expected)
+      this.onFault(`refused: ${JSON.stringify(error)}`);
+  }
+
+  async unsubscribe(method: string, id: string): Promise<void> {
+    await this.call(method, [id], () => this.end(id));
+  }
+
+  private call(method: string, params: unknown, onAnswer: (message: Message) => void): Promise<Message> {
+    const id = ++this.lastId;
+    return new Promise((resolve) => {
+      this.answers.set(id, (message) => {
+        onAnswer(message);
+        resolve(message);
+      });
+      if (this.isOpen) this.socket?.send(JSON.stringify({ jsonrpc: '2.0', id, method, params }));
+      else resolve({});
+    });
+  }
+
+  private onMessage(message: Message): void {
+    if (message.params !== undefined) {
+      this.events++;
+      const subscription = this.subscriptions.get(message.params.subscription);
+      if (subscription === undefined) this.onFault('a notification for no subscription');
+      else subscription.check.tell(message.params.result);
+    } else if (message.id !== undefined) {
+      this.answers.get(message.id)?.(message);
+      this.answers.delete(message.id);
+    }
+  }
+
+  private end(id: string): void {
+    const live = this.subscriptions.get(id);
+    this.subscriptions.delete(id);
+    if (live !== undefined && Date.now() - live.since > GROWN_UP_MS) {
+      this.onEnded({ check: live.check, head: this.head() });
+    }
+  }
+
+  endAll(): void {
+    for (const id of [...this.subscriptions.keys()]) this.end(id);
+    for (const answer of this.answers.values()) answer({});
+    this.answers.clear();
+  }
+}

@@ -1,0 +1,44 @@
+/** A TCP proxy whose connections can be cut. */
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+
+export interface Proxy {
+  url: string;
+  /** Connections open now, both ends counted. */
+  readonly connections: number;
+  /** Cuts every connection; new ones are let through. */
+  cut(): void;
+  close(): void;
+}
+
+/** Passes bytes on to the host and port of a URL, both ways. */
+export async function startProxy(url: string): Promise<Proxy> {
+  const { port, hostname } = new URL(url);
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    const target = connect(Number(port), hostname);
+    for (const end of [socket, target]) {
+      sockets.add(end);
+      end.on('error', () => undefined).on('close', () => sockets.delete(end));
+    }
+    socket.on('close', () => target.destroy());
+    target.on('close', () => socket.destroy());
+    socket.pipe(target).pipe(socket);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const cut = () => {
+    for (const socket of sockets) socket.destroy();
+  };
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    get connections() {
+      return sockets.size;
+    },
+    cut,
+    close() {
+      cut();
+      server.close();
+    },
+  };
+}
