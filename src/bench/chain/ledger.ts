@@ -29,11 +29,17 @@ export class Ledger {
   /** Native transfers of at least 1,000 coins, in chain order. */
   readonly whales: WhaleTransfer[] = [];
   position: Position = { block: 0, timestamp: 0, txHash: '0x', txIndex: 0, firstLogIndex: 0 };
+  readonly #keepsFacts: boolean;
   #rows: TransferRow[] = [];
+
+  /** Without facts only counts and rows are kept, whose size does not grow with the chain. */
+  constructor(keepsFacts: boolean) {
+    this.#keepsFacts = keepsFacts;
+  }
 
   /** A transaction was sent, successful or not. */
   bookSent(from: Hex): void {
-    this.#wallet(from).sent++;
+    if (this.#keepsFacts) this.#wallet(from).sent++;
   }
 
   /** Native currency moved; `wei` is above zero. */
@@ -42,6 +48,13 @@ export class Ledger {
     const amount = wei.toString();
     this.counts[kind]++;
     if (from === to) this.counts.nativeSelf++;
+    this.#rows.push({ block, tx: txIndex, hash: txHash, kind, from, to, amount });
+    if (this.#keepsFacts) this.#bookNativeFacts(kind, from, to, wei);
+  }
+
+  #bookNativeFacts(kind: NativeKind, from: Hex, to: Hex, wei: bigint): void {
+    const { block, txHash } = this.position;
+    const amountWei = wei.toString();
     const sender = this.#wallet(from);
     const receiver = this.#wallet(to);
     sender.nativeOut++;
@@ -54,14 +67,17 @@ export class Ledger {
       receiver.inInternal += wei;
     }
     // A transfer to oneself funds nobody.
-    if (from !== to) bookFunding(receiver, kind, { funder: from, amountWei: amount, txHash, block });
-    if (wei >= WHALE_WEI) this.whales.push({ block, txHash, kind, from, to, amountWei: amount });
-    this.#rows.push({ block, tx: txIndex, hash: txHash, kind, from, to, amount });
+    if (from !== to) bookFunding(receiver, kind, { funder: from, amountWei, txHash, block });
+    if (wei >= WHALE_WEI) this.whales.push({ block, txHash, kind, from, to, amountWei });
   }
 
   /** Tokens moved; the zero address on one side is a mint or a burn. */
   bookToken(move: TokenMove): void {
-    const { kind, token, from, to, amount } = move;
+    this.#rows.push(this.#tokenRow(move));
+    if (this.#keepsFacts) this.#bookTokenFacts(move);
+  }
+
+  #bookTokenFacts({ kind, token, from, to, amount }: TokenMove): void {
     const facts = this.#token(token, kind);
     facts.rows++;
     facts.balances.set(from, (facts.balances.get(from) ?? 0n) - amount);
@@ -72,7 +88,6 @@ export class Ledger {
       facts.wallets.add(wallet);
       this.#wallet(wallet).tokens.add(token);
     }
-    this.#rows.push(this.#tokenRow(move));
   }
 
   /** The transfers booked since the last call, in chain order. */

@@ -8,13 +8,15 @@ import { Transaction } from './transaction.ts';
 export class World {
   readonly prng: Prng;
   readonly actors: Actors;
-  readonly ledger = new Ledger();
+  readonly ledger: Ledger;
   /** Wallets that got their first coins lately, oldest first: funding chains grow from here. */
   readonly recentlyFunded: Hex[] = [];
   /** Funders that still owe one transaction to a fresh wallet, one entry a transaction. */
   readonly fundingQueue: Hex[] = [];
 
-  constructor(seed: number, counts: ActorCounts) {
+  /** With `keepsFacts` the ledger keeps what the results that are expected of the chain are made of. */
+  constructor(seed: number, counts: ActorCounts, keepsFacts: boolean) {
+    this.ledger = new Ledger(keepsFacts);
     this.prng = new Prng(seed);
     this.actors = new Actors(this.prng, counts);
   }

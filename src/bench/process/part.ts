@@ -1,6 +1,5 @@
 /** Parts of the benchmark that run in processes of their own: what the benchmarking process has of them. */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { totalmem } from 'node:os';
 import { FatalError } from '../../errors.ts';
 import { pinned } from './cores.ts';
 import { programCommand } from './program.ts';
@@ -8,9 +7,6 @@ import type { Actions, FromPart, ToPart } from './protocol.ts';
 
 /** Longest time that one action of a part may take, milliseconds: the generation of a large chain is the longest. */
 const TIME_LIMIT_MS = 3_600_000;
-
-/** A chain of 10 million transfers takes more to generate than the runtime allows by itself. */
-const HEAP_MB = Math.floor(totalmem() / 2 ** 20 / 2);
 
 interface Waiting {
   resolve: (result: unknown) => void;
@@ -30,8 +26,7 @@ export class Part<A extends Actions> {
   constructor(name: string, cores: string | null) {
     this.name = name;
     const [file = '', ...args] = pinned(programCommand('bench-part', name), cores);
-    const env = { ...process.env, NODE_OPTIONS: `--max-old-space-size=${HEAP_MB}` };
-    this.child = spawn(file, args, { env, stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+    this.child = spawn(file, args, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
     this.ended = new Promise((resolve) => {
       this.child.once('exit', () => resolve());
       this.child.once('error', () => resolve());
