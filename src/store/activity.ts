@@ -52,7 +52,7 @@ export class ActivityCursor {
 
   /** Steps to the next entry; false at the end of the run. */
   next(): boolean {
-    if (this.at >= this.bytes.length) return false;
+    if (!(this.at < this.bytes.length)) return false; // also behind a cut-off entry, where the offset is no number
     this.transfer += this.varint();
     this.flags = this.bytes[this.at++]!;
     this.other = this.varint();

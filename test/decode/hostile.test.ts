@@ -64,8 +64,13 @@ test('ten thousand deposits of one transaction are matched with their transfers 
 });
 
 test('a call tree deeper than the stack is walked all the same', () => {
-  const call = () => ({ type: 'CALL', from: TOKEN, to: TOKEN, value: '0x1' });
-  let frame: { calls?: object[] } = call();
+  const call = (): { type: string; from: string; to: string; value: string; calls?: object[] } => ({
+    type: 'CALL',
+    from: TOKEN,
+    to: TOKEN,
+    value: '0x1',
+  });
+  let frame = call();
   const root = frame;
   for (let depth = 0; depth < 100_000; depth++) {
     const child = call();

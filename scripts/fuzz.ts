@@ -1,0 +1,69 @@
+/**
+ * The properties of test/support/fuzz with as many inputs as there is time for.
+ *
+ *   fuzz [--seconds N] [--only TEXT] [--seed N]     N seconds per property (30); only those whose name has the text
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { Snapshot } from '../src/query/snapshot.ts';
+import { openIndexForReading } from '../src/store/index-file.ts';
+import { IndexWriter } from '../src/store/index-writer.ts';
+import { CLIENT_INPUT, restInputs } from '../test/support/fuzz/client-input.ts';
+import { CONFIG } from '../test/support/fuzz/config.ts';
+import { NODE_ANSWERS } from '../test/support/fuzz/node-answers.ts';
+import type { Property } from '../test/support/fuzz/property.ts';
+import { VALUES } from '../test/support/fuzz/values.ts';
+import { indexedTransfers } from '../test/support/index-rows.ts';
+import { randomBlocks, toBatch } from '../test/support/random-chain.ts';
+
+/** Inputs per round; between rounds the clock is looked at and memory is told. */
+const RUNS_PER_ROUND = 2_000;
+
+const { values } = parseArgs({
+  options: {
+    seconds: { type: 'string', default: '30' },
+    only: { type: 'string', default: '' },
+    seed: { type: 'string' },
+  },
+});
+
+const folder = mkdtempSync(join(tmpdir(), 'atlas-fuzz-'));
+try {
+  const chosen = [...NODE_ANSWERS, ...CLIENT_INPUT, rest(), ...CONFIG, ...VALUES].filter(({ name }) =>
+    name.includes(values.only),
+  );
+  for (const property of chosen) fuzz(property, Number(values.seconds) * 1_000);
+} finally {
+  rmSync(folder, { recursive: true });
+}
+
+function fuzz(property: Property, ms: number): void {
+  const deadline = Date.now() + ms;
+  let seed = values.seed === undefined ? Math.floor(Math.random() * 2 ** 31) : Number(values.seed);
+  let rounds = 0;
+  for (; rounds === 0 || Date.now() < deadline; rounds++, seed++)
+    property.check({ runs: RUNS_PER_ROUND, seed, timeLimitMs: Math.max(1_000, deadline - Date.now()) });
+  const inputs = Math.round((rounds * RUNS_PER_ROUND) / property.cost);
+  const mib = Math.round(process.memoryUsage().rss / 2 ** 20);
+  console.log(`${property.name}: about ${inputs.toLocaleString('en-US')} inputs, ${mib} MiB`);
+}
+
+/** The REST API over a small random index. */
+function rest(): Property {
+  const path = join(folder, 'index.db');
+  const writer = new IndexWriter(path, { cacheMb: 8 });
+  writer.setChain(1, 1);
+  writer.append([toBatch(randomBlocks(1, 300, `0x${'00'.repeat(32)}`, 4))]);
+  writer.close();
+  const db = openIndexForReading(path);
+  const head = new Snapshot(db).head();
+  if (head === null) throw new Error('the index is empty');
+  const transfers = indexedTransfers(dirname(path)).slice(0, 100);
+  return restInputs(
+    db,
+    head,
+    transfers.flatMap(({ from, to, token }) => [from, to, token ?? from]),
+  );
+}
