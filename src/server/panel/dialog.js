@@ -43,7 +43,7 @@ export function showKeyOnce({ key, record }) {
         'form',
         { method: 'dialog' },
         h('h2', { id: 'new-key' }, `The key of ${record.name}`),
-        h('p', {}, 'It is shown this once and is not stored. Give it to its owner over a safe way.'),
+        h('p', {}, 'It is shown this once and is not stored. Give it to its owner by a safe way.'),
         h('p', { class: 'secret mono' }, key),
         h(
           'div',

@@ -56,7 +56,7 @@ export function diskPart({ survey, surveyFailure, forecast }) {
     h(
       'dl',
       { class: 'facts' },
-      fact('index.db', byteSize(fileBytes), `and ${byteSize(walBytes)} of log`),
+      fact('index.db', byteSize(fileBytes), `and ${byteSize(walBytes)} of write-ahead log`),
       fact('Free', byteSize(freeBytes)),
       fact(
         'Growth',
