@@ -55,17 +55,19 @@ test('a long answer is passed on while it comes', async (t) => {
     response.write(`{"jsonrpc":"2.0","id":1,"result":"0x${'ab'.repeat(500_000)}`);
     finish = () => response.end('cd"}');
   });
-  const socket = await open(t, serving);
+  const response = await serving.post('/rpc', CALL);
+  assert.equal(response.status, 200);
   let received = '';
-  socket.on('data', (data) => {
-    received += data.toString('utf8');
-  });
-  await waitFor(() => received.length > 900_000, { what: 'the first megabyte, with the rest not yet made' });
-  finish?.();
-  await once(socket, 'close');
-  assert.match(received, /^HTTP\/1\.1 200 OK\r\n/);
-  assert.match(received, /\{"jsonrpc":"2\.0","id":"é",\r\n[0-9a-f]+\r\n"result":"0xabab/);
-  assert.match(received, /abcd"\}\r\n0\r\n\r\n$/);
+  for await (const piece of response.body ?? []) {
+    received += Buffer.from(piece).toString('latin1');
+    if (received.length < 900_000) continue;
+    finish?.();
+    finish = undefined;
+  }
+  assert.equal(
+    Buffer.from(received, 'latin1').toString(),
+    `{"jsonrpc":"2.0","id":"é","result":"0x${'ab'.repeat(500_000)}cd"}`,
+  );
 });
 
 test('a client that does not read stops the node, and gets everything once it reads', async (t) => {
@@ -176,18 +178,18 @@ test('a long answer with the id behind it, in pieces of any size, is passed on b
   }
 });
 
-test('25 MB for each of twenty clients at once, some of them slow', async (t) => {
+test('25 MB for each of six clients at once, some of them slow', async (t) => {
   const total = 25 * MB;
   const serving = await serveNode(t, (_, response) => flood(response, total));
   const sockets = await Promise.all(
-    Array.from({ length: 20 }, (_, i) => open(t, serving, CALL.replace('[]', `[${i}]`))),
+    Array.from({ length: 6 }, (_, i) => open(t, serving, CALL.replace('[]', `[${i}]`))),
   );
   const received = await Promise.all(
     sockets.map(async (socket, i) => {
       let bytes = 0;
       socket.on('data', (data) => {
         bytes += data.length;
-        if (i % 4 !== 0) return;
+        if (i % 3 !== 0) return;
         socket.pause();
         setImmediate(() => socket.resume());
       });

@@ -30,7 +30,7 @@ const READ_BYTES = 256 * 1024;
 const READ_BUFFER = Buffer.allocUnsafeSlow(READ_BYTES);
 
 export class Connection implements AnswerParts {
-  /** When the last exchange ended, by performance.now(). */
+  /** When the last exchange ended, by the owner's clock. */
   idleSince = 0;
   readonly #owner: ConnectionOwner;
   readonly #socket: Socket;

@@ -2,12 +2,18 @@
 import { UpstreamError, type UpstreamFailure } from '../../errors.ts';
 import type { AnswerListener, Connection } from './connection.ts';
 
+/** Milliseconds, moved on in steps by its owner. */
+export interface Clock {
+  now: number;
+}
+
 export class Exchange implements AnswerListener {
   readonly request: string;
   /** Whether only a socket that was never used will do. */
   readonly fresh: boolean;
   readonly #what: string;
   readonly #timeoutMs: number;
+  readonly #clock: Clock;
   readonly #onOver: (exchange: Exchange) => void;
   /** Null once the exchange is over, for whatever cause. */
   #listener: AnswerListener | null;
@@ -19,15 +25,22 @@ export class Exchange implements AnswerListener {
   constructor(
     request: string,
     listener: AnswerListener,
-    options: { what: string; fresh: boolean; timeoutMs: number; onOver: (exchange: Exchange) => void },
+    options: {
+      what: string;
+      fresh: boolean;
+      timeoutMs: number;
+      clock: Clock;
+      onOver: (exchange: Exchange) => void;
+    },
   ) {
     this.request = request;
     this.fresh = options.fresh;
     this.#what = options.what;
     this.#timeoutMs = options.timeoutMs;
+    this.#clock = options.clock;
     this.#onOver = options.onOver;
     this.#listener = listener;
-    this.#deadline = performance.now() + options.timeoutMs;
+    this.#deadline = this.#clock.now + options.timeoutMs;
   }
 
   /** Sends the request over a free connection. */
@@ -58,12 +71,12 @@ export class Exchange implements AnswerListener {
 
   /** The time limit begins anew: for answers that are passed on while they come. */
   extend(): void {
-    this.#deadline = performance.now() + this.#timeoutMs;
+    this.#deadline = this.#clock.now + this.#timeoutMs;
   }
 
   /** Fails the exchange if its time is up. */
-  expire(now: number): void {
-    if (now < this.#deadline || this.#paused) return;
+  expire(): void {
+    if (this.#clock.now <= this.#deadline || this.#paused) return;
     this.fail('timeout', `no complete answer within ${this.#timeoutMs} ms`);
   }
 

@@ -1,7 +1,7 @@
 /** HTTP to the node for answers that are passed on as they come: own keep-alive sockets, bounded on every side. */
 import { type Endpoint, parseEndpoint } from '../endpoint.ts';
 import { type AnswerListener, Connection, type ConnectionOwner, type Target } from './connection.ts';
-import { Exchange } from './exchange.ts';
+import { type Clock, Exchange } from './exchange.ts';
 
 export type { AnswerListener } from './connection.ts';
 export type { Exchange } from './exchange.ts';
@@ -25,6 +25,8 @@ export interface PostOptions {
 
 /** How often overdue exchanges and idle sockets are looked for, milliseconds. */
 const SWEEP_MS = 100;
+/** Time that passes between two sweeps at most. */
+const MOST_PER_SWEEP_MS = 2 * SWEEP_MS;
 /** Idle sockets are closed before servers do it: some wait only five seconds. */
 const IDLE_MS = 4_000;
 
@@ -42,6 +44,9 @@ export class WireTransport implements ConnectionOwner {
   /** In order of arrival; not empty only while every socket is taken. */
   readonly #waiting = new Set<Exchange>();
   readonly #sweep: NodeJS.Timeout;
+  /** Moves on with each sweep, and not by much: a stall of this process must not look like one of the node. */
+  readonly #clock: Clock = { now: 0 };
+  #sweptAt = performance.now();
   #waitingBytes = 0;
   #closed = false;
 
@@ -51,7 +56,7 @@ export class WireTransport implements ConnectionOwner {
     this.origin = endpoint.origin;
     this.#target = targetOf(endpoint);
     this.#head = requestHead(endpoint);
-    this.#sweep = setInterval(() => this.#onSweep(performance.now()), SWEEP_MS).unref();
+    this.#sweep = setInterval(() => this.#onSweep(), SWEEP_MS).unref();
   }
 
   /** Sockets open now. */
@@ -67,7 +72,8 @@ export class WireTransport implements ConnectionOwner {
   post(body: string, what: string, listener: AnswerListener, { fresh = false }: PostOptions = {}): Exchange {
     const { timeoutMs, maxWaiting, maxWaitingBytes } = this.#options;
     const request = `${this.#head}${body.length}\r\n\r\n${body}`;
-    const exchange = new Exchange(request, listener, { what, fresh, timeoutMs, onOver: this.#onOver });
+    const clock = this.#clock;
+    const exchange = new Exchange(request, listener, { what, fresh, timeoutMs, clock, onOver: this.#onOver });
     if (this.#closed) failSoon(exchange, `the connection to ${this.origin} is closed`);
     else if (this.#idle.length > 0 || this.#hasRoom()) this.#run(exchange);
     else if (this.#waiting.size < maxWaiting && this.#waitingBytes + request.length <= maxWaitingBytes) {
@@ -90,7 +96,7 @@ export class WireTransport implements ConnectionOwner {
   onFree(connection: Connection): void {
     const [next] = this.#waiting;
     if (next === undefined) {
-      connection.idleSince = performance.now();
+      connection.idleSince = this.#clock.now;
       this.#idle.push(connection);
     } else if (next.fresh) {
       connection.destroy(); // and `onGone` runs what waits
@@ -137,10 +143,14 @@ export class WireTransport implements ConnectionOwner {
     if (this.#waiting.delete(exchange)) this.#waitingBytes -= exchange.request.length;
   }
 
-  #onSweep(now: number): void {
-    for (const exchange of this.#running) exchange.expire(now);
-    for (const exchange of this.#waiting) exchange.expire(now);
-    while (this.#idle[0] !== undefined && now - this.#idle[0].idleSince > IDLE_MS) this.#idle[0].destroy();
+  #onSweep(): void {
+    const now = performance.now();
+    this.#clock.now += Math.min(now - this.#sweptAt, MOST_PER_SWEEP_MS);
+    this.#sweptAt = now;
+    for (const exchange of this.#running) exchange.expire();
+    for (const exchange of this.#waiting) exchange.expire();
+    const idleTooLong = this.#clock.now - IDLE_MS;
+    while (this.#idle[0] !== undefined && this.#idle[0].idleSince < idleTooLong) this.#idle[0].destroy();
   }
 }
 
