@@ -185,18 +185,19 @@ function worstTable(idle: Phase, filling: FillingPhase): Table {
     samples: [value],
     budget: { floor, goal },
   });
+  const figures: Figure[] = [
+    figure('slowest endpoint, ordinary keys, idle, p99', worst(idle, 'ordinary'), 10, 3),
+    figure('slowest endpoint, ordinary keys, filling, p99', worst(filling, 'ordinary'), 10, 3),
+    figure('slowest endpoint, hottest keys, idle, p99', worst(idle, 'hottest'), 200, 30),
+    figure('slowest endpoint, hottest keys, filling, p99', worst(filling, 'hottest'), 200, 30),
+    figure('event loop held at most, idle', idle.longestHoldMs, 20, 5),
+    figure('event loop held at most, filling', filling.longestHoldMs, 20, 5),
+    { name: 'filling while asked', unit: 'transfers/s', samples: [filling.transfersPerSecond] },
+  ];
   return {
     title: 'REST at its worst',
     layout: 'list',
-    figures: [
-      figure('slowest endpoint, ordinary keys, idle, p99', worst(idle, 'ordinary'), 10, 3),
-      figure('slowest endpoint, ordinary keys, filling, p99', worst(filling, 'ordinary'), 10, 3),
-      figure('slowest endpoint, hottest keys, idle, p99', worst(idle, 'hottest'), 200, 30),
-      figure('slowest endpoint, hottest keys, filling, p99', worst(filling, 'hottest'), 200, 30),
-      figure('event loop held at most, idle', idle.longestHoldMs, 20, 5),
-      figure('event loop held at most, filling', filling.longestHoldMs, 20, 5),
-      { name: 'filling while asked', unit: 'transfers/s', samples: [filling.transfersPerSecond] },
-    ].filter(({ samples }) => samples.every(Number.isFinite)),
+    figures: figures.filter(({ samples }) => samples.every(Number.isFinite)),
     notes: [],
   };
 }
