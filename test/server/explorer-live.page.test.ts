@@ -90,6 +90,7 @@ pageTests({
     await send({ to: token, data: mint });
     await waitFor(async () => (await get('token_stats', { token })).symbol !== null, {
       what: 'the words of the contract',
+      timeoutMs: 45_000,
     });
     const page = await open(t, `${url}/#/wallet/${WALLET}`, { key });
     for (const view of [`wallet/${WALLET}/transfers`, `token/${token}`]) {
