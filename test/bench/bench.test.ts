@@ -16,7 +16,7 @@ test('a short run measures what it is asked to, writes it down and leaves nothin
   const file = join(dir, 'bench.json');
   const { code, stdout, stderr } = await run(
     t,
-    [LAUNCHER, 'bench', '--quick', '--transfers', '12000', '--only', 'decode,append,rest', '--json', file],
+    [LAUNCHER, 'bench', '--quick', '--transfers', '6000', '--only', 'decode,append,rest', '--json', file],
     { cwd: dir, env: { TMPDIR: temp, ATLAS_SERVER__PORT: 'no setting of the benchmark' } },
   );
   assert.equal(code, 0, stderr);
@@ -27,7 +27,7 @@ test('a short run measures what it is asked to, writes it down and leaves nothin
   const json = JSON.parse(readFileSync(file, 'utf8'));
   assert.ok(json.machine.cores > 0);
   assert.match(json.command, /^atlas-node bench --quick/);
-  assert.equal(json.options.transfers, 12_000);
+  assert.equal(json.options.transfers, 6_000);
   assert.deepEqual(
     json.results.map(({ measure }: { measure: string }) => measure),
     ['decode', 'append', 'rest'],

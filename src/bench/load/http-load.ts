@@ -9,6 +9,8 @@ export interface LoadSpec {
   seconds: number;
   /** Milliseconds between an answer and the next request on a connection; none when left out. */
   pauseMs?: number;
+  /** So many requests are sent even when the time is up before. */
+  atLeast?: number;
   /** Sent in turn, over and over. */
   requests: LoadRequest[];
 }
@@ -69,6 +71,7 @@ export class HttpLoad {
   private readonly sockets: HttpSocket[];
   private readonly began = performance.now();
   private readonly pauseMs: number;
+  private readonly atLeast: number;
   private readonly end: number;
   private readonly idle: Promise<void>;
   private next = 0;
@@ -77,8 +80,9 @@ export class HttpLoad {
   private onIdle: () => void = () => undefined;
   private lost: Error | null = null;
 
-  constructor({ port, connections, seconds, pauseMs = 0, requests }: LoadSpec) {
+  constructor({ port, connections, seconds, pauseMs = 0, atLeast = 0, requests }: LoadSpec) {
     this.pauseMs = pauseMs;
+    this.atLeast = atLeast;
     this.requests = requests.map(({ group, text }) => ({ group: this.groupOf(group), text }));
     this.end = this.began + seconds * 1000;
     this.busy = connections;
@@ -96,7 +100,8 @@ export class HttpLoad {
     const seconds = (performance.now() - this.began) / 1000;
     let count = 0;
     for (const group of this.groups.values()) count += group.count;
-    const groups = [...this.groups].map(([name, group]) => [name, group.result()] as const);
+    const asked = [...this.groups].filter(([, group]) => group.count > 0);
+    const groups = asked.map(([name, group]) => [name, group.result()] as const);
     return { requestsPerSecond: count / seconds, groups: Object.fromEntries(groups) };
   }
 
@@ -121,7 +126,7 @@ export class HttpLoad {
       (error) => this.fail(error),
     );
     const sendNext = (now = performance.now()) => {
-      if (this.stopping || now >= this.end) return this.leave();
+      if ((this.stopping || now >= this.end) && this.next >= this.atLeast) return this.leave();
       const request = this.requests[this.next++ % this.requests.length]!;
       group = request.group;
       sent = now;
@@ -138,7 +143,6 @@ export class HttpLoad {
 
   private fail(error: Error): void {
     this.lost ??= error;
-    this.stopping = true;
     this.onIdle();
   }
 

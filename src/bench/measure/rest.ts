@@ -92,12 +92,14 @@ async function measureWhileFilling(stage: Stage, keys: Keys): Promise<FillingPha
     stage.with('http-load', null, async (load) => {
       const before = await daemon.status();
       await longestHold(daemon);
+      const all = allRequests(keys, daemon.key);
       await load.ask('start', {
         port: daemon.port,
         connections: CONNECTIONS,
         seconds: FILLING_SECONDS,
         pauseMs: PAUSE_MS,
-        requests: inRounds(allRequests(keys, daemon.key)),
+        atLeast: all.length,
+        requests: inRounds(all),
       });
       const after = await daemon.reaches(target, FILLING_SECONDS * 1000);
       const latencies: Latencies = {};
