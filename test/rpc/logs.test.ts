@@ -1,0 +1,234 @@
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { NodeError, startMisbehavingNode } from '../support/misbehaving-node.ts';
+import { startGateway, type TestGatewayOptions } from './gateway.ts';
+
+const quantity = (number: number) => `0x${number.toString(16)}`;
+
+interface Chain {
+  head: number;
+  finalized: number;
+  branch: number;
+  /** Refuses an eth_getLogs by throwing. */
+  refuse: (width: number) => void;
+  /** Ranges that were asked for, as they were written. */
+  ranges: [unknown, unknown][];
+  /** Most that were asked for at once. */
+  atOnce: number;
+}
+
+/** A node with two logs in each block, written in a way that JSON.stringify would not. */
+async function setUp(t: TestContext, options: Partial<TestGatewayOptions> = {}) {
+  const chain: Chain = {
+    head: 5_000,
+    finalized: 5_000,
+    branch: 0,
+    refuse: () => undefined,
+    ranges: [],
+    atOnce: 0,
+  };
+  let asking = 0;
+  const height = (id: unknown) => (id === 'latest' || id === undefined ? chain.head : Number(id));
+  const node = await startMisbehavingNode({
+    async answer(method, params) {
+      const [first = ''] = params as [(Record<string, unknown> & string) | undefined];
+      const { fromBlock, toBlock, address }: Record<string, unknown> = Object(first);
+      if (method === 'eth_blockNumber') return quantity(chain.head);
+      if (method === 'eth_getBlockByNumber') {
+        const number =
+          first === 'finalized' ? chain.finalized : first === 'safe' ? chain.finalized : height(first);
+        const hash = (at: number) => `0x${String(chain.branch)}${at.toString(16).padStart(63, '0')}`;
+        return { number: quantity(number), hash: hash(number), parentHash: hash(number - 1) };
+      }
+      chain.ranges.push([fromBlock, toBlock]);
+      asking++;
+      chain.atOnce = Math.max(chain.atOnce, asking);
+      await new Promise((resolve) => setImmediate(resolve));
+      asking--;
+      const [from, to] = [height(fromBlock), height(toBlock)];
+      if (from > to) throw new NodeError(-32602, 'invalid block range params');
+      chain.refuse(to - from + 1);
+      return Array.from({ length: 2 * (to - from + 1) }, (_, i) => ({
+        blockNumber: quantity(from + (i >> 1)),
+        logIndex: quantity(i & 1),
+        branch: chain.branch,
+        address,
+      }));
+    },
+  });
+  t.after(() => node.close());
+  const gateway = startGateway(t, { url: node.url, cache: false, local: false, ...options });
+  const logs = async (fromBlock?: unknown, toBlock?: unknown, rest = {}) => {
+    const { result, error } = await gateway.call('eth_getLogs', [{ ...rest, fromBlock, toBlock }]);
+    if (error) return error;
+    return (result as { blockNumber: string; logIndex: string }[]).map(
+      ({ blockNumber, logIndex }) => 2 * Number(blockNumber) + Number(logIndex),
+    );
+  };
+  return { node, chain, gateway, logs };
+}
+
+/** Numbers of all logs of a range. */
+const expected = (from: number, to: number) =>
+  Array.from({ length: 2 * (to - from + 1) }, (_, i) => 2 * from + i);
+const tooWide = (limit: number, message: string) => (width: number) => {
+  if (width > limit) throw new NodeError(-32602, message);
+};
+
+test('a range that the node takes is passed on as it was written', async (t) => {
+  const { node, gateway } = await setUp(t);
+  for (const params of [
+    '[{"fromBlock":"0x1","toBlock":"0x64"}]',
+    '[{"fromBlock": "0x1", "toBlock": "0x64", "topics": [null, ["0xAB"]]}]',
+    '[{"fromBlock":"latest","toBlock":"latest"}]',
+    '[{"address":[]}]',
+    '[{"blockHash":"0xabc"}]',
+    '[{"fromBlock":"0x10","toBlock":"0x1"}]',
+    '[{"fromBlock":16,"toBlock":99999}]',
+    '["nonsense"]',
+    '[]',
+  ]) {
+    await gateway.answer(`{"jsonrpc":"2.0","id":1,"method":"eth_getLogs","params":${params}}`);
+    assert.equal(node.requests.length, 1, params);
+    assert.deepEqual(node.requests.pop()?.calls[0]?.params, JSON.parse(params));
+  }
+});
+
+test('a wide range is asked for in parts and comes in order, without gap or repeat', async (t) => {
+  const { chain, logs } = await setUp(t);
+  assert.deepEqual(await logs('0x1', quantity(4_999)), expected(1, 4_999));
+  assert.ok(chain.ranges.length > 8, `${chain.ranges.length} parts`);
+  assert.ok(chain.atOnce > 1 && chain.atOnce <= 8, `${chain.atOnce} at once`);
+  assert.deepEqual(await logs(quantity(17), quantity(1_000)), expected(17, 1_000));
+});
+
+test('tags and missing ends mean what they mean to the node', async (t) => {
+  const { chain, logs } = await setUp(t);
+  chain.head = 1_050;
+  chain.finalized = 700;
+  assert.deepEqual(await logs('earliest', 'latest'), expected(0, 1_050));
+  assert.ok(
+    chain.ranges.some(([, to]) => to === 'latest'),
+    'the end is whatever it is when the node is asked',
+  );
+  assert.deepEqual(await logs('0x64'), expected(100, 1_050));
+  assert.deepEqual(await logs('0x64', 'finalized'), expected(100, 700));
+  assert.deepEqual(await logs('finalized', 'latest'), expected(700, 1_050));
+});
+
+test('a range beyond the limit is refused with one that works', async (t) => {
+  const { chain, node, logs } = await setUp(t, { logs_max_range: 1_000 });
+  assert.deepEqual(await logs('0x10', quantity(4_000)), {
+    code: -32602,
+    message: 'block range too large',
+    data: { maxRange: 1_000, fromBlock: '0x10', toBlock: quantity(0x10 + 999) },
+  });
+  assert.equal(node.requests.filter(({ calls }) => calls[0]?.method === 'eth_getLogs').length, 0);
+  assert.deepEqual(await logs('0x10', quantity(0x10 + 999)), expected(0x10, 0x10 + 999));
+  chain.head = 900;
+  assert.deepEqual(await logs('0x1', 'latest'), expected(1, 900));
+});
+
+test('the width that the node takes is found out by trying', async (t) => {
+  const { chain, logs } = await setUp(t);
+  chain.refuse = tooWide(1_001, 'block range too large');
+  for (let i = 0; i < 5; i++) assert.deepEqual(await logs('0x1', quantity(4_999)), expected(1, 4_999));
+  chain.ranges = [];
+  assert.deepEqual(await logs('0x1', quantity(4_999)), expected(1, 4_999));
+  assert.ok(chain.ranges.length <= 8, `${chain.ranges.length} parts once it is known`);
+});
+
+for (const [what, limit, message] of [
+  ['Monad', 50, 'block range too large'],
+  ['geth', 30, 'exceed maximum block range 30'],
+  ['reth', 70, 'query exceeds max block range 70'],
+  ['a hosted node', 10, 'eth_getLogs is limited to a 10 range'],
+  ['Monad by size', 33, 'response exceeds size limit'],
+  ['reth by results', 40, 'query exceeds max results 20000, retry with the range 1-40'],
+  ['a hosted node by results', 25, 'query returned more than 10000 results'],
+] as const) {
+  test(`a range that is too much for the node is halved: ${what}`, async (t) => {
+    const { chain, logs } = await setUp(t);
+    chain.refuse = tooWide(limit, message);
+    assert.deepEqual(await logs('0x1', quantity(300)), expected(1, 300));
+    assert.deepEqual(await logs('0x1', '0x50'), expected(1, 80), 'also where it was not split at first');
+    assert.ok(chain.ranges.length < 120, `${chain.ranges.length} parts`);
+  });
+}
+
+test("what is no refusal of the range is the node's own answer", async (t) => {
+  const { chain, logs } = await setUp(t);
+  for (const message of [
+    'block range extends beyond current head block',
+    'Block requested not found',
+    'rate limit',
+  ]) {
+    chain.refuse = () => {
+      throw new NodeError(-32602, message);
+    };
+    assert.deepEqual(await logs('0x1', quantity(900)), { code: -32602, message });
+  }
+  chain.refuse = tooWide(0, 'response exceeds size limit');
+  assert.deepEqual(await logs('0x1', '0x2'), { code: -32602, message: 'response exceeds size limit' });
+});
+
+test('a node that fails in the middle fails the call', async (t) => {
+  const { node, logs } = await setUp(t);
+  node.misbehave({
+    wire: { kind: 'reset' },
+    when: ({ method, params }) =>
+      method === 'eth_getLogs' && Number((params as { fromBlock: string }[])[0]?.fromBlock) > 600,
+  });
+  assert.deepEqual(await logs('0x1', quantity(900)), { code: -32603, message: 'upstream unavailable' });
+});
+
+test('more logs than fit are refused with a range that works', async (t) => {
+  const { logs } = await setUp(t);
+  const error = (await logs('0x1', quantity(3_000), { address: 'ab'.repeat(4_000) })) as {
+    code: number;
+    data: { maxBytes: number; fromBlock: string; toBlock: string };
+  };
+  assert.equal(error.code, -32602);
+  assert.equal(error.data.fromBlock, '0x1');
+  const works = Number(error.data.toBlock);
+  assert.ok(works > 500 && works < 3_000, `up to ${works}`);
+  assert.deepEqual(
+    await logs('0x1', error.data.toBlock, { address: 'ab'.repeat(4_000) }),
+    expected(1, works),
+  );
+});
+
+test('logs of two branches are never mixed', async (t) => {
+  const { chain, gateway } = await setUp(t);
+  chain.finalized = 100;
+  let answered = 0;
+  chain.refuse = () => {
+    // The chain is reorganised in the middle of the first collection.
+    if (++answered === 4) chain.branch = 1;
+  };
+  const result = (await gateway.result('eth_getLogs', { fromBlock: '0x1', toBlock: quantity(2_000) })) as {
+    branch: number;
+  }[];
+  assert.equal(result.length, 4_000);
+  assert.deepEqual([...new Set(result.map(({ branch }) => branch))], [1]);
+});
+
+test('a chain that does not hold still is not waited for for ever', async (t) => {
+  const { chain, logs } = await setUp(t);
+  chain.finalized = 100;
+  chain.refuse = () => {
+    chain.branch = (chain.branch + 1) % 10;
+  };
+  const error = (await logs('0x1', quantity(2_000))) as { code: number; message: string };
+  assert.deepEqual([error.code, error.message.slice(0, 27)], [-32603, 'the chain was reorganised w']);
+});
+
+test('parts below the finalized block are kept, and the whole is then answered without the node', async (t) => {
+  const { node, logs, gateway } = await setUp(t, { cache: true });
+  await gateway.result('eth_getBlockByNumber', '0x1', false);
+  for (let i = 0; i < 6; i++) assert.deepEqual(await logs('0x1', quantity(1_000)), expected(1, 1_000));
+  const before = node.requests.filter(({ calls }) => calls[0]?.method === 'eth_getLogs').length;
+  assert.deepEqual(await logs('0x1', quantity(1_000)), expected(1, 1_000));
+  const after = node.requests.filter(({ calls }) => calls[0]?.method === 'eth_getLogs').length;
+  assert.equal(after, before);
+});
