@@ -70,14 +70,14 @@ export const fundingRecipients = endpoint({
   prepare({ db }) {
     const walletId = walletIdOf(db);
     const idsOfBlocks = transferIdsOfBlocks(db);
-    const tallyOf = fundedWallets(db);
+    const fundedBy = fundedWallets(db);
     const wallets = walletsById(db);
     const blocksOf = blocksOfTransfers(db);
     const readTransfers = transfersById(db);
     return ({ address, blocks, limit }, { head, effort }) => {
       const funder = walletId(address);
       const range = idsOfBlocks(head.number - blocks + 1, head.number);
-      const latest = funder === undefined ? [] : tallyOf(funder, range, effort).latest(limit);
+      const latest = funder === undefined ? [] : fundedBy(funder, range, limit, effort);
       const funded = wallets(latest.map(({ other }) => other));
       const firsts = blocksOf(latest.map(({ first }) => first));
       const lasts = readTransfers(latest.map(({ last }) => last));

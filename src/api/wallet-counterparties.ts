@@ -52,12 +52,12 @@ export const walletCounterparties = endpoint({
   },
   prepare({ db }) {
     const walletId = walletIdOf(db);
-    const tallyOf = counterparties(db);
+    const busiestOf = counterparties(db);
     const wallets = walletsById(db);
     const blocks = blocksOfTransfers(db);
     return ({ address, limit }, { effort }) => {
       const wallet = walletId(address);
-      const busiest = wallet === undefined ? [] : tallyOf(wallet, effort).busiest(limit);
+      const busiest = wallet === undefined ? [] : busiestOf(wallet, limit, effort);
       const others = wallets(busiest.map(({ other }) => other));
       const lasts = blocks(busiest.map(({ last }) => last));
       const counterparties = busiest.map(({ inCount, outCount, inWei, outWei }, i) => ({
