@@ -65,7 +65,7 @@ async function run(line: string, options: { cwd: string; env: Record<string, str
 
 /** Runs a client example of the README until it ends, or until it has printed `enough`. */
 async function runExample(name: string, url: string, key: string, enough?: string): Promise<string> {
-  const code = new RegExp('```js ' + name + '\\n([\\s\\S]*?)```').exec(README)?.[1];
+  const code = new RegExp(`\`\`\`js ${name}\\n([\\s\\S]*?)\`\`\``).exec(README)?.[1];
   assert.ok(code, `the README has no ${name} example`);
   const source = `const url = ${JSON.stringify(url)}; const key = ${JSON.stringify(key)};\n${code}`;
   const child = spawn(process.execPath, ['--input-type=module', '-e', source], {

@@ -261,5 +261,8 @@ test('on a node that has pruned its history the index begins at the oldest block
   await indexer.reaches(40);
   await indexer.client.stop();
   assert.equal(indexer.status().startBlock, 25);
-  assert.ok(indexer.logs.some((line) => /pruned the wanted start/.test(line)), indexer.logs.join('\n'));
+  assert.ok(
+    indexer.logs.some((line) => /pruned the wanted start/.test(line)),
+    indexer.logs.join('\n'),
+  );
 });
