@@ -34,6 +34,7 @@ export class HeadCheck implements Check {
   private readonly onFault: OnFault;
   /** The chain as told, without what was replaced. */
   private readonly chain: { number: number; hash: string }[] = [];
+  private readonly hashes = new Set<string>();
 
   constructor(onFault: OnFault) {
     this.onFault = onFault;
@@ -41,14 +42,17 @@ export class HeadCheck implements Check {
 
   tell(result: unknown): void {
     const { number, hash, parentHash } = result as Head;
-    if (this.chain.some((head) => head.hash === hash)) this.onFault(`head ${Number(number)} came twice`);
-    while (this.chain.length > 0 && this.chain.at(-1)!.number >= Number(number)) this.chain.pop();
+    if (this.hashes.has(hash)) this.onFault(`head ${Number(number)} came twice`);
+    while (this.chain.length > 0 && this.chain.at(-1)!.number >= Number(number)) {
+      this.hashes.delete(this.chain.pop()!.hash);
+    }
     const last = this.chain.at(-1);
     // What lies below the first head that was told is not known here.
     if (last !== undefined && last.hash !== parentHash) {
       this.onFault(`head ${Number(number)} does not follow ${last.number}, the last one told`);
     }
     this.chain.push({ number: Number(number), hash });
+    this.hashes.add(hash);
   }
 
   end(head: number, truth: Truth): void {
@@ -118,6 +122,7 @@ export class TransferCheck implements Check {
   private readonly replayed: boolean;
   private readonly signals: boolean;
   private readonly told: { key: string; id: number; block: number }[] = [];
+  private readonly keys = new Set<string>();
 
   /** With `replayed` everything from block `since` on is expected, else from some blocks after it. */
   constructor(
@@ -141,7 +146,7 @@ export class TransferCheck implements Check {
     const key = this.signals ? signalKey(id, txHash, wallet ?? '', direction) : `${id}.${txHash}`;
     const last = this.told.at(-1);
     if (removed) {
-      const at = this.told.findLastIndex((event) => event.key === key);
+      const at = this.keys.delete(key) ? this.told.findLastIndex((event) => event.key === key) : -1;
       if (at < 0 || last?.id !== id)
         this.onFault(`transfer ${key} is removed, the last one told is ${last?.key}`);
       else this.told.splice(at, 1);
@@ -150,8 +155,8 @@ export class TransferCheck implements Check {
     if (last !== undefined && (last.id > id || (last.id === id && !this.signals))) {
       this.onFault(`transfer ${key} came after ${last.key}`);
     }
-    if (this.told.some((event) => event.id === id && event.key === key))
-      this.onFault(`transfer ${key} came twice`);
+    if (this.keys.has(key)) this.onFault(`transfer ${key} came twice`);
+    this.keys.add(key);
     this.told.push({ key, id, block: blockNumber });
   }
 

@@ -191,9 +191,8 @@ export class Chain {
     const linksDirectly = this.at(head.number - 1)?.hash === head.parentHash;
     const fork = linksDirectly ? head.number - 1 : await this.forkBelow(head, signal);
     if (fork === null) return this.lose(signal);
-    this.cut(fork);
-    for await (const block of this.reader.range(fork + 1, head.number - 1, signal)) this.add(block);
-    this.add(head);
+    for await (const block of this.reader.range(fork + 1, head.number - 1, signal)) this.append(block);
+    this.append(head);
   }
 
   /** The newest known block that is on the head's chain; null when none is. */
@@ -207,13 +206,15 @@ export class Chain {
     return null;
   }
 
-  private add(block: ChainBlock): void {
-    if (block.parentHash !== this.tip?.hash) {
+  /** Adds a block to the one before it. What stood in its place goes only now, when there is something to replace it. */
+  private append(block: ChainBlock): void {
+    if (block.parentHash !== this.at(block.number - 1)?.hash) {
       throw new UpstreamError(
         'inconsistent',
         `block ${block.number} of the node does not follow its last one`,
       );
     }
+    this.cut(block.number - 1);
     this.blocks.push(block);
     if (this.blocks.length > MAX_BLOCKS) this.blocks.shift();
     for (const listener of this.listeners) listener.added(block);
