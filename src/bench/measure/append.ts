@@ -1,10 +1,10 @@
 /** Writing blocks to a filled index: how long, and where the time goes from the node's answers to the file. */
 import { copyFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { grouped } from '../../cli/table.ts';
 import { IndexWriter } from '../../store/index-writer.ts';
 import type { BlockBatch } from '../../types.ts';
-import type { Figure, Table } from '../figure.ts';
-import { median } from '../figure.ts';
+import { type Figure, median, type Table } from '../figure.ts';
 import { LARGE_TRANSFERS } from '../stage/plan.ts';
 import type { ChainNode, Stage } from '../stage/stage.ts';
 import { type Loaded, loadStepByStep } from './load-steps.ts';
@@ -92,9 +92,7 @@ const count = (batches: readonly BlockBatch[]) =>
 
 function appendTable(work: Work, times: PerWork<number[]>): Table {
   const figures = (what: string, { batches }: Loaded, ms: number[]): Figure[] => {
-    const size = Math.round(median(batches.map(({ transferCount }) => transferCount))).toLocaleString(
-      'en-US',
-    );
+    const size = grouped(Math.round(median(batches.map(({ transferCount }) => transferCount))));
     const name = `${what} of ${size} transfers`;
     const rates = ms.map((time, i) => (batches[i]?.transferCount ?? 0) / (time / 1000));
     return [
@@ -116,7 +114,7 @@ function appendTable(work: Work, times: PerWork<number[]>): Table {
 
 const COLUMNS: PerWork<string> = {
   blocks: 'block of 250',
-  large: `block of ${LARGE_TRANSFERS.toLocaleString('en-US')}`,
+  large: `block of ${grouped(LARGE_TRANSFERS)}`,
   fillings: 'filling batch',
 };
 

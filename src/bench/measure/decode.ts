@@ -1,26 +1,19 @@
 /** Reading a block: from the bytes of the node's answers to columns of transfers. One thread, nothing else running. */
 import { Bench } from 'tinybench';
+import { grouped } from '../../cli/table.ts';
 import { BatchBuilder } from '../../decode/batch.ts';
 import { type BlockParts, decodeBlock } from '../../decode/block.ts';
 import { FatalError } from '../../errors.ts';
-import type { LoadRules } from '../../sync/load.ts';
 import { parseBody } from '../../upstream/reply.ts';
 import { generateChain } from '../chain/generate.ts';
 import type { Figure, Table } from '../figure.ts';
 import type { Stage } from '../stage/stage.ts';
+import { RULES } from './load-steps.ts';
 
 /** Average transactions of an ordinary and of a busy block. */
 const SIZES = [160, 8_000];
 /** Blocks generated before the one that is taken: at first a chain has no holders and so other transactions. */
 const WARM_UP_BLOCKS = 20;
-
-/** How blocks of a generated chain are decoded. */
-export const RULES: LoadRules = {
-  traces: 'debug_traceBlockByNumber',
-  blockReceipts: true,
-  monad: true,
-  wrappedNative: new Set(),
-};
 
 interface Answers {
   transfers: number;
@@ -92,8 +85,4 @@ function parseAnswers({ block, receipts, trace }: Answers): BlockParts {
     receipts: parseBody(receipts, 'receipts'),
     traces: { form: 'tree', value: parseBody(trace, 'trace') },
   };
-}
-
-function grouped(count: number): string {
-  return count.toLocaleString('en-US');
 }

@@ -1,6 +1,7 @@
 /** Filling an index from the node's process, end to end. */
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { grouped } from '../../cli/table.ts';
 import { openIndexForReading } from '../../store/index-file.ts';
 import { surveyIndex } from '../../store/survey.ts';
 import type { IndexSurvey } from '../../types.ts';
@@ -40,7 +41,7 @@ function rates(runs: readonly FillRun[]): Table {
     samples: runs.map(value),
   });
   return {
-    title: `Filling ${runs[0]?.transfers.toLocaleString('en-US')} transfers from the node`,
+    title: `Filling ${grouped(runs[0]?.transfers ?? 0)} transfers from the node`,
     layout: 'list',
     figures: [
       {

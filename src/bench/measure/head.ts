@@ -1,5 +1,6 @@
 /** Following a busy chain: large blocks one by one, and blocks every 300 ms, with requests coming in. */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { grouped } from '../../cli/table.ts';
 import { type Figure, quantile, type Table } from '../figure.ts';
 import { apiRequests } from '../load/api-requests.ts';
 import { getRequest } from '../load/request.ts';
@@ -111,7 +112,7 @@ function watch(daemon: DaemonProcess): HeadWatcher {
 }
 
 function headTable(large: Large, fast: Fast): Table {
-  const transfers = (count: number) => `${count.toLocaleString('en-US')} transfers`;
+  const transfers = (count: number) => `${grouped(count)} transfers`;
   const commitMs = large.visibleMs.map((ms, i) => ms - (large.answersMs[i] ?? 0));
   const every = `${transfers(FAST_TRANSFERS)} every ${FAST_BLOCK_MS} ms`;
   const part = (name: string, share: number): Figure => ({

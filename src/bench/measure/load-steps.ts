@@ -1,11 +1,19 @@
 /** Loading blocks one step after the other, so that each can be timed; the daemon does them side by side. */
 import { BatchBuilder } from '../../decode/batch.ts';
 import { decodeBlock } from '../../decode/block.ts';
+import type { LoadRules } from '../../sync/load.ts';
 import type { BlockBatch } from '../../types.ts';
 import { HttpTransport } from '../../upstream/http.ts';
 import { blockCall, receiptsCall, traceCall } from '../../upstream/methods.ts';
 import { parseBody, type RpcCall, readSingle } from '../../upstream/reply.ts';
-import { RULES } from './decode.ts';
+
+/** How blocks of a generated chain are decoded. */
+export const RULES: LoadRules = {
+  traces: 'debug_traceBlockByNumber',
+  blockReceipts: true,
+  monad: true,
+  wrappedNative: new Set(),
+};
 
 export interface Loaded {
   batches: BlockBatch[];

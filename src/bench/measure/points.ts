@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { Figure, Table } from '../figure.ts';
 import { getRequest } from '../load/request.ts';
 import { inTurn, loadTool, measureThroughput, type Throughput } from '../load/throughput.ts';
+import { sharing } from '../process/cores.ts';
 import type { Stage } from '../stage/stage.ts';
 
 /** Of the ratio to the bare server. */
@@ -43,7 +44,7 @@ export async function measurePoints(stage: Stage): Promise<Table[]> {
         ...figures('latest_native_in', latest, bare),
         ...figures(BARE, bare, null),
       ],
-      notes: [`Load by ${await loadTool()}; ${pinning(stage)}.`],
+      notes: [`Load by ${await loadTool()}; ${sharing(stage.cores)}.`],
     },
   ];
 }
@@ -65,10 +66,4 @@ function figures(name: string, own: readonly Throughput[], bare: readonly Throug
       ...(bare && { against: { name: 'bare', samples: bare.map(cost) }, budget: BUDGET }),
     },
   ];
-}
-
-/** How servers and load share the machine. */
-export function pinning({ cores }: Pick<Stage, 'cores'>): string {
-  if (cores.reason !== null) return `nothing is pinned: ${cores.reason}`;
-  return `server on core ${cores.server}, load on ${cores.load}`;
 }

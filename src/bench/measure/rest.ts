@@ -1,12 +1,13 @@
 /** Latency of each REST endpoint as a client with keep-alive connections sees it, at the head and while filling. */
+import { grouped } from '../../cli/table.ts';
 import { type Figure, median, quantile, type Table } from '../figure.ts';
 import { apiRequests, type EndpointRequests } from '../load/api-requests.ts';
 import type { GroupResult, LoadRequest } from '../load/http-load.ts';
+import { sharing } from '../process/cores.ts';
 import type { DaemonProcess } from '../stage/daemon.ts';
 import type { Keys } from '../stage/keys.ts';
 import { streamBlocks } from '../stage/plan.ts';
 import type { Stage } from '../stage/stage.ts';
-import { pinning } from './points.ts';
 
 const CONNECTIONS = 4;
 const SECONDS = 1;
@@ -41,7 +42,7 @@ export async function measureRest(stage: Stage): Promise<Table[]> {
   return [
     latencyTable(`${what}, at the head`, idle, [
       keyNote(keys),
-      `Each endpoint by itself; ${pinning(stage)}.`,
+      `Each endpoint by itself; ${sharing(stage.cores)}.`,
     ]),
     latencyTable(`${what}, while filling`, filling, [
       `All endpoints in turn with ${PAUSE_MS} ms between requests; nothing is pinned.`,
@@ -71,10 +72,9 @@ async function measureIdle(stage: Stage, daemon: DaemonProcess, keys: Keys): Pro
   return { latencies, longestHoldMs: await longestHold(daemon) };
 }
 
-/** Adds the results of a run. What was not asked, because a short filling ended before its turn, has none. */
+/** Adds the results of a run. */
 function note(latencies: Latencies, groups: Record<string, GroupResult>): void {
   for (const [group, result] of Object.entries(groups)) {
-    if (result.count === 0) continue;
     latencies[group] = [...(latencies[group] ?? []), result];
   }
 }
@@ -159,8 +159,7 @@ function latencyTable(title: string, { latencies }: Phase, notes: string[]): Tab
 
 /** What ordinary and hottest mean. */
 function keyNote({ largest: { walletTransfers, tokenTransfers, holders } }: Keys): string {
-  const n = (value: number) => value.toLocaleString('en-US');
-  return `Ordinary keys have up to 10,000 transfers; the hottest wallet has ${n(walletTransfers)}, the hottest token ${n(tokenTransfers)} and ${n(holders)} holders.`;
+  return `Ordinary keys have up to 10,000 transfers; the hottest wallet has ${grouped(walletTransfers)}, the hottest token ${grouped(tokenTransfers)} and ${grouped(holders)} holders.`;
 }
 
 function failureNotes(latencies: Latencies): string[] {

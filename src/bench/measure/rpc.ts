@@ -4,10 +4,9 @@ import { findNginx, type Nginx, startNginx } from '../load/nginx.ts';
 import { postRequest } from '../load/request.ts';
 import { inTurn, loadTool, measureThroughput, type Target, type Throughput } from '../load/throughput.ts';
 import { fixedCall } from '../parts/fixed-call.ts';
-import { pin } from '../process/cores.ts';
+import { pin, sharing } from '../process/cores.ts';
 import type { DaemonProcess } from '../stage/daemon.ts';
 import type { ChainNode, Stage } from '../stage/stage.ts';
-import { pinning } from './points.ts';
 import { measureLocalAnswers } from './rpc-local.ts';
 
 /** Calls that differ, so that none is merged with another. */
@@ -80,7 +79,7 @@ async function measurePassed(
     layout: 'list',
     figures: [...throughputFigures(full), ...latencyFigures(single)],
     notes: [
-      `64 connections, load by ${await loadTool()}; ${pinning(stage)}; a proxy is on the core of servers and the node then on that of the load.`,
+      `64 connections, load by ${await loadTool()}; ${sharing(stage.cores)}; a proxy is on the core of servers and the node then on that of the load.`,
       nginx === null ? 'nginx is not installed and was left out.' : `nginx ${nginx.version}, one process.`,
     ],
   };

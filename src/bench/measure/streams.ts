@@ -1,14 +1,13 @@
 /** What reaches 1,000 WebSockets, how soon, and what it costs, against a bare publish. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Figure, Table } from '../figure.ts';
-import { quantile } from '../figure.ts';
+import { type Figure, quantile, type Table } from '../figure.ts';
 import type { WsClientsActions } from '../parts/ws-clients.ts';
+import { sharing } from '../process/cores.ts';
 import type { Part } from '../process/part.ts';
 import { forgetPeak, mainThreadSeconds, peakMegabytes } from '../process/usage.ts';
 import type { DaemonProcess } from '../stage/daemon.ts';
 import { streamBlocks } from '../stage/plan.ts';
 import type { ChainNode, Stage } from '../stage/stage.ts';
-import { pinning } from './points.ts';
 
 const SOCKETS = 1_000;
 /** Between two blocks, so that one is done with before the next comes. */
@@ -176,7 +175,7 @@ function table(stage: Stage, own: Fan, bare: Fan, ages: Ages, megabytes: number)
       },
     ],
     notes: [
-      `All sockets belong to one process, whose reading takes part of the time. The bare server: ${pinning(stage)}; the daemon is not pinned and indexes each block meanwhile.`,
+      `All sockets belong to one process, whose reading takes part of the time. The bare server: ${sharing(stage.cores)}; the daemon is not pinned and indexes each block meanwhile.`,
       'The time of a commit is known to the millisecond, which is part of the age at clients.',
     ],
   };

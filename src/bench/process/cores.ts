@@ -37,6 +37,11 @@ export function pinned(command: readonly string[], cores: string | null): string
   return cores === null ? [...command] : ['taskset', '-c', cores, ...command];
 }
 
+/** How servers and load share the machine, in words. */
+export function sharing({ server, load, reason }: Cores): string {
+  return reason === null ? `server on core ${server}, load on ${load}` : `nothing is pinned: ${reason}`;
+}
+
 /** Numbers of the cores this process may run on, as Linux lists them: `0-3,8`. */
 function allowedCores(): number[] {
   const list = /^Cpus_allowed_list:\s*(\S+)/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1] ?? '';

@@ -2,6 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { grouped } from '../../cli/table.ts';
 import { FatalError } from '../../errors.ts';
 import type { BenchOptions } from '../options.ts';
 import type { ChainFacts, ChainNodeActions } from '../parts/chain-node.ts';
@@ -117,9 +118,7 @@ export class Stage {
   }
 
   private async openChain(): Promise<ChainNode> {
-    this.log(
-      `generating a chain of ${this.options.transfers.toLocaleString('en-US')} transfers and some more`,
-    );
+    this.log(`generating a chain of ${grouped(this.options.transfers)} transfers and some more`);
     const part = new Part<ChainNodeActions>('chain-node', null);
     this.closers.push(() => part.close());
     const facts = await part.ask('open', chainPlan(this.options));
