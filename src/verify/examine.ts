@@ -39,7 +39,8 @@ export interface ExamineContext {
 
 export interface Examination {
   address: Hex;
-  quality: Quality;
+  /** Null when there was nothing to compare. */
+  quality: Quality | null;
   /** What it was judged by, on one line. */
   reason: string;
   /** Head of the index at that moment. */
@@ -92,6 +93,8 @@ async function examineSample(
     const reason = `the contract answers no balanceOf at block ${block}`;
     return { ...result, quality: Quality.unreliable, reason, offsets: [] };
   }
+  if (present.length === 0)
+    return { ...result, quality: null, reason: 'no wallet to ask about, and no supply', offsets: [] };
   if (present.every(({ offset }) => offset === 0n))
     return { ...result, ...exact(sample, present), offsets: present };
   const earlier = await earlierOffsets(context, sample, near);
@@ -208,7 +211,7 @@ async function offsetsAt(
     const actual = sumOfWords(replies.splice(0, perWallet[i]!.length));
     if (actual !== null) offsets.push({ wallet, offset: actual - (estimates.balances.get(wallet) ?? 0n) });
   }
-  if (offsets.length === 0) return 'no answer';
+  if (offsets.length === 0 && wallets.length > 0) return 'no answer';
   const supply = supplyReply && readWord(supplyReply);
   const counts = kind !== Kind.erc1155 && !context.wrappedNative.has(address);
   if (counts && typeof supply === 'bigint') {

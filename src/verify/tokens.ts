@@ -58,7 +58,11 @@ async function examinePinned(context: ExamineContext, token: number): Promise<Ex
 
 async function judged(check: Check, options: TokenOptions, found: Examination): Promise<TokenVerdict> {
   const { address, quality, reason, moved } = found;
-  const verdict: TokenVerdict = { token: address, quality: QUALITY_NAMES[quality], reason };
+  const verdict: TokenVerdict = {
+    token: address,
+    quality: quality === null ? null : QUALITY_NAMES[quality],
+    reason,
+  };
   if (quality !== Quality.unreliable || moved === null) return verdict;
   const { context, content } = options;
   const block = await blockOfChange(context, { token: address, ...moved });

@@ -45,7 +45,7 @@ export async function examineTokens(options: QualityOptions, signal: AbortSignal
       let token: number | undefined;
       try {
         token = options.isFollowing() ? candidate(next, store, failed) : undefined;
-        if (token !== undefined) await examineOne(store, context, token);
+        if (token !== undefined && !(await examineOne(store, context, token))) leaveOut(failed, token);
         failures = 0;
         await pause(
           token === undefined ? IDLE_MS : Math.max(MIN_PAUSE_MS, performance.now() - began),
@@ -54,13 +54,17 @@ export async function examineTokens(options: QualityOptions, signal: AbortSignal
       } catch (error) {
         if (signal.aborted) return;
         if (!(error instanceof UpstreamError || error instanceof StorageError)) throw error;
-        if (token !== undefined && failed.size < MAX_FAILED) failed.set(token, Date.now() + FAILED_MS);
+        if (token !== undefined) leaveOut(failed, token);
         await pause(backoffMs(++failures, RETRY_MIN_MS, RETRY_MAX_MS), signal);
       }
     }
   } finally {
     db.close();
   }
+}
+
+function leaveOut(failed: Map<number, number>, token: number): void {
+  if (failed.size < MAX_FAILED) failed.set(token, Date.now() + FAILED_MS);
 }
 
 /** The next token that did not fail of late. */
@@ -74,21 +78,24 @@ function candidate(
   return next(store.head()?.number ?? 0, failed.size + 1).find((token) => !failed.has(token));
 }
 
+/** False when nothing could be found out about the token. */
 async function examineOne(
   store: QualityOptions['store'],
   context: Parameters<typeof examineToken>[0],
   token: number,
-): Promise<void> {
+): Promise<boolean> {
   const known = store.qualityOf(token);
   const offsets = known?.quality === Quality.partial ? known.offsets : [];
   const found = await examineToken(context, token, offsets);
+  if (found === null || found.quality === null) return false;
   // Between the question and now the block may have been rolled back, and the id may be another token's.
-  if (found === null || store.hashAt(found.head.number) !== found.head.hash) return;
-  store.setQuality(token, merged(known, found));
+  if (store.hashAt(found.head.number) === found.head.hash)
+    store.setQuality(token, merged(known, found.quality, found));
+  return true;
 }
 
 /** What was once found wrong stays so: a sample that shows nothing proves less than one that did. */
-function merged(known: TokenQuality | null, { quality, offsets, head }: Examination): TokenQuality {
+function merged(known: TokenQuality | null, quality: Quality, { offsets, head }: Examination): TokenQuality {
   if (known !== null && known.quality >= quality) return { ...known, block: head.number };
   return { quality, offsets, block: head.number };
 }

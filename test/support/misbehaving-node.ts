@@ -58,6 +58,8 @@ export interface Faults {
   earlyEvents: readonly unknown[];
   /** Only WebSocket: read and answered are no more, while the connection stays open. */
   deaf: boolean;
+  /** Only WebSocket, with upstream: what a message of the node becomes on its way to the client. */
+  relay: (text: string) => readonly string[];
 }
 
 const GOOD: Faults = {
@@ -76,6 +78,7 @@ const GOOD: Faults = {
   numericIds: false,
   earlyEvents: [],
   deaf: false,
+  relay: (text) => [text],
 };
 
 export interface NodeOptions {
@@ -270,7 +273,8 @@ export class MisbehavingNode {
       );
     });
     target.on('message', (data) => {
-      if (!this.#faults.deaf) socket.send(String(data));
+      if (this.#faults.deaf) return;
+      for (const text of this.#faults.relay(String(data))) socket.send(text);
     });
     socket.on('close', () => target.terminate());
     target.on('close', () => socket.terminate());

@@ -37,7 +37,7 @@ test('beside a writer that follows a fast chain with reorgs nothing false is fou
     if (round % 15 === 0) node.fork(head - 1 - (round % 3));
   });
   try {
-    await waitFor(() => indexer.status().reorgs > 0, { what: 'the first rollback' });
+    await waitFor(() => indexer.status().reorgs > 0, { what: 'the first rollback', timeoutMs: 60_000 });
     for (let seed = 1; seed <= 2; seed++) {
       const report = await verifyFile({ path: indexer.path, http: node.url, seed });
       assert.deepEqual(differencesOf(report), []);
@@ -54,7 +54,7 @@ test('beside a writer that follows a development node its balances, fees and tok
   const contracts = await deployDemo(anvil.url);
   const indexer = startIndexer({ http: anvil.url, dir: tempDir(t), wrappedNative: [contracts.wrapped] });
   const traffic = makeTraffic(anvil.url, contracts, { rounds: 3 });
-  await waitFor(() => (indexer.status().head?.number ?? 0) > 3, { what: 'some blocks' });
+  await waitFor(() => (indexer.status().head?.number ?? 0) > 3, { what: 'some blocks', timeoutMs: 60_000 });
   const { wrapped } = contracts;
   for (let seed = 1; seed <= 3; seed++) {
     const report = await verifyFile({ path: indexer.path, http: anvil.url, wrappedNative: [wrapped], seed });

@@ -1,0 +1,143 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { generateChain } from '../../src/bench/chain/generate.ts';
+import { startTestDaemon } from '../support/daemon.ts';
+import { dumpIndex } from '../support/dump.ts';
+import { runFaults } from '../support/fault-run.ts';
+import { startIndexer } from '../support/indexer.ts';
+import { startMisbehavingNode } from '../support/misbehaving-node.ts';
+import { resultOf, startNode } from '../support/replay.ts';
+import { tempDir } from '../support/temp-dir.ts';
+import { waitFor } from '../support/wait.ts';
+
+for (const seed of [1, 2]) {
+  test(`a node that misbehaves in every way at random cannot make the index differ from the truth (seed ${seed})`, async (t) => {
+    const result = await runFaults({ seed, steps: 30, lasting: false, dirs: [tempDir(t), tempDir(t)] });
+    assert.deepEqual(result.actual, result.fresh);
+    assert.ok(Object.keys(result.faults).length > 5, JSON.stringify(result.faults));
+  });
+}
+
+const chainOf = (seed: number, blocks: number) => [...generateChain({ seed, blocks, txPerBlock: 10 }).blocks];
+
+/** A growing chain behind a node whose WebSocket can be spoilt. */
+async function behindProxy(t: TestContext, seed: number) {
+  const real = await startNode(t, { chain: chainOf(seed, 60), head: 10 });
+  const node = await startMisbehavingNode({ upstream: real.url });
+  t.after(() => node.close());
+  return { real, node };
+}
+
+test('heads that are announced twice, late, or not at all are each indexed once', async (t) => {
+  const { real, node } = await behindProxy(t, 61);
+  const held: string[] = [];
+  const isHead = (text: string) => text.includes('eth_subscription');
+  let heads = 0;
+  node.misbehave({
+    relay(text) {
+      if (!isHead(text)) return [text];
+      switch (heads++ % 4) {
+        case 0:
+          return [text, text];
+        case 1:
+          return [];
+        case 2:
+          held.push(text);
+          return [];
+        default:
+          return [text, ...held.splice(0)];
+      }
+    },
+  });
+  const index = { startBlock: 1, pollMs: 1_000 };
+  const indexer = startIndexer({ http: node.url, ws: node.wsUrl, dir: tempDir(t), index });
+  await indexer.reaches(10);
+  for (let head = 11; head <= 60; head++) {
+    real.mine();
+    if (head % 8 === 0)
+      await waitFor(() => (indexer.status().head?.number ?? 0) >= head - 3, { what: `block ${head}` });
+  }
+  await indexer.reaches(60);
+  await indexer.client.stop();
+  assert.equal(indexer.status().reorgs, 0);
+  const committed = indexer.watermarks.flatMap((mark) =>
+    mark.kind === 'committed' ? [mark.from, mark.to] : [],
+  );
+  assert.deepEqual(
+    committed,
+    committed.toSorted((a, b) => a - b),
+    'in order and without overlap',
+  );
+});
+
+test('an upstream that answers from nodes at different heights makes no rollback', async (t) => {
+  const { real, node } = await behindProxy(t, 62);
+  let turn = 0;
+  const stale = await resultOf(real.url, 'eth_getBlockByNumber', '0x5', false);
+  node.misbehave({
+    replace: (method, params, result) =>
+      method === 'eth_getBlockByNumber' && params[0] === 'latest' && turn++ % 2 === 0 ? stale : result,
+  });
+  const indexer = startIndexer({ http: node.url, dir: tempDir(t), index: { startBlock: 1 } });
+  real.setHead(60);
+  await indexer.reaches(60);
+  await waitFor(() => indexer.status().nodeHead === 5, { what: 'the stale head to be seen again' });
+  await indexer.client.stop();
+  assert.equal(indexer.status().reorgs, 0);
+});
+
+test('a node that limits the rate is waited for, and the status says so', async (t) => {
+  const { real, node } = await behindProxy(t, 63);
+  const indexer = startIndexer({ http: node.url, dir: tempDir(t), index: { startBlock: 1 } });
+  await indexer.reaches(10);
+  node.misbehave({
+    wire: { kind: 'body', status: 429, text: '{"error":"too many requests"}', type: 'application/json' },
+  });
+  real.setHead(60);
+  await waitFor(() => indexer.status().phase === 'paused' && /HTTP 429/.test(indexer.status().reason ?? ''), {
+    what: 'the 429 to be the reason',
+  });
+  const asked = node.requests.length;
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  assert.ok(node.requests.length - asked < 20, 'it is asked ever more seldom');
+  node.misbehave({});
+  await indexer.reaches(60);
+  await indexer.client.stop();
+});
+
+test('a fork below finality stops indexing with the reason everywhere, rolls nothing back, and ends when the node mends', async (t) => {
+  const real = await startNode(t, { chain: chainOf(64, 80), head: 50, finalizedLag: 2 });
+  const logs: string[] = [];
+  const note = (facts: object, msg: string) => logs.push(`${msg} ${JSON.stringify(facts)}`);
+  const { daemon, url, dataDir } = await startTestDaemon(t, {
+    flags: { '--node-http': real.url, '--start-block': '1' },
+    env: { ATLAS_INDEX__HEAD: 'finalized' },
+    log: { debug: note, info: note, warn: note, error: note },
+  });
+  await waitFor(() => daemon.status().head?.number === 48, { what: 'the finalized head' });
+  const before = dumpIndex(join(dataDir, 'index.db'));
+  const replaced = real.fork(30);
+  real.setHead(60);
+  const reason =
+    /finalized chain differs from the index above block 29.*never rolled back.*verify --repair 30\.\.48/;
+  await waitFor(() => daemon.status().phase === 'paused' && reason.test(daemon.status().reason ?? ''), {
+    what: `the fork to be noticed: ${JSON.stringify(daemon.status())}`,
+  });
+  const ready = await fetch(`${url}/readyz`);
+  assert.equal(ready.status, 503);
+  assert.match(await ready.text(), reason);
+  const status = (await (await fetch(`${url}/status`)).json()) as { phase: string; reason: string };
+  assert.equal(status.phase, 'paused');
+  assert.match(status.reason, reason);
+  assert.ok(
+    logs.some((line) => reason.test(line)),
+    logs.join('\n'),
+  );
+  assert.deepEqual(dumpIndex(join(dataDir, 'index.db')), before);
+  assert.equal(daemon.status().reorgs, 0);
+  real.fork(30, replaced);
+  real.setHead(80);
+  await waitFor(() => daemon.status().head?.number === 78, { what: 'indexing to go on', timeoutMs: 30_000 });
+  assert.equal(daemon.status().reorgs, 0);
+});
