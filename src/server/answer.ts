@@ -26,6 +26,7 @@ export const STATUS_LINES = {
   409: '409 Conflict',
   413: '413 Content Too Large',
   415: '415 Unsupported Media Type',
+  426: '426 Upgrade Required',
   429: '429 Too Many Requests',
   500: '500 Internal Server Error',
   502: '502 Bad Gateway',

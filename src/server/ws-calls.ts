@@ -20,6 +20,7 @@ const CODES: Record<string, number> = {
   not_found: -32000,
   limit_exceeded: RpcCode.limitExceeded,
   upstream: RpcCode.internal,
+  not_ready: RpcCode.internal,
 };
 
 export interface CallsOptions {

@@ -1,10 +1,11 @@
 /** The WebSocket routes: who may connect, and the way of messages in and out. */
+import { RequestError } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import { errorText, RpcCode } from '../rpc/errors.ts';
 import type { RpcHandler } from '../rpc/handler.ts';
 import type { StreamHub } from '../stream/hub.ts';
-import { type Answer, jsonAnswer, unauthorized } from './answer.ts';
+import { type Answer, errorAnswer, jsonAnswer, unauthorized } from './answer.ts';
 import { type Gate, keyOf } from './gate.ts';
 import { type HttpMetrics, routeMeter } from './meter.ts';
 import type { Replies } from './reply.ts';
@@ -41,6 +42,7 @@ const MAX_LIBRARY_IDLE_SECONDS = 960;
 export function addWsRoutes(app: TemplatedApp, routes: WsRoutes): void {
   const { rpc, gate, log } = routes;
   const calls = { rpc, limiter: gate.limiter, log };
+  for (const endpoint of ['/ws', '/ws/signals'] as const) addPlainRoute(app, routes, endpoint);
   addEndpoint(app, routes, '/ws', ethMessages(calls));
   addEndpoint(app, routes, '/ws/signals', signalMessages(calls));
 }
@@ -99,6 +101,20 @@ function addEndpoint(app: TemplatedApp, routes: WsRoutes, endpoint: WsEndpoint, 
       client.session.close();
       sockets.dec();
     },
+  });
+}
+
+/** What a client gets that does not ask for a WebSocket. */
+function addPlainRoute(app: TemplatedApp, { replies, cors, metrics }: WsRoutes, endpoint: WsEndpoint): void {
+  const meter = routeMeter(metrics, endpoint);
+  app.get(endpoint, (res, req) => {
+    const began = performance.now();
+    const error = new RequestError(426, 'upgrade_required', 'connect with a WebSocket client');
+    const lines = `${cors(req)}\r\nUpgrade: websocket`;
+    meter(
+      replies.now(res, () => errorAnswer(error, lines)),
+      began,
+    );
   });
 }
 

@@ -27,3 +27,8 @@ export async function orUnavailable<T>(answer: Promise<T>): Promise<T> {
     throw new RequestError(502, 'upstream', message);
   }
 }
+
+/** The index is being rolled back, or its writer is held up in that. */
+export function indexChanging(): RequestError {
+  return new RequestError(503, 'not_ready', 'the index is being rolled back; try again');
+}

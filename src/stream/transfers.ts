@@ -13,6 +13,7 @@ import type { EventRow } from '../query/events.ts';
 import type { BlockRef, Watermark } from '../types.ts';
 import { DEEP_REORG } from './heads.ts';
 import { PushedTransfers } from './pushed.ts';
+import { indexChanging } from './refusals.ts';
 import { replay } from './replay.ts';
 import type { End, StreamMetrics } from './session.ts';
 import type { TransferReads } from './transfer-reads.ts';
@@ -26,6 +27,8 @@ const SCANNED_PER_STEP = 1_000;
 const ROWS_PER_STEP = 100;
 /** New wallets compared at a time. */
 const WALLETS_PER_STEP = 2_000;
+/** A subscribe waits so long for the index to stand where the last watermark says, milliseconds. */
+const VERIFY_MS = 10_000;
 /** A replay waits while its client has more than this to take, bytes. */
 const REPLAY_BACKLOG = 256 * 1024;
 
@@ -156,11 +159,21 @@ export class Transfers {
   }
 
   private async nextVerifiedTurn(): Promise<CommitEnds> {
+    const deadline = performance.now() + VERIFY_MS;
     for (;;) {
       const ends = this.verify();
       if (ends !== undefined) return ends;
-      await new Promise<void>((resolve) => this.waiting.push(resolve));
+      if (performance.now() > deadline) throw indexChanging();
+      await this.nextWatermark(deadline - performance.now());
     }
+  }
+
+  private async nextWatermark(timeoutMs: number): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.waiting.push(resolve);
+    const timer = setTimeout(resolve, timeoutMs);
+    await promise;
+    clearTimeout(timer);
   }
 
   private schedule(): void {

@@ -61,6 +61,16 @@ suite('WebSocket endpoints', () => {
     }
   });
 
+  test('a request that is no upgrade is told to be one', async () => {
+    for (const path of ['/ws', '/ws/signals']) {
+      const response = await fetch(served.url + path);
+      assert.equal(response.status, 426);
+      assert.equal(response.headers.get('upgrade'), 'websocket');
+      const { error } = (await response.json()) as { error: { code: string } };
+      assert.equal(error.code, 'upgrade_required');
+    }
+  });
+
   test('the key may stand in the address', async () => {
     const socket = new WebSocket(`${served.url.replace('http', 'ws')}/ws?api_key=${served.key}`);
     await once(socket, 'open');
