@@ -1,4 +1,5 @@
 /** A writer on a node that misbehaves at random, over a chain that grows and is reorganised; at the end the truth must stand in the index. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { generateChain } from '../../src/bench/chain/generate.ts';
 import { startReplayNode } from '../../src/bench/replay/node.ts';
 import { dumpIndex } from './dump.ts';
@@ -31,8 +32,9 @@ type Int = (below: number) => number;
 
 const CHAIN_BLOCKS = 400;
 const START_HEAD = 30;
-/** Longest pause between two steps, milliseconds. */
+/** Longest pause between two steps, and longest wait for the index to catch up before a reorg, milliseconds. */
 const STEP_MS = 120;
+const SETTLE_MS = 1_000;
 
 export async function runFaults({ seed, steps, lasting, dirs }: FaultRunOptions): Promise<FaultRunResult> {
   const random = randomSource(seed * 2_654_435_761);
@@ -53,12 +55,13 @@ export async function runFaults({ seed, steps, lasting, dirs }: FaultRunOptions)
   try {
     let head = START_HEAD;
     for (let step = 0; step < steps && head < CHAIN_BLOCKS - 12; step++) {
-      head = await happen(int, head, real, (faults, kind) => {
+      const settled = () => waitShortly(() => indexer.status().head?.number === head);
+      head = await happen(int, head, real, settled, (faults, kind) => {
         node.misbehave({ ...faults, ...((!lasting || int(3) > 0) && { times: 1 + int(lasting ? 25 : 6) }) });
         seen[kind] = (seen[kind] ?? 0) + 1;
       });
       if (int(6) === 0) node.drop();
-      await new Promise((resolve) => setTimeout(resolve, int(STEP_MS)));
+      await sleep(int(STEP_MS));
     }
     node.misbehave({});
     real.setHead(head);
@@ -80,6 +83,11 @@ export async function runFaults({ seed, steps, lasting, dirs }: FaultRunOptions)
   }
 }
 
+/** Waits until it is so, but not for long. */
+async function waitShortly(isSo: () => boolean): Promise<void> {
+  for (let waited = 0; waited < SETTLE_MS && !isSo(); waited += 20) await sleep(20);
+}
+
 type Real = Awaited<ReturnType<typeof startReplayNode>>;
 
 /** One thing happens; returns the head of the chain that must be indexed in the end. */
@@ -87,6 +95,7 @@ async function happen(
   int: Int,
   head: number,
   real: Real,
+  settled: () => Promise<void>,
   misbehave: (faults: Partial<Faults>, kind: string) => void,
 ): Promise<number> {
   switch (int(8)) {
@@ -95,6 +104,7 @@ async function happen(
       return real.setHead(head + 1 + int(6));
     case 2: {
       const depth = 1 + int(int(3) === 0 ? 25 : 4);
+      if (int(4) > 0) await settled(); // so that there is something to roll back
       real.fork(Math.max(2, head - depth + 1));
       return real.setHead(head + 1);
     }
