@@ -93,10 +93,13 @@ pageTests({
       timeoutMs: 45_000,
     });
     const page = await open(t, `${url}/#/wallet/${WALLET}`, { key });
-    for (const view of [`wallet/${WALLET}/transfers`, `token/${token}`]) {
+    for (const [part, view] of Object.entries({
+      transfers: `wallet/${WALLET}/transfers`,
+      summary: `token/${token}`,
+    })) {
       await page.goto(`${url}/#/${view}`);
       await page.reload();
-      await page.getByText('<img src=x').first().waitFor();
+      await page.locator(`#${part}`).getByText('<img src=x').first().waitFor();
       assert.equal(await page.locator('main img, main script').count(), 0, view);
       assert.doesNotMatch(await page.title(), /owned/);
     }
