@@ -53,6 +53,7 @@ export async function runFaults({ seed, steps, lasting, dirs }: FaultRunOptions)
   });
   const seen: Record<string, number> = {};
   try {
+    await indexer.reaches(START_HEAD);
     let head = START_HEAD;
     for (let step = 0; step < steps && head < CHAIN_BLOCKS - 12; step++) {
       const settled = () => waitShortly(() => indexer.status().head?.number === head);
