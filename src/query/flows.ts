@@ -14,39 +14,35 @@ const EVER: IdRange = { from: 1, below: Number.MAX_SAFE_INTEGER };
 /**
  * The others that a wallet has most transfers with, most first, of equal ones the latest. Left out are the wallet
  * itself, the zero address, and token transfers of amount zero, which make nobody a counterparty. Its entries are
- * read twice: to rank all others by the least there is to keep of each, and to sum up those that rank first.
+ * read twice: to count those of each other, and to sum up those with the others that rank first.
  */
 export function counterparties(db: Db): (wallet: number, limit: number, effort: Effort) => TallyRow[] {
   const readRuns = activityRuns(db);
   const sizeOf = activitySize(db);
   const cursor = new ActivityCursor();
   const others = new Int32Array(ACTIVITY_RUN);
-  const transfers = new Float64Array(ACTIVITY_RUN);
   return (wallet, limit, effort) => {
     effort.expect(2 * sizeOf(wallet, EVER));
     const ranking = new Ranking();
     for (const run of readRuns(wallet, EVER, effort)) {
       cursor.open(run);
-      let count = 0;
-      while (cursor.next()) {
-        const { flags, other } = cursor;
-        if (other === wallet || other === ZERO_WALLET || (flags & Flag.zero) !== 0) continue;
-        others[count] = other;
-        transfers[count++] = cursor.transfer;
-      }
-      ranking.add(others, transfers, count);
+      let length = 0;
+      while (cursor.next()) if (isDealing(cursor, wallet)) others[length++] = cursor.other;
+      ranking.add(others, length);
     }
-    const tally = new Tally();
-    for (const other of ranking.top(limit)) tally.begin(other);
+    const { sure, room, tiedCount } = ranking.first(limit);
+    const tally = new Tally(sure.length + room);
+    for (const other of sure) tally.begin(other);
+    const isTied = (entry: ActivityCursor) =>
+      isDealing(entry, wallet) && ranking.countOf(entry.other) === tiedCount;
     for (const run of readRuns(wallet, EVER, effort)) {
+      if (!tally.isFull) beginLatest(tally, cursor.open(run), isTied);
       cursor.open(run);
       while (cursor.next()) {
-        const { flags } = cursor;
-        if ((flags & Flag.zero) !== 0) continue;
-        tally.rowOf(cursor.other)?.add(cursor, (flags & Flag.out) !== 0);
+        if ((cursor.flags & Flag.zero) === 0) tally.rowOf(cursor.other)?.add(cursor, isOut(cursor));
       }
     }
-    return tally.list();
+    return tally.list().sort((a, b) => countOf(b) - countOf(a) || b.last - a.last);
   };
 }
 
@@ -63,14 +59,10 @@ export function fundedWallets(
   return (wallet, range, limit, effort) => {
     if (wallet === ZERO_WALLET) return [];
     effort.expect(sizeOf(wallet, range));
-    const tally = new Tally();
+    const tally = new Tally(limit);
+    const isWanted = (entry: ActivityCursor) => isFunding(entry, wallet, range);
     for (const run of readRuns(wallet, range, effort)) {
-      if (tally.size < limit) {
-        const inOrder: number[] = [];
-        cursor.open(run);
-        while (cursor.next()) if (isFunding(cursor, wallet, range)) inOrder.push(cursor.other);
-        for (const other of inOrder.reverse()) if (tally.size < limit) tally.begin(other);
-      }
+      if (!tally.isFull) beginLatest(tally, cursor.open(run), isWanted);
       cursor.open(run);
       while (cursor.next()) {
         if (isFunding(cursor, wallet, range)) tally.rowOf(cursor.other)?.add(cursor, true);
@@ -80,7 +72,30 @@ export function fundedWallets(
   };
 }
 
+/** Begins rows for the others of the entries that are wanted, newest first, while there is room. */
+function beginLatest(
+  tally: Tally,
+  cursor: ActivityCursor,
+  isWanted: (entry: ActivityCursor) => boolean,
+): void {
+  const oldestFirst: number[] = [];
+  while (cursor.next()) if (isWanted(cursor)) oldestFirst.push(cursor.other);
+  for (const other of oldestFirst.reverse()) if (!tally.isFull) tally.begin(other);
+}
+
+function isDealing({ flags, other }: ActivityCursor, wallet: number): boolean {
+  return other !== wallet && other !== ZERO_WALLET && (flags & Flag.zero) === 0;
+}
+
 function isFunding({ transfer, flags, other }: ActivityCursor, wallet: number, range: IdRange): boolean {
   if ((flags & Flag.out) === 0 || !isNative(flags & Flag.kindMask) || other === wallet) return false;
   return transfer >= range.from && transfer < range.below;
+}
+
+function isOut({ flags }: ActivityCursor): boolean {
+  return (flags & Flag.out) !== 0;
+}
+
+function countOf({ inCount, outCount }: TallyRow): number {
+  return inCount + outCount;
 }

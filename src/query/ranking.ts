@@ -1,90 +1,90 @@
 /**
- * Which wallets another deals with most. A hot wallet has millions of entries with hundreds of thousands of others,
- * and then the time goes into waiting for memory: so a wallet's key, count and last transfer lie side by side in
- * one hash table of typed arrays, and an entry touches one line of it.
+ * How many transfers a wallet has with each other one. A hot wallet has millions of entries with hundreds of thousands
+ * of others, and then the time goes into waiting for memory: so there is nothing but keys and counts, side by side in
+ * one typed array.
  */
 
-/** Bytes of a slot: the key plus one (0 where empty) and the count as 32-bit integers, the last transfer as a double. */
-const SLOT = 16;
+/** Integers of a slot: the key plus one (0 where empty), and the count. */
+const SLOT = 2;
 /** A power of two, as all later sizes. */
-const FIRST_SLOTS = 1024;
+const FIRST_SLOTS = 4096;
+/** Part of the slots that may be in use. */
+const MAX_LOAD = 0.6;
 /** Odd, and spreads neighbouring keys: 2^32 divided by the golden ratio. */
 const SPREAD = 0x9e3779b1;
-/** Part of the slots that may be in use, and by how much the table grows before it would be more. */
-const MAX_LOAD = 0.6;
-const GROWTH = 4;
+
+/** The first ranks by count alone. */
+export interface FirstRanks {
+  /** Those that are among the first whatever else decides. */
+  sure: number[];
+  /** How many of those with `tiedCount` transfers are among the first too. */
+  room: number;
+  tiedCount: number;
+}
 
 export class Ranking {
   private used = 0;
-  private integers: Int32Array;
-  private lasts: Float64Array;
-
-  constructor() {
-    const memory = new ArrayBuffer(FIRST_SLOTS * SLOT);
-    this.integers = new Int32Array(memory);
-    this.lasts = new Float64Array(memory);
-  }
+  private slots = new Int32Array(FIRST_SLOTS * SLOT);
 
   /**
-   * Counts a transfer with each of the first `count` others, whose ids are below 2^31 - 1. Many at a time, so that the
-   * processor can wait for the memory of several at once.
+   * Counts one transfer with each of the first `length` others, whose ids are below 2^31 - 1. Many at a time, so that
+   * the processor waits for the memory of several at once.
    */
-  add(others: Int32Array, transfers: Float64Array, count: number): void {
-    if (this.used + count > (this.integers.length / 4) * MAX_LOAD) this.grow();
-    const { integers, lasts } = this;
-    const mask = integers.length / 4 - 1;
-    for (let i = 0; i < count; i++) {
+  add(others: Int32Array, length: number): void {
+    if (this.used + length > (this.slots.length / SLOT) * MAX_LOAD) this.grow();
+    const { slots } = this;
+    for (let i = 0; i < length; i++) {
       const key = others[i]! + 1;
-      let slot = (Math.imul(key, SPREAD) >>> 7) & mask;
-      let found = integers[slot * 4]!;
-      while (found !== key && found !== 0) {
-        slot = (slot + 1) & mask;
-        found = integers[slot * 4]!;
-      }
-      if (found === 0) {
-        integers[slot * 4] = key;
+      const at = place(slots, key);
+      if (slots[at] === 0) {
+        slots[at] = key;
         this.used++;
       }
-      integers[slot * 4 + 1]!++;
-      if (transfers[i]! > lasts[slot * 2 + 1]!) lasts[slot * 2 + 1] = transfers[i]!;
+      slots[at + 1]!++;
     }
   }
 
-  /** The wallets with most transfers, most first; of equal ones that with the latest. */
-  top(limit: number): number[] {
+  countOf(other: number): number {
+    return this.slots[place(this.slots, other + 1) + 1]!;
+  }
+
+  /** The wallets with most transfers, `limit` in all; which of equal ones is left open. */
+  first(limit: number): FirstRanks {
+    const { slots } = this;
     const best: number[] = [];
-    for (let slot = 0; slot * 4 < this.integers.length; slot++) {
-      if (this.integers[slot * 4] === 0) continue;
+    for (let at = 0; at < slots.length; at += SLOT) {
+      const count = slots[at + 1]!;
+      if (count === 0) continue;
       if (best.length === limit) {
-        if (this.compare(slot, best[limit - 1]!) >= 0) continue;
+        if (count <= slots[best[limit - 1]! + 1]!) continue;
         best.pop();
       }
-      let at = best.length;
-      while (at > 0 && this.compare(slot, best[at - 1]!) < 0) at--;
-      best.splice(at, 0, slot);
+      let rank = best.length;
+      while (rank > 0 && count > slots[best[rank - 1]! + 1]!) rank--;
+      best.splice(rank, 0, at);
     }
-    return best.map((slot) => this.integers[slot * 4]! - 1);
-  }
-
-  private compare(a: number, b: number): number {
-    const { integers, lasts } = this;
-    return integers[b * 4 + 1]! - integers[a * 4 + 1]! || lasts[b * 2 + 1]! - lasts[a * 2 + 1]!;
+    const tiedCount = best.length < limit ? 0 : slots[best[limit - 1]! + 1]!;
+    const sure = best.filter((at) => slots[at + 1]! > tiedCount).map((at) => slots[at]! - 1);
+    return { sure, room: best.length - sure.length, tiedCount };
   }
 
   private grow(): void {
-    const { integers, lasts } = this;
-    const memory = new ArrayBuffer(integers.byteLength * GROWTH);
-    this.integers = new Int32Array(memory);
-    this.lasts = new Float64Array(memory);
-    const mask = this.integers.length / 4 - 1;
-    for (let from = 0; from * 4 < integers.length; from++) {
-      const key = integers[from * 4]!;
+    const { slots } = this;
+    this.slots = new Int32Array(slots.length * 2);
+    for (let from = 0; from < slots.length; from += SLOT) {
+      const key = slots[from]!;
       if (key === 0) continue;
-      let to = (Math.imul(key, SPREAD) >>> 7) & mask;
-      while (this.integers[to * 4] !== 0) to = (to + 1) & mask;
-      this.integers[to * 4] = key;
-      this.integers[to * 4 + 1] = integers[from * 4 + 1]!;
-      this.lasts[to * 2 + 1] = lasts[from * 2 + 1]!;
+      const to = place(this.slots, key);
+      this.slots[to] = key;
+      this.slots[to + 1] = slots[from + 1]!;
     }
   }
+}
+
+/** Where the slot of a key begins, or where it would. */
+function place(slots: Int32Array, key: number): number {
+  const mask = slots.length - SLOT;
+  let at = (Math.imul(key, SPREAD) >>> 6) & mask;
+  while (slots[at] !== key && slots[at] !== 0) at = (at + SLOT) & mask;
+  return at;
 }

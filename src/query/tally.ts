@@ -18,21 +18,33 @@ export interface TallyRow {
   last: number;
 }
 
+/** Most others are not among the few: a look at one byte by the low bits of their id tells so for nearly all. */
+const FILTER_BYTES = 4096;
+
 /** Rows by the other wallet, in the order in which they were begun. */
 export class Tally {
   private readonly rows = new Map<number, Row>();
+  private readonly filter = new Uint8Array(FILTER_BYTES);
+  private readonly limit: number;
 
-  get size(): number {
-    return this.rows.size;
+  /** Has room for `limit` rows. */
+  constructor(limit: number) {
+    this.limit = limit;
+  }
+
+  get isFull(): boolean {
+    return this.rows.size >= this.limit;
   }
 
   /** Begins a row unless there is one. */
   begin(other: number): void {
-    if (!this.rows.has(other)) this.rows.set(other, new Row());
+    if (this.rows.has(other)) return;
+    this.rows.set(other, new Row());
+    this.filter[other % FILTER_BYTES] = 1;
   }
 
   rowOf(other: number): Row | undefined {
-    return this.rows.get(other);
+    return this.filter[other % FILTER_BYTES] === 0 ? undefined : this.rows.get(other);
   }
 
   list(): TallyRow[] {

@@ -19,7 +19,7 @@ function entry(transfer: number, other: number, wei: bigint): ActivityCursor {
 test('sums are exact, however many entries and however large', () => {
   const most = 2n ** 96n - 1n;
   const cursor = entry(1, 7, most);
-  const tally = new Tally();
+  const tally = new Tally(1);
   tally.begin(7);
   const row = tally.rowOf(7)!;
   const times = 2 ** 20 + 2 ** 19; // past the point where limbs are carried over
@@ -40,33 +40,40 @@ test('sums are exact, however many entries and however large', () => {
 });
 
 test('rows are listed in the order in which they were begun', () => {
-  const tally = new Tally();
-  for (const other of [9, 2, 5, 2]) tally.begin(other);
+  const tally = new Tally(3);
+  for (const other of [9, 2, 2]) tally.begin(other);
+  assert.equal(tally.isFull, false);
+  tally.begin(5);
   assert.deepEqual(
     tally.list().map(({ other }) => other),
     [9, 2, 5],
   );
-  assert.equal(tally.size, 3);
-  assert.equal(tally.rowOf(4), undefined);
+  assert.equal(tally.isFull, true);
+  for (const other of [4, 9 + 4096, 2 + 8192]) assert.equal(tally.rowOf(other), undefined);
 });
 
-test('a ranking equals sorting a plain grouping, with ties by the latest transfer', () => {
+test('a ranking counts exactly and tells who is first for sure and who is tied', () => {
   const random = randomSource(5);
   const ranking = new Ranking();
-  const plain = new Map<number, { count: number; last: number }>();
-  const order = Array.from({ length: 60_000 }, (_, i) => i + 1).sort(() => random() - 0.5);
+  const plain = new Map<number, number>();
   const ids = [0, 1, 2 ** 31 - 2, ...Array.from({ length: 20_000 }, (_, i) => i * 128 + 3)];
-  for (let at = 0; at < order.length; at += 100) {
-    const transfers = Float64Array.from(order.slice(at, at + 100));
-    const others = Int32Array.from(transfers, () => ids[Math.floor(random() ** 3 * ids.length)]!);
-    ranking.add(others, transfers, transfers.length);
-    others.forEach((other, i) => {
-      const row = plain.get(other) ?? { count: 0, last: 0 };
-      plain.set(other, { count: row.count + 1, last: Math.max(row.last, transfers[i]!) });
-    });
+  for (let round = 0; round < 600; round++) {
+    const others = Int32Array.from({ length: 100 }, () => ids[Math.floor(random() ** 3 * ids.length)]!);
+    ranking.add(others, others.length);
+    for (const other of others) plain.set(other, (plain.get(other) ?? 0) + 1);
   }
-  const sorted = [...plain]
-    .sort(([, a], [, b]) => b.count - a.count || b.last - a.last)
-    .map(([other]) => other);
-  for (const limit of [1, 200]) assert.deepEqual(ranking.top(limit), sorted.slice(0, limit));
+  for (const id of ids) assert.equal(ranking.countOf(id), plain.get(id) ?? 0);
+  const sorted = [...plain].sort(([, a], [, b]) => b - a);
+  for (const limit of [1, 2, 50, 200]) {
+    const { sure, room, tiedCount } = ranking.first(limit);
+    const counts = sorted.slice(0, limit).map(([, count]) => count);
+    assert.deepEqual([...sure.map((id) => plain.get(id)), ...Array(room).fill(tiedCount)], counts);
+    assert.equal(sure.length, sorted.filter(([, count]) => count > tiedCount).length);
+  }
+});
+
+test('a ranking of fewer than are wanted has them all', () => {
+  const ranking = new Ranking();
+  ranking.add(Int32Array.of(5, 6, 5), 3);
+  assert.deepEqual(ranking.first(200), { sure: [5, 6], room: 0, tiedCount: 0 });
 });
