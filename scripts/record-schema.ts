@@ -13,6 +13,7 @@ import { startReplayNode } from '../src/bench/replay/node.ts';
 import { SCHEMA_VERSION } from '../src/store/index-file.ts';
 import { openDatabase } from '../src/store/open.ts';
 import { startIndexer } from '../test/support/indexer.ts';
+import { toFirstSchema } from '../test/support/schema.ts';
 
 const FIXTURES = resolve(import.meta.dirname, '../test/fixtures');
 const HEAD = 18;
@@ -26,10 +27,7 @@ await node.close();
 
 const first = process.argv.includes('--first');
 const db = openDatabase(indexer.path);
-if (first) {
-  db.exec('DROP TABLE token_quality'); // what the migrations so far have added
-  db.pragma('user_version = 1');
-}
+if (first) toFirstSchema(db);
 db.exec('VACUUM');
 db.pragma('wal_checkpoint(TRUNCATE)');
 db.close();

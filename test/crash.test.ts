@@ -1,0 +1,18 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { PHASES, runCrashes } from './support/crash-run.ts';
+import { tempDir } from './support/temp-dir.ts';
+
+/** scripts/crash.ts makes 200. */
+const KILLS = 20;
+
+test(`a daemon killed ${KILLS} times in everything it does leaves the index of one that never was`, async (t) => {
+  const { actual, fresh, kills, answered, counted } = await runCrashes({
+    seed: 1,
+    kills: KILLS,
+    dir: tempDir(t),
+  });
+  assert.deepEqual(actual, fresh);
+  for (const phase of PHASES) assert.ok(kills[phase] >= 3, `${phase}: ${kills[phase]} kills`);
+  assert.ok(answered > 50 && counted > 50, `${answered} requests answered, ${counted} counted`);
+});
