@@ -10,6 +10,7 @@ import { QualityTable, type TokenQuality } from './quality.ts';
 import { Rollback } from './rollback.ts';
 import { type TokenMetadata, TokenMetadataTable, type UnreadToken } from './token-metadata.ts';
 import { storageTrouble } from './trouble.ts';
+import { WriteAheadLog } from './wal.ts';
 import type { WriterLock } from './writer-lock.ts';
 
 /**
@@ -26,6 +27,7 @@ export class IndexWriter {
   private readonly quality: QualityTable;
   private readonly metadata: TokenMetadataTable;
   private readonly tables: Tables;
+  private readonly wal: WriteAheadLog;
 
   /** Opens or creates the file; throws FatalError when it is not a usable index. `cacheMb` bounds the page cache. */
   constructor(path: string, options: { cacheMb: number }) {
@@ -42,6 +44,7 @@ export class IndexWriter {
     this.rollbacks = new Rollback(this.db, this.tables);
     this.quality = new QualityTable(this.db);
     this.metadata = new TokenMetadataTable(this.db);
+    this.wal = new WriteAheadLog(this.db);
     this.place = new FilePlace(path);
   }
 
@@ -71,9 +74,13 @@ export class IndexWriter {
     return this.db.prepare<[], number>('SELECT ifnull(max(id), 0) FROM transfers').pluck().get() ?? 0;
   }
 
-  /** Appends consecutive blocks that follow the head, all or none. */
-  append(batches: readonly BlockBatch[]): void {
+  /**
+   * Appends consecutive blocks that follow the head, all or none. Returns the bytes that this left in the write-ahead
+   * log, by which the next commit should be sized; 0 when it is not known.
+   */
+  append(batches: readonly BlockBatch[]): number {
     this.write(() => this.appender.append(batches));
+    return this.settleLog();
   }
 
   /** Removes every block above `to` and all their traces. */
@@ -118,6 +125,16 @@ export class IndexWriter {
     }
     this.db.close();
     this.lock.release();
+  }
+
+  /** A disk that does not take the log's pages now leaves them in the log, where they are read: nothing is lost. */
+  private settleLog(): number {
+    try {
+      return this.named(() => this.wal.settle());
+    } catch (error) {
+      if (!(error instanceof StorageError)) throw error;
+      return 0;
+    }
   }
 
   private write(action: () => void): void {

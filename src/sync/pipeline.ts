@@ -28,14 +28,17 @@ interface Range {
 
 export class Pipeline {
   private readonly load: LoadRange;
-  private readonly options: PipelineOptions;
+  private readonly depth: number;
+  /** Transfers handed out at once, about; for the next `take`. */
+  batchTransfers: number;
   private ranges: Range[] = [];
   private blocksPerRange = RANGE_BLOCKS_START;
   private abort = new AbortController();
 
-  constructor(load: LoadRange, options: PipelineOptions) {
+  constructor(load: LoadRange, { depth, batchTransfers }: PipelineOptions) {
     this.load = load;
-    this.options = options;
+    this.depth = depth;
+    this.batchTransfers = batchTransfers;
   }
 
   /**
@@ -50,7 +53,7 @@ export class Pipeline {
     const deadline = performance.now() + GATHER_MS;
     while (
       at <= head &&
-      (taken.length === 0 || (transfers < this.options.batchTransfers && performance.now() < deadline))
+      (taken.length === 0 || (transfers < this.batchTransfers && performance.now() < deadline))
     ) {
       this.request(at, head);
       const range = this.ranges[0];
@@ -77,7 +80,7 @@ export class Pipeline {
   /** Keeps `depth` ranges under way, the first of them beginning at `next`. */
   private request(next: number, head: number): void {
     let from = (this.ranges.at(-1)?.to ?? next - 1) + 1;
-    while (this.ranges.length < this.options.depth && from <= head) {
+    while (this.ranges.length < this.depth && from <= head) {
       const to = Math.min(head, from + this.blocksPerRange - 1);
       const batch = this.load(from, to, this.abort.signal);
       batch.catch(() => undefined); // the one who takes the range meets the rejection; a forgotten range has no one

@@ -16,6 +16,7 @@ import { header } from '../upstream/methods.ts';
 import { probe } from '../upstream/probe.ts';
 import { startBackground } from './background.ts';
 import { CallRecorder } from './calls.ts';
+import { CommitSize } from './commit-size.ts';
 import { HeadWatch } from './heads.ts';
 import { LoaderPool } from './loader-pool.ts';
 import { Progress } from './progress.ts';
@@ -83,9 +84,10 @@ async function follow(options: WriterOptions, parts: Parts, signal: AbortSignal)
       facts: { message },
     }),
   );
+  const commitSize = new CommitSize(options.index.batchTransfers);
   const pipeline = new Pipeline((from, to, abort) => loadOne(parts, pool, rules, from, to, abort), {
     depth: PIPELINE_DEPTH,
-    batchTransfers: options.index.batchTransfers,
+    batchTransfers: commitSize.transfers,
   });
   const background = startBackground(
     options,
@@ -121,7 +123,10 @@ async function follow(options: WriterOptions, parts: Parts, signal: AbortSignal)
       },
       background.signal,
     );
-    for await (const event of events) await storeEvent(parts, event, signal);
+    for await (const event of events) {
+      await storeEvent(parts, event, commitSize, signal);
+      pipeline.batchTransfers = commitSize.transfers;
+    }
   } finally {
     pipeline.reset();
     await heads.close();
@@ -266,11 +271,21 @@ async function isAvailable(
   return false;
 }
 
-async function storeEvent(parts: Parts, event: SyncEvent, signal: AbortSignal): Promise<void> {
+async function storeEvent(
+  parts: Parts,
+  event: SyncEvent,
+  commitSize: CommitSize,
+  signal: AbortSignal,
+): Promise<void> {
   if (event.kind === 'reorg') return rollBack(parts, event.to, signal);
   const { store, progress, send } = parts;
   const started = performance.now();
-  if (!(await whenStored(parts, () => store.append(event.batches), signal))) return;
+  let walBytes = 0;
+  const append = (): void => {
+    walBytes = store.append(event.batches);
+  };
+  if (!(await whenStored(parts, append, signal))) return;
+  commitSize.note(event.batches, walBytes);
   const head = lastBlockOf(event.batches);
   progress.committed(event.batches, head, (performance.now() - started) / 1000);
   const from = event.batches[0]?.number[0] ?? head.number;

@@ -1,0 +1,39 @@
+/** Keeping the write-ahead log of the index short, also under constant readers. */
+import type { Db, Statement } from './open.ts';
+
+/** A log up to this size after a commit is left to SQLite's own checkpoints, which never wait. */
+const CALM_BYTES = 32 * 2 ** 20;
+
+/** SQLite's header in front of each page of the log, bytes. */
+const FRAME_HEADER = 24;
+
+interface Counts {
+  /** Pages in the log. */
+  log: number;
+}
+
+export class WriteAheadLog {
+  private readonly look: Statement<[], Counts>;
+  private readonly empty: Statement<[], Counts>;
+  private readonly frameBytes: number;
+  private readonly calmBytes: number;
+
+  constructor(db: Db, calmBytes = CALM_BYTES) {
+    this.calmBytes = calmBytes;
+    this.look = db.prepare('PRAGMA wal_checkpoint(NOOP)');
+    this.empty = db.prepare('PRAGMA wal_checkpoint(RESTART)');
+    this.frameBytes = Number(db.pragma('page_size', { simple: true })) + FRAME_HEADER;
+  }
+
+  /**
+   * Called after a commit; returns the bytes that it left in the log. SQLite's own checkpoint gives way to readers, so
+   * that under constant ones the log would grow from commit to commit. A large log is therefore emptied here, waiting
+   * (busy_timeout at most) until nobody reads from it: a moment for the serving thread, whose reads last one turn of
+   * its event loop, and at most until the end of a long read elsewhere. Readers themselves never wait.
+   */
+  settle(): number {
+    const bytes = (this.look.get()?.log ?? 0) * this.frameBytes;
+    if (bytes > this.calmBytes) this.empty.get();
+    return bytes;
+  }
+}

@@ -1,0 +1,29 @@
+/** A thread that reads a database in one short transaction after another, with hardly a gap, until it is told to stop. */
+import { parentPort, workerData } from 'node:worker_threads';
+import { openDatabase } from '../../src/store/open.ts';
+
+/** Turns between two looks at the messages. */
+const TURNS = 20;
+const READ_MS = 2;
+
+const { path, sql } = workerData as { path: string; sql: string };
+const db = openDatabase(path, { readonly: true });
+const read = db.prepare(sql);
+let stopped = false;
+
+function turns(): void {
+  for (let i = 0; i < TURNS; i++) {
+    db.exec('BEGIN');
+    read.get();
+    for (const until = performance.now() + READ_MS; performance.now() < until; ) read.get();
+    db.exec('COMMIT');
+  }
+  if (stopped) db.close();
+  else setImmediate(turns);
+}
+
+parentPort?.once('message', () => {
+  stopped = true;
+});
+parentPort?.postMessage('reading');
+turns();
