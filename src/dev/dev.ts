@@ -7,6 +7,7 @@ import { stopRequest } from '../cli/signals.ts';
 import { startDaemon } from '../daemon.ts';
 import { FatalError } from '../errors.ts';
 import { pause } from '../lib/backoff.ts';
+import { Closers } from '../lib/closers.ts';
 import type { Logger } from '../log.ts';
 import type { IndexStatus } from '../types.ts';
 import { type Anvil, startAnvil } from './anvil.ts';
@@ -36,34 +37,29 @@ const CATCH_UP_TIMEOUT_MS = 60_000;
 
 /** Runs until SIGINT or SIGTERM and then ends all it has started, the last thing first. */
 export async function runDev(options: DevOptions, log: Logger): Promise<void> {
-  const closers: Closer[] = [];
+  const closers = new Closers();
   try {
-    await runUntilStopped(options, log, (close) => closers.push(close));
+    await runUntilStopped(options, log, closers);
   } finally {
-    await closeAll(closers.reverse());
+    await closers.close();
   }
 }
 
-/** Ends something that was started; may return a promise. */
-type Closer = () => unknown;
-type OnClose = (close: Closer) => void;
-
-async function runUntilStopped(options: DevOptions, log: Logger, onClose: OnClose): Promise<void> {
+async function runUntilStopped(options: DevOptions, log: Logger, closers: Closers): Promise<void> {
   const stop = new AbortController();
   const stopped = stopRequest().then(() => stop.abort());
 
-  const dataDir = options.dataDir ?? temporaryFolder(onClose);
-  const { anvil, contracts, height } = await startChain(log, onClose);
+  const dataDir = options.dataDir ?? temporaryFolder(closers);
+  const { anvil, contracts, height } = await startChain(log, closers);
   const settings = devConfig({ ...options, dataDir, node: anvil, wrapped: contracts.wrapped }, process.env);
   const { key } = issueKey(dataDir);
   const config = await withUsablePort(settings);
   const daemon = await startDaemon(config, { log, development: true, sources: settings.sources });
-  onClose(() => daemon.close());
+  closers.keep(daemon, (daemon) => daemon.close());
   await caughtUp(() => daemon.status(), height, stop.signal);
   if (stop.signal.aborted) return;
 
-  const traffic = keepTrafficGoing(anvil.url, contracts, stop.signal, log);
-  onClose(() => {
+  closers.keep(keepTrafficGoing(anvil.url, contracts, stop.signal, log), (traffic) => {
     stop.abort();
     return traffic;
   });
@@ -73,19 +69,18 @@ async function runUntilStopped(options: DevOptions, log: Logger, onClose: OnClos
   await Promise.race([stopped, daemon.closed, endOf(anvil)]);
 }
 
-function temporaryFolder(onClose: OnClose): string {
+function temporaryFolder(closers: Closers): string {
   const folder = mkdtempSync(join(tmpdir(), 'atlas-node-dev-'));
-  onClose(() => rmSync(folder, { recursive: true, force: true }));
-  return folder;
+  return closers.keep(folder, () => rmSync(folder, { recursive: true, force: true }));
 }
 
 /** A chain with the demo contracts and some history; `height` is its last block with traffic. */
-async function startChain(log: Logger, onClose: OnClose) {
+async function startChain(log: Logger, closers: Closers) {
   const anvil = await startAnvil({
     blockTimeMs: BLOCK_TIME_MS,
     stateBlocks: STATE_BLOCKS,
   });
-  onClose(() => anvil.stop());
+  closers.keep(anvil, (anvil) => anvil.stop());
   const contracts = await deployDemo(anvil.url, { mine: true });
   const { transactions } = await makeTraffic(anvil.url, contracts, { rounds: FIRST_ROUNDS, mine: true });
   const height = Number(await anvil.call('eth_blockNumber'));
@@ -140,17 +135,4 @@ async function keepTrafficGoing(
 async function endOf(anvil: Anvil): Promise<never> {
   await anvil.exited;
   throw new FatalError('the local chain ended by itself: run `atlas-node dev` again for a new one');
-}
-
-/** Runs every closer in order, whatever happens to the others, and then throws the first error there was. */
-async function closeAll(closers: readonly Closer[]): Promise<void> {
-  const errors: unknown[] = [];
-  for (const close of closers) {
-    try {
-      await close();
-    } catch (error) {
-      errors.push(error);
-    }
-  }
-  if (errors.length > 0) throw errors[0];
 }

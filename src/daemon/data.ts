@@ -1,0 +1,61 @@
+/** The data folder: the index file, brought up to date and opened for reading, and the file of the keys. */
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { openAccess } from '../access/access.ts';
+import type { Config } from '../config.ts';
+import { FatalError } from '../errors.ts';
+import type { Closers } from '../lib/closers.ts';
+import type { Logger } from '../log.ts';
+import { Snapshot } from '../query/snapshot.ts';
+import { openIndexForReading, prepareIndexFile } from '../store/index-file.ts';
+import type { MigrationProgress } from '../store/migrations.ts';
+
+/** Page cache of the serving connection, MiB. */
+const READER_CACHE_MB = 32;
+
+/** Between two log lines about the progress of a migration, milliseconds. */
+const MIGRATION_LOG_MS = 5_000;
+
+export type Data = Awaited<ReturnType<typeof openData>>;
+
+/** Makes the folder where there is none. Throws FatalError for one that cannot be made or files that cannot be used. */
+export async function openData(config: Config, log: Logger, closers: Closers) {
+  makeDataDir(config.data_dir);
+  const indexPath = join(config.data_dir, 'index.db');
+  await prepareIndexFile(indexPath, migrationLog(log)); // before anything else depends on the file
+  const db = closers.keep(openIndexForReading(indexPath, { cacheMb: READER_CACHE_MB }), (db) => db.close());
+  const snapshot = closers.keep(new Snapshot(db), (snapshot) => snapshot.release());
+  const access = closers.keep(
+    openAccess(join(config.data_dir, 'keys.db'), config.tiers, usageLog(log)),
+    (access) => access.close(),
+  );
+  return { indexPath, db, snapshot, access };
+}
+
+function makeDataDir(path: string): void {
+  try {
+    mkdirSync(path, { recursive: true });
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new FatalError(`cannot make the folder of data_dir: ${why}`, { cause: error });
+  }
+}
+
+/** Logs the beginning and the end of each migration, and how far it is while it lasts. */
+function migrationLog(log: Logger): (progress: MigrationProgress) => void {
+  let current = 0;
+  let loggedAt = 0;
+  return ({ version, title, done }) => {
+    if (version === current && done < 1 && Date.now() - loggedAt < MIGRATION_LOG_MS) return;
+    current = version;
+    loggedAt = Date.now();
+    log.info({ version, title, percent: Math.floor(done * 100) }, 'bringing the index up to date');
+  };
+}
+
+function usageLog(log: Logger): (error: Error | null) => void {
+  return (error) => {
+    if (error === null) log.info({}, 'usage is written again');
+    else log.error({ reason: error.message }, 'usage cannot be written and is kept in memory');
+  };
+}
