@@ -2,6 +2,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { batchBuffers } from '../decode/batch.ts';
 import { UpstreamError } from '../errors.ts';
+import { giveWay } from '../lib/priority.ts';
 import { loadBlocks } from '../sync/load.ts';
 import { RpcClient } from '../upstream/client.ts';
 import { CallRecorder } from './calls.ts';
@@ -10,6 +11,7 @@ import type { FromLoader, LoaderOptions, ToLoader } from './protocol.ts';
 function main(): void {
   const port = parentPort;
   if (port === null) throw new Error('loader-thread is a thread entry and cannot be run by itself');
+  giveWay(10);
   const { node, rules } = workerData as LoaderOptions;
   const calls = new CallRecorder();
   const client = new RpcClient({

@@ -1,12 +1,15 @@
 /** Entry of the writer thread. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { FatalError } from '../errors.ts';
+import { giveWay } from '../lib/priority.ts';
 import { runIndexer } from './indexer.ts';
 import type { FromWriter, ToWriter, WriterOptions } from './protocol.ts';
 
 async function main(): Promise<void> {
   const port = parentPort;
   if (port === null) throw new Error('writer-thread is a thread entry and cannot be run by itself');
+  // Whoever asks is answered before the index grows: commits can wait some milliseconds, clients should not.
+  giveWay(5);
   const send = (message: FromWriter): void => port.postMessage(message);
   const stop = new AbortController();
   port.on('message', (message: ToWriter) => {
