@@ -80,7 +80,10 @@ export interface IndexSurvey {
   at: number;
   /** How long it took. */
   seconds: number;
-  /** index.db without its write-ahead log, that log, and what the disk has left for this user. */
+  /** Last block that was in, null for an empty index, and the transfers up to it. */
+  head: number | null;
+  transfers: number;
+  /** index.db with what its write-ahead log still holds for it, that log, and what the disk has left for this user. */
   fileBytes: number;
   walBytes: number;
   freeBytes: number;
@@ -91,7 +94,7 @@ export interface IndexSurvey {
   /** `estimated`: scaled up from a sample. */
   kinds: { estimated: boolean; transfers: Record<KindName, number> };
   /** By the chain's clock over the last `seconds`: a day unless the index holds less. Null while it holds too little to tell. */
-  growth: { transfersPerDay: number; bytesPerDay: number; seconds: number } | null;
+  growth: { transfersPerDay: number; transfersPerBlock: number; seconds: number } | null;
 }
 
 export interface SurveyState {

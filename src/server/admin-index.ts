@@ -12,18 +12,22 @@ export function describeIndex(state: IndexStatus, survey: SurveyState, now: numb
   };
 }
 
-/** How large the file will be when history is filled in, and how long the disk lasts after that. Null where nothing can be told. */
-function forecast({ startBlock, head, nodeHead }: IndexStatus, survey: IndexSurvey): object {
-  const { fileBytes, freeBytes, growth } = survey;
-  const done = head === null || startBlock === null ? 0 : head.number - startBlock + 1;
-  const missing = head === null || nodeHead === null ? 0 : Math.max(0, nodeHead - head.number);
-  const bytesWhenFilled = done === 0 ? null : Math.round(fileBytes * (1 + missing / done));
-  const freeThen = bytesWhenFilled === null ? null : freeBytes - (bytesWhenFilled - fileBytes);
-  const bytesPerDay = growth === null ? null : Math.round(growth.bytesPerDay);
-  const days = freeThen === null || bytesPerDay === null || bytesPerDay === 0 ? null : freeThen / bytesPerDay;
+/**
+ * How large the file will be when history is filled in, and how long the disk lasts after that; null where nothing can
+ * be told. Bytes per transfer hardly change while a file grows, transfers per block do: what is missing is taken to
+ * be as busy as the newest stretch that is in. Counted from the block of the survey, where its bytes were measured.
+ */
+function forecast({ startBlock, nodeHead }: IndexStatus, survey: IndexSurvey): object {
+  const { fileBytes, freeBytes, growth, head, transfers } = survey;
+  if (head === null || startBlock === null || transfers === 0)
+    return { bytesPerDay: null, bytesWhenFilled: null, daysUntilFull: null };
+  const bytesPerTransfer = fileBytes / transfers;
+  const perBlock = growth?.transfersPerBlock ?? transfers / (head - startBlock + 1);
+  const missing = Math.max(0, (nodeHead ?? head) - head) * perBlock * bytesPerTransfer;
+  const bytesPerDay = growth === null ? null : Math.round(growth.transfersPerDay * bytesPerTransfer);
   return {
     bytesPerDay,
-    bytesWhenFilled,
-    daysUntilFull: days === null ? null : Math.max(0, Math.floor(days)),
+    bytesWhenFilled: Math.round(fileBytes + missing),
+    daysUntilFull: bytesPerDay ? Math.max(0, Math.floor((freeBytes - missing) / bytesPerDay)) : null,
   };
 }

@@ -30,20 +30,24 @@ const SAMPLE_LENGTH = 256;
 export function surveyIndex(db: Db, path: string, treeLimitMs = TREE_LIMIT_MS): IndexSurvey {
   const began = performance.now();
   const at = Date.now();
-  const fileBytes = statSync(path).size;
+  const whole = db.transaction(() => ({ fileBytes: databaseBytes(db), ...measureChain(db) }))();
   const walBytes = statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0;
   const disk = statfsSync(dirname(path));
-  const sizes = tableSizes(db, fileBytes, treeLimitMs);
+  const sizes = tableSizes(db, whole.fileBytes, treeLimitMs);
   return {
     at,
-    fileBytes,
+    ...whole,
     walBytes,
     freeBytes: disk.bavail * disk.bsize,
     ...sizes,
     kinds: countKinds(db),
-    growth: measureGrowth(db, fileBytes),
     seconds: (performance.now() - began) / 1000,
   };
+}
+
+/** Size of the file once its write-ahead log is taken in: while it is being filled, the file alone lags far behind. */
+function databaseBytes(db: Db): number {
+  return Number(db.pragma('page_count', { simple: true })) * Number(db.pragma('page_size', { simple: true }));
 }
 
 function tableSizes(db: Db, fileBytes: number, limitMs: number): Pick<IndexSurvey, 'tables' | 'unmeasured'> {
@@ -114,29 +118,48 @@ function countKinds(db: Db): IndexSurvey['kinds'] {
 interface BlockMark {
   number: number;
   timestamp: number;
+  /** Transfers up to and with the block. */
   transfers: number;
 }
 
-/** Goes by the chain's own clock, so that it tells the same while history is being filled in. */
-function measureGrowth(db: Db, fileBytes: number): IndexSurvey['growth'] {
+/** How far the index is, and how it grew of late. */
+function measureChain(db: Db): Pick<IndexSurvey, 'head' | 'transfers' | 'growth'> {
   const columns = 'number, timestamp, last_transfer AS transfers';
   const edge = (order: 'ASC' | 'DESC') =>
     db.prepare<[], BlockMark>(`SELECT ${columns} FROM blocks ORDER BY number ${order} LIMIT 1`).get();
   const first = edge('ASC');
   const head = edge('DESC');
-  if (first === undefined || head === undefined || head.transfers === 0) return null;
+  if (first === undefined || head === undefined) return { head: null, transfers: 0, growth: null };
   const at = db.prepare<[number], BlockMark>(`SELECT ${columns} FROM blocks WHERE number = ?`);
+  const start = dayBefore(head, first, (number) => at.get(number));
+  return { head: head.number, transfers: head.transfers, growth: growthBetween(start, head) };
+}
+
+/** The first block that is at most a day older than the head, by the chain's clock. */
+function dayBefore(
+  head: BlockMark,
+  first: BlockMark,
+  at: (number: number) => BlockMark | undefined,
+): BlockMark {
   const since = head.timestamp - DAY;
   let low = first.number;
   let high = head.number;
   while (low < high) {
     const middle = Math.floor((low + high) / 2);
-    if ((at.get(middle)?.timestamp ?? head.timestamp) < since) low = middle + 1;
+    if ((at(middle)?.timestamp ?? head.timestamp) < since) low = middle + 1;
     else high = middle;
   }
-  const start = at.get(low) ?? first;
+  return at(low) ?? first;
+}
+
+/** Goes by the chain's own clock, so that it tells the same while history is being filled in. */
+function growthBetween(start: BlockMark, head: BlockMark): IndexSurvey['growth'] {
   const seconds = head.timestamp - start.timestamp;
-  if (seconds < MIN_GROWTH_SECONDS) return null;
-  const transfersPerDay = ((head.transfers - start.transfers) / seconds) * DAY;
-  return { seconds, transfersPerDay, bytesPerDay: transfersPerDay * (fileBytes / head.transfers) };
+  if (head.transfers === 0 || seconds < MIN_GROWTH_SECONDS) return null;
+  const transfers = head.transfers - start.transfers;
+  return {
+    seconds,
+    transfersPerDay: (transfers / seconds) * DAY,
+    transfersPerBlock: transfers / (head.number - start.number),
+  };
 }

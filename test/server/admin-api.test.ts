@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { z } from 'zod';
-import { operate } from './operating.ts';
+import { operate, surveyed } from './operating.ts';
 import { errorOf, statusAt } from './serving.ts';
 
 const RECORD = z.object({
@@ -106,30 +106,40 @@ test('usage tells the requests of each hour and month, of one key or of all', as
   assert.equal((await ask('/usage?key=all')).status, 400);
 });
 
-test('the index is described with its survey and where it is going', async (t) => {
+test('the index is described with its survey, and what it will need from where the survey was made', async (t) => {
   const { operate: ask, state, survey } = await operate(t);
   const read = async () => JSON.parse(await (await ask('/index')).text());
   assert.deepEqual((await read()).survey, null);
 
   Object.assign(state, statusAt(100), { startBlock: 1, nodeHead: 300 });
-  survey.latest = {
+  survey.latest = surveyed({
     at: Date.UTC(2026, 10, 21),
-    seconds: 0.1,
+    head: 100,
+    transfers: 200,
     fileBytes: 1_000,
-    walBytes: 10,
     freeBytes: 12_000,
-    tables: [{ name: 'transfers', bytes: 1_000 }],
-    unmeasured: null,
-    kinds: {
-      estimated: false,
-      transfers: { native_direct: 1, native_internal: 2, erc20: 3, erc721: 4, erc1155: 5 },
-    },
-    growth: { transfersPerDay: 50, bytesPerDay: 500, seconds: 86_400 },
-  };
+    growth: { transfersPerDay: 100, transfersPerBlock: 4, seconds: 86_400 },
+  });
   const { status, survey: shown, forecast } = await read();
   assert.equal(status.lagBlocks, 200);
   assert.equal(shown.at, '2026-11-21T00:00:00.000Z');
-  assert.deepEqual(forecast, { bytesPerDay: 500, bytesWhenFilled: 3_000, daysUntilFull: 20 });
+  // 5 bytes a transfer; 200 blocks to come of 4 transfers, as many as the newest have and not as all have had.
+  const expected = { bytesPerDay: 500, bytesWhenFilled: 5_000, daysUntilFull: 16 };
+  assert.deepEqual(forecast, expected);
+  Object.assign(state, statusAt(250), { startBlock: 1, nodeHead: 300 });
+  assert.deepEqual(
+    (await read()).forecast,
+    expected,
+    'moved on since the survey, whose bytes are still those of its time',
+  );
+  survey.latest = { ...survey.latest, growth: null };
+  assert.deepEqual((await read()).forecast, {
+    bytesPerDay: null,
+    bytesWhenFilled: 3_000,
+    daysUntilFull: null,
+  });
+  survey.latest = { ...survey.latest, head: null, transfers: 0 };
+  assert.equal((await read()).forecast.bytesWhenFilled, null);
 });
 
 test('sockets are summed up by endpoint and topic', async (t) => {

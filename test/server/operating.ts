@@ -1,7 +1,7 @@
 /** A server with the operator's panel on, for tests. */
 import type { TestContext } from 'node:test';
 import type { AdminOptions } from '../../src/server/admin.ts';
-import type { LiveSocket, SurveyState } from '../../src/types.ts';
+import type { IndexSurvey, LiveSocket, SurveyState } from '../../src/types.ts';
 import { type Serving, type ServingOptions, serve } from './serving.ts';
 
 export const TOKEN = 'correct horse battery staple';
@@ -32,5 +32,26 @@ export async function operate(t: TestContext, options: ServingOptions = {}): Pro
         ...init,
         headers: { Authorization: `Bearer ${TOKEN}`, ...init.headers },
       }),
+  };
+}
+
+/** A survey of an index of 15 million transfers up to block 1,000, of which the newest blocks have 2,500 each. */
+export function surveyed(differences: Partial<IndexSurvey> = {}): IndexSurvey {
+  return {
+    at: Date.now(),
+    seconds: 1,
+    head: 1_000,
+    transfers: 15_000_000,
+    fileBytes: 1_500_000_000,
+    walBytes: 0,
+    freeBytes: 60_000_000_000,
+    tables: [{ name: 'transfers', bytes: 1_500_000_000 }],
+    unmeasured: null,
+    kinds: {
+      estimated: true,
+      transfers: { native_direct: 10, native_internal: 0, erc20: 30, erc721: 0, erc1155: 0 },
+    },
+    growth: { transfersPerDay: 1e6, transfersPerBlock: 2_500, seconds: 86_400 },
+    ...differences,
   };
 }

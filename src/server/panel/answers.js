@@ -40,13 +40,15 @@
 /**
  * @typedef {object} Survey
  * @property {string} at
+ * @property {number | null} head
+ * @property {number} transfers
  * @property {number} fileBytes
  * @property {number} walBytes
  * @property {number} freeBytes
  * @property {{ name: string, bytes: number }[]} tables
  * @property {{ names: string[], bytes: number } | null} unmeasured
  * @property {{ estimated: boolean, transfers: Record<string, number> }} kinds
- * @property {{ transfersPerDay: number, seconds: number } | null} growth
+ * @property {{ transfersPerDay: number, transfersPerBlock: number, seconds: number } | null} growth
  */
 
 /** @typedef {{ bytesPerDay: number | null, bytesWhenFilled: number | null, daysUntilFull: number | null }} Forecast */

@@ -44,7 +44,7 @@ export function kindsPart({ survey, surveyFailure }) {
 }
 
 /** @param {import('./answers.js').IndexState} state */
-export function diskPart({ survey, surveyFailure, forecast }) {
+export function diskPart({ status, survey, surveyFailure, forecast }) {
   if (survey === null) return part('Disk', waiting(surveyFailure));
   const { fileBytes, walBytes, freeBytes, growth, tables, unmeasured } = survey;
   const rows = [
@@ -63,7 +63,12 @@ export function diskPart({ survey, surveyFailure, forecast }) {
         forecast?.bytesPerDay ? `${byteSize(forecast.bytesPerDay)} a day` : 'unknown yet',
         growth === null ? 'ten minutes of the chain tell more' : growthText(growth),
       ),
-      fact('Full in', fullText(forecast), 'at this growth'),
+      status.phase === 'filling' && forecast !== null ? filledFact(forecast, growth) : null,
+      fact(
+        'Full in',
+        fullText(forecast),
+        status.phase === 'filling' ? 'at this growth, once filled' : 'at this growth',
+      ),
     ),
     h(
       'div',
@@ -177,6 +182,20 @@ function bar(some, all, name) {
 /** @param {{ transfersPerDay: number, seconds: number }} growth */
 function growthText({ transfersPerDay, seconds }) {
   return `${grouped(transfersPerDay)} transfers a day, over the last ${duration(seconds)} of the chain`;
+}
+
+/**
+ * @param {import('./answers.js').Forecast} forecast
+ * @param {import('./answers.js').Survey['growth']} growth
+ */
+function filledFact({ bytesWhenFilled }, growth) {
+  return fact(
+    'Once filled',
+    bytesWhenFilled === null ? 'unknown yet' : `≈ ${byteSize(bytesWhenFilled)}`,
+    growth === null
+      ? 'if blocks to come are like those that are in'
+      : `if blocks to come are like the newest that are in: ${decimal(growth.transfersPerBlock, 1)} transfers each`,
+  );
 }
 
 /** @param {import('./answers.js').Forecast | null} forecast */
