@@ -87,7 +87,11 @@ function sessionIdOf(cookie: string): string {
   return new RegExp(`(?:^|; *)${COOKIE}=([\\w-]+)`).exec(cookie)?.[1] ?? '';
 }
 
+/**
+ * Without a path the cookie belongs to the folder that the browser asked, `/admin/api`, also where a proxy puts a
+ * prefix before it that is not known here.
+ */
 function cookieText(id: string, seconds: number, secure: boolean): string {
-  const attributes = `Path=/admin; Max-Age=${seconds}; HttpOnly; SameSite=Strict${secure ? '; Secure' : ''}`;
+  const attributes = `Max-Age=${seconds}; HttpOnly; SameSite=Strict${secure ? '; Secure' : ''}`;
   return `${COOKIE}=${id}; ${attributes}`;
 }

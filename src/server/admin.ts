@@ -83,7 +83,7 @@ export function addAdminRoutes(app: TemplatedApp, options: AdminRoutes): void {
   add('get', '/sockets', () => describeSockets(options.sockets()));
   add('get', '/config', () => ({ settings: JSON.parse(options.settings()) }));
 
-  // Also for preflights: no other origin has any business here.
+  // Preflights too: other origins have no business here.
   const nothing = errorAnswer(new RequestError(404, 'not_found', 'there is nothing at this path'), '');
   const refuse = (res: HttpResponse): void => {
     options.replies.now(res, () => nothing);

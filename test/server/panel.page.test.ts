@@ -1,12 +1,36 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer, request } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { TestContext } from 'node:test';
 import type { Page } from 'playwright-core';
 import { pageTests, textOf } from './browser.ts';
-import { operate, TOKEN } from './operating.ts';
+import { operate, surveyed, TOKEN } from './operating.ts';
 import { statusAt } from './serving.ts';
 
 async function signIn(page: Page, token = TOKEN): Promise<void> {
   await page.getByLabel('Operator token').fill(token);
   await page.keyboard.press('Enter');
+}
+
+/** A proxy that takes a path away and passes on what stands below it. */
+async function prefixProxy(t: TestContext, target: string, path: string): Promise<string> {
+  const proxy = createServer((incoming, response) => {
+    const { url = '', method, headers } = incoming;
+    if (!url.startsWith(`${path}/`)) return void response.writeHead(404).end();
+    const passed = request(target + url.slice(path.length), { method, headers }, (answer) => {
+      response.writeHead(answer.statusCode ?? 502, answer.headers);
+      answer.pipe(response);
+    });
+    passed.on('error', () => response.destroy());
+    incoming.pipe(passed);
+  }).listen(0, '127.0.0.1');
+  t.after(() => {
+    proxy.close();
+    proxy.closeAllConnections();
+  });
+  await once(proxy, 'listening');
+  return `http://127.0.0.1:${(proxy.address() as AddressInfo).port}${path}`;
 }
 
 const CLIPBOARD = ['clipboard-read', 'clipboard-write'];
@@ -62,8 +86,9 @@ pageTests({
     assert.equal(await ask(first), 200);
     await page.keyboard.press('Escape');
     assert.equal(await textOf(secret), first, 'Escape lost the key');
+    const copied = page.getByText('Copied').waitFor(); // it is shown for a moment only
     await page.getByRole('button', { name: 'Copy key' }).click();
-    await page.getByText('Copied').waitFor();
+    await copied;
     assert.equal(await page.evaluate('navigator.clipboard.readText()'), first);
     await page.getByRole('button', { name: 'I have it, close' }).click();
     await secret.waitFor({ state: 'detached' });
@@ -72,6 +97,8 @@ pageTests({
     const row = page.locator('tbody tr', { hasText: '<b>shop</b>' });
     await row.getByText('1 of 100,000').waitFor();
     await row.getByRole('img', { name: 'Used this month: 0 %' }).waitFor();
+    access.usage.add(2, 24_999, Date.now());
+    await row.getByRole('img', { name: 'Used this month: 25 %' }).waitFor();
 
     await row.getByRole('button', { name: 'Rotate' }).click();
     await page.getByRole('button', { name: 'Rotate', exact: true }).last().click();
@@ -166,25 +193,15 @@ pageTests({
       skippedLogs: { transfer_data: 7 },
       reason: null,
     });
-    survey.latest = {
-      at: Date.now(),
-      seconds: 1,
-      fileBytes: 1_500_000_000,
-      walBytes: 0,
-      freeBytes: 60_000_000_000,
-      tables: [{ name: 'transfers', bytes: 1_500_000_000 }],
-      unmeasured: null,
-      kinds: {
-        estimated: true,
-        transfers: { native_direct: 10, native_internal: 0, erc20: 30, erc721: 0, erc1155: 0 },
-      },
-      growth: { transfersPerDay: 1e6, bytesPerDay: 1e8, seconds: 86_400 },
-    };
+    survey.latest = surveyed();
     const fact = (name: string) => page.locator(`dt:text-is("${name}") + dd`);
     await page.getByText('Filling in history').waitFor();
     assert.match(await textOf(fact('Behind')), /^2,000 blocks/);
     assert.match(await textOf(fact('Done in')), /^20 s/);
-    assert.match(await textOf(fact('Full in')), /^570 days/);
+    // 100 bytes a transfer, 2,000 blocks of 2,500 transfers still to come, a million transfers a day.
+    assert.match(await textOf(fact('Once filled')), /^≈ 2 GB/);
+    assert.match(await textOf(fact('Growth')), /^100 MB a day/);
+    assert.match(await textOf(fact('Full in')), /^595 days/);
     await page.getByText('≈ 30').waitFor();
     await page.getByRole('img', { name: 'ERC-20: 75 %' }).waitFor();
     await page.getByText('transfer_data').waitFor();
@@ -220,6 +237,22 @@ pageTests({
     await page.getByText('The server cannot be reached.').waitFor();
     await page.unroute('**/admin/api/**');
     await page.locator('#trouble:empty').waitFor({ state: 'attached' });
+  },
+
+  'below a path of a proxy the operator signs in and stays so': async (t, open) => {
+    const { server } = await operate(t);
+    const prefix = await prefixProxy(t, server.url, '/deep/atlas');
+    const page = await open(t, `${prefix}/admin`);
+    await signIn(page);
+    await page.getByRole('heading', { name: 'Keys' }).waitFor();
+    await page.reload();
+    await page.getByRole('heading', { name: 'Keys' }).waitFor();
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByLabel('Operator token').waitFor();
+    await page.reload();
+    await page.getByLabel('Operator token').waitFor();
+    await page.goto(`${prefix}/`);
+    await page.getByLabel('API key').waitFor();
   },
 
   'a session that ended asks for the token again': async (t, open) => {
