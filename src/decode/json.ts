@@ -1,5 +1,6 @@
 /** Checked reads from what the node sent. A wrong type is the node's fault and worth a retry, so it is an UpstreamError. */
 import { UpstreamError } from '../errors.ts';
+import { quantityToNumber } from '../lib/hex.ts';
 
 export type JsonObject = Record<string, unknown>;
 
@@ -37,8 +38,8 @@ export function readData(value: unknown, what: string): string {
 
 /** A quantity from 0 to `max`; the columns of a batch hold 32 bits. */
 export function readQuantity(value: unknown, what: string, max = 2 ** 32 - 1): number {
-  const number = typeof value === 'string' && value.startsWith('0x') ? Number(value) : Number.NaN;
-  if (!(number >= 0 && number <= max)) throw malformed(what, value);
+  const number = quantityToNumber(value);
+  if (!(number <= max)) throw malformed(what, value);
   return number;
 }
 

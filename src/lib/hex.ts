@@ -57,6 +57,18 @@ export function bigIntToBytes(value: bigint): Uint8Array {
   return Buffer.from(digits.length % 2 === 0 ? digits : `0${digits}`, 'hex');
 }
 
+/** The integer that a quantity (`0x1b4`) stands for, in any case and with leading zeros; NaN for what is none, or above 2^53 - 1. */
+export function quantityToNumber(value: unknown): number {
+  if (typeof value !== 'string' || value.length < 3 || !value.startsWith('0x')) return Number.NaN;
+  let number = 0;
+  for (let i = 2; i < value.length; i++) {
+    const digit = NIBBLE[value.charCodeAt(i)]!;
+    number = number * 16 + digit;
+    if (digit > 15 || number > Number.MAX_SAFE_INTEGER) return Number.NaN;
+  }
+  return number;
+}
+
 /** Quantity (`0x1b4`) of a non-negative integer. */
 export function toQuantity(value: number | bigint): Hex {
   return `0x${value.toString(16)}`;

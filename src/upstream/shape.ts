@@ -1,12 +1,12 @@
 /** Checks of single values in node answers; each failure is an UpstreamError `malformed` naming method and field. */
+import { quantityToNumber } from '../lib/hex.ts';
 import type { Hex } from '../types.ts';
 import { malformed, show } from './reply.ts';
 
 /** A non-negative integer of at most 2^53 - 1, from a quantity such as `0x1b4`. */
 export function readQuantity(value: unknown, method: string, field: string): number {
-  const number =
-    typeof value === 'string' && /^0x[0-9a-fA-F]{1,14}$/.test(value) ? Number(value) : Number.NaN;
-  if (!Number.isSafeInteger(number)) throw malformed(method, `${field} is ${show(value)}, not a quantity`);
+  const number = quantityToNumber(value);
+  if (Number.isNaN(number)) throw malformed(method, `${field} is ${show(value)}, not a quantity`);
   return number;
 }
 

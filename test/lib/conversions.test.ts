@@ -1,7 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { bigIntToBytes, bytesToBigInt, bytesToHex, hexToBytes, toQuantity } from '../../src/lib/hex.ts';
+import {
+  bigIntToBytes,
+  bytesToBigInt,
+  bytesToHex,
+  hexToBytes,
+  quantityToNumber,
+  toQuantity,
+} from '../../src/lib/hex.ts';
 import { decodeSigned, encodeSigned, ZERO_BALANCE } from '../../src/lib/signed.ts';
 import { coinToWei, weiToCoin, weiToCoin6 } from '../../src/lib/units.ts';
 
@@ -24,6 +31,29 @@ test('bytes, hex and integers convert without loss, in the shortest form', () =>
 test('what is no hex is refused', () => {
   for (const text of ['', '0', '0x1', '1234', '0xzz', '0x12 4', '0x1g'])
     assert.throws(() => hexToBytes(text), RangeError, text);
+});
+
+test('a quantity is an integer that a number holds exactly, or none', () => {
+  fc.assert(
+    fc.property(fc.maxSafeNat(), (value) => assert.equal(quantityToNumber(toQuantity(value)), value)),
+  );
+  assert.equal(quantityToNumber('0x00AbC'), 0xabc);
+  assert.equal(quantityToNumber(`0x${Number.MAX_SAFE_INTEGER.toString(16)}`), Number.MAX_SAFE_INTEGER);
+  for (const value of [
+    '',
+    '0x',
+    '1b4',
+    '0x1 ',
+    ' 0x1',
+    '0x1g',
+    '0x-1',
+    '0X1',
+    '0x20000000000000',
+    16,
+    null,
+    undefined,
+  ])
+    assert.ok(Number.isNaN(quantityToNumber(value)), String(value));
 });
 
 test('balances sort by their bytes as they do by value, beyond 2^256 and below zero', () => {
