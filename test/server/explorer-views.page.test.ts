@@ -215,8 +215,9 @@ pageTests({
     await exchange.locator('summary').click();
     const shown = await textOf(exchange.locator('.curl code'));
     assert.match(shown, /^curl -s -H 'X-API-Key: atlas_....…' 'http/);
+    const copied = exchange.getByText('Copied').waitFor(); // it is shown for a moment only
     await exchange.getByRole('button', { name: /^Copy/ }).click();
-    await exchange.getByText('Copied').waitFor();
+    await copied;
     const line = await page.evaluate('navigator.clipboard.readText()');
     const { stdout } = await promisify(execFile)('/bin/sh', ['-c', String(line)]);
     assert.deepEqual(JSON.parse(stdout), JSON.parse(await textOf(exchange.locator('pre'))));

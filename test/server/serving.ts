@@ -14,6 +14,7 @@ import type { AdminOptions } from '../../src/server/admin.ts';
 import { type Server, type ServerSettings, startServer } from '../../src/server/app.ts';
 import type { IndexStatus } from '../../src/types.ts';
 import { WireTransport } from '../../src/upstream/wire/transport.ts';
+import { idleStatus } from '../../src/writer/progress.ts';
 import { createIndex, type IndexFixture } from '../support/index-fixture.ts';
 import { checkAnswer } from '../support/openapi.ts';
 import type { Owner } from '../support/replay.ts';
@@ -149,20 +150,13 @@ export async function errorOf(response: Response): Promise<z.infer<typeof ERROR_
 
 /** The state of an indexer that follows and stands at this block, or has not begun. */
 export function statusAt(block: number | null): IndexStatus {
+  if (block === null) return idleStatus();
   return {
-    phase: block === null ? 'starting' : 'following',
-    reason: null,
-    startBlock: block === null ? null : 1,
-    head: block === null ? null : { number: block, hash: `0x${'ab'.repeat(32)}` },
-    headTimestamp: block === null ? null : 1_700_000_000,
+    ...idleStatus(),
+    phase: 'following',
+    startBlock: 1,
+    head: { number: block, hash: `0x${'ab'.repeat(32)}` },
+    headTimestamp: 1_700_000_000,
     nodeHead: block,
-    blocksPerSecond: 0,
-    transfersPerSecond: 0,
-    transfers: 0,
-    capabilities: null,
-    skippedLogs: {},
-    reorgs: 0,
-    deepestReorg: 0,
-    lastCommitAt: null,
   };
 }

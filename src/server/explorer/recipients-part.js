@@ -6,7 +6,7 @@ import { walletName } from './address-view.js';
 import { amountText } from './amount-view.js';
 import { nothing } from './section.js';
 
-const LIMIT = 50;
+const LIMIT = 20;
 
 /** The look-back window, blocks. */
 const BLOCKS = 10_000;
