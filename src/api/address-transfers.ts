@@ -7,6 +7,7 @@ import { walletIdOf } from '../query/wallets.ts';
 import { Flag } from '../store/activity.ts';
 import { KIND_NAMES, Kind } from '../types.ts';
 import { endpoint } from './endpoint.ts';
+import { example } from './examples.ts';
 import { addressField, countField } from './fields.ts';
 import { address, blockNumber, choice, cursor, flag, limit } from './params.ts';
 import { transferRecord, transferSchema } from './records.ts';
@@ -39,24 +40,24 @@ export const addressTransfers = endpoint({
     count: countField(),
   },
   example: {
-    params: { address: '0x3f5ce5fbfe3e9af3971dd833d26ba9b5c936f0be', direction: 'in', limit: '1' },
+    params: { address: example.wallet, direction: 'in', limit: '1' },
     response: {
-      address: '0x3f5ce5fbfe3e9af3971dd833d26ba9b5c936f0be',
+      address: example.wallet,
       transfers: [
         {
           id: 90210,
           blockNumber: 4711,
-          txHash: '0x88df016429689c079f3b2f6ad39fa052532c56795b733da78a91ebe6a713944b',
+          txHash: example.txHash,
           transferType: 'native_direct',
-          from: '0x28c6c06298d514db089934071355e5743bf21d60',
-          to: '0x3f5ce5fbfe3e9af3971dd833d26ba9b5c936f0be',
+          from: example.funder,
+          to: example.wallet,
           tokenAddress: null,
           tokenId: null,
           symbol: 'MON',
           decimals: 18,
           amount: '1500000000000000000',
           direction: 'in',
-          timestamp: '2026-11-21T08:00:00.000Z',
+          timestamp: example.time,
           logIndex: null,
         },
       ],

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { cohort } from '../query/cohort.ts';
 import { endpoint } from './endpoint.ts';
-import { example } from './examples.ts';
+import { example, exampleFunding } from './examples.ts';
 import { addressField, countField } from './fields.ts';
 import { address, limit } from './params.ts';
 import { fundingRecord, fundingSchema } from './records.ts';
@@ -35,12 +35,7 @@ export const coordinatedWallets = endpoint({
       coordinated: [
         {
           address: example.other,
-          amount: '1.5',
-          amountWei: '1500000000000000000',
-          txHash: example.txHash,
-          blockNumber: 4711,
-          timestamp: example.time,
-          source: 'direct',
+          ...exampleFunding,
         },
       ],
       count: 1,

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { RequestError } from '../errors.ts';
 import { fundingChain as readChain } from '../query/funding.ts';
 import { endpoint } from './endpoint.ts';
-import { example } from './examples.ts';
+import { example, exampleFunding } from './examples.ts';
 import { addressField } from './fields.ts';
 import { address, integer } from './params.ts';
 import { fundingRecord, fundingSchema } from './records.ts';
@@ -46,12 +46,7 @@ export const fundingChain = endpoint({
           hop: 1,
           funded: example.wallet,
           funder: example.funder,
-          amount: '1.5',
-          amountWei: '1500000000000000000',
-          txHash: example.txHash,
-          blockNumber: 4711,
-          timestamp: example.time,
-          source: 'direct',
+          ...exampleFunding,
         },
       ],
       depth: 1,

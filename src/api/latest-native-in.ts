@@ -1,6 +1,7 @@
 /** GET /api/latest_native_in: the newest native transfer a wallet received. */
 import { latestNativeIn as latestIn } from '../query/funding.ts';
 import { endpoint } from './endpoint.ts';
+import { example } from './examples.ts';
 import { addressField } from './fields.ts';
 import { address } from './params.ts';
 import { fundingRecord, fundingSchema } from './records.ts';
@@ -13,16 +14,16 @@ export const latestNativeIn = endpoint({
   params: { address: address() },
   response: { address: addressField(), latestNativeIn: fundingSchema.nullable() },
   example: {
-    params: { address: '0x3f5ce5fbfe3e9af3971dd833d26ba9b5c936f0be' },
+    params: { address: example.wallet },
     response: {
-      address: '0x3f5ce5fbfe3e9af3971dd833d26ba9b5c936f0be',
+      address: example.wallet,
       latestNativeIn: {
-        from: '0x28c6c06298d514db089934071355e5743bf21d60',
+        from: example.funder,
         amount: '0.75',
         amountWei: '750000000000000000',
-        txHash: '0x88df016429689c079f3b2f6ad39fa052532c56795b733da78a91ebe6a713944b',
+        txHash: example.txHash,
         blockNumber: 4711,
-        timestamp: '2026-11-21T08:00:00.000Z',
+        timestamp: example.time,
         source: 'direct',
       },
     },

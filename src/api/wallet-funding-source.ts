@@ -1,19 +1,12 @@
 /** GET /api/wallet_funding_source: who funded a wallet first. */
 import { firstFunding } from '../query/funding.ts';
 import { endpoint } from './endpoint.ts';
+import { example, exampleFunding } from './examples.ts';
 import { addressField } from './fields.ts';
 import { address } from './params.ts';
 import { fundingRecord, fundingSchema } from './records.ts';
 
-const record = {
-  from: '0x28c6c06298d514db089934071355e5743bf21d60',
-  amount: '1.5',
-  amountWei: '1500000000000000000',
-  txHash: '0x88df016429689c079f3b2f6ad39fa052532c56795b733da78a91ebe6a713944b',
-  blockNumber: 120,
-  timestamp: '2026-11-21T08:00:00.000Z',
-  source: 'direct' as const,
-};
+const record = { from: example.funder, ...exampleFunding };
 
 /** The flat form of a wallet that nobody funded. */
 const NOBODY = {
@@ -45,8 +38,8 @@ export const walletFundingSource = endpoint({
     source: fundingSchema.shape.source.nullable(),
   },
   example: {
-    params: { address: '0x3f5ce5fbfe3e9af3971dd833d26ba9b5c936f0be' },
-    response: { address: '0x3f5ce5fbfe3e9af3971dd833d26ba9b5c936f0be', firstFunding: record, ...record },
+    params: { address: example.wallet },
+    response: { address: example.wallet, firstFunding: record, ...record },
   },
   prepare({ db }) {
     const funding = firstFunding(db);

@@ -1,6 +1,7 @@
 /** GET /api/wallet_summary: what a wallet did in all. */
 import { walletFacts } from '../query/wallets.ts';
 import { endpoint } from './endpoint.ts';
+import { example } from './examples.ts';
 import { address } from './params.ts';
 import { summaryRecord, summarySchema } from './records.ts';
 
@@ -11,9 +12,9 @@ export const walletSummary = endpoint({
   params: { address: address() },
   response: summarySchema.shape,
   example: {
-    params: { address: '0x3f5ce5fbfe3e9af3971dd833d26ba9b5c936f0be' },
+    params: { address: example.wallet },
     response: {
-      address: '0x3f5ce5fbfe3e9af3971dd833d26ba9b5c936f0be',
+      address: example.wallet,
       firstSeenBlock: 120,
       lastSeenBlock: 4711,
       txCount: 42,
@@ -22,8 +23,8 @@ export const walletSummary = endpoint({
       nativeReceivedWei: '12500000000000000000',
       nativeSent: '0.25',
       nativeSentWei: '250000000000000000',
-      firstFundingSource: '0x28c6c06298d514db089934071355e5743bf21d60',
-      lastActivity: '2026-11-21T08:00:00.000Z',
+      firstFundingSource: example.funder,
+      lastActivity: example.time,
     },
   },
   prepare({ db }) {

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { walletFacts } from '../query/wallets.ts';
 import { endpoint } from './endpoint.ts';
+import { example } from './examples.ts';
 import { countField } from './fields.ts';
 import { addressAsSent, listOf } from './params.ts';
 import { walletEntry, walletEntrySchema } from './records.ts';
@@ -18,16 +19,16 @@ export const walletsBatch = endpoint({
   },
   example: {
     params: {
-      addresses: ['0x3f5ce5fbfe3e9af3971dd833d26ba9b5c936f0be', '0x000000000000000000000000000000000000dEaD'],
+      addresses: [example.wallet, '0x000000000000000000000000000000000000dEaD'],
     },
     response: {
       wallets: {
-        '0x3f5ce5fbfe3e9af3971dd833d26ba9b5c936f0be': {
+        [example.wallet]: {
           firstSeenBlock: 120,
           lastSeenBlock: 4711,
           txCount: 42,
-          lastActivity: '2026-11-21T08:00:00.000Z',
-          firstFunder: '0x28c6c06298d514db089934071355e5743bf21d60',
+          lastActivity: example.time,
+          firstFunder: example.funder,
           firstFundingBlock: 120,
         },
         '0x000000000000000000000000000000000000dEaD': null,
