@@ -1,0 +1,64 @@
+/** The systemd unit: that systemd understands it, and that it keeps what it promises. */
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { LAUNCHER, run } from '../support/command.ts';
+import { tempDir } from '../support/temp-dir.ts';
+
+const UNIT = fileURLToPath(new URL('../../scripts/atlas-node.service', import.meta.url));
+
+/** What is left open, in tenths of systemd's measure of 0 to 10. */
+const MOST_EXPOSURE = 30;
+
+const hasAnalyze = spawnSync('systemd-analyze', ['--version']).status === 0;
+const needs = { skip: !hasAnalyze && 'left out: this machine has no systemd-analyze' };
+
+const lines = readFileSync(UNIT, 'utf8').split('\n');
+
+/** The value of a setting that stands there once. */
+function setting(name: string): string {
+  const found = lines.filter((line) => line.startsWith(`${name}=`));
+  assert.equal(found.length, 1, `${name} stands there ${found.length} times`);
+  return found[0]?.slice(name.length + 1) ?? '';
+}
+
+test('systemd calls the unit well protected', needs, () => {
+  const { status, stdout, stderr } = spawnSync(
+    'systemd-analyze',
+    ['security', '--offline=yes', `--threshold=${MOST_EXPOSURE}`, '--no-pager', UNIT],
+    { encoding: 'utf8' },
+  );
+  assert.equal(status, 0, stdout + stderr);
+});
+
+test('systemd knows every setting of the unit', needs, () => {
+  const { stderr } = spawnSync('systemd-analyze', ['verify', '--man=no', UNIT], { encoding: 'utf8' });
+  assert.doesNotMatch(stderr, /atlas-node\.service:\d+: /);
+});
+
+test('the unit gives way to the validator, and the daemon the time it needs', () => {
+  assert.equal(setting('Type'), 'notify');
+  for (const weight of ['CPUWeight', 'IOWeight']) assert.ok(Number(setting(weight)) < 100, weight);
+  assert.ok(Number(setting('Nice')) > 0);
+  assert.ok(Number(setting('OOMScoreAdjust')) > 0);
+  assert.match(setting('MemoryMax'), /^\d+G$/);
+  assert.ok(Number(setting('TimeoutStopSec')) > 10, 'the daemon may take ten seconds');
+  assert.ok(Number(setting('WatchdogSec')) >= 60, 'a large commit on a slow disk is not silence');
+  assert.equal(setting('RestartPreventExitStatus'), '2');
+});
+
+test('what the unit starts is a command line that the program takes', async (t) => {
+  const [, ...args] = setting('ExecStart').split(' ');
+  const file = args[args.indexOf('--config') + 1] ?? '';
+  assert.equal(file, '/etc/atlas-node/atlas.toml');
+  const missing = `${tempDir(t)}/atlas.toml`;
+  const { code, stderr } = await run(
+    t,
+    [LAUNCHER, ...args.map((argument) => (argument === file ? missing : argument))],
+    { cwd: tempDir(t) },
+  );
+  assert.equal(code, 2);
+  assert.match(stderr, new RegExp(`${missing}`), 'it got as far as the configuration file');
+});
