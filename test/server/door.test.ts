@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { copyFileSync, writeFileSync } from 'node:fs';
 import { Agent, request } from 'node:https';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { connect, type TLSSocket } from 'node:tls';
 import { fileURLToPath } from 'node:url';
 import { ConfigError } from '../../src/errors.ts';
+import { freePort } from '../support/free-port.ts';
 import { tempDir } from '../support/temp-dir.ts';
 import { serve } from './serving.ts';
 
@@ -23,15 +23,6 @@ async function serveTls(t: TestContext) {
   put('old');
   const { server } = await serve(t, { settings: { ...files, port: await freePort() } });
   return { server, files, put, reload: () => server.reload({ ...files, cors_origins: ['*'] }) };
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  if (address === null || typeof address === 'string') throw new Error('no port');
-  return address.port;
 }
 
 /** Whose certificate a new connection is shown. */

@@ -6,6 +6,7 @@ import { Agent, request } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { freePort } from '../support/free-port.ts';
 import { address } from '../support/index-fixture.ts';
 import { tempDir } from '../support/temp-dir.ts';
 import { waitFor } from '../support/wait.ts';
@@ -27,14 +28,6 @@ test('a port that another program has is refused, whoever it is', async (t) => {
     });
   }
 });
-
-async function freePort(): Promise<number> {
-  const probe = createServer();
-  await new Promise<void>((resolve) => probe.listen(0, '127.0.0.1', resolve));
-  const { port } = probe.address() as AddressInfo;
-  await new Promise((resolve) => probe.close(resolve));
-  return port;
-}
 
 test('an address of another machine is refused', async (t) => {
   await assert.rejects(serve(t, { settings: { host: '192.0.2.1' } }), {

@@ -6,8 +6,6 @@ import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, statSync } from 'node:fs';
-import type { AddressInfo } from 'node:net';
-import { createServer } from 'node:net';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openKeyStore } from '../../src/access/keys.ts';
@@ -19,6 +17,7 @@ import { startReplayNode } from '../../src/bench/replay/node.ts';
 import { headOf, openIndexForWriting } from '../../src/store/index-file.ts';
 import { openDatabase } from '../../src/store/open.ts';
 import { dumpIndex } from './dump.ts';
+import { freePort } from './free-port.ts';
 import { startIndexer } from './indexer.ts';
 import { randomSource } from './random-chain.ts';
 import { toFirstSchema } from './schema.ts';
@@ -92,15 +91,6 @@ export async function runCrashes({ seed, kills, dir, onKill }: CrashRunOptions):
     await trial.end();
     await node.close();
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }
 
 /** The data folder, and the lives of the daemon on it. */
