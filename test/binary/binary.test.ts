@@ -22,6 +22,10 @@ import { DEMO_SEED, makeTraffic } from '../../src/dev/traffic.ts';
 import { LAUNCHER, PINNED_NODE, ROOT, run } from '../support/command.ts';
 import { type Chain, type Program, runScenario } from '../support/scenario.ts';
 
+/** It has 118 and starts in a quarter of a second on a machine at rest; half a second is the aim, and others work here too. */
+const MOST_MIB = 160;
+const MOST_START_SECONDS = 5;
+
 /** Nobody's number on most systems; this user has no home. */
 const NOBODY = 65_534;
 
@@ -38,6 +42,9 @@ suite('the single binary', () => {
     const { code, stdout, stderr } = await run(owner, [...command, '--out', binary], { cwd: ROOT });
     assert.equal(code, 0, stderr);
     console.log(stdout.trim());
+    const [, mib, seconds] = /: ([\d.]+) MiB, commit \S+, first answer ([\d.]+) s after/.exec(stdout) ?? [];
+    assert.ok(Number(mib) < MOST_MIB, stdout);
+    assert.ok(Number(seconds) < MOST_START_SECONDS, stdout);
   });
   after(async () => {
     for (const close of closers.reverse()) await close();

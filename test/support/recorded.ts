@@ -14,9 +14,9 @@ export function recordedData(): string | null {
 }
 
 /** The folder, or null after the test was reported as left out: `if (!folder) return;` must follow. */
-export function recordedDataOrSkip(test: { skip(reason: string): void }): string | null {
+export function recordedDataOrSkip(context: { skip(reason: string): void }): string | null {
   const folder = recordedData();
-  if (folder === null) test.skip(`left out: there is no recorded chain data in ${FOLDER}`);
+  if (folder === null) context.skip(`left out: there is no recorded chain data in ${FOLDER}`);
   return folder;
 }
 
