@@ -38,14 +38,6 @@ export const TRANSFER_JOINS = /* sql */ `
   LEFT JOIN tokens ON tokens.id = t.token LEFT JOIN wallets contract ON contract.id = tokens.wallet
   LEFT JOIN token_metadata m ON m.address = contract.address`;
 
-/** One transfer, or undefined when there is none with that id. */
-export function transferById(db: Db): (id: number) => TransferRow | undefined {
-  const statement = db.prepare<[number], TransferRow>(
-    `SELECT ${TRANSFER_COLUMNS} FROM transfers t ${TRANSFER_JOINS} WHERE t.id = +?`,
-  );
-  return (id) => statement.get(id);
-}
-
 /** The transfers of a list of ids, in its order. */
 export function transfersById(db: Db): (ids: readonly number[]) => TransferRow[] {
   const statement = db.prepare<[string], TransferRow>(
