@@ -2,11 +2,12 @@
 import { bytesToBigInt } from '../lib/hex.ts';
 import { type BlockBatch, isNative, Kind } from '../types.ts';
 import { Flag } from './activity.ts';
+import { Addresses } from './addresses.ts';
 import { Changes, type Tables } from './changes.ts';
 import type { Db, Statement } from './open.ts';
 import { ZERO_WALLET } from './schema.ts';
 import { TokenState } from './token-state.ts';
-import { WalletState } from './wallet-state.ts';
+import type { WalletState } from './wallet-state.ts';
 
 export class Appender {
   private readonly db: Db;
@@ -32,7 +33,7 @@ export class Appender {
     this.db
       .transaction(() => {
         const commit = new Commit(this.tables, this.insertTransfer, this.insertBlock, this.lastIds.get());
-        for (const batch of batches) commit.add(batch);
+        commit.addAll(batches);
         commit.changes.save();
       })
       .immediate();
@@ -47,8 +48,6 @@ class Commit {
   private lastTransfer: number;
   private lastWallet: number;
   private lastToken: number;
-  /** Wallets met in this commit by the 20 bytes of their address as latin1 text. */
-  private readonly walletAt = new Map<string, WalletState>();
   private readonly tokenOfWallet = new Map<number, TokenState>();
 
   constructor(
@@ -65,9 +64,20 @@ class Commit {
     this.lastToken = tables.tokens.lastId();
   }
 
-  add(batch: BlockBatch): void {
+  addAll(batches: readonly BlockBatch[]): void {
+    const addresses = new Addresses(batches.reduce((sum, batch) => sum + batch.addresses.length, 0));
+    const positions = batches.map((batch) => addresses.add(batch.addresses));
+    const wallets = addresses.wallets(this.changes, this.lastWallet);
+    for (const [i, batch] of batches.entries()) {
+      this.add(
+        batch,
+        Array.from(positions[i]!, (position) => wallets[position]!),
+      );
+    }
+  }
+
+  private add(batch: BlockBatch, wallets: readonly WalletState[]): void {
     const firstNew = this.lastWallet;
-    const wallets = this.resolveAddresses(batch.addresses);
     const newByAddress = countNew(wallets, firstNew);
     let transfer = 0;
     let transactionStart = 0;
@@ -77,42 +87,16 @@ class Commit {
         if (transfer === 0 || batch.tx[transfer] !== batch.tx[transfer - 1]) transactionStart = id;
         this.addTransfer(batch, transfer, id, transactionStart, wallets);
       }
-      const lastWallet = firstNew + newByAddress[batch.addressEnd[block]!]!;
+      this.lastWallet = firstNew + newByAddress[batch.addressEnd[block]!]!;
       const hash = batch.hash.subarray(block * 32, block * 32 + 32);
-      this.insertBlock.run(batch.number[block], hash, batch.timestamp[block], this.lastTransfer, lastWallet);
+      this.insertBlock.run(
+        batch.number[block],
+        hash,
+        batch.timestamp[block],
+        this.lastTransfer,
+        this.lastWallet,
+      );
     }
-  }
-
-  /** The wallet of each address of a batch; unknown addresses get the next ids in order. */
-  private resolveAddresses(addresses: Uint8Array): WalletState[] {
-    const text = Buffer.from(addresses.buffer, addresses.byteOffset, addresses.byteLength);
-    const wallets: WalletState[] = [];
-    for (let at = 0; at < addresses.length; at += 20) {
-      const key = text.toString('latin1', at, at + 20);
-      let wallet = this.walletAt.get(key);
-      if (wallet === undefined) {
-        const address = addresses.subarray(at, at + 20);
-        wallet = this.knownWallet(address) ?? this.createWallet(address);
-        this.walletAt.set(key, wallet);
-      }
-      wallets.push(wallet);
-    }
-    return wallets;
-  }
-
-  private knownWallet(address: Uint8Array): WalletState | null {
-    const found = this.changes.tables.wallets.findByAddress(address);
-    if (found === null) return null;
-    const loaded = this.changes.wallets.get(found.id);
-    if (loaded) return loaded;
-    this.changes.wallets.set(found.id, found);
-    return found;
-  }
-
-  private createWallet(address: Uint8Array): WalletState {
-    const wallet = new WalletState(++this.lastWallet, address);
-    this.changes.wallets.set(wallet.id, wallet);
-    return wallet;
   }
 
   private tokenAt(wallet: WalletState, id: number, kind: number): TokenState {
@@ -249,20 +233,10 @@ class Commit {
     amount: bigint,
   ): void {
     token.transfers++;
-    this.addHolding(token, sender, -amount, true);
-    this.addHolding(token, receiver, amount, sender !== receiver);
-    if (amount > 0n) this.changes.tables.tokens.noteBuyer(token, receiver.id, id);
-  }
-
-  private addHolding(token: TokenState, wallet: WalletState, delta: bigint, counts: boolean): void {
-    const holding = this.changes.tables.tokens.holdingOf(token, wallet.id);
-    holding.balance += delta;
-    if (!counts) return;
-    if (holding.transfers === 0) {
-      wallet.tokens++;
-      if (wallet.id !== ZERO_WALLET) token.wallets++;
-    }
-    holding.transfers++;
+    const { tokens } = this.changes.tables;
+    tokens.change(token, sender, -amount, 1);
+    tokens.change(token, receiver, amount, sender === receiver ? 0 : 1);
+    if (amount > 0n) tokens.noteBuyer(token, receiver.id, id);
   }
 }
 

@@ -59,14 +59,17 @@ export class Changes {
     wallet.funding = transfer;
   }
 
-  /** Writes everything; each table in ascending key order, so that neighbouring rows share a page while it is hot. */
+  /**
+   * Writes everything; each table in ascending key order, so that neighbouring rows share a page while it is hot.
+   * Tokens come first: what they find of their holdings counts in the rows of wallets.
+   */
   save(): void {
+    for (const id of [...this.tokens.keys()].sort((a, b) => a - b))
+      this.tables.tokens.save(this.tokens.get(id)!);
     for (const id of [...this.wallets.keys()].sort((a, b) => a - b))
       this.tables.wallets.save(this.wallets.get(id)!);
     this.runs.sort((a, b) => a.wallet - b.wallet || a.first - b.first);
     for (const run of this.runs) this.tables.wallets.saveRun(run);
-    for (const id of [...this.tokens.keys()].sort((a, b) => a - b))
-      this.tables.tokens.save(this.tokens.get(id)!);
     this.nativePeaks.save();
   }
 }

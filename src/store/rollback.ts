@@ -9,7 +9,6 @@ import { ACTIVITY_RUN, ActivityCursor, Flag } from './activity.ts';
 import { Changes, type Tables } from './changes.ts';
 import type { Db, Statement } from './open.ts';
 import { ZERO_WALLET } from './schema.ts';
-import type { TokenState } from './token-state.ts';
 import type { WalletState } from './wallet-state.ts';
 
 /** Blocks taken off in one transaction; a deeper rollback is done in steps, each of which leaves a whole index. */
@@ -123,8 +122,9 @@ export class Rollback {
     }
     const token = changes.token(transfer.token);
     token.transfers--;
-    this.subtractHolding(token, sender, -amount, true);
-    this.subtractHolding(token, receiver, amount, sender !== receiver);
+    const { tokens } = this.tables;
+    tokens.change(token, sender, amount, -1);
+    tokens.change(token, receiver, -amount, sender === receiver ? 0 : -1);
   }
 
   private uncount(wallet: WalletState, transactionStart: number, isToken: boolean): void {
@@ -145,17 +145,6 @@ export class Rollback {
       this.dropRun.run(wallet.id, run.first_transfer);
       wallet.recent = run.entries;
       wallet.recentLength = run.entries.length;
-    }
-  }
-
-  private subtractHolding(token: TokenState, wallet: WalletState, delta: bigint, counts: boolean): void {
-    const holding = this.tables.tokens.holdingOf(token, wallet.id);
-    holding.balance -= delta;
-    if (!counts) return;
-    holding.transfers--;
-    if (holding.transfers === 0) {
-      wallet.tokens--;
-      if (wallet.id !== ZERO_WALLET) token.wallets--;
     }
   }
 

@@ -2,25 +2,13 @@
 import { decodeSigned, encodeSigned } from '../lib/signed.ts';
 import type { Db, Statement } from './open.ts';
 import { FIRST_BUYERS, ZERO_WALLET } from './schema.ts';
+import type { WalletState } from './wallet-state.ts';
 
-/** One wallet's part in one token. */
-export class HoldingState {
+/** What a commit changes in one wallet's part in one token. */
+interface HoldingChange {
+  readonly wallet: WalletState;
   transfers: number;
   balance: bigint;
-  readonly stored: boolean;
-  private readonly wasPositive: boolean;
-
-  constructor(row: { transfers: number; balance: Buffer } | undefined) {
-    this.stored = row !== undefined;
-    this.transfers = row?.transfers ?? 0;
-    this.balance = row ? decodeSigned(row.balance) : 0n;
-    this.wasPositive = this.balance > 0n;
-  }
-
-  /** +1 when the wallet became a holder by this commit, -1 when it stopped being one. */
-  get holderChange(): number {
-    return Number(this.balance > 0n) - Number(this.wasPositive);
-  }
 }
 
 interface TokenRow {
@@ -45,7 +33,8 @@ export class TokenState {
   readonly firstTransfer: number;
   readonly kind: number;
   readonly stored: boolean;
-  readonly holdings = new Map<number, HoldingState>();
+  /** By wallets.id. */
+  readonly holdings = new Map<number, HoldingChange>();
   /** Wallets among the first buyers, while there is room for more; null once the list is full or not looked at. */
   knownBuyers: Set<number> | null = null;
 
@@ -113,13 +102,14 @@ export class TokenTable {
     return new TokenState(row, true);
   }
 
-  holdingOf(token: TokenState, wallet: number): HoldingState {
-    let holding = token.holdings.get(wallet);
-    if (!holding) {
-      holding = new HoldingState(token.stored ? this.holding.get(token.id, wallet) : undefined);
-      token.holdings.set(wallet, holding);
+  /** Notes that a wallet's balance changes, and by how many the transfers of the token with it do. */
+  change(token: TokenState, wallet: WalletState, balance: bigint, transfers: number): void {
+    const holding = token.holdings.get(wallet.id);
+    if (holding === undefined) token.holdings.set(wallet.id, { wallet, balance, transfers });
+    else {
+      holding.balance += balance;
+      holding.transfers += transfers;
     }
-    return holding;
   }
 
   /** Notes a receiver of a non-zero amount as one of the first buyers while there is room. */
@@ -132,17 +122,13 @@ export class TokenTable {
     this.insertBuyer.run(token.id, transfer, wallet);
   }
 
-  /** Writes the token's row and its touched holdings in key order; holdings without transfers left are removed. */
+  /**
+   * Writes the token's row and its touched holdings in key order, each read right before, so that its page is fetched
+   * once; holdings without transfers left are removed. Counts tokens in the wallets, whose rows are written later.
+   */
   save(token: TokenState): void {
-    const wallets = [...token.holdings.keys()].sort((a, b) => a - b);
-    for (const wallet of wallets) {
-      const holding = token.holdings.get(wallet)!;
-      if (wallet !== ZERO_WALLET) token.holders += holding.holderChange;
-      if (holding.transfers === 0) this.deleteHolding.run(token.id, wallet);
-      else {
-        const statement = holding.stored ? this.updateHolding : this.insertHolding;
-        statement.run(holding.transfers, encodeSigned(holding.balance), token.id, wallet);
-      }
+    for (const id of [...token.holdings.keys()].sort((a, b) => a - b)) {
+      this.saveHolding(token, token.holdings.get(id)!);
     }
     if (token.stored) this.update.run(token.transfers, token.holders, token.wallets, token.buyers, token.id);
     else {
@@ -157,5 +143,21 @@ export class TokenTable {
         token.kind,
       );
     }
+  }
+
+  private saveHolding(token: TokenState, change: HoldingChange): void {
+    const { id } = change.wallet;
+    const row = token.stored ? this.holding.get(token.id, id) : undefined;
+    const before = row === undefined ? 0n : decodeSigned(row.balance);
+    const balance = before + change.balance;
+    const transfers = (row?.transfers ?? 0) + change.transfers;
+    if (transfers === 0) this.deleteHolding.run(token.id, id);
+    else if (row === undefined) this.insertHolding.run(transfers, encodeSigned(balance), token.id, id);
+    else this.updateHolding.run(transfers, encodeSigned(balance), token.id, id);
+    const parts = Number(transfers > 0) - Number(row !== undefined);
+    change.wallet.tokens += parts;
+    if (id === ZERO_WALLET) return;
+    token.wallets += parts;
+    token.holders += Number(balance > 0n) - Number(before > 0n);
   }
 }

@@ -13,8 +13,6 @@ type WalletRow = [
   internalReceived: number,
   firstTransfer: number | null,
   lastTransfer: number | null,
-  nativeReceived: Buffer,
-  nativeSent: Buffer,
   firstDirect: number | null,
   firstInternal: number | null,
   latestDirect: number | null,
@@ -22,14 +20,38 @@ type WalletRow = [
   funder: number | null,
   funding: number | null,
   funded: number,
-  recent: Buffer,
+  receivedLength: number,
+  sentLength: number,
+  blobs: Buffer,
 ];
 
 const COLUMNS = /* sql */ `id, transfers, transactions, tokens, token_transfers, internal_received, first_transfer,
-  last_transfer, native_received, native_sent, first_direct, first_internal, latest_direct, latest_internal, funder,
-  funding, funded, recent`;
+  last_transfer, first_direct, first_internal, latest_direct, latest_internal, funder, funding, funded`;
+
+/** The three blobs of a row as one: what they cost is the making of a Buffer each. */
+const BLOBS = /* sql */ `length(native_received), length(native_sent),
+  CAST(native_received || native_sent || recent AS BLOB)`;
 
 const NO_BYTES = new Uint8Array(0);
+
+const BLOCK_BYTES = 2 ** 18;
+
+/** Memory for the runs of a commit, cut from large blocks: a buffer of its own for each costs more than all else done to it. */
+class Arena {
+  private block = new Uint8Array(BLOCK_BYTES);
+  private used = 0;
+
+  take(bytes: number): Uint8Array {
+    if (this.used + bytes > this.block.length) {
+      this.block = new Uint8Array(Math.max(BLOCK_BYTES, bytes));
+      this.used = 0;
+    }
+    this.used += bytes;
+    return this.block.subarray(this.used - bytes, this.used);
+  }
+}
+
+const arena = new Arena();
 
 /** One wallet's row, changed in place. Field meanings: store/schema.ts. */
 export class WalletState {
@@ -69,18 +91,21 @@ export class WalletState {
     wallet.internalReceived = row[5];
     wallet.firstTransfer = row[6];
     wallet.lastTransfer = row[7];
-    wallet.nativeReceived = bytesToBigInt(row[8]);
-    wallet.nativeSent = bytesToBigInt(row[9]);
-    wallet.firstDirect = row[10];
-    wallet.firstInternal = row[11];
-    wallet.latestDirect = row[12];
-    wallet.latestInternal = row[13];
-    wallet.funder = row[14];
-    wallet.funding = row[15];
-    wallet.funded = row[16];
-    wallet.recent = row[17];
-    wallet.recentLength = row[17].length;
-    wallet.storedFunding = row[15];
+    wallet.firstDirect = row[8];
+    wallet.firstInternal = row[9];
+    wallet.latestDirect = row[10];
+    wallet.latestInternal = row[11];
+    wallet.funder = row[12];
+    wallet.funding = row[13];
+    wallet.storedFunding = row[13];
+    wallet.funded = row[14];
+    const sentAt = row[15];
+    const recentAt = sentAt + row[16];
+    const blobs = row[17];
+    wallet.nativeReceived = bytesToBigInt(blobs.subarray(0, sentAt));
+    wallet.nativeSent = bytesToBigInt(blobs.subarray(sentAt, recentAt));
+    wallet.recent = blobs.subarray(recentAt);
+    wallet.recentLength = wallet.recent.length;
     return wallet;
   }
 
@@ -124,7 +149,7 @@ export class WalletState {
 
   private reserve(bytes: number): void {
     if (this.recentLength + bytes <= this.recent.length) return;
-    const larger = new Uint8Array(Math.max(this.recentLength + bytes, this.recent.length * 2));
+    const larger = arena.take(Math.max(this.recentLength + bytes, this.recent.length * 2));
     larger.set(this.recent.subarray(0, this.recentLength));
     this.recent = larger;
   }
@@ -145,7 +170,7 @@ function firstOfRun(bytes: Uint8Array): number {
 
 /** The statements on `wallets` and `activity` that a commit needs. */
 export class WalletTable {
-  private readonly byAddress: Statement<[Uint8Array], WalletRow>;
+  private readonly idByAddress: Statement<[Uint8Array], number>;
   private readonly byId: Statement<[number], WalletRow>;
   private readonly insert: Statement;
   private readonly update: Statement;
@@ -153,28 +178,25 @@ export class WalletTable {
   private readonly insertRun: Statement;
 
   constructor(db: Db) {
-    this.byAddress = db
-      .prepare<[Uint8Array], WalletRow>(/* sql */ `SELECT ${COLUMNS} FROM wallets WHERE address = ?`)
-      .raw();
+    this.idByAddress = db.prepare<[Uint8Array], number>('SELECT id FROM wallets WHERE address = ?').pluck();
     this.byId = db
-      .prepare<[number], WalletRow>(/* sql */ `SELECT ${COLUMNS} FROM wallets WHERE id = ?`)
+      .prepare<[number], WalletRow>(/* sql */ `SELECT ${COLUMNS}, ${BLOBS} FROM wallets WHERE id = ?`)
       .raw();
-    this.insert = db.prepare(
-      /* sql */ `INSERT INTO wallets (address, ${COLUMNS}) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)`,
-    );
+    this.insert = db.prepare(/* sql */ `
+      INSERT INTO wallets (address, ${COLUMNS}, native_received, native_sent, recent)
+      VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)`);
     this.update = db.prepare(/* sql */ `
       UPDATE wallets SET transfers = ?, transactions = ?, tokens = ?, token_transfers = ?, internal_received = ?,
-        first_transfer = ?, last_transfer = ?, native_received = ?, native_sent = ?, first_direct = ?,
-        first_internal = ?, latest_direct = ?, latest_internal = ?, funded = ?, recent = ?
+        first_transfer = ?, last_transfer = ?, first_direct = ?, first_internal = ?, latest_direct = ?,
+        latest_internal = ?, funded = ?, native_received = ?, native_sent = ?, recent = ?
       WHERE id = ?`);
     // Apart from the update above because naming an indexed column rewrites its index entry even when nothing changed.
     this.updateFunding = db.prepare('UPDATE wallets SET funder = ?, funding = ? WHERE id = ?');
     this.insertRun = db.prepare('INSERT INTO activity (wallet, first_transfer, entries) VALUES (?, ?, ?)');
   }
 
-  findByAddress(address: Uint8Array): WalletState | null {
-    const row = this.byAddress.get(address);
-    return row ? WalletState.of(row) : null;
+  idOf(address: Uint8Array): number | undefined {
+    return this.idByAddress.get(address);
   }
 
   load(id: number): WalletState {
@@ -187,30 +209,48 @@ export class WalletTable {
     const recent = wallet.recent.subarray(0, wallet.recentLength);
     const received = bigIntToBytes(wallet.nativeReceived);
     const sent = bigIntToBytes(wallet.nativeSent);
-    const counters = [
+    if (wallet.newAddress !== null) {
+      this.insert.run(
+        wallet.newAddress,
+        wallet.id,
+        wallet.transfers,
+        wallet.transactions,
+        wallet.tokens,
+        wallet.tokenTransfers,
+        wallet.internalReceived,
+        wallet.firstTransfer,
+        wallet.lastTransfer,
+        wallet.firstDirect,
+        wallet.firstInternal,
+        wallet.latestDirect,
+        wallet.latestInternal,
+        wallet.funder,
+        wallet.funding,
+        wallet.funded,
+        received,
+        sent,
+        recent,
+      );
+      return;
+    }
+    this.update.run(
       wallet.transfers,
       wallet.transactions,
       wallet.tokens,
       wallet.tokenTransfers,
       wallet.internalReceived,
-    ];
-    const facts = [wallet.firstTransfer, wallet.lastTransfer, received, sent];
-    const funding = [wallet.firstDirect, wallet.firstInternal, wallet.latestDirect, wallet.latestInternal];
-    if (wallet.newAddress !== null) {
-      this.insert.run(
-        wallet.newAddress,
-        wallet.id,
-        ...counters,
-        ...facts,
-        ...funding,
-        wallet.funder,
-        wallet.funding,
-        wallet.funded,
-        recent,
-      );
-      return;
-    }
-    this.update.run(...counters, ...facts, ...funding, wallet.funded, recent, wallet.id);
+      wallet.firstTransfer,
+      wallet.lastTransfer,
+      wallet.firstDirect,
+      wallet.firstInternal,
+      wallet.latestDirect,
+      wallet.latestInternal,
+      wallet.funded,
+      received,
+      sent,
+      recent,
+      wallet.id,
+    );
     if (wallet.fundingChanged) this.updateFunding.run(wallet.funder, wallet.funding, wallet.id);
   }
 

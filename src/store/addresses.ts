@@ -1,0 +1,73 @@
+/** Finding the wallets of many addresses at once. */
+import type { Changes } from './changes.ts';
+import { WalletState } from './wallet-state.ts';
+
+const ADDRESS_BYTES = 20;
+
+/** Each distinct address of a commit, in the order of first appearance. */
+export class Addresses {
+  private readonly bytes: Buffer;
+  private readonly indexOf = new Map<string, number>();
+
+  /** Has room for so many bytes of addresses. */
+  constructor(bytes: number) {
+    this.bytes = Buffer.allocUnsafeSlow(bytes);
+  }
+
+  /** The position of each of some addresses, which follow each other in `addresses`. */
+  add(addresses: Uint8Array): Uint32Array {
+    const text = Buffer.from(addresses.buffer, addresses.byteOffset, addresses.byteLength);
+    const positions = new Uint32Array(addresses.length / ADDRESS_BYTES);
+    for (let i = 0; i < positions.length; i++) {
+      const at = i * ADDRESS_BYTES;
+      const key = text.toString('latin1', at, at + ADDRESS_BYTES);
+      let position = this.indexOf.get(key);
+      if (position === undefined) {
+        position = this.indexOf.size;
+        this.indexOf.set(key, position);
+        text.copy(this.bytes, position * ADDRESS_BYTES, at, at + ADDRESS_BYTES);
+      }
+      positions[i] = position;
+    }
+    return positions;
+  }
+
+  /**
+   * The wallet of each address; unknown ones get the ids after `lastWallet`. First all ids are looked up in the order
+   * of the addresses, then all rows in the order of the ids: so each page of the index and of the table is fetched
+   * once. One address after another would fetch two pages for each.
+   */
+  wallets({ tables, wallets: loaded }: Changes, lastWallet: number): WalletState[] {
+    const count = this.indexOf.size;
+    const beginnings = Float64Array.from({ length: count }, (_, i) =>
+      this.bytes.readUIntBE(i * ADDRESS_BYTES, 6),
+    );
+    const ids = new Float64Array(count);
+    for (const position of inOrder(beginnings)) {
+      ids[position] = tables.wallets.idOf(this.at(position)) ?? UNKNOWN;
+    }
+    const found = new Array<WalletState>(count);
+    for (const position of inOrder(ids)) {
+      const id = ids[position]!;
+      if (id !== UNKNOWN) found[position] = tables.wallets.load(id);
+    }
+    for (let i = 0, last = lastWallet; i < count; i++) {
+      const wallet = found[i] ?? new WalletState(++last, this.at(i));
+      found[i] = wallet;
+      loaded.set(wallet.id, wallet);
+    }
+    return found;
+  }
+
+  private at(position: number): Uint8Array {
+    return this.bytes.subarray(position * ADDRESS_BYTES, (position + 1) * ADDRESS_BYTES);
+  }
+}
+
+/** An id that no wallet has; it sorts behind all others. */
+const UNKNOWN = Number.MAX_SAFE_INTEGER;
+
+/** The positions of some numbers, that of the smallest first. */
+function inOrder(numbers: ArrayLike<number>): Uint32Array {
+  return Uint32Array.from({ length: numbers.length }, (_, i) => i).sort((a, b) => numbers[a]! - numbers[b]!);
+}
