@@ -2,12 +2,17 @@
 import type { Db, Statement } from './open.ts';
 
 /** A log up to this size after a commit is left to SQLite's own checkpoints, which never wait. */
-const CALM_BYTES = 32 * 2 ** 20;
+const CALM_BYTES = 16 * 2 ** 20;
 
 /** SQLite's header in front of each page of the log, bytes. */
 const FRAME_HEADER = 24;
 
+/** How often busy_timeout is waited for readers: the read threads and the survey end within. A backup may last longer. */
+const TRIES = 3;
+
 interface Counts {
+  /** 1 when readers or another writer were in the way. */
+  busy: number;
   /** Pages in the log. */
   log: number;
 }
@@ -28,12 +33,14 @@ export class WriteAheadLog {
   /**
    * Called after a commit; returns the bytes that it left in the log. SQLite's own checkpoint gives way to readers, so
    * that under constant ones the log would grow from commit to commit. A large log is therefore emptied here, waiting
-   * (busy_timeout at most) until nobody reads from it: a moment for the serving thread, whose reads last one turn of
-   * its event loop, and at most until the end of a long read elsewhere. Readers themselves never wait.
+   * until nobody reads from it: a moment for the serving thread, whose reads last one turn of its event loop, and
+   * until the end of a long read elsewhere. Readers themselves never wait.
    */
   settle(): number {
     const bytes = (this.look.get()?.log ?? 0) * this.frameBytes;
-    if (bytes > this.calmBytes) this.empty.get();
+    for (let tries = TRIES; bytes > this.calmBytes && tries > 0; tries--) {
+      if (this.empty.get()?.busy === 0) break;
+    }
     return bytes;
   }
 }

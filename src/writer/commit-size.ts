@@ -8,7 +8,7 @@ import type { BlockBatch } from '../types.ts';
  * memory. In a young index a commit is bounded by its transfers, in a large one, where nearly every wallet is on a
  * page of its own, by this.
  */
-export const WAL_TARGET_BYTES = 96 * 2 ** 20;
+export const WAL_TARGET_BYTES = 192 * 2 ** 20;
 
 /** The first commit: little is known of the index then. Later ones grow by GROWTH at most. */
 const FIRST_TRANSFERS = 20_000;
