@@ -42,19 +42,33 @@ export function bytesToHex(bytes: Uint8Array): Hex {
   return `0x${view.toString('hex')}`;
 }
 
+/** Two words of 64 bits: amounts on real chains fit in, and big integers are made of words several times faster than of text. */
+const WORDS_BYTES = 16;
+const words = new Uint8Array(WORDS_BYTES);
+const wordsView = new DataView(words.buffer);
+
 /** Non-negative integer of big-endian bytes; an empty array is zero. */
 export function bytesToBigInt(bytes: Uint8Array): bigint {
-  if (bytes.length === 0) return 0n;
-  if (bytes.length <= 6)
-    return BigInt(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).readUIntBE(0, bytes.length));
-  return BigInt(bytesToHex(bytes));
+  const { length } = bytes;
+  if (length > WORDS_BYTES) return BigInt(bytesToHex(bytes));
+  words.fill(0);
+  words.set(bytes, WORDS_BYTES - length);
+  const low = wordsView.getBigUint64(8);
+  return length <= 8 ? low : (wordsView.getBigUint64(0) << 64n) | low;
 }
 
 /** Shortest big-endian bytes of a non-negative integer; zero is the empty array. */
 export function bigIntToBytes(value: bigint): Uint8Array {
-  if (value === 0n) return new Uint8Array(0);
-  const digits = value.toString(16);
-  return Buffer.from(digits.length % 2 === 0 ? digits : `0${digits}`, 'hex');
+  const high = value >> 64n;
+  if (high >> 64n !== 0n) {
+    const digits = value.toString(16);
+    return Buffer.from(digits.length % 2 === 0 ? digits : `0${digits}`, 'hex');
+  }
+  wordsView.setBigUint64(0, high);
+  wordsView.setBigUint64(8, value);
+  let first = high === 0n ? 8 : 0;
+  while (first < WORDS_BYTES && words[first] === 0) first++;
+  return words.slice(first);
 }
 
 /** The integer that a quantity (`0x1b4`) stands for, in any case and with leading zeros; NaN for what is none, or above 2^53 - 1. */

@@ -24,7 +24,15 @@ test('bytes, hex and integers convert without loss, in the shortest form', () =>
       assert.deepEqual(new Uint8Array(hexToBytes(bytesToHex(bytes))), new Uint8Array(bytes));
       assert.equal(BigInt(toQuantity(value)), value);
     }),
-    { examples: [[0n], [255n], [256n]] },
+    // Where the number of bytes grows, and where the words end that small integers are made of.
+    {
+      examples: [0n, 64n, 128n].flatMap((bits) => [
+        [(1n << bits) - 1n],
+        [1n << bits],
+        [(1n << bits) + 1n],
+        [255n << bits],
+      ]),
+    },
   );
 });
 
