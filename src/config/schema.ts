@@ -51,8 +51,8 @@ const index = z.strictObject({
   poll_ms: whole(10, 60_000).default(250),
   /** Blocks behind the head up to which `/readyz` says ready. */
   ready_lag: whole(0, 1_000_000).default(10),
-  /** Transfers per commit while filling. */
-  batch_transfers: whole(1, 10_000_000).default(200_000),
+  /** Transfers per commit while filling at most. */
+  batch_transfers: whole(1, 10_000_000).default(100_000),
   /** Threads that fetch and decode while filling. */
   loaders: whole(1, 64).default(1),
   /** Page cache of the writer, MiB. */

@@ -1,5 +1,6 @@
 /** The writer thread's work from opening the index to closing it. */
 
+import { releaseBatch } from '../decode/batch.ts';
 import { FatalError, type StorageError, UpstreamError } from '../errors.ts';
 import { backoffMs, pause } from '../lib/backoff.ts';
 import { bytesToHex } from '../lib/hex.ts';
@@ -126,6 +127,7 @@ async function follow(options: WriterOptions, parts: Parts, signal: AbortSignal)
     for await (const event of events) {
       await storeEvent(parts, event, commitSize, signal);
       pipeline.batchTransfers = commitSize.transfers;
+      if (event.kind === 'blocks') for (const batch of event.batches) releaseBatch(batch);
     }
   } finally {
     pipeline.reset();

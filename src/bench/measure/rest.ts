@@ -1,10 +1,12 @@
 /** Latency of each REST endpoint as a client with keep-alive connections sees it, at the head and while filling. */
+import { join } from 'node:path';
 import { grouped } from '../../cli/table.ts';
 import { type Figure, median, quantile, type Table } from '../figure.ts';
 import { apiRequests, type EndpointRequests } from '../load/api-requests.ts';
 import type { GroupResult, LoadRequest } from '../load/http-load.ts';
 import { sharing } from '../process/cores.ts';
 import type { DaemonProcess } from '../stage/daemon.ts';
+import { PeakSize } from '../stage/fill.ts';
 import type { Keys } from '../stage/keys.ts';
 import { streamBlocks } from '../stage/plan.ts';
 import type { Stage } from '../stage/stage.ts';
@@ -81,13 +83,18 @@ function note(latencies: Latencies, groups: Record<string, GroupResult>): void {
 
 interface FillingPhase extends Phase {
   transfersPerSecond: number;
+  walPeakBytes: number;
 }
+
+/** Between two looks at the write-ahead log, milliseconds. */
+const LOOK_MS = 50;
 
 /** All endpoints in turn, while the index goes on from where it stands. Nothing is pinned. */
 async function measureWhileFilling(stage: Stage, keys: Keys): Promise<FillingPhase> {
   const { part, segments } = await stage.chain();
   const target = segments.more.last - 2 * streamBlocks(stage.options.quick);
   await part.ask('setHead', target);
+  const wal = new PeakSize(join(await stage.filledFolder(), 'index.db-wal'));
   return stage.serve({ cores: null }, (daemon) =>
     stage.with('http-load', null, async (load) => {
       const before = await daemon.status();
@@ -101,7 +108,8 @@ async function measureWhileFilling(stage: Stage, keys: Keys): Promise<FillingPha
         atLeast: all.length,
         requests: inRounds(all),
       });
-      const after = await daemon.reaches(target, FILLING_SECONDS * 1000);
+      const looks = setInterval(() => wal.look(), LOOK_MS);
+      const after = await daemon.reaches(target, FILLING_SECONDS * 1000).finally(() => clearInterval(looks));
       const latencies: Latencies = {};
       note(latencies, (await load.ask('finish')).groups);
       const seconds = ((after.lastCommitAt ?? 0) - daemon.readyAt) / 1000;
@@ -109,6 +117,7 @@ async function measureWhileFilling(stage: Stage, keys: Keys): Promise<FillingPha
         latencies,
         longestHoldMs: await longestHold(daemon),
         transfersPerSecond: (after.transfers - before.transfers) / seconds,
+        walPeakBytes: wal.bytes,
       };
     }),
   );
@@ -194,6 +203,12 @@ function worstTable(idle: Phase, filling: FillingPhase): Table {
     figure('event loop held at most, idle', idle.longestHoldMs, 20, 5),
     figure('event loop held at most, filling', filling.longestHoldMs, 20, 5),
     { name: 'filling while asked', unit: 'transfers/s', samples: [filling.transfersPerSecond] },
+    {
+      name: 'largest write-ahead log, filling while asked',
+      unit: 'MB',
+      samples: [filling.walPeakBytes / 1e6],
+      budget: { floor: 256, goal: 256 },
+    },
   ];
   return {
     title: 'REST at its worst',

@@ -52,11 +52,11 @@ async function follow(daemon: DaemonProcess, { segments }: ChainNode, indexPath:
   const { last, transfers } = segments.fill;
   const deadline = daemon.readyAt + (STARTING_S + transfers / MIN_RATE) * 1000;
   const course: Point[] = [{ at: 0, transfers: 0 }];
-  let walPeakBytes = 0;
+  const wal = new PeakSize(`${indexPath}-wal`);
   for (;;) {
     const status = await daemon.status();
     notePoint(course, status, daemon.readyAt);
-    walPeakBytes = Math.max(walPeakBytes, sizeOf(`${indexPath}-wal`));
+    wal.look();
     if (status.head?.number === last) break;
     if (status.phase === 'paused' || Date.now() > deadline) {
       throw new FatalError(`filling does not go on: ${status.reason ?? 'it is too slow'}`);
@@ -69,7 +69,7 @@ async function follow(daemon: DaemonProcess, { segments }: ChainNode, indexPath:
     transfers,
     course,
     peakMegabytes: peakMegabytes(daemon.pid),
-    walPeakBytes,
+    walPeakBytes: wal.bytes,
     cpuSeconds: cpuSeconds(daemon.pid),
     commitSeconds: metrics.get('atlas_index_commit_seconds_sum') ?? Number.NaN,
     commits: metrics.get('atlas_index_commit_seconds_count') ?? Number.NaN,
@@ -81,8 +81,18 @@ function notePoint(course: Point[], { transfers, lastCommitAt }: IndexStatus, re
   course.push({ at: (lastCommitAt - readyAt) / 1000, transfers });
 }
 
-function sizeOf(path: string): number {
-  return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+/** The largest size at which a file was seen. */
+export class PeakSize {
+  bytes = 0;
+  private readonly path: string;
+
+  constructor(path: string) {
+    this.path = path;
+  }
+
+  look(): void {
+    this.bytes = Math.max(this.bytes, statSync(this.path, { throwIfNoEntry: false })?.size ?? 0);
+  }
 }
 
 /** Transfers a second in each of `count` equal parts of the way, going evenly from point to point. */
