@@ -249,6 +249,13 @@ for (const [args, message] of BAD_USAGE) {
   });
 }
 
+test('in a folder that was removed it says so in one line', async (t) => {
+  const script = 'mkdir gone && cd gone && rmdir ../gone && exec "$0" config show';
+  const { code, stderr } = await run(t, ['/bin/sh', '-c', script, LAUNCHER], { cwd: tempDir(t) });
+  assert.match(stderr, /^atlas-node: the folder it was started in does not exist any more: .*\n$/m);
+  assert.equal(code, 2);
+});
+
 test('a command group without a command shows its help and exits with 2', async (t) => {
   const { code, stderr } = await atlas(t, ['keys'], { cwd: tempDir(t) });
   assert.equal(code, 2);

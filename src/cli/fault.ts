@@ -12,9 +12,17 @@ export function faultLine(error: unknown): { line: string; exitCode: number } {
   if (error instanceof ConfigError || error instanceof RequestError) {
     return { line: oneLine(error.message), exitCode: USAGE_FAULT };
   }
+  if (isGoneFolder(error)) return { line: GONE_FOLDER, exitCode: USAGE_FAULT };
   const known = nativeFault(error) ?? error;
   if (known instanceof FatalError) return { line: oneLine(known.message), exitCode: RUNTIME_FAULT };
   return { line: defectLine(known), exitCode: RUNTIME_FAULT };
+}
+
+const GONE_FOLDER = 'the folder it was started in does not exist any more: go to another one';
+
+/** What Node throws where a relative path has nothing to start at. */
+function isGoneFolder(error: unknown): boolean {
+  return error instanceof Error && 'syscall' in error && error.syscall === 'uv_cwd';
 }
 
 /** A defect of the program itself: the place it was thrown at is what a report needs. */
