@@ -1,7 +1,10 @@
 /** The daemon as systemd runs it, and its configuration read again on SIGHUP. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { connectSystemd } from '../../src/cli/systemd.ts';
@@ -19,7 +22,11 @@ const TIER = (perSecond: number) =>
   `[tiers.test]\nrequests_per_month = 0\nrequests_per_second = ${perSecond}\nchain_depth = 5\n`;
 
 /** Starts a daemon with a configuration file of its own. */
-async function startDaemon(t: TestContext, config: string, env: Record<string, string> = {}) {
+async function startDaemon(
+  t: TestContext,
+  config: string,
+  { env = {}, node = 'http://127.0.0.1:1' }: { env?: Record<string, string>; node?: string } = {},
+) {
   const dir = tempDir(t);
   const file = join(dir, 'atlas.toml');
   const write = (text: string) => writeFileSync(file, text);
@@ -30,16 +37,16 @@ async function startDaemon(t: TestContext, config: string, env: Record<string, s
     { cwd: dir },
   );
   const { key } = JSON.parse(created.stdout);
-  const running = start(
-    t,
-    [LAUNCHER, 'start', '--config', file, '--port', '0', '--node-http', 'http://127.0.0.1:1'],
-    { cwd: dir, env },
-  );
+  const running = start(t, [LAUNCHER, 'start', '--config', file, '--port', '0', '--node-http', node], {
+    cwd: dir,
+    env,
+  });
   const url = await readyUrl(running);
   return {
     dir,
     running,
     url,
+    key,
     write,
     hangUp: () => running.child.kill('SIGHUP'),
     /** The rate the daemon says the key has. */
@@ -65,7 +72,7 @@ for (const { kind, address } of [
   test(`systemd is told of start, life, reload and end, on ${kind}`, needs, async (t) => {
     const socket = address(tempDir(t));
     const systemd = await listenAsSystemd(t, socket);
-    const daemon = await startDaemon(t, TIER(5), { NOTIFY_SOCKET: socket, WATCHDOG_USEC: '400000' });
+    const daemon = await startDaemon(t, TIER(5), { env: { NOTIFY_SOCKET: socket, WATCHDOG_USEC: '400000' } });
     await systemd.hears([/^STATUS=starting$/, /^EXTEND_TIMEOUT_USEC=\d+$/]);
     await systemd.hears([/^READY=1$/, /^STATUS=waiting for the node/]);
     await systemd.hears([/^WATCHDOG=1$/, /^STATUS=waiting for the node/]);
@@ -86,7 +93,7 @@ test('a watchdog that is meant for another process is not fed', needs, async (t)
   const socket = join(tempDir(t), 'notify');
   const systemd = await listenAsSystemd(t, socket);
   const env = { NOTIFY_SOCKET: socket, WATCHDOG_USEC: '40000', WATCHDOG_PID: '1' };
-  const daemon = await startDaemon(t, TIER(5), env);
+  const daemon = await startDaemon(t, TIER(5), { env });
   await systemd.hears([/^READY=1$/]);
   daemon.hangUp();
   await systemd.hears([/^RELOADING=1$/]);
@@ -139,6 +146,35 @@ test('a configuration with a mistake is not taken over, and the daemon goes on w
   assert.match(daemon.running.stderr(), /unknown setting \\"server.prot\\" .*did you mean \\"server.port\\"/);
   assert.equal(await daemon.limit(), 5);
   assert.equal((await daemon.stop()).code, 0);
+});
+
+test('SIGTERM waits for a node that never answers no longer than ten seconds', async (t) => {
+  const calls: string[] = [];
+  const node = createServer((request) => {
+    request.setEncoding('utf8').on('data', (text: string) => calls.push(text));
+  }).listen(0, '127.0.0.1');
+  t.after(() => {
+    node.close();
+    node.closeAllConnections();
+  });
+  await once(node, 'listening');
+  const { port } = node.address() as AddressInfo;
+  const daemon = await startDaemon(t, TIER(5), { node: `http://127.0.0.1:${port}` });
+  const call = fetch(`${daemon.url}/rpc`, {
+    method: 'POST',
+    headers: { 'X-API-Key': daemon.key, 'Content-Type': 'application/json' },
+    body: '{"jsonrpc":"2.0","id":1,"method":"eth_gasPrice","params":[]}',
+  }).then(
+    ({ status }) => status,
+    () => 'cut off',
+  );
+  await waitFor(() => calls.join().includes('eth_gasPrice'), { what: 'the call at the node' });
+  const began = performance.now();
+  assert.equal((await daemon.stop()).code, 0);
+  const seconds = (performance.now() - began) / 1000;
+  // Eight and a bit on a machine at rest; the call itself would wait for thirty.
+  assert.ok(seconds < 20, `it took ${seconds} s`);
+  assert.equal(await call, 'cut off');
 });
 
 /** Runs a command in a terminal, which it closes once the command has written `ready`; prints the exit code. */
