@@ -1,17 +1,5 @@
 /** uWebSockets.js, with the declarations its type file leaves out. Nothing outside this folder knows it. */
-import {
-  App,
-  type HttpRequest,
-  type HttpResponse,
-  LIBUS_LISTEN_EXCLUSIVE_PORT,
-  SSLApp,
-  type TemplatedApp,
-  type us_listen_socket,
-  us_listen_socket_close,
-  type us_socket_context_t,
-  us_socket_local_port,
-  type WebSocket,
-} from 'uWebSockets.js';
+import type { HttpRequest } from 'uWebSockets.js';
 
 declare module 'uWebSockets.js' {
   /** Refuse a port that another process listens on; without it the system shares the connections between them. */
@@ -38,7 +26,7 @@ export {
   type us_socket_context_t,
   us_socket_local_port,
   type WebSocket,
-};
+} from 'uWebSockets.js';
 
 /** The raw query string, empty when there is none: the library then gives undefined, whatever its types say. */
 export function queryOf(req: HttpRequest): string {
