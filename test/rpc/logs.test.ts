@@ -28,7 +28,8 @@ async function setUp(t: TestContext, options: Partial<TestGatewayOptions> = {}) 
     atOnce: 0,
   };
   let asking = 0;
-  const height = (id: unknown) => (id === 'latest' || id === undefined ? chain.head : Number(id));
+  const height = (id: unknown) =>
+    id === 'latest' || id === undefined ? chain.head : id === 'finalized' ? chain.finalized : Number(id);
   const node = await startMisbehavingNode({
     async answer(method, params) {
       const [first = ''] = params as [(Record<string, unknown> & string) | undefined];

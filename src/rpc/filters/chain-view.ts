@@ -32,7 +32,8 @@ export class ChainView {
   private blocks: BlockRef[] = [];
   private changes: ChainChange[] = [];
   private count = 0;
-  private advancing: Promise<void> | null = null;
+  private looking: Promise<void> | null = null;
+  private next: Promise<void> | null = null;
 
   /** `askNode` asks the node itself, with nothing answered by a call that began before. */
   constructor(ask: Ask, askNode: Ask) {
@@ -66,12 +67,13 @@ export class ChainView {
     return at < known ? null : this.changes.slice(at - known);
   }
 
-  /** Looks at the node's chain. Rejects with UpstreamError when it cannot be seen. */
+  /**
+   * Looks at the node's chain as it is from now on: who polls because of a new block must find it, so that a look
+   * that has begun is not good enough. Rejects with UpstreamError when the chain cannot be seen.
+   */
   advance(): Promise<void> {
-    this.advancing ??= this.look().finally(() => {
-      this.advancing = null;
-    });
-    return this.advancing;
+    this.next ??= this.lookAfter(this.looking);
+    return this.next;
   }
 
   /** Whether the block is of the node's chain at this moment. Rejects with UpstreamError. */
@@ -79,8 +81,20 @@ export class ChainView {
     return (await this.header(toQuantity(number), this.askNode))?.hash === hash;
   }
 
+  private async lookAfter(before: Promise<void> | null): Promise<void> {
+    try {
+      await before;
+    } finally {
+      this.next = null;
+    }
+    this.looking = this.look().finally(() => {
+      this.looking = null;
+    });
+    return this.looking;
+  }
+
   private async look(): Promise<void> {
-    const head = await this.header('latest');
+    const head = await this.header('latest', this.askNode);
     if (head === null || head.hash === this.hashAt(this.head)) return;
     const tip = this.blocks.at(-1);
     if (tip === undefined || head.number - tip.number > MAX_GAP) return this.begin(head);
