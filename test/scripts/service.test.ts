@@ -1,9 +1,10 @@
-/** The systemd unit: that systemd understands it, and that it keeps what it promises. */
+/** The systemd unit and the recipe of the container: that what reads them understands them, and what they promise. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { parseConfig } from '../../src/config.ts';
 import { LAUNCHER, run } from '../support/command.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
@@ -61,4 +62,18 @@ test('what the unit starts is a command line that the program takes', async (t) 
   );
   assert.equal(code, 2);
   assert.match(stderr, new RegExp(`${missing}`), 'it got as far as the configuration file');
+});
+
+test('the container gives the program settings it knows, and runs what the build makes, as nobody special', () => {
+  const recipe = readFileSync(new URL('../../scripts/Containerfile', import.meta.url), 'utf8');
+  const env = Object.fromEntries(
+    [...recipe.matchAll(/\b(ATLAS_\w+)=(\S+)/g)].map(([, name = '', value = '']) => [name, value]),
+  );
+  const { config, sources } = parseConfig({ env });
+  assert.equal(config.server.host, '0.0.0.0');
+  assert.equal(config.data_dir, '/data');
+  for (const name of Object.keys(env)) assert.ok(Object.values(sources).includes(`env ${name}`), name);
+  assert.match(recipe, /npm run build:binary/);
+  assert.match(recipe, /^COPY --from=build \/build\/dist\/atlas-node /m);
+  assert.match(recipe, /^USER atlas-node$/m);
 });
