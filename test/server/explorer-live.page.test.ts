@@ -7,12 +7,12 @@ import { abis, tokenCode } from '../../src/dev/contracts.ts';
 import { opened } from '../stream/client.ts';
 import { startTestDaemon } from '../support/daemon.ts';
 import { address } from '../support/index-fixture.ts';
+import { receiptOf } from '../support/receipt.ts';
 import { waitFor } from '../support/wait.ts';
 import { pageTests, textOf } from './browser.ts';
 
 const HOSTILE = '<img src=x onerror="document.title=`owned`">';
 const WALLET = address('watched wallet');
-const RECEIPT = z.object({ contractAddress: z.string().nullable() });
 
 /** A chain with its daemon; `send` mines one transaction of the chain's rich account and gives its contract, if it made one. */
 async function chain(t: TestContext) {
@@ -25,7 +25,7 @@ async function chain(t: TestContext) {
   const [from] = z.array(z.string()).parse(await anvil.call('eth_accounts'));
   const send = async (transaction: object) => {
     const hash = await anvil.call('eth_sendTransaction', [{ from, gas: '0x2dc6c0', ...transaction }]);
-    const receipt = RECEIPT.parse(await anvil.call('eth_getTransactionReceipt', [hash]));
+    const receipt = await receiptOf(anvil, hash);
     await reaches(Number(await anvil.call('eth_blockNumber')));
     return receipt.contractAddress ?? '';
   };

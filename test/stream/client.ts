@@ -1,20 +1,10 @@
 /** A WebSocket client of the service for tests: calls, subscriptions, and what was received in its order. */
 import { once } from 'node:events';
 import { WebSocket } from 'ws';
+import { type Owner, opened } from '../support/owner.ts';
 import { waitFor } from '../support/wait.ts';
 
-export interface Owner {
-  after(close: () => void | Promise<void>): void;
-}
-
-/** An owner for all that a test opens: it closes the latest first. */
-export function opened(t: Owner): Owner {
-  const closers: (() => void | Promise<void>)[] = [];
-  t.after(async () => {
-    for (const close of closers.reverse()) await close();
-  });
-  return { after: (close) => closers.push(close) };
-}
+export { type Owner, opened };
 
 /** The error of an answer. */
 export class CallError extends Error {
@@ -35,32 +25,42 @@ export interface Received<T> {
 
 type Json = Record<string, unknown>;
 
+/** How long an answer, or the end of a connection, may take, milliseconds. */
+const PATIENCE_MS = 60_000;
+
 export class StreamClient {
   readonly socket: WebSocket;
   /** Every message as text, in order. */
   readonly texts: string[] = [];
-  /** Resolves when the connection is closed. */
-  readonly closed: Promise<{ code: number; reason: string }>;
-  private readonly answers = new Map<number, (answer: Json) => void>();
+  private end: { code: number; reason: string } | undefined;
+  private readonly answers = new Map<number, PromiseWithResolvers<Json>>();
   private readonly received = new Map<string, unknown[]>();
   private lastId = 0;
 
   constructor(socket: WebSocket) {
     this.socket = socket;
-    this.closed = new Promise((resolve) => {
-      socket.on('close', (code, reason) => resolve({ code, reason: String(reason) }));
-    });
+    socket.on('close', (code, reason) => this.onClose(code, String(reason)));
     socket.on('error', () => undefined);
     socket.on('message', (data) => this.onMessage(String(data)));
   }
 
   /** Connects with the key in the header. Rejects when the upgrade is refused. */
   static async open(owner: Owner, url: string, key: string, path = '/ws'): Promise<StreamClient> {
-    const socket = new WebSocket(url.replace('http', 'ws') + path, { headers: { 'X-API-Key': key } });
+    const options = { headers: { 'X-API-Key': key }, handshakeTimeout: PATIENCE_MS };
+    const socket = new WebSocket(url.replace('http', 'ws') + path, options);
     owner.after(() => socket.terminate());
     const client = new StreamClient(socket);
     await once(socket, 'open');
     return client;
+  }
+
+  /** Resolves when the connection is closed. */
+  async closed(): Promise<{ code: number; reason: string }> {
+    return waitFor(() => this.end, {
+      what: 'the connection to be closed',
+      timeoutMs: PATIENCE_MS,
+      everyMs: 5,
+    });
   }
 
   /** The result of a call; rejects with CallError. */
@@ -71,9 +71,15 @@ export class StreamClient {
   /** The same with any `params`. */
   async callWith<T = unknown>(method: string, params: unknown): Promise<T> {
     const id = ++this.lastId;
-    const answer = new Promise<Json>((resolve) => this.answers.set(id, resolve));
-    this.socket.send(JSON.stringify({ jsonrpc: '2.0', id, method, params }));
-    const { result, error } = (await answer) as { result: T; error?: { code: number; message: string } };
+    const answer = Promise.withResolvers<Json>();
+    this.answers.set(id, answer);
+    const timer = setTimeout(() => answer.reject(new Error(`${method} was not answered`)), PATIENCE_MS);
+    if (this.end === undefined) this.socket.send(JSON.stringify({ jsonrpc: '2.0', id, method, params }));
+    else answer.reject(new Error(`${method}: the connection is closed`));
+    const { result, error } = (await answer.promise.finally(() => clearTimeout(timer))) as {
+      result: T;
+      error?: { code: number; message: string };
+    };
     if (error !== undefined) throw new CallError(error);
     return result;
   }
@@ -107,6 +113,12 @@ export class StreamClient {
     return results;
   }
 
+  private onClose(code: number, reason: string): void {
+    this.end = { code, reason };
+    for (const answer of this.answers.values())
+      answer.reject(new Error(`the connection was closed with ${code} ${reason}`));
+  }
+
   private onMessage(text: string): void {
     this.texts.push(text);
     let message: Json;
@@ -129,7 +141,7 @@ export class StreamClient {
     const { id, result } = answer;
     if (typeof result === 'string') this.resultsOf(result);
     if (typeof id !== 'number') return;
-    this.answers.get(id)?.(answer);
+    this.answers.get(id)?.resolve(answer);
     this.answers.delete(id);
   }
 }

@@ -7,6 +7,7 @@ import { createServer, type IncomingHttpHeaders, type IncomingMessage, type Serv
 import type { AddressInfo, Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { WebSocket, WebSocketServer } from 'ws';
+import { cut } from './cut.ts';
 import {
   type BatchOrder,
   type Call,
@@ -167,7 +168,7 @@ export class MisbehavingNode {
 
   /** Cuts every connection. */
   drop(): void {
-    for (const socket of this.#tcp) socket.resetAndDestroy();
+    for (const socket of this.#tcp) cut(socket);
   }
 
   /** Listens on the port given, or on a free one. */

@@ -2,9 +2,9 @@
 import { encodeFunctionData, parseAbi } from 'viem';
 import { type Anvil, startAnvil } from '../../src/dev/anvil.ts';
 import type { Hex } from '../../src/types.ts';
+import { type Receipt, receiptOf } from './receipt.ts';
 import type { Owner } from './replay.ts';
 import { compileFixture } from './solidity.ts';
-import { waitFor } from './wait.ts';
 
 const ABI = parseAbi([
   'function mint(address to, uint256 value)',
@@ -14,11 +14,6 @@ const ABI = parseAbi([
 ]);
 
 export type OddToken = 'PlainToken' | 'FeeToken' | 'RebasingToken' | 'SilentToken' | 'Spoof';
-
-interface Receipt {
-  status: string;
-  contractAddress: Hex;
-}
 
 let compiled: Record<string, Hex> | undefined;
 function creationCode(contract: OddToken): Hex | undefined {
@@ -38,7 +33,8 @@ export class OddChain {
   /** Each transaction is a block of its own. */
   async deploy(contract: OddToken): Promise<Hex> {
     const { contractAddress } = await this.send({ data: creationCode(contract) });
-    return contractAddress.toLowerCase() as Hex;
+    if (contractAddress === null) throw new Error(`the creation of ${contract} made no contract`);
+    return contractAddress;
   }
 
   async mint(token: Hex, to: number, value: number): Promise<void> {
@@ -77,10 +73,7 @@ export class OddChain {
     const hash = await this.anvil.call('eth_sendTransaction', [
       { from: this.accounts[0], gas: '0x2dc6c0', ...transaction },
     ]);
-    const receipt = await waitFor(
-      async () => (await this.anvil.call('eth_getTransactionReceipt', [hash])) as Receipt | null,
-      { what: 'a receipt', everyMs: 5 },
-    );
+    const receipt = await receiptOf(this.anvil, hash);
     if (receipt.status !== '0x1') throw new Error(`the transaction ${hash} failed`);
     return receipt;
   }

@@ -1,6 +1,5 @@
 /** Replay nodes for tests, closed when the test that owns them ends, and the little that is needed to ask one. */
 import { once } from 'node:events';
-import { after } from 'node:test';
 import { WebSocket } from 'ws';
 import type { GeneratedBlock } from '../../src/bench/chain/block.ts';
 import type { ExpectedResults } from '../../src/bench/chain/expected.ts';
@@ -9,21 +8,10 @@ import type { ChainOptions } from '../../src/bench/chain/options.ts';
 import type { ReplayNode } from '../../src/bench/replay/controls.ts';
 import { startReplayNode } from '../../src/bench/replay/node.ts';
 import type { ReplayOptions } from '../../src/bench/replay/options.ts';
+import { type Owner, suiteOwner } from './owner.ts';
 import { recordedFile } from './recorded.ts';
 
-/** A test, or a suite by `suiteOwner`. */
-export interface Owner {
-  after(close: () => void | Promise<void>): void;
-}
-
-/** For what a `before` hook opens: called in the body of the suite, it closes all of it after the suite, latest first. */
-export function suiteOwner(): Owner {
-  const closers: (() => void | Promise<void>)[] = [];
-  after(async () => {
-    for (const close of closers.reverse()) await close();
-  });
-  return { after: (close) => closers.push(close) };
-}
+export { type Owner, suiteOwner };
 
 /** A node with these options. */
 export async function startNode(owner: Owner, options: ReplayOptions): Promise<ReplayNode> {

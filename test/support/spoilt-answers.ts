@@ -1,5 +1,6 @@
 /** The ways in which the misbehaving node spoils an answer: on the wire, in a batch, by its size. */
 import type { ServerResponse } from 'node:http';
+import { cut } from './cut.ts';
 
 export interface NodeCall {
   method: string;
@@ -102,7 +103,7 @@ export function send(response: ServerResponse, status: number, body: string, wir
     case 'hang':
       return;
     case 'reset':
-      socket?.resetAndDestroy();
+      if (socket !== null) cut(socket);
       return;
     case 'not-http':
       socket?.end('\x00\x01 this is no HTTP \xff\r\n\r\n');

@@ -6,6 +6,7 @@ import { openDatabase } from '../../src/store/open.ts';
 import { type Hex, KIND_NAMES } from '../../src/types.ts';
 import { startTestDaemon } from '../support/daemon.ts';
 import { address, createIndex } from '../support/index-fixture.ts';
+import { receiptOf } from '../support/receipt.ts';
 import { compileFixture } from '../support/solidity.ts';
 import { waitFor } from '../support/wait.ts';
 
@@ -29,8 +30,9 @@ test('what contracts say of themselves is shown as soon as it was read, and host
   const contracts = new Map<string, Hex>();
   for (const name of Object.keys(SHOWN)) {
     const hash = await anvil.call('eth_sendTransaction', [{ from, data: codes[name], gas: '0x2dc6c0' }]);
-    const receipt = (await anvil.call('eth_getTransactionReceipt', [hash])) as { contractAddress: Hex };
-    contracts.set(name, receipt.contractAddress.toLowerCase() as Hex);
+    const { contractAddress } = await receiptOf(anvil, hash);
+    assert.ok(contractAddress);
+    contracts.set(name, contractAddress);
   }
   const { get, dataDir, daemon } = await startTestDaemon(t, { flags: { '--node-http': anvil.url } });
   const db = await waitFor(() => openDatabase(join(dataDir, 'index.db'), { readonly: true }), {

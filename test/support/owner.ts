@@ -1,0 +1,22 @@
+/** Who closes what a test opens. */
+import { after } from 'node:test';
+import { Closers } from '../../src/lib/closers.ts';
+
+type Close = () => void | Promise<void>;
+
+/** A test, or what stands for one or for a suite. */
+export interface Owner {
+  after(close: Close): void;
+}
+
+/** An owner for all that a test opens: it closes the latest first, and all of it even where closing something fails. */
+export function opened(t: Owner): Owner {
+  const closers = new Closers();
+  t.after(() => closers.close());
+  return { after: (close) => void closers.keep(null, close) };
+}
+
+/** The same for what a `before` hook opens; to be called in the body of the suite. */
+export function suiteOwner(): Owner {
+  return opened({ after });
+}
