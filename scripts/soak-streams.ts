@@ -175,7 +175,8 @@ async function soak(minutes: number, sockets: number, seed: number): Promise<voi
     `${ended.length} subscriptions compared; memory ${memory[0]} MiB at first, ${middle} in the middle third, ${last} in the last`,
   );
   if (last > middle * FLAT) faults.push(`memory grew from ${middle} to ${last} MiB`);
-  for (const fault of faults.slice(0, MAX_SHOWN_FAULTS)) console.log(`FAULT ${fault}`);
+  for (const [fault, times] of countBy(faults).slice(0, MAX_SHOWN_FAULTS))
+    console.log(`FAULT ${fault} (${times}x)`);
   console.log(faults.length === 0 ? 'no faults' : `${faults.length} faults`);
   daemon.stop();
   proxy.close();
@@ -219,6 +220,13 @@ async function indexed(path: string, number: number): Promise<void> {
     await sleep(100);
   }
   db.close();
+}
+
+/** The values with how often they occur, in the order of their first occurrence. */
+function countBy(values: readonly string[]): [string, number][] {
+  const counts = new Map<string, number>();
+  for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);
+  return [...counts];
 }
 
 function residentMiB(pid: number): number {
