@@ -17,7 +17,7 @@ const CHROMIUM = '/usr/bin/chromium';
 const CONCURRENCY = 2;
 
 /** A test that hangs fails after this long. */
-const TEST_TIMEOUT_MS = 600_000;
+const TEST_TIMEOUT_MS = 300_000;
 
 const options = process.argv.slice(2).filter((argument) => argument.startsWith('-'));
 const named = process.argv.slice(2).filter((argument) => !argument.startsWith('-'));
