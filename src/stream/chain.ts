@@ -208,6 +208,8 @@ export class Chain {
 
   /** Adds a block to the one before it. What stood in its place goes only now, when there is something to replace it. */
   private append(block: ChainBlock): void {
+    // While the fork was looked for the node may have changed its branch, and back: then it lies higher than it seemed.
+    if (this.at(block.number)?.hash === block.hash) return;
     if (block.parentHash !== this.at(block.number - 1)?.hash) {
       throw new UpstreamError(
         'inconsistent',

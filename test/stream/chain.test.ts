@@ -102,6 +102,27 @@ test('a reorg that cannot be fetched to its end takes nothing back', async (cont
   await tells(told, '+50a +51a +52a +53a');
 });
 
+test('a branch that shows only while the fork is looked for has no block told twice', async (context) => {
+  const script = new Script(50);
+  const { node, told } = await follow(opened(context), script);
+  script.branches.push('a', 'a', 'a');
+  await tells(told, '+50a +51a +52a');
+  const other = new Script(50);
+  other.branches.push('a', 'b', 'b');
+  let looks = 0;
+  node.misbehave({
+    // The fork is looked for with single calls; the blocks above it come in a batch.
+    when: ({ params: [id] }) => typeof id === 'string' && id !== 'latest' && !node.requests.at(-1)?.batch,
+    replace: (_method, [id]) => {
+      looks++;
+      return other.block(Number(id));
+    },
+  });
+  script.branches.push('a', 'a', 'a');
+  await tells(told, '+50a +51a +52a +53a +54a +55a');
+  assert.ok(looks >= 2, `${looks} looks at the other branch`);
+});
+
 test('a node that is behind for a while changes nothing', async (context) => {
   const script = new Script(60);
   const { node, told } = await follow(opened(context), script);
