@@ -236,8 +236,11 @@ export class Chain {
       { tip: this.tip?.number },
       'the chain was reorganised deeper than streams can take back',
     );
-    for (const listener of this.listeners) listener.lost();
+    const gone = this.blocks;
+    // Who comes back is told of every block after the new tip.
     await this.loadTip(signal);
+    for (const block of gone) block.orphaned = true;
+    for (const listener of this.listeners) listener.lost();
   }
 
   private at(number: number): ChainBlock | undefined {
