@@ -69,6 +69,8 @@ const server = z.strictObject({
   tls_key: text().default(''),
   /** Origins of web pages that may call: `*` or `scheme://host[:port]`. */
   cors_origins: listOf('origins such as "https://example.org", or "*"', isOrigin).default(['*']),
+  /** Connections at the same time, HTTP and WebSocket together. */
+  max_connections: whole(1, 1_000_000).default(10_000),
 });
 
 const rpc = z.strictObject({

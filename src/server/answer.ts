@@ -10,7 +10,10 @@ export interface Answer {
   body: string | Buffer | null;
   /** Revalidated by the client, or never kept. */
   cache: 'revalidate' | 'no-store';
-  /** Close the connection behind it: what the client still sends is not wanted. */
+  /**
+   * Close the connection behind it: what the client still sends is not wanted. For answers to what is longer than they
+   * are, since nothing bounds those that a client does not read (see reply.ts).
+   */
   close?: boolean;
 }
 

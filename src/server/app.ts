@@ -8,6 +8,7 @@ import type { IndexStatus } from '../types.ts';
 import { type AdminOptions, addAdminRoutes } from './admin.ts';
 import { AdminGate } from './admin-gate.ts';
 import { loadAssets } from './assets.ts';
+import { Capacity } from './capacity.ts';
 import { corsLines } from './cors.ts';
 import { addOpenApiRoute, docsAssets, OPENAPI_PATH } from './docs.ts';
 import { Door } from './door.ts';
@@ -32,6 +33,7 @@ export interface ServerSettings {
   tls_cert: string;
   tls_key: string;
   cors_origins: readonly string[];
+  max_connections: number;
 }
 
 export interface ServerOptions {
@@ -73,6 +75,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     adminGate: admin && new AdminGate(admin.token),
     assets: new Map([...loadAssets(), ...docsAssets()]),
     replies: new Replies(log),
+    capacity: new Capacity(settings.max_connections, log),
     cors: (req) => cors(req),
     tls: settings.tls_cert !== '',
   };
@@ -99,6 +102,7 @@ interface SharedRoutes extends ServerOptions {
   adminGate: AdminGate | undefined;
   assets: ReturnType<typeof loadAssets>;
   replies: Replies;
+  capacity: Capacity;
   cors: (req: HttpRequest) => string;
   tls: boolean;
 }
@@ -106,6 +110,7 @@ interface SharedRoutes extends ServerOptions {
 /** Registers everything that is answered. Returns what ends the work behind it. */
 function addRoutes(app: TemplatedApp, shared: SharedRoutes): () => void {
   const { api, admin, adminGate, streams } = shared;
+  shared.capacity.guard(app);
   const endHealth = addHealthRoutes(app, shared);
   addRestRoutes(app, shared);
   addRpcRoute(app, shared);

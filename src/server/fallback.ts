@@ -1,6 +1,13 @@
 /** Whatever no route took: preflights, wrong methods, unknown paths. */
 import { RequestError } from '../errors.ts';
-import { type Answer, allowanceLines, errorAnswer, limitedAnswer, unauthorized } from './answer.ts';
+import {
+  type Answer,
+  allowanceLines,
+  errorAnswer,
+  jsonAnswer,
+  limitedAnswer,
+  unauthorized,
+} from './answer.ts';
 import { PREFLIGHT_LINES } from './cors.ts';
 import { callerOf, type Gate } from './gate.ts';
 import { type HttpMetrics, routeMeter } from './meter.ts';
@@ -24,12 +31,8 @@ export function addFallback(app: TemplatedApp, routes: FallbackRoutes): void {
   const meter = routeMeter(routes.metrics, 'other');
 
   app.options('/*', (res, req) => {
-    replies.now(res, () => ({
-      status: 204,
-      lines: cors(req) + PREFLIGHT_LINES,
-      body: null,
-      cache: 'no-store',
-    }));
+    // With a body, which reply.ts can bound; 204 could have none.
+    replies.now(res, () => jsonAnswer(200, '{}', cors(req) + PREFLIGHT_LINES));
   });
   app.any('/*', (res: HttpResponse, req: HttpRequest) => {
     const began = performance.now();

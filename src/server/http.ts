@@ -94,7 +94,7 @@ function postHandler(prepared: PreparedEndpoint, routes: RestRoutes) {
     reply.attempt(() => {
       const cors = routes.cors(req);
       const key = callerOf(routes.gate, req);
-      if (key === null) return reply.send({ ...unauthorized(cors), close: true });
+      if (key === null) return reply.send(unauthorized(cors));
       const verdict = routes.gate.limiter.take(key, 1);
       if (!verdict.ok) return reply.send(limitedAnswer(verdict, cors));
       const lines = cors + allowanceLines(verdict);

@@ -54,7 +54,7 @@ export class Replies {
     } catch (error) {
       answer = this.failure(error);
     }
-    writeAnswer(res, answer, this.writing.closing);
+    writeAnswer(res, answer, this.writing);
     return answer.status;
   }
 
@@ -75,7 +75,7 @@ export class Replies {
     }
     if (answer instanceof Promise) this.later(res, sent, () => undefined).sendWhen(answer);
     else {
-      writeAnswer(res, answer, this.writing.closing);
+      writeAnswer(res, answer, this.writing);
       sent(answer.status);
     }
   }
@@ -98,9 +98,9 @@ export class Replies {
   }
 }
 
-/** What late answers share. */
+/** What answers share. */
 interface Writing {
-  /** Late answers that are owed. */
+  /** Answers that are owed: late ones, and those the client has not taken whole. */
   owed: number;
   /** Whether connections are closed behind their answers. */
   closing: boolean;
@@ -126,7 +126,7 @@ class Late implements LateReply {
 
   send(answer: Answer): void {
     if (!this.settle()) return;
-    this.res.cork(() => writeAnswer(this.res, answer, this.writing.closing));
+    this.res.cork(() => writeAnswer(this.res, answer, this.writing));
     this.sent(answer.status);
   }
 
@@ -190,10 +190,32 @@ class Late implements LateReply {
   }
 }
 
-function writeAnswer(res: HttpResponse, answer: Answer, closing: boolean): void {
+function writeAnswer(res: HttpResponse, answer: Answer, writing: Writing): void {
   writeHead(res, answer);
-  if (answer.body === null) res.endWithoutBody();
-  else res.end(answer.body, (answer.close ?? false) || closing);
+  const { body, close = false } = answer;
+  if (body === null) res.endWithoutBody();
+  else if (close || writing.closing) res.end(body, true);
+  else writeBody(res, body, writing);
+}
+
+/**
+ * Writes no more than the system takes. The library would keep the rest without any limit, also of what a client asks
+ * for that reads nothing; but it cuts a connection that sends a request while the answer to the one before is not
+ * whole, and one that takes nothing for ten seconds.
+ */
+function writeBody(res: HttpResponse, body: string | Buffer, writing: Writing): void {
+  const bytes = Buffer.byteLength(body);
+  if (res.tryEnd(body, bytes)[1]) return;
+  writing.owed++;
+  const whole = typeof body === 'string' ? Buffer.from(body) : body;
+  res.onAborted(() => {
+    writing.owed--;
+  });
+  res.onWritable((offset) => {
+    const [room, done] = res.tryEnd(whole.subarray(offset), bytes);
+    if (done) writing.owed--;
+    return room;
+  });
 }
 
 /**

@@ -40,7 +40,7 @@ export function addRpcRoute(app: TemplatedApp, { rpc, gate, replies, cors, metri
     reply.attempt(() => {
       const lines = cors(req);
       const key = callerOf(gate, req);
-      if (key === null) return reply.send({ ...unauthorized(lines), close: true });
+      if (key === null) return reply.send(unauthorized(lines));
       const answerBody = (body: Buffer | null): void => {
         if (body === null) return refuseTooLarge(reply, gate, key, lines);
         const rpcReply = new RpcReply(reply, gate.limiter, key, lines);

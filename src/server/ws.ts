@@ -6,6 +6,7 @@ import { errorText, RpcCode } from '../rpc/errors.ts';
 import type { RpcHandler } from '../rpc/handler.ts';
 import type { StreamHub } from '../stream/hub.ts';
 import { type Answer, errorAnswer, jsonAnswer, unauthorized } from './answer.ts';
+import type { Capacity } from './capacity.ts';
 import { type Gate, keyOf } from './gate.ts';
 import { type HttpMetrics, routeMeter } from './meter.ts';
 import type { Replies } from './reply.ts';
@@ -27,6 +28,7 @@ export interface WsRoutes {
   rpc: RpcHandler;
   gate: Gate;
   replies: Replies;
+  capacity: Pick<Capacity, 'left'>;
   cors: (req: HttpRequest) => string;
   metrics: HttpMetrics & Pick<Metrics, 'sockets' | 'slowConsumers'>;
   log: Logger;
@@ -48,7 +50,7 @@ export function addWsRoutes(app: TemplatedApp, routes: WsRoutes): void {
 }
 
 function addEndpoint(app: TemplatedApp, routes: WsRoutes, endpoint: WsEndpoint, answer: AnswerMessage): void {
-  const { hub, connections, settings, gate, metrics, log } = routes;
+  const { hub, connections, settings, gate, capacity, metrics, log } = routes;
   const sockets = metrics.sockets.labels(endpoint);
   const seen = (socket: WebSocket<SocketData>): Client | undefined => {
     const { client } = socket.getUserData();
@@ -91,9 +93,14 @@ function addEndpoint(app: TemplatedApp, routes: WsRoutes, endpoint: WsEndpoint, 
       void answer({ ...client, key, body });
     },
     drain: (socket) => socket.getUserData().client?.connection.onDrain(),
-    ping: (socket) => void seen(socket),
+    ping(socket) {
+      seen(socket);
+      // The library answers pings by itself and keeps what a client that reads nothing does not take.
+      if (socket.getBufferedAmount() > settings.max_backlog_bytes) socket.close();
+    },
     pong: (socket) => void seen(socket),
     close(socket) {
+      capacity.left();
       const { client } = socket.getUserData();
       if (client === undefined) return;
       connections.delete(client.connection);

@@ -90,6 +90,7 @@ export async function serve(t: Owner, options: ServingOptions = {}): Promise<Ser
       tls_cert: '',
       tls_key: '',
       cors_origins: ['*'],
+      max_connections: 1_000,
       ...options.settings,
     },
     api: prepareApi({ db, nativeSymbol }, snapshot, readers),

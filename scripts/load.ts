@@ -1,0 +1,288 @@
+/**
+ * Mixed load at twice what the tiers allow, over REST, /rpc and /ws, while the index fills and follows. In the end every
+ * answer must have been right, the limits exact within two in a hundred, the memory flat, and nothing lost: of the
+ * counts in keys.db, of the heads and of the transfers pushed.
+ *
+ *   node --import tsx scripts/load.ts [minutes] [seed]     10 minutes, seed 1
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { openKeyStore } from '../src/access/keys.ts';
+import { openKeysFile } from '../src/access/keys-file.ts';
+import { readUsage } from '../src/access/usage.ts';
+import { generateChain } from '../src/bench/chain/generate.ts';
+import { Prng } from '../src/bench/chain/prng.ts';
+import { startReplayNode } from '../src/bench/replay/node.ts';
+import { HttpClient, isLimited, type RpcAnswer, WsClient } from './load/clients.ts';
+import { callAtRate, type Tally } from './load/pace.ts';
+import { Truth } from './load/truth.ts';
+
+/** Requests a second that the tiers allow, as config.example.toml has them. */
+const RATES = { free: 5, growth: 50, pro: 100 } as const;
+const WAYS = ['rest', 'rpc', 'ws'] as const;
+
+/** The chain grows by leaps, so that the index fills again and again. */
+const LEAP = 50;
+const LEAP_EVERY_MS = 2_000;
+const FIRST_BLOCKS = 500;
+const LIMIT_TOLERANCE = 0.02;
+/** Memory counts as flat when the last third needs at most so much more than the one before. */
+const FLAT = 1.1;
+const WATCHED_WALLETS = 8;
+const SAMPLE_MS = 2_000;
+const MAX_SHOWN_FAULTS = 20;
+const LAUNCHER = new URL('../bin/atlas-node', import.meta.url).pathname;
+
+const minutes = Number(process.argv[2] ?? 10);
+const prng = new Prng(Number(process.argv[3] ?? 1));
+const faults: string[] = [];
+const fault = (what: string): void => void faults.push(what);
+const pick = <T>(list: readonly T[]): T => list[prng.below(list.length)]!;
+
+const leaps = Math.ceil((minutes * 60_000) / LEAP_EVERY_MS);
+const generated = generateChain({
+  blocks: FIRST_BLOCKS + leaps * LEAP + 10,
+  txPerBlock: 6,
+  startBlock: 1,
+  wallets: 300,
+  tokens: 40,
+  seed: Number(process.argv[3] ?? 1),
+});
+const blocks = [...generated.blocks];
+const truth = new Truth(blocks);
+const node = await startReplayNode({ chain: blocks, head: FIRST_BLOCKS, chainId: generated.options.chainId });
+const dir = mkdtempSync(join(tmpdir(), 'atlas-load-'));
+const keys = issueKeys();
+const daemon = await startDaemon();
+await waitForHead(FIRST_BLOCKS);
+
+const heads: number[] = [];
+const pushed = new Map<string, number[]>();
+const watcher = await watch();
+const memory: number[] = [];
+const timers = [
+  setInterval(() => node.mine(LEAP), LEAP_EVERY_MS),
+  setInterval(() => memory.push(residentMiB(daemon.child.pid)), SAMPLE_MS),
+  setInterval(
+    () => console.log(`block ${node.stats().head}, ${memory.at(-1)} MiB, ${faults.length} faults`),
+    60_000,
+  ),
+];
+const { tallies, seconds } = await load();
+for (const timer of timers) clearInterval(timer);
+const lastHead = node.stats().head;
+await waitForHead(lastHead);
+await waitUntil(() => heads.at(-1) === lastHead, `head ${lastHead} to be pushed`);
+await checkEnd();
+await stopDaemon();
+checkUsage();
+checkMemory();
+for (const what of [...new Set(faults)].slice(0, MAX_SHOWN_FAULTS)) console.log(`FAULT ${what}`);
+console.log(faults.length === 0 ? 'no faults' : `${faults.length} faults`);
+await node.close();
+rmSync(dir, { recursive: true, force: true });
+process.exit(faults.length === 0 ? 0 : 1);
+
+/** A key for each tier and way in, and one without limits that watches. */
+function issueKeys(): Map<string, { key: string; id: number }> {
+  const store = openKeyStore(join(dir, 'keys.db'));
+  const issued = new Map<string, { key: string; id: number }>();
+  const issue = (name: string, tier: string): void => {
+    const { key, record } = store.create({ name, tier });
+    issued.set(name, { key, id: record.id });
+  };
+  for (const tier of Object.keys(RATES)) for (const way of WAYS) issue(`${tier} ${way}`, tier);
+  issue('watcher', 'unlimited');
+  store.close();
+  return issued;
+}
+
+function keyOf(name: string): { key: string; id: number } {
+  const issued = keys.get(name);
+  if (issued === undefined) throw new Error(`there is no key ${name}`);
+  return issued;
+}
+
+async function startDaemon(): Promise<{ child: ChildProcess; url: string }> {
+  const args = ['start', '--data-dir', dir, '--port', '0', '--start-block', '1', '--log-level', 'warn'];
+  const child = spawn(LAUNCHER, [...args, '--node-http', node.url, '--node-ws', node.wsUrl], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  let text = '';
+  child.stdout.on('data', (chunk) => {
+    text += chunk;
+  });
+  await waitUntil(() => /is ready: REST (\S+)\/api /.test(text), 'the daemon to be ready');
+  return { child, url: /is ready: REST (\S+)\/api /.exec(text)![1]! };
+}
+
+/** Subscribes with the key that has no limits: to all heads, and to the transfers of some wallets. */
+async function watch(): Promise<WsClient> {
+  const client = new WsClient(daemon.url, keyOf('watcher').key);
+  await client.opened();
+  await client.subscribe(['newHeads'], (head) => heads.push(Number((head as { number: string }).number)));
+  for (const wallet of new Set(Array.from({ length: WATCHED_WALLETS }, () => pick(truth.wallets)))) {
+    const received: number[] = [];
+    pushed.set(wallet, received);
+    await client.subscribe(
+      ['wallet_transfers', { address: wallet, fromBlock: FIRST_BLOCKS + 1 }],
+      (transfer) => received.push((transfer as { blockNumber: number }).blockNumber),
+    );
+  }
+  return client;
+}
+
+/** Every key at twice its rate, until the time is up. */
+async function load(): Promise<{ tallies: Map<string, Tally>; seconds: number }> {
+  const stop = new AbortController();
+  const began = performance.now();
+  const running = [...Object.entries(RATES)].flatMap(([tier, rate]) =>
+    WAYS.map(async (way) => {
+      const name = `${tier} ${way}`;
+      const { call, close } = await callerOf(way, keyOf(name).key);
+      const safely = () =>
+        call().catch((error: unknown) => {
+          fault(`${name}: ${String(error)}`);
+          return false;
+        });
+      const tally = await callAtRate(2 * rate, safely, stop.signal);
+      await close();
+      return [name, tally] as const;
+    }),
+  );
+  await sleep(minutes * 60_000);
+  const seconds = (performance.now() - began) / 1000;
+  stop.abort();
+  return { tallies: new Map(await Promise.all(running)), seconds };
+}
+
+interface Caller {
+  /** Makes one call and checks its answer; false when it was over the limits. */
+  call(): Promise<boolean>;
+  close(): void | Promise<void>;
+}
+
+async function callerOf(way: (typeof WAYS)[number], key: string): Promise<Caller> {
+  if (way === 'ws') {
+    const client = new WsClient(daemon.url, key);
+    await client.opened();
+    return {
+      call: () => askForBlock((method, params) => client.call(method, params)),
+      close() {
+        if (client.ended !== null) fault(`a WebSocket was closed: ${client.ended}`);
+        client.close();
+      },
+    };
+  }
+  const client = new HttpClient(daemon.url, key);
+  const overHttp = async (method: string, params: unknown[]): Promise<RpcAnswer> =>
+    (await client.rpc(method, params)).body as RpcAnswer;
+  return {
+    call: way === 'rest' ? () => askForTransfers(client) : () => askForBlock(overHttp),
+    close: () => client.close(),
+  };
+}
+
+async function askForTransfers(client: HttpClient): Promise<boolean> {
+  const wallet = pick(truth.wallets);
+  const answer = await client.get(truth.pathOf(wallet));
+  if (answer.status === 429) return false;
+  const wrong = answer.status === 200 ? truth.faultOfTransfers(wallet, answer) : `REST gave ${answer.status}`;
+  if (wrong !== null) fault(wrong);
+  return true;
+}
+
+async function askForBlock(
+  call: (method: string, params: unknown[]) => Promise<RpcAnswer>,
+): Promise<boolean> {
+  const number = 1 + prng.below(FIRST_BLOCKS);
+  const answer = await call('eth_getBlockByNumber', [`0x${number.toString(16)}`, false]);
+  if (isLimited(answer)) return false;
+  const wrong = truth.faultOfBlock(number, answer);
+  if (wrong !== null) fault(wrong);
+  return true;
+}
+
+/** What was pushed, the limits, and a last look at every wallet. */
+async function checkEnd(): Promise<void> {
+  const gap = heads.findIndex((number, i) => i > 0 && number !== heads[i - 1]! + 1);
+  if (gap >= 0) fault(`after head ${heads[gap - 1]} came ${heads[gap]}`);
+  for (const [wallet, received] of pushed) {
+    const right = truth.blocksOf(wallet, FIRST_BLOCKS, lastHead).length;
+    await waitUntil(() => received.length >= right, `the transfers of ${wallet}`).catch(() => undefined);
+    if (received.length !== right) fault(`${received.length} of ${right} transfers of ${wallet} were pushed`);
+  }
+  if (watcher.ended !== null) fault(`the watching WebSocket was closed: ${watcher.ended}`);
+  watcher.close();
+  const client = new HttpClient(daemon.url, keyOf('watcher').key);
+  for (const wallet of truth.wallets) {
+    const wrong = truth.faultOfTransfers(wallet, await client.get(truth.pathOf(wallet)));
+    if (wrong !== null) fault(wrong);
+  }
+  await client.close();
+  for (const [name, { admitted, refused, latencies }] of tallies) {
+    const rate = Object.entries(RATES).find(([tier]) => name.startsWith(tier))![1];
+    const right = rate * seconds + rate; // what flows in, and what the bucket held at first
+    const off = admitted / right - 1;
+    const p99 = [...latencies].sort((a, b) => a - b)[Math.floor(latencies.length * 0.99)] ?? 0;
+    console.log(
+      `${name}: ${admitted} admitted, ${refused} refused, ${(100 * off).toFixed(2)} % off the limit, p99 ${p99.toFixed(1)} ms`,
+    );
+    if (Math.abs(off) > LIMIT_TOLERANCE)
+      fault(`${name}: ${admitted} admitted instead of ${Math.round(right)}`);
+  }
+}
+
+/** Every admitted call, and no other, must be counted. */
+function checkUsage(): void {
+  const db = openKeysFile(join(dir, 'keys.db'));
+  const usage = new Map(readUsage(db).map(({ key, requests }) => [key, requests]));
+  db.close();
+  for (const [name, { admitted }] of tallies) {
+    const counted = usage.get(keyOf(name).id);
+    if (counted !== admitted) fault(`${name}: ${admitted} calls were admitted, ${counted} are counted`);
+  }
+}
+
+function checkMemory(): void {
+  const third = Math.floor(memory.length / 3);
+  const [middle, last] = [median(memory.slice(third, 2 * third)), median(memory.slice(2 * third))];
+  console.log(`memory ${memory[0]} MiB at first, ${middle} in the middle third, ${last} in the last`);
+  if (last > middle * FLAT) fault(`memory grew from ${middle} to ${last} MiB`);
+}
+
+async function stopDaemon(): Promise<void> {
+  const ended = once(daemon.child, 'exit');
+  daemon.child.kill('SIGTERM');
+  const [code] = await ended;
+  if (code !== 0) fault(`the daemon ended with ${code}`);
+}
+
+async function waitForHead(number: number): Promise<void> {
+  await waitUntil(async () => {
+    const status = (await (await fetch(`${daemon.url}/status`)).json()) as {
+      head: { number: number } | null;
+    };
+    return status.head?.number === number;
+  }, `block ${number} to be indexed`);
+}
+
+async function waitUntil(probe: () => boolean | Promise<boolean>, what: string): Promise<void> {
+  for (let tries = 0; !(await probe()); tries++) {
+    if (tries > 600) throw new Error(`waited in vain for ${what}`);
+    await sleep(100);
+  }
+}
+
+function residentMiB(pid: number | undefined): number {
+  const [, kib] = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
+  return Math.round(Number(kib) / 1024);
+}
+
+function median(values: readonly number[]): number {
+  return [...values].sort((a, b) => a - b)[values.length >> 1] ?? 0;
+}

@@ -1,0 +1,123 @@
+/** The three ways in: REST, /rpc and /ws. Each call tells whether it was admitted and hands its answer to a check. */
+import { once } from 'node:events';
+import { Agent } from 'undici';
+import { WebSocket } from 'ws';
+
+/** How long an answer may take, milliseconds. */
+const PATIENCE_MS = 30_000;
+const CONNECTIONS = 32;
+
+/** JSON-RPC's code of a call over the limits. */
+const LIMITED = -32005;
+
+export interface RpcAnswer {
+  id: number;
+  result?: unknown;
+  error?: { code: number; message: string };
+}
+
+export interface HttpAnswer {
+  status: number;
+  /** X-Indexed-Block. */
+  block: number;
+  body: unknown;
+}
+
+/** One client of HTTP with its key. */
+export class HttpClient {
+  private readonly url: string;
+  private readonly key: string;
+  private readonly agent = new Agent({ connections: CONNECTIONS });
+
+  constructor(url: string, key: string) {
+    this.url = url;
+    this.key = key;
+  }
+
+  async get(path: string): Promise<HttpAnswer> {
+    return this.request(path, 'GET');
+  }
+
+  async rpc(method: string, params: unknown[]): Promise<HttpAnswer> {
+    return this.request('/rpc', 'POST', JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }));
+  }
+
+  close(): Promise<void> {
+    return this.agent.close();
+  }
+
+  private async request(path: string, method: 'GET' | 'POST', body?: string): Promise<HttpAnswer> {
+    const response = await this.agent.request({
+      origin: this.url,
+      path,
+      method,
+      body,
+      headers: { 'X-API-Key': this.key, 'Content-Type': 'application/json' },
+      headersTimeout: PATIENCE_MS,
+      bodyTimeout: PATIENCE_MS,
+    });
+    const block = Number(response.headers['x-indexed-block'] ?? 0);
+    return { status: response.statusCode, block, body: await response.body.json() };
+  }
+}
+
+/** One WebSocket with its key. */
+export class WsClient {
+  /** Why the server ended the connection, if it did. */
+  ended: string | null = null;
+  private readonly socket: WebSocket;
+  private readonly waiting = new Map<number, (answer: RpcAnswer) => void>();
+  private readonly listeners = new Map<string, (result: unknown) => void>();
+  private lastId = 0;
+
+  constructor(url: string, key: string) {
+    this.socket = new WebSocket(`${url.replace('http', 'ws')}/ws`, { headers: { 'X-API-Key': key } });
+    this.socket.on('message', (data) => this.onMessage(String(data)));
+    this.socket.on('error', () => undefined);
+    this.socket.on('close', (code, reason) => {
+      this.ended = `${code} ${reason}`;
+    });
+  }
+
+  async opened(): Promise<void> {
+    await once(this.socket, 'open');
+  }
+
+  call(method: string, params: unknown[]): Promise<RpcAnswer> {
+    const id = ++this.lastId;
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => reject(new Error(`${method} over /ws was not answered`)), PATIENCE_MS);
+      this.waiting.set(id, (answer) => {
+        clearTimeout(timer);
+        resolve(answer);
+      });
+      this.socket.send(JSON.stringify({ jsonrpc: '2.0', id, method, params }));
+    });
+  }
+
+  /** Subscribes; what comes goes to the listener. */
+  async subscribe(params: unknown[], listener: (result: unknown) => void): Promise<void> {
+    const { result, error } = await this.call('eth_subscribe', params);
+    if (typeof result !== 'string') throw new Error(`eth_subscribe was refused: ${error?.message}`);
+    this.listeners.set(result, listener);
+  }
+
+  close(): void {
+    this.socket.terminate();
+  }
+
+  private onMessage(text: string): void {
+    const message: RpcAnswer & { params?: { subscription: string; result: unknown } } = JSON.parse(text);
+    if (message.params !== undefined) {
+      this.listeners.get(message.params.subscription)?.(message.params.result);
+      return;
+    }
+    this.waiting.get(message.id)?.(message);
+    this.waiting.delete(message.id);
+  }
+}
+
+/** Whether a call was refused for being over the limits. */
+export function isLimited({ error }: RpcAnswer): boolean {
+  return error?.code === LIMITED;
+}

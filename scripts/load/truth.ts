@@ -1,0 +1,60 @@
+/** What a generated chain says that the service must answer, as of any block. */
+import type { GeneratedBlock } from '../../src/bench/chain/block.ts';
+import type { HttpAnswer, RpcAnswer } from './clients.ts';
+
+/** The transfers of one wallet, oldest first. */
+type History = { block: number; hash: string }[];
+
+/** Transfers a page of address_transfers has. */
+const PAGE = 20;
+
+export class Truth {
+  readonly wallets: string[];
+  private readonly hashes: Map<number, string>;
+  private readonly histories = new Map<string, History>();
+
+  constructor(blocks: readonly GeneratedBlock[]) {
+    this.hashes = new Map(blocks.map(({ number, hash }) => [number, hash]));
+    for (const { number, transfers } of blocks) {
+      for (const { from, to, hash } of transfers) {
+        for (const wallet of new Set([from, to])) this.historyOf(wallet).push({ block: number, hash });
+      }
+    }
+    this.wallets = [...this.histories.keys()].filter((wallet) => !/^0x0+$/.test(wallet));
+  }
+
+  /** Blocks in which the wallet has transfers, above one and up to another, one entry a transfer. */
+  blocksOf(wallet: string, above: number, upTo: number): number[] {
+    return this.historyOf(wallet).flatMap(({ block }) => (block > above && block <= upTo ? block : []));
+  }
+
+  /** What is asked about a wallet's transfers. */
+  pathOf(wallet: string): string {
+    return `/api/address_transfers?address=${wallet}&limit=${PAGE}&include_internal=true`;
+  }
+
+  /** What is wrong with the newest transfers of a wallet as of the block that the answer names, or null. */
+  faultOfTransfers(wallet: string, { block, body }: HttpAnswer): string | null {
+    const { transfers } = body as { transfers: { txHash: string; blockNumber: number }[] };
+    const told = transfers.map(({ txHash, blockNumber }) => `${blockNumber} ${txHash}`);
+    const upTo = this.historyOf(wallet).filter((one) => one.block <= block);
+    const right = upTo.slice(-PAGE).reverse();
+    const same = told.join() === right.map((one) => `${one.block} ${one.hash}`).join();
+    return same ? null : `the transfers of ${wallet} as of block ${block} are wrong`;
+  }
+
+  /** What is wrong with a block that a call gave, or null. */
+  faultOfBlock(number: number, { result, error }: RpcAnswer): string | null {
+    const hash = (result as { hash?: string } | null | undefined)?.hash;
+    if (hash === this.hashes.get(number)) return null;
+    return `block ${number} has the hash ${hash} (${error?.message ?? 'no error'})`;
+  }
+
+  private historyOf(wallet: string): History {
+    const known = this.histories.get(wallet);
+    if (known !== undefined) return known;
+    const history: History = [];
+    this.histories.set(wallet, history);
+    return history;
+  }
+}

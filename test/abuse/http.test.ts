@@ -1,0 +1,179 @@
+/** What strangers may do to the HTTP side, and what it may cost: a real daemon, raw sockets, its memory watched. */
+import assert from 'node:assert/strict';
+import { before, suite, test } from 'node:test';
+import { generateKey } from '../../src/access/key-format.ts';
+import { bounded, type DaemonProcess, type Dialled, startDaemonProcess } from '../support/daemon-process.ts';
+import { suiteOwner } from '../support/owner.ts';
+import { waitFor } from '../support/wait.ts';
+
+const MAX_CONNECTIONS = 300;
+
+/** The library gives a connection ten seconds to ask, to send a body, or to take an answer; checked every four. */
+const PATIENCE_MS = 15_000;
+
+const REFUSED = '{"jsonrpc":"2.0","error":{"code":-32600,"message":"Missing or invalid X-API-Key header"}}';
+
+suite('abuse over HTTP', () => {
+  const owner = suiteOwner();
+  let daemon: DaemonProcess;
+  before(async () => {
+    daemon = await startDaemonProcess(owner, {
+      ATLAS_NODE_HTTP: 'http://127.0.0.1:9',
+      ATLAS_SERVER__MAX_CONNECTIONS: String(MAX_CONNECTIONS),
+    });
+  });
+
+  test('who sends headers or a body drop by drop, or nothing, is cut off', async () => {
+    const withKey = `X-API-Key: ${daemon.key}\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n`;
+    const beginnings = [
+      '',
+      'GET /healthz HT',
+      'GET /healthz HTTP/1.1\r\nHost: x\r\nX-Slow: ',
+      `POST /rpc HTTP/1.1\r\nHost: x\r\n${withKey}`,
+      `POST /api/wallets/batch HTTP/1.1\r\nHost: x\r\n${withKey}`,
+      'POST /admin/api/session HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n',
+    ];
+    const slow = beginnings.map((beginning) => {
+      const connection = daemon.dial();
+      connection.socket.write(beginning);
+      return connection;
+    });
+    const drip = setInterval(() => {
+      for (const { socket, ended } of slow.slice(1)) if (!ended) socket.write('a');
+    }, 500);
+    owner.after(() => clearInterval(drip));
+    for (const [i, connection] of slow.entries()) {
+      await connection.end(`the connection that sends ${JSON.stringify(beginnings[i])}`);
+      const lasted = (connection.endedAt ?? Number.POSITIVE_INFINITY) - connection.openedAt;
+      assert.ok(lasted < 3 * PATIENCE_MS, `${beginnings[i]} was borne for ${lasted} ms`);
+    }
+    clearInterval(drip);
+  });
+
+  test('headers beyond the library’s limits end the connection', async () => {
+    const line = (i: number) => `X-Header-${i}: ${'a'.repeat(20)}\r\n`;
+    const heads = [
+      `X-Long: ${'a'.repeat(100_000)}\r\n\r\n`,
+      `${Array.from({ length: 1_000 }, (_, i) => line(i)).join('')}\r\n`,
+    ];
+    for (const head of heads) {
+      const connection = daemon.dial();
+      await connection.send(`GET /healthz HTTP/1.1\r\nHost: x\r\n${head}`);
+      await connection.end('a connection with a flood of headers');
+      assert.match(connection.text, /^(HTTP\/1\.1 4\d\d |$)/);
+    }
+    await bounded(daemon, 'headers without end', async () => {
+      const flooding = Array.from({ length: 20 }, async () => {
+        const connection = daemon.dial();
+        await connection.send('GET /healthz HTTP/1.1\r\n');
+        await connection.floodWith(line(1).repeat(1_000), PATIENCE_MS);
+        assert.ok(connection.ended);
+      });
+      await Promise.all(flooding);
+    });
+  });
+
+  test('a URL may be as long as its request, and no longer', async () => {
+    const { url, key } = daemon;
+    for (const path of ['/', '/nothing', '/api/wallet_summary', '/docs']) {
+      const response = await fetch(`${url}${path}?a=${'b'.repeat(2_500)}`, { headers: { 'X-API-Key': key } });
+      assert.ok(response.status < 500 || response.status === 503, `${path} gave ${response.status}`);
+      const connection = daemon.dial();
+      await connection.send(`GET ${path}?a=${'b'.repeat(70_000)} HTTP/1.1\r\nHost: x\r\n\r\n`);
+      await connection.end(`a connection that asks for ${path} at length`);
+      assert.match(connection.text, /^(HTTP\/1\.1 4\d\d |$)/);
+    }
+  });
+
+  test('a body without end is refused, and not kept', async () => {
+    const chunk = `10000\r\n${'a'.repeat(65_536)}\r\n`;
+    const head = (path: string, key: string) =>
+      `POST ${path} HTTP/1.1\r\nHost: x\r\n${key}Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n`;
+    const withKey = `X-API-Key: ${daemon.key}\r\n`;
+    const cases: [string, string, RegExp][] = [
+      ['/rpc', withKey, /^HTTP\/1\.1 413 /],
+      ['/rpc', '', /^HTTP\/1\.1 401 /],
+      ['/api/wallets/batch', withKey, /^HTTP\/1\.1 413 /],
+      ['/api/wallets/batch', '', /^HTTP\/1\.1 401 /],
+      ['/healthz', '', /^HTTP\/1\.1 405 /],
+    ];
+    await bounded(daemon, 'bodies without end', () =>
+      Promise.all(
+        cases.map(async ([path, key, answer]) => {
+          const connection = daemon.dial();
+          await connection.send(head(path, key));
+          await connection.floodWith(chunk, 3 * PATIENCE_MS);
+          assert.ok(connection.ended, `${path} takes a body without end`);
+          assert.match(connection.text, answer, path);
+        }),
+      ),
+    );
+  });
+
+  test('who asks and asks and reads nothing is cut off, with or without a key', async () => {
+    const { key } = daemon;
+    const requests: Record<string, string> = {
+      'a small answer': 'GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n',
+      'a large answer': 'GET /openapi.json HTTP/1.1\r\nHost: x\r\n\r\n',
+      'a file': 'GET /docs HTTP/1.1\r\nHost: x\r\n\r\n',
+      preflights: 'OPTIONS /rpc HTTP/1.1\r\nHost: x\r\nOrigin: https://a.example\r\n\r\n',
+      'refused calls': 'POST /rpc HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n',
+      'refused reads': 'GET /api/wallet_summary HTTP/1.1\r\nHost: x\r\n\r\n',
+      reads: `GET /api/wallet_summary HTTP/1.1\r\nHost: x\r\nX-API-Key: ${key}\r\n\r\n`,
+    };
+    const tag = (await fetch(`${daemon.url}/docs`)).headers.get('etag');
+    requests['an unchanged file'] = `GET /docs HTTP/1.1\r\nHost: x\r\nIf-None-Match: ${tag}\r\n\r\n`;
+    for (const [what, request] of Object.entries(requests)) {
+      await bounded(daemon, `${what} unread`, async () => {
+        const connection = daemon.dial();
+        connection.socket.pause();
+        await connection.floodWith(request.repeat(500), 2 * PATIENCE_MS);
+        assert.ok(connection.ended, `${what}: the connection goes on`);
+      });
+    }
+  });
+
+  test('connections beyond the limit are closed at once, and room is made by those that go', async () => {
+    const told = () =>
+      (daemon.stdout() + daemon.stderr()).includes('beyond server.max_connections are refused');
+    const many: Dialled[] = [];
+    await bounded(daemon, 'a flood of connections', async () => {
+      for (let i = 0; i < 3 * MAX_CONNECTIONS; i++) many.push(daemon.dial());
+      await waitFor(() => many.filter(({ ended }) => ended).length >= 1.9 * MAX_CONNECTIONS, {
+        what: 'the end of those beyond the limit',
+      }).finally(() => {
+        for (const { socket } of many) socket.destroy();
+      });
+    });
+    await waitFor(told, { what: 'the log to tell of it' });
+    const open = Array.from({ length: MAX_CONNECTIONS - 50 }, () => daemon.dial());
+    await Promise.all(
+      open.map(async (connection) => {
+        await connection.send('GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n');
+        await connection.receives(/200 OK/);
+        connection.socket.destroy();
+      }),
+    );
+  });
+
+  test('guessing keys opens nothing, is counted, and costs others nothing', async () => {
+    const { url, key } = daemon;
+    const near = [...'0aZ'].map((letter) => key.slice(0, -1) + letter).filter((other) => other !== key);
+    const guesses = [...near, ...Array.from({ length: 3_000 }, generateKey)];
+    await bounded(daemon, '3,000 guesses', async () => {
+      const next = guesses.values();
+      const guess = async () => {
+        for (const wrong of next) {
+          const response = await fetch(`${url}/api/wallet_summary`, { headers: { 'X-API-Key': wrong } });
+          assert.equal(response.status, 401);
+          assert.equal(await response.text(), REFUSED);
+        }
+      };
+      await Promise.all(Array.from({ length: 8 }, guess));
+    });
+    assert.notEqual(
+      (await fetch(`${url}/api/wallet_summary`, { headers: { 'X-API-Key': key } })).status,
+      401,
+    );
+  });
+});

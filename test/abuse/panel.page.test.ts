@@ -1,0 +1,26 @@
+import assert from 'node:assert/strict';
+import { pageTests, textOf } from '../server/browser.ts';
+import { operate, TOKEN } from '../server/operating.ts';
+
+const HOSTILE = '<img src=x onerror="document.title=`owned`"><script>document.title="owned"</script>';
+
+pageTests({
+  'hostile names of keys and topics of sockets are text in the panel': async (t, open) => {
+    const { server, access, sockets } = await operate(t);
+    const { record } = access.keys.create({ name: HOSTILE, tier: 'free' });
+    sockets.push({
+      endpoint: '/ws',
+      keyId: record.id,
+      openedAt: Date.now(),
+      topics: [HOSTILE],
+      backlogBytes: 0,
+    });
+    const page = await open(t, `${server.url}/admin`);
+    await page.getByLabel('Operator token').fill(TOKEN);
+    await page.keyboard.press('Enter');
+    await page.getByText('<img src=x', { exact: false }).first().waitFor();
+    assert.match(await textOf(page.locator('main')), /<img src=x onerror/);
+    assert.equal(await page.locator('main img[src="x"]').count(), 0);
+    assert.notEqual(await page.title(), 'owned');
+  },
+});

@@ -1,0 +1,147 @@
+/** A daemon as a process of its own, for tests that watch what it costs the machine. */
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { connect, type Socket } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { openKeyStore } from '../../src/access/keys.ts';
+import { LAUNCHER, type Running, readyUrl, start } from './command.ts';
+import type { Owner } from './owner.ts';
+import { tempDir } from './temp-dir.ts';
+import { waitFor } from './wait.ts';
+
+/** How long the daemon may take for what it should do at once, milliseconds; the machine may be busy. */
+const PATIENCE_MS = 60_000;
+
+export interface DaemonProcess extends Running {
+  url: string;
+  port: number;
+  /** An unlimited key, and one of the free tier. */
+  key: string;
+  freeKey: string;
+  /** Resident memory, MiB. */
+  memory(): number;
+  /** A raw connection, ended with the owner. */
+  dial(): Dialled;
+  /** Milliseconds until /healthz is answered. */
+  answersWithin(): Promise<number>;
+}
+
+/** Starts the program. `env` holds settings. */
+export async function startDaemonProcess(owner: Owner, env: Record<string, string>): Promise<DaemonProcess> {
+  const dir = tempDir(owner);
+  const keys = openKeyStore(join(dir, 'keys.db'));
+  const { key } = keys.create({ name: 'unlimited', tier: 'unlimited' });
+  const { key: freeKey } = keys.create({ name: 'free', tier: 'free' });
+  keys.close();
+  const running = start(owner, [LAUNCHER, 'start', '--data-dir', dir, '--port', '0'], { cwd: dir, env });
+  const url = await readyUrl(running);
+  const port = Number(new URL(url).port);
+  return {
+    ...running,
+    url,
+    port,
+    key,
+    freeKey,
+    memory: () => residentMemory(running.child.pid),
+    dial: () => new Dialled(owner, port),
+    async answersWithin() {
+      const began = performance.now();
+      const response = await fetch(`${url}/healthz`, { signal: AbortSignal.timeout(PATIENCE_MS) });
+      await response.text();
+      return performance.now() - began;
+    },
+  };
+}
+
+/** What a flood may cost, MiB, and how long others may wait meanwhile, milliseconds; without a bound it is many times as much. */
+const MOST_MEMORY = 150;
+const LONGEST_WAIT_MS = 3_000;
+
+/** Runs a flood; others must be answered meanwhile, and the memory must not follow it. */
+export async function bounded(
+  daemon: DaemonProcess,
+  what: string,
+  flood: () => Promise<unknown>,
+): Promise<void> {
+  const memory = daemon.memory();
+  let over = false;
+  const flooding = flood().finally(() => {
+    over = true;
+  });
+  let [longest, most] = [0, 0];
+  const watching = (async () => {
+    while (!over) {
+      longest = Math.max(longest, await daemon.answersWithin());
+      most = Math.max(most, daemon.memory());
+      await sleep(20);
+    }
+  })();
+  await Promise.all([flooding, watching]);
+  assert.ok(most - memory < MOST_MEMORY, `${what}: memory grew by ${Math.round(most - memory)} MiB`);
+  assert.ok(longest < LONGEST_WAIT_MS, `${what}: others waited ${Math.round(longest)} ms`);
+}
+
+function residentMemory(pid: number | undefined): number {
+  const kib = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
+  if (kib === undefined) throw new Error(`the memory of process ${pid} cannot be read`);
+  return Number(kib) / 1024;
+}
+
+/** A raw connection: what is sent is sent as it is. */
+export class Dialled {
+  readonly socket: Socket;
+  readonly openedAt = performance.now();
+  /** All that was received. */
+  text = '';
+  /** performance.now() of its end. */
+  endedAt: number | null = null;
+
+  constructor(owner: Owner, port: number) {
+    this.socket = connect(port, '127.0.0.1');
+    owner.after(() => void this.socket.destroy());
+    this.socket.setEncoding('latin1').on('data', (text: string) => {
+      this.text += text;
+    });
+    this.socket.on('error', () => undefined);
+    this.socket.on('close', () => {
+      this.endedAt = performance.now();
+    });
+  }
+
+  get ended(): boolean {
+    return this.endedAt !== null;
+  }
+
+  /** Sends and waits until the system has room for more, for `forMs` at most. */
+  async send(data: string | Uint8Array, forMs = 100): Promise<void> {
+    if (this.ended || this.socket.write(data)) return;
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(done, forMs);
+      const { socket } = this;
+      function done(): void {
+        clearTimeout(timer);
+        socket.off('drain', done);
+        socket.off('close', done);
+        resolve();
+      }
+      socket.once('drain', done).once('close', done);
+    });
+  }
+
+  /** Sends the same again and again until the other side ends the connection or `limitMs` are over. */
+  async floodWith(data: string | Uint8Array, limitMs: number): Promise<void> {
+    const deadline = performance.now() + limitMs;
+    while (!this.ended && performance.now() < deadline) await this.send(data);
+  }
+
+  /** Resolves when the other side has ended the connection. */
+  async end(what: string): Promise<void> {
+    await waitFor(() => this.ended, { what: `the end of ${what}`, timeoutMs: PATIENCE_MS });
+  }
+
+  /** Resolves when the text received matches. */
+  async receives(pattern: RegExp): Promise<string> {
+    return waitFor(() => pattern.exec(this.text)?.[0], { what: String(pattern), timeoutMs: PATIENCE_MS });
+  }
+}
