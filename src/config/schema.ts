@@ -52,11 +52,11 @@ const index = z.strictObject({
   /** Blocks behind the head up to which `/readyz` says ready. */
   ready_lag: whole(0, 1_000_000).default(10),
   /** Transfers per commit while filling at most. */
-  batch_transfers: whole(1, 10_000_000).default(100_000),
+  batch_transfers: whole(1, 10_000_000).default(50_000),
   /** Threads that fetch and decode while filling. */
   loaders: whole(1, 64).default(1),
   /** Page cache of the writer, MiB. */
-  cache_mb: whole(1, MAX_MB).default(64),
+  cache_mb: whole(1, MAX_MB).default(32),
 });
 
 const server = z.strictObject({

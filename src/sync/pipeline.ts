@@ -12,7 +12,7 @@ export interface PipelineOptions {
 }
 
 /** A range aims at this many transfers: large enough for few round trips, small enough to keep the queue in bounds. */
-const RANGE_TRANSFERS = 2_500;
+const RANGE_TRANSFERS = 1_000;
 /** Blocks of one range at most, and at the beginning, when nothing is known of the chain. */
 const RANGE_BLOCKS_MAX = 500;
 const RANGE_BLOCKS_START = 16;

@@ -11,7 +11,7 @@ import { type Loaded, loadStepByStep } from './load-steps.ts';
 import { type StepTimes, timeStatements } from './statement-times.ts';
 
 /** Page cache of the writer: the default of the configuration, MiB. */
-const CACHE_MB = 64;
+const CACHE_MB = 32;
 
 /** What is appended, in the order of the chain. */
 interface Work {
