@@ -97,7 +97,8 @@ async function measureWhileFilling(stage: Stage, keys: Keys): Promise<FillingPha
   const wal = new PeakSize(join(await stage.filledFolder(), 'index.db-wal'));
   return stage.serve({ cores: null }, (daemon) =>
     stage.with('http-load', null, async (load) => {
-      const before = await daemon.status();
+      const before = await daemon.reaches(segments.fill.last, FILLING_SECONDS * 1000);
+      const began = before.lastCommitAt ?? Date.now();
       await longestHold(daemon);
       const all = allRequests(keys, daemon.key);
       await load.ask('start', {
@@ -112,7 +113,7 @@ async function measureWhileFilling(stage: Stage, keys: Keys): Promise<FillingPha
       const after = await daemon.reaches(target, FILLING_SECONDS * 1000).finally(() => clearInterval(looks));
       const latencies: Latencies = {};
       note(latencies, (await load.ask('finish')).groups);
-      const seconds = ((after.lastCommitAt ?? 0) - daemon.readyAt) / 1000;
+      const seconds = ((after.lastCommitAt ?? 0) - began) / 1000;
       return {
         latencies,
         longestHoldMs: await longestHold(daemon),
