@@ -84,7 +84,7 @@ export function createMetrics() {
     residentMemory: gauge('atlas_process_resident_memory_bytes', 'Resident memory of the process.'),
     cpuSeconds: counter('atlas_process_cpu_seconds_total', 'Processor time used by the process.'),
     loopDelay: gauge('atlas_event_loop_delay_seconds', 'Delay of the event loop since the last look.', [
-      'quantile',
+      'stat',
     ]),
 
     contentType: registry.contentType,
@@ -112,9 +112,9 @@ export function createMetrics() {
     const { user, system } = process.cpuUsage();
     metrics.residentMemory.set(process.memoryUsage.rss());
     cpuSeconds((user + system) / 1e6);
-    const quantiles = { '0.5': loop.percentile(50), '0.99': loop.percentile(99), '1': loop.max };
-    for (const [quantile, ns] of Object.entries(quantiles)) {
-      metrics.loopDelay.set({ quantile }, Math.max(0, ns / 1e9 - LOOP_PERIOD_MS / 1e3));
+    const stats = { p50: loop.percentile(50), p99: loop.percentile(99), max: loop.max };
+    for (const [stat, ns] of Object.entries(stats)) {
+      metrics.loopDelay.set({ stat }, Math.max(0, ns / 1e9 - LOOP_PERIOD_MS / 1e3));
     }
     loop.reset();
   });

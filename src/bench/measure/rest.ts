@@ -150,7 +150,7 @@ function inRounds(all: readonly ClassRequests[]): LoadRequest[] {
 /** Longest time for which the daemon's event loop was held since the last look, milliseconds. */
 async function longestHold(daemon: DaemonProcess): Promise<number> {
   const metrics = await daemon.metrics();
-  return (metrics.get('atlas_event_loop_delay_seconds{quantile="1"}') ?? Number.NaN) * 1000;
+  return (metrics.get('atlas_event_loop_delay_seconds{stat="max"}') ?? Number.NaN) * 1000;
 }
 
 function latencyTable(title: string, { latencies }: Phase, notes: string[]): Table {
