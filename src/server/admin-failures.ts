@@ -1,5 +1,8 @@
 /** How often each address gave a wrong operator token lately. */
 
+/** How an IPv4 address that is written as an IPv6 one begins, in hex. */
+const IPV4_MAPPED = `${'0'.repeat(20)}ffff`;
+
 const WINDOW_MS = 60_000;
 
 /** Failures within the window after which an address has to wait. */
@@ -44,8 +47,9 @@ export class AdminFailures {
  * IPv6 one, since whoever has one address of it has them all.
  */
 export function originOf(address: Uint8Array): string {
+  if (address.length === 4) return address.join('.');
   const hex = Buffer.from(address).toString('hex');
-  const mapped = hex.length === 32 && hex.startsWith(`${'0'.repeat(20)}ffff`);
-  if (mapped) return hex.slice(24);
-  return hex.length === 32 ? hex.slice(0, 16) : hex;
+  if (hex.startsWith(IPV4_MAPPED)) return address.subarray(12).join('.');
+  const network = hex.slice(0, 16).match(/..../g) ?? [];
+  return `${network.map((group) => Number.parseInt(group, 16).toString(16)).join(':')}::/64`;
 }

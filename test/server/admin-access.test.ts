@@ -139,9 +139,11 @@ test('failures are remembered for a bounded number of addresses', () => {
 
 test('all of an IPv6 network counts as one address, an IPv4 address however it is written as itself', () => {
   const v6 = (tail: number) => Uint8Array.from([0x20, 1, 0xd, 0xb8, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, tail]);
-  assert.equal(originOf(v6(1)), originOf(v6(2)));
+  assert.equal(originOf(v6(1)), '2001:db8:0:1::/64');
+  assert.equal(originOf(v6(2)), originOf(v6(1)));
   const v4 = Uint8Array.from([192, 0, 2, 1]);
   const mapped = Uint8Array.from([0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 192, 0, 2, 1]);
+  assert.equal(originOf(v4), '192.0.2.1');
   assert.equal(originOf(mapped), originOf(v4));
   assert.notEqual(originOf(Uint8Array.from([192, 0, 2, 2])), originOf(v4));
 });
