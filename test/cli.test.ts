@@ -12,7 +12,7 @@ import { statusTable } from '../src/cli/status-table.ts';
 import { bytes, duration, grouped, pairs, table } from '../src/cli/table.ts';
 import { parseConfig } from '../src/config.ts';
 import { ConfigError, FatalError, RequestError } from '../src/errors.ts';
-import type { IndexStatus } from '../src/types.ts';
+import type { Capabilities, IndexStatus } from '../src/types.ts';
 import { LAUNCHER, PINNED_NODE, ROOT, type RunOptions, readyUrl, run, start } from './support/command.ts';
 import { tempDir } from './support/temp-dir.ts';
 import { waitFor } from './support/wait.ts';
@@ -39,6 +39,15 @@ const FILLING: IndexStatus = {
   lastCommitAt: null,
 };
 
+const ANVIL: Capabilities = {
+  client: 'anvil/v1',
+  chainId: 31_337,
+  traces: null,
+  tracesReason: 'index.traces is false',
+  blockReceipts: true,
+  headTag: 'latest',
+};
+
 test('the progress line shows height, rates, lag and ETA', () => {
   assert.equal(
     progressLine(FILLING, 200),
@@ -54,6 +63,8 @@ test('the progress line keeps to the width and leaves out whole parts from the e
 test('the progress line says why nothing moves, and is empty at the head', () => {
   const waiting = { ...FILLING, phase: 'starting' as const, reason: 'connection refused' };
   assert.equal(progressLine(waiting, 100), 'waiting for the node: connection refused');
+  const connected = { ...waiting, reason: null, head: null, capabilities: ANVIL };
+  assert.equal(progressLine(connected, 100), 'looking for the first block');
   assert.equal(progressLine({ ...FILLING, phase: 'paused', reason: 'disk full' }, 100), 'paused: disk full');
   assert.equal(progressLine({ ...FILLING, phase: 'following' }, 100), '');
 });
@@ -105,14 +116,7 @@ test('the status table tells state, range, lag and what the node offers', () => 
     reorgs: 2,
     deepestReorg: 5,
     lastCommitAt: 1_700_000_058_000,
-    capabilities: {
-      client: 'anvil/v1',
-      chainId: 31_337,
-      traces: null,
-      tracesReason: 'index.traces is false',
-      blockReceipts: true,
-      headTag: 'latest',
-    },
+    capabilities: ANVIL,
   };
   const lines = statusTable({ status, disk: null }, 1_700_000_060_000)
     .split('\n')

@@ -29,9 +29,13 @@ export function progressLine(status: IndexStatus, columns: number): string {
 
 /** The most telling part first: what does not fit is left out from the end. */
 function partsOf(status: IndexStatus): string[] {
-  const { phase, reason, head, nodeHead } = status;
+  const { phase, reason, head, nodeHead, capabilities } = status;
   if (phase === 'following') return [];
-  if (phase === 'starting') return [`waiting for the node${reason ? `: ${reason}` : ''}`];
+  if (phase === 'starting') {
+    const connected = capabilities !== null && head === null;
+    const doing = connected ? 'looking for the first block' : 'waiting for the node';
+    return [doing + (reason ? `: ${reason}` : '')];
+  }
   if (phase === 'paused') return [`paused${reason ? `: ${reason}` : ''}`];
   const eta = etaSeconds(status);
   const lag = lagBlocks(status);

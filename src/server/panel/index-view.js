@@ -51,7 +51,12 @@ function progress({ status }) {
       'header',
       {},
       h('h1', {}, 'Index'),
-      h('p', { class: `phase ${phase}` }, h('span', { class: 'lamp', 'aria-hidden': true }), PHASES[phase]),
+      h(
+        'p',
+        { class: `phase ${phase}` },
+        h('span', { class: 'lamp', 'aria-hidden': true }),
+        phaseText(status),
+      ),
     ),
     reason === null ? null : h('p', { class: 'notice bad', role: 'alert' }, reason),
     h(
@@ -85,6 +90,12 @@ function progress({ status }) {
       fact('Last commit', lastCommitAt === null ? 'none yet' : ago(new Date(lastCommitAt).toISOString())),
     ),
   );
+}
+
+/** @param {import('./answers.js').Status} status */
+function phaseText({ phase, capabilities, head }) {
+  const isLooking = phase === 'starting' && capabilities !== null && head === null;
+  return isLooking ? 'Looking for the first block' : PHASES[phase];
 }
 
 /** @param {import('./answers.js').Status} status */
