@@ -105,6 +105,9 @@ function quantity(number: number): string {
   return `0x${number.toString(16)}`;
 }
 
+/** Subscriptions at the node: the writer's heads, those of the streams, and monadLogs. */
+const WITH_LOGS = 3;
+
 const places = (logs: readonly ChainLog[]) =>
   logs.map((log) => `${Number(log.blockNumber)}.${Number(log.logIndex)}`);
 const blocks = (from: number, to: number) =>
@@ -133,6 +136,8 @@ test('on Monad each log is told once, when it is first seen, or with every state
   monad.announce(101, 'Finalized');
   monad.propose(['Voted', 'Finalized']);
   await reach(every, 12);
+  await waitFor(() => monad.node.subscriptions >= WITH_LOGS, { what: 'the subscriptions at the node' });
+  assert.equal(monad.node.subscriptions, WITH_LOGS, 'one for all clients');
   assert.deepEqual(places(first.results), blocks(101, 103));
   assert.deepEqual(
     first.results.map(({ commitState }) => commitState),
@@ -168,7 +173,7 @@ test('logs announced in part or not at all when the connection breaks are fetche
   await reach(feed, 3);
   monad.node.drop();
   for (let i = 0; i < 4; i++) monad.proposeUnheard();
-  const back = () => monad.node.subscriptions >= 3; // the writer's heads, ours, and monadLogs
+  const back = () => monad.node.subscriptions >= WITH_LOGS;
   await waitFor(back, { what: 'the subscriptions at the node again' });
   monad.propose();
   monad.propose();

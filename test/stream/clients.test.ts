@@ -2,18 +2,19 @@
 import assert from 'node:assert/strict';
 import { before, suite, test } from 'node:test';
 import { Contract, WebSocketProvider } from 'ethers';
-import { createPublicClient, type Log, parseAbiItem, webSocket } from 'viem';
+import { createPublicClient, encodeFunctionData, type Hex, type Log, parseAbiItem, webSocket } from 'viem';
 import { WebSocket } from 'ws';
 import { startProxy } from '../../scripts/soak/proxy.ts';
 import { type Anvil, startAnvil } from '../../src/dev/anvil.ts';
-import type { DemoContracts } from '../../src/dev/contracts.ts';
+import { abis, type DemoContracts } from '../../src/dev/contracts.ts';
 import { deployDemo } from '../../src/dev/deploy.ts';
 import { makeTraffic } from '../../src/dev/traffic.ts';
 import { startTestDaemon, type TestDaemon } from '../support/daemon.ts';
+import { address as addressOf } from '../support/index-fixture.ts';
 import { suiteOwner } from '../support/replay.ts';
 import { waitFor } from '../support/wait.ts';
 import { StreamClient } from './client.ts';
-import { remaining, type StreamedTransfer, transfersOf } from './record.ts';
+import { asRecord, remaining, type StreamedTransfer, transfersOf } from './record.ts';
 
 const TRANSFER = 'event Transfer(address indexed from, address indexed to, uint256 value)';
 
@@ -68,9 +69,13 @@ suite('real clients', () => {
       onError: () => undefined,
     });
     const rpc = await client.transport.getRpcClient();
-    const subscribed = () => waitFor(() => rpc.subscriptions.size === 2, { what: 'both subscriptions' });
+    /** Waits for the two subscriptions, made anew after those with the ids given. */
+    const subscribed = async (old: ReadonlySet<unknown>) => {
+      const ids = () => [...rpc.subscriptions.keys()].filter((id) => !old.has(id));
+      await waitFor(() => ids().length === 2, { what: 'both subscriptions', timeoutMs: 30_000 });
+      return new Set<unknown>(ids());
+    };
     const follows = async () => {
-      await subscribed();
       const from = await height();
       const known = events.length;
       await traffic();
@@ -84,9 +89,10 @@ suite('real clients', () => {
       );
     };
     assert.equal(await client.getChainId(), 31337);
+    const first = await subscribed(new Set());
     await follows();
     proxy.cut();
-    await waitFor(() => proxy.connections > 0, { what: 'viem to come back' });
+    await subscribed(first);
     await follows();
     endBlocks();
     endEvents();
@@ -152,5 +158,63 @@ suite('real clients', () => {
       transfers.map(({ id, txHash }) => [id, txHash]);
     assert.deepEqual(ids(remaining(feed.results)), ids(await transfersOf(served, wallet ?? '')));
     client.socket.close();
+  });
+
+  test('transfers are told with the symbol and the decimals of what moves: live, replayed and taken back', async () => {
+    interface Told extends StreamedTransfer {
+      symbol: string | null;
+      decimals: number | null;
+    }
+    const wallet = addressOf('holder of dollars');
+    const { stable } = contracts;
+    const [from] = (await anvil.call('eth_accounts')) as string[];
+    const send = async (transaction: { to: string; value?: string; data?: Hex }) => {
+      await anvil.call('eth_sendTransaction', [{ from, gas: '0x2dc6c0', ...transaction }]);
+      await anvil.call('evm_mine');
+    };
+    const mint = (amount: bigint) => {
+      const call = { abi: abis.DemoToken, functionName: 'mint', args: [wallet, amount] } as const;
+      return send({ to: stable, data: encodeFunctionData(call) });
+    };
+    await mint(1_000_000n);
+    const known = async () => (await served.get('token_stats', { token: stable })).decimals === 6;
+    await waitFor(known, { what: 'the words of the contract', timeoutMs: 60_000 });
+
+    const client = await StreamClient.open(owner, served.url, served.key);
+    const signals = await StreamClient.open(owner, served.url, served.key, '/ws/signals');
+    const live = await client.subscribe<Told>('wallet_transfers', { address: wallet });
+    const replayed = await client.subscribe<Told>('wallet_transfers', { address: wallet, fromBlock: 1 });
+    const bought = await signals.signals<{ symbol: string }>({ wallets: [wallet] });
+    await mint(2_000_000n);
+    await send({ to: wallet, value: '0x5' });
+    await waitFor(() => live.results.length === 2 && replayed.results.length === 3, {
+      what: 'all transfers',
+    });
+    await waitFor(() => bought.results.length === 2, { what: 'both signals' });
+    const words = ({ symbol, decimals, amount }: Told) => [amount, symbol, decimals];
+    assert.deepEqual(replayed.results.map(words), [
+      ['1000000', 'DUSD', 6],
+      ['2000000', 'DUSD', 6],
+      ['5', 'MON', 18],
+    ]);
+    assert.deepEqual(live.results, replayed.results.slice(1));
+    assert.deepEqual(replayed.results.map(asRecord), await transfersOf(served, wallet));
+    assert.deepEqual(
+      bought.results.map(({ symbol }) => symbol),
+      ['DUSD', 'MON'],
+    );
+
+    await anvil.call('anvil_reorg', [2, []]);
+    await anvil.call('evm_mine');
+    await waitFor(() => live.results.length === 4, { what: 'both to be taken back' });
+    assert.deepEqual(
+      live.results.slice(2),
+      live.results
+        .slice(0, 2)
+        .reverse()
+        .map((transfer) => ({ ...transfer, removed: true })),
+    );
+    client.socket.close();
+    signals.socket.close();
   });
 });

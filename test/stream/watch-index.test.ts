@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Subscription } from '../../src/stream/subscription.ts';
+import { WatchIndex } from '../../src/stream/watch-index.ts';
+import { SignalWatcher, WalletWatcher } from '../../src/stream/watcher.ts';
+
+const OUTLET = { backlog: 0, push() {}, whenDrained() {}, close() {} };
+const subscription = (topic: string) => new Subscription(topic, OUTLET, { total: 0 }, 1_000);
+/** The address of the wallet with this id. */
+const addressOf = (id: number) => id.toString(16).padStart(40, '0');
+const idOf = (address: string) => Number.parseInt(address, 16);
+
+const walletWatcher = (id: number) =>
+  new WalletWatcher(subscription('wallet_transfers'), {
+    wallet: addressOf(id),
+    direction: 'both',
+    native: true,
+    tokens: true,
+    fromBlock: null,
+  });
+const signalWatcher = (wallets: number[], tokens: number[] = []) =>
+  new SignalWatcher(subscription('signals'), {
+    wallets: new Set(wallets.map(addressOf)),
+    tokens: new Set(tokens.map(addressOf)),
+    events: new Set(),
+    fromBlock: null,
+  });
+
+const transfer = (sender: number, receiver: number, contract: number | null = null) => ({
+  id: 1,
+  sender,
+  receiver,
+  contract,
+});
+
+test('a transfer concerns those who watch its sender, its receiver, its token or everything, each once', () => {
+  const index = new WatchIndex();
+  const [alice, bob, both] = [walletWatcher(1), walletWatcher(2), signalWatcher([1, 2])];
+  const [token, everything] = [signalWatcher([], [9]), signalWatcher([])];
+  for (const watcher of [alice, bob, both, token, everything]) index.add(watcher, idOf);
+  const concerned = (...of: Parameters<typeof transfer>) => new Set(index.concerned(transfer(...of)));
+  assert.deepEqual(concerned(1, 2, 9), new Set([alice, bob, both, token, everything]));
+  assert.equal(index.concerned(transfer(1, 2, 9)).length, 5);
+  assert.equal(index.concerned(transfer(1, 1)).length, 3);
+  assert.deepEqual(concerned(1, 5), new Set([alice, both, everything]));
+  assert.deepEqual(concerned(5, 6, 9), new Set([token, everything]));
+  assert.deepEqual(concerned(5, 6), new Set([everything]));
+  for (const watcher of [alice, both, everything]) index.delete(watcher);
+  assert.deepEqual(concerned(1, 2), new Set([bob]));
+});
+
+test('an address is recognised once it has an id, and again after a rollback gave that id to another', () => {
+  const index = new WatchIndex();
+  const newcomer = walletWatcher(77);
+  index.add(newcomer, () => undefined);
+  assert.equal(index.hasUnknown, true);
+  assert.deepEqual(index.concerned(transfer(500, 1)), []);
+  index.identify([{ id: 500, address: addressOf(77) }]);
+  assert.equal(index.hasUnknown, false);
+  assert.deepEqual(index.concerned(transfer(500, 1)), [newcomer]);
+  index.forgetIdsAbove(400);
+  assert.equal(index.hasUnknown, true);
+  assert.deepEqual(index.concerned(transfer(500, 1)), []);
+  index.identify([{ id: 500, address: addressOf(78) }]);
+  index.identify([{ id: 501, address: addressOf(77) }]);
+  assert.deepEqual(index.concerned(transfer(501, 500)), [newcomer]);
+});
+
+test('what a transfer costs does not grow with the subscriptions', () => {
+  const milliseconds = (watchers: number): number => {
+    const index = new WatchIndex();
+    for (let id = 1; id <= watchers; id++) index.add(walletWatcher(id), idOf);
+    const transfers = Array.from({ length: 2_000 }, (_, i) => transfer(i + 1, watchers + i, i));
+    const best = Array.from({ length: 5 }, () => {
+      const began = performance.now();
+      for (const one of transfers) index.concerned(one);
+      return performance.now() - began;
+    });
+    return Math.min(...best);
+  };
+  milliseconds(1_000); // warm
+  // A hundred times the watchers; a search through them would take a hundred times as long.
+  const [few, many] = [milliseconds(1_000), milliseconds(100_000)];
+  assert.ok(many < 10 * Math.max(few, 0.5), `${few} ms with 1,000 watchers, ${many} ms with 100,000`);
+});
