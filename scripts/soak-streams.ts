@@ -15,9 +15,11 @@ import { fileURLToPath } from 'node:url';
 import { openKeyStore } from '../src/access/keys.ts';
 import { generateChain } from '../src/bench/chain/generate.ts';
 import { Prng } from '../src/bench/chain/prng.ts';
+import type { ReplayNode } from '../src/bench/replay/controls.ts';
 import { startReplayNode } from '../src/bench/replay/node.ts';
 import { parseConfig } from '../src/config.ts';
 import { startDaemon } from '../src/daemon.ts';
+import { pause } from '../src/lib/backoff.ts';
 import { createLogger } from '../src/log.ts';
 import { openIndexForReading } from '../src/store/index-file.ts';
 import { HeadCheck, LogCheck, TransferCheck, UNSETTLED_BLOCKS } from './soak/checks.ts';
@@ -27,6 +29,8 @@ import { readTruth } from './soak/truth.ts';
 
 const BLOCK_EVERY_MS = 300;
 const REORG_EVERY_MS = 4_000;
+/** How long a branch lasts. */
+const BRANCH_MS = 700;
 const CUT_EVERY_MS = 7_000;
 const ACTIONS_PER_SECOND = 40;
 const FIRST_BLOCKS = 50;
@@ -130,16 +134,10 @@ async function soak(minutes: number, sockets: number, seed: number): Promise<voi
     await Promise.all(clients.slice(i, i + 50).map(({ client }) => client.open()));
   }
   await Promise.all(clients.map(subscribe));
-  const counts = { reorgs: 0, cuts: 0, actions: 0, subscriptions: 0 };
+  const counts = { reorgs: 0, cuts: 0, actions: 0 };
   const memory: number[] = [];
   const timers = [
     setInterval(() => node.mine(1), BLOCK_EVERY_MS),
-    setInterval(() => {
-      counts.reorgs++;
-      const replaced = node.fork(head() - prng.below(4));
-      // The branch from before wins after all: with it the rest of the chain comes back.
-      setTimeout(() => node.fork(replaced[0]!.number, replaced), 700);
-    }, REORG_EVERY_MS),
     setInterval(() => {
       counts.cuts++;
       proxy.cut();
@@ -150,6 +148,12 @@ async function soak(minutes: number, sockets: number, seed: number): Promise<voi
     }, 1_000 / ACTIONS_PER_SECOND),
     setInterval(() => memory.push(residentMiB(daemon.pid)), 2_000),
   ];
+  const stop = new AbortController();
+  const depth = () => {
+    counts.reorgs++;
+    return prng.below(4);
+  };
+  const reorgs = reorganise(node, depth, stop.signal);
   const began = Date.now();
   while (Date.now() - began < minutes * 60_000) {
     await sleep(Math.min(60_000, began + minutes * 60_000 - Date.now()));
@@ -161,6 +165,8 @@ async function soak(minutes: number, sockets: number, seed: number): Promise<voi
     );
   }
   for (const timer of timers) clearInterval(timer);
+  stop.abort();
+  await reorgs;
   await sleep(2_000);
   node.mine(UNSETTLED_BLOCKS + 2);
   await indexed(join(dir, 'index.db'), head());
@@ -183,6 +189,16 @@ async function soak(minutes: number, sockets: number, seed: number): Promise<voi
   await node.close();
   rmSync(dir, { recursive: true, force: true });
   process.exit(faults.length === 0 ? 0 : 1);
+}
+
+/** Replaces the last blocks now and then, until the signal aborts. The branch from before always wins after all. */
+async function reorganise(node: ReplayNode, depth: () => number, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    await pause(REORG_EVERY_MS - BRANCH_MS, signal);
+    const replaced = node.fork(node.stats().head - depth());
+    await sleep(BRANCH_MS);
+    node.fork(replaced[0]!.number, replaced); // with it the rest of the chain comes back
+  }
 }
 
 async function startDaemonProcess(dir: string, nodeUrl: string) {

@@ -1,5 +1,6 @@
 /**
- * Streams with 1,000 sockets: fan-out of a head against bare uWebSockets.js publish, and commit to client socket.
+ * Streams with 1,000 sockets: fan-out of a head against bare uWebSockets.js publish, commit to client socket, and the
+ * memory of the daemon meanwhile.
  * Server and load run on different cores, the two sides of a ratio in turns.
  *
  *   node --import tsx scripts/bench/streams.ts [sockets] [rounds]
@@ -15,6 +16,7 @@ import { fileURLToPath } from 'node:url';
 import { openKeyStore } from '../../src/access/keys.ts';
 import type { GeneratedBlock } from '../../src/bench/chain/block.ts';
 import { generateChain } from '../../src/bench/chain/generate.ts';
+import { peakMegabytes } from '../../src/bench/process/usage.ts';
 import { startReplayNode } from '../../src/bench/replay/node.ts';
 import { parseConfig } from '../../src/config.ts';
 import { startDaemon } from '../../src/daemon.ts';
@@ -43,11 +45,11 @@ else if (role === 'bare') bare();
 else await main(Number(role === 'main' ? 1_000 : role), Number(options[0] ?? 5));
 
 async function main(count: number, rounds: number): Promise<void> {
-  pin(process.pid, LOAD_CORE);
+  pin(process.pid, String(LOAD_CORE));
   console.log(
     `${count} sockets, ${rounds} rounds; server on core ${SERVER_CORE}, node and clients on core ${LOAD_CORE}`,
   );
-  await fanOut(count, rounds);
+  if (rounds > 0) await fanOut(count, rounds);
   await commitToSocket(count);
   process.exit(0);
 }
@@ -137,7 +139,8 @@ async function commits(
   wallets: string[],
 ): Promise<void> {
   const node = await startReplayNode({ chain: blocks, head: 20, chainId });
-  const atlas = await startServer('serve', JSON.stringify({ http: node.url, ws: node.wsUrl }));
+  // Not pinned: the writer is meant to have a core of its own while blocks come.
+  const atlas = await startServer('serve', JSON.stringify({ http: node.url, ws: node.wsUrl }), false);
   const committed = new Map<number, number>();
   atlas.child.on('message', (report: Report) => {
     if (report.kind === 'committed') committed.set(report.to, report.at);
@@ -158,7 +161,8 @@ async function commits(
   });
   console.log(
     `commit to socket, ${what}: p50 ${quantile(latencies, 0.5)} ms, p90 ${quantile(latencies, 0.9)} ms, ` +
-      `p99 ${quantile(latencies, 0.99)} ms (${Math.round(latencies.length / BLOCKS)} notifications a block)`,
+      `p99 ${quantile(latencies, 0.99)} ms (${Math.round(latencies.length / BLOCKS)} notifications a block); ` +
+      `at most ${peakMegabytes(atlas.child.pid ?? 0).toFixed(0)} MB`,
   );
   sockets.close();
   atlas.child.kill();
@@ -183,11 +187,13 @@ function subscribe(...params: unknown[]): string {
   return JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'eth_subscribe', params });
 }
 
-async function startServer(name: 'serve' | 'bare', options: string) {
-  const child = fork(fileURLToPath(import.meta.url), [name, options], { execArgv: ['--import', 'tsx'] });
+async function startServer(name: 'serve' | 'bare', options: string, pinned = true) {
+  const child = fork(fileURLToPath(import.meta.url), [name, options], {
+    execArgv: ['--disable-warning=ExperimentalWarning'], // as the daemon is started, with no loader that takes memory
+  });
   const [report] = (await once(child, 'message')) as [Report];
   if (report.kind !== 'up') throw new Error(`${name} did not start`);
-  pin(child.pid ?? 0, SERVER_CORE);
+  pin(child.pid ?? 0, pinned ? String(SERVER_CORE) : `${SERVER_CORE},${LOAD_CORE}`);
   return { child, port: report.port, key: report.key };
 }
 
@@ -239,8 +245,8 @@ function mainThreadMs(pid: number): number {
   return Number(nanoseconds) / 1e6;
 }
 
-function pin(pid: number, core: number): void {
-  execFileSync('taskset', ['-acp', String(core), String(pid)], { stdio: 'ignore' });
+function pin(pid: number, cores: string): void {
+  execFileSync('taskset', ['-acp', cores, String(pid)], { stdio: 'ignore' });
 }
 
 function quantile(values: readonly number[], part: number): string | undefined {
