@@ -1,4 +1,13 @@
-/** Writing blocks: rows, counters and facts of a batch in one transaction. */
+/**
+ * Writing blocks: rows, counters and facts of a batch in one transaction.
+ *
+ * In a large index the time goes into pages, not into rows: a commit of 45,000 transfers on top of nine million changes
+ * 25,000 pages of 8 KiB, about half of them of `wallets` and a quarter of its index by address. Each is fetched, logged
+ * and checkpointed. So what is looked up is looked up in the order of its pages (addresses.ts), what is read and written
+ * is so at one go (token-state.ts), rows are written in key order (changes.ts), and a commit is as large as the log may
+ * get (writer/commit-size.ts). Beside that only what is made per row counts: a buffer more for each costs as much as
+ * binding its statement.
+ */
 import { bytesToBigInt } from '../lib/hex.ts';
 import { type BlockBatch, isNative, Kind } from '../types.ts';
 import { Flag } from './activity.ts';
