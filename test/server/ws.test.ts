@@ -285,7 +285,8 @@ suite('WebSocket endpoints', () => {
   });
 
   test('who takes nothing is closed as a slow consumer, and others are not held up', async () => {
-    const slow = await open();
+    const { key } = await newKey();
+    const slow = await StreamClient.open(owner, served.url, key);
     for (let i = 0; i < 10; i++) await slow.subscribe('logs');
     const quick = await open();
     const feed = await quick.subscribe<{ blockNumber: string }>('logs');
@@ -294,6 +295,9 @@ suite('WebSocket endpoints', () => {
     await waitFor(() => logged.includes('closed a connection that fell behind'), {
       what: 'the end of patience',
     });
+    // It reads nothing still, but holds no place any more.
+    const others = Array.from({ length: 5 }, () => StreamClient.open(owner, served.url, key));
+    for (const { socket } of await Promise.all(others)) socket.close();
     slow.socket.resume();
     assert.deepEqual(await slow.closed(), { code: 1013, reason: 'slow consumer' });
     await waitFor(() => Number(feed.results.at(-1)?.blockNumber) >= node.stats().head - 1, {
