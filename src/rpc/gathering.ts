@@ -9,17 +9,19 @@ import { tailOf } from './tail.ts';
 export function gather(run: (taker: Taker) => Pending, signal?: AbortSignal): Promise<Answer> {
   return new Promise((resolve, reject) => {
     signal?.throwIfAborted();
+    let pending: Pending | null = null;
     const onAbort = () => {
-      pending.abandon();
+      pending?.abandon();
       reject(signal?.reason);
     };
-    const pending = run(
+    // Before running: an answer that comes at once must find the listener to remove it.
+    signal?.addEventListener('abort', onAbort, { once: true });
+    pending = run(
       wholeTaker((tail, status) => {
         signal?.removeEventListener('abort', onAbort);
         resolve({ tail, status });
       }),
     );
-    signal?.addEventListener('abort', onAbort, { once: true });
   });
 }
 

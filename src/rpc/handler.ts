@@ -106,11 +106,14 @@ export class RpcHandler {
   answer(body: Buffer, caller: RpcCaller, signal?: AbortSignal): Promise<RpcAnswer> {
     return new Promise((resolve, reject) => {
       signal?.throwIfAborted();
+      let pending: Pending = SETTLED;
       const onAbort = () => {
         pending.abandon();
         reject(signal?.reason);
       };
-      const pending = this.serve(
+      // Before serving: an answer that comes at once must find the listener to remove it.
+      signal?.addEventListener('abort', onAbort, { once: true });
+      pending = this.serve(
         body.toString('latin1'),
         caller,
         wholeSink((answer) => {
@@ -118,7 +121,6 @@ export class RpcHandler {
           resolve(answer);
         }),
       );
-      signal?.addEventListener('abort', onAbort, { once: true });
     });
   }
 

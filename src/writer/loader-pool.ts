@@ -36,11 +36,25 @@ export class LoaderPool {
   /** Loads a range on the next free loader. An abort rejects at once; what is under way is finished and dropped. */
   readonly load: LoadRange = (from, to, signal) =>
     new Promise((resolve, reject) => {
-      const range: Waiting = { from, to, resolve, reject };
-      signal.addEventListener('abort', () => {
+      const onAbort = () => {
         this.waiting = this.waiting.filter((other) => other !== range);
         reject(new UpstreamError('connection', `loading blocks ${from} to ${to} was called off`));
-      });
+      };
+      // The signal outlives the range by far: a listener that stayed would keep every batch in memory.
+      const settled = () => signal.removeEventListener('abort', onAbort);
+      const range: Waiting = {
+        from,
+        to,
+        resolve(batch) {
+          settled();
+          resolve(batch);
+        },
+        reject(error) {
+          settled();
+          reject(error);
+        },
+      };
+      signal.addEventListener('abort', onAbort, { once: true });
       this.waiting.push(range);
       this.dispatch();
     });
