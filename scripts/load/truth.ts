@@ -37,8 +37,10 @@ export class Truth {
   faultOfTransfers(wallet: string, { block, body }: HttpAnswer): string | null {
     const { transfers } = body as { transfers: { txHash: string; blockNumber: number }[] };
     const told = transfers.map(({ txHash, blockNumber }) => `${blockNumber} ${txHash}`);
-    const upTo = this.historyOf(wallet).filter((one) => one.block <= block);
-    const right = upTo.slice(-PAGE).reverse();
+    const history = this.historyOf(wallet);
+    let end = history.length;
+    while (end > 0 && history[end - 1]!.block > block) end--;
+    const right = history.slice(Math.max(0, end - PAGE), end).reverse();
     const same = told.join() === right.map((one) => `${one.block} ${one.hash}`).join();
     return same ? null : `the transfers of ${wallet} as of block ${block} are wrong`;
   }
