@@ -144,6 +144,7 @@ suite('abuse over HTTP', () => {
       for (let i = 0; i < 3 * MAX_CONNECTIONS; i++) many.push(daemon.dial());
       await waitFor(() => many.filter(({ ended }) => ended).length >= 1.9 * MAX_CONNECTIONS, {
         what: 'the end of those beyond the limit',
+        timeoutMs: 60_000,
       }).finally(() => {
         for (const { socket } of many) socket.destroy();
       });
