@@ -5,7 +5,7 @@ import type { RpcClient } from '../upstream/client.ts';
 import { type Header, header } from '../upstream/methods.ts';
 import type { Check } from './report.ts';
 import { eachConcurrently, type Random, sampleRange } from './sample.ts';
-import { atOneCommit, indexedHash } from './snapshot.ts';
+import { atOneCommit, indexedHash, tipOf } from './snapshot.ts';
 
 interface BlockRow {
   number: number;
@@ -38,9 +38,14 @@ export function checkContiguity(db: Db, check: Check): void {
 
 /** Hashes asked for at the same time. */
 const AT_ONCE = 16;
-/** How often and after how long a differing hash is looked at again: a reorg may just be on its way into the index. */
+/**
+ * How often and after how long a differing hash is looked at again: a reorg may just be on its way into the index.
+ * Beside a writer that is behind this takes longer, so looks after which the index had moved do not count, up to so
+ * many in all.
+ */
 const TRIES = 5;
 const RETRY_MS = 600;
+const MOVED_TRIES = 100;
 
 /** Hashes and parents' hashes of up to `count` blocks equal the node's. */
 export async function checkHashes(
@@ -52,8 +57,9 @@ export async function checkHashes(
   const { from, to, count, random, signal } = options;
   const numbers = sampleRange(random, from, to, count);
   const absent: number[] = [];
+  const patience = { left: MOVED_TRIES };
   await eachConcurrently(numbers, AT_ONCE, async (number) => {
-    const found = await compareHash(db, client, number, from, signal);
+    const found = await compareHash(db, client, number, from, patience, signal);
     if (found === 'absent') absent.push(number);
     else if (found !== null) check.differs(found, number);
   });
@@ -70,14 +76,18 @@ async function compareHash(
   client: RpcClient,
   number: number,
   start: number,
+  patience: { left: number },
   signal: AbortSignal,
 ): Promise<string | null> {
-  for (let attempt = 1; ; attempt++) {
+  for (let attempt = 1; ; ) {
     const node = await header(client, number, signal);
     if (node === null) return 'absent';
     const difference = hashDifference(db, node, start);
     if (difference === null || attempt === TRIES) return difference;
+    const before = tipOf(db)?.hash;
     await pause(RETRY_MS, signal);
+    if (tipOf(db)?.hash === before || patience.left === 0) attempt++;
+    else patience.left--;
   }
 }
 

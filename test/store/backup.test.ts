@@ -14,6 +14,7 @@ import { dumpIndex } from '../support/dump.ts';
 import { randomBlocks, toBatch } from '../support/random-chain.ts';
 import { startNode } from '../support/replay.ts';
 import { tempDir } from '../support/temp-dir.ts';
+import { differencesOf, verifyFile } from '../support/verify.ts';
 import { waitFor } from '../support/wait.ts';
 
 const ROOT = `0x${'00'.repeat(32)}`;
@@ -52,6 +53,10 @@ test('copies made while blocks are indexed one after the other open, are whole, 
   await daemon.close();
   const whole = dumpIndex(join(dataDir, 'index.db'));
 
+  for (const path of copies) {
+    const report = await verifyFile({ path, http: node.url, sample: 200 });
+    assert.deepEqual(differencesOf(report), []);
+  }
   const heads = copies.map((file) => readHead(file));
   assert.ok(heads[0]! > 0 && heads[0]! < 400, `made while the chain grew: ${heads}`);
   const restored = join(folder, 'restored');

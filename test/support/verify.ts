@@ -16,7 +16,7 @@ export interface VerifyTestOptions {
 }
 
 async function withClient<T>(url: string, work: (client: RpcClient) => Promise<T>): Promise<T> {
-  const client = new RpcClient({ url, timeoutMs: 5_000, maxSockets: 8, maxBatch: 50 });
+  const client = new RpcClient({ url, timeoutMs: 60_000, maxSockets: 8, maxBatch: 50 });
   return work(client).finally(() => client.close());
 }
 

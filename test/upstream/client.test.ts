@@ -11,7 +11,13 @@ describe('a single call', () => {
   const clients: RpcClient[] = [];
 
   function connect(options: Partial<RpcClientOptions> = {}): RpcClient {
-    const client = new RpcClient({ url: node.url, timeoutMs: 2000, maxSockets: 2, maxBatch: 10, ...options });
+    const client = new RpcClient({
+      url: node.url,
+      timeoutMs: 20_000,
+      maxSockets: 2,
+      maxBatch: 10,
+      ...options,
+    });
     clients.push(client);
     return client;
   }
@@ -47,12 +53,12 @@ describe('a single call', () => {
   });
 
   it('fails as timeout when the answer is late, and the socket is not used for another call', async () => {
-    const client = connect({ timeoutMs: 50, maxSockets: 1 });
+    const client = connect({ timeoutMs: 1_000, maxSockets: 1 });
     node.misbehave({ wire: { kind: 'hang' }, times: 1 });
     await rejectsAs(
       'timeout',
       client.call('eth_test', []),
-      /eth_test: no complete answer from .* within 50 ms/,
+      /eth_test: no complete answer from .* within 1000 ms/,
     );
     assert.ok(await client.call('eth_test', []));
   });
@@ -186,7 +192,7 @@ describe('a single call', () => {
     const told: [string, UpstreamFailure | null][] = [];
     const client = connect({
       onCall: (method, seconds, failure) => {
-        assert.ok(seconds > 0 && seconds < 5);
+        assert.ok(seconds > 0 && seconds < 60);
         told.push([method, failure]);
       },
     });

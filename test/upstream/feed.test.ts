@@ -176,20 +176,20 @@ describe('the feed', () => {
   });
 
   it('notices a peer that no longer answers, and reconnects', async () => {
-    const feed = start({ silenceMs: 60, timeoutMs: 100 });
+    const feed = start({ silenceMs: 500, timeoutMs: 2_000 });
     heads(feed);
     await happened('connected');
     node.misbehave({ deaf: true });
     await waitFor(() => errors.length > 0, { what: 'the feed to notice' });
     assert.equal(errors[0]?.reason, 'timeout');
-    assert.match(errors[0]?.message ?? '', /no message for 60 ms/);
+    assert.match(errors[0]?.message ?? '', /no message for 500 ms/);
     node.misbehave({});
     await waitFor(() => feed.connected, { what: 'a new connection' });
     assert.equal(node.connections, 1, 'the dead connection is gone');
   });
 
   it('stays connected to a quiet node that answers when asked', async () => {
-    const feed = start({ silenceMs: 30 });
+    const feed = start({ silenceMs: 800 }); // the node is given half of it to answer
     let signs = 0;
     node.misbehave({
       replace: (method, _params, result) => {
@@ -198,7 +198,7 @@ describe('the feed', () => {
       },
     });
     heads(feed);
-    await waitFor(() => signs >= 4, { what: 'four signs of life' });
+    await waitFor(() => signs >= 3, { what: 'three signs of life' });
     await happened('connected');
   });
 

@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict';
+import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { PINNED_NODE, ROOT, run } from '../support/command.ts';
+import { opened } from '../support/owner.ts';
+import { tempDir } from '../support/temp-dir.ts';
+
+const SQLITE = 'node_modules/better-sqlite3/prebuilds/linux-x64.node';
+const SERVER = 'node_modules/@uwsjs/linux-x64-22/uws.node';
+
+/** A copy of the project whose packages are those installed here, except those that tests change. */
+function project(t: TestContext): { dir: string; setup(): ReturnType<typeof run> } {
+  const owner = opened(t);
+  const dir = tempDir(owner);
+  for (const name of ['package.json', 'package-lock.json', 'scripts', 'src']) {
+    cpSync(join(ROOT, name), join(dir, name), { recursive: true });
+  }
+  mkdirSync(join(dir, 'node_modules'));
+  const own = ['better-sqlite3', '@uwsjs'];
+  for (const name of readdirSync(join(ROOT, 'node_modules'))) {
+    const [from, to] = [join(ROOT, 'node_modules', name), join(dir, 'node_modules', name)];
+    if (own.includes(name)) cpSync(from, to, { recursive: true });
+    else if (name !== '.atlas-setup') symlinkSync(from, to);
+  }
+  return { dir, setup: () => run(owner, [PINNED_NODE, 'scripts/setup.mjs'], { cwd: dir }) };
+}
+
+/** Changes one bit in the middle of a file. */
+function damage(file: string): void {
+  const bytes = readFileSync(file);
+  bytes[bytes.length >> 1]! ^= 1;
+  writeFileSync(file, bytes);
+}
+
+test('setup accepts the binaries that were recorded', async (t) => {
+  const { code, stdout, stderr } = await project(t).setup();
+  assert.deepEqual([code, stderr], [0, '']);
+  assert.match(stdout, /everything is in place/);
+});
+
+test('setup refuses a binary that is not the recorded one, by name, and runs nothing of it', async (t) => {
+  for (const file of [SQLITE, SERVER]) {
+    const { dir, setup } = project(t);
+    damage(join(dir, file));
+    const { code, stderr } = await setup();
+    assert.equal(code, 1);
+    assert.match(
+      stderr,
+      new RegExp(
+        `^setup: \\S*${file.split('/').at(-1)} is not the file that was recorded .*: do not run it\n$`,
+      ),
+    );
+  }
+});
+
+test('setup refuses a binary that nobody recorded', async (t) => {
+  const { dir, setup } = project(t);
+  writeFileSync(join(dir, 'scripts/native-checksums.json'), '{}');
+  const { code, stderr } = await setup();
+  assert.equal(code, 1);
+  assert.match(stderr, /^setup: no checksum is recorded for /);
+});
+
+test('every package that is installed here is pinned to its bytes by the lock file', () => {
+  const { packages }: { packages: Record<string, { version?: string; integrity?: string }> } = JSON.parse(
+    readFileSync(join(ROOT, 'package-lock.json'), 'utf8'),
+  );
+  const installed: { packages: Record<string, { version?: string }> } = JSON.parse(
+    readFileSync(join(ROOT, 'node_modules/.package-lock.json'), 'utf8'),
+  );
+  for (const [path, { version }] of Object.entries(installed.packages)) {
+    assert.equal(packages[path]?.version, version, path);
+    assert.match(packages[path]?.integrity ?? 'none', /^sha(256|384|512)-/, path);
+  }
+});
