@@ -22,11 +22,9 @@ import { TransferEvent, type Watcher } from './watcher.ts';
 
 /** How long one turn of the event loop is held, milliseconds. */
 const TURN_MS = 4;
-/** The same while live watchers are told: what is told goes out at the end of the turn. */
-const TELL_MS = 1;
 /** Transfers looked at by id at a time, and read whole at a time. */
-const SCANNED_PER_STEP = 250;
-const ROWS_PER_STEP = 32;
+const SCANNED_PER_STEP = 1_000;
+const ROWS_PER_STEP = 100;
 /** New wallets compared at a time. */
 const WALLETS_PER_STEP = 2_000;
 /** A subscribe waits so long for the index to stand where the last watermark says, milliseconds. */
@@ -193,8 +191,8 @@ export class Transfers {
     try {
       const ends = this.verify();
       if (ends === undefined) return;
-      const began = performance.now();
-      if (!this.advance(ends, began + TELL_MS) || !this.replayOn(ends, began + TURN_MS)) this.schedule();
+      const deadline = performance.now() + TURN_MS;
+      if (!this.advance(ends, deadline) || !this.replayOn(ends, deadline)) this.schedule();
     } catch (error) {
       this.options.log.error({ err: error }, 'streams cannot read the index');
       for (const { subscription } of this.watchers()) subscription.outlet.close(1011, 'internal error');
