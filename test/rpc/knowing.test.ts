@@ -65,12 +65,23 @@ async function learnFinality(gateway: TestGateway, block = 1): Promise<void> {
   );
 }
 
+/** Makes calls while the clock stands still, however long the machine takes: only what is asked at nearly the same time is merged. */
+function atOnce<T>(t: TestContext, make: () => T): T {
+  const now = performance.now();
+  const clock = t.mock.method(performance, 'now', () => now);
+  try {
+    return make();
+  } finally {
+    clock.mock.restore();
+  }
+}
+
 test('equal calls in flight are sent once, and each gets its own id', async (t) => {
   const { node, gateway } = await scripted(t);
   node.misbehave({ delayMs: 50 });
   const ask = (id: string) =>
     gateway.answer(`{"jsonrpc":"2.0","id":${id},"method":"eth_getBalance","params":["${ADDRESS}","latest"]}`);
-  const answers = await Promise.all(['1', '"two"', 'null', '4'].map(ask));
+  const answers = await Promise.all(atOnce(t, () => ['1', '"two"', 'null', '4'].map(ask)));
   assert.deepEqual(
     answers.map(({ body }) => String(body)),
     ['1', '"two"', 'null', '4'].map((id) => `{"jsonrpc":"2.0","id":${id},"result":"answer 1"}`),
@@ -116,8 +127,7 @@ test('a waiting client that leaves does not take the others with it', async (t) 
   node.misbehave({ delayMs: 60 });
   const body = `{"jsonrpc":"2.0","id":1,"method":"eth_getBalance","params":["${ADDRESS}","latest"]}`;
   const leaving = new AbortController();
-  const first = gateway.answer(body, {}, leaving.signal);
-  const second = gateway.answer(body);
+  const [first, second] = atOnce(t, () => [gateway.answer(body, {}, leaving.signal), gateway.answer(body)]);
   leaving.abort(new Error('gone'));
   await assert.rejects(first, /gone/);
   assert.match(String((await second).body), /answer 1/);
@@ -128,7 +138,8 @@ test('long answers for several clients at once come whole to each', async (t) =>
   const node = await startMisbehavingNode({ answer: () => long });
   t.after(() => node.close());
   const gateway = startGateway(t, { url: node.url });
-  const results = await Promise.all([1, 2, 3].map(() => gateway.result('eth_call', {}, 'latest')));
+  const calls = atOnce(t, () => [1, 2, 3].map(() => gateway.result('eth_call', {}, 'latest')));
+  const results = await Promise.all(calls);
   assert.ok(results.every((result) => result === long));
   assert.equal(node.requests.length, 1);
 });
