@@ -37,6 +37,8 @@ export async function loadBy(core: number, program: Program, load: Load): Promis
     '-t1',
     `-c${load.connections}`,
     `-d${load.seconds}s`,
+    '--timeout',
+    '20s', // anvil takes longer than the usual two for many full blocks at once
     '-s',
     script,
     program.url,
