@@ -205,6 +205,7 @@ export class WalletTable {
     return WalletState.of(row);
   }
 
+  /** The columns are written out twice: lists of them, put together for each row, took part of a commit's time. */
   save(wallet: WalletState): void {
     const recent = wallet.recent.subarray(0, wallet.recentLength);
     const received = bigIntToBytes(wallet.nativeReceived);

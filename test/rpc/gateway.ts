@@ -11,6 +11,7 @@ import { methodPolicy } from '../../src/rpc/policy.ts';
 import type { RpcAnswer } from '../../src/rpc/sink.ts';
 import { type WireOptions, WireTransport } from '../../src/upstream/wire/transport.ts';
 import type { Owner } from '../support/replay.ts';
+import { RPC_SETTINGS } from '../support/rpc-settings.ts';
 
 export interface Reply {
   result?: unknown;
@@ -57,17 +58,7 @@ export function startGateway(owner: Owner, options: TestGatewayOptions): TestGat
   const handler = new RpcHandler({
     transport,
     allowed: methodPolicy({ allow, development }),
-    settings: {
-      slow_ms: 1_000,
-      cache_mb: 16,
-      merge: true,
-      cache: true,
-      local: true,
-      logs_max_range: 10_000,
-      logs_node_range: 100,
-      concurrency_per_key: 64,
-      ...settings,
-    },
+    settings: { ...RPC_SETTINGS, ...settings },
     log: createLogger({ level: 'debug', format: 'json', write: (line) => logs.push(line) }),
     metrics,
     ...(clock && { clock }),

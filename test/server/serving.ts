@@ -18,23 +18,13 @@ import { idleStatus } from '../../src/writer/progress.ts';
 import { createIndex, type IndexFixture } from '../support/index-fixture.ts';
 import { checkAnswer } from '../support/openapi.ts';
 import type { Owner } from '../support/replay.ts';
+import { RPC_SETTINGS } from '../support/rpc-settings.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
 export const TIERS: Tiers = {
   free: { requests_per_month: 100_000, requests_per_second: 5, chain_depth: 5 },
   tiny: { requests_per_month: 3, requests_per_second: 0, chain_depth: 5 },
   unlimited: { requests_per_month: 0, requests_per_second: 0, chain_depth: 10 },
-};
-
-const RPC_SETTINGS: RpcSettings = {
-  slow_ms: 1_000,
-  cache_mb: 16,
-  merge: true,
-  cache: true,
-  local: true,
-  logs_max_range: 10_000,
-  logs_node_range: 100,
-  concurrency_per_key: 64,
 };
 
 export interface Serving {
