@@ -3,7 +3,7 @@
  * abandoned come first, once more and as removed, as geth has it.
  */
 
-import { toQuantity } from '../../lib/hex.ts';
+import { quantityToNumber, toQuantity } from '../../lib/hex.ts';
 import type { Answer, Ask } from '../call.ts';
 import { itemTexts } from '../json-slices.ts';
 import { isResult, resultText } from '../tail.ts';
@@ -125,13 +125,9 @@ function netChange(changes: readonly ChainChange[]): { added: ChainChange[]; aba
 
 /** Whether the filter's own range, where it is one of heights, has the block. */
 function isWithin(number: number, { fromBlock, toBlock }: Readonly<Record<string, unknown>>): boolean {
-  const from = heightOf(fromBlock);
-  const to = heightOf(toBlock);
-  return (from === null || number >= from) && (to === null || number <= to);
-}
-
-function heightOf(value: unknown): number | null {
-  return typeof value === 'string' && /^0x[0-9a-fA-F]{1,13}$/.test(value) ? Number(value) : null;
+  const from = quantityToNumber(fromBlock);
+  const to = quantityToNumber(toBlock);
+  return (Number.isNaN(from) || number >= from) && (Number.isNaN(to) || number <= to);
 }
 
 function asRemoved(log: string): string {

@@ -1,5 +1,5 @@
 /** The filter of `eth_getLogs`, as far as its blocks are concerned. */
-import { toQuantity } from '../../lib/hex.ts';
+import { quantityToNumber, toQuantity } from '../../lib/hex.ts';
 
 /** An end of a range: a height, or a tag that the node resolves. */
 export type BlockId = number | Tag;
@@ -32,7 +32,7 @@ export function partParams({ rest }: LogsFilter, from: number, to: BlockId): unk
 /** What is left out means `latest`, to nodes as well. */
 function blockId(value: unknown): BlockId | null {
   if (value === undefined || value === null || value === '') return 'latest';
-  if (typeof value !== 'string') return null;
-  if (/^0x[0-9a-fA-F]{1,13}$/.test(value)) return Number(value);
+  const height = quantityToNumber(value);
+  if (!Number.isNaN(height)) return height;
   return TAGS.find((tag) => tag === value) ?? null;
 }
