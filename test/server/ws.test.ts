@@ -121,7 +121,7 @@ suite('WebSocket endpoints', () => {
     assert.equal(await client.call('eth_chainId'), `0x${node.chainId.toString(16)}`);
     const refused = (await client.call('eth_accounts').catch((error: CallError) => error)) as CallError;
     assert.equal(refused.code, -32601);
-    const sent = client.texts.length;
+    const before = client.answerTexts.length;
     client.socket.send(
       JSON.stringify([
         { jsonrpc: '2.0', id: 'a', method: 'eth_subscribe', params: ['newHeads'] },
@@ -131,17 +131,18 @@ suite('WebSocket endpoints', () => {
         { jsonrpc: '2.0', id: 'd' },
       ]),
     );
-    const [, , batch] = await client.messages(sent + 1);
-    const answers: { id: string; result?: string; error?: { code: number } }[] = JSON.parse(batch ?? '');
+    const batch = await client.answerAt(before);
+    const answers: { id: string; result?: string; error?: { code: number } }[] = JSON.parse(batch);
     const byId = new Map(answers.map((answer) => [answer.id, answer]));
     assert.equal(answers.length, 4);
-    assert.match(byId.get('a')?.result ?? '', /^0x[0-9a-f]{32}$/);
+    const subscription = byId.get('a')?.result ?? '';
+    assert.match(subscription, /^0x[0-9a-f]{32}$/);
     assert.equal(byId.get('b')?.result, `0x${node.stats().head.toString(16)}`);
     assert.equal(byId.get('c')?.error?.code, -32000);
     assert.equal(byId.get('d')?.error?.code, -32600);
     node.mine(1);
-    const text = (await client.messages(sent + 2)).at(-1) ?? '';
-    assert.equal(JSON.parse(text).params.subscription, byId.get('a')?.result);
+    const heads = client.resultsOf(subscription);
+    await waitFor(() => heads.length > 0, { what: 'a head for the subscription of the batch' });
     client.socket.close();
   });
 
@@ -169,7 +170,7 @@ suite('WebSocket endpoints', () => {
     ];
     for (const [i, [text, code]] of cases.entries()) {
       client.socket.send(text);
-      const answer = (await client.messages(i + 1))[i] ?? '';
+      const answer = await client.answerAt(i);
       const [first] = [JSON.parse(answer)].flat();
       assert.equal(first.error?.code, code, `${text} -> ${answer}`);
     }
@@ -194,7 +195,7 @@ suite('WebSocket endpoints', () => {
     ];
     for (const [i, [text, code]] of cases.entries()) {
       client.socket.send(text);
-      const { id, result, error } = JSON.parse((await client.messages(i + 1))[i] ?? '');
+      const { id, result, error } = JSON.parse(await client.answerAt(i));
       assert.equal(id, null);
       if (code === null) assert.match(result, /^0x[0-9a-f]{32}$/);
       else assert.equal(error?.code, code, text);
@@ -219,7 +220,7 @@ suite('WebSocket endpoints', () => {
     assert.equal((await huge.closed()).code, 1006);
     const fits = await open();
     fits.socket.send('x'.repeat(MAX_MESSAGE));
-    assert.match((await fits.messages(1))[0] ?? '', /-32700/);
+    assert.match(await fits.answerAt(0), /-32700/);
     fits.socket.close();
   });
 

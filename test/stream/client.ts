@@ -30,8 +30,8 @@ const PATIENCE_MS = 60_000;
 
 export class StreamClient {
   readonly socket: WebSocket;
-  /** Every message as text, in order. */
-  readonly texts: string[] = [];
+  /** Every answer as text, in order; notifications come whenever a block does and are not among them. */
+  readonly answerTexts: string[] = [];
   private end: { code: number; reason: string } | undefined;
   private readonly answers = new Map<number, PromiseWithResolvers<Json>>();
   private readonly received = new Map<string, unknown[]>();
@@ -98,13 +98,15 @@ export class StreamClient {
     return { id, results: this.resultsOf(id) as T[] };
   }
 
-  /** Resolves with the texts received, as soon as there are `count` of them. */
-  async messages(count: number): Promise<string[]> {
-    await waitFor(() => this.texts.length >= count, { what: `${count} messages; got ${this.texts.join()}` });
-    return this.texts;
+  /** Resolves with the text of the answer at `index`, from 0. */
+  async answerAt(index: number): Promise<string> {
+    return waitFor(() => this.answerTexts[index], {
+      what: `${index + 1} answers; got ${this.answerTexts.join()}`,
+    });
   }
 
-  private resultsOf(id: string): unknown[] {
+  /** What the subscription received so far; the list grows. */
+  resultsOf(id: string): unknown[] {
     let results = this.received.get(id);
     if (results === undefined) {
       results = [];
@@ -120,15 +122,10 @@ export class StreamClient {
   }
 
   private onMessage(text: string): void {
-    this.texts.push(text);
-    let message: Json;
-    try {
-      message = JSON.parse(text);
-    } catch {
-      return;
-    }
+    const message = JSON.parse(text) as Json;
     const { params } = message as { params?: { subscription: string; result: unknown } };
     if (params === undefined) {
+      this.answerTexts.push(text);
       for (const answer of [message].flat()) this.onAnswer(answer);
       return;
     }
