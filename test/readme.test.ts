@@ -95,11 +95,9 @@ test('npm start gives a stranger a chain, a key and lines that answer', async (t
   assert.ok(COMMANDS.includes('npm start'));
   const env = { TMPDIR: tempDir(t), ATLAS_SERVER__PORT: '0' };
   const dev = shell(t, 'npm start', { cwd: ROOT, env });
-  await waitFor(() => dev.output().includes('Ctrl-C'), { what: 'the banner', timeoutMs: 90_000 }).catch(
-    (cause) => {
-      throw new Error(dev.output(), { cause });
-    },
-  );
+  await waitFor(() => dev.output().includes('Ctrl-C'), { what: 'the banner' }).catch((cause) => {
+    throw new Error(dev.output(), { cause });
+  });
   const [line = ''] = dev
     .output()
     .split('\n')
@@ -137,7 +135,6 @@ test('init, start, status and the curl lines work beside a node as they stand', 
     line.replace('8650', port).replace('0x...', '0xf39fd6e51aad88f6f4ce6ab8827279cff8b92266');
   await waitFor(() => run(here(commandWith('/readyz')).replace('curl', 'curl -sf'), { cwd: home, env }), {
     what: 'readiness',
-    timeoutMs: 60_000,
   }).catch((cause) => {
     throw new Error(daemon.output(), { cause });
   });

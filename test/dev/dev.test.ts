@@ -35,7 +35,7 @@ async function startDev(t: TestContext, tmp: string) {
       if (dev.exitCode !== null) throw new Error(`it ended with code ${dev.exitCode}: ${log}`);
       return banner.includes('Ctrl-C');
     },
-    { what: 'the demo to be ready', timeoutMs: 60_000 },
+    { what: 'the demo to be ready' },
   );
   return { dev, banner, exit };
 }

@@ -121,7 +121,7 @@ test('traffic on a chain that mines by itself goes on until it is told to end', 
   const traffic = makeTraffic(anvil.url, contracts, { seed: SEED, paceMs: 20, signal: end.signal });
   const { fresh } = roundSetting(contracts, SEED, 1);
   const secondRound = async () => (await nativeBalance(anvil, fresh('payee').address)) > 0n;
-  await waitFor(secondRound, { what: 'the second round', timeoutMs: 20_000 });
+  await waitFor(secondRound, { what: 'the second round' });
   end.abort();
   const report = await traffic;
   assert.ok(report.rounds >= 1 && report.transactions > 0);

@@ -110,7 +110,6 @@ test('a node that fails is left alone, and found again by itself when it is back
   node.misbehave({});
   await waitFor(async () => (await gateway.call('eth_gasPrice')).status === 200, {
     what: 'the node to be asked again',
-    timeoutMs: 20_000,
   });
   for (let i = 0; i < 20; i++) await gateway.result('eth_getBalance', String(i));
   assert.ok(gateway.logs.some((line) => line.includes('the node answers again')));
@@ -126,7 +125,6 @@ test('a node that is down from the start is served as soon as it is up', async (
   await node.listen(port);
   await waitFor(async () => (await gateway.call('eth_chainId')).status === 200, {
     what: 'the node to be found',
-    timeoutMs: 20_000,
   });
 });
 

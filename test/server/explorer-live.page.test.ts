@@ -90,7 +90,6 @@ pageTests({
     await send({ to: token, data: mint });
     await waitFor(async () => (await get('token_stats', { token })).symbol !== null, {
       what: 'the words of the contract',
-      timeoutMs: 45_000,
     });
     const page = await open(t, `${url}/#/wallet/${WALLET}`, { key });
     for (const [part, view] of Object.entries({

@@ -21,7 +21,7 @@ async function seeAll(page: Page): Promise<void> {
       await part.scrollIntoViewIfNeeded();
       return (await part.getAttribute('data-state')) === 'shown';
     };
-    await waitFor(shown, { what: `#${await part.getAttribute('id')} to be shown`, timeoutMs: 45_000 });
+    await waitFor(shown, { what: `#${await part.getAttribute('id')} to be shown` });
   }
 }
 

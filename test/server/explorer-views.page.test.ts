@@ -147,7 +147,6 @@ pageTests({
     const until = (count: number, first: number) =>
       waitFor(async () => (await rows.count()) === count && (await blocks())[0] === first, {
         what: `${count} rows from block ${first} on`,
-        timeoutMs: 45_000,
       });
     await until(25, LAST_BLOCK - 1);
     const newest = await blocks();

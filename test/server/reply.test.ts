@@ -42,7 +42,7 @@ async function readBody(client: Socket): Promise<Buffer> {
     bytes += chunk.length;
   });
   client.resume();
-  await waitFor(() => bytes >= BODY.length, { what: 'the body', timeoutMs: 60_000 });
+  await waitFor(() => bytes >= BODY.length, { what: 'the body' });
   await waitFor(() => Buffer.concat(chunks).subarray(-BODY.length).equals(BODY), {
     what: 'the end of the body',
   });

@@ -49,7 +49,7 @@ test('copies made while blocks are indexed one after the other open, are whole, 
     assert.match(stdout, /^keys: .*\nindex: .*\nthe copy ends with block \d+ \(0x/);
   }
   node.setHead(400);
-  await waitFor(() => daemon.status().head?.number === 400, { what: 'the last block', timeoutMs: 30_000 });
+  await waitFor(() => daemon.status().head?.number === 400, { what: 'the last block' });
   await daemon.close();
   const whole = dumpIndex(join(dataDir, 'index.db'));
 

@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { WebSocket } from 'ws';
 import { type Owner, opened } from '../support/owner.ts';
-import { waitFor } from '../support/wait.ts';
+import { PATIENCE_MS, waitFor } from '../support/wait.ts';
 
 export { type Owner, opened };
 
@@ -24,9 +24,6 @@ export interface Received<T> {
 }
 
 type Json = Record<string, unknown>;
-
-/** How long an answer, or the end of a connection, may take, milliseconds. */
-const PATIENCE_MS = 60_000;
 
 export class StreamClient {
   readonly socket: WebSocket;
@@ -58,7 +55,6 @@ export class StreamClient {
   async closed(): Promise<{ code: number; reason: string }> {
     return waitFor(() => this.end, {
       what: 'the connection to be closed',
-      timeoutMs: PATIENCE_MS,
       everyMs: 5,
     });
   }

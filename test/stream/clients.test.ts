@@ -72,7 +72,7 @@ suite('real clients', () => {
     /** Waits for the two subscriptions, made anew after those with the ids given. */
     const subscribed = async (old: ReadonlySet<unknown>) => {
       const ids = () => [...rpc.subscriptions.keys()].filter((id) => !old.has(id));
-      await waitFor(() => ids().length === 2, { what: 'both subscriptions', timeoutMs: 30_000 });
+      await waitFor(() => ids().length === 2, { what: 'both subscriptions' });
       return new Set<unknown>(ids());
     };
     const follows = async () => {
@@ -179,7 +179,7 @@ suite('real clients', () => {
     await mint(1_000_000n);
     await served.reaches(Number(await anvil.call('eth_blockNumber')));
     const known = async () => (await served.get('token_stats', { token: stable })).decimals === 6;
-    await waitFor(known, { what: 'the words of the contract', timeoutMs: 60_000 });
+    await waitFor(known, { what: 'the words of the contract' });
 
     const client = await StreamClient.open(owner, served.url, served.key);
     const signals = await StreamClient.open(owner, served.url, served.key, '/ws/signals');

@@ -53,7 +53,6 @@ suite('transfers', () => {
     await waitFor(() => lastHash(db) === hash, {
       what: `block ${hash} in the index`,
       everyMs: 5,
-      timeoutMs: 60_000,
     });
   };
 

@@ -76,6 +76,6 @@ export function readyUrl({ stdout, stderr, child }: Running): Promise<string> {
       if (child.exitCode !== null) throw new Error(`it ended with ${child.exitCode}: ${stderr()}`);
       return /is ready: REST (\S+)\/api /.exec(stdout())?.[1];
     },
-    { what: `the ready line of the daemon (${child.spawnargs.join(' ')})`, timeoutMs: 30_000 },
+    { what: `the ready line of the daemon (${child.spawnargs.join(' ')})` },
   );
 }

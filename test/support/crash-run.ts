@@ -46,7 +46,6 @@ export interface CrashRunResult {
 }
 
 const CLI = resolve(import.meta.dirname, '../../src/cli.ts');
-const START_TIMEOUT_MS = 60_000;
 
 /** What a kill may cost of the usage: the traffic of one second. */
 const USAGE_LOSS_MS = 1_000;
@@ -180,7 +179,6 @@ class Trial {
     await this.whenReady();
     await waitFor(async () => (await this.headOfDaemon()) === head, {
       what: `block ${head}`,
-      timeoutMs: START_TIMEOUT_MS,
     });
     await this.traffic?.stop();
     child.kill('SIGTERM');
@@ -238,7 +236,6 @@ class Trial {
     const { child } = this;
     await waitFor(() => (this.traffic?.newestBlock ?? 0) > 0 || child?.exitCode !== null, {
       what: 'the daemon to answer',
-      timeoutMs: START_TIMEOUT_MS,
       everyMs: 10,
     });
     assert.equal(child?.exitCode, null, 'the daemon ended by itself');
@@ -248,7 +245,6 @@ class Trial {
     const { head } = this.node.stats();
     await waitFor(async () => (await this.headOfDaemon()) >= head, {
       what: `block ${head}`,
-      timeoutMs: START_TIMEOUT_MS,
     });
   }
 

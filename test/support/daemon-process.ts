@@ -8,10 +8,7 @@ import { openKeyStore } from '../../src/access/keys.ts';
 import { LAUNCHER, type Running, readyUrl, start } from './command.ts';
 import type { Owner } from './owner.ts';
 import { tempDir } from './temp-dir.ts';
-import { waitFor } from './wait.ts';
-
-/** How long the daemon may take for what it should do at once, milliseconds; the machine may be busy. */
-const PATIENCE_MS = 60_000;
+import { PATIENCE_MS, waitFor } from './wait.ts';
 
 export interface DaemonProcess extends Running {
   url: string;
@@ -137,11 +134,11 @@ export class Dialled {
 
   /** Resolves when the other side has ended the connection. */
   async end(what: string): Promise<void> {
-    await waitFor(() => this.ended, { what: `the end of ${what}`, timeoutMs: PATIENCE_MS });
+    await waitFor(() => this.ended, { what: `the end of ${what}` });
   }
 
   /** Resolves when the text received matches. */
   async receives(pattern: RegExp): Promise<string> {
-    return waitFor(() => pattern.exec(this.text)?.[0], { what: String(pattern), timeoutMs: PATIENCE_MS });
+    return waitFor(() => pattern.exec(this.text)?.[0], { what: String(pattern) });
   }
 }

@@ -67,7 +67,6 @@ export async function startTestDaemon(owner: Owner, options: DaemonOptions): Pro
     async reaches(number) {
       await waitFor(() => daemon.status().head?.number === number, {
         what: `the daemon to reach block ${number}`,
-        timeoutMs: 60_000,
       }).catch((cause) => {
         throw new Error(`the daemon says: ${JSON.stringify(daemon.status())}`, { cause });
       });

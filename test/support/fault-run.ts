@@ -69,7 +69,6 @@ export async function runFaults({ seed, steps, lasting, dirs }: FaultRunOptions)
     const last = await hashAt(real.url, head);
     await waitFor(() => indexer.status().head?.hash === last, {
       what: `the index to reach block ${head} (seed ${seed}): ${JSON.stringify(indexer.status())}`,
-      timeoutMs: 60_000,
     });
     await indexer.client.stop();
     const fresh = startIndexer({ http: real.url, dir: dirs[1], index: { startBlock: 1 } });

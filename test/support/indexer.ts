@@ -78,7 +78,6 @@ export function startIndexer(options: IndexerOptions): TestIndexer {
       };
       await waitFor(there, {
         what: `the index to reach block ${number}; ${logs.join('\n')}`,
-        timeoutMs: 30_000,
       });
     },
   };

@@ -13,7 +13,6 @@ export interface Receipt {
 export function receiptOf(anvil: Anvil, hash: unknown): Promise<Receipt> {
   return waitFor(async () => (await anvil.call('eth_getTransactionReceipt', [hash])) as Receipt | null, {
     what: `the receipt of ${String(hash)}`,
-    timeoutMs: 30_000,
     everyMs: 5,
   });
 }

@@ -101,7 +101,7 @@ export async function runScenario(owner: Owner, { command, cwd }: Program, chain
   });
   const url = await readyUrl(daemon);
   const ready = async () => (await fetch(`${url}/readyz`)).ok;
-  await waitFor(ready, { what: `the index to reach block ${height}: ${daemon.stderr()}`, timeoutMs: 30_000 });
+  await waitFor(ready, { what: `the index to reach block ${height}: ${daemon.stderr()}` });
   for (const check of checks(chain)) await hold(url, key, check);
   await holdStream(url, key, anvil);
   await holdPanel(url);

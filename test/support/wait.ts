@@ -1,15 +1,19 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
+/** How long a test waits for what should come at once, milliseconds: the machine may have other work, or be slow. */
+export const PATIENCE_MS = 120_000;
+
 export interface WaitOptions {
   /** What is waited for; becomes the error message. */
   what: string;
+  /** PATIENCE_MS unless given. */
   timeoutMs?: number;
   everyMs?: number;
 }
 
 /** Resolves with the first truthy value of `probe`, polled; rejects naming `what` after the time limit. Errors of `probe` count as "not yet" and are shown at the end. */
 export async function waitFor<T>(probe: () => T | Promise<T>, options: WaitOptions): Promise<NonNullable<T>> {
-  const deadline = Date.now() + (options.timeoutMs ?? 15_000);
+  const deadline = performance.now() + (options.timeoutMs ?? PATIENCE_MS);
   let last: unknown;
   for (;;) {
     try {
@@ -19,7 +23,8 @@ export async function waitFor<T>(probe: () => T | Promise<T>, options: WaitOptio
     } catch (error) {
       last = error;
     }
-    if (Date.now() > deadline) throw new Error(`waited in vain for ${options.what}; last: ${String(last)}`);
+    if (performance.now() > deadline)
+      throw new Error(`waited in vain for ${options.what}; last: ${String(last)}`);
     await sleep(options.everyMs ?? 25);
   }
 }

@@ -41,11 +41,10 @@ test('beside a writer that follows a fast chain with reorgs nothing false is fou
     // A writer that the machine gives no time would fall behind without end, and verify could only say so.
     await waitFor(() => head - (indexer.status().head?.number ?? 0) < 20, {
       what: 'the writer to keep up',
-      timeoutMs: 60_000,
     });
   });
   owner.after(stop);
-  await waitFor(() => indexer.status().reorgs > 0, { what: 'the first rollback', timeoutMs: 60_000 });
+  await waitFor(() => indexer.status().reorgs > 0, { what: 'the first rollback' });
   for (let seed = 1; seed <= 2; seed++) {
     const report = await verifyFile({ path: indexer.path, http: node.url, seed });
     assert.deepEqual(differencesOf(report), []);
@@ -60,7 +59,7 @@ test('beside a writer that follows a development node its balances, fees and tok
   const indexer = startIndexer({ http: anvil.url, dir: tempDir(owner), wrappedNative: [contracts.wrapped] });
   owner.after(() => indexer.client.stop());
   const traffic = makeTraffic(anvil.url, contracts, { rounds: 3 });
-  await waitFor(() => (indexer.status().head?.number ?? 0) > 3, { what: 'some blocks', timeoutMs: 60_000 });
+  await waitFor(() => (indexer.status().head?.number ?? 0) > 3, { what: 'some blocks' });
   const { wrapped } = contracts;
   for (let seed = 1; seed <= 3; seed++) {
     const report = await verifyFile({ path: indexer.path, http: anvil.url, wrappedNative: [wrapped], seed });

@@ -138,6 +138,6 @@ test('a fork below finality stops indexing with the reason everywhere, rolls not
   assert.equal(daemon.status().reorgs, 0);
   real.fork(30, replaced);
   real.setHead(80);
-  await waitFor(() => daemon.status().head?.number === 78, { what: 'indexing to go on', timeoutMs: 30_000 });
+  await waitFor(() => daemon.status().head?.number === 78, { what: 'indexing to go on' });
   assert.equal(daemon.status().reorgs, 0);
 });

@@ -42,7 +42,6 @@ test('what contracts say of themselves is shown as soon as it was read, and host
   const asked = db.prepare<[], number>('SELECT count(*) FROM token_metadata').pluck();
   await waitFor(() => asked.get() === contracts.size, {
     what: 'all contracts to be asked',
-    timeoutMs: 30_000,
   });
 
   for (const [contract, [name, symbol, decimals]] of Object.entries(SHOWN)) {
