@@ -231,11 +231,10 @@ test('the cache stays within its bytes', async (t) => {
 test('when the node comes back as another chain nothing of the former one is told', async (t) => {
   const { node, chain, gateway } = await scripted(t);
   await learnFinality(gateway);
-  const port = Number(new URL(node.url).port);
   await node.close();
   assert.equal((await gateway.call('eth_gasPrice')).status, 502);
   chain.branch = 'abc';
-  await node.listen(port);
+  await node.listen();
   await waitFor(async () => (await gateway.call('eth_gasPrice')).status === 200, {
     what: 'the node to be back',
   });

@@ -8,6 +8,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { WebSocket, WebSocketServer } from 'ws';
 import { cut } from './cut.ts';
+import { freePort } from './free-port.ts';
 import {
   type BatchOrder,
   type Call,
@@ -114,6 +115,7 @@ export class MisbehavingNode {
   readonly #tcp = new Set<Socket>();
   /** WebSocket subscriptions by id, without upstream. */
   readonly #subscriptions = new Map<string | number, { socket: WebSocket; kind: unknown }>();
+  #port: number | undefined;
   #faults = GOOD;
   #spoilt = 0;
   #nextId = 1;
@@ -171,9 +173,10 @@ export class MisbehavingNode {
     for (const socket of this.#tcp) cut(socket);
   }
 
-  /** Listens on the port given, or on a free one. */
-  async listen(port = 0): Promise<void> {
-    this.#http.listen(port, '127.0.0.1');
+  /** Listens, after `close` on the port it had before. */
+  async listen(): Promise<void> {
+    this.#port ??= await freePort();
+    this.#http.listen(this.#port, '127.0.0.1');
     await once(this.#http, 'listening');
   }
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { createServer } from 'node:net';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { UpstreamError, type UpstreamFailure } from '../../src/errors.ts';
 import { RpcClient, type RpcClientOptions } from '../../src/upstream/client.ts';
+import { freePort } from '../support/free-port.ts';
 import { type MisbehavingNode, NodeError, startMisbehavingNode } from '../support/misbehaving-node.ts';
 import { waitFor } from '../support/wait.ts';
 
@@ -91,7 +91,7 @@ describe('a single call', () => {
   });
 
   it('fails as connection when nobody listens', async () => {
-    const client = connect({ url: `http://127.0.0.1:${await unusedPort()}` });
+    const client = connect({ url: `http://127.0.0.1:${await freePort()}` });
     await rejectsAs('connection', client.call('eth_test', []), /ECONNREFUSED/);
   });
 
@@ -233,13 +233,4 @@ async function rejectsAs(
     if (code !== undefined) assert.equal(error.code, code);
     return true;
   });
-}
-
-async function unusedPort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await new Promise((resolve) => server.once('listening', resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  assert.ok(typeof address === 'object' && address !== null);
-  return address.port;
 }

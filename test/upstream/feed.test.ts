@@ -157,7 +157,6 @@ describe('the feed', () => {
     });
     heads(feed);
     await happened('connected');
-    const port = Number(new URL(node.url).port);
     await node.close();
     await waitFor(() => waits.length >= 6, { what: 'six attempts' });
     assert.equal(feed.connected, false);
@@ -167,7 +166,7 @@ describe('the feed', () => {
     );
     assert.ok(waits.every((wait) => wait <= 40));
     assert.match(errors.at(-1)?.message ?? '', /ECONNREFUSED/);
-    await node.listen(port);
+    await node.listen();
     await happened('connected', 'connected');
     waits.length = 0;
     node.drop();
