@@ -7,12 +7,7 @@ import type { CallRecorder } from './calls.ts';
 import type { FromLoader, LoaderOptions, ToLoader } from './protocol.ts';
 import { startThread } from './worker.ts';
 
-/** Ranges a loader works on at once: one is on the wire while another is parsed. */
-const RANGES_PER_LOADER = 2;
-
 interface Waiting {
-  from: number;
-  to: number;
   resolve: (batch: BlockBatch) => void;
   reject: (error: Error) => void;
 }
@@ -22,10 +17,13 @@ interface Loader {
   underWay: Map<number, Waiting>;
 }
 
+/**
+ * Ranges go to the loaders as soon as they are asked for. The writer must not be needed for a loader to go on: it
+ * commits for a second at a time, and a loader that waits for it then wastes a core.
+ */
 export class LoaderPool {
   private readonly loaders: Loader[];
   private readonly calls: CallRecorder;
-  private waiting: Waiting[] = [];
   private lastId = 0;
 
   constructor(count: number, options: LoaderOptions, calls: CallRecorder) {
@@ -33,18 +31,21 @@ export class LoaderPool {
     this.loaders = Array.from({ length: count }, () => this.start(options));
   }
 
-  /** Loads a range on the next free loader. An abort rejects at once; what is under way is finished and dropped. */
+  /** Loads a range on the loader with the least to do. An abort rejects at once; what is begun is finished and dropped. */
   readonly load: LoadRange = (from, to, signal) =>
     new Promise((resolve, reject) => {
+      const loader = this.loaders.reduce((least, other) =>
+        other.underWay.size < least.underWay.size ? other : least,
+      );
+      const id = ++this.lastId;
       const onAbort = () => {
-        this.waiting = this.waiting.filter((other) => other !== range);
+        loader.thread.postMessage({ drop: id } satisfies ToLoader);
         reject(new UpstreamError('connection', `loading blocks ${from} to ${to} was called off`));
       };
       // The signal outlives the range by far: a listener that stayed would keep every batch in memory.
       const settled = () => signal.removeEventListener('abort', onAbort);
-      const range: Waiting = {
-        from,
-        to,
+      signal.addEventListener('abort', onAbort, { once: true });
+      loader.underWay.set(id, {
         resolve(batch) {
           settled();
           resolve(batch);
@@ -53,10 +54,8 @@ export class LoaderPool {
           settled();
           reject(error);
         },
-      };
-      signal.addEventListener('abort', onAbort, { once: true });
-      this.waiting.push(range);
-      this.dispatch();
+      });
+      loader.thread.postMessage({ id, from, to } satisfies ToLoader);
     });
 
   async close(): Promise<void> {
@@ -76,27 +75,14 @@ export class LoaderPool {
     return loader;
   }
 
-  private dispatch(): void {
-    for (const loader of this.loaders) {
-      while (loader.underWay.size < RANGES_PER_LOADER) {
-        const range = this.waiting.shift();
-        if (range === undefined) return;
-        const id = ++this.lastId;
-        loader.underWay.set(id, range);
-        loader.thread.postMessage({ id, from: range.from, to: range.to } satisfies ToLoader);
-      }
-    }
-  }
-
   private receive(loader: Loader, message: FromLoader): void {
     const range = loader.underWay.get(message.id);
     loader.underWay.delete(message.id);
-    this.dispatch();
     if ('calls' in message) this.calls.add(message.calls);
     if ('batch' in message) range?.resolve(message.batch);
     else if ('error' in message) {
       const { reason, message: text, code } = message.error;
       range?.reject(new UpstreamError(reason, text, code));
-    } else range?.reject(new Error(`a loader thread failed: ${message.defect}`));
+    } else if ('defect' in message) range?.reject(new Error(`a loader thread failed: ${message.defect}`));
   }
 }

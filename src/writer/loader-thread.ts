@@ -8,6 +8,15 @@ import { RpcClient } from '../upstream/client.ts';
 import { CallRecorder } from './calls.ts';
 import type { FromLoader, LoaderOptions, ToLoader } from './protocol.ts';
 
+/** Ranges worked on at once: one is on the wire while another is parsed. */
+const RANGES_AT_ONCE = 2;
+
+interface Range {
+  id: number;
+  from: number;
+  to: number;
+}
+
 function main(): void {
   const port = parentPort;
   if (port === null) throw new Error('loader-thread is a thread entry and cannot be run by itself');
@@ -21,18 +30,34 @@ function main(): void {
     maxBatch: node.batch,
     onCall: calls.record,
   });
-  port.on('message', async (message: ToLoader) => {
-    if (message === 'stop') {
-      await client.close();
-      port.close();
-      return;
-    }
-    const { id, from, to } = message;
+  let waiting: Range[] = [];
+  let atWork = 0;
+  const begin = async (): Promise<void> => {
+    const range = atWork < RANGES_AT_ONCE ? waiting.shift() : undefined;
+    if (range === undefined) return;
+    atWork++;
+    const { id, from, to } = range;
     try {
       const batch = await loadBlocks(client, rules, from, to);
       port.postMessage({ id, batch, calls: calls.take() } satisfies FromLoader, batchBuffers(batch));
     } catch (error) {
       port.postMessage(failure(id, error, calls));
+    }
+    atWork--;
+    void begin();
+  };
+  port.on('message', async (message: ToLoader) => {
+    if (message === 'stop') {
+      waiting = [];
+      await client.close();
+      port.close();
+    } else if ('drop' in message) {
+      const isWaiting = waiting.some(({ id }) => id === message.drop);
+      waiting = waiting.filter(({ id }) => id !== message.drop);
+      if (isWaiting) port.postMessage({ id: message.drop, dropped: true } satisfies FromLoader);
+    } else {
+      waiting.push(message);
+      await begin();
     }
   });
 }

@@ -61,7 +61,8 @@ export interface LoaderOptions {
   rules: LoadRules;
 }
 
-export type ToLoader = { id: number; from: number; to: number } | 'stop';
+/** `drop` takes a range back that is not begun yet; the loader answers for it all the same. */
+export type ToLoader = { id: number; from: number; to: number } | { drop: number } | 'stop';
 
 export type FromLoader =
   | { id: number; batch: BlockBatch; calls: UpstreamCall[] }
@@ -70,5 +71,6 @@ export type FromLoader =
       error: { reason: UpstreamFailure; message: string; code: number | undefined };
       calls: UpstreamCall[];
     }
+  | { id: number; dropped: true }
   /** Anything else that was thrown: a defect, which stops the writer. */
   | { id: number; defect: string };

@@ -1,0 +1,33 @@
+/** Loader threads: what is asked of them together, and what is taken back. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { UpstreamError } from '../../src/errors.ts';
+import { CallRecorder } from '../../src/writer/calls.ts';
+import { LoaderPool } from '../../src/writer/loader-pool.ts';
+import { startGeneratedNode } from '../support/replay.ts';
+
+const RANGES = 40;
+const RULES = { monad: false, wrappedNative: new Set<string>(), traces: null, blockReceipts: true };
+
+test('ranges taken back before a loader began them are not asked of the node, and others go on', async (t) => {
+  // At half a second an answer, two loaders with two ranges each would ask for all of them in five seconds.
+  const chain = { blocks: RANGES, txPerBlock: 5, startBlock: 1 };
+  const { node, blocks } = await startGeneratedNode(t, chain, { latencyMs: 500 });
+  const options = { http: node.url, ws: '', timeoutMs: 60_000, maxSockets: 8, batch: 30 };
+  const pool = new LoaderPool(2, { node: options, rules: RULES }, new CallRecorder());
+  t.after(() => pool.close());
+
+  const stopped = new AbortController();
+  const ranges = blocks.map(({ number }) => pool.load(number, number, stopped.signal));
+  const first = await ranges[0];
+  assert.equal(first?.number[0], 1);
+  stopped.abort();
+  const outcomes = await Promise.allSettled(ranges);
+  const refused = outcomes.filter((outcome) => outcome.status === 'rejected');
+  for (const { reason } of refused) assert.ok(reason instanceof UpstreamError, String(reason));
+
+  const again = await pool.load(RANGES, RANGES, new AbortController().signal);
+  assert.equal(again.number[0], RANGES);
+  const asked = node.stats().byMethod.eth_getBlockByNumber ?? 0;
+  assert.ok(asked < RANGES / 2, `${asked} blocks were asked for`);
+});
