@@ -8,6 +8,7 @@ import { serve, statusAt } from './serving.ts';
 const following = (block: number, nodeHead: number): IndexStatus => ({ ...statusAt(block), nodeHead });
 
 test('/healthz, /readyz and /status need no key', async (t) => {
+  t.mock.timers.enable({ apis: ['Date'], now: Date.now() });
   const serving = await serve(t);
   const get = async (path: string) => {
     const response = await fetch(serving.server.url + path);
