@@ -90,7 +90,8 @@ export class FeedSession {
 
   #onOpen(): void {
     this.#state = 'subscribing';
-    this.#silence = setTimeout(() => this.#onSilence(), this.#options.silenceMs / 2);
+    // What came in while this process was held up is read first: its own stall is not the peer's silence.
+    this.#silence = setTimeout(() => setImmediate(() => this.#onSilence()), this.#options.silenceMs / 2);
     for (const subscription of this.#wanted) this.#ask(subscription);
     this.#release();
   }
@@ -181,6 +182,7 @@ export class FeedSession {
   }
 
   #onSilence(): void {
+    if (this.#state === 'ended') return;
     if (this.#askedForLife) return this.#fail('timeout', `no message for ${this.#options.silenceMs} ms`);
     this.#askedForLife = true;
     this.#send(IGNORED_CALL, 'eth_chainId', []);

@@ -45,7 +45,7 @@ async function follow(owner: Owner, script: Script) {
     answer: (_method, [id]) => script.block(id === 'latest' ? script.head : Number(id)),
   });
   owner.after(() => node.close());
-  const client = new RpcClient({ url: node.url, timeoutMs: 2_000, maxSockets: 4, maxBatch: 60 });
+  const client = new RpcClient({ url: node.url, timeoutMs: 20_000, maxSockets: 4, maxBatch: 60 });
   const source = new NodeSource({ wsUrl: '', client, log: SILENT });
   owner.after(() => source.close());
   const chain = new Chain({ source, pollMs: POLL_MS, log: SILENT });

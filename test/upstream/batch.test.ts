@@ -15,7 +15,7 @@ describe('a batch', () => {
 
   function reconnect(options: Partial<RpcClientOptions>): Promise<void> {
     const old = client;
-    client = new RpcClient({ url: node.url, timeoutMs: 2000, maxSockets: 4, maxBatch: 16, ...options });
+    client = new RpcClient({ url: node.url, timeoutMs: 20_000, maxSockets: 4, maxBatch: 16, ...options });
     return old?.close();
   }
 

@@ -24,7 +24,7 @@ describe('typed methods', () => {
 
   before(async () => {
     node = await startMisbehavingNode();
-    client = new RpcClient({ url: node.url, timeoutMs: 2000, maxSockets: 1, maxBatch: 1 });
+    client = new RpcClient({ url: node.url, timeoutMs: 20_000, maxSockets: 1, maxBatch: 1 });
   });
   after(async () => {
     await client.close();
