@@ -7,6 +7,7 @@ import { CONSECUTIVE_TRANSFER, DEPOSIT, TRANSFER } from '../../src/decode/topics
 import { treeTraces } from '../../src/decode/traces.ts';
 import { UpstreamError } from '../../src/errors.ts';
 import { hexToBytes } from '../../src/lib/hex.ts';
+import { cpuMs } from '../support/cpu-time.ts';
 
 const TOKEN = `0x${'c'.repeat(40)}`;
 const TX = `0x${'1'.repeat(64)}`;
@@ -58,9 +59,9 @@ test('ten thousand deposits of one transaction are matched with their transfers 
     ...Array.from({ length: 10_000 }, () => deposit),
     ...Array.from({ length: 4_000 }, () => transfer),
   ];
-  const started = performance.now();
+  const started = cpuMs();
   assert.equal(decode(logs).transferCount, 10_000, '4,000 deposits are told by transfers already');
-  assert.ok(performance.now() - started < 2_000);
+  assert.ok(cpuMs() - started < 2_000);
 });
 
 test('a call tree deeper than the stack is walked all the same', () => {

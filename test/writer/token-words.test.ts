@@ -9,6 +9,7 @@ import {
   metadataCalls,
   readWords,
 } from '../../src/writer/token-words.ts';
+import { cpuMs } from '../support/cpu-time.ts';
 import { address } from '../support/index-fixture.ts';
 
 const text = (value: string) => encodeAbiParameters([{ type: 'string' }], [value]);
@@ -78,10 +79,10 @@ test('texts become one line without what cannot be seen, cut by characters and n
 
 test('a name of a megabyte is cut within milliseconds', () => {
   const data = text('N'.repeat(1_000_000));
-  const began = performance.now();
+  const began = cpuMs();
   assert.equal(readWords([data, data, undefined]).name, 'N'.repeat(128));
   assert.equal(readWords([data, data, undefined]).symbol, 'N'.repeat(64));
-  assert.ok(performance.now() - began < 2_000);
+  assert.ok(cpuMs() - began < 2_000);
 });
 
 test('only ERC-20 contracts are asked for decimals, with bounded gas and at the newest state', () => {

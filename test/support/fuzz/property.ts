@@ -6,8 +6,8 @@ export interface Property {
   name: string;
   /** How much longer than others one run takes: so many times fewer are made. */
   cost: number;
-  /** Runs with random inputs; throws with the smallest failing one found, and the seed to repeat it with. */
-  check(options: { runs: number; seed?: number; timeLimitMs?: number }): void;
+  /** Runs with the random inputs of the seed; throws with the smallest failing one found. */
+  check(options: { runs: number; seed: number; timeLimitMs?: number }): void;
 }
 
 export function property<T>(
@@ -22,7 +22,7 @@ export function property<T>(
     check({ runs, seed, timeLimitMs }) {
       fc.assert(fc.property(inputs, holds), {
         numRuns: Math.max(1, Math.round(runs / cost)),
-        ...(seed !== undefined && { seed }),
+        seed,
         ...(timeLimitMs !== undefined && {
           interruptAfterTimeLimit: timeLimitMs,
           markInterruptAsFailure: false,
