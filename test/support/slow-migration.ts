@@ -6,7 +6,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Migration, migrate } from '../../src/store/migrations.ts';
 import { type Db, openDatabase } from '../../src/store/open.ts';
 
-export const ROWS = 5_000;
+/** Enough for a migration of seconds, however late the one who kills it is. */
+export const ROWS = 100_000;
 const ROWS_PER_PIECE = 20;
 
 /** The table that COUNTING works on. */
