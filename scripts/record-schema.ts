@@ -20,7 +20,7 @@ const HEAD = 18;
 
 const dir = mkdtempSync(join(tmpdir(), 'atlas-schema-'));
 const node = await startReplayNode({ files: [join(FIXTURES, 'schema-chain.jsonl.gz')], head: HEAD });
-const indexer = startIndexer({ http: node.url, dir, index: { startBlock: 1 } });
+const indexer = startIndexer({ after: () => undefined }, { http: node.url, dir, index: { startBlock: 1 } });
 await indexer.reaches(HEAD);
 await indexer.client.stop();
 await node.close();

@@ -47,7 +47,7 @@ function schemaOf(path: string): unknown[] {
 /** Indexes the fixture chain up to a block into a folder, going on with what is there. */
 async function indexTo(t: TestContext, dir: string, head: number): Promise<string> {
   const node = await startNode(t, { files: [CHAIN], head });
-  const indexer = startIndexer({ http: node.url, dir, index: { startBlock: 1 } });
+  const indexer = startIndexer(t, { http: node.url, dir, index: { startBlock: 1 } });
   await indexer.reaches(head);
   await indexer.client.stop();
   return indexer.path;

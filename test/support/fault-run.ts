@@ -2,9 +2,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { generateChain } from '../../src/bench/chain/generate.ts';
 import { startReplayNode } from '../../src/bench/replay/node.ts';
+import { Closers } from '../../src/lib/closers.ts';
 import { dumpIndex } from './dump.ts';
 import { startIndexer } from './indexer.ts';
 import { type Faults, type NodeCall, startMisbehavingNode } from './misbehaving-node.ts';
+import type { Owner } from './owner.ts';
 import { randomSource } from './random-chain.ts';
 import type { BatchOrder, Wire } from './spoilt-answers.ts';
 import { waitFor } from './wait.ts';
@@ -44,7 +46,9 @@ export async function runFaults({ seed, steps, lasting, dirs }: FaultRunOptions)
   ];
   const real = await startReplayNode({ chain, head: START_HEAD });
   const node = await startMisbehavingNode({ upstream: real.url });
-  const indexer = startIndexer({
+  const closers = new Closers();
+  const owner: Owner = { after: (close) => void closers.keep(null, close) };
+  const indexer = startIndexer(owner, {
     http: node.url,
     ws: node.wsUrl,
     dir: dirs[0],
@@ -71,13 +75,13 @@ export async function runFaults({ seed, steps, lasting, dirs }: FaultRunOptions)
       what: `the index to reach block ${head} (seed ${seed}): ${JSON.stringify(indexer.status())}`,
     });
     await indexer.client.stop();
-    const fresh = startIndexer({ http: real.url, dir: dirs[1], index: { startBlock: 1 } });
+    const fresh = startIndexer(owner, { http: real.url, dir: dirs[1], index: { startBlock: 1 } });
     await fresh.reaches(head);
     await fresh.client.stop();
     const rollbacks = indexer.watermarks.filter(({ kind }) => kind === 'rolled-back').length;
     return { actual: dumpIndex(indexer.path), fresh: dumpIndex(fresh.path), rollbacks, faults: seen };
   } finally {
-    await indexer.client.stop().catch(() => undefined); // it may have ended already
+    await closers.close();
     await node.close();
     await real.close();
   }

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { IndexStatus, Watermark } from '../../src/types.ts';
 import { WriterClient } from '../../src/writer/client.ts';
 import type { WriterOptions } from '../../src/writer/protocol.ts';
+import type { Owner } from './owner.ts';
 import { waitFor } from './wait.ts';
 
 export interface IndexerOptions {
@@ -24,7 +25,8 @@ export interface TestIndexer {
   reaches(number: number, hash?: string): Promise<void>;
 }
 
-export function startIndexer(options: IndexerOptions): TestIndexer {
+/** A thread that still runs when its owner ends is stopped. */
+export function startIndexer(owner: Owner, options: IndexerOptions): TestIndexer {
   const path = join(options.dir, 'index.db');
   let status: IndexStatus | undefined;
   const watermarks: Watermark[] = [];
@@ -61,6 +63,7 @@ export function startIndexer(options: IndexerOptions): TestIndexer {
       onLog: (level, facts, msg) => logs.push(`${level} ${msg} ${JSON.stringify(facts)}`),
     },
   );
+  owner.after(() => client.stop().catch(() => undefined)); // it may have ended already, and not on request
   const current = (): IndexStatus => {
     if (status === undefined) throw new Error('the writer has not reported yet');
     return status;

@@ -32,8 +32,7 @@ test('beside a writer that follows a fast chain with reorgs nothing false is fou
   const owner = opened(t);
   const chain = [...generateChain({ seed: 51, blocks: 600, txPerBlock: 12 }).blocks];
   const node = await startNode(owner, { chain, head: 100 });
-  const indexer = startIndexer({ http: node.url, dir: tempDir(owner), index: { startBlock: 1 } });
-  owner.after(() => indexer.client.stop());
+  const indexer = startIndexer(owner, { http: node.url, dir: tempDir(owner), index: { startBlock: 1 } });
   await indexer.reaches(100);
   const stop = keepDoing(40, async (round) => {
     const head = node.mine();
@@ -56,8 +55,11 @@ test('beside a writer that follows a development node its balances, fees and tok
   const anvil = await startAnvil({ blockTimeMs: 300 });
   owner.after(() => anvil.stop());
   const contracts = await deployDemo(anvil.url);
-  const indexer = startIndexer({ http: anvil.url, dir: tempDir(owner), wrappedNative: [contracts.wrapped] });
-  owner.after(() => indexer.client.stop());
+  const indexer = startIndexer(owner, {
+    http: anvil.url,
+    dir: tempDir(owner),
+    wrappedNative: [contracts.wrapped],
+  });
   const traffic = makeTraffic(anvil.url, contracts, { rounds: 3 });
   await waitFor(() => (indexer.status().head?.number ?? 0) > 3, { what: 'some blocks' });
   const { wrapped } = contracts;

@@ -142,7 +142,7 @@ describe('verify', () => {
   before(async () => {
     const chain = generateChain({ seed: 31, blocks: BLOCKS, txPerBlock: 40, wallets: 25, tokens: 5 }).blocks;
     const node = await startNode(owner, { chain: [...chain] });
-    const indexer = startIndexer({ http: node.url, dir, index: { startBlock: 1 } });
+    const indexer = startIndexer(owner, { http: node.url, dir, index: { startBlock: 1 } });
     await indexer.reaches(BLOCKS);
     await indexer.client.stop();
     path = indexer.path;

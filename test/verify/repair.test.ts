@@ -41,8 +41,8 @@ async function verifyCommand(
   }
 }
 
-async function indexAll(url: string, dir: string, head = HEAD): Promise<string> {
-  const indexer = startIndexer({ http: url, dir, index: { startBlock: 1 } });
+async function indexAll(t: TestContext, url: string, dir: string, head = HEAD): Promise<string> {
+  const indexer = startIndexer(t, { http: url, dir, index: { startBlock: 1 } });
   await indexer.reaches(head);
   await indexer.client.stop();
   return indexer.path;
@@ -70,8 +70,8 @@ test('an index made from wrong receipts is found out, and repaired to what a fre
   const chain = [...generateChain({ seed: 41, blocks: HEAD, txPerBlock: 30 }).blocks];
   const node = await startNode(t, { chain });
   const dir = tempDir(t);
-  const path = await indexAll(await forgetfulNode(t, node.url), dir);
-  const fresh = dumpIndex(await indexAll(node.url, tempDir(t)));
+  const path = await indexAll(t, await forgetfulNode(t, node.url), dir);
+  const fresh = dumpIndex(await indexAll(t, node.url, tempDir(t)));
   assert.notDeepEqual(dumpIndex(path), fresh);
 
   const found = await verifyCommand(dir, node.url);
@@ -111,7 +111,7 @@ test('a missing transfer is laid to the index and not to the token whose balance
         ? (result as object[]).map((receipt) => ({ ...receipt, logs: [] }))
         : result,
   });
-  const indexer = startIndexer({ http: forgetful.url, dir: tempDir(t), index: { startBlock: 0 } });
+  const indexer = startIndexer(t, { http: forgetful.url, dir: tempDir(t), index: { startBlock: 0 } });
   await indexer.reaches(wrong + 1);
   await indexer.client.stop();
   const report = await verifyFile({ path: indexer.path, http: chain.anvil.url });
@@ -127,7 +127,7 @@ test('a repair follows the chain that the node has now, also where finalized blo
   const chain = [...generateChain({ seed: 42, blocks: HEAD, txPerBlock: 20 }).blocks];
   const node = await startNode(t, { chain });
   const dir = tempDir(t);
-  const path = await indexAll(node.url, dir);
+  const path = await indexAll(t, node.url, dir);
   node.fork(30);
   await assert.rejects(
     repairFile(path, node.url, 35, 40),
@@ -137,14 +137,14 @@ test('a repair follows the chain that the node has now, also where finalized blo
   assert.equal(replacedFrom, 30);
   assert.equal(head.number, 40);
   assert.match(differing[0] ?? '', /block 30 is 0x\w+ in the index and 0x\w+ on the node/);
-  assert.deepEqual(dumpIndex(path), dumpIndex(await indexAll(node.url, tempDir(t))));
+  assert.deepEqual(dumpIndex(path), dumpIndex(await indexAll(t, node.url, tempDir(t))));
 });
 
 test('a repair is refused outside the index, beside a running writer, and when the node has not the range', async (t) => {
   const chain = [...generateChain({ seed: 43, blocks: HEAD, txPerBlock: 5 }).blocks];
   const node = await startNode(t, { chain });
   const dir = tempDir(t);
-  const path = await indexAll(node.url, dir);
+  const path = await indexAll(t, node.url, dir);
   const dump = dumpIndex(path);
   await assert.rejects(
     repairFile(path, node.url, 30, 41),

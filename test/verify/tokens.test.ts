@@ -31,7 +31,7 @@ async function moveAll(chain: OddChain, tokens: Tokens): Promise<void> {
 /** Indexes the chain as it is and verifies that. */
 async function verifyFrom(t: TestContext, chain: OddChain, startBlock: number): Promise<VerifyReport> {
   const { url } = chain.anvil;
-  const indexer = startIndexer({ http: url, dir: tempDir(t), index: { startBlock } });
+  const indexer = startIndexer(t, { http: url, dir: tempDir(t), index: { startBlock } });
   await indexer.reaches(await chain.head());
   await indexer.client.stop();
   const report = await verifyFile({ path: indexer.path, http: url });

@@ -169,7 +169,7 @@ async function assertResumes(t: TestContext, { node, daemon, logs }: Case): Prom
   await waitFor(async () => (await fetch(`${daemon.url}/readyz`)).status === 200, { what: 'readiness' });
   assert.ok(logs.some((line) => line.startsWith('indexing goes on')));
   await daemon.daemon.close();
-  const fresh = startIndexer({ http: node.url, dir: tempDir(t), index: { startBlock: 1 } });
+  const fresh = startIndexer(t, { http: node.url, dir: tempDir(t), index: { startBlock: 1 } });
   await fresh.reaches(60);
   await fresh.client.stop();
   assert.deepEqual(dumpIndex(join(daemon.dataDir, 'index.db')), dumpIndex(fresh.path));

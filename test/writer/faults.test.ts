@@ -51,7 +51,7 @@ test('heads that are announced twice, late, or not at all are each indexed once'
     },
   });
   const index = { startBlock: 1, pollMs: 1_000 };
-  const indexer = startIndexer({ http: node.url, ws: node.wsUrl, dir: tempDir(t), index });
+  const indexer = startIndexer(t, { http: node.url, ws: node.wsUrl, dir: tempDir(t), index });
   await indexer.reaches(10);
   for (let head = 11; head <= 60; head++) {
     real.mine();
@@ -79,7 +79,7 @@ test('an upstream that answers from nodes at different heights makes no rollback
     replace: (method, params, result) =>
       method === 'eth_getBlockByNumber' && params[0] === 'latest' && turn++ % 2 === 0 ? stale : result,
   });
-  const indexer = startIndexer({ http: node.url, dir: tempDir(t), index: { startBlock: 1 } });
+  const indexer = startIndexer(t, { http: node.url, dir: tempDir(t), index: { startBlock: 1 } });
   real.setHead(60);
   await indexer.reaches(60);
   await waitFor(() => indexer.status().nodeHead === 5, { what: 'the stale head to be seen again' });
@@ -89,7 +89,7 @@ test('an upstream that answers from nodes at different heights makes no rollback
 
 test('a node that limits the rate is waited for, and the status says so', async (t) => {
   const { real, node } = await behindProxy(t, 63);
-  const indexer = startIndexer({ http: node.url, dir: tempDir(t), index: { startBlock: 1 } });
+  const indexer = startIndexer(t, { http: node.url, dir: tempDir(t), index: { startBlock: 1 } });
   await indexer.reaches(10);
   node.misbehave({
     wire: { kind: 'body', status: 429, text: '{"error":"too many requests"}', type: 'application/json' },

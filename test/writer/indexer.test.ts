@@ -23,7 +23,7 @@ async function replay(t: TestContext, options: ReplayOptions) {
 
 /** Every row of an index made in one go from the node as it is now. */
 async function freshIndex(t: TestContext, url: string, head: number): Promise<string[]> {
-  const indexer = startIndexer({ http: url, dir: tempDir(t), index: { startBlock: 1 } });
+  const indexer = startIndexer(t, { http: url, dir: tempDir(t), index: { startBlock: 1 } });
   await indexer.reaches(head);
   await indexer.client.stop();
   return dumpIndex(indexer.path);
@@ -33,7 +33,7 @@ test('a chain that grows while it is indexed ends as a chain that was there from
   const blocks = chainOf(1, 120);
   const node = await replay(t, { chain: blocks, head: 80 });
   const dir = tempDir(t);
-  const indexer = startIndexer({ http: node.url, ws: node.wsUrl, dir, index: { startBlock: 1 } });
+  const indexer = startIndexer(t, { http: node.url, ws: node.wsUrl, dir, index: { startBlock: 1 } });
   await indexer.reaches(80);
   for (let head = 81; head <= 120; head++) {
     node.mine();
@@ -49,13 +49,13 @@ test('after a stop at any point indexing resumes at the next block', async (t) =
   const dir = tempDir(t);
   for (const head of [5, 17, 18, 60]) {
     node.setHead(head);
-    const indexer = startIndexer({ http: node.url, dir, index: { startBlock: 1, batchTransfers: 50 } });
+    const indexer = startIndexer(t, { http: node.url, dir, index: { startBlock: 1, batchTransfers: 50 } });
     await indexer.reaches(head);
     await indexer.client.stop();
     const first = indexer.watermarks[0];
     assert.equal(first?.kind, 'committed');
   }
-  const indexer = startIndexer({ http: node.url, dir, index: { startBlock: 1 } });
+  const indexer = startIndexer(t, { http: node.url, dir, index: { startBlock: 1 } });
   await indexer.reaches(60);
   await indexer.client.stop();
   assert.deepEqual(indexer.watermarks, [], 'nothing is indexed twice');
@@ -66,7 +66,7 @@ test('reorgs of growing depth while following end in the index of the branch tha
   const blocks = chainOf(3, 200);
   const node = await replay(t, { chain: blocks, head: 60 });
   const dir = tempDir(t);
-  const indexer = startIndexer({ http: node.url, ws: node.wsUrl, dir, index: { startBlock: 1 } });
+  const indexer = startIndexer(t, { http: node.url, ws: node.wsUrl, dir, index: { startBlock: 1 } });
   await indexer.reaches(60);
   for (const depth of [1, 2, 5, 20, 59]) {
     const head = indexer.status().head?.number ?? 0;
@@ -97,7 +97,7 @@ async function hashOf(url: string, number: number): Promise<string> {
 
 test('a node that goes backwards or restarts its sync rolls nothing back', async (t) => {
   const node = await replay(t, { chain: chainOf(4, 50), head: 50 });
-  const indexer = startIndexer({ http: node.url, dir: tempDir(t), index: { startBlock: 1 } });
+  const indexer = startIndexer(t, { http: node.url, dir: tempDir(t), index: { startBlock: 1 } });
   await indexer.reaches(50);
   node.setHead(20);
   await waitFor(() => indexer.status().nodeHead === 20, { what: 'the lower head to be seen' });
@@ -113,7 +113,7 @@ test('while the node is away the reason is shown, and indexing goes on when it i
   const node = await startMisbehavingNode({ upstream: real.url });
   t.after(() => node.close());
   node.misbehave({ wire: { kind: 'reset' } });
-  const indexer = startIndexer({ http: node.url, dir: tempDir(t), index: { startBlock: 1 } });
+  const indexer = startIndexer(t, { http: node.url, dir: tempDir(t), index: { startBlock: 1 } });
   await waitFor(() => indexer.status().reason, { what: 'a reason' });
   assert.equal(indexer.status().phase, 'starting');
   node.misbehave({});
@@ -202,7 +202,7 @@ for (const [what, spoil] of spoilt) {
     const real = await replay(t, { chain: chainOf(6, 30), head: 10 });
     const node = await startMisbehavingNode({ upstream: real.url });
     t.after(() => node.close());
-    const indexer = startIndexer({ http: node.url, dir: tempDir(t), index: { startBlock: 1 } });
+    const indexer = startIndexer(t, { http: node.url, dir: tempDir(t), index: { startBlock: 1 } });
     await indexer.reaches(10);
     spoil(node);
     real.setHead(30);
@@ -215,11 +215,11 @@ for (const [what, spoil] of spoilt) {
 test('a node on another chain than the index is refused', async (t) => {
   const dir = tempDir(t);
   const first = await replay(t, { chain: chainOf(7, 5), chainId: 1 });
-  const indexer = startIndexer({ http: first.url, dir, index: { startBlock: 1 } });
+  const indexer = startIndexer(t, { http: first.url, dir, index: { startBlock: 1 } });
   await indexer.reaches(5);
   await indexer.client.stop();
   const other = await replay(t, { chain: chainOf(7, 5), chainId: 2 });
-  const refused = startIndexer({ http: other.url, dir });
+  const refused = startIndexer(t, { http: other.url, dir });
   await assert.rejects(
     refused.client.ended,
     (error) => error instanceof FatalError && /chain 1 but the node is on chain 2/.test(error.message),
@@ -233,7 +233,7 @@ test('without block receipts each transaction is asked for, without traces only 
   const single = await replay(t, { chain: blocks, blockReceipts: false });
   assert.deepEqual(await freshIndex(t, single.url, 12), expected);
   const untraced = await replay(t, { chain: blocks, traces: false });
-  const indexer = startIndexer({ http: untraced.url, dir: tempDir(t), index: { startBlock: 1 } });
+  const indexer = startIndexer(t, { http: untraced.url, dir: tempDir(t), index: { startBlock: 1 } });
   await indexer.reaches(12);
   await indexer.client.stop();
   assert.equal(indexer.status().capabilities?.traces, null);
@@ -257,7 +257,7 @@ test('on a node that has pruned its history the index begins at the oldest block
     replace: (method, params, result) =>
       method === 'eth_getBlockReceipts' && pruned(params) ? null : result,
   });
-  const indexer = startIndexer({ http: node.url, dir: tempDir(t), index: { startBlock: 'earliest' } });
+  const indexer = startIndexer(t, { http: node.url, dir: tempDir(t), index: { startBlock: 'earliest' } });
   await indexer.reaches(40);
   await indexer.client.stop();
   assert.equal(indexer.status().startBlock, 25);
