@@ -23,11 +23,12 @@ import {
 } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { foundry } from 'viem/chains';
-import { startAnvil } from '../../src/dev/anvil.ts';
+import { type Anvil, startAnvil } from '../../src/dev/anvil.ts';
 import contracts from '../../src/dev/contracts.json' with { type: 'json' };
 import { itemTexts, memberTexts } from '../../src/rpc/json-slices.ts';
 import type { Hex } from '../../src/types.ts';
 import { serve } from '../server/serving.ts';
+import { receiptOf } from '../support/receipt.ts';
 
 /** The first of anvil's known accounts. */
 const SECRET: Hex = '0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80';
@@ -44,45 +45,58 @@ const TOKEN = parseAbi([
 ]);
 const BYTECODE = contracts.DemoToken.bytecode as Hex;
 
-/** A fresh chain whose blocks do not depend on the clock, asked directly. */
-async function chain(t: TestContext): Promise<string> {
+/** A fresh chain whose blocks do not depend on the clock. */
+async function chain(t: TestContext): Promise<Anvil> {
   const anvil = await startAnvil({ chainId: foundry.id });
   t.after(() => anvil.stop());
   await anvil.call('anvil_setBlockTimestampInterval', [1]);
-  return anvil.url;
+  return anvil;
 }
 
 /** Another chain like it, behind the gateway. Every read is asked again directly, and the answers must be equal. */
 async function gateway(t: TestContext): Promise<{ url: string; compared: () => number }> {
   const node = await chain(t);
-  const { server, key } = await serve(t, { upstream: node });
+  const { server, key } = await serve(t, { upstream: node.url });
   return { url: `${server.url}/rpc?api_key=${key}`, ...mirror(t, server.url, node) };
 }
 
-/** Wraps fetch for the time of the test. */
-function mirror(t: TestContext, gatewayUrl: string, node: string): { compared: () => number } {
+/**
+ * Wraps fetch for the time of the test. The chain stands still between the two reads: one request goes at a time, and
+ * what is sent is mined before that is answered.
+ */
+function mirror(t: TestContext, gatewayUrl: string, node: Anvil): { compared: () => number } {
   const { fetch } = globalThis;
   let compared = 0;
-  globalThis.fetch = async (input, init) => {
-    const url = input instanceof Request ? input.url : String(input);
-    if (!url.startsWith(gatewayUrl)) return fetch(input, init);
+  let last: Promise<unknown> = Promise.resolve();
+  const ask = async (input: string | URL | Request, init?: RequestInit): Promise<Response> => {
     const body = input instanceof Request ? await input.clone().text() : String(init?.body);
     const response = await fetch(input, init);
+    const text = await response.clone().text();
+    if (body.includes('eth_send')) await mined(node, text);
     if (!/"eth_(send|newFilter|newBlockFilter|getFilter|uninstall)/.test(body)) {
-      const direct = await fetch(node, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        body,
-      });
-      assert.deepEqual(outcomes(await response.clone().text()), outcomes(await direct.text()), body);
+      const headers = { 'content-type': 'application/json' };
+      const direct = await fetch(node.url, { method: 'POST', headers, body });
+      assert.deepEqual(outcomes(text), outcomes(await direct.text()), body);
       compared++;
     }
     return response;
+  };
+  globalThis.fetch = (input, init) => {
+    const url = input instanceof Request ? input.url : String(input);
+    if (!url.startsWith(gatewayUrl)) return fetch(input, init);
+    const answered = last.then(() => ask(input, init));
+    last = answered.catch(() => undefined);
+    return answered;
   };
   t.after(() => {
     globalThis.fetch = fetch;
   });
   return { compared: () => compared };
+}
+
+/** Resolves when the transactions whose hashes stand in the text are in blocks. */
+async function mined(node: Anvil, text: string): Promise<void> {
+  for (const [hash] of text.matchAll(/0x[0-9a-f]{64}(?![0-9a-f])/g)) await receiptOf(node, hash);
 }
 
 /** `result` and `error` of each answer as text; errors of anvil itself and not of this gateway. */
@@ -191,7 +205,7 @@ async function viemFlow(url: string, batch: boolean): Promise<unknown[]> {
 
 for (const batch of [false, true]) {
   test(`viem ${batch ? 'in batches' : 'one by one'}: deploy, call, estimate, logs, reverts, raw transactions, fees`, async (t) => {
-    const direct = await viemFlow(await chain(t), batch);
+    const direct = await viemFlow((await chain(t)).url, batch);
     const { url, compared } = await gateway(t);
     assert.deepEqual(await viemFlow(url, batch), direct);
     assert.ok(direct.length > 15);
@@ -255,7 +269,7 @@ async function ethersFlow(url: string): Promise<unknown[]> {
 }
 
 test('ethers: deploy, call, estimate, logs, reverts, fees', async (t) => {
-  const direct = await ethersFlow(await chain(t));
+  const direct = await ethersFlow((await chain(t)).url);
   const { url, compared } = await gateway(t);
   assert.deepEqual(await ethersFlow(url), direct);
   assert.ok(compared() > 10, `${compared()} answers were compared byte for byte`);
