@@ -100,7 +100,12 @@ suite('real clients', () => {
   });
 
   test('ethers gets blocks and contract events', async () => {
-    const provider = new WebSocketProvider(() => new WebSocket(address(served.url)));
+    const socket = new WebSocket(address(served.url));
+    let subscriptions = 0;
+    socket.on('message', (data) => {
+      if (/"result":"0x[0-9a-f]{32}"/.test(String(data))) subscriptions++;
+    });
+    const provider = new WebSocketProvider(() => socket);
     const contract = new Contract(contracts.token, [TRANSFER], provider);
     const blocks: number[] = [];
     const events: string[] = [];
@@ -111,7 +116,8 @@ suite('real clients', () => {
         events.push(`${log.blockNumber}.${log.index}`);
       },
     );
-    await provider.getNetwork();
+    // ethers does not wait for its subscriptions.
+    await waitFor(() => subscriptions === 2, { what: 'both subscriptions' });
     const from = await height();
     await traffic();
     const expected = await transfersAfter(from);
