@@ -170,8 +170,8 @@ suite('transfers', () => {
     let removed = 0;
     for (const { feed, address, from, known } of feeds) {
       const rest = await transfersOf(served, address, from ?? 0);
-      const last = rest.at(-1)?.id ?? 0;
-      await waitFor(() => from === null || rest.length === 0 || remaining(feed.results).at(-1)?.id === last, {
+      const last = rest.findLast(({ blockNumber }) => from !== null || blockNumber > known)?.id;
+      await waitFor(() => last === undefined || remaining(feed.results).at(-1)?.id === last, {
         what: `transfer ${last} of ${address} from block ${from}`,
       });
       const told = remaining(feed.results).map(asRecord);
@@ -211,6 +211,8 @@ suite('transfers', () => {
     await waitFor(() => ofAll().length >= expected.length, { what: 'the same among all signals' });
     assert.deepEqual(ofAll().map(signalKey).sort(), expected);
     assert.ok(all.results.every(({ wallet }) => wallet !== ZERO));
+    const last = lastEvent(db);
+    await waitFor(() => remaining(all.results).at(-1)?.id === last, { what: 'the last of all signals' });
     const fundings = remaining(all.results).filter(({ event }) => event === 'wallet_funded');
     await waitFor(() => remaining(funded.results).length >= fundings.length, { what: 'fundings' });
     assert.deepEqual(remaining(funded.results).map(signalKey), fundings.map(signalKey));
@@ -235,6 +237,7 @@ suite('transfers', () => {
     );
     const since = remaining(replayed.results).filter(({ blockNumber }) => blockNumber > known);
     assert.ok(since.length > 0, 'the token moved');
+    await waitFor(() => live.results.length >= since.length, { what: 'the same live' });
     assert.deepEqual(live.results.map(signalKey), since.map(signalKey));
     client.socket.close();
   });
@@ -248,6 +251,12 @@ function signalKey({ id, wallet, direction }: { id: number; wallet: string; dire
 /** A transfer of no amount is no signal. */
 function isEvent({ amount }: { amount: string }): boolean {
   return amount !== '0';
+}
+
+/** The id of the last transfer of the index that is a signal. */
+function lastEvent(db: Db): unknown {
+  const isSignal = '(kind = 3 OR length(amount) > 0) AND NOT (sender = 0 AND receiver = 0)';
+  return db.prepare(`SELECT max(id) FROM transfers WHERE ${isSignal}`).pluck().get();
 }
 
 /** What the index itself says: the receivers of a token, oldest first. */
