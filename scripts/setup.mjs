@@ -26,8 +26,17 @@ function setup() {
   // Compared before anything of it is run; installing the same package again would not change it.
   const problem = checksumProblem(ROOT) ?? loadProblem(ROOT);
   if (problem !== undefined) stop(problem);
+  stripTypes();
   writeFileSync(STAMP_FILE, stamp());
   say('everything is in place');
+}
+
+/** Now, since whoever starts the program may not have the right to write here. */
+function stripTypes() {
+  const node = join(ROOT, 'node_modules', 'node', 'bin', 'node');
+  const args = ['--disable-warning=ExperimentalWarning', join(ROOT, 'bin', 'strip-types.cjs')];
+  if (spawnSync(node, args, { stdio: 'inherit' }).status !== 0)
+    stop('the sources cannot be prepared: see above');
 }
 
 /** What the check was made for: the packages, their checksums and the machine. */

@@ -1,0 +1,64 @@
+/**
+ * Loads the sources with their types taken out, and keeps each result in a file. Node would do the same by itself, but
+ * at every start and in every thread anew, and its TypeScript parser would stay in memory: 15 MB or more for a thread.
+ *
+ * The launcher has it loaded before anything else (`--require`), and so in the threads too. Run by itself it does all
+ * sources, for an installation that cannot write its own folder later: what cannot be kept is only made again.
+ */
+const { createHash } = require('node:crypto');
+const { mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } = require('node:fs');
+const { registerHooks, stripTypeScriptTypes } = require('node:module');
+const { dirname, join, relative } = require('node:path');
+const { fileURLToPath, pathToFileURL } = require('node:url');
+const { threadId } = require('node:worker_threads');
+
+const SOURCES = join(__dirname, '..', 'src');
+const SOURCES_URL = `${pathToFileURL(SOURCES).href}/`;
+const KEPT = join(__dirname, '..', 'node_modules', '.cache', 'atlas-node');
+
+if (require.main === module) stripAll();
+else registerHooks({ load });
+
+function load(url, context, next) {
+  if (!url.startsWith(SOURCES_URL) || !url.endsWith('.ts')) return next(url, context);
+  return { format: 'module', source: stripped(fileURLToPath(url)), shortCircuit: true };
+}
+
+function stripAll() {
+  for (const name of readdirSync(SOURCES, { recursive: true })) {
+    if (name.endsWith('.ts')) stripped(join(SOURCES, name));
+  }
+}
+
+/** The source as JavaScript. Types become spaces, so that lines and columns in messages stay right. */
+function stripped(file) {
+  const source = readFileSync(file, 'utf8');
+  const mark = `\n// ${createHash('sha256').update(process.version).update(source).digest('hex')}\n`;
+  const keptAt = join(KEPT, `${relative(SOURCES, file)}.mjs`);
+  const kept = readKept(keptAt);
+  if (kept?.endsWith(mark)) return kept;
+  const made = stripTypeScriptTypes(source) + mark;
+  keep(keptAt, made);
+  return made;
+}
+
+function readKept(file) {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    if (error.code === 'ENOENT' || error.code === 'EACCES') return undefined;
+    throw error;
+  }
+}
+
+/** Written aside and renamed: other threads and processes do the same at the same time. */
+function keep(file, text) {
+  const aside = `${file}.${process.pid}.${threadId}`;
+  try {
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(aside, text);
+    renameSync(aside, file);
+  } catch (error) {
+    if (!['EACCES', 'EPERM', 'EROFS', 'ENOSPC', 'EDQUOT'].includes(error.code)) throw error;
+  }
+}
