@@ -3,12 +3,14 @@ import { type TestContext, test } from 'node:test';
 import { statusText, supervise } from '../../src/cli/supervision.ts';
 import type { Notification } from '../../src/cli/systemd.ts';
 import { idleStatus } from '../../src/writer/progress.ts';
-import { waitFor } from '../support/wait.ts';
 
 const WATCHDOG_MS = 200;
 
 /** A watched daemon whose indexer reports when it is told to. */
 function watched(t: TestContext) {
+  t.mock.timers.enable({ apis: ['setInterval'] });
+  let now = 0;
+  t.mock.method(performance, 'now', () => now);
   const told: Notification[] = [];
   const reports: (() => void)[] = [];
   let silences = 0;
@@ -24,36 +26,44 @@ function watched(t: TestContext) {
   };
   const end = supervise(systemd, daemon, () => silences++);
   t.after(end);
-  // The timer does not keep a process running, and nothing else does here.
-  const alive = setInterval(() => undefined, 1_000);
-  t.after(() => clearInterval(alive));
-  return { told, end, report: () => reports[0]?.(), silences: () => silences };
+  /** So many milliseconds pass. */
+  const pass = (ms: number) => {
+    for (let passed = 0; passed < ms; passed++) {
+      now++;
+      t.mock.timers.tick(1);
+    }
+  };
+  return { told, end, pass, report: () => reports[0]?.(), silences: () => silences };
 }
 
-test('ready is said once and first', async (t) => {
-  const { told } = watched(t);
+test('ready is said once and first', (t) => {
+  const { told, pass } = watched(t);
   assert.equal(told[0]?.READY, 1);
-  await waitFor(() => told.length > 2, { what: 'two looks' });
+  pass(WATCHDOG_MS);
+  assert.ok(told.length > 2);
   assert.equal(told.filter(({ READY }) => READY === 1).length, 1);
 });
 
-test('an indexer that reports no more is a reason not to feed the watchdog, until it does again', async (t) => {
-  const { told, report, silences } = watched(t);
+test('an indexer that reports no more is a reason not to feed the watchdog, until it does again', (t) => {
+  const { told, pass, report, silences } = watched(t);
   const fed = () => told.at(-1)?.WATCHDOG === 1;
-  await waitFor(fed, { what: 'the watchdog to be fed' });
-  await waitFor(() => silences() > 0, { what: 'the silence to be noticed' });
+  pass(WATCHDOG_MS / 2);
+  assert.ok(fed());
+  assert.equal(silences(), 0);
+  pass(2 * WATCHDOG_MS);
   assert.ok(!fed());
   assert.match(told.at(-1)?.STATUS ?? '', /^waiting for the node/, 'the status is told all the same');
   report();
-  await waitFor(fed, { what: 'the watchdog to be fed again' });
+  pass(WATCHDOG_MS / 2);
+  assert.ok(fed());
   assert.equal(silences(), 1, 'one silence is one line in the log');
 });
 
-test('nothing is told after the end', async (t) => {
-  const { told, end } = watched(t);
+test('nothing is told after the end', (t) => {
+  const { told, end, pass } = watched(t);
   end();
   const before = told.length;
-  await new Promise((resolve) => setTimeout(resolve, WATCHDOG_MS));
+  pass(2 * WATCHDOG_MS);
   assert.equal(told.length, before);
 });
 
