@@ -138,7 +138,8 @@ test('--watch draws in place on a terminal, and leaves the last state behind', {
   assert.equal(code, 0);
   const [before, drawn, left] = visible(written).split(/<ESC>\[\?1049[hl]/);
   assert.equal(before, '');
-  assert.equal(drawn?.split('<ESC>[H').length, 3, 'two frames');
+  const frames = (drawn ?? '').split('<ESC>[H').length - 1;
+  assert.ok(frames >= 2, `${frames} frames`); // more where the key is heard late
   assert.match(left ?? '', /^state +following\r$/m);
 });
 
