@@ -36,7 +36,8 @@ async function backup(
 
 test('copies made while blocks are indexed one after the other open, are whole, and go on to the same end', async (t) => {
   const chain = [...generateChain({ seed: 21, blocks: 400, txPerBlock: 15 }).blocks];
-  const node = await startNode(t, { chain, head: 50, blockTimeMs: 20 });
+  // With a block in a tenth of a second the chain grows for half a minute, in which even a slow machine makes a copy.
+  const node = await startNode(t, { chain, head: 50, blockTimeMs: 100 });
   node.setHead(50);
   const flags = { '--node-http': node.url, '--start-block': '1' } as const;
   const { daemon, dataDir, key } = await startTestDaemon(t, { flags });
