@@ -199,7 +199,7 @@ test('a slow node answers late, a batch only once', async (t) => {
   const { node } = await startGeneratedNode(t, CHAIN);
   node.setLatency(60);
   const started = performance.now();
-  await post(node.url, Array(20).fill({ jsonrpc: '2.0', id: 1, method: 'eth_chainId' }));
+  await post(node.url, Array(200).fill({ jsonrpc: '2.0', id: 1, method: 'eth_chainId' }));
   const took = performance.now() - started;
-  assert.ok(took >= 59 && took < 20 * 60, `took ${took} ms`);
+  assert.ok(took >= 59 && took < 200 * 60, `took ${took} ms`);
 });
