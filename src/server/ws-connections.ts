@@ -75,7 +75,7 @@ export class WsConnections {
     for (const connection of this.open.keys()) {
       if (now - connection.lastSeen > idle_seconds * 1000) {
         connection.close(CloseCode.normal, `no sign of life for ${idle_seconds} s`);
-      } else if (now - connection.lastPing >= ping_seconds * 1000) connection.ping(now);
+      } else if (now - connection.lastPing > ping_seconds * 1000 - WATCH_MS / 2) connection.ping(now);
     }
   }
 }
