@@ -9,7 +9,7 @@ const MAX_MESSAGE = 65_536;
 const MAX_CONNECTIONS = 40;
 
 /** How long a flood is kept up that should be cut off. */
-const FLOOD_MS = 30_000;
+const FLOOD_MS = 150_000;
 
 const OPCODE = { continuation: 0, text: 1, ping: 9 } as const;
 const FIN = 0x80;
