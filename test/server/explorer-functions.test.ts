@@ -247,8 +247,8 @@ test('requests wait for their turn and for the end of a pause', async () => {
     }),
   );
   for (let done = 0; done < 4; done++) (await waitFor(() => ends.shift(), { what: 'a request' }))();
-  pace.pause(0.1);
   const began = performance.now();
+  pace.pause(0.1);
   for (let done = 4; done < 7; done++) (await waitFor(() => ends.shift(), { what: 'a request' }))();
   await Promise.all(runs);
   assert.equal(most, 3);
