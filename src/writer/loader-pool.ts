@@ -15,28 +15,45 @@ interface Waiting {
 interface Loader {
   thread: Worker;
   underWay: Map<number, Waiting>;
+  /** Ends behind what it works on and gets nothing more. */
+  stopping: boolean;
+  ended: Promise<void>;
 }
+
+/** Loaders end when they had nothing to do for so long, milliseconds: one takes 20 MB, and blocks at the head need none. */
+const IDLE_MS = 10_000;
 
 /**
  * Ranges go to the loaders as soon as they are asked for. The writer must not be needed for a loader to go on: it
  * commits for a second at a time, and a loader that waits for it then wastes a core.
  */
 export class LoaderPool {
-  private readonly loaders: Loader[];
+  private readonly count: number;
+  private readonly options: LoaderOptions;
   private readonly calls: CallRecorder;
+  private readonly idleMs: number;
+  private readonly loaders = new Set<Loader>();
+  private idle: NodeJS.Timeout | undefined;
   private lastId = 0;
 
-  constructor(count: number, options: LoaderOptions, calls: CallRecorder) {
+  /** Threads are started when they are needed, `count` at most. */
+  constructor(count: number, options: LoaderOptions, calls: CallRecorder, idleMs = IDLE_MS) {
+    this.count = count;
+    this.options = options;
     this.calls = calls;
-    this.loaders = Array.from({ length: count }, () => this.start(options));
+    this.idleMs = idleMs;
+  }
+
+  /** Threads that have not ended. */
+  get threads(): number {
+    return this.loaders.size;
   }
 
   /** Loads a range on the loader with the least to do. An abort rejects at once; what is begun is finished and dropped. */
   readonly load: LoadRange = (from, to, signal) =>
     new Promise((resolve, reject) => {
-      const loader = this.loaders.reduce((least, other) =>
-        other.underWay.size < least.underWay.size ? other : least,
-      );
+      clearTimeout(this.idle);
+      const loader = this.leastBusy();
       const id = ++this.lastId;
       const onAbort = () => {
         loader.thread.postMessage({ drop: id } satisfies ToLoader);
@@ -59,25 +76,50 @@ export class LoaderPool {
     });
 
   async close(): Promise<void> {
-    for (const { thread } of this.loaders) thread.postMessage('stop' satisfies ToLoader);
-    await Promise.all(
-      this.loaders.map(({ thread }) => new Promise((resolve) => thread.once('exit', resolve))),
-    );
+    this.stopAll();
+    await Promise.all([...this.loaders].map(({ ended }) => ended));
   }
 
-  private start(options: LoaderOptions): Loader {
-    const loader: Loader = { thread: startThread('loader', options), underWay: new Map() };
-    loader.thread.on('message', (message: FromLoader) => this.receive(loader, message));
-    loader.thread.on('error', (error) => {
+  private leastBusy(): Loader {
+    const running = [...this.loaders].filter(({ stopping }) => !stopping);
+    const [least] = running.sort((a, b) => a.underWay.size - b.underWay.size);
+    if (least === undefined) return this.start();
+    return least.underWay.size > 0 && running.length < this.count ? this.start() : least;
+  }
+
+  private start(): Loader {
+    const thread = startThread('loader', this.options);
+    const ended = new Promise<void>((resolve) => thread.once('exit', () => resolve()));
+    const loader: Loader = { thread, underWay: new Map(), stopping: false, ended };
+    thread.on('message', (message: FromLoader) => this.receive(loader, message));
+    thread.on('error', (error) => {
       for (const range of loader.underWay.values()) range.reject(error);
       loader.underWay.clear();
     });
+    thread.once('exit', () => this.loaders.delete(loader));
+    this.loaders.add(loader);
     return loader;
+  }
+
+  private readonly stopAll = (): void => {
+    clearTimeout(this.idle);
+    for (const loader of this.loaders) {
+      loader.stopping = true;
+      loader.thread.postMessage('stop' satisfies ToLoader);
+    }
+  };
+
+  private waitForWork(): void {
+    clearTimeout(this.idle);
+    if ([...this.loaders].some(({ underWay }) => underWay.size > 0)) return;
+    this.idle = setTimeout(this.stopAll, this.idleMs);
+    this.idle.unref();
   }
 
   private receive(loader: Loader, message: FromLoader): void {
     const range = loader.underWay.get(message.id);
     loader.underWay.delete(message.id);
+    this.waitForWork();
     if ('calls' in message) this.calls.add(message.calls);
     if ('batch' in message) range?.resolve(message.batch);
     else if ('error' in message) {

@@ -5,6 +5,7 @@ import { UpstreamError } from '../../src/errors.ts';
 import { CallRecorder } from '../../src/writer/calls.ts';
 import { LoaderPool } from '../../src/writer/loader-pool.ts';
 import { startGeneratedNode } from '../support/replay.ts';
+import { waitFor } from '../support/wait.ts';
 
 const RANGES = 40;
 const RULES = { monad: false, wrappedNative: new Set<string>(), traces: null, blockReceipts: true };
@@ -30,4 +31,19 @@ test('ranges taken back before a loader began them are not asked of the node, an
   assert.equal(again.number[0], RANGES);
   const asked = node.stats().byMethod.eth_getBlockByNumber ?? 0;
   assert.ok(asked < RANGES / 2, `${asked} blocks were asked for`);
+});
+
+test('loaders end when they have nothing to do, and begin again when they have', async (t) => {
+  const { node } = await startGeneratedNode(t, { blocks: 4, txPerBlock: 5, startBlock: 1 });
+  const options = { http: node.url, ws: '', timeoutMs: 60_000, maxSockets: 8, batch: 30 };
+  const pool = new LoaderPool(2, { node: options, rules: RULES }, new CallRecorder(), 50);
+  t.after(() => pool.close());
+  const { signal } = new AbortController();
+
+  assert.equal(pool.threads, 0, 'none is started before there is work');
+  for (let round = 0; round < 2; round++) {
+    await Promise.all([1, 2, 3, 4].map((number) => pool.load(number, number, signal)));
+    assert.equal(pool.threads, 2);
+    await waitFor(() => pool.threads === 0, { what: 'the loaders to end' });
+  }
 });
