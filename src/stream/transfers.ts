@@ -10,6 +10,7 @@
 import type { Logger } from '../log.ts';
 import type { CommitEnds } from '../query/commits.ts';
 import type { EventRow } from '../query/events.ts';
+import type { ScannedTransfer } from '../query/scan.ts';
 import type { BlockRef, Watermark } from '../types.ts';
 import { DEEP_REORG } from './heads.ts';
 import { PushedTransfers } from './pushed.ts';
@@ -22,9 +23,11 @@ import { TransferEvent, type Watcher } from './watcher.ts';
 
 /** How long one turn of the event loop is held, milliseconds. */
 const TURN_MS = 4;
-/** Transfers looked at by id at a time, and read whole at a time. */
+/** Transfers looked at by id at a time; fewer when each is told. */
 const SCANNED_PER_STEP = 1_000;
-const ROWS_PER_STEP = 100;
+const ALL_PER_STEP = 100;
+/** Transfers read whole and told at a time: the first of a block are with their clients before the last are read. */
+const EVENTS_PER_STEP = 16;
 /** New wallets compared at a time. */
 const WALLETS_PER_STEP = 2_000;
 /** A subscribe waits so long for the index to stand where the last watermark says, milliseconds. */
@@ -38,6 +41,12 @@ export interface TransfersOptions {
   nativeSymbol: string;
   metrics: StreamMetrics;
   log: Logger;
+}
+
+/** A transfer, and who may want it. */
+interface Hit {
+  id: number;
+  watchers: readonly Watcher[];
 }
 
 /** A watcher that is being told of the past. */
@@ -187,41 +196,68 @@ export class Transfers {
 
   /** Goes on with whatever there is to do, for TURN_MS. */
   private turn(): void {
+    this.guarded(() => {
+      const ends = this.verify();
+      if (ends !== undefined) this.goOn(ends, this.advance(ends), performance.now() + TURN_MS);
+    });
+  }
+
+  /**
+   * A step, and then the next as a task of its own within the same turn: outlets send in between. No watermark comes
+   * before a turn ends, so `ends` hold all along.
+   */
+  private goOn(ends: CommitEnds, steps: Iterator<void>, deadline: number): void {
+    const done = steps.next().done === true && this.replayOn(ends, deadline);
+    if (done) return;
+    if (performance.now() > deadline) this.schedule();
+    else queueMicrotask(() => this.guarded(() => this.goOn(ends, steps, deadline)));
+  }
+
+  private guarded(action: () => void): void {
     if (this.closed || this.live.all.size + this.replaying.size === 0) return;
     try {
-      const ends = this.verify();
-      if (ends === undefined) return;
-      const deadline = performance.now() + TURN_MS;
-      if (!this.advance(ends, deadline) || !this.replayOn(ends, deadline)) this.schedule();
+      action();
     } catch (error) {
       this.options.log.error({ err: error }, 'streams cannot read the index');
       for (const { subscription } of this.watchers()) subscription.outlet.close(1011, 'internal error');
     }
   }
 
-  /** Tells live watchers of what was committed. Returns whether all is told. */
-  private advance(ends: CommitEnds, deadline: number): boolean {
-    if (!this.identify(ends, deadline)) return false;
+  /** Tells live watchers of what was committed, step by step. */
+  private *advance(ends: CommitEnds): Generator<void, void, void> {
+    yield* this.identify(ends);
     while (this.next !== undefined && this.next <= ends.lastTransfer) {
-      if (performance.now() > deadline) return false;
-      this.next = this.advanceStep(this.next, ends.lastTransfer + 1);
+      const limit = this.live.wantsAll ? ALL_PER_STEP : SCANNED_PER_STEP;
+      const rows = this.reads.scan(this.next, ends.lastTransfer + 1, limit);
+      const following = (rows.at(-1)?.id ?? ends.lastTransfer) + 1;
+      for (const hits of this.hitsIn(rows)) {
+        this.tellAll(hits);
+        const reached = hits.at(-1)!.id + 1;
+        this.next = reached;
+        yield;
+        if (this.next !== reached) return; // nobody followed for a moment
+      }
+      this.next = following;
     }
     this.observeAge();
-    return true;
   }
 
-  /** Looks at some transfers; returns the first id that is left. */
-  private advanceStep(from: number, below: number): number {
-    const rows = this.reads.scan(from, below, this.live.wantsAll ? ROWS_PER_STEP : SCANNED_PER_STEP);
-    const hits: { id: number; watchers: readonly Watcher[] }[] = [];
+  /** Those that concern watchers, a few at a time. */
+  private *hitsIn(rows: readonly ScannedTransfer[]): Generator<Hit[], void, void> {
+    let hits: Hit[] = [];
     for (const row of rows) {
       const watchers = this.live.concerned(row);
       if (watchers.length > 0) hits.push({ id: row.id, watchers });
-      if (hits.length === ROWS_PER_STEP) break;
+      if (hits.length < EVENTS_PER_STEP) continue;
+      yield hits;
+      hits = [];
     }
-    const events = hits.length === 0 ? [] : this.reads.events(hits.map(({ id }) => id));
+    if (hits.length > 0) yield hits;
+  }
+
+  private tellAll(hits: readonly Hit[]): void {
+    const events = this.reads.events(hits.map(({ id }) => id));
     for (const [i, event] of events.entries()) this.tell(event, hits[i]!.watchers);
-    return (hits.length === ROWS_PER_STEP ? hits.at(-1)!.id : (rows.at(-1)?.id ?? below - 1)) + 1;
   }
 
   private tell(row: EventRow, watchers: readonly Watcher[]): void {
@@ -232,15 +268,14 @@ export class Transfers {
     this.pushed.add(row, told.length === watchers.length ? watchers : told, this.tip?.number ?? 0);
   }
 
-  /** Gives watched addresses the ids of new wallets. Returns whether all were looked at. */
-  private identify(ends: CommitEnds, deadline: number): boolean {
+  /** Gives watched addresses the ids of new wallets, step by step. */
+  private *identify(ends: CommitEnds): Generator<void, void, void> {
     while (this.live.hasUnknown && this.knownWallets < ends.lastWallet) {
-      if (performance.now() > deadline) return false;
       const wallets = this.reads.walletsAfter(this.knownWallets, ends.lastWallet, WALLETS_PER_STEP);
       this.live.identify(wallets);
       this.knownWallets = wallets.length < WALLETS_PER_STEP ? ends.lastWallet : wallets.at(-1)!.id;
+      if (this.knownWallets < ends.lastWallet) yield;
     }
-    return true;
   }
 
   /** Goes on with each replay in turn. Returns whether none of them can go on at once. */

@@ -68,7 +68,7 @@ export class Progress {
     this.work.commitSeconds.push(seconds);
     this.samples.push({ at: now, blocks, transfers });
     this.status.transfers += transfers;
-    this.status.lastCommitAt = now;
+    this.status.lastCommitAt = performance.timeOrigin + performance.now(); // Date.now() knows no fractions
     this.setHead(head);
     this.setPhase();
   }

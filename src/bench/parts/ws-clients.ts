@@ -6,8 +6,8 @@ export interface ClientsSpec {
   /** API key, empty for none. */
   key: string;
   count: number;
-  /** Sent once by each connection, whose answer is awaited; empty for none. */
-  subscribe: string;
+  /** Sent once by each connection, one after the other in turn, and its answer awaited; none when empty. */
+  subscribe: readonly string[];
 }
 
 /** Connections opened at the same time. */
@@ -27,7 +27,9 @@ class Clients {
     while (this.sockets.length < count) {
       const first = this.sockets.length;
       const opening = Array.from({ length: Math.min(OPENING, count - first) }, (_, i) =>
-        WsSocket.open(address, key, subscribe, () => this.note(first + i)),
+        WsSocket.open(address, key, subscribe[(first + i) % subscribe.length] ?? '', () =>
+          this.note(first + i),
+        ),
       );
       this.sockets.push(...(await Promise.all(opening)));
     }

@@ -15,8 +15,8 @@ export interface KeySet {
 export interface Keys {
   ordinary: KeySet;
   hottest: KeySet;
-  /** A wallet with about as many transfers as the index has blocks. */
-  steadyWallet: Hex;
+  /** The wallets with the most of the newest transfers: each block to come has transfers of some of them. */
+  recentWallets: Hex[];
   /** Transfers of the hottest wallet, of the hottest token, and holders of that token. */
   largest: { walletTransfers: number; tokenTransfers: number; holders: number };
 }
@@ -25,6 +25,8 @@ export interface Keys {
 const ORDINARY_MAX = 10_000;
 const ORDINARY_WALLETS = 1_000;
 const ORDINARY_TOKENS = 100;
+/** About 120 blocks. */
+const RECENT_TRANSFERS = 30_000;
 /** So many of the hottest, asked in turn, so that no single answer is all that is measured. */
 const HOTTEST = 3;
 
@@ -35,7 +37,7 @@ export function findKeys(indexPath: string): Keys {
     return {
       ordinary: ordinaryKeys(db),
       hottest: hottestKeys(db),
-      steadyWallet: steadyWallet(db),
+      recentWallets: recentWallets(db),
       largest: largest(db),
     };
   } finally {
@@ -86,15 +88,16 @@ function hottestKeys(db: Db): KeySet {
   };
 }
 
-function steadyWallet(db: Db): Hex {
-  const address = db
-    .prepare<[number], Buffer>(/* sql */ `
-      SELECT address FROM wallets WHERE id <> ?
-      ORDER BY abs(transfers - (SELECT count(*) FROM blocks)) LIMIT 1`)
+function recentWallets(db: Db): Hex[] {
+  return db
+    .prepare<[number, number, number], Buffer>(/* sql */ `
+      WITH recent AS (SELECT sender, receiver FROM transfers ORDER BY id DESC LIMIT ?),
+        sides AS (SELECT sender AS wallet FROM recent UNION ALL SELECT receiver FROM recent)
+      SELECT address FROM sides JOIN wallets ON wallets.id = wallet
+      WHERE wallet <> ? GROUP BY wallet ORDER BY count(*) DESC, wallet LIMIT ?`)
     .pluck()
-    .get(ZERO_WALLET);
-  if (address === undefined) throw new Error('the filled index has no wallets');
-  return bytesToHex(address);
+    .all(RECENT_TRANSFERS, ZERO_WALLET, ORDINARY_WALLETS)
+    .map((address) => bytesToHex(address));
 }
 
 function largest(db: Db): Keys['largest'] {
