@@ -109,7 +109,7 @@ test('npm start gives a stranger a chain, a key and lines that answer', async (t
 });
 
 test('init, start, status and the curl lines work beside a node as they stand', async (t) => {
-  const anvil = await startAnvil({ blockTimeMs: 200 });
+  const anvil = await startAnvil({ blockTimeMs: 1_000 });
   t.after(() => anvil.stop());
   const home = tempDir(t);
   const bin = join(home, 'bin');
