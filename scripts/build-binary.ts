@@ -7,6 +7,7 @@ import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, statSync, wri
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { THREADS as KEYS } from '../src/access/thread-code.ts';
 import { THREADS as READERS } from '../src/api/thread-code.ts';
 import { loadAssets } from '../src/server/assets.ts';
 import { THREADS as WRITERS } from '../src/writer/threads.ts';
@@ -57,7 +58,7 @@ async function writeParts(folder: string, commit: string) {
   assets['addons.json'] = write('addons.json', JSON.stringify(Object.fromEntries(checksums)));
   const pages = [...loadAssets()].map(([name, body]) => [name, body.toString('utf8')]);
   assets['pages.json'] = write('pages.json', JSON.stringify(Object.fromEntries(pages)));
-  for (const [name, entry] of Object.entries({ ...WRITERS, ...READERS })) {
+  for (const [name, entry] of Object.entries({ ...WRITERS, ...READERS, ...KEYS })) {
     assets[`${name}-thread.js`] = write(`${name}-thread.js`, await bundle(fileURLToPath(entry), commit));
   }
   return { main: write('main.js', await bundle(join(ROOT, 'src/cli.ts'), commit)), assets };

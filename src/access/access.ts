@@ -1,5 +1,6 @@
 /** Who may call, and how often: the keys file with the limiter on top. */
 import { type KeyStore, openKeyStore } from './keys.ts';
+import { beginLog } from './keys-log.ts';
 import { Limiter } from './limiter.ts';
 import type { Tiers } from './tiers.ts';
 import { type OnTrouble, Usage } from './usage.ts';
@@ -15,6 +16,7 @@ export interface Access {
 /** Opens `keys.db` for the daemon. Throws FatalError when the file is unusable. `onTrouble`: usage.ts. */
 export function openAccess(path: string, tiers: Tiers, onTrouble?: OnTrouble): Access {
   const keys = openKeyStore(path);
+  beginLog(keys.db); // before anything is served
   const usage = new Usage(keys.db, Date.now(), onTrouble);
   return {
     keys,

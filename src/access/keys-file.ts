@@ -19,6 +19,7 @@ export function openKeysFile(path: string): Db {
   try {
     const fresh = !existsSync(path);
     db = openDatabase(path, { cacheMb: 2 });
+    db.pragma('wal_autocheckpoint = 0'); // see keys-log.ts; the last connection to close makes one in any case
     if (fresh) chmodSync(path, FILE_MODE);
     prepareTables(db, path);
     return db;

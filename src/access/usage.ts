@@ -1,6 +1,6 @@
 /** How many requests each key was admitted in the present calendar month and hour, kept in memory and written behind. */
 import { StorageError } from '../errors.ts';
-import type { Db } from '../store/open.ts';
+import type { Db, Statement } from '../store/open.ts';
 import { storageTrouble } from '../store/trouble.ts';
 
 /**
@@ -55,6 +55,9 @@ export type OnTrouble = (error: StorageError | null) => void;
  */
 export class Usage {
   private readonly db: Db;
+  private readonly writeMonth: Statement<[number, number, number]>;
+  private readonly writeHour: Statement<[number, number, number]>;
+  private readonly forgetHours: Statement<[number]>;
   private readonly counts = new Map<number, Count>();
   private readonly timer: NodeJS.Timeout;
   private readonly onTrouble: OnTrouble;
@@ -70,6 +73,13 @@ export class Usage {
   /** Reads what the present month and hour already have. Times are Unix milliseconds here and below. */
   constructor(db: Db, now: number = Date.now(), onTrouble: OnTrouble = () => undefined) {
     this.db = db;
+    this.writeMonth = db.prepare(/* sql */ `
+      INSERT INTO usage (key, month, requests) VALUES (?, ?, ?)
+      ON CONFLICT (key, month) DO UPDATE SET requests = excluded.requests`);
+    this.writeHour = db.prepare(/* sql */ `
+      INSERT INTO usage_hours (hour, key, requests) VALUES (?, ?, ?)
+      ON CONFLICT (hour, key) DO UPDATE SET requests = excluded.requests`);
+    this.forgetHours = db.prepare('DELETE FROM usage_hours WHERE hour <= ?');
     this.onTrouble = onTrouble;
     this.month = monthOf(now);
     this.monthEnds = endOfMonth(now);
@@ -138,19 +148,12 @@ export class Usage {
   }
 
   private write(rows: readonly Row[]): void {
-    const writeMonth = this.db.prepare(/* sql */ `
-      INSERT INTO usage (key, month, requests) VALUES (?, ?, ?)
-      ON CONFLICT (key, month) DO UPDATE SET requests = excluded.requests`);
-    const writeHour = this.db.prepare(/* sql */ `
-      INSERT INTO usage_hours (hour, key, requests) VALUES (?, ?, ?)
-      ON CONFLICT (hour, key) DO UPDATE SET requests = excluded.requests`);
-    const forget = this.db.prepare('DELETE FROM usage_hours WHERE hour <= ?');
     this.db.transaction(() => {
       for (const { key, month, requests, hour, inHour } of rows) {
-        writeMonth.run(key, month, requests);
-        writeHour.run(hour, key, inHour);
+        this.writeMonth.run(key, month, requests);
+        this.writeHour.run(hour, key, inHour);
       }
-      forget.run(this.hour - HISTORY_HOURS);
+      this.forgetHours.run(this.hour - HISTORY_HOURS);
     })();
   }
 

@@ -2,6 +2,8 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { openAccess } from '../access/access.ts';
+import { KeysLog } from '../access/keys-log.ts';
+import { startKeysLogThread } from '../access/threads.ts';
 import type { Config } from '../config.ts';
 import { FatalError } from '../errors.ts';
 import type { Closers } from '../lib/closers.ts';
@@ -25,9 +27,10 @@ export async function openData(config: Config, log: Logger, closers: Closers) {
   await prepareIndexFile(indexPath, migrationLog(log)); // before anything else depends on the file
   const db = closers.keep(openIndexForReading(indexPath, { cacheMb: READER_CACHE_MB }), (db) => db.close());
   const snapshot = closers.keep(new Snapshot(db), (snapshot) => snapshot.release());
-  const access = closers.keep(
-    openAccess(join(config.data_dir, 'keys.db'), config.tiers, usageLog(log)),
-    (access) => access.close(),
+  const keysPath = join(config.data_dir, 'keys.db');
+  const access = closers.keep(openAccess(keysPath, config.tiers, usageLog(log)), (access) => access.close());
+  closers.keep(new KeysLog(keysPath, () => startKeysLogThread(keysPath), keysLogFailure(log)), (keysLog) =>
+    keysLog.close(),
   );
   return { indexPath, db, snapshot, access };
 }
@@ -51,6 +54,12 @@ function migrationLog(log: Logger): (progress: MigrationProgress) => void {
     loggedAt = Date.now();
     log.info({ version, title, percent: Math.floor(done * 100) }, 'bringing the index up to date');
   };
+}
+
+/** What stays in the log is read from there, and the next look tries again. */
+function keysLogFailure(log: Logger): (error: Error) => void {
+  return (error) =>
+    log.warn({ reason: error.message }, 'the log of keys.db cannot be moved into it and grows');
 }
 
 function usageLog(log: Logger): (error: Error | null) => void {
