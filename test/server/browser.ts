@@ -1,8 +1,10 @@
 /** A real Chromium, for tests of the pages. */
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
-import { after, before, type TestContext, test } from 'node:test';
+import { after, before, test } from 'node:test';
 import { type Browser, type BrowserContextOptions, chromium, type Locator, type Page } from 'playwright-core';
+import { type Owner, opened } from '../support/owner.ts';
+import { PATIENCE_MS, waitFor } from '../support/wait.ts';
 
 const CHROMIUM = '/usr/bin/chromium';
 
@@ -16,9 +18,6 @@ const ARGUMENTS = [
   '--disable-sync',
 ];
 
-/** How long a page may take to show something; long, since a machine may have other work. */
-const PAGE_TIMEOUT_MS = 45_000;
-
 export const WIDE = { width: 1280, height: 800 };
 export const NARROW = { width: 390, height: 844 };
 
@@ -27,24 +26,26 @@ export interface PageOptions extends Pick<BrowserContextOptions, 'viewport' | 'c
   key?: string;
 }
 
-export type OpenPage = (t: TestContext, url: string, options?: PageOptions) => Promise<Page>;
+export type OpenPage = (t: Owner, url: string, options?: PageOptions) => Promise<Page>;
 
 /**
  * Declares the tests of one page: they share a browser, and each page that a test opens must be free of script
- * errors, refused content and dialogs. Without Chromium they are left out, and say so.
+ * errors, refused content and dialogs. What a test opens is closed before what it opened earlier, so that no page
+ * loses its server. Without Chromium they are left out, and say so.
  */
-export function pageTests(tests: Record<string, (t: TestContext, open: OpenPage) => Promise<void>>): void {
+export function pageTests(tests: Record<string, (t: Owner, open: OpenPage) => Promise<void>>): void {
   const leftOut = existsSync(CHROMIUM) ? false : `there is no ${CHROMIUM}`;
   let browser: Browser | undefined;
   before(async () => {
-    if (leftOut === false) browser = await chromium.launch({ executablePath: CHROMIUM, args: ARGUMENTS });
+    if (leftOut !== false) return;
+    browser = await chromium.launch({ executablePath: CHROMIUM, args: ARGUMENTS, timeout: PATIENCE_MS });
   });
   after(() => browser?.close());
   const open: OpenPage = (t, url, options) => {
     if (browser === undefined) throw new Error('the browser has not started');
     return openPage(browser, t, url, options);
   };
-  for (const [name, run] of Object.entries(tests)) test(name, { skip: leftOut }, (t) => run(t, open));
+  for (const [name, run] of Object.entries(tests)) test(name, { skip: leftOut }, (t) => run(opened(t), open));
 }
 
 /** The text of the one element that a locator finds. */
@@ -52,14 +53,31 @@ export async function textOf(locator: Locator): Promise<string> {
   return (await locator.textContent()) ?? '';
 }
 
+/** Keeps the text of whatever changes in a page. */
+const RECORDER = `
+  globalThis.shownTexts = [];
+  new MutationObserver((changes) => {
+    for (const { target } of changes) shownTexts.push(target.textContent ?? '');
+  }).observe(document, { subtree: true, childList: true, characterData: true });`;
+
+/** For what a page shows for a moment only: the returned function resolves when it has shown the text since then, also over a reload. */
+export async function recordTexts(page: Page): Promise<(text: string) => Promise<void>> {
+  await page.addInitScript(RECORDER);
+  await page.evaluate(RECORDER);
+  return async (text) => {
+    const hasShown = `shownTexts.some((one) => one.includes(${JSON.stringify(text)}))`;
+    await waitFor(() => page.evaluate(hasShown), { what: `the page to show "${text}"` });
+  };
+}
+
 async function openPage(
   browser: Browser,
-  t: TestContext,
+  t: Owner,
   url: string,
   { key, ...options }: PageOptions = {},
 ): Promise<Page> {
   const context = await browser.newContext({ viewport: WIDE, ...options });
-  context.setDefaultTimeout(PAGE_TIMEOUT_MS);
+  context.setDefaultTimeout(PATIENCE_MS);
   const page = await context.newPage();
   const faults: string[] = [];
   page.on('pageerror', (error) => faults.push(error.message));

@@ -1,22 +1,20 @@
 import assert from 'node:assert/strict';
-import type { TestContext } from 'node:test';
 import { encodeFunctionData } from 'viem';
 import { z } from 'zod';
 import { type Anvil, startAnvil } from '../../src/dev/anvil.ts';
 import { abis, tokenCode } from '../../src/dev/contracts.ts';
-import { opened } from '../stream/client.ts';
 import { startTestDaemon } from '../support/daemon.ts';
 import { address } from '../support/index-fixture.ts';
+import type { Owner } from '../support/owner.ts';
 import { receiptOf } from '../support/receipt.ts';
 import { waitFor } from '../support/wait.ts';
-import { pageTests, textOf } from './browser.ts';
+import { pageTests, recordTexts, textOf } from './browser.ts';
 
 const HOSTILE = '<img src=x onerror="document.title=`owned`">';
 const WALLET = address('watched wallet');
 
 /** A chain with its daemon; `send` mines one transaction of the chain's rich account and gives its contract, if it made one. */
-async function chain(t: TestContext) {
-  const owner = opened(t);
+async function chain(owner: Owner) {
   const anvil: Anvil = await startAnvil();
   owner.after(() => anvil.stop());
   const { url, key, reaches, get } = await startTestDaemon(owner, {
@@ -58,11 +56,14 @@ pageTests({
     const { url, key, send } = await chain(t);
     await send({ to: WALLET, value: coins(1) });
     const page = await open(t, `${url}/#/`, { key });
-    const sockets: { close(): Promise<void> }[] = [];
-    await page.routeWebSocket(/\/ws/, (socket) => {
+    const sockets: { close(): Promise<unknown> }[] = [];
+    let mayConnect = Promise.withResolvers<void>();
+    await page.routeWebSocket(/\/ws/, async (socket) => {
+      await mayConnect.promise;
       const server = socket.connectToServer();
-      sockets.push({ close: () => Promise.all([socket.close(), server.close()]).then(() => undefined) });
+      sockets.push({ close: () => Promise.all([socket.close(), server.close()]) });
     });
+    mayConnect.resolve();
     await page.goto(`${url}/#/wallet/${WALLET}/transfers`);
     const connected = page.getByText('Live: new transfers appear by themselves');
     await connected.waitFor();
@@ -70,9 +71,12 @@ pageTests({
     const live = page.locator('.live-rows tr');
     await live.first().waitFor();
 
+    const hasShown = await recordTexts(page);
+    mayConnect = Promise.withResolvers();
     await sockets[0]?.close();
-    await page.getByText('Live: interrupted').waitFor();
+    await hasShown('Live: interrupted');
     await send({ to: WALLET, value: coins(3) });
+    mayConnect.resolve();
     await connected.waitFor();
     await live.nth(1).waitFor();
     assert.match(await textOf(live.first()), /← in.*3/);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { Page, Route } from 'playwright-core';
 import { address } from '../support/index-fixture.ts';
 import { waitFor } from '../support/wait.ts';
-import { pageTests, textOf } from './browser.ts';
+import { pageTests, recordTexts, textOf } from './browser.ts';
 import { ALICE, fillWorld, GOLD, nodeWithTransfer } from './explorer-world.ts';
 import { serve } from './serving.ts';
 
@@ -36,10 +36,10 @@ pageTests({
     await page.route('**/api/wallet_*', (route) =>
       refused++ < 2 ? route.fulfill({ status: 429, json: RATE_LIMITED }) : route.continue(),
     );
-    const told = page.getByText('This key may not send more requests at the moment').waitFor();
+    const hasShown = await recordTexts(page);
     await page.reload();
     await seeAll(page);
-    await told;
+    await hasShown('This key may not send more requests at the moment');
     assert.ok(refused > 2, 'what was refused was not asked for again');
     assert.equal(await page.locator('.notice.bad').count(), 0);
     await page.locator('#pace:empty').waitFor({ state: 'attached' });

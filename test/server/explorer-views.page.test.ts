@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import type { TestContext } from 'node:test';
 import { promisify } from 'node:util';
 import { address, txHash } from '../support/index-fixture.ts';
+import type { Owner } from '../support/owner.ts';
 import { waitFor } from '../support/wait.ts';
-import { pageTests, textOf } from './browser.ts';
+import { pageTests, recordTexts, textOf } from './browser.ts';
 import { ALICE, FIRST_PURCHASE, fillWorld, GOLD, nodeWithTransfer, PURCHASES } from './explorer-world.ts';
 import { serve } from './serving.ts';
 
 const LAST_BLOCK = FIRST_PURCHASE + PURCHASES;
 
 /** Serves the small world; gives addresses of the explorer's views. */
-async function world(t: TestContext, upstream?: string) {
+async function world(t: Owner, upstream?: string) {
   const serving = await serve(t, upstream === undefined ? {} : { upstream });
   fillWorld(serving.index);
   return { ...serving, at: (hash: string) => `${serving.server.url}/#/${hash}` };
@@ -214,9 +214,9 @@ pageTests({
     await exchange.locator('summary').click();
     const shown = await textOf(exchange.locator('.curl code'));
     assert.match(shown, /^curl -s -H 'X-API-Key: atlas_....…' 'http/);
-    const copied = exchange.getByText('Copied').waitFor(); // it is shown for a moment only
+    const hasShown = await recordTexts(page);
     await exchange.getByRole('button', { name: /^Copy/ }).click();
-    await copied;
+    await hasShown('Copied');
     const line = await page.evaluate('navigator.clipboard.readText()');
     const { stdout } = await promisify(execFile)('/bin/sh', ['-c', String(line)]);
     assert.deepEqual(JSON.parse(stdout), JSON.parse(await textOf(exchange.locator('pre'))));

@@ -1,8 +1,8 @@
 /** A small world for the explorer: a treasury that funds a dealer who funds four wallets, a shop, and a token. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { TestContext } from 'node:test';
 import { address, type IndexFixture, type NamedBlock, txHash } from '../support/index-fixture.ts';
+import type { Owner } from '../support/owner.ts';
 
 const COIN = 10n ** 18n;
 
@@ -39,7 +39,7 @@ export function fillWorld(index: IndexFixture): void {
 }
 
 /** A node that knows 100 blocks with one transfer of the token in the last. */
-export async function nodeWithTransfer(t: TestContext): Promise<string> {
+export async function nodeWithTransfer(t: Owner): Promise<string> {
   const word = (hex: string) => `0x${hex.replace('0x', '').padStart(64, '0')}`;
   const log = {
     address: GOLD,
@@ -60,7 +60,7 @@ export async function nodeWithTransfer(t: TestContext): Promise<string> {
     const { id, method } = JSON.parse(body);
     response.end(JSON.stringify({ jsonrpc: '2.0', id, result: answers[method] }));
   }).listen(0, '127.0.0.1');
-  t.after(() => node.close());
+  t.after(() => void node.close());
   await new Promise((resolve) => node.once('listening', resolve));
   return `http://127.0.0.1:${(node.address() as AddressInfo).port}`;
 }

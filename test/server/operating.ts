@@ -1,7 +1,7 @@
 /** A server with the operator's panel on, for tests. */
-import type { TestContext } from 'node:test';
 import type { AdminOptions } from '../../src/server/admin.ts';
 import type { IndexSurvey, LiveSocket, SurveyState } from '../../src/types.ts';
+import type { Owner } from '../support/owner.ts';
 import { type Serving, type ServingOptions, serve } from './serving.ts';
 
 export const TOKEN = 'correct horse battery staple';
@@ -13,7 +13,7 @@ export interface Operating extends Serving {
   operate(path: string, init?: RequestInit): Promise<Response>;
 }
 
-export async function operate(t: TestContext, options: ServingOptions = {}): Promise<Operating> {
+export async function operate(t: Owner, options: ServingOptions = {}): Promise<Operating> {
   const sockets: LiveSocket[] = [];
   const survey: SurveyState = { latest: null, failure: null };
   const admin: AdminOptions = {

@@ -2,9 +2,10 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { TestContext } from 'node:test';
+import { mock } from 'node:test';
 import type { Page } from 'playwright-core';
-import { pageTests, textOf } from './browser.ts';
+import type { Owner } from '../support/owner.ts';
+import { pageTests, recordTexts, textOf } from './browser.ts';
 import { operate, surveyed, TOKEN } from './operating.ts';
 import { statusAt } from './serving.ts';
 
@@ -14,7 +15,7 @@ async function signIn(page: Page, token = TOKEN): Promise<void> {
 }
 
 /** A proxy that takes a path away and passes on what stands below it. */
-async function prefixProxy(t: TestContext, target: string, path: string): Promise<string> {
+async function prefixProxy(t: Owner, target: string, path: string): Promise<string> {
   const proxy = createServer((incoming, response) => {
     const { url = '', method, headers } = incoming;
     if (!url.startsWith(`${path}/`)) return void response.writeHead(404).end();
@@ -86,9 +87,9 @@ pageTests({
     assert.equal(await ask(first), 200);
     await page.keyboard.press('Escape');
     assert.equal(await textOf(secret), first, 'Escape lost the key');
-    const copied = page.getByText('Copied').waitFor(); // it is shown for a moment only
+    const hasShown = await recordTexts(page);
     await page.getByRole('button', { name: 'Copy key' }).click();
-    await copied;
+    await hasShown('Copied');
     assert.equal(await page.evaluate('navigator.clipboard.readText()'), first);
     await page.getByRole('button', { name: 'I have it, close' }).click();
     await secret.waitFor({ state: 'detached' });
@@ -158,6 +159,9 @@ pageTests({
   },
 
   'requests are drawn over time, of all keys or of one': async (t, open) => {
+    const hour = 3_600_000;
+    mock.timers.enable({ apis: ['Date'], now: (Math.floor(Date.now() / hour) + 0.5) * hour }); // no hour ends meanwhile
+    t.after(() => mock.timers.reset());
     const { server, access } = await operate(t);
     const { record } = access.keys.create({ name: 'shop', tier: 'free' });
     access.usage.add(1, 30, Date.now());
