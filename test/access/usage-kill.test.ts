@@ -20,7 +20,8 @@ const COUNTER = `
     const total = usage.used(1, Date.now());
     history.push([Date.now(), total]);
     while (history.length > 1 && history[1][0] <= Date.now() - 1000) history.shift();
-    if (history[0][0] <= Date.now() - 1000) console.log(history[0][1] + ' ' + total);
+    // Told behind the other timers that are due: who was held up must first be given the time to write.
+    if (history[0][0] <= Date.now() - 1000) setImmediate(console.log, history[0][1] + ' ' + total);
   }, 1);`;
 
 test('after kill -9 no more than the last second of counts is lost', async (t) => {
