@@ -37,12 +37,22 @@ export class Appender {
     this.lastIds = db.prepare('SELECT last_transfer, last_wallet FROM blocks ORDER BY number DESC LIMIT 1');
   }
 
-  /** Appends batches that follow the last indexed block and each other, in one transaction. */
-  append(batches: readonly BlockBatch[]): void {
-    this.db
+  /** Reads what a commit of batches that follow the last indexed block and each other is going to change. */
+  prepare(batches: readonly BlockBatch[]): Commit {
+    return this.db
       .transaction(() => {
         const commit = new Commit(this.tables, this.insertTransfer, this.insertBlock, this.lastIds.get());
-        commit.addAll(batches);
+        commit.load(batches);
+        return commit;
+      })
+      .deferred();
+  }
+
+  /** Writes it, in one transaction. To be called once, before anything else was appended or rolled back. */
+  write(commit: Commit): void {
+    this.db
+      .transaction(() => {
+        commit.addAll();
         commit.changes.save();
       })
       .immediate();
@@ -50,7 +60,7 @@ export class Appender {
 }
 
 /** One commit under way. */
-class Commit {
+export class Commit {
   readonly changes: Changes;
   private readonly insertTransfer: Statement;
   private readonly insertBlock: Statement;
@@ -58,6 +68,7 @@ class Commit {
   private lastWallet: number;
   private lastToken: number;
   private readonly tokenOfWallet = new Map<number, TokenState>();
+  private readonly loaded: { batch: BlockBatch; wallets: WalletState[] }[] = [];
 
   constructor(
     tables: Tables,
@@ -73,16 +84,19 @@ class Commit {
     this.lastToken = tables.tokens.lastId();
   }
 
-  addAll(batches: readonly BlockBatch[]): void {
+  /** Reads the wallets of the batches. */
+  load(batches: readonly BlockBatch[]): void {
     const addresses = new Addresses(batches.reduce((sum, batch) => sum + batch.addresses.length, 0));
     const positions = batches.map((batch) => addresses.add(batch.addresses));
     const wallets = addresses.wallets(this.changes, this.lastWallet);
     for (const [i, batch] of batches.entries()) {
-      this.add(
-        batch,
-        Array.from(positions[i]!, (position) => wallets[position]!),
-      );
+      this.loaded.push({ batch, wallets: Array.from(positions[i]!, (position) => wallets[position]!) });
     }
+  }
+
+  /** Writes the rows of the batches and sums up what they change. */
+  addAll(): void {
+    for (const { batch, wallets } of this.loaded) this.add(batch, wallets);
   }
 
   private add(batch: BlockBatch, wallets: readonly WalletState[]): void {

@@ -1,7 +1,7 @@
 /** The one writer of `index.db`. */
 import { StorageError } from '../errors.ts';
 import type { BlockBatch } from '../types.ts';
-import { Appender } from './append.ts';
+import { Appender, type Commit } from './append.ts';
 import { Tables } from './changes.ts';
 import { FilePlace } from './file-place.ts';
 import { chainOf, hashAt, headOf, lockIndex, openIndexForWriting, setChain } from './index-file.ts';
@@ -28,6 +28,8 @@ export class IndexWriter {
   private readonly metadata: TokenMetadataTable;
   private readonly tables: Tables;
   private readonly wal: WriteAheadLog;
+  /** What was read for the next commit. */
+  private ahead: { batches: readonly BlockBatch[]; commit: Commit } | null = null;
 
   /** Opens or creates the file; throws FatalError when it is not a usable index. `cacheMb` bounds the page cache. */
   constructor(path: string, options: { cacheMb: number }) {
@@ -74,19 +76,30 @@ export class IndexWriter {
     return this.db.prepare<[], number>('SELECT ifnull(max(id), 0) FROM transfers').pluck().get() ?? 0;
   }
 
+  /** Reads what appending these batches is going to change: the half of the work that needs no lock. */
+  prepare(batches: readonly BlockBatch[]): void {
+    const commit = this.unlessRefused(() => this.appender.prepare(batches));
+    this.ahead = commit && { batches, commit };
+  }
+
   /**
-   * Appends consecutive blocks that follow the head, all or none. Returns the bytes that this left in the write-ahead
-   * log, by which the next commit should be sized; 0 when it is not known.
+   * Appends consecutive blocks that follow the head, all or none. Returns the bytes that are in the write-ahead log
+   * then, by which the next commit should be sized; 0 when it is not known.
    */
   append(batches: readonly BlockBatch[]): number {
-    this.write(() => this.appender.append(batches));
-    return this.settleLog();
+    this.settleLog();
+    // A commit that failed half-way has counted already: another try begins with what the file holds.
+    const prepared = this.ahead?.batches === batches ? this.ahead.commit : null;
+    this.ahead = null;
+    this.write(() => this.appender.write(prepared ?? this.appender.prepare(batches)));
+    return this.logBytes();
   }
 
   /** Removes every block above `to` and all their traces. */
   rollback(to: number): void {
     const head = this.head();
     if (head === null) return;
+    this.ahead = null;
     this.write(() => this.rollbacks.rollback(head.number, to));
     this.metadata.rolledBack(this.named(() => this.tables.tokens.lastId()));
   }
@@ -127,13 +140,27 @@ export class IndexWriter {
     this.lock.release();
   }
 
+  /** From now on somebody else moves the log into the file after commits (checkpoint.ts). */
+  leaveCheckpoints(): void {
+    this.db.pragma('wal_autocheckpoint = 0');
+  }
+
   /** A disk that does not take the log's pages now leaves them in the log, where they are read: nothing is lost. */
-  private settleLog(): number {
+  private settleLog(): void {
+    this.unlessRefused(() => this.wal.settle());
+  }
+
+  private logBytes(): number {
+    return this.unlessRefused(() => this.wal.bytes()) ?? 0;
+  }
+
+  /** What the action returns; null when the disk refuses it for now. */
+  private unlessRefused<T>(action: () => T): T | null {
     try {
-      return this.named(() => this.wal.settle());
+      return this.named(action);
     } catch (error) {
       if (!(error instanceof StorageError)) throw error;
-      return 0;
+      return null;
     }
   }
 

@@ -1,7 +1,7 @@
 /** Keeping the write-ahead log of the index short, also under constant readers. */
 import type { Db, Statement } from './open.ts';
 
-/** A log up to this size after a commit is left to SQLite's own checkpoints, which never wait. */
+/** A log up to this size is left to checkpoints that never wait. */
 const CALM_BYTES = 16 * 2 ** 20;
 
 /** How long a larger one waits for readers, milliseconds: longer than a turn of the serving thread's event loop. */
@@ -38,15 +38,19 @@ export class WriteAheadLog {
     this.frameBytes = Number(db.pragma('page_size', { simple: true })) + FRAME_HEADER;
   }
 
+  /** Bytes in the log. */
+  bytes(): number {
+    return (this.look.get()?.log ?? 0) * this.frameBytes;
+  }
+
   /**
-   * Called after a commit; returns the bytes that it left in the log. SQLite's own checkpoint gives way to readers, so
-   * that under constant ones the log would grow from commit to commit. A large log is therefore emptied here, waiting
-   * until nobody reads from it. Readers themselves never wait.
+   * Called before a commit. A usual checkpoint gives way to readers, so that under constant ones the log would grow
+   * from commit to commit. A large log is therefore emptied here, waiting until nobody reads from it. Readers
+   * themselves never wait.
    */
-  settle(): number {
-    const bytes = (this.look.get()?.log ?? 0) * this.frameBytes;
+  settle(): void {
+    const bytes = this.bytes();
     if (bytes > this.calmBytes) this.wait(bytes);
-    return bytes;
   }
 
   private wait(bytes: number): void {

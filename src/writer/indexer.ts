@@ -17,6 +17,7 @@ import { header } from '../upstream/methods.ts';
 import { probe } from '../upstream/probe.ts';
 import { startBackground } from './background.ts';
 import { CallRecorder } from './calls.ts';
+import { Checkpoints } from './checkpoints.ts';
 import { CommitSize } from './commit-size.ts';
 import { HeadWatch } from './heads.ts';
 import { LoaderPool } from './loader-pool.ts';
@@ -35,6 +36,8 @@ const RETRY_MAX_MS = 10_000;
 /** Indexes until the signal aborts. Throws FatalError when it cannot go on; the index is closed either way. */
 export async function runIndexer(options: WriterOptions, send: Send, signal: AbortSignal): Promise<void> {
   const store = new IndexWriter(options.indexPath, { cacheMb: options.index.cacheMb });
+  store.leaveCheckpoints();
+  const checkpoints = new Checkpoints(options.indexPath);
   const progress = new Progress(options.index.readyLag);
   progress.opened(store.head(), store.transferCount(), store.chain()?.startBlock ?? null);
   const calls = new CallRecorder();
@@ -47,10 +50,11 @@ export async function runIndexer(options: WriterOptions, send: Send, signal: Abo
   const client = new RpcClient({ url: http, timeoutMs, maxSockets, maxBatch: batch, onCall: calls.record });
   try {
     report();
-    await follow(options, { store, progress, client, calls, send }, signal);
+    await follow(options, { store, checkpoints, progress, client, calls, send }, signal);
   } finally {
     clearInterval(reports);
     await client.close();
+    await checkpoints.close();
     store.close();
     report();
   }
@@ -58,6 +62,7 @@ export async function runIndexer(options: WriterOptions, send: Send, signal: Abo
 
 interface Parts {
   store: IndexWriter;
+  checkpoints: Checkpoints;
   progress: Progress;
   client: RpcClient;
   calls: CallRecorder;
@@ -280,13 +285,16 @@ async function storeEvent(
   signal: AbortSignal,
 ): Promise<void> {
   if (event.kind === 'reorg') return rollBack(parts, event.to, signal);
-  const { store, progress, send } = parts;
+  const { store, checkpoints, progress, send } = parts;
+  store.prepare(event.batches); // while the last commit is still being moved from the log into the file
+  await checkpoints.idle();
   const started = performance.now();
   let walBytes = 0;
   const append = (): void => {
     walBytes = store.append(event.batches);
   };
   if (!(await whenStored(parts, append, signal))) return;
+  checkpoints.begin(walBytes);
   commitSize.note(event.batches, walBytes);
   const head = lastBlockOf(event.batches);
   progress.committed(event.batches, head, (performance.now() - started) / 1000);

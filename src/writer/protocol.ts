@@ -1,4 +1,4 @@
-/** What the serving thread and the writer thread say to each other, and the writer and its loaders. No rows pass here. */
+/** What the serving thread and the writer thread say to each other, and the writer and its helping threads. No rows pass here. */
 
 import type { UpstreamFailure } from '../errors.ts';
 import type { LoadRules } from '../sync/load.ts';
@@ -74,3 +74,8 @@ export type FromLoader =
   | { id: number; dropped: true }
   /** Anything else that was thrown: a defect, which stops the writer. */
   | { id: number; defect: string };
+
+export type ToCheckpointer = 'move' | 'stop';
+
+/** The log is in the file, as far as readers and the disk allowed. */
+export type FromCheckpointer = 'moved';

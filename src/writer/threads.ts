@@ -5,6 +5,7 @@ import type { ThreadCode } from '../lib/thread.ts';
 export const THREADS = {
   writer: new URL('./writer-thread.ts', import.meta.url),
   loader: new URL('./loader-thread.ts', import.meta.url),
+  checkpoint: new URL('./checkpoint-thread.ts', import.meta.url),
   survey: new URL('./survey-thread.ts', import.meta.url),
 };
 export type ThreadName = keyof typeof THREADS;

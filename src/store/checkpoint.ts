@@ -1,0 +1,50 @@
+/** Moving the pages of the write-ahead log into the file, on a connection of its own. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { StorageError } from '../errors.ts';
+import { type Db, openDatabase, type Statement } from './open.ts';
+import { storageTrouble } from './trouble.ts';
+
+/** Pages in the log, and how many of them are in the file already. */
+interface Counts {
+  log: number;
+  checkpointed: number;
+}
+
+/** A reader that began before the last commit holds up the pages written since; reads are short. */
+const TRIES = 20;
+const RETRY_MS = 5;
+
+export class Checkpointer {
+  private readonly path: string;
+  private readonly db: Db;
+  private readonly checkpoint: Statement<[], Counts>;
+
+  /** The file must be there. */
+  constructor(path: string) {
+    this.path = path;
+    this.db = openDatabase(path, { cacheMb: 1 });
+    this.checkpoint = this.db.prepare('PRAGMA wal_checkpoint(PASSIVE)');
+  }
+
+  /**
+   * Moves what readers allow, so that the writer, who alone can begin the log anew, finds little left to do. Neither
+   * he nor readers ever wait for this. What the disk refuses is left to him: he meets the same trouble and tells of it.
+   */
+  async moveLog(): Promise<void> {
+    for (let tries = 1; tries <= TRIES; tries++) {
+      try {
+        const counts = this.checkpoint.get();
+        if (counts === undefined || counts.checkpointed >= counts.log) return;
+      } catch (error) {
+        const trouble = storageTrouble(error, this.path);
+        if (trouble instanceof StorageError) return;
+        throw trouble;
+      }
+      await sleep(RETRY_MS);
+    }
+  }
+
+  close(): void {
+    this.db.close();
+  }
+}
