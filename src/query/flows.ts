@@ -5,44 +5,51 @@ import { ZERO_WALLET } from '../store/schema.ts';
 import { isNative } from '../types.ts';
 import { activityRuns, activitySize } from './activity.ts';
 import type { IdRange } from './blocks.ts';
+import { type Dealing, Dealings } from './dealings.ts';
 import type { Effort } from './effort.ts';
-import { Ranking } from './ranking.ts';
+import { KeptDealings } from './kept-dealings.ts';
 import { Tally, type TallyRow } from './tally.ts';
 
 const EVER: IdRange = { from: 1, below: Number.MAX_SAFE_INTEGER };
 
+/** Dealings over fewer entries than this are summed anew each time. */
+const WORTH_KEEPING = 32 * ACTIVITY_RUN;
+
 /**
  * The others that a wallet has most transfers with, most first, of equal ones the latest. Left out are the wallet
- * itself, the zero address, and token transfers of amount zero, which make nobody a counterparty. Its entries are
- * read twice: to count those of each other, and to sum up those with the others that rank first.
+ * itself, the zero address, and token transfers of amount zero, which make nobody a counterparty.
  */
-export function counterparties(db: Db): (wallet: number, limit: number, effort: Effort) => TallyRow[] {
+export function counterparties(db: Db): (wallet: number, limit: number, effort: Effort) => Dealing[] {
   const readRuns = activityRuns(db);
   const sizeOf = activitySize(db);
   const cursor = new ActivityCursor();
-  const others = new Int32Array(ACTIVITY_RUN);
-  return (wallet, limit, effort) => {
-    effort.expect(2 * sizeOf(wallet, EVER));
-    const ranking = new Ranking();
-    for (const run of readRuns(wallet, EVER, effort)) {
-      cursor.open(run);
-      let length = 0;
-      while (cursor.next()) if (isDealing(cursor, wallet)) others[length++] = cursor.other;
-      ranking.add(others, length);
-    }
-    const { sure, room, tiedCount } = ranking.first(limit);
-    const tally = new Tally(sure.length + room);
-    for (const other of sure) tally.begin(other);
-    const isTied = (entry: ActivityCursor) =>
-      isDealing(entry, wallet) && ranking.countOf(entry.other) === tiedCount;
-    for (const run of readRuns(wallet, EVER, effort)) {
-      if (!tally.isFull) beginLatest(tally, cursor.open(run), isTied);
+  const kept = new KeptDealings(db);
+  const small = new Dealings();
+
+  const addAll = (dealings: Dealings, wallet: number, range: IdRange, effort: Effort): void => {
+    for (const run of readRuns(wallet, range, effort)) {
       cursor.open(run);
       while (cursor.next()) {
-        if ((cursor.flags & Flag.zero) === 0) tally.rowOf(cursor.other)?.add(cursor, isOut(cursor));
+        if (cursor.transfer >= range.from && isDealing(cursor, wallet)) dealings.add(cursor, isOut(cursor));
       }
     }
-    return tally.list().sort((a, b) => countOf(b) - countOf(a) || b.last - a.last);
+  };
+
+  return (wallet, limit, effort) => {
+    const begun = kept.find(wallet);
+    const range = { ...EVER, from: begun?.from ?? EVER.from };
+    const size = sizeOf(wallet, range);
+    effort.expect(size);
+    if (begun === undefined && size < WORTH_KEEPING) {
+      small.clear();
+      addAll(small, wallet, range, effort);
+      return small.first(limit);
+    }
+    const dealings = begun?.dealings ?? new Dealings();
+    kept.take(wallet);
+    addAll(dealings, wallet, range, effort);
+    kept.keep(wallet, dealings);
+    return dealings.first(limit);
   };
 }
 
@@ -94,8 +101,4 @@ function isFunding({ transfer, flags, other }: ActivityCursor, wallet: number, r
 
 function isOut({ flags }: ActivityCursor): boolean {
   return (flags & Flag.out) !== 0;
-}
-
-function countOf({ inCount, outCount }: TallyRow): number {
-  return inCount + outCount;
 }

@@ -1,9 +1,10 @@
-/**
- * Sums of a wallet's transfers with a few others. Sums of wei are kept in limbs of 32 bits that doubles hold exactly:
- * big integers would cost ten times as much per entry.
- */
-import { bytesToBigInt } from '../lib/hex.ts';
+/** Sums of a wallet's transfers with a few others. */
 import type { ActivityCursor } from '../store/activity.ts';
+import { WeiSums } from './wei-sums.ts';
+
+/** Rows of the sums of wei. */
+const IN = 0;
+const OUT = 1;
 
 /** What one wallet shares with the wallet of the activity. */
 export interface TallyRow {
@@ -50,10 +51,10 @@ export class Tally {
   list(): TallyRow[] {
     return [...this.rows].map(([other, row]) => ({
       other,
-      inCount: row.in.count,
-      outCount: row.out.count,
-      inWei: row.in.wei(),
-      outWei: row.out.wei(),
+      inCount: row.inCount,
+      outCount: row.outCount,
+      inWei: row.inWei,
+      outWei: row.outWei,
       first: row.first,
       last: row.last,
     }));
@@ -63,52 +64,25 @@ export class Tally {
 class Row {
   first = Number.POSITIVE_INFINITY;
   last = 0;
-  readonly in = new Side();
-  readonly out = new Side();
+  inCount = 0;
+  outCount = 0;
+  private readonly wei = new WeiSums(2);
 
   /** Counts the entry at the cursor; `out` is its direction. Entries may come in any order. */
   add(cursor: ActivityCursor, out: boolean): void {
     const { transfer } = cursor;
     if (transfer < this.first) this.first = transfer;
     if (transfer > this.last) this.last = transfer;
-    (out ? this.out : this.in).add(cursor);
-  }
-}
-
-const LIMBS = 3;
-/** Wei of up to so many bytes are added limb by limb; longer ones, which no real chain has, as big integers. */
-const LIMBED_BYTES = 4 * LIMBS;
-/** A limb that reaches this is carried over: one more addition stays below 2^53. */
-const CARRY_AT = 2 ** 52;
-
-/** Transfers in one direction. */
-class Side {
-  count = 0;
-  private readonly limbs = new Float64Array(LIMBS);
-  private beyond = 0n;
-
-  add({ bytes, amountStart, amountEnd }: ActivityCursor): void {
-    this.count++;
-    if (amountEnd - amountStart > LIMBED_BYTES) {
-      this.beyond += bytesToBigInt(bytes.subarray(amountStart, amountEnd));
-      return;
-    }
-    for (let end = amountEnd, limb = 0; end > amountStart; end -= 4, limb++) {
-      let value = 0;
-      for (let at = Math.max(amountStart, end - 4); at < end; at++) value = value * 256 + bytes[at]!;
-      const sum = this.limbs[limb]! + value;
-      this.limbs[limb] = sum;
-      if (sum >= CARRY_AT) this.carry();
-    }
+    if (out) this.outCount++;
+    else this.inCount++;
+    this.wei.add(out ? OUT : IN, cursor);
   }
 
-  wei(): bigint {
-    const [low = 0, middle = 0, high = 0] = this.limbs;
-    return this.beyond + BigInt(low) + (BigInt(middle) << 32n) + (BigInt(high) << 64n);
+  get inWei(): bigint {
+    return this.wei.sum(IN);
   }
 
-  private carry(): void {
-    this.beyond = this.wei();
-    this.limbs.fill(0);
+  get outWei(): bigint {
+    return this.wei.sum(OUT);
   }
 }

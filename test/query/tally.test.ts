@@ -1,11 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { bigIntToBytes } from '../../src/lib/hex.ts';
-import { Ranking } from '../../src/query/ranking.ts';
 import { Tally } from '../../src/query/tally.ts';
 import { ActivityCursor, Flag, writeEntry } from '../../src/store/activity.ts';
 import { Kind } from '../../src/types.ts';
-import { randomSource } from '../support/random-chain.ts';
 
 /** A cursor that stands on one native entry. */
 function entry(transfer: number, other: number, wei: bigint): ActivityCursor {
@@ -50,30 +48,4 @@ test('rows are listed in the order in which they were begun', () => {
   );
   assert.equal(tally.isFull, true);
   for (const other of [4, 9 + 4096, 2 + 8192]) assert.equal(tally.rowOf(other), undefined);
-});
-
-test('a ranking counts exactly and tells who is first for sure and who is tied', () => {
-  const random = randomSource(5);
-  const ranking = new Ranking();
-  const plain = new Map<number, number>();
-  const ids = [0, 1, 2 ** 31 - 2, ...Array.from({ length: 20_000 }, (_, i) => i * 128 + 3)];
-  for (let round = 0; round < 600; round++) {
-    const others = Int32Array.from({ length: 100 }, () => ids[Math.floor(random() ** 3 * ids.length)]!);
-    ranking.add(others, others.length);
-    for (const other of others) plain.set(other, (plain.get(other) ?? 0) + 1);
-  }
-  for (const id of ids) assert.equal(ranking.countOf(id), plain.get(id) ?? 0);
-  const sorted = [...plain].sort(([, a], [, b]) => b - a);
-  for (const limit of [1, 2, 50, 200]) {
-    const { sure, room, tiedCount } = ranking.first(limit);
-    const counts = sorted.slice(0, limit).map(([, count]) => count);
-    assert.deepEqual([...sure.map((id) => plain.get(id)), ...Array(room).fill(tiedCount)], counts);
-    assert.equal(sure.length, sorted.filter(([, count]) => count > tiedCount).length);
-  }
-});
-
-test('a ranking of fewer than are wanted has them all', () => {
-  const ranking = new Ranking();
-  ranking.add(Int32Array.of(5, 6, 5), 3);
-  assert.deepEqual(ranking.first(200), { sure: [5, 6], room: 0, tiedCount: 0 });
 });

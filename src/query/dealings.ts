@@ -1,0 +1,137 @@
+/**
+ * What a wallet shares with each other one, summed entry by entry. A hot wallet has millions of entries with hundreds
+ * of thousands of others, and then the time goes into waiting for memory: so there are columns of numbers and no
+ * objects. They can be added to later, so that of a wallet asked about again only what is new must be read.
+ */
+import type { ActivityCursor } from '../store/activity.ts';
+import { WeiSums } from './wei-sums.ts';
+
+/** Powers of two, as all later numbers of slots. */
+const FIRST_SLOTS = 2048;
+/** Rows for each slot: the part of the slots that may be in use. */
+const LOAD = 0.5;
+/** Odd, and spreads neighbouring ids: 2^32 divided by the golden ratio. */
+const SPREAD = 0x9e3779b1;
+
+/** What one wallet shares with another. */
+export interface Dealing {
+  /** wallets.id of the other. */
+  other: number;
+  inCount: number;
+  outCount: number;
+  inWei: bigint;
+  outWei: bigint;
+  /** transfers.id of the newest. */
+  last: number;
+}
+
+export class Dealings {
+  /** Row plus one of the wallet that stands in each slot, 0 where none does. */
+  private slots = new Int32Array(FIRST_SLOTS);
+  private used = 0;
+  private others = new Int32Array(FIRST_SLOTS * LOAD);
+  /** Of transfers in and out, in turn; the sums of wei likewise. */
+  private counts = new Int32Array(FIRST_SLOTS * LOAD * 2);
+  private lasts = new Float64Array(FIRST_SLOTS * LOAD);
+  private readonly wei = new WeiSums(FIRST_SLOTS * LOAD * 2);
+
+  /** Memory that it takes. */
+  get bytes(): number {
+    const { slots, others, counts, lasts, wei } = this;
+    return slots.byteLength + others.byteLength + counts.byteLength + lasts.byteLength + wei.bytes;
+  }
+
+  /** Counts the entry at the cursor; `out` is its direction. Entries may come in any order. Ids of others are below 2^31. */
+  add(cursor: ActivityCursor, out: boolean): void {
+    const row = this.rowOf(cursor.other);
+    const side = row * 2 + (out ? 1 : 0);
+    this.counts[side]!++;
+    if (cursor.transfer > this.lasts[row]!) this.lasts[row] = cursor.transfer;
+    this.wei.add(side, cursor);
+  }
+
+  /** Those with most transfers, most first, of equal ones the latest. */
+  first(limit: number): Dealing[] {
+    const best: number[] = [];
+    for (let row = 0; row < this.used; row++) {
+      if (best.length === limit) {
+        if (!this.isBefore(row, best[limit - 1]!)) continue;
+        best.pop();
+      }
+      let rank = best.length;
+      while (rank > 0 && this.isBefore(row, best[rank - 1]!)) rank--;
+      best.splice(rank, 0, row);
+    }
+    return best.map((row) => this.dealing(row));
+  }
+
+  /** Forgets all; the memory stays. */
+  clear(): void {
+    this.slots.fill(0);
+    this.counts.fill(0, 0, this.used * 2);
+    this.lasts.fill(0, 0, this.used);
+    this.wei.clear(this.used * 2);
+    this.used = 0;
+  }
+
+  private isBefore(a: number, b: number): boolean {
+    const difference = this.countOf(a) - this.countOf(b);
+    return difference > 0 || (difference === 0 && this.lasts[a]! > this.lasts[b]!);
+  }
+
+  private countOf(row: number): number {
+    return this.counts[row * 2]! + this.counts[row * 2 + 1]!;
+  }
+
+  private dealing(row: number): Dealing {
+    return {
+      other: this.others[row]!,
+      inCount: this.counts[row * 2]!,
+      outCount: this.counts[row * 2 + 1]!,
+      inWei: this.wei.sum(row * 2),
+      outWei: this.wei.sum(row * 2 + 1),
+      last: this.lasts[row]!,
+    };
+  }
+
+  private rowOf(other: number): number {
+    const at = this.slotOf(other);
+    const row = this.slots[at]! - 1;
+    return row >= 0 ? row : this.begin(other, at);
+  }
+
+  private begin(other: number, at: number): number {
+    if (this.used === this.others.length) {
+      this.grow();
+      return this.begin(other, this.slotOf(other));
+    }
+    const row = this.used++;
+    this.slots[at] = row + 1;
+    this.others[row] = other;
+    return row;
+  }
+
+  /** Where a wallet stands, or where it would. */
+  private slotOf(other: number): number {
+    const { slots, others } = this;
+    const mask = slots.length - 1;
+    let at = (Math.imul(other, SPREAD) >>> 8) & mask;
+    while (slots[at] !== 0 && others[slots[at]! - 1] !== other) at = (at + 1) & mask;
+    return at;
+  }
+
+  private grow(): void {
+    const rows = this.others.length * 2;
+    this.others = copyInto(new Int32Array(rows), this.others);
+    this.counts = copyInto(new Int32Array(rows * 2), this.counts);
+    this.lasts = copyInto(new Float64Array(rows), this.lasts);
+    this.wei.grow(rows * 2);
+    this.slots = new Int32Array(rows / LOAD);
+    for (let row = 0; row < this.used; row++) this.slots[this.slotOf(this.others[row]!)] = row + 1;
+  }
+}
+
+function copyInto<T extends Int32Array | Float64Array>(target: T, source: T): T {
+  target.set(source);
+  return target;
+}

@@ -1,0 +1,168 @@
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { bigIntToBytes } from '../../src/lib/hex.ts';
+import { Dealings } from '../../src/query/dealings.ts';
+import { effortUntil } from '../../src/query/effort.ts';
+import { counterparties } from '../../src/query/flows.ts';
+import { KeptDealings } from '../../src/query/kept-dealings.ts';
+import { walletIdOf } from '../../src/query/wallets.ts';
+import { ActivityCursor, Flag, writeEntry } from '../../src/store/activity.ts';
+import { KIND_NAMES, Kind } from '../../src/types.ts';
+import { address, createIndex, type NamedBlock, type NamedTransfer } from '../support/index-fixture.ts';
+import { randomSource } from '../support/random-chain.ts';
+
+/** A cursor that stands on one native entry. */
+function entry(transfer: number, other: number, wei: bigint): ActivityCursor {
+  const bytes = new Uint8Array(64);
+  const end = writeEntry(bytes, 0, transfer, Kind.nativeDirect | Flag.in, other, bigIntToBytes(wei));
+  const cursor = new ActivityCursor().open(bytes.subarray(0, end));
+  cursor.next();
+  return cursor;
+}
+
+test('dealings with many others equal plain sums, however often they are cleared', () => {
+  const random = randomSource(5);
+  const dealings = new Dealings();
+  const ids = [0, 1, 2 ** 31 - 1, ...Array.from({ length: 9_000 }, (_, i) => i * 128 + 3)];
+  for (const entries of [30_000, 300, 0, 8_000]) {
+    dealings.clear();
+    const plain = new Map<number, { other: number; counts: [number, number]; wei: bigint; last: number }>();
+    for (let transfer = 1; transfer <= entries; transfer++) {
+      const other = ids[Math.floor(random() ** 3 * ids.length)]!;
+      const wei = BigInt(transfer) ** 5n;
+      const out = transfer % 3 === 0;
+      dealings.add(entry(transfer, other, wei), out);
+      const row = plain.get(other) ?? { other, counts: [0, 0], wei: 0n, last: 0 };
+      row.counts[out ? 1 : 0]++;
+      plain.set(other, { ...row, wei: row.wei + wei, last: transfer });
+    }
+    const countOf = ({ counts: [a, b] }: { counts: [number, number] }) => a + b;
+    const sorted = [...plain.values()].sort((a, b) => countOf(b) - countOf(a) || b.last - a.last);
+    for (const limit of [1, 2, 50, 10_000]) {
+      assert.deepEqual(
+        dealings.first(limit).map(({ other, inCount, outCount, inWei, outWei, last }) => ({
+          other,
+          counts: [inCount, outCount],
+          wei: inWei + outWei,
+          last,
+        })),
+        sorted.slice(0, limit),
+      );
+    }
+  }
+});
+
+/** A hub that deals with others in every way there is; `blocks` is what the index holds of them. */
+function hubOf(t: TestContext) {
+  const index = createIndex(t);
+  const db = index.reader(t);
+  const ask = counterparties(db);
+  const random = randomSource(9);
+  const pick = (count: number) => Math.floor(random() * count);
+  const blocks: NamedBlock[] = [];
+  const append = (count: number, transfers: number, branch: string) => {
+    const made = Array.from({ length: count }, (_, b): NamedBlock => {
+      const list = Array.from({ length: transfers }, (): NamedTransfer => {
+        const other = `other ${Math.floor(random() ** 2 * 400)}`;
+        const name = pick(20) === 0 ? 'zero' : pick(20) === 0 ? 'hub' : other;
+        const [from, to] = pick(2) === 0 ? ['hub', name] : [name, 'hub'];
+        const kind = KIND_NAMES[pick(KIND_NAMES.length)]!;
+        const native = kind.startsWith('native'); // never of amount zero
+        const amount =
+          kind === 'erc721' ? 1n : BigInt(native ? 1 + pick(9) : pick(3)) * 10n ** BigInt(pick(30));
+        return { kind, from, to, amount };
+      });
+      return { [`transaction ${branch} ${blocks.length + b}`]: list };
+    });
+    index.append(made, branch);
+    blocks.push(...made);
+  };
+  const rollback = (to: number) => {
+    index.writer.rollback(to);
+    blocks.splice(to);
+  };
+  const check = (limit: number) => {
+    const hub = walletIdOf(db)(address('hub'))!;
+    assert.deepEqual(
+      ask(hub, limit, effortUntil(Infinity)),
+      plainCounterparties(blocks, walletIdOf(db), limit),
+    );
+  };
+  return { append, rollback, check };
+}
+
+function plainCounterparties(
+  blocks: readonly NamedBlock[],
+  idOf: (address: string) => number | undefined,
+  limit: number,
+) {
+  const rows = new Map<string, ReturnType<typeof emptyRow>>();
+  let last = 0;
+  for (const { kind = '', from, to, amount = 0n } of blocks.flatMap((block) => Object.values(block).flat())) {
+    last++;
+    const other = from === 'hub' ? to : from;
+    const native = kind.startsWith('native');
+    if (other === 'hub' || other === 'zero' || (!native && amount === 0n)) continue;
+    const row = rows.get(other) ?? emptyRow(idOf(address(other))!);
+    const side = from === 'hub' ? 'out' : 'in';
+    row[`${side}Count`]++;
+    if (native) row[`${side}Wei`] += amount;
+    rows.set(other, { ...row, last });
+  }
+  const countOf = ({ inCount, outCount }: { inCount: number; outCount: number }) => inCount + outCount;
+  return [...rows.values()].sort((a, b) => countOf(b) - countOf(a) || b.last - a.last).slice(0, limit);
+}
+
+function emptyRow(other: number) {
+  return { other, inCount: 0, outCount: 0, inWei: 0n, outWei: 0n, last: 0 };
+}
+
+test('counterparties of a hot wallet equal the full sort while the chain goes on and after reorganisations', (t) => {
+  const { append, rollback, check } = hubOf(t);
+  append(60, 100, 'first');
+  for (const limit of [7, 200]) check(limit);
+  append(1, 3, 'first');
+  check(200);
+  append(3, 300, 'first');
+  check(50);
+  rollback(60);
+  check(200);
+  append(4, 200, 'second');
+  check(200);
+  rollback(50);
+  append(14, 100, 'third'); // as high as it was, and other blocks
+  check(200);
+});
+
+test('an answer that is broken off leaves nothing half done behind', (t) => {
+  const index = createIndex(t);
+  const db = index.reader(t);
+  const deal = (from: string): NamedTransfer => ({ from, to: 'hub' });
+  const blocks = Array.from({ length: 60 }, (_, b) => ({
+    [`transaction ${b}`]: Array.from({ length: 100 }, (_, i) => deal(`other ${i % 7}`)),
+  }));
+  index.append(blocks);
+  const ask = counterparties(db);
+  const hub = walletIdOf(db)(address('hub'))!;
+  const whole = ask(hub, 10, effortUntil(Infinity));
+  index.append(
+    Array.from({ length: 50 }, (_, b) => ({ ...blocks[0], [`more ${b}`]: blocks[0]!['transaction 0']! })),
+  );
+  assert.throws(() => ask(hub, 10, effortUntil(0)), { code: 'timeout' });
+  const after = ask(hub, 10, effortUntil(Infinity));
+  assert.deepEqual(after, counterparties(db)(hub, 10, effortUntil(Infinity)));
+  assert.ok(after[0]!.inCount > whole[0]!.inCount);
+});
+
+test('what is kept is bounded: the wallet asked about longest ago goes first', (t) => {
+  const index = createIndex(t);
+  index.append([{ transaction: [{ from: 'a', to: 'b' }] }]);
+  const one = () => new Dealings();
+  const kept = new KeptDealings(index.reader(t), one().bytes * 2);
+  for (const wallet of [1, 2, 1, 3]) kept.keep(wallet, one());
+  assert.deepEqual(
+    [1, 2, 3].map((wallet) => kept.find(wallet)?.from),
+    [2, undefined, 2],
+  );
+  assert.equal(new KeptDealings(index.reader(t), one().bytes - 1).find(1), undefined);
+});
