@@ -1,6 +1,6 @@
 /** Everything that streams read from the index, prepared once. */
 import { commitEnds, endsUpTo, indexedChainId, lastBlock } from '../query/commits.ts';
-import { eventsById } from '../query/events.ts';
+import { eventReads } from '../query/events.ts';
 import { walletHistory } from '../query/history.ts';
 import { scanTransfers, walletsAfter } from '../query/scan.ts';
 import type { Snapshot } from '../query/snapshot.ts';
@@ -13,6 +13,7 @@ export type TransferReads = ReturnType<typeof transferReads>;
 /** `snapshot` must be of the same connection: what is read in one turn is of one commit. */
 export function transferReads(db: Db, snapshot: Snapshot) {
   const idOf = walletIdOf(db);
+  const events = eventReads(db);
   return {
     snapshot,
     commitEnds: commitEnds(db),
@@ -21,7 +22,8 @@ export function transferReads(db: Db, snapshot: Snapshot) {
     chainId: indexedChainId(db),
     scan: scanTransfers(db),
     walletsAfter: walletsAfter(db),
-    events: eventsById(db),
+    events: events.byId,
+    forgetWalletsAbove: events.forgetWalletsAbove,
     history: walletHistory(db),
     /** The wallet id of an address of 40 hex digits without prefix. */
     walletId: (address: string) => idOf(`0x${address}`),

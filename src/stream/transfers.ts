@@ -160,6 +160,7 @@ export class Transfers {
     if (this.next !== undefined) this.next = Math.min(this.next, first);
     this.knownWallets = Math.min(this.knownWallets, lastWallet);
     this.live.forgetIdsAbove(lastWallet);
+    this.reads.forgetWalletsAbove(lastWallet);
     for (const watcher of this.live.all) watcher.next = Math.min(watcher.next, first);
     for (const entry of this.replaying) {
       entry.watcher.next = Math.min(entry.watcher.next, first);

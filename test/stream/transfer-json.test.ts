@@ -30,7 +30,7 @@ const NFT: EventRow = {
   kind: Kind.erc721,
   amount: '',
   tokenNumber: '2A',
-  symbol: 'ART',
+  symbol: 'A"\n\u2028',
   decimals: 0,
   token: 'cc'.repeat(20),
   logIndex: 3,
@@ -56,7 +56,7 @@ test('wallet_transfers says of a native transfer what the specification lists, a
   });
 });
 
-test('a token transfer carries its contract and id, a withdrawn one says so', () => {
+test('a token transfer carries its contract, its id and the symbol whatever it is, a withdrawn one says so', () => {
   const payload = JSON.parse(transferJson(NFT, 'out', true, FACTS));
   const { assetType, transferType, tokenAddress, tokenId, symbol, decimals, amount, logIndex, removed } =
     payload;
@@ -67,7 +67,7 @@ test('a token transfer carries its contract and id, a withdrawn one says so', ()
       transferType: 'erc721',
       tokenAddress: `0x${'cc'.repeat(20)}`,
       tokenId: '42',
-      symbol: 'ART',
+      symbol: 'A"\n\u2028',
       decimals: 0,
       amount: '1',
       logIndex: 3,
