@@ -202,8 +202,10 @@ async function reorganise(node: ReplayNode, depth: () => number, signal: AbortSi
 }
 
 async function startDaemonProcess(dir: string, nodeUrl: string) {
+  // As the launcher starts it: a loader of TypeScript would be part of the memory that is watched.
+  const stripTypes = fileURLToPath(new URL('../bin/strip-types.cjs', import.meta.url));
   const child = fork(fileURLToPath(import.meta.url), ['daemon', dir, nodeUrl], {
-    execArgv: ['--import', 'tsx'],
+    execArgv: ['--disable-warning=ExperimentalWarning', '--max-semi-space-size=4', '--require', stripTypes],
   });
   const [{ port, key }] = (await once(child, 'message')) as [{ port: number; key: string }];
   return { pid: child.pid ?? 0, port, key, stop: () => child.kill() };
