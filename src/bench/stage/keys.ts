@@ -15,7 +15,7 @@ export interface KeySet {
 export interface Keys {
   ordinary: KeySet;
   hottest: KeySet;
-  /** The wallets with the most of the newest transfers: each block to come has transfers of some of them. */
+  /** Busy and less busy wallets of the newest transfers: each block to come has transfers of some of them. */
   recentWallets: Hex[];
   /** Transfers of the hottest wallet, of the hottest token, and holders of that token. */
   largest: { walletTransfers: number; tokenTransfers: number; holders: number };
@@ -25,8 +25,9 @@ export interface Keys {
 const ORDINARY_MAX = 10_000;
 const ORDINARY_WALLETS = 1_000;
 const ORDINARY_TOKENS = 100;
-/** About 120 blocks. */
+/** Transfers of about 120 blocks, and the wallets with the most of them. */
 const RECENT_TRANSFERS = 30_000;
+const RECENT_WALLETS = 4_000;
 /** So many of the hottest, asked in turn, so that no single answer is all that is measured. */
 const HOTTEST = 3;
 
@@ -66,6 +67,10 @@ function spread(db: Db, rows: string, count: number): Hex[] {
     .prepare<[number, number], Buffer>(`SELECT wallets.address ${rows} ORDER BY wallets.id`)
     .pluck()
     .all(ZERO_WALLET, ORDINARY_MAX);
+  return evenly(addresses, count);
+}
+
+function evenly(addresses: readonly Buffer[], count: number): Hex[] {
   const taken = Math.min(count, addresses.length);
   return Array.from({ length: taken }, (_, i) =>
     bytesToHex(addresses[Math.floor((i * addresses.length) / taken)]!),
@@ -89,15 +94,15 @@ function hottestKeys(db: Db): KeySet {
 }
 
 function recentWallets(db: Db): Hex[] {
-  return db
+  const addresses = db
     .prepare<[number, number, number], Buffer>(/* sql */ `
       WITH recent AS (SELECT sender, receiver FROM transfers ORDER BY id DESC LIMIT ?),
         sides AS (SELECT sender AS wallet FROM recent UNION ALL SELECT receiver FROM recent)
       SELECT address FROM sides JOIN wallets ON wallets.id = wallet
       WHERE wallet <> ? GROUP BY wallet ORDER BY count(*) DESC, wallet LIMIT ?`)
     .pluck()
-    .all(RECENT_TRANSFERS, ZERO_WALLET, ORDINARY_WALLETS)
-    .map((address) => bytesToHex(address));
+    .all(RECENT_TRANSFERS, ZERO_WALLET, RECENT_WALLETS);
+  return evenly(addresses, ORDINARY_WALLETS);
 }
 
 function largest(db: Db): Keys['largest'] {
