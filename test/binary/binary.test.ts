@@ -24,7 +24,7 @@ import { type Chain, type Program, runScenario } from '../support/scenario.ts';
 
 /** It has 118 and starts in a quarter of a second on a machine at rest; half a second is the aim, and others work here too. */
 const MOST_MIB = 160;
-const MOST_START_SECONDS = 5;
+const MOST_START_SECONDS = 10;
 
 /** Nobody's number on most systems; this user has no home. */
 const NOBODY = 65_534;
