@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Figure, quantile, type Table } from '../figure.ts';
 import type { WsClientsActions } from '../parts/ws-clients.ts';
-import { sharing } from '../process/cores.ts';
+import { pinFirstThread, sharing } from '../process/cores.ts';
 import type { Part } from '../process/part.ts';
 import { forgetPeak, mainThreadSeconds, peakMegabytes } from '../process/usage.ts';
 import type { DaemonProcess } from '../stage/daemon.ts';
@@ -30,9 +30,10 @@ export async function measureStreams(stage: Stage): Promise<Table[]> {
   return stage.with('ws-clients', stage.cores.load, async (clients) => {
     stage.log(`streams: a bare publish to ${SOCKETS} sockets`);
     const bare = await measureBare(stage, clients);
-    // Not pinned: the writer is meant to have a core of its own while blocks come.
     return stage.serve({ nodeWs: chain.wsUrl, cores: null }, async (daemon) => {
       await daemon.reaches(await chain.part.ask('head'), SYNC_MS);
+      // Not the writer: it is meant to have a core of its own while blocks come.
+      await pinFirstThread(daemon.pid, stage.cores.server);
       stage.log(`streams: heads to ${SOCKETS} sockets`);
       forgetPeak(daemon.pid);
       const own = await measureHeads(stage, chain, daemon, clients);
@@ -96,8 +97,9 @@ async function measureFan(
 interface Ages {
   /** From the commit to each socket that was told something, milliseconds, of all blocks together. */
   clientMs: number[];
-  /** Sockets that were told something, per block. */
-  told: number;
+  /** Per block: notifications, and sockets that got some. */
+  notifications: number;
+  sockets: number;
   /** From the commit to the push, mean, milliseconds; by the daemon's own metrics. */
   serverMs: number;
 }
@@ -115,6 +117,7 @@ async function measureAges(
   await clients.ask('open', { url, key: daemon.key, count: SOCKETS, subscribe });
   const clientMs: number[] = [];
   const blocks = streamBlocks(stage.options.quick);
+  const before = await sumOf(daemon, 'atlas_ws_notifications_total');
   for (let i = 0; i < blocks; i++) {
     await clients.ask('arm');
     await part.ask('mine');
@@ -123,21 +126,29 @@ async function measureAges(
     const arrivals = await clients.ask('soFar');
     if (lastCommitAt !== null) clientMs.push(...arrivals.map((at) => at - lastCommitAt));
   }
+  const notifications = (await sumOf(daemon, 'atlas_ws_notifications_total')) - before;
   await clients.ask('close');
-  return { clientMs, told: clientMs.length / blocks, serverMs: await meanPushAge(daemon) };
+  return {
+    clientMs,
+    notifications: notifications / blocks,
+    sockets: clientMs.length / blocks,
+    serverMs: await meanPushMs(daemon),
+  };
 }
 
 function subscription(...params: unknown[]): string {
   return JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'eth_subscribe', params });
 }
 
-async function meanPushAge(daemon: DaemonProcess): Promise<number> {
-  let [sum, count] = [0, 0];
-  for (const [name, value] of await daemon.metrics()) {
-    if (name.startsWith('atlas_ws_push_age_seconds_sum')) sum += value;
-    if (name.startsWith('atlas_ws_push_age_seconds_count')) count += value;
-  }
-  return (sum / count) * 1000;
+async function meanPushMs(daemon: DaemonProcess): Promise<number> {
+  const name = 'atlas_ws_push_age_seconds';
+  return ((await sumOf(daemon, `${name}_sum`)) / (await sumOf(daemon, `${name}_count`))) * 1000;
+}
+
+/** A metric of the daemon, over all its labels. */
+async function sumOf(daemon: DaemonProcess, name: string): Promise<number> {
+  const values = [...(await daemon.metrics())].filter(([sample]) => sample.split('{')[0] === name);
+  return values.reduce((sum, [, value]) => sum + value, 0);
 }
 
 function table(stage: Stage, own: Fan, bare: Fan, ages: Ages, megabytes: number): Table {
@@ -176,8 +187,8 @@ function table(stage: Stage, own: Fan, bare: Fan, ages: Ages, megabytes: number)
       },
     ],
     notes: [
-      `All sockets belong to one process, whose reading takes part of the time. The bare server: ${sharing(stage.cores)}; the daemon is not pinned and indexes each block meanwhile.`,
-      `Each socket watches a wallet of its own; a block told ${Math.round(ages.told)} of them something. An age is that of the first notification of a block to a socket.`,
+      `All sockets belong to one process, whose reading takes part of the time. ${sharing(stage.cores)}; of the daemon the event loop only, and it indexes each block meanwhile.`,
+      `Each socket watches a wallet of its own; a block made ${Math.round(ages.notifications)} notifications to ${Math.round(ages.sockets)} of them. An age is that of the first one of a block to a socket.`,
     ],
   };
 }

@@ -32,6 +32,11 @@ export async function pin(pid: number, cores: string | null): Promise<void> {
   if (cores !== null) await run('taskset', ['-a', '-c', '-p', cores, String(pid)]);
 }
 
+/** Moves the first thread of a process to cores, its other threads staying where they are; does nothing when these are null. */
+export async function pinFirstThread(pid: number, cores: string | null): Promise<void> {
+  if (cores !== null) await run('taskset', ['-c', '-p', cores, String(pid)]);
+}
+
 /** A command line that begins on given cores. */
 export function pinned(command: readonly string[], cores: string | null): string[] {
   return cores === null ? [...command] : ['taskset', '-c', cores, ...command];
