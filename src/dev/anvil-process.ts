@@ -15,7 +15,7 @@ export interface AnvilProcess {
   readonly exited: Promise<void>;
 }
 
-const START_TIMEOUT_MS = 20_000;
+const START_TIMEOUT_MS = 60_000;
 const STOP_TIMEOUT_MS = 2_000;
 /** Enough of stderr to hold a usage error or a panic with its message. */
 const ERROR_TAIL_CHARS = 2_000;
