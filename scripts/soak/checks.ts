@@ -9,7 +9,10 @@ export const UNSETTLED_BLOCKS = 8;
 export interface Check {
   /** A notification's result. */
   tell(result: unknown): void;
-  /** Compares with the truth, once the subscription is over. `head` is the last block that it must have been told of. */
+  /**
+   * Compares with the truth, once the subscription is over. It must have been told of all up to `head`, and of all up to
+   * the last block of which it was told anything.
+   */
   end(head: number, truth: Truth): void;
 }
 
@@ -95,7 +98,7 @@ export class LogCheck implements Check {
   }
 
   end(head: number, truth: Truth): void {
-    const settled = head - UNSETTLED_BLOCKS;
+    const settled = Math.max(head, ...this.told.values()) - UNSETTLED_BLOCKS;
     const told = [...this.told].filter(([, number]) => number <= settled).map(([key]) => key);
     // What was told of the first blocks depends on when exactly the subscription began.
     const from = this.since + UNSETTLED_BLOCKS;
@@ -161,12 +164,13 @@ export class TransferCheck implements Check {
   }
 
   end(head: number, truth: Truth): void {
-    const settled = head - UNSETTLED_BLOCKS;
+    const last = this.told.at(-1);
+    const settled = Math.max(head, last?.block ?? 0) - UNSETTLED_BLOCKS;
     const read = this.signals ? truth.signals : truth.transfers;
     const of = (from: number) => new Set(this.wallets.flatMap((wallet) => read(wallet, from, settled)));
     const told = new Set(this.told.filter(({ block }) => block <= settled).map(({ key }) => key));
     for (const key of of(this.replayed ? this.since : this.since + UNSETTLED_BLOCKS)) {
-      if (!told.has(key)) this.onFault(`transfer ${key} was missed`);
+      if (!told.has(key)) this.onFault(`transfer ${key} was missed, the last one told is ${last?.key}`);
     }
     const known = of(0);
     for (const key of told) if (!known.has(key)) this.onFault(`transfer ${key} is not of the index`);

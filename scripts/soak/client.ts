@@ -6,12 +6,12 @@ import type { Check } from './checks.ts';
 /** A subscription that is over, to be compared with the truth in the end. */
 export interface Ended {
   check: Check;
-  /** The node's head when it ended. */
+  /** The block up to which it must have been told of everything when it ended. */
   head: number;
 }
 
 /** How long a subscription must have lived for all up to its end to be expected of it, milliseconds. */
-const GROWN_UP_MS = 10_000;
+const GROWN_UP_MS = 20_000;
 
 interface Live {
   check: Check;
