@@ -48,8 +48,8 @@ test('what is counted is rendered with its labels', () =>
     metrics.onRender(() => metrics.walBytes.set(4096));
     const text = await metrics.render();
     assert.match(text, /^atlas_index_transfers_total\{kind="erc20"\} 3$/m);
-    assert.match(text, /^atlas_http_request_seconds_bucket\{le="0.0025",route="\/rpc"\} 0$/m);
-    assert.match(text, /^atlas_http_request_seconds_bucket\{le="0.005",route="\/rpc"\} 1$/m);
+    assert.match(text, /^atlas_http_request_seconds_bucket\{le="0.002",route="\/rpc"\} 0$/m);
+    assert.match(text, /^atlas_http_request_seconds_bucket\{le="0.003",route="\/rpc"\} 1$/m);
     assert.match(text, /^atlas_index_wal_bytes 4096$/m);
     assert.match(text, /^atlas_process_resident_memory_bytes \d{7,}$/m);
   }));
@@ -85,4 +85,19 @@ test('a blocked event loop shows as delay, an idle one does not', () =>
     await wait();
     const blocked = Number(/delay_seconds\{stat="max"\} (\S+)/.exec(await metrics.render())?.[1]);
     assert.ok(blocked > 0.1 && blocked < 5, `${blocked} s`);
+  }));
+
+test('what holds the event loop without using the processor counts as held, and only once', () =>
+  withMetrics(async (metrics) => {
+    const held = async () =>
+      Number(/^atlas_event_loop_held_seconds_max (\S+)$/m.exec(await metrics.render())?.[1]);
+    const turn = () => new Promise((resolve) => setTimeout(resolve, 20));
+    await turn();
+    await held();
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1_000);
+    await turn();
+    const longest = await held();
+    assert.ok(longest > 0.5, `${longest} s`);
+    const next = await held();
+    assert.ok(next < 0.5, `${next} s`);
   }));

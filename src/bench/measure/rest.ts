@@ -1,4 +1,7 @@
-/** Latency of each REST endpoint as a client with keep-alive connections sees it, at the head and while filling. */
+/**
+ * Latency of each REST endpoint, at the head and while filling: as a client with keep-alive connections sees it, and as
+ * the daemon itself measures it, from the request read to the answer written.
+ */
 import { join } from 'node:path';
 import { grouped } from '../../cli/table.ts';
 import { type Figure, median, quantile, type Table } from '../figure.ts';
@@ -10,6 +13,7 @@ import { PeakSize } from '../stage/fill.ts';
 import type { Keys } from '../stage/keys.ts';
 import { streamBlocks } from '../stage/plan.ts';
 import type { Stage } from '../stage/stage.ts';
+import { answersBetween, quantileMs } from './http-seconds.ts';
 
 const CONNECTIONS = 4;
 const SECONDS = 1;
@@ -21,17 +25,32 @@ const ROUNDS = 100;
 /** Longest time for filling under load, seconds. */
 const FILLING_SECONDS = 900;
 
-type KeyClass = 'ordinary' | 'hottest';
+/** Milliseconds, at the server. */
+const BUDGETS = { ordinary: { floor: 10, goal: 3 }, hottest: { floor: 200, goal: 30 } };
+const LOOP_BUDGET = { floor: 20, goal: 5 };
+
+type KeyClass = keyof typeof BUDGETS;
 const CLASSES: readonly KeyClass[] = ['ordinary', 'hottest'];
 
 /** Latencies by endpoint and class of keys, under this name, one per repetition. */
 const groupOf = (endpoint: string, keys: KeyClass) => `${endpoint} ${keys}`;
-type Latencies = Record<string, GroupResult[]>;
+type Latencies = Record<string, Result[]>;
+
+interface Result extends GroupResult {
+  serverP99Ms: number;
+}
 
 interface Phase {
   latencies: Latencies;
-  /** Longest time for which the event loop was held, milliseconds. */
-  longestHoldMs: number;
+  loop: LoopTimes;
+}
+
+/** Of the daemon's event loop, the longest, milliseconds. */
+interface LoopTimes {
+  /** It was late, for whatever reason. */
+  lateMs: number;
+  /** The same without waiting for a processor. */
+  heldMs: number;
 }
 
 export async function measureRest(stage: Stage): Promise<Table[]> {
@@ -40,14 +59,14 @@ export async function measureRest(stage: Stage): Promise<Table[]> {
   const idle = await stage.serve({}, (daemon) => measureIdle(stage, daemon, keys));
   stage.log('rest: all endpoints in turn while the index is filled');
   const filling = await measureWhileFilling(stage, keys);
-  const what = `REST latency in ms at the client, ${CONNECTIONS} keep-alive connections`;
+  const what = `REST latency in ms at the client and at the server, ${CONNECTIONS} keep-alive connections`;
   return [
     latencyTable(`${what}, at the head`, idle, [
       keyNote(keys),
       `Each endpoint by itself; ${sharing(stage.cores)}.`,
     ]),
     latencyTable(`${what}, while filling`, filling, [
-      `All endpoints in turn with ${PAUSE_MS} ms between requests; nothing is pinned.`,
+      `All endpoints in turn, first with ordinary keys and then with the hottest, ${PAUSE_MS} ms between requests; nothing is pinned.`,
     ]),
     worstTable(idle, filling),
   ];
@@ -59,25 +78,59 @@ async function measureIdle(stage: Stage, daemon: DaemonProcess, keys: Keys): Pro
   const latencies: Latencies = {};
   const all = allRequests(keys, daemon.key);
   const { port } = daemon;
-  await stage.with('http-load', stage.cores.load, async (load) => {
+  return stage.with('http-load', stage.cores.load, async (load) => {
     const run = (requests: LoadRequest[]) =>
       load.ask('run', { port, connections: CONNECTIONS, seconds, requests });
     await run(inRounds(all)); // the first answers wait for code to be compiled and pages to be read
-    await longestHold(daemon);
+    const watch = await Watch.begin(daemon);
     for (let i = 0; i < stage.options.repeat; i++) {
       for (const { name, keyClass, texts } of all) {
         const group = groupOf(name, keyClass);
-        note(latencies, (await run(texts.map((text) => ({ group, text })))).groups);
+        note(latencies, (await run(texts.map((text) => ({ group, text })))).groups, await watch.look());
       }
     }
+    return { latencies, loop: watch.loop };
   });
-  return { latencies, longestHoldMs: await longestHold(daemon) };
+}
+
+/** What the daemon measures, from look to look. */
+class Watch {
+  readonly loop: LoopTimes = { lateMs: 0, heldMs: 0 };
+  private readonly daemon: DaemonProcess;
+  private last: Map<string, number>;
+
+  /** What was before does not count. */
+  static async begin(daemon: DaemonProcess): Promise<Watch> {
+    return new Watch(daemon, await daemon.metrics());
+  }
+
+  private constructor(daemon: DaemonProcess, first: Map<string, number>) {
+    this.daemon = daemon;
+    this.last = first;
+  }
+
+  /** P99 of the answers since the last look by endpoint, milliseconds. */
+  async look(): Promise<(endpoint: string) => number> {
+    const metrics = await this.daemon.metrics();
+    const answers = answersBetween(this.last, metrics);
+    this.last = metrics;
+    const ms = (name: string) => (metrics.get(name) ?? Number.NaN) * 1000;
+    this.loop.lateMs = Math.max(this.loop.lateMs, ms('atlas_event_loop_delay_seconds{stat="max"}'));
+    this.loop.heldMs = Math.max(this.loop.heldMs, ms('atlas_event_loop_held_seconds_max'));
+    return (endpoint) => quantileMs(answers.get(`/api/${endpoint}`) ?? [], 0.99);
+  }
 }
 
 /** Adds the results of a run. */
-function note(latencies: Latencies, groups: Record<string, GroupResult>): void {
+function note(
+  latencies: Latencies,
+  groups: Record<string, GroupResult>,
+  serverP99Of: (endpoint: string) => number,
+): void {
   for (const [group, result] of Object.entries(groups)) {
-    latencies[group] = [...(latencies[group] ?? []), result];
+    const [endpoint = ''] = group.split(' ');
+    const whole = { ...result, serverP99Ms: serverP99Of(endpoint) };
+    latencies[group] = [...(latencies[group] ?? []), whole];
   }
 }
 
@@ -89,37 +142,51 @@ interface FillingPhase extends Phase {
 /** Between two looks at the write-ahead log, milliseconds. */
 const LOOK_MS = 50;
 
-/** All endpoints in turn, while the index goes on from where it stands. Nothing is pinned. */
+/**
+ * All endpoints in turn, first with ordinary keys and then with the hottest, while the index goes on from where it
+ * stands. Nothing is pinned.
+ */
 async function measureWhileFilling(stage: Stage, keys: Keys): Promise<FillingPhase> {
   const { part, segments } = await stage.chain();
+  const first = segments.fill.last;
   const target = segments.more.last - 2 * streamBlocks(stage.options.quick);
   await part.ask('setHead', target);
   const wal = new PeakSize(join(await stage.filledFolder(), 'index.db-wal'));
   return stage.serve({ cores: null }, (daemon) =>
     stage.with('http-load', null, async (load) => {
-      const before = await daemon.reaches(segments.fill.last, FILLING_SECONDS * 1000);
+      const before = await daemon.reaches(first, FILLING_SECONDS * 1000);
       const began = before.lastCommitAt ?? Date.now();
-      await longestHold(daemon);
-      const all = allRequests(keys, daemon.key);
-      await load.ask('start', {
-        port: daemon.port,
-        connections: CONNECTIONS,
-        seconds: FILLING_SECONDS,
-        pauseMs: PAUSE_MS,
-        atLeast: all.length,
-        requests: inRounds(all),
-      });
-      const looks = setInterval(() => wal.look(), LOOK_MS);
-      const after = await daemon.reaches(target, FILLING_SECONDS * 1000).finally(() => clearInterval(looks));
+      const watch = await Watch.begin(daemon);
       const latencies: Latencies = {};
-      note(latencies, (await load.ask('finish')).groups);
-      const seconds = ((after.lastCommitAt ?? 0) - began) / 1000;
-      return {
-        latencies,
-        longestHoldMs: await longestHold(daemon),
-        transfersPerSecond: (after.transfers - before.transfers) / seconds,
-        walPeakBytes: wal.bytes,
+      const looks = setInterval(() => wal.look(), LOOK_MS);
+      const loadUpTo = async (block: number, all: ClassRequests[]) => {
+        await load.ask('start', {
+          port: daemon.port,
+          connections: CONNECTIONS,
+          seconds: FILLING_SECONDS,
+          pauseMs: PAUSE_MS,
+          atLeast: all.length,
+          requests: inRounds(all),
+        });
+        const status = await daemon.reaches(block, FILLING_SECONDS * 1000);
+        note(latencies, (await load.ask('finish')).groups, await watch.look());
+        return status;
       };
+      try {
+        const all = allRequests(keys, daemon.key);
+        const of = (wanted: KeyClass) => all.filter(({ keyClass }) => keyClass === wanted);
+        await loadUpTo(Math.floor((first + target) / 2), of('ordinary'));
+        const after = await loadUpTo(target, of('hottest'));
+        const seconds = ((after.lastCommitAt ?? 0) - began) / 1000;
+        return {
+          latencies,
+          loop: watch.loop,
+          transfersPerSecond: (after.transfers - before.transfers) / seconds,
+          walPeakBytes: wal.bytes,
+        };
+      } finally {
+        clearInterval(looks);
+      }
     }),
   );
 }
@@ -147,22 +214,20 @@ function inRounds(all: readonly ClassRequests[]): LoadRequest[] {
   ).flat();
 }
 
-/** Longest time for which the daemon's event loop was held since the last look, milliseconds. */
-async function longestHold(daemon: DaemonProcess): Promise<number> {
-  const metrics = await daemon.metrics();
-  return (metrics.get('atlas_event_loop_delay_seconds{stat="max"}') ?? Number.NaN) * 1000;
-}
-
 function latencyTable(title: string, { latencies }: Phase, notes: string[]): Table {
   const figures = Object.entries(latencies).flatMap(([group, results]) => {
     const [name = '', keyClass] = group.split(' ');
-    const figure = (part: string, value: (result: GroupResult) => number): Figure => ({
+    const figure = (part: string, value: (result: Result) => number): Figure => ({
       name,
       column: `${keyClass} ${part}`,
       unit: 'ms',
       samples: results.map(value),
     });
-    return [figure('p50', ({ p50Ms }) => p50Ms), figure('p99', ({ p99Ms }) => p99Ms)];
+    return [
+      figure('p50', ({ p50Ms }) => p50Ms),
+      figure('p99', ({ p99Ms }) => p99Ms),
+      figure('p99 at the server', ({ serverP99Ms }) => serverP99Ms),
+    ];
   });
   return { title, layout: 'grid', figures, notes: [...notes, ...failureNotes(latencies)] };
 }
@@ -174,7 +239,7 @@ function keyNote({ largest: { walletTransfers, tokenTransfers, holders } }: Keys
 
 function failureNotes(latencies: Latencies): string[] {
   return Object.entries(latencies).flatMap(([group, results]) => {
-    const total = (value: (result: GroupResult) => number) =>
+    const total = (value: (result: Result) => number) =>
       results.reduce((sum, result) => sum + value(result), 0);
     const failures = total((result) => result.failures);
     if (failures === 0) return [];
@@ -183,26 +248,40 @@ function failureNotes(latencies: Latencies): string[] {
 }
 
 function worstTable(idle: Phase, filling: FillingPhase): Table {
-  const worst = ({ latencies }: Phase, keyClass: KeyClass) => {
+  const worst = ({ latencies }: Phase, keyClass: KeyClass, value: (result: Result) => number) => {
     const ofClass = Object.entries(latencies).filter(([group]) => group.endsWith(` ${keyClass}`));
     return quantile(
-      ofClass.map(([, results]) => median(results.map(({ p99Ms }) => p99Ms))),
+      ofClass.map(([, results]) => median(results.map(value))),
       1,
     );
   };
-  const figure = (name: string, value: number, floor: number, goal: number): Figure => ({
+  const figure = (name: string, value: number, budget?: Figure['budget']): Figure => ({
     name,
     unit: 'ms',
     samples: [value],
-    budget: { floor, goal },
+    ...(budget && { budget }),
   });
+  const ofPhase = (name: string, phase: Phase): Figure[] => [
+    ...CLASSES.flatMap((keyClass) => {
+      const what = `slowest endpoint, ${keyClass} keys, ${name}, p99`;
+      return [
+        figure(
+          `${what} at the server`,
+          worst(phase, keyClass, ({ serverP99Ms }) => serverP99Ms),
+          BUDGETS[keyClass],
+        ),
+        figure(
+          `${what} at the client`,
+          worst(phase, keyClass, ({ p99Ms }) => p99Ms),
+        ),
+      ];
+    }),
+    figure(`event loop held at most, ${name}`, phase.loop.heldMs, LOOP_BUDGET),
+    figure(`event loop late at most, waiting for a processor included, ${name}`, phase.loop.lateMs),
+  ];
   const figures: Figure[] = [
-    figure('slowest endpoint, ordinary keys, idle, p99', worst(idle, 'ordinary'), 10, 3),
-    figure('slowest endpoint, ordinary keys, filling, p99', worst(filling, 'ordinary'), 10, 3),
-    figure('slowest endpoint, hottest keys, idle, p99', worst(idle, 'hottest'), 200, 30),
-    figure('slowest endpoint, hottest keys, filling, p99', worst(filling, 'hottest'), 200, 30),
-    figure('event loop held at most, idle', idle.longestHoldMs, 20, 5),
-    figure('event loop held at most, filling', filling.longestHoldMs, 20, 5),
+    ...ofPhase('idle', idle),
+    ...ofPhase('filling', filling),
     { name: 'filling while asked', unit: 'transfers/s', samples: [filling.transfersPerSecond] },
     {
       name: 'largest write-ahead log, filling while asked',

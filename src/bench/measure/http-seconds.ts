@@ -1,0 +1,43 @@
+/** What the daemon itself measured of its answers, from the histogram that its metrics show. Pure. */
+
+const BUCKET = /^atlas_http_request_seconds_bucket\{le="([^"]+)",route="([^"]+)"\}$/;
+
+/** A bucket: how many answers took longer than the bound before and up to this one, milliseconds. */
+interface Bucket {
+  upToMs: number;
+  count: number;
+}
+
+/** Answers of each route between two looks at the metrics, by time, shortest first. */
+export function answersBetween(
+  before: ReadonlyMap<string, number>,
+  after: ReadonlyMap<string, number>,
+): Map<string, Bucket[]> {
+  const routes = new Map<string, Bucket[]>();
+  for (const [name, total] of after) {
+    const [, bound = '', route = ''] = BUCKET.exec(name) ?? [];
+    if (route === '') continue;
+    const buckets = routes.get(route) ?? [];
+    const shorter = buckets.reduce((sum, { count }) => sum + count, 0);
+    const upToMs = bound === '+Inf' ? Number.POSITIVE_INFINITY : Number(bound) * 1000;
+    buckets.push({ upToMs, count: total - (before.get(name) ?? 0) - shorter });
+    routes.set(route, buckets);
+  }
+  return routes;
+}
+
+/** The time within which the part `q` of the answers was given, milliseconds; evenly spread within a bucket. */
+export function quantileMs(buckets: readonly Bucket[], q: number): number {
+  const wanted = q * buckets.reduce((sum, { count }) => sum + count, 0);
+  let passed = 0;
+  let fromMs = 0;
+  for (const { upToMs, count } of buckets) {
+    if (count > 0 && passed + count >= wanted) {
+      if (upToMs === Number.POSITIVE_INFINITY) return fromMs;
+      return fromMs + ((upToMs - fromMs) * (wanted - passed)) / count;
+    }
+    passed += count;
+    fromMs = upToMs;
+  }
+  return Number.NaN;
+}

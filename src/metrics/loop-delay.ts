@@ -1,0 +1,87 @@
+/** How late the event loop comes to what is due, and how much of that is its own doing. */
+import { closeSync, openSync, readSync } from 'node:fs';
+import { createHistogram } from 'node:perf_hooks';
+
+/** Between two looks at the clock, milliseconds. */
+const PERIOD_MS = 10;
+
+/**
+ * What Linux tells of a thread: nanoseconds for which it ran and for which it waited for a processor, and how often it
+ * ran. Opened by the thread it is about.
+ */
+const SCHEDULING = '/proc/thread-self/schedstat';
+const SCHEDULING_CHARS = 96;
+
+/** Seconds. */
+export interface LoopDelays {
+  p50: number;
+  p99: number;
+  max: number;
+  /**
+   * The longest delay without the time in which the thread could have run and got no processor: what it did, read or
+   * waited for in one go. The same as `max` where the system does not tell.
+   */
+  held: number;
+}
+
+/** Measures the event loop of the thread that makes it. */
+export class LoopDelay {
+  private readonly delays = createHistogram();
+  private readonly timer: NodeJS.Timeout;
+  private readonly file: number | null = openOrNull(SCHEDULING);
+  private readonly text = Buffer.alloc(SCHEDULING_CHARS);
+  private at = performance.now();
+  private waited = this.readWaited();
+  private heldMs = 0;
+
+  constructor() {
+    this.timer = setInterval(() => this.look(), PERIOD_MS).unref();
+  }
+
+  /** The delays since the last call. */
+  take(): LoopDelays {
+    this.look();
+    const { delays, heldMs } = this;
+    const isEmpty = delays.count === 0;
+    const seconds = (ns: number) => (isEmpty ? 0 : ns / 1e9);
+    const taken = {
+      p50: seconds(delays.percentile(50)),
+      p99: seconds(delays.percentile(99)),
+      max: seconds(delays.max),
+      held: heldMs / 1e3,
+    };
+    delays.reset();
+    this.heldMs = 0;
+    return taken;
+  }
+
+  close(): void {
+    clearInterval(this.timer);
+    if (this.file !== null) closeSync(this.file);
+  }
+
+  private look(): void {
+    const now = performance.now();
+    const waited = this.readWaited();
+    const lateMs = Math.max(0, now - this.at - PERIOD_MS);
+    this.delays.record(Math.max(1, Math.round(lateMs * 1e6)));
+    this.heldMs = Math.max(this.heldMs, lateMs - (waited - this.waited));
+    this.at = now;
+    this.waited = waited;
+  }
+
+  /** Milliseconds for which this thread waited for a processor so far. */
+  private readWaited(): number {
+    if (this.file === null) return 0;
+    const length = readSync(this.file, this.text, 0, SCHEDULING_CHARS, 0);
+    return Number(this.text.toString('latin1', 0, length).split(' ')[1] ?? 0) / 1e6;
+  }
+}
+
+function openOrNull(path: string): number | null {
+  try {
+    return openSync(path, 'r');
+  } catch {
+    return null;
+  }
+}
