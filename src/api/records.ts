@@ -2,8 +2,9 @@
 import { z } from 'zod';
 import { isoSeconds } from '../lib/time.ts';
 import { weiToCoin } from '../lib/units.ts';
+import type { FundingTransfer } from '../query/funding.ts';
 import type { TransferRow } from '../query/transfers.ts';
-import type { WalletFacts } from '../query/wallets.ts';
+import type { WalletFacts, WalletSummary } from '../query/wallets.ts';
 import { isNative, Kind } from '../types.ts';
 import {
   addressField,
@@ -74,7 +75,7 @@ export const fundingSchema = z.object({
 });
 
 /** A native transfer that funded a wallet. */
-export function fundingRecord(row: TransferRow): z.output<typeof fundingSchema> {
+export function fundingRecord(row: FundingTransfer): z.output<typeof fundingSchema> {
   const wei = integer(row.amount);
   return {
     from: `0x${row.from}`,
@@ -104,7 +105,7 @@ export const summarySchema = z.object({
 /** What a wallet did in all; `facts` is undefined for one without transfers. */
 export function summaryRecord(
   address: string,
-  facts: WalletFacts | undefined,
+  facts: WalletSummary | undefined,
 ): z.output<typeof summarySchema> {
   const received = integer(facts?.nativeReceived ?? '');
   const sent = integer(facts?.nativeSent ?? '');

@@ -1,5 +1,5 @@
 /** GET /api/wallet_summary: what a wallet did in all. */
-import { walletFacts } from '../query/wallets.ts';
+import { walletSummary as summaryOf } from '../query/wallets.ts';
 import { endpoint } from './endpoint.ts';
 import { example } from './examples.ts';
 import { address } from './params.ts';
@@ -28,7 +28,7 @@ export const walletSummary = endpoint({
     },
   },
   prepare({ db }) {
-    const facts = walletFacts(db);
-    return ({ address }) => summaryRecord(address, facts(address));
+    const summary = summaryOf(db);
+    return ({ address }) => summaryRecord(address, summary(address));
   },
 });

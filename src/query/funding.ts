@@ -1,23 +1,36 @@
 /** Native funding of a wallet. Which transfers count is decided when they are appended (store/append.ts). */
 import type { Db } from '../store/open.ts';
 import { ZERO_WALLET } from '../store/schema.ts';
-import { TRANSFER_COLUMNS, TRANSFER_JOINS, type TransferRow, transfersById } from './transfers.ts';
+import { blockNumberOf } from './blocks.ts';
+import { type TransferRow, TX_HASH, transfersById } from './transfers.ts';
 import { addressBytes } from './wallets.ts';
 
+/** A native transfer as its receiver's answers show it. */
+export type FundingTransfer = Pick<
+  TransferRow,
+  'kind' | 'amount' | 'txHash' | 'blockNumber' | 'timestamp' | 'from'
+>;
+
 /** The first funding of an address: its earliest direct native transfer from another, else the earliest internal one. */
-export function firstFunding(db: Db): (address: string) => TransferRow | undefined {
+export function firstFunding(db: Db): (address: string) => FundingTransfer | undefined {
   return namedTransfer(db, 'w.funding');
 }
 
 /** The newest direct native transfer received from another; if there is none, the newest internal one. */
-export function latestNativeIn(db: Db): (address: string) => TransferRow | undefined {
+export function latestNativeIn(db: Db): (address: string) => FundingTransfer | undefined {
   return namedTransfer(db, 'coalesce(w.latest_direct, w.latest_internal)');
 }
 
-/** The transfer that an expression over the columns of `wallets w` names. */
-function namedTransfer(db: Db, id: string): (address: string) => TransferRow | undefined {
-  const statement = db.prepare<[Buffer], TransferRow>(/* sql */ `
-    SELECT ${TRANSFER_COLUMNS} FROM wallets w CROSS JOIN transfers t ON t.id = ${id} ${TRANSFER_JOINS}
+/**
+ * The native transfer to a wallet that an expression over the columns of `wallets w` names. It reads no more than is
+ * shown: who received it is known, and a native transfer has no token.
+ */
+function namedTransfer(db: Db, id: string): (address: string) => FundingTransfer | undefined {
+  const statement = db.prepare<[Buffer], FundingTransfer>(/* sql */ `
+    SELECT t.kind, hex(t.amount) AS amount, ${TX_HASH} AS txHash, b.number AS blockNumber, b.timestamp,
+      lower(hex(sender.address)) AS "from"
+    FROM wallets w CROSS JOIN transfers t ON t.id = ${id} CROSS JOIN blocks b ON b.number = ${blockNumberOf('t.id')}
+      CROSS JOIN wallets sender ON sender.id = t.sender
     WHERE w.address = +?`);
   return (address) => statement.get(addressBytes(address));
 }

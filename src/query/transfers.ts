@@ -22,16 +22,20 @@ export interface TransferRow {
   decimals: number | null;
 }
 
+/** SQL: the hash of the transaction of `transfers t`. */
+export const TX_HASH = /* sql */ `
+  lower(hex(iif(typeof(t.tx) = 'blob', t.tx, (SELECT tx FROM transfers WHERE id = t.id - t.tx))))`;
+
 /** SQL: what a TransferRow is made of, over `transfers t` with TRANSFER_JOINS. */
-export const TRANSFER_COLUMNS = /* sql */ `
+const TRANSFER_COLUMNS = /* sql */ `
   t.id, t.kind, hex(t.amount) AS amount, hex(t.token_number) AS tokenNumber, t.log_index AS logIndex,
-    lower(hex(iif(typeof(t.tx) = 'blob', t.tx, (SELECT tx FROM transfers WHERE id = t.id - t.tx)))) AS txHash,
+    ${TX_HASH} AS txHash,
     b.number AS blockNumber, b.timestamp,
     lower(hex(sender.address)) AS "from", lower(hex(receiver.address)) AS "to",
     lower(hex(contract.address)) AS token, m.symbol, m.decimals`;
 
 /** SQL: what is joined to `transfers t`; `b` is the block. */
-export const TRANSFER_JOINS = /* sql */ `
+const TRANSFER_JOINS = /* sql */ `
   CROSS JOIN blocks b ON b.number = ${blockNumberOf('t.id')}
   CROSS JOIN wallets sender ON sender.id = t.sender
   CROSS JOIN wallets receiver ON receiver.id = t.receiver

@@ -3,22 +3,27 @@ import { writeHex } from '../lib/hex.ts';
 import type { Db } from '../store/open.ts';
 import { blockNumberOf } from './blocks.ts';
 
-/** What is known of a wallet that has transfers. Amounts and addresses are hex digits without prefix. */
-export interface WalletFacts {
-  id: number;
-  transfers: number;
+/** What a wallet that has transfers did in all. Amounts and addresses are hex digits without prefix. */
+export interface WalletSummary {
   transactions: number;
   tokens: number;
-  tokenTransfers: number;
-  internalReceived: number;
   nativeReceived: string;
   nativeSent: string;
   firstBlock: number;
   lastBlock: number;
   /** Unix seconds of `lastBlock`. */
   lastTimestamp: number;
-  /** Who funded it first, and in which block; empty and null when nobody did. */
+  /** Who funded it first, empty when nobody did. */
   funder: string;
+}
+
+/** Everything that is known of a wallet that has transfers. */
+export interface WalletFacts extends WalletSummary {
+  id: number;
+  transfers: number;
+  tokenTransfers: number;
+  internalReceived: number;
+  /** In which block it was funded first, null when it was not. */
   fundingBlock: number | null;
 }
 
@@ -53,16 +58,28 @@ export function walletsById(db: Db): (ids: readonly number[]) => ListedWallet[] 
   return (ids) => statement.all(`[${ids.join()}]`);
 }
 
+/** SQL: what a WalletSummary is made of, over `wallets w` and `blocks b`, that of its last transfer. */
+const SUMMARY_COLUMNS = /* sql */ `
+  w.transactions, w.tokens, hex(w.native_received) AS nativeReceived, hex(w.native_sent) AS nativeSent,
+    ${blockNumberOf('w.first_transfer')} AS firstBlock, b.number AS lastBlock, b.timestamp AS lastTimestamp,
+    lower(hex((SELECT address FROM wallets WHERE id = w.funder))) AS funder`;
+
+/** SQL: the wallet of an address that has transfers. */
+const FROM_WALLET = /* sql */ `
+  FROM wallets w CROSS JOIN blocks b ON b.number = ${blockNumberOf('w.last_transfer')}
+  WHERE w.address = +? AND w.transfers > 0`;
+
+/** What an address did in all, or undefined when it has no transfers. */
+export function walletSummary(db: Db): (address: string) => WalletSummary | undefined {
+  const statement = db.prepare<[Buffer], WalletSummary>(`SELECT ${SUMMARY_COLUMNS} ${FROM_WALLET}`);
+  return (address) => statement.get(addressBytes(address));
+}
+
 /** The facts of an address, or undefined when it has no transfers. */
 export function walletFacts(db: Db): (address: string) => WalletFacts | undefined {
   const statement = db.prepare<[Buffer], WalletFacts>(/* sql */ `
-    SELECT w.id, w.transfers, w.transactions, w.tokens, w.token_transfers AS tokenTransfers,
+    SELECT ${SUMMARY_COLUMNS}, w.id, w.transfers, w.token_transfers AS tokenTransfers,
       w.internal_received AS internalReceived,
-      hex(w.native_received) AS nativeReceived, hex(w.native_sent) AS nativeSent,
-      ${blockNumberOf('w.first_transfer')} AS firstBlock, b.number AS lastBlock, b.timestamp AS lastTimestamp,
-      lower(hex((SELECT address FROM wallets WHERE id = w.funder))) AS funder,
-      iif(w.funding IS NULL, NULL, ${blockNumberOf('w.funding')}) AS fundingBlock
-    FROM wallets w CROSS JOIN blocks b ON b.number = ${blockNumberOf('w.last_transfer')}
-    WHERE w.address = +? AND w.transfers > 0`);
+      iif(w.funding IS NULL, NULL, ${blockNumberOf('w.funding')}) AS fundingBlock ${FROM_WALLET}`);
   return (address) => statement.get(addressBytes(address));
 }
