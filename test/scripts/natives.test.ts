@@ -1,5 +1,13 @@
 import assert from 'node:assert/strict';
-import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { PINNED_NODE, ROOT, run } from '../support/command.ts';
@@ -13,7 +21,7 @@ const SERVER = 'node_modules/@uwsjs/linux-x64-22/uws.node';
 function project(t: TestContext): { dir: string; setup(): ReturnType<typeof run> } {
   const owner = opened(t);
   const dir = tempDir(owner);
-  for (const name of ['package.json', 'package-lock.json', 'scripts', 'src']) {
+  for (const name of ['package.json', 'package-lock.json', 'bin', 'scripts', 'src']) {
     cpSync(join(ROOT, name), join(dir, name), { recursive: true });
   }
   mkdirSync(join(dir, 'node_modules'));
@@ -21,7 +29,7 @@ function project(t: TestContext): { dir: string; setup(): ReturnType<typeof run>
   for (const name of readdirSync(join(ROOT, 'node_modules'))) {
     const [from, to] = [join(ROOT, 'node_modules', name), join(dir, 'node_modules', name)];
     if (own.includes(name)) cpSync(from, to, { recursive: true });
-    else if (name !== '.atlas-setup') symlinkSync(from, to);
+    else if (!['.atlas-setup', '.cache'].includes(name)) symlinkSync(from, to);
   }
   return { dir, setup: () => run(owner, [PINNED_NODE, 'scripts/setup.mjs'], { cwd: dir }) };
 }
@@ -33,10 +41,12 @@ function damage(file: string): void {
   writeFileSync(file, bytes);
 }
 
-test('setup accepts the binaries that were recorded', async (t) => {
-  const { code, stdout, stderr } = await project(t).setup();
+test('setup accepts the binaries that were recorded, and prepares the sources', async (t) => {
+  const { dir, setup } = project(t);
+  const { code, stdout, stderr } = await setup();
   assert.deepEqual([code, stderr], [0, '']);
   assert.match(stdout, /everything is in place/);
+  assert.ok(existsSync(join(dir, 'node_modules/.cache/atlas-node/cli.ts.mjs')));
 });
 
 test('setup refuses a binary that is not the recorded one, by name, and runs nothing of it', async (t) => {
