@@ -4,9 +4,10 @@ import type { Db } from '../store/open.ts';
 import type { IdRange } from './blocks.ts';
 import type { Effort } from './effort.ts';
 
-/** Runs fetched with the first statement and with each one after it: most lists end within one run. */
+/** Runs fetched with the first statement, of which each one after it fetches four times as many: most lists end soon. */
 const FIRST_RUNS = 2;
-const MORE_RUNS = 32;
+const MORE = 4;
+const MOST_RUNS = 32;
 
 /**
  * The runs of a wallet that may hold ids of the range, newest run first; entries within a run are oldest first.
@@ -29,7 +30,7 @@ export function activityRuns(db: Db): ReadRuns {
     let below = firstId(recent);
     if (below < range.below) yield recent;
     below = Math.min(below, range.below);
-    for (let wanted = FIRST_RUNS; below > range.from; wanted = MORE_RUNS) {
+    for (let wanted = FIRST_RUNS; below > range.from; wanted = Math.min(wanted * MORE, MOST_RUNS)) {
       effort.spend(wanted * ACTIVITY_RUN);
       const runs = olderRuns.all(wallet, below, wanted);
       for (const run of runs) {

@@ -30,15 +30,19 @@ export class Dealings {
   private slots = new Int32Array(FIRST_SLOTS);
   private used = 0;
   private others = new Int32Array(FIRST_SLOTS * LOAD);
-  /** Of transfers in and out, in turn; the sums of wei likewise. */
+  /** Of transfers in and out, in turn. */
   private counts = new Int32Array(FIRST_SLOTS * LOAD * 2);
+  /** Where the sum of their wei stands, plus one; 0 while there is none, as of most. */
+  private sums = new Int32Array(FIRST_SLOTS * LOAD * 2);
   private lasts = new Float64Array(FIRST_SLOTS * LOAD);
-  private readonly wei = new WeiSums(FIRST_SLOTS * LOAD * 2);
+  private readonly wei = new WeiSums(FIRST_SLOTS * LOAD);
+  private summed = 0;
 
   /** Memory that it takes. */
   get bytes(): number {
-    const { slots, others, counts, lasts, wei } = this;
-    return slots.byteLength + others.byteLength + counts.byteLength + lasts.byteLength + wei.bytes;
+    const { slots, others, counts, sums, lasts, wei } = this;
+    const columns = [slots, others, counts, sums, lasts];
+    return columns.reduce((bytes, { byteLength }) => bytes + byteLength, wei.bytes);
   }
 
   /** Counts the entry at the cursor; `out` is its direction. Entries may come in any order. Ids of others are below 2^31. */
@@ -47,7 +51,7 @@ export class Dealings {
     const side = row * 2 + (out ? 1 : 0);
     this.counts[side]!++;
     if (cursor.transfer > this.lasts[row]!) this.lasts[row] = cursor.transfer;
-    this.wei.add(side, cursor);
+    if (cursor.amountEnd > cursor.amountStart) this.wei.add(this.sumOf(side), cursor);
   }
 
   /** Those with most transfers, most first, of equal ones the latest. */
@@ -69,9 +73,11 @@ export class Dealings {
   clear(): void {
     this.slots.fill(0);
     this.counts.fill(0, 0, this.used * 2);
+    this.sums.fill(0, 0, this.used * 2);
     this.lasts.fill(0, 0, this.used);
-    this.wei.clear(this.used * 2);
+    this.wei.clear(this.summed);
     this.used = 0;
+    this.summed = 0;
   }
 
   private isBefore(a: number, b: number): boolean {
@@ -88,10 +94,23 @@ export class Dealings {
       other: this.others[row]!,
       inCount: this.counts[row * 2]!,
       outCount: this.counts[row * 2 + 1]!,
-      inWei: this.wei.sum(row * 2),
-      outWei: this.wei.sum(row * 2 + 1),
+      inWei: this.weiOf(row * 2),
+      outWei: this.weiOf(row * 2 + 1),
       last: this.lasts[row]!,
     };
+  }
+
+  private weiOf(side: number): bigint {
+    const sum = this.sums[side]!;
+    return sum === 0 ? 0n : this.wei.sum(sum - 1);
+  }
+
+  private sumOf(side: number): number {
+    if (this.sums[side] === 0) {
+      if (this.summed === this.wei.rows) this.wei.grow(this.wei.rows * 2);
+      this.sums[side] = ++this.summed;
+    }
+    return this.sums[side]! - 1;
   }
 
   private rowOf(other: number): number {
@@ -124,8 +143,8 @@ export class Dealings {
     const rows = this.others.length * 2;
     this.others = copyInto(new Int32Array(rows), this.others);
     this.counts = copyInto(new Int32Array(rows * 2), this.counts);
+    this.sums = copyInto(new Int32Array(rows * 2), this.sums);
     this.lasts = copyInto(new Float64Array(rows), this.lasts);
-    this.wei.grow(rows * 2);
     this.slots = new Int32Array(rows / LOAD);
     for (let row = 0; row < this.used; row++) this.slots[this.slotOf(this.others[row]!)] = row + 1;
   }

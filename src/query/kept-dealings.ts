@@ -7,8 +7,8 @@ import type { BlockRef } from '../types.ts';
 import { commitEnds, lastBlock } from './commits.ts';
 import type { Dealings } from './dealings.ts';
 
-/** Memory that they may take together. */
-const MAX_BYTES = 16 * 2 ** 20;
+/** Memory that they may take together: room for the three hottest wallets of ten million transfers. */
+const MAX_BYTES = 64 * 2 ** 20;
 
 interface Kept {
   dealings: Dealings;

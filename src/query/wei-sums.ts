@@ -24,6 +24,11 @@ export class WeiSums {
     return this.limbs.byteLength;
   }
 
+  /** Sums there is room for. */
+  get rows(): number {
+    return this.limbs.length / LIMBS;
+  }
+
   /** Has room for `rows` sums from now on; those there are stay. */
   grow(rows: number): void {
     const limbs = new Float64Array(rows * LIMBS);
