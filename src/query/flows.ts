@@ -12,8 +12,11 @@ import { Tally, type TallyRow } from './tally.ts';
 
 const EVER: IdRange = { from: 1, below: Number.MAX_SAFE_INTEGER };
 
-/** Dealings over fewer entries than this are summed anew each time. */
-const WORTH_KEEPING = 32 * ACTIVITY_RUN;
+/**
+ * Dealings over fewer entries than this are summed anew each time: more than the event loop takes on (api/api.ts), so
+ * that only the read threads keep any.
+ */
+const WORTH_KEEPING = 160 * ACTIVITY_RUN;
 
 /**
  * The others that a wallet has most transfers with, most first, of equal ones the latest. Left out are the wallet
