@@ -59,7 +59,10 @@ suite('real clients', () => {
     const blocks: bigint[] = [];
     const events: Log[] = [];
     const endBlocks = client.watchBlocks({
-      onBlock: ({ number }) => blocks.push(number),
+      // viem tells of a block that it could not fetch, for one because the connection ended, as undefined.
+      onBlock: (block: { number: bigint } | undefined) => {
+        if (block !== undefined) blocks.push(block.number);
+      },
       onError: () => undefined,
     });
     const endEvents = client.watchEvent({
@@ -69,6 +72,7 @@ suite('real clients', () => {
       onError: () => undefined,
     });
     const rpc = await client.transport.getRpcClient();
+    owner.after(() => rpc.close());
     /** Waits for the two subscriptions, made anew after those with the ids given. */
     const subscribed = async (old: ReadonlySet<unknown>) => {
       const ids = () => [...rpc.subscriptions.keys()].filter((id) => !old.has(id));
@@ -80,7 +84,8 @@ suite('real clients', () => {
       const known = events.length;
       await traffic();
       const last = await height();
-      await waitFor(() => blocks.at(-1) === BigInt(last), { what: `block ${last}; got ${blocks}` });
+      // viem fetches each announced block by itself, and a later one may come first.
+      await waitFor(() => blocks.includes(BigInt(last)), { what: `block ${last}` });
       const expected = await transfersAfter(from);
       await waitFor(() => events.length >= known + expected.length, { what: 'the transfers' });
       assert.deepEqual(
@@ -96,7 +101,6 @@ suite('real clients', () => {
     await follows();
     endBlocks();
     endEvents();
-    rpc.close();
   });
 
   test('ethers gets blocks and contract events', async () => {
