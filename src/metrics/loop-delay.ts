@@ -42,12 +42,10 @@ export class LoopDelay {
   take(): LoopDelays {
     this.look();
     const { delays, heldMs } = this;
-    const isEmpty = delays.count === 0;
-    const seconds = (ns: number) => (isEmpty ? 0 : ns / 1e9);
     const taken = {
-      p50: seconds(delays.percentile(50)),
-      p99: seconds(delays.percentile(99)),
-      max: seconds(delays.max),
+      p50: delays.percentile(50) / 1e9,
+      p99: delays.percentile(99) / 1e9,
+      max: delays.max / 1e9,
       held: heldMs / 1e3,
     };
     delays.reset();

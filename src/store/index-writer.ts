@@ -76,7 +76,10 @@ export class IndexWriter {
     return this.db.prepare<[], number>('SELECT ifnull(max(id), 0) FROM transfers').pluck().get() ?? 0;
   }
 
-  /** Reads what appending these batches is going to change: the half of the work that needs no lock. */
+  /**
+   * Reads what appending these batches is going to change: the half of the work that needs no lock. What the disk
+   * refuses here it refuses `append` too, which tells.
+   */
   prepare(batches: readonly BlockBatch[]): void {
     const commit = this.unlessRefused(() => this.appender.prepare(batches));
     this.ahead = commit && { batches, commit };

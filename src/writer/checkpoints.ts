@@ -10,35 +10,34 @@ export class Checkpoints {
   private readonly thread: Worker;
   private readonly ended: Promise<unknown>;
   private underWay: PromiseWithResolvers<void> | null = null;
+  private failure: Error | null = null;
 
   constructor(indexPath: string) {
     this.thread = startThread('checkpoint', indexPath);
     this.ended = new Promise((resolve) => this.thread.once('exit', resolve));
-    this.thread.on('message', (_moved: FromCheckpointer) => this.settle(null));
-    this.thread.on('error', (error) => this.settle(error));
+    this.thread.on('message', (_moved: FromCheckpointer) => this.underWay?.resolve());
+    this.thread.on('error', (error) => {
+      this.failure = error; // it may come while none is under way: nothing is asked of a thread that is gone
+      this.underWay?.resolve();
+    });
   }
 
   /** To be called after a commit that left so many bytes in the log, when none is under way. */
   begin(logBytes: number): void {
-    if (logBytes < WORTH_MOVING_BYTES) return;
+    if (logBytes < WORTH_MOVING_BYTES || this.failure !== null) return;
     this.underWay = Promise.withResolvers();
-    this.underWay.promise.catch(() => undefined); // `idle` tells
     this.thread.postMessage('move' satisfies ToCheckpointer);
   }
 
-  /** Resolves when none is under way. Rejects when the thread failed, which is a defect. */
+  /** Resolves when none is under way. Rejects when the thread has failed, which is a defect. */
   async idle(): Promise<void> {
     await this.underWay?.promise;
+    if (this.failure !== null) throw this.failure;
   }
 
   /** Ends the thread when it has done what it was asked to. */
   async close(): Promise<void> {
     this.thread.postMessage('stop' satisfies ToCheckpointer);
     await this.ended;
-  }
-
-  private settle(error: Error | null): void {
-    if (error === null) this.underWay?.resolve();
-    else this.underWay?.reject(error);
   }
 }

@@ -36,8 +36,6 @@ const RETRY_MAX_MS = 10_000;
 /** Indexes until the signal aborts. Throws FatalError when it cannot go on; the index is closed either way. */
 export async function runIndexer(options: WriterOptions, send: Send, signal: AbortSignal): Promise<void> {
   const store = new IndexWriter(options.indexPath, { cacheMb: options.index.cacheMb });
-  store.leaveCheckpoints();
-  const checkpoints = new Checkpoints(options.indexPath);
   const progress = new Progress(options.index.readyLag);
   progress.opened(store.head(), store.transferCount(), store.chain()?.startBlock ?? null);
   const calls = new CallRecorder();
@@ -48,13 +46,15 @@ export async function runIndexer(options: WriterOptions, send: Send, signal: Abo
   const reports = setInterval(report, REPORT_MS);
   const { http, timeoutMs, maxSockets, batch } = options.node;
   const client = new RpcClient({ url: http, timeoutMs, maxSockets, maxBatch: batch, onCall: calls.record });
+  store.leaveCheckpoints();
+  const checkpoints = new Checkpoints(options.indexPath);
   try {
     report();
     await follow(options, { store, checkpoints, progress, client, calls, send }, signal);
   } finally {
     clearInterval(reports);
-    await client.close();
     await checkpoints.close();
+    await client.close();
     store.close();
     report();
   }

@@ -93,6 +93,7 @@ export class LoaderPool {
     const loader: Loader = { thread, underWay: new Map(), stopping: false, ended };
     thread.on('message', (message: FromLoader) => this.receive(loader, message));
     thread.on('error', (error) => {
+      loader.stopping = true;
       for (const range of loader.underWay.values()) range.reject(error);
       loader.underWay.clear();
     });

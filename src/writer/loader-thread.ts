@@ -32,19 +32,18 @@ function main(): void {
   });
   let waiting: Range[] = [];
   let atWork = 0;
-  const begin = async (): Promise<void> => {
-    const range = atWork < RANGES_AT_ONCE ? waiting.shift() : undefined;
-    if (range === undefined) return;
-    atWork++;
-    const { id, from, to } = range;
+  const load = async ({ id, from, to }: Range): Promise<void> => {
     try {
       const batch = await loadBlocks(client, rules, from, to);
       port.postMessage({ id, batch, calls: calls.take() } satisfies FromLoader, batchBuffers(batch));
     } catch (error) {
       port.postMessage(failure(id, error, calls));
     }
+  };
+  const work = async (): Promise<void> => {
+    atWork++;
+    for (let range = waiting.shift(); range !== undefined; range = waiting.shift()) await load(range);
     atWork--;
-    void begin();
   };
   port.on('message', async (message: ToLoader) => {
     if (message === 'stop') {
@@ -57,7 +56,7 @@ function main(): void {
       if (isWaiting) port.postMessage({ id: message.drop, dropped: true } satisfies FromLoader);
     } else {
       waiting.push(message);
-      await begin();
+      if (atWork < RANGES_AT_ONCE) await work();
     }
   });
 }

@@ -1,24 +1,14 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { bigIntToBytes } from '../../src/lib/hex.ts';
 import { Dealings } from '../../src/query/dealings.ts';
 import { effortUntil } from '../../src/query/effort.ts';
 import { counterparties } from '../../src/query/flows.ts';
 import { KeptDealings } from '../../src/query/kept-dealings.ts';
 import { walletIdOf } from '../../src/query/wallets.ts';
-import { ActivityCursor, Flag, writeEntry } from '../../src/store/activity.ts';
-import { KIND_NAMES, Kind } from '../../src/types.ts';
+import { KIND_NAMES } from '../../src/types.ts';
+import { nativeEntry } from '../support/activity-entry.ts';
 import { address, createIndex, type NamedBlock, type NamedTransfer } from '../support/index-fixture.ts';
 import { randomSource } from '../support/random-chain.ts';
-
-/** A cursor that stands on one native entry. */
-function entry(transfer: number, other: number, wei: bigint): ActivityCursor {
-  const bytes = new Uint8Array(64);
-  const end = writeEntry(bytes, 0, transfer, Kind.nativeDirect | Flag.in, other, bigIntToBytes(wei));
-  const cursor = new ActivityCursor().open(bytes.subarray(0, end));
-  cursor.next();
-  return cursor;
-}
 
 test('dealings with many others equal plain sums, however often they are cleared', () => {
   const random = randomSource(5);
@@ -31,7 +21,7 @@ test('dealings with many others equal plain sums, however often they are cleared
       const other = ids[Math.floor(random() ** 3 * ids.length)]!;
       const wei = BigInt(transfer) ** 5n;
       const out = transfer % 3 === 0;
-      dealings.add(entry(transfer, other, wei), out);
+      dealings.add(nativeEntry(transfer, other, wei), out);
       const row = plain.get(other) ?? { other, counts: [0, 0], wei: 0n, last: 0 };
       row.counts[out ? 1 : 0]++;
       plain.set(other, { ...row, wei: row.wei + wei, last: transfer });

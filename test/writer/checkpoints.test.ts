@@ -58,3 +58,12 @@ test('a small log is left where it is, and closing waits for the checkpoint unde
   assert.ok(log > 0);
   assert.equal(checkpointed, log);
 });
+
+test('a thread that failed, at work or before, is told of instead of waited for', async (t) => {
+  const checkpoints = new Checkpoints(join(tempDir(t), 'no-such-folder', 'log.db'));
+  checkpoints.begin(LARGE);
+  await assert.rejects(checkpoints.idle(), /directory does not exist/);
+  checkpoints.begin(LARGE);
+  await assert.rejects(checkpoints.idle(), /directory does not exist/);
+  await checkpoints.close();
+});

@@ -1,0 +1,13 @@
+/** Single entries of a wallet's activity. */
+import { bigIntToBytes } from '../../src/lib/hex.ts';
+import { ActivityCursor, Flag, writeEntry } from '../../src/store/activity.ts';
+import { Kind } from '../../src/types.ts';
+
+/** A cursor that stands on one native entry. */
+export function nativeEntry(transfer: number, other: number, wei: bigint): ActivityCursor {
+  const bytes = new Uint8Array(64);
+  const end = writeEntry(bytes, 0, transfer, Kind.nativeDirect | Flag.in, other, bigIntToBytes(wei));
+  const cursor = new ActivityCursor().open(bytes.subarray(0, end));
+  cursor.next();
+  return cursor;
+}
