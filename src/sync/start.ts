@@ -1,12 +1,16 @@
 /** Choosing the first block of a new index. */
 import { UpstreamError } from '../errors.ts';
 
-/** Whether the node still has everything that indexing a block takes. */
-export type IsAvailable = (number: number) => Promise<boolean>;
+/**
+ * Whether the node still has everything that indexing a block takes. Asked once, a busy node may deny what it has;
+ * asked patiently, it is asked again before the answer is no.
+ */
+export type IsAvailable = (number: number, patiently: boolean) => Promise<boolean>;
 
 /**
  * The wanted first block, or when the node has pruned it the oldest one it can still give: history is dropped from
- * the old end, so availability is a single step and can be searched by halving.
+ * the old end, so availability is a single step and can be searched by halving. A false no only moves the step up to
+ * just above itself, so it is enough to be patient there: that takes a moment instead of a wait for each of 26 halvings.
  */
 export async function oldestAvailable(
   wanted: number,
@@ -18,13 +22,27 @@ export async function oldestAvailable(
       'inconsistent',
       `the node's head is block ${head}, before index.start_block ${wanted}`,
     );
-  if (await isAvailable(wanted)) return wanted;
-  let missing = wanted;
   let available = head;
-  while (available - missing > 1) {
-    const middle = Math.floor((missing + available) / 2);
-    if (await isAvailable(middle)) available = middle;
+  for (;;) {
+    const oldest = await oldestAtFirstGlance(wanted, available, isAvailable);
+    if (oldest === wanted || !(await isAvailable(oldest - 1, true))) return oldest;
+    available = oldest - 1;
+  }
+}
+
+/** The lowest block of `wanted..available` that the halving comes to when every answer is believed. */
+async function oldestAtFirstGlance(
+  wanted: number,
+  available: number,
+  isAvailable: IsAvailable,
+): Promise<number> {
+  if (wanted === available || (await isAvailable(wanted, false))) return wanted;
+  let missing = wanted;
+  let oldest = available;
+  while (oldest - missing > 1) {
+    const middle = Math.floor((missing + oldest) / 2);
+    if (await isAvailable(middle, false)) oldest = middle;
     else missing = middle;
   }
-  return available;
+  return oldest;
 }

@@ -200,8 +200,8 @@ async function chooseStart(
     const head = await nodeHead(client, capabilities.headTag, signal);
     const { startBlock } = options.index;
     const wanted = startBlock === 'earliest' ? 0 : startBlock === 'latest' ? head.number : startBlock;
-    const first = await oldestAvailable(wanted, head.number, (number) =>
-      isAvailable(client, rules, number, signal),
+    const first = await oldestAvailable(wanted, head.number, (number, patiently) =>
+      isAvailable(client, rules, number, patiently ? AVAILABLE_TRIES : 1, signal),
     );
     if (first !== wanted) {
       send({
@@ -263,16 +263,17 @@ async function isAvailable(
   client: RpcClient,
   rules: LoadRules,
   number: number,
+  tries: number,
   signal: AbortSignal,
 ): Promise<boolean> {
-  for (let attempt = 1; attempt <= AVAILABLE_TRIES; attempt++) {
+  for (let attempt = 1; attempt <= tries; attempt++) {
+    if (attempt > 1) await pause(AVAILABLE_RETRY_MS, signal);
     try {
       await loadBlocks(client, rules, number, number, signal);
       return true;
     } catch (error) {
       if (!(error instanceof UpstreamError) || isBusy(error)) throw error;
       if (error.reason !== 'inconsistent' && error.reason !== 'rpc') throw error;
-      await pause(AVAILABLE_RETRY_MS, signal);
     }
   }
   return false;

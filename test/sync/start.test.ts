@@ -19,6 +19,31 @@ test('on a node that has pruned its history the start is the oldest block that i
   }
 });
 
+test('a busy node that denies a block it has does not hide the older ones', async () => {
+  for (const denied of [40, 50, 62, 63, 99]) {
+    let denials = 0;
+    const available = async (number: number, patiently: boolean): Promise<boolean> => {
+      if (number === denied && !patiently) {
+        denials++;
+        return false;
+      }
+      return number >= 40;
+    };
+    assert.equal(await oldestAvailable(0, 100, available), 40);
+    assert.ok(denials <= 2, `${denied} was denied ${denials} times`);
+  }
+});
+
+test('only the block before the oldest one is asked for patiently, since every no there costs a wait', async () => {
+  const patient: number[] = [];
+  const available = async (number: number, patiently: boolean): Promise<boolean> => {
+    if (patiently) patient.push(number);
+    return number >= 15_000_001;
+  };
+  assert.equal(await oldestAvailable(0, 15_000_018, available), 15_000_001);
+  assert.deepEqual(patient, [15_000_000]);
+});
+
 test('a start beyond the head is the node being behind, to be tried again', async () => {
   await assert.rejects(
     oldestAvailable(101, 100, async () => true),
