@@ -9,9 +9,10 @@ import { type AdminAccess, createKey, listKeys, revokeKey, rotateKey, usageHisto
 import { type AdminCall, addAdminRoute } from './admin-route.ts';
 import { describeSockets } from './admin-sockets.ts';
 import { errorAnswer } from './answer.ts';
+import { shapeFor } from './get-route.ts';
 import type { HttpMetrics } from './meter.ts';
 import type { Replies } from './reply.ts';
-import type { HttpResponse, TemplatedApp } from './uws.ts';
+import type { HttpRequest, HttpResponse, TemplatedApp } from './uws.ts';
 
 export interface AdminOptions {
   /** The operator token, not empty. */
@@ -85,8 +86,8 @@ export function addAdminRoutes(app: TemplatedApp, options: AdminRoutes): void {
 
   // Preflights too: other origins have no business here.
   const nothing = errorAnswer(new RequestError(404, 'not_found', 'there is nothing at this path'), '');
-  const refuse = (res: HttpResponse): void => {
-    options.replies.now(res, () => nothing);
+  const refuse = (res: HttpResponse, req: HttpRequest): void => {
+    options.replies.now(res, () => shapeFor(req)(nothing));
   };
   app.options('/admin/*', refuse);
   app.any('/admin/*', refuse);

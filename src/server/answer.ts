@@ -15,6 +15,8 @@ export interface Answer {
    * are, since nothing bounds those that a client does not read (see reply.ts).
    */
   close?: boolean;
+  /** Bytes of the body that is left out, where GET would have one. The connection closes behind it. */
+  length?: number;
 }
 
 export const STATUS_LINES = {
@@ -42,6 +44,16 @@ const JSON_LINE = '\r\nContent-Type: application/json';
 /** The body of every refusal of a key, word for word as the specification has it. */
 const UNAUTHORIZED_BODY =
   '{"jsonrpc":"2.0","error":{"code":-32600,"message":"Missing or invalid X-API-Key header"}}';
+
+/** The answer to HEAD: what GET gives, without the body. */
+export function headOf(answer: Answer): Answer;
+export function headOf(answer: Answer | Promise<Answer>): Answer | Promise<Answer>;
+export function headOf(answer: Answer | Promise<Answer>): Answer | Promise<Answer> {
+  if (answer instanceof Promise) return answer.then(headOf);
+  const { body } = answer;
+  if (body === null) return answer;
+  return { ...answer, body: null, length: Buffer.byteLength(body) };
+}
 
 /** A JSON answer. `body` is JSON text. */
 export function jsonAnswer(status: Answer['status'], body: string | Buffer, lines = ''): Answer {

@@ -4,6 +4,7 @@ import { openApiDocument } from '../api/openapi.ts';
 import { jsonAnswer } from './answer.ts';
 import { compressed } from './compress.ts';
 import { docsPage } from './docs-page.ts';
+import { addGetRoute } from './get-route.ts';
 import { type HttpMetrics, routeMeter } from './meter.ts';
 import type { Replies } from './reply.ts';
 import type { HttpRequest, TemplatedApp } from './uws.ts';
@@ -24,13 +25,13 @@ export function addOpenApiRoute(
 ): void {
   const meter = routeMeter(metrics, OPENAPI_PATH);
   const body = JSON.stringify(DOCUMENT);
-  app.get(OPENAPI_PATH, (res, req) => {
+  addGetRoute(app, OPENAPI_PATH, (shape) => (res, req) => {
     const began = performance.now();
     replies.nowOrLater(
       res,
       () => {
         const answer = jsonAnswer(200, body, cors(req));
-        return compressed({ ...answer, cache: 'revalidate' }, req.getHeader('accept-encoding'));
+        return shape(compressed({ ...answer, cache: 'revalidate' }, req.getHeader('accept-encoding')));
       },
       (status) => meter(status, began),
     );

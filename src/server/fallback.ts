@@ -10,6 +10,7 @@ import {
 } from './answer.ts';
 import { PREFLIGHT_LINES } from './cors.ts';
 import { callerOf, type Gate } from './gate.ts';
+import { shapeFor } from './get-route.ts';
 import { type HttpMetrics, routeMeter } from './meter.ts';
 import type { Replies } from './reply.ts';
 import type { HttpRequest, HttpResponse, TemplatedApp } from './uws.ts';
@@ -37,7 +38,7 @@ export function addFallback(app: TemplatedApp, routes: FallbackRoutes): void {
   app.any('/*', (res: HttpResponse, req: HttpRequest) => {
     const began = performance.now();
     meter(
-      replies.now(res, () => refusal(req, routes)),
+      replies.now(res, () => shapeFor(req)(refusal(req, routes))),
       began,
     );
   });
@@ -58,6 +59,7 @@ function refusal(req: HttpRequest, { methods, needsKey, gate, cors }: FallbackRo
     method === undefined
       ? new RequestError(404, 'not_found', 'there is nothing at this path')
       : new RequestError(405, 'method_not_allowed', `use ${method}`);
-  const allow = method === undefined ? '' : `\r\nAllow: ${method}, OPTIONS`;
+  const allowed = method === 'GET' ? 'GET, HEAD' : method;
+  const allow = method === undefined ? '' : `\r\nAllow: ${allowed}, OPTIONS`;
   return errorAnswer(error, lines + allow);
 }

@@ -2,6 +2,7 @@
 import type { Logger } from '../log.ts';
 import type { IndexStatus } from '../types.ts';
 import { jsonAnswer } from './answer.ts';
+import { addGetRoute } from './get-route.ts';
 import { type HttpMetrics, routeMeter } from './meter.ts';
 import type { Replies } from './reply.ts';
 import { describeStatus, readiness, StallWatch } from './status.ts';
@@ -45,11 +46,11 @@ function addRoute(
   answer: () => { status: 200 | 503; body: object },
 ): void {
   const meter = routeMeter(metrics, path);
-  app.get(path, (res, req) => {
+  addGetRoute(app, path, (shape) => (res, req) => {
     const began = performance.now();
     const sent = replies.now(res, () => {
       const { status, body } = answer();
-      return jsonAnswer(status, JSON.stringify(body), cors(req));
+      return shape(jsonAnswer(status, JSON.stringify(body), cors(req)));
     });
     meter(sent, began);
   });

@@ -16,6 +16,7 @@ import { announcesMoreThan, collectBody } from './body.ts';
 import { compressed, isCompressible } from './compress.ts';
 import { entityTags, matchesTag } from './etag.ts';
 import { callerOf, type Gate, KEY_PARAMETER } from './gate.ts';
+import { addGetRoute, type Shape } from './get-route.ts';
 import { type HttpMetrics, routeMeter } from './meter.ts';
 import { readQuery } from './query-string.ts';
 import type { Replies } from './reply.ts';
@@ -37,7 +38,7 @@ export interface RestRoutes {
 export function addRestRoutes(app: TemplatedApp, routes: RestRoutes): void {
   for (const prepared of routes.api.endpoints) {
     const { method, path } = prepared.endpoint;
-    if (method === 'GET') app.get(path, getHandler(prepared, routes));
+    if (method === 'GET') addGetRoute(app, path, getHandler(prepared, routes));
     else app.post(path, postHandler(prepared, routes));
   }
 }
@@ -71,14 +72,15 @@ function getHandler(prepared: PreparedEndpoint, routes: RestRoutes) {
     });
   };
 
-  return (res: HttpResponse, req: HttpRequest): void => {
-    const began = performance.now();
-    routes.replies.nowOrLater(
-      res,
-      () => answer(req),
-      (status) => meter(status, began),
-    );
-  };
+  return (shape: Shape) =>
+    (res: HttpResponse, req: HttpRequest): void => {
+      const began = performance.now();
+      routes.replies.nowOrLater(
+        res,
+        () => shape(answer(req)),
+        (status) => meter(status, began),
+      );
+    };
 }
 
 function postHandler(prepared: PreparedEndpoint, routes: RestRoutes) {

@@ -192,10 +192,17 @@ class Late implements LateReply {
 
 function writeAnswer(res: HttpResponse, answer: Answer, writing: Writing): void {
   writeHead(res, answer);
-  const { body, close = false } = answer;
-  if (body === null) res.endWithoutBody();
+  const { body, close = false, length } = answer;
+  if (length !== undefined) writeLength(res, length);
+  else if (body === null) res.endWithoutBody();
   else if (close || writing.closing) res.end(body, true);
   else writeBody(res, body, writing);
+}
+
+/** The library takes an answer for unfinished until as many bytes as it announced are out, which here never are: it ends with the connection. */
+function writeLength(res: HttpResponse, bytes: number): void {
+  res.onAborted(() => undefined);
+  res.endWithoutBody(bytes, true);
 }
 
 /**

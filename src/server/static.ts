@@ -5,6 +5,7 @@
 import { createHash } from 'node:crypto';
 import type { Answer } from './answer.ts';
 import { matchesTag } from './etag.ts';
+import { addGetRoute } from './get-route.ts';
 import { type HttpMetrics, routeMeter } from './meter.ts';
 import type { Replies } from './reply.ts';
 import type { TemplatedApp } from './uws.ts';
@@ -80,12 +81,12 @@ export function addStaticRoutes(app: TemplatedApp, routes: StaticRoutes): string
     const whole: Answer = { status: 200, lines, body, cache: 'revalidate' };
     const unchanged: Answer = { status: 304, lines, body: null, cache: 'revalidate' };
     const meter = routeMeter(metrics, file in PAGES ? path : 'asset');
-    app.get(path, (res, req) => {
+    addGetRoute(app, path, (shape) => (res, req) => {
       const began = performance.now();
       const known = matchesTag(req.getHeader('if-none-match'), tag);
       const short = known && ++shortAnswers % WHOLE_EVERY !== 0;
       meter(
-        replies.now(res, () => (short ? unchanged : whole)),
+        replies.now(res, () => shape(short ? unchanged : whole)),
         began,
       );
     });

@@ -116,6 +116,7 @@ suite('abuse over HTTP', () => {
     const requests: Record<string, string> = {
       'a small answer': 'GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n',
       'a large answer': 'GET /openapi.json HTTP/1.1\r\nHost: x\r\n\r\n',
+      'a small answer without its body': 'HEAD /healthz HTTP/1.1\r\nHost: x\r\n\r\n',
       'a file': 'GET /docs HTTP/1.1\r\nHost: x\r\n\r\n',
       preflights: 'OPTIONS /rpc HTTP/1.1\r\nHost: x\r\nOrigin: https://a.example\r\n\r\n',
       'refused calls': 'POST /rpc HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n',

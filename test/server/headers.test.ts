@@ -42,6 +42,35 @@ test('If-None-Match gives 304 until another block or another URL is asked for', 
   assert.equal(await status(SUMMARY, etag), 200, 'another block at the same height');
 });
 
+test('HEAD is answered as GET, without the body', async (t) => {
+  const { fetch, server, index } = await serve(t);
+  index.append([{ a: [{ from: 'bob', to: 'alice' }] }]);
+  const paths = [SUMMARY, '/api/whale_transfers', '/api/wallet_summary?address=nonsense', '/api/nothing'];
+  for (const path of [
+    ...paths,
+    '/healthz',
+    '/readyz',
+    '/status',
+    '/openapi.json',
+    '/docs',
+    '/',
+    '/nothing',
+  ]) {
+    const [get, head] = [await fetch(path), await fetch(path, { method: 'HEAD' })];
+    const body = await get.text();
+    assert.equal(head.status, get.status, path);
+    assert.equal(await head.text(), '');
+    for (const name of ['content-type', 'etag', 'x-indexed-block', 'cache-control']) {
+      assert.equal(head.headers.get(name), get.headers.get(name), `${name} of ${path}`);
+    }
+    if (get.headers.get('content-encoding') === null && path !== '/status')
+      assert.equal(head.headers.get('content-length'), String(Buffer.byteLength(body)), path);
+  }
+  const refused = await globalThis.fetch(server.url + SUMMARY, { method: 'HEAD' });
+  assert.equal(refused.status, 401);
+  assert.equal((await fetch('/rpc', { method: 'HEAD' })).status, 405);
+});
+
 test('errors are not to be kept and carry no tag', async (t) => {
   const { fetch, index } = await serve(t);
   index.append([{}]);

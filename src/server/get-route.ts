@@ -1,0 +1,21 @@
+/** Routes of GET. */
+import { headOf } from './answer.ts';
+import type { HttpRequest, HttpResponse, TemplatedApp } from './uws.ts';
+
+/** Gives an answer the form that the method asks for. */
+export type Shape = typeof headOf;
+
+const whole: Shape = <T>(answer: T): T => answer;
+
+/** The form that a request's method asks for, where one handler answers several. */
+export function shapeFor(req: HttpRequest): Shape {
+  return req.getMethod() === 'head' ? headOf : whole;
+}
+
+type Handler = (res: HttpResponse, req: HttpRequest) => void;
+
+/** Registers what answers GET, and HEAD in the same way but without the body. */
+export function addGetRoute(app: TemplatedApp, path: string, answering: (shape: Shape) => Handler): void {
+  app.get(path, answering(whole));
+  app.head(path, answering(headOf));
+}
