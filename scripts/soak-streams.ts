@@ -22,6 +22,7 @@ import { startDaemon } from '../src/daemon.ts';
 import { pause } from '../src/lib/backoff.ts';
 import { createLogger } from '../src/log.ts';
 import { openIndexForReading } from '../src/store/index-file.ts';
+import { RUNTIME_FLAGS } from './runtime-flags.ts';
 import { HeadCheck, LogCheck, TransferCheck, UNSETTLED_BLOCKS } from './soak/checks.ts';
 import { type Ended, SoakClient } from './soak/client.ts';
 import { startProxy } from './soak/proxy.ts';
@@ -216,7 +217,7 @@ async function startDaemonProcess(dir: string, nodeUrl: string) {
   // As the launcher starts it: a loader of TypeScript would be part of the memory that is watched.
   const stripTypes = fileURLToPath(new URL('../bin/strip-types.cjs', import.meta.url));
   const child = fork(fileURLToPath(import.meta.url), ['daemon', dir, nodeUrl], {
-    execArgv: ['--disable-warning=ExperimentalWarning', '--max-semi-space-size=4', '--require', stripTypes],
+    execArgv: ['--disable-warning=ExperimentalWarning', ...RUNTIME_FLAGS, '--require', stripTypes],
   });
   const [{ port, key }] = (await once(child, 'message')) as [{ port: number; key: string }];
   return { pid: child.pid ?? 0, port, key, stop: () => child.kill() };

@@ -4,6 +4,7 @@ import { chmodSync, cpSync, existsSync, mkdirSync, readFileSync, symlinkSync, wr
 import { delimiter, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import manifest from '../package.json' with { type: 'json' };
+import { RUNTIME_FLAGS } from '../scripts/runtime-flags.ts';
 import { LAUNCHER, PINNED_NODE, ROOT, readyUrl, run, start } from './support/command.ts';
 import { tempDir } from './support/temp-dir.ts';
 import { waitFor } from './support/wait.ts';
@@ -60,6 +61,20 @@ test('it runs under a foreign Node, through a symlink, with arguments and exit c
   const refused = await run(t, [node, 'link', 'start', '--port', 'a b'], { cwd: dir });
   assert.equal(refused.code, 2);
   assert.match(refused.stderr, /^atlas-node: server.port must be .*, not "a b" \(flag --port\)\n$/);
+});
+
+test('either way it runs with the flags that the single binary has', async (t) => {
+  const dir = tempDir(t);
+  const preload = join(dir, 'flags.cjs');
+  const tell = "if (process.argv[1].endsWith('cli.ts')) console.error(JSON.stringify(process.execArgv));";
+  writeFileSync(preload, tell);
+  const env = { NODE_OPTIONS: `--require ${preload}` };
+  for (const command of [[LAUNCHER], [PINNED_NODE, LAUNCHER]]) {
+    const { stderr } = await run(t, [...command, '--version'], { cwd: dir, env });
+    const flags: unknown = JSON.parse(stderr);
+    assert.ok(Array.isArray(flags), stderr);
+    assert.deepEqual(flags.slice(1, -2), RUNTIME_FLAGS); // before them the warning of types, after them their stripping
+  }
 });
 
 test('without packages it says in one line what to run', async (t) => {

@@ -3,6 +3,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { chmodSync, copyFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
+import { RUNTIME_FLAGS } from '../runtime-flags.ts';
 
 /** The mark in Node's executable that tells it that it carries a program. */
 const FUSE = 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2';
@@ -23,7 +24,14 @@ export function makeExecutable(folder: string, main: string, assets: Record<stri
 function writeBlob(folder: string, main: string, assets: Record<string, string>): string {
   const output = join(folder, 'blob');
   const config = join(folder, 'config.json');
-  const settings = { main, output, assets, disableExperimentalSEAWarning: true, useCodeCache: true };
+  const settings = {
+    main,
+    output,
+    assets,
+    execArgv: RUNTIME_FLAGS,
+    disableExperimentalSEAWarning: true,
+    useCodeCache: true,
+  };
   writeFileSync(config, JSON.stringify(settings));
   run('--experimental-sea-config', config);
   return output;
