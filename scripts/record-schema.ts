@@ -1,9 +1,7 @@
 /**
  * Keeps a file of this program's schema for the tests of later ones: the fixture chain, indexed up to a block that is
- * not its last, as test/fixtures/schema-<version>.db.gz.
- *
- *   record-schema           at a release with a new schema; the file is never changed after
- *   record-schema --first   before the first release: the first schema again, since it may still change
+ * not its last, as test/fixtures/schema-<version>.db.gz. To be run at a release with a new schema; the file is never
+ * changed after.
  */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -13,7 +11,6 @@ import { startReplayNode } from '../src/bench/replay/node.ts';
 import { SCHEMA_VERSION } from '../src/store/index-file.ts';
 import { openDatabase } from '../src/store/open.ts';
 import { startIndexer } from '../test/support/indexer.ts';
-import { toFirstSchema } from '../test/support/schema.ts';
 
 const FIXTURES = resolve(import.meta.dirname, '../test/fixtures');
 const HEAD = 18;
@@ -25,13 +22,11 @@ await indexer.reaches(HEAD);
 await indexer.client.stop();
 await node.close();
 
-const first = process.argv.includes('--first');
 const db = openDatabase(indexer.path);
-if (first) toFirstSchema(db);
 db.exec('VACUUM');
 db.pragma('wal_checkpoint(TRUNCATE)');
 db.close();
-const file = join(FIXTURES, `schema-${first ? 1 : SCHEMA_VERSION}.db.gz`);
-writeFileSync(file, gzipSync(readFileSync(indexer.path), { level: 9 }), { flag: first ? 'w' : 'wx' });
+const file = join(FIXTURES, `schema-${SCHEMA_VERSION}.db.gz`);
+writeFileSync(file, gzipSync(readFileSync(indexer.path), { level: 9 }), { flag: 'wx' });
 rmSync(dir, { recursive: true });
 console.log(`${file} written`);

@@ -10,32 +10,48 @@ const MORE = 4;
 const MOST_RUNS = 32;
 
 /**
- * The runs of a wallet that may hold ids of the range, newest run first; entries within a run are oldest first.
- * The newest run may begin below the range and end above it, so the reader must check each id.
+ * The runs of a wallet that may hold ids of the range, newest run first, each as a cursor in front of its first entry;
+ * entries within a run are oldest first. The newest run may begin below the range and end above it, so the reader must
+ * check each id.
  */
-export type ReadRuns = (wallet: number, range: IdRange, effort: Effort) => Iterable<Uint8Array>;
+export type ReadRuns = (wallet: number, range: IdRange, effort: Effort) => Iterable<ActivityCursor>;
+
+/** A wallet's unfinished run, with the transfer from which on the first entry of each of its runs counts. */
+interface Recent {
+  recent: Buffer;
+  base: number;
+}
+
+/** The unfinished run of a wallet by its id. */
+export function recentRun(db: Db): (wallet: number) => Recent | undefined {
+  const statement = db.prepare<[number], Recent>(
+    'SELECT recent, ifnull(first_transfer, 0) AS base FROM wallets WHERE id = +?',
+  );
+  return (wallet) => statement.get(wallet);
+}
 
 export function activityRuns(db: Db): ReadRuns {
-  const recentRun = db.prepare<[number], Buffer>('SELECT recent FROM wallets WHERE id = +?').pluck();
+  const recentOf = recentRun(db);
   const olderRuns = db
     .prepare<[number, number, number], Buffer>(/* sql */ `
       SELECT entries FROM activity WHERE wallet = +? AND first_transfer < +? ORDER BY first_transfer DESC LIMIT +?`)
     .pluck();
   const cursor = new ActivityCursor();
-  const firstId = (run: Uint8Array) => (cursor.open(run).next() ? cursor.transfer : 0);
+  const firstId = (run: Uint8Array, base: number) => (cursor.open(run, base).next() ? cursor.transfer : 0);
 
   return function* (wallet, range, effort) {
-    const recent = recentRun.get(wallet);
-    if (recent === undefined) return;
-    let below = firstId(recent);
-    if (below < range.below) yield recent;
+    const found = recentOf(wallet);
+    if (found === undefined) return;
+    const { recent, base } = found;
+    let below = firstId(recent, base);
+    if (below < range.below) yield cursor.open(recent, base);
     below = Math.min(below, range.below);
     for (let wanted = FIRST_RUNS; below > range.from; wanted = Math.min(wanted * MORE, MOST_RUNS)) {
       effort.spend(wanted * ACTIVITY_RUN);
       const runs = olderRuns.all(wallet, below, wanted);
       for (const run of runs) {
-        yield run;
-        below = firstId(run);
+        below = firstId(run, base);
+        yield cursor.open(run, base);
         if (below <= range.from) return;
       }
       if (runs.length < wanted) return;
@@ -69,13 +85,12 @@ export interface ActivityFilter extends IdRange {
 /** The ids of the newest entries that pass the filter, newest first. */
 export function activityIds(db: Db): (wallet: number, filter: ActivityFilter, effort: Effort) => number[] {
   const readRuns = activityRuns(db);
-  const cursor = new ActivityCursor();
   // The matches of one run, oldest first. The unfinished run is never longer than a finished one.
   const matches = new Float64Array(ACTIVITY_RUN);
   return (wallet, filter, effort) => {
     const ids: number[] = [];
     for (const run of readRuns(wallet, filter, effort)) {
-      let count = collect(cursor.open(run), filter, matches);
+      let count = collect(run, filter, matches);
       while (count > 0 && ids.length < filter.limit) ids.push(matches[--count]!);
       if (ids.length === filter.limit) break;
     }

@@ -1,8 +1,9 @@
 /** The wallets that one funder funded first. */
+import { type AddressKeys, WALLET_BY_ADDRESS } from '../store/address-table.ts';
 import type { Db } from '../store/open.ts';
 import { blockNumberOf } from './blocks.ts';
 import { type TransferRow, transfersById } from './transfers.ts';
-import { addressBytes } from './wallets.ts';
+import { byAddress } from './wallets.ts';
 
 export interface Cohort {
   /** Address of the funder, hex digits without prefix. */
@@ -30,19 +31,19 @@ interface Neighbour {
 
 /** The cohort of an address, or undefined when nobody funded it; `limit` of it are listed. */
 export function cohort(db: Db): (address: string, limit: number) => Cohort | undefined {
-  const own = db.prepare<[Buffer], Own>(/* sql */ `
+  const own = db.prepare<AddressKeys, Own>(/* sql */ `
     SELECT w.funder, w.funding, ${blockNumberOf('w.funding')} AS block,
       lower(hex(f.address)) AS funderAddress, f.funded
-    FROM wallets w CROSS JOIN wallets f ON f.id = w.funder WHERE w.address = +?`);
+    FROM ${WALLET_BY_ADDRESS} CROSS JOIN wallets f ON f.id = w.funder`);
   const neighbours = (side: '<' | '>', order: 'ASC' | 'DESC') =>
     db.prepare<[number, number, number], Neighbour>(/* sql */ `
-      SELECT funding, ${blockNumberOf('funding')} AS block FROM wallets
+      SELECT funding, ${blockNumberOf('funding')} AS block FROM fundings
       WHERE funder = +? AND funding ${side} +? ORDER BY funding ${order} LIMIT +?`);
   const before = neighbours('<', 'DESC');
   const after = neighbours('>', 'ASC');
   const transfers = transfersById(db);
   return (address, limit) => {
-    const wallet = own.get(addressBytes(address));
+    const wallet = byAddress(own, address);
     if (wallet === undefined) return undefined;
     const { funder, funding, block, funderAddress, funded } = wallet;
     const nearest = mergeNearest(

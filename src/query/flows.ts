@@ -1,5 +1,5 @@
 /** Who a wallet dealt with, summed over its activity. */
-import { ACTIVITY_RUN, ActivityCursor, Flag } from '../store/activity.ts';
+import { ACTIVITY_RUN, type ActivityCursor, Flag } from '../store/activity.ts';
 import type { Db } from '../store/open.ts';
 import { ZERO_WALLET } from '../store/schema.ts';
 import { isNative } from '../types.ts';
@@ -25,13 +25,11 @@ const WORTH_KEEPING = 160 * ACTIVITY_RUN;
 export function counterparties(db: Db): (wallet: number, limit: number, effort: Effort) => Dealing[] {
   const readRuns = activityRuns(db);
   const sizeOf = activitySize(db);
-  const cursor = new ActivityCursor();
   const kept = new KeptDealings(db);
   const small = new Dealings();
 
   const addAll = (dealings: Dealings, wallet: number, range: IdRange, effort: Effort): void => {
-    for (const run of readRuns(wallet, range, effort)) {
-      cursor.open(run);
+    for (const cursor of readRuns(wallet, range, effort)) {
       while (cursor.next()) {
         if (cursor.transfer >= range.from && isDealing(cursor, wallet)) dealings.add(cursor, isOut(cursor));
       }
@@ -65,15 +63,16 @@ export function fundedWallets(
 ): (wallet: number, range: IdRange, limit: number, effort: Effort) => TallyRow[] {
   const readRuns = activityRuns(db);
   const sizeOf = activitySize(db);
-  const cursor = new ActivityCursor();
   return (wallet, range, limit, effort) => {
     if (wallet === ZERO_WALLET) return [];
     effort.expect(sizeOf(wallet, range));
     const tally = new Tally(limit);
     const isWanted = (entry: ActivityCursor) => isFunding(entry, wallet, range);
-    for (const run of readRuns(wallet, range, effort)) {
-      if (!tally.isFull) beginLatest(tally, cursor.open(run), isWanted);
-      cursor.open(run);
+    for (const cursor of readRuns(wallet, range, effort)) {
+      if (!tally.isFull) {
+        beginLatest(tally, cursor, isWanted);
+        cursor.rewind();
+      }
       while (cursor.next()) {
         if (isFunding(cursor, wallet, range)) tally.rowOf(cursor.other)?.add(cursor, true);
       }

@@ -1,9 +1,10 @@
 /** Native funding of a wallet. Which transfers count is decided when they are appended (store/append.ts). */
+import { type AddressKeys, WALLET_BY_ADDRESS } from '../store/address-table.ts';
 import type { Db } from '../store/open.ts';
 import { ZERO_WALLET } from '../store/schema.ts';
 import { blockNumberOf } from './blocks.ts';
 import { type TransferRow, TX_HASH, transfersById } from './transfers.ts';
-import { addressBytes } from './wallets.ts';
+import { byAddress } from './wallets.ts';
 
 /** A native transfer as its receiver's answers show it. */
 export type FundingTransfer = Pick<
@@ -26,13 +27,12 @@ export function latestNativeIn(db: Db): (address: string) => FundingTransfer | u
  * shown: who received it is known, and a native transfer has no token.
  */
 function namedTransfer(db: Db, id: string): (address: string) => FundingTransfer | undefined {
-  const statement = db.prepare<[Buffer], FundingTransfer>(/* sql */ `
+  const statement = db.prepare<AddressKeys, FundingTransfer>(/* sql */ `
     SELECT t.kind, hex(t.amount) AS amount, ${TX_HASH} AS txHash, b.number AS blockNumber, b.timestamp,
       lower(hex(sender.address)) AS "from"
-    FROM wallets w CROSS JOIN transfers t ON t.id = ${id} CROSS JOIN blocks b ON b.number = ${blockNumberOf('t.id')}
-      CROSS JOIN wallets sender ON sender.id = t.sender
-    WHERE w.address = +?`);
-  return (address) => statement.get(addressBytes(address));
+    FROM ${WALLET_BY_ADDRESS} CROSS JOIN transfers t ON t.id = ${id}
+      CROSS JOIN blocks b ON b.number = ${blockNumberOf('t.id')} CROSS JOIN wallets sender ON sender.id = t.sender`);
+  return (address) => byAddress(statement, address);
 }
 
 interface FundingRow {
@@ -47,14 +47,14 @@ interface FundingRow {
  * without funding, at the zero address, and before a funder who stands in the chain already.
  */
 export function fundingChain(db: Db): (address: string, depth: number) => TransferRow[] {
-  const columns = 'id AS wallet, funder, funding';
-  const byAddress = db.prepare<[Buffer], FundingRow>(`SELECT ${columns} FROM wallets WHERE address = +?`);
-  const byId = db.prepare<[number], FundingRow>(`SELECT ${columns} FROM wallets WHERE id = +?`);
+  const columns = 'w.id AS wallet, w.funder, w.funding';
+  const own = db.prepare<AddressKeys, FundingRow>(`SELECT ${columns} FROM ${WALLET_BY_ADDRESS}`);
+  const byId = db.prepare<[number], FundingRow>(`SELECT ${columns} FROM wallets w WHERE w.id = +?`);
   const transfers = transfersById(db);
   return (address, depth) => {
     const fundings: number[] = [];
     const seen = new Set<number>();
-    let at = byAddress.get(addressBytes(address));
+    let at = byAddress(own, address);
     while (at !== undefined && fundings.length < depth) {
       const { wallet, funder, funding } = at;
       seen.add(wallet);

@@ -1,6 +1,7 @@
 /** A wallet's transfers in the packed lists of store/activity.ts, oldest first: what replaying reads. */
 import { ActivityCursor } from '../store/activity.ts';
 import type { Db } from '../store/open.ts';
+import { recentRun } from './activity.ts';
 
 /** Finished runs read at a time. */
 const RUNS = 4;
@@ -17,20 +18,27 @@ export function walletHistory(db: Db): (wallet: number, from: number, below: num
           ORDER BY first_transfer DESC LIMIT 1), 0)
       ORDER BY first_transfer LIMIT +?`)
     .pluck();
-  const recentRun = db.prepare<[number], Buffer>('SELECT recent FROM wallets WHERE id = +?').pluck();
+  const recentOf = recentRun(db);
   const cursor = new ActivityCursor();
 
-  const collect = (ids: number[], run: Uint8Array, from: number, below: number): void => {
-    cursor.open(run);
+  const collect = (ids: number[], from: number, below: number): void => {
     while (cursor.next() && cursor.transfer < below) if (cursor.transfer >= from) ids.push(cursor.transfer);
   };
 
   return (wallet, from, below) => {
     const ids: number[] = [];
+    const found = recentOf(wallet);
+    if (found === undefined) return ids;
+    const { recent, base } = found;
     const runs = runsFrom.all(wallet, wallet, from, RUNS);
-    for (const run of runs) collect(ids, run, from, below);
+    for (const run of runs) {
+      cursor.open(run, base);
+      collect(ids, from, below);
+    }
     // The unfinished run follows the last finished one, and a single finished run may lie wholly before `from`.
-    if (runs.length < RUNS) collect(ids, recentRun.get(wallet) ?? new Uint8Array(0), from, below);
+    if (runs.length === RUNS) return ids;
+    cursor.open(recent, base);
+    collect(ids, from, below);
     return ids;
   };
 }

@@ -1,7 +1,8 @@
 /** Tokens by the address of their contract. */
+import { type AddressKeys, WALLET_BY_ADDRESS } from '../store/address-table.ts';
 import type { Db } from '../store/open.ts';
 import { blockNumberOf } from './blocks.ts';
-import { addressBytes } from './wallets.ts';
+import { byAddress } from './wallets.ts';
 
 /** What is known of a token that has transfers. */
 export interface TokenFacts {
@@ -22,24 +23,23 @@ export interface TokenFacts {
 
 /** The facts of a token, or undefined when the address emitted no transfer. */
 export function tokenFacts(db: Db): (address: string) => TokenFacts | undefined {
-  const statement = db.prepare<[Buffer], TokenFacts>(/* sql */ `
+  const statement = db.prepare<AddressKeys, TokenFacts>(/* sql */ `
     SELECT t.id, t.transfers, t.holders, t.wallets, b.number AS firstBlock, b.timestamp AS firstTimestamp, t.kind,
       m.name, m.symbol, m.decimals
-    FROM wallets c CROSS JOIN tokens t ON t.wallet = c.id
+    FROM ${WALLET_BY_ADDRESS} CROSS JOIN tokens t ON t.wallet = w.id
       CROSS JOIN blocks b ON b.number = ${blockNumberOf('t.first_transfer')}
-      LEFT JOIN token_metadata m ON m.address = c.address
-    WHERE c.address = +?`);
-  return (address) => statement.get(addressBytes(address));
+      LEFT JOIN token_metadata m ON m.address = w.address`);
+  return (address) => byAddress(statement, address);
 }
 
 /** The id of a token, or undefined when the address emitted no transfer. */
 export function tokenIdOf(db: Db): (address: string) => number | undefined {
   const statement = db
-    .prepare<[Buffer], number>(
-      'SELECT t.id FROM wallets c CROSS JOIN tokens t ON t.wallet = c.id WHERE c.address = +?',
+    .prepare<AddressKeys, number>(
+      `SELECT t.id FROM ${WALLET_BY_ADDRESS} CROSS JOIN tokens t ON t.wallet = w.id`,
     )
     .pluck();
-  return (address) => statement.get(addressBytes(address));
+  return (address) => byAddress(statement, address);
 }
 
 export interface FirstBuyer {

@@ -1,6 +1,7 @@
 /** Wallets by address. */
 import { writeHex } from '../lib/hex.ts';
-import type { Db } from '../store/open.ts';
+import { type AddressKeys, getByAddress, WALLET_BY_ADDRESS } from '../store/address-table.ts';
+import type { Db, Statement } from '../store/open.ts';
 import { blockNumberOf } from './blocks.ts';
 
 /** What a wallet that has transfers did in all. Amounts and addresses are hex digits without prefix. */
@@ -30,16 +31,16 @@ export interface WalletFacts extends WalletSummary {
 /** Reused for every lookup: the driver copies what it binds. */
 const scratch = Buffer.alloc(20);
 
-/** The 20 bytes of a checked address `0x...`, valid until the next call. */
-export function addressBytes(address: string): Buffer {
+/** Asks a statement over WALLET_BY_ADDRESS about a checked address `0x...`; undefined when it has no answer. */
+export function byAddress<T>(statement: Statement<AddressKeys, T>, address: string): T | undefined {
   writeHex(address, 2, 42, scratch, 0);
-  return scratch;
+  return getByAddress(statement, scratch);
 }
 
 /** The id of an address that ever stood in a transfer, else undefined. */
 export function walletIdOf(db: Db): (address: string) => number | undefined {
-  const statement = db.prepare<[Buffer], number>('SELECT id FROM wallets WHERE address = +?').pluck();
-  return (address) => statement.get(addressBytes(address));
+  const statement = db.prepare<AddressKeys, number>(`SELECT w.id FROM ${WALLET_BY_ADDRESS}`).pluck();
+  return (address) => byAddress(statement, address);
 }
 
 /** A wallet that is listed in an answer about another. */
@@ -66,20 +67,20 @@ const SUMMARY_COLUMNS = /* sql */ `
 
 /** SQL: the wallet of an address that has transfers. */
 const FROM_WALLET = /* sql */ `
-  FROM wallets w CROSS JOIN blocks b ON b.number = ${blockNumberOf('w.last_transfer')}
-  WHERE w.address = +? AND w.transfers > 0`;
+  FROM ${WALLET_BY_ADDRESS} CROSS JOIN blocks b ON b.number = ${blockNumberOf('w.last_transfer')}
+  WHERE w.transfers > 0`;
 
 /** What an address did in all, or undefined when it has no transfers. */
 export function walletSummary(db: Db): (address: string) => WalletSummary | undefined {
-  const statement = db.prepare<[Buffer], WalletSummary>(`SELECT ${SUMMARY_COLUMNS} ${FROM_WALLET}`);
-  return (address) => statement.get(addressBytes(address));
+  const statement = db.prepare<AddressKeys, WalletSummary>(`SELECT ${SUMMARY_COLUMNS} ${FROM_WALLET}`);
+  return (address) => byAddress(statement, address);
 }
 
 /** The facts of an address, or undefined when it has no transfers. */
 export function walletFacts(db: Db): (address: string) => WalletFacts | undefined {
-  const statement = db.prepare<[Buffer], WalletFacts>(/* sql */ `
+  const statement = db.prepare<AddressKeys, WalletFacts>(/* sql */ `
     SELECT ${SUMMARY_COLUMNS}, w.id, w.transfers, w.token_transfers AS tokenTransfers,
       w.internal_received AS internalReceived,
       iif(w.funding IS NULL, NULL, ${blockNumberOf('w.funding')}) AS fundingBlock ${FROM_WALLET}`);
-  return (address) => statement.get(addressBytes(address));
+  return (address) => byAddress(statement, address);
 }

@@ -1,10 +1,10 @@
 /**
  * Packed lists of a wallet's transfers: the read side of every wallet endpoint and the hottest bytes of the store.
  *
- * An entry is: varint distance of the transfer id to the entry before (the first entry of a run has its id), one
- * byte of flags, varint wallet id of the other side, and for a native transfer one byte of length and that many
- * bytes of wei. A plain index row per wallet and transfer costs 20 to 40 bytes and a random page each; an entry
- * costs 5 to 15 and lies in a row that the commit rewrites anyway. Rankings over a wallet's whole history
+ * An entry is: varint distance of the transfer id to the entry before (of a run's first entry: to the wallet's first
+ * transfer), one byte for flags and the number of bytes of wei, varint wallet id of the other side, and the wei of a
+ * native transfer. A plain index row per wallet and transfer costs 20 to 40 bytes and a random page each; an entry
+ * costs 4 to 14 and lies in a row that the commit rewrites anyway. Rankings over a wallet's whole history
  * (counterparties, recipients) read only these bytes.
  *
  * A run holds ACTIVITY_RUN entries; `wallets.recent` holds the last, unfinished one, never empty for a wallet that
@@ -14,17 +14,43 @@ import { Kind } from '../types.ts';
 
 export const ACTIVITY_RUN = 128;
 
-/** Flags of an entry: three bits of Kind, then these. */
+/** Flags of an entry: three bits of Kind, then these. An entry goes out, comes in, or both. */
 export const Flag = {
   kindMask: 7,
   out: 8,
   in: 16,
-  /** A token transfer of amount zero: listed, but makes nobody a counterparty. */
+  /** A transfer of amount zero: listed, but a token's makes nobody a counterparty. */
   zero: 32,
 } as const;
 
-/** Most bytes one entry can take: id and wallet varints of up to 8 and 5 bytes, flags, length, 32 bytes of wei. */
-export const MAX_ENTRY_BYTES = 47;
+/** Most bytes one entry can take: id and wallet varints of up to 8 and 5 bytes, a code, 32 bytes of wei. */
+export const MAX_ENTRY_BYTES = 46;
+
+const MAX_WEI_BYTES = 32;
+
+/**
+ * Flags and bytes of wei as one byte: what there can be of both has 216 codes, given in a fixed order. For each code
+ * its flags and bytes, and the code of `bytes * 64 + flags`.
+ */
+const FLAGS = new Uint8Array(256);
+const WEI_BYTES = new Uint8Array(256);
+const CODES = new Uint8Array((MAX_WEI_BYTES + 1) * 64);
+{
+  let code = 0;
+  const add = (flags: number, bytes: number) => {
+    for (const direction of [Flag.out, Flag.in, Flag.out | Flag.in]) {
+      FLAGS[code] = flags | direction;
+      WEI_BYTES[code] = bytes;
+      CODES[bytes * 64 + (flags | direction)] = code++;
+    }
+  };
+  for (const kind of [Kind.nativeDirect, Kind.nativeInternal]) {
+    for (let bytes = 0; bytes <= MAX_WEI_BYTES; bytes++) add(bytes === 0 ? kind | Flag.zero : kind, bytes);
+  }
+  for (const kind of [Kind.erc20, Kind.erc721, Kind.erc1155]) {
+    for (const zero of [0, Flag.zero]) add(kind | zero, 0);
+  }
+}
 
 /** One unpacked entry. The cursor reuses its fields: copy what must outlive the next step. */
 export class ActivityCursor {
@@ -36,13 +62,20 @@ export class ActivityCursor {
   amountEnd = 0;
   bytes: Uint8Array = new Uint8Array(0);
   private at = 0;
+  private base = 0;
 
-  /** Begins at the first entry of a run. */
-  open(bytes: Uint8Array): this {
+  /** Begins at the first entry of a run; `base` is the wallet's first transfer. */
+  open(bytes: Uint8Array, base: number): this {
     this.bytes = bytes;
-    this.at = 0;
-    this.transfer = 0;
+    this.base = base;
+    this.rewind();
     return this;
+  }
+
+  /** Begins again. */
+  rewind(): void {
+    this.at = 0;
+    this.transfer = this.base;
   }
 
   /** Offset behind the entry read last. */
@@ -54,12 +87,11 @@ export class ActivityCursor {
   next(): boolean {
     if (!(this.at < this.bytes.length)) return false; // also behind a cut-off entry, where the offset is no number
     this.transfer += this.varint();
-    this.flags = this.bytes[this.at++]!;
+    const code = this.bytes[this.at++]!;
+    this.flags = FLAGS[code]!;
     this.other = this.varint();
-    const kind = this.flags & Flag.kindMask;
-    const length = kind === Kind.nativeDirect || kind === Kind.nativeInternal ? this.bytes[this.at++]! : 0;
     this.amountStart = this.at;
-    this.at += length;
+    this.at += WEI_BYTES[code]!;
     this.amountEnd = this.at;
     return true;
   }
@@ -89,7 +121,8 @@ function writeVarint(out: Uint8Array, at: number, value: number): number {
 
 /**
  * Writes one entry into `out` at `at` and returns the offset behind it. `distance` is the transfer's id minus the
- * id of the entry before it in the run, or the id itself for a run's first entry. `wei` is null for a token.
+ * id of the entry before it in the run, or that of the wallet's first transfer for a run's first entry. `wei` is null
+ * for a token.
  */
 export function writeEntry(
   out: Uint8Array,
@@ -100,12 +133,9 @@ export function writeEntry(
   wei: Uint8Array | null,
 ): number {
   let end = writeVarint(out, at, distance);
-  out[end++] = flags;
+  out[end++] = CODES[(wei === null ? 0 : wei.length * 64) + flags]!;
   end = writeVarint(out, end, other);
-  if (wei !== null) {
-    out[end++] = wei.length;
-    out.set(wei, end);
-    end += wei.length;
-  }
-  return end;
+  if (wei === null) return end;
+  out.set(wei, end);
+  return end + wei.length;
 }

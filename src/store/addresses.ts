@@ -1,5 +1,7 @@
 /** Finding the wallets of many addresses at once. */
-import type { Changes } from './changes.ts';
+import { beginningOf } from './address-table.ts';
+import type { Changes, Tables } from './changes.ts';
+import { ADDRESS_BEGINNING } from './schema.ts';
 import { WalletState } from './wallet-state.ts';
 
 const ADDRESS_BYTES = 20;
@@ -34,29 +36,49 @@ export class Addresses {
 
   /**
    * The wallet of each address; unknown ones get the ids after `lastWallet`. First all ids are looked up in the order
-   * of the addresses, then all rows in the order of the ids: so each page of the index and of the table is fetched
-   * once. One address after another would fetch two pages for each.
+   * of the addresses, then all rows in the order of the ids: so each page of either table is fetched once. One address
+   * after another would fetch two pages for each.
    */
-  wallets({ tables, wallets: loaded }: Changes, lastWallet: number): WalletState[] {
+  wallets(changes: Changes, lastWallet: number): WalletState[] {
+    const { tables, wallets: loaded } = changes;
     const count = this.indexOf.size;
     const beginnings = Float64Array.from({ length: count }, (_, i) =>
-      this.bytes.readUIntBE(i * ADDRESS_BYTES, 6),
+      this.bytes.readUIntBE(i * ADDRESS_BYTES, ADDRESS_BEGINNING),
     );
+    const byBeginning = inOrder(beginnings);
     const ids = new Float64Array(count);
-    for (const position of inOrder(beginnings)) {
-      ids[position] = tables.wallets.idOf(this.at(position)) ?? UNKNOWN;
+    for (const position of byBeginning) {
+      ids[position] = tables.addresses.walletAt(beginningOf(this.at(position))) ?? UNKNOWN;
     }
     const found = new Array<WalletState>(count);
     for (const position of inOrder(ids)) {
       const id = ids[position]!;
-      if (id !== UNKNOWN) found[position] = tables.wallets.load(id);
+      if (id === UNKNOWN) break;
+      const wallet = this.find(tables, id, this.at(position));
+      if (wallet !== undefined) found[position] = wallet;
     }
     for (let i = 0, last = lastWallet; i < count; i++) {
       const wallet = found[i] ?? new WalletState(++last, this.at(i));
       found[i] = wallet;
       loaded.set(wallet.id, wallet);
     }
+    for (const [rank, position] of byBeginning.entries()) {
+      const { id, newAddress } = found[position]!;
+      if (newAddress === null) continue;
+      const before = byBeginning[rank - 1];
+      const isTaken =
+        ids[position] !== UNKNOWN || (before !== undefined && beginnings[before] === beginnings[position]);
+      changes.newKeys.push({ key: isTaken ? newAddress : beginningOf(newAddress), wallet: id });
+    }
     return found;
+  }
+
+  /** The wallet of an address that begins as that of wallet `first` does; undefined when there is none. */
+  private find({ wallets, addresses }: Tables, first: number, address: Uint8Array): WalletState | undefined {
+    const wallet = wallets.loadIf(first, address);
+    if (wallet !== undefined) return wallet;
+    const id = addresses.walletAt(address);
+    return id === undefined ? undefined : wallets.load(id);
   }
 
   private at(position: number): Uint8Array {
@@ -67,7 +89,9 @@ export class Addresses {
 /** An id that no wallet has; it sorts behind all others. */
 const UNKNOWN = Number.MAX_SAFE_INTEGER;
 
-/** The positions of some numbers, that of the smallest first. */
+/** The positions of some numbers, that of the smallest first, of equal ones the lower first. */
 function inOrder(numbers: ArrayLike<number>): Uint32Array {
-  return Uint32Array.from({ length: numbers.length }, (_, i) => i).sort((a, b) => numbers[a]! - numbers[b]!);
+  return Uint32Array.from({ length: numbers.length }, (_, i) => i).sort(
+    (a, b) => numbers[a]! - numbers[b]! || a - b,
+  );
 }

@@ -1,9 +1,9 @@
 /**
  * Writing blocks: rows, counters and facts of a batch in one transaction.
  *
- * In a large index the time goes into pages, not into rows: a commit of 45,000 transfers on top of nine million changes
- * 25,000 pages of 8 KiB, about half of them of `wallets` and a quarter of its index by address. Each is fetched, logged
- * and checkpointed. So what is looked up is looked up in the order of its pages (addresses.ts), what is read and written
+ * In a large index the time goes into pages, not into rows: a commit of 46,000 transfers on top of ten million changes
+ * 23,000 pages of 8 KiB, half of them of `wallets` and a fifth of `addresses`. Each is fetched, logged and
+ * checkpointed. So what is looked up is looked up in the order of its pages (addresses.ts), what is read and written
  * is so at one go (token-state.ts), rows are written in key order (changes.ts), and a commit is as large as the log may
  * get (writer/commit-size.ts). Beside that only what is made per row counts: a buffer more for each costs as much as
  * binding its statement.
@@ -14,7 +14,7 @@ import { Flag } from './activity.ts';
 import { Addresses } from './addresses.ts';
 import { Changes, type Tables } from './changes.ts';
 import type { Db, Statement } from './open.ts';
-import { ZERO_WALLET } from './schema.ts';
+import { tokenKind, ZERO_WALLET } from './schema.ts';
 import { TokenState } from './token-state.ts';
 import type { WalletState } from './wallet-state.ts';
 
@@ -32,8 +32,8 @@ export class Appender {
       'INSERT INTO blocks (number, hash, timestamp, last_transfer, last_wallet) VALUES (?, ?, ?, ?, ?)',
     );
     this.insertTransfer = db.prepare(/* sql */ `
-      INSERT INTO transfers (id, tx, sender, receiver, kind, token, amount, token_number, log_index)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`);
+      INSERT INTO transfers (id, tx, sender, receiver, token_kind, amount, token_number, log_index)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?)`);
     this.lastIds = db.prepare('SELECT last_transfer, last_wallet FROM blocks ORDER BY number DESC LIMIT 1');
   }
 
@@ -174,8 +174,7 @@ export class Commit {
       tx,
       sender.id,
       receiver.id,
-      kind,
-      token === null ? null : token.id,
+      token === null ? kind : tokenKind(token.id, kind),
       kind === Kind.erc721 ? null : amount,
       number,
       logIndex < 0 ? null : logIndex,

@@ -1,4 +1,6 @@
 /** The rows one commit changes, loaded on first use and written back in key order at its end. */
+import { AddressTable } from './address-table.ts';
+import { type Funding, FundingTable } from './funding-table.ts';
 import { NativePeaks, NativePeakTable } from './native-peaks.ts';
 import type { Db } from './open.ts';
 import { type TokenState, TokenTable } from './token-state.ts';
@@ -7,10 +9,14 @@ import { type FinishedRun, type WalletState, WalletTable } from './wallet-state.
 /** The statements shared by all commits; prepared once. */
 export class Tables {
   readonly wallets: WalletTable;
+  readonly addresses: AddressTable;
+  readonly fundings: FundingTable;
   readonly tokens: TokenTable;
   readonly nativePeaks: NativePeakTable;
   constructor(db: Db) {
     this.wallets = new WalletTable(db);
+    this.addresses = new AddressTable(db);
+    this.fundings = new FundingTable(db);
     this.tokens = new TokenTable(db);
     this.nativePeaks = new NativePeakTable(db);
   }
@@ -20,6 +26,8 @@ export class Changes {
   readonly wallets = new Map<number, WalletState>();
   readonly tokens = new Map<number, TokenState>();
   readonly runs: FinishedRun[] = [];
+  /** By which keys the new wallets are to be found, in their order. */
+  readonly newKeys: { key: Uint8Array; wallet: number }[] = [];
   readonly nativePeaks: NativePeaks;
   readonly tables: Tables;
 
@@ -68,8 +76,22 @@ export class Changes {
       this.tables.tokens.save(this.tokens.get(id)!);
     for (const id of [...this.wallets.keys()].sort((a, b) => a - b))
       this.tables.wallets.save(this.wallets.get(id)!);
+    for (const { key, wallet } of this.newKeys) this.tables.addresses.add(key, wallet);
+    this.saveFundings();
     this.runs.sort((a, b) => a.wallet - b.wallet || a.first - b.first);
     for (const run of this.runs) this.tables.wallets.saveRun(run);
     this.nativePeaks.save();
+  }
+
+  private saveFundings(): void {
+    const gone: Funding[] = [];
+    const added: Funding[] = [];
+    for (const { storedFunder, storedFunding, funder, funding } of this.wallets.values()) {
+      if (funding === storedFunding) continue;
+      if (storedFunder !== null && storedFunding !== null)
+        gone.push({ funder: storedFunder, funding: storedFunding });
+      if (funder !== null && funding !== null) added.push({ funder, funding });
+    }
+    this.tables.fundings.change(gone, added);
   }
 }

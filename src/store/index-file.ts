@@ -3,9 +3,10 @@ import { setImmediate } from 'node:timers/promises';
 import { FatalError } from '../errors.ts';
 import { bytesToHex } from '../lib/hex.ts';
 import type { BlockRef } from '../types.ts';
+import { beginningOf } from './address-table.ts';
 import { MIGRATIONS, type MigrationProgress, migrate, versionOf } from './migrations.ts';
 import { type Db, type OpenOptions, openDatabase } from './open.ts';
-import { INDEX_APPLICATION_ID, SCHEMA_V1, ZERO_WALLET } from './schema.ts';
+import { INDEX_APPLICATION_ID, SCHEMA, ZERO_WALLET } from './schema.ts';
 import { damaged, isDamage } from './trouble.ts';
 import { lockForWriting, type WriterLock } from './writer-lock.ts';
 
@@ -82,12 +83,11 @@ export function lockIndex(path: string): WriterLock {
   }
 }
 
-/** A new file gets the first schema and every migration, as an old one does: so both end with the same tables. */
+/** A test holds the tables of a new file and of an old one brought up to date to be the same. */
 function* prepared(db: Db, path: string): Generator<MigrationProgress, void, void> {
-  const isNew = isEmpty(db);
-  if (isNew) create(db);
+  if (isEmpty(db)) create(db);
   check(db, path);
-  for (const progress of migrate(db)) if (!isNew) yield progress;
+  yield* migrate(db);
 }
 
 function open(path: string, options: OpenOptions): Db {
@@ -105,13 +105,17 @@ function isEmpty(db: Db): boolean {
 
 function create(db: Db): void {
   db.transaction(() => {
-    db.exec(SCHEMA_V1);
+    db.exec(SCHEMA);
     db.prepare(/* sql */ `
       INSERT INTO wallets (id, address, transfers, transactions, tokens, token_transfers, internal_received,
         native_received, native_sent, funded, recent)
       VALUES (${ZERO_WALLET}, zeroblob(20), 0, 0, 0, 0, 0, x'', x'', 0, x'')`).run();
+    db.prepare('INSERT INTO addresses (key, wallet) VALUES (?, ?)').run(
+      beginningOf(new Uint8Array(20)),
+      ZERO_WALLET,
+    );
     db.pragma(`application_id = ${INDEX_APPLICATION_ID}`);
-    db.pragma('user_version = 1');
+    db.pragma(`user_version = ${SCHEMA_VERSION}`);
   }).immediate();
 }
 

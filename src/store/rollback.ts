@@ -91,6 +91,7 @@ export class Rollback {
       token.buyers -= this.dropBuyers.run(token.id, cut.transfer).changes;
     changes.save();
     const limit = { transfer: cut.transfer, wallet: cut.wallet, block: to };
+    this.tables.addresses.rollback(cut.wallet);
     for (const { by, statement } of this.deletions) statement.run(limit[by]);
     this.tables.nativePeaks.rollback(cut.transfer);
   }
@@ -166,10 +167,11 @@ export class Rollback {
   /** The newest remaining native transfer of the kind received from another; searched only when the known one went. */
   private latest(wallet: WalletState, known: number | null, kind: number, cut: number): number | null {
     if (known === null || known <= cut) return known;
-    const recent = latestIn(wallet.recent.subarray(0, wallet.recentLength), kind);
+    const base = wallet.firstTransfer ?? 0;
+    const recent = latestIn(wallet.recent.subarray(0, wallet.recentLength), base, kind);
     if (recent !== null) return recent;
     for (const entries of this.runsDescending.iterate(wallet.id)) {
-      const found = latestIn(entries, kind);
+      const found = latestIn(entries, base, kind);
       if (found !== null) return found;
     }
     return null;
@@ -183,15 +185,16 @@ function keep(fact: number | null, cut: number): number | null {
 
 /** Shortens the unfinished run to the entries that remain counted and sets the last transfer from it. */
 function cutRecent(wallet: WalletState): void {
-  const cursor = new ActivityCursor().open(wallet.recent.subarray(0, wallet.recentLength));
+  const recent = wallet.recent.subarray(0, wallet.recentLength);
+  const cursor = new ActivityCursor().open(recent, wallet.firstTransfer ?? 0);
   for (let remaining = wallet.recentCount; remaining > 0; remaining--) cursor.next();
   wallet.recentLength = cursor.offset;
   wallet.lastTransfer = wallet.transfers === 0 ? null : cursor.transfer;
 }
 
 /** Id of the newest entry of the kind that came in from another, non-zero wallet; null when the run has none. */
-function latestIn(entries: Uint8Array, kind: number): number | null {
-  const cursor = new ActivityCursor().open(entries);
+function latestIn(entries: Uint8Array, base: number, kind: number): number | null {
+  const cursor = new ActivityCursor().open(entries, base);
   let latest: number | null = null;
   while (cursor.next()) {
     const isWanted =

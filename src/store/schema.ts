@@ -3,6 +3,8 @@
  * bytes. Ids are dense and given in the order of first appearance on the chain, so the same chain always gives the
  * same rows, however it was cut into commits; a rollback removes ids from the end.
  *
+ * A column with AS is computed when it is read and takes no room; no index knows it.
+ *
  * Amounts are the shortest big-endian bytes of a non-negative integer (zero is an empty blob); balances are
  * order-preserving signed bytes (lib/signed.ts).
  */
@@ -13,7 +15,10 @@ export const ZERO_WALLET = 0;
 /** `PRAGMA application_id` of an index file: "atls". */
 export const INDEX_APPLICATION_ID = 0x61746c73;
 
-export const SCHEMA_V1 = /* sql */ `
+/** First bytes of an address by which its wallet is found: of 100 million addresses some 4,500 begin as another does. */
+export const ADDRESS_BEGINNING = 5;
+
+const CHAIN = /* sql */ `
 -- One row: what this index is of.
 CREATE TABLE chain (
   one INTEGER PRIMARY KEY CHECK (one = 1),
@@ -31,20 +36,31 @@ CREATE TABLE blocks (
 );
 -- From a transfer to its block: the lowest number whose last_transfer reaches the id.
 CREATE INDEX blocks_by_transfer ON blocks (last_transfer, number);
+`;
 
+/** transfers.token_kind of a token's transfer; that of a native one is its kind. */
+export function tokenKind(token: number, kind: number): number {
+  return token * 8 + kind;
+}
+
+export const TRANSFERS = /* sql */ `
 -- Every transfer in chain order; id is dense from 1 and is the pagination key of the API.
 CREATE TABLE transfers (
   id INTEGER PRIMARY KEY,
-  tx NOT NULL,                          -- on a transaction's first transfer its hash (32 bytes), on the others the
-                                        -- distance back to that first one
+  tx INTEGER NOT NULL,                  -- on a transaction's first transfer its hash (32 bytes, a blob), on the others
+                                        -- the distance back to that first one
   sender INTEGER NOT NULL,              -- wallets.id
   receiver INTEGER NOT NULL,            -- wallets.id
-  kind INTEGER NOT NULL,                -- types.ts Kind
-  token INTEGER,                        -- tokens.id, null for native
+  token_kind INTEGER NOT NULL,          -- token * 8 + kind
   amount BLOB,                          -- wei or the token's units; null for ERC-721, whose amount is 1
   token_number BLOB,                    -- the ERC-721 or ERC-1155 token id (big-endian, shortest), else null
-  log_index INTEGER                     -- position of the log in its block, null for native
+  log_index INTEGER,                    -- position of the log in its block, null for native
+  kind INTEGER AS (token_kind & 7),     -- types.ts Kind
+  token INTEGER AS (nullif(token_kind >> 3, 0))  -- tokens.id, null for native
 );
+`;
+
+const NATIVE_PEAKS = /* sql */ `
 -- The largest native transfer of each span of transfers: a search for large ones skips the spans without any.
 -- A span without native transfers has no row.
 CREATE TABLE native_peaks (
@@ -53,7 +69,9 @@ CREATE TABLE native_peaks (
   peak BLOB NOT NULL,                   -- its largest amount, wei, in the order-preserving form
   PRIMARY KEY (level, span)
 ) WITHOUT ROWID;
+`;
 
+export const WALLETS = /* sql */ `
 -- One row per address that ever stood in a transfer, as sender, receiver or token contract. The counters equal
 -- what listing the transfers gives; the facts name transfers.id.
 CREATE TABLE wallets (
@@ -64,23 +82,46 @@ CREATE TABLE wallets (
   tokens INTEGER NOT NULL,              -- distinct token contracts among them
   token_transfers INTEGER NOT NULL,     -- those that carry a token
   internal_received INTEGER NOT NULL,   -- internal native transfers received
-  first_transfer INTEGER,               -- its first transfer, null for a token contract without transfers of its own
-  last_transfer INTEGER,
   native_received BLOB NOT NULL,        -- wei, direct and internal
   native_sent BLOB NOT NULL,
-  first_direct INTEGER,                 -- first direct native transfer received from another, not from zero
-  first_internal INTEGER,               -- the same among internal ones
-  latest_direct INTEGER,                -- newest direct native transfer received from another, not from zero
-  latest_internal INTEGER,
   funder INTEGER,                       -- sender of first_direct, or if there is none of first_internal
-  funding INTEGER,                      -- that transfer
   funded INTEGER NOT NULL,              -- wallets whose funder this wallet is
-  recent BLOB NOT NULL                  -- its newest transfers, packed (store/activity.ts); older ones are in activity
+  first_transfer INTEGER,               -- its first transfer, null for a token contract without transfers of its own
+  -- Further facts, null without one, as distances from an earlier one: most are 0, which takes no room.
+  last_after INTEGER,                   -- of last_transfer from first_transfer
+  first_direct_after INTEGER,           -- of first_direct from first_transfer
+  latest_direct_after INTEGER,          -- of latest_direct from first_direct
+  first_internal_after INTEGER,         -- of first_internal from first_transfer
+  latest_internal_after INTEGER,        -- of latest_internal from first_internal
+  recent BLOB NOT NULL,                 -- its newest transfers, packed (store/activity.ts); older ones are in activity
+  last_transfer INTEGER AS (first_transfer + last_after),
+  -- First and newest direct native transfer received from another, not from zero, and the same among internal ones.
+  first_direct INTEGER AS (first_transfer + first_direct_after),
+  latest_direct INTEGER AS (first_direct + latest_direct_after),
+  first_internal INTEGER AS (first_transfer + first_internal_after),
+  latest_internal INTEGER AS (first_internal + latest_internal_after),
+  funding INTEGER AS (coalesce(first_direct, first_internal)) -- the transfer of funder
 );
-CREATE UNIQUE INDEX wallets_by_address ON wallets (address);
--- The wallets one funder funded first, in the order of funding.
-CREATE INDEX wallets_by_funder ON wallets (funder, funding) WHERE funder IS NOT NULL;
+`;
 
+export const ADDRESSES = /* sql */ `
+-- From the beginning of an address to a wallet, whose row tells whether it is that one (store/address-table.ts).
+CREATE TABLE addresses (
+  key BLOB PRIMARY KEY,                 -- the first ${ADDRESS_BEGINNING} bytes; all 20 where an earlier wallet begins with those
+  wallet INTEGER NOT NULL
+) WITHOUT ROWID;
+`;
+
+export const FUNDINGS = /* sql */ `
+-- The first fundings by each funder. The receiver of one is the wallet whose funding it is.
+CREATE TABLE fundings (
+  funder INTEGER NOT NULL,              -- wallets.id
+  funding INTEGER NOT NULL,             -- transfers.id
+  PRIMARY KEY (funder, funding)
+) WITHOUT ROWID;
+`;
+
+const ACTIVITY = /* sql */ `
 -- The older transfers of a wallet in packed runs of ACTIVITY_RUN entries; never changed once written.
 CREATE TABLE activity (
   wallet INTEGER NOT NULL,
@@ -88,7 +129,9 @@ CREATE TABLE activity (
   entries BLOB NOT NULL,
   PRIMARY KEY (wallet, first_transfer)
 ) WITHOUT ROWID;
+`;
 
+const TOKENS = /* sql */ `
 -- One row per token contract, whatever it emits.
 CREATE TABLE tokens (
   id INTEGER PRIMARY KEY,
@@ -119,6 +162,46 @@ CREATE TABLE first_buyers (
   PRIMARY KEY (token, transfer)
 ) WITHOUT ROWID;
 `;
+
+export const TOKEN_QUALITY = /* sql */ `
+-- How far a token's balances follow from its transfers, as found by asking the node now and then (store/quality.ts).
+-- The only rows that do not follow from the chain alone. No row: not examined yet.
+CREATE TABLE token_quality (
+  token INTEGER PRIMARY KEY,            -- tokens.id
+  quality INTEGER NOT NULL,             -- store/quality.ts Quality
+  block INTEGER NOT NULL,               -- head of the index when it was last examined
+  offsets TEXT NOT NULL                 -- 'wallet:offset ...': balanceOf less the index, when found so first
+);
+-- The longest not examined, and those a rollback makes void.
+CREATE INDEX token_quality_by_block ON token_quality (block);
+`;
+
+export const TOKEN_METADATA = /* sql */ `
+-- What token contracts say of themselves (store/token-metadata.ts).
+CREATE TABLE token_metadata (
+  address BLOB PRIMARY KEY,             -- 20 bytes
+  name TEXT,                            -- each null when the contract does not say it in a usable form
+  symbol TEXT,
+  decimals INTEGER,
+  tries INTEGER NOT NULL,               -- how often the contract was asked
+  retry_at INTEGER                      -- Unix seconds from which it is to be asked again, null for never
+) WITHOUT ROWID;
+CREATE INDEX token_metadata_by_retry ON token_metadata (retry_at) WHERE retry_at IS NOT NULL;
+`;
+
+/** All tables of a new file. */
+export const SCHEMA = [
+  CHAIN,
+  TRANSFERS,
+  NATIVE_PEAKS,
+  WALLETS,
+  ADDRESSES,
+  FUNDINGS,
+  ACTIVITY,
+  TOKENS,
+  TOKEN_QUALITY,
+  TOKEN_METADATA,
+].join('');
 
 /** How many first receivers are kept per token: the maximum `limit` of token_first_buyers. */
 export const FIRST_BUYERS = 200;

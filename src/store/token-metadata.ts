@@ -5,18 +5,7 @@
 import { bytesToHex, hexToBytes } from '../lib/hex.ts';
 import type { Hex } from '../types.ts';
 import type { Db, Statement } from './open.ts';
-
-export const TOKEN_METADATA = /* sql */ `
-CREATE TABLE token_metadata (
-  address BLOB PRIMARY KEY,             -- 20 bytes
-  name TEXT,                            -- each null when the contract does not say it in a usable form
-  symbol TEXT,
-  decimals INTEGER,
-  tries INTEGER NOT NULL,               -- how often the contract was asked
-  retry_at INTEGER                      -- Unix seconds from which it is to be asked again, null for never
-) WITHOUT ROWID;
-CREATE INDEX token_metadata_by_retry ON token_metadata (retry_at) WHERE retry_at IS NOT NULL;
-`;
+import { ADDRESS_BEGINNING } from './schema.ts';
 
 /** A token contract to be asked. */
 export interface UnreadToken {
@@ -63,7 +52,8 @@ export class TokenMetadataTable {
       WHERE t.id > ? ORDER BY t.id LIMIT ?`);
     this.due = db.prepare(/* sql */ `
       SELECT m.address, t.kind, m.tries
-      FROM token_metadata m CROSS JOIN wallets c ON c.address = m.address CROSS JOIN tokens t ON t.wallet = c.id
+      FROM token_metadata m CROSS JOIN addresses a ON a.key IN (substr(m.address, 1, ${ADDRESS_BEGINNING}), m.address)
+        CROSS JOIN wallets c ON c.id = a.wallet AND c.address = m.address CROSS JOIN tokens t ON t.wallet = c.id
       WHERE m.retry_at <= ? ORDER BY m.retry_at LIMIT ?`);
     this.upsert = db.prepare(/* sql */ `
       INSERT INTO token_metadata (address, name, symbol, decimals, tries, retry_at) VALUES (?, ?, ?, ?, ?, ?)

@@ -79,7 +79,9 @@ export class WalletState {
   readonly id: number;
   /** 20 bytes when the row is not in the table yet, else null. */
   readonly newAddress: Uint8Array | null;
-  private storedFunding: number | null = null;
+  /** What the row in the table has. */
+  storedFunder: number | null = null;
+  storedFunding: number | null = null;
 
   /** The state of a stored row. */
   static of(row: WalletRow): WalletState {
@@ -97,6 +99,7 @@ export class WalletState {
     wallet.latestInternal = row[11];
     wallet.funder = row[12];
     wallet.funding = row[13];
+    wallet.storedFunder = row[12];
     wallet.storedFunding = row[13];
     wallet.funded = row[14];
     const sentAt = row[15];
@@ -115,10 +118,6 @@ export class WalletState {
     this.newAddress = newAddress;
   }
 
-  get fundingChanged(): boolean {
-    return this.funding !== this.storedFunding;
-  }
-
   /** Entries in the unfinished run. */
   get recentCount(): number {
     return this.transfers === 0 ? 0 : ((this.transfers - 1) % ACTIVITY_RUN) + 1;
@@ -133,16 +132,16 @@ export class WalletState {
     const finished = full
       ? {
           wallet: this.id,
-          first: firstOfRun(this.recent),
+          first: firstOfRun(this.recent, this.firstTransfer ?? 0),
           entries: new Uint8Array(this.recent.subarray(0, this.recentLength)),
         }
       : null;
     if (full) this.recentLength = 0;
     this.reserve(MAX_ENTRY_BYTES);
-    const distance = this.recentLength === 0 ? id : id - (this.lastTransfer ?? 0);
-    this.recentLength = writeEntry(this.recent, this.recentLength, distance, flags, other, wei);
-    this.transfers++;
     this.firstTransfer ??= id;
+    const before = this.recentLength === 0 ? this.firstTransfer : (this.lastTransfer ?? 0);
+    this.recentLength = writeEntry(this.recent, this.recentLength, id - before, flags, other, wei);
+    this.transfers++;
     this.lastTransfer = id;
     return finished;
   }
@@ -163,40 +162,34 @@ export interface FinishedRun {
 }
 
 const firstEntry = new ActivityCursor();
-function firstOfRun(bytes: Uint8Array): number {
-  firstEntry.open(bytes).next();
+function firstOfRun(bytes: Uint8Array, base: number): number {
+  firstEntry.open(bytes, base).next();
   return firstEntry.transfer;
 }
 
 /** The statements on `wallets` and `activity` that a commit needs. */
 export class WalletTable {
-  private readonly idByAddress: Statement<[Uint8Array], number>;
   private readonly byId: Statement<[number], WalletRow>;
+  private readonly byIdAndAddress: Statement<[number, Uint8Array], WalletRow>;
   private readonly insert: Statement;
   private readonly update: Statement;
-  private readonly updateFunding: Statement;
   private readonly insertRun: Statement;
 
   constructor(db: Db) {
-    this.idByAddress = db.prepare<[Uint8Array], number>('SELECT id FROM wallets WHERE address = ?').pluck();
-    this.byId = db
-      .prepare<[number], WalletRow>(/* sql */ `SELECT ${COLUMNS}, ${BLOBS} FROM wallets WHERE id = ?`)
-      .raw();
+    const select = /* sql */ `SELECT ${COLUMNS}, ${BLOBS} FROM wallets WHERE id = ?`;
+    this.byId = db.prepare<[number], WalletRow>(select).raw();
+    this.byIdAndAddress = db.prepare<[number, Uint8Array], WalletRow>(`${select} AND address = ?`).raw();
     this.insert = db.prepare(/* sql */ `
-      INSERT INTO wallets (address, ${COLUMNS}, native_received, native_sent, recent)
-      VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)`);
+      INSERT INTO wallets (id, address, transfers, transactions, tokens, token_transfers, internal_received,
+        native_received, native_sent, funder, funded, first_transfer, last_after, first_direct_after,
+        first_internal_after, latest_direct_after, latest_internal_after, recent)
+      VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)`);
     this.update = db.prepare(/* sql */ `
       UPDATE wallets SET transfers = ?, transactions = ?, tokens = ?, token_transfers = ?, internal_received = ?,
-        first_transfer = ?, last_transfer = ?, first_direct = ?, first_internal = ?, latest_direct = ?,
-        latest_internal = ?, funded = ?, native_received = ?, native_sent = ?, recent = ?
+        native_received = ?, native_sent = ?, funder = ?, funded = ?, first_transfer = ?, last_after = ?,
+        first_direct_after = ?, first_internal_after = ?, latest_direct_after = ?, latest_internal_after = ?, recent = ?
       WHERE id = ?`);
-    // Apart from the update above because naming an indexed column rewrites its index entry even when nothing changed.
-    this.updateFunding = db.prepare('UPDATE wallets SET funder = ?, funding = ? WHERE id = ?');
     this.insertRun = db.prepare('INSERT INTO activity (wallet, first_transfer, entries) VALUES (?, ?, ?)');
-  }
-
-  idOf(address: Uint8Array): number | undefined {
-    return this.idByAddress.get(address);
   }
 
   load(id: number): WalletState {
@@ -205,31 +198,42 @@ export class WalletTable {
     return WalletState.of(row);
   }
 
+  /** The wallet, if that is its address. */
+  loadIf(id: number, address: Uint8Array): WalletState | undefined {
+    const row = this.byIdAndAddress.get(id, address);
+    return row && WalletState.of(row);
+  }
+
   /** The columns are written out twice: lists of them, put together for each row, took part of a commit's time. */
   save(wallet: WalletState): void {
     const recent = wallet.recent.subarray(0, wallet.recentLength);
     const received = bigIntToBytes(wallet.nativeReceived);
     const sent = bigIntToBytes(wallet.nativeSent);
+    const { firstTransfer, firstDirect, firstInternal } = wallet;
+    const lastAfter = distance(firstTransfer, wallet.lastTransfer);
+    const firstDirectAfter = distance(firstTransfer, firstDirect);
+    const firstInternalAfter = distance(firstTransfer, firstInternal);
+    const latestDirectAfter = distance(firstDirect, wallet.latestDirect);
+    const latestInternalAfter = distance(firstInternal, wallet.latestInternal);
     if (wallet.newAddress !== null) {
       this.insert.run(
-        wallet.newAddress,
         wallet.id,
+        wallet.newAddress,
         wallet.transfers,
         wallet.transactions,
         wallet.tokens,
         wallet.tokenTransfers,
         wallet.internalReceived,
-        wallet.firstTransfer,
-        wallet.lastTransfer,
-        wallet.firstDirect,
-        wallet.firstInternal,
-        wallet.latestDirect,
-        wallet.latestInternal,
-        wallet.funder,
-        wallet.funding,
-        wallet.funded,
         received,
         sent,
+        wallet.funder,
+        wallet.funded,
+        firstTransfer,
+        lastAfter,
+        firstDirectAfter,
+        firstInternalAfter,
+        latestDirectAfter,
+        latestInternalAfter,
         recent,
       );
       return;
@@ -240,22 +244,27 @@ export class WalletTable {
       wallet.tokens,
       wallet.tokenTransfers,
       wallet.internalReceived,
-      wallet.firstTransfer,
-      wallet.lastTransfer,
-      wallet.firstDirect,
-      wallet.firstInternal,
-      wallet.latestDirect,
-      wallet.latestInternal,
-      wallet.funded,
       received,
       sent,
+      wallet.funder,
+      wallet.funded,
+      firstTransfer,
+      lastAfter,
+      firstDirectAfter,
+      firstInternalAfter,
+      latestDirectAfter,
+      latestInternalAfter,
       recent,
       wallet.id,
     );
-    if (wallet.fundingChanged) this.updateFunding.run(wallet.funder, wallet.funding, wallet.id);
   }
 
   saveRun(run: FinishedRun): void {
     this.insertRun.run(run.wallet, run.first, run.entries);
   }
+}
+
+/** From one fact to another, null without the other. */
+function distance(from: number | null, to: number | null): number | null {
+  return from === null || to === null ? null : to - from;
 }

@@ -1,4 +1,6 @@
 /** Finding the block in which a token balance moved without a transfer in the index. */
+import { hexToBytes } from '../lib/hex.ts';
+import { type AddressKeys, getByAddress, WALLET_BY_ADDRESS } from '../store/address-table.ts';
 import type { Db } from '../store/open.ts';
 import { type Hex, Kind } from '../types.ts';
 import type { RpcClient } from '../upstream/client.ts';
@@ -43,11 +45,12 @@ function readHistory(
   wallet: number,
 ): { owner: Hex; balanceAt: (block: number) => bigint } | null {
   const address = db.prepare<[number], Buffer>('SELECT address FROM wallets WHERE id = ?').pluck();
-  const found = db
-    .prepare<[Buffer], { id: number; kind: number }>(
-      'SELECT t.id, t.kind FROM wallets w JOIN tokens t ON t.wallet = w.id WHERE w.address = ?',
-    )
-    .get(Buffer.from(token.slice(2), 'hex'));
+  const found = getByAddress(
+    db.prepare<AddressKeys, { id: number; kind: number }>(
+      `SELECT t.id, t.kind FROM ${WALLET_BY_ADDRESS} JOIN tokens t ON t.wallet = w.id`,
+    ),
+    hexToBytes(token),
+  );
   const owner = address.get(wallet);
   if (found === undefined || owner === undefined || found.kind === Kind.erc1155) return null;
   const rows = transfersOfToken(db, wallet, found.id);

@@ -1,6 +1,7 @@
 /** Counters, facts and packed lists of sampled wallets and tokens against a recount of their transfers. */
 import { setImmediate } from 'node:timers/promises';
 import type { Db, Statement } from '../store/open.ts';
+import { checkAddresses } from './addresses.ts';
 import { TokenComparer } from './holdings.ts';
 import { checkPeaks } from './peaks.ts';
 import type { Check } from './report.ts';
@@ -61,6 +62,7 @@ async function scanAndCompare(db: Db, checks: CounterChecks, options: CounterOpt
     for (const recount of scan.wallets.values()) wallets.compare(recount, checks.wallets);
     const tokens = new TokenComparer(db);
     for (const recount of scan.tokens.values()) tokens.compare(recount, checks.tokens);
+    checkAddresses(db, checks.wallets, tipOf(db)?.lastWallet ?? 0);
     checkPeaks(db, checks.wallets, { ...options, last: end });
     describe(checks, scan, after, end);
     return true;

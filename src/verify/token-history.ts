@@ -10,8 +10,8 @@ const MAX_ENTRIES = 20_000;
 /** In order; null when the wallet has too many transfers to look through. */
 export function transfersOfToken(db: Db, wallet: number, token: number): TransferRow[] | null {
   const row = db
-    .prepare<[number], { transfers: number; recent: Buffer }>(
-      'SELECT transfers, recent FROM wallets WHERE id = ?',
+    .prepare<[number], { transfers: number; base: number; recent: Buffer }>(
+      'SELECT transfers, ifnull(first_transfer, 0) AS base, recent FROM wallets WHERE id = ?',
     )
     .get(wallet);
   if (row === undefined || row.transfers > MAX_ENTRIES) return null;
@@ -25,7 +25,7 @@ export function transfersOfToken(db: Db, wallet: number, token: number): Transfe
   const rows: TransferRow[] = [];
   const cursor = new ActivityCursor();
   for (const run of [...runs, row.recent]) {
-    cursor.open(run);
+    cursor.open(run, row.base);
     while (cursor.next()) {
       const raw = isNative(cursor.flags & Flag.kindMask) ? undefined : transfer.get(cursor.transfer, token);
       if (raw !== undefined) rows.push(readTransfer(raw));

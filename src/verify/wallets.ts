@@ -1,5 +1,6 @@
 /** A wallet's row and its packed activity against what its transfers add up to. */
 import { ACTIVITY_RUN, ActivityCursor, Flag } from '../store/activity.ts';
+import { type AddressKeys, getByAddress, WALLET_BY_ADDRESS } from '../store/address-table.ts';
 import type { Db, Statement } from '../store/open.ts';
 import { isNative, KIND_NAMES } from '../types.ts';
 import type { ActivityEntry, WalletRecount } from './recount.ts';
@@ -7,14 +8,16 @@ import type { Check } from './report.ts';
 import { addressOf, blockOfTransfer } from './snapshot.ts';
 
 type Row = Record<string, number | null> & { funded: number };
-type Amounts = { native_received: Buffer; native_sent: Buffer; recent: Buffer };
+type Bytes = { address: Buffer; native_received: Buffer; native_sent: Buffer; recent: Buffer };
 
 export class WalletComparer {
   private readonly db: Db;
   private readonly row: Statement<[number], Row>;
-  private readonly amounts: Statement<[number], Amounts>;
+  private readonly bytes: Statement<[number], Bytes>;
   private readonly runs: Statement<[number], { first_transfer: number; entries: Buffer }>;
   private readonly fundedBy: Statement<[number], number>;
+  private readonly listed: Statement<[number, number | null], unknown>;
+  private readonly byAddress: Statement<AddressKeys, number>;
 
   constructor(db: Db) {
     this.db = db;
@@ -22,44 +25,51 @@ export class WalletComparer {
       SELECT transfers, transactions, tokens, token_transfers, internal_received, first_transfer, last_transfer,
         first_direct, first_internal, latest_direct, latest_internal, funder, funding, funded
       FROM wallets WHERE id = ?`);
-    this.amounts = db.prepare('SELECT native_received, native_sent, recent FROM wallets WHERE id = ?');
+    this.bytes = db.prepare('SELECT address, native_received, native_sent, recent FROM wallets WHERE id = ?');
     this.runs = db.prepare(
       'SELECT first_transfer, entries FROM activity WHERE wallet = ? ORDER BY first_transfer',
     );
-    this.fundedBy = db.prepare<[number], number>('SELECT count(*) FROM wallets WHERE funder = ?').pluck();
+    this.fundedBy = db.prepare<[number], number>('SELECT count(*) FROM fundings WHERE funder = ?').pluck();
+    this.listed = db.prepare('SELECT 1 FROM fundings WHERE funder = ? AND funding = ?');
+    this.byAddress = db.prepare<AddressKeys, number>(`SELECT w.id FROM ${WALLET_BY_ADDRESS}`).pluck();
   }
 
   /** Tells every difference between a wallet's rows and the recount of all its transfers. */
   compare(recount: WalletRecount, check: Check): void {
     const row = this.row.get(recount.id);
-    const amounts = this.amounts.get(recount.id);
+    const bytes = this.bytes.get(recount.id);
     const name = `of ${addressOf(this.db, recount.id)}`;
-    if (row === undefined || amounts === undefined) {
+    if (row === undefined || bytes === undefined) {
       if (recount.activity.length > 0) check.differs(`wallet ${recount.id} has transfers but no row`);
       return;
     }
     const { funded, ...columns } = row;
     for (const [column, expected] of Object.entries(recount.columns()))
       check.expect(`${column} ${name}`, columns[column] ?? null, expected);
-    check.expect(`native_received ${name}`, toInteger(amounts.native_received), recount.nativeReceived);
-    check.expect(`native_sent ${name}`, toInteger(amounts.native_sent), recount.nativeSent);
+    check.expect(`native_received ${name}`, toInteger(bytes.native_received), recount.nativeReceived);
+    check.expect(`native_sent ${name}`, toInteger(bytes.native_sent), recount.nativeSent);
     check.expect(`funded ${name}`, funded, this.fundedBy.get(recount.id));
-    const difference = this.activityDifference(recount, amounts.recent);
+    const { funder = null, funding = null } = columns;
+    if (funder !== null && this.listed.get(funder, funding) === undefined)
+      check.differs(`the funding ${name} is not among those of its funder`);
+    check.expect(`wallet by address ${name}`, getByAddress(this.byAddress, bytes.address), recount.id);
+    const difference = this.activityDifference(recount, bytes.recent, row.first_transfer ?? 0);
     if (difference !== null) check.differs(`the activity ${name}: ${difference.text}`, difference.block);
   }
 
   private activityDifference(
     recount: WalletRecount,
     recent: Buffer,
+    base: number,
   ): { text: string; block: number | null } | null {
     const lines: string[] = [];
     for (const { first_transfer, entries } of this.runs.iterate(recount.id)) {
-      const run = decodeRun(entries);
+      const run = decodeRun(entries, base);
       if (run.length !== ACTIVITY_RUN || run[0]?.transfer !== first_transfer)
         return this.placed(first_transfer, `the run at ${first_transfer} holds ${run.length} entries`);
       for (const entry of run) lines.push(entryLine(entry));
     }
-    const last = decodeRun(recent);
+    const last = decodeRun(recent, base);
     const due = recount.activity.length === 0 ? 0 : ((recount.activity.length - 1) % ACTIVITY_RUN) + 1;
     if (last.length !== due)
       return { text: `the unfinished run holds ${last.length} entries, must hold ${due}`, block: null };
@@ -77,8 +87,8 @@ export class WalletComparer {
   }
 }
 
-function decodeRun(bytes: Uint8Array): ActivityEntry[] {
-  const cursor = new ActivityCursor().open(bytes);
+function decodeRun(bytes: Uint8Array, base: number): ActivityEntry[] {
+  const cursor = new ActivityCursor().open(bytes, base);
   const entries: ActivityEntry[] = [];
   while (cursor.next()) {
     const kind = cursor.flags & Flag.kindMask;

@@ -103,7 +103,7 @@ test('statements are named by what they do to which table', () => {
   assert.equal(stepOf('BEGIN IMMEDIATE'), 'commit');
   assert.equal(stepOf('\n      INSERT OR REPLACE INTO wallets (id) VALUES (?)'), 'insert wallets');
   assert.equal(stepOf('UPDATE holdings SET transfers = ?'), 'update holdings');
-  assert.equal(stepOf('SELECT id FROM wallets WHERE address = ?'), 'read wallets');
+  assert.equal(stepOf('SELECT wallet FROM addresses WHERE key = ?'), 'read addresses');
 });
 
 test('the fixed answer carries the id of the call, and other calls have none', () => {

@@ -150,13 +150,13 @@ test('a defect is a 500 that shows nothing, is logged, and leaves the server up'
   index.damage('DELETE FROM blocks WHERE number = 1; UPDATE wallets SET native_received = 7');
   const good = await fetch(`/api/wallet_summary?address=${address('nobody')}`);
   assert.equal(good.status, 200);
-  index.damage('UPDATE transfers SET kind = 9');
+  index.damage('UPDATE transfers SET token_kind = 7');
   const broken = [await fetch(`/api/address_transfers?address=${address('alice')}&include_internal=true`)];
   for (const response of broken) {
     assert.equal(response.status, 500);
     assert.notEqual(response.headers.get('ratelimit-limit'), null);
     assert.deepEqual(await response.json(), { error: { code: 'internal', message: 'internal error' } });
   }
-  assert.ok(logs.some((line) => line.includes('unknown kind 9')));
+  assert.ok(logs.some((line) => line.includes('unknown kind 7')));
   assert.equal((await post(BATCH, `{"addresses":["${address('nobody')}"]}`)).status, 200);
 });

@@ -7,7 +7,7 @@ import { Kind } from '../../src/types.ts';
 export function nativeEntry(transfer: number, other: number, wei: bigint): ActivityCursor {
   const bytes = new Uint8Array(64);
   const end = writeEntry(bytes, 0, transfer, Kind.nativeDirect | Flag.in, other, bigIntToBytes(wei));
-  const cursor = new ActivityCursor().open(bytes.subarray(0, end));
+  const cursor = new ActivityCursor().open(bytes.subarray(0, end), 0);
   cursor.next();
   return cursor;
 }

@@ -7,6 +7,8 @@ export const INDEX_TABLES = [
   'transfers',
   'native_peaks',
   'wallets',
+  'addresses',
+  'fundings',
   'activity',
   'tokens',
   'holdings',

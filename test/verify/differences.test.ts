@@ -59,20 +59,42 @@ const damages: [what: string, damage: string | ((db: Db) => void), named: RegExp
       new RegExp(`wallets: ${column} of 0x[0-9a-f]{40} is \\d+ in the index, must be \\d+`),
     ],
   ),
-  ...[
-    'first_transfer',
-    'last_transfer',
-    'first_direct',
-    'first_internal',
-    'latest_direct',
-    'latest_internal',
-    'funder',
-    'funding',
-  ].map((column): [string, string, RegExp] => [
+  ...Object.entries({
+    first_transfer: 'first_transfer = 3',
+    last_transfer: 'last_after = 3 - first_transfer',
+    first_direct: 'first_direct_after = 3 - first_transfer',
+    first_internal: 'first_internal_after = 3 - first_transfer',
+    latest_direct: 'latest_direct_after = 3 - first_direct',
+    latest_internal: 'latest_internal_after = 3 - first_internal',
+    funder: 'funder = 3',
+    funding: 'first_direct_after = 3 - first_transfer',
+  }).map(([column, change]): [string, string, RegExp] => [
     `${column} of a wallet is another`,
-    `UPDATE wallets SET ${column} = 3 WHERE id = (SELECT id FROM wallets WHERE ${column} > 3 LIMIT 1)`,
+    `UPDATE wallets SET ${change} WHERE id = (SELECT id FROM wallets WHERE ${column} > 3 LIMIT 1)`,
     new RegExp(`wallets: ${column} of 0x[0-9a-f]{40} is 3 in the index, must be \\d+`),
   ]),
+  [
+    'a first funding is not listed',
+    'DELETE FROM fundings WHERE funding = (SELECT max(funding) FROM fundings)',
+    /wallets: the funding of 0x[0-9a-f]{40} is not among those of its funder/,
+  ],
+  [
+    'a wallet is not found by its address',
+    'DELETE FROM addresses WHERE wallet = 5',
+    /wallets: wallet by address of 0x[0-9a-f]{40} is undefined in the index, must be 5/,
+  ],
+  ['an address is missing', 'DELETE FROM addresses WHERE wallet = 5', /wallets: the number of addresses is/],
+  [
+    'two wallets have the same address',
+    `UPDATE wallets SET address = (SELECT address FROM wallets WHERE id = 4) WHERE id = 5;
+      UPDATE addresses SET key = (SELECT address FROM wallets WHERE id = 4) WHERE wallet = 5`,
+    /wallets: wallet 5 of 0x[0-9a-f]{40} has the address of wallet 4/,
+  ],
+  [
+    'an address is kept as one that begins like another',
+    'UPDATE addresses SET key = (SELECT address FROM wallets WHERE id = 5) WHERE wallet = 5',
+    /wallets: wallet 5 of 0x[0-9a-f]{40} is kept as one that begins like an earlier one/,
+  ],
   ...['native_received', 'native_sent'].map((column): [string, string, RegExp] => [
     `${column} of a wallet is another`,
     `UPDATE wallets SET ${column} = x'07' WHERE id = 5`,

@@ -147,7 +147,7 @@ function stepsTable(work: Work, times: PerWork<number[]>, steps: PerWork<StepTim
     figures,
     notes: [
       'While filling, fetching, parsing and decoding run beside the appends.',
-      'Steps are timed around the statements of the driver, which costs some percent itself: "read wallets" resolves addresses, "insert transfers" writes the rows, what is about wallets, tokens and holdings keeps the aggregates.',
+      'Steps are timed around the statements of the driver, which costs some percent itself: "read addresses" and "read wallets" resolve addresses, "insert transfers" writes the rows, what is about wallets, tokens and holdings keeps the aggregates.',
     ],
   };
 }

@@ -1,6 +1,7 @@
 /** The part that is the bare server which the real one is compared with. */
-import { addressBytes } from '../../query/wallets.ts';
+import { byAddress } from '../../query/wallets.ts';
 import { type BareServer, startBareServer } from '../../server/bare.ts';
+import { type AddressKeys, WALLET_BY_ADDRESS } from '../../store/address-table.ts';
 import { openIndexForReading } from '../../store/index-file.ts';
 import type { Db } from '../../store/open.ts';
 
@@ -33,12 +34,13 @@ export type BareActions = ReturnType<typeof bareActions>;
 
 /** The row of one address as JSON, null when there is none: one lookup by an index and nothing else. */
 function walletLookup(db: Db): (address: string) => string | null {
-  const byAddress = db.prepare<[Buffer], object>(/* sql */ `
-    SELECT id, transfers, transactions, tokens, token_transfers, internal_received, first_transfer, last_transfer,
-      first_direct, first_internal, latest_direct, latest_internal, funder, funding, funded
-    FROM wallets WHERE address = +?`);
+  const statement = db.prepare<AddressKeys, object>(/* sql */ `
+    SELECT w.id, w.transfers, w.transactions, w.tokens, w.token_transfers, w.internal_received, w.first_transfer,
+      w.last_transfer, w.first_direct, w.first_internal, w.latest_direct, w.latest_internal, w.funder, w.funding,
+      w.funded
+    FROM ${WALLET_BY_ADDRESS}`);
   return (address) => {
-    const row = byAddress.get(addressBytes(address));
+    const row = byAddress(statement, address);
     return row === undefined ? null : JSON.stringify(row);
   };
 }

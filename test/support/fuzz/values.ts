@@ -8,14 +8,16 @@ import { ActivityCursor, Flag, MAX_ENTRY_BYTES, writeEntry } from '../../../src/
 import { isNative, Kind } from '../../../src/types.ts';
 import { type Property, property } from './property.ts';
 
-const entry = fc.record({
-  distance: fc.oneof(fc.integer({ min: 1, max: 300 }), fc.integer({ min: 1, max: 2 ** 47 })),
-  kind: fc.constantFrom(...Object.values(Kind)),
-  direction: fc.constantFrom(Flag.in, Flag.out, Flag.in | Flag.out),
-  zero: fc.boolean(),
-  other: fc.oneof(fc.nat(300), fc.integer({ min: 0, max: 2 ** 33 })),
-  wei: fc.bigInt({ min: 0n, max: 2n ** 256n - 1n }),
-});
+const entry = fc
+  .record({
+    distance: fc.oneof(fc.integer({ min: 1, max: 300 }), fc.integer({ min: 1, max: 2 ** 47 })),
+    kind: fc.constantFrom(...Object.values(Kind)),
+    direction: fc.constantFrom(Flag.in, Flag.out, Flag.in | Flag.out),
+    zero: fc.boolean(),
+    other: fc.oneof(fc.nat(300), fc.integer({ min: 0, max: 2 ** 33 })),
+    wei: fc.oneof(fc.constant(0n), fc.bigInt({ min: 0n, max: 2n ** 256n - 1n })),
+  })
+  .map((made) => ({ ...made, zero: isNative(made.kind) ? made.wei === 0n : made.zero }));
 
 const activity = property('runs of activity entries', fc.array(entry, { maxLength: 128 }), (entries) => {
   const bytes = new Uint8Array(entries.length * MAX_ENTRY_BYTES);
@@ -26,7 +28,7 @@ const activity = property('runs of activity entries', fc.array(entry, { maxLengt
     end = writeEntry(bytes, end, distance, flags, other, isNative(kind) ? bigIntToBytes(wei) : null);
     assert.ok(end - before <= MAX_ENTRY_BYTES);
   }
-  const cursor = new ActivityCursor().open(bytes.subarray(0, end));
+  const cursor = new ActivityCursor().open(bytes.subarray(0, end), 0);
   let transfer = 0;
   for (const { distance, kind, direction, zero, other, wei } of entries) {
     assert.ok(cursor.next());
@@ -42,7 +44,7 @@ const activity = property('runs of activity entries', fc.array(entry, { maxLengt
 });
 
 const garbage = property('bytes that are no run', fc.uint8Array({ maxLength: 200 }), (bytes) => {
-  const cursor = new ActivityCursor().open(bytes);
+  const cursor = new ActivityCursor().open(bytes, 0);
   let steps = 0;
   while (cursor.next()) assert.ok(++steps <= bytes.length, 'it ends');
 });

@@ -1,0 +1,57 @@
+/**
+ * The table `addresses`: finding a wallet by its address.
+ *
+ * An index over whole addresses takes twice the room, and a commit changes twice as many of its pages. The first bytes
+ * alone would do for the addresses that people make, but anybody can send to any address he likes, without a key to
+ * it: to a million that begin alike, each of which would have to be told from all others. So only the first wallet of
+ * a beginning is found by it; those after it are found by the whole address.
+ */
+import type { Db, Statement } from './open.ts';
+import { ADDRESS_BEGINNING } from './schema.ts';
+
+/** The key under which an address is looked for first. */
+export function beginningOf(address: Uint8Array): Uint8Array {
+  return address.subarray(0, ADDRESS_BEGINNING);
+}
+
+/** SQL, for FROM: the row of `wallets w` with an address. Its statements are run by `getByAddress`. */
+export const WALLET_BY_ADDRESS = /* sql */ `
+  addresses a CROSS JOIN wallets w ON a.key = +? AND w.id = a.wallet AND w.address = +?`;
+
+/** What WALLET_BY_ADDRESS binds. */
+export type AddressKeys = [key: Uint8Array, address: Uint8Array];
+
+/** What a statement over WALLET_BY_ADDRESS says of an address, undefined when that is nothing. */
+export function getByAddress<T>(statement: Statement<AddressKeys, T>, address: Uint8Array): T | undefined {
+  return statement.get(beginningOf(address), address) ?? statement.get(address, address);
+}
+
+/** The statements on `addresses` that a commit needs. */
+export class AddressTable {
+  private readonly byKey: Statement<[Uint8Array], number>;
+  private readonly insert: Statement;
+  private readonly drop: Statement<[number, number, number]>;
+
+  constructor(db: Db) {
+    this.byKey = db.prepare<[Uint8Array], number>('SELECT wallet FROM addresses WHERE key = ?').pluck();
+    this.insert = db.prepare('INSERT INTO addresses (key, wallet) VALUES (?, ?)');
+    this.drop = db.prepare(/* sql */ `
+      DELETE FROM addresses WHERE wallet > ? AND key IN (
+        SELECT substr(address, 1, ${ADDRESS_BEGINNING}) FROM wallets WHERE id > ?
+        UNION ALL SELECT address FROM wallets WHERE id > ?)`);
+  }
+
+  /** The wallet that a key leads to. */
+  walletAt(key: Uint8Array): number | undefined {
+    return this.byKey.get(key);
+  }
+
+  add(key: Uint8Array, wallet: number): void {
+    this.insert.run(key, wallet);
+  }
+
+  /** Takes out the wallets above `last`, while their rows are still there. */
+  rollback(last: number): void {
+    this.drop.run(last, last, last);
+  }
+}

@@ -1,0 +1,29 @@
+/** The table `fundings`: the first fundings by each funder. */
+import type { Db, Statement } from './open.ts';
+
+/** A first funding: who sent it, and the transfer. */
+export interface Funding {
+  funder: number;
+  funding: number;
+}
+
+/** The statements on `fundings` that a commit needs. */
+export class FundingTable {
+  private readonly insert: Statement;
+  private readonly drop: Statement;
+
+  constructor(db: Db) {
+    this.insert = db.prepare('INSERT INTO fundings (funder, funding) VALUES (?, ?)');
+    this.drop = db.prepare('DELETE FROM fundings WHERE funder = ? AND funding = ?');
+  }
+
+  /** Takes some out and puts others in, each in the order of the keys. */
+  change(gone: Funding[], added: Funding[]): void {
+    for (const { funder, funding } of gone.sort(byKey)) this.drop.run(funder, funding);
+    for (const { funder, funding } of added.sort(byKey)) this.insert.run(funder, funding);
+  }
+}
+
+function byKey(a: Funding, b: Funding): number {
+  return a.funder - b.funder || a.funding - b.funding;
+}

@@ -1,0 +1,37 @@
+/** Whether every wallet is found by its address, and no two have the same. */
+import { bytesToHex } from '../lib/hex.ts';
+import type { Db } from '../store/open.ts';
+import { ADDRESS_BEGINNING } from '../store/schema.ts';
+import type { Check } from './report.ts';
+
+/** Goes through the keys of all addresses, which take a few bytes each. */
+export function checkAddresses(db: Db, check: Check, lastWallet: number): void {
+  const count = db.prepare<[], number>('SELECT count(*) FROM addresses').pluck().get();
+  check.expect('the number of addresses', count, lastWallet + 1);
+  for (const { wallet, key, first, address } of laterOnes(db)) {
+    const name = `wallet ${wallet} of ${bytesToHex(key)}`;
+    if (first === null || first >= wallet)
+      check.differs(`${name} is kept as one that begins like an earlier one, which there is not`);
+    else if (address?.equals(key)) check.differs(`${name} has the address of wallet ${first}`);
+  }
+}
+
+interface LaterOne {
+  wallet: number;
+  /** Its address. */
+  key: Buffer;
+  /** The wallet that is found by the beginning, and its address. */
+  first: number | null;
+  address: Buffer | null;
+}
+
+/** The wallets that begin as an earlier one does. */
+function laterOnes(db: Db): LaterOne[] {
+  return db
+    .prepare<[], LaterOne>(/* sql */ `
+      SELECT later.wallet, later.key, earlier.wallet AS first, w.address
+      FROM addresses later LEFT JOIN addresses earlier ON earlier.key = substr(later.key, 1, ${ADDRESS_BEGINNING})
+        LEFT JOIN wallets w ON w.id = earlier.wallet
+      WHERE length(later.key) > ${ADDRESS_BEGINNING}`)
+    .all();
+}
