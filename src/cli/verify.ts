@@ -1,4 +1,5 @@
 /** `atlas-node verify`: the index against the node. */
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
 import type { Config } from '../config.ts';
@@ -38,11 +39,18 @@ export function addVerify(program: Command): void {
   const load = addConfigOptions(command, ['--node-http', '--data-dir']);
   command.action(async (options: Options) => {
     const { config } = await load();
+    const path = indexPath(config);
+    if (!existsSync(path))
+      throw new FatalError(`there is no ${path}: name the folder of the index with --data-dir`);
     await withNode(config, async (client, line) => {
       if (options.repair) await repair(config, client, options.repair, line);
       else await verify(config, client, options, line);
     });
   });
+}
+
+function indexPath(config: Config): string {
+  return join(config.data_dir, 'index.db');
 }
 
 async function withNode(
@@ -62,7 +70,9 @@ async function withNode(
     await work(client, line);
   } catch (error) {
     if (error instanceof UpstreamError)
-      throw new FatalError(`the node gave no usable answer: ${error.message}`);
+      throw new FatalError(
+        `the node gave no usable answer: ${error.message}; name a node that is running with --node-http`,
+      );
     throw error;
   } finally {
     line.clear();
@@ -75,7 +85,7 @@ async function verify(config: Config, client: RpcClient, options: Options, line:
   const { probe } = await import('../upstream/probe.ts');
   const capabilities = await probe(client, { traces: config.index.traces, head: config.index.head });
   const report = await verifyIndex({
-    path: join(config.data_dir, 'index.db'),
+    path: indexPath(config),
     client,
     capabilities,
     wrappedNative: config.chain.wrapped_native,
@@ -101,7 +111,7 @@ async function repair(
   const { probe } = await import('../upstream/probe.ts');
   const capabilities = await probe(client, { traces: config.index.traces, head: config.index.head });
   const { differing, replacedFrom, head } = await repairRange({
-    path: join(config.data_dir, 'index.db'),
+    path: indexPath(config),
     client,
     capabilities,
     wrappedNative: config.chain.wrapped_native,

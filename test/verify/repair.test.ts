@@ -170,3 +170,20 @@ test('arguments that cannot be meant are bad usage', async (t) => {
     assert.match(refused.stderr, message);
   }
 });
+
+test('without an index, or without a node, verify says what to do', async (t) => {
+  const dir = tempDir(t);
+  for (const args of [[], ['--repair', '1..2']]) {
+    const lost = await verifyCommand(dir, 'http://127.0.0.1:1', ...args);
+    assert.equal(lost.code, 1);
+    assert.match(
+      lost.stderr,
+      /^atlas-node: there is no .*index\.db: name the folder of the index with --data-dir\n$/,
+    );
+  }
+  const chain = [...generateChain({ seed: 7, blocks: 3, txPerBlock: 2 }).blocks];
+  await indexAll(t, (await startNode(t, { chain })).url, dir, 3);
+  const alone = await verifyCommand(dir, 'http://127.0.0.1:1');
+  assert.equal(alone.code, 1);
+  assert.match(alone.stderr, /^atlas-node: the node gave no usable answer: .* --node-http\n$/);
+});
