@@ -26,6 +26,12 @@ import type { WsConnections } from './ws-connections.ts';
 /** How long closing waits for answers that are still owed: of the ten seconds in which the daemon ends, two are for the last commit. */
 const DRAIN_MS = 8_000;
 
+/**
+ * How long connections that are open when closing begins are still answered, each for the last time: what a client has
+ * sent before it could know must not be lost, and may be on its way for so long.
+ */
+const LAST_REQUESTS_MS = 200;
+
 /** The `[server]` table of the configuration. */
 export interface ServerSettings {
   host: string;
@@ -90,6 +96,8 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     async close() {
       door.shut();
       options.streams?.connections.close();
+      shared.replies.closeBehind();
+      await shared.capacity.empty(LAST_REQUESTS_MS);
       await shared.replies.drain(DRAIN_MS);
       door.end();
     },

@@ -3,11 +3,15 @@
  * it has asked for anything; without a limit of our own, a flood would take the descriptors of the database and of the
  * connections to the node too.
  */
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '../log.ts';
 import type { HttpResponse, TemplatedApp } from './uws.ts';
 
 /** A flood is told of so often, not once per connection. */
 const TELL_EVERY_MS = 60_000;
+
+/** How often it is looked whether the last connection has gone. */
+const POLL_MS = 10;
 
 export class Capacity {
   private readonly limit: number;
@@ -36,6 +40,11 @@ export class Capacity {
   /** To be called when a WebSocket ends: the library tells only of the end of connections that are still HTTP. */
   left(): void {
     this.open--;
+  }
+
+  /** Resolves when no connection is open any more, at the latest after `timeoutMs` of which the event loop has seen all. */
+  async empty(timeoutMs: number): Promise<void> {
+    for (let waited = 0; this.open > 0 && waited < timeoutMs; waited += POLL_MS) await sleep(POLL_MS);
   }
 
   private tell(): void {

@@ -85,9 +85,14 @@ export class Replies {
     return new Late(this.writing, res, sent, gone);
   }
 
-  /** From now on connections close behind their answers. Resolves when none is owed any more, after `timeoutMs` at most. */
-  async drain(timeoutMs: number): Promise<void> {
+  /** From now on connections close behind their answers. */
+  closeBehind(): void {
     this.writing.closing = true;
+  }
+
+  /** Closes connections behind their answers. Resolves when none is owed any more, after `timeoutMs` at most. */
+  async drain(timeoutMs: number): Promise<void> {
+    this.closeBehind();
     const deadline = performance.now() + timeoutMs;
     while (this.writing.owed > 0 && performance.now() < deadline) await sleep(DRAIN_POLL_MS);
   }

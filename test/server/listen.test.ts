@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { createServer, get } from 'node:http';
 import { Agent, request } from 'node:https';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, connect } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { freePort } from '../support/free-port.ts';
@@ -56,6 +56,31 @@ test('closing answers what is in flight, then frees the port', async (t) => {
   await closed;
   const again = await serve(t, { settings: { port: serving.server.port } });
   assert.equal(again.server.port, serving.server.port);
+});
+
+test('what comes on an open connection just after closing has begun is answered, for the last time', async (t) => {
+  const { server } = await serve(t);
+  const socket = connect(server.port, '127.0.0.1');
+  t.after(() => socket.destroy());
+  let text = '';
+  let ended = false;
+  socket.on('data', (chunk) => {
+    text += chunk;
+  });
+  socket.on('close', () => {
+    ended = true;
+  });
+  const ask = () => socket.write('GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n');
+  const answers = () => text.split('HTTP/1.1 200').length - 1;
+  ask();
+  await waitFor(() => answers() === 1, { what: 'the first answer' });
+  assert.doesNotMatch(text, /Connection: close/);
+  const closed = server.close();
+  ask();
+  await waitFor(() => ended, { what: 'the end of the connection' });
+  assert.equal(answers(), 2);
+  assert.match(text, /Connection: close/);
+  await closed;
 });
 
 test('https is served with a certificate, and bad files are named', async (t) => {
