@@ -5,7 +5,7 @@ import { jsonAnswer } from './answer.ts';
 import { addGetRoute } from './get-route.ts';
 import { type HttpMetrics, routeMeter } from './meter.ts';
 import type { Replies } from './reply.ts';
-import { describeStatus, readiness, StallWatch } from './status.ts';
+import { describeStatus, readiness, StallWatch, withoutAddresses } from './status.ts';
 import type { HttpRequest, TemplatedApp } from './uws.ts';
 
 /** How often the progress of the index is looked at. */
@@ -23,9 +23,10 @@ export interface HealthRoutes {
 
 /** Registers /healthz, /readyz and /status. Returns the function that ends the watch for stalls. */
 export function addHealthRoutes(app: TemplatedApp, options: HealthRoutes): () => void {
-  const { indexState, readyLag, log } = options;
+  const { readyLag, log } = options;
+  const indexState = (): IndexStatus => withoutAddresses(options.indexState());
   const watch = new StallWatch(log);
-  const timer = setInterval(() => watch.observe(indexState(), Date.now()), WATCH_MS).unref();
+  const timer = setInterval(() => watch.observe(options.indexState(), Date.now()), WATCH_MS).unref();
 
   addRoute(app, options, '/healthz', () => ({ status: 200, body: { status: 'ok' } }));
   addRoute(app, options, '/readyz', () => {

@@ -56,6 +56,20 @@ export function readiness(state: IndexStatus, readyLag: number, stalled: boolean
   return phase === 'following' ? null : `the indexer is ${phase}`;
 }
 
+/** What may stand in the place of an address: URLs, what the system could not connect to, what undici tried. */
+const ADDRESSES: readonly (readonly [RegExp, string])[] = [
+  [/\b(?:https?|wss?):\/\/[^\s"]+/g, 'the node'],
+  [/\b(E[A-Z_]{4,}) [^\s",)]+/g, '$1'],
+  [/ ?\(attempted address[^)]*\)/g, ''],
+];
+
+/** The state for those without a token: where the node stands is none of their business. The log and the panel name it. */
+export function withoutAddresses<S extends Pick<IndexStatus, 'reason'>>(state: S): S {
+  if (state.reason === null) return state;
+  const reason = ADDRESSES.reduce((text, [address, word]) => text.replace(address, word), state.reason);
+  return { ...state, reason };
+}
+
 /** The answer of /status: the state with what follows from it. */
 export function describeStatus(state: IndexStatus, now: number): object {
   const { head, headTimestamp, nodeHead, blocksPerSecond, capabilities } = state;

@@ -31,6 +31,27 @@ test('/healthz, /readyz and /status need no key', async (t) => {
   assert.deepEqual(body, JSON.parse(JSON.stringify(describeStatus(serving.state, Date.now()))));
 });
 
+test('without a token nobody learns where the node stands', async (t) => {
+  const serving = await serve(t);
+  const cases = [
+    ['eth_x: connection to http://10.1.2.3:8080 failed: connect ECONNREFUSED 10.1.2.3:8080', /ECONNREFUSED/],
+    ['eth_x: connection to https://node.lan failed: getaddrinfo ENOTFOUND node.lan', /ENOTFOUND/],
+    [
+      'eth_x: connection to http://10.1.2.3:8080 failed: Connect Timeout Error (attempted address: 10.1.2.3:8080, timeout: 5000ms)',
+      /Timeout/,
+    ],
+    ['eth_x: no complete answer from http://[fd00::1]:8080 within 1500 ms', /from the node within 1500 ms/],
+  ] as const;
+  for (const [reason, kept] of cases) {
+    Object.assign(serving.state, following(90, 100), { reason });
+    for (const path of ['/readyz', '/status']) {
+      const { reason: shown } = (await (await fetch(serving.server.url + path)).json()) as { reason: string };
+      assert.match(shown, kept);
+      assert.doesNotMatch(shown, /10\.1\.2\.3|node\.lan|fd00|:\/\//, path);
+    }
+  }
+});
+
 test('readiness names what is missing', () => {
   const at = (state: Partial<IndexStatus>, stalled = false) =>
     readiness({ ...following(100, 100), ...state }, 10, stalled);
