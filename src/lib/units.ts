@@ -4,10 +4,12 @@ const WEI_PER_COIN = 10n ** 18n;
 
 /** Whole coins with up to 18 fractional digits and no trailing zeros: 1500000000000000000n is `1.5`. */
 export function weiToCoin(wei: bigint): string {
-  const whole = wei / WEI_PER_COIN;
-  const fraction = wei % WEI_PER_COIN;
-  if (fraction === 0n) return whole.toString();
-  return `${whole}.${fraction.toString().padStart(18, '0').replace(/0+$/, '')}`;
+  const digits = wei.toString().padStart(19, '0');
+  const point = digits.length - 18;
+  let end = digits.length;
+  while (end > point && digits[end - 1] === '0') end--;
+  const whole = digits.slice(0, point);
+  return end === point ? whole : `${whole}.${digits.slice(point, end)}`;
 }
 
 /** Whole coins with exactly six fractional digits, the rest cut off: the form of whale records. */

@@ -9,7 +9,7 @@ const FNV_PRIME = 0x01000193;
  */
 export function entityTags(path: string): (head: { number: number; tag: string }, query: string) => string {
   const seed = fnv1a(path, FNV_OFFSET);
-  return (head, query) => `W/"${head.number}-${head.tag}-${fnv1a(query, seed).toString(36)}"`;
+  return (head, query) => `W/"${head.number}-${head.tag}-${fnv1a(query, seed)}"`;
 }
 
 /** Whether an If-None-Match header names the tag. Only a good answer ever had it, so nothing else needs checking then. */
@@ -17,8 +17,9 @@ export function matchesTag(ifNoneMatch: string, tag: string): boolean {
   return ifNoneMatch !== '' && ifNoneMatch.includes(tag.slice(2));
 }
 
+/** 31 bits of it: small integers become text ten times as fast as others. */
 function fnv1a(text: string, seed: number): number {
   let hash = seed;
   for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), FNV_PRIME);
-  return hash >>> 0;
+  return hash >>> 1;
 }
