@@ -109,8 +109,8 @@ const stream = z.strictObject({
   max_subscriptions: whole(1, 100_000).default(10),
   /** Largest message taken from a client, bytes. */
   max_message_bytes: whole(1_024, 67_108_864).default(1_048_576),
-  /** Unsent bytes at which a slow client is closed. */
-  max_backlog_bytes: whole(65_536, 1_073_741_824).default(8_388_608),
+  /** Unsent bytes at which a slow client is closed: at least twice what a replay lets wait (stream/transfers.ts). */
+  max_backlog_bytes: whole(524_288, 1_073_741_824).default(8_388_608),
   /** Seconds between pings. */
   ping_seconds: whole(1, 3_600).default(30),
   /** Silence after which a connection is closed, seconds. */

@@ -28,7 +28,7 @@ suite('WebSocket endpoints', () => {
       log: { debug() {}, info() {}, warn: (_facts, msg) => void logged.push(msg), error() {} },
       env: {
         ATLAS_STREAM__MAX_MESSAGE_BYTES: String(MAX_MESSAGE),
-        ATLAS_STREAM__MAX_BACKLOG_BYTES: '65536',
+        ATLAS_STREAM__MAX_BACKLOG_BYTES: '524288',
         ATLAS_STREAM__PING_SECONDS: '1',
         ATLAS_STREAM__IDLE_SECONDS: '8',
       },
