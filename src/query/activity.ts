@@ -12,7 +12,7 @@ const MOST_RUNS = 32;
 /**
  * The runs of a wallet that may hold ids of the range, newest run first, each as a cursor in front of its first entry;
  * entries within a run are oldest first. The newest run may begin below the range and end above it, so the reader must
- * check each id.
+ * check each id. All runs come as one cursor: a run counts until the next is asked for, of this wallet or of another.
  */
 export type ReadRuns = (wallet: number, range: IdRange, effort: Effort) => Iterable<ActivityCursor>;
 

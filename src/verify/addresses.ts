@@ -25,13 +25,13 @@ interface LaterOne {
   address: Buffer | null;
 }
 
-/** The wallets that begin as an earlier one does. */
-function laterOnes(db: Db): LaterOne[] {
+/** The wallets that begin as an earlier one does: few by chance, but as many as somebody wants. */
+function laterOnes(db: Db): IterableIterator<LaterOne> {
   return db
     .prepare<[], LaterOne>(/* sql */ `
       SELECT later.wallet, later.key, earlier.wallet AS first, w.address
       FROM addresses later LEFT JOIN addresses earlier ON earlier.key = substr(later.key, 1, ${ADDRESS_BEGINNING})
         LEFT JOIN wallets w ON w.id = earlier.wallet
       WHERE length(later.key) > ${ADDRESS_BEGINNING}`)
-    .all();
+    .iterate();
 }
