@@ -7,15 +7,16 @@ import { type Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { LoopDelay } from './metrics/loop-delay.ts';
 import { QuickCounter, QuickHistogram } from './metrics/quick.ts';
 
-/** Bucket bounds in seconds: of work inside the process, and of waiting for the node. */
+/** Bucket bounds in seconds: of work inside the process. */
 const FAST = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5];
 /** Of answers over HTTP: with bounds at the times that are promised (3, 10 and 30 ms) and around them. */
 const ANSWER = [
   0.0001, 0.00025, 0.0005, 0.001, 0.002, 0.003, 0.005, 0.0075, 0.01, 0.015, 0.02, 0.03, 0.05, 0.1, 0.2, 0.5,
   1, 5,
 ];
+/** Of waiting for the node. */
 const SLOW = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
-/** Seconds from a block's commit to a client's socket, or from its own time to its commit. */
+/** From a commit to a client's socket. */
 const AGE = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 60];
 
 export type Metrics = ReturnType<typeof createMetrics>;

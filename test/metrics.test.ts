@@ -54,6 +54,18 @@ test('what is counted is rendered with its labels', () =>
     assert.match(text, /^atlas_process_resident_memory_bytes \d{7,}$/m);
   }));
 
+test('the same labels asked for twice are one series', () =>
+  withMetrics(async (metrics) => {
+    for (let i = 0; i < 2; i++) {
+      metrics.httpSeconds.child({ route: '/rpc' }).observe(0.003);
+      metrics.httpRequests.child({ route: '/rpc', status: '200' }).inc();
+    }
+    const lines = (await metrics.render()).split('\n').filter((line) => line.includes('route="/rpc"'));
+    assert.equal(new Set(lines.map((line) => line.split(' ')[0])).size, lines.length);
+    assert.ok(lines.includes('atlas_http_request_seconds_count{route="/rpc"} 2'));
+    assert.ok(lines.includes('atlas_http_requests_total{route="/rpc",status="200"} 2'));
+  }));
+
 test('two sets of metrics do not know each other', () =>
   withMetrics((one) =>
     withMetrics(async (other) => {

@@ -15,14 +15,14 @@ export class QuickCount {
 }
 
 export class QuickCounter<L extends string = string> extends Counter<L> {
-  private readonly children: { labels: Record<L, string>; count: QuickCount }[];
+  private readonly children: Map<string, { labels: Record<L, string>; count: QuickCount }>;
 
   constructor(configuration: CounterConfiguration<L>) {
-    const children: { labels: Record<L, string>; count: QuickCount }[] = [];
+    const children: QuickCounter<L>['children'] = new Map();
     super({
       ...configuration,
       collect() {
-        for (const { labels, count } of children) {
+        for (const { labels, count } of children.values()) {
           if (count.fresh > 0) this.inc(labels, count.fresh);
           count.fresh = 0;
         }
@@ -31,10 +31,13 @@ export class QuickCounter<L extends string = string> extends Counter<L> {
     this.children = children;
   }
 
-  /** A child to be kept by the caller. */
+  /** The child of these labels, to be kept by the caller. */
   child(labels: Record<L, string>): QuickCount {
+    const name = JSON.stringify(labels);
+    const known = this.children.get(name);
+    if (known !== undefined) return known.count;
     const count = new QuickCount();
-    this.children.push({ labels, count });
+    this.children.set(name, { labels, count });
     return count;
   }
 }
@@ -65,7 +68,8 @@ export class QuickHistogram<L extends string = string> {
   readonly labelNames: readonly L[];
   readonly upperBounds: readonly number[];
   private readonly help: string;
-  private readonly children: { labels: string; tally: QuickTally }[] = [];
+  /** By labels as they are rendered: Prometheus takes each combination once. */
+  private readonly children = new Map<string, QuickTally>();
 
   /** `upperBounds` of the buckets, ascending. */
   constructor(name: string, help: string, upperBounds: readonly number[], labelNames: readonly L[]) {
@@ -75,18 +79,21 @@ export class QuickHistogram<L extends string = string> {
     this.labelNames = labelNames;
   }
 
-  /** A child to be kept by the caller. Values of labels must not need escaping. */
+  /** The child of these labels, to be kept by the caller. Values of labels must not need escaping. */
   child(labels: Record<L, string>): QuickTally {
-    const tally = new QuickTally(this.upperBounds);
     const pairs = Object.entries(labels).map(([label, value]) => `${label}="${value}"`);
-    this.children.push({ labels: pairs.join(), tally });
+    const name = pairs.join();
+    const known = this.children.get(name);
+    if (known !== undefined) return known;
+    const tally = new QuickTally(this.upperBounds);
+    this.children.set(name, tally);
     return tally;
   }
 
   /** In the Prometheus text format. */
   render(): string {
     const lines = [`# HELP ${this.name} ${this.help}`, `# TYPE ${this.name} histogram`];
-    for (const { labels, tally } of this.children) {
+    for (const [labels, tally] of this.children) {
       let count = 0;
       for (const [i, fresh] of tally.buckets.entries()) {
         count += fresh;

@@ -19,6 +19,7 @@ import type { HttpMetrics } from './meter.ts';
 import { Replies } from './reply.ts';
 import { addRpcRoute, RPC_PATH } from './rpc.ts';
 import { addStaticRoutes } from './static.ts';
+import { StallWatch } from './status.ts';
 import type { HttpRequest, TemplatedApp } from './uws.ts';
 import { addWsRoutes, type StreamSettings, type WsRoutes } from './ws.ts';
 import type { WsConnections } from './ws-connections.ts';
@@ -52,7 +53,7 @@ export interface ServerOptions {
   /** Blocks behind the node's head up to which `/readyz` says ready. */
   readyLag: number;
   /** Symbol of the chain's own coin, for the explorer. */
-  nativeSymbol?: string;
+  nativeSymbol: string;
   /** The operator's panel; absent when it is off. */
   admin?: AdminOptions;
   /** What can be subscribed to; absent where there are no streams. */
@@ -76,16 +77,17 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   let cors = corsLines(settings.cors_origins);
   const shared: SharedRoutes = {
     ...options,
-    nativeSymbol: options.nativeSymbol ?? 'MON',
     gate: access,
     adminGate: admin && new AdminGate(admin.token),
     assets: new Map([...loadAssets(), ...docsAssets()]),
     replies: new Replies(log),
     capacity: new Capacity(settings.max_connections, log),
     cors: (req) => cors(req),
+    stallWatch: new StallWatch(log),
     tls: settings.tls_cert !== '',
   };
   const door = await Door.open(settings, (app) => addRoutes(app, shared));
+  const endStallWatch = shared.stallWatch.follow(options.indexState);
   return {
     url: `${shared.tls ? 'https' : 'http'}://${urlHost(settings.host)}:${door.port}`,
     port: door.port,
@@ -100,26 +102,27 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       await shared.capacity.empty(LAST_REQUESTS_MS);
       await shared.replies.drain(DRAIN_MS);
       door.end();
+      endStallWatch();
     },
   };
 }
 
 interface SharedRoutes extends ServerOptions {
   gate: ServerOptions['access'];
-  nativeSymbol: string;
   adminGate: AdminGate | undefined;
   assets: ReturnType<typeof loadAssets>;
   replies: Replies;
   capacity: Capacity;
+  stallWatch: StallWatch;
   cors: (req: HttpRequest) => string;
   tls: boolean;
 }
 
-/** Registers everything that is answered. Returns what ends the work behind it. */
-function addRoutes(app: TemplatedApp, shared: SharedRoutes): () => void {
+/** Registers everything that is answered. */
+function addRoutes(app: TemplatedApp, shared: SharedRoutes): void {
   const { api, admin, adminGate, streams } = shared;
   shared.capacity.guard(app);
-  const endHealth = addHealthRoutes(app, shared);
+  addHealthRoutes(app, shared);
   addRestRoutes(app, shared);
   addRpcRoute(app, shared);
   if (streams) addWsRoutes(app, { ...shared, ...streams });
@@ -139,7 +142,6 @@ function addRoutes(app: TemplatedApp, shared: SharedRoutes): () => void {
     ]),
     needsKey: (path) => path.startsWith('/api/') || path === RPC_PATH,
   });
-  return endHealth;
 }
 
 /** A host as it stands in a URL: IPv6 addresses in brackets. */

@@ -26,14 +26,13 @@ export interface DoorSettings {
 
 type TlsFiles = Pick<DoorSettings, 'tls_cert' | 'tls_key'>;
 
-/** Registers all routes; returns what ends the work behind them. */
-type AddRoutes = (app: TemplatedApp) => () => void;
+/** Registers all routes. Called for each app that takes over the port. */
+type AddRoutes = (app: TemplatedApp) => void;
 
 interface Entrance {
   app: TemplatedApp;
   /** SHA-256 of certificate and key; empty without TLS. */
   certificate: string;
-  endRoutes: () => void;
 }
 
 export class Door {
@@ -67,7 +66,7 @@ export class Door {
       const socket = await listen(entrance.app, settings.host, settings.port);
       return new Door(settings, addRoutes, entrance, socket);
     } catch (error) {
-      leave(entrance);
+      entrance.app.close();
       throw error;
     }
   }
@@ -92,11 +91,10 @@ export class Door {
     try {
       this.socket = await listen(next.app, this.settings.host, this.port);
     } catch (cause) {
-      leave(next);
+      next.app.close();
       throw new FatalError(`the port was lost while the certificate was renewed: ${cause}`, { cause });
     }
     this.former.push(this.current.app);
-    this.current.endRoutes();
     this.current = next;
   }
 
@@ -108,8 +106,7 @@ export class Door {
 
   /** Closes all connections. */
   end(): void {
-    leave(this.current);
-    for (const app of this.former) app.close();
+    for (const app of [this.current.app, ...this.former]) app.close();
   }
 }
 
@@ -117,12 +114,8 @@ function enter(files: TlsFiles, addRoutes: AddRoutes): Entrance {
   const certificate = certificateOf(files);
   const app =
     certificate === '' ? App() : SSLApp({ cert_file_name: files.tls_cert, key_file_name: files.tls_key });
-  return { app, certificate, endRoutes: addRoutes(app) };
-}
-
-function leave({ app, endRoutes }: Entrance): void {
-  endRoutes();
-  app.close();
+  addRoutes(app);
+  return { app, certificate };
 }
 
 function certificateOf({ tls_cert, tls_key }: TlsFiles): string {

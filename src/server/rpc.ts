@@ -1,6 +1,5 @@
 /** The route of JSON-RPC over HTTP. */
 import type { KeyRecord } from '../access/keys.ts';
-import type { Logger } from '../log.ts';
 import { errorText, RpcCode } from '../rpc/errors.ts';
 import type { RpcHandler } from '../rpc/handler.ts';
 import { type Answer, allowanceLines, jsonAnswer, unauthorized } from './answer.ts';
@@ -22,7 +21,6 @@ export interface RpcRoute {
   replies: Replies;
   cors: (req: HttpRequest) => string;
   metrics: HttpMetrics;
-  log: Logger;
 }
 
 /** Registers `POST /rpc`. */

@@ -5,6 +5,9 @@ import type { IndexStatus } from '../types.ts';
 /** Without a new block for this long while the node has one, the index stalls: just under the 30 s within which it must show. */
 const STALL_MS = 29_000;
 
+/** How often the progress of the index is looked at. */
+const WATCH_MS = 1_000;
+
 /** Watches whether the index moves while the node has blocks for it. */
 export class StallWatch {
   private readonly log: Logger;
@@ -15,6 +18,12 @@ export class StallWatch {
 
   constructor(log: Logger) {
     this.log = log;
+  }
+
+  /** Observes the state once a second until the returned function is called. */
+  follow(state: () => IndexStatus): () => void {
+    const timer = setInterval(() => this.observe(state(), Date.now()), WATCH_MS).unref();
+    return () => clearInterval(timer);
   }
 
   /** Takes note of the state; to be called about once a second. Logs the beginning and the end of a stall. */

@@ -21,8 +21,8 @@ async function serveTls(t: TestContext) {
     copyFileSync(join(FIXTURES, `${name}-key.pem`), files.tls_key);
   };
   put('old');
-  const { server } = await serve(t, { settings: { ...files, port: await freePort() } });
-  return { server, files, put, reload: () => server.reload({ ...files, cors_origins: ['*'] }) };
+  const { server, metrics } = await serve(t, { settings: { ...files, port: await freePort() } });
+  return { server, metrics, files, put, reload: () => server.reload({ ...files, cors_origins: ['*'] }) };
 }
 
 /** Whose certificate a new connection is shown. */
@@ -60,6 +60,22 @@ test('a renewed certificate is shown to new connections, and open ones go on', a
   assert.equal(await shownName(server.port), 'new.example');
   assert.equal(await health(server.port, agent), 200);
   assert.equal(Object.values(agent.freeSockets)[0]?.[0], socket, 'the connection from before was used again');
+});
+
+test('a renewed certificate changes nothing about the metrics: each series is there once and counts on', async (t) => {
+  const { server, metrics, put, reload } = await serveTls(t);
+  await health(server.port);
+  put('new');
+  await reload();
+  await health(server.port);
+  const series = (await metrics.render()).split('\n').filter((line) => /^atlas/.test(line));
+  const names = series.map((line) => line.slice(0, line.lastIndexOf(' ')));
+  assert.deepEqual(
+    names.filter((name, i) => names.indexOf(name) !== i),
+    [],
+  );
+  assert.ok(series.includes('atlas_http_request_seconds_count{route="/healthz"} 2'));
+  assert.ok(series.includes('atlas_http_requests_total{route="/healthz",status="200"} 2'));
 });
 
 /** Status of /healthz for a client that connects anew when its connection was reset before it was accepted. */

@@ -8,6 +8,7 @@ import { ReadPool } from '../../src/api/read-pool.ts';
 import { startReader } from '../../src/api/threads.ts';
 import { createLogger } from '../../src/log.ts';
 import { createMetrics } from '../../src/metrics.ts';
+import { AddressBook } from '../../src/query/address-book.ts';
 import { RpcHandler, type RpcSettings } from '../../src/rpc/handler.ts';
 import { methodPolicy } from '../../src/rpc/policy.ts';
 import type { AdminOptions } from '../../src/server/admin.ts';
@@ -83,7 +84,7 @@ export async function serve(t: Owner, options: ServingOptions = {}): Promise<Ser
       max_connections: 1_000,
       ...options.settings,
     },
-    api: prepareApi({ db, nativeSymbol }, snapshot, readers),
+    api: prepareApi({ db, addresses: new AddressBook(db, snapshot), nativeSymbol }, snapshot, readers),
     rpc: new RpcHandler({
       transport,
       allowed: methodPolicy({ allow: options.allow ?? ['debug_traceCall'] }),
@@ -94,6 +95,7 @@ export async function serve(t: Owner, options: ServingOptions = {}): Promise<Ser
     access,
     indexState: () => state,
     readyLag: 10,
+    nativeSymbol,
     admin: options.admin,
     metrics,
     log,
