@@ -1,6 +1,6 @@
 /**
  * The configuration, parsed once into a typed object: flags over environment over file over defaults.
- * Nothing here reads files or the process; src/config/load.ts does.
+ * Nothing here reads a file or the environment; src/config/load.ts does.
  */
 import { homedir } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
@@ -8,6 +8,7 @@ import { z } from 'zod';
 import { crossCheck } from './config/checks.ts';
 import type { FlagTexts } from './config/flags.ts';
 import { type Config, configSchema } from './config/schema.ts';
+import { maskSetting } from './config/secrets.ts';
 import { fromEnv, fromFile, fromFlags, type Given } from './config/sources.ts';
 import { lineOf, parseToml } from './config/toml.ts';
 import { flatten, type Leaves, schemaAt, unflatten } from './config/tree.ts';
@@ -67,8 +68,8 @@ function checked({ path, value, where }: Given): unknown {
 
 /** A refused value for an error line; a secret is never repeated. */
 function shown(path: string, value: unknown): string {
-  if (path === 'admin_token') return 'what is given';
-  return (JSON.stringify(value) ?? String(value)).slice(0, 80);
+  const masked = maskSetting(path, value);
+  return (JSON.stringify(masked) ?? String(masked)).slice(0, 80);
 }
 
 /** The whole tree. Only a tier that is not predefined can still lack something here. */

@@ -265,6 +265,15 @@ test('the printed configuration reads back as the same one, with the secrets mas
   );
 });
 
+test('a refused value is shown so far as it cannot hold a password or a key of the node', () => {
+  const shown = (value: string) => / not (".*") \(/.exec(refusalOfToml(`node_http = "${value}"`))?.[1];
+  assert.equal(shown('localhost:8545'), '"localhost:8545"');
+  assert.equal(shown('ftp://user:pass@node.example/'), '"ftp://***@node.example/"');
+  for (const secret of ['user:pass@node.example', 'https//node.example/v2/abcdef0123456789abcdef']) {
+    assert.equal(shown(secret), '"***"');
+  }
+});
+
 test('the file that init writes is valid and changes nothing but the data folder', () => {
   const { config } = fromToml(configText('/srv/data'));
   assert.deepEqual(config, { ...parseConfig({}).config, data_dir: '/srv/data' });

@@ -1,12 +1,8 @@
 /** The effective configuration as text: TOML that can be read back, each setting with its source, secrets masked. */
 import { stringify } from 'smol-toml';
 import type { Parsed } from '../config.ts';
-import { maskUrl } from '../log/redact.ts';
+import { maskSetting } from './secrets.ts';
 import { flatten } from './tree.ts';
-
-const MASK = '***';
-const SECRETS = new Set(['admin_token']);
-const URLS = new Set(['node_http', 'node_ws']);
 
 /** Widest setting that the column of sources is moved right for. */
 const MAX_COLUMN = 60;
@@ -35,13 +31,7 @@ export function printConfigJson(parsed: Parsed): string {
 function publicSettings(parsed: Parsed): { path: string; value: unknown; source: string }[] {
   return [...flatten(parsed.config)].map(([path, value]) => ({
     path,
-    value: masked(path, value),
+    value: maskSetting(path, value),
     source: parsed.sources[path] ?? 'default',
   }));
-}
-
-function masked(path: string, value: unknown): unknown {
-  if (typeof value !== 'string' || value === '') return value;
-  if (SECRETS.has(path)) return MASK;
-  return URLS.has(path) ? maskUrl(value) : value;
 }

@@ -1,6 +1,7 @@
 /** Keeping secrets out of everything that is written down. */
 
-const MASK = '***';
+/** What stands in the place of a secret. */
+export const MASK = '***';
 
 /**
  * An API key, also one cut short or mistyped. Names of methods such as `atlas_subscribe` are shorter, and those of
@@ -29,10 +30,11 @@ export function redact(text: string): string {
 /** Path parts of this length and mix are keys: node providers put them there (`/v2/<key>`). */
 const OPAQUE_PART = /^(?=.*\d)[A-Za-z0-9_-]{16,}$/;
 
-/** A node's URL that may be shown: without password, query values and key-like parts of the path. */
+/** A node's URL that may be shown: without password, query values and key-like parts of the path; nothing of what is no URL. */
 export function maskUrl(url: string): string {
   if (!URL.canParse(url)) return MASK;
   const { protocol, username, password, host, pathname, searchParams } = new URL(url);
+  if (host === '') return MASK; // `user:password@host` is a URL too, of the scheme `user`
   const user = username || password ? `${MASK}@` : '';
   const path = pathname
     .split('/')

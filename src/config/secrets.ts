@@ -1,0 +1,17 @@
+/** Which settings are secret, or may hold a secret, and what of them may be shown to anybody. */
+import { MASK, maskUrl } from '../log/redact.ts';
+
+const SECRETS = new Set(['admin_token']);
+
+/** A node's URL often has a password or a provider's key in it. */
+const URLS = new Set(['node_http', 'node_ws']);
+
+/** What is often taken for a URL, and holds nothing to hide. */
+const HOST_AND_PORT = /^[\w.-]*(:\d*)?$/;
+
+/** The value of a setting, valid or not, with secrets masked. */
+export function maskSetting(path: string, value: unknown): unknown {
+  if (value === '') return value;
+  if (SECRETS.has(path)) return MASK;
+  return URLS.has(path) && typeof value === 'string' && !HOST_AND_PORT.test(value) ? maskUrl(value) : value;
+}
