@@ -8,6 +8,29 @@ export class ConfigError extends Error {
   override name = 'ConfigError';
 }
 
+/** What to do about a listen error of the system, by its code. */
+const LISTEN_REASONS: Record<string, string> = {
+  EADDRINUSE: 'the port is taken by another program; stop it or choose another port',
+  EADDRNOTAVAIL: 'this machine does not have that address',
+  EACCES: 'ports below 1024 need privileges; choose another port',
+};
+
+/** An address to serve on cannot be had: a ConfigError to which the command line adds where the setting stands. */
+export class ListenError extends ConfigError {
+  readonly setting: 'server.port' | 'metrics.listen';
+  /** The system's code, such as `EADDRINUSE`. */
+  readonly code: string;
+  /** The message without the setting. */
+  readonly problem: string;
+  constructor(setting: ListenError['setting'], address: string, code: string, options?: ErrorOptions) {
+    const problem = `cannot listen on ${address}: ${LISTEN_REASONS[code] ?? code}`;
+    super(`${setting}: ${problem}`, options);
+    this.setting = setting;
+    this.code = code;
+    this.problem = problem;
+  }
+}
+
 /** The program cannot go on and a restart alone will not help: print one line with what to do, exit 1. */
 export class FatalError extends Error {
   override name = 'FatalError';
@@ -20,7 +43,7 @@ export class StorageError extends Error {
 
 /**
  * The node did not give a usable answer: retry with backoff.
- * `reason` is a short label for metrics (`timeout`, `connection`, `http`, `malformed`, `rpc`, `inconsistent`).
+ * `reason` is also a label of metrics.
  */
 export class UpstreamError extends Error {
   override name = 'UpstreamError';

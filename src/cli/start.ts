@@ -1,7 +1,7 @@
 /** `atlas-node start`: the daemon in the foreground, until it is asked to stop. */
 import type { Command } from 'commander';
 import type { Loaded } from '../config/load.ts';
-import { listenFault } from './listen-fault.ts';
+import { ConfigError, ListenError } from '../errors.ts';
 import { addConfigOptions } from './options.ts';
 import type { Service } from './service.ts';
 import { stopRequest } from './signals.ts';
@@ -30,7 +30,7 @@ async function start(load: () => Promise<Loaded>): Promise<void> {
   const loaded = await load();
   const { startService } = await import('./service.ts');
   service = await startService(loaded, load).catch((error: unknown) => {
-    throw listenFault(error, loaded) ?? error;
+    throw withPlace(error, loaded);
   });
   const { daemon } = service;
   console.log(readyLine(daemon.url));
@@ -41,6 +41,13 @@ async function start(load: () => Promise<Loaded>): Promise<void> {
     endProgress();
     await service.close();
   }
+}
+
+/** A listen error that also says where the setting stands which the address comes from; every other error as it is. */
+function withPlace(error: unknown, { sources }: Loaded): unknown {
+  if (!(error instanceof ListenError)) return error;
+  const { setting, problem } = error;
+  return new ConfigError(`${setting} (${sources[setting]}): ${problem}`, { cause: error });
 }
 
 /** The addresses a client needs, on one line. */

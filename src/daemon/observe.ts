@@ -8,7 +8,7 @@ import { followFiles } from '../metrics/files.ts';
 import { listenForMetrics } from '../metrics/listener.ts';
 import { createMetrics, type Metrics } from '../metrics.ts';
 
-/** Throws ConfigError when the configured address cannot be had. */
+/** Throws ListenError when the configured address cannot be had. */
 export async function openMetrics(
   config: Config,
   indexPath: string,

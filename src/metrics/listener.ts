@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { ConfigError } from '../errors.ts';
+import { ListenError } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 
@@ -16,7 +16,7 @@ export interface MetricsListener {
   close(): Promise<void>;
 }
 
-/** Listens on host and port. Throws ConfigError, with the fields of Node's listen errors, when the address cannot be had. */
+/** Listens on host and port. Throws ListenError when the address cannot be had. */
 export async function listenForMetrics(
   { host, port }: { host: string; port: number },
   metrics: RenderedMetrics,
@@ -35,7 +35,8 @@ export async function listenForMetrics(
   try {
     await once(server, 'listening');
   } catch (error) {
-    throw asConfigError(error, `${host}:${port}`);
+    if (!(error instanceof Error && 'code' in error)) throw error;
+    throw new ListenError('metrics.listen', `${host}:${port}`, String(error.code), { cause: error });
   }
   return { url: `http://${addressOf(server)}/metrics`, close: () => close(server) };
 }
@@ -76,13 +77,4 @@ async function close(server: Server): Promise<void> {
   server.close();
   server.closeAllConnections();
   await closed;
-}
-
-function asConfigError(error: unknown, address: string): unknown {
-  if (!(error instanceof Error && 'code' in error)) return error;
-  const fault = new ConfigError(`metrics.listen: cannot listen on ${address}: ${error.code}`, {
-    cause: error,
-  });
-  const { syscall, code, port } = error as NodeJS.ErrnoException & { port?: number };
-  return Object.assign(fault, { syscall, code, port });
 }

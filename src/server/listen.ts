@@ -1,30 +1,18 @@
 /** Taking the port. */
 import { createServer } from 'node:net';
-import { ConfigError } from '../errors.ts';
+import { ListenError } from '../errors.ts';
 import { LIBUS_LISTEN_EXCLUSIVE_PORT, type TemplatedApp, type us_listen_socket } from './uws.ts';
-
-/** The address cannot be had. Carries `syscall`, `code` and `port` as the listen errors of Node do. */
-export class ListenError extends ConfigError {
-  readonly syscall = 'listen';
-  readonly code: string;
-  readonly port: number;
-  constructor(host: string, port: number, code: string) {
-    super(`server.port: cannot listen on ${host}:${port}: ${code}`);
-    this.code = code;
-    this.port = port;
-  }
-}
 
 /** Listens on a port that no other process has. Rejects with ListenError. */
 export async function listen(app: TemplatedApp, host: string, port: number): Promise<us_listen_socket> {
   const socket = await new Promise<us_listen_socket | false>((resolve) => {
     app.listen(host, port, LIBUS_LISTEN_EXCLUSIVE_PORT, resolve);
   });
-  if (!socket) throw new ListenError(host, port, await reasonFor(host, port));
+  if (!socket) throw new ListenError('server.port', `${host}:${port}`, await reasonFor(host, port));
   return socket;
 }
 
-/** The server library only says that it failed; Node, asked for the same address, says why. */
+/** The server library only says that it failed; Node, asked for the same address, says why: the code of its error. */
 function reasonFor(host: string, port: number): Promise<string> {
   return new Promise((resolve) => {
     const probe = createServer();

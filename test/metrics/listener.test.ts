@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { ConfigError } from '../../src/errors.ts';
 import type { Logger } from '../../src/log.ts';
 import { followFiles } from '../../src/metrics/files.ts';
 import { listenForMetrics } from '../../src/metrics/listener.ts';
@@ -70,14 +69,12 @@ test('closing does not wait for connections that are kept open', async (t) => {
 
 test('a taken address is an error of the configuration that names the setting', async (t) => {
   const port = await takenPort(t);
-  await assert.rejects(
-    listenForMetrics({ host: '127.0.0.1', port }, metricsOf(t), SILENT),
-    (error: unknown) => {
-      assert.ok(error instanceof ConfigError);
-      assert.equal(error.message, `metrics.listen: cannot listen on 127.0.0.1:${port}: EADDRINUSE`);
-      return true;
-    },
-  );
+  await assert.rejects(listenForMetrics({ host: '127.0.0.1', port }, metricsOf(t), SILENT), {
+    name: 'ConfigError',
+    setting: 'metrics.listen',
+    code: 'EADDRINUSE',
+    message: `metrics.listen: cannot listen on 127.0.0.1:${port}: the port is taken by another program; stop it or choose another port`,
+  });
 });
 
 test('a file that is missing has no bytes, the disk has some', async (t) => {

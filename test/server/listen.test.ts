@@ -21,10 +21,9 @@ test('a port that another program has is refused, whoever it is', async (t) => {
   for (const port of [taken, own]) {
     await assert.rejects(serve(t, { settings: { port } }), {
       name: 'ConfigError',
-      syscall: 'listen',
+      setting: 'server.port',
       code: 'EADDRINUSE',
-      port,
-      message: `server.port: cannot listen on 127.0.0.1:${port}: EADDRINUSE`,
+      message: `server.port: cannot listen on 127.0.0.1:${port}: the port is taken by another program; stop it or choose another port`,
     });
   }
 });
