@@ -1,16 +1,12 @@
-/** Keys and their usage as text and as JSON. A key itself appears only where it was just issued. */
+/** Keys and their usage as text. A key itself appears only where it was just issued. */
+
+import { monthText } from '../access/json.ts';
 import type { IssuedKey, KeyRecord } from '../access/keys.ts';
 import type { MonthlyUsage } from '../access/usage.ts';
 import { table } from './table.ts';
 
 export function issuedText({ key, record }: IssuedKey): string {
   return `key ${record.id} (${record.name}, tier ${record.tier}), shown this once:\n${key}`;
-}
-
-/** A record as JSON shows it: times in ISO 8601, or null. */
-export function recordJson({ createdAt, rotatedAt, revokedAt, ...record }: KeyRecord) {
-  const iso = (ms: number | null) => (ms === null ? null : new Date(ms).toISOString());
-  return { ...record, createdAt: iso(createdAt), rotatedAt: iso(rotatedAt), revokedAt: iso(revokedAt) };
 }
 
 export function recordsTable(records: KeyRecord[]): string {
@@ -35,11 +31,11 @@ export interface UsageRow {
   requests: number;
 }
 
-/** Joins counts with the names of their keys; months become `2026-11`. */
+/** Joins counts with the names of their keys. */
 export function usageRows(usage: MonthlyUsage[], records: KeyRecord[]): UsageRow[] {
   const names = new Map(records.map((record) => [record.id, record.name]));
   return usage.map(({ key, month, requests }) => ({
-    month: `${Math.floor(month / 100)}-${String(month % 100).padStart(2, '0')}`,
+    month: monthText(month),
     id: key,
     name: names.get(key) ?? '',
     requests,

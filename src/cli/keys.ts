@@ -1,8 +1,9 @@
 /** `atlas-node keys`: API keys on the command line. A running daemon sees each change within a second. */
 import type { Command } from 'commander';
+import { recordJson } from '../access/json.ts';
 import type { Config } from '../config.ts';
 import { ConfigError } from '../errors.ts';
-import { issuedText, recordJson, recordsTable, usageRows, usageTable } from './keys-print.ts';
+import { issuedText, recordsTable, usageRows, usageTable } from './keys-print.ts';
 import { withKeys } from './keys-store.ts';
 import { addConfigOptions, examples, parseId } from './options.ts';
 

@@ -1,20 +1,7 @@
 /** The line that shows how filling goes. */
+import { etaSeconds, lagBlocks } from '../lib/lag.ts';
 import type { IndexStatus } from '../types.ts';
 import { duration, grouped } from './table.ts';
-
-/** Blocks the node has and the index has not, or null while one of the two is unknown. */
-export function lagBlocks({ head, nodeHead, startBlock }: IndexStatus): number | null {
-  if (nodeHead === null) return null;
-  const indexed = head?.number ?? (startBlock === null ? null : startBlock - 1);
-  return indexed === null ? null : Math.max(0, nodeHead - indexed);
-}
-
-/** Seconds until the head is reached at the present rate, or null where there is no rate. */
-export function etaSeconds(status: IndexStatus): number | null {
-  const lag = lagBlocks(status);
-  if (lag === 0) return 0;
-  return lag === null || status.blocksPerSecond <= 0 ? null : lag / status.blocksPerSecond;
-}
 
 /** One line of at most `columns` characters; empty when there is nothing to wait for. */
 export function progressLine(status: IndexStatus, columns: number): string {

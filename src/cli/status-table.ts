@@ -1,7 +1,7 @@
 /** A daemon's status set as text. */
+import { etaSeconds, lagBlocks } from '../lib/lag.ts';
 import type { Capabilities, IndexStatus } from '../types.ts';
 import { type Paint, plain } from './colour.ts';
-import { etaSeconds, lagBlocks } from './progress.ts';
 import type { DiskReport, StatusReport } from './status-source.ts';
 import { bytes, duration, grouped, groups } from './table.ts';
 

@@ -1,7 +1,8 @@
 /** What the service manager is told while the daemon runs: that it is ready, how far the index is, that it lives. */
 import type { Daemon } from '../daemon.ts';
+import { lagBlocks } from '../lib/lag.ts';
 import type { IndexStatus } from '../types.ts';
-import { lagBlocks, progressLine } from './progress.ts';
+import { progressLine } from './progress.ts';
 import type { Systemd } from './systemd.ts';
 import { grouped } from './table.ts';
 

@@ -1,6 +1,7 @@
 /** The writer thread as the daemon sees it: what it reports goes to the readers, the metrics and whoever listens. */
 import type { Config } from '../config.ts';
 import type { Closers } from '../lib/closers.ts';
+import { lagBlocks } from '../lib/lag.ts';
 import type { Logger } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import type { StreamHub } from '../stream/hub.ts';
@@ -79,7 +80,8 @@ function countWork(metrics: Metrics, status: IndexStatus, work: WriterWork): voi
   const { head, headTimestamp, nodeHead } = status;
   if (head !== null) metrics.indexHead.set(head.number);
   if (nodeHead !== null) metrics.nodeHead.set(nodeHead);
-  if (head !== null && nodeHead !== null) metrics.lagBlocks.set(Math.max(0, nodeHead - head.number));
+  const lag = lagBlocks(status);
+  if (lag !== null) metrics.lagBlocks.set(lag);
   if (headTimestamp !== null) metrics.lagSeconds.set(Math.max(0, Date.now() / 1000 - headTimestamp));
   metrics.indexedBlocks.inc(work.blocks);
   for (const [kind, name] of KIND_NAMES.entries())

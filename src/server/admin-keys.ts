@@ -1,7 +1,8 @@
 /** Keys as the panel shows and changes them. */
 import { z } from 'zod';
 import type { Access } from '../access/access.ts';
-import type { IssuedKey, KeyRecord } from '../access/keys.ts';
+import { monthText, recordJson } from '../access/json.ts';
+import type { IssuedKey } from '../access/keys.ts';
 import { tierOf } from '../access/tiers.ts';
 import { HISTORY_HOURS, readHourlyUsage, readUsage } from '../access/usage.ts';
 import { RequestError } from '../errors.ts';
@@ -23,7 +24,7 @@ export function listKeys({ keys, usage, limiter: { tiers } }: AdminAccess, now: 
       chainDepth: tier.chain_depth,
     })),
     keys: keys.list().map((record) => ({
-      ...keyJson(record),
+      ...recordJson(record),
       requestsThisMonth: usage.used(record.id, now),
       requestsPerMonth: tierOf(tiers, record.tier).requests_per_month,
     })),
@@ -47,7 +48,7 @@ export function rotateKey({ keys }: AdminAccess, id: number): object {
 }
 
 export function revokeKey({ keys }: AdminAccess, id: number): object {
-  return { record: keyJson(keys.revoke(id)) };
+  return { record: recordJson(keys.revoke(id)) };
 }
 
 /** Requests by hour over the last days, of one key or of all together, and by month. Hours without any are left out. */
@@ -78,22 +79,9 @@ export function usageHistory(
 }
 
 function issuedJson({ key, record }: IssuedKey): object {
-  return { key, record: keyJson(record) };
-}
-
-function keyJson({ createdAt, rotatedAt, revokedAt, ...record }: KeyRecord): object {
-  return { ...record, createdAt: iso(createdAt), rotatedAt: iso(rotatedAt), revokedAt: iso(revokedAt) };
-}
-
-function iso(ms: number | null): string | null {
-  return ms === null ? null : new Date(ms).toISOString();
+  return { key, record: recordJson(record) };
 }
 
 function isoHour(hour: number): string {
   return new Date(hour * HOUR_MS).toISOString();
-}
-
-/** `2026-11` of 202611. */
-function monthText(month: number): string {
-  return `${Math.floor(month / 100)}-${String(month % 100).padStart(2, '0')}`;
 }

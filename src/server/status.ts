@@ -1,4 +1,5 @@
 /** The state of the index in words and numbers. */
+import { etaSeconds, lagBlocks } from '../lib/lag.ts';
 import type { Logger } from '../log.ts';
 import type { IndexStatus } from '../types.ts';
 
@@ -80,14 +81,14 @@ export function withoutAddresses<S extends Pick<IndexStatus, 'reason'>>(state: S
 }
 
 /** The answer of /status: the state with what follows from it. */
-export function describeStatus(state: IndexStatus, now: number): object {
-  const { head, headTimestamp, nodeHead, blocksPerSecond, capabilities } = state;
-  const lagBlocks = head === null || nodeHead === null ? null : Math.max(0, nodeHead - head.number);
+export function describeStatus(state: IndexStatus, now: number) {
+  const { headTimestamp, capabilities } = state;
+  const eta = etaSeconds(state);
   return {
     ...state,
-    lagBlocks,
+    lagBlocks: lagBlocks(state),
     lagSeconds: headTimestamp === null ? null : Math.max(0, Math.round(now / 1000 - headTimestamp)),
-    etaSeconds: lagBlocks === null || blocksPerSecond === 0 ? null : Math.round(lagBlocks / blocksPerSecond),
+    etaSeconds: eta === null ? null : Math.round(eta),
     internalTransfers: capabilities === null ? null : capabilities.traces !== null,
     internalTransfersReason: capabilities?.tracesReason ?? null,
   };

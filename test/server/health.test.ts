@@ -115,3 +115,8 @@ test('/status adds lag, ETA and what is known of internal transfers', () => {
     internalTransfersReason: 'the node offers no traces',
   });
 });
+
+test('/status says how far an empty index has to go', () => {
+  const { lagBlocks, etaSeconds } = describeStatus({ ...statusAt(null), startBlock: 101, nodeHead: 300 }, 0);
+  assert.deepEqual([lagBlocks, etaSeconds], [200, null]);
+});

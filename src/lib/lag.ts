@@ -1,0 +1,20 @@
+/** How far an index is behind its node. */
+import type { IndexStatus } from '../types.ts';
+
+/** Blocks the node has and the index has not, or null while one of the two is unknown. */
+export function lagBlocks({
+  head,
+  nodeHead,
+  startBlock,
+}: Pick<IndexStatus, 'head' | 'nodeHead' | 'startBlock'>): number | null {
+  if (nodeHead === null) return null;
+  const indexed = head?.number ?? (startBlock === null ? null : startBlock - 1);
+  return indexed === null ? null : Math.max(0, nodeHead - indexed);
+}
+
+/** Seconds until the node's head is reached at the present rate, or null where there is no rate. */
+export function etaSeconds(status: IndexStatus): number | null {
+  const lag = lagBlocks(status);
+  if (lag === 0) return 0;
+  return lag === null || status.blocksPerSecond <= 0 ? null : lag / status.blocksPerSecond;
+}
