@@ -2,7 +2,7 @@
 
 import type { BlockRef, Hex } from '../types.ts';
 import { readHash, readQuantity } from '../upstream/shape.ts';
-import { resultText } from './tail.ts';
+import { resultOf } from './tail.ts';
 
 export interface BlockHeader extends BlockRef {
   parentHash: Hex;
@@ -10,9 +10,9 @@ export interface BlockHeader extends BlockRef {
 
 /** The block that is the result of `method`. Null when there is none, for a null result or an error. Throws UpstreamError `malformed`. */
 export function readBlockHeader(tail: Buffer, method: string): BlockHeader | null {
-  const text = resultText(tail);
-  if (text === null || text === 'null') return null;
-  const { number, hash, parentHash } = JSON.parse(text) as Record<string, unknown>;
+  const block = resultOf(tail);
+  if (block === undefined || block === null) return null;
+  const { number, hash, parentHash } = block as Record<string, unknown>;
   return {
     number: readQuantity(number, method, 'number'),
     hash: readHash(hash, method, 'hash'),

@@ -76,14 +76,23 @@ export function resultText(tail: Buffer): string | null {
   return tail.toString('latin1', tail.indexOf(':') + 1, tail.length - 1).trim();
 }
 
+/** The result, parsed; undefined when the tail is that of an error. Throws UpstreamError `malformed`. */
+export function resultOf(tail: Buffer): unknown {
+  return isResult(tail) ? (parsedTail(tail) as { result: unknown }).result : undefined;
+}
+
 export function isResult(tail: Buffer): boolean {
   return tail[1] === LETTER_R;
 }
 
 /** The error in a tail that is not that of a result. Throws UpstreamError `malformed`. */
 export function errorOf(tail: Buffer): RpcError {
-  const { error } = parse(Buffer.concat([Buffer.from('{'), tail])) as { error: Partial<RpcError> };
+  const { error } = parsedTail(tail) as { error: Partial<RpcError> };
   return { code: Number(error.code), message: String(error.message), data: error.data };
+}
+
+function parsedTail(tail: Buffer): unknown {
+  return parse(Buffer.concat([Buffer.from('{'), tail]));
 }
 
 function rebuiltTail(body: Buffer): Buffer {

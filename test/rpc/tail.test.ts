@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readTail } from '../../src/rpc/tail.ts';
+import { readTail, resultOf } from '../../src/rpc/tail.ts';
 
 const answer = (body: string, id = '"mine"') => `{"jsonrpc":"2.0","id":${id},${readTail(Buffer.from(body))}`;
 
@@ -54,4 +54,11 @@ test('what is no JSON-RPC answer is the fault of the node', () => {
   ]) {
     assert.throws(() => answer(body), { name: 'UpstreamError', reason: 'malformed' }, body);
   }
+});
+
+test('a result is read, an error has none, and a result that is no JSON is the fault of the node', () => {
+  assert.deepEqual(resultOf(Buffer.from('"result":{"number":"0x1"}}')), { number: '0x1' });
+  assert.equal(resultOf(Buffer.from('"result":null}')), null);
+  assert.equal(resultOf(Buffer.from('"error":{"code":1}}')), undefined);
+  assert.throws(() => resultOf(Buffer.from('"result":0x1}')), { name: 'UpstreamError', reason: 'malformed' });
 });

@@ -4,13 +4,14 @@
  */
 import { toQuantity } from '../../lib/hex.ts';
 import type { Logger } from '../../log.ts';
+import { readQuantity } from '../../upstream/shape.ts';
 import { readBlockHeader } from '../block-header.ts';
 import type { ByteBudget } from '../byte-budget.ts';
 import type { Answer, Call, Pending, Taker } from '../call.ts';
 import { RpcCode } from '../errors.ts';
 import type { Gateway } from '../gateway.ts';
 import { deliver } from '../gathering.ts';
-import { errorOf, isResult, resultText, tailOf } from '../tail.ts';
+import { errorOf, isResult, resultOf, tailOf } from '../tail.ts';
 import { collectLogs, type Range } from './collect.ts';
 import { type BlockId, type LogsFilter, readLogsFilter } from './filter.ts';
 import { NodeRange } from './node-range.ts';
@@ -26,6 +27,7 @@ export interface LogsSettings {
 const MAX_TRIES = 3;
 
 const BLOCK = 'eth_getBlockByNumber';
+const BLOCK_NUMBER = 'eth_blockNumber';
 
 export class Logs {
   private readonly gateway: Pick<Gateway, 'run' | 'ask' | 'askNode' | 'finalized'>;
@@ -106,9 +108,9 @@ export class Logs {
   }
 
   private async headNumber(signal: AbortSignal): Promise<number | Answer> {
-    const answer = await this.gateway.ask('eth_blockNumber', [], signal);
-    const text = resultText(answer.tail);
-    return text === null ? answer : Number(JSON.parse(text));
+    const answer = await this.gateway.ask(BLOCK_NUMBER, [], signal);
+    const number = resultOf(answer.tail);
+    return number === undefined ? answer : readQuantity(number, BLOCK_NUMBER, 'result');
   }
 
   private async heightOf(id: BlockId, head: number, signal: AbortSignal): Promise<number | Answer> {
