@@ -1,10 +1,8 @@
 /** The kinds of values that settings take. Each says in one phrase what it wants: that phrase is the error message. */
 import { z } from 'zod';
+import { STEERING_NAMESPACES } from '../lib/steering.ts';
 
 const METHOD_PATTERN = /^[a-z][a-zA-Z0-9]*_(\*|[a-zA-Z0-9_]+)$/;
-
-/** Namespaces that steer the node itself: no key may ever reach them, whatever the configuration says. */
-const NEVER_ALLOWED = ['admin', 'personal', 'miner', 'engine', 'anvil', 'hardhat', 'evm'];
 
 /** A whole number within bounds, both included. */
 export function whole(min: number, max: number) {
@@ -66,7 +64,9 @@ export function isAddress(value: string): boolean {
 
 /** A method name or `namespace_*` that may be offered to keys. */
 export function isAllowableMethod(value: string): boolean {
-  return METHOD_PATTERN.test(value) && !NEVER_ALLOWED.some((namespace) => value.startsWith(`${namespace}_`));
+  return (
+    METHOD_PATTERN.test(value) && !STEERING_NAMESPACES.some((namespace) => value.startsWith(`${namespace}_`))
+  );
 }
 
 /** Host and port of `host:port` or `[ipv6]:port`, or undefined when the text is neither. */

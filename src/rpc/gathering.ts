@@ -5,8 +5,11 @@ import type { Answer, CallStatus, Pending, Taker } from './call.ts';
 import { failureAnswer, RpcCode } from './errors.ts';
 import { tailOf } from './tail.ts';
 
-/** Resolves with the whole answer to what `run` begins. Rejects only with the signal's reason. */
-export function gather(run: (taker: Taker) => Pending, signal?: AbortSignal): Promise<Answer> {
+/**
+ * Resolves with what `begin` hands over, perhaps before it returns. Rejects only with the signal's reason, after
+ * abandoning what was begun.
+ */
+export function settled<T>(begin: (settle: (value: T) => void) => Pending, signal?: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     signal?.throwIfAborted();
     let pending: Pending | null = null;
@@ -14,15 +17,18 @@ export function gather(run: (taker: Taker) => Pending, signal?: AbortSignal): Pr
       pending?.abandon();
       reject(signal?.reason);
     };
-    // Before running: an answer that comes at once must find the listener to remove it.
+    // Before beginning: what comes at once must find the listener to remove it.
     signal?.addEventListener('abort', onAbort, { once: true });
-    pending = run(
-      wholeTaker((tail, status) => {
-        signal?.removeEventListener('abort', onAbort);
-        resolve({ tail, status });
-      }),
-    );
+    pending = begin((value) => {
+      signal?.removeEventListener('abort', onAbort);
+      resolve(value);
+    });
   });
+}
+
+/** Resolves with the whole answer to what `run` begins. Rejects only with the signal's reason. */
+export function gather(run: (taker: Taker) => Pending, signal?: AbortSignal): Promise<Answer> {
+  return settled((settle) => run(wholeTaker((tail, status) => settle({ tail, status }))), signal);
 }
 
 /** What comes of work for a taker: the answer, or what goes on to answer the taker itself. */

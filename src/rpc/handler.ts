@@ -9,7 +9,7 @@ import { Concurrency } from './concurrency.ts';
 import { errorText, RpcCode, type RpcError } from './errors.ts';
 import { Filters } from './filters/filters.ts';
 import { Gateway, type GatewaySettings } from './gateway.ts';
-import { gather } from './gathering.ts';
+import { gather, settled } from './gathering.ts';
 import { Logs, type LogsSettings } from './logs/logs.ts';
 import { RpcMeter, type RpcMetrics } from './meter.ts';
 import { type BadCall, type RpcCall, type RpcRequest, readRequest } from './request.ts';
@@ -104,24 +104,7 @@ export class RpcHandler {
 
   /** The same, with a whole answer in memory that stays as it is. Rejects only with the signal's reason. */
   answer(body: Buffer, caller: RpcCaller, signal?: AbortSignal): Promise<RpcAnswer> {
-    return new Promise((resolve, reject) => {
-      signal?.throwIfAborted();
-      let pending: Pending = SETTLED;
-      const onAbort = () => {
-        pending.abandon();
-        reject(signal?.reason);
-      };
-      // Before serving: an answer that comes at once must find the listener to remove it.
-      signal?.addEventListener('abort', onAbort, { once: true });
-      pending = this.serve(
-        body.toString('latin1'),
-        caller,
-        wholeSink((answer) => {
-          signal?.removeEventListener('abort', onAbort);
-          resolve(answer);
-        }),
-      );
-    });
+    return settled((settle) => this.serve(body.toString('latin1'), caller, wholeSink(settle)), signal);
   }
 
   private admit(request: RpcRequest, caller: RpcCaller): RpcAnswer | null {

@@ -26,10 +26,10 @@ export interface NodeCallDeps {
 export interface NodeCallOptions {
   /** Bytes up to which the answer is gathered although its only taker would take pieces: it may be kept. */
   gatherBytes: number;
-  /** The answer is there; its memory is used again afterwards unless `kept`. Called before the takers get it. */
-  onTail(tail: Buffer, kept: boolean): void;
+  /** The answer is there; its memory may be used again afterwards. Called before the takers get it. */
+  onTail(tail: Buffer): void;
   /** Nobody may join any more. Called once, before any taker is served. */
-  onFull(nodeCall: NodeCall): void;
+  onFull(): void;
   /** Gathering the answer for all of them takes too much memory: these must be served otherwise. */
   onTooMany(waiting: readonly Waiting[]): void;
 }
@@ -103,7 +103,7 @@ export class NodeCall implements AnswerListener {
     if (this.waiting.length > 0 || !this.isRead) return;
     this.exchange?.abandon();
     this.drop();
-    if (this.stream === null) this.options.onFull(this);
+    if (this.stream === null) this.options.onFull();
   }
 
   resume(): void {
@@ -162,7 +162,7 @@ export class NodeCall implements AnswerListener {
     const beginning = Buffer.concat(this.gathered);
     const start = findTail(beginning);
     if (start === null) return null;
-    this.options.onFull(this);
+    this.options.onFull();
     only.taker.begin();
     this.exchange?.extend();
     this.stream = new TailStream(beginning, start, (piece) => {
@@ -194,8 +194,8 @@ export class NodeCall implements AnswerListener {
     }
     this.drop();
     this.deps.breaker.succeeded();
-    this.options.onFull(this);
-    this.options.onTail(tail, kept);
+    this.options.onFull();
+    this.options.onTail(tail);
     for (const { taker } of this.waiting.splice(0)) taker.take(tail, 200, kept);
   }
 
@@ -225,7 +225,7 @@ export class NodeCall implements AnswerListener {
 
   private fail(error: UpstreamError): void {
     const { tail, status } = failureAnswer(error);
-    this.options.onFull(this);
+    this.options.onFull();
     for (const { taker } of this.waiting.splice(0)) taker.take(tail, status, true);
   }
 }

@@ -1,5 +1,6 @@
 /** Which JSON-RPC methods a key may call. */
 import { ConfigError } from '../errors.ts';
+import { STEERING_NAMESPACES } from '../lib/steering.ts';
 
 const NAMESPACES = ['eth', 'net', 'web3'];
 
@@ -25,9 +26,6 @@ const KEPT_BACK = new Set([
 ]);
 const SIGNING = /^eth_sign/;
 
-/** Namespaces that steer the node: never offered, whatever the configuration says. */
-const NEVER = ['admin', 'personal', 'miner', 'engine', 'anvil', 'hardhat', 'evm'];
-
 export interface PolicyOptions {
   /** Methods or `namespace_*` offered beyond the default ones (`rpc.allow`). */
   allow: readonly string[];
@@ -37,7 +35,7 @@ export interface PolicyOptions {
 
 /** A predicate of the methods that may be called. Throws ConfigError when `allow` names one that never may. */
 export function methodPolicy({ allow, development = false }: PolicyOptions): (method: string) => boolean {
-  const never = development ? NEVER.filter((namespace) => namespace !== 'anvil') : NEVER;
+  const never = STEERING_NAMESPACES.filter((namespace) => !(development && namespace === 'anvil'));
   const extra = new Set<string>();
   const extraNamespaces = new Set<string>();
   for (const entry of allow) {
