@@ -1,5 +1,6 @@
 /** One WebSocket connection of a client. */
 import type { KeyRecord } from '../access/keys.ts';
+import { CloseCode } from '../stream/close-code.ts';
 import type { Notice } from '../stream/notice.ts';
 import type { Session } from '../stream/session.ts';
 import type { Outlet } from '../stream/subscription.ts';
@@ -7,16 +8,6 @@ import type { WebSocket } from './uws.ts';
 import { Outbox } from './ws-outbox.ts';
 
 export type WsEndpoint = '/ws' | '/ws/signals';
-
-/** Close codes (RFC 6455, section 7.4.1). */
-export const CloseCode = {
-  normal: 1000,
-  goingAway: 1001,
-  unsupportedData: 1003,
-  policy: 1008,
-  tooBig: 1009,
-  tryAgainLater: 1013,
-} as const;
 
 /** What an upgrade leaves with its socket. */
 export interface SocketData {
@@ -102,7 +93,7 @@ export class WsConnection implements Outlet {
   }
 
   /** Ends the connection with a close frame. Takes effect after the present task, so that nobody's loop is disturbed. */
-  close(code: number, reason: string): void {
+  close(code: CloseCode, reason: string): void {
     if (this.ending) return;
     this.ending = true;
     this.outbox.stop();

@@ -1,8 +1,9 @@
 /** All open WebSocket connections: how many a key has, whether they are alive, and ending them. */
 import type { KeyStore } from '../access/keys.ts';
+import { CloseCode } from '../stream/close-code.ts';
 import type { Session } from '../stream/session.ts';
 import type { LiveSocket } from '../types.ts';
-import { CloseCode, type WsConnection } from './ws-connection.ts';
+import type { WsConnection } from './ws-connection.ts';
 
 /** How often signs of life are looked at. */
 const WATCH_MS = 1_000;

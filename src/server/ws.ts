@@ -4,6 +4,7 @@ import type { Logger } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import { errorText, RpcCode } from '../rpc/errors.ts';
 import type { RpcHandler } from '../rpc/handler.ts';
+import { CloseCode } from '../stream/close-code.ts';
 import type { StreamHub } from '../stream/hub.ts';
 import { type Answer, errorAnswer, jsonAnswer, unauthorized } from './answer.ts';
 import type { Capacity } from './capacity.ts';
@@ -12,7 +13,7 @@ import { type HttpMetrics, routeMeter } from './meter.ts';
 import type { Replies } from './reply.ts';
 import type { HttpRequest, HttpResponse, TemplatedApp, us_socket_context_t, WebSocket } from './uws.ts';
 import { type AnswerMessage, ethMessages, signalMessages } from './ws-calls.ts';
-import { type Client, CloseCode, type SocketData, WsConnection, type WsEndpoint } from './ws-connection.ts';
+import { type Client, type SocketData, WsConnection, type WsEndpoint } from './ws-connection.ts';
 import type { ConnectionLimits, WsConnections } from './ws-connections.ts';
 
 /** The `[stream]` table of the configuration. */

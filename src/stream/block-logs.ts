@@ -23,7 +23,7 @@ export interface BlockLog extends NodeLog {
  * block meanwhile, or the signal aborts. Rejects with UpstreamError when they are not to be had.
  */
 export async function blockLogs(
-  client: RpcClient,
+  client: Pick<RpcClient, 'call'>,
   block: ChainBlock,
   signal: AbortSignal,
 ): Promise<BlockLog[] | null> {

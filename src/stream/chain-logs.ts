@@ -8,6 +8,7 @@ import type { Logger } from '../log.ts';
 import { type BlockLog, blockLogs, nodeLog } from './block-logs.ts';
 import type { Chain, ChainListener } from './chain.ts';
 import type { ChainBlock } from './chain-block.ts';
+import { CloseCode } from './close-code.ts';
 import { DEEP_REORG } from './heads.ts';
 import type { LogFilter } from './log-filter.ts';
 import { LogSubscribers } from './log-subscribers.ts';
@@ -54,7 +55,7 @@ export class ChainLogs implements ChainListener {
         feed: source.feed,
         params: ['monadLogs'],
         onEvent: (result) => this.hear(result),
-        onLost: () => this.closeAll(1013, 'the node ended monadLogs'),
+        onLost: () => this.closeAll(CloseCode.tryAgainLater, 'the node ended monadLogs'),
       });
     chain.listen(this);
     source.onConnection((connected) => {
@@ -101,7 +102,7 @@ export class ChainLogs implements ChainListener {
   }
 
   lost(): void {
-    this.closeAll(1013, DEEP_REORG);
+    this.closeAll(CloseCode.tryAgainLater, DEEP_REORG);
   }
 
   private get isIdle(): boolean {
@@ -122,7 +123,8 @@ export class ChainLogs implements ChainListener {
     if (log === null) return;
     if (this.gap === null) return this.tell(log);
     this.gap.held.push(log);
-    if (this.gap.held.length > MAX_HELD) this.closeAll(1013, 'logs of the node cannot be caught up with');
+    if (this.gap.held.length > MAX_HELD)
+      this.closeAll(CloseCode.tryAgainLater, 'logs of the node cannot be caught up with');
     this.resume();
   }
 
@@ -163,7 +165,7 @@ export class ChainLogs implements ChainListener {
     } catch (error) {
       if (!(error instanceof UpstreamError)) throw error;
       this.log.error({ err: error, block: block.number }, 'the logs of a block cannot be had');
-      this.closeAll(1011, `the node does not give the logs of block ${block.number}`);
+      this.closeAll(CloseCode.internalError, `the node does not give the logs of block ${block.number}`);
     }
   }
 
@@ -205,7 +207,7 @@ export class ChainLogs implements ChainListener {
     return isNew;
   }
 
-  private closeAll(code: number, reason: string): void {
+  private closeAll(code: CloseCode, reason: string): void {
     for (const { subscription } of [...this.first.all, ...this.states.all])
       subscription.outlet.close(code, reason);
   }

@@ -1,6 +1,7 @@
 /** `newHeads`: every block of the chain in order; after a reorg every block of the new branch. */
 import type { Chain, ChainListener } from './chain.ts';
 import type { ChainBlock } from './chain-block.ts';
+import { CloseCode } from './close-code.ts';
 import { Notice } from './notice.ts';
 import { orUnavailable } from './refusals.ts';
 import type { End } from './session.ts';
@@ -35,7 +36,7 @@ export class Heads implements ChainListener {
   }
 
   lost(): void {
-    for (const { outlet } of this.subscriptions) outlet.close(1013, DEEP_REORG);
+    for (const { outlet } of this.subscriptions) outlet.close(CloseCode.tryAgainLater, DEEP_REORG);
   }
 }
 

@@ -1,5 +1,6 @@
 /** Filters of `logs` subscriptions, with the semantics of geth (eth/filters). */
 import { isObject } from '../upstream/reply.ts';
+import { ADDRESS, BLOCK, TOPIC } from './forms.ts';
 import { invalidParams } from './refusals.ts';
 
 /** Members of a log that filters look at, as nodes write them. */
@@ -20,10 +21,6 @@ export interface LogFilter {
   from: number;
   to: number;
 }
-
-const ADDRESS = /^0x[0-9a-fA-F]{40}$/;
-const TOPIC = /^0x[0-9a-fA-F]{64}$/;
-const BLOCK = /^0x(0|[1-9a-fA-F][0-9a-fA-F]{0,12})$/;
 
 /** Limits of geth. */
 const MAX_TOPICS = 4;

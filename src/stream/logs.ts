@@ -9,6 +9,7 @@ import type { RpcClient } from '../upstream/client.ts';
 import { type BlockLog, blockLogs } from './block-logs.ts';
 import { type Chain, type ChainListener, MAX_BLOCKS } from './chain.ts';
 import type { ChainBlock } from './chain-block.ts';
+import { CloseCode } from './close-code.ts';
 import { DEEP_REORG } from './heads.ts';
 import type { LogFilter } from './log-filter.ts';
 import { type LogSubscriber, LogSubscribers } from './log-subscribers.ts';
@@ -19,6 +20,8 @@ import type { Subscription } from './subscription.ts';
 
 /** Blocks whose logs are asked for at the same time, while a gap is caught up with. */
 const MAX_FETCHES = 8;
+/** Blocks that may wait for their logs: hours of the fastest chain, after which they are not caught up with any more. */
+const MAX_WAITING = 16_384;
 /** How long one turn of the event loop is held, milliseconds. */
 const TURN_MS = 4;
 /** Text of delivered logs that is kept so that they can be taken back, bytes. */
@@ -44,8 +47,8 @@ interface Delivered {
 }
 
 export class Logs implements ChainListener {
-  private readonly chain: Chain;
-  private readonly client: RpcClient;
+  private readonly chain: Pick<Chain, 'use'>;
+  private readonly client: Pick<RpcClient, 'call'>;
   private readonly log: Logger;
   private readonly stop = new AbortController();
   private readonly subscribers = new LogSubscribers();
@@ -57,7 +60,7 @@ export class Logs implements ChainListener {
   private readonly delivered = new Map<string, Delivered>();
   private deliveredBytes = 0;
 
-  constructor(chain: Chain, client: RpcClient, log: Logger) {
+  constructor(chain: Pick<Chain, 'use' | 'listen'>, client: Pick<RpcClient, 'call'>, log: Logger) {
     this.chain = chain;
     this.client = client;
     this.log = log;
@@ -89,15 +92,22 @@ export class Logs implements ChainListener {
   }
 
   lost(): void {
-    this.closeAll(1013, DEEP_REORG);
+    this.closeAll(CloseCode.tryAgainLater, DEEP_REORG);
     this.delivered.clear();
     this.deliveredBytes = 0;
   }
 
   private enqueue(event: Added | Removed): void {
     this.events.push(event);
+    if (this.events.length > MAX_WAITING) return this.giveUp();
     this.fetchAhead();
     void this.run();
+  }
+
+  /** The node gives logs slower than blocks come. Only what is being delivered stays. */
+  private giveUp(): void {
+    this.events.splice(1);
+    this.closeAll(CloseCode.tryAgainLater, 'logs of the node cannot be caught up with');
   }
 
   private fetchAhead(): void {
@@ -136,7 +146,7 @@ export class Logs implements ChainListener {
     } catch (error) {
       if (!(error instanceof UpstreamError)) throw error;
       this.log.error({ err: error, block: block.number }, 'the logs of a block cannot be had');
-      this.closeAll(1011, `the node does not give the logs of block ${block.number}`);
+      this.closeAll(CloseCode.internalError, `the node does not give the logs of block ${block.number}`);
     }
   }
 
@@ -194,7 +204,7 @@ export class Logs implements ChainListener {
     }
   }
 
-  private closeAll(code: number, reason: string): void {
+  private closeAll(code: CloseCode, reason: string): void {
     for (const { subscription } of this.subscribers.all) subscription.outlet.close(code, reason);
   }
 }

@@ -1,6 +1,7 @@
 /** `newPendingTransactions`: hashes, or whole transactions on request, as the node announces them. */
 import { UpstreamError } from '../errors.ts';
 import type { NodeFeed } from '../upstream/feed.ts';
+import { CloseCode } from './close-code.ts';
 import { Notice } from './notice.ts';
 import { invalidParams, orUnavailable } from './refusals.ts';
 import type { End } from './session.ts';
@@ -36,7 +37,7 @@ class PendingTopic {
       onEvent: (result) => this.tell(result),
       onLost: () => {
         for (const { outlet } of this.subscriptions)
-          outlet.close(1013, 'the node ended newPendingTransactions');
+          outlet.close(CloseCode.tryAgainLater, 'the node ended newPendingTransactions');
       },
     });
   }

@@ -53,7 +53,7 @@ export class SharedFeed {
     let answered = false;
     const timer = setTimeout(() => {
       reject(new UpstreamError('timeout', `eth_subscribe ${String(params[0])}: no answer of the node`));
-    }, ANSWER_MS);
+    }, ANSWER_MS).unref();
     const settle = (): boolean => {
       clearTimeout(timer);
       const first = !answered;

@@ -1,4 +1,5 @@
 /** A client's subscription: where notices go, and the rule that none goes out before the subscribe reply. */
+import { CloseCode } from './close-code.ts';
 import { type Notice, newSubscriptionId } from './notice.ts';
 
 /** The connection of a client, as the streams see it. */
@@ -10,7 +11,7 @@ export interface Outlet {
   /** Calls back once, when the backlog is sent; never when the connection ends first. */
   whenDrained(callback: () => void): void;
   /** Ends the connection; `reason` tells the client why in at most 123 bytes. */
-  close(code: number, reason: string): void;
+  close(code: CloseCode, reason: string): void;
 }
 
 /** Counts the notifications of one topic. A plain number, since it is raised for every one of them. */
@@ -42,7 +43,7 @@ export class Subscription {
     this.held.push(notice);
     this.heldBytes += notice.bytes;
     // Replies of a batch wait for its slowest call, so this is bounded by its own.
-    if (this.heldBytes > this.maxHeldBytes) this.outlet.close(1013, 'slow consumer');
+    if (this.heldBytes > this.maxHeldBytes) this.outlet.close(CloseCode.tryAgainLater, 'slow consumer');
   }
 
   /** The reply is on its way: what was held follows it. */

@@ -1,5 +1,6 @@
 /** What a subscription to transfers asks for: the parameters of `wallet_transfers` and of `atlas_subscribe`. */
 import { isObject } from '../upstream/reply.ts';
+import { ADDRESS, BLOCK } from './forms.ts';
 import { invalidParams } from './refusals.ts';
 import { SIGNAL_EVENTS, type SignalEvent } from './transfer-json.ts';
 
@@ -20,8 +21,6 @@ export interface SignalFilter {
   fromBlock: number | null;
 }
 
-const ADDRESS = /^0x[0-9a-fA-F]{40}$/;
-const BLOCK = /^0x(0|[1-9a-fA-F][0-9a-fA-F]{0,12})$/;
 const EVENTS = new Set<string>(SIGNAL_EVENTS);
 const DIRECTIONS = new Set<string>(['in', 'out', 'both']);
 

@@ -12,6 +12,7 @@ import type { CommitEnds } from '../query/commits.ts';
 import type { EventRow } from '../query/events.ts';
 import type { ScannedTransfer } from '../query/scan.ts';
 import type { BlockRef, Watermark } from '../types.ts';
+import { CloseCode } from './close-code.ts';
 import { DEEP_REORG } from './heads.ts';
 import { PushedTransfers } from './pushed.ts';
 import { indexChanging } from './refusals.ts';
@@ -181,7 +182,7 @@ export class Transfers {
   private async nextWatermark(timeoutMs: number): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.waiting.push(resolve);
-    const timer = setTimeout(resolve, timeoutMs);
+    const timer = setTimeout(resolve, timeoutMs).unref();
     await promise;
     clearTimeout(timer);
   }
@@ -220,7 +221,8 @@ export class Transfers {
       action();
     } catch (error) {
       this.options.log.error({ err: error }, 'streams cannot read the index');
-      for (const { subscription } of this.watchers()) subscription.outlet.close(1011, 'internal error');
+      for (const { subscription } of this.watchers())
+        subscription.outlet.close(CloseCode.internalError, 'internal error');
     }
   }
 
@@ -337,7 +339,7 @@ export class Transfers {
       for (const watcher of watchers) watcher.tell(event);
     }
     for (const { forgotten, subscription } of this.watchers()) {
-      if (forgotten > to) subscription.outlet.close(1013, DEEP_REORG);
+      if (forgotten > to) subscription.outlet.close(CloseCode.tryAgainLater, DEEP_REORG);
     }
   }
 

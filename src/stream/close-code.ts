@@ -1,0 +1,11 @@
+/** Why a WebSocket is closed, as RFC 6455 (section 7.4.1) and its registry have it. */
+export const CloseCode = {
+  normal: 1000,
+  goingAway: 1001,
+  unsupportedData: 1003,
+  policy: 1008,
+  tooBig: 1009,
+  internalError: 1011,
+  tryAgainLater: 1013,
+} as const;
+export type CloseCode = (typeof CloseCode)[keyof typeof CloseCode];
