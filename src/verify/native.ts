@@ -114,12 +114,21 @@ async function readGains(
   const gains = new Map<Hex, bigint>();
   for (const [i, address] of addresses.entries()) {
     const [then, now] = [replies[i * 2], replies[i * 2 + 1]].map((reply) =>
-      reply && 'result' in reply && typeof reply.result === 'string' ? BigInt(reply.result) : null,
+      reply && 'result' in reply ? balanceOf(reply.result) : null,
     );
     if (typeof then !== 'bigint' || typeof now !== 'bigint') return null;
     gains.set(address, now - then);
   }
   return gains;
+}
+
+/** Throws UpstreamError `malformed` for what is no quantity. */
+function balanceOf(result: unknown): bigint {
+  if (typeof result === 'string' && /^0x[0-9a-fA-F]+$/.test(result)) return BigInt(result);
+  throw new UpstreamError(
+    'malformed',
+    `eth_getBalance: the node sent ${JSON.stringify(result)} as a balance`,
+  );
 }
 
 /** A contract that destroyed itself in favour of itself burnt what it had; that is no transfer. */

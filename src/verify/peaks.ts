@@ -3,6 +3,7 @@ import { decodeSigned } from '../lib/signed.ts';
 import { PEAK_SPAN, spanOf } from '../store/native-peaks.ts';
 import type { Db } from '../store/open.ts';
 import { Kind } from '../types.ts';
+import { integerOf } from './recount.ts';
 import type { Check } from './report.ts';
 import { type Random, sampleRange } from './sample.ts';
 
@@ -23,27 +24,26 @@ export function checkPeaks(
       'SELECT amount FROM transfers WHERE id >= ? AND id < ? AND kind IN (?, ?)',
     )
     .pluck();
+  const largestOf = (from: number, below: number): bigint | null => {
+    let largest: bigint | null = null;
+    for (const amount of amounts.iterate(from, below, Kind.nativeDirect, Kind.nativeInternal)) {
+      const wei = integerOf(amount);
+      if (largest === null || wei > largest) largest = wei;
+    }
+    return largest;
+  };
   for (const [level, count] of [
     [1, sample],
     [2, UPPER_SPANS],
   ] as const) {
+    const size = PEAK_SPAN ** level;
     for (const span of sampleRange(random, 0, spanOf(last, level), count)) {
-      const size = PEAK_SPAN ** level;
-      let largest: bigint | null = null;
-      for (const amount of amounts.iterate(
-        span * size,
-        (span + 1) * size,
-        Kind.nativeDirect,
-        Kind.nativeInternal,
-      )) {
-        const wei = amount.length === 0 ? 0n : BigInt(`0x${amount.toString('hex')}`);
-        if (largest === null || wei > largest) largest = wei;
-      }
+      const [from, below] = [span * size, (span + 1) * size];
       const kept = peak.get(level, span);
       check.expect(
-        `the largest native transfer of ${span * size} to ${(span + 1) * size - 1}`,
+        `the largest native transfer of ${from} to ${below - 1}`,
         kept === undefined ? null : decodeSigned(kept),
-        largest,
+        largestOf(from, below),
       );
     }
   }

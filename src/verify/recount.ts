@@ -159,9 +159,12 @@ export interface RawTransfer {
   amount: Buffer | null;
 }
 
-/** Reads a row; amounts here go through text, not through the store's own conversions. */
+/** A stored amount, none being zero. By way of text and not of the store's own conversions, which are being checked. */
+export function integerOf(bytes: Buffer | null): bigint {
+  return bytes === null || bytes.length === 0 ? 0n : BigInt(`0x${bytes.toString('hex')}`);
+}
+
 export function readTransfer(raw: RawTransfer): TransferRow {
-  const hex = raw.amount?.toString('hex') ?? '';
   return {
     id: raw.id,
     transaction: typeof raw.tx === 'number' ? raw.id - raw.tx : raw.id,
@@ -169,6 +172,6 @@ export function readTransfer(raw: RawTransfer): TransferRow {
     receiver: raw.receiver,
     kind: raw.kind,
     token: isNative(raw.kind) ? null : raw.token,
-    amount: raw.kind === Kind.erc721 ? 1n : hex === '' ? 0n : BigInt(`0x${hex}`),
+    amount: raw.kind === Kind.erc721 ? 1n : integerOf(raw.amount),
   };
 }

@@ -184,12 +184,15 @@ async function indexUpTo(
     },
     signal,
   );
-  for await (const event of events) {
-    if (event.kind === 'reorg') writer.rollback(event.to);
-    else writer.append(event.batches);
-    const head = writer.head()?.number ?? 0;
-    onProgress(`indexing again: block ${head} of ${last}`);
-    if (head >= last) done.abort();
+  try {
+    for await (const event of events) {
+      if (event.kind === 'reorg') writer.rollback(event.to);
+      else writer.append(event.batches);
+      const head = writer.head()?.number ?? 0;
+      onProgress(`indexing again: block ${head} of ${last}`);
+      if (head >= last) done.abort();
+    }
+  } finally {
+    pipeline.reset(); // what was fetched ahead is not needed, whatever the end
   }
-  pipeline.reset();
 }

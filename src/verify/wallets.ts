@@ -3,7 +3,7 @@ import { ACTIVITY_RUN, ActivityCursor, Flag } from '../store/activity.ts';
 import { type AddressKeys, getByAddress, WALLET_BY_ADDRESS } from '../store/address-table.ts';
 import type { Db, Statement } from '../store/open.ts';
 import { isNative, KIND_NAMES } from '../types.ts';
-import type { ActivityEntry, WalletRecount } from './recount.ts';
+import { type ActivityEntry, integerOf, type WalletRecount } from './recount.ts';
 import type { Check } from './report.ts';
 import { addressOf, blockOfTransfer } from './snapshot.ts';
 
@@ -46,8 +46,8 @@ export class WalletComparer {
     const { funded, ...columns } = row;
     for (const [column, expected] of Object.entries(recount.columns()))
       check.expect(`${column} ${name}`, columns[column] ?? null, expected);
-    check.expect(`native_received ${name}`, toInteger(bytes.native_received), recount.nativeReceived);
-    check.expect(`native_sent ${name}`, toInteger(bytes.native_sent), recount.nativeSent);
+    check.expect(`native_received ${name}`, integerOf(bytes.native_received), recount.nativeReceived);
+    check.expect(`native_sent ${name}`, integerOf(bytes.native_sent), recount.nativeSent);
     check.expect(`funded ${name}`, funded, this.fundedBy.get(recount.id));
     const { funder = null, funding = null } = columns;
     if (funder !== null && this.listed.get(funder, funding) === undefined)
@@ -100,7 +100,7 @@ function decodeRun(bytes: Uint8Array, base: number): ActivityEntry[] {
       in: (cursor.flags & Flag.in) !== 0,
       zero: (cursor.flags & Flag.zero) !== 0 && !isNative(kind),
       other: cursor.other,
-      wei: isNative(kind) ? toInteger(wei) : null,
+      wei: isNative(kind) ? integerOf(wei) : null,
     });
   }
   return entries;
@@ -110,8 +110,4 @@ function entryLine(entry: ActivityEntry): string {
   const direction = `${entry.out ? 'out' : ''}${entry.in ? 'in' : ''}`;
   const amount = entry.wei === null ? (entry.zero ? 'of zero' : '') : `of ${entry.wei} wei`;
   return `${entry.transfer} ${KIND_NAMES[entry.kind]} ${direction} ${amount} with wallet ${entry.other}`;
-}
-
-function toInteger(bytes: Buffer): bigint {
-  return bytes.length === 0 ? 0n : BigInt(`0x${bytes.toString('hex')}`);
 }
