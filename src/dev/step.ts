@@ -5,7 +5,7 @@ import type { DemoContracts } from './contracts.ts';
 import type { Random } from './random.ts';
 import type { Roles } from './wallets.ts';
 
-/** Transfers per kind (CONTRACT of the index: internal sends counted, undone ones not), and logs that have to be refused. */
+/** Transfers per kind that the index has to hold, internal ones counted and undone ones not, and logs that it has to refuse. */
 export type Yield = Partial<Record<KindName | 'malformed', number>>;
 
 /** One transaction and what the index has to make of it. */

@@ -66,9 +66,13 @@ function getHandler(prepared: PreparedEndpoint, routes: RestRoutes) {
         return { status: 304, lines: tagged, body: null, cache: 'revalidate' };
       }
       const answered = prepared.answer(readQuery(query, names), caller);
-      if (!(answered instanceof Promise)) return finished(answered, lines + tagLine(tag), req);
-      const accepts = acceptedBy(req);
-      return answered.then((given) => finished(given, lines + tagLine(tagOf(given.head, query)), accepts));
+      if (!(answered instanceof Promise)) {
+        return finished(answered, lines + tagLine(tag), () => encodingsOf(req));
+      }
+      const accepted = encodingsOf(req); // now: later the request must not be touched any more
+      return answered.then((given) =>
+        finished(given, lines + tagLine(tagOf(given.head, query)), () => accepted),
+      );
     });
   };
 
@@ -102,12 +106,12 @@ function postHandler(prepared: PreparedEndpoint, routes: RestRoutes) {
       const lines = cors + allowanceLines(verdict);
       const refusal = bodyRefusal(req, lines);
       if (refusal !== null) return reply.send(refusal);
-      const accepts = acceptedBy(req);
+      const accepted = encodingsOf(req);
       collectBody(res, MAX_BODY_BYTES, (body) => {
         if (body === null) return reply.send(tooLarge(lines));
         const answer = answerSafely(prepared, routes, lines, () => {
           const answered = prepared.answer(parseBody(body), callerFor(key, routes));
-          const finish = (given: Answered) => finished(given, lines, accepts);
+          const finish = (given: Answered) => finished(given, lines, () => accepted);
           return answered instanceof Promise ? answered.then(finish) : finish(answered);
         });
         if (answer instanceof Promise) reply.sendWhen(answer);
@@ -125,21 +129,19 @@ function bodyRefusal(req: HttpRequest, lines: string): Answer | null {
   return announcesMoreThan(req, MAX_BODY_BYTES) ? tooLarge(lines) : null;
 }
 
-/** The answer to a client from the API's own. */
+/** The answer to a client from the API's own. `encodings` is asked only where compressing is worth it. */
 function finished(
   { head, body }: Answered,
   lines: string,
-  request: Pick<HttpRequest, 'getHeader'>,
+  encodings: () => string,
 ): Answer | Promise<Answer> {
   const answer = jsonAnswer(200, body, lines + blockLine(head));
   answer.cache = 'revalidate';
-  return isCompressible(body) ? compressed(answer, request.getHeader('accept-encoding')) : answer;
+  return isCompressible(body) ? compressed(answer, encodings()) : answer;
 }
 
-/** What a client accepts, kept for after its handler has returned, when the request must not be touched any more. */
-function acceptedBy(req: HttpRequest): Pick<HttpRequest, 'getHeader'> {
-  const accepted = req.getHeader('accept-encoding');
-  return { getHeader: () => accepted };
+function encodingsOf(req: HttpRequest): string {
+  return req.getHeader('accept-encoding');
 }
 
 /** The answer, or the error that came instead of it. */
