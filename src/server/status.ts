@@ -66,11 +66,10 @@ export function readiness(state: IndexStatus, readyLag: number, stalled: boolean
   return phase === 'following' ? null : `the indexer is ${phase}`;
 }
 
-/** What may stand in the place of an address: URLs, what the system could not connect to, what undici tried. */
+/** What may stand in the place of an address: URLs, and what the system could not connect to. */
 const ADDRESSES: readonly (readonly [RegExp, string])[] = [
   [/\b(?:https?|wss?):\/\/[^\s"]+/g, 'the node'],
-  [/\b(E[A-Z_]{4,}) [^\s",)]+/g, '$1'],
-  [/ ?\(attempted address[^)]*\)/g, ''],
+  [/\b(E[A-Z_]{4,}) [^\s",;)]+/g, '$1'],
 ];
 
 /** The state for those without a token: where the node stands is none of their business. The log and the panel name it. */

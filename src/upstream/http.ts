@@ -1,7 +1,6 @@
-/** HTTP to the node: a pool of keep-alive sockets that posts bodies and gathers answers, bounded on every side. */
-import { type Dispatcher, errors, Pool } from 'undici';
+/** HTTP to the node: posts bodies and gathers whole answers, bounded on every side. */
 import { UpstreamError } from '../errors.ts';
-import { parseEndpoint } from './endpoint.ts';
+import { type AnswerListener, WireTransport } from './wire/transport.ts';
 
 export interface HttpOptions {
   url: string;
@@ -17,35 +16,26 @@ export interface HttpOptions {
 
 export interface HttpAnswer {
   status: number;
-  body: Buffer;
+  /** In memory of its own, which whoever has read it may give back. */
+  body: Buffer<ArrayBuffer>;
 }
+
+/** Bytes of all requests that wait; one is some kilobytes long. */
+const MAX_WAITING_BYTES = 64 * 2 ** 20;
+
+/** Room for an answer whose length shows only at its end; it is doubled as often as needed. */
+const FIRST_BYTES = 64 * 2 ** 10;
 
 export class HttpTransport {
   /** Where it posts to, without secrets: for messages. */
   readonly origin: string;
-  readonly #options: HttpOptions;
-  readonly #path: string;
-  readonly #headers: Record<string, string>;
-  readonly #pool: Pool;
-  readonly #running = new Set<Exchange>();
-  /** In order of arrival. */
-  readonly #waiting = new Set<Exchange>();
-  #closed = false;
+  readonly #wire: WireTransport;
+  readonly #maxResponseBytes: number;
 
-  constructor(options: HttpOptions) {
-    const { origin, path, authorization } = parseEndpoint(options.url);
-    this.origin = origin;
-    this.#options = options;
-    this.#path = path;
-    this.#headers = { 'content-type': 'application/json', ...(authorization && { authorization }) };
-    this.#pool = new Pool(origin, {
-      connections: options.maxSockets,
-      connectTimeout: options.timeoutMs,
-      // One deadline covers the whole exchange; these would only add timers to the hot path.
-      headersTimeout: 0,
-      bodyTimeout: 0,
-      allowH2: false,
-    });
+  constructor({ maxResponseBytes, ...options }: HttpOptions) {
+    this.#wire = new WireTransport({ ...options, maxWaitingBytes: MAX_WAITING_BYTES });
+    this.#maxResponseBytes = maxResponseBytes;
+    this.origin = this.#wire.origin;
   }
 
   /**
@@ -56,149 +46,79 @@ export class HttpTransport {
   post(body: string, what: string, signal?: AbortSignal): Promise<HttpAnswer> {
     return new Promise((resolve, reject) => {
       signal?.throwIfAborted();
-      if (this.#closed)
-        throw new UpstreamError('connection', `${what}: the connection to the node is closed`);
-      const exchange = new Exchange(body, what, this.origin, this.#options, signal, (outcome) => {
-        this.#leave(exchange);
-        if ('answer' in outcome) resolve(outcome.answer);
-        else reject(outcome.error);
+      const stop = (error: unknown): void => {
+        signal?.removeEventListener('abort', onAbort);
+        reject(error);
+      };
+      const answer = new Gathering(this.#maxResponseBytes, {
+        onAnswer(answer) {
+          signal?.removeEventListener('abort', onAbort);
+          resolve(answer);
+        },
+        onTooLarge: () => {
+          exchange.abandon();
+          const message = `${what}: the answer exceeds ${this.#maxResponseBytes} bytes`;
+          stop(new UpstreamError('too-large', message));
+        },
+        onFailed: ({ reason, message, cause }) =>
+          stop(new UpstreamError(reason, `${message}; asked ${this.origin}`, undefined, { cause })),
       });
-      this.#enter(exchange);
+      const exchange = this.#wire.post(Buffer.from(body).toString('latin1'), what, answer);
+      const onAbort = (): void => {
+        exchange.abandon();
+        reject(signal?.reason);
+      };
+      signal?.addEventListener('abort', onAbort, { once: true });
     });
   }
 
   /** Fails what waits or is in flight and closes the sockets. */
-  async close(): Promise<void> {
-    this.#closed = true;
-    for (const exchange of [...this.#waiting, ...this.#running]) {
-      exchange.fail(
-        new UpstreamError('connection', `${exchange.what}: the connection to the node is closed`),
-      );
-    }
-    await this.#pool.destroy();
-  }
-
-  #enter(exchange: Exchange): void {
-    if (this.#running.size < this.#options.maxSockets) this.#run(exchange);
-    else if (this.#waiting.size < this.#options.maxWaiting) this.#waiting.add(exchange);
-    else {
-      const message = `${exchange.what}: ${this.#waiting.size} requests already wait for ${this.origin}`;
-      exchange.fail(new UpstreamError('connection', message));
-    }
-  }
-
-  #run(exchange: Exchange): void {
-    this.#running.add(exchange);
-    const request = {
-      path: this.#path,
-      method: 'POST',
-      headers: this.#headers,
-      body: exchange.body,
-    } as const;
-    this.#pool.dispatch(request, exchange);
-  }
-
-  #leave(exchange: Exchange): void {
-    if (this.#waiting.delete(exchange) || !this.#running.delete(exchange) || this.#closed) return;
-    const [next] = this.#waiting;
-    if (next === undefined) return;
-    this.#waiting.delete(next);
-    this.#run(next);
+  close(): void {
+    this.#wire.close();
   }
 }
 
-type Outcome = { answer: HttpAnswer } | { error: unknown };
+interface Gathered {
+  onAnswer(answer: HttpAnswer): void;
+  onTooLarge(): void;
+  onFailed(error: UpstreamError): void;
+}
 
-/** One request and its answer; settles exactly once. */
-class Exchange implements Dispatcher.DispatchHandler {
-  readonly body: string;
-  readonly what: string;
-  readonly #origin: string;
+/** Puts the pieces of an answer together. */
+class Gathering implements AnswerListener {
   readonly #maxBytes: number;
-  readonly #settle: (outcome: Outcome) => void;
-  readonly #signal: AbortSignal | undefined;
-  readonly #deadline: NodeJS.Timeout;
-  #controller: Dispatcher.DispatchController | undefined;
+  readonly #to: Gathered;
   #status = 0;
-  #chunks: Buffer[] = [];
-  #bytes = 0;
-  #settled = false;
+  #body: Buffer<ArrayBuffer> = Buffer.alloc(0);
+  #length = 0;
 
-  constructor(
-    body: string,
-    what: string,
-    origin: string,
-    limits: Pick<HttpOptions, 'timeoutMs' | 'maxResponseBytes'>,
-    signal: AbortSignal | undefined,
-    settle: (outcome: Outcome) => void,
-  ) {
-    this.body = body;
-    this.what = what;
-    this.#origin = origin;
-    this.#maxBytes = limits.maxResponseBytes;
-    this.#settle = settle;
-    this.#signal = signal;
-    signal?.addEventListener('abort', this.#onAbort, { once: true });
-    this.#deadline = setTimeout(() => {
-      const message = `${what}: no complete answer from ${origin} within ${limits.timeoutMs} ms`;
-      this.fail(new UpstreamError('timeout', message));
-    }, limits.timeoutMs);
+  constructor(maxBytes: number, to: Gathered) {
+    this.#maxBytes = maxBytes;
+    this.#to = to;
   }
 
-  onRequestStart(controller: Dispatcher.DispatchController): void {
-    this.#controller = controller;
-    if (this.#settled) controller.abort(new Error('given up'));
-  }
-
-  onResponseStart(_controller: Dispatcher.DispatchController, status: number): void {
+  onHead(status: number, length: number | null): void {
     this.#status = status;
+    if (length !== null && length > this.#maxBytes) this.#to.onTooLarge();
+    else this.#body = Buffer.allocUnsafeSlow(length ?? FIRST_BYTES);
   }
 
-  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    this.#bytes += chunk.length;
-    if (this.#bytes > this.#maxBytes) {
-      this.fail(new UpstreamError('too-large', `${this.what}: the answer exceeds ${this.#maxBytes} bytes`));
-    } else {
-      this.#chunks.push(chunk);
-    }
+  onBody(piece: Buffer, isLast: boolean): void {
+    const end = this.#length + piece.length;
+    if (end > this.#maxBytes) return this.#to.onTooLarge();
+    if (end > this.#body.length) this.#grow(end);
+    piece.copy(this.#body, this.#length);
+    this.#length = end;
+    if (isLast) this.#to.onAnswer({ status: this.#status, body: this.#body.subarray(0, end) });
   }
 
-  onResponseEnd(): void {
-    if (this.#settled) return;
-    this.#finish();
-    this.#settle({ answer: { status: this.#status, body: Buffer.concat(this.#chunks, this.#bytes) } });
+  onFailed(error: UpstreamError): void {
+    this.#to.onFailed(error);
   }
 
-  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
-    if (!this.#settled) this.fail(transportError(error, this.what, this.#origin));
+  #grow(bytes: number): void {
+    const larger = Buffer.allocUnsafeSlow(Math.max(bytes, 2 * this.#body.length));
+    this.#body.copy(larger, 0, 0, this.#length);
+    this.#body = larger;
   }
-
-  fail(error: unknown): void {
-    if (this.#settled) return;
-    this.#finish();
-    this.#chunks = [];
-    this.#controller?.abort(new Error('given up'));
-    this.#settle({ error });
-  }
-
-  readonly #onAbort = (): void => this.fail(this.#signal?.reason);
-
-  #finish(): void {
-    this.#settled = true;
-    clearTimeout(this.#deadline);
-    this.#signal?.removeEventListener('abort', this.#onAbort);
-  }
-}
-
-/** An error of undici, whose message may be empty (localhost with two addresses). Bytes that are not HTTP are the node's fault (`malformed`); everything else is the connection's. */
-function transportError(error: Error & { code?: string }, what: string, origin: string): UpstreamError {
-  const detail = error.message || error.code || error.name;
-  if (error instanceof errors.HTTPParserError) {
-    return new UpstreamError('malformed', `${what}: ${origin} does not speak HTTP: ${detail}`, undefined, {
-      cause: error,
-    });
-  }
-  return new UpstreamError('connection', `${what}: connection to ${origin} failed: ${detail}`, undefined, {
-    cause: error,
-  });
 }

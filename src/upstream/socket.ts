@@ -1,6 +1,5 @@
 /** One WebSocket to the node, from the attempt to connect until it ends once, for whatever cause. */
-import type { Socket } from 'node:net';
-import { Agent, buildConnector, WebSocket } from 'undici';
+import { WebSocket } from 'ws';
 import { UpstreamError } from '../errors.ts';
 import type { Endpoint } from './endpoint.ts';
 
@@ -21,38 +20,32 @@ export interface SocketEvents {
 /** How long a peer may take to answer our goodbye. */
 const CLOSE_TIMEOUT_MS = 1000;
 
-// undici's own WebSocket and not the global one of Node.js, which has neither a message limit nor a way to
-// take down a connection whose other end no longer answers.
+// Not the global one of Node.js, which has neither a message limit nor a way to take down a connection whose other
+// end no longer answers. Nor undici's: it brings all else of undici with it, 5 MB for each thread that listens.
 export class NodeSocket {
   readonly #origin: string;
   readonly #events: SocketEvents;
-  readonly #agent: Agent;
   readonly #ws: WebSocket;
   readonly #timeout: NodeJS.Timeout;
-  #tcp: Socket | undefined;
-  #connectError: Error | undefined;
   #ended = false;
 
-  constructor(endpoint: Endpoint, limits: SocketLimits, events: SocketEvents) {
-    this.#origin = endpoint.origin;
+  constructor({ origin, path, authorization }: Endpoint, limits: SocketLimits, events: SocketEvents) {
+    this.#origin = origin;
     this.#events = events;
-    this.#agent = new Agent({
-      connect: this.#connector(limits.connectTimeoutMs),
-      webSocket: { maxPayloadSize: limits.maxMessageBytes },
-    });
-    const { authorization } = endpoint;
-    this.#ws = new WebSocket(endpoint.origin + endpoint.path, {
-      dispatcher: this.#agent,
+    this.#ws = new WebSocket(origin + path, {
+      maxPayload: limits.maxMessageBytes,
+      perMessageDeflate: false,
       ...(authorization && { headers: { authorization } }),
     });
     this.#timeout = setTimeout(() => {
       this.fail(
-        new UpstreamError('timeout', `no WebSocket to ${this.#origin} within ${limits.connectTimeoutMs} ms`),
+        new UpstreamError('timeout', `no WebSocket to ${origin} within ${limits.connectTimeoutMs} ms`),
       );
     }, limits.connectTimeoutMs);
-    this.#ws.addEventListener('open', () => this.#onOpen());
-    this.#ws.addEventListener('message', (event) => this.#onMessage(event.data));
-    this.#ws.addEventListener('close', (event) => this.fail(this.#closeError(event.code, event.reason)));
+    this.#ws.on('open', () => this.#onOpen());
+    this.#ws.on('message', (data, isBinary) => this.#onMessage(data, isBinary));
+    this.#ws.on('error', (error) => this.#onError(error));
+    this.#ws.on('close', (code, reason) => this.#onClose(code, reason.toString()));
   }
 
   send(value: unknown): void {
@@ -62,7 +55,9 @@ export class NodeSocket {
   /** Ends the connection at once and reports `error`. */
   fail(error: UpstreamError): void {
     if (this.#ended) return;
-    this.#release();
+    this.#ended = true;
+    clearTimeout(this.#timeout);
+    this.#ws.terminate();
     this.#events.onEnd(error);
   }
 
@@ -71,15 +66,12 @@ export class NodeSocket {
     if (this.#ended) return;
     this.#ended = true;
     clearTimeout(this.#timeout);
-    if (this.#ws.readyState === WebSocket.OPEN) {
-      const closed = new Promise((resolve) => this.#ws.addEventListener('close', resolve, { once: true }));
-      const timer = setTimeout(() => this.#tcp?.destroy(), CLOSE_TIMEOUT_MS);
-      this.#ws.close(1000);
-      await closed;
-      clearTimeout(timer);
-    }
-    this.#tcp?.destroy();
-    await this.#agent.destroy();
+    const closed = new Promise((resolve) => this.#ws.once('close', resolve));
+    const timer = setTimeout(() => this.#ws.terminate(), CLOSE_TIMEOUT_MS);
+    if (this.#ws.readyState === WebSocket.OPEN) this.#ws.close(1000);
+    else this.#ws.terminate();
+    await closed;
+    clearTimeout(timer);
   }
 
   #onOpen(): void {
@@ -88,39 +80,21 @@ export class NodeSocket {
     this.#events.onOpen();
   }
 
-  #onMessage(data: unknown): void {
+  #onMessage(data: WebSocket.RawData, isBinary: boolean): void {
     if (this.#ended) return;
-    if (typeof data === 'string') this.#events.onText(data);
-    else this.fail(new UpstreamError('malformed', `${this.#origin} sent a binary WebSocket message`));
+    if (isBinary)
+      this.fail(new UpstreamError('malformed', `${this.#origin} sent a binary WebSocket message`));
+    else this.#events.onText(data.toString());
   }
 
-  #release(): void {
-    this.#ended = true;
-    clearTimeout(this.#timeout);
-    this.#tcp?.destroy();
-    // Not awaited: there is nothing left that it could wait for.
-    void this.#agent.destroy();
+  #onError(error: Error & { code?: string }): void {
+    // Of several addresses that all refuse, the message is empty.
+    const message = `WebSocket to ${this.#origin}: ${error.message || error.code || error.name}`;
+    this.fail(new UpstreamError('connection', message, undefined, { cause: error }));
   }
 
-  /** undici's connector, watched: the WebSocket API tells neither why connecting failed nor what socket it uses. */
-  #connector(timeout: number): buildConnector.connector {
-    const connect = buildConnector({ timeout, allowH2: false });
-    return (options, callback) => {
-      connect(options, (...outcome) => {
-        if (outcome[0] !== null) this.#connectError = outcome[0];
-        else this.#tcp = outcome[1];
-        if (this.#ended) this.#tcp?.destroy();
-        callback(...outcome);
-      });
-    };
-  }
-
-  #closeError(code: number, reason: string): UpstreamError {
-    if (this.#connectError !== undefined) {
-      const message = `connection to ${this.#origin} failed: ${this.#connectError.message}`;
-      return new UpstreamError('connection', message, undefined, { cause: this.#connectError });
-    }
+  #onClose(code: number, reason: string): void {
     const detail = reason === '' ? `code ${code}` : `code ${code}: ${reason}`;
-    return new UpstreamError('connection', `the WebSocket to ${this.#origin} ended (${detail})`);
+    this.fail(new UpstreamError('connection', `the WebSocket to ${this.#origin} ended (${detail})`));
   }
 }

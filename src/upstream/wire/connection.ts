@@ -93,12 +93,13 @@ export class Connection implements AnswerParts {
 
   onBody(piece: Buffer, isLast: boolean): void {
     const listener = this.#listener;
+    if (listener === null) return; // it was abandoned at the head or a piece before
     if (isLast) {
       this.#listener = null;
       if (this.#reader.reusable) this.#owner.onFree(this);
       else this.destroy();
     }
-    listener?.onBody(piece, isLast);
+    listener.onBody(piece, isLast);
   }
 
   #onData(piece: Buffer): void {
