@@ -83,6 +83,25 @@ pageTests({
     assert.equal(await live.count(), 2, 'one that was shown before came again');
   },
 
+  'what happens between the page and the connection is shown too': async (t, open) => {
+    const { url, key, send } = await chain(t);
+    await send({ to: WALLET, value: coins(1) });
+    const page = await open(t, `${url}/#/`, { key });
+    const mayConnect = Promise.withResolvers<void>();
+    await page.routeWebSocket(/\/ws/, async (socket) => {
+      await mayConnect.promise;
+      socket.connectToServer();
+    });
+    await page.goto(`${url}/#/wallet/${WALLET}/transfers`);
+    await page.getByText('Live: connecting').waitFor();
+    await send({ to: WALLET, value: coins(42) });
+    mayConnect.resolve();
+    const live = page.locator('.live-rows tr');
+    await live.first().waitFor();
+    assert.match(await textOf(live.first()), /← in.*42/);
+    assert.equal(await live.count(), 1, 'what the page held came again');
+  },
+
   'a token whose contract names itself in markup is shown by that name and does nothing': async (t, open) => {
     const { url, key, send, get } = await chain(t);
     const token = await send({ data: tokenCode(HOSTILE, HOSTILE, 18) });

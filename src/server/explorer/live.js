@@ -21,14 +21,14 @@ const REFUSED =
  * Watches a wallet until the signal ends it. After a break it connects again and has what was missed sent first.
  * @param {string} key
  * @param {string} address
+ * @param {number} fromBlock the first block whose transfers are not known yet
  * @param {AbortSignal} signal
  * @param {LiveListeners} listeners
  */
-export function watchTransfers(key, address, signal, { onTransfer, onState }) {
+export function watchTransfers(key, address, fromBlock, signal, { onTransfer, onState }) {
   /** @type {WebSocket | null} */
   let socket = null;
-  /** @type {number | null} */
-  let lastBlock = null;
+  let nextBlock = fromBlock;
   let wait = FIRST_WAIT_MS;
   let worked = false;
 
@@ -39,7 +39,7 @@ export function watchTransfers(key, address, signal, { onTransfer, onState }) {
     const opened = new WebSocket(socketUrlOf(`ws?api_key=${encodeURIComponent(key)}`));
     socket = opened;
     opened.addEventListener('open', () => {
-      const filter = { address, direction: 'both', ...(lastBlock === null ? {} : { fromBlock: lastBlock }) };
+      const filter = { address, direction: 'both', fromBlock: nextBlock };
       opened.send(
         JSON.stringify({
           jsonrpc: '2.0',
@@ -60,7 +60,7 @@ export function watchTransfers(key, address, signal, { onTransfer, onState }) {
         onState('live', '');
       } else if (message.method === 'eth_subscription') {
         const transfer = message.params.result;
-        lastBlock = transfer.blockNumber;
+        nextBlock = transfer.blockNumber; // there may be more of it
         onTransfer(transfer);
       }
     });

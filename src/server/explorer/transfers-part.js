@@ -32,10 +32,11 @@ export function transfersLoader(view, address, settings) {
   const state = h('p', { class: 'live-state small', role: 'status' });
   const reasonText = h('p', { class: 'notice wait small', hidden: true });
   let watching = false;
-  const watch = () => {
+  /** @param {number} fromBlock */
+  const watch = (fromBlock) => {
     if (watching) return;
     watching = true;
-    watchTransfers(view.key, address, view.signal, {
+    watchTransfers(view.key, address, fromBlock, view.signal, {
       onTransfer: rows.add,
       onState(name, reason) {
         state.dataset['state'] = name;
@@ -55,7 +56,7 @@ export function transfersLoader(view, address, settings) {
       view.signal,
     );
     rows.reset(data.transfers);
-    watch();
+    watch(Number(exchange.block) + 1);
     return {
       content: [
         filters(address, direction, internal, state),
