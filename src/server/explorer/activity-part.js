@@ -2,7 +2,7 @@
 import { barChart } from '../ui/bar-chart.js';
 import { h } from '../ui/dom.js';
 import { counted, grouped, groupedText, unitsToText } from '../ui/format.js';
-import { ticks } from '../ui/scale.js';
+import { wholeTicks } from '../ui/scale.js';
 import { table } from '../ui/table.js';
 import { transactionName, walletName } from './address-view.js';
 import { nothing } from './section.js';
@@ -80,10 +80,7 @@ function chart(bars, total) {
     })),
     step: 1,
     resting: `${counted(total, 'transfer')} in the last ${counted(bars.length, 'block')}`,
-    xTicks: (from, to, count) =>
-      ticks(from, to, count)
-        .filter(Number.isInteger)
-        .map((at) => ({ at, text: grouped(at) })),
+    xTicks: wholeTicks,
     yText: grouped,
     height: 150,
   });

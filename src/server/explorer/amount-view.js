@@ -1,9 +1,7 @@
 /** Amounts as they stand in tables: short, with the exact value to point at. */
 import { h } from '../ui/dom.js';
-import { groupedText, label, unitsToText } from '../ui/format.js';
+import { groupedText, label, NATIVE_DECIMALS, unitsToText } from '../ui/format.js';
 import { tokenName } from './address-view.js';
-
-export const NATIVE_DECIMALS = 18;
 
 /**
  * A decimal text with its unit.

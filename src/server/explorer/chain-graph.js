@@ -2,6 +2,7 @@
 import { addressMark } from '../ui/address-mark.js';
 import { h, replace, s } from '../ui/dom.js';
 import { ago, grouped, groupedText, shortHex } from '../ui/format.js';
+import { drawAtWidth } from '../ui/width.js';
 import { chainLayout, NODE } from './chain-layout.js';
 import { walletLink } from './route.js';
 
@@ -31,13 +32,7 @@ export function chainGraph(hops, coin) {
       places.map((place, i) => node(place, wallets[i] ?? '', wallets.length - 1 - i)),
     );
   };
-  let drawn = 0;
-  new ResizeObserver(([entry]) => {
-    const room = Math.floor(entry?.contentRect.width ?? 0);
-    if (room === 0 || room === drawn) return;
-    drawn = room;
-    draw(room);
-  }).observe(box);
+  drawAtWidth(box, draw);
   return box;
 }
 

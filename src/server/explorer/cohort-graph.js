@@ -1,6 +1,7 @@
 /** A funder with the wallets it funded first, as a drawing to click through. */
 import { h, replace, s } from '../ui/dom.js';
 import { grouped, groupedText, shortHex } from '../ui/format.js';
+import { drawAtWidth } from '../ui/width.js';
 import { cohortLayout } from './cohort-layout.js';
 import { walletLink } from './route.js';
 
@@ -57,13 +58,7 @@ export function cohortGraph(funder, members, here, coin) {
       }),
     );
   };
-  let drawn = 0;
-  new ResizeObserver(([entry]) => {
-    const width = Math.floor(entry?.contentRect.width ?? 0);
-    if (width === 0 || width === drawn) return;
-    drawn = width;
-    draw(width);
-  }).observe(box);
+  drawAtWidth(box, draw);
   return h('div', {}, readout, box);
 }
 

@@ -1,11 +1,12 @@
 /** Other wallets whose first funding came from the same funder. */
 import { h } from '../ui/dom.js';
-import { ago, dateTime, grouped } from '../ui/format.js';
+import { grouped } from '../ui/format.js';
 import { table } from '../ui/table.js';
 import { transactionName, walletName } from './address-view.js';
 import { amountText } from './amount-view.js';
 import { cohortGraph } from './cohort-graph.js';
 import { nothing } from './section.js';
+import { moment } from './time-view.js';
 
 const LIMIT = 50;
 
@@ -50,11 +51,7 @@ export async function loadCohort({ api, coin, signal }, address) {
             { title: 'Wallet', plain: true, cell: (row) => walletName(row.address) },
             { title: 'Amount', number: true, cell: (row) => amountText(row.amount, coin) },
             { title: 'Block', number: true, cell: (row) => grouped(row.blockNumber) },
-            {
-              title: 'When',
-              plain: true,
-              cell: (row) => h('span', { title: `${dateTime(row.timestamp)} UTC` }, ago(row.timestamp)),
-            },
+            { title: 'When', plain: true, cell: (row) => moment(row.timestamp) },
             { title: 'Transaction', plain: true, cell: (row) => transactionName(row.txHash) },
           ],
           coordinated,

@@ -1,10 +1,10 @@
 /** With whom the wallet exchanges most. */
-import { h } from '../ui/dom.js';
-import { ago, dateTime, grouped } from '../ui/format.js';
+import { grouped } from '../ui/format.js';
 import { table } from '../ui/table.js';
 import { walletName } from './address-view.js';
 import { exactText } from './amount-view.js';
 import { nothing } from './section.js';
+import { moment } from './time-view.js';
 import { twoWay } from './two-way.js';
 
 const LIMIT = 20;
@@ -27,11 +27,7 @@ export async function loadCounterparties({ api, coin, signal }, address) {
       { title: 'Address', plain: true, cell: (row) => walletName(row.address) },
       { title: 'Transfers', number: true, cell: (row) => grouped(row.transferCount) },
       { title: 'In and out', plain: true, cell: (row) => twoWay(row.inCount, row.outCount, most) },
-      {
-        title: 'Last',
-        plain: true,
-        cell: (row) => h('span', { title: `${dateTime(row.lastSeenAt)} UTC` }, ago(row.lastSeenAt)),
-      },
+      { title: 'Last', plain: true, cell: (row) => moment(row.lastSeenAt) },
       { title: `${coin} in`, number: true, cell: (row) => exactText(row.nativeIn, coin) },
       { title: `${coin} out`, number: true, cell: (row) => exactText(row.nativeOut, coin) },
     ],

@@ -1,4 +1,5 @@
 /** The balance that transfers leave behind, over time. Pure functions on exact integers. */
+import { NATIVE_DECIMALS } from '../ui/format.js';
 
 /**
  * @typedef {object} Asset
@@ -9,8 +10,6 @@
  */
 
 /** @typedef {{ at: number, block: number, balance: bigint, change: bigint }} FlowPoint */
-
-const NATIVE_DECIMALS = 18;
 
 /**
  * The assets of transfers whose amounts can be added up, the native coin first, then by number of transfers.

@@ -2,7 +2,7 @@
 import { h } from '../ui/dom.js';
 import { grouped, groupedText, unitsToText } from '../ui/format.js';
 import { meter } from '../ui/meter.js';
-import { ticks } from '../ui/scale.js';
+import { wholeTicks } from '../ui/scale.js';
 import { stepChart } from '../ui/step-chart.js';
 import { table } from '../ui/table.js';
 import { walletName } from './address-view.js';
@@ -71,10 +71,7 @@ function curve(shares) {
     })),
     until: shares.length,
     resting: 'How much the largest holders have together, from the first on',
-    xTicks: (from, to, count) =>
-      ticks(from, to, count)
-        .filter(Number.isInteger)
-        .map((at) => ({ at, text: grouped(at) })),
+    xTicks: wholeTicks,
     yText: (value) => `${value} %`,
     height: 180,
     fromZero: true,

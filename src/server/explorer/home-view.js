@@ -1,10 +1,11 @@
 /** Where to begin: what can be looked for, and large transfers to click on. */
 import { h } from '../ui/dom.js';
-import { ago, dateTime, grouped } from '../ui/format.js';
+import { grouped } from '../ui/format.js';
 import { table } from '../ui/table.js';
 import { transactionName, walletName } from './address-view.js';
 import { amountText } from './amount-view.js';
 import { nothing, section } from './section.js';
+import { moment } from './time-view.js';
 
 const MIN = 100;
 const BLOCKS = 10_000;
@@ -59,12 +60,7 @@ async function loadLarge({ api, coin, signal }) {
       { title: 'From', plain: true, cell: (row) => walletName(row.from) },
       { title: 'To', plain: true, cell: (row) => ['→ ', walletName(row.to)] },
       { title: 'Amount', plain: true, number: true, cell: (row) => amountText(row.amount, coin) },
-      {
-        title: 'When',
-        plain: true,
-        cell: (row) =>
-          h('span', { class: 'nowrap', title: `${dateTime(row.timestamp)} UTC` }, ago(row.timestamp)),
-      },
+      { title: 'When', plain: true, cell: (row) => moment(row.timestamp) },
       { title: 'Block', number: true, cell: (row) => grouped(row.blockNumber) },
       { title: 'Transaction', plain: true, cell: (row) => transactionName(row.txHash) },
     ],

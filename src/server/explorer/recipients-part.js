@@ -1,10 +1,10 @@
 /** Whom the wallet funded lately. */
-import { h } from '../ui/dom.js';
-import { ago, dateTime, grouped } from '../ui/format.js';
+import { grouped } from '../ui/format.js';
 import { table } from '../ui/table.js';
 import { walletName } from './address-view.js';
 import { amountText } from './amount-view.js';
 import { nothing } from './section.js';
+import { moment } from './time-view.js';
 
 const LIMIT = 20;
 
@@ -36,11 +36,7 @@ export async function loadRecipients({ api, coin, signal }, address) {
       { title: 'Amount', number: true, cell: (row) => amountText(row.amount, coin) },
       { title: 'Transfers', number: true, cell: (row) => grouped(row.transferCount) },
       { title: 'First funding', cell: (row) => (row.firstFunding ? 'yes' : 'no') },
-      {
-        title: 'Last',
-        plain: true,
-        cell: (row) => h('span', { title: `${dateTime(row.timestamp)} UTC` }, ago(row.timestamp)),
-      },
+      { title: 'Last', plain: true, cell: (row) => moment(row.timestamp) },
     ],
     data.recipients,
   );

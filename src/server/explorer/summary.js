@@ -1,10 +1,11 @@
 /** A wallet in numbers, with its labels. */
 import { h } from '../ui/dom.js';
 import { fact } from '../ui/fact.js';
-import { ago, counted, dateTime, grouped, label, unitsToText } from '../ui/format.js';
+import { counted, grouped, label, NATIVE_DECIMALS, unitsToText } from '../ui/format.js';
 import { walletName } from './address-view.js';
-import { amountText, NATIVE_DECIMALS } from './amount-view.js';
+import { amountText } from './amount-view.js';
 import { nothing } from './section.js';
+import { moment } from './time-view.js';
 
 /** What each label means: the rule that gave it. */
 const MEANINGS = {
@@ -66,7 +67,7 @@ function summaryView(summary, { labels, confidence, stats }, coin) {
       fact(
         'Last seen',
         `block ${grouped(lastSeenBlock ?? 0)}`,
-        lastActivity === null ? '' : h('span', { title: `${dateTime(lastActivity)} UTC` }, ago(lastActivity)),
+        lastActivity === null ? '' : moment(lastActivity),
       ),
       fact('First funded by', firstFundingSource === null ? 'nobody' : walletName(firstFundingSource)),
     ),

@@ -1,8 +1,9 @@
 /** A token in numbers. */
 import { h } from '../ui/dom.js';
 import { fact } from '../ui/fact.js';
-import { ago, dateTime, grouped, label, NAME_CHARS } from '../ui/format.js';
+import { grouped, label, NAME_CHARS } from '../ui/format.js';
 import { nothing } from './section.js';
+import { moment } from './time-view.js';
 
 /** @typedef {() => Promise<import('./api.js').Answered<import('./records.js').TokenStats>>} AskStats */
 
@@ -34,7 +35,7 @@ function factsView(stats) {
     fact(
       'First seen',
       `block ${grouped(firstSeenBlock ?? 0)}`,
-      firstSeenAt === null ? null : h('span', { title: `${dateTime(firstSeenAt)} UTC` }, ago(firstSeenAt)),
+      firstSeenAt === null ? null : moment(firstSeenAt),
     ),
     type === null ? null : fact('Kind', label(type), decimals === null ? null : `${decimals} decimals`),
   );

@@ -1,5 +1,8 @@
 /** Numbers, amounts and times as people read them. Pure functions; times in UTC. */
 
+/** Of every chain's own coin. */
+export const NATIVE_DECIMALS = 18;
+
 const GROUPED = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 });
 const MINUTE = 60;
 const HOUR = 3600;

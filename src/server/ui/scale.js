@@ -1,4 +1,5 @@
 /** Axes: round numbers and round times between two ends. Pure functions. */
+import { grouped } from './format.js';
 
 /**
  * Round numbers around a range: the first and the last are its ends or beyond them.
@@ -21,12 +22,25 @@ export function ticksAround(min, max, count) {
  * @param {number} count
  * @returns {number[]}
  */
-export function ticks(min, max, count) {
+function ticks(min, max, count) {
   if (max <= min) return [min];
   const step = roundStep(min, max, count);
   const first = Math.ceil(min / step);
   const last = Math.floor(max / step + 1e-9);
   return Array.from({ length: last - first + 1 }, (_, i) => (first + i) * step);
+}
+
+/**
+ * Round whole numbers within a range with their texts, about `count` of them.
+ * @param {number} from
+ * @param {number} to
+ * @param {number} count
+ * @returns {{ at: number, text: string }[]}
+ */
+export function wholeTicks(from, to, count) {
+  return ticks(from, to, count)
+    .filter(Number.isInteger)
+    .map((at) => ({ at, text: grouped(at) }));
 }
 
 /**
