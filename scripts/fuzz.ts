@@ -7,6 +7,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { AddressBook } from '../src/query/address-book.ts';
 import { Snapshot } from '../src/query/snapshot.ts';
 import { openIndexForReading } from '../src/store/index-file.ts';
 import { IndexWriter } from '../src/store/index-writer.ts';
@@ -58,11 +59,12 @@ function rest(): Property {
   writer.append([toBatch(randomBlocks(1, 300, `0x${'00'.repeat(32)}`, 4))]);
   writer.close();
   const db = openIndexForReading(path);
-  const head = new Snapshot(db).head();
+  const snapshot = new Snapshot(db);
+  const head = snapshot.head();
   if (head === null) throw new Error('the index is empty');
   const transfers = indexedTransfers(dirname(path)).slice(0, 100);
   return restInputs(
-    db,
+    { db, addresses: new AddressBook(db, snapshot), nativeSymbol: 'MON' },
     head,
     transfers.flatMap(({ from, to, token }) => [from, to, token ?? from]),
   );

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import { type TestContext, test } from 'node:test';
 import { ENDPOINTS } from '../src/api/endpoints.ts';
+import { AddressBook } from '../src/query/address-book.ts';
 import { Snapshot } from '../src/query/snapshot.ts';
 import type { Db } from '../src/store/open.ts';
 import { createIndex } from './support/index-fixture.ts';
@@ -63,9 +64,12 @@ async function allStatements(t: TestContext): Promise<{ db: Db; statements: Map<
   const collect = (name: string, prepare: () => void) => {
     for (const sql of statementsOf(db, prepare)) statements.set(sql, name);
   };
+  const snapshot = new Snapshot(db);
   collect('Snapshot', () => new Snapshot(db));
+  collect('AddressBook', () => new AddressBook(db, snapshot));
+  const addresses = new AddressBook(db, snapshot);
   for (const endpoint of ENDPOINTS) {
-    collect(endpoint.path, () => endpoint.prepare({ db, nativeSymbol: 'MON' }));
+    collect(endpoint.path, () => endpoint.prepare({ db, addresses, nativeSymbol: 'MON' }));
   }
   for (const { name, prepare } of await readers()) collect(name, () => prepare(db));
   return { db, statements };

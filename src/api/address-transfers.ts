@@ -3,7 +3,6 @@ import { z } from 'zod';
 import { activityIds } from '../query/activity.ts';
 import { transferIdsOfBlocks } from '../query/blocks.ts';
 import { transfersById } from '../query/transfers.ts';
-import { walletIdOf } from '../query/wallets.ts';
 import { Flag } from '../store/activity.ts';
 import { KIND_NAMES, Kind } from '../types.ts';
 import { endpoint } from './endpoint.ts';
@@ -65,13 +64,12 @@ export const addressTransfers = endpoint({
       count: 1,
     },
   },
-  prepare({ db, nativeSymbol }) {
-    const walletId = walletIdOf(db);
+  prepare({ db, addresses, nativeSymbol }) {
     const idsOfBlocks = transferIdsOfBlocks(db);
     const listIds = activityIds(db);
     const readTransfers = transfersById(db);
     return (params, { head, effort }) => {
-      const wallet = walletId(params.address);
+      const wallet = addresses.idOf(params.address);
       if (wallet === undefined) return { address: params.address, transfers: [], nextCursor: null, count: 0 };
       const range = idsOfBlocks(params.after_block ?? head.startBlock, params.before_block ?? head.number);
       const filter = {

@@ -41,17 +41,17 @@ export const coordinatedWallets = endpoint({
       count: 1,
     },
   },
-  prepare({ db }) {
+  prepare({ db, addresses }) {
     const cohortOf = cohort(db);
     return ({ address, limit }) => {
-      const found = cohortOf(address, limit);
+      const found = addresses.about(address, (wallet) => cohortOf(wallet, limit));
       const coordinated = (found?.nearest ?? []).map((row) => {
-        const { from: _, ...funding } = fundingRecord(row);
+        const { from: _, ...funding } = fundingRecord(row, `0x${row.from}`);
         return { address: `0x${row.to}`, ...funding };
       });
       return {
         address,
-        funder: found ? `0x${found.funder}` : null,
+        funder: addresses.funderOf(found),
         funderFundedCount: found?.funded ?? 0,
         hub: (found?.funded ?? 0) > HUB_ABOVE,
         coordinated,

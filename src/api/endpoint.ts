@@ -1,5 +1,6 @@
 /** What a REST endpoint is: data about its parameters and answer, and the function that gives the answer. */
 import { z } from 'zod';
+import type { AddressBook } from '../query/address-book.ts';
 import type { Effort } from '../query/effort.ts';
 import type { Head } from '../query/snapshot.ts';
 import type { Db } from '../store/open.ts';
@@ -8,6 +9,8 @@ import { inputReader } from './input.ts';
 /** What endpoints read from. Statements are prepared once, at boot. */
 export interface IndexSource {
   db: Db;
+  /** Of the same connection. */
+  addresses: AddressBook;
   /** Symbol of the chain's own coin. */
   nativeSymbol: string;
 }

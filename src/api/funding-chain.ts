@@ -52,14 +52,16 @@ export const fundingChain = endpoint({
       depth: 1,
     },
   },
-  prepare({ db }) {
+  prepare({ db, addresses }) {
     const chainFrom = readChain(db);
     return ({ address, depth }, { chainDepth }) => {
       if (depth !== undefined && depth > chainDepth) {
         throw new RequestError(403, 'tier_limit', `depth of this key goes up to ${chainDepth}`, 'depth');
       }
-      const chain = chainFrom(address, depth ?? Math.min(DEFAULT_DEPTH, chainDepth)).map((row, i) => {
-        const { from, ...funding } = fundingRecord(row);
+      const hops = depth ?? Math.min(DEFAULT_DEPTH, chainDepth);
+      const rows = addresses.about(address, (wallet) => chainFrom(wallet, hops)) ?? [];
+      const chain = rows.map((row, i) => {
+        const { from, ...funding } = fundingRecord(row, `0x${row.from}`);
         return { hop: i + 1, funded: `0x${row.to}`, funder: from, ...funding };
       });
       return { address, chain, depth: chain.length };

@@ -5,7 +5,7 @@ import { weiToCoin } from '../lib/units.ts';
 import { blocksOfTransfers, transferIdsOfBlocks } from '../query/blocks.ts';
 import { fundedWallets } from '../query/flows.ts';
 import { transfersById } from '../query/transfers.ts';
-import { walletIdOf, walletsById } from '../query/wallets.ts';
+import { walletsById } from '../query/wallets.ts';
 import { endpoint } from './endpoint.ts';
 import { example } from './examples.ts';
 import {
@@ -67,15 +67,14 @@ export const fundingRecipients = endpoint({
       count: 1,
     },
   },
-  prepare({ db }) {
-    const walletId = walletIdOf(db);
+  prepare({ db, addresses }) {
     const idsOfBlocks = transferIdsOfBlocks(db);
     const fundedBy = fundedWallets(db);
     const wallets = walletsById(db);
     const blocksOf = blocksOfTransfers(db);
     const readTransfers = transfersById(db);
     return ({ address, blocks, limit }, { head, effort }) => {
-      const funder = walletId(address);
+      const funder = addresses.idOf(address);
       const range = idsOfBlocks(head.number - blocks + 1, head.number);
       const latest = funder === undefined ? [] : fundedBy(funder, range, limit, effort);
       const funded = wallets(latest.map(({ other }) => other));

@@ -28,11 +28,11 @@ export const latestNativeIn = endpoint({
       },
     },
   },
-  prepare({ db }) {
+  prepare({ db, addresses }) {
     const latest = latestIn(db);
     return ({ address }) => {
-      const row = latest(address);
-      return { address, latestNativeIn: row ? fundingRecord(row) : null };
+      const row = addresses.ask(address, latest);
+      return { address, latestNativeIn: row ? fundingRecord(row, addresses.addressOf(row.sender)) : null };
     };
   },
 });

@@ -1,6 +1,7 @@
 /** Entry of a read thread: answers, one after another, what is too much work for the event loop. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { RequestError } from '../errors.ts';
+import { AddressBook } from '../query/address-book.ts';
 import { effortUntil } from '../query/effort.ts';
 import { Snapshot } from '../query/snapshot.ts';
 import { openIndexForReading } from '../store/index-file.ts';
@@ -17,8 +18,9 @@ function main(): void {
   const { indexPath, nativeSymbol } = workerData as ReaderOptions;
   const db = openIndexForReading(indexPath, { cacheMb: CACHE_MB });
   const snapshot = new Snapshot(db);
+  const source = { db, addresses: new AddressBook(db, snapshot), nativeSymbol };
   const answers = new Map<string, Answer>(
-    ENDPOINTS.map((endpoint) => [endpoint.path, endpoint.prepare({ db, nativeSymbol })]),
+    ENDPOINTS.map((endpoint) => [endpoint.path, endpoint.prepare(source)]),
   );
 
   const answer = ({ path, input, chainDepth, deadline }: Question): Answered => {

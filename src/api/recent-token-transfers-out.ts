@@ -3,7 +3,6 @@ import { z } from 'zod';
 import { activityIds } from '../query/activity.ts';
 import { transferIdsOfBlocks } from '../query/blocks.ts';
 import { transfersById } from '../query/transfers.ts';
-import { walletIdOf } from '../query/wallets.ts';
 import { Flag } from '../store/activity.ts';
 import { Kind } from '../types.ts';
 import { endpoint } from './endpoint.ts';
@@ -49,13 +48,12 @@ export const recentTokenTransfersOut = endpoint({
       count: 1,
     },
   },
-  prepare({ db, nativeSymbol }) {
-    const walletId = walletIdOf(db);
+  prepare({ db, addresses, nativeSymbol }) {
     const idsOfBlocks = transferIdsOfBlocks(db);
     const listIds = activityIds(db);
     const readTransfers = transfersById(db);
     return ({ address, blocks, limit }, { head, effort }) => {
-      const wallet = walletId(address);
+      const wallet = addresses.idOf(address);
       const range = idsOfBlocks(head.number - blocks + 1, head.number);
       const sentTokens = { ...range, direction: Flag.out, kinds: TOKEN_KINDS, limit };
       const ids = wallet === undefined ? [] : listIds(wallet, sentTokens, effort);

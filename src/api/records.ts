@@ -5,7 +5,7 @@ import { weiToCoin } from '../lib/units.ts';
 import type { FundingTransfer } from '../query/funding.ts';
 import type { TransferRow } from '../query/transfers.ts';
 import type { WalletFacts, WalletSummary } from '../query/wallets.ts';
-import { isNative, Kind } from '../types.ts';
+import { type Hex, isNative, Kind } from '../types.ts';
 import {
   addressField,
   blockField,
@@ -18,7 +18,7 @@ import {
   unitsField,
   weiField,
 } from './fields.ts';
-import { addressOrNull, integer, integerText, kindName, NATIVE_DECIMALS, sourceOf } from './values.ts';
+import { integer, integerText, kindName, NATIVE_DECIMALS, sourceOf } from './values.ts';
 
 export const transferSchema = z.object({
   id: z.int().describe('Grows along the chain; the pagination key'),
@@ -74,11 +74,11 @@ export const fundingSchema = z.object({
   source: sourceField(),
 });
 
-/** A native transfer that funded a wallet. */
-export function fundingRecord(row: FundingTransfer): z.output<typeof fundingSchema> {
+/** A native transfer that funded a wallet. `from` is the address of who sent it. */
+export function fundingRecord(row: FundingTransfer, from: Hex): z.output<typeof fundingSchema> {
   const wei = integer(row.amount);
   return {
-    from: `0x${row.from}`,
+    from,
     amount: weiToCoin(wei),
     amountWei: wei.toString(),
     txHash: `0x${row.txHash}`,
@@ -102,10 +102,11 @@ export const summarySchema = z.object({
   lastActivity: timeField().nullable(),
 });
 
-/** What a wallet did in all; `facts` is undefined for one without transfers. */
+/** What a wallet did in all; `facts` is undefined for one without transfers, `funder` the address of who funded it. */
 export function summaryRecord(
   address: string,
   facts: WalletSummary | undefined,
+  funder: Hex | null,
 ): z.output<typeof summarySchema> {
   const received = integer(facts?.nativeReceived ?? '');
   const sent = integer(facts?.nativeSent ?? '');
@@ -119,7 +120,7 @@ export function summaryRecord(
     nativeReceivedWei: received.toString(),
     nativeSent: weiToCoin(sent),
     nativeSentWei: sent.toString(),
-    firstFundingSource: facts ? addressOrNull(facts.funder) : null,
+    firstFundingSource: funder,
     lastActivity: facts ? isoSeconds(facts.lastTimestamp) : null,
   };
 }
@@ -133,14 +134,14 @@ export const walletEntrySchema = z.object({
   firstFundingBlock: blockField().nullable(),
 });
 
-/** A wallet in the batch answer. */
-export function walletEntry(facts: WalletFacts): z.output<typeof walletEntrySchema> {
+/** A wallet in the batch answer; `funder` is the address of who funded it. */
+export function walletEntry(facts: WalletFacts, funder: Hex | null): z.output<typeof walletEntrySchema> {
   return {
     firstSeenBlock: facts.firstBlock,
     lastSeenBlock: facts.lastBlock,
     txCount: facts.transactions,
     lastActivity: isoSeconds(facts.lastTimestamp),
-    firstFunder: addressOrNull(facts.funder),
+    firstFunder: funder,
     firstFundingBlock: facts.fundingBlock,
   };
 }

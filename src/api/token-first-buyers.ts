@@ -30,11 +30,11 @@ export const tokenFirstBuyers = endpoint({
       count: 1,
     },
   },
-  prepare({ db }) {
+  prepare({ db, addresses }) {
     const tokenId = tokenIdOf(db);
     const buyersOf = firstBuyers(db);
     return ({ token, limit }) => {
-      const id = tokenId(token);
+      const id = addresses.about(token, tokenId);
       const buyers = (id === undefined ? [] : buyersOf(id, limit)).map((buyer) => ({
         address: `0x${buyer.address}`,
         firstSeenBlock: buyer.block,

@@ -33,13 +33,13 @@ export const tokenHolders = endpoint({
       estimateQuality: 'exact',
     },
   },
-  prepare({ db }) {
+  prepare({ db, addresses }) {
     const factsOf = tokenFacts(db);
     const qualityOf = qualityReader(db);
     const largest = topHoldings(db);
     const wallets = walletsById(db);
     return ({ token, limit }, { effort }) => {
-      const facts = factsOf(token);
+      const facts = addresses.about(token, factsOf);
       const top = facts ? largest(facts, limit, effort) : [];
       const owners = wallets(top.map(({ wallet }) => wallet));
       const holders = owners.map(({ address }, i) => ({

@@ -43,11 +43,11 @@ export const tokenStats = endpoint({
       estimateQuality: 'exact',
     },
   },
-  prepare({ db }) {
+  prepare({ db, addresses }) {
     const factsOf = tokenFacts(db);
     const qualityOf = qualityReader(db);
     return ({ token }) => {
-      const facts = factsOf(token);
+      const facts = addresses.about(token, factsOf);
       return {
         token,
         name: facts?.name ?? null,

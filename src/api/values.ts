@@ -19,10 +19,6 @@ export function balanceText(balance: Uint8Array): string {
   return decodeSigned(balance).toString();
 }
 
-export function addressOrNull(hexDigits: string): string | null {
-  return hexDigits === '' ? null : `0x${hexDigits}`;
-}
-
 export function kindName(kind: number): KindName {
   const name = KIND_NAMES[kind];
   if (name === undefined) throw new Error(`the index holds a transfer of the unknown kind ${kind}`);

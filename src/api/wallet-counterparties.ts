@@ -4,7 +4,7 @@ import { isoSeconds } from '../lib/time.ts';
 import { weiToCoin } from '../lib/units.ts';
 import { blocksOfTransfers } from '../query/blocks.ts';
 import { counterparties } from '../query/flows.ts';
-import { walletIdOf, walletsById } from '../query/wallets.ts';
+import { walletsById } from '../query/wallets.ts';
 import { endpoint } from './endpoint.ts';
 import { example } from './examples.ts';
 import { addressField, blockField, coinField, countField, timeField, weiField } from './fields.ts';
@@ -50,13 +50,12 @@ export const walletCounterparties = endpoint({
       count: 1,
     },
   },
-  prepare({ db }) {
-    const walletId = walletIdOf(db);
+  prepare({ db, addresses }) {
     const busiestOf = counterparties(db);
     const wallets = walletsById(db);
     const blocks = blocksOfTransfers(db);
     return ({ address, limit }, { effort }) => {
-      const wallet = walletId(address);
+      const wallet = addresses.idOf(address);
       const busiest = wallet === undefined ? [] : busiestOf(wallet, limit, effort);
       const others = wallets(busiest.map(({ other }) => other));
       const lasts = blocks(busiest.map(({ last }) => last));

@@ -41,11 +41,11 @@ export const walletFundingSource = endpoint({
     params: { address: example.wallet },
     response: { address: example.wallet, firstFunding: record, ...record },
   },
-  prepare({ db }) {
+  prepare({ db, addresses }) {
     const funding = firstFunding(db);
     return ({ address }) => {
-      const row = funding(address);
-      const record = row ? fundingRecord(row) : null;
+      const row = addresses.ask(address, funding);
+      const record = row ? fundingRecord(row, addresses.addressOf(row.sender)) : null;
       return { address, firstFunding: record, ...(record ?? NOBODY) };
     };
   },

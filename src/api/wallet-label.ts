@@ -2,12 +2,13 @@
 import { z } from 'zod';
 import { weiToCoin } from '../lib/units.ts';
 import { type WalletFacts, walletFacts } from '../query/wallets.ts';
+import type { Hex } from '../types.ts';
 import { endpoint } from './endpoint.ts';
 import { example } from './examples.ts';
 import { addressField, blockField, coinField, countField, weiField } from './fields.ts';
 import { CONFIDENCES, confidenceOf, LABELS, labelsOf } from './labels.ts';
 import { address } from './params.ts';
-import { addressOrNull, integer } from './values.ts';
+import { integer } from './values.ts';
 
 const statsSchema = z.object({
   txCount: countField(),
@@ -68,11 +69,11 @@ export const walletLabel = endpoint({
       },
     },
   },
-  prepare({ db }) {
+  prepare({ db, addresses }) {
     const factsOf = walletFacts(db);
     return ({ address }, { head }) => {
-      const facts = factsOf(address);
-      return facts ? labelled(address, facts, head.number) : unlabelled(address);
+      const facts = addresses.ask(address, factsOf);
+      return facts ? labelled(address, facts, addresses.funderOf(facts), head.number) : unlabelled(address);
     };
   },
 });
@@ -81,7 +82,7 @@ function unlabelled(address: string) {
   return { address, labels: [], confidence: 'none' as const, stats: { ...NO_STATS } };
 }
 
-function labelled(address: string, facts: WalletFacts, head: number) {
+function labelled(address: string, facts: WalletFacts, funder: Hex | null, head: number) {
   const receivedWei = integer(facts.nativeReceived);
   const sentWei = integer(facts.nativeSent);
   const ageBlocks = head - facts.firstBlock;
@@ -99,7 +100,7 @@ function labelled(address: string, facts: WalletFacts, head: number) {
       ageBlocks,
       firstBlock: facts.firstBlock,
       lastBlock: facts.lastBlock,
-      firstFunder: addressOrNull(facts.funder),
+      firstFunder: funder,
     },
   };
 }

@@ -27,8 +27,11 @@ export const walletSummary = endpoint({
       lastActivity: example.time,
     },
   },
-  prepare({ db }) {
+  prepare({ db, addresses }) {
     const summary = summaryOf(db);
-    return ({ address }) => summaryRecord(address, summary(address));
+    return ({ address }) => {
+      const facts = addresses.ask(address, summary);
+      return summaryRecord(address, facts, addresses.funderOf(facts));
+    };
   },
 });

@@ -36,13 +36,13 @@ export const walletsBatch = endpoint({
       count: 2,
     },
   },
-  prepare({ db }) {
+  prepare({ db, addresses: book }) {
     const facts = walletFacts(db);
     return ({ addresses }) => {
       const wallets: Record<string, z.output<typeof walletEntrySchema> | null> = {};
       for (const address of addresses) {
-        const found = facts(address);
-        wallets[address] = found ? walletEntry(found) : null;
+        const found = book.ask(address.toLowerCase(), facts);
+        wallets[address] = found ? walletEntry(found, book.funderOf(found)) : null;
       }
       return { wallets, count: Object.keys(wallets).length };
     };

@@ -6,6 +6,7 @@ import type { Config } from '../config.ts';
 import type { Closers } from '../lib/closers.ts';
 import type { Logger } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
+import { AddressBook } from '../query/address-book.ts';
 import { RpcHandler } from '../rpc/handler.ts';
 import { methodPolicy } from '../rpc/policy.ts';
 import { WsConnections } from '../server/ws-connections.ts';
@@ -59,7 +60,7 @@ function openApi(config: Config, { indexPath, db, snapshot }: Data, closers: Clo
   const nativeSymbol = config.chain.symbol;
   const readers = new ReadPool(() => startReader({ indexPath, nativeSymbol }));
   closers.keep(readers, (readers) => readers.close());
-  return prepareApi({ db, nativeSymbol }, snapshot, readers);
+  return prepareApi({ db, addresses: new AddressBook(db, snapshot), nativeSymbol }, snapshot, readers);
 }
 
 function openHub(config: Config, { data, metrics, log }: ServiceDeps): StreamHub {

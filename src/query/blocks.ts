@@ -1,6 +1,15 @@
 /** Blocks and the ids of their transfers. */
 import type { Db } from '../store/open.ts';
 
+/** SQL: `Head.tag` of the block in a row of `blocks`. */
+export const BLOCK_TAG = 'lower(hex(substr(hash, 1, 8)))';
+
+/** The tag of the indexed block of a height; undefined when there is none. */
+export function tagOfBlock(db: Db): (number: number) => string | undefined {
+  const statement = db.prepare<[number], string>(`SELECT ${BLOCK_TAG} FROM blocks WHERE number = +?`).pluck();
+  return (number) => statement.get(number);
+}
+
 /** Transfer ids `from <= id < below`. */
 export interface IdRange {
   from: number;

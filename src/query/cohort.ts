@@ -1,13 +1,11 @@
 /** The wallets that one funder funded first. */
-import { type AddressKeys, WALLET_BY_ADDRESS } from '../store/address-table.ts';
 import type { Db } from '../store/open.ts';
 import { blockNumberOf } from './blocks.ts';
 import { type TransferRow, transfersById } from './transfers.ts';
-import { byAddress } from './wallets.ts';
 
 export interface Cohort {
-  /** Address of the funder, hex digits without prefix. */
-  funder: string;
+  /** wallets.id of the funder. */
+  funder: number;
   /** All wallets it funded first. */
   funded: number;
   /** First fundings of other wallets, nearest in block to the wallet's own first; the wallet is the receiver. */
@@ -20,7 +18,6 @@ interface Own {
   /** transfers.id of the wallet's first funding, and its block. */
   funding: number;
   block: number;
-  funderAddress: string;
   funded: number;
 }
 
@@ -29,12 +26,11 @@ interface Neighbour {
   block: number;
 }
 
-/** The cohort of an address, or undefined when nobody funded it; `limit` of it are listed. */
-export function cohort(db: Db): (address: string, limit: number) => Cohort | undefined {
-  const own = db.prepare<AddressKeys, Own>(/* sql */ `
-    SELECT w.funder, w.funding, ${blockNumberOf('w.funding')} AS block,
-      lower(hex(f.address)) AS funderAddress, f.funded
-    FROM ${WALLET_BY_ADDRESS} CROSS JOIN wallets f ON f.id = w.funder`);
+/** The cohort of a wallet, or undefined when nobody funded it; `limit` of it are listed. */
+export function cohort(db: Db): (wallet: number, limit: number) => Cohort | undefined {
+  const ownOf = db.prepare<[number], Own>(/* sql */ `
+    SELECT w.funder, w.funding, ${blockNumberOf('w.funding')} AS block, f.funded
+    FROM wallets w CROSS JOIN wallets f ON f.id = w.funder WHERE w.id = +?`);
   const neighbours = (side: '<' | '>', order: 'ASC' | 'DESC') =>
     db.prepare<[number, number, number], Neighbour>(/* sql */ `
       SELECT funding, ${blockNumberOf('funding')} AS block FROM fundings
@@ -42,17 +38,17 @@ export function cohort(db: Db): (address: string, limit: number) => Cohort | und
   const before = neighbours('<', 'DESC');
   const after = neighbours('>', 'ASC');
   const transfers = transfersById(db);
-  return (address, limit) => {
-    const wallet = byAddress(own, address);
-    if (wallet === undefined) return undefined;
-    const { funder, funding, block, funderAddress, funded } = wallet;
+  return (wallet, limit) => {
+    const own = ownOf.get(wallet);
+    if (own === undefined) return undefined;
+    const { funder, funding, block, funded } = own;
     const nearest = mergeNearest(
       block,
       before.all(funder, funding, limit),
       after.all(funder, funding, limit),
       limit,
     );
-    return { funder: funderAddress, funded, nearest: transfers(nearest) };
+    return { funder, funded, nearest: transfers(nearest) };
   };
 }
 

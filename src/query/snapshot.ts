@@ -7,6 +7,7 @@
  * planner leaves it alone. The plans do not depend on values here: each follows one index.
  */
 import type { Db, Statement } from '../store/open.ts';
+import { BLOCK_TAG } from './blocks.ts';
 
 /** The last block of the commit that is read. */
 export interface Head {
@@ -34,7 +35,7 @@ export class Snapshot {
     this.begin = db.prepare('BEGIN');
     this.commit = db.prepare('COMMIT');
     this.readHead = db.prepare(/* sql */ `
-      SELECT blocks.number, timestamp, lower(hex(substr(hash, 1, 8))) AS tag, start_block AS startBlock
+      SELECT blocks.number, timestamp, ${BLOCK_TAG} AS tag, start_block AS startBlock
       FROM blocks, chain ORDER BY blocks.number DESC LIMIT 1`);
   }
 

@@ -1,8 +1,6 @@
-/** Tokens by the address of their contract. */
-import { type AddressKeys, WALLET_BY_ADDRESS } from '../store/address-table.ts';
+/** Tokens by the wallet that their contract is. */
 import type { Db } from '../store/open.ts';
 import { blockNumberOf } from './blocks.ts';
-import { byAddress } from './wallets.ts';
 
 /** What is known of a token that has transfers. */
 export interface TokenFacts {
@@ -21,25 +19,22 @@ export interface TokenFacts {
   decimals: number | null;
 }
 
-/** The facts of a token, or undefined when the address emitted no transfer. */
-export function tokenFacts(db: Db): (address: string) => TokenFacts | undefined {
-  const statement = db.prepare<AddressKeys, TokenFacts>(/* sql */ `
+/** The facts of a token, or undefined when the wallet emitted no transfer. */
+export function tokenFacts(db: Db): (wallet: number) => TokenFacts | undefined {
+  const statement = db.prepare<[number], TokenFacts>(/* sql */ `
     SELECT t.id, t.transfers, t.holders, t.wallets, b.number AS firstBlock, b.timestamp AS firstTimestamp, t.kind,
       m.name, m.symbol, m.decimals
-    FROM ${WALLET_BY_ADDRESS} CROSS JOIN tokens t ON t.wallet = w.id
+    FROM tokens t CROSS JOIN wallets w ON w.id = t.wallet
       CROSS JOIN blocks b ON b.number = ${blockNumberOf('t.first_transfer')}
-      LEFT JOIN token_metadata m ON m.address = w.address`);
-  return (address) => byAddress(statement, address);
+      LEFT JOIN token_metadata m ON m.address = w.address
+    WHERE t.wallet = +?`);
+  return (wallet) => statement.get(wallet);
 }
 
-/** The id of a token, or undefined when the address emitted no transfer. */
-export function tokenIdOf(db: Db): (address: string) => number | undefined {
-  const statement = db
-    .prepare<AddressKeys, number>(
-      `SELECT t.id FROM ${WALLET_BY_ADDRESS} CROSS JOIN tokens t ON t.wallet = w.id`,
-    )
-    .pluck();
-  return (address) => byAddress(statement, address);
+/** The id of a token, or undefined when the wallet emitted no transfer. */
+export function tokenIdOf(db: Db): (wallet: number) => number | undefined {
+  const statement = db.prepare<[number], number>('SELECT id FROM tokens WHERE wallet = +?').pluck();
+  return (wallet) => statement.get(wallet);
 }
 
 export interface FirstBuyer {

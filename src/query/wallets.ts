@@ -1,10 +1,12 @@
-/** Wallets by address. */
-import { writeHex } from '../lib/hex.ts';
-import { type AddressKeys, getByAddress, WALLET_BY_ADDRESS } from '../store/address-table.ts';
-import type { Db, Statement } from '../store/open.ts';
+/** Wallets. */
+import { type AddressKeys, WALLET_BY_ADDRESS } from '../store/address-table.ts';
+import type { Db } from '../store/open.ts';
+import type { Hex } from '../types.ts';
 import { blockNumberOf } from './blocks.ts';
+import { byAddress } from './by-address.ts';
+import { WalletQuestion } from './wallet-question.ts';
 
-/** What a wallet that has transfers did in all. Amounts and addresses are hex digits without prefix. */
+/** What a wallet that has transfers did in all. Amounts are hex digits without prefix. */
 export interface WalletSummary {
   transactions: number;
   tokens: number;
@@ -14,8 +16,8 @@ export interface WalletSummary {
   lastBlock: number;
   /** Unix seconds of `lastBlock`. */
   lastTimestamp: number;
-  /** Who funded it first, empty when nobody did. */
-  funder: string;
+  /** wallets.id of who funded it first, null when nobody did. */
+  funder: number | null;
 }
 
 /** Everything that is known of a wallet that has transfers. */
@@ -28,19 +30,22 @@ export interface WalletFacts extends WalletSummary {
   fundingBlock: number | null;
 }
 
-/** Reused for every lookup: the driver copies what it binds. */
-const scratch = Buffer.alloc(20);
-
-/** Asks a statement over WALLET_BY_ADDRESS about a checked address `0x...`; undefined when it has no answer. */
-export function byAddress<T>(statement: Statement<AddressKeys, T>, address: string): T | undefined {
-  writeHex(address, 2, 42, scratch, 0);
-  return getByAddress(statement, scratch);
-}
-
 /** The id of an address that ever stood in a transfer, else undefined. */
 export function walletIdOf(db: Db): (address: string) => number | undefined {
   const statement = db.prepare<AddressKeys, number>(`SELECT w.id FROM ${WALLET_BY_ADDRESS}`).pluck();
   return (address) => byAddress(statement, address);
+}
+
+/** The address of a wallet that the index holds. */
+export function addressOfWallet(db: Db): (wallet: number) => Hex {
+  const statement = db
+    .prepare<[number], Hex>(`SELECT '0x' || lower(hex(address)) FROM wallets WHERE id = +?`)
+    .pluck();
+  return (wallet) => {
+    const address = statement.get(wallet);
+    if (address === undefined) throw new Error(`the index names wallet ${wallet} and does not hold it`);
+    return address;
+  };
 }
 
 /** A wallet that is listed in an answer about another. */
@@ -59,28 +64,26 @@ export function walletsById(db: Db): (ids: readonly number[]) => ListedWallet[] 
   return (ids) => statement.all(`[${ids.join()}]`);
 }
 
-/** SQL: what a WalletSummary is made of, over `wallets w` and `blocks b`, that of its last transfer. */
+/** SQL: what a WalletSummary is made of, over `wallets w` with SUMMARY_JOIN. */
 const SUMMARY_COLUMNS = /* sql */ `
   w.transactions, w.tokens, hex(w.native_received) AS nativeReceived, hex(w.native_sent) AS nativeSent,
     ${blockNumberOf('w.first_transfer')} AS firstBlock, b.number AS lastBlock, b.timestamp AS lastTimestamp,
-    lower(hex((SELECT address FROM wallets WHERE id = w.funder))) AS funder`;
+    w.funder`;
 
-/** SQL: the wallet of an address that has transfers. */
-const FROM_WALLET = /* sql */ `
-  FROM ${WALLET_BY_ADDRESS} CROSS JOIN blocks b ON b.number = ${blockNumberOf('w.last_transfer')}
-  WHERE w.transfers > 0`;
+/** SQL: the block of the last transfer, of a wallet that has transfers. */
+const SUMMARY_JOIN = /* sql */ `
+  CROSS JOIN blocks b ON w.transfers > 0 AND b.number = ${blockNumberOf('w.last_transfer')}`;
 
-/** What an address did in all, or undefined when it has no transfers. */
-export function walletSummary(db: Db): (address: string) => WalletSummary | undefined {
-  const statement = db.prepare<AddressKeys, WalletSummary>(`SELECT ${SUMMARY_COLUMNS} ${FROM_WALLET}`);
-  return (address) => byAddress(statement, address);
+/** What a wallet did in all; no answer when it has no transfers. */
+export function walletSummary(db: Db): WalletQuestion<WalletSummary> {
+  return new WalletQuestion(db, SUMMARY_COLUMNS, SUMMARY_JOIN);
 }
 
-/** The facts of an address, or undefined when it has no transfers. */
-export function walletFacts(db: Db): (address: string) => WalletFacts | undefined {
-  const statement = db.prepare<AddressKeys, WalletFacts>(/* sql */ `
-    SELECT ${SUMMARY_COLUMNS}, w.id, w.transfers, w.token_transfers AS tokenTransfers,
+/** The facts of a wallet; no answer when it has no transfers. */
+export function walletFacts(db: Db): WalletQuestion<WalletFacts> {
+  const columns = /* sql */ `
+    ${SUMMARY_COLUMNS}, w.id, w.transfers, w.token_transfers AS tokenTransfers,
       w.internal_received AS internalReceived,
-      iif(w.funding IS NULL, NULL, ${blockNumberOf('w.funding')}) AS fundingBlock ${FROM_WALLET}`);
-  return (address) => byAddress(statement, address);
+      iif(w.funding IS NULL, NULL, ${blockNumberOf('w.funding')}) AS fundingBlock`;
+  return new WalletQuestion(db, columns, SUMMARY_JOIN);
 }

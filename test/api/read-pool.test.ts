@@ -63,8 +63,8 @@ suite('answers that are too much for the event loop', () => {
   });
 
   test('come from read threads, and are what the event loop would have answered in its own time', async (t) => {
-    const { db, snapshot } = index.snapshot(t);
-    const source = { db, nativeSymbol: 'MON' };
+    const { db, snapshot, addresses } = index.snapshot(t);
+    const source = { db, addresses, nativeSymbol: 'MON' };
     let asked = 0;
     const api = prepareApi(source, snapshot, {
       answer(...question) {

@@ -6,8 +6,9 @@ import { address, createIndex, timestampOf } from '../support/index-fixture.ts';
 
 test('reads of one turn see one commit, those of the next turn the newest', async (t) => {
   const index = createIndex(t, 10);
-  const { db, snapshot } = index.snapshot(t);
+  const { db, snapshot, addresses } = index.snapshot(t);
   const facts = walletFacts(db);
+  const alice = () => addresses.ask(address('alice'), facts);
   assert.equal(snapshot.head(), null);
   await nextTurn();
 
@@ -16,15 +17,15 @@ test('reads of one turn see one commit, those of the next turn the newest', asyn
   assert.equal(head?.number, 10);
   assert.equal(head.startBlock, 10);
   assert.equal(head.timestamp, timestampOf(10));
-  assert.equal(facts(address('alice'))?.transactions, 1);
+  assert.equal(alice()?.transactions, 1);
 
   index.append([{ b: [{ from: 'zero', to: 'alice' }] }]);
   assert.equal(snapshot.head()?.number, 10);
-  assert.equal(facts(address('alice'))?.transactions, 1, 'the new commit is not seen within the turn');
+  assert.equal(alice()?.transactions, 1, 'the new commit is not seen within the turn');
 
   await nextTurn();
   assert.equal(snapshot.head()?.number, 11);
-  assert.equal(facts(address('alice'))?.transactions, 2);
+  assert.equal(alice()?.transactions, 2);
 });
 
 test('after a release the same turn sees the newest commit', (t) => {

@@ -8,7 +8,6 @@ import { ReadPool } from '../../src/api/read-pool.ts';
 import { startReader } from '../../src/api/threads.ts';
 import { createLogger } from '../../src/log.ts';
 import { createMetrics } from '../../src/metrics.ts';
-import { AddressBook } from '../../src/query/address-book.ts';
 import { RpcHandler, type RpcSettings } from '../../src/rpc/handler.ts';
 import { methodPolicy } from '../../src/rpc/policy.ts';
 import type { AdminOptions } from '../../src/server/admin.ts';
@@ -58,7 +57,7 @@ export interface ServingOptions {
 /** `t` is a test, or a suite by `suiteOwner` of support/replay.ts. */
 export async function serve(t: Owner, options: ServingOptions = {}): Promise<Serving> {
   const index = options.index ?? createIndex(t);
-  const { db, snapshot } = index.snapshot(t);
+  const { db, snapshot, addresses } = index.snapshot(t);
   const access = openAccess(join(tempDir(t), 'keys.db'), TIERS);
   const { key } = access.keys.create({ name: 'test', tier: 'unlimited' });
   const logs: string[] = [];
@@ -84,7 +83,7 @@ export async function serve(t: Owner, options: ServingOptions = {}): Promise<Ser
       max_connections: 1_000,
       ...options.settings,
     },
-    api: prepareApi({ db, addresses: new AddressBook(db, snapshot), nativeSymbol }, snapshot, readers),
+    api: prepareApi({ db, addresses, nativeSymbol }, snapshot, readers),
     rpc: new RpcHandler({
       transport,
       allowed: methodPolicy({ allow: options.allow ?? ['debug_traceCall'] }),

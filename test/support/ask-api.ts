@@ -2,6 +2,7 @@
 import { prepareApi } from '../../src/api/api.ts';
 import { ReadPool } from '../../src/api/read-pool.ts';
 import { startReader } from '../../src/api/threads.ts';
+import { AddressBook } from '../../src/query/address-book.ts';
 import { Snapshot } from '../../src/query/snapshot.ts';
 import { openIndexForReading } from '../../src/store/index-file.ts';
 import { checkAnswer } from './openapi.ts';
@@ -14,7 +15,7 @@ export function askApi(owner: { after(close: () => void | Promise<void>): void }
   const snapshot = new Snapshot(db);
   const nativeSymbol = 'MON';
   const readers = new ReadPool(() => startReader({ indexPath, nativeSymbol }));
-  const api = prepareApi({ db, nativeSymbol }, snapshot, readers);
+  const api = prepareApi({ db, addresses: new AddressBook(db, snapshot), nativeSymbol }, snapshot, readers);
   const answers = new Map(api.endpoints.map(({ endpoint, answer }) => [endpoint.path as string, answer]));
   owner.after(async () => {
     await readers.close();

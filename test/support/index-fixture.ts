@@ -1,6 +1,7 @@
 /** Index files with known content: plain transfers written by the real writer, read through a real reader. */
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
+import { AddressBook } from '../../src/query/address-book.ts';
 import { Snapshot } from '../../src/query/snapshot.ts';
 import { openIndexForReading } from '../../src/store/index-file.ts';
 import { IndexWriter } from '../../src/store/index-writer.ts';
@@ -39,6 +40,8 @@ export class IndexFixture {
   readonly path: string;
   readonly writer: IndexWriter;
   private readonly startBlock: number;
+  /** What closes the readers that are open. */
+  private readonly readers = new Set<() => void>();
 
   constructor(path: string, startBlock: number) {
     this.path = path;
@@ -78,19 +81,33 @@ export class IndexFixture {
   /** A connection of its own for reading. */
   reader(owner: { after(fn: () => void): void }): Db {
     const db = openIndexForReading(this.path);
-    owner.after(() => db.close());
+    this.closeWith(owner, () => db.close());
     return db;
   }
 
-  /** A reading connection with its snapshot. */
-  snapshot(owner: { after(fn: () => void): void }): { db: Db; snapshot: Snapshot } {
+  /** A reading connection with its snapshot and addresses. */
+  snapshot(owner: { after(fn: () => void): void }): { db: Db; snapshot: Snapshot; addresses: AddressBook } {
     const db = openIndexForReading(this.path);
     const snapshot = new Snapshot(db);
-    owner.after(() => {
+    this.closeWith(owner, () => {
       snapshot.release();
       db.close();
     });
-    return { db, snapshot };
+    return { db, snapshot, addresses: new AddressBook(db, snapshot) };
+  }
+
+  close(): void {
+    for (const close of [...this.readers].reverse()) close();
+    this.writer.close();
+  }
+
+  /** Closes a reader with its owner, and in any case before the writer, whose closing waits for open reads. */
+  private closeWith(owner: { after(fn: () => void): void }, close: () => void): void {
+    const once = () => {
+      if (this.readers.delete(once)) close();
+    };
+    this.readers.add(once);
+    owner.after(once);
   }
 }
 
@@ -98,7 +115,7 @@ export class IndexFixture {
 export function createIndex(owner: { after(fn: () => void): void }, startBlock = 1): IndexFixture {
   const dir = tempDir(owner);
   const fixture = new IndexFixture(join(dir, 'index.db'), startBlock);
-  owner.after(() => fixture.writer.close());
+  owner.after(() => fixture.close());
   return fixture;
 }
 

@@ -1,5 +1,5 @@
 /** The part that is the bare server which the real one is compared with. */
-import { byAddress } from '../../query/wallets.ts';
+import { byAddress } from '../../query/by-address.ts';
 import { type BareServer, startBareServer } from '../../server/bare.ts';
 import { type AddressKeys, WALLET_BY_ADDRESS } from '../../store/address-table.ts';
 import { openIndexForReading } from '../../store/index-file.ts';

@@ -1,6 +1,7 @@
 /** What clients may send: an answer or a refusal that names what is wrong, and soon. */
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
+import type { IndexSource } from '../../../src/api/endpoint.ts';
 import { ENDPOINTS } from '../../../src/api/endpoints.ts';
 import { RequestError } from '../../../src/errors.ts';
 import { budgetOf, OverBudget } from '../../../src/query/effort.ts';
@@ -8,7 +9,6 @@ import type { Head } from '../../../src/query/snapshot.ts';
 import { readLogsFilter } from '../../../src/rpc/logs/filter.ts';
 import { MAX_BATCH, type RpcCall, readRequest } from '../../../src/rpc/request.ts';
 import { readQuery } from '../../../src/server/query-string.ts';
-import type { Db } from '../../../src/store/open.ts';
 import { parseLogFilter } from '../../../src/stream/log-filter.ts';
 import { parseSignalFilter, parseWalletFilter } from '../../../src/stream/transfer-filter.ts';
 import { cpuMs } from '../cpu-time.ts';
@@ -138,10 +138,10 @@ const PARAMETERS = [
 ];
 
 /** The REST endpoints over an index; `addresses` are some that it knows. */
-export function restInputs(db: Db, head: Head, addresses: readonly string[]): Property {
+export function restInputs(source: IndexSource, head: Head, addresses: readonly string[]): Property {
   const endpoints = ENDPOINTS.map((endpoint) => ({
     endpoint,
-    answer: endpoint.prepare({ db, nativeSymbol: 'MON' }),
+    answer: endpoint.prepare(source),
   }));
   const known = new Set(PARAMETERS);
   const word = fc.oneof(
