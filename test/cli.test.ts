@@ -119,7 +119,7 @@ test('the status table tells state, range, lag and what the node offers', () => 
     lastCommitAt: 1_700_000_058_000,
     capabilities: ANVIL,
   };
-  const lines = statusTable({ status, disk: null }, 1_700_000_060_000)
+  const lines = statusTable({ status, disk: null, tokenRefused: false }, 1_700_000_060_000)
     .split('\n')
     .filter(Boolean)
     .map((line) => line.replace(/ {2,}/, ': '));

@@ -19,6 +19,8 @@ export interface StatusReport {
   status: IndexStatus;
   /** Null where the daemon does not say, or was not asked for want of the operator token. */
   disk: DiskReport | null;
+  /** The daemon has another operator token than the configuration. */
+  tokenRefused: boolean;
 }
 
 /** Where to ask. */
@@ -50,25 +52,39 @@ export function daemonUrl({ server }: Config): string {
   return `${scheme}://${host.includes(':') ? `[${host}]` : host}:${server.port}`;
 }
 
-/** Throws FatalError saying what to do when there is no answer, or not one of an atlas-node. */
-export async function fetchReport(target: StatusTarget): Promise<StatusReport> {
-  const url = `${target.base}/status`;
-  const { code, body } = await get(target, url, {}).catch((error: unknown) => {
-    throw new FatalError(
-      `no answer from ${url} (${reasonOf(error)}): is the daemon running, and is this its address (--url)?`,
-    );
-  });
-  if (code !== 200 || !isStatus(body)) {
-    throw new FatalError(`${url} answered HTTP ${code} without a status: is that an atlas-node?`);
-  }
-  return { status: body, disk: await fetchDisk(target) };
-}
+/** Asks one daemon, as often as wanted. */
+export class StatusSource {
+  private readonly target: StatusTarget;
+  /** A refused token is not sent again: after ten the daemon would refuse this address for a while. */
+  private tokenRefused = false;
 
-async function fetchDisk(target: StatusTarget): Promise<DiskReport | null> {
-  if (target.adminToken === '') return null;
-  const headers = { authorization: `Bearer ${target.adminToken}` };
-  const { body } = await get(target, `${target.base}/admin/api/index`, headers).catch(() => ({ body: null }));
-  return diskOf(body);
+  constructor(target: StatusTarget) {
+    this.target = target;
+  }
+
+  /** Throws FatalError saying what to do when there is no answer, or not one of an atlas-node. */
+  async fetch(): Promise<StatusReport> {
+    const url = `${this.target.base}/status`;
+    const { code, body } = await get(this.target, url, {}).catch((error: unknown) => {
+      throw new FatalError(
+        `no answer from ${url} (${reasonOf(error)}): is the daemon running, and is this its address (--url)?`,
+      );
+    });
+    if (code !== 200 || !isStatus(body)) {
+      throw new FatalError(`${url} answered HTTP ${code} without a status: is that an atlas-node?`);
+    }
+    const disk = await this.fetchDisk();
+    return { status: body, disk, tokenRefused: this.tokenRefused };
+  }
+
+  private async fetchDisk(): Promise<DiskReport | null> {
+    if (this.target.adminToken === '' || this.tokenRefused) return null;
+    const headers = { authorization: `Bearer ${this.target.adminToken}` };
+    const url = `${this.target.base}/admin/api/index`;
+    const { code, body } = await get(this.target, url, headers).catch(() => ({ code: 0, body: null }));
+    this.tokenRefused = code === 401;
+    return diskOf(body);
+  }
 }
 
 async function get(

@@ -7,13 +7,18 @@ import { bytes, duration, grouped, groups } from './table.ts';
 
 type Row = readonly [name: string, value: string];
 
+const TOKEN_REFUSED =
+  'not told: the daemon runs with another admin_token than this configuration; restart it, or give its token';
+
 /** Rows in groups: the index, the node, the disk. `now` in Unix milliseconds. */
-export function statusTable({ status, disk }: StatusReport, now: number, paint: Paint = plain): string {
+export function statusTable(report: StatusReport, now: number, paint: Paint = plain): string {
+  const { status, disk, tokenRefused } = report;
   const { capabilities } = status;
   return groups([
     indexRows(status, now, paint),
     capabilities === null ? [] : capabilityRows(capabilities),
     disk === null ? [] : diskRows(status, disk),
+    tokenRefused ? [['disk', TOKEN_REFUSED]] : [],
   ]);
 }
 

@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import { paintFor } from './colour.ts';
 import { addConfigOptions } from './options.ts';
-import { fetchReport, namedTarget, ownTarget, type StatusReport } from './status-source.ts';
+import { namedTarget, ownTarget, type StatusReport, StatusSource } from './status-source.ts';
 import { statusTable } from './status-table.ts';
 import { watch } from './watch.ts';
 
@@ -32,8 +32,9 @@ export function addStatus(program: Command): void {
   const load = addConfigOptions(command, []);
   command.action(async ({ url, json, watch: again }: Options) => {
     const target = url === undefined ? ownTarget((await load()).config) : namedTarget(url);
+    const source = new StatusSource(target);
     const text = async () => {
-      const report = await fetchReport(target);
+      const report = await source.fetch();
       return json
         ? jsonText(report, again ? 0 : 2)
         : statusTable(report, Date.now(), paintFor(process.stdout));

@@ -80,6 +80,25 @@ test('the operator token goes to no address but that of the configuration', asyn
   assert.deepEqual(asked, [undefined]);
 });
 
+test('an operator token that the daemon refuses is told, and not sent again and again', async (t) => {
+  const cwd = tempDir(t);
+  const sent: unknown[] = [];
+  const port = await listen(
+    t,
+    createHttpServer((request, response) => {
+      if (request.headers.authorization) sent.push(request.headers.authorization);
+      answer(request, response);
+    }),
+  );
+  writeFileSync(join(cwd, 'atlas.toml'), `admin_token = "another"\n[server]\nport = ${port}\n`);
+  const watching = start(t, [LAUNCHER, 'status', '--watch'], { cwd });
+  const times = () => watching.stdout().split(/^disk +not told: .* another admin_token /m).length - 1;
+  await waitFor(() => times() >= 2, { what: 'two reports' });
+  watching.child.kill('SIGINT');
+  assert.equal((await watching.ended).code, 0);
+  assert.deepEqual(sent, ['Bearer another']);
+});
+
 test('the daemon’s own certificate, made for another name, does not hinder its operator', async (t) => {
   const cwd = tempDir(t);
   const files = { cert: join(FIXTURES, 'old-cert.pem'), key: join(FIXTURES, 'old-key.pem') };
@@ -147,7 +166,8 @@ test('a report is coloured on a terminal only, and not where NO_COLOR asks for n
   const noColor = process.env.NO_COLOR;
   try {
     delete process.env.NO_COLOR;
-    const table = (isTTY: boolean) => statusTable({ status: FOLLOWING, disk: null }, 0, paintFor({ isTTY }));
+    const table = (isTTY: boolean) =>
+      statusTable({ status: FOLLOWING, disk: null, tokenRefused: false }, 0, paintFor({ isTTY }));
     assert.match(visible(table(true)), /<ESC>\[32mfollowing<ESC>\[0m/);
     assert.ok(!table(false).includes('\x1b'));
     process.env.NO_COLOR = '1';
