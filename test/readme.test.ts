@@ -6,6 +6,7 @@ import { existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { promisify } from 'node:util';
+import { WebSocket } from 'ws';
 import { startAnvil } from '../src/dev/anvil.ts';
 import { freePort } from './support/free-port.ts';
 import { tempDir } from './support/temp-dir.ts';
@@ -13,6 +14,8 @@ import { waitFor } from './support/wait.ts';
 
 const ROOT = resolve(import.meta.dirname, '..');
 const README = readFileSync(join(ROOT, 'README.md'), 'utf8');
+/** Stands for `0x...`. */
+const ADDRESS = '0xf39fd6e51aad88f6f4ce6ab8827279cff8b92266';
 /** Lines of all shell blocks, in order. */
 const COMMANDS = [...README.matchAll(/```sh\n([\s\S]*?)```/g)].flatMap(([, block = '']) =>
   block.trim().split('\n'),
@@ -63,6 +66,23 @@ async function runExample(name: string, url: string, key: string): Promise<strin
     cwd: ROOT,
   });
   return stdout;
+}
+
+/** Sends each message of the README for one WebSocket; gives the replies. */
+async function repliesTo(endpoint: string, url: string, key: string): Promise<string[]> {
+  const block = new RegExp(`\`\`\`json ${endpoint}\\n([\\s\\S]*?)\`\`\``).exec(README)?.[1];
+  assert.ok(block, `the README has no messages for ${endpoint}`);
+  const messages = block.trim().replaceAll('0x...', ADDRESS).split('\n');
+  const socket = new WebSocket(`${url.replace('http', 'ws')}/${endpoint}?api_key=${key}`);
+  const replies: string[] = [];
+  socket.on('message', (data) => {
+    if (String(data).includes('"id":')) replies.push(String(data));
+  });
+  await once(socket, 'open');
+  for (const message of messages) socket.send(message);
+  await waitFor(() => replies.length === messages.length, { what: 'the replies' });
+  socket.close();
+  return replies;
 }
 
 test('every file and folder that the README names is there', () => {
@@ -123,7 +143,7 @@ test('init, start, status and the curl lines work beside a node as they stand', 
     ATLAS_ADMIN_TOKEN: 'the operator token',
   };
 
-  const printed = await run(commandWith('bin/atlas-node init'), { cwd: ROOT, env });
+  const printed = await run(commandWith('atlas-node init'), { cwd: ROOT, env });
   const key = /atlas_[0-9A-Za-z]{38}/.exec(printed)?.[0] ?? '';
   assert.ok(key, printed);
 
@@ -131,8 +151,7 @@ test('init, start, status and the curl lines work beside a node as they stand', 
     .replace('http://127.0.0.1:8080', anvil.url)
     .replace('ws://127.0.0.1:8081', anvil.wsUrl);
   const daemon = shell(t, `cd ~/atlas && ${startLine}`, { cwd: home, env });
-  const here = (line: string): string =>
-    line.replace('8650', port).replace('0x...', '0xf39fd6e51aad88f6f4ce6ab8827279cff8b92266');
+  const here = (line: string): string => line.replace('8650', port).replace('0x...', ADDRESS);
   await waitFor(() => run(here(commandWith('/readyz')).replace('curl', 'curl -sf'), { cwd: home, env }), {
     what: 'readiness',
   }).catch((cause) => {
@@ -141,7 +160,7 @@ test('init, start, status and the curl lines work beside a node as they stand', 
   const summary = JSON.parse(
     await run(here(commandWith('/api/wallet_summary')), { cwd: home, env: { ...env, KEY: key } }),
   );
-  assert.equal(summary.address, '0xf39fd6e51aad88f6f4ce6ab8827279cff8b92266');
+  assert.equal(summary.address, ADDRESS);
   assert.match(await run('atlas-node status', { cwd: join(home, 'atlas'), env }), /following/);
   assert.match(await run('atlas-node config show', { cwd: join(home, 'atlas'), env }), /node_http/);
 
@@ -154,6 +173,9 @@ test('init, start, status and the curl lines work beside a node as they stand', 
   const url = `http://127.0.0.1:${port}`;
   assert.match(await runExample('viem', url, key), /^\d+n$/m);
   assert.match(await runExample('ethers', url, key), /^\d+$/m);
+  for (const endpoint of ['ws', 'ws/signals']) {
+    for (const reply of await repliesTo(endpoint, url, key)) assert.match(reply, /"result":"0x[0-9a-f]+"/);
+  }
   const operate = async (text: string) =>
     JSON.parse(await run(here(commandWith(text)).replace('curl', 'curl -s'), { cwd: home, env }));
   assert.equal((await operate('/admin/api/index')).status.phase, 'following');
