@@ -7,7 +7,7 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -16,7 +16,9 @@ import { openKeysFile } from '../src/access/keys-file.ts';
 import { readUsage } from '../src/access/usage.ts';
 import { generateChain } from '../src/bench/chain/generate.ts';
 import { Prng } from '../src/bench/chain/prng.ts';
+import { quantile } from '../src/bench/figure.ts';
 import { startReplayNode } from '../src/bench/replay/node.ts';
+import { FlatMemory } from './flat-memory.ts';
 import { HttpClient, isLimited, type RpcAnswer, WsClient } from './load/clients.ts';
 import { callAtRate, type Tally } from './load/pace.ts';
 import { Truth } from './load/truth.ts';
@@ -30,8 +32,6 @@ const LEAP = 50;
 const LEAP_EVERY_MS = 2_000;
 const FIRST_BLOCKS = 500;
 const LIMIT_TOLERANCE = 0.02;
-/** Memory counts as flat when the last third needs at most so much more than the one before. */
-const FLAT = 1.1;
 const WATCHED_WALLETS = 8;
 const SAMPLE_MS = 2_000;
 const MAX_SHOWN_FAULTS = 20;
@@ -41,7 +41,6 @@ const minutes = Number(process.argv[2] ?? 10);
 const prng = new Prng(Number(process.argv[3] ?? 1));
 const faults: string[] = [];
 const fault = (what: string): void => void faults.push(what);
-const pick = <T>(list: readonly T[]): T => list[prng.below(list.length)]!;
 
 const leaps = Math.ceil((minutes * 60_000) / LEAP_EVERY_MS);
 const generated = generateChain({
@@ -63,12 +62,12 @@ await waitForHead(FIRST_BLOCKS);
 const heads: number[] = [];
 const pushed = new Map<string, number[]>();
 const watcher = await watch();
-const memory: number[] = [];
+const memory = new FlatMemory(daemon.child.pid ?? 0);
 const timers = [
   setInterval(() => node.mine(LEAP), LEAP_EVERY_MS),
-  setInterval(() => memory.push(residentMiB(daemon.child.pid)), SAMPLE_MS),
+  setInterval(() => memory.sample(), SAMPLE_MS),
   setInterval(
-    () => console.log(`block ${node.stats().head}, ${memory.at(-1)} MiB, ${faults.length} faults`),
+    () => console.log(`block ${node.stats().head}, ${memory.latest}, ${faults.length} faults`),
     60_000,
   ),
 ];
@@ -125,7 +124,7 @@ async function watch(): Promise<WsClient> {
   const client = new WsClient(daemon.url, keyOf('watcher').key);
   await client.opened();
   await client.subscribe(['newHeads'], (head) => heads.push(Number((head as { number: string }).number)));
-  for (const wallet of new Set(Array.from({ length: WATCHED_WALLETS }, () => pick(truth.wallets)))) {
+  for (const wallet of new Set(Array.from({ length: WATCHED_WALLETS }, () => prng.any(truth.wallets)))) {
     const received: number[] = [];
     pushed.set(wallet, received);
     await client.subscribe(
@@ -188,7 +187,7 @@ async function callerOf(way: (typeof WAYS)[number], key: string): Promise<Caller
 }
 
 async function askForTransfers(client: HttpClient): Promise<boolean> {
-  const wallet = pick(truth.wallets);
+  const wallet = prng.any(truth.wallets);
   const answer = await client.get(truth.pathOf(wallet));
   if (answer.status === 429) return false;
   const wrong = answer.status === 200 ? truth.faultOfTransfers(wallet, answer) : `REST gave ${answer.status}`;
@@ -228,7 +227,7 @@ async function checkEnd(): Promise<void> {
     const rate = Object.entries(RATES).find(([tier]) => name.startsWith(tier))![1];
     const right = rate * seconds + rate; // what flows in, and what the bucket held at first
     const off = admitted / right - 1;
-    const p99 = [...latencies].sort((a, b) => a - b)[Math.floor(latencies.length * 0.99)] ?? 0;
+    const p99 = quantile(latencies, 0.99);
     console.log(
       `${name}: ${admitted} admitted, ${refused} refused, ${(100 * off).toFixed(2)} % off the limit, p99 ${p99.toFixed(1)} ms`,
     );
@@ -249,10 +248,9 @@ function checkUsage(): void {
 }
 
 function checkMemory(): void {
-  const third = Math.floor(memory.length / 3);
-  const [middle, last] = [median(memory.slice(third, 2 * third)), median(memory.slice(2 * third))];
-  console.log(`memory ${memory[0]} MiB at first, ${middle} in the middle third, ${last} in the last`);
-  if (last > middle * FLAT) fault(`memory grew from ${middle} to ${last} MiB`);
+  console.log(memory.summary);
+  const grown = memory.fault();
+  if (grown !== null) fault(grown);
 }
 
 async function stopDaemon(): Promise<void> {
@@ -276,13 +274,4 @@ async function waitUntil(probe: () => boolean | Promise<boolean>, what: string):
     if (tries > 600) throw new Error(`waited in vain for ${what}`);
     await sleep(100);
   }
-}
-
-function residentMiB(pid: number | undefined): number {
-  const [, kib] = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
-  return Math.round(Number(kib) / 1024);
-}
-
-function median(values: readonly number[]): number {
-  return [...values].sort((a, b) => a - b)[values.length >> 1] ?? 0;
 }

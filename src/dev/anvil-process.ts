@@ -4,6 +4,7 @@ import { Socket } from 'node:net';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { FatalError } from '../errors.ts';
+import { endWithThisProcess } from '../lib/watchdog.ts';
 import { anvilBinary } from './anvil-path.ts';
 
 export interface AnvilProcess {
@@ -23,6 +24,7 @@ const ERROR_TAIL_CHARS = 2_000;
 export function spawnAnvil(args: readonly string[]): AnvilProcess {
   // A session of its own: Ctrl-C on the terminal must reach the owner only, who stops things in order.
   const child = spawn(anvilBinary(), args, { detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
+  endWithThisProcess(child);
   const exited = new Promise<void>((resolve) => {
     child.once('close', () => resolve());
     child.once('error', () => resolve());
@@ -72,23 +74,6 @@ async function firstMatch(anvil: AnvilProcess, pattern: RegExp): Promise<string 
     clearTimeout(timer);
     lines.close();
   }
-}
-
-/**
- * Starts a shell that waits for the end of a pipe this program holds, and then ends anvil.
- * The pipe ends with this program however it dies, SIGKILL included, which no handler here could answer.
- */
-export function killWithParent(anvil: AnvilProcess): void {
-  if (process.platform === 'win32') return;
-  // Asked first, because anvil then removes its temporary folder.
-  const script = 'read -r _; kill "$1"; sleep 2; kill -9 "$1" 2>/dev/null';
-  const watchdog = spawn('/bin/sh', ['-c', script, 'anvil-watchdog', String(anvil.pid)], {
-    detached: true,
-    stdio: ['pipe', 'ignore', 'ignore'],
-  });
-  watchdog.unref();
-  if (watchdog.stdin instanceof Socket) watchdog.stdin.unref();
-  void anvil.exited.then(() => watchdog.kill('SIGKILL'));
 }
 
 /** Ends the process and waits until it is gone. */

@@ -1,11 +1,5 @@
 /** A local chain: anvil of the npm package @foundry-rs/anvil, as a child process that does not outlive this one. */
-import {
-  type AnvilProcess,
-  endProcess,
-  killWithParent,
-  listeningAddress,
-  spawnAnvil,
-} from './anvil-process.ts';
+import { type AnvilProcess, endProcess, listeningAddress, spawnAnvil } from './anvil-process.ts';
 
 export interface AnvilOptions {
   /** Milliseconds from block to block. Without it and without `manual`, each transaction is mined at once in a block of its own. */
@@ -46,7 +40,6 @@ export async function startAnvil(options: AnvilOptions = {}): Promise<Anvil> {
   const silent = options.silent ?? true;
   const process = spawnAnvil(anvilArguments(options));
   const address = await listeningAddress(process, silent);
-  killWithParent(process);
   const call: Call = (method, params = []) => request(`http://${address}`, method, params);
   if (silent) await call('anvil_setLoggingEnabled', [false]);
   const miner =

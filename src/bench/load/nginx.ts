@@ -5,8 +5,8 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { endWithThisProcess } from '../../lib/watchdog.ts';
 import { pinned } from '../process/cores.ts';
-import { endWithThisProcess } from '../process/watchdog.ts';
 import { until } from '../wait.ts';
 
 const run = promisify(execFile);

@@ -2,6 +2,7 @@
 import { copyFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { grouped } from '../../cli/table.ts';
+import { parseConfig } from '../../config.ts';
 import { IndexWriter } from '../../store/index-writer.ts';
 import type { BlockBatch } from '../../types.ts';
 import { type Figure, median, type Table } from '../figure.ts';
@@ -10,8 +11,8 @@ import type { ChainNode, Stage } from '../stage/stage.ts';
 import { type Loaded, loadStepByStep } from './load-steps.ts';
 import { type StepTimes, timeStatements } from './statement-times.ts';
 
-/** Page cache of the writer: the default of the configuration, MiB. */
-const CACHE_MB = 32;
+/** Page cache of the writer, MiB: as much as a daemon has by default. */
+const CACHE_MB = parseConfig({}).config.index.cache_mb;
 
 /** What is appended, in the order of the chain. */
 interface Work {

@@ -130,6 +130,6 @@ function latencyFigures([node = [], gateway = [], nginx = []]: Sides): Figure[] 
   ];
 }
 
-export function portOf(url: string): number {
+function portOf(url: string): number {
   return Number(new URL(url).port);
 }

@@ -24,6 +24,12 @@ export function peakMegabytes(pid: number): number {
   return (Number(/^VmHWM:\s*(\d+) kB/m.exec(status)?.[1]) * 1024) / 1e6;
 }
 
+/** Resident memory now, MB (10^6 bytes). */
+export function residentMegabytes(pid: number): number {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+  return (Number(/^VmRSS:\s*(\d+) kB/m.exec(status)?.[1]) * 1024) / 1e6;
+}
+
 /** Begins a new peak from the memory of now. */
 export function forgetPeak(pid: number): void {
   writeFileSync(`/proc/${pid}/clear_refs`, '5');

@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { openKeyStore } from '../../access/keys.ts';
 import { FatalError } from '../../errors.ts';
+import { endWithThisProcess } from '../../lib/watchdog.ts';
 import type { IndexStatus } from '../../types.ts';
 import { pinned } from '../process/cores.ts';
 import { programCommand } from '../process/program.ts';
-import { endWithThisProcess } from '../process/watchdog.ts';
 import { until } from '../wait.ts';
 
 export interface DaemonOptions {

@@ -4,12 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { grouped } from '../../cli/table.ts';
 import { FatalError } from '../../errors.ts';
+import { Closers } from '../../lib/closers.ts';
+import { removeWithThisProcess } from '../../lib/watchdog.ts';
 import type { BenchOptions } from '../options.ts';
 import type { ChainFacts, ChainNodeActions } from '../parts/chain-node.ts';
 import type { PartName, Parts } from '../parts/parts.ts';
 import { type Cores, chooseCores } from '../process/cores.ts';
 import { Part } from '../process/part.ts';
-import { removeWithThisProcess } from '../process/watchdog.ts';
 import { type DaemonOptions, type DaemonProcess, startDaemonProcess } from './daemon.ts';
 import { fillIndex } from './fill.ts';
 import { findKeys, type Keys } from './keys.ts';
@@ -27,7 +28,7 @@ export class Stage {
   readonly folder: string;
   /** Tells what is being done. */
   readonly log: (text: string) => void;
-  private readonly closers: (() => unknown)[] = [];
+  private readonly closers = new Closers();
   /** What runs now and must be ended when the run is broken off. */
   private readonly running = new Set<() => Promise<void>>();
   private closed = false;
@@ -45,7 +46,7 @@ export class Stage {
     this.cores = cores;
     this.folder = mkdtempSync(join(tmpdir(), 'atlas-bench-'));
     removeWithThisProcess(this.folder);
-    this.closers.push(() => rmSync(this.folder, { recursive: true, force: true }));
+    this.closers.keep(this.folder, (folder) => rmSync(folder, { recursive: true, force: true }));
   }
 
   /** The chain's node. */
@@ -114,13 +115,14 @@ export class Stage {
   async close(): Promise<void> {
     this.closed = true;
     for (const end of [...this.running].reverse()) await end();
-    for (const close of this.closers.reverse()) await close();
+    await this.closers.close();
   }
 
   private async openChain(): Promise<ChainNode> {
     this.log(`generating a chain of ${grouped(this.options.transfers)} transfers and some more`);
-    const part = new Part<ChainNodeActions>('chain-node', null);
-    this.closers.push(() => part.close());
+    const part = this.closers.keep(new Part<ChainNodeActions>('chain-node', null), (opened) =>
+      opened.close(),
+    );
     const facts = await part.ask('open', chainPlan(this.options));
     return { ...facts, part };
   }

@@ -1,14 +1,15 @@
-/** Cleans up behind this process when it dies in a way that no handler can answer. */
+/** Cleans up behind this process when it dies in a way that no handler can answer, such as SIGKILL. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { Socket } from 'node:net';
 
-/** A child is asked first and given two seconds to end in order. */
+/** A child is asked first and given two seconds to end in order, as anvil needs to remove its temporary folder. */
 const END = 'read -r _; kill "$1"; sleep 2; kill -9 "$1" 2>/dev/null';
 /** After the children have ended, so that none of them writes to it any more. */
 const REMOVE = 'read -r _; sleep 3; rm -rf -- "$1"';
 
-/** Ends a child when this process is gone. */
+/** Ends a child, which was just started, when this process is gone. */
 export function endWithThisProcess(child: ChildProcess): void {
+  if (child.pid === undefined) return; // it could not be started
   const watchdog = watch(END, String(child.pid));
   child.once('exit', () => watchdog.kill('SIGKILL'));
 }
@@ -20,7 +21,7 @@ export function removeWithThisProcess(folder: string): void {
 
 /** A shell waits for the end of a pipe that this process holds, and then runs the rest of the script. */
 function watch(script: string, argument: string): ChildProcess {
-  const shell = spawn('/bin/sh', ['-c', script, 'bench-watchdog', argument], {
+  const shell = spawn('/bin/sh', ['-c', script, 'atlas-watchdog', argument], {
     detached: true,
     stdio: ['pipe', 'ignore', 'ignore'],
   });

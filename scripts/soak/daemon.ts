@@ -1,0 +1,41 @@
+/** The daemon of the soak, in a process of its own, so that its memory can be watched. */
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { endWithThisProcess } from '../../src/lib/watchdog.ts';
+import { RUNTIME_FLAGS } from '../runtime-flags.ts';
+
+/** What the process tells once it serves. */
+export interface Served {
+  port: number;
+  /** An API key without limits. */
+  key: string;
+}
+
+export interface SoakDaemon extends Served {
+  pid: number;
+  stop(): Promise<void>;
+}
+
+const fileOf = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
+
+/** Starts a daemon with its data in `dir`, beside the node at `nodeUrl` (HTTP and WebSocket at one port). */
+export async function startSoakDaemon(dir: string, nodeUrl: string): Promise<SoakDaemon> {
+  // As the launcher starts it: a loader of TypeScript would be part of the memory that is watched.
+  const child = fork(fileOf('serve.ts'), [dir, nodeUrl], {
+    execArgv: [
+      '--disable-warning=ExperimentalWarning',
+      ...RUNTIME_FLAGS,
+      '--require',
+      fileOf('../../bin/strip-types.cjs'),
+    ],
+  });
+  endWithThisProcess(child);
+  const exited = once(child, 'exit');
+  const [served] = (await once(child, 'message')) as [Served];
+  const stop = async (): Promise<void> => {
+    child.kill();
+    await exited;
+  };
+  return { ...served, pid: child.pid ?? 0, stop };
+}
