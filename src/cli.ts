@@ -49,12 +49,14 @@ void run(process.argv.slice(2)).then((exitCode) => {
 /** Runs one command line and returns the exit code; what went wrong is one line on stderr. */
 async function run(args: string[]): Promise<number> {
   endQuietlyWhenReaderLeaves();
+  const program = buildProgram();
   try {
-    await buildProgram().parseAsync(args, { from: 'user' });
+    await program.parseAsync(args, { from: 'user' });
     return 0;
   } catch (error) {
     if (error instanceof CommanderError && error.exitCode === 0) return 0;
-    const { line, exitCode } = error instanceof CommanderError ? usageFault(error) : faultLine(error);
+    const { line, exitCode } =
+      error instanceof CommanderError ? usageFault(error, program, args) : faultLine(error);
     if (line)
       process.stderr.write(`${isJournal(STDERR) ? journalPriority('error') : ''}atlas-node: ${line}\n`);
     return exitCode;
@@ -75,10 +77,23 @@ function buildProgram(): Command {
 }
 
 /** Commander's own words on one line. Where it has printed the help already there is nothing to add. */
-function usageFault(error: CommanderError): { line: string; exitCode: number } {
-  const message = error.message.replace(/^error: /, '').replace(/\s*\n\s*/g, ' ');
-  const line = error.code === 'commander.help' ? '' : `${message}; see atlas-node --help`;
-  return { line, exitCode: USAGE_FAULT };
+function usageFault(
+  error: CommanderError,
+  program: Command,
+  args: readonly string[],
+): { line: string; exitCode: number } {
+  if (error.code === 'commander.help') return { line: '', exitCode: USAGE_FAULT };
+  const message = error.message
+    .replace(/^error: /, '')
+    .replace(/\s*\n\s*/g, ' ')
+    .replace(/\.$/, '');
+  return { line: `${message}; see ${commandNamed(program, args)} --help`, exitCode: USAGE_FAULT };
+}
+
+/** The command that the arguments name, such as `atlas-node keys create`, as far as they name one. */
+function commandNamed(program: Command, [first, ...rest]: readonly string[]): string {
+  const command = program.commands.find((candidate) => candidate.name() === first);
+  return command === undefined ? program.name() : `${program.name()} ${commandNamed(command, rest)}`;
 }
 
 /**

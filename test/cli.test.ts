@@ -231,17 +231,20 @@ test('--help and --version answer at every level, with examples', async (t) => {
 });
 
 const BAD_USAGE: [args: string[], message: RegExp][] = [
-  [['--prot', '1'], /unknown option '--prot'/],
+  [['--prot', '1'], /^atlas-node: unknown option '--prot'; see atlas-node --help$/m],
   [['strat'], /unknown command 'strat'/],
   [['start', '--port'], /option '--port <port>' argument missing/],
   [['start', '--config', 'none.toml'], /cannot read the configuration none.toml: no such file/],
   [['start', '--node-http', 'here'], /node_http must be a URL .*, not "here" \(flag --node-http\)/],
-  [['keys', 'create', '--name', 'x'], /required option '--tier <tier>' not specified/],
+  [['keys', 'create', '--name', 'x'], /'--tier <tier>' not specified; see atlas-node keys create --help$/m],
   [
     ['keys', 'create', '--name', 'x', '--tier', 'gold'],
     /there is no tier "gold": choose one of free, growth, pro, unlimited/,
   ],
-  [['keys', 'revoke', 'x'], /'x' is invalid for argument 'id'. It must be the number that "keys list" shows/],
+  [
+    ['keys', 'revoke', 'x'],
+    /'x' is invalid for argument 'id'. It must be the number that "keys list" shows; see/,
+  ],
   [['status', '--url', 'here'], /--url must be a URL/],
 ];
 

@@ -29,7 +29,9 @@ export function addBackup(program: Command): void {
 async function backup(dataDir: string, file: string): Promise<void> {
   const source = join(dataDir, 'index.db');
   if (!existsSync(source))
-    throw new FatalError(`there is no ${source}: name the folder of the index with --data-dir`);
+    throw new FatalError(
+      `there is no ${source}: name the folder of the index with --data-dir, or the configuration with --config`,
+    );
   const targets = targetsOf(file);
   for (const target of [targets.index, targets.keys]) {
     if (existsSync(target))

@@ -13,7 +13,7 @@ export async function withKeys<T>(
   const path = join(dataDir, 'keys.db');
   if (!create && !existsSync(path)) {
     throw new FatalError(
-      `there is no ${path} yet: issue a key with "atlas-node keys create", or name the folder with --data-dir`,
+      `there is no ${path} yet: issue a key with "atlas-node keys create", or name the folder with --data-dir, or the configuration with --config`,
     );
   }
   const { openKeyStore } = await import('../access/keys.ts');

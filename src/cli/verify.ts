@@ -41,7 +41,9 @@ export function addVerify(program: Command): void {
     const { config } = await load();
     const path = indexPath(config);
     if (!existsSync(path))
-      throw new FatalError(`there is no ${path}: name the folder of the index with --data-dir`);
+      throw new FatalError(
+        `there is no ${path}: name the folder of the index with --data-dir, or the configuration with --config`,
+      );
     await withNode(config, async (client, line) => {
       if (options.repair) await repair(config, client, options.repair, line);
       else await verify(config, client, options, line);
