@@ -2,7 +2,7 @@
 import { beginningOf } from './address-table.ts';
 import type { Changes, Tables } from './changes.ts';
 import { ADDRESS_BEGINNING } from './schema.ts';
-import { WalletState } from './wallet-state.ts';
+import type { WalletState } from './wallet-state.ts';
 
 const ADDRESS_BYTES = 20;
 
@@ -58,7 +58,7 @@ export class Addresses {
       if (wallet !== undefined) found[position] = wallet;
     }
     for (let i = 0, last = lastWallet; i < count; i++) {
-      const wallet = found[i] ?? new WalletState(++last, this.at(i));
+      const wallet = found[i] ?? tables.wallets.create(++last, this.at(i));
       found[i] = wallet;
       loaded.set(wallet.id, wallet);
     }

@@ -22,6 +22,7 @@ export class Tables {
   }
 }
 
+/** There is one at a time: it takes over the memory of the one before. */
 export class Changes {
   readonly wallets = new Map<number, WalletState>();
   readonly tokens = new Map<number, TokenState>();
@@ -33,6 +34,7 @@ export class Changes {
 
   constructor(tables: Tables) {
     this.tables = tables;
+    tables.wallets.begin();
     this.nativePeaks = new NativePeaks(tables.nativePeaks);
   }
 

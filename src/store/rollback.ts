@@ -144,8 +144,7 @@ export class Rollback {
       const run = this.lastRun.get(wallet.id);
       if (!run) throw new Error(`the activity of wallet ${wallet.id} lacks a run: the index is damaged`);
       this.dropRun.run(wallet.id, run.first_transfer);
-      wallet.recent = run.entries;
-      wallet.recentLength = run.entries.length;
+      wallet.reopen(run.entries);
     }
   }
 
@@ -168,7 +167,7 @@ export class Rollback {
   private latest(wallet: WalletState, known: number | null, kind: number, cut: number): number | null {
     if (known === null || known <= cut) return known;
     const base = wallet.firstTransfer ?? 0;
-    const recent = latestIn(wallet.recent.subarray(0, wallet.recentLength), base, kind);
+    const recent = latestIn(wallet.recent, base, kind);
     if (recent !== null) return recent;
     for (const entries of this.runsDescending.iterate(wallet.id)) {
       const found = latestIn(entries, base, kind);
@@ -185,10 +184,9 @@ function keep(fact: number | null, cut: number): number | null {
 
 /** Shortens the unfinished run to the entries that remain counted and sets the last transfer from it. */
 function cutRecent(wallet: WalletState): void {
-  const recent = wallet.recent.subarray(0, wallet.recentLength);
-  const cursor = new ActivityCursor().open(recent, wallet.firstTransfer ?? 0);
+  const cursor = new ActivityCursor().open(wallet.recent, wallet.firstTransfer ?? 0);
   for (let remaining = wallet.recentCount; remaining > 0; remaining--) cursor.next();
-  wallet.recentLength = cursor.offset;
+  wallet.cutRecent(cursor.offset);
   wallet.lastTransfer = wallet.transfers === 0 ? null : cursor.transfer;
 }
 

@@ -1,7 +1,8 @@
 /** Rows of `wallets` while a commit changes them: loaded once, changed in memory, written once in key order. */
 import { bigIntToBytes, bytesToBigInt } from '../lib/hex.ts';
-import { ACTIVITY_RUN, ActivityCursor, MAX_ENTRY_BYTES, writeEntry } from './activity.ts';
+import { ACTIVITY_RUN, ActivityCursor, mostEntryBytes, writeEntry } from './activity.ts';
 import type { Db, Statement } from './open.ts';
+import { RunMemory } from './run-memory.ts';
 
 /** A row as the driver's raw mode gives it, in the order of COLUMNS: twice as fast to read as an object. */
 type WalletRow = [
@@ -34,24 +35,8 @@ const BLOBS = /* sql */ `length(native_received), length(native_sent),
 
 const NO_BYTES = new Uint8Array(0);
 
-const BLOCK_BYTES = 2 ** 18;
-
-/** Memory for the runs of a commit, cut from large blocks: a buffer of its own for each costs more than all else done to it. */
-class Arena {
-  private block = new Uint8Array(BLOCK_BYTES);
-  private used = 0;
-
-  take(bytes: number): Uint8Array {
-    if (this.used + bytes > this.block.length) {
-      this.block = new Uint8Array(Math.max(BLOCK_BYTES, bytes));
-      this.used = 0;
-    }
-    this.used += bytes;
-    return this.block.subarray(this.used - bytes, this.used);
-  }
-}
-
-const arena = new Arena();
+/** Room for what most wallets get in a commit, behind the run that is read. */
+const ROOM_BYTES = 64;
 
 /** One wallet's row, changed in place. Field meanings: store/schema.ts. */
 export class WalletState {
@@ -71,21 +56,24 @@ export class WalletState {
   funder: number | null = null;
   funding: number | null = null;
   funded = 0;
-  /** The unfinished run; only `recentLength` bytes of it count. */
-  recent: Uint8Array = NO_BYTES;
-  recentLength = 0;
+  /** The unfinished run lies in `block` from `start` on and may grow to `room` bytes: a view of each would weigh as much. */
+  private block: Uint8Array = NO_BYTES;
+  private start = 0;
+  private room = 0;
+  private recentLength = 0;
   /** First transfer of the transaction counted last, so that each transaction counts once. */
   countedTransaction = 0;
   readonly id: number;
   /** 20 bytes when the row is not in the table yet, else null. */
   readonly newAddress: Uint8Array | null;
+  private readonly memory: RunMemory;
   /** What the row in the table has. */
   storedFunder: number | null = null;
   storedFunding: number | null = null;
 
   /** The state of a stored row. */
-  static of(row: WalletRow): WalletState {
-    const wallet = new WalletState(row[0], null);
+  static of(row: WalletRow, memory: RunMemory): WalletState {
+    const wallet = new WalletState(row[0], null, memory);
     wallet.transfers = row[1];
     wallet.transactions = row[2];
     wallet.tokens = row[3];
@@ -107,20 +95,39 @@ export class WalletState {
     const blobs = row[17];
     wallet.nativeReceived = bytesToBigInt(blobs.subarray(0, sentAt));
     wallet.nativeSent = bytesToBigInt(blobs.subarray(sentAt, recentAt));
-    wallet.recent = blobs.subarray(recentAt);
-    wallet.recentLength = wallet.recent.length;
+    wallet.recentLength = blobs.length - recentAt;
+    wallet.move(blobs, recentAt, wallet.recentLength + ROOM_BYTES);
     return wallet;
   }
 
   /** A wallet without transfers; `newAddress` when it is not in the table yet. */
-  constructor(id: number, newAddress: Uint8Array | null) {
+  constructor(id: number, newAddress: Uint8Array | null, memory: RunMemory) {
     this.id = id;
     this.newAddress = newAddress;
+    this.memory = memory;
   }
 
   /** Entries in the unfinished run. */
   get recentCount(): number {
     return this.transfers === 0 ? 0 : ((this.transfers - 1) % ACTIVITY_RUN) + 1;
+  }
+
+  /** The unfinished run, until it changes. */
+  get recent(): Uint8Array {
+    return this.block.subarray(this.start, this.start + this.recentLength);
+  }
+
+  /** Makes a finished run the unfinished one. */
+  reopen(run: Uint8Array): void {
+    this.block = run;
+    this.start = 0;
+    this.room = run.length;
+    this.recentLength = run.length;
+  }
+
+  /** Shortens the unfinished run. */
+  cutRecent(length: number): void {
+    this.recentLength = length;
   }
 
   /**
@@ -133,24 +140,31 @@ export class WalletState {
       ? {
           wallet: this.id,
           first: firstOfRun(this.recent, this.firstTransfer ?? 0),
-          entries: new Uint8Array(this.recent.subarray(0, this.recentLength)),
+          entries: this.recent.slice(),
         }
       : null;
     if (full) this.recentLength = 0;
-    this.reserve(MAX_ENTRY_BYTES);
+    this.reserve(mostEntryBytes(wei));
     this.firstTransfer ??= id;
     const before = this.recentLength === 0 ? this.firstTransfer : (this.lastTransfer ?? 0);
-    this.recentLength = writeEntry(this.recent, this.recentLength, id - before, flags, other, wei);
+    const at = this.start + this.recentLength;
+    this.recentLength = writeEntry(this.block, at, id - before, flags, other, wei) - this.start;
     this.transfers++;
     this.lastTransfer = id;
     return finished;
   }
 
   private reserve(bytes: number): void {
-    if (this.recentLength + bytes <= this.recent.length) return;
-    const larger = arena.take(Math.max(this.recentLength + bytes, this.recent.length * 2));
-    larger.set(this.recent.subarray(0, this.recentLength));
-    this.recent = larger;
+    if (this.recentLength + bytes > this.room) this.move(this.block, this.start, 2 * this.room + ROOM_BYTES);
+  }
+
+  /** Copies the unfinished run to where it has so much room. */
+  private move(from: Uint8Array, start: number, room: number): void {
+    this.memory.take(room);
+    this.block = this.memory.block;
+    this.start = this.memory.start;
+    this.room = room;
+    this.block.set(from.subarray(start, start + this.recentLength), this.start);
   }
 }
 
@@ -169,6 +183,7 @@ function firstOfRun(bytes: Uint8Array, base: number): number {
 
 /** The statements on `wallets` and `activity` that a commit needs. */
 export class WalletTable {
+  private readonly memory = new RunMemory();
   private readonly byId: Statement<[number], WalletRow>;
   private readonly byIdAndAddress: Statement<[number, Uint8Array], WalletRow>;
   private readonly insert: Statement;
@@ -192,21 +207,31 @@ export class WalletTable {
     this.insertRun = db.prepare('INSERT INTO activity (wallet, first_transfer, entries) VALUES (?, ?, ?)');
   }
 
+  /** Begins another commit: the wallets of the one before, written or not, are not used any more. */
+  begin(): void {
+    this.memory.reset();
+  }
+
+  /** A wallet that is not in the table yet. */
+  create(id: number, address: Uint8Array): WalletState {
+    return new WalletState(id, address, this.memory);
+  }
+
   load(id: number): WalletState {
     const row = this.byId.get(id);
     if (!row) throw new Error(`wallet ${id} is named by the index but has no row: the index is damaged`);
-    return WalletState.of(row);
+    return WalletState.of(row, this.memory);
   }
 
   /** The wallet, if that is its address. */
   loadIf(id: number, address: Uint8Array): WalletState | undefined {
     const row = this.byIdAndAddress.get(id, address);
-    return row && WalletState.of(row);
+    return row && WalletState.of(row, this.memory);
   }
 
   /** The columns are written out twice: lists of them, put together for each row, took part of a commit's time. */
   save(wallet: WalletState): void {
-    const recent = wallet.recent.subarray(0, wallet.recentLength);
+    const { recent } = wallet;
     const received = bigIntToBytes(wallet.nativeReceived);
     const sent = bigIntToBytes(wallet.nativeSent);
     const { firstTransfer, firstDirect, firstInternal } = wallet;
