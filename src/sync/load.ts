@@ -1,6 +1,7 @@
 /** Fetching a run of blocks and decoding it: the work that loader threads do. */
 import { BatchBuilder } from '../decode/batch.ts';
 import { type BlockParts, type DecodeRules, decodeBlock, needsTraces } from '../decode/block.ts';
+import { BLOCK, RECEIPTS } from '../decode/wanted.ts';
 import { UpstreamError } from '../errors.ts';
 import type { BlockBatch, Capabilities, Hex } from '../types.ts';
 import type { RpcCall, RpcClient, RpcReply } from '../upstream/client.ts';
@@ -63,16 +64,18 @@ async function loadHeadersAndReceipts(
   numbers: readonly number[],
   signal?: AbortSignal,
 ): Promise<LoadedBlock[]> {
-  const perBlock = rules.blockReceipts ? 2 : 1;
-  const calls = numbers.flatMap((number) =>
-    rules.blockReceipts ? [blockCall(number), receiptsCall(number)] : [blockCall(number)],
-  );
-  const replies = await client.batch(calls, signal);
+  // Asked apart, so that blocks are parsed while receipts come: those of a large block are too much for one answer.
+  const asked = [
+    client.batch(numbers.map(blockCall), signal, BLOCK),
+    client.batch(rules.blockReceipts ? numbers.map(receiptsCall) : [], signal, RECEIPTS),
+  ] as const;
+  await Promise.allSettled(asked); // so that one that fails leaves no request behind
+  const [blockReplies, receiptReplies] = await Promise.all(asked);
   const blocks: LoadedBlock[] = [];
   for (const [i, number] of numbers.entries()) {
-    const block = present(replies[i * perBlock]!, 'header', number);
-    const reply = rules.blockReceipts ? replies[i * perBlock + 1]! : null;
-    const fits = reply !== null && !('error' in reply && reply.error.reason === 'too-large');
+    const block = present(blockReplies[i]!, 'header', number);
+    const reply = receiptReplies[i];
+    const fits = reply !== undefined && !('error' in reply && reply.error.reason === 'too-large');
     const receipts = fits
       ? present(reply, 'receipts', number)
       : await perTransaction(client, block, number, 'receipt', receiptCall, signal);

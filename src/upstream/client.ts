@@ -1,5 +1,6 @@
 /** JSON-RPC over HTTP: single calls and batches. Nothing is retried here, but a batch too large is divided. */
 import { UpstreamError, type UpstreamFailure } from '../errors.ts';
+import type { Members } from '../lib/members.ts';
 import { BatchLimit } from './batch-limit.ts';
 import { divide, isOverLimit } from './divide.ts';
 import { isBusy } from './faults.ts';
@@ -75,11 +76,12 @@ export class RpcClient {
    * Replies in the order of the calls. A call that the node answers with an error has it as its reply
    * (`rpc`, or `too-large` when its result alone is over the limit). When an exchange as a whole fails
    * (`timeout`, `connection`, `http`, `malformed`, or `rpc` from a busy node), all of it rejects with that.
+   * Results have only their `wanted` members, unless all are.
    */
-  batch(calls: readonly RpcCall[], signal?: AbortSignal): Promise<RpcReply[]> {
+  batch(calls: readonly RpcCall[], signal?: AbortSignal, wanted?: Members): Promise<RpcReply[]> {
     return divide(calls, this.#limit, {
-      single: (call) => this.#single(call, signal),
-      batch: (part) => this.#batch(part, signal),
+      single: (call) => this.#single(call, signal, wanted),
+      batch: (part) => this.#batch(part, signal, wanted),
     });
   }
 
@@ -88,12 +90,12 @@ export class RpcClient {
     this.#http.close();
   }
 
-  async #single(call: RpcCall, signal: AbortSignal | undefined): Promise<RpcReply> {
+  async #single(call: RpcCall, signal: AbortSignal | undefined, wanted?: Members): Promise<RpcReply> {
     const started = performance.now();
     try {
       const answer = await this.#http.post(JSON.stringify(request(call, 0)), call.method, signal);
       if (answer.status !== 200) throw httpError(answer, call.method);
-      const reply = readSingle(parsed(answer, call.method), call.method);
+      const reply = readSingle(parsed(answer, call.method, wanted), call.method);
       if (isOverLimit(reply)) throw new UpstreamError('too-large', reply.error.message, reply.error.code);
       this.#report(call.method, started, reply);
       return reply;
@@ -108,10 +110,11 @@ export class RpcClient {
   async #batch(
     calls: readonly RpcCall[],
     signal: AbortSignal | undefined,
+    wanted: Members | undefined,
   ): Promise<RpcReply[] | UpstreamError> {
     const started = performance.now();
     try {
-      const replies = await this.#exchange(calls, signal);
+      const replies = await this.#exchange(calls, signal, wanted);
       if (replies instanceof UpstreamError) return replies;
       for (const [index, reply] of replies.entries()) {
         if (!isOverLimit(reply)) this.#report(calls[index]!.method, started, reply);
@@ -128,6 +131,7 @@ export class RpcClient {
   async #exchange(
     calls: readonly RpcCall[],
     signal: AbortSignal | undefined,
+    wanted: Members | undefined,
   ): Promise<RpcReply[] | UpstreamError> {
     const what = batchName(calls);
     const answer = await this.#http.post(JSON.stringify(calls.map(request)), what, signal);
@@ -136,7 +140,7 @@ export class RpcClient {
       if (FINAL_STATUSES.has(answer.status)) throw error;
       return error;
     }
-    const replies = readBatch(parsed(answer, what), calls);
+    const replies = readBatch(parsed(answer, what, wanted), calls);
     if (replies instanceof UpstreamError && isBusy(replies)) throw replies;
     return replies;
   }
@@ -151,9 +155,9 @@ export class RpcClient {
 }
 
 /** Reads an answer and gives its memory back, which would stay until the collector sees how much hangs on small objects. */
-function parsed({ body }: HttpAnswer, what: string): unknown {
+function parsed({ body }: HttpAnswer, what: string, wanted: Members | undefined): unknown {
   try {
-    return parseBody(body, what);
+    return parseBody(body, what, wanted);
   } finally {
     body.buffer.transfer(0);
   }

@@ -1,0 +1,208 @@
+/**
+ * Cutting out of JSON text what nobody is going to read. Two thirds of what a node says of a block are such (blooms,
+ * signatures, the hash of the block in each of its logs); to parse them costs more than to find them, and the objects made
+ * of them keep the garbage collector busy.
+ */
+
+/** Which members of an object are kept: as they are, or of the objects in them again only some. Arrays are seen through. */
+export class Members {
+  private readonly byHash = new Map<number, Members | 'whole'>();
+
+  constructor(wanted: Readonly<Record<string, Members | 'whole'>>) {
+    for (const [name, members] of Object.entries(wanted)) this.add(name, members);
+  }
+
+  /** Also for members that are nested in themselves. */
+  add(name: string, members: Members | 'whole'): this {
+    let hash = 0;
+    for (const byte of Buffer.from(name)) hash = nextHash(hash, byte);
+    if (this.byHash.has(hash))
+      throw new Error(`the member ${name} is named twice or has the hash of another one`);
+    this.byHash.set(hash, members);
+    return this;
+  }
+
+  /** By the hash of the name. One that happens to have that of a wanted one is kept, too. */
+  get(hash: number): Members | 'whole' | undefined {
+    return this.byHash.get(hash);
+  }
+}
+
+function nextHash(hash: number, byte: number): number {
+  return (hash * 31 + byte) | 0;
+}
+
+/**
+ * The JSON text that is left when only `members` are kept, written over the given one. Text that breaks off or is no
+ * JSON in what is kept does not become any by it; what is left out is not checked.
+ */
+export function keepMembers(text: Buffer, members: Members): Buffer {
+  return text.subarray(0, new Cutter(text).cut(members));
+}
+
+/** The other kinds of white space are below it. */
+const SPACE = 32;
+const QUOTE = 34;
+const COMMA = 44;
+const COLON = 58;
+const OPEN_BRACKET = 91;
+const BACKSLASH = 92;
+const CLOSE_BRACKET = 93;
+const OPEN_BRACE = 123;
+const CLOSE_BRACE = 125;
+
+/** Nodes nest calls as deep as they like. What is deeper than this is kept whole. */
+const MAX_DEPTH = 512;
+
+class Cutter {
+  private readonly bytes: Buffer;
+  private at = 0;
+  /** Bytes that are in their new place. */
+  private kept = 0;
+  /** Where those begin that are kept next. */
+  private from = 0;
+
+  constructor(bytes: Buffer) {
+    this.bytes = bytes;
+  }
+
+  cut(members: Members): number {
+    this.skipSpace();
+    this.value(members, 0);
+    this.keep(this.bytes.length);
+    return this.kept;
+  }
+
+  private value(members: Members, depth: number): void {
+    const first = this.bytes[this.at];
+    if (first === OPEN_BRACE && depth < MAX_DEPTH) this.object(members, depth + 1);
+    else if (first === OPEN_BRACKET && depth < MAX_DEPTH) this.array(members, depth + 1);
+    else this.skipValue();
+    this.skipSpace();
+  }
+
+  private array(members: Members, depth: number): void {
+    do {
+      this.at++;
+      this.skipSpace();
+      this.value(members, depth);
+    } while (this.bytes[this.at] === COMMA);
+    if (this.bytes[this.at] === CLOSE_BRACKET) this.at++;
+  }
+
+  private object(members: Members, depth: number): void {
+    this.at++;
+    this.skipSpace();
+    while (this.bytes[this.at] === QUOTE) {
+      const start = this.at;
+      const wanted = this.name(members);
+      this.skipSpace();
+      if (this.bytes[this.at] !== COLON) return;
+      this.at++;
+      this.skipSpace();
+      if (wanted instanceof Members) this.value(wanted, depth);
+      else this.skipValue();
+      this.skipSpace();
+      const isLast = this.bytes[this.at] === CLOSE_BRACE;
+      if (!isLast && this.bytes[this.at] !== COMMA) return;
+      if (!isLast) this.at++;
+      this.skipSpace();
+      if (wanted === undefined) this.drop(start, isLast);
+    }
+    if (this.bytes[this.at] === CLOSE_BRACE) this.at++;
+  }
+
+  /** Steps over the name of a member and tells what is wanted of it. */
+  private name(members: Members): Members | 'whole' | undefined {
+    const { bytes } = this;
+    let hash = 0;
+    for (let i = this.at + 1; i < bytes.length; i++) {
+      const code = bytes[i]!;
+      if (code === BACKSLASH) {
+        this.at = endOfString(bytes, this.at);
+        return 'whole'; // it may be any name
+      }
+      if (code === QUOTE) {
+        this.at = i + 1;
+        return members.get(hash);
+      }
+      hash = nextHash(hash, code);
+    }
+    this.at = bytes.length;
+    return 'whole';
+  }
+
+  private skipValue(): void {
+    const { bytes, at } = this;
+    const first = bytes[at] ?? 0;
+    if (first === QUOTE) this.at = endOfString(bytes, at);
+    else if (isOpening(first)) this.at = endOfContainer(bytes, at);
+    else this.at = endOfWord(bytes, at);
+  }
+
+  private skipSpace(): void {
+    while (this.at < this.bytes.length && this.bytes[this.at]! <= SPACE) this.at++;
+  }
+
+  /** Leaves out what is between `start` and here; with the last member of an object also the comma before it. */
+  private drop(start: number, isLast: boolean): void {
+    this.keep(start);
+    if (isLast) {
+      while (this.bytes[this.kept - 1]! <= SPACE) this.kept--; // ends at the opening brace
+      if (this.bytes[this.kept - 1] === COMMA) this.kept--;
+    }
+    this.from = this.at;
+  }
+
+  /** By hand: most of what is moved is too short for a call into the engine. */
+  private keep(end: number): void {
+    const { bytes, from } = this;
+    let { kept } = this;
+    for (let i = from; i < end; i++) bytes[kept++] = bytes[i]!;
+    this.kept = kept;
+    this.from = end;
+  }
+}
+
+/** The offset behind the string that begins at `at`. */
+function endOfString(bytes: Buffer, at: number): number {
+  let end = bytes.indexOf(QUOTE, at + 1);
+  while (end > 0 && isEscaped(bytes, end)) end = bytes.indexOf(QUOTE, end + 1);
+  return end < 0 ? bytes.length : end + 1;
+}
+
+/** Whether an odd number of backslashes stands before a byte. */
+function isEscaped(bytes: Buffer, at: number): boolean {
+  let first = at;
+  while (bytes[first - 1] === BACKSLASH) first--;
+  return (at - first) % 2 === 1;
+}
+
+/** The offset behind the object or array that begins at `at`. */
+function endOfContainer(bytes: Buffer, at: number): number {
+  let depth = 0;
+  for (let i = at; i < bytes.length; ) {
+    const code = bytes[i]!;
+    i = code === QUOTE ? endOfString(bytes, i) : i + 1;
+    if (isOpening(code)) depth++;
+    else if (isClosing(code) && --depth === 0) return i;
+  }
+  return bytes.length;
+}
+
+/** The offset behind a number, `true`, `false` or `null`. */
+function endOfWord(bytes: Buffer, at: number): number {
+  for (let i = at; i < bytes.length; i++) {
+    const code = bytes[i]!;
+    if (code === COMMA || code <= SPACE || isClosing(code)) return i;
+  }
+  return bytes.length;
+}
+
+function isOpening(code: number): boolean {
+  return code === OPEN_BRACE || code === OPEN_BRACKET;
+}
+
+function isClosing(code: number): boolean {
+  return code === CLOSE_BRACE || code === CLOSE_BRACKET;
+}
