@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { THREADS as KEYS } from '../src/access/thread-code.ts';
 import { THREADS as READERS } from '../src/api/thread-code.ts';
+import { CHECKSUMS_ASSET, PAGES_ASSET, threadAsset } from '../src/binary/asset-names.ts';
 import { loadAssets } from '../src/server/assets.ts';
 import { THREADS as WRITERS } from '../src/writer/threads.ts';
 import { bundle } from './binary/bundle.ts';
@@ -55,11 +56,12 @@ async function writeParts(folder: string, commit: string) {
   };
   const assets: Record<string, string> = { ...nativeModules() };
   const checksums = Object.entries(assets).map(([name, file]) => [name, sha256(file)]);
-  assets['addons.json'] = write('addons.json', JSON.stringify(Object.fromEntries(checksums)));
+  assets[CHECKSUMS_ASSET] = write(CHECKSUMS_ASSET, JSON.stringify(Object.fromEntries(checksums)));
   const pages = [...loadAssets()].map(([name, body]) => [name, body.toString('utf8')]);
-  assets['pages.json'] = write('pages.json', JSON.stringify(Object.fromEntries(pages)));
+  assets[PAGES_ASSET] = write(PAGES_ASSET, JSON.stringify(Object.fromEntries(pages)));
   for (const [name, entry] of Object.entries({ ...WRITERS, ...READERS, ...KEYS })) {
-    assets[`${name}-thread.js`] = write(`${name}-thread.js`, await bundle(fileURLToPath(entry), commit));
+    const asset = threadAsset(name);
+    assets[asset] = write(asset, await bundle(fileURLToPath(entry), commit));
   }
   return { main: write('main.js', await bundle(join(ROOT, 'src/cli.ts'), commit)), assets };
 }

@@ -7,10 +7,8 @@ import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { getAsset, getRawAsset } from 'node:sea';
 import { FatalError } from '../errors.ts';
+import { CHECKSUMS_ASSET } from './asset-names.ts';
 import { privateFolder } from './private-folder.ts';
-
-/** The SEA asset that holds the SHA-256 of every native module by its name, as JSON. */
-export const CHECKSUMS_ASSET = 'addons.json';
 
 /** The exports of an embedded native module. Throws FatalError where it cannot be unpacked or loaded. */
 export function loadAddon(name: string): unknown {

@@ -1,8 +1,9 @@
 /** The files of the pages in the single binary: one asset holds all of them. */
 import { getAsset } from 'node:sea';
+import { PAGES_ASSET } from './asset-names.ts';
 
 /** Contents by `folder/name`. */
 export function loadAssets(): ReadonlyMap<string, Buffer> {
-  const pages: Record<string, string> = JSON.parse(getAsset('pages.json', 'utf8'));
+  const pages: Record<string, string> = JSON.parse(getAsset(PAGES_ASSET, 'utf8'));
   return new Map(Object.entries(pages).map(([name, text]) => [name, Buffer.from(text)]));
 }

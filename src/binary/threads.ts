@@ -4,7 +4,8 @@ import type * as keys from '../access/thread-code.ts';
 import type * as reader from '../api/thread-code.ts';
 import type { ThreadCode } from '../lib/thread.ts';
 import type * as writer from '../writer/threads.ts';
+import { threadAsset } from './asset-names.ts';
 
 export function threadCode(name: writer.ThreadName | reader.ThreadName | keys.ThreadName): ThreadCode {
-  return { source: getAsset(`${name}-thread.js`, 'utf8'), eval: true };
+  return { source: getAsset(threadAsset(name), 'utf8'), eval: true };
 }

@@ -52,7 +52,7 @@ async function backup(dataDir: string, file: string): Promise<void> {
 }
 
 /** Where the copies go: into a folder under the names they have, or beside each other. */
-export function targetsOf(file: string): { index: string; keys: string } {
+function targetsOf(file: string): { index: string; keys: string } {
   if (existsSync(file) && statSync(file).isDirectory())
     return { index: join(file, 'index.db'), keys: join(file, 'keys.db') };
   return { index: file, keys: join(dirname(file), `${basename(file, '.db')}.keys.db`) };

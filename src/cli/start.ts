@@ -51,7 +51,7 @@ function withPlace(error: unknown, { sources }: Loaded): unknown {
 }
 
 /** The addresses a client needs, on one line. */
-export function readyLine(url: string): string {
+function readyLine(url: string): string {
   const sockets = url.replace(/^http/, 'ws');
   return `atlas-node is ready: REST ${url}/api  RPC ${url}/rpc  WebSocket ${sockets}/ws and ${sockets}/ws/signals`;
 }

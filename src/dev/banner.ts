@@ -37,7 +37,7 @@ Ctrl-C stops the daemon and the chain.
 }
 
 /** Five requests that have something to show, each one line of shell. */
-export function curlLines({ url, key, cast }: DevAddresses): string[] {
+function curlLines({ url, key, cast }: DevAddresses): string[] {
   const get = (endpoint: string, parameters: string) =>
     `curl -s -H 'X-API-Key: ${key}' '${url}/api/${endpoint}?${parameters}'`;
   const post = (path: string, body: object) =>

@@ -31,8 +31,9 @@ export interface FillRun {
 }
 
 const SAMPLE_MS = 100;
-/** Slower than this is not filling. */
+/** Transfers a second: slower than this is not filling. */
 const MIN_RATE = 200;
+/** What the first commit may take. */
 const STARTING_S = 60;
 
 /** Fills a new index with the first segment of the chain. */

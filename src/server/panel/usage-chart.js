@@ -36,7 +36,7 @@ export function usageChart({ from, to, hours }, days, whose) {
  * @param {number} step milliseconds
  * @returns {{ x: number, y: number }[]}
  */
-export function barsOf(hours, from, to, step) {
+function barsOf(hours, from, to, step) {
   const first = Math.floor(from / step);
   const last = Math.floor(to / step);
   const bars = Array.from({ length: last - first + 1 }, (_, i) => ({ x: (first + i) * step, y: 0 }));

@@ -1,7 +1,7 @@
 /** The frame of a chart: redrawn at the width it has, with axes, and one point picked by pointer or arrow keys. */
 import { h, replace, s } from './dom.js';
 
-export const MARGIN = { left: 64, right: 12, top: 8, bottom: 22 };
+const MARGIN = { left: 64, right: 12, top: 8, bottom: 22 };
 
 /**
  * @typedef {object} Frame
