@@ -5,8 +5,11 @@ import { Worker } from 'node:worker_threads';
 /** What `new Worker` takes: the address of a file, or a script to be evaluated. */
 export type ThreadCode = { source: URL } | { source: string; eval: true };
 
-/** Starts a thread. Its young generation is bounded: short-lived JSON would otherwise let it grow without need. */
-export function newThread(name: string, code: ThreadCode, workerData: unknown): Worker {
+/** Young generation of a thread, MB. What is short-lived, such as JSON, would otherwise let it grow without need. */
+const YOUNG_MB = 8;
+
+/** Starts a thread. */
+export function newThread(name: string, code: ThreadCode, workerData: unknown, youngMb = YOUNG_MB): Worker {
   // The launcher's bound is for the serving thread, and would come before the one given here: filling takes a tenth longer.
   setFlagsFromString('--max-semi-space-size=0');
   const { source, ...options } = code;
@@ -14,6 +17,6 @@ export function newThread(name: string, code: ThreadCode, workerData: unknown): 
     ...options,
     workerData,
     name,
-    resourceLimits: { maxYoungGenerationSizeMb: 16, maxOldGenerationSizeMb: 256 },
+    resourceLimits: { maxYoungGenerationSizeMb: youngMb, maxOldGenerationSizeMb: 256 },
   });
 }
