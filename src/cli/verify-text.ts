@@ -21,10 +21,15 @@ export function verifyText(report: VerifyReport): string {
   return parts.join('\n');
 }
 
-function checkRow({ name, differenceCount, compared, notes }: Check): string[] {
-  const result =
-    differenceCount > 0 ? `${grouped(differenceCount)} DIFFER` : compared === '' ? 'left out' : 'equal';
-  return [name, result, compared || (notes[0] ?? '')];
+function checkRow(check: Check): string[] {
+  const { name, compared, notes, brokenOffBy } = check;
+  return [name, resultOf(check), brokenOffBy ?? (compared || (notes[0] ?? ''))];
+}
+
+function resultOf({ differenceCount, compared, brokenOffBy }: Check): string {
+  if (differenceCount > 0) return `${grouped(differenceCount)} DIFFER`;
+  if (brokenOffBy !== null) return 'UNFINISHED';
+  return compared === '' ? 'left out' : 'equal';
 }
 
 function differenceLines({ name, differences, differenceCount }: Check): string[] {
@@ -49,8 +54,9 @@ function tokenLines(tokens: readonly TokenVerdict[]): string[] {
   ];
 }
 
-function conclusion({ differences, checks }: VerifyReport): string {
-  if (differences === 0) return 'no difference found';
+function conclusion({ differences, checks, unfinished }: VerifyReport): string {
+  if (differences === 0)
+    return unfinished.length === 0 ? 'no difference found' : 'no difference found in what was compared';
   const blocks = checks.flatMap((check) =>
     check.differences.flatMap(({ block }) => (block === null ? [] : [block])),
   );

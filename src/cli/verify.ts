@@ -101,6 +101,10 @@ async function verify(config: Config, client: RpcClient, options: Options, line:
   console.log(options.json ? JSON.stringify(report, null, 2) : verifyText(report));
   if (report.differences > 0)
     throw new FatalError(`the index differs in ${grouped(report.differences)} places, named above`);
+  if (report.unfinished.length > 0)
+    throw new FatalError(
+      `the node failed the check of ${report.unfinished.join(', ')}, as told above: verify again when it is well`,
+    );
 }
 
 async function repair(

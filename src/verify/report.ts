@@ -22,6 +22,8 @@ export class Check {
   differenceCount = 0;
   /** What could not be compared, and why. */
   readonly notes: string[] = [];
+  /** Why the check came to no end; null when it did. */
+  brokenOffBy: string | null = null;
 
   constructor(name: string) {
     this.name = name;
@@ -58,5 +60,7 @@ export interface VerifyReport {
   tokens: TokenVerdict[];
   /** Of all checks. */
   differences: number;
+  /** Names of the checks that came to no end: what they would have found is unknown. */
+  unfinished: string[];
   seconds: number;
 }

@@ -42,7 +42,10 @@ export interface VerifyOptions {
   onProgress(text: string): void;
 }
 
-/** Throws FatalError when there is no index to verify, UpstreamError when the node does not answer. */
+/**
+ * Throws FatalError when there is no index to verify, UpstreamError when the node does not answer at the beginning. A
+ * check that it fails later is told as unfinished.
+ */
 export async function verifyIndex(options: VerifyOptions): Promise<VerifyReport> {
   const started = performance.now();
   const { path, client, capabilities, signal } = options;
@@ -65,6 +68,7 @@ export async function verifyIndex(options: VerifyOptions): Promise<VerifyReport>
       checks,
       tokens,
       differences: checks.reduce((sum, { differenceCount }) => sum + differenceCount, 0),
+      unfinished: checks.filter(({ brokenOffBy }) => brokenOffBy !== null).map(({ name }) => name),
       seconds: (performance.now() - started) / 1000,
     };
   } finally {
@@ -117,14 +121,16 @@ class Run {
     return { checks: Object.values(checks), tokens: verdicts };
   }
 
-  /** Runs a check. That a page of the file cannot be read is what it finds then. */
+  /** Runs a check. That a page of the file cannot be read is what it finds; a node that fails it leaves it unfinished. */
   private async guarded(check: Check, work: () => void | Promise<void>): Promise<void> {
     this.options.onProgress(check.name);
     try {
       await work();
     } catch (error) {
-      if (!(error instanceof Error && 'code' in error && isDamage(String(error.code)))) throw error;
-      check.differs(`the file cannot be read: ${error.message}`);
+      if (error instanceof UpstreamError && !this.options.signal.aborted) check.brokenOffBy = error.message;
+      else if (error instanceof Error && 'code' in error && isDamage(String(error.code)))
+        check.differs(`the file cannot be read: ${error.message}`);
+      else throw error;
     }
   }
 

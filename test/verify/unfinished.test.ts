@@ -1,0 +1,52 @@
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { verifyText } from '../../src/cli/verify-text.ts';
+import { startAnvil } from '../../src/dev/anvil.ts';
+import { LAUNCHER, run } from '../support/command.ts';
+import { startIndexer } from '../support/indexer.ts';
+import { startMisbehavingNode } from '../support/misbehaving-node.ts';
+import { tempDir } from '../support/temp-dir.ts';
+import { differencesOf, verifyFile } from '../support/verify.ts';
+
+/** An index of a short chain, and its node, which by now gives no balances. */
+async function indexedByNodeWithoutBalances(t: TestContext) {
+  const anvil = await startAnvil({ manual: true });
+  t.after(() => anvil.stop());
+  const [from, to] = (await anvil.call('eth_accounts')) as string[];
+  for (let i = 0; i < 3; i++) {
+    await anvil.call('eth_sendTransaction', [{ from, to, value: '0x1' }]);
+    await anvil.call('anvil_mine', []);
+  }
+  const dir = tempDir(t);
+  const indexer = startIndexer(t, { http: anvil.url, dir });
+  await indexer.reaches(3);
+  await indexer.client.stop();
+  const node = await startMisbehavingNode({ upstream: anvil.url });
+  t.after(() => node.close());
+  node.misbehave({ replace: (method, _params, result) => (method === 'eth_getBalance' ? 'much' : result) });
+  return { dir, path: indexer.path, url: node.url };
+}
+
+test('a check that the node fails is told as unfinished, and the others are finished', async (t) => {
+  const { path, url } = await indexedByNodeWithoutBalances(t);
+  const report = await verifyFile({ path, http: url });
+  assert.deepEqual(report.unfinished, ['native']);
+  assert.deepEqual(differencesOf(report), []);
+  const text = verifyText(report);
+  assert.match(text, /^native +UNFINISHED +eth_getBalance: the node sent "much" as a balance$/m);
+  assert.match(text, /^transfers +equal /m);
+  assert.match(text, /^no difference found in what was compared/m);
+});
+
+test('the command prints the report, names the unfinished check and exits with 1', async (t) => {
+  const { dir, url } = await indexedByNodeWithoutBalances(t);
+  const { code, stdout, stderr } = await run(t, [LAUNCHER, 'verify', '--data-dir', dir, '--node-http', url], {
+    cwd: dir,
+  });
+  assert.equal(code, 1);
+  assert.match(stdout, /^native +UNFINISHED /m);
+  assert.match(
+    stderr,
+    /^atlas-node: the node failed the check of native, .*: verify again when it is well$/m,
+  );
+});
