@@ -1,5 +1,7 @@
-/** The documentation of the REST API as one page, made from its OpenAPI document. It runs no script and loads nothing from outside. */
+/** The documentation as one page: of REST, made from its OpenAPI document, and of the streams. It runs no script and loads nothing from outside. */
 import type { OpenApiDocument, OpenApiOperation, OpenApiParameter } from '../api/openapi.ts';
+import { type ParameterRow, parameterTable, sample, text } from './docs-parts.ts';
+import { STREAMS_SECTION } from './docs-streams.ts';
 
 /** A complete page. Its style sheets are files beside it (static.ts). */
 export function docsPage(document: OpenApiDocument): string {
@@ -25,6 +27,7 @@ export function docsPage(document: OpenApiDocument): string {
 <ul>
 <li><a href="#keys">Keys and limits</a></li>
 ${operations.map(({ path, operation }) => `<li><a href="#${operation.operationId}"><code>${text(shortPath(path))}</code></a></li>`).join('\n')}
+<li><a href="#streams">Streams</a></li>
 </ul>
 </nav>
 <main id="main">
@@ -36,6 +39,7 @@ ${document.info.description
 <p>For programs: <a href="openapi.json">openapi.json</a> (OpenAPI 3.1).</p>
 ${KEYS_SECTION}
 ${operations.map(operationSection).join('\n')}
+${STREAMS_SECTION}
 </main>
 </div>
 </body>
@@ -67,25 +71,20 @@ function operationSection({ path, method, operation }: Documented): string {
   return `<section id="${text(operationId)}">
 <h2><span class="method">${method}</span> <code>${text(path)}</code></h2>
 <p>${text(summary)}.</p>
-${parameters.length > 0 ? parameterTable(parameters) : ''}
-<pre tabindex="0" aria-label="Request">${text(curl(path, parameters, body))}</pre>
-<pre tabindex="0" aria-label="Answer">${text(JSON.stringify(answer, null, 2))}</pre>
+${parameters.length > 0 ? parameterTable(parameters.map(parameterRow)) : ''}
+${sample('Request', curl(path, parameters, body))}
+${sample('Answer', JSON.stringify(answer, null, 2))}
 </section>`;
 }
 
-function parameterTable(parameters: readonly OpenApiParameter[]): string {
-  const rows = parameters.map(({ name, required, description, schema }) => {
-    const range = [schema.minimum, schema.maximum].map((bound) => (bound === undefined ? '' : String(bound)));
-    const values = Array.isArray(schema.enum) ? schema.enum.join(', ') : rangeText(typeOf(schema), range);
-    const byDefault = required ? 'required' : schema.default === undefined ? '' : String(schema.default);
-    return `<tr><th scope="row"><code>${text(name)}</code></th><td>${text(values)}</td><td>${text(byDefault)}</td><td>${text(description ?? '')}</td></tr>`;
-  });
-  return `<table>
-<thead><tr><th scope="col">Parameter</th><th scope="col">Values</th><th scope="col">Default</th><th scope="col">Meaning</th></tr></thead>
-<tbody>
-${rows.join('\n')}
-</tbody>
-</table>`;
+function parameterRow({ name, required, description, schema }: OpenApiParameter): ParameterRow {
+  const range = [schema.minimum, schema.maximum].map((bound) => (bound === undefined ? '' : String(bound)));
+  return {
+    name,
+    values: Array.isArray(schema.enum) ? schema.enum.join(', ') : rangeText(typeOf(schema), range),
+    byDefault: required ? 'required' : schema.default === undefined ? '' : String(schema.default),
+    meaning: description ?? '',
+  };
 }
 
 /** The only texts with a pattern are addresses. */
@@ -113,10 +112,3 @@ function curl(path: string, parameters: readonly OpenApiParameter[], body: objec
 function shortPath(path: string): string {
   return path.slice('/api/'.length);
 }
-
-/** Text as it stands in HTML, in elements and in quoted attributes. */
-function text(plain: string): string {
-  return plain.replace(/[&<>"]/g, (character) => ESCAPES[character] ?? character);
-}
-
-const ESCAPES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };

@@ -2,7 +2,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { z } from 'zod';
 import { ENDPOINTS } from '../../src/api/endpoints.ts';
+import { parseLogFilter } from '../../src/stream/log-filter.ts';
+import { parseSignalFilter, parseWalletFilter } from '../../src/stream/transfer-filter.ts';
 import { serve } from './serving.ts';
+
+const WALLET = `0x${'a'.repeat(40)}`;
 
 test('/openapi.json needs no key, may be read by other origins, and names every endpoint', async (t) => {
   const { server } = await serve(t);
@@ -45,5 +49,35 @@ test('/docs shows every endpoint with its parameters and an example', async (t) 
       for (const name of Object.keys(params.shape)) assert.ok(section.includes(`<code>${name}</code>`));
     assert.match(section, /curl -H/);
     assert.match(section, /historicalCoverageStartBlock/);
+  }
+});
+
+test('/docs shows what subscribes take and what their events look like', async (t) => {
+  const { server } = await serve(t);
+  const page = await (await fetch(`${server.url}/docs`)).text();
+  const section = page.split('<section').find((part) => part.startsWith(' id="streams"')) ?? '';
+  const samples = [...section.matchAll(/<pre [^>]*aria-label="([^"]*)">([\s\S]*?)<\/pre>/g)].map(
+    ([, label, code = '']) => ({ label, code: code.replaceAll('&quot;', '"').replaceAll('0x...', WALLET) }),
+  );
+  const events = samples.filter(({ label }) => label === 'Event').map(({ code }) => JSON.parse(code));
+  assert.deepEqual(
+    events.map(({ method, params }) => [method, params.result.transferType, params.result.blockNumber]),
+    [
+      ['eth_subscription', 'native_direct', 46147],
+      ['atlas_subscription', 'native_direct', 46147],
+    ],
+  );
+  for (const path of ['/ws', '/ws/signals']) {
+    const messages = samples
+      .filter(({ label }) => label?.endsWith(`to ${path}`))
+      .flatMap(({ code }) => code.split('\n'));
+    assert.ok(messages.length > 0);
+    for (const message of messages) {
+      const { method, params } = JSON.parse(message);
+      if (path === '/ws/signals') parseSignalFilter(params);
+      else if (params[0] === 'wallet_transfers') parseWalletFilter(params[1]);
+      else if (params[0] === 'logs') parseLogFilter(params[1]);
+      else assert.deepEqual([method, params], ['eth_subscribe', ['newHeads']]);
+    }
   }
 });
