@@ -70,7 +70,7 @@ async function runExample(name: string, url: string, key: string): Promise<strin
 
 /** Sends each message of the README for one WebSocket; gives the replies. */
 async function repliesTo(endpoint: string, url: string, key: string): Promise<string[]> {
-  const block = new RegExp(`\`\`\`json ${endpoint}\\n([\\s\\S]*?)\`\`\``).exec(README)?.[1];
+  const block = new RegExp(`\`\`\`jsonl ${endpoint}\\n([\\s\\S]*?)\`\`\``).exec(README)?.[1];
   assert.ok(block, `the README has no messages for ${endpoint}`);
   const messages = block.trim().replaceAll('0x...', ADDRESS).split('\n');
   const socket = new WebSocket(`${url.replace('http', 'ws')}/${endpoint}?api_key=${key}`);
