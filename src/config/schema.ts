@@ -55,8 +55,8 @@ const index = z.strictObject({
   batch_transfers: whole(1, 10_000_000).default(50_000),
   /** Threads that fetch and decode while filling. */
   loaders: whole(1, 64).default(1),
-  /** Page cache of the writer, MiB. The system's cache stands behind it: with four times as much an index is not filled faster. */
-  cache_mb: whole(1, MAX_MB).default(16),
+  /** Page cache of the writer, MiB. The system's cache stands behind it: with eight times as much an index is not filled faster. */
+  cache_mb: whole(1, MAX_MB).default(8),
 });
 
 const server = z.strictObject({
