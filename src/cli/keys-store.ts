@@ -1,8 +1,9 @@
 /** The keys of a data folder, opened for one command. */
-import { existsSync, mkdirSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { KeyStore } from '../access/keys.ts';
-import { ConfigError, FatalError } from '../errors.ts';
+import { makeDataDir } from '../config/data-dir.ts';
+import { FatalError } from '../errors.ts';
 
 /** Runs `action` with the keys, which must exist unless `create` is set, and closes them afterwards. */
 export async function withKeys<T>(
@@ -17,20 +18,11 @@ export async function withKeys<T>(
     );
   }
   const { openKeyStore } = await import('../access/keys.ts');
-  makeFolder(dataDir);
+  makeDataDir(dataDir);
   const store = openKeyStore(path);
   try {
     return action(store);
   } finally {
     store.close();
-  }
-}
-
-function makeFolder(path: string): void {
-  try {
-    mkdirSync(path, { recursive: true, mode: 0o700 });
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new ConfigError(`data_dir: cannot create ${path}: ${reason}`);
   }
 }

@@ -1,11 +1,10 @@
 /** The data folder: the index file, brought up to date and opened for reading, and the file of the keys. */
-import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { openAccess } from '../access/access.ts';
 import { KeysLog } from '../access/keys-log.ts';
 import { startKeysLogThread } from '../access/threads.ts';
+import { makeDataDir } from '../config/data-dir.ts';
 import type { Config } from '../config.ts';
-import { FatalError } from '../errors.ts';
 import type { Closers } from '../lib/closers.ts';
 import type { Logger } from '../log.ts';
 import { Snapshot } from '../query/snapshot.ts';
@@ -20,7 +19,7 @@ const MIGRATION_LOG_MS = 5_000;
 
 export type Data = Awaited<ReturnType<typeof openData>>;
 
-/** Makes the folder where there is none. Throws FatalError for one that cannot be made or files that cannot be used. */
+/** Makes the folder where there is none. Throws ConfigError for one that cannot be made, FatalError for files that cannot be used. */
 export async function openData(config: Config, log: Logger, closers: Closers) {
   makeDataDir(config.data_dir);
   const indexPath = join(config.data_dir, 'index.db');
@@ -33,15 +32,6 @@ export async function openData(config: Config, log: Logger, closers: Closers) {
     keysLog.close(),
   );
   return { indexPath, db, snapshot, access };
-}
-
-function makeDataDir(path: string): void {
-  try {
-    mkdirSync(path, { recursive: true });
-  } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    throw new FatalError(`cannot make the folder of data_dir: ${why}`, { cause: error });
-  }
 }
 
 /** Logs the beginning and the end of each migration, and how far it is while it lasts. */

@@ -1,9 +1,10 @@
 /** `atlas-node dev`: a local chain with demo contracts and traffic, and the daemon beside it. */
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openKeyStore } from '../access/keys.ts';
 import { stopRequest } from '../cli/signals.ts';
+import { makeDataDir } from '../config/data-dir.ts';
 import { startDaemon } from '../daemon.ts';
 import { FatalError } from '../errors.ts';
 import { pause } from '../lib/backoff.ts';
@@ -90,7 +91,7 @@ async function startChain(log: Logger, closers: Closers) {
 
 /** A key for the demo, made before the daemon opens the file so that it is valid from its first moment. */
 function issueKey(dataDir: string): { key: string } {
-  mkdirSync(dataDir, { recursive: true });
+  makeDataDir(dataDir);
   const store = openKeyStore(join(dataDir, 'keys.db'));
   try {
     return store.create({ name: 'demo', tier: 'unlimited' });
