@@ -9,7 +9,7 @@ async function main(): Promise<void> {
   const port = parentPort;
   if (port === null) throw new Error('writer-thread is a thread entry and cannot be run by itself');
   // Whoever asks is answered before the index grows: commits can wait some milliseconds, clients should not.
-  giveWay(5);
+  giveWay(10);
   const send = (message: FromWriter): void => port.postMessage(message);
   const stop = new AbortController();
   port.on('message', (message: ToWriter) => {
