@@ -20,10 +20,8 @@ export interface WalletSummary {
   funder: number | null;
 }
 
-/** Everything that is known of a wallet that has transfers. */
+/** What labels and the batch answer need besides. */
 export interface WalletFacts extends WalletSummary {
-  id: number;
-  transfers: number;
   tokenTransfers: number;
   internalReceived: number;
   /** In which block it was funded first, null when it was not. */
@@ -82,7 +80,7 @@ export function walletSummary(db: Db): WalletQuestion<WalletSummary> {
 /** The facts of a wallet; no answer when it has no transfers. */
 export function walletFacts(db: Db): WalletQuestion<WalletFacts> {
   const columns = /* sql */ `
-    ${SUMMARY_COLUMNS}, w.id, w.transfers, w.token_transfers AS tokenTransfers,
+    ${SUMMARY_COLUMNS}, w.token_transfers AS tokenTransfers,
       w.internal_received AS internalReceived,
       iif(w.funding IS NULL, NULL, ${blockNumberOf('w.funding')}) AS fundingBlock`;
   return new WalletQuestion(db, columns, SUMMARY_JOIN);
