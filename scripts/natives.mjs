@@ -10,10 +10,15 @@ export const CHECKSUMS_FILE = fileURLToPath(new URL('native-checksums.json', imp
 
 const LOAD_SCRIPT = fileURLToPath(new URL('load-natives.ts', import.meta.url));
 
-/** Whether the pinned Node and the server's binary are there: npm leaves them out when it runs under another Node. */
+/**
+ * Whether the pinned Node and the server's binary for it are there. An `npm install` under another Node brings the
+ * binary for that one, or none.
+ */
 export function hasBinaries(root) {
+  const [major] = (manifestOf(join(root, 'node_modules', 'node')).version ?? '').split('.');
   const names = binaries(root).map(({ name }) => name);
-  return names.some((name) => name.startsWith('node-')) && names.some((name) => name.startsWith('@uwsjs/'));
+  const forPinned = new RegExp(`^@uwsjs/[^@]+-${major}@`);
+  return names.some((name) => name.startsWith('node-')) && names.some((name) => forPinned.test(name));
 }
 
 /** Adds the binaries at hand to the record; those of other systems and versions stay as they were recorded. */

@@ -5,11 +5,13 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  renameSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { hasBinaries } from '../../scripts/natives.mjs';
 import { PINNED_NODE, ROOT, run } from '../support/command.ts';
 import { opened } from '../support/owner.ts';
 import { tempDir } from '../support/temp-dir.ts';
@@ -70,6 +72,17 @@ test('setup refuses a binary that nobody recorded', async (t) => {
   const { code, stderr } = await setup();
   assert.equal(code, 1);
   assert.match(stderr, /^setup: no checksum is recorded for /);
+});
+
+test("a server's binary for another Node, which npm installs under that Node, does not count", (t) => {
+  const { dir } = project(t);
+  assert.equal(hasBinaries(dir), true);
+  const folder = join(dir, dirname(SERVER));
+  const other = folder.replace(/22$/, '20');
+  renameSync(folder, other);
+  const manifest = join(other, 'package.json');
+  writeFileSync(manifest, readFileSync(manifest, 'utf8').replace('linux-x64-22', 'linux-x64-20'));
+  assert.equal(hasBinaries(dir), false);
 });
 
 test('every package that is installed here is pinned to its bytes by the lock file', () => {
