@@ -1,9 +1,11 @@
 /** The part that is the chain node: it generates a chain in segments and serves it. */
+import { freemem } from 'node:os';
 import { startBareServer } from '../../server/bare.ts';
 import type { GeneratedBlock } from '../chain/block.ts';
 import { type GeneratedChain, generateChain } from '../chain/generate.ts';
 import type { ReplayNode } from '../replay/controls.ts';
 import { startReplayNode } from '../replay/node.ts';
+import { REPLAY_DEFAULTS } from '../replay/options.ts';
 import { answerFixed } from './fixed-call.ts';
 
 /** How a run of blocks is made. */
@@ -51,7 +53,12 @@ export function chainNodeActions() {
       const chain = generateChain({ seed, blocks: Number.POSITIVE_INFINITY }, { expects: false });
       const { chainId } = chain.options;
       const segments = emptySegments();
-      node = await startReplayNode({ chain: generateSegments(chain, plans, segments), chainId });
+      node = await startReplayNode({
+        chain: generateSegments(chain, plans, segments),
+        chainId,
+        // What is read back from a file costs the node, and whoever shares its processors, more than the answer itself.
+        memoryBytes: Math.max(REPLAY_DEFAULTS.memoryBytes, freemem() / 2),
+      });
       const { url, wsUrl } = node;
       return { url, wsUrl, fastUrl: await openFastFront(url), chainId, segments };
     },

@@ -28,7 +28,7 @@ Answers JSON-RPC over HTTP and WebSocket from recorded exchanges, one {"method",
   --error-rate P         answer a fraction P of the calls with -32603 "overloaded, try again later"
   --seed N               of jitter and errors (${REPLAY_DEFAULTS.seed})
   --rechain N            renumber all blocks from N on and link them
-  --mem-mb N             recorded text held in memory, the rest in a temporary file (${REPLAY_DEFAULTS.memoryBytes / 1048576})
+  --mem-mb N             recorded text held in memory, the rest compressed in a temporary file (${REPLAY_DEFAULTS.memoryBytes / 1048576})
   --client-version S     answer to web3_clientVersion (${REPLAY_DEFAULTS.clientVersion})
 Control methods: replay_setHead [n], replay_mine [k], replay_fork [n], replay_setLatency [ms], replay_stats [].
 A GET answers the statistics.`;

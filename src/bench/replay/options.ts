@@ -40,7 +40,7 @@ export interface ReplayOptions {
   seed?: number;
   /** Renumber all blocks from here on, one after the other, and link them. */
   rechain?: number;
-  /** Keep at most so many bytes of recorded text in memory, the rest in a temporary file. */
+  /** Keep at most so many bytes of recorded text in memory, the rest compressed in a temporary file. */
   memoryBytes?: number;
   /** Answer to `web3_clientVersion`. */
   clientVersion?: string;
