@@ -142,8 +142,11 @@ async function follow(options: WriterOptions, parts: Parts, signal: AbortSignal)
   }
 }
 
-/** Ranges fetched ahead. While a large commit blocks the writer the loaders work on, so there must be enough to do. */
-const PIPELINE_DEPTH = 64;
+/**
+ * Ranges fetched ahead. While a large commit blocks the writer the loaders work on, so there must be enough to do: about
+ * what one commit takes. More only fills memory.
+ */
+const PIPELINE_DEPTH = 48;
 
 /** Ranges up to this many blocks are loaded in the writer thread: at the head a hop to another thread only costs time. */
 const INLINE_BLOCKS = 2;

@@ -27,7 +27,7 @@ export function chainPlan({ transfers, quick }: Pick<BenchOptions, 'transfers' |
     segments: {
       fill: { transfers, blocks: 1, ...ordinary },
       more: { transfers: Math.round(transfers * MORE), blocks: streamBlocks(quick) * 2, ...ordinary },
-      large: { transfers: 0, blocks: quick ? 1 : 3, ...even(LARGE_TRANSFERS) },
+      large: { transfers: 0, blocks: quick ? 1 : 9, ...even(LARGE_TRANSFERS) },
       fast: { transfers: 0, blocks: quick ? 3 : 40, ...even(FAST_TRANSFERS) },
     },
   };
