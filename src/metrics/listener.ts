@@ -38,6 +38,8 @@ export async function listenForMetrics(
     if (!(error instanceof Error && 'code' in error)) throw error;
     throw new ListenError('metrics.listen', `${host}:${port}`, String(error.code), { cause: error });
   }
+  // Out of file descriptors, say: without a listener the error would end the daemon.
+  server.on('error', (error) => log.error({ err: error }, 'a connection to the metrics was not accepted'));
   return { url: `http://${addressOf(server)}/metrics`, close: () => close(server) };
 }
 

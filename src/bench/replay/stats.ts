@@ -15,7 +15,7 @@ export interface ReplayStats extends CallStats {
   first: number | null;
   last: number | null;
   blocks: number;
-  /** Bytes of recorded text in memory and in the overflow file. */
+  /** Bytes of recorded text in memory, and of the overflow file, where it is compressed. */
   memoryBytes: number;
   spilledBytes: number;
 }
