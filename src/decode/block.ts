@@ -3,12 +3,13 @@ import { UpstreamError } from '../errors.ts';
 import { Kind } from '../types.ts';
 import type { BatchBuilder } from './batch.ts';
 import {
+  type Items,
   isZero,
   type JsonObject,
   readAddress,
   readAmount,
-  readArray,
   readHex,
+  readItems,
   readObject,
   readQuantity,
 } from './json.ts';
@@ -44,10 +45,10 @@ export function decodeBlock(out: BatchBuilder, parts: BlockParts, rules: DecodeR
   const hash = readHex(block['hash'], 64, 'block hash');
   const transactions = readTransactions(block);
   const txHashes = transactions.map((tx) => readHex(tx['hash'], 64, 'transaction hash'));
-  const receipts = readReceipts(parts.receipts, hash, txHashes);
+  const receipts = readReceipts(parts.receipts, hash, txHashes.length);
   const traces = parts.traces === null ? null : readTraces(parts.traces, txHashes, hash);
   for (let i = 0; i < transactions.length; i++) {
-    const receipt = receipts[i]!;
+    const receipt = readReceipt(receipts, i, hash, txHashes[i]!);
     if (!succeeded(receipt, traces, i)) continue;
     out.beginTransaction(txHashes[i]!);
     decodeDirect(out, transactions[i]!, receipt, rules);
@@ -69,36 +70,45 @@ export function decodeBlock(out: BatchBuilder, parts: BlockParts, rules: DecodeR
 
 /** Whether a block can hold internal transfers: some transaction may have run code. Spares the node the tracing. */
 export function needsTraces(block: unknown, receipts: unknown, rules: DecodeRules): boolean {
-  const results = readArray(receipts, 'receipts');
-  return readTransactions(readObject(block, 'block')).some((tx, i) => {
-    const receipt = readObject(results[i], 'receipt');
-    if (receipt['status'] === '0x0' || (rules.monad && isSystem(tx))) return false;
-    return tx['to'] === null || tx['input'] !== '0x' || Number(receipt['gasUsed']) !== PLAIN_TRANSFER_GAS;
-  });
+  const results = readItems(receipts, 'receipts');
+  const transactions = readItems(readObject(block, 'block')['transactions'], 'transactions');
+  for (let i = 0; i < transactions.length; i++) {
+    const receipt = readObject(results.at(i), 'receipt');
+    const tx = readObject(transactions.at(i), 'transaction');
+    if (receipt['status'] === '0x0' || (rules.monad && isSystem(tx))) continue;
+    if (tx['to'] === null || tx['input'] !== '0x' || Number(receipt['gasUsed']) !== PLAIN_TRANSFER_GAS)
+      return true;
+  }
+  return false;
 }
 
-function readTransactions(block: JsonObject): JsonObject[] {
-  return readArray(block['transactions'], 'transactions').map((tx) => readObject(tx, 'transaction'));
+/** Those of a block with whole transactions. */
+export function readTransactions(block: JsonObject): JsonObject[] {
+  const items = readItems(block['transactions'], 'transactions');
+  return Array.from({ length: items.length }, (_, i) => readObject(items.at(i), 'transaction'));
 }
 
-function readReceipts(value: unknown, blockHash: string, txHashes: readonly string[]): JsonObject[] {
-  const receipts = readArray(value, 'receipts').map((receipt) => readObject(receipt, 'receipt'));
-  if (receipts.length !== txHashes.length) {
+function readReceipts(value: unknown, blockHash: string, count: number): Items {
+  const receipts = readItems(value, 'receipts');
+  if (receipts.length !== count) {
     throw new UpstreamError(
       'inconsistent',
-      `the node sent ${receipts.length} receipts for the ${txHashes.length} transactions of block ${blockHash}`,
+      `the node sent ${receipts.length} receipts for the ${count} transactions of block ${blockHash}`,
     );
   }
-  for (let i = 0; i < receipts.length; i++) {
-    const { blockHash: of, transactionHash } = receipts[i]!;
-    if (of !== blockHash || transactionHash !== txHashes[i]) {
-      throw new UpstreamError(
-        'inconsistent',
-        `the node sent a receipt of ${String(transactionHash)} in block ${String(of)} for ${txHashes[i]} in ${blockHash}`,
-      );
-    }
-  }
   return receipts;
+}
+
+function readReceipt(receipts: Items, i: number, blockHash: string, txHash: string): JsonObject {
+  const receipt = readObject(receipts.at(i), 'receipt');
+  const { blockHash: of, transactionHash } = receipt;
+  if (of !== blockHash || transactionHash !== txHash) {
+    throw new UpstreamError(
+      'inconsistent',
+      `the node sent a receipt of ${String(transactionHash)} in block ${String(of)} for ${txHash} in ${blockHash}`,
+    );
+  }
+  return receipt;
 }
 
 function readTraces(

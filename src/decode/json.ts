@@ -1,6 +1,7 @@
 /** Checked reads from what the node sent. A wrong type is the node's fault and worth a retry, so it is an UpstreamError. */
 import { UpstreamError } from '../errors.ts';
 import { quantityToNumber } from '../lib/hex.ts';
+import { JsonItems } from '../lib/json-items.ts';
 
 export type JsonObject = Record<string, unknown>;
 
@@ -16,6 +17,16 @@ export function readObject(value: unknown, what: string): JsonObject {
 export function readArray(value: unknown, what: string): unknown[] {
   if (!Array.isArray(value)) throw malformed(what, value);
   return value;
+}
+
+/** A list whose items may be parsed only when they are asked for. */
+export interface Items {
+  readonly length: number;
+  at(index: number): unknown;
+}
+
+export function readItems(value: unknown, what: string): Items {
+  return value instanceof JsonItems ? value : readArray(value, what);
 }
 
 /** A `0x` string with exactly `digits` hex digits (the digits themselves are checked where they become bytes). */

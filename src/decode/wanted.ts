@@ -1,5 +1,5 @@
 /** What the decoders read of a node's answers for one block. All else can be cut out before they are parsed. */
-import { Members } from '../lib/members.ts';
+import { Each, Members } from '../lib/members.ts';
 
 const whole = 'whole';
 
@@ -10,12 +10,12 @@ export const BLOCK = new Members({
   hash: whole,
   parentHash: whole,
   timestamp: whole,
-  transactions: TRANSACTION,
+  transactions: new Each(TRANSACTION),
 });
 
 const LOG = new Members({ address: whole, topics: whole, data: whole, logIndex: whole });
 
-export const RECEIPTS = new Members({
+const RECEIPT = new Members({
   status: whole,
   blockHash: whole,
   transactionHash: whole,
@@ -23,3 +23,5 @@ export const RECEIPTS = new Members({
   contractAddress: whole,
   logs: LOG,
 });
+
+export const RECEIPTS = new Each(RECEIPT);

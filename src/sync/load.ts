@@ -1,9 +1,16 @@
 /** Fetching a run of blocks and decoding it: the work that loader threads do. */
 import { BatchBuilder } from '../decode/batch.ts';
-import { type BlockParts, type DecodeRules, decodeBlock, needsTraces } from '../decode/block.ts';
+import {
+  type BlockParts,
+  type DecodeRules,
+  decodeBlock,
+  needsTraces,
+  readTransactions,
+} from '../decode/block.ts';
+import { readHex, readObject } from '../decode/json.ts';
 import { BLOCK, RECEIPTS } from '../decode/wanted.ts';
 import { UpstreamError } from '../errors.ts';
-import type { BlockBatch, Capabilities, Hex } from '../types.ts';
+import type { BlockBatch, Capabilities } from '../types.ts';
 import type { RpcCall, RpcClient, RpcReply } from '../upstream/client.ts';
 import {
   blockCall,
@@ -136,19 +143,16 @@ async function perTransaction(
   block: unknown,
   number: number,
   what: string,
-  call: (hash: Hex) => RpcCall,
+  call: (hash: string) => RpcCall,
   signal?: AbortSignal,
 ): Promise<unknown[]> {
   const replies = await client.batch(transactionHashes(block).map(call), signal);
   return replies.map((reply) => present(reply, `transaction ${what}`, number));
 }
 
-/** Hashes of a block's transactions; decodeBlock reports a block of any other shape. */
-function transactionHashes(block: unknown): Hex[] {
-  const { transactions } = block as { transactions?: { hash: Hex }[] };
-  if (!Array.isArray(transactions))
-    throw new UpstreamError('malformed', 'the node sent a block without a list of transactions');
-  return transactions.map((transaction) => transaction.hash);
+function transactionHashes(block: unknown): string[] {
+  const transactions = readTransactions(readObject(block, 'block'));
+  return transactions.map((tx) => readHex(tx['hash'], 64, 'transaction hash'));
 }
 
 /** Refuses blocks of other numbers than asked for, and neighbours that do not link. */

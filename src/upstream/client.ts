@@ -1,6 +1,6 @@
 /** JSON-RPC over HTTP: single calls and batches. Nothing is retried here, but a batch too large is divided. */
 import { UpstreamError, type UpstreamFailure } from '../errors.ts';
-import type { Members } from '../lib/members.ts';
+import type { Wanted } from '../lib/members.ts';
 import { BatchLimit } from './batch-limit.ts';
 import { divide, isOverLimit } from './divide.ts';
 import { isBusy } from './faults.ts';
@@ -76,9 +76,9 @@ export class RpcClient {
    * Replies in the order of the calls. A call that the node answers with an error has it as its reply
    * (`rpc`, or `too-large` when its result alone is over the limit). When an exchange as a whole fails
    * (`timeout`, `connection`, `http`, `malformed`, or `rpc` from a busy node), all of it rejects with that.
-   * Results have only their `wanted` members, unless all are.
+   * Of results only what is `wanted` is read, unless that is all.
    */
-  batch(calls: readonly RpcCall[], signal?: AbortSignal, wanted?: Members): Promise<RpcReply[]> {
+  batch(calls: readonly RpcCall[], signal?: AbortSignal, wanted?: Wanted): Promise<RpcReply[]> {
     return divide(calls, this.#limit, {
       single: (call) => this.#single(call, signal, wanted),
       batch: (part) => this.#batch(part, signal, wanted),
@@ -90,7 +90,7 @@ export class RpcClient {
     this.#http.close();
   }
 
-  async #single(call: RpcCall, signal: AbortSignal | undefined, wanted?: Members): Promise<RpcReply> {
+  async #single(call: RpcCall, signal: AbortSignal | undefined, wanted?: Wanted): Promise<RpcReply> {
     const started = performance.now();
     try {
       const answer = await this.#http.post(JSON.stringify(request(call, 0)), call.method, signal);
@@ -110,7 +110,7 @@ export class RpcClient {
   async #batch(
     calls: readonly RpcCall[],
     signal: AbortSignal | undefined,
-    wanted: Members | undefined,
+    wanted: Wanted | undefined,
   ): Promise<RpcReply[] | UpstreamError> {
     const started = performance.now();
     try {
@@ -131,7 +131,7 @@ export class RpcClient {
   async #exchange(
     calls: readonly RpcCall[],
     signal: AbortSignal | undefined,
-    wanted: Members | undefined,
+    wanted: Wanted | undefined,
   ): Promise<RpcReply[] | UpstreamError> {
     const what = batchName(calls);
     const answer = await this.#http.post(JSON.stringify(calls.map(request)), what, signal);
@@ -155,7 +155,7 @@ export class RpcClient {
 }
 
 /** Reads an answer and gives its memory back, which would stay until the collector sees how much hangs on small objects. */
-function parsed({ body }: HttpAnswer, what: string, wanted: Members | undefined): unknown {
+function parsed({ body }: HttpAnswer, what: string, wanted: Wanted | undefined): unknown {
   try {
     return parseBody(body, what, wanted);
   } finally {

@@ -75,12 +75,12 @@ export function traceCall(number: number, method: TraceMethod): RpcCall {
   return { method, params };
 }
 
-export function receiptCall(txHash: Hex): RpcCall {
+export function receiptCall(txHash: string): RpcCall {
   return { method: 'eth_getTransactionReceipt', params: [txHash] };
 }
 
 /** Call frames of one transaction, in the form of the block method: for blocks too large for one answer. */
-export function traceTransactionCall(txHash: Hex, blockMethod: TraceMethod): RpcCall {
+export function traceTransactionCall(txHash: string, blockMethod: TraceMethod): RpcCall {
   if (blockMethod === 'trace_block') return { method: 'trace_transaction', params: [txHash] };
   return { method: 'debug_traceTransaction', params: [txHash, CALL_TRACER] };
 }

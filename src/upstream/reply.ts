@@ -1,7 +1,6 @@
 /** JSON-RPC answers read and checked; pure. Whatever is not exactly an answer is an UpstreamError `malformed`. */
-import { isAscii } from 'node:buffer';
 import { UpstreamError } from '../errors.ts';
-import { keepMembers, Members } from '../lib/members.ts';
+import { encodingOf, Members, parseWanted, type Wanted } from '../lib/members.ts';
 import type { HttpAnswer } from './http.ts';
 
 /** A call of a batch; its id is its place, counted from 1. */
@@ -16,19 +15,13 @@ export type RpcReply = { result: unknown } | { error: UpstreamError };
 /** Node texts are shortened to this many characters in messages. */
 const MAX_DETAIL = 300;
 
-/**
- * Parses the body of an answer; of its results only what is `wanted`, unless that is all. Answers are nearly always
- * ASCII, and decoding those as Latin-1 is a tenth faster.
- */
-export function parseBody(body: Buffer, what: string, wanted?: Members): unknown {
-  const text =
-    wanted === undefined
-      ? body
-      : keepMembers(body, new Members({ id: 'whole', error: 'whole', result: wanted }));
+/** Parses the body of an answer; of its results only what is `wanted` (lib/members.ts), unless that is all. The body is written over. */
+export function parseBody(body: Buffer, what: string, wanted?: Wanted): unknown {
   try {
-    return JSON.parse(text.toString(isAscii(text) ? 'latin1' : 'utf8'));
+    if (wanted === undefined) return JSON.parse(body.toString(encodingOf(body)));
+    return parseWanted(body, new Members({ id: 'whole', error: 'whole', result: wanted }));
   } catch {
-    throw malformed(what, `not JSON: ${excerpt(text)}`);
+    throw malformed(what, `not JSON: ${excerpt(body)}`);
   }
 }
 

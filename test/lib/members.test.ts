@@ -1,20 +1,32 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Prng } from '../../src/bench/chain/prng.ts';
-import { keepMembers, Members } from '../../src/lib/members.ts';
+import { JsonItems } from '../../src/lib/json-items.ts';
+import { Each, Members, parseWanted, type Wanted } from '../../src/lib/members.ts';
 
-type Rules = { [name: string]: Rules | 'whole' };
+/** Rules in brackets are those of each item of an array that is parsed later. */
+type Rule = Rules | [Rules] | 'whole';
+type Rules = { [name: string]: Rule };
 
-function toMembers(rules: Rules): Members {
-  return new Members(
-    Object.fromEntries(
-      Object.entries(rules).map(([name, rule]) => [name, rule === 'whole' ? rule : toMembers(rule)]),
-    ),
-  );
+function toWanted(rule: Rule): Wanted {
+  if (rule === 'whole') return rule;
+  return Array.isArray(rule) ? new Each(toMembers(rule[0])) : toMembers(rule);
 }
 
-function cut(text: string, rules: Rules): string {
-  return keepMembers(Buffer.from(text), toMembers(rules)).toString();
+function toMembers(rules: Rules): Members {
+  return new Members(Object.fromEntries(Object.entries(rules).map(([name, rule]) => [name, toWanted(rule)])));
+}
+
+/** The value of what is kept of a text, all items parsed. */
+function kept(text: string, rules: Rules): unknown {
+  return withoutItems(parseWanted(Buffer.from(text), toMembers(rules)));
+}
+
+function withoutItems(value: unknown): unknown {
+  if (value instanceof JsonItems) return Array.from({ length: value.length }, (_, i) => value.at(i));
+  if (Array.isArray(value)) return value.map(withoutItems);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, withoutItems(member)]));
 }
 
 /** What the rules mean, on values. */
@@ -24,7 +36,9 @@ function picked(value: unknown, rules: Rules): unknown {
   const members = Object.entries(value).flatMap(([name, member]) => {
     const rule = Object.hasOwn(rules, name) ? rules[name] : undefined;
     if (rule === undefined) return [];
-    return [[name, rule === 'whole' ? member : picked(member, rule)]];
+    if (rule === 'whole') return [[name, member]];
+    if (!Array.isArray(rule)) return [[name, picked(member, rule)]];
+    return [[name, Array.isArray(member) ? picked(member, rule[0]) : member]];
   });
   return Object.fromEntries(members);
 }
@@ -56,12 +70,14 @@ function randomText(random: Prng, depth: number): string {
   }
 }
 
-function randomRules(random: Prng, depth: number): Rules {
+function randomRules(random: Prng, depth: number, itemsToo: boolean): Rules {
   const rules: Rules = {};
   for (const name of NAMES) {
-    const kind = random.below(3);
+    const inner = (items: boolean) => (depth === 0 ? {} : randomRules(random, depth - 1, items));
+    const kind = random.below(5);
     if (kind === 1) rules[name] = 'whole';
-    if (kind === 2) rules[name] = depth === 0 ? 'whole' : randomRules(random, depth - 1);
+    if (kind === 2) rules[name] = inner(itemsToo);
+    if (kind === 3 && itemsToo) rules[name] = [inner(false)];
   }
   return rules;
 }
@@ -70,15 +86,12 @@ test('what is kept of a text is what is wanted of its value, however it is writt
   const random = new Prng(7);
   let shorter = 0;
   for (let i = 0; i < 20_000; i++) {
-    const rules = randomRules(random, 2);
+    const rules = randomRules(random, 2, true);
     const text = random.any(SPACES) + randomText(random, 5) + random.any(SPACES);
-    const left = cut(text, rules);
-    assert.deepEqual(
-      JSON.parse(left),
-      picked(JSON.parse(text), rules),
-      `${text} by ${JSON.stringify(rules)}`,
-    );
-    if (left.length < text.length) shorter++;
+    const value: unknown = JSON.parse(text);
+    const wanted = picked(value, rules);
+    assert.deepEqual(kept(text, rules), wanted, `${text} by ${JSON.stringify(rules)}`);
+    if (JSON.stringify(wanted).length < JSON.stringify(value).length) shorter++;
   }
   assert.ok(shorter > 5_000, `${shorter} texts were cut`);
 });
@@ -86,10 +99,15 @@ test('what is kept of a text is what is wanted of its value, however it is writt
 test('an answer that breaks off does not become a whole one', () => {
   const text =
     '{"id":1,"gone":[{"x":"\\"}"},2] ,"result":[{"hash":"0x1","bloom":"0x2"},{"hash":null}], "more" : -1}';
-  const rules: Rules = { id: 'whole', result: { hash: 'whole' } };
-  assert.equal(cut(text, rules), '{"id":1,"result":[{"hash":"0x1"},{"hash":null}]}');
-  for (let end = 0; end < text.length; end++) {
-    assert.throws(() => JSON.parse(cut(text.slice(0, end), rules)), SyntaxError, text.slice(0, end));
+  const result: Rules = { hash: 'whole' };
+  for (const rules of [
+    { id: 'whole', result },
+    { id: 'whole', result: [result] },
+  ] satisfies Rules[]) {
+    assert.deepEqual(kept(text, rules), { id: 1, result: [{ hash: '0x1' }, { hash: null }] });
+    for (let end = 0; end < text.length; end++) {
+      assert.throws(() => kept(text.slice(0, end), rules), SyntaxError, text.slice(0, end));
+    }
   }
 });
 
@@ -103,26 +121,56 @@ test('text that is no JSON stays none', () => {
     '{"id":1}}',
     '[1,,2]',
     '{"a":1 "id":2}',
+    '{"list":[1 2]}',
+    '{"list":[1',
+    '{"list":[1}',
   ]) {
-    assert.throws(() => JSON.parse(cut(text, { id: 'whole' })), SyntaxError, text);
+    assert.throws(() => kept(text, { id: 'whole', list: [{}] }), SyntaxError, text);
   }
 });
 
-test('a member is known when its name is written with escapes', () => {
-  const left = cut('{"\\u0069d":1,"more":2}', { id: 'whole' });
-  assert.deepEqual(JSON.parse(left), { id: 1 });
+test('an item is undefined when its text is no JSON', () => {
+  assert.deepEqual(kept('{"list":[1,,{"a":nul},{"a":2},]}', { list: [{ a: 'whole' }] }), {
+    list: [1, undefined, undefined, { a: 2 }, undefined],
+  });
 });
+
+test('items are where the text has them, whatever stands beside', () => {
+  const rules: Rules = { list: [{ a: 'whole' }], deep: { list: [{ b: 'whole' }] } };
+  const text =
+    '[{"list":[{"a":1,"b":2}]},{"list":[],"deep":{"list":[ {"b":"ü"} , 7 ]}},{"list":null},{"list":{"a":[1]}}]';
+  assert.deepEqual(kept(text, rules), [
+    { list: [{ a: 1 }] },
+    { list: [], deep: { list: [{ b: 'ü' }, 7] } },
+    { list: null },
+    { list: { a: [1] } },
+  ]);
+});
+
+test('a member is known when its name is written with escapes', () => {
+  assert.deepEqual(kept('{"\\u0069d":1,"more":2}', { id: 'whole' }), { id: 1 });
+});
+
+interface Frame {
+  calls: Frame[];
+}
 
 test('a member may hold others like itself, as deep as a node nests them', () => {
   const frame = new Members({ to: 'whole' });
   frame.add('calls', frame);
   const nested = (depth: number, more: string) =>
     `${`{"to":1${more},"calls":[`.repeat(depth)}${']}'.repeat(depth)}`;
-  const left = (depth: number) => keepMembers(Buffer.from(nested(depth, ',"gas":2')), frame).toString();
-  assert.equal(left(50), nested(50, ''));
-  assert.equal(left(100_000).match(/"to":1/g)?.length, 100_000);
+  const left = (depth: number) => parseWanted(Buffer.from(nested(depth, ',"gas":2')), frame);
+  assert.deepEqual(left(50), JSON.parse(nested(50, '')));
+  let depth = 0;
+  for (let at: Frame | undefined = left(100_000) as Frame; at !== undefined; at = at.calls[0]) depth++;
+  assert.equal(depth, 100_000);
 });
 
 test('two members of one name are a mistake', () => {
   assert.throws(() => new Members({ id: 'whole' }).add('id', 'whole'), /named twice/);
+});
+
+test('items in items are a mistake', () => {
+  assert.throws(() => new Each(new Members({ list: new Each(new Members({})) })), /no items of its own/);
 });

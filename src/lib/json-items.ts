@@ -1,0 +1,31 @@
+/** Items of a JSON array that stay text until they are asked for. */
+
+/**
+ * The text of an array's items. Parsed one by one, each is garbage before the collector comes; all of a block at once
+ * live through two collections, are copied in both, and fill the old generation.
+ */
+export class JsonItems {
+  readonly length: number;
+  private readonly text: Buffer;
+  /** Of each item where it begins and where it ends. */
+  private readonly bounds: Uint32Array;
+  private readonly encoding: 'latin1' | 'utf8';
+
+  constructor(text: Buffer, bounds: Uint32Array, encoding: 'latin1' | 'utf8') {
+    this.length = bounds.length / 2;
+    this.text = text;
+    this.bounds = bounds;
+    this.encoding = encoding;
+  }
+
+  /** Parses an item; undefined, which no JSON is, when its text is none. */
+  at(index: number): unknown {
+    try {
+      return JSON.parse(
+        this.text.toString(this.encoding, this.bounds[2 * index], this.bounds[2 * index + 1]),
+      );
+    } catch {
+      return undefined;
+    }
+  }
+}
