@@ -15,7 +15,9 @@ import {
   WITHDRAWAL,
 } from '../../../src/decode/topics.ts';
 import { flatTraces, treeTraces } from '../../../src/decode/traces.ts';
+import { BLOCK, RECEIPTS } from '../../../src/decode/wanted.ts';
 import { UpstreamError } from '../../../src/errors.ts';
+import type { Wanted } from '../../../src/lib/members.ts';
 import type { BlockBatch } from '../../../src/types.ts';
 import { parseBody, readBatch, readSingle } from '../../../src/upstream/reply.ts';
 import { cpuMs } from '../cpu-time.ts';
@@ -106,8 +108,31 @@ const blocksProperty = property(
   (parts) => {
     onlyUpstreamErrors(() => needsTraces(parts.block, parts.receipts, RULES));
     onlyUpstreamErrors(() => checkBatch(decode(parts)));
+    const cut = { ...parts, block: cutTo(BLOCK, parts.block), receipts: cutTo(RECEIPTS, parts.receipts) };
+    assert.deepEqual(decoded(cut), decoded(parts), 'decoded with only what is wanted of it');
   },
 );
+
+/** What the client gives of a result that came as text. */
+function cutTo(wanted: Wanted, result: unknown): unknown {
+  const reply = readSingle(parseBody(answerWith(result), 'test', wanted), 'test');
+  assert.ok('result' in reply);
+  return reply.result;
+}
+
+function answerWith(result: unknown): Buffer {
+  return Buffer.from(JSON.stringify({ id: 1, result: result ?? null }));
+}
+
+/** The batch, or null when the parts are refused. */
+function decoded(parts: BlockParts): BlockBatch | null {
+  try {
+    return decode(parts);
+  } catch (error) {
+    if (error instanceof UpstreamError) return null;
+    throw error;
+  }
+}
 
 const topic = fc.oneof(
   {
