@@ -59,20 +59,20 @@ function nextHash(hash: number, byte: number): number {
 export function parseWanted(text: Buffer, wanted: Members): unknown {
   const cutter = new Cutter(text);
   const left = text.subarray(0, cutter.cut(wanted));
-  return withItems(JSON.parse(left.toString(encodingOf(left))), wanted, cutter.items);
+  return putItems(JSON.parse(left.toString(encodingOf(left))), wanted, cutter.items);
 }
 
 /** Puts items in the places that the cutter left for them: arrays of nothing but their number. */
-function withItems(value: unknown, wanted: Wanted, items: readonly JsonItems[]): unknown {
+function putItems(value: unknown, wanted: Wanted, items: readonly JsonItems[]): unknown {
   if (wanted === 'whole' || typeof value !== 'object' || value === null) return value;
   if (wanted instanceof Each) {
     const place: unknown = Array.isArray(value) && value.length === 1 ? value[0] : undefined;
     return typeof place === 'number' ? (items[place] ?? value) : value;
   }
-  if (Array.isArray(value)) return value.map((item: unknown) => withItems(item, wanted, items));
+  if (Array.isArray(value)) return value.map((item: unknown) => putItems(item, wanted, items));
   const object = value as Record<string, unknown>;
   for (const [name, inner] of wanted.withItems) {
-    if (Object.hasOwn(object, name)) object[name] = withItems(object[name], inner, items);
+    if (Object.hasOwn(object, name)) object[name] = putItems(object[name], inner, items);
   }
   return object;
 }
