@@ -5,7 +5,6 @@ import type { GeneratedBlock } from '../chain/block.ts';
 import { type GeneratedChain, generateChain } from '../chain/generate.ts';
 import type { ReplayNode } from '../replay/controls.ts';
 import { startReplayNode } from '../replay/node.ts';
-import { REPLAY_DEFAULTS } from '../replay/options.ts';
 import { answerFixed } from './fixed-call.ts';
 
 /** How a run of blocks is made. */
@@ -56,8 +55,7 @@ export function chainNodeActions() {
       node = await startReplayNode({
         chain: generateSegments(chain, plans, segments),
         chainId,
-        // What is read back from a file costs the node, and whoever shares its processors, more than the answer itself.
-        memoryBytes: Math.max(REPLAY_DEFAULTS.memoryBytes, freemem() / 2),
+        memoryBytes: memoryFor(plans),
       });
       const { url, wsUrl } = node;
       return { url, wsUrl, fastUrl: await openFastFront(url), chainId, segments };
@@ -76,6 +74,18 @@ export function chainNodeActions() {
 }
 
 export type ChainNodeActions = ReturnType<typeof chainNodeActions>;
+
+/** Of the node's answers for a block, about. */
+const BYTES_PER_TRANSFER = 2_200;
+
+/**
+ * All or nothing: what is read back from a file takes some of the processors that the daemon shares, and would slow it down
+ * from the block on from which memory was full.
+ */
+function memoryFor(plans: Segments<SegmentPlan>): number {
+  const transfers = Object.values(plans).reduce((sum, plan) => sum + plan.transfers, 0);
+  return transfers * BYTES_PER_TRANSFER < freemem() / 2 ? Number.POSITIVE_INFINITY : 0;
+}
 
 function emptySegments(): Segments<Segment> {
   const empty = (): Segment => ({ first: 0, last: -1, transfers: 0 });
