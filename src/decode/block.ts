@@ -44,7 +44,7 @@ export function decodeBlock(out: BatchBuilder, parts: BlockParts, rules: DecodeR
   const block = readObject(parts.block, 'block');
   const hash = readHex(block['hash'], 64, 'block hash');
   const transactions = readTransactions(block);
-  const txHashes = transactions.map((tx) => readHex(tx['hash'], 64, 'transaction hash'));
+  const txHashes = transactions.map(transactionHash);
   const receipts = readReceipts(parts.receipts, hash, txHashes.length);
   const traces = parts.traces === null ? null : readTraces(parts.traces, txHashes, hash);
   for (let i = 0; i < transactions.length; i++) {
@@ -86,6 +86,10 @@ export function needsTraces(block: unknown, receipts: unknown, rules: DecodeRule
 export function readTransactions(block: JsonObject): JsonObject[] {
   const items = readItems(block['transactions'], 'transactions');
   return Array.from({ length: items.length }, (_, i) => readObject(items.at(i), 'transaction'));
+}
+
+export function transactionHash(transaction: JsonObject): string {
+  return readHex(transaction['hash'], 64, 'transaction hash');
 }
 
 function readReceipts(value: unknown, blockHash: string, count: number): Items {

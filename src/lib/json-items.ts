@@ -24,7 +24,8 @@ export class JsonItems {
       return JSON.parse(
         this.text.toString(this.encoding, this.bounds[2 * index], this.bounds[2 * index + 1]),
       );
-    } catch {
+    } catch (error) {
+      if (!(error instanceof SyntaxError)) throw error;
       return undefined;
     }
   }

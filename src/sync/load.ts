@@ -6,8 +6,9 @@ import {
   decodeBlock,
   needsTraces,
   readTransactions,
+  transactionHash,
 } from '../decode/block.ts';
-import { readHex, readObject } from '../decode/json.ts';
+import { readObject } from '../decode/json.ts';
 import { BLOCK, RECEIPTS } from '../decode/wanted.ts';
 import { UpstreamError } from '../errors.ts';
 import type { BlockBatch, Capabilities } from '../types.ts';
@@ -151,8 +152,7 @@ async function perTransaction(
 }
 
 function transactionHashes(block: unknown): string[] {
-  const transactions = readTransactions(readObject(block, 'block'));
-  return transactions.map((tx) => readHex(tx['hash'], 64, 'transaction hash'));
+  return readTransactions(readObject(block, 'block')).map(transactionHash);
 }
 
 /** Refuses blocks of other numbers than asked for, and neighbours that do not link. */

@@ -20,7 +20,8 @@ export function parseBody(body: Buffer, what: string, wanted?: Wanted): unknown 
   try {
     if (wanted === undefined) return JSON.parse(body.toString(encodingOf(body)));
     return parseWanted(body, new Members({ id: 'whole', error: 'whole', result: wanted }));
-  } catch {
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
     throw malformed(what, `not JSON: ${excerpt(body)}`);
   }
 }

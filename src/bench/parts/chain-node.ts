@@ -83,7 +83,10 @@ const BYTES_PER_TRANSFER = 2_200;
  * from the block on from which memory was full.
  */
 function memoryFor(plans: Segments<SegmentPlan>): number {
-  const transfers = Object.values(plans).reduce((sum, plan) => sum + plan.transfers, 0);
+  const transfers = Object.values(plans).reduce(
+    (sum, { transfers, blocks, txPerBlock }) => sum + Math.max(transfers, blocks * txPerBlock),
+    0,
+  );
   return transfers * BYTES_PER_TRANSFER < freemem() / 2 ? Number.POSITIVE_INFINITY : 0;
 }
 
