@@ -7,6 +7,7 @@
  * a beginning is found by it; those after it are found by the whole address.
  */
 import type { Db, Statement } from './open.ts';
+import { RowWriter } from './row-writer.ts';
 import { ADDRESS_BEGINNING } from './schema.ts';
 
 /** The key under which an address is looked for first. */
@@ -26,15 +27,21 @@ export function getByAddress<T>(statement: Statement<AddressKeys, T>, address: U
   return statement.get(beginningOf(address), address) ?? statement.get(address, address);
 }
 
+/** By which key a new wallet is to be found. */
+export interface NewKey {
+  key: Uint8Array;
+  wallet: number;
+}
+
 /** The statements on `addresses` that a commit needs. */
 export class AddressTable {
   private readonly byKey: Statement<[Uint8Array], number>;
-  private readonly insert: Statement;
+  private readonly inserts: RowWriter;
   private readonly drop: Statement<[number, number, number]>;
 
   constructor(db: Db) {
     this.byKey = db.prepare<[Uint8Array], number>('SELECT wallet FROM addresses WHERE key = ?').pluck();
-    this.insert = db.prepare('INSERT INTO addresses (key, wallet) VALUES (?, ?)');
+    this.inserts = new RowWriter(db, 'INSERT INTO addresses (key, wallet) VALUES (?, ?)');
     this.drop = db.prepare(/* sql */ `
       DELETE FROM addresses WHERE wallet > ? AND key IN (
         SELECT substr(address, 1, ${ADDRESS_BEGINNING}) FROM wallets WHERE id > ?
@@ -46,8 +53,11 @@ export class AddressTable {
     return this.byKey.get(key);
   }
 
-  add(key: Uint8Array, wallet: number): void {
-    this.insert.run(key, wallet);
+  /** Adds new wallets with their keys, which should come in order. */
+  add(wallets: readonly NewKey[]): void {
+    this.inserts.begin();
+    for (const { key, wallet } of wallets) this.inserts.add(key, wallet);
+    this.inserts.flush();
   }
 
   /** Takes out the wallets above `last`, while their rows are still there. */

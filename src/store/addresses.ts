@@ -1,10 +1,8 @@
 /** Finding the wallets of many addresses at once. */
 import { beginningOf } from './address-table.ts';
 import type { Changes, Tables } from './changes.ts';
-import { ADDRESS_BEGINNING } from './schema.ts';
+import { ADDRESS_BEGINNING, ADDRESS_BYTES } from './schema.ts';
 import type { WalletState } from './wallet-state.ts';
-
-const ADDRESS_BYTES = 20;
 
 /** Each distinct address of a commit, in the order of first appearance. */
 export class Addresses {
@@ -63,12 +61,12 @@ export class Addresses {
       loaded.set(wallet.id, wallet);
     }
     for (const [rank, position] of byBeginning.entries()) {
-      const { id, newAddress } = found[position]!;
-      if (newAddress === null) continue;
+      const { id, address } = found[position]!;
+      if (id <= lastWallet) continue;
       const before = byBeginning[rank - 1];
       const isTaken =
         ids[position] !== UNKNOWN || (before !== undefined && beginnings[before] === beginnings[position]);
-      changes.newKeys.push({ key: isTaken ? newAddress : beginningOf(newAddress), wallet: id });
+      changes.newKeys.push({ key: isTaken ? address : beginningOf(address), wallet: id });
     }
     return found;
   }

@@ -5,8 +5,8 @@
  * 23,000 pages of 8 KiB, half of them of `wallets` and a fifth of `addresses`. Each is fetched, logged and
  * checkpointed. So what is looked up is looked up in the order of its pages (addresses.ts), what is read and written
  * is so at one go (token-state.ts), rows are written in key order (changes.ts), and a commit is as large as the log may
- * get (writer/commit-size.ts). Beside that only what is made per row counts: a buffer more for each costs as much as
- * binding its statement.
+ * get (writer/commit-size.ts). Beside that only what is done per row counts: a buffer more for each costs as much as
+ * binding its statement, and the call of a statement as much as the row that it writes (row-writer.ts).
  */
 import { bytesToBigInt } from '../lib/hex.ts';
 import { type BlockBatch, isNative, Kind } from '../types.ts';
@@ -14,6 +14,7 @@ import { Flag } from './activity.ts';
 import { Addresses } from './addresses.ts';
 import { Changes, type Tables } from './changes.ts';
 import type { Db, Statement } from './open.ts';
+import { RowWriter } from './row-writer.ts';
 import { tokenKind, ZERO_WALLET } from './schema.ts';
 import { TokenState } from './token-state.ts';
 import type { WalletState } from './wallet-state.ts';
@@ -22,7 +23,7 @@ export class Appender {
   private readonly db: Db;
   private readonly tables: Tables;
   private readonly insertBlock: Statement;
-  private readonly insertTransfer: Statement;
+  private readonly transfers: RowWriter;
   private readonly lastIds: Statement<[], { last_transfer: number; last_wallet: number }>;
 
   constructor(db: Db, tables: Tables) {
@@ -31,9 +32,12 @@ export class Appender {
     this.insertBlock = db.prepare(
       'INSERT INTO blocks (number, hash, timestamp, last_transfer, last_wallet) VALUES (?, ?, ?, ?, ?)',
     );
-    this.insertTransfer = db.prepare(/* sql */ `
+    this.transfers = new RowWriter(
+      db,
+      /* sql */ `
       INSERT INTO transfers (id, tx, sender, receiver, token_kind, amount, token_number, log_index)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?)`);
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+    );
     this.lastIds = db.prepare('SELECT last_transfer, last_wallet FROM blocks ORDER BY number DESC LIMIT 1');
   }
 
@@ -41,7 +45,7 @@ export class Appender {
   prepare(batches: readonly BlockBatch[]): Commit {
     return this.db
       .transaction(() => {
-        const commit = new Commit(this.tables, this.insertTransfer, this.insertBlock, this.lastIds.get());
+        const commit = new Commit(this.tables, this.transfers, this.insertBlock, this.lastIds.get());
         commit.load(batches);
         return commit;
       })
@@ -62,7 +66,7 @@ export class Appender {
 /** One commit under way. */
 export class Commit {
   readonly changes: Changes;
-  private readonly insertTransfer: Statement;
+  private readonly transfers: RowWriter;
   private readonly insertBlock: Statement;
   private lastTransfer: number;
   private lastWallet: number;
@@ -72,12 +76,13 @@ export class Commit {
 
   constructor(
     tables: Tables,
-    insertTransfer: Statement,
+    transfers: RowWriter,
     insertBlock: Statement,
     last: { last_transfer: number; last_wallet: number } | undefined,
   ) {
     this.changes = new Changes(tables);
-    this.insertTransfer = insertTransfer;
+    this.transfers = transfers;
+    transfers.begin();
     this.insertBlock = insertBlock;
     this.lastTransfer = last?.last_transfer ?? 0;
     this.lastWallet = last?.last_wallet ?? ZERO_WALLET;
@@ -97,6 +102,7 @@ export class Commit {
   /** Writes the rows of the batches and sums up what they change. */
   addAll(): void {
     for (const { batch, wallets } of this.loaded) this.add(batch, wallets);
+    this.transfers.flush();
   }
 
   private add(batch: BlockBatch, wallets: readonly WalletState[]): void {
@@ -169,7 +175,7 @@ export class Commit {
       ? batch.tokenNumbers.subarray(i === 0 ? 0 : batch.tokenNumberEnd[i - 1], batch.tokenNumberEnd[i])
       : null;
     const logIndex = batch.logIndex[i]!;
-    this.insertTransfer.run(
+    this.transfers.add(
       id,
       tx,
       sender.id,

@@ -1,5 +1,5 @@
 /** The rows one commit changes, loaded on first use and written back in key order at its end. */
-import { AddressTable } from './address-table.ts';
+import { AddressTable, type NewKey } from './address-table.ts';
 import { type Funding, FundingTable } from './funding-table.ts';
 import { NativePeaks, NativePeakTable } from './native-peaks.ts';
 import type { Db } from './open.ts';
@@ -28,13 +28,14 @@ export class Changes {
   readonly tokens = new Map<number, TokenState>();
   readonly runs: FinishedRun[] = [];
   /** By which keys the new wallets are to be found, in their order. */
-  readonly newKeys: { key: Uint8Array; wallet: number }[] = [];
+  readonly newKeys: NewKey[] = [];
   readonly nativePeaks: NativePeaks;
   readonly tables: Tables;
 
   constructor(tables: Tables) {
     this.tables = tables;
     tables.wallets.begin();
+    tables.tokens.begin();
     this.nativePeaks = new NativePeaks(tables.nativePeaks);
   }
 
@@ -76,9 +77,11 @@ export class Changes {
   save(): void {
     for (const id of [...this.tokens.keys()].sort((a, b) => a - b))
       this.tables.tokens.save(this.tokens.get(id)!);
+    this.tables.tokens.flush();
     for (const id of [...this.wallets.keys()].sort((a, b) => a - b))
       this.tables.wallets.save(this.wallets.get(id)!);
-    for (const { key, wallet } of this.newKeys) this.tables.addresses.add(key, wallet);
+    this.tables.wallets.flush();
+    this.tables.addresses.add(this.newKeys);
     this.saveFundings();
     this.runs.sort((a, b) => a.wallet - b.wallet || a.first - b.first);
     for (const run of this.runs) this.tables.wallets.saveRun(run);

@@ -1,5 +1,6 @@
 /** The table `fundings`: the first fundings by each funder. */
 import type { Db, Statement } from './open.ts';
+import { RowWriter } from './row-writer.ts';
 
 /** A first funding: who sent it, and the transfer. */
 export interface Funding {
@@ -9,18 +10,20 @@ export interface Funding {
 
 /** The statements on `fundings` that a commit needs. */
 export class FundingTable {
-  private readonly insert: Statement;
+  private readonly inserts: RowWriter;
   private readonly drop: Statement;
 
   constructor(db: Db) {
-    this.insert = db.prepare('INSERT INTO fundings (funder, funding) VALUES (?, ?)');
+    this.inserts = new RowWriter(db, 'INSERT INTO fundings (funder, funding) VALUES (?, ?)');
     this.drop = db.prepare('DELETE FROM fundings WHERE funder = ? AND funding = ?');
   }
 
   /** Takes some out and puts others in, each in the order of the keys. */
   change(gone: Funding[], added: Funding[]): void {
     for (const { funder, funding } of gone.sort(byKey)) this.drop.run(funder, funding);
-    for (const { funder, funding } of added.sort(byKey)) this.insert.run(funder, funding);
+    this.inserts.begin();
+    for (const { funder, funding } of added.sort(byKey)) this.inserts.add(funder, funding);
+    this.inserts.flush();
   }
 }
 

@@ -15,6 +15,9 @@ export const ZERO_WALLET = 0;
 /** `PRAGMA application_id` of an index file: "atls". */
 export const INDEX_APPLICATION_ID = 0x61746c73;
 
+/** Bytes of an address. */
+export const ADDRESS_BYTES = 20;
+
 /** First bytes of an address by which its wallet is found: of 100 million addresses some 4,500 begin as another does. */
 export const ADDRESS_BEGINNING = 5;
 

@@ -1,6 +1,7 @@
 /** Rows of `tokens`, `holdings` and `first_buyers` while a commit changes them. */
 import { decodeSigned, encodeSigned } from '../lib/signed.ts';
 import type { Db, Statement } from './open.ts';
+import { RowWriter } from './row-writer.ts';
 import { FIRST_BUYERS, ZERO_WALLET } from './schema.ts';
 import type { WalletState } from './wallet-state.ts';
 
@@ -58,9 +59,8 @@ export class TokenTable {
   private readonly byId: Statement<[number], TokenRow>;
   private readonly insert: Statement;
   private readonly update: Statement;
-  private readonly holding: Statement<[number, number], { transfers: number; balance: Buffer }>;
-  private readonly insertHolding: Statement;
-  private readonly updateHolding: Statement;
+  private readonly holding: Statement<[number, number], [transfers: number, balance: Buffer]>;
+  private readonly holdings: RowWriter;
   private readonly deleteHolding: Statement;
   private readonly buyersOf: Statement<[number], number>;
   private readonly insertBuyer: Statement;
@@ -74,16 +74,23 @@ export class TokenTable {
     this.update = db.prepare(
       'UPDATE tokens SET transfers = ?, holders = ?, wallets = ?, buyers = ? WHERE id = ?',
     );
-    this.holding = db.prepare('SELECT transfers, balance FROM holdings WHERE token = ? AND wallet = ?');
-    this.insertHolding = db.prepare(
-      'INSERT INTO holdings (transfers, balance, token, wallet) VALUES (?, ?, ?, ?)',
-    );
-    this.updateHolding = db.prepare(
-      'UPDATE holdings SET transfers = ?, balance = ? WHERE token = ? AND wallet = ?',
+    this.holding = db
+      .prepare<[number, number], [transfers: number, balance: Buffer]>(
+        'SELECT transfers, balance FROM holdings WHERE token = ? AND wallet = ?',
+      )
+      .raw();
+    this.holdings = new RowWriter(
+      db,
+      'REPLACE INTO holdings (token, wallet, transfers, balance) VALUES (?, ?, ?, ?)',
     );
     this.deleteHolding = db.prepare('DELETE FROM holdings WHERE token = ? AND wallet = ?');
     this.buyersOf = db.prepare<[number], number>('SELECT wallet FROM first_buyers WHERE token = ?').pluck();
     this.insertBuyer = db.prepare('INSERT INTO first_buyers (token, transfer, wallet) VALUES (?, ?, ?)');
+  }
+
+  /** Begins another commit. */
+  begin(): void {
+    this.holdings.begin();
   }
 
   /** Highest tokens.id, 0 when there is none. */
@@ -145,15 +152,19 @@ export class TokenTable {
     }
   }
 
+  /** To be called when all tokens of a commit were saved. */
+  flush(): void {
+    this.holdings.flush();
+  }
+
   private saveHolding(token: TokenState, change: HoldingChange): void {
     const { id } = change.wallet;
     const row = token.stored ? this.holding.get(token.id, id) : undefined;
-    const before = row === undefined ? 0n : decodeSigned(row.balance);
+    const before = row === undefined ? 0n : decodeSigned(row[1]);
     const balance = before + change.balance;
-    const transfers = (row?.transfers ?? 0) + change.transfers;
+    const transfers = (row?.[0] ?? 0) + change.transfers;
     if (transfers === 0) this.deleteHolding.run(token.id, id);
-    else if (row === undefined) this.insertHolding.run(transfers, encodeSigned(balance), token.id, id);
-    else this.updateHolding.run(transfers, encodeSigned(balance), token.id, id);
+    else this.holdings.add(token.id, id, transfers, encodeSigned(balance));
     const parts = Number(transfers > 0) - Number(row !== undefined);
     change.wallet.tokens += parts;
     if (id === ZERO_WALLET) return;

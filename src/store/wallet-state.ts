@@ -2,7 +2,9 @@
 import { bigIntToBytes, bytesToBigInt } from '../lib/hex.ts';
 import { ACTIVITY_RUN, ActivityCursor, mostEntryBytes, writeEntry } from './activity.ts';
 import type { Db, Statement } from './open.ts';
+import { RowWriter } from './row-writer.ts';
 import { RunMemory } from './run-memory.ts';
+import { ADDRESS_BYTES } from './schema.ts';
 
 /** A row as the driver's raw mode gives it, in the order of COLUMNS: twice as fast to read as an object. */
 type WalletRow = [
@@ -64,16 +66,17 @@ export class WalletState {
   /** First transfer of the transaction counted last, so that each transaction counts once. */
   countedTransaction = 0;
   readonly id: number;
-  /** 20 bytes when the row is not in the table yet, else null. */
-  readonly newAddress: Uint8Array | null;
+  /** Where its address lies; a view of each would outlive half of the commit. */
+  private readonly addresses: ArrayBufferLike;
+  private readonly addressAt: number;
   private readonly memory: RunMemory;
   /** What the row in the table has. */
   storedFunder: number | null = null;
   storedFunding: number | null = null;
 
   /** The state of a stored row. */
-  static of(row: WalletRow, memory: RunMemory): WalletState {
-    const wallet = new WalletState(row[0], null, memory);
+  static of(row: readonly [...WalletRow, ...unknown[]], address: Uint8Array, memory: RunMemory): WalletState {
+    const wallet = new WalletState(row[0], address, memory);
     wallet.transfers = row[1];
     wallet.transactions = row[2];
     wallet.tokens = row[3];
@@ -100,11 +103,16 @@ export class WalletState {
     return wallet;
   }
 
-  /** A wallet without transfers; `newAddress` when it is not in the table yet. */
-  constructor(id: number, newAddress: Uint8Array | null, memory: RunMemory) {
+  /** A wallet without transfers. The address must stay where it is. */
+  constructor(id: number, address: Uint8Array, memory: RunMemory) {
     this.id = id;
-    this.newAddress = newAddress;
+    this.addresses = address.buffer;
+    this.addressAt = address.byteOffset;
     this.memory = memory;
+  }
+
+  get address(): Uint8Array {
+    return new Uint8Array(this.addresses, this.addressAt, ADDRESS_BYTES);
   }
 
   /** Entries in the unfinished run. */
@@ -184,32 +192,37 @@ function firstOfRun(bytes: Uint8Array, base: number): number {
 /** The statements on `wallets` and `activity` that a commit needs. */
 export class WalletTable {
   private readonly memory = new RunMemory();
-  private readonly byId: Statement<[number], WalletRow>;
+  private readonly byId: Statement<[number], [...row: WalletRow, address: Buffer]>;
   private readonly byIdAndAddress: Statement<[number, Uint8Array], WalletRow>;
-  private readonly insert: Statement;
-  private readonly update: Statement;
+  private readonly rows: RowWriter;
   private readonly insertRun: Statement;
 
   constructor(db: Db) {
-    const select = /* sql */ `SELECT ${COLUMNS}, ${BLOBS} FROM wallets WHERE id = ?`;
-    this.byId = db.prepare<[number], WalletRow>(select).raw();
-    this.byIdAndAddress = db.prepare<[number, Uint8Array], WalletRow>(`${select} AND address = ?`).raw();
-    this.insert = db.prepare(/* sql */ `
-      INSERT INTO wallets (id, address, transfers, transactions, tokens, token_transfers, internal_received,
+    this.byId = db
+      .prepare<[number], [...row: WalletRow, address: Buffer]>(
+        `SELECT ${COLUMNS}, ${BLOBS}, address FROM wallets WHERE id = ?`,
+      )
+      .raw();
+    this.byIdAndAddress = db
+      .prepare<[number, Uint8Array], WalletRow>(
+        `SELECT ${COLUMNS}, ${BLOBS} FROM wallets WHERE id = ? AND address = ?`,
+      )
+      .raw();
+    this.rows = new RowWriter(
+      db,
+      /* sql */ `
+      REPLACE INTO wallets (id, address, transfers, transactions, tokens, token_transfers, internal_received,
         native_received, native_sent, funder, funded, first_transfer, last_after, first_direct_after,
         first_internal_after, latest_direct_after, latest_internal_after, recent)
-      VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)`);
-    this.update = db.prepare(/* sql */ `
-      UPDATE wallets SET transfers = ?, transactions = ?, tokens = ?, token_transfers = ?, internal_received = ?,
-        native_received = ?, native_sent = ?, funder = ?, funded = ?, first_transfer = ?, last_after = ?,
-        first_direct_after = ?, first_internal_after = ?, latest_direct_after = ?, latest_internal_after = ?, recent = ?
-      WHERE id = ?`);
+      VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)`,
+    );
     this.insertRun = db.prepare('INSERT INTO activity (wallet, first_transfer, entries) VALUES (?, ?, ?)');
   }
 
   /** Begins another commit: the wallets of the one before, written or not, are not used any more. */
   begin(): void {
     this.memory.reset();
+    this.rows.begin();
   }
 
   /** A wallet that is not in the table yet. */
@@ -220,68 +233,42 @@ export class WalletTable {
   load(id: number): WalletState {
     const row = this.byId.get(id);
     if (!row) throw new Error(`wallet ${id} is named by the index but has no row: the index is damaged`);
-    return WalletState.of(row, this.memory);
+    return WalletState.of(row, row[18], this.memory);
   }
 
   /** The wallet, if that is its address. */
   loadIf(id: number, address: Uint8Array): WalletState | undefined {
     const row = this.byIdAndAddress.get(id, address);
-    return row && WalletState.of(row, this.memory);
+    return row && WalletState.of(row, address, this.memory);
   }
 
-  /** The columns are written out twice: lists of them, put together for each row, took part of a commit's time. */
   save(wallet: WalletState): void {
-    const { recent } = wallet;
-    const received = bigIntToBytes(wallet.nativeReceived);
-    const sent = bigIntToBytes(wallet.nativeSent);
     const { firstTransfer, firstDirect, firstInternal } = wallet;
-    const lastAfter = distance(firstTransfer, wallet.lastTransfer);
-    const firstDirectAfter = distance(firstTransfer, firstDirect);
-    const firstInternalAfter = distance(firstTransfer, firstInternal);
-    const latestDirectAfter = distance(firstDirect, wallet.latestDirect);
-    const latestInternalAfter = distance(firstInternal, wallet.latestInternal);
-    if (wallet.newAddress !== null) {
-      this.insert.run(
-        wallet.id,
-        wallet.newAddress,
-        wallet.transfers,
-        wallet.transactions,
-        wallet.tokens,
-        wallet.tokenTransfers,
-        wallet.internalReceived,
-        received,
-        sent,
-        wallet.funder,
-        wallet.funded,
-        firstTransfer,
-        lastAfter,
-        firstDirectAfter,
-        firstInternalAfter,
-        latestDirectAfter,
-        latestInternalAfter,
-        recent,
-      );
-      return;
-    }
-    this.update.run(
+    this.rows.add(
+      wallet.id,
+      wallet.address,
       wallet.transfers,
       wallet.transactions,
       wallet.tokens,
       wallet.tokenTransfers,
       wallet.internalReceived,
-      received,
-      sent,
+      bigIntToBytes(wallet.nativeReceived),
+      bigIntToBytes(wallet.nativeSent),
       wallet.funder,
       wallet.funded,
       firstTransfer,
-      lastAfter,
-      firstDirectAfter,
-      firstInternalAfter,
-      latestDirectAfter,
-      latestInternalAfter,
-      recent,
-      wallet.id,
+      distance(firstTransfer, wallet.lastTransfer),
+      distance(firstTransfer, firstDirect),
+      distance(firstTransfer, firstInternal),
+      distance(firstDirect, wallet.latestDirect),
+      distance(firstInternal, wallet.latestInternal),
+      wallet.recent,
     );
+  }
+
+  /** To be called when all wallets of a commit were saved. */
+  flush(): void {
+    this.rows.flush();
   }
 
   saveRun(run: FinishedRun): void {

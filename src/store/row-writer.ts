@@ -1,0 +1,49 @@
+/** Writing many rows of a table. */
+import type { Db, Statement } from './open.ts';
+
+/**
+ * Rows of one statement. The call of a statement costs as much as binding and writing a row, so a row takes 1.3 us
+ * instead of 2.4; more rows to a statement save hardly more.
+ */
+const ROWS = 8;
+
+/** Rows on their way into a table, several with each call of a statement. They are all there after `flush`. */
+export class RowWriter {
+  private readonly columns: number;
+  private readonly writeRows: Statement;
+  private readonly writeRow: Statement;
+  private readonly values: unknown[];
+  private filled = 0;
+
+  /** `write` is the statement for one row, which ends with its values: `(?, ?)`. */
+  constructor(db: Db, write: string) {
+    const row = write.slice(write.lastIndexOf('('));
+    this.columns = row.split('?').length - 1;
+    this.writeRow = db.prepare(write);
+    this.writeRows = db.prepare(`${write}${`, ${row}`.repeat(ROWS - 1)}`);
+    this.values = new Array<unknown>(this.columns * ROWS);
+  }
+
+  /** Forgets rows of a commit that was broken off. */
+  begin(): void {
+    this.filled = 0;
+  }
+
+  /** Adds a row: a value for each column. The bytes of a value must stay as they are until the row is written. */
+  add(...row: unknown[]): void {
+    if (row.length !== this.columns) throw new Error(`${row.length} values for ${this.columns} columns`);
+    for (let i = 0; i < row.length; i++) this.values[this.filled++] = row[i];
+    if (this.filled < this.values.length) return;
+    this.filled = 0;
+    this.writeRows.run(...this.values);
+  }
+
+  /** Writes the rows that are left. */
+  flush(): void {
+    const rest = this.values.slice(0, this.filled);
+    this.filled = 0;
+    for (let at = 0; at < rest.length; at += this.columns) {
+      this.writeRow.run(...rest.slice(at, at + this.columns));
+    }
+  }
+}
