@@ -160,7 +160,9 @@ function loadOne(
   abort: AbortSignal,
 ) {
   const behind = (parts.progress.status.nodeHead ?? 0) - from;
-  if (pool === null || behind <= INLINE_BLOCKS) return loadBlocks(parts.client, rules, from, to, abort);
+  if (pool === null || behind <= INLINE_BLOCKS) {
+    return loadBlocks(parts.client, rules, from, to, abort, { tracesAtOnce: behind <= INLINE_BLOCKS });
+  }
   return pool.load(from, to, abort);
 }
 
