@@ -1,7 +1,7 @@
 /** The benchmark: measures what it is asked to, one thing after the other, and reports. */
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { type Figure, median, ratioOf, type Table, verdictOf } from './figure.ts';
-import { describeMachine, loadAverage, type Run } from './machine.ts';
+import { describeMachine, loadAverage, processorTimes, type Run, stolenPercent } from './machine.ts';
 import { measureAppend } from './measure/append.ts';
 import { measureDecode } from './measure/decode.ts';
 import { measureFilling } from './measure/filling.ts';
@@ -28,6 +28,9 @@ const MEASURING: Record<MeasureName, (stage: Stage) => Promise<Table[]>> = {
   head: measureHead,
 };
 
+/** Where Linux tells what became of the processors' time. */
+const STAT = '/proc/stat';
+
 interface Result {
   measure: MeasureName;
   seconds: number;
@@ -46,12 +49,20 @@ export async function runBench(
 ): Promise<void> {
   const began = performance.now();
   const loadBefore = loadAverage();
+  const timesBefore = processorTimes(readFileSync(STAT, 'utf8'));
   const stage = await Stage.open(options, log);
   try {
     const results = await Promise.race([measureAll(stage), stop]);
     if (results === undefined) return;
     const seconds = (performance.now() - began) / 1000;
-    const run = { machine: describeMachine(), command, seconds, loadBefore, loadAfter: loadAverage() };
+    const run: Run = {
+      machine: describeMachine(),
+      command,
+      seconds,
+      loadBefore,
+      loadAfter: loadAverage(),
+      stolenPercent: stolenPercent(timesBefore, processorTimes(readFileSync(STAT, 'utf8'))),
+    };
     report(options, run, results);
   } finally {
     await stage.close();

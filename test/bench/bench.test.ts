@@ -3,6 +3,7 @@ import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { type Figure, median, quantile, ratioOf, verdictOf } from '../../src/bench/figure.ts';
+import { processorTimes, stolenPercent } from '../../src/bench/machine.ts';
 import { stepOf } from '../../src/bench/measure/statement-times.ts';
 import { answerFixed, fixedCall } from '../../src/bench/parts/fixed-call.ts';
 import { ratesByPart } from '../../src/bench/stage/fill.ts';
@@ -26,6 +27,8 @@ test('a short run measures what it is asked to, writes it down and leaves nothin
 
   const json = JSON.parse(readFileSync(file, 'utf8'));
   assert.ok(json.machine.cores > 0);
+  assert.ok(json.stolenPercent >= 0 && json.stolenPercent <= 100);
+  assert.match(stdout, /; the host gave [\d.]+ % of the processor time wanted to other machines$/m);
   assert.match(json.command, /^atlas-node bench --quick/);
   assert.equal(json.options.transfers, 6_000);
   assert.deepEqual(
@@ -111,4 +114,13 @@ test('the fixed answer carries the id of the call, and other calls have none', (
   assert.equal(JSON.parse(answer ?? '').id, 'a');
   assert.equal(answerFixed(Buffer.from('{"id":1,"method":"eth_chainId"}')), null);
   assert.notEqual(fixedCall(1), fixedCall(2));
+});
+
+test('what the host kept from a virtual machine is a part of what its programs wanted', () => {
+  const before = processorTimes('cpu  100 10 20 5000 70 3 7 40 60 0\ncpu0 1 2 3 4 5 6 7 8 9 10\n');
+  assert.deepEqual(before, { taken: 140, stolen: 40 });
+  const after = processorTimes('cpu  500 20 80 9000 90 3 7 70 60 0\n');
+  assert.equal(stolenPercent(before, after), 6); // 30 of 470 + 30
+  assert.equal(stolenPercent(before, before), 0);
+  assert.deepEqual(processorTimes('cpu  1 2 3 4\n'), { taken: 6, stolen: 0 }); // an old kernel counts no more
 });

@@ -1,5 +1,12 @@
 /** Figures as text. Pure. */
 import { type Figure, median, ratioOf, verdictOf } from '../figure.ts';
+import type { Run } from '../machine.ts';
+
+/** Who else used the machine: what is late because of them is not the program's doing. */
+export function sharingText({ loadBefore, loadAfter, stolenPercent }: Run): string {
+  const load = `load average ${loadBefore} before the run, ${loadAfter} at its end`;
+  return `${load}; the host gave ${stolenPercent} % of the processor time wanted to other machines`;
+}
 
 /** A number with as many digits as mean something. */
 export function number(value: number): string {

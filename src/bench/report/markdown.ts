@@ -3,16 +3,18 @@ import { duration } from '../../cli/table.ts';
 import type { Table } from '../figure.ts';
 import type { Run } from '../machine.ts';
 import { cellsOf } from './cells.ts';
+import { sharingText } from './format.ts';
 
 export function markdownReport(run: Run, tables: readonly Table[]): string {
   return `${[runText(run), ...tables.map(markdownTable)].join('\n\n')}\n`;
 }
 
-function runText({ machine, command, seconds, loadBefore, loadAfter }: Run): string {
+function runText(run: Run): string {
+  const { machine, command, seconds } = run;
   const { cpu, cores, memoryGb, system, node, version, at } = machine;
   return (
     `\`${command}\` of atlas-node ${version} on ${at.slice(0, 10)}, ${duration(seconds)}: ${cores} cores of ${cpu}, ` +
-    `${memoryGb} GB, ${system}, Node ${node}; load average ${loadBefore} before the run, ${loadAfter} at its end.`
+    `${memoryGb} GB, ${system}, Node ${node}; ${sharingText(run)}.`
   );
 }
 

@@ -3,17 +3,19 @@ import { duration } from '../../cli/table.ts';
 import type { Table } from '../figure.ts';
 import type { Run } from '../machine.ts';
 import { cellsOf } from './cells.ts';
+import { sharingText } from './format.ts';
 
 export function textReport(run: Run, tables: readonly Table[]): string {
   return [runLines(run), ...tables.map(textTable)].join('\n\n');
 }
 
-function runLines({ machine, command, seconds, loadBefore, loadAfter }: Run): string {
+function runLines(run: Run): string {
+  const { machine, command, seconds } = run;
   const { cpu, cores, memoryGb, system, node, version, at } = machine;
   return [
     `atlas-node ${version}: ${command}`,
     `${at}, ${duration(seconds)}; ${cores} cores of ${cpu}, ${memoryGb} GB, ${system}, Node ${node}`,
-    `load average ${loadBefore} before the run, ${loadAfter} at its end`,
+    sharingText(run),
   ].join('\n');
 }
 
