@@ -28,14 +28,6 @@ export interface LoadRules extends DecodeRules {
   blockReceipts: boolean;
 }
 
-export interface LoadOptions {
-  /**
-   * Ask for traces together with blocks and receipts: a way to the node and back less. Some are not needed, which at the
-   * head, where blocks come one by one, costs the node little.
-   */
-  tracesAtOnce?: boolean;
-}
-
 /**
  * Blocks `from..to` (inclusive), each one tied to a single hash and linked to the one before. Throws UpstreamError:
  * `inconsistent` when a part is not there yet or belongs to another block, otherwise as the client does.
@@ -46,16 +38,10 @@ export async function loadBlocks(
   from: number,
   to: number,
   signal?: AbortSignal,
-  { tracesAtOnce = false }: LoadOptions = {},
 ): Promise<BlockBatch> {
   const numbers = Array.from({ length: to - from + 1 }, (_, i) => from + i);
-  const asked = [
-    loadHeadersAndReceipts(client, rules, numbers, signal),
-    askTraces(client, rules, tracesAtOnce ? numbers : [], signal),
-  ] as const;
-  await Promise.allSettled(asked); // so that one that fails leaves no request behind
-  const blocks = await asked[0];
-  const traces = await loadTraces(client, rules, blocks, asked[1], signal);
+  const blocks = await loadHeadersAndReceipts(client, rules, numbers, signal);
+  const traces = await loadTraces(client, rules, blocks, signal);
   const out = new BatchBuilder();
   for (const [i, { block, receipts }] of blocks.entries()) {
     const parts: BlockParts = { block, receipts, traces: traces.get(i) ?? null };
@@ -78,11 +64,6 @@ function present(reply: RpcReply, what: string, number: number): unknown {
   if (reply.result === null)
     throw new UpstreamError('inconsistent', `the node has no ${what} of block ${number} yet, or no more`);
   return reply.result;
-}
-
-/** Whether something is there: what is not may be so soon. */
-function isResult(reply: RpcReply | undefined): boolean {
-  return reply !== undefined && !('error' in reply) && reply.result !== null;
 }
 
 async function loadHeadersAndReceipts(
@@ -111,44 +92,24 @@ async function loadHeadersAndReceipts(
   return blocks;
 }
 
-/** The traces of blocks, whether they are needed or not; none when the node offers none. */
-async function askTraces(
-  client: RpcClient,
-  { traces: method }: LoadRules,
-  numbers: readonly number[],
-  signal?: AbortSignal,
-): Promise<RpcReply[]> {
-  const calls = method === null ? [] : numbers.map((number) => traceCall(number, method));
-  return client.batch(calls, signal);
-}
-
-/**
- * Traces of the blocks that can hold internal transfers, by position; empty when the node offers none. Asks for those
- * that are not among the `early` ones, whose failure counts only where one is needed.
- */
+/** Traces of the blocks that can hold internal transfers, by position; empty when the node offers none. */
 async function loadTraces(
   client: RpcClient,
   rules: LoadRules,
   blocks: readonly LoadedBlock[],
-  early: Promise<readonly RpcReply[]>,
   signal?: AbortSignal,
 ): Promise<Map<number, NonNullable<BlockParts['traces']>>> {
   const traces = new Map<number, NonNullable<BlockParts['traces']>>();
   const method = rules.traces;
   if (method === null) return traces;
   const wanted = [...blocks.keys()].filter((i) => needsTraces(blocks[i]!.block, blocks[i]!.receipts, rules));
-  const known = wanted.length === 0 ? [] : await early;
-  const missing = wanted.filter((i) => !isResult(known[i]));
-  const asked = await askTraces(
-    client,
-    rules,
-    missing.map((i) => blocks[i]!.number),
+  const replies = await client.batch(
+    wanted.map((i) => traceCall(blocks[i]!.number, method)),
     signal,
   );
-  const replies = new Map(missing.map((i, k) => [i, asked[k]!]));
   const form = method === 'trace_block' ? 'flat' : 'tree';
-  for (const i of wanted) {
-    const reply = replies.get(i) ?? known[i]!;
+  for (const [k, i] of wanted.entries()) {
+    const reply = replies[k]!;
     const { block, number } = blocks[i]!;
     const tooLarge = 'error' in reply && reply.error.reason === 'too-large';
     const value = tooLarge

@@ -160,9 +160,7 @@ function loadOne(
   abort: AbortSignal,
 ) {
   const behind = (parts.progress.status.nodeHead ?? 0) - from;
-  if (pool === null || behind <= INLINE_BLOCKS) {
-    return loadBlocks(parts.client, rules, from, to, abort, { tracesAtOnce: behind <= INLINE_BLOCKS });
-  }
+  if (pool === null || behind <= INLINE_BLOCKS) return loadBlocks(parts.client, rules, from, to, abort);
   return pool.load(from, to, abort);
 }
 
