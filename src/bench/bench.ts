@@ -1,5 +1,5 @@
 /** The benchmark: measures what it is asked to, one thing after the other, and reports. */
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { type Figure, median, ratioOf, type Table, verdictOf } from './figure.ts';
 import { describeMachine, loadAverage, processorTimes, type Run, stolenPercent } from './machine.ts';
 import { measureAppend } from './measure/append.ts';
@@ -28,9 +28,6 @@ const MEASURING: Record<MeasureName, (stage: Stage) => Promise<Table[]>> = {
   head: measureHead,
 };
 
-/** Where Linux tells what became of the processors' time. */
-const STAT = '/proc/stat';
-
 interface Result {
   measure: MeasureName;
   seconds: number;
@@ -49,7 +46,7 @@ export async function runBench(
 ): Promise<void> {
   const began = performance.now();
   const loadBefore = loadAverage();
-  const timesBefore = processorTimes(readFileSync(STAT, 'utf8'));
+  const timesBefore = processorTimes();
   const stage = await Stage.open(options, log);
   try {
     const results = await Promise.race([measureAll(stage), stop]);
@@ -61,7 +58,7 @@ export async function runBench(
       seconds,
       loadBefore,
       loadAfter: loadAverage(),
-      stolenPercent: stolenPercent(timesBefore, processorTimes(readFileSync(STAT, 'utf8'))),
+      stolenPercent: stolenPercent(timesBefore, processorTimes()),
     };
     report(options, run, results);
   } finally {

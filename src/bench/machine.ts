@@ -1,4 +1,5 @@
 /** On what a benchmark ran. */
+import { existsSync, readFileSync } from 'node:fs';
 import { availableParallelism, cpus, loadavg, release, totalmem, type } from 'node:os';
 import { versionText } from '../cli/version.ts';
 
@@ -22,32 +23,41 @@ export interface Run {
   /** Load average over the minute before the run, which tells how busy others keep the machine, and over its last. */
   loadBefore: number;
   loadAfter: number;
-  /** Of the processor time that programs wanted meanwhile, what the host of a virtual machine gave to others. */
-  stolenPercent: number;
+  /**
+   * Of the processor time that programs wanted meanwhile, what the host of a virtual machine gave to others; null where the
+   * system does not tell.
+   */
+  stolenPercent: number | null;
 }
 
 export function loadAverage(): number {
   return Math.round((loadavg()[0] ?? 0) * 10) / 10;
 }
 
-/** Time of all processors since the machine started, in ticks: what programs took, and what the host kept from them. */
+/** What became of the processors' time since the machine started. Only Linux has it. */
+const STAT = '/proc/stat';
+
+/** Time of all processors in ticks: what programs took, and what the host kept from them. */
 export interface ProcessorTimes {
   taken: number;
   stolen: number;
 }
 
-/** Reads the text of `/proc/stat`; see proc_stat(5). */
-export function processorTimes(stat: string): ProcessorTimes {
-  const [, user = 0, nice = 0, system = 0, , , irq = 0, softirq = 0, stolen = 0] = (
-    stat.split('\n', 1)[0] ?? ''
-  )
-    .split(/\s+/)
-    .map(Number);
-  return { taken: user + nice + system + irq + softirq, stolen };
+/** Null where the system does not tell. */
+export function processorTimes(): ProcessorTimes | null {
+  return existsSync(STAT) ? parseProcessorTimes(readFileSync(STAT, 'utf8')) : null;
 }
 
-/** Between two looks: a tenth of a percent exactly, 0 when nothing ran. */
-export function stolenPercent(before: ProcessorTimes, after: ProcessorTimes): number {
+/** The first line is of all processors together; its fields are named in proc_stat(5). */
+export function parseProcessorTimes(stat: string): ProcessorTimes {
+  const fields = (stat.split('\n', 1)[0] ?? '').split(/\s+/).map(Number);
+  const [, user = 0, nice = 0, system = 0, _idle, _ioWait, irq = 0, softIrq = 0, stolen = 0] = fields;
+  return { taken: user + nice + system + irq + softIrq, stolen };
+}
+
+/** What was stolen between two looks, in percent with one decimal; null where it is not known. */
+export function stolenPercent(before: ProcessorTimes | null, after: ProcessorTimes | null): number | null {
+  if (before === null || after === null) return null;
   const stolen = after.stolen - before.stolen;
   const wanted = after.taken - before.taken + stolen;
   return wanted === 0 ? 0 : Math.round((stolen / wanted) * 1000) / 10;

@@ -111,6 +111,7 @@ export class WalletState {
     this.memory = memory;
   }
 
+  /** 20 bytes. */
   get address(): Uint8Array {
     return new Uint8Array(this.addresses, this.addressAt, ADDRESS_BYTES);
   }

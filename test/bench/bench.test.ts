@@ -3,9 +3,10 @@ import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { type Figure, median, quantile, ratioOf, verdictOf } from '../../src/bench/figure.ts';
-import { processorTimes, stolenPercent } from '../../src/bench/machine.ts';
+import { parseProcessorTimes, stolenPercent } from '../../src/bench/machine.ts';
 import { stepOf } from '../../src/bench/measure/statement-times.ts';
 import { answerFixed, fixedCall } from '../../src/bench/parts/fixed-call.ts';
+import { sharingText } from '../../src/bench/report/format.ts';
 import { ratesByPart } from '../../src/bench/stage/fill.ts';
 import { LAUNCHER, run } from '../support/command.ts';
 import { tempDir } from '../support/temp-dir.ts';
@@ -117,10 +118,16 @@ test('the fixed answer carries the id of the call, and other calls have none', (
 });
 
 test('what the host kept from a virtual machine is a part of what its programs wanted', () => {
-  const before = processorTimes('cpu  100 10 20 5000 70 3 7 40 60 0\ncpu0 1 2 3 4 5 6 7 8 9 10\n');
+  const before = parseProcessorTimes('cpu  100 10 20 5000 70 3 7 40 60 0\ncpu0 1 2 3 4 5 6 7 8 9 10\n');
   assert.deepEqual(before, { taken: 140, stolen: 40 });
-  const after = processorTimes('cpu  500 20 80 9000 90 3 7 70 60 0\n');
+  const after = parseProcessorTimes('cpu  500 20 80 9000 90 3 7 70 60 0\n');
   assert.equal(stolenPercent(before, after), 6); // 30 of 470 + 30
   assert.equal(stolenPercent(before, before), 0);
-  assert.deepEqual(processorTimes('cpu  1 2 3 4\n'), { taken: 6, stolen: 0 }); // an old kernel counts no more
+  assert.deepEqual(parseProcessorTimes('cpu  1 2 3 4\n'), { taken: 6, stolen: 0 }); // an old kernel counts no more
+});
+
+test('a system that does not tell what its host kept is reported without it', () => {
+  assert.equal(stolenPercent(null, null), null);
+  const text = sharingText({ loadBefore: 0.1, loadAfter: 2, stolenPercent: null });
+  assert.equal(text, 'load average 0.1 before the run, 2 at its end');
 });

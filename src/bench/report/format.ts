@@ -3,8 +3,13 @@ import { type Figure, median, ratioOf, verdictOf } from '../figure.ts';
 import type { Run } from '../machine.ts';
 
 /** Who else used the machine: what is late because of them is not the program's doing. */
-export function sharingText({ loadBefore, loadAfter, stolenPercent }: Run): string {
+export function sharingText({
+  loadBefore,
+  loadAfter,
+  stolenPercent,
+}: Pick<Run, 'loadBefore' | 'loadAfter' | 'stolenPercent'>): string {
   const load = `load average ${loadBefore} before the run, ${loadAfter} at its end`;
+  if (stolenPercent === null) return load;
   return `${load}; the host gave ${stolenPercent} % of the processor time wanted to other machines`;
 }
 
