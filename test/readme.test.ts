@@ -96,6 +96,14 @@ test('every file and folder that the README names is there', () => {
   );
 });
 
+test('no part of the README stands in it twice', () => {
+  const lines = README.split('\n').filter((line) => /^#+ |^\|/.test(line) && !/^[|\s:-]+$/.test(line));
+  assert.deepEqual(
+    lines.filter((line, i) => lines.indexOf(line) !== i),
+    [],
+  );
+});
+
 test('every link within the README leads to a heading', () => {
   const anchors = [...README.matchAll(/^#+ (.*)$/gm)].map(([, title = '']) =>
     title
