@@ -1,8 +1,9 @@
 /** The logs of one block, asked for by its hash. */
 import { UpstreamError } from '../errors.ts';
 import { backoffMs, pause } from '../lib/backoff.ts';
+import { show } from '../lib/show.ts';
 import type { RpcClient } from '../upstream/client.ts';
-import { isObject, malformed, show } from '../upstream/reply.ts';
+import { isObject, malformed } from '../upstream/reply.ts';
 import type { ChainBlock } from './chain-block.ts';
 import type { NodeLog } from './log-filter.ts';
 

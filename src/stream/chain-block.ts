@@ -1,7 +1,8 @@
 /** Blocks of the node's chain as the streams know them, read from what the node says. */
 import { UpstreamError } from '../errors.ts';
+import { show } from '../lib/show.ts';
 import type { Hex } from '../types.ts';
-import { isObject, malformed, show } from '../upstream/reply.ts';
+import { isObject, malformed } from '../upstream/reply.ts';
 import { readHash, readQuantity } from '../upstream/shape.ts';
 
 export interface ChainBlock {

@@ -1,7 +1,8 @@
 /** Subscriptions over one connection: makes them, puts notifications in their order, notices a dead peer. */
 import { UpstreamError } from '../errors.ts';
+import { show } from '../lib/show.ts';
 import type { Endpoint } from './endpoint.ts';
-import { isObject, show } from './reply.ts';
+import { isObject } from './reply.ts';
 import { NodeSocket, type SocketLimits } from './socket.ts';
 
 /** A subscription that outlives connections. */
@@ -142,7 +143,8 @@ export class FeedSession {
 
   #refuse(subscription: Subscription, error: Record<string, unknown>): void {
     const code = typeof error.code === 'number' ? error.code : undefined;
-    const message = `eth_subscribe ${show(subscription.params[0])}: ${String(error.message)}`;
+    const reason = typeof error.message === 'string' ? error.message : show(error);
+    const message = `eth_subscribe ${show(subscription.params[0])}: ${reason}`;
     if (this.#wanted.has(subscription)) subscription.onRefused(new UpstreamError('rpc', message, code));
   }
 

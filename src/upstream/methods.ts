@@ -1,9 +1,10 @@
 /** The node methods this program uses: single answers read and checked, and the calls that go into batches. */
 import { UpstreamError } from '../errors.ts';
 import { toQuantity } from '../lib/hex.ts';
+import { show } from '../lib/show.ts';
 import type { Capabilities, Hex } from '../types.ts';
 import type { RpcCall, RpcClient } from './client.ts';
-import { isObject, malformed, show } from './reply.ts';
+import { isObject, malformed } from './reply.ts';
 import { readHash, readQuantity, readText } from './shape.ts';
 
 /** Where internal native transfers come from. */

@@ -1,5 +1,6 @@
 /** Finding out what the node at hand can do, by asking it. */
 import { FatalError, UpstreamError } from '../errors.ts';
+import { show } from '../lib/show.ts';
 import type { Capabilities } from '../types.ts';
 import type { RpcCall, RpcClient } from './client.ts';
 import { isUnknownMethod } from './faults.ts';
@@ -12,7 +13,7 @@ import {
   type TraceMethod,
   traceCall,
 } from './methods.ts';
-import { malformed, show } from './reply.ts';
+import { malformed } from './reply.ts';
 
 export interface ProbeOptions {
   /** Whether internal native transfers are wanted at all (`index.traces`). */

@@ -1,6 +1,7 @@
 /** JSON-RPC answers read and checked; pure. Whatever is not exactly an answer is an UpstreamError `malformed`. */
 import { UpstreamError } from '../errors.ts';
 import { encodingOf, Members, parseWanted, type Wanted } from '../lib/members.ts';
+import { show } from '../lib/show.ts';
 import type { HttpAnswer } from './http.ts';
 
 /** A call of a batch; its id is its place, counted from 1. */
@@ -76,11 +77,6 @@ export function malformed(what: string, detail: string): UpstreamError {
 
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-/** A value in a message, short. */
-export function show(value: unknown): string {
-  return (JSON.stringify(value) ?? 'missing').slice(0, 80);
 }
 
 function readReply(reply: Record<string, unknown>, method: string): RpcReply {

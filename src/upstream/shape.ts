@@ -1,7 +1,8 @@
 /** Checks of single values in node answers; each failure is an UpstreamError `malformed` naming method and field. */
 import { quantityToNumber } from '../lib/hex.ts';
+import { show } from '../lib/show.ts';
 import type { Hex } from '../types.ts';
-import { malformed, show } from './reply.ts';
+import { malformed } from './reply.ts';
 
 /** A non-negative integer of at most 2^53 - 1, from a quantity such as `0x1b4`. */
 export function readQuantity(value: unknown, method: string, field: string): number {
