@@ -1,5 +1,6 @@
 /** One block of a node, tied together by its hash and taken apart into transfers (rules: CONTRACT section 2). */
 import { UpstreamError } from '../errors.ts';
+import { show } from '../lib/show.ts';
 import { Kind } from '../types.ts';
 import type { BatchBuilder } from './batch.ts';
 import {
@@ -12,11 +13,12 @@ import {
   readItems,
   readObject,
   readQuantity,
+  releaseItems,
 } from './json.ts';
 import { decodeLogs, readLogs } from './logs.ts';
 import { decodePayouts, STAKING, SYSTEM_SENDER } from './staking.ts';
 import { ZERO_DIGITS } from './topics.ts';
-import { flatTraces, type TransactionTraces, treeTraces } from './traces.ts';
+import { type BlockTraces, flatTraces, type TransactionTrace, treeTraces } from './traces.ts';
 
 /** What differs between chains. */
 export interface DecodeRules {
@@ -49,14 +51,15 @@ export function decodeBlock(out: BatchBuilder, parts: BlockParts, rules: DecodeR
   const traces = parts.traces === null ? null : readTraces(parts.traces, txHashes, hash);
   for (let i = 0; i < transactions.length; i++) {
     const receipt = readReceipt(receipts, i, hash, txHashes[i]!);
-    if (!succeeded(receipt, traces, i)) continue;
+    const trace = traces === null ? null : traces.at(i);
+    if (!succeeded(receipt, trace)) continue;
     out.beginTransaction(txHashes[i]!);
     decodeDirect(out, transactions[i]!, receipt, rules);
-    traces?.internal(i, (from, to, amount) =>
+    trace?.internal((from, to, amount) =>
       out.push(Kind.nativeInternal, from, to, '', -1, amount, 2, amount.length),
     );
     const logs = readLogs(receipt);
-    if (rules.monad) decodePayouts(out, logs, traces, i);
+    if (rules.monad) decodePayouts(out, logs, trace);
     decodeLogs(out, logs, rules.wrappedNative);
   }
   const parent = readHex(block['parentHash'], 64, 'parentHash');
@@ -66,6 +69,13 @@ export function decodeBlock(out: BatchBuilder, parts: BlockParts, rules: DecodeR
     parent,
     readQuantity(block['timestamp'], 'timestamp'),
   );
+}
+
+/** Gives the memory of a block that was decoded back. */
+export function releaseBlock({ block, receipts, traces }: BlockParts): void {
+  releaseItems(readObject(block, 'block')['transactions']);
+  releaseItems(receipts);
+  releaseItems(traces?.value);
 }
 
 /** Whether a block can hold internal transfers: some transaction may have run code. Spares the node the tracing. */
@@ -109,7 +119,7 @@ function readReceipt(receipts: Items, i: number, blockHash: string, txHash: stri
   if (of !== blockHash || transactionHash !== txHash) {
     throw new UpstreamError(
       'inconsistent',
-      `the node sent a receipt of ${String(transactionHash)} in block ${String(of)} for ${txHash} in ${blockHash}`,
+      `the node sent a receipt of ${show(transactionHash)} in block ${show(of)} for ${txHash} in ${blockHash}`,
     );
   }
   return receipt;
@@ -119,19 +129,19 @@ function readTraces(
   traces: { form: 'tree' | 'flat'; value: unknown },
   txHashes: readonly string[],
   blockHash: string,
-): TransactionTraces {
+): BlockTraces {
   return traces.form === 'tree'
     ? treeTraces(traces.value, txHashes)
     : flatTraces(traces.value, txHashes, blockHash);
 }
 
 /** Receipts from before Byzantium have no status: there the root call tells, and without traces the transaction counts as done. */
-function succeeded(receipt: JsonObject, traces: TransactionTraces | null, index: number): boolean {
+function succeeded(receipt: JsonObject, trace: TransactionTrace | null): boolean {
   const { status } = receipt;
   if (status === '0x1') return true;
   if (status === '0x0') return false;
-  if (status === undefined || status === null) return traces === null || !traces.failed(index);
-  throw new UpstreamError('malformed', `the node sent ${JSON.stringify(status)} as receipt status`);
+  if (status === undefined || status === null) return trace === null || !trace.failed;
+  throw new UpstreamError('malformed', `the node sent ${show(status)} as receipt status`);
 }
 
 function isSystem(tx: JsonObject): boolean {

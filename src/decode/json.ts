@@ -2,11 +2,12 @@
 import { UpstreamError } from '../errors.ts';
 import { quantityToNumber } from '../lib/hex.ts';
 import { JsonItems } from '../lib/json-items.ts';
+import { show } from '../lib/show.ts';
 
 export type JsonObject = Record<string, unknown>;
 
 function malformed(what: string, value: unknown): UpstreamError {
-  return new UpstreamError('malformed', `the node sent ${JSON.stringify(value)?.slice(0, 80)} as ${what}`);
+  return new UpstreamError('malformed', `the node sent ${show(value)} as ${what}`);
 }
 
 export function readObject(value: unknown, what: string): JsonObject {
@@ -27,6 +28,11 @@ export interface Items {
 
 export function readItems(value: unknown, what: string): Items {
   return value instanceof JsonItems ? value : readArray(value, what);
+}
+
+/** Gives the memory of a list back that will not be read any more. */
+export function releaseItems(value: unknown): void {
+  if (value instanceof JsonItems) value.release();
 }
 
 /** A `0x` string with exactly `digits` hex digits (the digits themselves are checked where they become bytes). */

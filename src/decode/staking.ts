@@ -6,7 +6,7 @@ import { Kind } from '../types.ts';
 import type { BatchBuilder } from './batch.ts';
 import { isZero } from './json.ts';
 import type { Log } from './logs.ts';
-import type { TransactionTraces } from './traces.ts';
+import type { TransactionTrace } from './traces.ts';
 
 /** Sender of Monad's system transactions. Nothing is debited from it: its value is new. */
 export const SYSTEM_SENDER = '6f49a8f621353f12378d0046e7d7e4b9b249dc9e';
@@ -22,15 +22,10 @@ const CLAIM_SELECTOR = '0xa76e2ca5';
 const COMPOUND_SELECTOR = '0xb34fea67';
 
 /** Pushes the payouts of one successful transaction as internal transfers from the staking contract. */
-export function decodePayouts(
-  out: BatchBuilder,
-  logs: readonly Log[],
-  traces: TransactionTraces | null,
-  index: number,
-): void {
+export function decodePayouts(out: BatchBuilder, logs: readonly Log[], trace: TransactionTrace | null): void {
   const own = logs.filter((log) => log.emitter === `0x${STAKING}`);
   const claims = own.filter((log) => log.topics[0] === CLAIM_REWARDS);
-  const compounded = claims.length === 0 ? new Set<Log>() : compoundedClaims(claims, own, traces, index);
+  const compounded = claims.length === 0 ? new Set<Log>() : compoundedClaims(claims, own, trace);
   for (const log of own) {
     if (log.topics[0] === WITHDRAW) pay(out, log, 1);
     if (log.topics[0] === CLAIM_REWARDS && !compounded.has(log)) pay(out, log, 0);
@@ -47,21 +42,20 @@ function pay(out: BatchBuilder, log: Log, word: number): void {
 }
 
 /**
- * The ClaimRewards logs that come from `compound`. With traces each log is matched to the call that emitted it by
+ * The ClaimRewards logs that come from `compound`. With a trace each log is matched to the call that emitted it by
  * validator and delegator, in order; without, `compound` is known by the Delegate log that follows it at once with
  * the same validator, delegator and amount.
  */
 function compoundedClaims(
   claims: readonly Log[],
   own: readonly Log[],
-  traces: TransactionTraces | null,
-  index: number,
+  trace: TransactionTrace | null,
 ): Set<Log> {
-  if (traces === null) {
+  if (trace === null) {
     return new Set(own.filter((log, i) => log.topics[0] === CLAIM_REWARDS && isSameStake(log, own[i + 1])));
   }
-  const calls = traces
-    .callsOf(index, STAKING)
+  const calls = trace
+    .callsOf(STAKING)
     .filter((call) => call.input.startsWith(CLAIM_SELECTOR) || call.input.startsWith(COMPOUND_SELECTOR));
   const compounded = new Set<Log>();
   for (const claim of claims) {

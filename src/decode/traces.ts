@@ -4,53 +4,70 @@
  * on CALLCODE, DELEGATECALL and STATICCALL frames does not move.
  */
 import { UpstreamError } from '../errors.ts';
-import { isZero, type JsonObject, readAddress, readAmount, readArray, readObject } from './json.ts';
+import { show } from '../lib/show.ts';
+import {
+  isZero,
+  type JsonObject,
+  readAddress,
+  readAmount,
+  readArray,
+  readData,
+  readItems,
+  readObject,
+} from './json.ts';
 
 /** Takes one internal transfer: addresses as 40 digits, the amount as a `0x` quantity above zero. */
 export type InternalSink = (from: string, to: string, amount: string) => void;
 
-/** The traces of one block, one element per transaction in block order; null where the node gave none. */
-export interface TransactionTraces {
-  /** Whether the root call failed; decides for receipts from before Byzantium, which have no status. */
-  failed(index: number): boolean;
-  /** Feeds the internal transfers of a successful transaction in execution order. */
-  internal(index: number, sink: InternalSink): void;
-  /** Successful calls of `callee` (40 digits) in execution order: caller (40 digits) and input (`0x`). */
-  callsOf(index: number, callee: string): { caller: string; input: string }[];
+/** The traces of one block. */
+export interface BlockTraces {
+  /** Of one transaction, by its place in the block. Throws UpstreamError when it is another one's. */
+  at(index: number): TransactionTrace;
 }
 
-const MOVES_IN_TREE = new Set(['CALL', 'CREATE', 'CREATE2', 'SELFDESTRUCT']);
+export interface TransactionTrace {
+  /** Whether the root call failed; decides for receipts from before Byzantium, which have no status. */
+  failed: boolean;
+  /** Feeds the internal transfers of a successful transaction in execution order. */
+  internal(sink: InternalSink): void;
+  /** Successful calls of `callee` (40 digits) in execution order: caller (40 digits) and input (`0x`). */
+  callsOf(callee: string): { caller: string; input: string }[];
+}
+
+const MOVES_IN_TREE: ReadonlySet<unknown> = new Set(['CALL', 'CREATE', 'CREATE2', 'SELFDESTRUCT']);
 
 /** callTracer output of debug_traceBlockByNumber: `{txHash, result}` per transaction (older nodes leave txHash out). */
-export function treeTraces(value: unknown, txHashes: readonly string[]): TransactionTraces {
-  const items = readArray(value, 'debug_traceBlockByNumber result');
+export function treeTraces(value: unknown, txHashes: readonly string[]): BlockTraces {
+  const items = readItems(value, 'debug_traceBlockByNumber result');
   if (items.length !== txHashes.length) {
     throw new UpstreamError(
       'inconsistent',
       `the node traced ${items.length} of ${txHashes.length} transactions of a block`,
     );
   }
-  const roots = items.map((item, i) => {
-    const { txHash, result, error } = readObject(item, 'transaction trace');
-    if (txHash !== undefined && txHash !== txHashes[i]) {
-      throw new UpstreamError(
-        'inconsistent',
-        `the trace of ${String(txHash)} came in the place of ${txHashes[i]}`,
-      );
-    }
-    if (result === undefined || result === null) {
-      throw new UpstreamError('rpc', `the node could not trace ${txHashes[i]}: ${String(error)}`);
-    }
-    return readObject(result, 'call frame');
-  });
+  return { at: (index) => treeTrace(items.at(index), txHashes[index]!) };
+}
+
+function treeTrace(item: unknown, expected: string): TransactionTrace {
+  const { txHash, result, error } = readObject(item, 'transaction trace');
+  if (txHash !== undefined && txHash !== expected) {
+    throw new UpstreamError('inconsistent', `the trace of ${show(txHash)} came in the place of ${expected}`);
+  }
+  if (result === undefined || result === null) {
+    throw new UpstreamError('rpc', `the node could not trace ${expected}: ${show(error)}`);
+  }
+  const root = readObject(result, 'call frame');
   return {
-    failed: (index) => roots[index]!['error'] !== undefined,
-    internal: (index, sink) => walkTree(roots[index]!, false, (frame) => moveOfFrame(frame, sink)),
-    callsOf(index, callee) {
+    failed: root['error'] !== undefined,
+    internal: (sink) => walkTree(root, false, (frame) => moveOfFrame(frame, sink)),
+    callsOf(callee) {
       const calls: { caller: string; input: string }[] = [];
-      walkTree(roots[index]!, true, (frame) => {
+      walkTree(root, true, (frame) => {
         if (frame['type'] === 'CALL' && frame['to'] === `0x${callee}`) {
-          calls.push({ caller: readAddress(frame['from'], 'frame from'), input: String(frame['input']) });
+          calls.push({
+            caller: readAddress(frame['from'], 'frame from'),
+            input: readData(frame['input'], 'frame input'),
+          });
         }
       });
       return calls;
@@ -76,7 +93,7 @@ function walkTree(root: JsonObject, withRoot: boolean, visit: (frame: JsonObject
 }
 
 function moveOfFrame(frame: JsonObject, sink: InternalSink): void {
-  if (!MOVES_IN_TREE.has(String(frame['type']))) return;
+  if (!MOVES_IN_TREE.has(frame['type'])) return;
   const amount = readAmount(frame['value'], 'frame value');
   if (isZero(amount)) return;
   const from = readAddress(frame['from'], 'frame from');
@@ -86,37 +103,39 @@ function moveOfFrame(frame: JsonObject, sink: InternalSink): void {
 }
 
 /** Parity-style output of trace_block: a flat list in execution order, tied together by `traceAddress`. */
-export function flatTraces(
-  value: unknown,
-  txHashes: readonly string[],
-  blockHash: string,
-): TransactionTraces {
-  const position = new Map(txHashes.map((hash, i) => [hash, i]));
+export function flatTraces(value: unknown, txHashes: readonly string[], blockHash: string): BlockTraces {
+  const position: ReadonlyMap<unknown, number> = new Map(txHashes.map((hash, i) => [hash, i]));
   const perTransaction: JsonObject[][] = txHashes.map(() => []);
-  for (const item of readArray(value, 'trace_block result')) {
-    const trace = readObject(item, 'trace');
+  const items = readItems(value, 'trace_block result');
+  for (let i = 0; i < items.length; i++) {
+    const trace = readObject(items.at(i), 'trace');
     if (trace['blockHash'] !== blockHash) {
       throw new UpstreamError(
         'inconsistent',
-        `the node sent traces of block ${String(trace['blockHash'])} for ${blockHash}`,
+        `the node sent traces of block ${show(trace['blockHash'])} for ${blockHash}`,
       );
     }
     const hash = trace['transactionHash'];
     if (hash === undefined || hash === null) continue; // block rewards belong to no transaction
-    const index = position.get(String(hash));
+    const index = position.get(hash);
     if (index === undefined)
       throw new UpstreamError(
         'inconsistent',
-        `the node traced ${String(hash)}, which is not in block ${blockHash}`,
+        `the node traced ${show(hash)}, which is not in block ${blockHash}`,
       );
     perTransaction[index]!.push(trace);
   }
   const missing = perTransaction.findIndex((traces) => traces.length === 0);
   if (missing >= 0) throw new UpstreamError('inconsistent', `the node sent no trace of ${txHashes[missing]}`);
   return {
-    failed: (index) => failedTrace(perTransaction[index]![0]!),
-    internal: (index, sink) => flatMoves(perTransaction[index]!, sink),
-    callsOf: () => [], // only Monad's staking needs calls, and Monad offers no trace_block
+    at(index) {
+      const traces = perTransaction[index]!;
+      return {
+        failed: failedTrace(traces[0]!),
+        internal: (sink) => flatMoves(traces, sink),
+        callsOf: () => [], // only Monad's staking needs calls, and Monad offers no trace_block
+      };
+    },
   };
 }
 

@@ -25,3 +25,30 @@ const RECEIPT = new Members({
 });
 
 export const RECEIPTS = new Each(RECEIPT);
+
+const FRAME = new Members({ type: whole, from: whole, to: whole, value: whole, input: whole, error: whole });
+FRAME.add('calls', FRAME);
+
+/** Of debug_traceBlockByNumber with the callTracer. */
+export const TREE_TRACES = new Each(new Members({ txHash: whole, result: FRAME, error: whole }));
+
+/** Of trace_block. */
+export const FLAT_TRACES = new Each(
+  new Members({
+    type: whole,
+    action: new Members({
+      callType: whole,
+      from: whole,
+      to: whole,
+      value: whole,
+      address: whole,
+      refundAddress: whole,
+      balance: whole,
+    }),
+    result: new Members({ address: whole }),
+    error: whole,
+    traceAddress: whole,
+    blockHash: whole,
+    transactionHash: whole,
+  }),
+);

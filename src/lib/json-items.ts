@@ -6,14 +6,16 @@
  */
 export class JsonItems {
   readonly length: number;
-  private readonly text: Buffer;
+  private readonly text: Buffer<ArrayBuffer>;
   /** Of each item where it begins and where it ends. */
   private readonly bounds: Uint32Array;
   private readonly encoding: 'latin1' | 'utf8';
 
-  constructor(text: Buffer, bounds: Uint32Array, encoding: 'latin1' | 'utf8') {
+  /** Copies the text. */
+  constructor(text: Uint8Array, bounds: Uint32Array, encoding: 'latin1' | 'utf8') {
     this.length = bounds.length / 2;
-    this.text = text;
+    this.text = Buffer.allocUnsafeSlow(text.length);
+    this.text.set(text);
     this.bounds = bounds;
     this.encoding = encoding;
   }
@@ -28,5 +30,12 @@ export class JsonItems {
       if (!(error instanceof SyntaxError)) throw error;
       return undefined;
     }
+  }
+  /**
+   * Gives the memory of the text back; no item can be asked for from then on. Without this it would stay until the whole heap
+   * is collected, which sees only how small the object is that holds it.
+   */
+  release(): void {
+    this.text.buffer.transfer(0);
   }
 }

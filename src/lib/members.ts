@@ -148,7 +148,7 @@ class Cutter {
     const number = String(this.items.length);
     const text = bytes.subarray(begin, this.kept);
     if (text.length < number.length) return;
-    this.items.push(new JsonItems(Buffer.from(text), Uint32Array.from(bounds), encodingOf(text)));
+    this.items.push(new JsonItems(text, Uint32Array.from(bounds), encodingOf(text)));
     this.kept = begin + bytes.write(number, begin, 'latin1');
   }
 

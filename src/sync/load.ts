@@ -6,10 +6,11 @@ import {
   decodeBlock,
   needsTraces,
   readTransactions,
+  releaseBlock,
   transactionHash,
 } from '../decode/block.ts';
 import { readObject } from '../decode/json.ts';
-import { BLOCK, RECEIPTS } from '../decode/wanted.ts';
+import { BLOCK, FLAT_TRACES, RECEIPTS, TREE_TRACES } from '../decode/wanted.ts';
 import { UpstreamError } from '../errors.ts';
 import type { BlockBatch, Capabilities } from '../types.ts';
 import type { RpcCall, RpcClient, RpcReply } from '../upstream/client.ts';
@@ -46,6 +47,7 @@ export async function loadBlocks(
   for (const [i, { block, receipts }] of blocks.entries()) {
     const parts: BlockParts = { block, receipts, traces: traces.get(i) ?? null };
     decodeBlock(out, parts, rules);
+    releaseBlock(parts);
   }
   const batch = out.finish();
   checkNumbers(batch, numbers);
@@ -103,11 +105,12 @@ async function loadTraces(
   const method = rules.traces;
   if (method === null) return traces;
   const wanted = [...blocks.keys()].filter((i) => needsTraces(blocks[i]!.block, blocks[i]!.receipts, rules));
+  const form = method === 'trace_block' ? 'flat' : 'tree';
   const replies = await client.batch(
     wanted.map((i) => traceCall(blocks[i]!.number, method)),
     signal,
+    form === 'flat' ? FLAT_TRACES : TREE_TRACES,
   );
-  const form = method === 'trace_block' ? 'flat' : 'tree';
   for (const [k, i] of wanted.entries()) {
     const reply = replies[k]!;
     const { block, number } = blocks[i]!;

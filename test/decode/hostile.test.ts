@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { BatchBuilder } from '../../src/decode/batch.ts';
 import { decodeLogs, readLogs } from '../../src/decode/logs.ts';
 import { CONSECUTIVE_TRANSFER, DEPOSIT, TRANSFER } from '../../src/decode/topics.ts';
-import { treeTraces } from '../../src/decode/traces.ts';
+import { flatTraces, treeTraces } from '../../src/decode/traces.ts';
 import { UpstreamError } from '../../src/errors.ts';
 import { hexToBytes } from '../../src/lib/hex.ts';
 import { cpuMs } from '../support/cpu-time.ts';
@@ -79,7 +79,9 @@ test('a call tree deeper than the stack is walked all the same', () => {
     frame = child;
   }
   let moves = 0;
-  treeTraces([{ result: root }], [TX]).internal(0, () => moves++);
+  treeTraces([{ result: root }], [TX])
+    .at(0)
+    .internal(() => moves++);
   assert.equal(moves, 100_000);
 });
 
@@ -90,4 +92,16 @@ test('numbers that do not fit their columns are refused and not cut', () => {
 
 test('characters beyond ASCII whose low byte is a digit are no hex digits', () => {
   assert.throws(() => hexToBytes('0x\u0130\u0131'), RangeError);
+});
+
+test('a value that cannot be made text is the fault of the node as any other', () => {
+  const hostile = { toString: 'none' };
+  const refused = (decodeTraces: () => unknown) => assert.throws(decodeTraces, UpstreamError);
+  refused(() => flatTraces([{ blockHash: hostile }], [TX], TX));
+  refused(() => flatTraces([{ blockHash: TX, transactionHash: hostile }], [TX], TX));
+  refused(() => treeTraces([{ txHash: hostile }], [TX]).at(0));
+  refused(() => treeTraces([{ error: hostile }], [TX]).at(0));
+  treeTraces([{ result: { calls: [{ type: hostile }] } }], [TX])
+    .at(0)
+    .internal(() => assert.fail('a frame of no type moves nothing'));
 });

@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { generateChain } from '../../src/bench/chain/generate.ts';
 import { BatchBuilder } from '../../src/decode/batch.ts';
-import { decodeBlock, needsTraces } from '../../src/decode/block.ts';
-import { BLOCK, RECEIPTS } from '../../src/decode/wanted.ts';
+import { type BlockParts, decodeBlock, needsTraces, releaseBlock } from '../../src/decode/block.ts';
+import { flatTraces } from '../../src/decode/traces.ts';
+import { BLOCK, FLAT_TRACES, RECEIPTS, TREE_TRACES } from '../../src/decode/wanted.ts';
 import { Members, parseWanted, type Wanted } from '../../src/lib/members.ts';
 
 function wantedOf(text: string | Buffer, wanted: Wanted): unknown {
@@ -13,20 +14,74 @@ function wantedOf(text: string | Buffer, wanted: Wanted): unknown {
 
 const RULES = { monad: true, wrappedNative: new Set<string>() };
 
-test('blocks and receipts with only what is wanted of them decode as whole ones do', () => {
+test('a block with only what is wanted of it decodes as the whole one does', () => {
   const { blocks } = generateChain({ seed: 3, blocks: 40 }, { expects: false });
   const whole = new BatchBuilder();
   const cut = new BatchBuilder();
   for (const generated of blocks) {
-    const traces = { form: 'tree', value: JSON.parse(String(generated.trace)) } as const;
     const block: unknown = JSON.parse(String(generated.block));
     const receipts: unknown = JSON.parse(String(generated.receipts));
-    const cutBlock = wantedOf(generated.block, BLOCK);
-    const cutReceipts = wantedOf(generated.receipts, RECEIPTS);
-    assert.equal(needsTraces(cutBlock, cutReceipts, RULES), needsTraces(block, receipts, RULES));
+    const traces = { form: 'tree', value: JSON.parse(String(generated.trace)) } as const;
+    const parts: BlockParts = {
+      block: wantedOf(generated.block, BLOCK),
+      receipts: wantedOf(generated.receipts, RECEIPTS),
+      traces: { form: 'tree', value: wantedOf(String(generated.trace), TREE_TRACES) },
+    };
+    assert.equal(needsTraces(parts.block, parts.receipts, RULES), needsTraces(block, receipts, RULES));
     decodeBlock(whole, { block, receipts, traces }, RULES);
-    decodeBlock(cut, { block: cutBlock, receipts: cutReceipts, traces }, RULES);
+    decodeBlock(cut, parts, RULES);
+    releaseBlock(parts); // what was decoded does not need its memory
   }
   assert.ok(whole.transferCount > 1_000);
   assert.deepEqual(cut.finish(), whole.finish());
+});
+
+const address = (digit: string) => `0x${digit.repeat(40)}`;
+
+test('flat traces with only what is wanted of them tell the same moves', () => {
+  const hash = `0x${'1'.repeat(64)}`;
+  const common = {
+    blockHash: hash,
+    transactionHash: hash,
+    subtraces: 0,
+    blockNumber: 1,
+    transactionPosition: 0,
+  };
+  const call = {
+    callType: 'call',
+    from: address('a'),
+    to: address('b'),
+    value: '0x5',
+    gas: '0x1',
+    input: '0x',
+  };
+  const done = { gasUsed: '0x0', output: '0x' };
+  const traces = [
+    { ...common, type: 'call', traceAddress: [], action: call, result: done },
+    { ...common, type: 'call', traceAddress: [0], action: call, result: done },
+    { ...common, type: 'call', traceAddress: [1], action: call, result: null, error: 'Reverted' },
+    {
+      ...common,
+      type: 'create',
+      traceAddress: [2],
+      action: { from: address('a'), value: '0x6', gas: '0x1', init: '0x' },
+      result: { address: address('c'), code: '0x00', gasUsed: '0x0' },
+    },
+    {
+      ...common,
+      type: 'suicide',
+      traceAddress: [3],
+      action: { address: address('c'), refundAddress: address('a'), balance: '0x7' },
+      result: null,
+    },
+  ];
+  const cut = wantedOf(JSON.stringify(traces), FLAT_TRACES);
+  const moves: string[][] = [];
+  flatTraces(cut, [hash], hash)
+    .at(0)
+    .internal((...move) => moves.push(move));
+  assert.deepEqual(
+    moves.map(([from, to, amount]) => `${from?.[0]} ${to?.[0]} ${amount}`),
+    ['a b 0x5', 'a c 0x6', 'c a 0x7'],
+  );
 });
