@@ -59,13 +59,13 @@ export class Replies {
   }
 
   /**
-   * Answers within the handler of the request, or later when `respond` gives a promise; `sent` is told the status.
-   * Nothing is told when the client goes first.
+   * Answers within the handler of the request, or later when `respond` gives a promise; `answered` is told the status
+   * when the answer is there. Nothing is told when the client goes first.
    */
   nowOrLater(
     res: HttpResponse,
     respond: () => Answer | Promise<Answer>,
-    sent: (status: number) => void,
+    answered: (status: number) => void,
   ): void {
     let answer: Answer | Promise<Answer>;
     try {
@@ -73,16 +73,20 @@ export class Replies {
     } catch (error) {
       answer = this.failure(error);
     }
-    if (answer instanceof Promise) this.later(res, sent, () => undefined).sendWhen(answer);
+    if (answer instanceof Promise) this.later(res, answered, () => undefined).sendWhen(answer);
     else {
+      answered(answer.status);
       writeAnswer(res, answer, this.writing);
-      sent(answer.status);
     }
   }
 
-  /** Must be called in the handler of a request that is answered later. One of `sent` and `gone` is called, once. */
-  later(res: HttpResponse, sent: (status: number) => void, gone: () => void): LateReply {
-    return new Late(this.writing, res, sent, gone);
+  /**
+   * Must be called in the handler of a request that is answered later. One of `answered` and `gone` is called, once:
+   * `answered` when the answer is there, before it is written. Small ones go out behind the handler anyway, and a client
+   * that is woken by a large one may take the processor, which would count as time that it waited.
+   */
+  later(res: HttpResponse, answered: (status: number) => void, gone: () => void): LateReply {
+    return new Late(this.writing, res, answered, gone);
   }
 
   /** From now on connections close behind their answers. */
@@ -116,13 +120,13 @@ interface Writing {
 class Late implements LateReply {
   private readonly writing: Writing;
   private readonly res: HttpResponse;
-  private readonly sent: (status: number) => void;
+  private readonly answered: (status: number) => void;
   private open = true;
 
-  constructor(writing: Writing, res: HttpResponse, sent: (status: number) => void, gone: () => void) {
+  constructor(writing: Writing, res: HttpResponse, answered: (status: number) => void, gone: () => void) {
     this.writing = writing;
     this.res = res;
-    this.sent = sent;
+    this.answered = answered;
     writing.owed++;
     res.onAborted(() => {
       if (this.settle()) gone();
@@ -131,8 +135,8 @@ class Late implements LateReply {
 
   send(answer: Answer): void {
     if (!this.settle()) return;
+    this.answered(answer.status);
     this.res.cork(() => writeAnswer(this.res, answer, this.writing));
-    this.sent(answer.status);
   }
 
   begin(answer: Omit<Answer, 'body'>, caughtUp: () => void): Pieces {
@@ -178,8 +182,8 @@ class Late implements LateReply {
 
   private finish({ status }: Omit<Answer, 'body'>, last: () => void): void {
     if (!this.settle()) return;
+    this.answered(status);
     last();
-    this.sent(status);
   }
 
   private end({ close = false }: Omit<Answer, 'body'>): void {
