@@ -23,10 +23,10 @@ const PAUSE_MS = 5;
 /** Rounds of different requests. */
 const ROUNDS = 100;
 /**
- * Rounds before what is measured while filling: each of the hottest keys once. They start the read thread, which takes
- * a third of a second then, and have what is kept of hot wallets summed up.
+ * Rounds before what is measured while filling. They start the read thread, which takes a third of a second then, have
+ * what is kept of hot wallets summed up, and most code compiled.
  */
-const WARM_ROUNDS = 3;
+const WARM_ROUNDS = 25;
 /** Longest time for filling under load, seconds. */
 const FILLING_SECONDS = 900;
 
@@ -71,7 +71,7 @@ export async function measureRest(stage: Stage): Promise<Table[]> {
       `Each endpoint by itself; ${sharing(stage.cores)}.`,
     ]),
     latencyTable(`${what}, while filling`, filling, [
-      `All endpoints in turn, first with ordinary keys and then with the hottest, ${PAUSE_MS} ms between requests; nothing is pinned. The first ${WARM_ROUNDS} requests of each, which start the read thread, are not counted.`,
+      `All endpoints in turn, first with ordinary keys and then with the hottest, ${PAUSE_MS} ms between requests; nothing is pinned. The first ${WARM_ROUNDS} requests of each, which start the read thread and have code compiled, are not counted.`,
     ]),
     worstTable(idle, filling),
   ];
