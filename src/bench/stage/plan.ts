@@ -16,10 +16,10 @@ export const FAST_TRANSFERS = 3_000;
 export const FAST_BLOCK_MS = 300;
 
 /**
- * What is indexed with the daemon under other load, as a part of what is filled first: of a million transfers long enough
+ * What is indexed with the daemon under other load: as much as what is filled first, up to a million. That takes long enough
  * for some four hundred requests to each endpoint, of which the 99th percentile is not just one of the slowest.
  */
-const MORE = 1;
+const MOST_MORE = 1_000_000;
 
 /** `fill` is what the index is filled with, `more` goes on like it, `large` and `fast` come at the head. */
 export function chainPlan({ transfers, quick }: Pick<BenchOptions, 'transfers' | 'quick'>): ChainPlan {
@@ -29,7 +29,7 @@ export function chainPlan({ transfers, quick }: Pick<BenchOptions, 'transfers' |
     seed: SEED,
     segments: {
       fill: { transfers, blocks: 1, ...ordinary },
-      more: { transfers: Math.round(transfers * MORE), blocks: streamBlocks(quick) * 2, ...ordinary },
+      more: { transfers: Math.min(transfers, MOST_MORE), blocks: streamBlocks(quick) * 2, ...ordinary },
       large: { transfers: 0, blocks: quick ? 1 : 9, ...even(LARGE_TRANSFERS) },
       fast: { transfers: 0, blocks: quick ? 3 : 40, ...even(FAST_TRANSFERS) },
     },
