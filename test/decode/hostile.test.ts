@@ -94,7 +94,7 @@ test('characters beyond ASCII whose low byte is a digit are no hex digits', () =
   assert.throws(() => hexToBytes('0x\u0130\u0131'), RangeError);
 });
 
-test('a value that cannot be made text is the fault of the node as any other', () => {
+test('a value that cannot be made text is refused like any other fault of the node', () => {
   const hostile = { toString: 'none' };
   const refused = (decodeTraces: () => unknown) => assert.throws(decodeTraces, UpstreamError);
   refused(() => flatTraces([{ blockHash: hostile }], [TX], TX));
