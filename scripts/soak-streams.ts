@@ -65,11 +65,12 @@ await settle();
 crowd.endAll();
 compare();
 report();
+const exitCode = faults.length === 0 ? 0 : 1; // the daemon's stop closes what is still connected, which is no fault
 await daemon.stop();
 proxy.close();
 await node.close();
 rmSync(dir, { recursive: true, force: true });
-process.exit(faults.length === 0 ? 0 : 1);
+process.exit(exitCode);
 
 function head(): number {
   return node.stats().head;
