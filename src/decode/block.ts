@@ -1,5 +1,6 @@
 /** One block of a node, tied together by its hash and taken apart into transfers (rules: CONTRACT section 2). */
 import { UpstreamError } from '../errors.ts';
+import { quantityToNumber } from '../lib/hex.ts';
 import { show } from '../lib/show.ts';
 import { Kind } from '../types.ts';
 import type { BatchBuilder } from './batch.ts';
@@ -86,7 +87,11 @@ export function needsTraces(block: unknown, receipts: unknown, rules: DecodeRule
     const receipt = readObject(results.at(i), 'receipt');
     const tx = readObject(transactions.at(i), 'transaction');
     if (receipt['status'] === '0x0' || (rules.monad && isSystem(tx))) continue;
-    if (tx['to'] === null || tx['input'] !== '0x' || Number(receipt['gasUsed']) !== PLAIN_TRANSFER_GAS)
+    if (
+      tx['to'] === null ||
+      tx['input'] !== '0x' ||
+      quantityToNumber(receipt['gasUsed']) !== PLAIN_TRANSFER_GAS
+    )
       return true;
   }
   return false;

@@ -30,10 +30,10 @@ const FRAME = new Members({ type: whole, from: whole, to: whole, value: whole, i
 FRAME.add('calls', FRAME);
 
 /** Of debug_traceBlockByNumber with the callTracer. */
-export const TREE_TRACES = new Each(new Members({ txHash: whole, result: FRAME, error: whole }));
+const TREE_TRACES = new Each(new Members({ txHash: whole, result: FRAME, error: whole }));
 
 /** Of trace_block. */
-export const FLAT_TRACES = new Each(
+const FLAT_TRACES = new Each(
   new Members({
     type: whole,
     action: new Members({
@@ -52,3 +52,6 @@ export const FLAT_TRACES = new Each(
     transactionHash: whole,
   }),
 );
+
+/** By the form that traces come in. */
+export const TRACES = { tree: TREE_TRACES, flat: FLAT_TRACES };

@@ -10,7 +10,7 @@ import {
   transactionHash,
 } from '../decode/block.ts';
 import { readObject } from '../decode/json.ts';
-import { BLOCK, FLAT_TRACES, RECEIPTS, TREE_TRACES } from '../decode/wanted.ts';
+import { BLOCK, RECEIPTS, TRACES } from '../decode/wanted.ts';
 import { UpstreamError } from '../errors.ts';
 import type { BlockBatch, Capabilities } from '../types.ts';
 import type { RpcCall, RpcClient, RpcReply } from '../upstream/client.ts';
@@ -109,7 +109,7 @@ async function loadTraces(
   const replies = await client.batch(
     wanted.map((i) => traceCall(blocks[i]!.number, method)),
     signal,
-    form === 'flat' ? FLAT_TRACES : TREE_TRACES,
+    TRACES[form],
   );
   for (const [k, i] of wanted.entries()) {
     const reply = replies[k]!;

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { BatchBuilder } from '../../src/decode/batch.ts';
+import { needsTraces } from '../../src/decode/block.ts';
 import { decodeLogs, readLogs } from '../../src/decode/logs.ts';
 import { CONSECUTIVE_TRANSFER, DEPOSIT, TRANSFER } from '../../src/decode/topics.ts';
 import { flatTraces, treeTraces } from '../../src/decode/traces.ts';
@@ -13,6 +14,7 @@ const TOKEN = `0x${'c'.repeat(40)}`;
 const TX = `0x${'1'.repeat(64)}`;
 const ZERO = `0x${'0'.repeat(64)}`;
 const ACCOUNT = `0x${'0'.repeat(24)}${'a'.repeat(40)}`;
+const RULES = { monad: false, wrappedNative: new Set<string>() };
 const word = (n: number): string => `0x${n.toString(16).padStart(64, '0')}`;
 
 interface RawLog {
@@ -101,7 +103,11 @@ test('a value that cannot be made text is refused like any other fault of the no
   refused(() => flatTraces([{ blockHash: TX, transactionHash: hostile }], [TX], TX));
   refused(() => treeTraces([{ txHash: hostile }], [TX]).at(0));
   refused(() => treeTraces([{ error: hostile }], [TX]).at(0));
+  const deep: unknown = JSON.parse(`${'['.repeat(100_000)}${']'.repeat(100_000)}`);
+  refused(() => treeTraces([{ txHash: deep }], [TX]).at(0));
   treeTraces([{ result: { calls: [{ type: hostile }] } }], [TX])
     .at(0)
     .internal(() => assert.fail('a frame of no type moves nothing'));
+  const transaction = { to: TOKEN, input: '0x' };
+  assert.ok(needsTraces({ transactions: [transaction] }, [{ gasUsed: hostile }], RULES));
 });

@@ -4,7 +4,7 @@ import { generateChain } from '../../src/bench/chain/generate.ts';
 import { BatchBuilder } from '../../src/decode/batch.ts';
 import { type BlockParts, decodeBlock, needsTraces, releaseBlock } from '../../src/decode/block.ts';
 import { flatTraces } from '../../src/decode/traces.ts';
-import { BLOCK, FLAT_TRACES, RECEIPTS, TREE_TRACES } from '../../src/decode/wanted.ts';
+import { BLOCK, RECEIPTS, TRACES } from '../../src/decode/wanted.ts';
 import { Members, parseWanted, type Wanted } from '../../src/lib/members.ts';
 
 function wantedOf(text: string | Buffer, wanted: Wanted): unknown {
@@ -25,7 +25,7 @@ test('a block with only what is wanted of it decodes as the whole one does', () 
     const parts: BlockParts = {
       block: wantedOf(generated.block, BLOCK),
       receipts: wantedOf(generated.receipts, RECEIPTS),
-      traces: { form: 'tree', value: wantedOf(String(generated.trace), TREE_TRACES) },
+      traces: { form: 'tree', value: wantedOf(String(generated.trace), TRACES.tree) },
     };
     assert.equal(needsTraces(parts.block, parts.receipts, RULES), needsTraces(block, receipts, RULES));
     decodeBlock(whole, { block, receipts, traces }, RULES);
@@ -75,7 +75,7 @@ test('flat traces with only what is wanted of them tell the same moves', () => {
       result: null,
     },
   ];
-  const cut = wantedOf(JSON.stringify(traces), FLAT_TRACES);
+  const cut = wantedOf(JSON.stringify(traces), TRACES.flat);
   const moves: string[][] = [];
   flatTraces(cut, [hash], hash)
     .at(0)

@@ -3,14 +3,12 @@ import { Bench } from 'tinybench';
 import { grouped } from '../../cli/table.ts';
 import { BatchBuilder } from '../../decode/batch.ts';
 import { type BlockParts, decodeBlock } from '../../decode/block.ts';
-import { BLOCK, RECEIPTS, TREE_TRACES } from '../../decode/wanted.ts';
+import { BLOCK, RECEIPTS, TRACES } from '../../decode/wanted.ts';
 import { FatalError } from '../../errors.ts';
-import type { Wanted } from '../../lib/members.ts';
-import { parseBody, readSingle } from '../../upstream/reply.ts';
 import { generateChain } from '../chain/generate.ts';
 import type { Figure, Table } from '../figure.ts';
 import type { Stage } from '../stage/stage.ts';
-import { RULES } from './load-steps.ts';
+import { RULES, resultOf } from './load-steps.ts';
 
 /** Average transactions of an ordinary and of a busy block. */
 const SIZES = [160, 8_000];
@@ -88,17 +86,11 @@ async function timeBlock(answers: Answers, quick: boolean): Promise<{ cut: numbe
   return { cut: medianOf('cut'), decode: medianOf('decode') };
 }
 
+/** Of copies, since the text is written over. */
 function cutAnswers({ block, receipts, trace }: Answers): BlockParts {
   return {
-    block: cutAnswer(block, BLOCK),
-    receipts: cutAnswer(receipts, RECEIPTS),
-    traces: { form: 'tree', value: cutAnswer(trace, TREE_TRACES) },
+    block: resultOf(Buffer.from(block), 'block', BLOCK),
+    receipts: resultOf(Buffer.from(receipts), 'receipts', RECEIPTS),
+    traces: { form: 'tree', value: resultOf(Buffer.from(trace), 'trace', TRACES.tree) },
   };
-}
-
-/** Of a copy, since the text is written over. */
-function cutAnswer(answer: Buffer, wanted: Wanted): unknown {
-  const reply = readSingle(parseBody(Buffer.from(answer), 'answer', wanted), 'answer');
-  if ('error' in reply) throw reply.error;
-  return reply.result;
 }

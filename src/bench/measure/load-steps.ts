@@ -1,7 +1,7 @@
 /** Loading blocks one step after the other, so that each can be timed; the daemon does them side by side. */
 import { BatchBuilder } from '../../decode/batch.ts';
 import { decodeBlock } from '../../decode/block.ts';
-import { BLOCK, RECEIPTS, TREE_TRACES } from '../../decode/wanted.ts';
+import { BLOCK, RECEIPTS, TRACES } from '../../decode/wanted.ts';
 import type { Wanted } from '../../lib/members.ts';
 import type { LoadRules } from '../../sync/load.ts';
 import type { BlockBatch } from '../../types.ts';
@@ -33,7 +33,7 @@ export interface LoadOptions {
 }
 
 /** What is read of the three answers for a block. */
-const WANTED = [BLOCK, RECEIPTS, TREE_TRACES];
+const WANTED = [BLOCK, RECEIPTS, TRACES.tree];
 
 const LIMITS = { timeoutMs: 60_000, maxSockets: 3, maxWaiting: 16, maxResponseBytes: 256 * 2 ** 20 };
 
@@ -64,7 +64,7 @@ async function loadBatch(
     const began = performance.now();
     const bodies = await Promise.all(calls.map((call) => post(http, call)));
     const fetched = performance.now();
-    const [block, receipts, value] = bodies.map((body, i) => resultOf(body, calls[i]!, WANTED[i]!));
+    const [block, receipts, value] = bodies.map((body, i) => resultOf(body, calls[i]!.method, WANTED[i]!));
     const cut = performance.now();
     decodeBlock(out, { block, receipts, traces: { form: 'tree', value } }, RULES);
     times.fetchMs += fetched - began;
@@ -79,7 +79,8 @@ async function post(http: HttpTransport, { method, params }: RpcCall): Promise<B
   return body;
 }
 
-function resultOf(body: Buffer, { method }: RpcCall, wanted: Wanted): unknown {
+/** What is `wanted` of the answer to a call, which is written over. Throws UpstreamError when the node refused it. */
+export function resultOf(body: Buffer, method: string, wanted: Wanted): unknown {
   const reply = readSingle(parseBody(body, method, wanted), method);
   if ('error' in reply) throw reply.error;
   return reply.result;

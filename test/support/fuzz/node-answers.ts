@@ -15,7 +15,7 @@ import {
   WITHDRAWAL,
 } from '../../../src/decode/topics.ts';
 import { flatTraces, treeTraces } from '../../../src/decode/traces.ts';
-import { BLOCK, FLAT_TRACES, RECEIPTS, TREE_TRACES } from '../../../src/decode/wanted.ts';
+import { BLOCK, RECEIPTS, TRACES } from '../../../src/decode/wanted.ts';
 import { UpstreamError } from '../../../src/errors.ts';
 import type { Wanted } from '../../../src/lib/members.ts';
 import type { BlockBatch } from '../../../src/types.ts';
@@ -117,10 +117,7 @@ function cutParts({ block, receipts, traces }: BlockParts): BlockParts {
   return {
     block: cutTo(BLOCK, block),
     receipts: cutTo(RECEIPTS, receipts),
-    traces: traces && {
-      form: traces.form,
-      value: cutTo(traces.form === 'flat' ? FLAT_TRACES : TREE_TRACES, traces.value),
-    },
+    traces: traces && { form: traces.form, value: cutTo(TRACES[traces.form], traces.value) },
   };
 }
 
