@@ -3,7 +3,7 @@ import { UpstreamError } from '../errors.ts';
 import { backoffMs, pause } from '../lib/backoff.ts';
 import { show } from '../lib/show.ts';
 import type { RpcClient } from '../upstream/client.ts';
-import { isObject, malformed } from '../upstream/reply.ts';
+import { isObject, jsonOf, malformed } from '../upstream/reply.ts';
 import type { ChainBlock } from './chain-block.ts';
 import type { NodeLog } from './log-filter.ts';
 
@@ -55,7 +55,7 @@ function readLog(item: unknown, { hash, number }: ChainBlock): BlockLog {
       `eth_getLogs: asked for block ${number} (${hash}), got ${log.blockHash}`,
     );
   }
-  return { ...log, json: JSON.stringify(item) };
+  return { ...log, json: jsonOf(item, 'eth_getLogs') };
 }
 
 /** What filters look at, in lower case. Throws UpstreamError `malformed` for what is no log. */

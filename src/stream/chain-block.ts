@@ -2,7 +2,7 @@
 import { UpstreamError } from '../errors.ts';
 import { show } from '../lib/show.ts';
 import type { Hex } from '../types.ts';
-import { isObject, malformed } from '../upstream/reply.ts';
+import { isObject, jsonOf, malformed } from '../upstream/reply.ts';
 import { readHash, readQuantity } from '../upstream/shape.ts';
 
 export interface ChainBlock {
@@ -35,7 +35,7 @@ export function fetchedBlock(value: unknown, what: string, members: ReadonlySet<
     throw new UpstreamError('inconsistent', `${what}: the node has no such block at present`);
   if (!isObject(value)) throw malformed(what, `result is ${show(value)}, not a block`);
   const kept = Object.entries(value).filter(([name]) => members?.has(name) ?? !BODY_MEMBERS.includes(name));
-  return { ...readBlock(value, what), json: JSON.stringify(Object.fromEntries(kept)) };
+  return { ...readBlock(value, what), json: jsonOf(Object.fromEntries(kept), what) };
 }
 
 /** The names in a header, for `fetchedBlock`. */
@@ -49,7 +49,7 @@ function readBlock(value: unknown, what: string): ChainBlock {
     number: readQuantity(value.number, what, 'number'),
     hash: readHash(value.hash, what, 'hash'),
     parentHash: readHash(value.parentHash, what, 'parentHash'),
-    json: JSON.stringify(value),
+    json: jsonOf(value, what),
     hasLogs: typeof value.logsBloom === 'string' && /[1-9a-f]/i.test(value.logsBloom.slice(2)),
     orphaned: false,
   };

@@ -5,6 +5,7 @@
  */
 import { UpstreamError } from '../errors.ts';
 import type { Logger } from '../log.ts';
+import { jsonOf } from '../upstream/reply.ts';
 import { type BlockLog, blockLogs, nodeLog } from './block-logs.ts';
 import type { Chain, ChainListener } from './chain.ts';
 import type { ChainBlock } from './chain-block.ts';
@@ -131,7 +132,7 @@ export class ChainLogs implements ChainListener {
   private read(value: unknown): ChainLog | null {
     try {
       const log = nodeLog(value, 'monadLogs');
-      return { ...log, number: Number(log.blockNumber), json: JSON.stringify(value) };
+      return { ...log, number: Number(log.blockNumber), json: jsonOf(value, 'monadLogs') };
     } catch (error) {
       if (!(error instanceof UpstreamError)) throw error;
       this.log.warn({ err: error }, 'the node announced something that is no log');

@@ -104,7 +104,7 @@ export class StreamHub {
       };
     }
     const { feed } = this.source;
-    const pending = feed && new Pending(feed);
+    const pending = feed && new Pending(feed, this.options.log);
     return ([full], subscription) => {
       if (pending === null) throw notOffered();
       return pending.open(full, subscription);

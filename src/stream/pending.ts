@@ -1,6 +1,8 @@
 /** `newPendingTransactions`: hashes, or whole transactions on request, as the node announces them. */
 import { UpstreamError } from '../errors.ts';
+import type { Logger } from '../log.ts';
 import type { NodeFeed } from '../upstream/feed.ts';
+import { jsonOf } from '../upstream/reply.ts';
 import { CloseCode } from './close-code.ts';
 import { Notice } from './notice.ts';
 import { invalidParams, orUnavailable } from './refusals.ts';
@@ -12,9 +14,9 @@ export class Pending {
   private readonly hashes: PendingTopic;
   private readonly whole: PendingTopic;
 
-  constructor(feed: NodeFeed) {
-    this.hashes = new PendingTopic(feed, ['newPendingTransactions']);
-    this.whole = new PendingTopic(feed, ['newPendingTransactions', true]);
+  constructor(feed: NodeFeed, log: Logger) {
+    this.hashes = new PendingTopic(feed, ['newPendingTransactions'], log);
+    this.whole = new PendingTopic(feed, ['newPendingTransactions', true], log);
   }
 
   /** `full` is the optional second parameter of the subscribe. */
@@ -28,9 +30,11 @@ export class Pending {
 
 class PendingTopic {
   private readonly shared: SharedFeed;
+  private readonly log: Logger;
   private readonly subscriptions = new Set<Subscription>();
 
-  constructor(feed: NodeFeed, params: readonly unknown[]) {
+  constructor(feed: NodeFeed, params: readonly unknown[], log: Logger) {
+    this.log = log;
     this.shared = new SharedFeed({
       feed,
       params,
@@ -53,8 +57,20 @@ class PendingTopic {
 
   private tell(result: unknown): void {
     if (this.subscriptions.size === 0) return;
-    const notice = new Notice('eth_subscription', JSON.stringify(result));
+    const json = this.read(result);
+    if (json === null) return;
+    const notice = new Notice('eth_subscription', json);
     for (const subscription of this.subscriptions) subscription.push(notice);
+  }
+
+  private read(result: unknown): string | null {
+    try {
+      return jsonOf(result, 'newPendingTransactions');
+    } catch (error) {
+      if (!(error instanceof UpstreamError)) throw error;
+      this.log.warn({ err: error }, 'the node announced something that is no transaction');
+      return null;
+    }
   }
 }
 

@@ -75,6 +75,16 @@ export function malformed(what: string, detail: string): UpstreamError {
   return new UpstreamError('malformed', `${what}: malformed answer: ${detail.slice(0, MAX_DETAIL)}`);
 }
 
+/** The JSON text of something that a node sent, to be passed on. Throws UpstreamError `malformed` for what is nested too deep for that. */
+export function jsonOf(value: unknown, what: string): string {
+  try {
+    return JSON.stringify(value);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    throw malformed(what, show(value));
+  }
+}
+
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

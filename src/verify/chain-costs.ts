@@ -1,8 +1,14 @@
 /** What blocks take from and give to accounts besides transfers: fees, withdrawals, deposits of rollups. */
+import {
+  type JsonObject,
+  readAddress,
+  readArray,
+  readData,
+  readInteger,
+  readObject,
+} from '../decode/json.ts';
 import { UpstreamError } from '../errors.ts';
 import type { Hex } from '../types.ts';
-
-type Json = Record<string, unknown>;
 
 /** Withdrawals are in gwei. */
 const WEI_PER_GWEI = 1_000_000_000n;
@@ -14,20 +20,21 @@ export class ChainCosts {
 
   /** Takes a block with whole transactions, and its receipts, as the node gives them. Throws UpstreamError `malformed`. */
   add(block: unknown, receipts: unknown): void {
-    const { miner, transactions, withdrawals = [], hash } = asObject(block);
-    this.producers.add(asAddress(miner));
-    for (const withdrawal of asArray(withdrawals)) {
-      const { address, amount } = asObject(withdrawal);
-      this.gain(asAddress(address), asInteger(amount) * WEI_PER_GWEI);
+    const { miner, transactions, withdrawals = [], hash } = readObject(block, 'a block');
+    this.producers.add(addressOf(miner, 'miner'));
+    for (const withdrawal of readArray(withdrawals, 'withdrawals')) {
+      const { address, amount } = readObject(withdrawal, 'a withdrawal');
+      this.gain(addressOf(address, 'address'), integer(amount, 'amount') * WEI_PER_GWEI);
     }
-    const paid = asArray(receipts).map(asObject);
-    for (const [i, transaction] of asArray(transactions).map(asObject).entries()) {
-      const receipt = paid[i];
-      if (receipt === undefined || receipt.blockHash !== hash)
+    const paid = readArray(receipts, 'receipts');
+    for (const [i, item] of readArray(transactions, 'transactions').entries()) {
+      const transaction = readObject(item, 'a transaction');
+      const receipt = readObject(paid[i], 'a receipt');
+      if (receipt.blockHash !== hash)
         throw new UpstreamError('inconsistent', 'the node sent receipts of another block');
-      const sender = asAddress(transaction.from);
+      const sender = addressOf(transaction.from, 'from');
       this.payers.add(sender);
-      this.gain(sender, asInteger(transaction.mint) - feeOf(receipt));
+      this.gain(sender, integer(transaction.mint, 'mint') - feeOf(receipt));
     }
   }
 
@@ -52,36 +59,19 @@ export class ChainCosts {
 }
 
 /** Gas, blobs, and what rollups charge for their parent chain. */
-function feeOf(receipt: Json): bigint {
+function feeOf(receipt: JsonObject): bigint {
   return (
-    asInteger(receipt.gasUsed) * asInteger(receipt.effectiveGasPrice) +
-    asInteger(receipt.blobGasUsed) * asInteger(receipt.blobGasPrice) +
-    asInteger(receipt.l1Fee)
+    integer(receipt.gasUsed, 'gasUsed') * integer(receipt.effectiveGasPrice, 'effectiveGasPrice') +
+    integer(receipt.blobGasUsed, 'blobGasUsed') * integer(receipt.blobGasPrice, 'blobGasPrice') +
+    integer(receipt.l1Fee, 'l1Fee')
   );
 }
 
-function malformed(what: string, value: unknown): UpstreamError {
-  return new UpstreamError('malformed', `the node sent ${JSON.stringify(value)?.slice(0, 80)} as ${what}`);
-}
-
-function asObject(value: unknown): Json {
-  if (typeof value !== 'object' || value === null) throw malformed('an object', value);
-  return value as Json;
-}
-
-function asArray(value: unknown): unknown[] {
-  if (!Array.isArray(value)) throw malformed('a list', value);
-  return value;
-}
-
 /** Absent is zero. */
-function asInteger(value: unknown): bigint {
-  if (value === undefined || value === null) return 0n;
-  if (typeof value !== 'string' || !/^0x[0-9a-fA-F]+$/.test(value)) throw malformed('a quantity', value);
-  return BigInt(value);
+function integer(value: unknown, what: string): bigint {
+  return value === undefined || value === null ? 0n : readInteger(readData(value, what), what);
 }
 
-function asAddress(value: unknown): Hex {
-  if (typeof value !== 'string' || !/^0x[0-9a-fA-F]{40}$/.test(value)) throw malformed('an address', value);
-  return `0x${value.slice(2).toLowerCase()}`;
+function addressOf(value: unknown, what: string): Hex {
+  return `0x${readAddress(value, what).toLowerCase()}`;
 }

@@ -1,6 +1,7 @@
 /** Native balances against native transfers: what some wallets gained over the newest blocks, fees taken into account. */
 import { UpstreamError } from '../errors.ts';
 import { bytesToHex, toQuantity } from '../lib/hex.ts';
+import { show } from '../lib/show.ts';
 import type { Db } from '../store/open.ts';
 import { type Hex, Kind } from '../types.ts';
 import type { RpcCall, RpcClient, RpcReply } from '../upstream/client.ts';
@@ -125,10 +126,7 @@ async function readGains(
 /** Throws UpstreamError `malformed` for what is no quantity. */
 function balanceOf(result: unknown): bigint {
   if (typeof result === 'string' && /^0x[0-9a-fA-F]+$/.test(result)) return BigInt(result);
-  throw new UpstreamError(
-    'malformed',
-    `eth_getBalance: the node sent ${JSON.stringify(result)} as a balance`,
-  );
+  throw new UpstreamError('malformed', `eth_getBalance: the node sent ${show(result)} as a balance`);
 }
 
 /** A contract that destroyed itself in favour of itself burnt what it had; that is no transfer. */

@@ -1,11 +1,15 @@
 /** chainLogs and newPendingTransactions: what Monad's node, or another, announces; a node whose every word is scripted. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { blockLogs } from '../../src/stream/block-logs.ts';
+import { announcedBlock, fetchedBlock } from '../../src/stream/chain-block.ts';
 import { startTestDaemon } from '../support/daemon.ts';
 import { type MisbehavingNode, NodeError, startMisbehavingNode } from '../support/misbehaving-node.ts';
 import { waitFor } from '../support/wait.ts';
 import { type Owner, opened, StreamClient } from './client.ts';
 
+/** Deeper than the stack of JSON.stringify. */
+const DEEP = 100_000;
 const ADDRESS = `0x${'ab'.repeat(20)}`;
 const TOPIC = `0x${'cd'.repeat(32)}`;
 
@@ -205,4 +209,47 @@ test('pending transactions are offered only where the operator and the node do',
     code: -32602,
     message: /not offered by the node/,
   });
+});
+
+test('what is nested too deep to be passed on is passed over, and whatever follows it is told', async (context) => {
+  const t = opened(context);
+  const { monad, client } = await serve(t, { ATLAS_STREAM__PENDING: 'true' });
+  const heads = await client.subscribe<{ number: string }>('newHeads');
+  const logs = await client.subscribe<ChainLog>('chainLogs', {});
+  const pending = await client.subscribe('newPendingTransactions', true);
+  const nested = `${'['.repeat(DEEP)}${']'.repeat(DEEP)}`;
+  const withNested = (value: object) =>
+    JSON.stringify({ ...value, extra: 0 }).replace('"extra":0', `"extra":${nested}`);
+  monad.node.publishText('newHeads', withNested(header(101)));
+  monad.node.publishText(
+    'monadLogs',
+    withNested({ blockId: hash('1d', 101), commitState: 'Proposed', ...log(101, 0) }),
+  );
+  monad.node.publishText('newPendingTransactions', withNested({ hash: TOPIC }));
+  monad.propose();
+  monad.propose();
+  monad.node.publish('newPendingTransactions', { hash: TOPIC });
+  await waitFor(() => heads.results.length >= 2 && pending.results.length >= 1, { what: 'what followed' });
+  await reach(logs, 4);
+  assert.deepEqual(
+    heads.results.map(({ number }) => Number(number)),
+    [101, 102],
+  );
+  assert.deepEqual(places(logs.results), blocks(101, 102));
+  assert.deepEqual(pending.results, [{ hash: TOPIC }]);
+});
+
+test('what is nested too deep counts as a malformed answer where it was asked for', async () => {
+  const nested: unknown = JSON.parse(`${'['.repeat(DEEP)}${']'.repeat(DEEP)}`);
+  const malformed = { name: 'UpstreamError', reason: 'malformed' };
+  assert.throws(
+    () => fetchedBlock({ ...header(101), extra: nested }, 'eth_getBlockByNumber', null),
+    malformed,
+  );
+  assert.throws(() => announcedBlock({ ...header(101), extra: nested }), malformed);
+  const block = announcedBlock(header(101));
+  const answers = [[{ ...log(101, 0), extra: nested }], [log(101, 0)]];
+  const client = { call: async () => answers.shift() };
+  const logs = await blockLogs(client, block, new AbortController().signal);
+  assert.equal(logs?.length, 1, 'asked again');
 });

@@ -158,8 +158,13 @@ export class MisbehavingNode {
 
   /** Sends a notification to every subscription of the kind (`newHeads`, ...). */
   publish(kind: string, result: unknown): void {
-    for (const [id, subscription] of this.#subscriptions) {
-      if (subscription.kind === kind) notify(subscription.socket, id, result);
+    this.publishText(kind, JSON.stringify(result));
+  }
+
+  /** The same with the result as JSON text, which may be what nothing here could make. */
+  publishText(kind: string, json: string): void {
+    for (const [id, { kind: subscribed, socket }] of this.#subscriptions) {
+      if (subscribed === kind) notify(socket, id, json);
     }
   }
 
@@ -301,7 +306,7 @@ export class MisbehavingNode {
     const number = this.#nextId++;
     const id = faults.numericIds ? number : `0x${number.toString(16).padStart(32, '0')}`;
     this.#subscriptions.set(id, { socket, kind: call.params[0] });
-    for (const event of faults.earlyEvents) notify(socket, id, event);
+    for (const event of faults.earlyEvents) notify(socket, id, JSON.stringify(event));
     socket.send(JSON.stringify({ jsonrpc: '2.0', id: call.id, result: id }));
   }
 }
@@ -313,7 +318,7 @@ function badGateway(error: unknown): { status: number; body: string } {
   throw error;
 }
 
-function notify(socket: WebSocket, subscription: string | number, result: unknown): void {
-  const params = { subscription, result };
-  socket.send(JSON.stringify({ jsonrpc: '2.0', method: 'eth_subscription', params }));
+function notify(socket: WebSocket, subscription: string | number, result: string): void {
+  const params = `{"subscription":${JSON.stringify(subscription)},"result":${result}}`;
+  socket.send(`{"jsonrpc":"2.0","method":"eth_subscription","params":${params}}`);
 }
