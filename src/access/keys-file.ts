@@ -2,10 +2,15 @@
 import { chmodSync, existsSync } from 'node:fs';
 import { FatalError } from '../errors.ts';
 import { type Db, openDatabase } from '../store/open.ts';
+import { damaged, isDamage, storageTrouble } from '../store/trouble.ts';
 import { KEYS_APPLICATION_ID, KEYS_SCHEMA_V1, KEYS_SCHEMA_V2, KEYS_SCHEMA_VERSION } from './schema.ts';
 
 /** Only the operator's account may read who the clients are. */
 const FILE_MODE = 0o600;
+
+/** What helps a damaged file of keys: nothing else knows them. */
+export const WHEN_KEYS_ARE_DAMAGED =
+  'put back a copy made by atlas-node backup, or move it away and issue new keys';
 
 /** What leads from each version to the next, beginning with an empty file. Only ever added to. */
 const MIGRATIONS = [KEYS_SCHEMA_V1, KEYS_SCHEMA_V2];
@@ -56,14 +61,13 @@ function isEmpty(db: Db): boolean {
   return db.prepare('SELECT count(*) FROM sqlite_schema').pluck().get() === 0;
 }
 
+/** A failure of the file while it is in use: StorageError when it can pass, FatalError when the file is damaged, else as it is. */
+export function keysTrouble(error: unknown, db: Db): unknown {
+  return storageTrouble(error, db.name, WHEN_KEYS_ARE_DAMAGED);
+}
+
 function asUnusable(path: string, error: unknown): unknown {
   if (error instanceof FatalError || !(error instanceof Error)) return error;
-  const code = 'code' in error ? String(error.code) : '';
-  if (code === 'SQLITE_NOTADB' || code.startsWith('SQLITE_CORRUPT')) {
-    return new FatalError(
-      `${path} is damaged (${error.message}); put back a copy made by atlas-node backup, or move it away and issue new keys`,
-      { cause: error },
-    );
-  }
+  if (isDamage(error)) return damaged(path, error, WHEN_KEYS_ARE_DAMAGED);
   return new FatalError(`cannot open ${path}: ${error.message}`, { cause: error });
 }

@@ -2,9 +2,8 @@
 import { hash } from 'node:crypto';
 import { RequestError, StorageError } from '../errors.ts';
 import type { Db } from '../store/open.ts';
-import { storageTrouble } from '../store/trouble.ts';
 import { generateKey, isWellFormedKey, keyHint } from './key-format.ts';
-import { openKeysFile } from './keys-file.ts';
+import { keysTrouble, openKeysFile } from './keys-file.ts';
 
 /** How often the file is looked at for changes by other processes: four chances to keep the promise of one second. */
 const WATCH_MS = 250;
@@ -161,7 +160,8 @@ export class KeyStore {
       if (this.db.pragma('data_version', { simple: true }) !== this.version) this.reload();
     } catch (error) {
       // The keys in memory stay valid until the file can be read again; the writing of usage tells of the trouble.
-      if (!(storageTrouble(error, 'keys.db') instanceof StorageError)) throw error;
+      const trouble = keysTrouble(error, this.db);
+      if (!(trouble instanceof StorageError)) throw trouble;
     }
   }
 

@@ -1,7 +1,7 @@
 /** How many requests each key was admitted in the present calendar month and hour, kept in memory and written behind. */
 import { StorageError } from '../errors.ts';
 import type { Db, Statement } from '../store/open.ts';
-import { storageTrouble } from '../store/trouble.ts';
+import { keysTrouble } from './keys-file.ts';
 
 /**
  * How often counts go to the file. Half of the second that a kill may cost, so that a late timer still keeps the
@@ -117,7 +117,7 @@ export class Usage {
     try {
       this.write(rows);
     } catch (error) {
-      const trouble = storageTrouble(error, 'keys.db');
+      const trouble = keysTrouble(error, this.db);
       if (!(trouble instanceof StorageError)) throw trouble;
       if (!this.inTrouble) this.onTrouble(trouble);
       this.inTrouble = true;

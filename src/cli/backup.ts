@@ -4,6 +4,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { ConfigError, FatalError } from '../errors.ts';
 import { addConfigOptions } from './options.ts';
+import { stopRequest } from './signals.ts';
 import { bytes, duration, grouped } from './table.ts';
 import { type StatusLine, statusLine } from './terminal.ts';
 
@@ -37,11 +38,15 @@ async function backup(dataDir: string, file: string): Promise<void> {
     if (existsSync(target))
       throw new ConfigError(`${target} exists already and is left as it is; name another file`);
   }
+  const { checkIndexFile } = await import('../store/index-file.ts');
+  checkIndexFile(source);
+  const stop = new AbortController();
+  void stopRequest().then(() => stop.abort());
   const line = statusLine();
   try {
     const keys = join(dataDir, 'keys.db');
-    if (existsSync(keys)) console.log(await copy('keys', keys, targets.keys, line));
-    console.log(await copy('index', source, targets.index, line));
+    if (existsSync(keys)) console.log(await copy('keys', keys, targets.keys, line, stop.signal));
+    console.log(await copy('index', source, targets.index, line, stop.signal));
     console.log(await contentOf(targets.index));
   } catch (error) {
     for (const target of [targets.index, targets.keys]) rmSync(target, { force: true });
@@ -58,12 +63,23 @@ function targetsOf(file: string): { index: string; keys: string } {
   return { index: file, keys: join(dirname(file), `${basename(file, '.db')}.keys.db`) };
 }
 
-async function copy(what: string, source: string, target: string, line: StatusLine): Promise<string> {
+async function copy(
+  what: 'keys' | 'index',
+  source: string,
+  target: string,
+  line: StatusLine,
+  signal: AbortSignal,
+): Promise<string> {
   const { copyDatabase } = await import('../store/backup.ts');
+  const { WHEN_KEYS_ARE_DAMAGED } = await import('../access/keys-file.ts');
   const started = performance.now();
   const size = await copyDatabase(source, target, {
     isPrivate: what === 'keys',
-    onCopied: (done, of) => line.show(`copying the ${what}: ${bytes(done)} of ${bytes(of)}`),
+    ...(what === 'keys' && { whenDamaged: WHEN_KEYS_ARE_DAMAGED }),
+    onCopied: (done, of) => {
+      if (signal.aborted) throw new FatalError('stopped before the copy was whole: nothing of it is kept');
+      line.show(`copying the ${what}: ${bytes(done)} of ${bytes(of)}`);
+    },
   });
   line.clear();
   return `${what}: ${target}, ${bytes(size)} in ${duration((performance.now() - started) / 1000)}`;

@@ -3,18 +3,24 @@ import { closeSync, fsyncSync, openSync, renameSync, rmSync, statSync } from 'no
 import { dirname } from 'node:path';
 import { FatalError } from '../errors.ts';
 import { type Db, openDatabase } from './open.ts';
-import { storageTrouble } from './trouble.ts';
+import { damaged, isDamage, storageTrouble } from './trouble.ts';
 
 /** Pages copied at a time: enough for the speed of the disk, few enough to show progress and to be stopped between. */
 const PAGES_PER_STEP = 2_048;
 
-/** Called after each piece with how many bytes of how many are copied. */
-export type OnCopied = (bytes: number, of: number) => void;
+export interface CopyOptions {
+  /** Whether only its owner may read the copy. */
+  isPrivate: boolean;
+  /** What to do when the source is damaged, to be told then. */
+  whenDamaged?: string;
+  /** Called after each piece with how many bytes of how many are copied. What it throws ends the copying. */
+  onCopied: (bytes: number, of: number) => void;
+}
 
 /**
  * Copies the database as one commit left it, beside any number of readers and its writer, and resolves with the
  * copy's size in bytes. The copy is a single file that appears under its name once it is whole and on the disk;
- * it replaces a file of that name, and is readable by its owner alone when `isPrivate`.
+ * it replaces a file of that name. A copy that is not made leaves nothing behind.
  *
  * SQLite's backup begins anew whenever another connection writes, so under a busy writer it never ends. Here it
  * copies within one read transaction, which no write disturbs; the price is that the WAL cannot be emptied
@@ -23,7 +29,7 @@ export type OnCopied = (bytes: number, of: number) => void;
 export async function copyDatabase(
   source: string,
   target: string,
-  { isPrivate, onCopied }: { isPrivate: boolean; onCopied: OnCopied },
+  { isPrivate, whenDamaged, onCopied }: CopyOptions,
 ): Promise<number> {
   const partial = `${target}.partial`;
   try {
@@ -34,13 +40,18 @@ export async function copyDatabase(
     renameSync(partial, target);
     syncFolder(dirname(target));
   } catch (error) {
-    rmSync(partial, { force: true });
+    for (const file of [partial, `${partial}-journal`]) rmSync(file, { force: true });
+    if (isDamage(error)) throw damaged(source, error, whenDamaged);
     throw asFault(error, source, target);
   }
   return statSync(target).size;
 }
 
-async function copySnapshot(source: string, partial: string, onCopied: OnCopied): Promise<void> {
+async function copySnapshot(
+  source: string,
+  partial: string,
+  onCopied: CopyOptions['onCopied'],
+): Promise<void> {
   const db = openDatabase(source, { readonly: true });
   try {
     const pageBytes = Number(db.pragma('page_size', { simple: true }));

@@ -74,6 +74,18 @@ export function openIndexForReading(path: string, options: OpenOptions = {}): Db
   }
 }
 
+/** Throws FatalError when the file is no index of this program, of its version or an earlier one. */
+export function checkIndexFile(path: string): void {
+  const db = open(path, { readonly: true });
+  try {
+    check(db, path);
+  } catch (error) {
+    throw asUnusable(path, error);
+  } finally {
+    db.close();
+  }
+}
+
 /** Takes the right to write the index. Throws FatalError while another has it. */
 export function lockIndex(path: string): WriterLock {
   try {
@@ -136,7 +148,7 @@ function check(db: Db, path: string): void {
 
 function asUnusable(path: string, error: unknown): unknown {
   if (error instanceof FatalError || !(error instanceof Error)) return error;
-  if ('code' in error && isDamage(String(error.code))) return damaged(path, error);
+  if (isDamage(error)) return damaged(path, error);
   return new FatalError(`cannot open ${path}: ${error.message}`, { cause: error });
 }
 

@@ -5,7 +5,7 @@ import { Appender, type Commit } from './append.ts';
 import { Tables } from './changes.ts';
 import { FilePlace } from './file-place.ts';
 import { chainOf, hashAt, headOf, lockIndex, openIndexForWriting, setChain } from './index-file.ts';
-import type { Db } from './open.ts';
+import type { Db, Statement } from './open.ts';
 import { QualityTable, type TokenQuality } from './quality.ts';
 import { Rollback } from './rollback.ts';
 import { type TokenMetadata, TokenMetadataTable, type UnreadToken } from './token-metadata.ts';
@@ -28,6 +28,7 @@ export class IndexWriter {
   private readonly metadata: TokenMetadataTable;
   private readonly tables: Tables;
   private readonly wal: WriteAheadLog;
+  private readonly countTransfers: Statement<[], number>;
   /** What was read for the next commit. */
   private ahead: { batches: readonly BlockBatch[]; commit: Commit } | null = null;
 
@@ -47,6 +48,7 @@ export class IndexWriter {
     this.quality = new QualityTable(this.db);
     this.metadata = new TokenMetadataTable(this.db);
     this.wal = new WriteAheadLog(this.db);
+    this.countTransfers = this.db.prepare<[], number>('SELECT ifnull(max(id), 0) FROM transfers').pluck();
     this.place = new FilePlace(path);
   }
 
@@ -56,7 +58,7 @@ export class IndexWriter {
   }
 
   chain(): { chainId: number; startBlock: number } | null {
-    return chainOf(this.db);
+    return this.named(() => chainOf(this.db));
   }
 
   setChain(chainId: number, startBlock: number): void {
@@ -73,7 +75,7 @@ export class IndexWriter {
 
   /** Transfers in the index. */
   transferCount(): number {
-    return this.db.prepare<[], number>('SELECT ifnull(max(id), 0) FROM transfers').pluck().get() ?? 0;
+    return this.named(() => this.countTransfers.get() ?? 0);
   }
 
   /**

@@ -10,23 +10,27 @@ const PASSING: readonly [code: string, meaning: string][] = [
   ['SQLITE_CANTOPEN', 'its files cannot be opened'],
 ];
 
-/** The failure as StorageError when it can pass, as FatalError when the file is damaged, else as it is. */
-export function storageTrouble(error: unknown, path: string): unknown {
+/** What helps a damaged index. */
+const REBUILT = 'move it away and start again: the index is rebuilt from the node';
+
+/** The failure as StorageError when it can pass, as FatalError that says what helps when the file is damaged, else as it is. */
+export function storageTrouble(error: unknown, path: string, whenDamaged: string = REBUILT): unknown {
   if (!(error instanceof Error) || !('code' in error)) return error;
+  if (isDamage(error)) return damaged(path, error, whenDamaged);
   const code = String(error.code);
   const passing = PASSING.find(([beginning]) => code.startsWith(beginning));
-  if (passing !== undefined)
-    return new StorageError(`${passing[1]} (${path}: ${error.message}, ${code})`, { cause: error });
-  return isDamage(code) ? damaged(path, error) : error;
+  return passing === undefined
+    ? error
+    : new StorageError(`${passing[1]} (${path}: ${error.message}, ${code})`, { cause: error });
 }
 
-export function isDamage(code: string): boolean {
+/** Whether SQLite found that a file is not as it wrote it. */
+export function isDamage(error: unknown): error is Error & { code: string } {
+  if (!(error instanceof Error) || !('code' in error)) return false;
+  const code = String(error.code);
   return code === 'SQLITE_NOTADB' || code.startsWith('SQLITE_CORRUPT');
 }
 
-export function damaged(path: string, error: Error): FatalError {
-  return new FatalError(
-    `${path} is damaged (${error.message}); move it away and start again: the index is rebuilt from the node`,
-    { cause: error },
-  );
+export function damaged(path: string, error: Error, whenDamaged: string = REBUILT): FatalError {
+  return new FatalError(`${path} is damaged (${error.message}); ${whenDamaged}`, { cause: error });
 }

@@ -128,8 +128,7 @@ class Run {
       await work();
     } catch (error) {
       if (error instanceof UpstreamError && !this.options.signal.aborted) check.brokenOffBy = error.message;
-      else if (error instanceof Error && 'code' in error && isDamage(String(error.code)))
-        check.differs(`the file cannot be read: ${error.message}`);
+      else if (isDamage(error)) check.differs(`the file cannot be read: ${error.message}`);
       else throw error;
     }
   }

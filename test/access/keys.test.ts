@@ -6,6 +6,8 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { generateKey } from '../../src/access/key-format.ts';
 import { type KeyStore, openKeyStore } from '../../src/access/keys.ts';
+import { keysTrouble } from '../../src/access/keys-file.ts';
+import { FatalError } from '../../src/errors.ts';
 import { openDatabase } from '../../src/store/open.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
@@ -120,6 +122,16 @@ test('keys survive closing and opening', (t) => {
   first.close();
   const { store } = openStore(t, path);
   assert.equal(store.verify(key)?.name, 'app');
+});
+
+test('a file found damaged while it is in use is not to be thrown away like an index', (t) => {
+  const { store, path } = openStore(t);
+  const error = Object.assign(new Error('database disk image is malformed'), { code: 'SQLITE_CORRUPT' });
+  const trouble = keysTrouble(error, store.db);
+  assert.ok(trouble instanceof FatalError);
+  assert.ok(trouble.message.startsWith(`${path} is damaged`));
+  assert.match(trouble.message, /put back a copy made by atlas-node backup/);
+  assert.doesNotMatch(trouble.message, /rebuilt/);
 });
 
 test('files that hold no keys are refused with what to do', (t) => {

@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
+import { openKeyStore } from '../../src/access/keys.ts';
 import { generateChain } from '../../src/bench/chain/generate.ts';
 import { copyDatabase } from '../../src/store/backup.ts';
 import { headOf, openIndexForReading } from '../../src/store/index-file.ts';
@@ -18,6 +21,8 @@ import { differencesOf, verifyFile } from '../support/verify.ts';
 import { waitFor } from '../support/wait.ts';
 
 const ROOT = `0x${'00'.repeat(32)}`;
+/** Makes the copying of an index last for many pieces. */
+const BALLAST_BYTES = 300_000_000;
 const CLI = resolve(import.meta.dirname, '../../src/cli.ts');
 
 /** Runs `atlas-node backup` as its own process. */
@@ -144,4 +149,47 @@ test('into a folder the copies go under the names they are used by', async (t) =
   assert.equal(code, 0);
   assert.match(stdout, /the index is empty/);
   assert.deepEqual(readdirSync(folder), ['index.db']);
+});
+
+test('Ctrl-C while the index is copied leaves nothing behind, and the copy can be made again', async (t) => {
+  const dir = tempDir(t);
+  const writer = new IndexWriter(join(dir, 'index.db'), { cacheMb: 8 });
+  writer.setChain(1, 1);
+  writer.close();
+  const ballast = openDatabase(join(dir, 'index.db'));
+  ballast.exec(`CREATE TABLE ballast (bytes BLOB); INSERT INTO ballast VALUES (zeroblob(${BALLAST_BYTES}))`);
+  ballast.close();
+  openKeyStore(join(dir, 'keys.db')).close();
+  const folder = tempDir(t);
+  const args = ['--disable-warning=ExperimentalWarning', CLI, 'backup', folder, '--data-dir', dir];
+  const copying = spawn(process.execPath, args);
+  const said = text(copying.stderr);
+  await once(copying.stdout, 'data'); // the keys are copied, the index follows
+  copying.kill('SIGINT');
+  const [code] = await once(copying, 'exit');
+  assert.match(await said, /^atlas-node: .*stopped before the copy was whole: nothing of it is kept\n$/);
+  assert.equal(code, 1);
+  assert.deepEqual(readdirSync(folder), []);
+  assert.equal((await backup(dir, folder)).code, 0);
+  assert.deepEqual(readdirSync(folder).sort(), ['index.db', 'keys.db']);
+});
+
+test('what is damaged, or no index, is named, with what helps', async (t) => {
+  const dir = tempDir(t);
+  const file = join(dir, 'index.db');
+  writeFileSync(file, '');
+  const empty = await backup(dir, join(dir, 'copy.db'));
+  assert.match(empty.stderr, /index\.db is a SQLite file but not an atlas-node index/);
+  rmSync(file);
+  const writer = new IndexWriter(file, { cacheMb: 8 });
+  writer.setChain(1, 1);
+  writer.close();
+  openKeyStore(join(dir, 'keys.db')).close();
+  const beginning = 'SQLite format 3\0';
+  writeFileSync(join(dir, 'keys.db'), beginning + 'no pages'.repeat(1_000));
+  const folder = tempDir(t);
+  const keys = await backup(dir, folder);
+  assert.equal(keys.code, 1);
+  assert.match(keys.stderr, /[^.]keys\.db is damaged .*put back a copy made by atlas-node backup/);
+  assert.deepEqual(readdirSync(folder), []);
 });
