@@ -43,6 +43,7 @@ export class ReadPool {
   /** Answers of one head, given or under way, by question. */
   private readonly kept = new Map<string, Promise<Answered>>();
   private keptTag = '';
+  private keptRevision = 0;
 
   /** `start` starts a read thread. */
   constructor(start: () => ReadThread) {
@@ -54,9 +55,10 @@ export class ReadPool {
    * past the time limit, `busy` when too many wait.
    */
   answer(path: string, input: unknown, chainDepth: number, head: Head): Promise<Answered> {
-    if (head.tag !== this.keptTag) {
+    if (head.tag !== this.keptTag || head.revision !== this.keptRevision) {
       this.kept.clear();
       this.keptTag = head.tag;
+      this.keptRevision = head.revision;
     }
     const name = JSON.stringify([path, input, chainDepth]);
     const known = this.kept.get(name);

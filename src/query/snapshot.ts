@@ -18,6 +18,8 @@ export interface Head {
   tag: string;
   /** First block of the index. */
   startBlock: number;
+  /** Another one after every commit that this connection sees, also of what changes no block: names of tokens come later. */
+  revision: number;
 }
 
 /**
@@ -27,13 +29,15 @@ export interface Head {
 export class Snapshot {
   private readonly begin: Statement;
   private readonly commit: Statement;
-  private readonly readHead: Statement<[], Head>;
+  private readonly readHead: Statement<[], Omit<Head, 'revision'>>;
+  private readonly readRevision: Statement<[], number>;
   private current: Head | null = null;
   private open = false;
 
   constructor(db: Db) {
     this.begin = db.prepare('BEGIN');
     this.commit = db.prepare('COMMIT');
+    this.readRevision = db.prepare<[], number>('PRAGMA data_version').pluck();
     this.readHead = db.prepare(/* sql */ `
       SELECT blocks.number, timestamp, ${BLOCK_TAG} AS tag, start_block AS startBlock
       FROM blocks, chain ORDER BY blocks.number DESC LIMIT 1`);
@@ -44,7 +48,8 @@ export class Snapshot {
     if (!this.open) {
       this.begin.run();
       this.open = true;
-      this.current = this.readHead.get() ?? null;
+      const head = this.readHead.get();
+      this.current = head === undefined ? null : { ...head, revision: this.readRevision.get() ?? 0 };
       setImmediate(this.release);
     }
     return this.current;

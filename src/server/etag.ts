@@ -1,15 +1,22 @@
-/** Entity tags of REST answers: which block they are of, and which URL. */
+/** Entity tags of REST answers: which state of the index they are of, and which question. */
+import { randomInt } from 'node:crypto';
+import type { Head } from '../query/snapshot.ts';
+
+/** Tells this process from others: revisions begin anew with each. */
+const PROCESS = randomInt(2 ** 31).toString(36);
 
 const FNV_OFFSET = 0x811c9dc5;
 const FNV_PRIME = 0x01000193;
 
 /**
- * A function that gives the tag of a path's answer to a query as of a block. Weak, because compression may change
- * the bytes but not the meaning.
+ * A function that gives the tag of a path's answer as of a state of the index to a query, and whatever else the answer
+ * depends on. Weak, because compression may change the bytes but not the meaning.
  */
-export function entityTags(path: string): (head: { number: number; tag: string }, query: string) => string {
+export function entityTags(
+  path: string,
+): (head: Pick<Head, 'number' | 'tag' | 'revision'>, query: string) => string {
   const seed = fnv1a(path, FNV_OFFSET);
-  return (head, query) => `W/"${head.number}-${head.tag}-${fnv1a(query, seed)}"`;
+  return (head, query) => `W/"${head.number}-${head.tag}-${PROCESS}${head.revision}-${fnv1a(query, seed)}"`;
 }
 
 /** Whether an If-None-Match header names the tag. Only a good answer ever had it, so nothing else needs checking then. */

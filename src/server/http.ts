@@ -45,7 +45,7 @@ export function addRestRoutes(app: TemplatedApp, routes: RestRoutes): void {
 
 /** Answers within the turn in which the request came, unless it takes long or the client wants it compressed. */
 function getHandler(prepared: PreparedEndpoint, routes: RestRoutes) {
-  const { path, params } = prepared.endpoint;
+  const { path, params, tierLimited = false } = prepared.endpoint;
   const names = new Set([...Object.keys(params.shape), KEY_PARAMETER]);
   const tagOf = entityTags(path);
   const meter = routeMeter(routes.metrics, path);
@@ -60,7 +60,8 @@ function getHandler(prepared: PreparedEndpoint, routes: RestRoutes) {
     return answerSafely(prepared, routes, lines, () => {
       const caller = callerFor(key, routes);
       const query = queryOf(req);
-      const tag = tagOf(caller.head, query);
+      const asked = tierLimited ? `${query} ${caller.chainDepth}` : query;
+      const tag = tagOf(caller.head, asked);
       if (matchesTag(req.getHeader('if-none-match'), tag)) {
         const tagged = lines + blockLine(caller.head) + tagLine(tag);
         return { status: 304, lines: tagged, body: null, cache: 'revalidate' };
@@ -70,9 +71,11 @@ function getHandler(prepared: PreparedEndpoint, routes: RestRoutes) {
         return finished(answered, lines + tagLine(tag), () => encodingsOf(req));
       }
       const accepted = encodingsOf(req); // now: later the request must not be touched any more
-      return answered.then((given) =>
-        finished(given, lines + tagLine(tagOf(given.head, query)), () => accepted),
-      );
+      return answered.then((given) => {
+        // Revisions are of this thread's connection. One that is too old for the answer costs an answer in full.
+        const head = { ...given.head, revision: caller.head.revision };
+        return finished(given, lines + tagLine(tagOf(head, asked)), () => accepted);
+      });
     });
   };
 

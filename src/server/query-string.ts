@@ -17,9 +17,9 @@ export function readQuery(query: string, names: ReadonlySet<string>): Record<str
     const rawName = query.slice(at, nameEnd);
     const rawValue = query.slice(Math.min(nameEnd + 1, end), end);
     at = end + 1;
-    const name = encoded ? decode(rawName) : rawName;
-    const value = encoded ? decode(rawValue) : rawValue;
+    const name = encoded ? decodeName(rawName) : rawName;
     if (!names.has(name)) continue;
+    const value = encoded ? decode(rawValue) : rawValue;
     if (values[name] !== undefined) {
       throw new RequestError(400, 'invalid_parameter', `${name} is given more than once`, name);
     }
@@ -40,6 +40,15 @@ export function queryValue(query: string, name: string): string {
     }
   }
   return '';
+}
+
+/** A name with bad percent encoding is no parameter's. */
+function decodeName(text: string): string {
+  try {
+    return decode(text);
+  } catch {
+    return '';
+  }
 }
 
 function decode(text: string): string {

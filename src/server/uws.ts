@@ -1,4 +1,5 @@
 /** uWebSockets.js, with the declarations its type file leaves out. Nothing outside this folder knows it. */
+import './header-room.ts';
 import type { HttpRequest } from 'uWebSockets.js';
 
 declare module 'uWebSockets.js' {

@@ -148,7 +148,8 @@ const REQUESTS: Record<string, [request: string, status: RegExp]> = {
   'a path with dots': [get('/api/../api/wallet_summary'), / 404 /],
   'an encoded slash': [get('/api%2Fwallet_summary'), / 404 /],
   'a path of 3,000 characters': [get(`/api/${'a'.repeat(3_000)}`), / 404 /],
-  'a request line of 5,000 characters': [get(`/api/wallet_summary?address=${'a'.repeat(5_000)}`), / 431 /],
+  'a request line of 5,000 characters': [get(`/api/wallet_summary?address=${'a'.repeat(5_000)}`), / 400 /],
+  'a request line of 20,000 characters': [get(`/api/wallet_summary?address=${'a'.repeat(20_000)}`), / 431 /],
   'a method the path does not have': [
     `DELETE /api/wallet_summary HTTP/1.1\r\nHost: x\r\nKEY\r\n\r\n`,
     / 405 /,
@@ -220,6 +221,8 @@ suite('bad input', () => {
         'constructor=1',
         'ADDRESS=1',
         '%F0%9F%90%8B=1',
+        'utm=100%',
+        '%zz=1',
       ];
       const response = await serving.fetch(`${path}?${[...good, ...odd].join('&')}`);
       assert.equal(response.status, 200, path);

@@ -11,7 +11,7 @@ test('an answer names its block and its tag, and may be kept for revalidation on
   index.append([{}, { a: [{ from: 'bob', to: 'alice' }] }]);
   const { headers } = await fetch(SUMMARY);
   assert.equal(headers.get('x-indexed-block'), '2');
-  assert.match(headers.get('etag') ?? '', /^W\/"2-[0-9a-f]{16}-[0-9a-z]+"$/);
+  assert.match(headers.get('etag') ?? '', /^W\/"2-[0-9a-f]{16}-[0-9a-z]+-[0-9]+"$/);
   assert.equal(headers.get('cache-control'), 'private, max-age=0, must-revalidate');
   assert.equal(headers.get('content-type'), 'application/json');
   assert.equal(headers.get('access-control-allow-origin'), '*');
@@ -40,6 +40,39 @@ test('If-None-Match gives 304 until another block or another URL is asked for', 
   index.writer.rollback(1);
   index.append([{}], 'other branch');
   assert.equal(await status(SUMMARY, etag), 200, 'another block at the same height');
+});
+
+test('what tokens say of themselves, found out later, and what a tier allows make another tag', async (t) => {
+  const { fetch, index, access } = await serve(t);
+  index.append([{ a: [{ from: 'bob', to: 'alice', kind: 'erc20', token: 'gold' }] }]);
+  const stats = `/api/token_stats?token=${address('gold')}`;
+  const before = (await fetch(stats)).headers.get('etag') ?? '';
+  const again = () => fetch(stats, { headers: { 'If-None-Match': before } });
+  assert.equal((await again()).status, 304);
+  const said = { name: 'Gold', symbol: 'GLD', decimals: 6, tries: 1, retryAt: null };
+  index.writer.saveMetadata([{ address: address('gold'), ...said }]);
+  await nextTurn();
+  const later = await again();
+  assert.equal(later.status, 200);
+  assert.match(await later.text(), /"symbol":"GLD"/);
+
+  const chain = `/api/funding_chain?address=${address('alice')}&depth=10`;
+  const tag = (await fetch(chain)).headers.get('etag') ?? '';
+  const { key } = access.keys.create({ name: 'free', tier: 'free' });
+  const headers = { 'If-None-Match': tag };
+  assert.equal((await fetch(chain, { headers })).status, 304);
+  assert.equal((await fetch(chain, { headers: { ...headers, 'X-API-Key': key } })).status, 403);
+});
+
+test('headers may be as long as those of a browser with the cookies of other services', async (t) => {
+  const { fetch, index } = await serve(t);
+  index.append([{}]);
+  const statusWith = async (path: string, bytes: number) =>
+    (await fetch(path, { headers: { Cookie: `session=${'a'.repeat(bytes)}` } })).status;
+  for (const path of ['/', '/api/whale_transfers']) {
+    assert.equal(await statusWith(path, 12_000), 200, path);
+    assert.equal(await statusWith(path, 20_000), 431, path);
+  }
 });
 
 test('HEAD is answered as GET, without the body', async (t) => {
