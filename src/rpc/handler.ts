@@ -111,7 +111,7 @@ export class RpcHandler {
     const calls = request.kind === 'batch' ? request.calls.length : 1;
     const atOnce = request.kind === 'refused' ? 0 : Math.min(calls, BATCH_CONCURRENCY);
     const free = this.concurrency.enter(caller.key, atOnce);
-    const refusal = free ? caller.charge(calls) : TOO_MANY;
+    const refusal = caller.charge(free ? calls : 0) ?? (free ? null : TOO_MANY);
     if (refusal === null) return null;
     if (free) this.concurrency.leave(caller.key, atOnce);
     const id = request.kind === 'single' ? request.call.id : null;

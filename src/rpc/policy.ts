@@ -12,8 +12,6 @@ const KEPT_BACK = new Set([
   'eth_accounts',
   'eth_requestAccounts',
   'eth_coinbase',
-  'eth_sendTransaction',
-  'eth_sendUnsignedTransaction',
   'eth_resend',
   'eth_mining',
   'eth_getWork',
@@ -24,7 +22,8 @@ const KEPT_BACK = new Set([
   'eth_subscribe',
   'eth_unsubscribe',
 ]);
-const SIGNING = /^eth_sign/;
+/** With their variants, such as anvil's eth_sendTransactionSync. */
+const SIGNING = /^eth_(sign|send(Unsigned)?Transaction)/;
 
 export interface PolicyOptions {
   /** Methods or `namespace_*` offered beyond the default ones (`rpc.allow`). */

@@ -223,7 +223,7 @@ function writeBody(res: HttpResponse, body: string | Buffer, writing: Writing): 
   const bytes = Buffer.byteLength(body);
   if (res.tryEnd(body, bytes)[1]) return;
   writing.owed++;
-  const whole = typeof body === 'string' ? Buffer.from(body) : body;
+  const whole = Buffer.from(body); // a copy: short answers of /rpc stand in memory that the next one overwrites
   res.onAborted(() => {
     writing.owed--;
   });

@@ -103,7 +103,8 @@ function send(connection: WsConnection, done: readonly Done[], wrap: (text: stri
 
 /** One batch of the answers to own calls and the batch of the others; null when there are none at all. */
 function joinBatch(own: string, others: Buffer | string | null): string | null {
-  const rest = others === null ? '' : others.toString().slice(1, -1);
+  const text = others === null ? '' : others.toString();
+  const rest = text.startsWith('[') ? text.slice(1, -1) : text; // one error where the others were refused together
   const all = [own, rest].filter((part) => part !== '').join();
   return all === '' ? null : `[${all}]`;
 }

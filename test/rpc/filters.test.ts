@@ -99,6 +99,18 @@ test('a block filter gives each new block once, in order', async (t) => {
   }
 });
 
+test('a poll whose client leaves takes nothing with it', async (t) => {
+  const { gateway, mine, newestHashes } = await setUp(t);
+  const id = await gateway.result('eth_newBlockFilter');
+  await mine(3);
+  const left = new AbortController();
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'eth_getFilterChanges', params: [id] });
+  const poll = gateway.answer(body, {}, left.signal);
+  left.abort(new Error('left'));
+  await assert.rejects(poll, /left/);
+  assert.deepEqual(await gateway.result('eth_getFilterChanges', id), await newestHashes(3));
+});
+
 test('a poll finds what the node has by then, whatever it said a moment ago', async (t) => {
   const { anvil, gateway, newestHashes } = await setUp(t);
   const id = await gateway.result('eth_newBlockFilter');

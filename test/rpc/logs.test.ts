@@ -126,6 +126,14 @@ test('a range beyond the limit is refused with one that works', async (t) => {
   });
   assert.equal(node.requests.filter(({ calls }) => calls[0]?.method === 'eth_getLogs').length, 0);
   assert.deepEqual(await logs('0x10', quantity(0x10 + 999)), expected(0x10, 0x10 + 999));
+  chain.head = 3_000;
+  for (const [from, to] of [
+    ['0x1', quantity(9_999)],
+    ['0x1', '0xffffffffffffffff'],
+    ['0X1', '0XBB8'],
+  ] as const) {
+    assert.equal(((await logs(from, to)) as { code?: number }).code, -32602, `${from} to ${to}`);
+  }
   chain.head = 900;
   assert.deepEqual(await logs('0x1', 'latest'), expected(1, 900));
 });

@@ -26,6 +26,7 @@ test('accounts, subscriptions and other namespaces are not', () => {
     'eth_signTransaction',
     'eth_signTypedData_v4',
     'eth_sendTransaction',
+    'eth_sendTransactionSync',
     'eth_sendUnsignedTransaction',
     'eth_newPendingTransactionFilter',
     'eth_subscribe',

@@ -71,3 +71,26 @@ test('another request before the answer is taken ends the connection', async (t)
   assert.equal(asked(), 1);
   await replies.drain(60_000);
 });
+
+test('what a client has not taken stays as it was when the memory of the answer is used again', async (t) => {
+  const replies = new Replies(createLogger({ level: 'error', format: 'json', write: () => undefined }));
+  const app = App();
+  const shared = Buffer.from(BODY);
+  let asked = 0;
+  app.get('/', (res) => {
+    replies.now(res, () => ({ status: 200, lines: '', body: shared, cache: 'no-store' }));
+    shared.fill('x');
+    asked++;
+  });
+  const door = await listen(app, '127.0.0.1', 0);
+  t.after(() => {
+    us_listen_socket_close(door);
+    app.close();
+  });
+  const client = connect(us_socket_local_port(door), '127.0.0.1');
+  t.after(() => void client.destroy());
+  client.on('error', () => undefined).pause();
+  client.write(REQUEST);
+  await waitFor(() => asked === 1, { what: 'the request' });
+  assert.ok((await readBody(client)).equals(BODY));
+});

@@ -13,10 +13,11 @@ export class BlockFilter implements Filter {
     this.at = view.at;
   }
 
-  async changes(): Promise<Changes> {
+  async changes(signal: AbortSignal): Promise<Changes> {
     await this.view.advance();
     const changes = this.view.since(this.at);
     if (changes === null) return { kind: 'lost' };
+    signal.throwIfAborted(); // who has left hears of these with the next poll
     this.at = this.view.at;
     const hashes = changes.filter(({ added }) => added).map(({ hash }) => `"${hash}"`);
     return { kind: 'list', json: `[${hashes}]` };

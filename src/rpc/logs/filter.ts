@@ -13,6 +13,9 @@ export interface LogsFilter {
   rest: Readonly<Record<string, unknown>>;
 }
 
+/** Nodes take capitals, and heights beyond all blocks. */
+const QUANTITY = /^0x[0-9a-f]+$/i;
+
 /** The filter among the parameters. Null when it names no range, or is one that the node should refuse itself. */
 export function readLogsFilter(args: unknown): LogsFilter | null {
   if (!Array.isArray(args) || args.length !== 1) return null;
@@ -21,7 +24,7 @@ export function readLogsFilter(args: unknown): LogsFilter | null {
   const { fromBlock, toBlock, ...rest } = filter as Record<string, unknown>;
   const from = blockId(fromBlock);
   const to = blockId(toBlock);
-  return from === null || to === null || rest.blockHash !== undefined ? null : { from, to, rest };
+  return from === null || to === null || (rest.blockHash ?? null) !== null ? null : { from, to, rest };
 }
 
 /** Parameters of a part of the range. */
@@ -32,7 +35,9 @@ export function partParams({ rest }: LogsFilter, from: number, to: BlockId): unk
 /** What is left out means `latest`, to nodes as well. */
 function blockId(value: unknown): BlockId | null {
   if (value === undefined || value === null || value === '') return 'latest';
-  const height = quantityToNumber(value);
-  if (!Number.isNaN(height)) return height;
+  if (typeof value === 'string' && QUANTITY.test(value)) {
+    const height = quantityToNumber(value.toLowerCase());
+    return Number.isNaN(height) ? Number.MAX_SAFE_INTEGER : height;
+  }
   return TAGS.find((tag) => tag === value) ?? null;
 }

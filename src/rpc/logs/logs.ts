@@ -59,6 +59,7 @@ export class Logs {
     return deliver(taker, this.log, async (signal) => {
       const range = await this.resolve(filter, signal);
       if ('tail' in range) return range;
+      if (range.to - range.from >= this.maxRange) return tooWide(range.from, this.maxRange);
       const isAhead = typeof filter.to === 'number' && filter.to > range.to;
       if (isAhead || this.isNarrow(range.from, range.to)) {
         return (later) => this.passOn(call, filter, range, later);
