@@ -24,13 +24,14 @@ const CODES: Record<string, number> = {
 };
 
 export interface CallsOptions {
-  rpc: RpcHandler;
-  limiter: Limiter;
+  rpc: Pick<RpcHandler, 'answer'>;
+  limiter: Pick<Limiter, 'take'>;
   log: Logger;
 }
 
 /** A client's message with what it is answered from. */
-export interface Message extends Client {
+export interface Message extends Pick<Client, 'session'> {
+  connection: Pick<WsConnection, 'answer' | 'signal' | 'endpoint'>;
   key: KeyRecord;
   body: Buffer;
 }
@@ -94,7 +95,11 @@ export function signalMessages({ limiter, log }: Omit<CallsOptions, 'rpc'>): Ans
 }
 
 /** Sends the answers in one message; the notifications of what they made may follow. */
-function send(connection: WsConnection, done: readonly Done[], wrap: (text: string) => string | null): void {
+function send(
+  connection: Message['connection'],
+  done: readonly Done[],
+  wrap: (text: string) => string | null,
+): void {
   const texts = done.flatMap(({ text }) => text ?? []);
   const message = wrap(texts.join());
   if (message !== null && message !== '') connection.answer(message);
@@ -170,7 +175,11 @@ function refusalOf(verdict: Verdict): Refusal | null {
   return verdict.ok ? null : verdict;
 }
 
-function sendRefusal(connection: WsConnection, id: string | null, { message, retryAfter }: Refusal): void {
+function sendRefusal(
+  connection: Message['connection'],
+  id: string | null,
+  { message, retryAfter }: Refusal,
+): void {
   const error = { code: RpcCode.limitExceeded, message, data: { retryAfter } };
   connection.answer(errorText(id ?? 'null', error));
 }
