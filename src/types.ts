@@ -41,7 +41,7 @@ export interface Capabilities {
   client: string;
   chainId: number;
   /** Source of internal native transfers, or null with the reason beside it. */
-  traces: 'debug_traceBlockByNumber' | 'trace_block' | null;
+  traces: 'debug_traceBlockByHash' | 'debug_traceBlockByNumber' | 'trace_block' | null;
   tracesReason: string | null;
   blockReceipts: boolean;
   /** Which block the index follows: `finalized` never rolls back, `latest` may. */

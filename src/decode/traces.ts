@@ -36,9 +36,9 @@ export interface TransactionTrace {
 
 const MOVES_IN_TREE: ReadonlySet<unknown> = new Set(['CALL', 'CREATE', 'CREATE2', 'SELFDESTRUCT']);
 
-/** callTracer output of debug_traceBlockByNumber: `{txHash, result}` per transaction (older nodes leave txHash out). */
+/** callTracer output of debug_traceBlockByHash or debug_traceBlockByNumber: `{txHash, result}` per transaction (older nodes leave txHash out). */
 export function treeTraces(value: unknown, txHashes: readonly string[]): BlockTraces {
-  const items = readItems(value, 'debug_traceBlockByNumber result');
+  const items = readItems(value, 'list of call trees');
   if (items.length !== txHashes.length) {
     throw new UpstreamError(
       'inconsistent',
@@ -59,7 +59,7 @@ function treeTrace(item: unknown, expected: string): TransactionTrace {
   const root = readObject(result, 'call frame');
   return {
     failed: root['error'] !== undefined,
-    internal: (sink) => walkTree(root, false, (frame) => moveOfFrame(frame, sink)),
+    internal: (sink) => walkTree(root, false, (frame, parent) => moveOfFrame(frame, parent, sink)),
     callsOf(callee) {
       const calls: { caller: string; input: string }[] = [];
       walkTree(root, true, (frame) => {
@@ -79,27 +79,47 @@ function treeTrace(item: unknown, expected: string): TransactionTrace {
  * Visits the frames that did not fail, parents first; a child of a failed frame carries no mark of its own, so whole
  * subtrees are cut. Without recursion: what a node sends may be nested deeper than the stack.
  */
-function walkTree(root: JsonObject, withRoot: boolean, visit: (frame: JsonObject) => void): void {
+function walkTree(
+  root: JsonObject,
+  withRoot: boolean,
+  visit: (frame: JsonObject, parent: JsonObject) => void,
+): void {
   const ahead: unknown[] = [root];
+  const parents: JsonObject[] = [root];
   for (let next = ahead.pop(); next !== undefined; next = ahead.pop()) {
+    const parent = parents.pop()!;
     const frame = readObject(next, 'call frame');
     if (frame['error'] !== undefined) continue;
-    if (withRoot || frame !== root) visit(frame);
+    if (withRoot || frame !== root) visit(frame, parent);
     const calls = frame['calls'];
     if (calls === undefined || calls === null) continue;
     const children = readArray(calls, 'frame calls');
-    for (let i = children.length - 1; i >= 0; i--) ahead.push(children[i]);
+    for (let i = children.length - 1; i >= 0; i--) {
+      ahead.push(children[i]);
+      parents.push(frame);
+    }
   }
 }
 
-function moveOfFrame(frame: JsonObject, sink: InternalSink): void {
+/** Code of another account runs for the caller in these. */
+const BORROWS_CODE: ReadonlySet<unknown> = new Set(['DELEGATECALL', 'CALLCODE', 'delegatecall', 'callcode']);
+
+function moveOfFrame(frame: JsonObject, parent: JsonObject, sink: InternalSink): void {
   if (!MOVES_IN_TREE.has(frame['type'])) return;
   const amount = readAmount(frame['value'], 'frame value');
   if (isZero(amount)) return;
   const from = readAddress(frame['from'], 'frame from');
   const to = readAddress(frame['to'], 'frame to');
-  if (frame['type'] === 'SELFDESTRUCT' && from === to) return;
+  if (frame['type'] === 'SELFDESTRUCT' && (from === to || frame['to'] === destroyedIn(parent))) return;
   sink(from, to, amount);
+}
+
+/**
+ * The account that destroys itself in a frame. It is not always what the SELFDESTRUCT names: where that stays at home, and
+ * the account lives on by EIP-6780, nodes that run revm print the payment to the account once more.
+ */
+function destroyedIn(parent: JsonObject): unknown {
+  return BORROWS_CODE.has(parent['type']) ? parent['from'] : parent['to'];
 }
 
 /** Parity-style output of trace_block: a flat list in execution order, tied together by `traceAddress`. */
@@ -146,21 +166,25 @@ function failedTrace(trace: JsonObject): boolean {
 /** Walks one transaction's flat traces in order; everything below a failed trace address is left out. */
 function flatMoves(traces: readonly JsonObject[], sink: InternalSink): void {
   let failedAt: readonly unknown[] | null = null;
+  /** The last trace at each depth: the parent of what follows one deeper. */
+  const path: JsonObject[] = [];
   for (const trace of traces) {
     const address = readArray(trace['traceAddress'], 'traceAddress');
     if (failedAt?.every((step, i) => address[i] === step)) continue;
     failedAt = failedTrace(trace) ? address : null;
-    if (failedAt === null && address.length > 0) moveOfFlatTrace(trace, sink);
+    path[address.length] = trace;
+    if (failedAt === null && address.length > 0) moveOfFlatTrace(trace, path[address.length - 1], sink);
   }
 }
 
-function moveOfFlatTrace(trace: JsonObject, sink: InternalSink): void {
+function moveOfFlatTrace(trace: JsonObject, parent: JsonObject | undefined, sink: InternalSink): void {
   const action = readObject(trace['action'], 'trace action');
   if (trace['type'] === 'suicide') {
     const from = readAddress(action['address'], 'suicide address');
     const to = readAddress(action['refundAddress'], 'suicide refundAddress');
     const amount = readAmount(action['balance'], 'suicide balance');
-    if (from !== to && !isZero(amount)) sink(from, to, amount);
+    const isAtHome = from === to || action['refundAddress'] === flatDestroyedIn(parent);
+    if (!isAtHome && !isZero(amount)) sink(from, to, amount);
     return;
   }
   const isCreate = trace['type'] === 'create';
@@ -169,4 +193,12 @@ function moveOfFlatTrace(trace: JsonObject, sink: InternalSink): void {
   if (isZero(amount)) return;
   const to = isCreate ? readObject(trace['result'], 'create result')['address'] : action['to'];
   sink(readAddress(action['from'], 'trace from'), readAddress(to, 'trace to'), amount);
+}
+
+/** The same as `destroyedIn` in this form. */
+function flatDestroyedIn(parent: JsonObject | undefined): unknown {
+  if (parent === undefined) return undefined;
+  const action = readObject(parent['action'], 'trace action');
+  if (parent['type'] === 'create') return readObject(parent['result'], 'create result')['address'];
+  return BORROWS_CODE.has(action['callType']) ? action['from'] : action['to'];
 }

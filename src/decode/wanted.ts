@@ -29,7 +29,7 @@ export const RECEIPTS = new Each(RECEIPT);
 const FRAME = new Members({ type: whole, from: whole, to: whole, value: whole, input: whole, error: whole });
 FRAME.add('calls', FRAME);
 
-/** Of debug_traceBlockByNumber with the callTracer. */
+/** Of debug_traceBlockByHash or debug_traceBlockByNumber with the callTracer. */
 const TREE_TRACES = new Each(new Members({ txHash: whole, result: FRAME, error: whole }));
 
 /** Of trace_block. */

@@ -160,9 +160,9 @@ export function chainOf(db: Db): { chainId: number; startBlock: number } | null 
   return row ? { chainId: row.chain_id, startBlock: row.start_block } : null;
 }
 
-/** Fixes what the index is of; done once, before the first block. */
+/** Fixes what the index is of; done before the first block. */
 export function setChain(db: Db, chainId: number, startBlock: number): void {
-  db.prepare('INSERT INTO chain (one, chain_id, start_block) VALUES (1, ?, ?)').run(chainId, startBlock);
+  db.prepare('REPLACE INTO chain (one, chain_id, start_block) VALUES (1, ?, ?)').run(chainId, startBlock);
 }
 
 /** The last indexed block with its time (Unix seconds), or null while the index is empty. */

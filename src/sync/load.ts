@@ -9,13 +9,14 @@ import {
   releaseBlock,
   transactionHash,
 } from '../decode/block.ts';
-import { readObject } from '../decode/json.ts';
+import { readHex, readObject } from '../decode/json.ts';
 import { BLOCK, RECEIPTS, TRACES } from '../decode/wanted.ts';
 import { UpstreamError } from '../errors.ts';
 import type { BlockBatch, Capabilities } from '../types.ts';
 import type { RpcCall, RpcClient, RpcReply } from '../upstream/client.ts';
 import {
   blockCall,
+  headerCall,
   receiptCall,
   receiptsCall,
   type TraceMethod,
@@ -106,8 +107,9 @@ async function loadTraces(
   if (method === null) return traces;
   const wanted = [...blocks.keys()].filter((i) => needsTraces(blocks[i]!.block, blocks[i]!.receipts, rules));
   const form = method === 'trace_block' ? 'flat' : 'tree';
+  const unbound: LoadedBlock[] = [];
   const replies = await client.batch(
-    wanted.map((i) => traceCall(blocks[i]!.number, method)),
+    wanted.map((i) => traceCall(blocks[i]!.number, hashOf(blocks[i]!.block), method)),
     signal,
     TRACES[form],
   );
@@ -119,8 +121,29 @@ async function loadTraces(
       ? await tracePerTransaction(client, method, block, number, signal)
       : present(reply, 'traces', number);
     traces.set(i, { form, value });
+    if (form === 'tree' && (tooLarge || method === 'debug_traceBlockByNumber')) unbound.push(blocks[i]!);
   }
+  await requireUnchanged(client, unbound, signal);
   return traces;
+}
+
+/**
+ * Call trees that were not asked for by hash are those of these blocks if the node has the blocks still: another one of the
+ * same height may hold the same transactions, which did other things there.
+ */
+async function requireUnchanged(
+  client: RpcClient,
+  blocks: readonly LoadedBlock[],
+  signal?: AbortSignal,
+): Promise<void> {
+  const replies = await client.batch(
+    blocks.map(({ number }) => headerCall(number)),
+    signal,
+  );
+  for (const [i, { block, number }] of blocks.entries()) {
+    if (hashOf(present(replies[i]!, 'header', number)) !== hashOf(block))
+      throw new UpstreamError('inconsistent', `block ${number} of the node changed while it was traced`);
+  }
 }
 
 /** The traces of a block whose answer is over the node's size limit, one transaction at a time, in the form of the block method. */
@@ -152,6 +175,10 @@ async function perTransaction(
 ): Promise<unknown[]> {
   const replies = await client.batch(transactionHashes(block).map(call), signal);
   return replies.map((reply) => present(reply, `transaction ${what}`, number));
+}
+
+function hashOf(block: unknown): string {
+  return readHex(readObject(block, 'block')['hash'], 64, 'block hash');
 }
 
 function transactionHashes(block: unknown): string[] {

@@ -11,6 +11,7 @@ export type IsAvailable = (number: number, patiently: boolean) => Promise<boolea
  * The wanted first block, or when the node has pruned it the oldest one it can still give: history is dropped from
  * the old end, so availability is a single step and can be searched by halving. A false no only moves the step up to
  * just above itself, so it is enough to be patient there: that takes a moment instead of a wait for each of 26 halvings.
+ * Throws UpstreamError while the node gives not even its head: then it is in trouble, which tells nothing of pruning.
  */
 export async function oldestAvailable(
   wanted: number,
@@ -25,7 +26,10 @@ export async function oldestAvailable(
   let available = head;
   for (;;) {
     const oldest = await oldestAtFirstGlance(wanted, available, isAvailable);
-    if (oldest === wanted || !(await isAvailable(oldest - 1, true))) return oldest;
+    if (oldest === wanted) return oldest;
+    if (oldest === head && !(await isAvailable(head, true)))
+      throw new UpstreamError('inconsistent', `the node does not give its head, block ${head}, for now`);
+    if (!(await isAvailable(oldest - 1, true))) return oldest;
     available = oldest - 1;
   }
 }

@@ -92,13 +92,9 @@ async function reorg(
   from: number,
 ): Promise<SyncEvent | null> {
   const highest = local.head()?.number ?? startBlock - 1;
-  const to = await forkPoint(
-    Math.min(from, highest),
-    startBlock,
-    (number) => local.hashAt(number),
-    node.hashAt,
-  );
-  if (to === highest) return null;
+  const differing = Math.min(from, highest);
+  const to = await forkPoint(differing, startBlock, (number) => local.hashAt(number), node.hashAt);
+  if (to === differing) return null;
   if (headTag === 'finalized') {
     throw new UpstreamError(
       'inconsistent',

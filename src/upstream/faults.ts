@@ -12,12 +12,17 @@ export function isTooLarge(error: UpstreamError): boolean {
   );
 }
 
-/** The node does not offer the method: geth, anvil, Monad (both wordings), hosted nodes that keep it back. */
+/** What geth, anvil, Monad, Nethermind and hosted nodes call a method that they do not offer. */
+const KEPT_BACK =
+  /method .*(not|n't) |unsupported method|not available on|found but (the containing module is )?disabled/i;
+/** And the HTTP status of providers that keep it back. */
+const KEPT_BACK_STATUS = /: HTTP (403|404|405):/;
+
+/** The node does not offer the method, though it offers others. */
 export function isUnknownMethod(error: UpstreamError): boolean {
   if (error.code === -32601) return true;
-  return (
-    error.code !== undefined && /method .*(not|n't) |unsupported method|not available on/i.test(error.message)
-  );
+  if (error.reason === 'http') return KEPT_BACK_STATUS.test(error.message);
+  return error.code !== undefined && KEPT_BACK.test(error.message);
 }
 
 /** The node is there but has no time: worth the same question later, not a different one. */

@@ -70,10 +70,21 @@ export function receiptsCall(number: number): RpcCall {
   return { method: 'eth_getBlockReceipts', params: [toQuantity(number)] };
 }
 
-/** All call frames of a block. */
-export function traceCall(number: number, method: TraceMethod): RpcCall {
-  const params = method === 'trace_block' ? [toQuantity(number)] : [toQuantity(number), CALL_TRACER];
-  return { method, params };
+/** All call frames of a block. Call trees name no block: asked for by number they may be of one that stands there by then. */
+export function traceCall(number: number, hash: string, method: TraceMethod): RpcCall {
+  switch (method) {
+    case 'debug_traceBlockByHash':
+      return { method, params: [hash, CALL_TRACER] };
+    case 'debug_traceBlockByNumber':
+      return { method, params: [toQuantity(number), CALL_TRACER] };
+    case 'trace_block':
+      return { method, params: [toQuantity(number)] };
+  }
+}
+
+/** A block without its transactions. */
+export function headerCall(number: number): RpcCall {
+  return { method: 'eth_getBlockByNumber', params: [toQuantity(number), false] };
 }
 
 export function receiptCall(txHash: string): RpcCall {

@@ -108,15 +108,28 @@ async function findTraces(
   software: string,
   signal: AbortSignal | undefined,
 ): Promise<Traces> {
-  const candidates: TraceMethod[] = ['debug_traceBlockByNumber', 'trace_block'];
+  const candidates: ('debug_traceBlockByNumber' | 'trace_block')[] = [
+    'debug_traceBlockByNumber',
+    'trace_block',
+  ];
   if (software.startsWith('anvil/')) candidates.reverse();
   const reasons: string[] = [];
   for (const method of candidates) {
-    const reason = await refusal(client, traceCall(block, method), signal);
-    if (reason === null) return { traces: method, tracesReason: null };
-    reasons.push(reason);
+    const reason = await refusal(client, traceCall(block, NO_BLOCK, method), signal);
+    if (reason !== null) reasons.push(reason);
+    else if (method === 'trace_block') return { traces: method, tracesReason: null };
+    else return { traces: await preciseForm(client, signal), tracesReason: null };
   }
   return { traces: null, tracesReason: reasons.join('; ') };
+}
+
+/** Nobody's block: a node that knows the method says that it is not there. */
+const NO_BLOCK = `0x${'0'.repeat(64)}`;
+
+/** Call trees by the hash of their block where the node has that, too. */
+async function preciseForm(client: RpcClient, signal: AbortSignal | undefined): Promise<TraceMethod> {
+  const byHash = await refusal(client, traceCall(0, NO_BLOCK, 'debug_traceBlockByHash'), signal);
+  return byHash === null ? 'debug_traceBlockByHash' : 'debug_traceBlockByNumber';
 }
 
 /**

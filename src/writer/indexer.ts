@@ -13,7 +13,7 @@ import { type SyncEvent, sync } from '../sync/sync.ts';
 import type { BlockBatch, BlockRef, Capabilities } from '../types.ts';
 import { RpcClient } from '../upstream/client.ts';
 import { isBusy } from '../upstream/faults.ts';
-import { header } from '../upstream/methods.ts';
+import { chainId, header } from '../upstream/methods.ts';
 import { probe } from '../upstream/probe.ts';
 import { startBackground } from './background.ts';
 import { CallRecorder } from './calls.ts';
@@ -106,6 +106,8 @@ async function follow(options: WriterOptions, parts: Parts, signal: AbortSignal)
     },
     signal,
   );
+  /** Whether something else may stand behind the node's address than before. */
+  let doubted = false;
   try {
     const events = sync(
       {
@@ -125,11 +127,16 @@ async function follow(options: WriterOptions, parts: Parts, signal: AbortSignal)
         pipeline,
         nextHead: (abort) => heads.next(abort),
         onNodeHead: (number) => progress.nodeHead(number),
-        onTrouble: (error, retryInMs) => noteTrouble(parts, error, retryInMs),
+        onTrouble(error, retryInMs) {
+          doubted = true;
+          noteTrouble(parts, error, retryInMs);
+        },
       },
       background.signal,
     );
     for await (const event of events) {
+      if (doubted || event.kind === 'reorg') await requireSameChain(parts, signal);
+      doubted = false;
       await storeEvent(parts, event, commitSize, signal);
       pipeline.batchTransfers = commitSize.transfers;
       if (event.kind === 'blocks') for (const batch of event.batches) releaseBatch(batch);
@@ -176,16 +183,25 @@ async function connect(
       { traces: options.index.traces, head: options.index.head },
       signal,
     );
-    const indexed = parts.store.chain();
-    if (indexed !== null && indexed.chainId !== capabilities.chainId) {
-      throw new FatalError(
-        `the index is of chain ${indexed.chainId} but the node is on chain ${capabilities.chainId}; use another data_dir or another node`,
-      );
-    }
+    refuseOtherChain(parts.store, capabilities.chainId);
     parts.progress.connected(capabilities);
     parts.send({ kind: 'log', level: 'info', msg: 'connected to the node', facts: { ...capabilities } });
     return capabilities;
   });
+}
+
+/** Another chain behind the address of the node looks like a reorg of everything, or goes on where the two are the same. */
+async function requireSameChain(parts: Parts, signal: AbortSignal): Promise<void> {
+  const found = await untilAnswered(parts, signal, () => chainId(parts.client, signal));
+  if (found !== null) refuseOtherChain(parts.store, found);
+}
+
+function refuseOtherChain(store: IndexWriter, found: number): void {
+  const indexed = store.chain();
+  if (indexed === null || indexed.chainId === found) return;
+  throw new FatalError(
+    `the index is of chain ${indexed.chainId} but the node is on chain ${found}; use another data_dir or another node`,
+  );
 }
 
 /** The index's first block: what it was begun with, or the configured start as far as the node still has it. */
@@ -198,14 +214,24 @@ async function chooseStart(
 ): Promise<number | null> {
   const { store, client, progress, send } = parts;
   const begun = store.chain();
-  if (begun !== null) return begun.startBlock;
+  // An index without blocks was begun at one that the node may have pruned meanwhile.
+  if (begun !== null && store.head() !== null) {
+    warnOfOtherStart(options.index.startBlock, begun.startBlock, send);
+    return begun.startBlock;
+  }
+  /** What prunes goes on pruning: as far again as the chain went during the search stays out of its reach. */
+  const aheadOfPruning = async (oldest: number, headBefore: number) => {
+    const head = await nodeHead(client, capabilities.headTag, signal);
+    return Math.min(head.number, oldest + 2 * Math.max(0, head.number - headBefore));
+  };
   const chosen = await untilAnswered(parts, signal, async () => {
     const head = await nodeHead(client, capabilities.headTag, signal);
     const { startBlock } = options.index;
     const wanted = startBlock === 'earliest' ? 0 : startBlock === 'latest' ? head.number : startBlock;
-    const first = await oldestAvailable(wanted, head.number, (number, patiently) =>
+    const oldest = await oldestAvailable(wanted, head.number, (number, patiently) =>
       isAvailable(client, rules, number, patiently ? AVAILABLE_TRIES : 1, signal),
     );
+    const first = oldest === wanted ? oldest : await aheadOfPruning(oldest, head.number);
     if (first !== wanted) {
       send({
         kind: 'log',
@@ -220,6 +246,17 @@ async function chooseStart(
   if (!(await whenStored(parts, () => store.setChain(capabilities.chainId, chosen), signal))) return null;
   progress.status.startBlock = chosen;
   return chosen;
+}
+
+/** The start of an index cannot be moved; one that is configured otherwise is not passed over in silence. */
+function warnOfOtherStart(wanted: WriterOptions['index']['startBlock'], begun: number, send: Send): void {
+  if (typeof wanted !== 'number' || wanted === begun) return;
+  send({
+    kind: 'log',
+    level: 'warn',
+    msg: 'the index begins at another block than index.start_block, which counts for a new index only',
+    facts: { wanted, first: begun },
+  });
 }
 
 /** A node that is no archive forgets the state that tracing takes long before it forgets blocks. */

@@ -46,6 +46,41 @@ test('a SELFDESTRUCT to itself moves nothing, a CALL to itself is a transfer', (
   ]);
 });
 
+test('a SELFDESTRUCT to itself moves nothing where the node names who paid the account instead of the account', () => {
+  const paid = (type: string, to: string, beneficiary: string) => ({
+    type,
+    from: B,
+    to,
+    value: '0x5',
+    calls: [{ type: 'SELFDESTRUCT', from: B, to: beneficiary, value: '0x5' }],
+  });
+  // What a library does destroys its caller, B, who is named right; C is somebody else there.
+  const calls = [paid('CALL', C, C), paid('DELEGATECALL', C, C), paid('CREATE', C, C)];
+  const moves = [
+    ['native_internal', B, C, 5n],
+    ['native_internal', B, C, 5n],
+    ['native_internal', B, C, 5n],
+  ];
+  assert.deepEqual(internalOf({ type: 'CALL', from: A, to: B, value: '0x0', calls }), moves);
+
+  const base = { blockHash: `0x${'b1'.repeat(32)}`, transactionHash: TX_HASH };
+  const parents = [
+    { type: 'call', action: { callType: 'call', from: B, to: C, value: '0x5' }, result: {} },
+    { type: 'call', action: { callType: 'delegatecall', from: B, to: C, value: '0x5' }, result: {} },
+    { type: 'create', action: { from: B, value: '0x5' }, result: { address: C } },
+  ];
+  const action = { address: B, refundAddress: C, balance: '0x5' };
+  const flat = [
+    { ...base, ...parents[0], traceAddress: [] },
+    ...parents.flatMap((parent, i) => [
+      { ...base, ...parent, traceAddress: [i] },
+      { ...base, type: 'suicide', action, result: null, traceAddress: [i, 0] },
+    ]),
+  ];
+  const parts = { ...blockOf({ to: B }), traces: { form: 'flat' as const, value: flat } };
+  assert.deepEqual(rowsOf(decode(parts)).map(brief), moves);
+});
+
 test('everything below a failed frame is left out, though its children carry no error mark', () => {
   const paying = { type: 'CALL', from: C, to: A, value: '0x9' };
   const failed = {

@@ -130,7 +130,7 @@ async function happen(
 const METHODS = [
   'eth_getBlockByNumber',
   'eth_getBlockReceipts',
-  'debug_traceBlockByNumber',
+  'debug_traceBlockByHash',
   'eth_blockNumber',
 ] as const;
 const WIRES: Wire[] = [
@@ -239,7 +239,7 @@ const LIES: { kind: string; replace: Replace }[] = [
   {
     kind: 'traces in another order',
     replace: (method, _params, result) =>
-      method === 'debug_traceBlockByNumber' ? (result as object[] | null)?.toReversed() : result,
+      method === 'debug_traceBlockByHash' ? (result as object[] | null)?.toReversed() : result,
   },
   {
     kind: 'values that are no numbers',

@@ -6,7 +6,7 @@ import { RpcClient } from '../../src/upstream/client.ts';
 import { startMisbehavingNode } from '../support/misbehaving-node.ts';
 import { startNode } from '../support/replay.ts';
 
-const TRACE = 'debug_traceBlockByNumber';
+const TRACE = 'debug_traceBlockByHash';
 const RULES: LoadRules = { traces: TRACE, blockReceipts: true, monad: true, wrappedNative: new Set() };
 
 /** The generator leaves one block in a hundred empty. */
@@ -21,7 +21,8 @@ async function setUp(t: TestContext) {
   t.after(() => node.close());
   const client = new RpcClient({ url: node.url, timeoutMs: 60_000, maxSockets: 4, maxBatch: 10 });
   t.after(() => client.close());
-  const load = (number: number) => loadBlocks(client, RULES, number, number);
+  const load = (number: number, traces: LoadRules['traces'] = TRACE) =>
+    loadBlocks(client, { ...RULES, traces }, number, number);
   const asked = () => node.requests.flatMap(({ calls }) => calls.map(({ method }) => method));
   return { node, load, asked };
 }
@@ -40,4 +41,27 @@ test('a block whose traces the node refuses is not loaded', async (t) => {
   const { node, load } = await setUp(t);
   node.misbehave({ errorFor: { [TRACE]: { code: -32_603, message: 'traces not found' } } });
   await assert.rejects(load(FULL), /traces not found/);
+});
+
+test('call trees are asked for by the hash of their block', async (t) => {
+  const { node, load } = await setUp(t);
+  await load(FULL);
+  const traced = node.requests.flatMap(({ calls }) => calls).find(({ method }) => method === TRACE);
+  assert.equal(traced?.params[0], chain.find(({ number }) => number === FULL)?.hash);
+});
+
+test('call trees by number count only if the block still stands there afterwards', async (t) => {
+  const { node, load } = await setUp(t);
+  assert.ok((await load(FULL, 'debug_traceBlockByNumber')).transferCount > 0);
+  const sibling = `0x${'5b'.repeat(32)}`;
+  node.misbehave({
+    replace: (method, params, result) =>
+      method === 'eth_getBlockByNumber' && params[1] === false
+        ? { ...(result as object), hash: sibling }
+        : result,
+  });
+  await assert.rejects(load(FULL, 'debug_traceBlockByNumber'), {
+    reason: 'inconsistent',
+    message: /changed while it was traced/,
+  });
 });

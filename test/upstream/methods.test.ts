@@ -96,9 +96,9 @@ describe('typed methods', () => {
   it('build calls with quantities without leading zeros and the tracer named', () => {
     assert.deepEqual(blockCall(0), { method: 'eth_getBlockByNumber', params: ['0x0', true] });
     assert.deepEqual(receiptsCall(255), { method: 'eth_getBlockReceipts', params: ['0xff'] });
-    assert.deepEqual(traceCall(16, 'trace_block'), { method: 'trace_block', params: ['0x10'] });
+    assert.deepEqual(traceCall(16, HASH, 'trace_block'), { method: 'trace_block', params: ['0x10'] });
     const tracer = { tracer: 'callTracer' };
-    assert.deepEqual(traceCall(16, 'debug_traceBlockByNumber'), {
+    assert.deepEqual(traceCall(16, HASH, 'debug_traceBlockByNumber'), {
       method: 'debug_traceBlockByNumber',
       params: ['0x10', tracer],
     });

@@ -104,6 +104,10 @@ describe('probing a node', () => {
     [-32004, 'Unsupported method: debug_traceBlockByNumber'],
     [-32600, 'debug_traceBlockByNumber is not available on the Free tier'],
     [-32000, 'method debug_traceBlockByNumber is not allowed'],
+    [
+      -32600,
+      'debug_traceBlockByNumber found but the containing module is disabled for the url http://0.0.0.0:8545',
+    ],
   ] as const) {
     it(`takes "${message}" as not offered and goes on to trace_block`, async () => {
       const answers = { ...GETH, debug_traceBlockByNumber: throwing(code, message), trace_block: () => [] };
@@ -188,6 +192,12 @@ describe('probing a node', () => {
         },
       );
     }
+  });
+
+  it('takes call trees by the hash of their block where the node knows that method', async () => {
+    const notFound = throwing(-32000, `block ${'0'.repeat(64)} not found`);
+    assert.equal((await ask({ ...GETH, debug_traceBlockByHash: notFound })).traces, 'debug_traceBlockByHash');
+    assert.equal((await ask(GETH)).traces, 'debug_traceBlockByNumber');
   });
 
   it('decides nothing from answers that may be of the moment only', async () => {

@@ -7,7 +7,8 @@ import type { ReplayOptions } from '../../src/bench/replay/options.ts';
 import { FatalError } from '../../src/errors.ts';
 import { dumpIndex } from '../support/dump.ts';
 import { startIndexer } from '../support/indexer.ts';
-import { type MisbehavingNode, startMisbehavingNode } from '../support/misbehaving-node.ts';
+import { type MisbehavingNode, NodeError, startMisbehavingNode } from '../support/misbehaving-node.ts';
+import { ask } from '../support/replay.ts';
 import { tempDir } from '../support/temp-dir.ts';
 import { waitFor } from '../support/wait.ts';
 
@@ -163,7 +164,7 @@ const spoilt: [string, Spoil][] = [
       node.misbehave({
         times: 5,
         replace: (method, _params, result) =>
-          method === 'debug_traceBlockByNumber' ? (result as unknown[]).slice().reverse() : result,
+          method === 'debug_traceBlockByHash' ? (result as unknown[]).slice().reverse() : result,
       }),
   ],
   [
@@ -224,6 +225,59 @@ test('a node on another chain than the index is refused', async (t) => {
     refused.client.ended,
     (error) => error instanceof FatalError && /chain 1 but the node is on chain 2/.test(error.message),
   );
+});
+
+test('another chain behind the address of the node while the index is followed is refused, and nothing rolled back', async (t) => {
+  const one = await replay(t, { chain: chainOf(7, 30), chainId: 1, head: 20 });
+  const two = await replay(t, { chain: chainOf(8, 40), chainId: 2 });
+  let current = one.url;
+  const node = await startMisbehavingNode({
+    async answer(method, params) {
+      const { result, error } = await ask(current, method, ...params);
+      if (error !== undefined) throw new NodeError(error.code, error.message);
+      return result;
+    },
+  });
+  t.after(() => node.close());
+  const indexer = startIndexer(t, { http: node.url, dir: tempDir(t), index: { startBlock: 1 } });
+  await indexer.reaches(20);
+  current = two.url;
+  await assert.rejects(
+    indexer.client.ended,
+    (error) => error instanceof FatalError && /chain 1 but the node is on chain 2/.test(error.message),
+  );
+  assert.deepEqual(
+    indexer.watermarks.filter(({ kind }) => kind === 'rolled-back'),
+    [],
+  );
+});
+
+test('one word of a lagging backend that stands on a stale branch rolls nothing back', async (t) => {
+  const real = await replay(t, { chain: chainOf(9, 40), head: 40, finalizedLag: 0 });
+  const node = await startMisbehavingNode({ upstream: real.url });
+  t.after(() => node.close());
+  for (const head of ['latest', 'finalized'] as const) {
+    node.misbehave({});
+    const indexer = startIndexer(t, { http: node.url, dir: tempDir(t), index: { startBlock: 1, head } });
+    await indexer.reaches(40);
+    const asked = node.requests.length;
+    node.misbehave({
+      times: 1,
+      when: ({ method, params }) => method === 'eth_getBlockByNumber' && params[0] === head,
+      replace: (_method, _params, result) => ({
+        ...(result as object),
+        number: '0x26',
+        hash: `0x${'5b'.repeat(32)}`,
+      }),
+    });
+    await waitFor(() => node.requests.length > asked + 10, { what: 'further looks at the head' });
+    await indexer.client.stop();
+    assert.deepEqual(
+      indexer.watermarks.filter(({ kind }) => kind === 'rolled-back'),
+      [],
+    );
+    assert.ok(!indexer.logs.some((line) => /differs from the index/.test(line)), indexer.logs.join('\n'));
+  }
 });
 
 test('without block receipts each transaction is asked for, without traces only direct native value is known', async (t) => {

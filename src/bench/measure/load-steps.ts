@@ -60,7 +60,11 @@ async function loadBatch(
 ): Promise<BlockBatch> {
   const out = new BatchBuilder();
   for (let number = first; number <= last; number++) {
-    const calls = [blockCall(number), receiptsCall(number), traceCall(number, 'debug_traceBlockByNumber')];
+    const calls = [
+      blockCall(number),
+      receiptsCall(number),
+      traceCall(number, '', 'debug_traceBlockByNumber'),
+    ];
     const began = performance.now();
     const bodies = await Promise.all(calls.map((call) => post(http, call)));
     const fetched = performance.now();
