@@ -1,5 +1,6 @@
 /** Blocks and the ids of their transfers. */
 import type { Db } from '../store/open.ts';
+import { idList } from './id-list.ts';
 
 /** SQL: `Head.tag` of the block in a row of `blocks`. */
 export const BLOCK_TAG = 'lower(hex(substr(hash, 1, 8)))';
@@ -49,5 +50,5 @@ export function blocksOfTransfers(db: Db): (ids: readonly number[]) => BlockTime
   const statement = db.prepare<[string], BlockTime>(/* sql */ `
     SELECT b.number, b.timestamp
     FROM json_each(?) list CROSS JOIN blocks b ON b.number = ${blockNumberOf('list.value')}`);
-  return (ids) => statement.all(`[${ids.join()}]`);
+  return (ids) => statement.all(idList(ids));
 }

@@ -1,7 +1,7 @@
 /** Transfers with all that a notification of one says. */
 import type { Db } from '../store/open.ts';
-import { blockNumberOf } from './blocks.ts';
-import type { TransferRow } from './transfers.ts';
+import { idList } from './id-list.ts';
+import { LISTED_TRANSFERS, TOKEN_JOINS, TRANSFER_COLUMNS, type TransferRow } from './transfers.ts';
 
 export interface EventRow extends TransferRow {
   /** Position among the transfers of its transaction, from 0. */
@@ -26,19 +26,12 @@ interface StoredEvent extends EventRow {
 export function eventReads(db: Db): EventReads {
   const addresses = new Addresses(db);
   const statement = db.prepare<[string], StoredEvent>(/* sql */ `
-    SELECT t.id, t.kind, hex(t.amount) AS amount, hex(t.token_number) AS tokenNumber, t.log_index AS logIndex,
-      lower(hex(iif(typeof(t.tx) = 'blob', t.tx, (SELECT tx FROM transfers WHERE id = t.id - t.tx)))) AS txHash,
-      iif(typeof(t.tx) = 'blob', 0, t.tx) AS eventIndex,
-      b.number AS blockNumber, b.timestamp, lower(hex(b.hash)) AS blockHash,
-      t.sender, t.receiver, '' AS "from", '' AS "to",
-      lower(hex(contract.address)) AS token, m.symbol, m.decimals
-    FROM json_each(?) list CROSS JOIN transfers t ON t.id = list.value
-    CROSS JOIN blocks b ON b.number = ${blockNumberOf('t.id')}
-    LEFT JOIN tokens ON tokens.id = t.token LEFT JOIN wallets contract ON contract.id = tokens.wallet
-    LEFT JOIN token_metadata m ON m.address = contract.address`);
+    SELECT ${TRANSFER_COLUMNS}, iif(typeof(t.tx) = 'blob', 0, t.tx) AS eventIndex, lower(hex(b.hash)) AS blockHash,
+      t.sender, t.receiver, '' AS "from", '' AS "to"
+    FROM ${LISTED_TRANSFERS} ${TOKEN_JOINS}`);
   return {
     byId(ids) {
-      const rows = statement.all(`[${ids.join()}]`);
+      const rows = statement.all(idList(ids));
       addresses.read(rows.flatMap(({ sender, receiver }) => [sender, receiver]));
       for (const row of rows) {
         row.from = addresses.of(row.sender);
@@ -73,7 +66,7 @@ class Addresses {
   read(ids: readonly number[]): void {
     const missing = [...new Set(ids)].filter((id) => !this.kept.has(id)).sort((a, b) => a - b);
     if (missing.length === 0) return;
-    for (const { id, address } of this.lookUp(`[${missing.join()}]`)) this.kept.set(id, address);
+    for (const { id, address } of this.lookUp(idList(missing))) this.kept.set(id, address);
   }
 
   of(id: number): string {

@@ -1,6 +1,7 @@
 /** Transfers by id, with everything a record of one shows. */
 import type { Db } from '../store/open.ts';
 import { blockNumberOf } from './blocks.ts';
+import { idList } from './id-list.ts';
 
 /** Hashes, addresses and integers are hex digits without prefix, lower or upper case; an integer of zero has none. */
 export interface TransferRow {
@@ -26,27 +27,28 @@ export interface TransferRow {
 export const TX_HASH = /* sql */ `
   lower(hex(iif(typeof(t.tx) = 'blob', t.tx, (SELECT tx FROM transfers WHERE id = t.id - t.tx))))`;
 
-/** SQL: what a TransferRow is made of, over `transfers t` with TRANSFER_JOINS. */
-const TRANSFER_COLUMNS = /* sql */ `
+/** SQL: what a TransferRow has besides `from` and `to`, over LISTED_TRANSFERS with TOKEN_JOINS. */
+export const TRANSFER_COLUMNS = /* sql */ `
   t.id, t.kind, hex(t.amount) AS amount, hex(t.token_number) AS tokenNumber, t.log_index AS logIndex,
-    ${TX_HASH} AS txHash,
-    b.number AS blockNumber, b.timestamp,
-    lower(hex(sender.address)) AS "from", lower(hex(receiver.address)) AS "to",
+    ${TX_HASH} AS txHash, b.number AS blockNumber, b.timestamp,
     lower(hex(contract.address)) AS token, m.symbol, m.decimals`;
 
-/** SQL: what is joined to `transfers t`; `b` is the block. */
-const TRANSFER_JOINS = /* sql */ `
-  CROSS JOIN blocks b ON b.number = ${blockNumberOf('t.id')}
-  CROSS JOIN wallets sender ON sender.id = t.sender
-  CROSS JOIN wallets receiver ON receiver.id = t.receiver
+/** SQL: the transfers `t` of an `idList`, in its order, and the block `b` of each. */
+export const LISTED_TRANSFERS = /* sql */ `
+  json_each(?) list CROSS JOIN transfers t ON t.id = list.value
+  CROSS JOIN blocks b ON b.number = ${blockNumberOf('t.id')}`;
+
+/** SQL: the token of `transfers t`, by its contract, and its metadata `m`. */
+export const TOKEN_JOINS = /* sql */ `
   LEFT JOIN tokens ON tokens.id = t.token LEFT JOIN wallets contract ON contract.id = tokens.wallet
   LEFT JOIN token_metadata m ON m.address = contract.address`;
 
 /** The transfers of a list of ids, in its order. */
 export function transfersById(db: Db): (ids: readonly number[]) => TransferRow[] {
-  const statement = db.prepare<[string], TransferRow>(
-    /* sql */ `SELECT ${TRANSFER_COLUMNS}
-      FROM json_each(?) list CROSS JOIN transfers t ON t.id = list.value ${TRANSFER_JOINS}`,
-  );
-  return (ids) => statement.all(`[${ids.join()}]`);
+  const statement = db.prepare<[string], TransferRow>(/* sql */ `
+    SELECT ${TRANSFER_COLUMNS}, lower(hex(sender.address)) AS "from", lower(hex(receiver.address)) AS "to"
+    FROM ${LISTED_TRANSFERS}
+    CROSS JOIN wallets sender ON sender.id = t.sender
+    CROSS JOIN wallets receiver ON receiver.id = t.receiver ${TOKEN_JOINS}`);
+  return (ids) => statement.all(idList(ids));
 }

@@ -4,6 +4,7 @@ import type { Db } from '../store/open.ts';
 import type { Hex } from '../types.ts';
 import { blockNumberOf } from './blocks.ts';
 import { byAddress } from './by-address.ts';
+import { idList } from './id-list.ts';
 import { WalletQuestion } from './wallet-question.ts';
 
 /** What a wallet that has transfers did in all. Amounts are hex digits without prefix. */
@@ -59,7 +60,7 @@ export function walletsById(db: Db): (ids: readonly number[]) => ListedWallet[] 
   const statement = db.prepare<[string], ListedWallet>(/* sql */ `
     SELECT lower(hex(w.address)) AS address, w.funder
     FROM json_each(?) list CROSS JOIN wallets w ON w.id = list.value`);
-  return (ids) => statement.all(`[${ids.join()}]`);
+  return (ids) => statement.all(idList(ids));
 }
 
 /** SQL: what a WalletSummary is made of, over `wallets w` with SUMMARY_JOIN. */
