@@ -7,6 +7,7 @@ import type { Closers } from '../lib/closers.ts';
 import type { Logger } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import { AddressBook } from '../query/address-book.ts';
+import { streamReads } from '../query/stream-reads.ts';
 import { RpcHandler } from '../rpc/handler.ts';
 import { methodPolicy } from '../rpc/policy.ts';
 import { WsConnections } from '../server/ws-connections.ts';
@@ -80,8 +81,7 @@ function openHub(config: Config, { data, metrics, log }: ServiceDeps): StreamHub
     pending: stream.pending,
     maxSubscriptions: stream.max_subscriptions,
     maxBacklogBytes: stream.max_backlog_bytes,
-    db: data.db,
-    snapshot: data.snapshot,
+    reads: streamReads(data.db, data.snapshot),
     metrics,
     log,
   });

@@ -1,6 +1,6 @@
 /** All streams of the service: what can be subscribed to at each endpoint, and what they live on. */
 import type { Logger } from '../log.ts';
-import type { Snapshot } from '../query/snapshot.ts';
+import type { StreamReads } from '../query/stream-reads.ts';
 import type { Watermark } from '../types.ts';
 import type { RpcClient } from '../upstream/client.ts';
 import { isObject } from '../upstream/reply.ts';
@@ -16,14 +16,12 @@ import { invalidParams } from './refusals.ts';
 import { Session, type StreamMetrics, type Topic } from './session.ts';
 import type { Outlet } from './subscription.ts';
 import { parseSignalFilter, parseWalletFilter } from './transfer-filter.ts';
-import { transferReads } from './transfer-reads.ts';
 import { Transfers } from './transfers.ts';
 import { SignalWatcher, WalletWatcher } from './watcher.ts';
 
 export interface HubOptions {
-  /** Connection to the index, and its snapshot. */
-  db: Parameters<typeof transferReads>[0];
-  snapshot: Snapshot;
+  /** What is read from the index. */
+  reads: StreamReads;
   node: {
     /** Empty when the node has no WebSocket. */
     wsUrl: string;
@@ -56,14 +54,14 @@ export class StreamHub {
   private readonly topics: Record<'eth' | 'signals', ReadonlyMap<string, Topic>>;
 
   constructor(options: HubOptions) {
-    const { db, snapshot, node, nativeSymbol, metrics, log } = options;
+    const { reads, node, nativeSymbol, metrics, log } = options;
     this.options = options;
     this.counts = new NotificationCounts(metrics);
     this.source = new NodeSource({ ...node, log });
     this.chain = new Chain({ source: this.source, pollMs: node.pollMs, log });
     this.logs = new Logs(this.chain, node.client, log);
     this.chainLogs = new ChainLogs(this.chain, this.source, log);
-    this.transfers = new Transfers({ reads: transferReads(db, snapshot), nativeSymbol, metrics, log });
+    this.transfers = new Transfers({ reads, nativeSymbol, metrics, log });
     this.topics = { eth: this.ethTopics(), signals: new Map([[SIGNALS, this.openSignals]]) };
   }
 

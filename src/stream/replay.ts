@@ -1,7 +1,7 @@
 /** What the index holds for a watcher from a transfer on, read in pieces. */
 import type { EventRow } from '../query/events.ts';
+import type { StreamReads } from '../query/stream-reads.ts';
 import { mergedHistory } from './merged-history.ts';
-import type { TransferReads } from './transfer-reads.ts';
 import type { Watcher } from './watcher.ts';
 
 /** Transfers read whole at a time: under 2 ms. */
@@ -14,7 +14,7 @@ const SCANNED_PER_STEP = 1_000;
  * nothing was found for a while. To be driven only while the index holds what it held at the first step.
  */
 export function* replay(
-  reads: TransferReads,
+  reads: StreamReads,
   watcher: Watcher,
   from: number,
   below: number,
@@ -26,7 +26,7 @@ export function* replay(
   }
 }
 
-function idsFor(reads: TransferReads, watcher: Watcher, from: number, below: number): Iterable<number[]> {
+function idsFor(reads: StreamReads, watcher: Watcher, from: number, below: number): Iterable<number[]> {
   const idsOf = (addresses: Iterable<string>): number[] =>
     [...addresses].map(reads.walletId).filter((id) => id !== undefined);
   if (watcher.wallets.size > 0) return mergedHistory(reads.history, idsOf(watcher.wallets), from, below);
@@ -34,7 +34,7 @@ function idsFor(reads: TransferReads, watcher: Watcher, from: number, below: num
 }
 
 function* scannedIds(
-  reads: TransferReads,
+  reads: StreamReads,
   contracts: ReadonlySet<number> | null,
   from: number,
   below: number,

@@ -11,6 +11,7 @@ import type { Logger } from '../log.ts';
 import type { CommitEnds } from '../query/commits.ts';
 import type { EventRow } from '../query/events.ts';
 import type { ScannedTransfer } from '../query/scan.ts';
+import type { StreamReads } from '../query/stream-reads.ts';
 import type { BlockRef, Watermark } from '../types.ts';
 import { CloseCode } from './close-code.ts';
 import { DEEP_REORG } from './heads.ts';
@@ -18,7 +19,6 @@ import { PushedTransfers } from './pushed.ts';
 import { indexChanging } from './refusals.ts';
 import { replay } from './replay.ts';
 import type { End, StreamMetrics } from './session.ts';
-import type { TransferReads } from './transfer-reads.ts';
 import { WatchIndex } from './watch-index.ts';
 import { TransferEvent, type Watcher } from './watcher.ts';
 
@@ -37,7 +37,7 @@ const VERIFY_MS = 10_000;
 const REPLAY_BACKLOG = 256 * 1024;
 
 export interface TransfersOptions {
-  reads: TransferReads;
+  reads: StreamReads;
   /** Symbol of the chain's own coin. */
   nativeSymbol: string;
   metrics: StreamMetrics;
@@ -62,7 +62,7 @@ interface Replaying {
 
 export class Transfers {
   private readonly options: TransfersOptions;
-  private readonly reads: TransferReads;
+  private readonly reads: StreamReads;
   /** Those that follow live. */
   private readonly live = new WatchIndex();
   private readonly replaying = new Set<Replaying>();

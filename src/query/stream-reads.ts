@@ -1,17 +1,16 @@
 /** Everything that streams read from the index, prepared once. */
-import { commitEnds, endsUpTo, indexedChainId, lastBlock } from '../query/commits.ts';
-import { eventReads } from '../query/events.ts';
-import { walletHistory } from '../query/history.ts';
-import { scanTransfers, walletsAfter } from '../query/scan.ts';
-import type { Snapshot } from '../query/snapshot.ts';
-import { walletIdOf } from '../query/wallets.ts';
+import type { Db } from '../store/open.ts';
+import { commitEnds, endsUpTo, indexedChainId, lastBlock } from './commits.ts';
+import { eventReads } from './events.ts';
+import { walletHistory } from './history.ts';
+import { scanTransfers, walletsAfter } from './scan.ts';
+import type { Snapshot } from './snapshot.ts';
+import { walletIdOf } from './wallets.ts';
 
-type Db = Parameters<typeof commitEnds>[0];
-
-export type TransferReads = ReturnType<typeof transferReads>;
+export type StreamReads = ReturnType<typeof streamReads>;
 
 /** `snapshot` must be of the same connection: what is read in one turn is of one commit. */
-export function transferReads(db: Db, snapshot: Snapshot) {
+export function streamReads(db: Db, snapshot: Snapshot) {
   const idOf = walletIdOf(db);
   const events = eventReads(db);
   return {
