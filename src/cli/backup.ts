@@ -88,11 +88,11 @@ async function copy(
 /** What the copy holds, read from the copy itself. */
 async function contentOf(path: string): Promise<string> {
   const { openDatabase } = await import('../store/open.ts');
-  const { chainOf, headOf } = await import('../store/index-file.ts');
+  const { chainOf, tipOf } = await import('../store/chain.ts');
   const db = openDatabase(path, { readonly: true });
   try {
     const chain = chainOf(db);
-    const head = headOf(db);
+    const head = tipOf(db);
     if (chain === null || head === null) return 'the index is empty';
     return `the copy ends with block ${grouped(head.number)} (${head.hash}) of chain ${chain.chainId}`;
   } finally {

@@ -1,4 +1,5 @@
 /** Blocks and the ids of their transfers. */
+import { blockNumberOf } from '../store/chain.ts';
 import type { Db } from '../store/open.ts';
 import { idList } from './id-list.ts';
 
@@ -28,14 +29,6 @@ export function transferIdsOfBlocks(db: Db): (first: number, last: number) => Id
     from: (lastIdUpTo.get(first - 1) ?? 0) + 1,
     below: (lastIdUpTo.get(last) ?? 0) + 1,
   });
-}
-
-/**
- * SQL: the number of the block that holds the transfer whose id is the expression `id`: the lowest one whose
- * last_transfer reaches it.
- */
-export function blockNumberOf(id: string): string {
-  return /* sql */ `(SELECT number FROM blocks WHERE last_transfer >= ${id} ORDER BY last_transfer, number LIMIT 1)`;
 }
 
 /** A block as it stands beside a record. */

@@ -1,6 +1,6 @@
 /** The wallets that one funder funded first. */
+import { blockNumberOf } from '../store/chain.ts';
 import type { Db } from '../store/open.ts';
-import { blockNumberOf } from './blocks.ts';
 import { type TransferRow, transfersById } from './transfers.ts';
 
 export interface Cohort {

@@ -1,7 +1,7 @@
 /** Native funding of a wallet. Which transfers count is decided when they are appended (store/append.ts). */
+import { blockNumberOf } from '../store/chain.ts';
 import type { Db } from '../store/open.ts';
 import { ZERO_WALLET } from '../store/schema.ts';
-import { blockNumberOf } from './blocks.ts';
 import { type TransferRow, TX_HASH, transfersById } from './transfers.ts';
 import { WalletQuestion } from './wallet-question.ts';
 

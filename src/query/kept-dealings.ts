@@ -2,9 +2,10 @@
  * Dealings of the wallets that were asked about lately and have many transfers. While the chain goes on, only what is
  * new of them is read; after a reorganisation they are summed anew.
  */
+import { lastBlock } from '../store/chain.ts';
 import type { Db } from '../store/open.ts';
 import type { BlockRef } from '../types.ts';
-import { commitEnds, lastBlock } from './commits.ts';
+import { commitEnds } from './commits.ts';
 import type { Dealings } from './dealings.ts';
 
 /** Memory that they may take together: room for the three hottest wallets of ten million transfers. */

@@ -1,6 +1,7 @@
 /** Everything that streams read from the index, prepared once. */
+import { chainOf, lastBlock } from '../store/chain.ts';
 import type { Db } from '../store/open.ts';
-import { commitEnds, endsUpTo, indexedChainId, lastBlock } from './commits.ts';
+import { commitEnds, endsUpTo } from './commits.ts';
 import { eventReads } from './events.ts';
 import { walletHistory } from './history.ts';
 import { scanTransfers, walletsAfter } from './scan.ts';
@@ -18,7 +19,8 @@ export function streamReads(db: Db, snapshot: Snapshot) {
     commitEnds: commitEnds(db),
     endsUpTo: endsUpTo(db),
     lastBlock: lastBlock(db),
-    chainId: indexedChainId(db),
+    /** The id of the indexed chain; undefined until indexing began. */
+    chainId: () => chainOf(db)?.chainId,
     scan: scanTransfers(db),
     walletsAfter: walletsAfter(db),
     events: events.byId,

@@ -1,6 +1,6 @@
 /** Tokens by the wallet that their contract is. */
+import { blockNumberOf } from '../store/chain.ts';
 import type { Db } from '../store/open.ts';
-import { blockNumberOf } from './blocks.ts';
 
 /** What is known of a token that has transfers. */
 export interface TokenFacts {

@@ -1,6 +1,6 @@
 /** Transfers by id, with everything a record of one shows. */
+import { blockNumberOf } from '../store/chain.ts';
 import type { Db } from '../store/open.ts';
-import { blockNumberOf } from './blocks.ts';
 import { idList } from './id-list.ts';
 
 /** Hashes, addresses and integers are hex digits without prefix, lower or upper case; an integer of zero has none. */

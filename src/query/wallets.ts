@@ -1,8 +1,8 @@
 /** Wallets. */
 import { type AddressKeys, WALLET_BY_ADDRESS } from '../store/address-table.ts';
+import { blockNumberOf } from '../store/chain.ts';
 import type { Db } from '../store/open.ts';
 import type { Hex } from '../types.ts';
-import { blockNumberOf } from './blocks.ts';
 import { byAddress } from './by-address.ts';
 import { idList } from './id-list.ts';
 import { WalletQuestion } from './wallet-question.ts';

@@ -1,8 +1,6 @@
 /** The index file as a whole: creating, checking, bringing up to date and opening it. */
 import { setImmediate } from 'node:timers/promises';
 import { FatalError } from '../errors.ts';
-import { bytesToHex } from '../lib/hex.ts';
-import type { BlockRef } from '../types.ts';
 import { beginningOf } from './address-table.ts';
 import { MIGRATIONS, type MigrationProgress, migrate, versionOf } from './migrations.ts';
 import { type Db, type OpenOptions, openDatabase } from './open.ts';
@@ -150,33 +148,4 @@ function asUnusable(path: string, error: unknown): unknown {
   if (error instanceof FatalError || !(error instanceof Error)) return error;
   if (isDamage(error)) return damaged(path, error);
   return new FatalError(`cannot open ${path}: ${error.message}`, { cause: error });
-}
-
-/** What the index is of, or null before the first block was wanted. */
-export function chainOf(db: Db): { chainId: number; startBlock: number } | null {
-  const row = db
-    .prepare<[], { chain_id: number; start_block: number }>('SELECT chain_id, start_block FROM chain')
-    .get();
-  return row ? { chainId: row.chain_id, startBlock: row.start_block } : null;
-}
-
-/** Fixes what the index is of; done before the first block. */
-export function setChain(db: Db, chainId: number, startBlock: number): void {
-  db.prepare('REPLACE INTO chain (one, chain_id, start_block) VALUES (1, ?, ?)').run(chainId, startBlock);
-}
-
-/** The last indexed block with its time (Unix seconds), or null while the index is empty. */
-export function headOf(db: Db): (BlockRef & { timestamp: number }) | null {
-  const row = db
-    .prepare<[], { number: number; hash: Buffer; timestamp: number }>(
-      'SELECT number, hash, timestamp FROM blocks ORDER BY number DESC LIMIT 1',
-    )
-    .get();
-  return row ? { number: row.number, hash: bytesToHex(row.hash), timestamp: row.timestamp } : null;
-}
-
-/** Hash of an indexed block, or null when it is not in the index. */
-export function hashAt(db: Db, number: number): BlockRef['hash'] | null {
-  const hash = db.prepare<[number], Buffer>('SELECT hash FROM blocks WHERE number = ?').pluck().get(number);
-  return hash ? bytesToHex(hash) : null;
 }

@@ -2,9 +2,10 @@
 import { StorageError } from '../errors.ts';
 import type { BlockBatch } from '../types.ts';
 import { Appender, type Commit } from './append.ts';
+import { chainOf, hashAt, setChain, type Tip, tipOf } from './chain.ts';
 import { Tables } from './changes.ts';
 import { FilePlace } from './file-place.ts';
-import { chainOf, hashAt, headOf, lockIndex, openIndexForWriting, setChain } from './index-file.ts';
+import { lockIndex, openIndexForWriting } from './index-file.ts';
 import type { Db, Statement } from './open.ts';
 import { QualityTable, type TokenQuality } from './quality.ts';
 import { Rollback } from './rollback.ts';
@@ -65,8 +66,8 @@ export class IndexWriter {
     this.write(() => setChain(this.db, chainId, startBlock));
   }
 
-  head(): ReturnType<typeof headOf> {
-    return this.named(() => headOf(this.db));
+  head(): Tip | null {
+    return this.named(() => tipOf(this.db));
   }
 
   hashAt(number: number): ReturnType<typeof hashAt> {

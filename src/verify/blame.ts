@@ -1,11 +1,12 @@
 /** Finding the block in which a token balance moved without a transfer in the index. */
 import { hexToBytes } from '../lib/hex.ts';
 import { type AddressKeys, getByAddress, WALLET_BY_ADDRESS } from '../store/address-table.ts';
+import { tipOf } from '../store/chain.ts';
 import type { Db } from '../store/open.ts';
 import { type Hex, Kind } from '../types.ts';
 import type { RpcClient } from '../upstream/client.ts';
 import { balanceCall, readWord } from './balance-calls.ts';
-import { atOneCommit, tipOf } from './snapshot.ts';
+import { atOneCommit } from './snapshot.ts';
 import { balanceAfter, transfersOfToken } from './token-history.ts';
 
 export interface Suspicion {

@@ -1,11 +1,12 @@
 /** Whether the blocks of the index are one chain without gaps, and the node's. */
 import { pause } from '../lib/backoff.ts';
+import { hashAt, tipOf } from '../store/chain.ts';
 import type { Db } from '../store/open.ts';
 import type { RpcClient } from '../upstream/client.ts';
 import { type Header, header } from '../upstream/methods.ts';
 import type { Check } from './report.ts';
 import { eachConcurrently, type Random, sampleRange } from './sample.ts';
-import { atOneCommit, indexedHash, tipOf } from './snapshot.ts';
+import { atOneCommit } from './snapshot.ts';
 
 interface BlockRow {
   number: number;
@@ -94,10 +95,10 @@ async function compareHash(
 function hashDifference(db: Db, node: Header, start: number): string | null {
   const { number } = node;
   return atOneCommit(db, () => {
-    const hash = indexedHash(db, number);
+    const hash = hashAt(db, number);
     if (hash === null) return null; // rolled back since it was chosen
     if (hash !== node.hash) return `block ${number} is ${hash} in the index and ${node.hash} on the node`;
-    const parent = number > start ? indexedHash(db, number - 1) : node.parentHash;
+    const parent = number > start ? hashAt(db, number - 1) : node.parentHash;
     return parent === node.parentHash
       ? null
       : `block ${number} follows ${node.parentHash}, but block ${number - 1} is ${parent} in the index`;

@@ -1,11 +1,12 @@
 /** Whether the transfers of a block are those that decoding the node's answers gives. */
 
 import { bytesToBigInt, bytesToHex } from '../lib/hex.ts';
+import { tipOf } from '../store/chain.ts';
 import type { Db } from '../store/open.ts';
 import { type LoadRules, loadBlocks } from '../sync/load.ts';
 import { type BlockBatch, KIND_NAMES, Kind } from '../types.ts';
 import type { RpcClient } from '../upstream/client.ts';
-import { atOneCommit, tipOf } from './snapshot.ts';
+import { atOneCommit } from './snapshot.ts';
 
 interface Row {
   id: number;

@@ -1,5 +1,6 @@
 /** Counters, facts and packed lists of sampled wallets and tokens against a recount of their transfers. */
 import { setImmediate } from 'node:timers/promises';
+import { hashAt, type Tip, tipOf } from '../store/chain.ts';
 import type { Db, Statement } from '../store/open.ts';
 import { checkAddresses } from './addresses.ts';
 import { TokenComparer } from './holdings.ts';
@@ -7,7 +8,7 @@ import { checkPeaks } from './peaks.ts';
 import type { Check } from './report.ts';
 import { between, type Random } from './sample.ts';
 import { IDS_PER_READ, type SampleIds, SampleScan } from './scan.ts';
-import { atOneCommit, indexedHash, type Tip, tipOf } from './snapshot.ts';
+import { atOneCommit } from './snapshot.ts';
 import { WalletComparer } from './wallets.ts';
 
 /** Most transfers of one sampled wallet or token, and of all of a sample together: bounds memory. */
@@ -55,7 +56,7 @@ async function scanAndCompare(db: Db, checks: CounterChecks, options: CounterOpt
     await setImmediate();
   }
   return atOneCommit(db, () => {
-    if (indexedHash(db, begin.number) !== begin.hash) return false;
+    if (hashAt(db, begin.number) !== begin.hash) return false;
     const end = tipOf(db)?.lastTransfer ?? 0;
     while (scan.position < end) scan.advance(end);
     const wallets = new WalletComparer(db);

@@ -1,9 +1,10 @@
 /** A token's rows against what its transfers add up to. */
 import { decodeSigned } from '../lib/signed.ts';
+import { blockOfTransfer } from '../store/chain.ts';
 import type { Db, Statement } from '../store/open.ts';
 import type { TokenRecount } from './recount.ts';
 import type { Check } from './report.ts';
-import { addressOf, blockOfTransfer } from './snapshot.ts';
+import { addressOf } from './snapshot.ts';
 
 interface HoldingRow {
   wallet: number;

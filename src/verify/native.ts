@@ -2,6 +2,7 @@
 import { UpstreamError } from '../errors.ts';
 import { bytesToHex, toQuantity } from '../lib/hex.ts';
 import { show } from '../lib/show.ts';
+import { type Tip, tipOf } from '../store/chain.ts';
 import type { Db } from '../store/open.ts';
 import { type Hex, Kind } from '../types.ts';
 import type { RpcCall, RpcClient, RpcReply } from '../upstream/client.ts';
@@ -10,7 +11,7 @@ import { ChainCosts } from './chain-costs.ts';
 import type { ContentComparer } from './content.ts';
 import { type RawTransfer, readTransfer } from './recount.ts';
 import type { Check } from './report.ts';
-import { atOneCommit, type Tip, tipOf } from './snapshot.ts';
+import { atOneCommit } from './snapshot.ts';
 
 /** Blocks over which balances are compared, at most: their receipts are read whole. */
 const BLOCKS = 8;

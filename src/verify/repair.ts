@@ -2,6 +2,7 @@
 import { FatalError, UpstreamError } from '../errors.ts';
 import { backoffMs, pause } from '../lib/backoff.ts';
 import { bytesToHex } from '../lib/hex.ts';
+import { hashAt } from '../store/chain.ts';
 import { openIndexForReading } from '../store/index-file.ts';
 import { IndexWriter } from '../store/index-writer.ts';
 import type { Db } from '../store/open.ts';
@@ -13,7 +14,6 @@ import type { BlockRef, Capabilities } from '../types.ts';
 import type { RpcClient } from '../upstream/client.ts';
 import { header } from '../upstream/methods.ts';
 import { blockDifference } from './content.ts';
-import { indexedHash } from './snapshot.ts';
 
 /** Blocks read at a time while the range is compared. */
 const BLOCKS_PER_READ = 16;
@@ -105,7 +105,7 @@ async function differences(db: Db, rules: LoadRules, options: RepairOptions): Pr
     for (let i = 0; i < batch.blockCount; i++) {
       const block = batch.number[i]!;
       const hash = bytesToHex(batch.hash.subarray(i * 32, i * 32 + 32));
-      const indexed = indexedHash(db, block);
+      const indexed = hashAt(db, block);
       const text =
         indexed === hash
           ? blockDifference(db, batch, i)

@@ -1,12 +1,12 @@
 /** What the index says of a token's balances: a few wallets at its head, and what they had at an earlier block. */
 import { bytesToBigInt, bytesToHex } from '../lib/hex.ts';
 import { decodeSigned } from '../lib/signed.ts';
+import { type Tip, tipOf } from '../store/chain.ts';
 import type { Db } from '../store/open.ts';
 import { ZERO_WALLET } from '../store/schema.ts';
 import { type Hex, Kind } from '../types.ts';
 import { type RawTransfer, readTransfer } from './recount.ts';
 import { between, type Random } from './sample.ts';
-import { type Tip, tipOf } from './snapshot.ts';
 import { transfersOfToken } from './token-history.ts';
 
 /** A wallet's balance of a token, by its transfers. */

@@ -1,12 +1,13 @@
 /** Examining sampled tokens, and telling a token that moves balances silently from an index that lacks transfers. */
 import { UpstreamError } from '../errors.ts';
+import { tipOf } from '../store/chain.ts';
 import { QUALITY_NAMES, Quality } from '../store/quality.ts';
 import { blockOfChange } from './blame.ts';
 import type { ContentComparer } from './content.ts';
 import { type Examination, type ExamineContext, examineToken, Unpinned } from './examine.ts';
 import type { Check, TokenVerdict } from './report.ts';
 import { between } from './sample.ts';
-import { atOneCommit, tipOf } from './snapshot.ts';
+import { atOneCommit } from './snapshot.ts';
 
 /** Tokens that may fail before the others are not tried any more: a node without the state has it for none. */
 const MAX_FAILURES = 3;

@@ -1,6 +1,7 @@
 /** The whole verification, check by check. It only reads. */
 import { FatalError, UpstreamError } from '../errors.ts';
-import { chainOf, openIndexForReading } from '../store/index-file.ts';
+import { chainOf, type Tip, tipOf } from '../store/chain.ts';
+import { openIndexForReading } from '../store/index-file.ts';
 import type { Db } from '../store/open.ts';
 import { isDamage } from '../store/trouble.ts';
 import { loadRules } from '../sync/load-rules.ts';
@@ -14,7 +15,6 @@ import { checkFile } from './file.ts';
 import { checkNative } from './native.ts';
 import { Check, type TokenVerdict, type VerifyReport } from './report.ts';
 import { eachConcurrently, type Random, sampleRange } from './sample.ts';
-import { type Tip, tipOf } from './snapshot.ts';
 import { checkBalances } from './tokens.ts';
 
 /** What `sample` means when it is not given: how many wallets are recounted; the other checks follow from it. */

@@ -1,11 +1,12 @@
 /** A wallet's row and its packed activity against what its transfers add up to. */
 import { ACTIVITY_RUN, ActivityCursor, Flag } from '../store/activity.ts';
 import { type AddressKeys, getByAddress, WALLET_BY_ADDRESS } from '../store/address-table.ts';
+import { blockOfTransfer } from '../store/chain.ts';
 import type { Db, Statement } from '../store/open.ts';
 import { isNative, KIND_NAMES } from '../types.ts';
 import { type ActivityEntry, integerOf, type WalletRecount } from './recount.ts';
 import type { Check } from './report.ts';
-import { addressOf, blockOfTransfer } from './snapshot.ts';
+import { addressOf } from './snapshot.ts';
 
 type Row = Record<string, number | null> & { funded: number };
 type Bytes = { address: Buffer; native_received: Buffer; native_sent: Buffer; recent: Buffer };

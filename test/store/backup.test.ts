@@ -9,7 +9,8 @@ import { promisify } from 'node:util';
 import { openKeyStore } from '../../src/access/keys.ts';
 import { generateChain } from '../../src/bench/chain/generate.ts';
 import { copyDatabase } from '../../src/store/backup.ts';
-import { headOf, openIndexForReading } from '../../src/store/index-file.ts';
+import { tipOf } from '../../src/store/chain.ts';
+import { openIndexForReading } from '../../src/store/index-file.ts';
 import { IndexWriter } from '../../src/store/index-writer.ts';
 import { openDatabase } from '../../src/store/open.ts';
 import { startTestDaemon } from '../support/daemon.ts';
@@ -80,7 +81,7 @@ test('copies made while blocks are indexed one after the other open, are whole, 
 
 function readHead(path: string): number {
   const db = openIndexForReading(path);
-  const head = headOf(db);
+  const head = tipOf(db);
   db.close();
   return head?.number ?? 0;
 }

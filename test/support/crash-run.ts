@@ -15,7 +15,8 @@ import { generateChain } from '../../src/bench/chain/generate.ts';
 import type { ReplayNode } from '../../src/bench/replay/controls.ts';
 import { startReplayNode } from '../../src/bench/replay/node.ts';
 import { Closers } from '../../src/lib/closers.ts';
-import { headOf, openIndexForWriting } from '../../src/store/index-file.ts';
+import { tipOf } from '../../src/store/chain.ts';
+import { openIndexForWriting } from '../../src/store/index-file.ts';
 import { openDatabase } from '../../src/store/open.ts';
 import { dumpIndex } from './dump.ts';
 import { freePort } from './free-port.ts';
@@ -282,7 +283,7 @@ class Trial {
   private readHead(): number {
     const db = openDatabase(this.indexPath);
     try {
-      return headOf(db)?.number ?? 0;
+      return tipOf(db)?.number ?? 0;
     } catch {
       return 0; // killed before the tables were made
     } finally {

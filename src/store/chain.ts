@@ -1,0 +1,66 @@
+/** Which chain the index is of, and the reads of its blocks that several folders need. */
+import { bytesToHex } from '../lib/hex.ts';
+import type { BlockRef, Hex } from '../types.ts';
+import type { Db } from './open.ts';
+
+/** What the index is of, or null before the first block was wanted. */
+export function chainOf(db: Db): { chainId: number; startBlock: number } | null {
+  const row = db
+    .prepare<[], { chain_id: number; start_block: number }>('SELECT chain_id, start_block FROM chain')
+    .get();
+  return row ? { chainId: row.chain_id, startBlock: row.start_block } : null;
+}
+
+/** Fixes what the index is of; done before the first block. */
+export function setChain(db: Db, chainId: number, startBlock: number): void {
+  db.prepare('REPLACE INTO chain (one, chain_id, start_block) VALUES (1, ?, ?)').run(chainId, startBlock);
+}
+
+/** An indexed block with where the index ended when it was the last. */
+export interface Tip extends BlockRef {
+  /** Unix seconds. */
+  timestamp: number;
+  /** Highest ids up to and with it; 0 if none. */
+  lastTransfer: number;
+  lastWallet: number;
+}
+
+/** The last indexed block, or the last one at or below `upTo`; null while there is none. */
+export function lastBlock(db: Db): (upTo?: number) => Tip | null {
+  const statement = db.prepare<[number], Omit<Tip, 'hash'> & { hash: Buffer }>(/* sql */ `
+    SELECT number, hash, timestamp, last_transfer AS lastTransfer, last_wallet AS lastWallet
+    FROM blocks WHERE number <= +? ORDER BY number DESC LIMIT 1`);
+  return (upTo = Number.MAX_SAFE_INTEGER) => {
+    const row = statement.get(upTo);
+    return row === undefined ? null : { ...row, hash: bytesToHex(row.hash) };
+  };
+}
+
+/** `lastBlock` for a single read. */
+export function tipOf(db: Db, upTo?: number): Tip | null {
+  return lastBlock(db)(upTo);
+}
+
+/** Hash of an indexed block, or null when it is not in the index. */
+export function hashAt(db: Db, number: number): Hex | null {
+  const hash = db.prepare<[number], Buffer>('SELECT hash FROM blocks WHERE number = ?').pluck().get(number);
+  return hash ? bytesToHex(hash) : null;
+}
+
+/**
+ * SQL: the number of the block that holds the transfer whose id is the expression `id`: the lowest one whose
+ * last_transfer reaches it.
+ */
+export function blockNumberOf(id: string): string {
+  return /* sql */ `(SELECT number FROM blocks WHERE last_transfer >= ${id} ORDER BY last_transfer, number LIMIT 1)`;
+}
+
+/** The number of the block that a transfer is in, or null when it is in none. */
+export function blockOfTransfer(db: Db, id: number): number | null {
+  return (
+    db
+      .prepare<[number], number | null>(`SELECT ${blockNumberOf('?')}`)
+      .pluck()
+      .get(id) ?? null
+  );
+}
