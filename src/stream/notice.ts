@@ -3,6 +3,7 @@
  * next, and ids are all of one length, so the id is written into the finished message just before it is sent.
  */
 import { randomBytes } from 'node:crypto';
+import { bytesToHex } from '../lib/hex.ts';
 
 /** `0x` and 32 hex digits. */
 const ID_CHARS = 34;
@@ -10,7 +11,7 @@ const ID_PLACE = Buffer.alloc(ID_CHARS, '0').toString();
 
 /** A new subscription id: 16 random bytes, leading zeros kept. */
 export function newSubscriptionId(): string {
-  return `0x${randomBytes(16).toString('hex')}`;
+  return bytesToHex(randomBytes(16));
 }
 
 /** The method of a notification, by endpoint. */

@@ -1,5 +1,5 @@
 /** Finding the block in which a token balance moved without a transfer in the index. */
-import { hexToBytes } from '../lib/hex.ts';
+import { bytesToHex, hexToBytes } from '../lib/hex.ts';
 import { type AddressKeys, getByAddress, WALLET_BY_ADDRESS } from '../store/address-table.ts';
 import { tipOf } from '../store/chain.ts';
 import type { Db } from '../store/open.ts';
@@ -57,7 +57,7 @@ function readHistory(
   const rows = transfersOfToken(db, wallet, found.id);
   if (rows === null) return null;
   return {
-    owner: `0x${owner.toString('hex')}`,
+    owner: bytesToHex(owner),
     balanceAt: (block) => balanceAfter(rows, wallet, tipOf(db, block)?.lastTransfer ?? 0),
   };
 }

@@ -2,6 +2,7 @@
  * The counters and facts of a wallet and of a token, computed from their transfers alone and in another way than
  * the store keeps them: for comparing the two.
  */
+import { bytesToHex } from '../lib/hex.ts';
 import { FIRST_BUYERS, ZERO_WALLET } from '../store/schema.ts';
 import { isNative, Kind } from '../types.ts';
 
@@ -161,7 +162,7 @@ export interface RawTransfer {
 
 /** A stored amount, none being zero. By way of text and not of the store's own conversions, which are being checked. */
 export function integerOf(bytes: Buffer | null): bigint {
-  return bytes === null || bytes.length === 0 ? 0n : BigInt(`0x${bytes.toString('hex')}`);
+  return bytes === null || bytes.length === 0 ? 0n : BigInt(bytesToHex(bytes));
 }
 
 export function readTransfer(raw: RawTransfer): TransferRow {
