@@ -16,12 +16,11 @@ import { LogSubscribers } from './log-subscribers.ts';
 import type { NodeSource } from './node-source.ts';
 import { Notice } from './notice.ts';
 import { orUnavailable } from './refusals.ts';
+import { REORG_BLOCKS } from './reorg-memory.ts';
 import type { End } from './session.ts';
 import { SharedFeed } from './shared-feed.ts';
 import type { Subscription } from './subscription.ts';
 
-/** Blocks whose logs are remembered as seen; states of a block follow each other within seconds. */
-const REMEMBERED_BLOCKS = 256;
 /** Announced logs that may wait while a gap is filled. */
 const MAX_HELD = 100_000;
 
@@ -37,7 +36,7 @@ export class ChainLogs implements ChainListener {
   private readonly stop = new AbortController();
   private readonly first = new LogSubscribers();
   private readonly states = new LogSubscribers();
-  /** Places of logs that went out, by block hash. */
+  /** Places of logs that went out, by block hash, of the newest REORG_BLOCKS blocks. */
   private readonly seen = new Map<string, Set<string>>();
   /** Highest block of which a log went out, and one up to which all that was announced surely did. */
   private highest = -1;
@@ -201,7 +200,7 @@ export class ChainLogs implements ChainListener {
       places = new Set();
       this.seen.set(blockHash, places);
       const [oldest] = this.seen.keys();
-      if (this.seen.size > REMEMBERED_BLOCKS && oldest !== undefined) this.seen.delete(oldest);
+      if (this.seen.size > REORG_BLOCKS && oldest !== undefined) this.seen.delete(oldest);
     }
     const isNew = !places.has(logIndex);
     places.add(logIndex);

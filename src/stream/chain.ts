@@ -8,6 +8,7 @@ import type { Logger } from '../log.ts';
 import type { ChainBlock } from './chain-block.ts';
 import { ChainReader } from './chain-reader.ts';
 import type { NodeSource } from './node-source.ts';
+import { REORG_BLOCKS } from './reorg-memory.ts';
 
 export interface ChainListener {
   added(block: ChainBlock): void;
@@ -24,8 +25,6 @@ export interface ChainOptions {
   log: Logger;
 }
 
-/** Blocks kept: more than any chain reorganises, and over a minute of the fastest. */
-export const MAX_BLOCKS = 256;
 /** Blocks before the head that are loaded at the start, so that a reorg right after it finds its fork. */
 const FIRST_BLOCKS = 32;
 /** Announced heads that may wait; what is dropped beyond is fetched. */
@@ -218,7 +217,7 @@ export class Chain {
     }
     this.cut(block.number - 1);
     this.blocks.push(block);
-    if (this.blocks.length > MAX_BLOCKS) this.blocks.shift();
+    if (this.blocks.length > REORG_BLOCKS) this.blocks.shift();
     for (const listener of this.listeners) listener.added(block);
   }
 

@@ -7,7 +7,7 @@ import { UpstreamError } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import type { RpcClient } from '../upstream/client.ts';
 import { type BlockLog, blockLogs } from './block-logs.ts';
-import { type Chain, type ChainListener, MAX_BLOCKS } from './chain.ts';
+import type { Chain, ChainListener } from './chain.ts';
 import type { ChainBlock } from './chain-block.ts';
 import { CloseCode } from './close-code.ts';
 import { DEEP_REORG } from './heads.ts';
@@ -15,15 +15,15 @@ import type { LogFilter } from './log-filter.ts';
 import { type LogSubscriber, LogSubscribers } from './log-subscribers.ts';
 import { Notice } from './notice.ts';
 import { orUnavailable } from './refusals.ts';
+import { REORG_BLOCKS } from './reorg-memory.ts';
 import type { End } from './session.ts';
 import type { Subscription } from './subscription.ts';
+import { TURN_MS } from './turn.ts';
 
 /** Blocks whose logs are asked for at the same time, while a gap is caught up with. */
 const MAX_FETCHES = 8;
 /** Blocks that may wait for their logs: hours of the fastest chain, after which they are not caught up with any more. */
 const MAX_WAITING = 16_384;
-/** How long one turn of the event loop is held, milliseconds. */
-const TURN_MS = 4;
 /** Text of delivered logs that is kept so that they can be taken back, bytes. */
 const MAX_DELIVERED_BYTES = 16 * 2 ** 20;
 
@@ -192,7 +192,7 @@ export class Logs implements ChainListener {
   /** Lets go of what is too old to be taken back, and of the text of the oldest when there is too much. */
   private forget(): void {
     for (const [hash, { bytes }] of this.delivered) {
-      if (this.delivered.size <= MAX_BLOCKS) break;
+      if (this.delivered.size <= REORG_BLOCKS) break;
       this.deliveredBytes -= bytes;
       this.delivered.delete(hash);
     }

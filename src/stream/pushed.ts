@@ -3,10 +3,9 @@
  * heard of, and they have to be told again as removed.
  */
 import type { EventRow } from '../query/events.ts';
+import { REORG_BLOCKS } from './reorg-memory.ts';
 import type { Watcher } from './watcher.ts';
 
-/** Blocks that may be taken back; more than any chain reorganises. */
-const KEPT_BLOCKS = 256;
 /** What all of it may take, roughly. */
 const MAX_BYTES = 32 * 2 ** 20;
 /** A row with its strings, and one watcher in a list. */
@@ -25,7 +24,7 @@ export class PushedTransfers {
 
   /** Takes note that a transfer was pushed while the index stood at block `head`. */
   add(row: EventRow, watchers: readonly Watcher[], head: number): void {
-    if (row.blockNumber <= head - KEPT_BLOCKS) return forget(row, watchers);
+    if (row.blockNumber <= head - REORG_BLOCKS) return forget(row, watchers);
     const known = this.entries.get(row.id);
     if (known === undefined) {
       this.entries.set(row.id, { row, watchers });
@@ -35,7 +34,7 @@ export class PushedTransfers {
       known.watchers = [...known.watchers, ...watchers];
       this.bytes += sizeOf(known.watchers);
     }
-    this.makeRoom(head - KEPT_BLOCKS);
+    this.makeRoom(head - REORG_BLOCKS);
   }
 
   /** Takes out what was pushed of blocks above `to`, newest first. */

@@ -2,12 +2,11 @@
 import type { EventRow } from '../query/events.ts';
 import type { StreamReads } from '../query/stream-reads.ts';
 import { mergedHistory } from './merged-history.ts';
+import { SCANNED_PER_STEP } from './turn.ts';
 import type { Watcher } from './watcher.ts';
 
 /** Transfers read whole at a time: under 2 ms. */
 const ROWS_PER_STEP = 100;
-/** Transfers looked at by id at a time. */
-const SCANNED_PER_STEP = 1_000;
 
 /**
  * Yields the transfers with ids `from <= id < below` that may concern the watcher, in order; empty pieces where

@@ -19,13 +19,11 @@ import { PushedTransfers } from './pushed.ts';
 import { indexChanging } from './refusals.ts';
 import { replay } from './replay.ts';
 import type { End, StreamMetrics } from './session.ts';
+import { SCANNED_PER_STEP, TURN_MS } from './turn.ts';
 import { WatchIndex } from './watch-index.ts';
 import { TransferEvent, type Watcher } from './watcher.ts';
 
-/** How long one turn of the event loop is held, milliseconds. */
-const TURN_MS = 4;
-/** Transfers looked at by id at a time; fewer when each is told. */
-const SCANNED_PER_STEP = 1_000;
+/** Transfers looked at by id at a time when each is told. */
 const ALL_PER_STEP = 100;
 /** Transfers read whole and told at a time: the first of a block are with their clients before the last are read. */
 const EVENTS_PER_STEP = 16;
