@@ -1,4 +1,5 @@
 /** What kind of wallet its numbers tell. The thresholds are those of the specification. */
+import { COIN } from '../lib/units.ts';
 
 export const LABELS = [
   'fresh',
@@ -29,7 +30,7 @@ export interface WalletNumbers {
   ageBlocks: number;
 }
 
-const WHALE_WEI = 10_000n * 10n ** 18n;
+const WHALE_WEI = 10_000n * COIN;
 
 const CRITERIA: Record<Exclude<Label, 'regular'>, (wallet: WalletNumbers) => boolean> = {
   fresh: ({ ageBlocks, transactions }) => ageBlocks < 1_000 && transactions < 20,

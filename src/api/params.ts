@@ -1,5 +1,6 @@
 /** Pieces that parameter schemas are made of. Query parameters arrive as text; messages follow the parameter's name. */
 import { z } from 'zod';
+import { ADDRESS } from '../lib/address.ts';
 import { coinToWei } from '../lib/units.ts';
 import { errorCodes } from './input.ts';
 
@@ -19,7 +20,7 @@ const ADDRESS_FORM = '0x and 40 hex digits, in any case';
 export function addressAsSent() {
   return z
     .string({ error: ADDRESS_RULE })
-    .regex(/^0x[0-9a-fA-F]{40}$/, { error: ADDRESS_RULE })
+    .regex(ADDRESS, { error: ADDRESS_RULE })
     .describe(ADDRESS_FORM)
     .register(errorCodes, { code: 'invalid_address' });
 }
@@ -30,7 +31,7 @@ export function address() {
     .string({
       error: (issue) => (issue.input === undefined ? `is required; it ${ADDRESS_RULE}` : ADDRESS_RULE),
     })
-    .regex(/^0x[0-9a-fA-F]{40}$/, { error: ADDRESS_RULE })
+    .regex(ADDRESS, { error: ADDRESS_RULE })
     .toLowerCase()
     .describe(ADDRESS_FORM)
     .register(errorCodes, { code: 'invalid_address' });

@@ -1,5 +1,6 @@
 /** The kinds of values that settings take. Each says in one phrase what it wants: that phrase is the error message. */
 import { z } from 'zod';
+import { ADDRESS } from '../lib/address.ts';
 import { STEERING_NAMESPACES } from '../lib/steering.ts';
 
 const METHOD_PATTERN = /^[a-z][a-zA-Z0-9]*_(\*|[a-zA-Z0-9_]+)$/;
@@ -59,7 +60,7 @@ export function isOrigin(value: string): boolean {
 }
 
 export function isAddress(value: string): boolean {
-  return /^0x[0-9a-fA-F]{40}$/.test(value);
+  return ADDRESS.test(value);
 }
 
 /** A method name or `namespace_*` that may be offered to keys. */

@@ -1,5 +1,6 @@
 /** One block of a node, tied together by its hash and taken apart into transfers (rules: CONTRACT section 2). */
 import { UpstreamError } from '../errors.ts';
+import { ZERO_DIGITS } from '../lib/address.ts';
 import { quantityToNumber } from '../lib/hex.ts';
 import { show } from '../lib/show.ts';
 import { Kind } from '../types.ts';
@@ -18,7 +19,6 @@ import {
 } from './json.ts';
 import { decodeLogs, readLogs } from './logs.ts';
 import { decodePayouts, STAKING, SYSTEM_SENDER } from './staking.ts';
-import { ZERO_DIGITS } from './topics.ts';
 import { type BlockTraces, flatTraces, type TransactionTrace, treeTraces } from './traces.ts';
 
 /** What differs between chains. */

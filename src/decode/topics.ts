@@ -13,9 +13,6 @@ export const DEPOSIT = '0xe1fffcc4923d04b559f4d29a8bfc6cda04eb5b0d3c460751c2402c
 /** `Withdrawal(address,uint256)` of wrapped native coins. */
 export const WITHDRAWAL = '0x7fcf532c15f0a6db0bd6d0e038bea71d30d808c7d98cb3bf7268a95bf5081b65';
 
-/** 40 digits of the zero address: the other side of mints and burns. */
-export const ZERO_DIGITS = '0'.repeat(40);
-
 /** EIP-7708's emitter: its Transfer logs repeat native transfers and are no token's. */
 export const NATIVE_LOG_EMITTER = '0xfffffffffffffffffffffffffffffffffffffffe';
 

@@ -1,8 +1,9 @@
 /** Scenes of ERC-721, ERC-1155 and ERC-2309 tokens, and of logs that are no transfers at all. */
 import { encodeFunctionData, getContractAddress } from 'viem';
+import { COIN } from '../lib/units.ts';
 import type { Hex } from '../types.ts';
 import { abis, badgesCode } from './contracts.ts';
-import { COIN, DEPLOY_GAS, payment, type Scene, type Step, type Yield } from './step.ts';
+import { DEPLOY_GAS, payment, type Scene, type Step, type Yield } from './step.ts';
 
 /** Logs `MalformedLogs.emitAll` writes; none may be stored. */
 const MALFORMED_LOGS = 19;

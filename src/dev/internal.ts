@@ -1,8 +1,9 @@
 /** Scenes of native value that moves, or only seems to, below the root of a transaction. */
 import { encodeFunctionData, pad, toHex } from 'viem';
+import { COIN } from '../lib/units.ts';
 import type { Hex } from '../types.ts';
 import { abis } from './contracts.ts';
-import { COIN, payment, type Scene, type Setting, type Step, type Yield } from './step.ts';
+import { payment, type Scene, type Setting, type Step, type Yield } from './step.ts';
 
 const abi = abis.NativeSender;
 

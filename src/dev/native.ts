@@ -1,6 +1,7 @@
 /** Scenes of native transfers that are transactions themselves: payments, funding, creations with value. */
+import { COIN } from '../lib/units.ts';
 import { vaultCode } from './contracts.ts';
-import { COIN, DEPLOY_GAS, payment, type Scene } from './step.ts';
+import { DEPLOY_GAS, payment, type Scene } from './step.ts';
 
 /** Wallets between the exchange and the end of a funding chain, the end included. */
 export const CHAIN_HOPS = 5;

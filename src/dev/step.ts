@@ -38,7 +38,6 @@ export interface Setting {
 /** Plans some stages of a round; pure. */
 export type Scene = (setting: Setting) => Stage[];
 
-export const COIN = 10n ** 18n;
 /** Gas limit of an ordinary step: more than any of them needs, and many fit into a block. */
 export const CALL_GAS = 500_000n;
 export const DEPLOY_GAS = 2_500_000n;

@@ -1,8 +1,9 @@
 /** Scenes of fungible tokens: ERC-20, new tokens with their first buyers, the wrapped native coin. */
 import { encodeFunctionData, getContractAddress, type LocalAccount } from 'viem';
+import { COIN } from '../lib/units.ts';
 import type { Hex } from '../types.ts';
 import { abis, tokenCode } from './contracts.ts';
-import { COIN, DEPLOY_GAS, payment, type Scene, type Step } from './step.ts';
+import { DEPLOY_GAS, payment, type Scene, type Step } from './step.ts';
 
 const abi = abis.DemoToken;
 /** One unit of the token with 6 decimals. */

@@ -1,5 +1,4 @@
 /** The forms of values among the parameters of a subscribe. */
-export const ADDRESS = /^0x[0-9a-fA-F]{40}$/;
 export const TOPIC = /^0x[0-9a-fA-F]{64}$/;
 
 /** A block number as a quantity, without leading zeros and below 2^53. */

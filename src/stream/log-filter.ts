@@ -1,6 +1,7 @@
 /** Filters of `logs` subscriptions, with the semantics of geth (eth/filters). */
+import { ADDRESS } from '../lib/address.ts';
 import { isObject } from '../upstream/reply.ts';
-import { ADDRESS, BLOCK, TOPIC } from './forms.ts';
+import { BLOCK, TOPIC } from './forms.ts';
 import { invalidParams } from './refusals.ts';
 
 /** Members of a log that filters look at, as nodes write them. */

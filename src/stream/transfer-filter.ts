@@ -1,6 +1,7 @@
 /** What a subscription to transfers asks for: the parameters of `wallet_transfers` and of `atlas_subscribe`. */
+import { ADDRESS } from '../lib/address.ts';
 import { isObject } from '../upstream/reply.ts';
-import { ADDRESS, BLOCK } from './forms.ts';
+import { BLOCK } from './forms.ts';
 import { invalidParams } from './refusals.ts';
 import { SIGNAL_EVENTS, type SignalEvent } from './transfer-json.ts';
 

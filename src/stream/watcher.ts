@@ -1,4 +1,5 @@
 /** Subscriptions to transfers: which they want, and in what form. */
+import { ZERO_DIGITS } from '../lib/address.ts';
 import type { EventRow } from '../query/events.ts';
 import { isNative, Kind } from '../types.ts';
 import { Notice } from './notice.ts';
@@ -6,7 +7,6 @@ import type { Subscription } from './subscription.ts';
 import type { SignalFilter, WalletFilter } from './transfer-filter.ts';
 import { type ChainFacts, type Direction, signalEvent, signalJson, transferJson } from './transfer-json.ts';
 
-const ZERO_ADDRESS = '0'.repeat(40);
 const NONE: readonly Notice[] = [];
 
 /** A transfer on its way to subscribers. Each form of it is serialised once, when the first of them wants it. */
@@ -124,7 +124,7 @@ export class SignalWatcher extends Watcher {
   private wants(row: EventRow, direction: Direction): boolean {
     const { wallets, events } = this.filter;
     const wallet = direction === 'out' ? row.from : row.to;
-    const named = wallets.size === 0 ? wallet !== ZERO_ADDRESS : wallets.has(wallet);
+    const named = wallets.size === 0 ? wallet !== ZERO_DIGITS : wallets.has(wallet);
     return named && (events.size === 0 || events.has(signalEvent(row, direction)));
   }
 }

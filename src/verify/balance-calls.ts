@@ -1,38 +1,34 @@
 /** Asking token contracts for balances and supplies. Contracts answer what they like: anything odd is "no answer". */
 
 import type { UpstreamError } from '../errors.ts';
+import { ZERO_ADDRESS } from '../lib/address.ts';
 import { toQuantity } from '../lib/hex.ts';
 import type { Hex } from '../types.ts';
 import type { RpcCall, RpcReply } from '../upstream/client.ts';
+import { contractCall } from '../upstream/contract-call.ts';
 
 const BALANCE_OF = '0x70a08231';
 const BALANCE_OF_ID = '0x00fdd58e';
 const TOTAL_SUPPLY = '0x18160ddd';
 
-/** Gas of a call: ample for a lookup, and an end to contracts that only burn. */
-const GAS = '0x989680';
-
 /** `balanceOf(address)` of ERC-20 and ERC-721 at a block. */
 export function balanceCall(token: Hex, owner: Hex, block: number): RpcCall {
-  return viewCall(token, BALANCE_OF + addressWord(owner), block);
+  return contractCall(token, BALANCE_OF + addressWord(owner), toQuantity(block));
 }
 
 /** `balanceOf(address,uint256)` of ERC-1155 at a block. */
 export function idBalanceCall(token: Hex, owner: Hex, id: bigint, block: number): RpcCall {
-  return viewCall(token, BALANCE_OF_ID + addressWord(owner) + id.toString(16).padStart(64, '0'), block);
+  const data = BALANCE_OF_ID + addressWord(owner) + id.toString(16).padStart(64, '0');
+  return contractCall(token, data, toQuantity(block));
 }
 
 export function supplyCall(token: Hex, block: number): RpcCall {
-  return viewCall(token, TOTAL_SUPPLY, block);
+  return contractCall(token, TOTAL_SUPPLY, toQuantity(block));
 }
 
 /** Answered by every node that still has the state of the block. */
 export function stateProbe(block: number): RpcCall {
-  return { method: 'eth_getBalance', params: [`0x${'0'.repeat(40)}`, toQuantity(block)] };
-}
-
-function viewCall(to: Hex, data: string, block: number): RpcCall {
-  return { method: 'eth_call', params: [{ to, data, gas: GAS }, toQuantity(block)] };
+  return { method: 'eth_getBalance', params: [ZERO_ADDRESS, toQuantity(block)] };
 }
 
 function addressWord(address: Hex): string {

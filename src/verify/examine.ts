@@ -6,6 +6,7 @@
  * blocks: it stems from before the index began. Another one: the balance moves without transfers.
  */
 import { UpstreamError } from '../errors.ts';
+import { ZERO_ADDRESS } from '../lib/address.ts';
 import type { Db } from '../store/open.ts';
 import { type BalanceOffset, Quality } from '../store/quality.ts';
 import { ZERO_WALLET } from '../store/schema.ts';
@@ -199,7 +200,7 @@ async function offsetsAt(
 ): Promise<BalanceOffset[] | 'no state' | 'no answer'> {
   const { address, kind, wallets } = sample;
   const perWallet = wallets.map((wallet) => balanceCalls(address, kind, wallet, block));
-  const supplyCalls = [supplyCall(address, block), balanceCall(address, `0x${'0'.repeat(40)}`, block)];
+  const supplyCalls = [supplyCall(address, block), balanceCall(address, ZERO_ADDRESS, block)];
   const [probe, ...replies] = await context.client.batch(
     [stateProbe(block), ...supplyCalls, ...perWallet.flat()],
     context.signal,

@@ -3,6 +3,7 @@ import { decodeAbiParameters, hexToString, trim } from 'viem/utils';
 import type { UnreadToken } from '../store/token-metadata.ts';
 import { type Hex, Kind } from '../types.ts';
 import type { RpcCall } from '../upstream/client.ts';
+import { contractCall } from '../upstream/contract-call.ts';
 
 const NAME = '0x06fdde03';
 const SYMBOL = '0x95d89b41';
@@ -11,9 +12,6 @@ const DECIMALS = '0x313ce567';
 /** Longest texts that are kept, in characters. */
 const MAX_NAME = 128;
 const MAX_SYMBOL = 64;
-
-/** Gas of a call: enough for a text of a megabyte, and an end to contracts that only burn. */
-const GAS = '0x989680';
 
 /** What a contract says of itself; each part null when it does not say it in a usable form. */
 export interface TokenWords {
@@ -25,10 +23,7 @@ export interface TokenWords {
 /** The calls that ask a contract. Only ERC-20 tokens are divided into decimals. */
 export function metadataCalls({ address, kind }: Pick<UnreadToken, 'address' | 'kind'>): RpcCall[] {
   const selectors = kind === Kind.erc20 ? [NAME, SYMBOL, DECIMALS] : [NAME, SYMBOL];
-  return selectors.map((data) => ({
-    method: 'eth_call',
-    params: [{ to: address, data, gas: GAS }, 'latest'],
-  }));
+  return selectors.map((data) => contractCall(address, data, 'latest'));
 }
 
 /** Reads the results of `metadataCalls`, undefined for a call that failed. */

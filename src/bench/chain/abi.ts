@@ -1,7 +1,6 @@
 /** The parts of the contract ABI that generated logs and call data are made of. */
 import type { Hex } from '../../types.ts';
 
-export const ZERO_ADDRESS: Hex = `0x${'0'.repeat(40)}`;
 export const MAX_UINT256 = (1n << 256n) - 1n;
 
 /** First topics of the events, keccak-256 of the signature. */

@@ -3,8 +3,8 @@
  * The activities book here at the moment they decide what happens; nothing in it is decoded from the JSON they produce,
  * so a mistake in decoding cannot hide in the expected results.
  */
+import { ZERO_ADDRESS } from '../../lib/address.ts';
 import type { Hex } from '../../types.ts';
-import { ZERO_ADDRESS } from './abi.ts';
 import { type Counts, zeroCounts } from './counts.ts';
 import {
   emptyWallet,

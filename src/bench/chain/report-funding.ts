@@ -1,6 +1,6 @@
 /** What the index must answer about who funded whom. */
+import { ZERO_ADDRESS } from '../../lib/address.ts';
 import type { Hex } from '../../types.ts';
-import { ZERO_ADDRESS } from './abi.ts';
 import type { ExpectedCoordination, ExpectedFundingChain, FundingHop } from './expected.ts';
 import type { Funding } from './facts.ts';
 import type { Ledger } from './ledger.ts';

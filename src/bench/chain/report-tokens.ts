@@ -1,6 +1,6 @@
 /** What the index must answer about tokens. */
+import { ZERO_ADDRESS } from '../../lib/address.ts';
 import type { Hex } from '../../types.ts';
-import { ZERO_ADDRESS } from './abi.ts';
 import type { ExpectedToken } from './expected.ts';
 import type { TokenFacts, TokenKind } from './facts.ts';
 import type { Ledger } from './ledger.ts';

@@ -1,6 +1,6 @@
 /** What the index must answer about wallets, for 20 of them that differ in kind. */
+import { ZERO_ADDRESS } from '../../lib/address.ts';
 import type { Hex } from '../../types.ts';
-import { ZERO_ADDRESS } from './abi.ts';
 import type { ExpectedWallet } from './expected.ts';
 import type { WalletFacts } from './facts.ts';
 import type { Ledger } from './ledger.ts';

@@ -1,6 +1,7 @@
 /** Transactions of ERC-20 tokens: transfers, mints, burns, swaps, and amounts at the upper end. */
+import { ZERO_ADDRESS } from '../../../lib/address.ts';
 import type { Hex } from '../../../types.ts';
-import { EVENT, encode, MAX_UINT256, SELECTOR, topic, ZERO_ADDRESS } from '../abi.ts';
+import { EVENT, encode, MAX_UINT256, SELECTOR, topic } from '../abi.ts';
 import type { Erc20Token } from '../actors.ts';
 import { mintAmount, nativeAmount, partOf } from '../amounts.ts';
 import type { Transaction } from '../transaction.ts';

@@ -1,6 +1,7 @@
 /** Transactions of ERC-721 tokens. */
+import { ZERO_ADDRESS } from '../../../lib/address.ts';
 import type { Hex } from '../../../types.ts';
-import { EVENT, encode, SELECTOR, topic, ZERO_ADDRESS } from '../abi.ts';
+import { EVENT, encode, SELECTOR, topic } from '../abi.ts';
 import type { Erc721Token } from '../actors.ts';
 import { nativeAmount } from '../amounts.ts';
 import type { Transaction } from '../transaction.ts';

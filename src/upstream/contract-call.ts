@@ -1,0 +1,11 @@
+/** Asking a contract without a transaction. */
+import type { Hex } from '../types.ts';
+import type { RpcCall } from './client.ts';
+
+/** Gas of a call: enough for a text of a megabyte, and an end to contracts that only burn. */
+const GAS = '0x989680';
+
+/** The `eth_call` of a contract with encoded `data`, at a block (a quantity) or the newest one. */
+export function contractCall(to: string, data: string, block: Hex | 'latest'): RpcCall {
+  return { method: 'eth_call', params: [{ to, data, gas: GAS }, block] };
+}
