@@ -1,11 +1,13 @@
 /** The one place where rows of the index become JSON. Forms of the values: addresses in lower case, amounts as exact decimal text, times in ISO 8601. */
 import { z } from 'zod';
+import { digitsToBigInt } from '../lib/hex.ts';
 import { isoSeconds } from '../lib/time.ts';
-import { weiToCoin } from '../lib/units.ts';
+import { NATIVE_DECIMALS, weiToCoin } from '../lib/units.ts';
 import type { FundingTransfer } from '../query/funding.ts';
+import { amountOf, kindName, tokenIdOf } from '../query/transfer-values.ts';
 import type { TransferRow } from '../query/transfers.ts';
 import type { WalletFacts, WalletSummary } from '../query/wallets.ts';
-import { type Hex, isNative, Kind } from '../types.ts';
+import { type Hex, isNative } from '../types.ts';
 import {
   addressField,
   blockField,
@@ -18,7 +20,7 @@ import {
   unitsField,
   weiField,
 } from './fields.ts';
-import { integer, integerText, kindName, NATIVE_DECIMALS, sourceOf } from './values.ts';
+import { sourceOf } from './values.ts';
 
 export const transferSchema = z.object({
   id: z.int().describe('Grows along the chain; the pagination key'),
@@ -54,10 +56,10 @@ export function transferRecord(
     from: `0x${row.from}`,
     to: `0x${row.to}`,
     tokenAddress: native ? null : `0x${row.token}`,
-    tokenId: row.kind === Kind.erc721 || row.kind === Kind.erc1155 ? integerText(row.tokenNumber) : null,
+    tokenId: tokenIdOf(row),
     symbol: native ? nativeSymbol : row.symbol,
     decimals: native ? NATIVE_DECIMALS : row.decimals,
-    amount: row.kind === Kind.erc721 ? '1' : integerText(row.amount),
+    amount: amountOf(row).toString(),
     direction: out ? 'out' : 'in',
     timestamp: isoSeconds(row.timestamp),
     logIndex: row.logIndex,
@@ -76,7 +78,7 @@ export const fundingSchema = z.object({
 
 /** A native transfer that funded a wallet. `from` is the address of who sent it. */
 export function fundingRecord(row: FundingTransfer, from: Hex): z.output<typeof fundingSchema> {
-  const wei = integer(row.amount);
+  const wei = digitsToBigInt(row.amount);
   return {
     from,
     amount: weiToCoin(wei),
@@ -108,8 +110,8 @@ export function summaryRecord(
   facts: WalletSummary | undefined,
   funder: Hex | null,
 ): z.output<typeof summarySchema> {
-  const received = integer(facts?.nativeReceived ?? '');
-  const sent = integer(facts?.nativeSent ?? '');
+  const received = digitsToBigInt(facts?.nativeReceived ?? '');
+  const sent = digitsToBigInt(facts?.nativeSent ?? '');
   return {
     address,
     firstSeenBlock: facts?.firstBlock ?? null,

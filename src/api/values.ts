@@ -1,28 +1,11 @@
 /** From what the index reads give to the values of JSON answers. */
 import { decodeSigned } from '../lib/signed.ts';
-import { KIND_NAMES, Kind, type KindName } from '../types.ts';
-
-/** Decimals of every chain's own coin. */
-export const NATIVE_DECIMALS = 18;
-
-/** The integer of big-endian hex digits; none is zero. */
-export function integer(hexDigits: string): bigint {
-  return hexDigits === '' ? 0n : BigInt(`0x${hexDigits}`);
-}
-
-export function integerText(hexDigits: string): string {
-  return integer(hexDigits).toString();
-}
+import { kindName } from '../query/transfer-values.ts';
+import { Kind, type KindName } from '../types.ts';
 
 /** Decimal text of a stored balance. */
 export function balanceText(balance: Uint8Array): string {
   return decodeSigned(balance).toString();
-}
-
-export function kindName(kind: number): KindName {
-  const name = KIND_NAMES[kind];
-  if (name === undefined) throw new Error(`the index holds a transfer of the unknown kind ${kind}`);
-  return name;
 }
 
 /** The kinds of transfer that carry a token, as types of the token. */

@@ -1,5 +1,6 @@
 /** GET /api/wallet_label: what kind of wallet an address is. */
 import { z } from 'zod';
+import { digitsToBigInt } from '../lib/hex.ts';
 import { weiToCoin } from '../lib/units.ts';
 import { type WalletFacts, walletFacts } from '../query/wallets.ts';
 import type { Hex } from '../types.ts';
@@ -8,7 +9,6 @@ import { example } from './examples.ts';
 import { addressField, blockField, coinField, countField, weiField } from './fields.ts';
 import { CONFIDENCES, confidenceOf, LABELS, labelsOf } from './labels.ts';
 import { address } from './params.ts';
-import { integer } from './values.ts';
 
 const statsSchema = z.object({
   txCount: countField(),
@@ -83,8 +83,8 @@ function unlabelled(address: string) {
 }
 
 function labelled(address: string, facts: WalletFacts, funder: Hex | null, head: number) {
-  const receivedWei = integer(facts.nativeReceived);
-  const sentWei = integer(facts.nativeSent);
+  const receivedWei = digitsToBigInt(facts.nativeReceived);
+  const sentWei = digitsToBigInt(facts.nativeSent);
   const ageBlocks = head - facts.firstBlock;
   return {
     address,

@@ -1,5 +1,6 @@
 /** GET /api/whale_transfers: large native transfers. */
 import { z } from 'zod';
+import { digitsToBigInt } from '../lib/hex.ts';
 import { isoSeconds } from '../lib/time.ts';
 import { weiToCoin6 } from '../lib/units.ts';
 import { transferIdsOfBlocks } from '../query/blocks.ts';
@@ -18,7 +19,7 @@ import {
   weiField,
 } from './fields.ts';
 import { coins, limit, windowOfBlocks } from './params.ts';
-import { integer, sourceOf } from './values.ts';
+import { sourceOf } from './values.ts';
 
 const whaleSchema = z.object({
   from: addressField(),
@@ -75,7 +76,7 @@ export const whaleTransfers = endpoint({
     return ({ min_mon, blocks, limit }, { head, effort }) => {
       const range = idsOfBlocks(head.number - blocks + 1, head.number);
       const transfers = readTransfers(findLarge(min_mon.wei, range, limit, effort)).map((row) => {
-        const wei = integer(row.amount);
+        const wei = digitsToBigInt(row.amount);
         return {
           from: `0x${row.from}`,
           to: `0x${row.to}`,

@@ -42,6 +42,11 @@ export function bytesToHex(bytes: Uint8Array): Hex {
   return `0x${view.toString('hex')}`;
 }
 
+/** Non-negative integer of big-endian hex digits without prefix; none is zero. */
+export function digitsToBigInt(digits: string): bigint {
+  return digits === '' ? 0n : BigInt(`0x${digits}`);
+}
+
 /** Two words of 64 bits: amounts on real chains fit in, and big integers are made of words several times faster than of text. */
 const WORDS_BYTES = 16;
 const words = new Uint8Array(WORDS_BYTES);

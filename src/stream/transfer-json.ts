@@ -1,10 +1,9 @@
 /** What is told of a transfer: the payloads of `wallet_transfers` and of signals as JSON text. */
 import { isoSeconds } from '../lib/time.ts';
-import { weiToCoin } from '../lib/units.ts';
+import { NATIVE_DECIMALS, weiToCoin } from '../lib/units.ts';
 import type { EventRow } from '../query/events.ts';
-import { isNative, KIND_NAMES, Kind } from '../types.ts';
-
-const NATIVE_DECIMALS = 18;
+import { amountOf, kindName, tokenIdOf } from '../query/transfer-values.ts';
+import { isNative } from '../types.ts';
 
 export type Direction = 'in' | 'out';
 
@@ -38,14 +37,14 @@ export function transferJson(
 ): string {
   const native = isNative(row.kind);
   const kind = kindName(row.kind);
-  const number = tokenId(row);
+  const number = tokenIdOf(row);
   return (
     `{"id":${row.id},"blockNumber":${row.blockNumber},"txHash":"0x${row.txHash}",` +
     `"assetType":"${native ? 'native' : kind}","transferType":"${kind}",` +
     `"tokenAddress":${native ? null : `"0x${row.token}"`},"tokenId":${number === null ? null : `"${number}"`},` +
     `"symbol":${JSON.stringify(native ? facts.nativeSymbol : row.symbol)},` +
     `"decimals":${native ? NATIVE_DECIMALS : row.decimals},` +
-    `"from":"0x${row.from}","to":"0x${row.to}","amount":"${amount(row)}","direction":"${direction}",` +
+    `"from":"0x${row.from}","to":"0x${row.to}","amount":"${amountOf(row)}","direction":"${direction}",` +
     `"timestamp":"${isoSeconds(row.timestamp)}","logIndex":${row.logIndex}${removed ? ',"removed":true' : ''}}`
   );
 }
@@ -60,7 +59,7 @@ export function signalJson(
 ): string {
   const native = isNative(row.kind);
   const ageMs = Math.max(0, now - row.timestamp * 1000);
-  const units = amount(row);
+  const units = amountOf(row);
   return JSON.stringify({
     id: row.id,
     event: signalEvent(row, direction),
@@ -69,7 +68,7 @@ export function signalJson(
     from: `0x${row.from}`,
     to: `0x${row.to}`,
     tokenAddress: native ? null : `0x${row.token}`,
-    tokenId: tokenId(row),
+    tokenId: tokenIdOf(row),
     symbol: native ? facts.nativeSymbol : row.symbol,
     amount: native ? null : units.toString(),
     valueWei: native ? units.toString() : null,
@@ -99,23 +98,4 @@ export function duration(ms: number): string {
   if (hours === 0) return `${minutes}m ${seconds % 60}s`;
   if (hours < 24) return `${hours}h ${minutes % 60}m`;
   return `${Math.floor(hours / 24)}d ${hours % 24}h`;
-}
-
-function amount(row: EventRow): bigint {
-  return row.kind === Kind.erc721 ? 1n : integer(row.amount);
-}
-
-function tokenId(row: EventRow): string | null {
-  return row.kind === Kind.erc721 || row.kind === Kind.erc1155 ? integer(row.tokenNumber).toString() : null;
-}
-
-/** The integer of big-endian hex digits; none is zero. */
-function integer(hexDigits: string): bigint {
-  return hexDigits === '' ? 0n : BigInt(`0x${hexDigits}`);
-}
-
-function kindName(kind: number): string {
-  const name = KIND_NAMES[kind];
-  if (name === undefined) throw new Error(`the index holds a transfer of the unknown kind ${kind}`);
-  return name;
 }

@@ -5,6 +5,7 @@ import {
   bigIntToBytes,
   bytesToBigInt,
   bytesToHex,
+  digitsToBigInt,
   hexToBytes,
   quantityToNumber,
   toQuantity,
@@ -24,6 +25,7 @@ test('bytes, hex and integers convert without loss, in the shortest form', () =>
       assert.equal(bytesToBigInt(bytes), value);
       assert.notEqual(bytes[0], 0, 'no leading zero byte');
       assert.deepEqual(new Uint8Array(hexToBytes(bytesToHex(bytes))), new Uint8Array(bytes));
+      assert.equal(digitsToBigInt(bytesToHex(bytes).slice(2)), value);
       assert.equal(BigInt(toQuantity(value)), value);
     }),
     // Where the number of bytes grows, and where the words end that small integers are made of.
