@@ -9,7 +9,7 @@ import { endpoint } from './endpoint.ts';
 import { example } from './examples.ts';
 import { addressField, countField } from './fields.ts';
 import { address, blockNumber, choice, cursor, flag, limit } from './params.ts';
-import { transferRecord, transferSchema } from './records.ts';
+import { transferRecord, transferSchema } from './transfer-record.ts';
 
 const DIRECTION_FLAGS = { in: Flag.in, out: Flag.out, both: Flag.in | Flag.out } as const;
 

@@ -4,8 +4,8 @@ import { cohort } from '../query/cohort.ts';
 import { endpoint } from './endpoint.ts';
 import { example, exampleFunding } from './examples.ts';
 import { addressField, countField } from './fields.ts';
+import { fundingRecord, fundingSchema } from './funding-record.ts';
 import { address, limit } from './params.ts';
-import { fundingRecord, fundingSchema } from './records.ts';
 
 /** A funder of more wallets than this is an exchange or a faucet rather than one hand behind them. */
 const HUB_ABOVE = 1_000;

@@ -5,8 +5,8 @@ import { fundingChain as readChain } from '../query/funding.ts';
 import { endpoint } from './endpoint.ts';
 import { example, exampleFunding } from './examples.ts';
 import { addressField } from './fields.ts';
+import { fundingRecord, fundingSchema } from './funding-record.ts';
 import { address, integer } from './params.ts';
-import { fundingRecord, fundingSchema } from './records.ts';
 
 const MAX_DEPTH = 10;
 const DEFAULT_DEPTH = 5;

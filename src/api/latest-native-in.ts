@@ -3,8 +3,8 @@ import { latestNativeIn as latestIn } from '../query/funding.ts';
 import { endpoint } from './endpoint.ts';
 import { example } from './examples.ts';
 import { addressField } from './fields.ts';
+import { fundingRecord, fundingSchema } from './funding-record.ts';
 import { address } from './params.ts';
-import { fundingRecord, fundingSchema } from './records.ts';
 
 export const latestNativeIn = endpoint({
   method: 'GET',

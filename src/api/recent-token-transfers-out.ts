@@ -9,7 +9,7 @@ import { endpoint } from './endpoint.ts';
 import { example } from './examples.ts';
 import { addressField, countField } from './fields.ts';
 import { address, limit, windowOfBlocks } from './params.ts';
-import { transferRecord, transferSchema } from './records.ts';
+import { transferRecord, transferSchema } from './transfer-record.ts';
 
 const TOKEN_KINDS = (1 << Kind.erc20) | (1 << Kind.erc721) | (1 << Kind.erc1155);
 

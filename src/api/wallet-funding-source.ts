@@ -3,8 +3,8 @@ import { firstFunding } from '../query/funding.ts';
 import { endpoint } from './endpoint.ts';
 import { example, exampleFunding } from './examples.ts';
 import { addressField } from './fields.ts';
+import { fundingRecord, fundingSchema } from './funding-record.ts';
 import { address } from './params.ts';
-import { fundingRecord, fundingSchema } from './records.ts';
 
 const record = { from: example.funder, ...exampleFunding };
 

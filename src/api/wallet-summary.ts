@@ -1,16 +1,31 @@
 /** GET /api/wallet_summary: what a wallet did in all. */
+import { digitsToBigInt } from '../lib/hex.ts';
+import { isoSeconds } from '../lib/time.ts';
+import { weiToCoin } from '../lib/units.ts';
 import { walletSummary as summaryOf } from '../query/wallets.ts';
 import { endpoint } from './endpoint.ts';
 import { example } from './examples.ts';
+import { addressField, blockField, coinField, countField, timeField, weiField } from './fields.ts';
 import { address } from './params.ts';
-import { summaryRecord, summarySchema } from './records.ts';
 
 export const walletSummary = endpoint({
   method: 'GET',
   path: '/api/wallet_summary',
   summary: 'First and last activity, counts, native amounts and first funder of a wallet',
   params: { address: address() },
-  response: summarySchema.shape,
+  response: {
+    address: addressField(),
+    firstSeenBlock: blockField().nullable(),
+    lastSeenBlock: blockField().nullable(),
+    txCount: countField(),
+    uniqueTokens: countField(),
+    nativeReceived: coinField(),
+    nativeReceivedWei: weiField(),
+    nativeSent: coinField(),
+    nativeSentWei: weiField(),
+    firstFundingSource: addressField().nullable(),
+    lastActivity: timeField().nullable(),
+  },
   example: {
     params: { address: example.wallet },
     response: {
@@ -31,7 +46,21 @@ export const walletSummary = endpoint({
     const summary = summaryOf(db);
     return ({ address }) => {
       const facts = addresses.ask(address, summary);
-      return summaryRecord(address, facts, addresses.funderOf(facts));
+      const received = digitsToBigInt(facts?.nativeReceived ?? '');
+      const sent = digitsToBigInt(facts?.nativeSent ?? '');
+      return {
+        address,
+        firstSeenBlock: facts?.firstBlock ?? null,
+        lastSeenBlock: facts?.lastBlock ?? null,
+        txCount: facts?.transactions ?? 0,
+        uniqueTokens: facts?.tokens ?? 0,
+        nativeReceived: weiToCoin(received),
+        nativeReceivedWei: received.toString(),
+        nativeSent: weiToCoin(sent),
+        nativeSentWei: sent.toString(),
+        firstFundingSource: addresses.funderOf(facts),
+        lastActivity: facts ? isoSeconds(facts.lastTimestamp) : null,
+      };
     };
   },
 });

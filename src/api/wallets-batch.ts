@@ -1,11 +1,33 @@
 /** POST /api/wallets/batch: the main facts of up to 100 wallets. */
 import { z } from 'zod';
-import { walletFacts } from '../query/wallets.ts';
+import { isoSeconds } from '../lib/time.ts';
+import { type WalletFacts, walletFacts } from '../query/wallets.ts';
+import type { Hex } from '../types.ts';
 import { endpoint } from './endpoint.ts';
 import { example } from './examples.ts';
-import { countField } from './fields.ts';
+import { addressField, blockField, countField, timeField } from './fields.ts';
 import { addressAsSent, listOf } from './params.ts';
-import { walletEntry, walletEntrySchema } from './records.ts';
+
+const entrySchema = z.object({
+  firstSeenBlock: blockField(),
+  lastSeenBlock: blockField(),
+  txCount: countField(),
+  lastActivity: timeField(),
+  firstFunder: addressField().nullable(),
+  firstFundingBlock: blockField().nullable(),
+});
+
+/** A wallet in the batch answer; `funder` is the address of who funded it. */
+function walletEntry(facts: WalletFacts, funder: Hex | null): z.output<typeof entrySchema> {
+  return {
+    firstSeenBlock: facts.firstBlock,
+    lastSeenBlock: facts.lastBlock,
+    txCount: facts.transactions,
+    lastActivity: isoSeconds(facts.lastTimestamp),
+    firstFunder: funder,
+    firstFundingBlock: facts.fundingBlock,
+  };
+}
 
 export const walletsBatch = endpoint({
   method: 'POST',
@@ -14,7 +36,7 @@ export const walletsBatch = endpoint({
   params: { addresses: listOf(addressAsSent(), 100) },
   response: {
     /** By address exactly as it was sent; null for a wallet without indexed activity. */
-    wallets: z.record(z.string(), walletEntrySchema.nullable()),
+    wallets: z.record(z.string(), entrySchema.nullable()),
     count: countField(),
   },
   example: {
@@ -39,7 +61,7 @@ export const walletsBatch = endpoint({
   prepare({ db, addresses: book }) {
     const facts = walletFacts(db);
     return ({ addresses }) => {
-      const wallets: Record<string, z.output<typeof walletEntrySchema> | null> = {};
+      const wallets: Record<string, z.output<typeof entrySchema> | null> = {};
       for (const address of addresses) {
         const found = book.ask(address.toLowerCase(), facts);
         wallets[address] = found ? walletEntry(found, book.funderOf(found)) : null;
