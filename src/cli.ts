@@ -11,8 +11,8 @@ import { addKeys } from './cli/keys.ts';
 import { addStart } from './cli/start.ts';
 import { addStatus } from './cli/status.ts';
 import { addVerify } from './cli/verify.ts';
-import { versionText } from './cli/version.ts';
 import { isJournal, journalPriority } from './log/journal.ts';
+import { versionText } from './version.ts';
 
 const STDERR = 2;
 

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import manifest from '../package.json' with { type: 'json' };
 
 /** What everything may import. */
-const SHARED = ['lib', 'types', 'errors', 'log', 'metrics'];
+const SHARED = ['lib', 'types', 'errors', 'log', 'metrics', 'version'];
 
 /** The parts of src, a folder or a file of the root each, and what else they may import. */
 const MAY_IMPORT: Record<string, string[] | 'anything'> = {
@@ -16,6 +16,8 @@ const MAY_IMPORT: Record<string, string[] | 'anything'> = {
   errors: [],
   log: [],
   metrics: [],
+  build: [],
+  version: ['build'],
   config: [],
   decode: [],
   upstream: [],

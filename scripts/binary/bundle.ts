@@ -11,7 +11,7 @@ const STAND_INS: Record<string, string> = {
   'src/writer/threads.ts': 'src/binary/threads.ts',
   'src/api/thread-code.ts': 'src/binary/threads.ts',
   'src/access/thread-code.ts': 'src/binary/threads.ts',
-  'src/cli/build.ts': 'src/binary/build.ts',
+  'src/build.ts': 'src/binary/build.ts',
   'src/dev/anvil-path.ts': 'src/binary/anvil-path.ts',
   'src/server/assets.ts': 'src/binary/assets.ts',
 };

@@ -1,7 +1,7 @@
 /** On what a benchmark ran. */
 import { existsSync, readFileSync } from 'node:fs';
 import { availableParallelism, cpus, loadavg, release, totalmem, type } from 'node:os';
-import { versionText } from '../cli/version.ts';
+import { versionText } from '../version.ts';
 
 export interface Machine {
   cpu: string;

@@ -5,9 +5,9 @@ import type { Parsed } from '../config.ts';
 import { type Daemon, startDaemon } from '../daemon.ts';
 import { ConfigError } from '../errors.ts';
 import { type AdjustableLogger, createLogger } from '../log.ts';
+import { versionText } from '../version.ts';
 import { announceStart, statusText, supervise } from './supervision.ts';
 import { connectSystemd, type Systemd } from './systemd.ts';
-import { versionText } from './version.ts';
 
 export interface Service {
   daemon: Daemon;

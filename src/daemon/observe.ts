@@ -1,5 +1,4 @@
 /** Metrics: the ones of this process, and the listener of their own where one is configured. */
-import { versionText } from '../cli/version.ts';
 import { parseListen } from '../config/values.ts';
 import type { Config } from '../config.ts';
 import type { Closers } from '../lib/closers.ts';
@@ -7,6 +6,7 @@ import type { Logger } from '../log.ts';
 import { followFiles } from '../metrics/files.ts';
 import { listenForMetrics } from '../metrics/listener.ts';
 import { createMetrics, type Metrics } from '../metrics.ts';
+import { versionText } from '../version.ts';
 
 /** Throws ListenError when the configured address cannot be had. */
 export async function openMetrics(

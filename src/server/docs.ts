@@ -1,6 +1,6 @@
 /** The documentation of the REST API: /openapi.json for programs, /docs for people. Needs no key. */
-import manifest from '../../package.json' with { type: 'json' };
 import { openApiDocument } from '../api/openapi.ts';
+import { version } from '../version.ts';
 import { jsonAnswer } from './answer.ts';
 import { compressed } from './compress.ts';
 import { docsPage } from './docs-page.ts';
@@ -9,7 +9,7 @@ import { type HttpMetrics, routeMeter } from './meter.ts';
 import type { Replies } from './reply.ts';
 import type { HttpRequest, TemplatedApp } from './uws.ts';
 
-const DOCUMENT = openApiDocument(manifest.version);
+const DOCUMENT = openApiDocument(version);
 
 export const OPENAPI_PATH = '/openapi.json';
 
