@@ -1,6 +1,7 @@
 /** Asking a running daemon how it is. */
 import type { Config } from '../config.ts';
 import { ConfigError, FatalError } from '../errors.ts';
+import { hostPort } from '../lib/host-port.ts';
 import type { IndexStatus } from '../types.ts';
 
 const TIMEOUT_MS = 5_000;
@@ -49,7 +50,7 @@ export function daemonUrl({ server }: Config): string {
   const anywhere: Record<string, string> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
   const host = anywhere[server.host] ?? server.host;
   const scheme = server.tls_cert ? 'https' : 'http';
-  return `${scheme}://${host.includes(':') ? `[${host}]` : host}:${server.port}`;
+  return `${scheme}://${hostPort(host, server.port)}`;
 }
 
 /** Asks one daemon, as often as wanted. */

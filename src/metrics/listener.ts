@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { ListenError } from '../errors.ts';
+import { hostPort } from '../lib/host-port.ts';
 import type { Logger } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 
@@ -36,11 +37,12 @@ export async function listenForMetrics(
     await once(server, 'listening');
   } catch (error) {
     if (!(error instanceof Error && 'code' in error)) throw error;
-    throw new ListenError('metrics.listen', `${host}:${port}`, String(error.code), { cause: error });
+    throw new ListenError('metrics.listen', hostPort(host, port), String(error.code), { cause: error });
   }
   // Out of file descriptors, say: without a listener the error would end the daemon.
   server.on('error', (error) => log.error({ err: error }, 'a connection to the metrics was not accepted'));
-  return { url: `http://${addressOf(server)}/metrics`, close: () => close(server) };
+  const bound = server.address() as AddressInfo;
+  return { url: `http://${hostPort(bound.address, bound.port)}/metrics`, close: () => close(server) };
 }
 
 interface Reply {
@@ -66,12 +68,6 @@ function send(response: ServerResponse, { status, type, body }: Reply): void {
     'x-content-type-options': 'nosniff',
   });
   response.end(body);
-}
-
-/** As it stands in a URL: IPv6 in brackets. */
-function addressOf(server: Server): string {
-  const { address, family, port } = server.address() as AddressInfo;
-  return `${family === 'IPv6' ? `[${address}]` : address}:${port}`;
 }
 
 async function close(server: Server): Promise<void> {

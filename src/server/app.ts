@@ -1,6 +1,7 @@
 /** The HTTP server: one port for everything. */
 import type { Access } from '../access/access.ts';
 import type { Api } from '../api/api.ts';
+import { hostPort } from '../lib/host-port.ts';
 import type { Logger } from '../log.ts';
 import type { RpcHandler } from '../rpc/handler.ts';
 import type { StreamHub } from '../stream/hub.ts';
@@ -89,7 +90,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   const door = await Door.open(settings, (app) => addRoutes(app, shared));
   const endStallWatch = shared.stallWatch.follow(options.indexState);
   return {
-    url: `${shared.tls ? 'https' : 'http'}://${urlHost(settings.host)}:${door.port}`,
+    url: `${shared.tls ? 'https' : 'http'}://${hostPort(settings.host, door.port)}`,
     port: door.port,
     async reload(changed) {
       await door.renew(changed);
@@ -142,9 +143,4 @@ function addRoutes(app: TemplatedApp, shared: SharedRoutes): void {
     ]),
     needsKey: (path) => path.startsWith('/api/') || path === RPC_PATH,
   });
-}
-
-/** A host as it stands in a URL: IPv6 addresses in brackets. */
-function urlHost(host: string): string {
-  return host.includes(':') ? `[${host}]` : host;
 }

@@ -1,6 +1,7 @@
 /** Taking the port. */
 import { createServer } from 'node:net';
 import { ListenError } from '../errors.ts';
+import { hostPort } from '../lib/host-port.ts';
 import { LIBUS_LISTEN_EXCLUSIVE_PORT, type TemplatedApp, type us_listen_socket } from './uws.ts';
 
 /** Listens on a port that no other process has. Rejects with ListenError. */
@@ -8,7 +9,7 @@ export async function listen(app: TemplatedApp, host: string, port: number): Pro
   const socket = await new Promise<us_listen_socket | false>((resolve) => {
     app.listen(host, port, LIBUS_LISTEN_EXCLUSIVE_PORT, resolve);
   });
-  if (!socket) throw new ListenError('server.port', `${host}:${port}`, await reasonFor(host, port));
+  if (!socket) throw new ListenError('server.port', hostPort(host, port), await reasonFor(host, port));
   return socket;
 }
 

@@ -4,6 +4,7 @@
  */
 import { once } from 'node:events';
 import type { Server } from 'node:http';
+import { hostPort } from '../../lib/host-port.ts';
 import { Prng } from '../chain/prng.ts';
 import { BlockReader } from './block-reader.ts';
 import type { ReplayControls, ReplayNode } from './controls.ts';
@@ -74,8 +75,8 @@ export async function startReplayNode(options: ReplayOptions = {}): Promise<Repl
 
   return {
     ...controls,
-    url: `http://${settings.host}:${port}`,
-    wsUrl: `ws://${settings.host}:${port}`,
+    url: `http://${hostPort(settings.host, port)}`,
+    wsUrl: `ws://${hostPort(settings.host, port)}`,
     chainId: Number(chainId),
     async close() {
       if (miner) clearInterval(miner);
