@@ -123,7 +123,7 @@ interface SharedRoutes extends ServerOptions {
 function addRoutes(app: TemplatedApp, shared: SharedRoutes): void {
   const { api, admin, adminGate, streams } = shared;
   shared.capacity.guard(app);
-  addHealthRoutes(app, shared);
+  const health = addHealthRoutes(app, shared);
   addRestRoutes(app, shared);
   addRpcRoute(app, shared);
   if (streams) addWsRoutes(app, { ...shared, ...streams });
@@ -135,11 +135,7 @@ function addRoutes(app: TemplatedApp, shared: SharedRoutes): void {
     methods: new Map([
       ...api.endpoints.map(({ endpoint }) => [endpoint.path, endpoint.method] as const),
       [RPC_PATH, 'POST'],
-      ['/healthz', 'GET'],
-      ['/readyz', 'GET'],
-      ['/status', 'GET'],
-      [OPENAPI_PATH, 'GET'],
-      ...assets.map((path) => [path, 'GET'] as const),
+      ...[...health, OPENAPI_PATH, ...assets].map((path) => [path, 'GET'] as const),
     ]),
     needsKey: (path) => path.startsWith('/api/') || path === RPC_PATH,
   });

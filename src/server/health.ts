@@ -17,27 +17,36 @@ export interface HealthRoutes {
   metrics: HttpMetrics;
 }
 
-/** Registers /healthz, /readyz and /status. */
-export function addHealthRoutes(app: TemplatedApp, options: HealthRoutes): void {
+interface HealthAnswer {
+  status: 200 | 503;
+  body: object;
+}
+
+/** Registers /healthz, /readyz and /status and returns these paths. */
+export function addHealthRoutes(app: TemplatedApp, options: HealthRoutes): string[] {
   const { readyLag, stallWatch } = options;
   const indexState = (): IndexStatus => withoutAddresses(options.indexState());
 
-  addRoute(app, options, '/healthz', () => ({ status: 200, body: { status: 'ok' } }));
-  addRoute(app, options, '/readyz', () => {
-    const state = indexState();
-    const reason = readiness(state, readyLag, stallWatch.stalled(state, Date.now()));
-    return reason === null
-      ? { status: 200, body: { ready: true } }
-      : { status: 503, body: { ready: false, reason } };
-  });
-  addRoute(app, options, '/status', () => ({ status: 200, body: describeStatus(indexState(), Date.now()) }));
+  const answers: Record<string, () => HealthAnswer> = {
+    '/healthz': () => ({ status: 200, body: { status: 'ok' } }),
+    '/readyz': () => {
+      const state = indexState();
+      const reason = readiness(state, readyLag, stallWatch.stalled(state, Date.now()));
+      return reason === null
+        ? { status: 200, body: { ready: true } }
+        : { status: 503, body: { ready: false, reason } };
+    },
+    '/status': () => ({ status: 200, body: describeStatus(indexState(), Date.now()) }),
+  };
+  for (const [path, answer] of Object.entries(answers)) addRoute(app, options, path, answer);
+  return Object.keys(answers);
 }
 
 function addRoute(
   app: TemplatedApp,
   { replies, cors, metrics }: HealthRoutes,
   path: string,
-  answer: () => { status: 200 | 503; body: object },
+  answer: () => HealthAnswer,
 ): void {
   const meter = routeMeter(metrics, path);
   addGetRoute(app, path, (shape) => (res, req) => {
