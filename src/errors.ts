@@ -1,6 +1,6 @@
 /**
- * The errors of the program, told apart by what the one who catches them does.
- * Everything else that is thrown is a defect and ends in `500 internal` or exit code 1.
+ * The errors of the program, told apart by what the one who catches them does; what only one caller tells apart stands
+ * with what throws it. Everything else that is thrown is a defect and ends in `500 internal` or exit code 1.
  */
 
 /** The configuration or the command line is wrong: print one line, exit 2. */

@@ -1,6 +1,6 @@
 /**
  * Every metric, declared in one place: Prometheus names with the prefix `atlas_`, base units, bounded labels.
- * A label takes only values that the program itself knows (kinds, reasons, routes, methods of the allow list);
+ * A label takes only values that the program itself knows (kinds, reasons, routes, well-known methods);
  * never an address, a key or anything else that a client sends.
  */
 import { type Counter, Gauge, Histogram, Registry } from 'prom-client';
@@ -126,7 +126,7 @@ export function createMetrics() {
 }
 
 /**
- * Raises a counter to totals that are counted elsewhere, such as in the writer thread.
+ * Raises a counter to totals that are counted elsewhere, such as the processor time.
  * The returned function takes the total so far of one combination of labels; a total that fell began anew.
  */
 export function followTotal<L extends string>(counter: Counter<L>) {

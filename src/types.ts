@@ -1,10 +1,7 @@
 /** A `0x`-prefixed lower-case hex string. */
 export type Hex = `0x${string}`;
 
-/**
- * The five kinds of transfer, as the numbers stored in `transfers.kind`.
- * The two most frequent ones are 0 and 1 because SQLite stores those without a byte of payload.
- */
+/** The five kinds of transfer, as packed into `transfers.token_kind` (store/schema.ts). */
 export const Kind = {
   nativeDirect: 0,
   erc20: 1,

@@ -95,7 +95,7 @@ const rpc = z.strictObject({
   merge: flag().default(true),
   /** Keep answers that can never change. */
   cache: flag().default(true),
-  /** Answer what the follower knows (chain id, block number) without asking the node. */
+  /** Give again what the node just said: of its head for 10 ms; its chain id, network and version for 10 s. */
   local: flag().default(true),
   /** Calls of one key that may wait for the node at the same time. */
   concurrency_per_key: whole(1, 100_000).default(64),

@@ -1,10 +1,10 @@
 /**
  * Which commit the reads of one turn of the event loop see.
  *
- * About the SQL of this folder and of api/: parameters in WHERE are written `+?`, not `?`. The driver's SQLite is
- * built with STAT4, where a bare parameter that might change the plan makes SQLite prepare the statement anew for
- * every value bound: 5 to 20 us more for a join or a range, several times the read itself. With the plus sign the
- * planner leaves it alone. The plans do not depend on values here: each follows one index.
+ * About the SQL of this folder: parameters in WHERE are written `+?`, not `?`. The driver's SQLite is built with
+ * STAT4, where a bare parameter that might change the plan makes SQLite prepare the statement anew for every value
+ * bound: 5 to 20 us more for a join or a range, several times the read itself. With the plus sign the planner leaves
+ * it alone. The plans do not depend on values here: each follows one index.
  */
 import type { Db, Statement } from '../store/open.ts';
 import { BLOCK_TAG } from './blocks.ts';

@@ -6,7 +6,7 @@ import { scanParts, scanValue, skipSpace, type Visitor } from './json-scan.ts';
 /** Most calls in one batch. */
 export const MAX_BATCH = 100;
 
-/** A well-formed call of a client. `id` is JSON text, bytes as Latin-1; null for a notification. */
+/** A well-formed call of a client. `id` is JSON text as in the body; null for a notification. */
 export interface RpcCall extends Call {
   id: string | null;
 }
@@ -25,7 +25,7 @@ export type RpcRequest =
 const OPEN_BRACKET = 91;
 const OPEN_BRACE = 123;
 
-/** Takes a request body apart. It is given as Latin-1, so that every byte of it can be passed on as it came. */
+/** Takes a request body apart. Given as Latin-1, every byte of it can be passed on as it came. */
 export function readRequest(text: string): RpcRequest {
   const start = skipSpace(text, 0);
   if (text.charCodeAt(start) === OPEN_BRACKET) return readBatch(text, start);

@@ -1,4 +1,4 @@
-/** Opening SQLite files: the only place that knows the driver and the pragmas. */
+/** Opening SQLite files, with the settings that all connections to the index and to the keys have. */
 import Database from 'better-sqlite3';
 
 export type Db = Database.Database;

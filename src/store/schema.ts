@@ -168,7 +168,7 @@ CREATE TABLE first_buyers (
 
 export const TOKEN_QUALITY = /* sql */ `
 -- How far a token's balances follow from its transfers, as found by asking the node now and then (store/quality.ts).
--- The only rows that do not follow from the chain alone. No row: not examined yet.
+-- Like token_metadata it does not follow from the indexed chain alone. No row: not examined yet.
 CREATE TABLE token_quality (
   token INTEGER PRIMARY KEY,            -- tokens.id
   quality INTEGER NOT NULL,             -- store/quality.ts Quality

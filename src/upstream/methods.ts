@@ -1,4 +1,4 @@
-/** The node methods this program uses: single answers read and checked, and the calls that go into batches. */
+/** The node methods that indexing and verifying share: single answers read and checked, and the calls that go into batches. */
 import { UpstreamError } from '../errors.ts';
 import { toQuantity } from '../lib/hex.ts';
 import { show } from '../lib/show.ts';

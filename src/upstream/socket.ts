@@ -13,7 +13,7 @@ export interface SocketLimits {
 export interface SocketEvents {
   onOpen(): void;
   onText(text: string): void;
-  /** Called once, unless `destroy` came first; nothing is called after it. */
+  /** Called once, unless `close` came first; nothing is called after it. */
   onEnd(error: UpstreamError): void;
 }
 

@@ -1,4 +1,4 @@
-/** HTTP to the node for answers that are passed on as they come: own keep-alive sockets, bounded on every side. */
+/** HTTP to the node, whose answers are handed on piece by piece as they come: own keep-alive sockets, bounded on every side. */
 import { type Endpoint, parseEndpoint } from '../endpoint.ts';
 import { type AnswerListener, Connection, type ConnectionOwner, type Target } from './connection.ts';
 import { type Clock, Exchange } from './exchange.ts';
