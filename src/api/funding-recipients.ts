@@ -80,13 +80,13 @@ export const fundingRecipients = endpoint({
       const funded = wallets(latest.map(({ other }) => other));
       const firsts = blocksOf(latest.map(({ first }) => first));
       const lasts = readTransfers(latest.map(({ last }) => last));
-      const recipients = latest.map(({ outWei, outCount }, i) => {
+      const recipients = latest.map(({ wei, count }, i) => {
         const last = lasts[i]!;
         return {
           address: `0x${funded[i]!.address}`,
-          amount: weiToCoin(outWei),
-          amountWei: outWei.toString(),
-          transferCount: outCount,
+          amount: weiToCoin(wei),
+          amountWei: wei.toString(),
+          transferCount: count,
           firstBlock: firsts[i]!.number,
           lastBlock: last.blockNumber,
           txHash: `0x${last.txHash}`,

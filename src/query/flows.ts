@@ -74,7 +74,7 @@ export function fundedWallets(
         cursor.rewind();
       }
       while (cursor.next()) {
-        if (isFunding(cursor, wallet, range)) tally.rowOf(cursor.other)?.add(cursor, true);
+        if (isFunding(cursor, wallet, range)) tally.rowOf(cursor.other)?.add(cursor);
       }
     }
     return tally.list();

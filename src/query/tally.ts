@@ -2,19 +2,13 @@
 import type { ActivityCursor } from '../store/activity.ts';
 import { WeiSums } from './wei-sums.ts';
 
-/** Rows of the sums of wei. */
-const IN = 0;
-const OUT = 1;
-
-/** What one wallet shares with the wallet of the activity. */
+/** The sum of the entries that were counted with one other wallet. */
 export interface TallyRow {
   /** wallets.id of the other side. */
   other: number;
-  inCount: number;
-  outCount: number;
-  inWei: bigint;
-  outWei: bigint;
-  /** transfers.id of the first and the last that was counted. */
+  count: number;
+  wei: bigint;
+  /** transfers.id of the first and the last of them. */
   first: number;
   last: number;
 }
@@ -51,10 +45,8 @@ export class Tally {
   list(): TallyRow[] {
     return [...this.rows].map(([other, row]) => ({
       other,
-      inCount: row.inCount,
-      outCount: row.outCount,
-      inWei: row.inWei,
-      outWei: row.outWei,
+      count: row.count,
+      wei: row.wei,
       first: row.first,
       last: row.last,
     }));
@@ -64,25 +56,19 @@ export class Tally {
 class Row {
   first = Number.POSITIVE_INFINITY;
   last = 0;
-  inCount = 0;
-  outCount = 0;
-  private readonly wei = new WeiSums(2);
+  count = 0;
+  private readonly sums = new WeiSums(1);
 
-  /** Counts the entry at the cursor; `out` is its direction. Entries may come in any order. */
-  add(cursor: ActivityCursor, out: boolean): void {
+  /** Counts the entry at the cursor. Entries may come in any order. */
+  add(cursor: ActivityCursor): void {
     const { transfer } = cursor;
     if (transfer < this.first) this.first = transfer;
     if (transfer > this.last) this.last = transfer;
-    if (out) this.outCount++;
-    else this.inCount++;
-    this.wei.add(out ? OUT : IN, cursor);
+    this.count++;
+    this.sums.add(0, cursor);
   }
 
-  get inWei(): bigint {
-    return this.wei.sum(IN);
-  }
-
-  get outWei(): bigint {
-    return this.wei.sum(OUT);
+  get wei(): bigint {
+    return this.sums.sum(0);
   }
 }
