@@ -1,6 +1,6 @@
 /** Entity tags of REST answers: which state of the index they are of, and which question. */
 import { randomInt } from 'node:crypto';
-import type { Head } from '../query/snapshot.ts';
+import type { Answered } from '../api/api.ts';
 
 /** Tells this process from others: revisions begin anew with each. */
 const PROCESS = randomInt(2 ** 31).toString(36);
@@ -14,7 +14,7 @@ const FNV_PRIME = 0x01000193;
  */
 export function entityTags(
   path: string,
-): (head: Pick<Head, 'number' | 'tag' | 'revision'>, query: string) => string {
+): (head: Pick<Answered['head'], 'number' | 'tag' | 'revision'>, query: string) => string {
   const seed = fnv1a(path, FNV_OFFSET);
   return (head, query) => `W/"${head.number}-${head.tag}-${PROCESS}${head.revision}-${fnv1a(query, seed)}"`;
 }
