@@ -136,7 +136,8 @@ export interface BlockBatch {
   transferCount: number;
   /** Per block. */
   number: Uint32Array;
-  timestamp: Uint32Array;
+  /** Unix seconds; 64 bits, since the time of a chain may be set to any. */
+  timestamp: Float64Array;
   /** Hash and parent hash, 32 bytes each per block. */
   hash: Uint8Array;
   parent: Uint8Array;

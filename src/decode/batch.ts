@@ -27,7 +27,7 @@ export class BatchBuilder {
   /** Ids that ranges of the present block were taken apart into. */
   private rangeIds = 0;
   private readonly blockNumber = new GrowingInts(Uint32Array, 64);
-  private readonly timestamp = new GrowingInts(Uint32Array, 64);
+  private readonly timestamp = new GrowingInts(Float64Array, 64);
   private readonly hash = new GrowingBytes(64 * 32);
   private readonly parent = new GrowingBytes(64 * 32);
   private readonly transferEnd = new GrowingInts(Uint32Array, 64);

@@ -39,6 +39,9 @@ export interface BlockParts {
 /** Gas of a transaction that ran no code. */
 const PLAIN_TRANSFER_GAS = 21_000;
 
+/** The latest time that can be told as a date. */
+const MAX_SECONDS = 8_640_000_000_000;
+
 /**
  * Appends one block to the batch. Throws UpstreamError `malformed` for wrong types and `inconsistent` when the
  * parts are not of one block; the batch must then be thrown away.
@@ -68,7 +71,7 @@ export function decodeBlock(out: BatchBuilder, parts: BlockParts, rules: DecodeR
     readQuantity(block['number'], 'block number'),
     hash,
     parent,
-    readQuantity(block['timestamp'], 'timestamp'),
+    readQuantity(block['timestamp'], 'timestamp', MAX_SECONDS),
   );
 }
 

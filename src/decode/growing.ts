@@ -31,7 +31,7 @@ export class GrowingBytes {
   }
 }
 
-type IntArray = Uint32Array | Int32Array;
+type IntArray = Uint32Array | Int32Array | Float64Array;
 
 export class GrowingInts<A extends IntArray> {
   length = 0;
