@@ -26,6 +26,12 @@ export interface BlockRef {
   hash: Hex;
 }
 
+/** A block that is the last of a chain or of an index, with its time. */
+export interface BlockHead extends BlockRef {
+  /** Unix seconds. */
+  timestamp: number;
+}
+
 /** What the serving thread is told by the writer: never rows, only up to where they are committed. */
 export type Watermark =
   /** `committedAt` is in Unix milliseconds, with their fractions. */

@@ -2,6 +2,7 @@
 import type { Config } from '../config.ts';
 import { ConfigError, FatalError } from '../errors.ts';
 import { hostPort } from '../lib/host-port.ts';
+import { isObject } from '../lib/is-object.ts';
 import type { IndexStatus } from '../types.ts';
 
 const TIMEOUT_MS = 5_000;
@@ -132,10 +133,6 @@ function diskOf(body: unknown): DiskReport | null {
     bytesWhenFilled: told('bytesWhenFilled'),
     daysUntilFull: told('daysUntilFull'),
   };
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null;
 }
 
 function reasonOf(error: unknown): string {

@@ -1,6 +1,7 @@
 /** Checked reads from what the node sent. A wrong type is the node's fault and worth a retry, so it is an UpstreamError. */
 import { UpstreamError } from '../errors.ts';
 import { quantityToNumber } from '../lib/hex.ts';
+import { isObject } from '../lib/is-object.ts';
 import { JsonItems } from '../lib/json-items.ts';
 import { show } from '../lib/show.ts';
 
@@ -11,8 +12,8 @@ function malformed(what: string, value: unknown): UpstreamError {
 }
 
 export function readObject(value: unknown, what: string): JsonObject {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw malformed(what, value);
-  return value as JsonObject;
+  if (!isObject(value)) throw malformed(what, value);
+  return value;
 }
 
 export function readArray(value: unknown, what: string): unknown[] {

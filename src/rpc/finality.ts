@@ -1,8 +1,9 @@
 /** Up to which block nothing changes any more, and whether the node is still of the chain that it was of. */
 import { toQuantity } from '../lib/hex.ts';
 import type { BlockRef } from '../types.ts';
-import { type BlockHeader, readBlockHeader } from './block-header.ts';
+import type { BlockHeader } from '../upstream/block-header.ts';
 import type { Ask } from './call.ts';
+import { blockHeaderOf } from './tail.ts';
 
 /** For how long the node counts as being of the same chain after it was looked at, milliseconds. A test chain may be replaced at any time. */
 const TRUST_MS = 10_000;
@@ -84,6 +85,6 @@ export class Finality {
   }
 
   private async header(id: string): Promise<BlockHeader | null> {
-    return readBlockHeader((await this.ask(METHOD, [id, false])).tail, METHOD);
+    return blockHeaderOf((await this.ask(METHOD, [id, false])).tail, METHOD);
   }
 }

@@ -6,6 +6,7 @@
  * Left out is what a node computes (traces, estimates, simulations): it may fail in part under load.
  */
 import { toQuantity } from '../lib/hex.ts';
+import { isObject } from '../lib/is-object.ts';
 import type { Call } from './call.ts';
 import { isResult } from './tail.ts';
 
@@ -79,8 +80,8 @@ function isNull(tail: Buffer): boolean {
 }
 
 function ofLogs(filter: unknown): Dependence | null {
-  if (typeof filter !== 'object' || filter === null) return null;
-  const { blockHash, fromBlock, toBlock } = filter as Record<string, unknown>;
+  if (!isObject(filter)) return null;
+  const { blockHash, fromBlock, toBlock } = filter;
   if (blockHash !== undefined) return hashIn(blockHash);
   const from = numberIn(fromBlock);
   const to = numberIn(toBlock);
@@ -88,8 +89,8 @@ function ofLogs(filter: unknown): Dependence | null {
 }
 
 function blockIn(value: unknown): Dependence | null {
-  if (typeof value === 'object' && value !== null) {
-    const { blockHash, blockNumber } = value as Record<string, unknown>;
+  if (isObject(value)) {
+    const { blockHash, blockNumber } = value;
     return blockHash === undefined ? numberIn(blockNumber) : hashIn(blockHash);
   }
   return hashIn(value) ?? numberIn(value);

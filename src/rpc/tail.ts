@@ -5,6 +5,8 @@
  * Ours is the form `{"jsonrpc":"2.0","id":...,"result":...}`. Some nodes write the id last, and then it is cut off.
  */
 import { UpstreamError } from '../errors.ts';
+import { isObject } from '../lib/is-object.ts';
+import { type BlockHeader, readBlockHeader } from '../upstream/block-header.ts';
 import { errorTail, type RpcError } from './errors.ts';
 import { memberTexts } from './json-slices.ts';
 
@@ -91,13 +93,19 @@ export function errorOf(tail: Buffer): RpcError {
   return { code: Number(error.code), message: String(error.message), data: error.data };
 }
 
+/** The header of the block that is the result of `method`. Null when there is none, for a null result or an error. Throws UpstreamError `malformed`. */
+export function blockHeaderOf(tail: Buffer, method: string): BlockHeader | null {
+  const block = resultOf(tail);
+  return block === undefined || block === null ? null : readBlockHeader(block, method);
+}
+
 function parsedTail(tail: Buffer): unknown {
   return parse(Buffer.concat([Buffer.from('{'), tail]));
 }
 
 function rebuiltTail(body: Buffer): Buffer {
   const value = parse(body);
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw malformed(body);
+  if (!isObject(value)) throw malformed(body);
   const members = memberTexts(body.toString('latin1'));
   const error = members.get('error');
   const result = members.get('result');

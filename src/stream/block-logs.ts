@@ -1,9 +1,10 @@
 /** The logs of one block, asked for by its hash. */
 import { UpstreamError } from '../errors.ts';
 import { backoffMs, pause } from '../lib/backoff.ts';
+import { isObject } from '../lib/is-object.ts';
 import { show } from '../lib/show.ts';
 import type { RpcClient } from '../upstream/client.ts';
-import { isObject, jsonOf, malformed } from '../upstream/reply.ts';
+import { jsonOf, malformed } from '../upstream/reply.ts';
 import type { ChainBlock } from './chain-block.ts';
 import type { NodeLog } from './log-filter.ts';
 

@@ -1,14 +1,10 @@
 /** Blocks of the node's chain as the streams know them, read from what the node says. */
 import { UpstreamError } from '../errors.ts';
-import { show } from '../lib/show.ts';
-import type { Hex } from '../types.ts';
-import { isObject, jsonOf, malformed } from '../upstream/reply.ts';
-import { readHash, readQuantity } from '../upstream/shape.ts';
+import { isObject } from '../lib/is-object.ts';
+import { type BlockHeader, readBlock, readBlockHeader } from '../upstream/block-header.ts';
+import { jsonOf } from '../upstream/reply.ts';
 
-export interface ChainBlock {
-  readonly number: number;
-  readonly hash: Hex;
-  readonly parentHash: Hex;
+export interface ChainBlock extends Readonly<BlockHeader> {
   /** The header as the node tells it, JSON. */
   readonly json: string;
   /** Whether the header says that the block has logs; false also where it says nothing. */
@@ -22,7 +18,8 @@ const BODY_MEMBERS = ['transactions', 'uncles', 'withdrawals'];
 
 /** Reads a header that the node announced. Throws UpstreamError `malformed`. */
 export function announcedBlock(value: unknown): ChainBlock {
-  return readBlock(value, 'newHeads');
+  const header = readBlock(value, 'newHeads');
+  return chainBlock(header, header, 'newHeads');
 }
 
 /**
@@ -33,9 +30,9 @@ export function announcedBlock(value: unknown): ChainBlock {
 export function fetchedBlock(value: unknown, what: string, members: ReadonlySet<string> | null): ChainBlock {
   if (value === null)
     throw new UpstreamError('inconsistent', `${what}: the node has no such block at present`);
-  if (!isObject(value)) throw malformed(what, `result is ${show(value)}, not a block`);
-  const kept = Object.entries(value).filter(([name]) => members?.has(name) ?? !BODY_MEMBERS.includes(name));
-  return { ...readBlock(value, what), json: jsonOf(Object.fromEntries(kept), what) };
+  const block = readBlock(value, what);
+  const kept = Object.entries(block).filter(([name]) => members?.has(name) ?? !BODY_MEMBERS.includes(name));
+  return chainBlock(block, Object.fromEntries(kept), what);
 }
 
 /** The names in a header, for `fetchedBlock`. */
@@ -43,14 +40,12 @@ export function membersOf(announced: unknown): ReadonlySet<string> | null {
   return isObject(announced) ? new Set(Object.keys(announced)) : null;
 }
 
-function readBlock(value: unknown, what: string): ChainBlock {
-  if (!isObject(value)) throw malformed(what, `${show(value)} is not a header`);
+function chainBlock(block: Readonly<Record<string, unknown>>, header: object, what: string): ChainBlock {
+  const { logsBloom } = block;
   return {
-    number: readQuantity(value.number, what, 'number'),
-    hash: readHash(value.hash, what, 'hash'),
-    parentHash: readHash(value.parentHash, what, 'parentHash'),
-    json: jsonOf(value, what),
-    hasLogs: typeof value.logsBloom === 'string' && /[1-9a-f]/i.test(value.logsBloom.slice(2)),
+    ...readBlockHeader(block, what),
+    json: jsonOf(header, what),
+    hasLogs: typeof logsBloom === 'string' && /[1-9a-f]/i.test(logsBloom.slice(2)),
     orphaned: false,
   };
 }

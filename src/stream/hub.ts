@@ -1,9 +1,9 @@
 /** All streams of the service: what can be subscribed to at each endpoint, and what they live on. */
+import { isObject } from '../lib/is-object.ts';
 import type { Logger } from '../log.ts';
 import type { StreamReads } from '../query/stream-reads.ts';
 import type { Watermark } from '../types.ts';
 import type { RpcClient } from '../upstream/client.ts';
-import { isObject } from '../upstream/reply.ts';
 import { Chain } from './chain.ts';
 import { ChainLogs } from './chain-logs.ts';
 import { Heads } from './heads.ts';

@@ -1,6 +1,6 @@
 /** Filters of `logs` subscriptions, with the semantics of geth (eth/filters). */
 import { ADDRESS } from '../lib/address.ts';
-import { isObject } from '../upstream/reply.ts';
+import { isObject } from '../lib/is-object.ts';
 import { BLOCK, TOPIC } from './forms.ts';
 import { invalidParams } from './refusals.ts';
 

@@ -1,6 +1,6 @@
 /** What a subscription to transfers asks for: the parameters of `wallet_transfers` and of `atlas_subscribe`. */
 import { ADDRESS } from '../lib/address.ts';
-import { isObject } from '../upstream/reply.ts';
+import { isObject } from '../lib/is-object.ts';
 import { BLOCK } from './forms.ts';
 import { invalidParams } from './refusals.ts';
 import { SIGNAL_EVENTS, type SignalEvent } from './transfer-json.ts';

@@ -1,8 +1,8 @@
 /** Subscriptions over one connection: makes them, puts notifications in their order, notices a dead peer. */
 import { UpstreamError } from '../errors.ts';
+import { isObject } from '../lib/is-object.ts';
 import { show } from '../lib/show.ts';
 import type { Endpoint } from './endpoint.ts';
-import { isObject } from './reply.ts';
 import { NodeSocket, type SocketLimits } from './socket.ts';
 
 /** A subscription that outlives connections. */

@@ -1,22 +1,13 @@
 /** The node methods that indexing and verifying share: single answers read and checked, and the calls that go into batches. */
 import { UpstreamError } from '../errors.ts';
 import { toQuantity } from '../lib/hex.ts';
-import { show } from '../lib/show.ts';
-import type { Capabilities, Hex } from '../types.ts';
+import type { Capabilities } from '../types.ts';
+import { type BlockHeader, readBlockHeader } from './block-header.ts';
 import type { RpcCall, RpcClient } from './client.ts';
-import { isObject, malformed } from './reply.ts';
-import { readHash, readQuantity, readText } from './shape.ts';
+import { readQuantity, readText } from './shape.ts';
 
 /** Where internal native transfers come from. */
 export type TraceMethod = NonNullable<Capabilities['traces']>;
-
-export interface Header {
-  number: number;
-  hash: Hex;
-  parentHash: Hex;
-  /** Unix seconds. */
-  timestamp: number;
-}
 
 /** Named, since Monad and geth refuse or mean something else without it (geth's default is the opcode logger). */
 const CALL_TRACER = { tracer: 'callTracer' };
@@ -42,22 +33,16 @@ export async function header(
   client: RpcClient,
   tagOrNumber: 'latest' | 'finalized' | number,
   signal?: AbortSignal,
-): Promise<Header | null> {
+): Promise<BlockHeader | null> {
   const method = 'eth_getBlockByNumber';
   const id = typeof tagOrNumber === 'number' ? toQuantity(tagOrNumber) : tagOrNumber;
   const block = await client.call(method, [id, false], signal);
   if (block === null) return null;
-  if (!isObject(block)) throw malformed(method, `result is ${show(block)}, not a block`);
-  const number = readQuantity(block.number, method, 'number');
-  if (typeof tagOrNumber === 'number' && number !== tagOrNumber) {
-    throw new UpstreamError('inconsistent', `${method}: asked for block ${tagOrNumber}, got ${number}`);
+  const read = readBlockHeader(block, method);
+  if (typeof tagOrNumber === 'number' && read.number !== tagOrNumber) {
+    throw new UpstreamError('inconsistent', `${method}: asked for block ${tagOrNumber}, got ${read.number}`);
   }
-  return {
-    number,
-    hash: readHash(block.hash, method, 'hash'),
-    parentHash: readHash(block.parentHash, method, 'parentHash'),
-    timestamp: readQuantity(block.timestamp, method, 'timestamp'),
-  };
+  return read;
 }
 
 /** A block with its whole transactions. */

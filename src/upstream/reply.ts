@@ -1,5 +1,6 @@
 /** JSON-RPC answers read and checked; pure. Whatever is not exactly an answer is an UpstreamError `malformed`. */
 import { UpstreamError } from '../errors.ts';
+import { isObject } from '../lib/is-object.ts';
 import { encodingOf, Members, parseWanted, type Wanted } from '../lib/members.ts';
 import { show } from '../lib/show.ts';
 import type { HttpAnswer } from './http.ts';
@@ -83,10 +84,6 @@ export function jsonOf(value: unknown, what: string): string {
     if (!(error instanceof RangeError)) throw error;
     throw malformed(what, show(value));
   }
-}
-
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function readReply(reply: Record<string, unknown>, method: string): RpcReply {

@@ -2,8 +2,9 @@
 import { pause } from '../lib/backoff.ts';
 import { hashAt, tipOf } from '../store/chain.ts';
 import type { Db } from '../store/open.ts';
+import type { BlockHeader } from '../upstream/block-header.ts';
 import type { RpcClient } from '../upstream/client.ts';
-import { type Header, header } from '../upstream/methods.ts';
+import { header } from '../upstream/methods.ts';
 import type { Check } from './report.ts';
 import { eachConcurrently, type Random, sampleRange } from './sample.ts';
 import { atOneCommit } from './snapshot.ts';
@@ -92,7 +93,7 @@ async function compareHash(
   }
 }
 
-function hashDifference(db: Db, node: Header, start: number): string | null {
+function hashDifference(db: Db, node: BlockHeader, start: number): string | null {
   const { number } = node;
   return atOneCommit(db, () => {
     const hash = hashAt(db, number);

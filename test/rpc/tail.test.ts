@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readTail, resultOf } from '../../src/rpc/tail.ts';
+import { blockHeaderOf, readTail, resultOf } from '../../src/rpc/tail.ts';
 
 const answer = (body: string, id = '"mine"') => `{"jsonrpc":"2.0","id":${id},${readTail(Buffer.from(body))}`;
 
@@ -61,4 +61,17 @@ test('a result is read, an error has none, and a result that is no JSON is the f
   assert.equal(resultOf(Buffer.from('"result":null}')), null);
   assert.equal(resultOf(Buffer.from('"error":{"code":1}}')), undefined);
   assert.throws(() => resultOf(Buffer.from('"result":0x1}')), { name: 'UpstreamError', reason: 'malformed' });
+});
+
+test('the header of a block is read, none has neither null nor an error, and anything else is the fault of the node', () => {
+  const hash = `0x${'ab'.repeat(32)}`;
+  const block = { number: '0x7', hash, parentHash: hash, timestamp: '0x10', transactions: [] };
+  const header = (result: unknown) =>
+    blockHeaderOf(Buffer.from(`"result":${JSON.stringify(result)}}`), 'eth_getBlockByNumber');
+  assert.deepEqual(header(block), { number: 7, hash, parentHash: hash, timestamp: 16 });
+  assert.equal(header(null), null);
+  assert.equal(blockHeaderOf(Buffer.from('"error":{"code":1}}'), 'eth_getBlockByNumber'), null);
+  for (const result of ['0x7', 7, [block], { ...block, parentHash: '0x' }]) {
+    assert.throws(() => header(result), { name: 'UpstreamError', reason: 'malformed' });
+  }
 });

@@ -42,6 +42,7 @@ test('clients are closed when the logs of too many blocks wait for the node', as
       number,
       hash: hashOf(number),
       parentHash: hashOf(number - 1),
+      timestamp: 1_700_000_000 + number,
       json: '{}',
       hasLogs: true,
       orphaned: false,

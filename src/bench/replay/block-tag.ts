@@ -1,7 +1,9 @@
 /** Which block a parameter means. */
+
+import { isObject } from '../../lib/is-object.ts';
 import type { StoredBlock } from './block.ts';
 import type { ReplayChain } from './chain.ts';
-import { isRecord, parseQuantity } from './params.ts';
+import { parseQuantity } from './params.ts';
 import { invalidParams } from './rpc-error.ts';
 
 const HASH_LENGTH = 66;
@@ -30,7 +32,7 @@ function numberBehindHead(chain: ReplayChain, lag: number): number {
 
 /** The visible block of a tag, a quantity, a hash, or an EIP-1898 object. */
 export function resolveBlock(chain: ReplayChain, finalizedLag: number, param: unknown): StoredBlock | null {
-  if (isRecord(param)) {
+  if (isObject(param)) {
     if (param.blockHash !== undefined) return chain.byHash(String(param.blockHash));
     return chain.byNumber(resolveNumber(chain, finalizedLag, param.blockNumber));
   }

@@ -1,8 +1,9 @@
 /** From the text of a request to the bytes of its answer: singles, batches, limits, errors. */
+
+import { isObject } from '../../lib/is-object.ts';
 import type { Prng } from '../chain/prng.ts';
 import type { Methods } from './methods/method.ts';
 import type { ReplaySettings } from './options.ts';
-import { isRecord } from './params.ts';
 import { exchangeKey, type RecordedAnswer } from './recording.ts';
 import { methodNotFound, overloaded, RpcError, responseTooLarge } from './rpc-error.ts';
 import { jsonBytes } from './rpc-json.ts';
@@ -67,8 +68,8 @@ export class Dispatcher {
   #handleCall(call: unknown, own?: Methods): AnswerBytes {
     const { stats, settings, prng } = this.#parts;
     stats.calls++;
-    if (!isRecord(call) || typeof call.method !== 'string') {
-      return this.#fail(isRecord(call) ? call.id : null, new RpcError(-32601, 'Invalid request'));
+    if (!isObject(call) || typeof call.method !== 'string') {
+      return this.#fail(isObject(call) ? call.id : null, new RpcError(-32601, 'Invalid request'));
     }
     const { id, method } = call;
     const params: unknown[] = Array.isArray(call.params) ? call.params : [];

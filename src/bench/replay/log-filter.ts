@@ -1,5 +1,5 @@
 /** The filter of `eth_getLogs` and of `eth_subscribe ["logs", ..]`. */
-import { isRecord } from './params.ts';
+import { isObject } from '../../lib/is-object.ts';
 
 export interface LogFilter {
   /** Lower-case addresses of which one must match; null matches all. */
@@ -17,7 +17,7 @@ export interface IndexedLog {
 }
 
 export function parseLogFilter(filter: unknown): LogFilter {
-  const { address, topics } = isRecord(filter) ? filter : {};
+  const { address, topics } = isObject(filter) ? filter : {};
   return {
     addresses: anyOf(address),
     topics: Array.isArray(topics) && topics.length > 0 ? topics.map(anyOf) : null,

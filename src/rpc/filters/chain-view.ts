@@ -5,8 +5,9 @@
 import { UpstreamError } from '../../errors.ts';
 import { toQuantity } from '../../lib/hex.ts';
 import type { BlockRef } from '../../types.ts';
-import { type BlockHeader, readBlockHeader } from '../block-header.ts';
+import type { BlockHeader } from '../../upstream/block-header.ts';
 import type { Ask } from '../call.ts';
+import { blockHeaderOf } from '../tail.ts';
 
 /** One change of the chain; `at` counts all changes. */
 export interface ChainChange extends BlockRef {
@@ -164,7 +165,7 @@ export class ChainView {
   private async header(id: string, ask = this.ask): Promise<BlockHeader | null> {
     const { tail, status } = await ask(METHOD, [id, false]);
     if (status !== 200) throw new UpstreamError('connection', 'the node does not tell its blocks');
-    return readBlockHeader(tail, METHOD);
+    return blockHeaderOf(tail, METHOD);
   }
 }
 

@@ -1,6 +1,7 @@
 /** Filters that clients install and poll, kept here since some nodes (Monad) have none, and others lose theirs. */
 import { randomBytes } from 'node:crypto';
 import { bytesToHex, toQuantity } from '../../lib/hex.ts';
+import { isObject } from '../../lib/is-object.ts';
 import type { Logger } from '../../log.ts';
 import type { Answer, Ask, Call, Pending, Taker } from '../call.ts';
 import type { Answering } from '../calls.ts';
@@ -74,7 +75,7 @@ export class Filters {
 
   /** The node is asked for the logs of one block, so that it refuses a filter that it does not understand. */
   private async newLogFilter(logs: unknown, key: number, signal: AbortSignal): Promise<Answer> {
-    if (typeof logs !== 'object' || logs === null || Array.isArray(logs) || 'blockHash' in logs) {
+    if (!isObject(logs) || 'blockHash' in logs) {
       return refused({ code: RpcCode.invalidParams, message: 'the parameter must be a filter of logs' });
     }
     await this.view.advance();

@@ -1,5 +1,6 @@
 /** The filter of `eth_getLogs`, as far as its blocks are concerned. */
 import { quantityToNumber, toQuantity } from '../../lib/hex.ts';
+import { isObject } from '../../lib/is-object.ts';
 
 /** An end of a range: a height, or a tag that the node resolves. */
 export type BlockId = number | Tag;
@@ -20,8 +21,8 @@ const QUANTITY = /^0x[0-9a-f]+$/i;
 export function readLogsFilter(args: unknown): LogsFilter | null {
   if (!Array.isArray(args) || args.length !== 1) return null;
   const [filter]: unknown[] = args;
-  if (typeof filter !== 'object' || filter === null || Array.isArray(filter)) return null;
-  const { fromBlock, toBlock, ...rest } = filter as Record<string, unknown>;
+  if (!isObject(filter)) return null;
+  const { fromBlock, toBlock, ...rest } = filter;
   const from = blockId(fromBlock);
   const to = blockId(toBlock);
   return from === null || to === null || (rest.blockHash ?? null) !== null ? null : { from, to, rest };

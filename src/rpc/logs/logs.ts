@@ -5,13 +5,12 @@
 import { toQuantity } from '../../lib/hex.ts';
 import type { Logger } from '../../log.ts';
 import { readQuantity } from '../../upstream/shape.ts';
-import { readBlockHeader } from '../block-header.ts';
 import type { ByteBudget } from '../byte-budget.ts';
 import type { Answer, Call, Pending, Taker } from '../call.ts';
 import { RpcCode } from '../errors.ts';
 import type { Gateway } from '../gateway.ts';
 import { deliver } from '../gathering.ts';
-import { errorOf, isResult, resultOf, tailOf } from '../tail.ts';
+import { blockHeaderOf, errorOf, isResult, resultOf, tailOf } from '../tail.ts';
 import { collectLogs, type Range } from './collect.ts';
 import { type BlockId, type LogsFilter, readLogsFilter } from './filter.ts';
 import { NodeRange } from './node-range.ts';
@@ -119,7 +118,7 @@ export class Logs {
     if (id === 'earliest') return 0;
     if (id === 'latest' || id === 'pending') return head;
     const answer = await this.gateway.ask(BLOCK, [id, false], signal);
-    return readBlockHeader(answer.tail, BLOCK)?.number ?? answer;
+    return blockHeaderOf(answer.tail, BLOCK)?.number ?? answer;
   }
 
   private async collect(filter: LogsFilter, range: Range, signal: AbortSignal): Promise<Answer> {
@@ -140,7 +139,7 @@ export class Logs {
 
   private async hashAt(block: number, signal: AbortSignal): Promise<string | null> {
     const { tail } = await this.gateway.askNode(BLOCK, [toQuantity(block), false], signal);
-    return readBlockHeader(tail, BLOCK)?.hash ?? null;
+    return blockHeaderOf(tail, BLOCK)?.hash ?? null;
   }
 }
 

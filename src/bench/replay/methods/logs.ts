@@ -1,8 +1,9 @@
 /** `eth_getLogs`, computed from the receipts. */
+
+import { isObject } from '../../../lib/is-object.ts';
 import type { StoredBlock } from '../block.ts';
 import { resolveNumber } from '../block-tag.ts';
 import { parseLogFilter } from '../log-filter.ts';
-import { isRecord } from '../params.ts';
 import { blockNotFound, invalidParams } from '../rpc-error.ts';
 import type { Methods, NodeState } from './method.ts';
 
@@ -10,7 +11,7 @@ export function logMethods(state: NodeState): Methods {
   const { reader } = state;
   return {
     eth_getLogs: ([param]) => {
-      const request = isRecord(param) ? param : {};
+      const request = isObject(param) ? param : {};
       const filter = parseLogFilter(request);
       const logs = requestedBlocks(state, request).flatMap((block) => reader.matchingLogs(block, filter));
       return Buffer.from(`[${logs.join(',')}]`);

@@ -1,7 +1,8 @@
 /** Methods that show the call trees. */
+
+import { isObject } from '../../../lib/is-object.ts';
 import type { StoredBlock } from '../block.ts';
 import { resolveNumber } from '../block-tag.ts';
-import { isRecord } from '../params.ts';
 import { blockNotFound, methodNotSupported } from '../rpc-error.ts';
 import { jsonBytes, type RpcTrace } from '../rpc-json.ts';
 import { type Methods, type NodeState, NULL_RESULT } from './method.ts';
@@ -38,11 +39,11 @@ export function traceMethods({ chain, reader, transactions, settings }: NodeStat
 
 /** The call tracer is the default, as on Monad. */
 function isCallTracer(config: unknown): boolean {
-  return !isRecord(config) || config.tracer === undefined || config.tracer === 'callTracer';
+  return !isObject(config) || config.tracer === undefined || config.tracer === 'callTracer';
 }
 
 function wantsOnlyTopCall(config: unknown): boolean {
-  return isRecord(config) && isRecord(config.tracerConfig) && config.tracerConfig.onlyTopCall === true;
+  return isObject(config) && isObject(config.tracerConfig) && config.tracerConfig.onlyTopCall === true;
 }
 
 function withoutCalls(trace: RpcTrace): RpcTrace {
