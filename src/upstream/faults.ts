@@ -25,6 +25,13 @@ export function isUnknownMethod(error: UpstreamError): boolean {
   return error.code !== undefined && KEPT_BACK.test(error.message);
 }
 
+/** Whether the contract failed and not the node: code 3, or one of the words that geth, reth, anvil and Monad have for it. */
+export function isExecutionFailure({ code, message }: UpstreamError): boolean {
+  return (
+    code === 3 || /revert|opcode|out of ?gas|invalid jump|stack (under|over)flow|evm error/i.test(message)
+  );
+}
+
 /** The node is there but has no time: worth the same question later, not a different one. */
 export function isBusy(error: UpstreamError): boolean {
   // jsonrpsee has -32005 for "Batched requests are not supported", others for a limit exceeded.

@@ -1,11 +1,11 @@
 /** Asking token contracts for balances and supplies. Contracts answer what they like: anything odd is "no answer". */
 
-import type { UpstreamError } from '../errors.ts';
 import { ZERO_ADDRESS } from '../lib/address.ts';
 import { toQuantity } from '../lib/hex.ts';
 import type { Hex } from '../types.ts';
 import type { RpcCall, RpcReply } from '../upstream/client.ts';
 import { contractCall } from '../upstream/contract-call.ts';
+import { isExecutionFailure } from '../upstream/faults.ts';
 
 const BALANCE_OF = '0x70a08231';
 const BALANCE_OF_ID = '0x00fdd58e';
@@ -47,11 +47,4 @@ export function readWord(reply: RpcReply): bigint | null {
   const { result } = reply;
   if (typeof result !== 'string' || !/^0x[0-9a-fA-F]{64,}$/.test(result)) return null;
   return BigInt(result.slice(0, 66));
-}
-
-/** Whether the contract failed and not the node: code 3, or one of the words that geth, reth, anvil and Monad have for it. */
-function isExecutionFailure({ code, message }: UpstreamError): boolean {
-  return (
-    code === 3 || /revert|opcode|out of ?gas|invalid jump|stack (under|over)flow|evm error/i.test(message)
-  );
 }

@@ -11,7 +11,7 @@ const SOCKETS = 1;
 const MAX_RESPONSE_BYTES = 8 * 2 ** 20;
 
 export interface BackgroundParts
-  extends Pick<QualityOptions, 'startBlock' | 'wrappedNative' | 'isFollowing'> {
+  extends Pick<QualityOptions, 'startBlock' | 'wrappedNative' | 'isFollowing' | 'send'> {
   store: IndexWriter;
   calls: CallRecorder;
 }
@@ -33,7 +33,7 @@ export function startBackground(
   });
   const both = AbortSignal.any([signal, over.signal]);
   const parts = [
-    readMetadata(store, client, both),
+    readMetadata(store, client, rest.send, both),
     examineTokens({ indexPath, store, client, ...rest }, both),
   ];
   const work = Promise.all(parts.map((part) => part.finally(() => over.abort())));

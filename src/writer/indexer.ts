@@ -22,10 +22,8 @@ import { CommitSize } from './commit-size.ts';
 import { HeadWatch } from './heads.ts';
 import { LoaderPool } from './loader-pool.ts';
 import { Progress } from './progress.ts';
-import type { FromWriter, WriterOptions } from './protocol.ts';
+import type { Send, WriterOptions } from './protocol.ts';
 import { untilStored } from './storage.ts';
-
-type Send = (message: FromWriter) => void;
 
 /** Between two status reports, milliseconds. */
 const REPORT_MS = 250;
@@ -103,6 +101,7 @@ async function follow(options: WriterOptions, parts: Parts, signal: AbortSignal)
       startBlock,
       wrappedNative: rules.wrappedNative,
       isFollowing: () => progress.status.phase === 'following',
+      send,
     },
     signal,
   );

@@ -1,21 +1,18 @@
 /** Reading what token contracts say of themselves: in the background, a few at a time, for ever. */
-import { StorageError, UpstreamError } from '../errors.ts';
-import { backoffMs, pause } from '../lib/backoff.ts';
 import type { IndexWriter } from '../store/index-writer.ts';
 import type { TokenMetadata, UnreadToken } from '../store/token-metadata.ts';
 import type { RpcClient, RpcReply } from '../upstream/client.ts';
+import { isExecutionFailure, isUnknownMethod } from '../upstream/faults.ts';
+import { loop } from './background-loop.ts';
+import type { Send } from './protocol.ts';
 
 /** Contracts asked in one batch. */
 const TOKENS_PER_BATCH = 16;
 
-/** The pause behind a batch is as long as the batch took, so that half of one socket's time is used, and no shorter than this. */
+/** Between two batches at least. */
 const MIN_PAUSE_MS = 100;
 /** Between two looks for new tokens when there are none: a look is cheap, and streams tell of a new token at once. */
 const IDLE_MS = 50;
-
-/** Between two tries while the node does not answer or the disk does not take it. */
-const RETRY_MIN_MS = 1_000;
-const RETRY_MAX_MS = 60_000;
 
 /**
  * When a contract that did not answer in full is asked again, in seconds after each try: its proxy may not have been
@@ -24,24 +21,18 @@ const RETRY_MAX_MS = 60_000;
 const ASK_AGAIN_S = [60, 3_600, 86_400];
 
 /** Resolves when the signal aborts. Rejects only for a defect. */
-export async function readMetadata(
+export function readMetadata(
   store: Pick<IndexWriter, 'unreadTokens' | 'saveMetadata'>,
   client: Pick<RpcClient, 'batch'>,
+  send: Send,
   signal: AbortSignal,
 ): Promise<void> {
-  for (let failures = 0; !signal.aborted; ) {
-    const began = performance.now();
-    try {
-      const tokens = store.unreadTokens(Date.now() / 1000, TOKENS_PER_BATCH);
-      if (tokens.length > 0) store.saveMetadata(await ask(client, tokens, signal));
-      failures = 0;
-      await pause(tokens.length > 0 ? Math.max(MIN_PAUSE_MS, performance.now() - began) : IDLE_MS, signal);
-    } catch (error) {
-      if (signal.aborted) return;
-      if (!(error instanceof UpstreamError || error instanceof StorageError)) throw error;
-      await pause(backoffMs(++failures, RETRY_MIN_MS, RETRY_MAX_MS), signal);
-    }
-  }
+  const step = async (): Promise<boolean> => {
+    const tokens = store.unreadTokens(Date.now() / 1000, TOKENS_PER_BATCH);
+    if (tokens.length > 0) store.saveMetadata(await ask(client, tokens, signal));
+    return tokens.length > 0;
+  };
+  return loop(step, { work: 'token metadata', idleMs: IDLE_MS, minPauseMs: MIN_PAUSE_MS, send }, signal);
 }
 
 async function ask(
@@ -60,8 +51,11 @@ async function ask(
   });
 }
 
+/** Undefined when the contract failed. Throws the UpstreamError of a node that does not run calls. */
 function resultOf(reply: RpcReply): unknown {
-  return 'result' in reply ? reply.result : undefined;
+  if ('result' in reply) return reply.result;
+  if (isUnknownMethod(reply.error) && !isExecutionFailure(reply.error)) throw reply.error;
+  return undefined;
 }
 
 function nextTry(tries: number, complete: boolean): Pick<TokenMetadata, 'tries' | 'retryAt'> {

@@ -36,6 +36,9 @@ export type FromWriter =
   | { kind: 'fatal'; message: string }
   | { kind: 'stopped' };
 
+/** How the parts of the writer thread speak to the serving thread. */
+export type Send = (message: FromWriter) => void;
+
 /** What the writer did since it last reported, for the metrics. */
 export interface WriterWork {
   blocks: number;

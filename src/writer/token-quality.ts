@@ -1,13 +1,13 @@
 /** Finding out in the background how far the balances of tokens follow from their transfers: one token at a time, for ever. */
-import { StorageError, UpstreamError } from '../errors.ts';
-import { backoffMs, pause } from '../lib/backoff.ts';
 import { openIndexForReading } from '../store/index-file.ts';
 import type { IndexWriter } from '../store/index-writer.ts';
 import { Quality, type TokenQuality, tokensToExamine } from '../store/quality.ts';
 import type { RpcClient } from '../upstream/client.ts';
 import { type Examination, examineToken } from '../verify/examine.ts';
+import { loop } from './background-loop.ts';
+import type { Send } from './protocol.ts';
 
-/** The pause behind an examination is as long as it took, and no shorter than this. */
+/** Between two examinations at least. */
 const MIN_PAUSE_MS = 250;
 /** Between two looks when there is nothing to do. */
 const IDLE_MS = 2_000;
@@ -15,9 +15,6 @@ const IDLE_MS = 2_000;
 /** Tokens that failed are left out for so long, and no more of them are remembered than this. */
 const FAILED_MS = 600_000;
 const MAX_FAILED = 1_000;
-
-const RETRY_MIN_MS = 1_000;
-const RETRY_MAX_MS = 60_000;
 
 /** Page cache of the reading connection, MiB. */
 const CACHE_MB = 4;
@@ -30,34 +27,25 @@ export interface QualityOptions {
   wrappedNative: ReadonlySet<string>;
   /** Whether the index stands at the node's head: only there does every node know the balances. */
   isFollowing(): boolean;
+  send: Send;
 }
 
 /** Resolves when the signal aborts. Rejects only for a defect. */
 export async function examineTokens(options: QualityOptions, signal: AbortSignal): Promise<void> {
-  const { indexPath, store, client, startBlock, wrappedNative } = options;
+  const { indexPath, store, client, startBlock, wrappedNative, send } = options;
   const db = openIndexForReading(indexPath, { cacheMb: CACHE_MB });
   const next = tokensToExamine(db);
   const context = { db, client, startBlock, wrappedNative, random: Math.random, signal };
   const failed = new Map<number, number>();
   try {
-    for (let failures = 0; !signal.aborted; ) {
-      const began = performance.now();
-      let token: number | undefined;
-      try {
-        token = options.isFollowing() ? candidate(next, store, failed) : undefined;
-        if (token !== undefined && !(await examineOne(store, context, token))) leaveOut(failed, token);
-        failures = 0;
-        await pause(
-          token === undefined ? IDLE_MS : Math.max(MIN_PAUSE_MS, performance.now() - began),
-          signal,
-        );
-      } catch (error) {
-        if (signal.aborted) return;
-        if (!(error instanceof UpstreamError || error instanceof StorageError)) throw error;
-        if (token !== undefined) leaveOut(failed, token);
-        await pause(backoffMs(++failures, RETRY_MIN_MS, RETRY_MAX_MS), signal);
-      }
-    }
+    const step = async (): Promise<boolean> => {
+      const token = options.isFollowing() ? candidate(next, store, failed) : undefined;
+      if (token === undefined) return false;
+      leaveOut(failed, token); // also while what follows throws
+      if (await examineOne(store, context, token)) failed.delete(token);
+      return true;
+    };
+    await loop(step, { work: 'token quality', idleMs: IDLE_MS, minPauseMs: MIN_PAUSE_MS, send }, signal);
   } finally {
     db.close();
   }

@@ -1,0 +1,82 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { StorageError, UpstreamError } from '../../src/errors.ts';
+import { RpcClient } from '../../src/upstream/client.ts';
+import { loop } from '../../src/writer/background-loop.ts';
+import { readMetadata } from '../../src/writer/metadata.ts';
+import type { FromWriter } from '../../src/writer/protocol.ts';
+import { address, createIndex } from '../support/index-fixture.ts';
+import { startMisbehavingNode } from '../support/misbehaving-node.ts';
+import { waitFor } from '../support/wait.ts';
+
+/** Collects what would be logged. */
+function logs() {
+  const lines: string[] = [];
+  const send = (message: FromWriter): void => {
+    if (message.kind === 'log')
+      lines.push(`${message.level} ${message.msg} ${JSON.stringify(message.facts)}`);
+  };
+  return { lines, send };
+}
+
+test('trouble is told when it lasts and when it is over, and neither a single failure nor an idle step is', async () => {
+  const stop = new AbortController();
+  const { lines, send } = logs();
+  const steps: (Error | boolean)[] = [
+    new UpstreamError('timeout', 'once is nothing'),
+    true,
+    new UpstreamError('http', 'HTTP 503'),
+    false,
+    new StorageError('the disk is full'),
+    false,
+    true,
+    true,
+  ];
+  const step = async (): Promise<boolean> => {
+    const outcome = steps.shift() ?? false;
+    if (steps.length === 0) stop.abort();
+    if (outcome instanceof Error) throw outcome;
+    return outcome;
+  };
+  await loop(step, { work: 'a test', idleMs: 1, minPauseMs: 1, send }, stop.signal);
+  assert.deepEqual(lines, [
+    'warn background work fails and is tried again {"work":"a test","reason":"the disk is full"}',
+    'info background work goes on {"work":"a test"}',
+  ]);
+});
+
+test('a defect ends the work', async () => {
+  const defect = new Error('a defect');
+  const step = () => Promise.reject(defect);
+  const { signal } = new AbortController();
+  const options = { work: 'a test', idleMs: 1, minPauseMs: 1, send: () => undefined };
+  await assert.rejects(loop(step, options, signal), defect);
+});
+
+test('a node that runs no calls is told of, and its tokens are asked when it does', async (t) => {
+  const index = createIndex(t);
+  index.append([{ mint: [{ kind: 'erc20', from: 'zero', to: 'alice', token: 'coin' }] }]);
+  const text = `0x${'20'.padStart(64, '0')}${'4'.padStart(64, '0')}${Buffer.from('COIN').toString('hex').padEnd(64, '0')}`;
+  const node = await startMisbehavingNode({ answer: () => text });
+  t.after(() => node.close());
+  node.misbehave({ errorFor: { eth_call: { code: -32601, message: 'Method not found' } } });
+  const client = new RpcClient({ url: node.url, timeoutMs: 20_000, maxSockets: 1, maxBatch: 60 });
+  t.after(() => client.close());
+  const stop = new AbortController();
+  const { lines, send } = logs();
+  const reading = readMetadata(index.writer, client, send, stop.signal);
+
+  await waitFor(() => lines.length > 0, { what: 'the trouble to be told' });
+  assert.match(lines[0] ?? '', /^warn .*"token metadata".*eth_call: Method not found/);
+  assert.deepEqual(
+    index.writer.unreadTokens(0, 10).map((token) => token.address),
+    [address('coin')],
+    'the token is not given up',
+  );
+  node.misbehave({});
+  await waitFor(() => lines.length > 1, { what: 'the end of the trouble to be told' });
+  assert.match(lines[1] ?? '', /^info .*goes on/);
+  assert.deepEqual(index.writer.unreadTokens(0, 10), []);
+  stop.abort();
+  await reading;
+});
