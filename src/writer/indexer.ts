@@ -76,10 +76,7 @@ async function follow(options: WriterOptions, parts: Parts, signal: AbortSignal)
   const startBlock = await chooseStart(options, parts, capabilities, rules, signal);
   if (startBlock === null) return;
 
-  const pool =
-    options.index.loaders > 0
-      ? new LoaderPool(options.index.loaders, { node: options.node, rules }, parts.calls)
-      : null;
+  const pool = new LoaderPool(options.index.loaders, { node: options.node, rules }, parts.calls);
   const heads = new HeadWatch(options.node.ws, options.index.pollMs, (message) =>
     send({
       kind: 'log',
@@ -143,7 +140,7 @@ async function follow(options: WriterOptions, parts: Parts, signal: AbortSignal)
   } finally {
     pipeline.reset();
     await heads.close();
-    await pool?.close();
+    await pool.close();
     await background.end();
   }
 }
@@ -159,14 +156,14 @@ const INLINE_BLOCKS = 2;
 
 function loadOne(
   parts: Parts,
-  pool: LoaderPool | null,
+  pool: LoaderPool,
   rules: LoadRules,
   from: number,
   to: number,
   abort: AbortSignal,
 ) {
   const behind = (parts.progress.status.nodeHead ?? 0) - from;
-  if (pool === null || behind <= INLINE_BLOCKS) return loadBlocks(parts.client, rules, from, to, abort);
+  if (behind <= INLINE_BLOCKS) return loadBlocks(parts.client, rules, from, to, abort);
   return pool.load(from, to, abort);
 }
 

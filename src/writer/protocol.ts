@@ -18,7 +18,7 @@ export interface WriterOptions {
     readyLag: number;
     /** Transfers per commit while filling, about. */
     batchTransfers: number;
-    /** Threads that fetch and decode while filling; 0 does it in the writer thread. */
+    /** Threads that fetch and decode while filling, at least one. */
     loaders: number;
     cacheMb: number;
   };
