@@ -1,5 +1,5 @@
 /** A daemon's status set as text. */
-import { etaSeconds, lagBlocks } from '../lib/lag.ts';
+import { etaSeconds, lagBlocks, lagSeconds } from '../lib/lag.ts';
 import type { Capabilities, IndexStatus } from '../types.ts';
 import { type Paint, plain } from './colour.ts';
 import type { DiskReport, StatusReport } from './status-source.ts';
@@ -32,7 +32,7 @@ function indexRows(status: IndexStatus, now: number, paint: Paint): Row[] {
     ['index', head ? `blocks ${height(startBlock)} to ${grouped(head.number)}, no holes` : 'empty'],
     ['head block', head ? `${head.hash}${time}` : '-'],
     ['node head', height(nodeHead)],
-    ['lag', lag === null ? 'unknown' : lagText(lag, headTimestamp, now)],
+    ['lag', lag === null ? 'unknown' : lagText(lag, lagSeconds(status, now))],
     [
       'rate',
       `${grouped(status.blocksPerSecond)} blocks/s, ${grouped(status.transfersPerSecond)} transfers/s`,
@@ -106,8 +106,8 @@ function capabilityRows(node: Capabilities): Row[] {
   ];
 }
 
-function lagText(blocks: number, headTimestamp: number | null, now: number): string {
-  const age = headTimestamp === null ? '' : `, ${duration(Math.max(0, now / 1000 - headTimestamp))}`;
+function lagText(blocks: number, seconds: number | null): string {
+  const age = seconds === null ? '' : `, ${duration(seconds)}`;
   return `${grouped(blocks)} blocks${age}`;
 }
 

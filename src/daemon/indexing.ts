@@ -1,7 +1,7 @@
 /** The writer thread as the daemon sees it: what it reports goes to the readers, the metrics and whoever listens. */
 import type { Config } from '../config.ts';
 import type { Closers } from '../lib/closers.ts';
-import { lagBlocks } from '../lib/lag.ts';
+import { lagBlocks, lagSeconds } from '../lib/lag.ts';
 import type { Logger } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import type { StreamHub } from '../stream/hub.ts';
@@ -77,12 +77,13 @@ function writerOptions(config: Config, indexPath: string): WriterOptions {
 }
 
 function countWork(metrics: Metrics, status: IndexStatus, work: WriterWork): void {
-  const { head, headTimestamp, nodeHead } = status;
+  const { head, nodeHead } = status;
   if (head !== null) metrics.indexHead.set(head.number);
   if (nodeHead !== null) metrics.nodeHead.set(nodeHead);
   const lag = lagBlocks(status);
   if (lag !== null) metrics.lagBlocks.set(lag);
-  if (headTimestamp !== null) metrics.lagSeconds.set(Math.max(0, Date.now() / 1000 - headTimestamp));
+  const behind = lagSeconds(status, Date.now());
+  if (behind !== null) metrics.lagSeconds.set(behind);
   metrics.indexedBlocks.inc(work.blocks);
   for (const [kind, name] of KIND_NAMES.entries())
     metrics.transfers.inc({ kind: name }, work.transfers[kind] ?? 0);

@@ -12,6 +12,14 @@ export function lagBlocks({
   return indexed === null ? null : Math.max(0, nodeHead - indexed);
 }
 
+/** Seconds by which the last indexed block is older than `now` (Unix milliseconds), or null while the index is empty. */
+export function lagSeconds(
+  { headTimestamp }: Pick<IndexStatus, 'headTimestamp'>,
+  now: number,
+): number | null {
+  return headTimestamp === null ? null : Math.max(0, now / 1000 - headTimestamp);
+}
+
 /** Seconds until the node's head is reached at the present rate, or null where there is no rate. */
 export function etaSeconds(status: IndexStatus): number | null {
   const lag = lagBlocks(status);

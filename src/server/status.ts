@@ -1,5 +1,5 @@
 /** The state of the index in words and numbers. */
-import { etaSeconds, lagBlocks } from '../lib/lag.ts';
+import { etaSeconds, lagBlocks, lagSeconds } from '../lib/lag.ts';
 import type { Logger } from '../log.ts';
 import type { IndexStatus } from '../types.ts';
 
@@ -57,10 +57,10 @@ function isBehind({ head, nodeHead }: IndexStatus): boolean {
 /** Why the service is not ready to answer for the present chain, or null when it is. */
 export function readiness(state: IndexStatus, readyLag: number, stalled: boolean): string | null {
   const { phase, reason, head, nodeHead } = state;
+  const lag = lagBlocks(state);
   if (reason !== null) return reason;
   if (head === null) return phase === 'starting' ? 'waiting for the node' : 'no block is indexed yet';
-  if (nodeHead === null) return 'waiting for the node';
-  const lag = nodeHead - head.number;
+  if (lag === null) return 'waiting for the node';
   if (stalled) return `no new block for ${STALL_MS / 1000} s although the node is at block ${nodeHead}`;
   if (lag > readyLag) return `${lag} blocks behind the node`;
   return phase === 'following' ? null : `the indexer is ${phase}`;
@@ -81,12 +81,13 @@ export function withoutAddresses<S extends Pick<IndexStatus, 'reason'>>(state: S
 
 /** The answer of /status: the state with what follows from it. */
 export function describeStatus(state: IndexStatus, now: number) {
-  const { headTimestamp, capabilities } = state;
+  const { capabilities } = state;
+  const seconds = lagSeconds(state, now);
   const eta = etaSeconds(state);
   return {
     ...state,
     lagBlocks: lagBlocks(state),
-    lagSeconds: headTimestamp === null ? null : Math.max(0, Math.round(now / 1000 - headTimestamp)),
+    lagSeconds: seconds === null ? null : Math.round(seconds),
     etaSeconds: eta === null ? null : Math.round(eta),
     internalTransfers: capabilities === null ? null : capabilities.traces !== null,
     internalTransfersReason: capabilities?.tracesReason ?? null,

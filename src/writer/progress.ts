@@ -1,5 +1,6 @@
 /** What the writer reports about itself: the status for people and the work done since the last report. */
-import type { BlockBatch, BlockRef, Capabilities, IndexStatus } from '../types.ts';
+import { lagBlocks } from '../lib/lag.ts';
+import type { BlockBatch, BlockHead, Capabilities, IndexStatus } from '../types.ts';
 import type { WriterWork } from './protocol.ts';
 
 /** Rates are over this many milliseconds. */
@@ -12,7 +13,7 @@ interface Sample {
 }
 
 export class Progress {
-  readonly status = idleStatus();
+  private readonly current = idleStatus();
   private work = emptyWork();
   private samples: Sample[] = [];
   private readonly readyLag: number;
@@ -21,37 +22,41 @@ export class Progress {
     this.readyLag = readyLag;
   }
 
-  opened(
-    head: (BlockRef & { timestamp: number }) | null,
-    transfers: number,
-    startBlock: number | null,
-  ): void {
+  /** The status as it is at every moment; the rates as of the last report. */
+  get status(): Readonly<IndexStatus> {
+    return this.current;
+  }
+
+  opened(head: BlockHead | null, transfers: number, startBlock: number | null): void {
     this.setHead(head);
-    this.status.transfers = transfers;
-    this.status.startBlock = startBlock;
+    this.current.transfers = transfers;
+    this.current.startBlock = startBlock;
   }
 
   connected(capabilities: Capabilities): void {
-    this.status.capabilities = capabilities;
-    this.status.reason = null;
+    this.current.capabilities = capabilities;
+    this.current.reason = null;
+  }
+
+  /** The first block of the index is chosen. */
+  beginsAt(startBlock: number): void {
+    this.current.startBlock = startBlock;
   }
 
   nodeHead(number: number): void {
-    this.status.nodeHead = number;
+    this.current.nodeHead = number;
     this.setPhase();
   }
 
-  /** Nothing can be done for now, for the reason given; null when it went on. */
-  trouble(reason: string | null): void {
-    this.status.reason = reason;
-    if (this.status.capabilities !== null) this.setPhase();
+  /** Nothing can be done for now, for the reason given; null when it went on. Returns the reason known before. */
+  trouble(reason: string | null): string | null {
+    const known = this.current.reason;
+    this.current.reason = reason;
+    if (this.current.capabilities !== null) this.setPhase();
+    return known;
   }
 
-  committed(
-    batches: readonly BlockBatch[],
-    head: (BlockRef & { timestamp: number }) | null,
-    seconds: number,
-  ): void {
+  committed(batches: readonly BlockBatch[], head: BlockHead | null, seconds: number): void {
     const now = Date.now();
     let blocks = 0;
     let transfers = 0;
@@ -60,24 +65,24 @@ export class Progress {
       transfers += batch.transferCount;
       for (const kind of batch.kind) this.work.transfers[kind] = (this.work.transfers[kind] ?? 0) + 1;
       for (const [reason, count] of Object.entries(batch.skipped)) {
-        this.status.skippedLogs[reason] = (this.status.skippedLogs[reason] ?? 0) + count;
+        this.current.skippedLogs[reason] = (this.current.skippedLogs[reason] ?? 0) + count;
         this.work.skippedLogs[reason] = (this.work.skippedLogs[reason] ?? 0) + count;
       }
     }
     this.work.blocks += blocks;
     this.work.commitSeconds.push(seconds);
     this.samples.push({ at: now, blocks, transfers });
-    this.status.transfers += transfers;
-    this.status.lastCommitAt = performance.timeOrigin + performance.now(); // Date.now() knows no fractions
+    this.current.transfers += transfers;
+    this.current.lastCommitAt = performance.timeOrigin + performance.now(); // Date.now() knows no fractions
     this.setHead(head);
     this.setPhase();
   }
 
-  rolledBack(depth: number, head: (BlockRef & { timestamp: number }) | null, transfers: number): void {
+  rolledBack(depth: number, head: BlockHead | null, transfers: number): void {
     this.work.rollbacks.push(depth);
-    this.status.reorgs++;
-    this.status.deepestReorg = Math.max(this.status.deepestReorg, depth);
-    this.status.transfers = transfers;
+    this.current.reorgs++;
+    this.current.deepestReorg = Math.max(this.current.deepestReorg, depth);
+    this.current.transfers = transfers;
     this.setHead(head);
   }
 
@@ -86,30 +91,27 @@ export class Progress {
     this.updateRates();
     const work = this.work;
     this.work = emptyWork();
-    return { status: this.status, work };
+    return { status: this.current, work };
   }
 
-  private setHead(head: (BlockRef & { timestamp: number }) | null): void {
-    this.status.head = head === null ? null : { number: head.number, hash: head.hash };
-    this.status.headTimestamp = head?.timestamp ?? null;
+  private setHead(head: BlockHead | null): void {
+    this.current.head = head === null ? null : { number: head.number, hash: head.hash };
+    this.current.headTimestamp = head?.timestamp ?? null;
   }
 
   private setPhase(): void {
-    const { nodeHead, head, startBlock, reason } = this.status;
-    if (reason !== null) this.status.phase = 'paused';
-    else if (nodeHead === null) this.status.phase = 'starting';
-    else {
-      const lag = nodeHead - (head?.number ?? (startBlock ?? 0) - 1);
-      this.status.phase = lag > this.readyLag ? 'filling' : 'following';
-    }
+    const lag = lagBlocks(this.current);
+    if (this.current.reason !== null) this.current.phase = 'paused';
+    else if (lag === null) this.current.phase = 'starting';
+    else this.current.phase = lag > this.readyLag ? 'filling' : 'following';
   }
 
   private updateRates(): void {
     const since = Date.now() - RATE_WINDOW_MS;
     this.samples = this.samples.filter((sample) => sample.at > since);
     const seconds = RATE_WINDOW_MS / 1000;
-    this.status.blocksPerSecond = this.samples.reduce((sum, sample) => sum + sample.blocks, 0) / seconds;
-    this.status.transfersPerSecond =
+    this.current.blocksPerSecond = this.samples.reduce((sum, sample) => sum + sample.blocks, 0) / seconds;
+    this.current.transfersPerSecond =
       this.samples.reduce((sum, sample) => sum + sample.transfers, 0) / seconds;
   }
 }

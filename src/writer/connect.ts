@@ -1,0 +1,154 @@
+/** Connecting to the node, and choosing where the index begins. */
+import { FatalError, UpstreamError } from '../errors.ts';
+import { backoffMs, pause } from '../lib/backoff.ts';
+import type { IndexWriter } from '../store/index-writer.ts';
+import { type LoadRules, loadBlocks } from '../sync/load.ts';
+import { oldestAvailable } from '../sync/start.ts';
+import type { Capabilities } from '../types.ts';
+import type { RpcClient } from '../upstream/client.ts';
+import { isBusy } from '../upstream/faults.ts';
+import { chainId } from '../upstream/methods.ts';
+import { probe } from '../upstream/probe.ts';
+import { nodeHead } from './node-chain.ts';
+import type { Parts } from './parts.ts';
+import type { Send, WriterOptions } from './protocol.ts';
+import { noteTrouble, whenStored } from './trouble.ts';
+
+/** Between two tries while the node gives no usable answer, milliseconds. */
+const RETRY_MIN_MS = 250;
+const RETRY_MAX_MS = 10_000;
+
+/** Probes the node until it answers; null when stopped before. Refuses a node on another chain than the index. */
+export async function connect(
+  options: WriterOptions,
+  parts: Parts,
+  signal: AbortSignal,
+): Promise<Capabilities | null> {
+  return untilAnswered(parts, signal, async () => {
+    const capabilities = await probe(
+      parts.client,
+      { traces: options.index.traces, head: options.index.head },
+      signal,
+    );
+    refuseOtherChain(parts.store, capabilities.chainId);
+    parts.progress.connected(capabilities);
+    parts.send({ kind: 'log', level: 'info', msg: 'connected to the node', facts: { ...capabilities } });
+    return capabilities;
+  });
+}
+
+/**
+ * Another chain behind the address of the node looks like a reorg of everything, or goes on where the two are the same:
+ * throws FatalError for one.
+ */
+export async function requireSameChain(parts: Parts, signal: AbortSignal): Promise<void> {
+  const found = await untilAnswered(parts, signal, () => chainId(parts.client, signal));
+  if (found !== null) refuseOtherChain(parts.store, found);
+}
+
+function refuseOtherChain(store: IndexWriter, found: number): void {
+  const indexed = store.chain();
+  if (indexed === null || indexed.chainId === found) return;
+  throw new FatalError(
+    `the index is of chain ${indexed.chainId} but the node is on chain ${found}; use another data_dir or another node`,
+  );
+}
+
+/** The index's first block: what it was begun with, or the configured start as far as the node still has it. */
+export async function chooseStart(
+  options: WriterOptions,
+  parts: Parts,
+  capabilities: Capabilities,
+  rules: LoadRules,
+  signal: AbortSignal,
+): Promise<number | null> {
+  const { store, client, progress, send } = parts;
+  const begun = store.chain();
+  // An index without blocks was begun at one that the node may have pruned meanwhile.
+  if (begun !== null && store.head() !== null) {
+    warnOfOtherStart(options.index.startBlock, begun.startBlock, send);
+    return begun.startBlock;
+  }
+  /** What prunes goes on pruning: as far again as the chain went during the search stays out of its reach. */
+  const aheadOfPruning = async (oldest: number, headBefore: number) => {
+    const head = await nodeHead(client, capabilities.headTag, signal);
+    return Math.min(head.number, oldest + 2 * Math.max(0, head.number - headBefore));
+  };
+  const chosen = await untilAnswered(parts, signal, async () => {
+    const head = await nodeHead(client, capabilities.headTag, signal);
+    const { startBlock } = options.index;
+    const wanted = startBlock === 'earliest' ? 0 : startBlock === 'latest' ? head.number : startBlock;
+    const oldest = await oldestAvailable(wanted, head.number, (number, patiently) =>
+      isAvailable(client, rules, number, patiently ? AVAILABLE_TRIES : 1, signal),
+    );
+    const first = oldest === wanted ? oldest : await aheadOfPruning(oldest, head.number);
+    if (first !== wanted) {
+      send({
+        kind: 'log',
+        level: 'warn',
+        msg: 'the node has pruned the wanted start; indexing begins at its oldest block',
+        facts: { wanted, first, advice: rules.traces === null ? null : TRACES_ADVICE },
+      });
+    }
+    return first;
+  });
+  if (chosen === null) return null;
+  if (!(await whenStored(parts, () => store.setChain(capabilities.chainId, chosen), signal))) return null;
+  progress.beginsAt(chosen);
+  return chosen;
+}
+
+/** The start of an index cannot be moved; one that is configured otherwise is not passed over in silence. */
+function warnOfOtherStart(wanted: WriterOptions['index']['startBlock'], begun: number, send: Send): void {
+  if (typeof wanted !== 'number' || wanted === begun) return;
+  send({
+    kind: 'log',
+    level: 'warn',
+    msg: 'the index begins at another block than index.start_block, which counts for a new index only',
+    facts: { wanted, first: begun },
+  });
+}
+
+/** A node that is no archive forgets the state that tracing takes long before it forgets blocks. */
+const TRACES_ADVICE = 'with index.traces = false older blocks may be had, without internal transfers';
+
+/** Runs until the node gives a usable answer, with growing pauses; null when the signal aborts first. */
+async function untilAnswered<T>(parts: Parts, signal: AbortSignal, ask: () => Promise<T>): Promise<T | null> {
+  for (let attempt = 1; !signal.aborted; attempt++) {
+    try {
+      return await ask();
+    } catch (error) {
+      if (signal.aborted) return null;
+      if (!(error instanceof UpstreamError)) throw error;
+      const wait = backoffMs(attempt, RETRY_MIN_MS, RETRY_MAX_MS);
+      noteTrouble(parts, error, wait);
+      await pause(wait, signal);
+    }
+  }
+  return null;
+}
+
+/** Tries before a block counts as pruned, and the wait between them: a busy node, too, answers "not found". */
+const AVAILABLE_TRIES = 3;
+const AVAILABLE_RETRY_MS = 300;
+
+/** Whether the node still has a block with its receipts and, where wanted, traces. Errors that may pass are thrown. */
+async function isAvailable(
+  client: RpcClient,
+  rules: LoadRules,
+  number: number,
+  tries: number,
+  signal: AbortSignal,
+): Promise<boolean> {
+  for (let attempt = 1; attempt <= tries; attempt++) {
+    if (attempt > 1) await pause(AVAILABLE_RETRY_MS, signal);
+    try {
+      await loadBlocks(client, rules, number, number, signal);
+      return true;
+    } catch (error) {
+      if (!(error instanceof UpstreamError) || isBusy(error)) throw error;
+      if (error.reason !== 'inconsistent' && error.reason !== 'rpc') throw error;
+    }
+  }
+  return false;
+}
