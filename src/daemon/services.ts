@@ -37,6 +37,7 @@ export function openServices(config: Config, deps: ServiceDeps, closers: Closers
   const api = openApi(config, deps.data, closers);
   const hub = closers.keep(openHub(config, deps), (hub) => hub.close());
   const connections = new WsConnections(deps.data.access.keys, config.stream);
+  closers.keep(connections, (connections) => connections.close()); // which the server does, once it listens
   return { api, rpc, streams: { hub, settings: config.stream, connections } };
 }
 
