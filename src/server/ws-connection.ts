@@ -1,6 +1,7 @@
 /** One WebSocket connection of a client. */
 import type { KeyRecord } from '../access/keys.ts';
-import { CloseCode } from '../stream/close-code.ts';
+import type { CloseCode } from '../stream/close-code.ts';
+import { SLOW_CONSUMER } from '../stream/closing.ts';
 import type { Notice } from '../stream/notice.ts';
 import type { Session } from '../stream/session.ts';
 import type { Outlet } from '../stream/subscription.ts';
@@ -52,7 +53,7 @@ export class WsConnection implements Outlet {
     this.keyText = keyText;
     this.outbox = new Outbox(socket, maxBacklogBytes, () => {
       onSlow();
-      this.close(CloseCode.tryAgainLater, 'slow consumer');
+      this.close(...SLOW_CONSUMER);
     });
   }
 

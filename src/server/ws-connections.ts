@@ -1,6 +1,7 @@
 /** All open WebSocket connections: how many a key has, whether they are alive, and ending them. */
 import type { KeyStore } from '../access/keys.ts';
 import { CloseCode } from '../stream/close-code.ts';
+import { KEY_INVALID } from '../stream/closing.ts';
 import type { Session } from '../stream/session.ts';
 import type { LiveSocket } from '../types.ts';
 import type { WsConnection } from './ws-connection.ts';
@@ -66,8 +67,7 @@ export class WsConnections {
 
   private revoke(keyIds: ReadonlySet<number>): void {
     for (const connection of this.open.keys()) {
-      if (keyIds.has(connection.keyId))
-        connection.close(CloseCode.policy, 'the API key is not valid any more');
+      if (keyIds.has(connection.keyId)) connection.close(...KEY_INVALID);
     }
   }
 

@@ -5,6 +5,7 @@ import type { Metrics } from '../metrics.ts';
 import { errorText, RpcCode } from '../rpc/errors.ts';
 import type { RpcHandler } from '../rpc/handler.ts';
 import { CloseCode } from '../stream/close-code.ts';
+import { KEY_INVALID } from '../stream/closing.ts';
 import type { StreamHub } from '../stream/hub.ts';
 import { type Answer, errorAnswer, jsonAnswer, unauthorized } from './answer.ts';
 import type { Capacity } from './capacity.ts';
@@ -89,7 +90,7 @@ function addEndpoint(app: TemplatedApp, routes: WsRoutes, endpoint: WsEndpoint, 
         return connection.close(CloseCode.tooBig, `message larger than ${settings.max_message_bytes} bytes`);
       }
       const key = gate.keys.verify(connection.keyText);
-      if (key === null) return connection.close(CloseCode.policy, 'the API key is not valid any more');
+      if (key === null) return connection.close(...KEY_INVALID);
       const body = Buffer.from(new Uint8Array(message)); // a copy: the library takes the memory back
       void answer({ ...client, key, body });
     },

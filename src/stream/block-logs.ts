@@ -3,9 +3,11 @@ import { UpstreamError } from '../errors.ts';
 import { backoffMs, pause } from '../lib/backoff.ts';
 import { isObject } from '../lib/is-object.ts';
 import { show } from '../lib/show.ts';
+import type { Logger } from '../log.ts';
 import type { RpcClient } from '../upstream/client.ts';
 import { jsonOf, malformed } from '../upstream/reply.ts';
 import type { ChainBlock } from './chain-block.ts';
+import { type Closing, logsMissing } from './closing.ts';
 import type { NodeLog } from './log-filter.ts';
 
 const RETRY_MIN_MS = 20;
@@ -40,6 +42,13 @@ export async function blockLogs(
     }
     await pause(backoffMs(attempt, RETRY_MIN_MS, RETRY_MAX_MS), signal);
   }
+}
+
+/** Logs that the logs of a block are not to be had, and says how the connections end that lack them. Throws any other error. */
+export function logsRefused(error: unknown, { number }: ChainBlock, log: Logger): Closing {
+  if (!(error instanceof UpstreamError)) throw error;
+  log.error({ err: error, block: number }, 'the logs of a block cannot be had');
+  return logsMissing(number);
 }
 
 /** Throws UpstreamError; `inconsistent` for logs of another block, which Monad gives when a block was replaced. */

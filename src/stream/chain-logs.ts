@@ -6,11 +6,10 @@
 import { UpstreamError } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import { jsonOf } from '../upstream/reply.ts';
-import { type BlockLog, blockLogs, nodeLog } from './block-logs.ts';
+import { type BlockLog, blockLogs, logsRefused, nodeLog } from './block-logs.ts';
 import type { Chain, ChainListener } from './chain.ts';
 import type { ChainBlock } from './chain-block.ts';
-import { CloseCode } from './close-code.ts';
-import { DEEP_REORG } from './heads.ts';
+import { type Closing, DEEP_REORG, endedByNode, LOGS_BEHIND } from './closing.ts';
 import type { LogFilter } from './log-filter.ts';
 import { LogSubscribers } from './log-subscribers.ts';
 import type { NodeSource } from './node-source.ts';
@@ -55,7 +54,7 @@ export class ChainLogs implements ChainListener {
         feed: source.feed,
         params: ['monadLogs'],
         onEvent: (result) => this.hear(result),
-        onLost: () => this.closeAll(CloseCode.tryAgainLater, 'the node ended monadLogs'),
+        onLost: () => this.closeAll(endedByNode('monadLogs')),
       });
     chain.listen(this);
     source.onConnection((connected) => {
@@ -102,7 +101,7 @@ export class ChainLogs implements ChainListener {
   }
 
   lost(): void {
-    this.closeAll(CloseCode.tryAgainLater, DEEP_REORG);
+    this.closeAll(DEEP_REORG);
   }
 
   private get isIdle(): boolean {
@@ -123,8 +122,7 @@ export class ChainLogs implements ChainListener {
     if (log === null) return;
     if (this.gap === null) return this.tell(log);
     this.gap.held.push(log);
-    if (this.gap.held.length > MAX_HELD)
-      this.closeAll(CloseCode.tryAgainLater, 'logs of the node cannot be caught up with');
+    if (this.gap.held.length > MAX_HELD) this.closeAll(LOGS_BEHIND);
     this.resume();
   }
 
@@ -163,9 +161,7 @@ export class ChainLogs implements ChainListener {
       const logs = await blockLogs(this.source.client, block, this.stop.signal);
       for (const log of logs ?? []) this.tell({ ...log, number: block.number });
     } catch (error) {
-      if (!(error instanceof UpstreamError)) throw error;
-      this.log.error({ err: error, block: block.number }, 'the logs of a block cannot be had');
-      this.closeAll(CloseCode.internalError, `the node does not give the logs of block ${block.number}`);
+      this.closeAll(logsRefused(error, block, this.log));
     }
   }
 
@@ -207,8 +203,8 @@ export class ChainLogs implements ChainListener {
     return isNew;
   }
 
-  private closeAll(code: CloseCode, reason: string): void {
+  private closeAll(closing: Closing): void {
     for (const { subscription } of [...this.first.all, ...this.states.all])
-      subscription.outlet.close(code, reason);
+      subscription.outlet.close(...closing);
   }
 }

@@ -1,7 +1,7 @@
 /** `newHeads`: every block of the chain in order; after a reorg every block of the new branch. */
 import type { Chain, ChainListener } from './chain.ts';
 import type { ChainBlock } from './chain-block.ts';
-import { CloseCode } from './close-code.ts';
+import { DEEP_REORG } from './closing.ts';
 import { Notice } from './notice.ts';
 import { orUnavailable } from './refusals.ts';
 import type { End } from './session.ts';
@@ -36,9 +36,6 @@ export class Heads implements ChainListener {
   }
 
   lost(): void {
-    for (const { outlet } of this.subscriptions) outlet.close(CloseCode.tryAgainLater, DEEP_REORG);
+    for (const { outlet } of this.subscriptions) outlet.close(...DEEP_REORG);
   }
 }
-
-/** Why a connection ends whose client was told what no longer holds. */
-export const DEEP_REORG = 'reorg deeper than the stream can take back; reconnect and reload';

@@ -3,14 +3,12 @@
  * blocks that go are told again with `removed: true`, the oldest block first as geth does, then those of the new ones.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { UpstreamError } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import type { RpcClient } from '../upstream/client.ts';
-import { type BlockLog, blockLogs } from './block-logs.ts';
+import { type BlockLog, blockLogs, logsRefused } from './block-logs.ts';
 import type { Chain, ChainListener } from './chain.ts';
 import type { ChainBlock } from './chain-block.ts';
-import { CloseCode } from './close-code.ts';
-import { DEEP_REORG } from './heads.ts';
+import { type Closing, DEEP_REORG, LOGS_BEHIND } from './closing.ts';
 import type { LogFilter } from './log-filter.ts';
 import { type LogSubscriber, LogSubscribers } from './log-subscribers.ts';
 import { Notice } from './notice.ts';
@@ -92,7 +90,7 @@ export class Logs implements ChainListener {
   }
 
   lost(): void {
-    this.closeAll(CloseCode.tryAgainLater, DEEP_REORG);
+    this.closeAll(DEEP_REORG);
     this.delivered.clear();
     this.deliveredBytes = 0;
   }
@@ -107,7 +105,7 @@ export class Logs implements ChainListener {
   /** The node gives logs slower than blocks come. Only what is being delivered stays. */
   private giveUp(): void {
     this.events.splice(1);
-    this.closeAll(CloseCode.tryAgainLater, 'logs of the node cannot be caught up with');
+    this.closeAll(LOGS_BEHIND);
   }
 
   private fetchAhead(): void {
@@ -144,9 +142,7 @@ export class Logs implements ChainListener {
       const logs = await this.fetch(event);
       if (logs !== null && !block.orphaned) await this.push(block, turn, logs);
     } catch (error) {
-      if (!(error instanceof UpstreamError)) throw error;
-      this.log.error({ err: error, block: block.number }, 'the logs of a block cannot be had');
-      this.closeAll(CloseCode.internalError, `the node does not give the logs of block ${block.number}`);
+      this.closeAll(logsRefused(error, block, this.log));
     }
   }
 
@@ -204,8 +200,8 @@ export class Logs implements ChainListener {
     }
   }
 
-  private closeAll(code: CloseCode, reason: string): void {
-    for (const { subscription } of this.subscribers.all) subscription.outlet.close(code, reason);
+  private closeAll(closing: Closing): void {
+    for (const { subscription } of this.subscribers.all) subscription.outlet.close(...closing);
   }
 }
 

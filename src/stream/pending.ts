@@ -3,7 +3,7 @@ import { UpstreamError } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import type { NodeFeed } from '../upstream/feed.ts';
 import { jsonOf } from '../upstream/reply.ts';
-import { CloseCode } from './close-code.ts';
+import { endedByNode } from './closing.ts';
 import { Notice } from './notice.ts';
 import { invalidParams, orUnavailable } from './refusals.ts';
 import type { End } from './session.ts';
@@ -40,8 +40,7 @@ class PendingTopic {
       params,
       onEvent: (result) => this.tell(result),
       onLost: () => {
-        for (const { outlet } of this.subscriptions)
-          outlet.close(CloseCode.tryAgainLater, 'the node ended newPendingTransactions');
+        for (const { outlet } of this.subscriptions) outlet.close(...endedByNode('newPendingTransactions'));
       },
     });
   }

@@ -1,5 +1,6 @@
 /** A client's subscription: where notices go, and the rule that none goes out before the subscribe reply. */
-import { CloseCode } from './close-code.ts';
+import type { CloseCode } from './close-code.ts';
+import { SLOW_CONSUMER } from './closing.ts';
 import { type Notice, newSubscriptionId } from './notice.ts';
 
 /** The connection of a client, as the streams see it. */
@@ -43,7 +44,7 @@ export class Subscription {
     this.held.push(notice);
     this.heldBytes += notice.bytes;
     // Replies of a batch wait for its slowest call, so this is bounded by its own.
-    if (this.heldBytes > this.maxHeldBytes) this.outlet.close(CloseCode.tryAgainLater, 'slow consumer');
+    if (this.heldBytes > this.maxHeldBytes) this.outlet.close(...SLOW_CONSUMER);
   }
 
   /** The reply is on its way: what was held follows it. */

@@ -14,7 +14,7 @@ import type { ScannedTransfer } from '../query/scan.ts';
 import type { StreamReads } from '../query/stream-reads.ts';
 import type { BlockRef, Watermark } from '../types.ts';
 import { CloseCode } from './close-code.ts';
-import { DEEP_REORG } from './heads.ts';
+import { DEEP_REORG } from './closing.ts';
 import { PushedTransfers } from './pushed.ts';
 import { indexChanging } from './refusals.ts';
 import { replay } from './replay.ts';
@@ -337,7 +337,7 @@ export class Transfers {
       for (const watcher of watchers) watcher.tell(event);
     }
     for (const { forgotten, subscription } of this.watchers()) {
-      if (forgotten > to) subscription.outlet.close(CloseCode.tryAgainLater, DEEP_REORG);
+      if (forgotten > to) subscription.outlet.close(...DEEP_REORG);
     }
   }
 
