@@ -1,4 +1,5 @@
 /** A call on its way through the gateway, and those who wait for its answer. */
+import type { PieceSink } from './sink.ts';
 
 export interface Call {
   method: string;
@@ -20,18 +21,10 @@ export interface Answer {
 /** Asks the node by way of merging and cache. Rejects only with the signal's reason. */
 export type Ask = (method: string, params: readonly unknown[], signal?: AbortSignal) => Promise<Answer>;
 
-/** Takes the answer to a call: `take` once, or `begin` followed by `more` and by one of `end` and `cut`. */
-export interface Taker {
-  /** Whether a long answer may come in pieces. */
-  readonly streams: boolean;
+/** Takes the tail of the answer to a call: `take` once, or pieces. */
+export interface Taker extends PieceSink {
   /** The tail of the whole answer. Its memory is used again after the call, unless it is `kept`. */
   take(tail: Buffer, status: CallStatus, kept: boolean): void;
-  begin(): void;
-  /** The next piece of the tail, whose memory is used again. Returns false when no more may come until `resume`. */
-  more(piece: Buffer): boolean;
-  end(): void;
-  /** The rest of the answer will never come. */
-  cut(): void;
 }
 
 /** A taker's hold on its call. */

@@ -17,6 +17,21 @@ export interface RpcError {
   data?: unknown;
 }
 
+/** A defect, or what else is nobody's fault but ours. */
+export const INTERNAL_ERROR: RpcError = { code: RpcCode.internal, message: 'internal error' };
+
+/** Why the caller may not call now. */
+export interface Refusal {
+  message: string;
+  /** Seconds. */
+  retryAfter: number;
+}
+
+/** What a caller who may not call now hears. */
+export function overLimit({ message, retryAfter }: Refusal): RpcError {
+  return { code: RpcCode.limitExceeded, message, data: { retryAfter } };
+}
+
 /** The text of an error answer; `id` is the JSON text of the request's id. */
 export function errorText(id: string, error: RpcError): string {
   return `{"jsonrpc":"2.0","id":${id},${errorTail(error)}`;

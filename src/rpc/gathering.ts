@@ -2,7 +2,8 @@
 import { UpstreamError } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import type { Answer, CallStatus, Pending, Taker } from './call.ts';
-import { failureAnswer, RpcCode } from './errors.ts';
+import { failureAnswer, INTERNAL_ERROR } from './errors.ts';
+import { ONLY_WHOLE } from './sink.ts';
 import { tailOf } from './tail.ts';
 
 /**
@@ -51,22 +52,14 @@ export function deliver(
     if (left.signal.aborted) return;
     if (error instanceof UpstreamError) return settle(failureAnswer(error));
     log.error({ err: error }, 'call failed');
-    settle({ tail: tailOf({ code: RpcCode.internal, message: 'internal error' }), status: 200 });
+    settle({ tail: tailOf(INTERNAL_ERROR), status: 200 });
   });
   return { abandon: () => pending.abandon(), resume: () => pending.resume() };
 }
 
 function wholeTaker(take: (tail: Buffer, status: CallStatus) => void): Taker {
   return {
-    streams: false,
+    ...ONLY_WHOLE,
     take: (tail, status, kept) => take(kept ? tail : Buffer.from(tail), status),
-    begin: misuse,
-    more: misuse,
-    end: misuse,
-    cut: misuse,
   };
-}
-
-function misuse(): never {
-  throw new Error('pieces were sent to one who takes only whole answers');
 }

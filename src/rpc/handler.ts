@@ -6,7 +6,7 @@ import { ByteBudget } from './byte-budget.ts';
 import { ownCall, type Pending, SETTLED } from './call.ts';
 import { Calls } from './calls.ts';
 import { Concurrency } from './concurrency.ts';
-import { errorText, RpcCode, type RpcError } from './errors.ts';
+import { errorText, INTERNAL_ERROR, overLimit, type Refusal } from './errors.ts';
 import { Filters } from './filters/filters.ts';
 import { Gateway, type GatewaySettings } from './gateway.ts';
 import { gather, settled } from './gathering.ts';
@@ -14,14 +14,7 @@ import { Logs, type LogsSettings } from './logs/logs.ts';
 import { RpcMeter, type RpcMetrics } from './meter.ts';
 import { type BadCall, type RpcCall, type RpcRequest, readRequest } from './request.ts';
 import { SingleAnswer } from './single.ts';
-import type { RpcAnswer, RpcSink } from './sink.ts';
-
-/** Why the caller may not call now. */
-export interface Refusal {
-  message: string;
-  /** Seconds. */
-  retryAfter: number;
-}
+import { ONLY_WHOLE, type RpcAnswer, type RpcSink } from './sink.ts';
 
 /** Who asks. */
 export interface RpcCaller {
@@ -138,7 +131,7 @@ export class RpcHandler {
     answerBatch(calls, this.budget, one)
       .catch((error: unknown): RpcAnswer => {
         if (!left.signal.aborted) this.log.error({ err: error }, 'batch failed');
-        return INTERNAL_ERROR;
+        return { status: 500, body: errorText('null', INTERNAL_ERROR) };
       })
       .then((answer) => {
         this.concurrency.leave(key, Math.min(calls.length, BATCH_CONCURRENCY));
@@ -150,26 +143,10 @@ export class RpcHandler {
 
 const TOO_MANY: Refusal = { message: 'too many calls of this key wait for the node at once', retryAfter: 1 };
 
-const INTERNAL_ERROR: RpcAnswer = {
-  status: 500,
-  body: errorText('null', { code: RpcCode.internal, message: 'internal error' }),
-};
-
-function overLimit({ message, retryAfter }: Refusal): RpcError {
-  return { code: RpcCode.limitExceeded, message, data: { retryAfter } };
-}
-
 function wholeSink(whole: (answer: RpcAnswer) => void): RpcSink {
-  const misuse = (): never => {
-    throw new Error('pieces were sent to one who takes only whole answers');
-  };
   return {
-    streams: false,
+    ...ONLY_WHOLE,
     whole: (answer, kept) =>
       whole(kept || !Buffer.isBuffer(answer.body) ? answer : { ...answer, body: Buffer.from(answer.body) }),
-    begin: misuse,
-    more: misuse,
-    end: misuse,
-    cut: misuse,
   };
 }

@@ -2,7 +2,8 @@
 import type { KeyRecord } from '../access/keys.ts';
 import type { Limiter } from '../access/limiter.ts';
 import type { Pending } from '../rpc/call.ts';
-import type { Refusal, RpcCaller, RpcHandler } from '../rpc/handler.ts';
+import type { Refusal } from '../rpc/errors.ts';
+import type { RpcCaller, RpcHandler } from '../rpc/handler.ts';
 import type { RpcAnswer, RpcSink } from '../rpc/sink.ts';
 import { allowanceLines, jsonAnswer, retryAfterLine } from './answer.ts';
 import type { LateReply, Pieces } from './reply.ts';

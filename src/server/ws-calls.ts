@@ -4,7 +4,7 @@ import type { KeyRecord } from '../access/keys.ts';
 import type { Limiter, Verdict } from '../access/limiter.ts';
 import { RequestError } from '../errors.ts';
 import type { Logger } from '../log.ts';
-import { errorText, RpcCode } from '../rpc/errors.ts';
+import { errorText, INTERNAL_ERROR, overLimit, type Refusal, RpcCode } from '../rpc/errors.ts';
 import type { RpcHandler } from '../rpc/handler.ts';
 import { itemTexts } from '../rpc/json-slices.ts';
 import { type BadCall, type RpcCall, readRequest } from '../rpc/request.ts';
@@ -76,7 +76,7 @@ export function ethMessages({ rpc, limiter, log }: CallsOptions): AnswerMessage 
     } catch (error) {
       if (connection.signal.aborted) return;
       log.error({ err: error, route: connection.endpoint }, 'message failed');
-      connection.answer(errorText('null', { code: RpcCode.internal, message: 'internal error' }));
+      connection.answer(errorText('null', INTERNAL_ERROR));
     }
   };
 }
@@ -159,27 +159,17 @@ async function answered(id: string, log: Logger, run: () => Promise<Subscription
   } catch (error) {
     if (!(error instanceof RequestError)) {
       log.error({ err: error }, 'subscription failed');
-      return { text: errorText(id, { code: RpcCode.internal, message: 'internal error' }), made: null };
+      return { text: errorText(id, INTERNAL_ERROR), made: null };
     }
     const code = CODES[error.code] ?? RpcCode.internal;
     return { text: errorText(id, { code, message: error.message }), made: null };
   }
 }
 
-interface Refusal {
-  message: string;
-  retryAfter: number;
-}
-
 function refusalOf(verdict: Verdict): Refusal | null {
   return verdict.ok ? null : verdict;
 }
 
-function sendRefusal(
-  connection: Message['connection'],
-  id: string | null,
-  { message, retryAfter }: Refusal,
-): void {
-  const error = { code: RpcCode.limitExceeded, message, data: { retryAfter } };
-  connection.answer(errorText(id ?? 'null', error));
+function sendRefusal(connection: Message['connection'], id: string | null, refusal: Refusal): void {
+  connection.answer(errorText(id ?? 'null', overLimit(refusal)));
 }
