@@ -1,6 +1,7 @@
 /** Entry of a read thread: answers, one after another, what is too much work for the event loop. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { RequestError } from '../errors.ts';
+import { stackOf } from '../lib/error-text.ts';
 import { AddressBook } from '../query/address-book.ts';
 import { effortUntil } from '../query/effort.ts';
 import { Snapshot } from '../query/snapshot.ts';
@@ -53,7 +54,7 @@ function settled(answer: () => Answered): FromReader {
       const { status, code, message, param } = error;
       return { refused: { status, code, message, param } };
     }
-    return { defect: error instanceof Error ? (error.stack ?? error.message) : String(error) };
+    return { defect: stackOf(error) };
   }
 }
 

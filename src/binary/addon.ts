@@ -2,11 +2,13 @@
  * Native modules of the single binary. The system loads them from files only, so each is unpacked once, under a name
  * that holds its SHA-256, and compared with that before every load.
  */
+
 import { createHash, randomUUID } from 'node:crypto';
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { getAsset, getRawAsset } from 'node:sea';
 import { FatalError } from '../errors.ts';
+import { messageOf } from '../lib/error-text.ts';
 import { CHECKSUMS_ASSET } from './asset-names.ts';
 import { privateFolder } from './private-folder.ts';
 
@@ -77,8 +79,4 @@ function sha256OfFile(path: string): string | null {
   } catch {
     return null;
   }
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

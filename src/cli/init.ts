@@ -3,6 +3,7 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { ConfigError } from '../errors.ts';
+import { messageOf } from '../lib/error-text.ts';
 import { issuedText } from './keys-print.ts';
 import { withKeys } from './keys-store.ts';
 import { examples } from './options.ts';
@@ -50,7 +51,7 @@ function writeNew(file: string, text: string): void {
   try {
     writeFileSync(file, text, { flag: 'wx', mode: 0o600 });
   } catch (error) {
-    throw new ConfigError(`cannot write ${file}: ${error instanceof Error ? error.message : String(error)}`);
+    throw new ConfigError(`cannot write ${file}: ${messageOf(error)}`);
   }
 }
 

@@ -1,6 +1,7 @@
 /** Making the data folder. */
 import { mkdirSync } from 'node:fs';
 import { ConfigError } from '../errors.ts';
+import { messageOf } from '../lib/error-text.ts';
 
 /** For its owner alone: the file of the keys stands in it. */
 const MODE = 0o700;
@@ -10,7 +11,6 @@ export function makeDataDir(path: string): void {
   try {
     mkdirSync(path, { recursive: true, mode: MODE });
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new ConfigError(`data_dir: cannot create ${path}: ${reason}`);
+    throw new ConfigError(`data_dir: cannot create ${path}: ${messageOf(error)}`);
   }
 }

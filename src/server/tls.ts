@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { createSecureContext } from 'node:tls';
 import { ConfigError } from '../errors.ts';
+import { messageOf } from '../lib/error-text.ts';
 
 /** Their contents. Throws ConfigError naming the setting when a file cannot be read or the two do not make a pair; the server library would not say why. */
 export function readTlsFiles(certPath: string, keyPath: string): { cert: Buffer; key: Buffer } {
@@ -24,8 +25,4 @@ function readSetting(name: string, path: string): Buffer {
   } catch (error) {
     throw new ConfigError(`${name}: cannot read ${path}: ${messageOf(error)}`, { cause: error });
   }
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

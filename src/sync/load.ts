@@ -14,6 +14,7 @@ import { BLOCK, RECEIPTS, TRACES } from '../decode/wanted.ts';
 import { UpstreamError } from '../errors.ts';
 import type { BlockBatch, Capabilities } from '../types.ts';
 import type { RpcCall, RpcClient, RpcReply } from '../upstream/client.ts';
+import { isOverLimit } from '../upstream/divide.ts';
 import {
   blockCall,
   headerCall,
@@ -86,7 +87,7 @@ async function loadHeadersAndReceipts(
   for (const [i, number] of numbers.entries()) {
     const block = present(blockReplies[i]!, 'header', number);
     const reply = receiptReplies[i];
-    const fits = reply !== undefined && !('error' in reply && reply.error.reason === 'too-large');
+    const fits = reply !== undefined && !isOverLimit(reply);
     const receipts = fits
       ? present(reply, 'receipts', number)
       : await perTransaction(client, block, number, 'receipt', receiptCall, signal);
@@ -116,8 +117,7 @@ async function loadTraces(
   for (const [k, i] of wanted.entries()) {
     const reply = replies[k]!;
     const { block, number } = blocks[i]!;
-    const tooLarge = 'error' in reply && reply.error.reason === 'too-large';
-    const value = tooLarge
+    const value = isOverLimit(reply)
       ? await tracePerTransaction(client, method, block, number, signal)
       : present(reply, 'traces', number);
     traces.set(i, { form, value });

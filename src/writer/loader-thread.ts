@@ -2,6 +2,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { batchBuffers } from '../decode/batch.ts';
 import { UpstreamError } from '../errors.ts';
+import { stackOf } from '../lib/error-text.ts';
 import { giveWay } from '../lib/priority.ts';
 import { loadBlocks } from '../sync/load.ts';
 import { RpcClient } from '../upstream/client.ts';
@@ -70,7 +71,7 @@ function failure(id: number, error: unknown, calls: CallRecorder): FromLoader {
       calls: calls.take(),
     };
   }
-  return { id, defect: error instanceof Error ? (error.stack ?? error.message) : String(error) };
+  return { id, defect: stackOf(error) };
 }
 
 main();

@@ -1,6 +1,7 @@
 /** Entry of the writer thread. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { FatalError } from '../errors.ts';
+import { stackOf } from '../lib/error-text.ts';
 import { giveWay } from '../lib/priority.ts';
 import { runIndexer } from './indexer.ts';
 import type { FromWriter, ToWriter, WriterOptions } from './protocol.ts';
@@ -19,15 +20,7 @@ async function main(): Promise<void> {
     await runIndexer(workerData as WriterOptions, send, stop.signal);
     send({ kind: 'stopped' });
   } catch (error) {
-    const known = error instanceof FatalError;
-    send({
-      kind: 'fatal',
-      message: known
-        ? error.message
-        : error instanceof Error
-          ? (error.stack ?? error.message)
-          : String(error),
-    });
+    send({ kind: 'fatal', message: error instanceof FatalError ? error.message : stackOf(error) });
   }
   port.close();
 }

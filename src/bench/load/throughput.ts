@@ -1,6 +1,7 @@
 /** How many requests a server answers, and what each costs it. */
 import { join } from 'node:path';
 import { FatalError } from '../../errors.ts';
+import { messageOf } from '../../lib/error-text.ts';
 import { cpuSeconds } from '../process/usage.ts';
 import type { Stage } from '../stage/stage.ts';
 import { hasWrk, runWrk, type WrkResult } from './wrk.ts';
@@ -49,8 +50,7 @@ export async function measureThroughput(
 
 async function namingTarget<T>({ name }: Target, result: Promise<T>): Promise<T> {
   return result.catch((cause: unknown) => {
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new FatalError(`${name}: ${reason}`, { cause });
+    throw new FatalError(`${name}: ${messageOf(cause)}`, { cause });
   });
 }
 

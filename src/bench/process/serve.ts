@@ -1,4 +1,5 @@
 /** The side of a part: does what it is asked to until the benchmarking process is gone. */
+import { messageOf } from '../../lib/error-text.ts';
 import type { Actions, FromPart, ToPart } from './protocol.ts';
 
 export function servePart(actions: Actions): void {
@@ -15,7 +16,7 @@ async function answer(actions: Actions, { id, action, argument }: ToPart): Promi
     // The other side is of this very program, so that the argument is of the action's type.
     reply({ id, result: await run(argument as never) });
   } catch (error) {
-    reply({ id, error: error instanceof Error ? error.message : String(error) });
+    reply({ id, error: messageOf(error) });
   }
 }
 
