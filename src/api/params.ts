@@ -7,7 +7,7 @@ import { errorCodes } from './input.ts';
 /** How the OpenAPI document describes a query parameter whose checking schema reads text. */
 export const wireForms = z.registry<WireForm>();
 
-export interface WireForm {
+interface WireForm {
   type: 'integer' | 'number' | 'boolean';
   minimum?: number;
   maximum?: number;

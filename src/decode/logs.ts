@@ -24,7 +24,7 @@ export interface Log {
 }
 
 /** Most transfers one ERC-2309 range is taken apart into; the standard sets no bound and one log could claim 2^256. Those of a block together are bounded too (BatchBuilder). */
-export const CONSECUTIVE_LIMIT = 10_000n;
+const CONSECUTIVE_LIMIT = 10_000n;
 
 /** Characters of `0x` and n 32-byte words. */
 const words = (n: number): number => 2 + 64 * n;

@@ -28,9 +28,6 @@ const MAX_WEI_BYTES = 32;
 /** Most bytes of an entry without its wei: id and wallet varints of up to 8 and 5 bytes, and a code. */
 const MAX_HEAD_BYTES = 14;
 
-/** Most bytes one entry can take. */
-export const MAX_ENTRY_BYTES = MAX_HEAD_BYTES + MAX_WEI_BYTES;
-
 /** Most bytes that an entry with this wei can take. */
 export function mostEntryBytes(wei: Uint8Array | null): number {
   return MAX_HEAD_BYTES + (wei?.length ?? 0);

@@ -55,11 +55,6 @@ export class RpcClient {
     this.#onCall = options.onCall;
   }
 
-  /** The node's address without secrets, for messages. */
-  get origin(): string {
-    return this.#http.origin;
-  }
-
   /** Calls that go into one batch at present. */
   get batchSize(): number {
     return this.#limit.size;

@@ -59,11 +59,6 @@ export class WireTransport implements ConnectionOwner {
     this.#sweep = setInterval(() => this.#onSweep(), SWEEP_MS).unref();
   }
 
-  /** Sockets open now. */
-  get sockets(): number {
-    return this.#open.size;
-  }
-
   /**
    * Posts a JSON body, given as the Latin-1 text of its bytes. The listener is told of the answer, whatever its
    * status, or once of an UpstreamError (`timeout`, `connection`, `malformed`; `what` names the request in its

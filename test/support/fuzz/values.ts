@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { bigIntToBytes, bytesToBigInt, bytesToHex, hexToBytes } from '../../../src/lib/hex.ts';
 import { decodeSigned, encodeSigned } from '../../../src/lib/signed.ts';
 import { coinToWei, weiToCoin } from '../../../src/lib/units.ts';
-import { ActivityCursor, Flag, MAX_ENTRY_BYTES, writeEntry } from '../../../src/store/activity.ts';
+import { ActivityCursor, Flag, mostEntryBytes, writeEntry } from '../../../src/store/activity.ts';
 import { isNative, Kind } from '../../../src/types.ts';
 import { type Property, property } from './property.ts';
 
@@ -20,13 +20,14 @@ const entry = fc
   .map((made) => ({ ...made, zero: isNative(made.kind) ? made.wei === 0n : made.zero }));
 
 const activity = property('runs of activity entries', fc.array(entry, { maxLength: 128 }), (entries) => {
-  const bytes = new Uint8Array(entries.length * MAX_ENTRY_BYTES);
+  const bytes = new Uint8Array(entries.length * mostEntryBytes(new Uint8Array(32)));
   let end = 0;
   for (const { distance, kind, direction, zero, other, wei } of entries) {
     const flags = kind | direction | (zero ? Flag.zero : 0);
     const before = end;
-    end = writeEntry(bytes, end, distance, flags, other, isNative(kind) ? bigIntToBytes(wei) : null);
-    assert.ok(end - before <= MAX_ENTRY_BYTES);
+    const amount = isNative(kind) ? bigIntToBytes(wei) : null;
+    end = writeEntry(bytes, end, distance, flags, other, amount);
+    assert.ok(end - before <= mostEntryBytes(amount));
   }
   const cursor = new ActivityCursor().open(bytes.subarray(0, end), 0);
   let transfer = 0;
