@@ -173,12 +173,17 @@ export class Chain {
     }
   }
 
-  private retry(error: unknown, signal: AbortSignal): void {
+  /** Logs the trouble when it lasts, and not again before the chain goes on. */
+  private noteFailure(error: unknown): void {
     if (!(error instanceof UpstreamError)) throw error;
-    this.announced = [];
     this.failures++;
     // Once is nothing: the chain may change while it is asked for.
     if (this.failures === 2) this.options.log.warn({ err: error }, 'cannot follow the heads of the node');
+  }
+
+  private retry(error: unknown, signal: AbortSignal): void {
+    this.noteFailure(error);
+    this.announced = [];
     this.scheduleLook(signal, backoffMs(this.failures, RETRY_MIN_MS, RETRY_MAX_MS));
   }
 
@@ -263,7 +268,7 @@ export class Chain {
       this.unannounced = this.at(head.number)?.hash !== head.hash;
       this.announce(head, signal);
     } catch (error) {
-      if (!signal.aborted && !(error instanceof UpstreamError)) throw error;
+      if (!signal.aborted) this.noteFailure(error);
     }
     this.scheduleLook(signal);
   }

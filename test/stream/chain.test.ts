@@ -1,6 +1,7 @@
 /** Following the heads of a node that is asked over HTTP alone, its every answer scripted. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { Logger } from '../../src/log.ts';
 import { Chain, type ChainListener } from '../../src/stream/chain.ts';
 import { NodeSource } from '../../src/stream/node-source.ts';
 import { RpcClient } from '../../src/upstream/client.ts';
@@ -40,7 +41,7 @@ function hex(number: number): string {
   return number.toString(16).padStart(16, '0');
 }
 
-async function follow(owner: Owner, script: Script) {
+async function follow(owner: Owner, script: Script, log: Logger = SILENT) {
   const node = await startMisbehavingNode({
     answer: (_method, [id]) => script.block(id === 'latest' ? script.head : Number(id)),
   });
@@ -48,7 +49,7 @@ async function follow(owner: Owner, script: Script) {
   const client = new RpcClient({ url: node.url, timeoutMs: 20_000, maxSockets: 4, maxBatch: 60 });
   const source = new NodeSource({ wsUrl: '', client, log: SILENT });
   owner.after(() => source.close());
-  const chain = new Chain({ source, pollMs: POLL_MS, log: SILENT });
+  const chain = new Chain({ source, pollMs: POLL_MS, log });
   owner.after(() => chain.close());
   const told: string[] = [];
   const name = (block: { number: number; hash: string }) =>
@@ -154,4 +155,22 @@ test('many missed blocks all come, in order', async (context) => {
   script.branches.push(...Array(500).fill('a'));
   const expected = Array.from({ length: 500 }, (_, i) => `+${10 + i}a`);
   await tells(told, expected.join(' '));
+});
+
+test('a node that does not tell its head is told of once, and again when it fails anew', async (context) => {
+  const script = new Script(50);
+  const warnings: string[] = [];
+  const log = { ...SILENT, warn: (_: object, msg: string) => warnings.push(msg) };
+  const { node, told } = await follow(opened(context), script, log);
+  for (const times of [1, 2]) {
+    const seen = node.requests.length;
+    node.misbehave({ errorFor: { eth_getBlockByNumber: { code: -32603, message: 'Internal error' } } });
+    await waitFor(() => node.requests.length > seen + 5, {
+      what: 'the head to be asked for again and again',
+    });
+    node.misbehave({});
+    script.branches.push('a');
+    await tells(told, times === 1 ? '+50a' : '+50a +51a');
+    assert.deepEqual(warnings, Array(times).fill('cannot follow the heads of the node'));
+  }
 });
