@@ -18,9 +18,11 @@ export interface Logger {
   error(facts: Facts, msg: string): void;
 }
 
-/** A logger whose level may change. */
+/** The logger of a program: its level may change. */
 export interface AdjustableLogger extends Logger {
   level: string;
+  /** The program ends for it. */
+  fatal(facts: Facts, msg: string): void;
 }
 
 export interface LogOptions {
@@ -40,9 +42,7 @@ const STDERR = 2;
  * several threads do not mix, and nothing is lost when the process ends.
  */
 export function createLogger(options: LogOptions): AdjustableLogger {
-  const terminal = options.write === undefined && isatty(STDERR);
-  const journal = options.write === undefined && options.format !== 'json' && isJournal(STDERR);
-  const pretty = options.format === 'pretty' || (options.format === 'auto' && (terminal || journal));
+  const { terminal, journal, pretty } = styleOf(options);
   const style = { colour: terminal && !process.env.NO_COLOR, clearLine: terminal, journal };
   const write = options.write ?? toStderr();
   const settings = {
@@ -57,6 +57,18 @@ export function createLogger(options: LogOptions): AdjustableLogger {
       write(pretty ? prettyLine(safe, style) : safe);
     },
   });
+}
+
+/** Whether the log is one JSON object a line, and not set for people. */
+export function isJson(options: LogOptions): boolean {
+  return !styleOf(options).pretty;
+}
+
+function styleOf(options: LogOptions): { terminal: boolean; journal: boolean; pretty: boolean } {
+  const terminal = options.write === undefined && isatty(STDERR);
+  const journal = options.write === undefined && options.format !== 'json' && isJournal(STDERR);
+  const pretty = options.format === 'pretty' || (options.format === 'auto' && (terminal || journal));
+  return { terminal, journal, pretty };
 }
 
 /** Moves `msg`, which pino writes last, to the front, where people look for it. */

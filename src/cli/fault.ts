@@ -6,7 +6,7 @@ import { nativeFault } from './native.ts';
 export const USAGE_FAULT = 2;
 
 /** Exit code of a failure while running. */
-const RUNTIME_FAULT = 1;
+export const RUNTIME_FAULT = 1;
 
 export function faultLine(error: unknown): { line: string; exitCode: number } {
   if (error instanceof ConfigError || error instanceof RequestError) {

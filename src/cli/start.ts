@@ -28,7 +28,11 @@ async function start(load: () => Promise<Loaded>): Promise<void> {
   let service: Service | undefined;
   const stop = stopRequest(() => service?.reload());
   const loaded = await load();
-  const { startService } = await import('./service.ts');
+  const [{ logDefects }, { startService }] = await Promise.all([
+    import('./defect.ts'),
+    import('./service.ts'),
+  ]);
+  logDefects(loaded.config.log);
   service = await startService(loaded, load).catch((error: unknown) => {
     throw withPlace(error, loaded);
   });
