@@ -117,7 +117,8 @@ async function loadTraces(
   for (const [k, i] of wanted.entries()) {
     const reply = replies[k]!;
     const { block, number } = blocks[i]!;
-    const value = isOverLimit(reply)
+    const tooLarge = isOverLimit(reply);
+    const value = tooLarge
       ? await tracePerTransaction(client, method, block, number, signal)
       : present(reply, 'traces', number);
     traces.set(i, { form, value });
