@@ -51,6 +51,15 @@ export interface Capabilities {
   headTag: 'finalized' | 'latest';
 }
 
+/** The blocks of an index that were indexed without traces, so that their internal transfers are missing. */
+export interface UntracedBlocks {
+  /** The first and the last of them; not all in between need be such. */
+  first: number;
+  last: number;
+  /** How many. */
+  blocks: number;
+}
+
 /** The state of the indexer as the writer thread last reported it. */
 export interface IndexStatus {
   /** starting: no node answer yet; filling: far behind the head; following: at the head; paused: see `reason`. */
@@ -138,6 +147,8 @@ export type SkipReason =
  * without copying, and the store walks them without touching the garbage collector.
  */
 export interface BlockBatch {
+  /** Whether traces were read wherever they can hold something; else internal transfers are missing. */
+  traced: boolean;
   blockCount: number;
   transferCount: number;
   /** Per block. */

@@ -115,8 +115,10 @@ export class BatchBuilder {
     this.skipped[reason] = (this.skipped[reason] ?? 0) + 1;
   }
 
-  finish(): BlockBatch {
+  /** `traced`: whether traces were among what was decoded. */
+  finish(traced: boolean): BlockBatch {
     return {
+      traced,
       blockCount: this.blockNumber.length,
       transferCount: this.kind.length,
       number: this.blockNumber.done(),

@@ -126,6 +126,10 @@ export class Commit {
         this.lastWallet,
       );
     }
+    if (!batch.traced) {
+      const last = batch.number[batch.blockCount - 1]!;
+      this.changes.tables.untraced.append({ first: batch.number[0]!, last });
+    }
   }
 
   private tokenAt(wallet: WalletState, id: number, kind: number): TokenState {

@@ -4,6 +4,7 @@ import { type Funding, FundingTable } from './funding-table.ts';
 import { NativePeaks, NativePeakTable } from './native-peaks.ts';
 import type { Db } from './open.ts';
 import { type TokenState, TokenTable } from './token-state.ts';
+import { UntracedTable } from './untraced.ts';
 import { type FinishedRun, type WalletState, WalletTable } from './wallet-state.ts';
 
 /** The statements shared by all commits; prepared once. */
@@ -13,12 +14,14 @@ export class Tables {
   readonly fundings: FundingTable;
   readonly tokens: TokenTable;
   readonly nativePeaks: NativePeakTable;
+  readonly untraced: UntracedTable;
   constructor(db: Db) {
     this.wallets = new WalletTable(db);
     this.addresses = new AddressTable(db);
     this.fundings = new FundingTable(db);
     this.tokens = new TokenTable(db);
     this.nativePeaks = new NativePeakTable(db);
+    this.untraced = new UntracedTable(db);
   }
 }
 

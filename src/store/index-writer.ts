@@ -1,6 +1,6 @@
 /** The one writer of `index.db`. */
 import { StorageError } from '../errors.ts';
-import type { BlockBatch } from '../types.ts';
+import type { BlockBatch, UntracedBlocks } from '../types.ts';
 import { Appender, type Commit } from './append.ts';
 import { chainOf, hashAt, setChain, type Tip, tipOf } from './chain.ts';
 import { Tables } from './changes.ts';
@@ -11,6 +11,7 @@ import { QualityTable, type TokenQuality } from './quality.ts';
 import { Rollback } from './rollback.ts';
 import { type TokenMetadata, TokenMetadataTable, type UnreadToken } from './token-metadata.ts';
 import { storageTrouble } from './trouble.ts';
+import type { BlockRange } from './untraced.ts';
 import { WriteAheadLog } from './wal.ts';
 import type { WriterLock } from './writer-lock.ts';
 
@@ -77,6 +78,17 @@ export class IndexWriter {
   /** Transfers in the index. */
   transferCount(): number {
     return this.named(() => this.countTransfers.get() ?? 0);
+  }
+
+  /** The blocks that were appended without traces, null when there is none. */
+  untraced(): UntracedBlocks | null {
+    return this.named(() => this.tables.untraced.total());
+  }
+
+  /** Notes of blocks that they hold what traces give, as was found by comparing. */
+  setTraced(range: BlockRange): void {
+    const remove = this.db.transaction(() => this.tables.untraced.remove(range));
+    this.write(() => remove.immediate());
   }
 
   /**

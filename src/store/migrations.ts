@@ -4,7 +4,7 @@
  * equal; so a change of a table that a migration makes must leave the migration with what the table was.
  */
 import type { Db } from './open.ts';
-import { TOKEN_METADATA, TOKEN_QUALITY } from './schema.ts';
+import { TOKEN_METADATA, TOKEN_QUALITY, UNTRACED_BLOCKS } from './schema.ts';
 import { shorterRows } from './shorter-rows.ts';
 
 /** The work from one schema version to the next. */
@@ -47,6 +47,14 @@ export const MIGRATIONS: readonly Migration[] = [
     },
   },
   ...shorterRows(),
+  {
+    version: 9,
+    title: 'make room for which blocks were indexed without traces',
+    step(db) {
+      db.exec(UNTRACED_BLOCKS); // empty: to tell of old blocks whether they were, all would have to be read from the node
+      return null;
+    },
+  },
 ];
 
 /** The table that keeps the place in an unfinished migration; there only while one is. */

@@ -94,6 +94,7 @@ export class Rollback {
     this.tables.addresses.rollback(cut.wallet);
     for (const { by, statement } of this.deletions) statement.run(limit[by]);
     this.tables.nativePeaks.rollback(cut.transfer);
+    this.tables.untraced.rollback(to);
   }
 
   /** Every transfer above the cut, newest first, read in pieces: rows may be written between them. */

@@ -41,6 +41,15 @@ CREATE TABLE blocks (
 CREATE INDEX blocks_by_transfer ON blocks (last_transfer, number);
 `;
 
+export const UNTRACED_BLOCKS = /* sql */ `
+-- The indexed blocks that were read without traces, so that their internal transfers are missing: ranges, written with
+-- the blocks, none beside another. Of blocks from before this table existed it is not known, and none is in here.
+CREATE TABLE untraced_blocks (
+  first INTEGER PRIMARY KEY,
+  last INTEGER NOT NULL
+);
+`;
+
 /** transfers.token_kind of a token's transfer; that of a native one is its kind. */
 export function tokenKind(token: number, kind: number): number {
   return token * 8 + kind;
@@ -195,6 +204,7 @@ CREATE INDEX token_metadata_by_retry ON token_metadata (retry_at) WHERE retry_at
 /** All tables of a new file. */
 export const SCHEMA = [
   CHAIN,
+  UNTRACED_BLOCKS,
   TRANSFERS,
   NATIVE_PEAKS,
   WALLETS,

@@ -51,7 +51,7 @@ export async function loadBlocks(
     decodeBlock(out, parts, rules);
     releaseBlock(parts);
   }
-  const batch = out.finish();
+  const batch = out.finish(rules.traces !== null);
   checkNumbers(batch, numbers);
   return batch;
 }

@@ -192,7 +192,7 @@ function indexGenerated(t: TestContext, options: { blocks: number; txPerBlock: n
       { monad: false, wrappedNative: new Set() },
     );
   }
-  writer.append([out.finish()]);
+  writer.append([out.finish(true)]);
   writer.close();
   return { path, expected: chain.expected() };
 }

@@ -104,5 +104,5 @@ export function blockOf(tx: PlainTx, trace?: unknown): BlockParts {
 export function decode(parts: BlockParts, rules: DecodeRules = PLAIN_RULES): BlockBatch {
   const out = new BatchBuilder();
   decodeBlock(out, parts, rules);
-  return out.finish();
+  return out.finish(parts.traces !== null);
 }

@@ -121,6 +121,13 @@ test('one writer at a time: a second one is refused with what to do, a reader is
   new IndexWriter(path, { cacheMb: 8 }).close();
 });
 
+/** All migrations, those of many pieces in pieces of 50 rows. */
+const IN_PIECES: readonly Migration[] = [
+  ...MIGRATIONS.filter(({ version }) => version < 4),
+  ...shorterRows(50),
+  ...MIGRATIONS.filter(({ version }) => version > 8),
+];
+
 /** An index of a random chain as the first release would have left it, and one of the same chain as it is now. */
 function oldAndNew(t: TestContext): { old: string; fresh: string } {
   const [old, fresh] = ['old.db', 'fresh.db'].map((name) => {
@@ -139,15 +146,14 @@ function oldAndNew(t: TestContext): { old: string; fresh: string } {
 
 test('a file of the first schema that is killed after each piece becomes row for row what a fresh one is', (t) => {
   const { old, fresh } = oldAndNew(t);
-  const migrations = [...MIGRATIONS.filter(({ version }) => version < 4), ...shorterRows(50)];
   assert.deepEqual(
-    migrations.map(({ version }) => version),
+    IN_PIECES.map(({ version }) => version),
     MIGRATIONS.map(({ version }) => version),
   );
   const pieces = new Map<number, number>();
   for (let done = false; !done; ) {
     const db = openDatabase(old);
-    const { value } = migrate(db, migrations).next();
+    const { value } = migrate(db, IN_PIECES).next();
     if (value) pieces.set(value.version, (pieces.get(value.version) ?? 0) + 1);
     done = versionOf(db) === SCHEMA_VERSION;
     db.close();
@@ -162,20 +168,18 @@ test('a piece that fails leaves nothing behind and is done by the next start', (
   const { old, fresh } = oldAndNew(t);
   const db = openDatabase(old);
   t.after(() => db.close());
-  const failing = [...MIGRATIONS.filter(({ version }) => version < 4), ...shorterRows(50)].map(
-    (migration): Migration => {
-      let fails = false;
-      return {
-        ...migration,
-        step(db, cursor) {
-          const next = migration.step(db, cursor);
-          fails = !fails;
-          if (fails) throw new Error('the disk is full');
-          return next;
-        },
-      };
-    },
-  );
+  const failing = IN_PIECES.map((migration): Migration => {
+    let fails = false;
+    return {
+      ...migration,
+      step(db, cursor) {
+        const next = migration.step(db, cursor);
+        fails = !fails;
+        if (fails) throw new Error('the disk is full');
+        return next;
+      },
+    };
+  });
   let failures = 0;
   while (versionOf(db) < SCHEMA_VERSION) {
     try {

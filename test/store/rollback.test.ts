@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { IndexWriter } from '../../src/store/index-writer.ts';
+import type { BlockBatch } from '../../src/types.ts';
 import { dumpIndex } from '../support/dump.ts';
 import { type PlainBlock, randomBlocks, randomSource, toBatch } from '../support/random-chain.ts';
 import { tempDir } from '../support/temp-dir.ts';
@@ -14,14 +15,26 @@ function openWriter(path: string): IndexWriter {
   return writer;
 }
 
+/** Some stretches of every chain here are read without traces. */
+function isTraced({ number }: PlainBlock): boolean {
+  return Math.floor(number / 9) % 3 !== 1;
+}
+
+/** The first blocks of these that make a batch: at most `size`, all with traces or all without. */
+function batchOf(blocks: readonly PlainBlock[], size: number): BlockBatch {
+  const traced = isTraced(blocks[0]!);
+  const end = blocks.slice(0, size).findIndex((block) => isTraced(block) !== traced);
+  return toBatch(blocks.slice(0, end < 0 ? size : end), traced);
+}
+
 /** Appends the blocks cut into commits of random size, each commit of one or more batches. */
 function appendAll(writer: IndexWriter, blocks: readonly PlainBlock[], random: () => number): void {
   for (let at = 0; at < blocks.length; ) {
     const batches = [];
     for (let n = 1 + Math.floor(random() * 3); n > 0 && at < blocks.length; n--) {
-      const size = 1 + Math.floor(random() * 12);
-      batches.push(toBatch(blocks.slice(at, at + size)));
-      at += size;
+      const batch = batchOf(blocks.slice(at), 1 + Math.floor(random() * 12));
+      batches.push(batch);
+      at += batch.blockCount;
     }
     writer.append(batches);
   }
@@ -29,7 +42,10 @@ function appendAll(writer: IndexWriter, blocks: readonly PlainBlock[], random: (
 
 function freshDump(path: string, blocks: readonly PlainBlock[]): string[] {
   const writer = openWriter(path);
-  writer.append([toBatch(blocks)]);
+  const batches = [];
+  for (let at = 0; at < blocks.length; at += batches.at(-1)!.blockCount)
+    batches.push(batchOf(blocks.slice(at), blocks.length));
+  writer.append(batches);
   writer.close();
   return dumpIndex(path);
 }
@@ -76,7 +92,7 @@ test('rolling everything back leaves an empty index that can begin anew', (t) =>
   const path = join(dir, 'index.db');
   const writer = openWriter(path);
   const empty = dumpIndex(path);
-  writer.append([toBatch(randomBlocks(1, 700, ROOT, 9))]);
+  writer.append([toBatch(randomBlocks(1, 700, ROOT, 9), false)]);
   writer.rollback(0);
   assert.equal(writer.head(), null);
   assert.deepEqual(dumpIndex(path), empty);

@@ -4,6 +4,7 @@ import { openDatabase } from '../../src/store/open.ts';
 export const INDEX_TABLES = [
   'chain',
   'blocks',
+  'untraced_blocks',
   'transfers',
   'native_peaks',
   'wallets',

@@ -102,7 +102,7 @@ function randomTransfer(
   };
 }
 
-export function toBatch(blocks: readonly PlainBlock[]): BlockBatch {
+export function toBatch(blocks: readonly PlainBlock[], traced = true): BlockBatch {
   const out = new BatchBuilder();
   for (const block of blocks) {
     for (const transaction of block.transactions) {
@@ -115,5 +115,5 @@ export function toBatch(blocks: readonly PlainBlock[]): BlockBatch {
     }
     out.endBlock(block.number, block.hash, block.parent, block.timestamp);
   }
-  return out.finish();
+  return out.finish(traced);
 }

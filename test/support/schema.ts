@@ -8,7 +8,7 @@ import { isNative } from '../../src/types.ts';
 const FIRST = readFileSync(new URL('../fixtures/schema-1.sql', import.meta.url), 'utf8');
 
 /** What the migrations so far have added. */
-const ADDED = ['token_quality', 'token_metadata', 'addresses', 'fundings'];
+const ADDED = ['token_quality', 'token_metadata', 'addresses', 'fundings', 'untraced_blocks'];
 
 /** Tables that they have changed; their columns of the first schema can all still be read. */
 const CHANGED = ['transfers', 'wallets', 'activity'];

@@ -75,7 +75,7 @@ async function timeBlock(answers: Answers, quick: boolean): Promise<{ cut: numbe
   bench.add('decode', () => {
     const out = new BatchBuilder();
     decodeBlock(out, parts, RULES);
-    out.finish();
+    out.finish(true);
   });
   await bench.run();
   const medianOf = (name: string) => {

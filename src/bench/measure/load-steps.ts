@@ -75,7 +75,7 @@ async function loadBatch(
     times.cutMs += cut - fetched;
     times.decodeMs += performance.now() - cut;
   }
-  return out.finish();
+  return out.finish(true);
 }
 
 async function post(http: HttpTransport, { method, params }: RpcCall): Promise<Buffer> {

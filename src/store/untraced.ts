@@ -1,0 +1,61 @@
+/** The table `untraced_blocks`: the blocks whose internal transfers are missing, because nothing could trace them. */
+import type { UntracedBlocks } from '../types.ts';
+import type { Db, Statement } from './open.ts';
+
+/** Block numbers, both inclusive. */
+export interface BlockRange {
+  first: number;
+  last: number;
+}
+
+/** The statements on `untraced_blocks`; the caller holds the transaction. */
+export class UntracedTable {
+  private readonly extend: Statement;
+  private readonly insert: Statement;
+  private readonly cut: Statement;
+  private readonly drop: Statement;
+  private readonly overlapping: Statement<[number, number], BlockRange>;
+  private readonly sum: Statement<[], UntracedBlocks>;
+
+  constructor(db: Db) {
+    this.extend = db.prepare('UPDATE untraced_blocks SET last = ? WHERE last = ?');
+    this.insert = db.prepare('INSERT INTO untraced_blocks (first, last) VALUES (?, ?)');
+    this.cut = db.prepare('UPDATE untraced_blocks SET last = ? WHERE last > ?');
+    this.drop = db.prepare('DELETE FROM untraced_blocks WHERE first >= ? AND first <= ?');
+    this.overlapping = db.prepare('SELECT first, last FROM untraced_blocks WHERE first <= ? AND last >= ?');
+    this.sum = db.prepare(/* sql */ `
+      SELECT min(first) AS first, max(last) AS last, sum(last - first + 1) AS blocks
+      FROM untraced_blocks HAVING count(*) > 0`);
+  }
+
+  /** All of them together, null when there is none. */
+  total(): UntracedBlocks | null {
+    return this.sum.get() ?? null;
+  }
+
+  /** Adds blocks behind all others: a commit's range goes on with the one before it, so the rows do not tell commits. */
+  append({ first, last }: BlockRange): void {
+    if (this.extend.run(last, first - 1).changes === 0) this.insert.run(first, last);
+  }
+
+  /** Forgets every block above `to`. */
+  rollback(to: number): void {
+    this.drop.run(to + 1, Number.MAX_SAFE_INTEGER);
+    this.cut.run(to, to);
+  }
+
+  /** Takes blocks out, of which it is known by now that they hold what traces give. */
+  remove({ first, last }: BlockRange): void {
+    if (last < first) return;
+    for (const range of this.overlapping.all(last, first)) {
+      this.drop.run(range.first, range.first);
+      if (range.first < first) this.insert.run(range.first, first - 1);
+      if (range.last > last) this.insert.run(last + 1, range.last);
+    }
+  }
+}
+
+/** The ranges in the order of the chain, none beside another. */
+export function untracedRanges(db: Db): BlockRange[] {
+  return db.prepare<[], BlockRange>('SELECT first, last FROM untraced_blocks ORDER BY first').all();
+}
