@@ -78,6 +78,8 @@ export interface IndexStatus {
   /** Transfers in the index. */
   transfers: number;
   capabilities: Capabilities | null;
+  /** Blocks without their internal transfers, null when there is none. */
+  untraced: UntracedBlocks | null;
   /** Malformed logs skipped since start, by reason. */
   skippedLogs: Record<string, number>;
   reorgs: number;

@@ -34,6 +34,7 @@ const FILLING: IndexStatus = {
   transfersPerSecond: 41_234.5,
   transfers: 98_765_432,
   capabilities: null,
+  untraced: null,
   skippedLogs: {},
   reorgs: 0,
   deepestReorg: 0,
@@ -142,6 +143,17 @@ test('the status table tells state, range, lag and what the node offers', () => 
     'internal transfers: no: index.traces is false',
     'block receipts: yes',
   ]);
+  const traced = { ...ANVIL, traces: 'trace_block' as const, tracesReason: null };
+  const transfersRow = (untraced: IndexStatus['untraced']) =>
+    statusTable(
+      { status: { ...status, capabilities: traced, untraced }, disk: null, tokenRefused: false },
+      0,
+    ).match(/^internal transfers +(.*)$/m)?.[1];
+  assert.equal(transfersRow(null), 'yes, by trace_block');
+  assert.match(
+    transfersRow({ first: 2_000, last: 2_999, blocks: 1_000 }) ?? '',
+    /^no: blocks 2000 to 2999 were indexed without traces; "atlas-node verify --repair 2000\.\.2999"/,
+  );
 });
 
 test('the daemon of a configuration is reached on this machine, whatever it listens on', () => {

@@ -1,4 +1,5 @@
 /** A daemon's status set as text. */
+import { internalTransfers } from '../lib/internal-transfers.ts';
 import { etaSeconds, lagBlocks, lagSeconds } from '../lib/lag.ts';
 import type { Capabilities, IndexStatus } from '../types.ts';
 import { type Paint, plain } from './colour.ts';
@@ -16,7 +17,7 @@ export function statusTable(report: StatusReport, now: number, paint: Paint = pl
   const { capabilities } = status;
   return groups([
     indexRows(status, now, paint),
-    capabilities === null ? [] : capabilityRows(capabilities),
+    capabilities === null ? [] : capabilityRows(capabilities, internalTransfers(status).reason),
     disk === null ? [] : diskRows(status, disk),
     tokenRefused ? [['disk', TOKEN_REFUSED]] : [],
   ]);
@@ -88,7 +89,8 @@ function diskRows(status: IndexStatus, disk: DiskReport): Row[] {
   ];
 }
 
-function capabilityRows(node: Capabilities): Row[] {
+/** `missing`: why internal transfers are missing, null when none is. */
+function capabilityRows(node: Capabilities, missing: string | null): Row[] {
   return [
     ['node', node.client],
     ['chain id', String(node.chainId)],
@@ -98,10 +100,7 @@ function capabilityRows(node: Capabilities): Row[] {
         ? 'finalized blocks (never rolls back)'
         : 'latest blocks (rolls back reorgs)',
     ],
-    [
-      'internal transfers',
-      node.traces ? `yes, by ${node.traces}` : `no: ${node.tracesReason ?? 'the node offers no traces'}`,
-    ],
+    ['internal transfers', missing === null ? `yes, by ${node.traces}` : `no: ${missing}`],
     ['block receipts', node.blockReceipts ? 'yes' : 'no: one call per transaction'],
   ];
 }

@@ -1,4 +1,5 @@
 /** The state of the index in words and numbers. */
+import { internalTransfers } from '../lib/internal-transfers.ts';
 import { etaSeconds, lagBlocks, lagSeconds } from '../lib/lag.ts';
 import type { Logger } from '../log.ts';
 import type { IndexStatus } from '../types.ts';
@@ -81,15 +82,15 @@ export function withoutAddresses<S extends Pick<IndexStatus, 'reason'>>(state: S
 
 /** The answer of /status: the state with what follows from it. */
 export function describeStatus(state: IndexStatus, now: number) {
-  const { capabilities } = state;
   const seconds = lagSeconds(state, now);
   const eta = etaSeconds(state);
+  const { complete, reason } = internalTransfers(state);
   return {
     ...state,
     lagBlocks: lagBlocks(state),
     lagSeconds: seconds === null ? null : Math.round(seconds),
     etaSeconds: eta === null ? null : Math.round(eta),
-    internalTransfers: capabilities === null ? null : capabilities.traces !== null,
-    internalTransfersReason: capabilities?.tracesReason ?? null,
+    internalTransfers: complete,
+    internalTransfersReason: reason,
   };
 }

@@ -20,6 +20,7 @@ import { Progress } from './progress.ts';
 import type { Send, WriterOptions } from './protocol.ts';
 import { storeEvent } from './store-event.ts';
 import { noteTrouble } from './trouble.ts';
+import { tracesWarning } from './untraced.ts';
 
 /** Between two status reports, milliseconds. */
 const REPORT_MS = 250;
@@ -29,6 +30,7 @@ export async function runIndexer(options: WriterOptions, send: Send, signal: Abo
   const store = new IndexWriter(options.indexPath, { cacheMb: options.index.cacheMb });
   const progress = new Progress(options.index.readyLag);
   progress.opened(store.head(), store.transferCount(), store.chain()?.startBlock ?? null);
+  progress.lacksTraces(store.untraced());
   const calls = new CallRecorder();
   const report = (): void => {
     const { status, work } = progress.report();
@@ -56,6 +58,8 @@ async function follow(options: WriterOptions, parts: Parts, signal: AbortSignal)
   const { store, progress, client, send } = parts;
   const capabilities = await connect(options, parts, signal);
   if (capabilities === null) return;
+  const warning = tracesWarning(progress.status, capabilities);
+  if (warning !== null) send({ kind: 'log', level: 'warn', ...warning });
   const rules = loadRules(capabilities, options.wrappedNative);
   const startBlock = await chooseStart(options, parts, capabilities, rules, signal);
   if (startBlock === null) return;

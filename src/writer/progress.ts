@@ -1,6 +1,6 @@
 /** What the writer reports about itself: the status for people and the work done since the last report. */
 import { lagBlocks } from '../lib/lag.ts';
-import type { BlockBatch, BlockHead, Capabilities, IndexStatus } from '../types.ts';
+import type { BlockBatch, BlockHead, Capabilities, IndexStatus, UntracedBlocks } from '../types.ts';
 import type { WriterWork } from './protocol.ts';
 
 /** Rates are over this many milliseconds. */
@@ -31,6 +31,11 @@ export class Progress {
     this.setHead(head);
     this.current.transfers = transfers;
     this.current.startBlock = startBlock;
+  }
+
+  /** Which blocks of the index lack their internal transfers by now. */
+  lacksTraces(untraced: UntracedBlocks | null): void {
+    this.current.untraced = untraced;
   }
 
   connected(capabilities: Capabilities): void {
@@ -133,6 +138,7 @@ export function idleStatus(): IndexStatus {
     transfersPerSecond: 0,
     transfers: 0,
     capabilities: null,
+    untraced: null,
     skippedLogs: {},
     reorgs: 0,
     deepestReorg: 0,

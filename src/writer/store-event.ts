@@ -27,6 +27,7 @@ export async function storeEvent(
   commitSize.note(event.batches, walBytes);
   const head = lastBlockOf(event.batches);
   progress.committed(event.batches, head, (performance.now() - started) / 1000);
+  progress.lacksTraces(store.untraced());
   const from = event.batches[0]?.number[0] ?? head.number;
   const committedAt = performance.timeOrigin + performance.now();
   const { number: to, hash, timestamp } = head;
@@ -45,6 +46,7 @@ async function rollBack(parts: Parts, to: number, signal: AbortSignal): Promise<
   };
   if (!(await whenStored(parts, roll, signal))) return;
   progress.rolledBack(from - to, head, transfers);
+  progress.lacksTraces(store.untraced());
   send({ kind: 'log', level: 'warn', msg: 'rolled back a reorg', facts: { from, to } });
   const hash = progress.status.head?.hash ?? null;
   send({ kind: 'watermark', watermark: { kind: 'rolled-back', to, hash } });

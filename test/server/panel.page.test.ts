@@ -196,6 +196,14 @@ pageTests({
       blocksPerSecond: 100,
       skippedLogs: { transfer_data: 7 },
       reason: null,
+      capabilities: {
+        client: 'node',
+        chainId: 1,
+        traces: 'trace_block',
+        tracesReason: null,
+        blockReceipts: true,
+        headTag: 'latest',
+      },
     });
     survey.latest = surveyed();
     const fact = (name: string) => page.locator(`dt:text-is("${name}") + dd`);
@@ -209,6 +217,10 @@ pageTests({
     await page.getByText('≈ 30').waitFor();
     await page.getByRole('img', { name: 'ERC-20: 75 %' }).waitFor();
     await page.getByText('transfer_data').waitFor();
+    assert.match(await textOf(fact('Internal transfers')), /^yes\s*by trace_block/);
+    state.untraced = { first: 20, last: 39, blocks: 20 };
+    await page.getByText('blocks 20 to 39 were indexed without traces').waitFor();
+    assert.match(await textOf(fact('Internal transfers')), /^no/);
     state.reason = 'the node is not reachable';
     await page.getByRole('alert').getByText('the node is not reachable').waitFor();
   },

@@ -34,7 +34,9 @@
  * @property {number} reorgs
  * @property {number} deepestReorg
  * @property {number | null} lastCommitAt
- * @property {{ client: string, chainId: number, traces: string | null, tracesReason: string | null, blockReceipts: boolean, headTag: string } | null} capabilities
+ * @property {{ client: string, chainId: number, traces: string | null, blockReceipts: boolean, headTag: string } | null} capabilities
+ * @property {boolean | null} internalTransfers
+ * @property {string | null} internalTransfersReason
  */
 
 /**

@@ -93,10 +93,10 @@ export function diskPart({ status, survey, surveyFailure, forecast }) {
 }
 
 /** @param {import('./answers.js').Status} status */
-export function nodePart({ capabilities }) {
+export function nodePart({ capabilities, internalTransfers, internalTransfersReason }) {
   if (capabilities === null)
     return part('Node', h('p', { class: 'notice' }, 'The node has not answered yet.'));
-  const { client, chainId, headTag, traces, tracesReason, blockReceipts } = capabilities;
+  const { client, chainId, headTag, traces, blockReceipts } = capabilities;
   return part(
     'Node',
     h(
@@ -111,8 +111,8 @@ export function nodePart({ capabilities }) {
       ),
       fact(
         'Internal transfers',
-        traces === null ? 'no' : 'yes',
-        traces === null ? (tracesReason ?? '') : `by ${traces}`,
+        internalTransfers ? 'yes' : 'no',
+        internalTransfers ? `by ${traces}` : (internalTransfersReason ?? ''),
       ),
       fact(
         'Receipts',

@@ -1,0 +1,23 @@
+/** What the log gets at a start where some blocks have traces and others have not. */
+import { untracedAdvice, untracedText } from '../lib/internal-transfers.ts';
+import type { Capabilities, IndexStatus } from '../types.ts';
+
+/** The warning for an index that goes on with what the node offers now, or null when nothing changes for its internal transfers. */
+export function tracesWarning(
+  { head, startBlock, untraced }: Pick<IndexStatus, 'head' | 'startBlock' | 'untraced'>,
+  { traces, tracesReason }: Capabilities,
+): { msg: string; facts: Record<string, unknown> } | null {
+  if (head === null || startBlock === null) return null;
+  if (traces !== null) {
+    if (untraced === null) return null;
+    return {
+      msg: 'internal transfers of some blocks are missing',
+      facts: { reason: untracedText(untraced), advice: untracedAdvice(untraced) },
+    };
+  }
+  if (untraced?.blocks === head.number - startBlock + 1) return null;
+  return {
+    msg: 'the index goes on without traces: internal transfers of new blocks will be missing',
+    facts: { from: head.number + 1, reason: tracesReason },
+  };
+}
