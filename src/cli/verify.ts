@@ -20,7 +20,8 @@ The daemon may run meanwhile, except for a repair. Exit code 1 when something di
 
 A repair reads the range from the node, compares it, and if it differs rolls the index back to before the first
 block that does and indexes from there to the head again: ids and running sums of all later transfers depend on it,
-so the cost is that of indexing everything behind that block. Every block is tied to its hash and its parent's.`;
+so the cost is that of indexing everything behind that block. Every block is tied to its hash and its parent's.
+Of blocks that were indexed without traces it brings the internal transfers in, if the node has their traces now.`;
 
 interface Options {
   sample?: number;
@@ -129,6 +130,8 @@ async function repair(
     onProgress: (text) => line.show(text),
   });
   line.clear();
+  if (capabilities.traces === null)
+    console.log(`read without traces, so without internal transfers: ${capabilities.tracesReason}`);
   for (const text of differing) console.log(`differed: ${text}`);
   if (replacedFrom === null)
     console.log(`blocks ${grouped(from)} to ${grouped(to)} equal the node's: nothing to repair`);

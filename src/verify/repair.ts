@@ -6,6 +6,7 @@ import { hashAt } from '../store/chain.ts';
 import { openIndexForReading } from '../store/index-file.ts';
 import { IndexWriter } from '../store/index-writer.ts';
 import type { Db } from '../store/open.ts';
+import { untracedRanges } from '../store/untraced.ts';
 import { type LoadRules, loadBlocks } from '../sync/load.ts';
 import { loadRules } from '../sync/load-rules.ts';
 import { Pipeline } from '../sync/pipeline.ts';
@@ -49,8 +50,9 @@ export interface Repaired {
 /**
  * Reads the range from the node and compares it; from the first differing block on the index is rolled back and
  * indexed again up to where it ended. Ids are dense and counters are running sums, so nothing behind a changed block
- * could stay; a kill leaves a shorter index that the daemon goes on with. Throws FatalError when the range cannot be
- * had or the node's chain does not join the index before it, UpstreamError when the node does not answer.
+ * could stay; a kill leaves a shorter index that the daemon goes on with. Blocks that were compared with traces, or
+ * indexed again with them, lack no internal transfers any more. Throws FatalError when the range cannot be had or the
+ * node's chain does not join the index before it, UpstreamError when the node does not answer.
  */
 export async function repairRange(options: RepairOptions): Promise<Repaired> {
   const { path, from, to, capabilities } = options;
@@ -62,6 +64,7 @@ export async function repairRange(options: RepairOptions): Promise<Repaired> {
     const db = openIndexForReading(path);
     const differing = await differences(db, rules, options).finally(() => db.close());
     const [first] = differing;
+    if (rules.traces !== null) writer.setTraced({ first: from, last: first ? first.block - 1 : to });
     if (first === undefined) return { differing: [], replacedFrom: null, head };
     await requireJoined(writer, options, first.block);
     writer.rollback(first.block - 1);
@@ -95,10 +98,14 @@ interface Differing {
   text: string;
 }
 
-/** Every block of the range whose hash or transfers are not the node's. */
+/**
+ * Every block of the range whose hash or transfers are not the node's, up to the first one that lacks its internal
+ * transfers: those behind it do too, maybe millions, and all will be indexed again.
+ */
 async function differences(db: Db, rules: LoadRules, options: RepairOptions): Promise<Differing[]> {
   const { from, to, onProgress } = options;
   const found: Differing[] = [];
+  const untraced = rules.traces === null ? [] : untracedRanges(db);
   for (let at = from; at <= to; at += BLOCKS_PER_READ) {
     onProgress(`comparing block ${at} of ${from} to ${to}`);
     const batch = await readPatiently(options, rules, at, Math.min(to, at + BLOCKS_PER_READ - 1));
@@ -110,7 +117,9 @@ async function differences(db: Db, rules: LoadRules, options: RepairOptions): Pr
         indexed === hash
           ? blockDifference(db, batch, i)
           : `block ${block} is ${indexed ?? 'missing'} in the index and ${hash} on the node`;
-      if (text !== null) found.push({ block, text });
+      if (text === null) continue;
+      found.push({ block, text });
+      if (untraced.some(({ first, last }) => first <= block && block <= last)) return found;
     }
   }
   return found;

@@ -1,9 +1,11 @@
 /** The whole verification, check by check. It only reads. */
 import { FatalError, UpstreamError } from '../errors.ts';
+import { internalTransfers } from '../lib/internal-transfers.ts';
 import { chainOf, type Tip, tipOf } from '../store/chain.ts';
 import { openIndexForReading } from '../store/index-file.ts';
 import type { Db } from '../store/open.ts';
 import { isDamage } from '../store/trouble.ts';
+import { untracedRanges } from '../store/untraced.ts';
 import { loadRules } from '../sync/load-rules.ts';
 import type { Capabilities } from '../types.ts';
 import type { RpcClient } from '../upstream/client.ts';
@@ -112,7 +114,10 @@ class Run {
       checkContiguity(this.db, blocks);
       await this.hashes(blocks);
     });
-    await this.guarded(transfers, () => this.transfers(transfers));
+    await this.guarded(transfers, async () => {
+      this.untraced(transfers);
+      await this.transfers(transfers);
+    });
     await this.guarded(wallets, () => this.counters(wallets, tokens));
     await this.guarded(native, () => this.native(native));
     await this.guarded(balances, async () => {
@@ -159,6 +164,15 @@ class Run {
       random,
       signal,
     });
+  }
+
+  /** Names the blocks of which it is known that internal transfers are missing, whether or not a sample hits them. */
+  private untraced(check: Check): void {
+    for (const { first, last } of untracedRanges(this.db)) {
+      const untraced = { first, last, blocks: last - first + 1 };
+      const { reason } = internalTransfers({ capabilities: this.options.capabilities, untraced });
+      if (reason !== null) check.note(reason);
+    }
   }
 
   /** Decodes sampled blocks again and compares every transfer. */
