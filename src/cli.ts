@@ -8,6 +8,7 @@ import { addDev } from './cli/dev.ts';
 import { faultLine, USAGE_FAULT } from './cli/fault.ts';
 import { addInit } from './cli/init.ts';
 import { addKeys } from './cli/keys.ts';
+import { assertWritten, watchOutput } from './cli/output.ts';
 import { addStart } from './cli/start.ts';
 import { addStatus } from './cli/status.ts';
 import { addVerify } from './cli/verify.ts';
@@ -48,13 +49,13 @@ void run(process.argv.slice(2)).then((exitCode) => {
 
 /** Runs one command line and returns the exit code; what went wrong is one line on stderr. */
 async function run(args: string[]): Promise<number> {
-  endQuietlyWhenReaderLeaves();
+  watchOutput();
   const program = buildProgram();
   try {
-    await program.parseAsync(args, { from: 'user' });
+    await program.parseAsync(args, { from: 'user' }).catch(unlessDone);
+    await assertWritten();
     return 0;
   } catch (error) {
-    if (error instanceof CommanderError && error.exitCode === 0) return 0;
     const { line, exitCode } =
       error instanceof CommanderError ? usageFault(error, program, args) : faultLine(error);
     if (line)
@@ -76,6 +77,11 @@ function buildProgram(): Command {
   return program;
 }
 
+/** Commander throws `--help` and `--version` too, when they are printed. */
+function unlessDone(error: unknown): void {
+  if (!(error instanceof CommanderError && error.exitCode === 0)) throw error;
+}
+
 /** Commander's own words on one line. Where it has printed the help already there is nothing to add. */
 function usageFault(
   error: CommanderError,
@@ -94,18 +100,4 @@ function usageFault(
 function commandNamed(program: Command, [first, ...rest]: readonly string[]): string {
   const command = program.commands.find((candidate) => candidate.name() === first);
   return command === undefined ? program.name() : `${program.name()} ${commandNamed(command, rest)}`;
-}
-
-/**
- * `atlas-node config show | head` is no failure, and neither is a terminal that was closed (EIO): the signal that
- * comes with that ends the program in order.
- */
-function endQuietlyWhenReaderLeaves(): void {
-  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code === 'EPIPE') process.exit(0);
-    if (error.code !== 'EIO') throw error;
-  });
-  process.stderr.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE' && error.code !== 'EIO') throw error;
-  });
 }

@@ -37,6 +37,9 @@ export interface LogOptions {
 
 const STDERR = 2;
 
+/** Lines that could not be written wait for the next one, up to so much. */
+const MAX_WAITING_BYTES = 1_048_576;
+
 /**
  * A logger of this thread. Threads each make their own: lines are written whole and at once, so those of
  * several threads do not mix, and nothing is lost when the process ends.
@@ -77,13 +80,23 @@ function messageFirst(line: string): string {
   return at < 0 ? line : `{${line.slice(at + 1, -2)},${line.slice(1, at)}}\n`;
 }
 
+/**
+ * The program outlives its log: whoever read it may have gone, its disk may be full. What could not be written is tried
+ * again with the next line; where too much waits it is lost, for the log to go on with newer lines.
+ */
 function toStderr(): (line: string) => void {
-  const destination = pino.destination({ dest: STDERR, sync: true });
-  destination.on('error', (error: NodeJS.ErrnoException) => {
-    // Whoever read the log has gone, or the terminal was closed: there is nobody to tell.
-    if (error.code !== 'EPIPE' && error.code !== 'EIO') throw error;
-  });
+  let destination = openStderr(giveUpWaiting);
+  function giveUpWaiting(): void {
+    destination = openStderr(giveUpWaiting);
+  }
   return (line) => {
     destination.write(line);
   };
+}
+
+function openStderr(onFull: () => void) {
+  const destination = pino.destination({ dest: STDERR, sync: true, maxLength: MAX_WAITING_BYTES });
+  destination.on('error', () => undefined);
+  destination.once('drop', onFull);
+  return destination;
 }

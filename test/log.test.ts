@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { prettyLine } from '../src/log/pretty.ts';
@@ -130,6 +132,24 @@ test('lines of several threads are whole, and none is lost when the process ends
     .map((line) => JSON.parse(line));
   assert.equal(code, 3);
   assert.equal(records.length, 900);
+});
+
+test('a log whose file cannot grow takes bounded memory, and goes on when it can be written again', async (t) => {
+  const cwd = tempDir(t);
+  const script = `
+    import { truncateSync } from 'node:fs';
+    import { createLogger } from '${pathToFileURL(`${ROOT}src/log.ts`)}';
+    const log = createLogger({ level: 'info', format: 'json' });
+    for (let i = 0; i < 6_000; i++) log.info({ i, pad: 'x'.repeat(1_000) }, 'filling');
+    truncateSync('log');
+    for (let i = 0; i < 2; i++) log.info({ pad: 'x'.repeat(2_000) }, 'there is room again');`;
+  const limit = 'ulimit -f 2048; exec "$@" 2>>log'; // in 1,024 bytes: the fifth MiB and the sixth find no room
+  const flags = ['--disable-warning=ExperimentalWarning', '--input-type=module', '-e', script];
+  const { code } = await run(t, ['/bin/bash', '-c', limit, 'bash', PINNED_NODE, ...flags], { cwd });
+  assert.equal(code, 0);
+  const text = readFileSync(join(cwd, 'log'), 'utf8');
+  assert.match(text, /\n\{"msg":"there is room again"[^\n]+\n$/);
+  assert.ok(text.length < 1.1 * 1024 ** 2, `${text.length} bytes had waited`);
 });
 
 test('in the systemd journal a line is for people, with its level as a priority and without a time', async (t) => {

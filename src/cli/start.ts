@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import type { Loaded } from '../config/load.ts';
 import { ConfigError, ListenError } from '../errors.ts';
 import { addConfigOptions } from './options.ts';
+import { outliveOutput } from './output.ts';
 import type { Service } from './service.ts';
 import { stopRequest } from './signals.ts';
 import { showProgress } from './terminal.ts';
@@ -37,6 +38,7 @@ async function start(load: () => Promise<Loaded>): Promise<void> {
     throw withPlace(error, loaded);
   });
   const { daemon } = service;
+  outliveOutput();
   console.log(readyLine(daemon.url));
   const endProgress = showProgress(() => daemon.status());
   try {
