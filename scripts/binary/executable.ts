@@ -33,7 +33,7 @@ function writeBlob(folder: string, main: string, assets: Record<string, string>)
     useCodeCache: true,
   };
   writeFileSync(config, JSON.stringify(settings));
-  run('--experimental-sea-config', config);
+  run(...RUNTIME_FLAGS, '--experimental-sea-config', config);
   return output;
 }
 

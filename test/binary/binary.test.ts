@@ -88,6 +88,7 @@ suite('the single binary', () => {
     const { command, cwd } = alone(t);
     const version = await run(t, [...command, '--version'], { cwd });
     assert.match(version.stdout, /^\d+\.\d+\.\d+ \(commit ([0-9a-f]{7,}(-dirty)?|unknown)\)\n$/);
+    assert.equal(version.stderr, '', 'its code cache is of the flags that it runs with');
     const dev = await run(t, [...command, 'dev'], { cwd });
     assert.equal(dev.code, 1);
     assert.match(

@@ -29,6 +29,7 @@ interface Check {
   body?: unknown;
   /** Without the key. */
   anonymous?: boolean;
+  cookie?: string;
   status: number;
   /** What the body must contain. */
   contains: RegExp;
@@ -43,6 +44,7 @@ function checks({ cast, height }: Chain): Check[] {
     { path: '/healthz', anonymous: true, status: 200, contains: /"ok"/ },
     { path: '/readyz', anonymous: true, status: 200, contains: /"ready":true/ },
     { path: '/status', anonymous: true, status: 200, contains: /"phase":"following"/ },
+    { path: '/healthz', anonymous: true, cookie: `a=${'x'.repeat(12_000)}`, status: 200, contains: /"ok"/ },
     { path: '/', anonymous: true, status: 200, contains: /<!doctype html>/i },
     { path: '/admin', anonymous: true, status: 200, contains: /<!doctype html>/i },
     { path: '/nothing', anonymous: true, status: 404, contains: /not_found/ },
@@ -117,9 +119,13 @@ export async function runScenario(owner: Owner, { command, cwd }: Program, chain
 }
 
 async function hold(url: string, key: string, check: Check): Promise<void> {
-  const { path, body, anonymous, status, contains } = check;
+  const { path, body, anonymous, cookie, status, contains } = check;
   const response = await fetch(`${url}${path}`, {
-    headers: { ...(!anonymous && { 'X-API-Key': key }), ...(body !== undefined && JSON_TYPE) },
+    headers: {
+      ...(!anonymous && { 'X-API-Key': key }),
+      ...(cookie !== undefined && { Cookie: cookie }),
+      ...(body !== undefined && JSON_TYPE),
+    },
     ...(body !== undefined && { method: 'POST', body: JSON.stringify(body) }),
   });
   const text = await response.text();
