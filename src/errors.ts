@@ -11,13 +11,15 @@ export class ConfigError extends Error {
 /** What to do about a listen error of the system, by its code. */
 const LISTEN_REASONS: Record<string, string> = {
   EADDRINUSE: 'the port is taken by another program; stop it or choose another port',
-  EADDRNOTAVAIL: 'this machine does not have that address',
+  EADDRNOTAVAIL: 'this machine does not have that address; name one that it has, or 0.0.0.0 for all',
+  ENOTFOUND: 'there is no such host; name an address of this machine, or 0.0.0.0 for all',
+  EAI_AGAIN: 'the name cannot be looked up now; name an address of this machine, or 0.0.0.0 for all',
   EACCES: 'ports below 1024 need privileges; choose another port',
 };
 
 /** An address to serve on cannot be had: a ConfigError to which the command line adds where the setting stands. */
 export class ListenError extends ConfigError {
-  readonly setting: 'server.port' | 'metrics.listen';
+  readonly setting: 'server.host' | 'server.port' | 'metrics.listen';
   /** The system's code, such as `EADDRINUSE`. */
   readonly code: string;
   /** The message without the setting. */

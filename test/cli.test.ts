@@ -296,6 +296,21 @@ test('config check validates ./atlas.toml, and names the line and the right key 
   );
 });
 
+test('config check refuses a certificate and a key that start would refuse', async (t) => {
+  const files = `${ROOT}test/fixtures/tls`;
+  const check = async (cert: string, key: string) => {
+    const env = { ATLAS_SERVER__TLS_CERT: cert, ATLAS_SERVER__TLS_KEY: key };
+    const { code, stderr } = await atlas(t, ['config', 'check'], { cwd: tempDir(t), env });
+    return `${code} ${stderr}`;
+  };
+  assert.equal(await check(`${files}/old-cert.pem`, `${files}/old-key.pem`), '0 ');
+  assert.match(
+    await check(`${files}/old-cert.pem`, `${files}/new-key.pem`),
+    /^2 atlas-node: server\.tls_cert: .* are not a PEM certificate and its key: [^\n]+\n$/,
+  );
+  assert.match(await check(`${ROOT}README.md`, `${files}/new-key.pem`), /^2 .* not a PEM certificate/);
+});
+
 test('config show tells the source of each setting and no secret, as text and as JSON', async (t) => {
   const cwd = tempDir(t);
   writeFileSync(join(cwd, 'my.toml'), 'admin_token = "t0ps3cret"\n[log]\nlevel = "warn"\n');

@@ -169,6 +169,10 @@ const WRONG_VALUES: [setting: string, toml: string, message: RegExp][] = [
   ],
   ['node_http', '"ws://localhost"', /^node_http must be a URL/],
   ['node_ws', '"http://localhost"', /^node_ws must be a URL such as "ws:/],
+  ['server.host', '"[::1]"', /^server.host must be a host name, or an IP address without brackets/],
+  ['server.host', '"not a host"', /^server.host must be a host name/],
+  ['server.host', '"300.1.1.1"', /^server.host must be a host name/],
+  ['server.host', '""', /^server.host must be a host name/],
   ['server.port', '70000', /^server.port must be a whole number from 0 to 65535, not 70000/],
   ['server.port', '"8650"', /^server.port must be a whole number .*, not "8650"/],
   ['server.port', '1.5', /whole number/],
@@ -184,6 +188,7 @@ const WRONG_VALUES: [setting: string, toml: string, message: RegExp][] = [
   ['chain.wrapped_native', '["0x12"]', /^chain.wrapped_native must be a list of addresses/],
   ['rpc.allow', '["admin_*"]', /^rpc.allow must be a list of methods .* never of a namespace that steers/],
   ['rpc.allow', '["anvil_mine"]', /^rpc.allow must/],
+  ['metrics.listen', '"300.1.1.1:9100"', /^metrics.listen must be host:port/],
   ['metrics.listen', '"9100"', /^metrics.listen must be host:port, or empty/],
   ['tiers.free.chain_depth', '11', /^tiers.free.chain_depth must be a whole number from 1 to 10/],
   ['log.level', '2026-01-01', /^log.level must be one of/],
@@ -194,6 +199,19 @@ for (const [setting, value, message] of WRONG_VALUES) {
     assert.match(refusalOfToml(`${setting} = ${value}`), message);
   });
 }
+
+test('a host is a name or an address of either kind', () => {
+  for (const host of [
+    'localhost',
+    'my_node',
+    'a-b.example.org',
+    '0.0.0.0',
+    '::',
+    'fe80::1%eth0',
+    '1and1.com',
+  ])
+    assert.equal(parseConfig({ flags: { '--host': host } }).config.server.host, host);
+});
 
 test('a wrong value of a flag or a variable is refused by that name', () => {
   assert.match(

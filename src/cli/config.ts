@@ -15,13 +15,18 @@ export function addConfig(program: Command): void {
 function addCheck(config: Command): void {
   const command = config
     .command('check')
-    .description('validate the configuration and the paths it names')
+    .description('validate the configuration and the files it names')
     .addHelpText('after', examples('config check', 'config check --config /etc/atlas-node/atlas.toml'));
   const load = addConfigOptions(command);
   command.action(async () => {
     const loaded = await load();
     const { checkPaths } = await import('../config/load.ts');
     checkPaths(loaded);
+    const { tls_cert, tls_key } = loaded.config.server;
+    if (tls_cert !== '') {
+      const { readTlsFiles } = await import('../server/tls.ts');
+      readTlsFiles(tls_cert, tls_key);
+    }
     console.log(`the configuration is valid (${fileName(loaded)})`);
   });
 }

@@ -6,6 +6,7 @@ import { z } from 'zod';
 import {
   choice,
   flag,
+  host,
   isAddress,
   isAllowableMethod,
   isHttpUrl,
@@ -61,7 +62,7 @@ const index = z.strictObject({
 
 const server = z.strictObject({
   /** Address to listen on. */
-  host: name('a host name or an IP address').default('127.0.0.1'),
+  host: host().default('127.0.0.1'),
   /** Port of REST, RPC, both WebSockets and the panel; 0 takes a free one. */
   port: whole(0, 65_535).default(8_650),
   /** Files of the certificate chain and its key, PEM; both or neither. */

@@ -1,8 +1,11 @@
 /** The kinds of values that settings take. Each says in one phrase what it wants: that phrase is the error message. */
+import { isIP } from 'node:net';
 import { z } from 'zod';
 import { ADDRESS } from '../lib/address.ts';
 import { STEERING_NAMESPACES } from '../lib/steering.ts';
 
+/** Labels of letters, digits, hyphens and underscores, the last one not a number, which would be a mistyped IPv4 address. */
+const HOST_NAME = /^(?:(?!-)[\w-]{1,63}\.)*(?!-|\d+\.?$)[\w-]{1,63}\.?$/;
 const METHOD_PATTERN = /^[a-z][a-zA-Z0-9]*_(\*|[a-zA-Z0-9_]+)$/;
 
 /** A whole number within bounds, both included. */
@@ -23,6 +26,12 @@ export function text() {
 export function name(what: string) {
   const error = `must be ${what}`;
   return z.string({ error }).trim().min(1, { error });
+}
+
+/** What a server listens on. */
+export function host() {
+  const error = 'must be a host name, or an IP address without brackets such as "127.0.0.1" or "::1"';
+  return z.string({ error }).trim().refine(isHost, { error });
 }
 
 export function choice<const T extends readonly [string, ...string[]]>(values: T) {
@@ -75,7 +84,11 @@ export function parseListen(value: string): { host: string; port: number } | und
   const match = /^(?:\[([0-9a-fA-F:.]+)\]|([^\s:/[\]]+)):(\d{1,5})$/.exec(value);
   const host = match?.[1] ?? match?.[2];
   const port = Number(match?.[3]);
-  return host !== undefined && port <= 65_535 ? { host, port } : undefined;
+  return host !== undefined && isHost(host) && port <= 65_535 ? { host, port } : undefined;
+}
+
+function isHost(value: string): boolean {
+  return isIP(value) !== 0 || HOST_NAME.test(value);
 }
 
 function hasScheme(value: string, schemes: string[]): boolean {

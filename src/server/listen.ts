@@ -4,13 +4,18 @@ import { ListenError } from '../errors.ts';
 import { hostPort } from '../lib/host-port.ts';
 import { LIBUS_LISTEN_EXCLUSIVE_PORT, type TemplatedApp, type us_listen_socket } from './uws.ts';
 
+/** Codes of errors that another port would not help. */
+const ABOUT_THE_HOST = ['EADDRNOTAVAIL', 'ENOTFOUND', 'EAI_AGAIN', 'EINVAL'];
+
 /** Listens on a port that no other process has. Rejects with ListenError. */
 export async function listen(app: TemplatedApp, host: string, port: number): Promise<us_listen_socket> {
   const socket = await new Promise<us_listen_socket | false>((resolve) => {
     app.listen(host, port, LIBUS_LISTEN_EXCLUSIVE_PORT, resolve);
   });
-  if (!socket) throw new ListenError('server.port', hostPort(host, port), await reasonFor(host, port));
-  return socket;
+  if (socket) return socket;
+  const code = await reasonFor(host, port);
+  const setting = ABOUT_THE_HOST.includes(code) ? 'server.host' : 'server.port';
+  throw new ListenError(setting, hostPort(host, port), code);
 }
 
 /** The server library only says that it failed; Node, asked for the same address, says why: the code of its error. */

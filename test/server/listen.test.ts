@@ -28,10 +28,15 @@ test('a port that another program has is refused, whoever it is', async (t) => {
   }
 });
 
-test('an address of another machine is refused', async (t) => {
+test('an address of another machine and a name of none are refused by the setting of the host', async (t) => {
   await assert.rejects(serve(t, { settings: { host: '192.0.2.1' } }), {
     name: 'ConfigError',
+    setting: 'server.host',
     code: 'EADDRNOTAVAIL',
+  });
+  await assert.rejects(serve(t, { settings: { host: 'nowhere.invalid' } }), {
+    setting: 'server.host',
+    message: /^server\.host: cannot listen on nowhere\.invalid:\d+: [^;]+; name an address of this machine/,
   });
 });
 
