@@ -3,7 +3,7 @@
  * A label takes only values that the program itself knows (kinds, reasons, routes, well-known methods);
  * never an address, a key or anything else that a client sends.
  */
-import { type Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { type Counter, Gauge, type GaugeConfiguration, Histogram, Registry } from 'prom-client';
 import { LoopDelay } from './metrics/loop-delay.ts';
 import { QuickCounter, QuickHistogram } from './metrics/quick.ts';
 
@@ -24,16 +24,17 @@ export type Metrics = ReturnType<typeof createMetrics>;
 /** The metrics of this process in a registry of their own. `close` ends the measuring of the event loop. */
 export function createMetrics() {
   const registry = new Registry();
-  const { counter, gauge, histogram } = makers(registry);
+  const { counter, gauge, knownGauge, histogram } = makers(registry);
   const loop = new LoopDelay();
   const beforeRender: (() => void)[] = [];
 
   const metrics = {
     indexedBlocks: counter('atlas_index_blocks_total', 'Blocks committed to the index.'),
-    indexHead: gauge('atlas_index_head_block', 'Height of the last committed block.'),
-    nodeHead: gauge('atlas_node_head_block', 'Height of the head of the node.'),
-    lagBlocks: gauge('atlas_index_lag_blocks', 'Blocks between the head of the node and the index.'),
-    lagSeconds: gauge('atlas_index_lag_seconds', 'Age of the last committed block.'),
+    ready: gauge('atlas_ready', 'What /readyz answers: 1 when ready, else 0.'),
+    indexHead: knownGauge('atlas_index_head_block', 'Height of the last committed block.'),
+    nodeHead: knownGauge('atlas_node_head_block', 'Height of the head of the node.'),
+    lagBlocks: knownGauge('atlas_index_lag_blocks', 'Blocks between the head of the node and the index.'),
+    lagSeconds: knownGauge('atlas_index_lag_seconds', 'Age of the last committed block.'),
     transfers: counter('atlas_index_transfers_total', 'Transfers committed to the index.', ['kind']),
     skippedLogs: counter('atlas_index_skipped_logs_total', 'Malformed logs that were not indexed.', [
       'reason',
@@ -139,9 +140,24 @@ export function followTotal<L extends string>(counter: Counter<L>) {
   };
 }
 
+/** A gauge of what may be unknown, which it is at first: it is then left out, where a number would be believed. */
+class KnownGauge extends Gauge {
+  constructor(configuration: GaugeConfiguration<never>) {
+    super(configuration);
+    this.remove();
+  }
+
+  /** Null: it is not known. */
+  setKnown(value: number | null): void {
+    if (value === null) this.remove();
+    else this.set(value);
+  }
+}
+
 function makers(registry: Registry) {
   const registers = [registry];
   return {
+    knownGauge: (name: string, help: string) => new KnownGauge({ name, help, registers }),
     counter: <const L extends string = never>(name: string, help: string, labelNames: L[] = []) =>
       new QuickCounter({ name, help, labelNames, registers }),
     gauge: <const L extends string = never>(name: string, help: string, labelNames: L[] = []) =>

@@ -54,6 +54,20 @@ test('what is counted is rendered with its labels', () =>
     assert.match(text, /^atlas_process_resident_memory_bytes \d{7,}$/m);
   }));
 
+test('what is not known is left out, and what is counted begins at 0', () =>
+  withMetrics(async (metrics) => {
+    assert.match(await metrics.render(), /^atlas_index_blocks_total 0$/m);
+    for (const known of [metrics.indexHead, metrics.nodeHead, metrics.lagBlocks, metrics.lagSeconds]) {
+      const { name } = await known.get();
+      const shown = async () => new RegExp(`^${name} .*$`, 'm').exec(await metrics.render())?.[0];
+      assert.equal(await shown(), undefined);
+      known.setKnown(0);
+      assert.equal(await shown(), `${name} 0`);
+      known.setKnown(null);
+      assert.equal(await shown(), undefined);
+    }
+  }));
+
 test('the same labels asked for twice are one series', () =>
   withMetrics(async (metrics) => {
     for (let i = 0; i < 2; i++) {

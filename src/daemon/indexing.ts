@@ -78,12 +78,10 @@ function writerOptions(config: Config, indexPath: string): WriterOptions {
 
 function countWork(metrics: Metrics, status: IndexStatus, work: WriterWork): void {
   const { head, nodeHead } = status;
-  if (head !== null) metrics.indexHead.set(head.number);
-  if (nodeHead !== null) metrics.nodeHead.set(nodeHead);
-  const lag = lagBlocks(status);
-  if (lag !== null) metrics.lagBlocks.set(lag);
-  const behind = lagSeconds(status, Date.now());
-  if (behind !== null) metrics.lagSeconds.set(behind);
+  metrics.indexHead.setKnown(head?.number ?? null);
+  metrics.nodeHead.setKnown(nodeHead);
+  metrics.lagBlocks.setKnown(lagBlocks(status));
+  metrics.lagSeconds.setKnown(lagSeconds(status, Date.now()));
   metrics.indexedBlocks.inc(work.blocks);
   for (const [kind, name] of KIND_NAMES.entries())
     metrics.transfers.inc({ kind: name }, work.transfers[kind] ?? 0);

@@ -3,6 +3,7 @@ import type { Access } from '../access/access.ts';
 import type { Api } from '../api/api.ts';
 import { hostPort } from '../lib/host-port.ts';
 import type { Logger } from '../log.ts';
+import type { Metrics } from '../metrics.ts';
 import type { RpcHandler } from '../rpc/handler.ts';
 import type { StreamHub } from '../stream/hub.ts';
 import type { IndexStatus } from '../types.ts';
@@ -20,7 +21,7 @@ import type { HttpMetrics } from './meter.ts';
 import { Replies } from './reply.ts';
 import { addRpcRoute, RPC_PATH } from './rpc.ts';
 import { addStaticRoutes } from './static.ts';
-import { StallWatch } from './status.ts';
+import { readiness, StallWatch, withoutAddresses } from './status.ts';
 import type { HttpRequest, TemplatedApp } from './uws.ts';
 import { addWsRoutes, type StreamSettings, type WsRoutes } from './ws.ts';
 import type { WsConnections } from './ws-connections.ts';
@@ -59,7 +60,7 @@ export interface ServerOptions {
   admin?: AdminOptions;
   /** What can be subscribed to; absent where there are no streams. */
   streams?: { hub: StreamHub; settings: StreamSettings; connections: WsConnections };
-  metrics: HttpMetrics & WsRoutes['metrics'];
+  metrics: HttpMetrics & WsRoutes['metrics'] & Pick<Metrics, 'ready' | 'onRender'>;
   log: Logger;
 }
 
@@ -74,8 +75,13 @@ export interface Server {
 
 /** Starts to listen. Rejects with ListenError when the address cannot be had, with ConfigError for an unusable certificate. */
 export async function startServer(options: ServerOptions): Promise<Server> {
-  const { settings, access, admin, log } = options;
+  const { settings, access, admin, metrics, log } = options;
   let cors = corsLines(settings.cors_origins);
+  const stallWatch = new StallWatch(log);
+  const unready = () => {
+    const state = withoutAddresses(options.indexState());
+    return readiness(state, options.readyLag, stallWatch.stalled(state, Date.now()));
+  };
   const shared: SharedRoutes = {
     ...options,
     gate: access,
@@ -84,11 +90,12 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     replies: new Replies(log),
     capacity: new Capacity(settings.max_connections, log),
     cors: (req) => cors(req),
-    stallWatch: new StallWatch(log),
+    unready,
     tls: settings.tls_cert !== '',
   };
   const door = await Door.open(settings, (app) => addRoutes(app, shared));
-  const endStallWatch = shared.stallWatch.follow(options.indexState);
+  metrics.onRender(() => metrics.ready.set(unready() === null ? 1 : 0));
+  const endStallWatch = stallWatch.follow(options.indexState);
   return {
     url: `${shared.tls ? 'https' : 'http'}://${hostPort(settings.host, door.port)}`,
     port: door.port,
@@ -114,7 +121,7 @@ interface SharedRoutes extends ServerOptions {
   assets: ReturnType<typeof loadAssets>;
   replies: Replies;
   capacity: Capacity;
-  stallWatch: StallWatch;
+  unready: () => string | null;
   cors: (req: HttpRequest) => string;
   tls: boolean;
 }

@@ -4,14 +4,13 @@ import { jsonAnswer } from './answer.ts';
 import { addGetRoute } from './get-route.ts';
 import { type HttpMetrics, routeMeter } from './meter.ts';
 import type { Replies } from './reply.ts';
-import { describeStatus, readiness, type StallWatch, withoutAddresses } from './status.ts';
+import { describeStatus, withoutAddresses } from './status.ts';
 import type { HttpRequest, TemplatedApp } from './uws.ts';
 
 export interface HealthRoutes {
   indexState: () => IndexStatus;
-  /** Blocks behind the node's head up to which the service is ready. */
-  readyLag: number;
-  stallWatch: Pick<StallWatch, 'stalled'>;
+  /** Why the service is not ready, or null when it is. */
+  unready: () => string | null;
   replies: Replies;
   cors: (req: HttpRequest) => string;
   metrics: HttpMetrics;
@@ -24,19 +23,18 @@ interface HealthAnswer {
 
 /** Registers /healthz, /readyz and /status and returns these paths. */
 export function addHealthRoutes(app: TemplatedApp, options: HealthRoutes): string[] {
-  const { readyLag, stallWatch } = options;
-  const indexState = (): IndexStatus => withoutAddresses(options.indexState());
-
   const answers: Record<string, () => HealthAnswer> = {
     '/healthz': () => ({ status: 200, body: { status: 'ok' } }),
     '/readyz': () => {
-      const state = indexState();
-      const reason = readiness(state, readyLag, stallWatch.stalled(state, Date.now()));
+      const reason = options.unready();
       return reason === null
         ? { status: 200, body: { ready: true } }
         : { status: 503, body: { ready: false, reason } };
     },
-    '/status': () => ({ status: 200, body: describeStatus(indexState(), Date.now()) }),
+    '/status': () => ({
+      status: 200,
+      body: describeStatus(withoutAddresses(options.indexState()), Date.now()),
+    }),
   };
   for (const [path, answer] of Object.entries(answers)) addRoute(app, options, path, answer);
   return Object.keys(answers);

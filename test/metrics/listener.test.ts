@@ -99,6 +99,8 @@ test('the daemon serves its metrics on metrics.listen and not on its own port', 
   const text = await (await fetch(found[0] ?? '')).text();
   assert.match(text, /^atlas_http_requests_total\{route="\/healthz",status="200"\} 1$/m);
   assert.match(text, /^atlas_index_file_bytes [1-9]\d+$/m);
+  assert.match(text, /^atlas_ready 0$/m);
+  assert.doesNotMatch(text, /^atlas_(index_lag_blocks|node_head_block) /m, 'the node has never answered');
   assert.match(text, /^atlas_build_info\{version="\d+\.\d+\.\d+"\} 1$/m);
   assert.equal((await fetch(`${url}/metrics`)).status, 404);
   await daemon.close();

@@ -31,6 +31,16 @@ test('/healthz, /readyz and /status need no key', async (t) => {
   assert.deepEqual(body, JSON.parse(JSON.stringify(describeStatus(serving.state, Date.now()))));
 });
 
+test('atlas_ready is what /readyz answers', async (t) => {
+  const serving = await serve(t);
+  const ready = async () => /^atlas_ready (.*)$/m.exec(await serving.metrics.render())?.[1];
+  assert.equal(await ready(), '0');
+  Object.assign(serving.state, following(90, 100));
+  assert.equal(await ready(), '1');
+  Object.assign(serving.state, following(89, 100));
+  assert.equal(await ready(), '0');
+});
+
 test('without a token nobody learns where the node stands', async (t) => {
   const serving = await serve(t);
   const cases = [
