@@ -20,6 +20,7 @@ pageTests({
     await spoilt("document.documentElement.style.setProperty('--soft', '#b5b5b5')", /contrast \d/);
     await spoilt("document.querySelector('h1').style.width = '2000px'", /px wider/);
     await spoilt("document.querySelector('button').textContent = ''", /no name/);
+    await spoilt("document.querySelector('h1').setAttribute('aria-hidden', '')", /aria-hidden hides nothing/);
   },
 
   'every view of the explorer can be read on a screen and a phone, in light and dark': async (t, open) => {

@@ -15,6 +15,9 @@
     if (!isVisible(control)) continue;
     if (!nameOf(control)) faults.push(`no name: ${describe(control)}`);
   }
+  for (const element of document.querySelectorAll('[aria-hidden=""]')) {
+    faults.push(`aria-hidden hides nothing without "true": ${describe(element)}`);
+  }
   scrollTo(0, 0);
   return faults;
 

@@ -1,7 +1,7 @@
 /** Making elements. Whatever is not a node becomes text; there is no way here to turn a string into markup. */
 
 /** @typedef {Node | string | number | null | undefined | false | Child[]} Child */
-/** @typedef {Record<string, unknown>} Props attributes; `onclick` and the like are listeners; null and false leave one out */
+/** @typedef {Record<string, unknown>} Props attributes; `onclick` and the like are listeners; null and false leave one out, true is an empty one, or "true" where ARIA wants the word */
 
 const SVG = 'http://www.w3.org/2000/svg';
 
@@ -61,7 +61,7 @@ function fill(element, props, children) {
     if (value === null || value === undefined || value === false) continue;
     if (typeof value === 'function') {
       element.addEventListener(name.slice(2), /** @type {EventListener} */ (value));
-    } else element.setAttribute(name, value === true ? '' : String(value));
+    } else element.setAttribute(name, value === true && !name.startsWith('aria-') ? '' : String(value));
   }
   element.append(...nodes(children));
   return element;
