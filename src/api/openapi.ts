@@ -47,7 +47,7 @@ export function openApiDocument(version: string): OpenApiDocument {
   return {
     openapi: '3.1.1',
     info: { title: 'atlas-node REST API', version, description: DESCRIPTION },
-    servers: [{ url: '/' }],
+    servers: [{ url: '.' }], // relative to this document, so that it holds below the path of a proxy too
     security: [{ header: [] }, { query: [] }],
     paths: Object.fromEntries(
       ENDPOINTS.map((endpoint) => [endpoint.path, { [endpoint.method.toLowerCase()]: operation(endpoint) }]),

@@ -23,6 +23,7 @@ export const STATUS_LINES = {
   200: '200 OK',
   204: '204 No Content',
   304: '304 Not Modified',
+  308: '308 Permanent Redirect',
   400: '400 Bad Request',
   401: '401 Unauthorized',
   403: '403 Forbidden',

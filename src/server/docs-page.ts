@@ -1,9 +1,12 @@
-/** The documentation as one page: of REST, made from its OpenAPI document, and of the streams. It runs no script and loads nothing from outside. */
+/** The documentation as one page: of REST, made from its OpenAPI document, and of the streams. It can be read without its one script and loads nothing from outside. */
 import type { OpenApiDocument, OpenApiOperation, OpenApiParameter } from '../api/openapi.ts';
 import { type ParameterRow, parameterTable, sample, text } from './docs-parts.ts';
 import { STREAMS_SECTION } from './docs-streams.ts';
 
-/** A complete page. Its style sheets are files beside it (static.ts). */
+/** The address in the examples, in whose place docs/base.js puts the one that the page came from. */
+const EXAMPLE_BASE = 'http://localhost:8650';
+
+/** A complete page. Its style sheets and its script are files beside it (static.ts). */
 export function docsPage(document: OpenApiDocument): string {
   const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ path, method: method.toUpperCase(), operation })),
@@ -18,6 +21,7 @@ export function docsPage(document: OpenApiDocument): string {
 <link rel="stylesheet" href="ui/tokens.css">
 <link rel="stylesheet" href="ui/base.css">
 <link rel="stylesheet" href="docs/docs.css">
+<script type="module" src="docs/base.js"></script>
 </head>
 <body>
 <a class="skip" href="#main">Skip to the content</a>
@@ -30,7 +34,7 @@ ${operations.map(({ path, operation }) => `<li><a href="#${operation.operationId
 <li><a href="#streams">Streams</a></li>
 </ul>
 </nav>
-<main id="main">
+<main id="main" data-base="${EXAMPLE_BASE}">
 <h1>${text(document.info.title)} <span class="soft">${text(document.info.version)}</span></h1>
 ${document.info.description
   .split('\n\n')
@@ -104,7 +108,7 @@ function curl(path: string, parameters: readonly OpenApiParameter[], body: objec
     .map(({ name, example }) => `${name}=${example}`)
     .join('&');
   const key = "curl -H 'X-API-Key: YOUR_KEY'";
-  const url = `http://localhost:8650${path}`;
+  const url = `${EXAMPLE_BASE}${path}`;
   if (body === undefined) return `${key} \\\n  '${url}${query === '' ? '' : `?${query}`}'`;
   return `${key} -H 'Content-Type: application/json' \\\n  -d '${JSON.stringify(body)}' \\\n  ${url}`;
 }

@@ -3,10 +3,10 @@
  * sends is ever looked up anywhere.
  */
 import { createHash } from 'node:crypto';
-import type { Answer } from './answer.ts';
+import { type Answer, jsonAnswer } from './answer.ts';
 import { matchesTag } from './etag.ts';
 import { addGetRoute } from './get-route.ts';
-import { type HttpMetrics, routeMeter } from './meter.ts';
+import { type HttpMetrics, type Meter, routeMeter } from './meter.ts';
 import type { Replies } from './reply.ts';
 import type { TemplatedApp } from './uws.ts';
 
@@ -91,8 +91,23 @@ export function addStaticRoutes(app: TemplatedApp, routes: StaticRoutes): string
       );
     });
     paths.push(path);
+    if (file in PAGES && path !== '/') paths.push(addRedirect(app, path, replies, meter));
   }
   return paths;
+}
+
+/** Leads `/docs/` to `/docs`, below the path of a proxy too. Returns the path. */
+function addRedirect(app: TemplatedApp, page: string, replies: Replies, meter: Meter): string {
+  const path = `${page}/`;
+  const answer = jsonAnswer(308, '{}', `\r\nLocation: ..${page}`);
+  addGetRoute(app, path, (shape) => (res) => {
+    const began = performance.now();
+    meter(
+      replies.now(res, () => shape(answer)),
+      began,
+    );
+  });
+  return path;
 }
 
 /** The panel's files stand below the panel's page, so that whoever guards `/admin` in front of it guards them too. */

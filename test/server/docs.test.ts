@@ -21,16 +21,19 @@ test('/openapi.json needs no key, may be read by other origins, and names every 
   assert.deepEqual(Object.keys(paths).sort(), ENDPOINTS.map(({ path }) => path).sort());
 });
 
-test('/docs needs no key, runs no script and loads nothing from outside', async (t) => {
+test('/docs needs no key, runs the script beside it only and loads nothing from outside', async (t) => {
   const { server } = await serve(t);
   const response = await fetch(`${server.url}/docs`);
   const page = await response.text();
   assert.equal(response.status, 200);
   assert.equal(response.headers.get('content-type'), 'text/html; charset=utf-8');
   assert.match(response.headers.get('content-security-policy') ?? '', /^default-src 'none'/);
-  assert.doesNotMatch(page, /<script|<style|\sstyle=|\son[a-z]+=/);
-  const loaded = [...page.matchAll(/<(?:link|img)[^>]* (?:href|src)="([^"]+)"/g)].map(([, url]) => url);
+  assert.doesNotMatch(page, /<script(?! type="module" src=")|<style|\sstyle=|\son[a-z]+=/);
+  const loaded = [...page.matchAll(/<(?:link|img|script)[^>]* (?:href|src)="([^"]+)"/g)].map(
+    ([, url]) => url,
+  );
   assert.deepEqual([...new Set(loaded)].sort(), [
+    'docs/base.js',
     'docs/docs.css',
     'ui/base.css',
     'ui/mark.svg',

@@ -45,6 +45,15 @@ test('files have their types, and are sent again only when they changed', async 
   assert.equal((await fetch('/', { method: 'POST' })).status, 405);
 });
 
+test('a page asked for as a folder leads to the page, by an address that holds below any path', async (t) => {
+  const { server, fetch } = await operate(t);
+  for (const page of ['/docs', '/admin']) {
+    const { status, headers } = await fetch(`${page}/`, { redirect: 'manual' });
+    assert.deepEqual([status, headers.get('location')], [308, `..${page}`]);
+    assert.equal((await fetch(`${page}/`)).url, server.url + page);
+  }
+});
+
 test('only the files of the table are there, however a path is written', async (t) => {
   const { server } = await operate(t);
   const paths = [

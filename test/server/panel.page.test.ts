@@ -1,37 +1,14 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import { createServer, request } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { mock } from 'node:test';
 import type { Page } from 'playwright-core';
-import type { Owner } from '../support/owner.ts';
 import { pageTests, recordTexts, textOf } from './browser.ts';
 import { operate, surveyed, TOKEN } from './operating.ts';
+import { prefixProxy } from './prefix-proxy.ts';
 import { statusAt } from './serving.ts';
 
 async function signIn(page: Page, token = TOKEN): Promise<void> {
   await page.getByLabel('Operator token').fill(token);
   await page.keyboard.press('Enter');
-}
-
-/** A proxy that takes a path away and passes on what stands below it. */
-async function prefixProxy(t: Owner, target: string, path: string): Promise<string> {
-  const proxy = createServer((incoming, response) => {
-    const { url = '', method, headers } = incoming;
-    if (!url.startsWith(`${path}/`)) return void response.writeHead(404).end();
-    const passed = request(target + url.slice(path.length), { method, headers }, (answer) => {
-      response.writeHead(answer.statusCode ?? 502, answer.headers);
-      answer.pipe(response);
-    });
-    passed.on('error', () => response.destroy());
-    incoming.pipe(passed);
-  }).listen(0, '127.0.0.1');
-  t.after(() => {
-    proxy.close();
-    proxy.closeAllConnections();
-  });
-  await once(proxy, 'listening');
-  return `http://127.0.0.1:${(proxy.address() as AddressInfo).port}${path}`;
 }
 
 const CLIPBOARD = ['clipboard-read', 'clipboard-write'];
