@@ -228,6 +228,16 @@ test('a refused admin token is not repeated', () => {
   assert.ok(!refusalOfToml('admin_token = 424242').includes('424242'));
 });
 
+test('an admin token that no header carries is refused, and not repeated', () => {
+  for (const token of ['geheim-ü', 'abcdef ', ' abcdef', 'abc\tdef', 'abc\ndef', ' ']) {
+    const message = refusal({ env: { ATLAS_ADMIN_TOKEN: token } });
+    assert.match(message, /^admin_token must be printable ASCII .* \(env ATLAS_ADMIN_TOKEN\)$/);
+    assert.ok(!message.includes(token.trim() || 'no token'));
+  }
+  for (const admin_token of ['', 'x', 'a phrase, with spaces!'])
+    assert.equal(parseConfig({ env: { ATLAS_ADMIN_TOKEN: admin_token } }).config.admin_token, admin_token);
+});
+
 test('bad TOML is refused with line and column', () => {
   assert.match(refusalOfToml('[server]\nport = = 1'), /^atlas.toml line 2, column \d+: \S/);
 });

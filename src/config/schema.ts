@@ -9,6 +9,7 @@ import {
   host,
   isAddress,
   isAllowableMethod,
+  isHeaderText,
   isHttpUrl,
   isOrigin,
   isWebSocketUrl,
@@ -164,7 +165,10 @@ export const configSchema = z.strictObject({
   /** Folder of index.db and keys.db. A relative path starts at the working folder, `~` at the home folder. */
   data_dir: name('the path of a folder').default('./atlas-data'),
   /** Token of the operator's panel; empty turns the panel off. */
-  admin_token: text().default(''),
+  admin_token: textThat(
+    'printable ASCII characters without a space at either end, which a header can carry, or empty',
+    isHeaderText,
+  ).default(''),
   node: node.prefault({}),
   chain: chain.prefault({}),
   index: index.prefault({}),

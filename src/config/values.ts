@@ -68,6 +68,11 @@ export function isOrigin(value: string): boolean {
   return value === '*' || (isHttpUrl(value) && new URL(value).origin === value);
 }
 
+/** Whether a header of HTTP can carry a text as it is: printable ASCII, no space at either end. */
+export function isHeaderText(value: string): boolean {
+  return /^(?! )[ -~]*(?<! )$/.test(value);
+}
+
 export function isAddress(value: string): boolean {
   return ADDRESS.test(value);
 }
