@@ -64,16 +64,32 @@ test('what the unit starts is a command line that the program takes', async (t) 
   assert.match(stderr, new RegExp(`${missing}`), 'it got as far as the configuration file');
 });
 
+const recipe = readFileSync(new URL('../../scripts/Containerfile', import.meta.url), 'utf8');
+
+/** What the image sets in the environment. */
+const imageEnv = Object.fromEntries(
+  (recipe.match(/^ENV .*$/gm) ?? []).flatMap((line) =>
+    [...line.matchAll(/\b(ATLAS_\w+)=(\S+)/g)].map(([, name = '', value = '']) => [name, value]),
+  ),
+);
+
 test('the container gives the program settings it knows, and runs what the build makes, as nobody special', () => {
-  const recipe = readFileSync(new URL('../../scripts/Containerfile', import.meta.url), 'utf8');
-  const env = Object.fromEntries(
-    [...recipe.matchAll(/\b(ATLAS_\w+)=(\S+)/g)].map(([, name = '', value = '']) => [name, value]),
-  );
-  const { config, sources } = parseConfig({ env });
+  const { config, sources } = parseConfig({ env: imageEnv });
   assert.equal(config.server.host, '0.0.0.0');
   assert.equal(config.data_dir, '/data');
-  for (const name of Object.keys(env)) assert.ok(Object.values(sources).includes(`env ${name}`), name);
+  for (const name of Object.keys(imageEnv)) assert.ok(Object.values(sources).includes(`env ${name}`), name);
   assert.match(recipe, /npm run build:binary/);
   assert.match(recipe, /^COPY --from=build \/build\/dist\/atlas-node /m);
   assert.match(recipe, /^USER atlas-node$/m);
+});
+
+test('the commands for the container keep its health check and its port to the host, and say what beats a file', () => {
+  const head = recipe.slice(0, recipe.indexOf('\nFROM '));
+  assert.match(recipe, /^HEALTHCHECK /m);
+  assert.match(head, /^# +podman build --format docker /m);
+  const [run = ''] = /podman run (?:.*\\\n)*.*/.exec(head) ?? [];
+  assert.match(run, /--network host/);
+  assert.match(run, /-e ATLAS_SERVER__HOST=127\.0\.0\.1 /);
+  const said = head.slice(head.indexOf('The environment beats the file'));
+  for (const name of Object.keys(imageEnv)) assert.ok(said.includes(name), name);
 });
