@@ -9,6 +9,8 @@ import { keysTrouble, openKeysFile } from './keys-file.ts';
 const WATCH_MS = 250;
 
 const MAX_NAME_CHARS = 200;
+/** They would break the lines of a table, or steer the terminal that shows it. */
+const CONTROL_CHARACTER = /\p{Cc}/u;
 
 /** A key as the operator sees it; the secret itself is not in it. Times are Unix milliseconds. */
 export interface KeyRecord {
@@ -64,11 +66,11 @@ export class KeyStore {
   /** Issues a key. Throws RequestError `invalid_parameter` for an unusable name. */
   create(options: { name: string; tier: string }): IssuedKey {
     const name = options.name.trim();
-    if (name === '' || name.length > MAX_NAME_CHARS) {
+    if (name === '' || name.length > MAX_NAME_CHARS || CONTROL_CHARACTER.test(name)) {
       throw new RequestError(
         400,
         'invalid_parameter',
-        `a key's name has 1 to ${MAX_NAME_CHARS} characters`,
+        `a key's name has 1 to ${MAX_NAME_CHARS} characters, and no control characters among them`,
         'name',
       );
     }

@@ -16,8 +16,8 @@ const NOSNIFF_LINE = '\r\nX-Content-Type-Options: nosniff';
 /** A request of the panel, copied from the socket. */
 export interface AdminCall {
   credentials: Credentials;
-  /** The `:id` of the path, 0 where there is none. */
-  id: number;
+  /** The `:id` of the path, empty where there is none. */
+  id: string;
   query: URLSearchParams;
   /** Parsed JSON of a POST, undefined otherwise. */
   body: unknown;
@@ -85,7 +85,7 @@ function readCall(res: HttpResponse, req: HttpRequest, tls: boolean): AdminCall 
       panelHeader: req.getHeader(PANEL_HEADER),
       origin: originOf(new Uint8Array(res.getRemoteAddress())),
     },
-    id: Number(req.getParameter(0) ?? 0),
+    id: req.getParameter(0) ?? '',
     query: new URLSearchParams(req.getQuery()),
     body: undefined,
     // Whoever forges the header marks a cookie of his own as secure and gains nothing.

@@ -68,12 +68,14 @@ export function addAdminRoutes(app: TemplatedApp, options: AdminRoutes): void {
     log.info({ body }, 'operator created a key');
     return issued;
   });
-  add('post', '/keys/:id/rotate', ({ id }) => {
+  add('post', '/keys/:id/rotate', (call) => {
+    const id = keyId(call);
     const issued = rotateKey(access, id);
     log.info({ id }, 'operator rotated a key');
     return issued;
   });
-  add('post', '/keys/:id/revoke', ({ id }) => {
+  add('post', '/keys/:id/revoke', (call) => {
+    const id = keyId(call);
     const revoked = revokeKey(access, id);
     log.info({ id }, 'operator revoked a key');
     return revoked;
@@ -91,6 +93,12 @@ export function addAdminRoutes(app: TemplatedApp, options: AdminRoutes): void {
   };
   app.options('/admin/*', refuse);
   app.any('/admin/*', refuse);
+}
+
+/** The key that a path names. Throws RequestError `not_found` for what is no number of a key. */
+function keyId({ id }: AdminCall): number {
+  if (!/^\d{1,15}$/.test(id)) throw new RequestError(404, 'not_found', `there is no key ${id}`);
+  return Number(id);
 }
 
 /** `key` and `days` of a query string; all keys and one day unless given. */

@@ -96,6 +96,20 @@ test('operations on an unknown or revoked key say so', (t) => {
   });
 });
 
+test('a name that would break a line or steer a terminal is refused', (t) => {
+  const { store } = openStore(t);
+  for (const name of ['two\nlines', 'a\tb', '\x1b[31mred', 'bell\x07', 'c1\x9b2J']) {
+    assert.throws(() => store.create({ name, tier: 'free' }), {
+      name: 'RequestError',
+      code: 'invalid_parameter',
+      param: 'name',
+      message: /control characters/,
+    });
+  }
+  assert.equal(store.create({ name: 'Zoë & 東京 🙂', tier: 'free' }).record.name, 'Zoë & 東京 🙂');
+  assert.equal(store.list().length, 1);
+});
+
 test('keys made and revoked by another process take effect within a second', async (t) => {
   t.mock.timers.enable({ apis: ['setInterval'] }); // so that a second is one, however busy the machine is
   const aSecondPasses = () => t.mock.timers.tick(1_000);

@@ -80,6 +80,16 @@ test('keys that cannot be are refused with the reason', async (t) => {
   ]);
   assert.deepEqual(await refusal('/keys', post({ name: 'x' })), [400, 'invalid_body', undefined]);
   assert.deepEqual(await refusal('/keys', { method: 'POST', body: '{' }), [400, 'invalid_body', undefined]);
+  assert.deepEqual(await refusal('/keys', post({ name: 'two\nlines', tier: 'free' })), [
+    400,
+    'invalid_parameter',
+    'name',
+  ]);
+  for (const id of ['x', '1e1', '0x1', '-1', '9'.repeat(20)]) {
+    const answer = await ask(`/keys/${id}/rotate`, post());
+    assert.equal(answer.status, 404);
+    assert.equal((await errorOf(answer)).error.message, `there is no key ${id}`);
+  }
   assert.deepEqual(await refusal('/keys/999/revoke', post()), [404, 'not_found', undefined]);
   assert.deepEqual(await refusal('/keys/x/revoke', post()), [404, 'not_found', undefined]);
   assert.deepEqual(await refusal('/keys', post({ name: 'x'.repeat(5_000), tier: 'free' })), [
