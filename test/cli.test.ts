@@ -258,6 +258,7 @@ const BAD_USAGE: [args: string[], message: RegExp][] = [
     /'x' is invalid for argument 'id'. It must be the number that "keys list" shows; see/,
   ],
   [['status', '--url', 'here'], /--url must be a URL/],
+  [['status', '--url', 'ftp://127.0.0.1'], /--url must be a URL such as "http:.*, not "ftp:/],
 ];
 
 for (const [args, message] of BAD_USAGE) {

@@ -1,4 +1,5 @@
 /** Asking a running daemon how it is. */
+import { isHttpUrl } from '../config/values.ts';
 import type { Config } from '../config.ts';
 import { ConfigError, FatalError } from '../errors.ts';
 import { hostPort } from '../lib/host-port.ts';
@@ -36,7 +37,7 @@ export interface StatusTarget {
 
 /** A daemon at an address that was named. The token of the configuration is not sent there. */
 export function namedTarget(url: string): StatusTarget {
-  if (!URL.canParse(url))
+  if (!isHttpUrl(url))
     throw new ConfigError(`--url must be a URL such as "http://127.0.0.1:8650", not "${url}"`);
   return { base: url.replace(/\/+$/, ''), adminToken: '', own: false };
 }
