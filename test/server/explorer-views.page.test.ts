@@ -190,6 +190,20 @@ pageTests({
     await part.getByText('700').first().waitFor();
   },
 
+  'flows of who sent more than was received are told as that, and one transfer as one': async (t, open) => {
+    const { at, key, index } = await world(t);
+    const treasury = at(`wallet/${address('treasury')}/flows`);
+    const page = await open(t, treasury, { key });
+    const part = page.locator('#flows');
+    await part.getByText('its one transfer is drawn').waitFor();
+    await part.getByText('900 MON more sent than received').waitFor();
+
+    index.append([{ 'one more': [{ from: 'treasury', to: 'shop', amount: 10n ** 18n }] }]);
+    await page.reload();
+    await part.getByText('all 2 transfers are drawn').waitFor();
+    await part.getByText('901 MON more sent than received; fees').waitFor();
+  },
+
   'a token shows its holders, its first buyers and what the node says of it': async (t, open) => {
     const { at, key } = await world(t, await nodeWithTransfer(t));
     const page = await open(t, at(`token/${GOLD}`), { key });

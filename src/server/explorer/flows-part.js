@@ -75,7 +75,10 @@ export function flowsLoader(view, address, askSummary) {
     };
     const olderButton = () => {
       const count = counted(transfers.length, 'transfer');
-      if (complete) return h('span', { class: 'soft small' }, `all ${count} are drawn`);
+      if (complete) {
+        const all = transfers.length === 1 ? 'its one transfer is drawn' : `all ${count} are drawn`;
+        return h('span', { class: 'soft small' }, all);
+      }
       const button = h('button', { type: 'button', class: 'button compact' }, 'Load older ones');
       button.addEventListener('click', async () => {
         button.disabled = true;
@@ -126,9 +129,17 @@ function balanceChart(points, { name, decimals }, relative) {
     return nothing(`No transfer of ${name} is among those loaded.`);
   /** @param {bigint} units */
   const text = (units) => groupedText(unitsToText(units, decimals));
+  /**
+   * More may have been sent than received where the index begins late or the chain gave without a transfer.
+   * @param {bigint} balance
+   */
+  const left = (balance) =>
+    balance < 0n
+      ? `${text(-balance)} ${name} more sent than received`
+      : `${text(balance)} ${name} received and not sent on`;
   if (first.at === last.at)
     return nothing(
-      `All of it happened at ${dateTime(new Date(last.at).toISOString())} UTC: ${text(last.balance)} ${name} stayed.`,
+      `All of it happened at ${dateTime(new Date(last.at).toISOString())} UTC: ${left(last.balance)}.`,
     );
   const drawn = points.map(({ at, block, balance, change }) => ({
     x: at,
@@ -144,7 +155,7 @@ function balanceChart(points, { name, decimals }, relative) {
     ],
     resting: relative
       ? `${text(last.balance)} ${name} more or less than before the oldest transfer drawn`
-      : `${text(last.balance)} ${name} received and not sent on; fees are no transfers and not counted`,
+      : `${left(last.balance)}; fees are no transfers and not counted`,
     xTicks: timeTicks,
     yText: brief,
   });
