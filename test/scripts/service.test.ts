@@ -64,6 +64,22 @@ test('what the unit starts is a command line that the program takes', async (t) 
   assert.match(stderr, new RegExp(`${missing}`), 'it got as far as the configuration file');
 });
 
+test('the help of init and of start speaks of the folders that the unit uses, and of no other for a service', async (t) => {
+  const [, ...args] = setting('ExecStart').split(' ');
+  const folders = ['--config', '--data-dir'].map((flag) => args[args.indexOf(flag) + 1] ?? '');
+  for (const command of ['init', 'start']) {
+    const { stdout } = await run(t, [LAUNCHER, command, '--help'], { cwd: tempDir(t) });
+    const named = [...stdout.matchAll(/\/(?:etc|var)\/[\w/-]*[\w-]/g)].map(([path]) => path);
+    assert.ok(named.length > 0);
+    for (const path of named)
+      assert.ok(
+        folders.some((folder) => folder.startsWith(path)),
+        path,
+      );
+    assert.doesNotMatch(stdout, /--dir \/etc/);
+  }
+});
+
 const recipe = readFileSync(new URL('../../scripts/Containerfile', import.meta.url), 'utf8');
 
 /** What the image sets in the environment. */
