@@ -5,6 +5,7 @@ import { openData } from './daemon/data.ts';
 import { startIndexing } from './daemon/indexing.ts';
 import { openMetrics } from './daemon/observe.ts';
 import { openServices } from './daemon/services.ts';
+import { warnOfUnknownTiers } from './daemon/tiers.ts';
 import { Closers } from './lib/closers.ts';
 import type { Logger } from './log.ts';
 import type { AdminOptions } from './server/admin.ts';
@@ -53,6 +54,7 @@ async function open(config: Config, deps: DaemonDeps, closers: Closers): Promise
   let inForce: Parsed = { config, sources };
 
   const data = await openData(config, log, closers);
+  warnOfUnknownTiers(data.access, log);
   const metrics = await openMetrics(config, data.indexPath, log, closers);
   const services = openServices(config, { data, metrics, log, development }, closers);
   const { hub, connections } = services.streams;
@@ -86,6 +88,7 @@ async function open(config: Config, deps: DaemonDeps, closers: Closers): Promise
     async reload(parsed) {
       await server.reload(parsed.config.server);
       data.access.limiter.tiers = parsed.config.tiers;
+      warnOfUnknownTiers(data.access, log);
       inForce = parsed;
     },
     closed: indexing.ended,

@@ -88,6 +88,11 @@ export class KeyStore {
     return this.db.prepare<[], Row>(`SELECT ${COLUMNS} FROM keys ORDER BY id`).all().map(withoutHash);
   }
 
+  /** The keys that are valid now, from memory. */
+  valid(): Iterable<KeyRecord> {
+    return this.byHash.values();
+  }
+
   /** Makes a key invalid for good. Revoking twice changes nothing. Throws RequestError `not_found`. */
   revoke(id: number): KeyRecord {
     this.find(id);

@@ -13,8 +13,8 @@ export interface Tier {
 /** The `[tiers.*]` tables by name. */
 export type Tiers = Readonly<Record<string, Tier>>;
 
-/** The tier that is always configured. */
-const FALLBACK_TIER = 'free';
+/** The tier that is always configured, for keys of one that is not. */
+export const FALLBACK_TIER = 'free';
 
 /**
  * The tier of that name, or the free one when the configuration no longer has it: a key outlives an edit of the

@@ -25,18 +25,25 @@ const TIER = (perSecond: number) =>
 async function startDaemon(
   t: TestContext,
   config: string,
-  { env = {}, node = 'http://127.0.0.1:1' }: { env?: Record<string, string>; node?: string } = {},
+  options: {
+    env?: Record<string, string>;
+    node?: string;
+    /** The table of the tier of its key, where the configuration has it not. */
+    tier?: string;
+  } = {},
 ) {
   const dir = tempDir(t);
   const file = join(dir, 'atlas.toml');
   const write = (text: string) => writeFileSync(file, text);
-  write(config);
+  const { env = {}, node = 'http://127.0.0.1:1', tier } = options;
+  write(tier ?? config);
   const created = await run(
     t,
     [LAUNCHER, 'keys', 'create', '--name', 'x', '--tier', 'test', '--json', '--config', file],
     { cwd: dir },
   );
   const { key } = JSON.parse(created.stdout);
+  write(config);
   const running = start(t, [LAUNCHER, 'start', '--config', file, '--port', '0', '--node-http', node], {
     cwd: dir,
     env,
@@ -135,6 +142,32 @@ test('SIGHUP takes over tiers, origins and the log level, and names what takes a
   assert.match(stderr, /"ignored":\["index.poll_ms"\]/);
   const { headers } = await fetch(`${daemon.url}/healthz`, { headers: { origin: 'https://a.example' } });
   assert.equal(headers.get('access-control-allow-origin'), 'https://a.example');
+  assert.equal((await daemon.stop()).code, 0);
+});
+
+test('keys of a tier that is not configured are told at the start and when the configuration is read again', async (t) => {
+  const daemon = await startDaemon(t, '', { tier: TIER(7) });
+  const told = '"msg":"keys are of a tier that is not configured","level":"warn"';
+  const warnings = () =>
+    daemon.running
+      .stderr()
+      .split('\n')
+      .filter((line) => line.includes(told));
+  await waitFor(() => warnings().length === 1, { what: 'the warning' });
+  assert.match(warnings()[0] ?? '', /"tier":"test","keys":1,"limits":"free"/);
+  assert.equal(await daemon.limit(), 5);
+
+  const readAgain = async (config: string, times: number) => {
+    daemon.write(config);
+    daemon.hangUp();
+    const read = () => daemon.running.stderr().split('"the configuration was read again"').length - 1;
+    await waitFor(() => read() === times, { what: 'the configuration to be read again' });
+  };
+  await readAgain(TIER(7), 1);
+  assert.equal(warnings().length, 1);
+  assert.equal(await daemon.limit(), 7);
+  await readAgain('', 2);
+  assert.equal(warnings().length, 2);
   assert.equal((await daemon.stop()).code, 0);
 });
 
