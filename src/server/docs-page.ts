@@ -59,7 +59,7 @@ a valid one the answer is 401.</p>
 <p>A key has a rate and a monthly quota. <code>RateLimit-Limit</code>, <code>RateLimit-Remaining</code> and
 <code>RateLimit-Reset</code> tell what is left; over it the answer is 429 with <code>retryAfter</code>, in seconds.</p>
 <p>Errors are <code>{"error":{"code","message","param"}}</code>. An answer to a GET may be asked for again with its
-<code>ETag</code> in <code>If-None-Match</code>: until the next block that gives 304.</p>
+<code>ETag</code> in <code>If-None-Match</code>: as long as nothing is new that gives 304.</p>
 </section>`;
 
 interface Documented {
