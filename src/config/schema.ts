@@ -89,7 +89,7 @@ const rpc = z.strictObject({
   timeout_ms: whole(100, MAX_MS).default(30_000),
   /** Calls slower than this are logged, milliseconds. */
   slow_ms: whole(1, MAX_MS).default(1_000),
-  /** Connections kept to the node for `/rpc`. */
+  /** Connections kept to the node for `/rpc`; no key takes all of them (upstream/wire/fair-queue.ts). */
   max_sockets: whole(1, 4_096).default(64),
   /** Size of the cache of unchangeable answers, MiB. */
   cache_mb: whole(0, MAX_MB).default(64),
@@ -99,7 +99,7 @@ const rpc = z.strictObject({
   cache: flag().default(true),
   /** Give again what the node just said: of its head for 10 ms; its chain id, network and version for 10 s. */
   local: flag().default(true),
-  /** Calls of one key that may wait for the node at the same time. */
+  /** Calls of one key that may wait for the node or for a connection to it at the same time. */
   concurrency_per_key: whole(1, 100_000).default(64),
 });
 

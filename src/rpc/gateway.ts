@@ -34,9 +34,14 @@ export interface GatewayOptions {
 /** Bytes of an answer about the head that is kept for a moment. */
 const MAX_LOCAL_BYTES = 256 * 1024;
 
+/** Stands for this server where it asks for all clients: ids of keys begin at 1. */
+const OWN = 0;
+
 /** A read, and what may be done with its answer. */
 interface Plan {
   call: Call;
+  /** Who asks. */
+  client: number;
   key: string;
   /** Its name among the local answers, or null. */
   local: string | null;
@@ -83,31 +88,37 @@ export class Gateway {
     this.local.doubt(performance.now());
   }
 
-  /** Answers a call that is allowed. */
-  run(call: Call, taker: Taker): Pending {
+  /** Answers a call that is allowed; `client` is the key that asks. */
+  run(call: Call, taker: Taker, client: number): Pending {
     const kind = kindOf(call.method);
-    if (!kind.isRead) return this.change(call, taker);
-    const plan = this.plan(call, kind);
+    if (!kind.isRead) return this.change(call, taker, client);
+    const plan = this.plan(call, client, kind);
     const known = this.known(plan);
     if (known === undefined) return this.join(plan, taker) ?? this.send(plan, taker);
     taker.take(known, 200, true);
     return SETTLED;
   }
 
-  /** Resolves with the answer to a call that the gateway makes itself. */
-  readonly ask: Ask = (method, params, signal) =>
-    gather((taker) => this.run(ownCall(method, params), taker), signal);
+  /** Makes calls of this server for a client: each resolves with the answer. */
+  askFor(client: number): Ask {
+    return (method, params, signal) =>
+      gather((taker) => this.run(ownCall(method, params), taker, client), signal);
+  }
+
+  /** Resolves with the answer to a call that this server makes for itself. */
+  readonly ask = this.askFor(OWN);
 
   /** The same, asking the node itself: nothing that was known or asked before answers it. */
   readonly askNode: Ask = (method, params, signal) =>
-    gather((taker) => begin(new NodeCall(ownCall(method, params), this.deps, UNKEPT), taker), signal);
+    gather((taker) => begin(new NodeCall(ownCall(method, params), OWN, this.deps, UNKEPT), taker), signal);
 
-  private plan(call: Call, { dependence, mayBeLocal }: MethodKind): Plan {
+  private plan(call: Call, client: number, { dependence, mayBeLocal }: MethodKind): Plan {
     const { local, cache } = this.settings;
     const now = performance.now();
     const block = cache && dependence !== null ? dependenceOf(call, dependence) : null;
     return {
       call,
+      client,
       key: callKey(call),
       local: local && mayBeLocal ? localName(call) : null,
       block,
@@ -127,10 +138,10 @@ export class Gateway {
     return tail;
   }
 
-  /** Waits for an equal call in flight, if its answer will be as good as that to a new one. */
-  private join({ call, key, block, finalized, now }: Plan, taker: Taker): Pending | null {
+  /** Waits for an equal call in flight, if its answer will be as good as that to a new one and no later. */
+  private join({ call, client, key, block, finalized, now }: Plan, taker: Taker): Pending | null {
     const other = this.inFlight.get(key);
-    if (other === undefined) return null;
+    if (other === undefined || (other.waits && other.client !== client)) return null;
     const lasts = typeof block === 'number' && block <= finalized;
     if (!lasts && now - other.began > FRESH_MS) return null;
     this.meter.merged(call.method);
@@ -138,8 +149,8 @@ export class Gateway {
   }
 
   private send(plan: Plan, taker: Taker): Pending {
-    const { call, key, local, block } = plan;
-    const nodeCall = new NodeCall(call, this.deps, {
+    const { call, client, key, local, block } = plan;
+    const nodeCall = new NodeCall(call, client, this.deps, {
       gatherBytes: local !== null ? MAX_LOCAL_BYTES : block !== null ? this.cache.maxEntry : 0,
       onTail: (tail) => this.keep(plan, tail),
       onFull: () => {
@@ -147,7 +158,7 @@ export class Gateway {
       },
       onTooMany: (waiting) => {
         for (const one of waiting) {
-          const own = new NodeCall(call, this.deps, UNKEPT);
+          const own = new NodeCall(call, client, this.deps, UNKEPT);
           own.adopt(one);
           own.start();
         }
@@ -169,13 +180,13 @@ export class Gateway {
   }
 
   /** Sends what is no read. What was asked before it took effect is worth nothing afterwards. */
-  private change(call: Call, taker: Taker): Pending {
+  private change(call: Call, taker: Taker, client: number): Pending {
     const onFull = () => {
       this.local.doubt(performance.now());
       this.inFlight.clear();
       if (kindOf(call.method).isSteering) this.finality.reset();
     };
-    return begin(new NodeCall(call, this.deps, { ...UNKEPT, onFull }), taker);
+    return begin(new NodeCall(call, client, this.deps, { ...UNKEPT, onFull }), taker);
   }
 
   private emptyCache(): void {

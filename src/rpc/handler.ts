@@ -59,16 +59,19 @@ export class RpcHandler {
     const filters = new Filters({
       ask: this.gateway.ask,
       askNode: this.gateway.askNode,
-      askLogs: (method, params, signal) =>
-        gather((taker) => logs.run(ownCall(method, params), taker), signal),
+      askLogs: (client) => (method, params, signal) =>
+        gather((taker) => logs.run(ownCall(method, params), taker, client), signal),
       finalized: () => this.gateway.finalized,
       log,
       clock: clock ?? (() => performance.now()),
     });
     this.calls = new Calls({
       allowed,
-      special: new Map([['eth_getLogs', (call, taker) => logs.run(call, taker)], ...filters.methods()]),
-      others: (call, taker) => this.gateway.run(call, taker),
+      special: new Map([
+        ['eth_getLogs', (call, taker, key) => logs.run(call, taker, key)],
+        ...filters.methods(),
+      ]),
+      others: (call, taker, key) => this.gateway.run(call, taker, key),
       slowMs: settings.slow_ms,
       meter,
       log,

@@ -55,6 +55,8 @@ export class Waiting implements Pending {
 
 export class NodeCall implements AnswerListener {
   readonly call: Call;
+  /** Who asks. */
+  readonly client: number;
   /** By performance.now(). */
   readonly began = performance.now();
   private readonly isRead: boolean;
@@ -68,11 +70,17 @@ export class NodeCall implements AnswerListener {
   private bytes = 0;
   private stream: TailStream | null = null;
 
-  constructor(call: Call, deps: NodeCallDeps, options: NodeCallOptions) {
+  constructor(call: Call, client: number, deps: NodeCallDeps, options: NodeCallOptions) {
     this.call = call;
+    this.client = client;
     this.isRead = kindOf(call.method).isRead;
     this.deps = deps;
     this.options = options;
+  }
+
+  /** Whether it waits for its turn, and so is not yet at the node. */
+  get waits(): boolean {
+    return this.exchange?.waits ?? false;
   }
 
   join(taker: Taker): Waiting {
@@ -137,7 +145,8 @@ export class NodeCall implements AnswerListener {
 
   private post(fresh: boolean): void {
     const { method, params } = this.call;
-    this.exchange = this.deps.transport.post(upstreamRequest(method, params), method, this, { fresh });
+    const request = upstreamRequest(method, params);
+    this.exchange = this.deps.transport.post(request, method, this, { fresh, client: this.client });
   }
 
   /** Keeps a copy, or says no because it would take too much memory. */

@@ -1,6 +1,7 @@
 /** What one key may ask at once, and what nobody may. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
+import { configSchema } from '../../src/config/schema.ts';
 import { waitFor } from '../support/wait.ts';
 import { startGateway, type TestGatewayOptions } from './gateway.ts';
 import { startNode } from './node.ts';
@@ -122,4 +123,100 @@ test('a method that is not offered is refused by its name, and the node is not a
     );
   }
   assert.equal(node.received.length, 0);
+});
+
+/** A node that answers for code and logs when the test lets it, and everything else at once. */
+async function setUpSlow(t: TestContext, options: Partial<TestGatewayOptions> = {}) {
+  const waiting: (() => void)[] = [];
+  const asked: string[] = [];
+  const node = await startNode(t, (body, response) => {
+    const { id, method, params } = JSON.parse(body);
+    asked.push(params[0]);
+    const header = { number: params[0], hash: `0x${'ab'.repeat(32)}`, parentHash: `0x${'cd'.repeat(32)}` };
+    const result = method === 'eth_blockNumber' ? '0x100' : header;
+    const answer = () => response.end(JSON.stringify({ jsonrpc: '2.0', id, result }));
+    if (method === 'eth_getCode' || method === 'eth_getLogs') waiting.push(answer);
+    else answer();
+  });
+  return { node, waiting, asked, gateway: startGateway(t, { url: node.url, ...options }) };
+}
+
+test('a key that keeps the node busy leaves sockets to others, at the default settings', async (t) => {
+  const { max_sockets, concurrency_per_key } = configSchema.parse({}).rpc;
+  const { node, waiting, gateway } = await setUpSlow(t, {
+    concurrency_per_key,
+    wire: { maxSockets: max_sockets },
+  });
+  const own = Array.from({ length: concurrency_per_key }, (_, i) => gateway.call('eth_getCode', [String(i)]));
+  await waitFor(() => node.received.length === (max_sockets * 3) / 4, { what: 'its share to be taken' });
+  const began = performance.now();
+  for (let i = 0; i < 5; i++) {
+    assert.equal((await gateway.call('eth_getBalance', [String(i)], 2)).status, 200);
+  }
+  assert.ok(performance.now() - began < 1_000);
+  const others = Array.from({ length: concurrency_per_key }, (_, i) =>
+    gateway.call('eth_getCode', [`2 ${i}`], 2),
+  );
+  await waitFor(() => node.mostAtOnce() > (max_sockets * 3) / 4, { what: 'a second busy key to get some' });
+  assert.equal((await gateway.call('eth_getBalance', ['3'], 3)).status, 200, 'and a third one finds one');
+  await waitFor(
+    () => {
+      for (const answer of waiting.splice(0)) answer();
+      return node.received.length === 2 * concurrency_per_key + 6;
+    },
+    { what: 'what waited to be asked' },
+  );
+  for (const answer of waiting.splice(0)) answer();
+  for (const { status } of await Promise.all([...own, ...others])) assert.equal(status, 200);
+});
+
+test('the parts of a split eth_getLogs count as calls of the key', async (t) => {
+  const { waiting, gateway } = await setUpSlow(t, { wire: { maxSockets: 8 }, logs_node_range: 1 });
+  const filter = { fromBlock: '0x1', toBlock: '0x40' };
+  const left = new AbortController();
+  const body = { jsonrpc: '2.0', id: 1, method: 'eth_getLogs', params: [filter] };
+  const logs = gateway.answer(JSON.stringify(body), {}, left.signal);
+  await waitFor(() => waiting.length === 6, { what: 'six of eight parts to be at the node' });
+  assert.equal((await gateway.call('eth_getBalance', ['0x1'], 2)).status, 200);
+  left.abort(new Error('left'));
+  await assert.rejects(logs, /left/);
+});
+
+test('what waits is taken from each key in turn, and nobody waits for an equal call that does', async (t) => {
+  const { node, waiting, asked, gateway } = await setUpSlow(t, { wire: { maxSockets: 1 } });
+  const calls = [
+    ['1a', 1],
+    ['1b', 1],
+    ['1c', 1],
+    ['1d', 1],
+    ['2a', 2],
+    ['2b', 2],
+    ['3a', 3],
+    ['1c', 3],
+  ] as const;
+  const answers = calls.map(([name, key]) => gateway.call('eth_getCode', [name], key));
+  for (let count = 1; count <= calls.length; count++) {
+    await waitFor(() => node.received.length === count && waiting.length === 1, { what: `call ${count}` });
+    waiting.pop()?.();
+  }
+  for (const { status } of await Promise.all(answers)) assert.equal(status, 200);
+  assert.deepEqual(asked, ['1a', '1b', '2a', '3a', '1c', '2b', '1c', '1d']);
+});
+
+test('a key that fills the queue leaves places in it to others', async (t) => {
+  const { node, waiting, gateway } = await setUpSlow(t, { wire: { maxSockets: 1, maxWaiting: 8 } });
+  const own = Array.from({ length: 20 }, (_, i) => gateway.call('eth_getCode', [String(i)]));
+  const other = gateway.call('eth_getBalance', ['0x1'], 2);
+  await waitFor(() => waiting.length === 1, { what: 'the first call' });
+  let left = own.length;
+  for (const call of own) void call.then(() => left--);
+  await waitFor(
+    () => {
+      waiting.pop()?.();
+      return left === 0;
+    },
+    { what: 'all to be answered' },
+  );
+  assert.equal((await other).status, 200);
+  assert.equal(node.received.length, 1 + 6 + 1, 'one ran, six of eight places it took, and one the other');
 });

@@ -66,7 +66,7 @@ export async function serve(t: Owner, options: ServingOptions = {}): Promise<Ser
   const transport = new WireTransport({
     url: options.upstream ?? 'http://127.0.0.1:9',
     timeoutMs: options.timeoutMs ?? 5_000,
-    maxSockets: 16,
+    maxSockets: 32,
     maxWaiting: 1_000,
     maxWaitingBytes: 64 * 1024 * 1024,
   });

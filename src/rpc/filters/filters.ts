@@ -23,8 +23,8 @@ export interface FiltersDeps {
   ask: Ask;
   /** Asks the node itself. */
   askNode: Ask;
-  /** Asks for logs of a range of any width. */
-  askLogs: Ask;
+  /** Asks for logs of a range of any width, for a key. */
+  askLogs: (key: number) => Ask;
   /** The highest block known to be final, or -1. */
   finalized: () => number;
   log: Logger;
@@ -80,13 +80,10 @@ export class Filters {
     }
     await this.view.advance();
     const head = toQuantity(this.view.head);
-    const trial = await this.deps.askLogs(
-      'eth_getLogs',
-      [{ ...logs, fromBlock: head, toBlock: head }],
-      signal,
-    );
+    const ask = this.deps.askLogs(key);
+    const trial = await ask('eth_getLogs', [{ ...logs, fromBlock: head, toBlock: head }], signal);
     if (!isResult(trial.tail)) return trial;
-    const { askLogs: ask, finalized } = this.deps;
+    const { finalized } = this.deps;
     return this.install(new LogFilter({ ...logs }, { view: this.view, ask, finalized }), key);
   }
 
@@ -123,7 +120,7 @@ export class Filters {
 
   private async allLogs(id: unknown, key: number, signal: AbortSignal): Promise<Answer> {
     const logs = this.use(id, key)?.filter.logs ?? null;
-    return logs === null ? UNKNOWN : this.deps.askLogs('eth_getLogs', [logs], signal);
+    return logs === null ? UNKNOWN : this.deps.askLogs(key)('eth_getLogs', [logs], signal);
   }
 
   private uninstall(id: unknown, key: number): Answer {

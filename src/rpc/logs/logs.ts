@@ -29,14 +29,14 @@ const BLOCK = 'eth_getBlockByNumber';
 const BLOCK_NUMBER = 'eth_blockNumber';
 
 export class Logs {
-  private readonly gateway: Pick<Gateway, 'run' | 'ask' | 'askNode' | 'finalized'>;
+  private readonly gateway: Pick<Gateway, 'run' | 'ask' | 'askFor' | 'askNode' | 'finalized'>;
   private readonly budget: ByteBudget;
   private readonly log: Logger;
   private readonly maxRange: number;
   private readonly nodeRange: NodeRange;
 
   constructor(
-    gateway: Pick<Gateway, 'run' | 'ask' | 'askNode' | 'finalized'>,
+    gateway: Pick<Gateway, 'run' | 'ask' | 'askFor' | 'askNode' | 'finalized'>,
     settings: LogsSettings,
     budget: ByteBudget,
     log: Logger,
@@ -48,12 +48,13 @@ export class Logs {
     this.nodeRange = new NodeRange(settings.logs_node_range, settings.logs_max_range);
   }
 
-  run(call: Call, taker: Taker): Pending {
+  /** Answers a call of a client. */
+  run(call: Call, taker: Taker, client: number): Pending {
     const filter = readLogsFilter(call.args);
-    if (filter === null || filter.from === filter.to) return this.gateway.run(call, taker);
+    if (filter === null || filter.from === filter.to) return this.gateway.run(call, taker, client);
     const { from, to } = filter;
     if (typeof from === 'number' && typeof to === 'number' && this.isNarrow(from, to)) {
-      return this.passOn(call, filter, { from, to, last: to }, taker);
+      return this.passOn(call, client, filter, { from, to, last: to }, taker);
     }
     return deliver(taker, this.log, async (signal) => {
       const range = await this.resolve(filter, signal);
@@ -61,9 +62,9 @@ export class Logs {
       if (range.to - range.from >= this.maxRange) return tooWide(range.from, this.maxRange);
       const isAhead = typeof filter.to === 'number' && filter.to > range.to;
       if (isAhead || this.isNarrow(range.from, range.to)) {
-        return (later) => this.passOn(call, filter, range, later);
+        return (later) => this.passOn(call, client, filter, range, later);
       }
-      return this.collect(filter, range, signal);
+      return this.collect(filter, range, client, signal);
     });
   }
 
@@ -73,22 +74,23 @@ export class Logs {
   }
 
   /** Lets the node answer; only when it refuses the range after all is it split. */
-  private passOn(call: Call, filter: LogsFilter, range: Range, taker: Taker): Pending {
-    if (range.to <= range.from) return this.gateway.run(call, taker);
+  private passOn(call: Call, client: number, filter: LogsFilter, range: Range, taker: Taker): Pending {
+    if (range.to <= range.from) return this.gateway.run(call, taker, client);
     let split: Pending | null = null;
-    const passed = this.gateway.run(call, {
+    const splitting: Taker = {
       streams: taker.streams,
       take: (tail, status, kept) => {
         const refusal = status === 200 && !isResult(tail) ? refusalOf(errorOf(tail)) : null;
         if (refusal === null) return taker.take(tail, status, kept);
         if (refusal === 'wide') this.nodeRange.tooWide(range.to - range.from + 1);
-        split = deliver(taker, this.log, (signal) => this.collect(filter, range, signal));
+        split = deliver(taker, this.log, (signal) => this.collect(filter, range, client, signal));
       },
       begin: () => taker.begin(),
       more: (piece) => taker.more(piece),
       end: () => taker.end(),
       cut: () => taker.cut(),
-    });
+    };
+    const passed = this.gateway.run(call, splitting, client);
     return {
       abandon: () => (split ?? passed).abandon(),
       resume: () => (split ?? passed).resume(),
@@ -121,10 +123,15 @@ export class Logs {
     return blockHeaderOf(answer.tail, BLOCK)?.number ?? answer;
   }
 
-  private async collect(filter: LogsFilter, range: Range, signal: AbortSignal): Promise<Answer> {
+  private async collect(
+    filter: LogsFilter,
+    range: Range,
+    client: number,
+    signal: AbortSignal,
+  ): Promise<Answer> {
     const { from, to } = range;
     if (to - from >= this.maxRange) return tooWide(from, this.maxRange);
-    const deps = { ask: this.gateway.ask, nodeRange: this.nodeRange, budget: this.budget };
+    const deps = { ask: this.gateway.askFor(client), nodeRange: this.nodeRange, budget: this.budget };
     // Parts that are asked for one after the other are of one chain if the last block stayed the same, and so
     // everything below it. One part alone is: the node sees to that.
     const mayDiffer = to - Math.max(from, this.gateway.finalized) > this.nodeRange.width;

@@ -1,6 +1,7 @@
 /** One request to the node and its answer. */
 import { UpstreamError, type UpstreamFailure } from '../../errors.ts';
 import type { AnswerListener, Connection } from './connection.ts';
+import type { Flow } from './fair-queue.ts';
 
 /** Milliseconds, moved on in steps by its owner. */
 export interface Clock {
@@ -11,6 +12,8 @@ export class Exchange implements AnswerListener {
   readonly request: string;
   /** Whether only a socket that was never used will do. */
   readonly fresh: boolean;
+  /** The requests among which it takes its turn. */
+  readonly flow: Flow;
   readonly #what: string;
   readonly #timeoutMs: number;
   readonly #clock: Clock;
@@ -28,6 +31,7 @@ export class Exchange implements AnswerListener {
     options: {
       what: string;
       fresh: boolean;
+      flow: Flow;
       timeoutMs: number;
       clock: Clock;
       onOver: (exchange: Exchange) => void;
@@ -35,12 +39,18 @@ export class Exchange implements AnswerListener {
   ) {
     this.request = request;
     this.fresh = options.fresh;
+    this.flow = options.flow;
     this.#what = options.what;
     this.#timeoutMs = options.timeoutMs;
     this.#clock = options.clock;
     this.#onOver = options.onOver;
     this.#listener = listener;
     this.#deadline = this.#clock.now + options.timeoutMs;
+  }
+
+  /** Whether it still waits for a connection. */
+  get waits(): boolean {
+    return this.#listener !== null && this.#connection === null;
   }
 
   /** Sends the request over a free connection. */
@@ -51,8 +61,7 @@ export class Exchange implements AnswerListener {
 
   /** Ends the exchange: nobody waits for the answer any more. The listener hears no more. */
   abandon(): void {
-    if (this.#listener === null) return;
-    this.#end()?.destroy();
+    if (this.#listener !== null) this.#break();
   }
 
   /** Reads no more from the node until `resume`; meanwhile the time limit does not count. */
@@ -83,7 +92,7 @@ export class Exchange implements AnswerListener {
   fail(reason: UpstreamFailure, detail: string, options?: ErrorOptions): void {
     const listener = this.#listener;
     if (listener === null) return;
-    this.#end()?.destroy();
+    this.#break();
     listener.onFailed(new UpstreamError(reason, `${this.#what}: ${detail}`, undefined, options));
   }
 
@@ -102,11 +111,15 @@ export class Exchange implements AnswerListener {
     this.fail(error.reason, error.message, { cause: error.cause });
   }
 
-  #end(): Connection | null {
-    const connection = this.#connection;
+  /** Ends without the rest of the answer. The connection goes first: the next exchange opens one in its place. */
+  #break(): void {
+    this.#connection?.destroy();
+    this.#end();
+  }
+
+  #end(): void {
     this.#listener = null;
     this.#connection = null;
     this.#onOver(this);
-    return connection;
   }
 }

@@ -2,6 +2,7 @@
 import { type Endpoint, parseEndpoint } from '../endpoint.ts';
 import { type AnswerListener, Connection, type ConnectionOwner, type Target } from './connection.ts';
 import { type Clock, Exchange } from './exchange.ts';
+import { FairQueue } from './fair-queue.ts';
 
 export type { AnswerListener } from './connection.ts';
 export type { Exchange } from './exchange.ts';
@@ -21,6 +22,8 @@ export interface WireOptions {
 export interface PostOptions {
   /** Take no socket that was used before: the node may have just closed it, which only shows when the request is lost. */
   fresh?: boolean;
+  /** Who asks: what waits is taken from each client in turn, and each is held to a share of the sockets. Without it to none. */
+  client?: number | null;
 }
 
 /** How often overdue exchanges and idle sockets are looked for, milliseconds. */
@@ -40,14 +43,11 @@ export class WireTransport implements ConnectionOwner {
   readonly #open = new Set<Connection>();
   /** Free connections; the one used last is taken first, so that those not needed fall idle. */
   readonly #idle: Connection[] = [];
-  readonly #running = new Set<Exchange>();
-  /** In order of arrival; not empty only while every socket is taken. */
-  readonly #waiting = new Set<Exchange>();
+  readonly #queue: FairQueue;
   readonly #sweep: NodeJS.Timeout;
   /** Moves on with each sweep, and not by much: a stall of this process must not look like one of the node. */
   readonly #clock: Clock = { now: 0 };
   #sweptAt = performance.now();
-  #waitingBytes = 0;
   #closed = false;
 
   constructor(options: WireOptions) {
@@ -56,6 +56,8 @@ export class WireTransport implements ConnectionOwner {
     this.origin = endpoint.origin;
     this.#target = targetOf(endpoint);
     this.#head = requestHead(endpoint);
+    const { maxSockets: maxRunning, maxWaiting, maxWaitingBytes } = options;
+    this.#queue = new FairQueue({ maxRunning, maxWaiting, maxWaitingBytes });
     this.#sweep = setInterval(() => this.#onSweep(), SWEEP_MS).unref();
   }
 
@@ -64,17 +66,26 @@ export class WireTransport implements ConnectionOwner {
    * status, or once of an UpstreamError (`timeout`, `connection`, `malformed`; `what` names the request in its
    * message), and of nothing before this returns.
    */
-  post(body: string, what: string, listener: AnswerListener, { fresh = false }: PostOptions = {}): Exchange {
-    const { timeoutMs, maxWaiting, maxWaitingBytes } = this.#options;
+  post(body: string, what: string, listener: AnswerListener, options: PostOptions = {}): Exchange {
+    const { fresh = false, client = null } = options;
     const request = `${this.#head}${body.length}\r\n\r\n${body}`;
-    const clock = this.#clock;
-    const exchange = new Exchange(request, listener, { what, fresh, timeoutMs, clock, onOver: this.#onOver });
-    if (this.#closed) failSoon(exchange, `the connection to ${this.origin} is closed`);
-    else if (this.#idle.length > 0 || this.#hasRoom()) this.#run(exchange);
-    else if (this.#waiting.size < maxWaiting && this.#waitingBytes + request.length <= maxWaitingBytes) {
-      this.#waiting.add(exchange);
-      this.#waitingBytes += request.length;
-    } else failSoon(exchange, `${this.#waiting.size} requests already wait for ${this.origin}`);
+    const exchange = new Exchange(request, listener, {
+      what,
+      fresh,
+      flow: this.#queue.flow(client),
+      timeoutMs: this.#options.timeoutMs,
+      clock: this.#clock,
+      onOver: this.#onOver,
+    });
+    if (this.#closed) {
+      failSoon(exchange, `the connection to ${this.origin} is closed`);
+      return exchange;
+    }
+    const entered = this.#queue.enter(exchange);
+    if (entered === 'runs') this.#start(exchange);
+    else if (entered === 'refused') {
+      failSoon(exchange, `${this.#queue.waiting} requests already wait for ${this.origin}`);
+    }
     return exchange;
   }
 
@@ -82,47 +93,31 @@ export class WireTransport implements ConnectionOwner {
   close(): void {
     this.#closed = true;
     clearInterval(this.#sweep);
-    for (const exchange of [...this.#waiting, ...this.#running]) {
+    for (const exchange of [...this.#queue]) {
       exchange.fail('connection', `the connection to ${this.origin} is closed`);
     }
     for (const connection of [...this.#open]) connection.destroy();
   }
 
   onFree(connection: Connection): void {
-    const [next] = this.#waiting;
-    if (next === undefined) {
-      connection.idleSince = this.#clock.now;
-      this.#idle.push(connection);
-    } else if (next.fresh) {
-      connection.destroy(); // and `onGone` runs what waits
-    } else {
-      this.#unqueue(next);
-      this.#running.add(next);
-      next.start(connection);
-    }
+    connection.idleSince = this.#clock.now;
+    this.#idle.push(connection);
   }
 
   onGone(connection: Connection): void {
     this.#open.delete(connection);
     const at = this.#idle.indexOf(connection);
     if (at >= 0) this.#idle.splice(at, 1);
-    const [next] = this.#waiting;
-    if (next === undefined || this.#closed || !this.#hasRoom()) return;
-    this.#unqueue(next);
-    this.#run(next);
   }
 
-  #hasRoom(): boolean {
-    return this.#open.size < this.#options.maxSockets;
-  }
-
-  #run(exchange: Exchange): void {
-    this.#running.add(exchange);
+  /** Starts an exchange that runs: a socket is idle or there is room for one. */
+  #start(exchange: Exchange): void {
     exchange.start(this.#take(exchange.fresh));
   }
 
   #take(fresh: boolean): Connection {
-    const idle = fresh && this.#hasRoom() ? undefined : this.#idle.pop();
+    const hasRoom = this.#open.size < this.#options.maxSockets;
+    const idle = fresh && hasRoom ? undefined : this.#idle.pop();
     if (idle !== undefined && !fresh) return idle;
     idle?.destroy();
     const connection = new Connection(this.#target, this);
@@ -131,19 +126,15 @@ export class WireTransport implements ConnectionOwner {
   }
 
   readonly #onOver = (exchange: Exchange): void => {
-    if (!this.#running.delete(exchange)) this.#unqueue(exchange);
+    const next = this.#queue.leave(exchange);
+    if (next !== null) this.#start(next);
   };
-
-  #unqueue(exchange: Exchange): void {
-    if (this.#waiting.delete(exchange)) this.#waitingBytes -= exchange.request.length;
-  }
 
   #onSweep(): void {
     const now = performance.now();
     this.#clock.now += Math.min(now - this.#sweptAt, MOST_PER_SWEEP_MS);
     this.#sweptAt = now;
-    for (const exchange of this.#running) exchange.expire();
-    for (const exchange of this.#waiting) exchange.expire();
+    for (const exchange of this.#queue) exchange.expire();
     const idleTooLong = this.#clock.now - IDLE_MS;
     while (this.#idle[0] !== undefined && this.#idle[0].idleSince < idleTooLong) this.#idle[0].destroy();
   }

@@ -1,0 +1,134 @@
+/** Which request goes to the node next when there are more of them than sockets: one of each client in turn. */
+import type { Exchange } from './exchange.ts';
+
+export interface FairQueueLimits {
+  /** Requests in flight. */
+  maxRunning: number;
+  /** Requests that wait, and their bytes. */
+  maxWaiting: number;
+  maxWaitingBytes: number;
+}
+
+/** The requests of one client. */
+export interface Flow {
+  /** Whether it is held to a share, so that others find something free. */
+  readonly shares: boolean;
+  running: number;
+  /** In order of arrival. */
+  readonly waiting: Set<Exchange>;
+  waitingBytes: number;
+}
+
+/**
+ * For each place that is free a client may hold three: three quarters of them if it is the only one, fewer the more
+ * there are, and some are always left for the next. Of less than four places one client may hold all.
+ */
+const SHARE = 3;
+
+export class FairQueue {
+  readonly #limits: FairQueueLimits;
+  /** By client: all that ever asked. */
+  readonly #flows = new Map<number, Flow>();
+  readonly #unshared = newFlow(false);
+  readonly #running = new Set<Exchange>();
+  /** Those in which requests wait, the one whose turn it is first. */
+  readonly #turns = new Set<Flow>();
+  #waiting = 0;
+  #waitingBytes = 0;
+
+  constructor(limits: FairQueueLimits) {
+    this.#limits = limits;
+  }
+
+  /** The flow of a client, or, for null, of those who need not share. */
+  flow(client: number | null): Flow {
+    if (client === null) return this.#unshared;
+    let flow = this.#flows.get(client);
+    if (flow === undefined) {
+      flow = newFlow(true);
+      this.#flows.set(client, flow);
+    }
+    return flow;
+  }
+
+  /** Requests that wait. */
+  get waiting(): number {
+    return this.#waiting;
+  }
+
+  /** Takes a request in, to run or to wait, or refuses it because too many wait. */
+  enter(exchange: Exchange): 'runs' | 'waits' | 'refused' {
+    if (this.#mayRun(exchange.flow)) {
+      this.#run(exchange);
+      return 'runs';
+    }
+    if (!this.#mayWait(exchange)) return 'refused';
+    const { flow, request } = exchange;
+    flow.waiting.add(exchange);
+    flow.waitingBytes += request.length;
+    this.#waiting++;
+    this.#waitingBytes += request.length;
+    this.#turns.add(flow);
+    return 'waits';
+  }
+
+  /** Lets a request go, whether it ran or waited. Returns the one that runs from now on in its stead. */
+  leave(exchange: Exchange): Exchange | null {
+    if (!this.#running.delete(exchange)) {
+      this.#unqueue(exchange);
+      return null;
+    }
+    exchange.flow.running--;
+    return this.#waiting === 0 ? null : this.#runNext();
+  }
+
+  /** All requests, those that wait first. */
+  *[Symbol.iterator](): Generator<Exchange> {
+    for (const flow of this.#turns) yield* flow.waiting;
+    yield* this.#running;
+  }
+
+  #mayRun({ shares, running }: Flow): boolean {
+    const free = this.#limits.maxRunning - this.#running.size;
+    return free > 0 && (running < SHARE * free || !shares);
+  }
+
+  #mayWait({ flow, request }: Exchange): boolean {
+    const places = this.#limits.maxWaiting - this.#waiting;
+    const bytes = this.#limits.maxWaitingBytes - this.#waitingBytes;
+    if (places <= 0 || request.length > bytes) return false;
+    return !flow.shares || (flow.waiting.size < SHARE * places && flow.waitingBytes < SHARE * bytes);
+  }
+
+  #run(exchange: Exchange): void {
+    this.#running.add(exchange);
+    exchange.flow.running++;
+  }
+
+  /** No more than one can be run for one that has left: each makes the room of all others smaller by as much as that gave. */
+  #runNext(): Exchange | null {
+    for (const flow of this.#turns) {
+      if (!this.#mayRun(flow)) continue;
+      const [next] = flow.waiting;
+      if (next === undefined) continue;
+      this.#unqueue(next);
+      this.#run(next);
+      if (this.#turns.delete(flow)) this.#turns.add(flow); // behind all others
+      return next;
+    }
+    return null;
+  }
+
+  #unqueue(exchange: Exchange): void {
+    const { flow, request } = exchange;
+    if (!flow.waiting.delete(exchange)) return;
+    flow.waitingBytes -= request.length;
+    this.#waiting--;
+    this.#waitingBytes -= request.length;
+    if (flow.waiting.size === 0) this.#turns.delete(flow);
+  }
+}
+
+function newFlow(shares: boolean): Flow {
+  return { shares, running: 0, waiting: new Set(), waitingBytes: 0 };
+}
