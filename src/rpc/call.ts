@@ -23,6 +23,8 @@ export type Ask = (method: string, params: readonly unknown[], signal?: AbortSig
 
 /** Takes the tail of the answer to a call: `take` once, or pieces. */
 export interface Taker extends PieceSink {
+  /** Whether the answer has to be proved to be JSON: it becomes part of something that a broken one would spoil. */
+  readonly strict: boolean;
   /** The tail of the whole answer. Its memory is used again after the call, unless it is `kept`. */
   take(tail: Buffer, status: CallStatus, kept: boolean): void;
 }

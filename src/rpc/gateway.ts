@@ -13,7 +13,7 @@ import { FRESH_MS, LocalAnswers, localName } from './local-answers.ts';
 import type { RpcMeter } from './meter.ts';
 import { kindOf, type MethodKind } from './method-kind.ts';
 import { NodeCall, type NodeCallDeps, type NodeCallOptions } from './node-call.ts';
-import { isResult } from './tail.ts';
+import { checkTail, isResult } from './tail.ts';
 
 /** What of the `[rpc]` table concerns single calls. */
 export interface GatewaySettings {
@@ -168,13 +168,18 @@ export class Gateway {
     return begin(nodeCall, taker);
   }
 
-  /** Keeps what will hold for a while, or for ever. */
+  /** Keeps what will hold for a while, or for ever. Throws UpstreamError `malformed` for what is no JSON. */
   private keep({ call, key, local, block, finalized, now }: Plan, tail: Buffer): void {
-    if (local !== null && isResult(tail)) this.local.put(local, tail, now);
-    if (local !== null || block === null) return;
+    if (local !== null) {
+      if (!isResult(tail)) return;
+      checkTail(tail);
+      return this.local.put(local, tail, now);
+    }
+    if (block === null) return;
     const number = blockOfAnswer(call, block, tail);
     if (number === null) return;
     if (number > finalized) return this.finality.wish(number, now);
+    checkTail(tail);
     this.cache.put(key, tail);
     this.meter.cacheBytes(this.cache.bytes);
   }

@@ -60,6 +60,7 @@ export function deliver(
 function wholeTaker(take: (tail: Buffer, status: CallStatus) => void): Taker {
   return {
     ...ONLY_WHOLE,
+    strict: true,
     take: (tail, status, kept) => take(kept ? tail : Buffer.from(tail), status),
   };
 }

@@ -1,12 +1,12 @@
 /** One call to the node: gathers the answer, or passes it on as it comes, for one or more takers. */
 import { UpstreamError } from '../errors.ts';
-import type { AnswerListener, Exchange, WireTransport } from '../upstream/wire/transport.ts';
+import type { AnswerHead, AnswerListener, Exchange, WireTransport } from '../upstream/wire/transport.ts';
 import type { CircuitBreaker } from './breaker.ts';
 import type { ByteBudget } from './byte-budget.ts';
 import type { Call, Pending, Taker } from './call.ts';
 import { failureAnswer } from './errors.ts';
 import { kindOf } from './method-kind.ts';
-import { findTail, isResult, readTail, upstreamRequest } from './tail.ts';
+import { checkTail, findTail, glanceAtTail, isResult, readTail, upstreamRequest } from './tail.ts';
 import { TailStream } from './tail-stream.ts';
 
 /** What a proxy says when the node behind it did not answer: another try may find it well. */
@@ -26,7 +26,10 @@ export interface NodeCallDeps {
 export interface NodeCallOptions {
   /** Bytes up to which the answer is gathered although its only taker would take pieces: it may be kept. */
   gatherBytes: number;
-  /** The answer is there; its memory may be used again afterwards. Called before the takers get it. */
+  /**
+   * The answer is there; its memory may be used again afterwards. Called before the takers get it. Throws UpstreamError
+   * `malformed` when it turns out to be none.
+   */
   onTail(tail: Buffer): void;
   /** Nobody may join any more. Called once, before any taker is served. */
   onFull(): void;
@@ -66,6 +69,8 @@ export class NodeCall implements AnswerListener {
   private exchange: Exchange | null = null;
   private retried = false;
   private status = 0;
+  /** The answer lasts as long as the connection, so that one cut short looks like a whole one. */
+  private isOpenEnded = false;
   private gathered: Buffer[] = [];
   private bytes = 0;
   private stream: TailStream | null = null;
@@ -118,8 +123,9 @@ export class NodeCall implements AnswerListener {
     this.exchange?.resume();
   }
 
-  onHead(status: number): void {
+  onHead({ status, length, chunked }: AnswerHead): void {
     this.status = status;
+    this.isOpenEnded = length === null && !chunked;
   }
 
   onBody(piece: Buffer, isLast: boolean): void {
@@ -166,8 +172,8 @@ export class NodeCall implements AnswerListener {
   /** From now on the answer is passed on as it comes, if there is one taker for that and the tail has begun. */
   private beginStream(): TailStream | null {
     const [only, another] = this.waiting;
-    if (only === undefined || another !== undefined || !only.taker.streams || this.status !== 200)
-      return null;
+    if (only === undefined || another !== undefined || !only.taker.streams) return null;
+    if (this.status !== 200 || this.isOpenEnded) return null;
     const beginning = Buffer.concat(this.gathered);
     const start = findTail(beginning);
     if (start === null) return null;
@@ -197,6 +203,7 @@ export class NodeCall implements AnswerListener {
     let tail: Buffer;
     try {
       tail = this.readAnswer(body);
+      this.options.onTail(tail);
     } catch (error) {
       if (!(error instanceof UpstreamError)) throw error;
       return this.failed(error, error.reason !== 'http' || GATEWAY_STATUSES.has(this.status));
@@ -204,16 +211,33 @@ export class NodeCall implements AnswerListener {
     this.drop();
     this.deps.breaker.succeeded();
     this.options.onFull();
-    this.options.onTail(tail);
     for (const { taker } of this.waiting.splice(0)) taker.take(tail, 200, kept);
   }
 
   /** The tail. An error of the node counts as its answer whatever the HTTP status says. */
   private readAnswer(body: Buffer): Buffer {
-    if (this.status === 200) return readTail(body);
+    if (this.status === 200) return this.readWhole(body);
     const error = new UpstreamError('http', `${this.call.method}: HTTP ${this.status}`);
-    const tail = tailOrNull(body);
-    if (tail === null || isResult(tail)) throw error;
+    const tail = this.errorIn(body);
+    if (tail === null) throw error;
+    return tail;
+  }
+
+  private errorIn(body: Buffer): Buffer | null {
+    try {
+      const tail = this.readWhole(body);
+      return isResult(tail) ? null : tail;
+    } catch (error) {
+      if (error instanceof UpstreamError) return null;
+      throw error;
+    }
+  }
+
+  /** The tail of what should be an answer. What a client gets by itself is only glanced at. */
+  private readWhole(body: Buffer): Buffer {
+    const tail = readTail(body);
+    if (this.isOpenEnded || this.waiting.some(({ taker }) => taker.strict)) checkTail(tail);
+    else glanceAtTail(tail);
     return tail;
   }
 
@@ -236,14 +260,5 @@ export class NodeCall implements AnswerListener {
     const { tail, status } = failureAnswer(error);
     this.options.onFull();
     for (const { taker } of this.waiting.splice(0)) taker.take(tail, status, true);
-  }
-}
-
-function tailOrNull(body: Buffer): Buffer | null {
-  try {
-    return readTail(body);
-  } catch (error) {
-    if (error instanceof UpstreamError) return null;
-    throw error;
   }
 }

@@ -8,6 +8,7 @@ const SCRATCH = Buffer.allocUnsafeSlow(512 * 1024);
 
 export class SingleAnswer implements Taker, Pending {
   readonly streams: boolean;
+  readonly strict = false;
   /** The beginning of the answer up to its tail; null for a notification, which has no answer. */
   private readonly head: string | null;
   private readonly sink: RpcSink;

@@ -8,18 +8,28 @@ import { UpstreamError } from '../errors.ts';
 import { isObject } from '../lib/is-object.ts';
 import { type BlockHeader, readBlockHeader } from '../upstream/block-header.ts';
 import { errorTail, type RpcError } from './errors.ts';
+import { scanValue, skipSpace } from './json-scan.ts';
 import { memberTexts } from './json-slices.ts';
 
 /** The id of every call sent to the node: clients' ids may be of types that nodes refuse, and equal calls are sent once. */
 const UPSTREAM_ID = 1;
 
-const CLOSE_BRACE = 125;
+const SPACE = 32;
+const QUOTE = 34;
+const COLON = 58;
+const OPEN_BRACKET = 91;
+const BACKSLASH = 92;
+const CLOSE_BRACKET = 93;
 const LETTER_R = 114;
+const OPEN_BRACE = 123;
+const CLOSE_BRACE = 125;
+/** Where another answer begins behind one. */
+const NEXT_ANSWER = Buffer.from('}{');
 
 /** Most bytes before the tail, and behind it when the id stands there. */
 const MAX_ENVELOPE = 128;
 const ENVELOPE =
-  /^\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*|"id"\s*:\s*(?:1|null)\s*,\s*)*(?="result"\s*:|"error"\s*:\s*\{)/;
+  /^\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*|"id"\s*:\s*(?:1|null)\s*,\s*)*(?="result"\s*:\s*["{[\w-]|"error"\s*:\s*\{)/;
 const ID_LAST = /,\s*"id"\s*:\s*(?:1|null)\s*\}\s*$/;
 
 /** Where the tail begins in an answer. */
@@ -51,6 +61,29 @@ export function readTail(body: Buffer): Buffer {
   if (end < 0) return rebuiltTail(body);
   if (body[end - 1] !== CLOSE_BRACE || end <= start.at) throw malformed(body);
   return body.subarray(start.at, end);
+}
+
+/** Throws UpstreamError `malformed` for a tail that is no JSON. Takes some 2 ns a byte. */
+export function checkTail(tail: Buffer): void {
+  const text = tail.toString('latin1');
+  const end = scanValue(text, skipSpace(text, text.indexOf(':') + 1));
+  // Of other members, and of values too deep for the scanner, JSON.parse knows.
+  if (end < 0 || skipSpace(text, end) !== text.length - 1) parsedTail(tail);
+}
+
+/** The same at a glance, for some 0.1 us: a value whose end fits its beginning is taken to be JSON in between. */
+export function glanceAtTail(tail: Buffer): void {
+  const last = tail.length - 2;
+  let at = tail.indexOf(COLON) + 1;
+  if (tail[at] === SPACE) at++;
+  const first = tail[at];
+  const fits =
+    first === QUOTE
+      ? tail.indexOf(QUOTE, at + 1) === last && tail[last - 1] !== BACKSLASH
+      : ((first === OPEN_BRACE && tail[last] === CLOSE_BRACE) ||
+          (first === OPEN_BRACKET && tail[last] === CLOSE_BRACKET)) &&
+        tail.indexOf(NEXT_ANSWER) < 0;
+  if (!fits) checkTail(tail);
 }
 
 /** Puts the closing brace where the id began that follows the tail. Returns the offset behind it, or -1 if there is no id. */

@@ -1,6 +1,6 @@
 /** HTTP to the node: posts bodies and gathers whole answers, bounded on every side. */
 import { UpstreamError } from '../errors.ts';
-import { type AnswerListener, WireTransport } from './wire/transport.ts';
+import { type AnswerHead, type AnswerListener, WireTransport } from './wire/transport.ts';
 
 export interface HttpOptions {
   url: string;
@@ -97,7 +97,7 @@ class Gathering implements AnswerListener {
     this.#to = to;
   }
 
-  onHead(status: number, length: number | null): void {
+  onHead({ status, length }: AnswerHead): void {
     this.#status = status;
     if (length !== null && length > this.#maxBytes) this.#to.onTooLarge();
     else this.#body = Buffer.allocUnsafeSlow(length ?? FIRST_BYTES);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { startMisbehavingNode, type Wire } from '../support/misbehaving-node.ts';
 import { waitFor } from '../support/wait.ts';
-import { startGateway, type TestGatewayOptions } from './gateway.ts';
+import { type Reply, startGateway, type TestGatewayOptions } from './gateway.ts';
 
 const UNAVAILABLE = { code: -32603, message: 'upstream unavailable' };
 const TIMEOUT = { code: -32603, message: 'upstream timeout' };
@@ -18,6 +18,22 @@ const WIRES: Record<string, Wire> = {
   'HTML with 503': { kind: 'body', status: 503, text: '<html>Unavailable</html>' },
   'HTML with 200': { kind: 'body', status: 200, text: '<html>Welcome</html>' },
   'broken JSON': { kind: 'body', status: 200, text: '{"jsonrpc":"2.0","id":1,"result":' },
+  'no result': { kind: 'body', status: 200, text: '{"jsonrpc":"2.0","id":1,"result":}' },
+  'a result cut short': { kind: 'body', status: 200, text: '{"jsonrpc":"2.0","id":1,"result":{"a":[{"b":1}' },
+  'two answers': {
+    kind: 'body',
+    status: 200,
+    text: '{"jsonrpc":"2.0","id":1,"result":"0x1"}{"jsonrpc":"2.0","id":1,"result":"0x2"}',
+  },
+  'two answers about objects': {
+    kind: 'body',
+    status: 200,
+    text: '{"jsonrpc":"2.0","id":1,"result":{}}{"jsonrpc":"2.0","id":1,"result":{}}',
+  },
+  'the beginning of an answer as long as the connection': {
+    kind: 'until-close',
+    text: '{"jsonrpc":"2.0","id":1,"result":{"a":[{"b":{}}',
+  },
   'an empty body': { kind: 'body', status: 200, text: '' },
 };
 
@@ -54,6 +70,29 @@ for (const [what, wire] of Object.entries(WIRES)) {
     assert.equal(node.requests.length, 7);
   });
 }
+
+test('a broken answer does not spoil the batch that it is part of', async (t) => {
+  const { node, gateway } = await setUp(t);
+  node.misbehave({
+    wire: { kind: 'body', status: 200, text: '{"jsonrpc":"2.0","id":1,"result":{"a":[1}}' },
+    when: ({ method }) => method === 'eth_getCode',
+  });
+  const methods = ['eth_gasPrice', 'eth_getCode', 'eth_syncing', 'eth_getBalance'];
+  const calls = methods.map((method, id) => ({ jsonrpc: '2.0', id, method }));
+  const { status, body } = await gateway.answer(JSON.stringify(calls));
+  assert.equal(status, 200);
+  assert.deepEqual(
+    JSON.parse(String(body)).map(({ result, error }: Reply) => result ?? error),
+    ['answer to eth_gasPrice', UNAVAILABLE, 'answer to eth_syncing', 'answer to eth_getBalance'],
+  );
+});
+
+test('an answer as long as the connection is passed on when it is whole', async (t) => {
+  const { node, gateway } = await setUp(t);
+  const result = 'ab'.repeat(500_000);
+  node.misbehave({ wire: { kind: 'until-close', text: `{"jsonrpc":"2.0","id":1,"result":"${result}"}` } });
+  assert.equal(await gateway.result('eth_getCode'), result);
+});
 
 test('a node that says 429 or 401 is not asked twice', async (t) => {
   const { node, gateway } = await setUp(t);

@@ -197,6 +197,21 @@ test('nulls and errors are never kept', async (t) => {
   assert.match(String(await gateway.result('eth_call', {}, '0x1')), /answer/);
 });
 
+test('what is no JSON is never kept', async (t) => {
+  const { node, gateway } = await scripted(t);
+  await learnFinality(gateway);
+  const text = '{"jsonrpc":"2.0","id":1,"result":{"number":"0x5","transactions":[{"hash":"0x1"}}';
+  for (const [wire, times] of [
+    [{ kind: 'until-close', text }, 2],
+    [{ kind: 'body', status: 200, text: `${text}}` }, 2],
+  ] as const) {
+    node.misbehave({ wire, times, when: ({ params }) => params[0] === '0x5' });
+    assert.equal((await gateway.call('eth_getBlockByNumber', ['0x5', false])).status, 502, wire.kind);
+  }
+  const block = (await gateway.result('eth_getBlockByNumber', '0x5', false)) as { hash: string };
+  assert.equal(block.hash, hashOf(5));
+});
+
 test('an answer about another block than was asked for is not kept', async (t) => {
   const { node, chain, gateway } = await scripted(t);
   await learnFinality(gateway);

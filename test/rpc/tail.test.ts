@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { blockHeaderOf, readTail, resultOf } from '../../src/rpc/tail.ts';
+import { blockHeaderOf, checkTail, glanceAtTail, readTail, resultOf } from '../../src/rpc/tail.ts';
 
 const answer = (body: string, id = '"mine"') => `{"jsonrpc":"2.0","id":${id},${readTail(Buffer.from(body))}`;
 
@@ -73,5 +73,53 @@ test('the header of a block is read, none has neither null nor an error, and any
   assert.equal(blockHeaderOf(Buffer.from('"error":{"code":1}}'), 'eth_getBlockByNumber'), null);
   for (const result of ['0x7', 7, [block], { ...block, parentHash: '0x' }]) {
     assert.throws(() => header(result), { name: 'UpstreamError', reason: 'malformed' });
+  }
+});
+
+/** Texts of results, and whether a glance shows what they are. */
+const BROKEN = [
+  ['', true],
+  ['0x1', true],
+  ['{"a":}', false],
+  ['{"a":[1}', false],
+  ['{"a":1', true],
+  ['[1,]', false],
+  ['[{"a":1}', true],
+  ['"a" "b"', true],
+  ['"a"}{"result":"b"', true],
+  ['{}}{"result":{}', true],
+  ['"a\\"', true],
+  ['"a\n"', false],
+] as const;
+
+test('a tail that is no JSON is the fault of the node', () => {
+  for (const [text, shows] of BROKEN) {
+    const tail = Buffer.from(`"result":${text}}`);
+    const fault = { name: 'UpstreamError', reason: 'malformed' };
+    assert.throws(() => checkTail(tail), fault, text);
+    if (shows) assert.throws(() => glanceAtTail(tail), fault, text);
+    else assert.doesNotThrow(() => glanceAtTail(tail), text);
+  }
+});
+
+test('every tail that is JSON passes', () => {
+  const deep = `${'['.repeat(5_000)}${']'.repeat(5_000)}`;
+  for (const text of [
+    'null',
+    '-1.5e3',
+    'true',
+    '"0x1"',
+    '"a\\"b"',
+    '"}{"',
+    '[]',
+    '{"a":"}{"}',
+    ' {} ',
+    '" é"',
+    deep,
+  ]) {
+    for (const tail of [`"result":${text}}`, `"result" : ${text} }`, `"result":${text},"extra":[1]}`]) {
+      assert.doesNotThrow(() => checkTail(Buffer.from(tail)), tail);
+      assert.doesNotThrow(() => glanceAtTail(Buffer.from(tail)), tail);
+    }
   }
 });

@@ -24,6 +24,7 @@ export type Wire =
   | { kind: 'truncate'; afterBytes: number }
   | { kind: 'not-http' }
   | { kind: 'body'; status: number; text: string; type?: string }
+  | { kind: 'until-close'; text: string }
   | { kind: 'wrong-length'; by: number };
 
 /** How the replies of a batch are spoilt; they are numbered by the place of the call. */
@@ -110,6 +111,9 @@ export function send(response: ServerResponse, status: number, body: string, wir
       return;
     case 'body':
       response.writeHead(wire.status, { 'content-type': wire.type ?? 'text/html' }).end(wire.text);
+      return;
+    case 'until-close':
+      socket?.end(`HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n${wire.text}`);
       return;
     case 'truncate':
       response.writeHead(status, { ...json, 'content-length': length });

@@ -79,6 +79,7 @@ export class Logs {
     let split: Pending | null = null;
     const splitting: Taker = {
       streams: taker.streams,
+      strict: taker.strict,
       take: (tail, status, kept) => {
         const refusal = status === 200 && !isResult(tail) ? refusalOf(errorOf(tail)) : null;
         if (refusal === null) return taker.take(tail, status, kept);

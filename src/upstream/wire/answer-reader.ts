@@ -5,8 +5,7 @@ import { ChunkedBody } from './chunked-body.ts';
 
 /** What comes of an answer: its head once, then its body in one or more pieces of which the last is marked. */
 export interface AnswerParts {
-  /** `length` is null when the body's length shows only at its end. */
-  onHead(status: number, length: number | null): void;
+  onHead(head: AnswerHead): void;
   /** The memory of the piece belongs to the caller, who uses it again afterwards. The last one may be empty. */
   onBody(piece: Buffer, isLast: boolean): void;
 }
@@ -77,7 +76,7 @@ export class AnswerReader {
     this.#head = head;
     this.#left = head.length ?? 0;
     this.#chunked = head.chunked ? new ChunkedBody() : null;
-    parts.onHead(head.status, head.length);
+    parts.onHead(head);
   }
 
   #readCounted(body: Buffer, parts: AnswerParts): void {

@@ -2,6 +2,7 @@
 import { connect, isIP, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { UpstreamError } from '../../errors.ts';
+import type { AnswerHead } from './answer-head.ts';
 import { type AnswerParts, AnswerReader } from './answer-reader.ts';
 
 /** Where to connect. */
@@ -87,8 +88,8 @@ export class Connection implements AnswerParts {
   }
 
   /** For the reader of answers alone, as is `onBody`. */
-  onHead(status: number, length: number | null): void {
-    this.#listener?.onHead(status, length);
+  onHead(head: AnswerHead): void {
+    this.#listener?.onHead(head);
   }
 
   onBody(piece: Buffer, isLast: boolean): void {

@@ -1,5 +1,6 @@
 /** One request to the node and its answer. */
 import { UpstreamError, type UpstreamFailure } from '../../errors.ts';
+import type { AnswerHead } from './answer-head.ts';
 import type { AnswerListener, Connection } from './connection.ts';
 import type { Flow } from './fair-queue.ts';
 
@@ -96,8 +97,8 @@ export class Exchange implements AnswerListener {
     listener.onFailed(new UpstreamError(reason, `${this.#what}: ${detail}`, undefined, options));
   }
 
-  onHead(status: number, length: number | null): void {
-    this.#listener?.onHead(status, length);
+  onHead(head: AnswerHead): void {
+    this.#listener?.onHead(head);
   }
 
   onBody(piece: Buffer, isLast: boolean): void {

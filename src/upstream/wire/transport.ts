@@ -4,6 +4,7 @@ import { type AnswerListener, Connection, type ConnectionOwner, type Target } fr
 import { type Clock, Exchange } from './exchange.ts';
 import { FairQueue } from './fair-queue.ts';
 
+export type { AnswerHead } from './answer-head.ts';
 export type { AnswerListener } from './connection.ts';
 export type { Exchange } from './exchange.ts';
 
