@@ -61,6 +61,8 @@ export class UpstreamError extends Error {
 export type UpstreamFailure =
   | 'timeout'
   | 'connection'
+  /** It was not even asked: too many other requests wait for it. */
+  | 'queue-full'
   | 'http'
   | 'malformed'
   | 'rpc'

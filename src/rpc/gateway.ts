@@ -37,6 +37,9 @@ const MAX_LOCAL_BYTES = 256 * 1024;
 /** Stands for this server where it asks for all clients: ids of keys begin at 1. */
 const OWN = 0;
 
+/** Between two lines of the log about calls refused for what is no fault of the node, milliseconds. */
+const REFUSAL_LOG_MS = 1_000;
+
 /** A read, and what may be done with its answer. */
 interface Plan {
   call: Call;
@@ -61,6 +64,8 @@ export class Gateway {
   private readonly finality: Finality;
   /** Reads that may be joined, by key. */
   private readonly inFlight = new Map<string, NodeCall>();
+  /** By performance.now(). */
+  private nextRefusalLog = 0;
 
   constructor({ transport, settings, budget, meter, log }: GatewayOptions) {
     this.settings = settings;
@@ -71,8 +76,9 @@ export class Gateway {
       if (open) log.error({}, 'the node fails; calls to it are held back');
       else log.info({}, 'the node answers again');
     });
-    const onFailure = (call: Call, error: UpstreamError) => {
+    const onFailure = (call: Call, error: UpstreamError, ofNode: boolean) => {
       if (error.reason === 'connection') this.doubt();
+      if (!ofNode && !this.mayLogRefusal(performance.now())) return;
       log.warn({ err: error, method: kindOf(call.method).label }, 'call to the node failed');
     };
     this.deps = { transport, breaker, budget, onFailure };
@@ -197,6 +203,13 @@ export class Gateway {
   private emptyCache(): void {
     this.cache.clear();
     this.meter.cacheBytes(0);
+  }
+
+  /** Of what tells nothing of the node, and so does not end by itself, one in a while is logged. */
+  private mayLogRefusal(now: number): boolean {
+    if (now < this.nextRefusalLog) return false;
+    this.nextRefusalLog = now + REFUSAL_LOG_MS;
+    return true;
   }
 
   private doubt(): void {

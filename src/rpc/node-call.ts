@@ -12,6 +12,9 @@ import { TailStream } from './tail-stream.ts';
 /** What a proxy says when the node behind it did not answer: another try may find it well. */
 const GATEWAY_STATUSES = new Set([502, 503, 504]);
 
+/** Statuses below 500 that tell of the node or of the way to it; all others of 4xx are about the one request. */
+const REFUSAL_STATUSES = new Set([401, 403, 407, 408, 429]);
+
 /** Bytes of one answer that is gathered: more than any node sends at its default limits. */
 const MAX_GATHERED = 64 * 1024 * 1024;
 
@@ -19,8 +22,8 @@ export interface NodeCallDeps {
   transport: Pick<WireTransport, 'post'>;
   breaker: CircuitBreaker;
   budget: ByteBudget;
-  /** Told of each try that failed. */
-  onFailure(call: Call, error: UpstreamError): void;
+  /** Told of each try that failed, and whether that tells anything of the node. */
+  onFailure(call: Call, error: UpstreamError, ofNode: boolean): void;
 }
 
 export interface NodeCallOptions {
@@ -146,7 +149,7 @@ export class NodeCall implements AnswerListener {
   }
 
   onFailed(error: UpstreamError): void {
-    this.failed(error, error.reason !== 'timeout');
+    this.failed(error, error.reason !== 'timeout' && error.reason !== 'queue-full');
   }
 
   private post(fresh: boolean): void {
@@ -243,8 +246,10 @@ export class NodeCall implements AnswerListener {
 
   private failed(error: UpstreamError, mayRetry: boolean): void {
     const { breaker, onFailure } = this.deps;
-    onFailure(this.call, error);
-    breaker.failed(performance.now());
+    const ofNode = this.isOfNode(error);
+    onFailure(this.call, error, ofNode);
+    if (ofNode) breaker.failed(performance.now());
+    else if (error.reason === 'http') breaker.succeeded();
     this.drop();
     if (this.stream !== null) {
       for (const { taker } of this.waiting.splice(0)) taker.cut();
@@ -254,6 +259,11 @@ export class NodeCall implements AnswerListener {
     } else {
       this.fail(error);
     }
+  }
+
+  private isOfNode({ reason }: UpstreamError): boolean {
+    if (reason === 'queue-full') return false;
+    return reason !== 'http' || this.status < 400 || this.status >= 500 || REFUSAL_STATUSES.has(this.status);
   }
 
   private fail(error: UpstreamError): void {

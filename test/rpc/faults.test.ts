@@ -176,6 +176,22 @@ test('errors in the words of the node do not count as failures', async (t) => {
   assert.equal(node.requests.length, 20);
 });
 
+test('what the node refuses for the sake of the request does not count as a failure, and is not asked twice', async (t) => {
+  const { node, gateway } = await setUp(t);
+  for (const status of [400, 404, 413, 422]) {
+    node.misbehave({ wire: { kind: 'body', status, text: '<html>no</html>' } });
+    for (let i = 0; i < 10; i++) {
+      const { status, error } = await gateway.call('eth_getBalance', [String(i)]);
+      assert.deepEqual([status, error], [502, UNAVAILABLE]);
+    }
+  }
+  assert.equal(node.requests.length, 40);
+  assert.equal(gateway.logs.filter((line) => line.includes('call to the node failed')).length < 10, true);
+  node.misbehave({ wire: { kind: 'body', status: 401, text: '<html>no</html>' } });
+  for (let i = 0; i < 10; i++) await gateway.call('eth_getBalance', [String(i)]);
+  assert.ok(node.requests.length < 50, 'what it refuses to everybody does');
+});
+
 test('more calls than sockets wait their turn; more than may wait are refused at once', async (t) => {
   const { node, gateway } = await setUp(t, {
     wire: { maxSockets: 2, maxWaiting: 3 },
@@ -189,6 +205,12 @@ test('more calls than sockets wait their turn; more than may wait are refused at
   assert.equal(calls.filter(({ status }) => status === 200).length, 5);
   assert.equal(calls.filter(({ status }) => status === 502).length, 5);
   assert.ok(node.connections <= 2);
+  assert.equal(node.requests.length, 5, 'no refused call was tried again');
+  assert.equal(
+    await gateway.result('eth_gasPrice'),
+    'answer to eth_gasPrice',
+    'the node is not held to fail',
+  );
 });
 
 test('neither parameters nor keys come into the log', async (t) => {

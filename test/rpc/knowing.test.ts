@@ -197,6 +197,17 @@ test('nulls and errors are never kept', async (t) => {
   assert.match(String(await gateway.result('eth_call', {}, '0x1')), /answer/);
 });
 
+test('what is known stays known when too many calls wait for the node', async (t) => {
+  const { chain, gateway } = await scripted(t, { wire: { maxSockets: 1, maxWaiting: 1 } });
+  await learnFinality(gateway);
+  const calls = Array.from({ length: 20 }, (_, i) => gateway.call('eth_getCode', [String(i), 'latest']));
+  const refused = (await Promise.all(calls)).filter(({ status }) => status === 502);
+  assert.ok(refused.length > 10);
+  const asked = chain.asked.length;
+  await gateway.result('eth_getBlockByNumber', '0x1', false);
+  assert.equal(chain.asked.length, asked);
+});
+
 test('what is no JSON is never kept', async (t) => {
   const { node, gateway } = await scripted(t);
   await learnFinality(gateway);

@@ -1,4 +1,5 @@
 /** HTTP to the node, whose answers are handed on piece by piece as they come: own keep-alive sockets, bounded on every side. */
+import type { UpstreamFailure } from '../../errors.ts';
 import { type Endpoint, parseEndpoint } from '../endpoint.ts';
 import { type AnswerListener, Connection, type ConnectionOwner, type Target } from './connection.ts';
 import { type Clock, Exchange } from './exchange.ts';
@@ -64,8 +65,8 @@ export class WireTransport implements ConnectionOwner {
 
   /**
    * Posts a JSON body, given as the Latin-1 text of its bytes. The listener is told of the answer, whatever its
-   * status, or once of an UpstreamError (`timeout`, `connection`, `malformed`; `what` names the request in its
-   * message), and of nothing before this returns.
+   * status, or once of an UpstreamError (`timeout`, `connection`, `malformed`, `queue-full`; `what` names the request in
+   * its message), and of nothing before this returns.
    */
   post(body: string, what: string, listener: AnswerListener, options: PostOptions = {}): Exchange {
     const { fresh = false, client = null } = options;
@@ -79,13 +80,13 @@ export class WireTransport implements ConnectionOwner {
       onOver: this.#onOver,
     });
     if (this.#closed) {
-      failSoon(exchange, `the connection to ${this.origin} is closed`);
+      failSoon(exchange, 'connection', `the connection to ${this.origin} is closed`);
       return exchange;
     }
     const entered = this.#queue.enter(exchange);
     if (entered === 'runs') this.#start(exchange);
     else if (entered === 'refused') {
-      failSoon(exchange, `${this.#queue.waiting} requests already wait for ${this.origin}`);
+      failSoon(exchange, 'queue-full', `${this.#queue.waiting} requests already wait for ${this.origin}`);
     }
     return exchange;
   }
@@ -141,8 +142,8 @@ export class WireTransport implements ConnectionOwner {
   }
 }
 
-function failSoon(exchange: Exchange, detail: string): void {
-  process.nextTick(() => exchange.fail('connection', detail));
+function failSoon(exchange: Exchange, reason: UpstreamFailure, detail: string): void {
+  process.nextTick(() => exchange.fail(reason, detail));
 }
 
 function targetOf({ origin }: Endpoint): Target {
