@@ -1,12 +1,12 @@
 /** Passes on the tail of an answer while the answer is still coming. */
-import { cutId, type TailStart } from './tail.ts';
+import { cutEnvelope, type TailStart } from './tail.ts';
 
-/** Bytes held back where the id follows the tail: enough to hold the id. */
+/** Bytes held back where something of the envelope follows the tail: enough to hold it. */
 const HOLD = 128;
 const CLOSE_BRACE = 125;
 
 export class TailStream {
-  private readonly idFollows: boolean;
+  private readonly follows: TailStart['follows'];
   private readonly out: (piece: Buffer) => void;
   private held: Buffer = Buffer.alloc(0);
   /** The last byte so far that is no white space. */
@@ -14,23 +14,24 @@ export class TailStream {
 
   /** Begins with the first bytes of the answer, in which its tail was found. `out` gets pieces whose memory is used again. */
   constructor(beginning: Buffer, start: TailStart, out: (piece: Buffer) => void) {
-    this.idFollows = start.idFollows;
+    this.follows = start.follows;
     this.out = out;
     this.push(beginning.subarray(start.at));
   }
 
   push(piece: Buffer): void {
-    if (this.idFollows) return this.pushAllButLast(piece);
+    if (this.follows !== 'nothing') return this.pushAllButLast(piece);
     this.note(piece);
     if (piece.length > 0) this.out(piece);
   }
 
   /** The answer is complete. Returns whether it was an answer. */
   end(): boolean {
-    if (!this.idFollows) return this.lastByte === CLOSE_BRACE;
-    const end = cutId(this.held);
-    if (end > 0) this.out(this.held.subarray(0, end));
-    return end > 0;
+    if (this.follows === 'nothing') return this.lastByte === CLOSE_BRACE;
+    const end = cutEnvelope(this.held, this.follows);
+    if (end <= 0 || this.held[end - 1] !== CLOSE_BRACE) return false;
+    this.out(this.held.subarray(0, end));
+    return true;
   }
 
   private pushAllButLast(piece: Buffer): void {

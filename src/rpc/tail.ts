@@ -2,7 +2,8 @@
  * The tail of an answer is all that follows its id when the id stands before it: `"result":...}` or `"error":...}`.
  * It is what the gateway passes on, merges and caches; in front of it each client gets its own id.
  *
- * Ours is the form `{"jsonrpc":"2.0","id":...,"result":...}`. Some nodes write the id last, and then it is cut off.
+ * Ours is the form `{"jsonrpc":"2.0","id":...,"result":...}`. Some nodes write the id or the version last, and then they are
+ * cut off.
  */
 import { UpstreamError } from '../errors.ts';
 import { isObject } from '../lib/is-object.ts';
@@ -26,17 +27,18 @@ const CLOSE_BRACE = 125;
 /** Where another answer begins behind one. */
 const NEXT_ANSWER = Buffer.from('}{');
 
-/** Most bytes before the tail, and behind it when the id stands there. */
+/** Most bytes before the tail, and behind it of what is cut off. */
 const MAX_ENVELOPE = 128;
 const ENVELOPE =
   /^\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*|"id"\s*:\s*(?:1|null)\s*,\s*)*(?="result"\s*:\s*["{[\w-]|"error"\s*:\s*\{)/;
-const ID_LAST = /,\s*"id"\s*:\s*(?:1|null)\s*\}\s*$/;
+const ENVELOPE_LAST = /(?:,\s*"jsonrpc"\s*:\s*"2\.0"\s*|,\s*"id"\s*:\s*(?:1|null)\s*)+\}\s*$/;
+const ID = '"id"';
 
 /** Where the tail begins in an answer. */
 export interface TailStart {
   at: number;
-  /** The id follows the tail, and not the other way round. */
-  idFollows: boolean;
+  /** What follows the tail: the id, possibly with the version; at most the version; or nothing of the envelope. */
+  follows: 'id' | 'version' | 'nothing';
 }
 
 /** The request that asks the node for one call. `params` is JSON text. */
@@ -47,7 +49,9 @@ export function upstreamRequest(method: string, params: string): string {
 /** Looks for the tail's beginning in the first bytes of an answer. Null for an envelope that has to be taken apart. */
 export function findTail(body: Buffer): TailStart | null {
   const envelope = ENVELOPE.exec(body.toString('latin1', 0, MAX_ENVELOPE))?.[0];
-  return envelope === undefined ? null : { at: envelope.length, idFollows: !envelope.includes('"id"') };
+  if (envelope === undefined) return null;
+  const follows = !envelope.includes(ID) ? 'id' : envelope.includes('"jsonrpc"') ? 'nothing' : 'version';
+  return { at: envelope.length, follows };
 }
 
 /**
@@ -57,7 +61,7 @@ export function findTail(body: Buffer): TailStart | null {
 export function readTail(body: Buffer): Buffer {
   const start = findTail(body);
   if (start === null) return rebuiltTail(body);
-  const end = start.idFollows ? cutId(body) : endOfText(body);
+  const end = cutEnvelope(body, start.follows);
   if (end < 0) return rebuiltTail(body);
   if (body[end - 1] !== CLOSE_BRACE || end <= start.at) throw malformed(body);
   return body.subarray(start.at, end);
@@ -86,11 +90,14 @@ export function glanceAtTail(tail: Buffer): void {
   if (!fits) checkTail(tail);
 }
 
-/** Puts the closing brace where the id began that follows the tail. Returns the offset behind it, or -1 if there is no id. */
-export function cutId(body: Buffer): number {
+/** Puts the closing brace where the envelope goes on that follows the tail. Returns the offset behind it, or -1 if there is no id. */
+export function cutEnvelope(body: Buffer, follows: TailStart['follows']): number {
+  if (follows === 'nothing') return endOfText(body);
   const from = Math.max(0, body.length - MAX_ENVELOPE);
-  const at = body.toString('latin1', from).search(ID_LAST);
-  if (at < 0) return -1;
+  const text = body.toString('latin1', from);
+  const at = text.search(ENVELOPE_LAST);
+  if (follows === 'id' && (at < 0 || !text.includes(ID, at))) return -1;
+  if (at < 0) return endOfText(body);
   body[from + at] = CLOSE_BRACE;
   return from + at + 1;
 }
@@ -142,8 +149,10 @@ function rebuiltTail(body: Buffer): Buffer {
   const members = memberTexts(body.toString('latin1'));
   const error = members.get('error');
   const result = members.get('result');
+  const id = members.get('id') ?? 'null';
+  if (id !== String(UPSTREAM_ID) && id !== 'null') throw malformed(body);
   if (error?.startsWith('{')) return Buffer.from(`"error":${error}}`, 'latin1');
-  if (result !== undefined) return resultTail(result);
+  if (result !== undefined && members.has('id')) return resultTail(result);
   throw malformed(body);
 }
 

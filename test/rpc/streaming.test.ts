@@ -171,6 +171,41 @@ test('an answer that ends as no JSON ends is not passed off as whole', async (t)
   }
 });
 
+test('a long answer with its envelope behind it, whole or in part, is passed on byte for byte', async (t) => {
+  const result = `"0x${'ab'.repeat(MB)}"`;
+  for (const text of [
+    `{"result":${result},"id":1,"jsonrpc":"2.0"}`,
+    `{"result":${result},"jsonrpc":"2.0","id":1}`,
+    `{"id":1,"result":${result},"jsonrpc":"2.0"}`,
+    `{"id":1,"result":${result}}`,
+  ]) {
+    const serving = await serveNode(t, (_, response) => response.end(text));
+    const answer = await (await serving.post('/rpc', CALL)).text();
+    assert.ok(
+      answer === `{"jsonrpc":"2.0","id":"é","result":${result}}`,
+      `${answer.slice(0, 40)} ... ${answer.slice(-40)}`,
+    );
+  }
+});
+
+test('a long answer to another call is not passed off as one', async (t) => {
+  const result = `"0x${'ab'.repeat(MB)}"`;
+  for (const text of [
+    `{"result":${result},"id":2,"jsonrpc":"2.0"}`,
+    `{"result":${result},"jsonrpc":"2.0"}`,
+  ]) {
+    const serving = await serveNode(t, (_, response) => response.end(text));
+    await assert.rejects(
+      serving.post('/rpc', CALL).then((response) => response.text()),
+      /terminated/,
+    );
+  }
+  const serving = await serveNode(t, (_, response) =>
+    response.end(`{"jsonrpc":"2.0","id":2,"result":${result}}`),
+  );
+  assert.equal((await serving.post('/rpc', CALL)).status, 502);
+});
+
 test('a long answer with the id behind it, in pieces of any size, is passed on byte for byte', async (t) => {
   const result = `"0x${'ab'.repeat(50_000)}"`;
   const text = `{"jsonrpc":"2.0","result":${result},"id":1}`;

@@ -11,6 +11,10 @@ test('the id is replaced in every form nodes write, the result kept byte for byt
     `{"jsonrpc":"2.0","id":1,"result":${result}}`,
     `{"jsonrpc":"2.0","result":${result},"id":1}`,
     `{"id":1,"jsonrpc":"2.0","result":${result}}`,
+    `{"id":1,"result":${result}}`,
+    `{"id":1,"result":${result},"jsonrpc":"2.0"}`,
+    `{"result":${result},"id":1,"jsonrpc":"2.0"}`,
+    `{ "result" : ${result} , "jsonrpc" : "2.0" , "id" : 1 }`,
     ` {\n "jsonrpc" : "2.0", "result" : ${result}, "id" : 1 }\n`,
     `{"result":${result},"id":null,"jsonrpc":"2.0","extra":[1]}`,
   ];
@@ -18,7 +22,24 @@ test('the id is replaced in every form nodes write, the result kept byte for byt
     const text = answer(form);
     assert.deepEqual(JSON.parse(text), expected, form);
     assert.ok(text.includes(result), form);
+    assert.equal(text.split('"jsonrpc"').length, 2, form);
+    assert.equal(text.split('"id"').length, 2 + result.split('"id"').length - 1, form);
   }
+});
+
+test('an answer to another call is the fault of the node', () => {
+  for (const id of ['2', '10', '"1"', '[1]', 'false']) {
+    for (const body of [
+      `{"jsonrpc":"2.0","id":${id},"result":"0x1"}`,
+      `{"jsonrpc":"2.0","result":"0x1","id":${id}}`,
+      `{"result":"0x1","id":${id},"jsonrpc":"2.0"}`,
+      `{"jsonrpc":"2.0","id":${id},"error":{"code":1,"message":"no"}}`,
+    ]) {
+      assert.throws(() => answer(body), { name: 'UpstreamError', reason: 'malformed' }, body);
+    }
+  }
+  assert.throws(() => answer('{"jsonrpc":"2.0","result":"0x1"}'), { reason: 'malformed' });
+  assert.match(answer('{"jsonrpc":"2.0","error":{"code":1,"message":"no"}}'), /"code":1/);
 });
 
 test('errors pass with code, message and data, also where the node forgot the id', () => {
