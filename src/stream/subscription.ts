@@ -24,7 +24,8 @@ export class Subscription {
   readonly id = newSubscriptionId();
   readonly topic: string;
   readonly outlet: Outlet;
-  private readonly idBytes = Buffer.from(this.id);
+  /** Memory of its own: a small Buffer would keep the 8 KiB of Node's pool that it was cut from. */
+  private readonly idBytes = new Uint8Array(Buffer.from(this.id));
   private readonly sent: NotificationCount;
   private readonly maxHeldBytes: number;
   /** Notices from before the reply; null from `release` on. */
