@@ -54,8 +54,9 @@ export function ethMessages({ rpc, limiter, log }: CallsOptions): AnswerMessage 
     const charge = (calls: number) => refusalOf(limiter.take(key, calls));
     const forward = async (calls: Buffer, admit: typeof charge) =>
       (await rpc.answer(calls, { key: key.id, charge: admit }, connection.signal)).body;
-    // Most calls have nothing to do with subscriptions, which this tells without reading them.
-    const request = body.includes('subscribe') ? readRequest(body.toString('utf8')) : null;
+    // Most calls have nothing to do with subscriptions, which this tells without reading them; a backslash may hide a name.
+    const mayBeOwn = body.includes('subscribe') || body.includes('\\');
+    const request = mayBeOwn ? readRequest(body.toString('utf8')) : null;
     try {
       if (request?.kind === 'single' && isOwn(request.call)) {
         const refusal = charge(1);

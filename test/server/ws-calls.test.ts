@@ -18,8 +18,14 @@ const KEY: KeyRecord = {
   revokedAt: null,
 };
 
-/** What a client reads that sends a batch of an unsubscribe and another call, which is answered with `body`. */
-async function answerOf(body: string | null): Promise<unknown> {
+/** An unsubscribe and another call. */
+const MIXED = [
+  { jsonrpc: '2.0', id: 1, method: 'eth_unsubscribe', params: ['0x1'] },
+  { jsonrpc: '2.0', id: 2, method: 'eth_chainId' },
+];
+
+/** What a client reads that sends a message of which the calls that are not answered here are answered with `body`. */
+async function answerOf(body: string | null, message = JSON.stringify(MIXED)): Promise<unknown> {
   const log = createLogger({ level: 'error', format: 'json', write: () => undefined });
   const metrics = createMetrics();
   const outlet = { backlog: 0, push() {}, whenDrained() {}, close() {} };
@@ -37,16 +43,12 @@ async function answerOf(body: string | null): Promise<unknown> {
     limiter: { take: () => ({ ok: true, limit: 0, remaining: 0, reset: 0 }) },
     log,
   });
-  const batch = [
-    { jsonrpc: '2.0', id: 1, method: 'eth_unsubscribe', params: ['0x1'] },
-    { jsonrpc: '2.0', id: 2, method: 'eth_chainId' },
-  ];
   const connection = {
     answer: (text: string | Buffer) => void sent.push(String(text)),
     signal: new AbortController().signal,
     endpoint: '/ws' as const,
   };
-  await answer({ connection, session, key: KEY, body: Buffer.from(JSON.stringify(batch)) });
+  await answer({ connection, session, key: KEY, body: Buffer.from(message) });
   metrics.close();
   return JSON.parse(sent.join());
 }
@@ -58,4 +60,10 @@ test('own answers and those of the node are one batch, whether the others were a
   assert.deepEqual(await answerOf(JSON.stringify([given])), [own, given]);
   assert.deepEqual(await answerOf(JSON.stringify(refused)), [own, refused]);
   assert.deepEqual(await answerOf(null), [own]);
+});
+
+test('the name of a call may be written with escapes', async () => {
+  const message = JSON.stringify(MIXED[0]).replace('unsubscribe', 'un\\u0073ubscribe');
+  const notFound = { jsonrpc: '2.0', id: 1, error: { code: -32000, message: 'subscription not found' } };
+  assert.deepEqual(await answerOf('"of the node"', message), notFound);
 });
