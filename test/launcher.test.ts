@@ -4,7 +4,7 @@ import { chmodSync, cpSync, existsSync, mkdirSync, readFileSync, symlinkSync, wr
 import { delimiter, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import manifest from '../package.json' with { type: 'json' };
-import { RUNTIME_FLAGS } from '../scripts/runtime-flags.ts';
+import { RUNTIME_ENV, RUNTIME_FLAGS } from '../scripts/runtime-flags.ts';
 import { LAUNCHER, PINNED_NODE, ROOT, readyUrl, run, start } from './support/command.ts';
 import { tempDir } from './support/temp-dir.ts';
 import { waitFor } from './support/wait.ts';
@@ -63,17 +63,18 @@ test('it runs under a foreign Node, through a symlink, with arguments and exit c
   assert.match(refused.stderr, /^atlas-node: server.port must be .*, not "a b" \(flag --port\)\n$/);
 });
 
-test('either way it runs with the flags that the single binary has', async (t) => {
+test('either way it runs with the flags that the single binary has, and the settings of memory', async (t) => {
   const dir = tempDir(t);
   const preload = join(dir, 'flags.cjs');
-  const tell = "if (process.argv[1].endsWith('cli.ts')) console.error(JSON.stringify(process.execArgv));";
+  const tell =
+    "if (process.argv[1].endsWith('cli.ts')) console.error(JSON.stringify([process.execArgv, process.env]));";
   writeFileSync(preload, tell);
-  const env = { NODE_OPTIONS: `--require ${preload}` };
+  const env = { NODE_OPTIONS: `--require ${preload}`, MALLOC_ARENA_MAX: '', MALLOC_MMAP_THRESHOLD_: '' };
   for (const command of [[LAUNCHER], [PINNED_NODE, LAUNCHER]]) {
     const { stderr } = await run(t, [...command, '--version'], { cwd: dir, env });
-    const flags: unknown = JSON.parse(stderr);
-    assert.ok(Array.isArray(flags), stderr);
+    const [flags, environment] = JSON.parse(stderr) as [string[], Record<string, string>];
     assert.deepEqual(flags.slice(1, -2), RUNTIME_FLAGS); // before them the warning of types, after them their stripping
+    assert.deepEqual({ ...environment, ...RUNTIME_ENV }, environment);
   }
 });
 

@@ -3,7 +3,7 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { endWithThisProcess } from '../../src/lib/watchdog.ts';
-import { RUNTIME_FLAGS } from '../runtime-flags.ts';
+import { RUNTIME_ENV, RUNTIME_FLAGS } from '../runtime-flags.ts';
 
 /** What the process tells once it serves. */
 export interface Served {
@@ -29,6 +29,7 @@ export async function startSoakDaemon(dir: string, nodeUrl: string): Promise<Soa
       '--require',
       fileOf('../../bin/strip-types.cjs'),
     ],
+    env: { ...RUNTIME_ENV, ...process.env },
   });
   endWithThisProcess(child);
   const exited = once(child, 'exit');

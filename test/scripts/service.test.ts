@@ -4,6 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { RUNTIME_ENV } from '../../scripts/runtime-flags.ts';
 import { parseConfig } from '../../src/config.ts';
 import { LAUNCHER, run } from '../support/command.ts';
 import { tempDir } from '../support/temp-dir.ts';
@@ -88,6 +89,12 @@ const imageEnv = Object.fromEntries(
     [...line.matchAll(/\b(ATLAS_\w+)=(\S+)/g)].map(([, name = '', value = '']) => [name, value]),
   ),
 );
+
+test('the unit and the container set of the C library what the launcher sets', () => {
+  const settings = Object.entries(RUNTIME_ENV).map(([name, value]) => `${name}=${value}`);
+  assert.ok(lines.includes(`Environment=${settings.join(' ')}`));
+  for (const wanted of settings) assert.ok(recipe.includes(wanted), wanted);
+});
 
 test('the container gives the program settings it knows, and runs what the build makes, as nobody special', () => {
   const { config, sources } = parseConfig({ env: imageEnv });
