@@ -6,16 +6,16 @@ import { show } from '../lib/show.ts';
 import type { Logger } from '../log.ts';
 import type { RpcClient } from '../upstream/client.ts';
 import { jsonOf, malformed } from '../upstream/reply.ts';
-import type { ChainBlock } from './chain-block.ts';
+import { type ChainBlock, fetchedBlock } from './chain-block.ts';
 import { type Closing, logsMissing } from './closing.ts';
 import type { NodeLog } from './log-filter.ts';
 
-const RETRY_MIN_MS = 20;
-const RETRY_MAX_MS = 2_000;
+/** Milliseconds before the first and, as tries go on, at most before a later one. */
+const RETRY_MS = { first: 20, longest: 2_000 };
 /** Tries until the logs of a block count as not to be had: about ten seconds. */
 const MAX_TRIES = 12;
-/** Tries after which an empty answer is believed although the header speaks of logs. */
-const MAX_EMPTY_TRIES = 6;
+/** Empty answers, although the header speaks of logs, after which the node is asked whether it has the block. */
+const MAX_EMPTY = 5;
 
 /** A log with its text as it goes out. */
 export interface BlockLog extends NodeLog {
@@ -30,17 +30,23 @@ export async function blockLogs(
   client: Pick<RpcClient, 'call'>,
   block: ChainBlock,
   signal: AbortSignal,
+  retryMs = RETRY_MS,
 ): Promise<BlockLog[] | null> {
+  let isKnown = false;
   for (let attempt = 1; ; attempt++) {
     if (signal.aborted || block.orphaned) return null;
     try {
       const logs = readLogs(await client.call('eth_getLogs', [{ blockHash: block.hash }], signal), block);
-      if (logs.length > 0 || !block.hasLogs || attempt === MAX_EMPTY_TRIES) return logs;
+      if (logs.length > 0 || !block.hasLogs || isKnown) return logs;
+      if (attempt >= MAX_EMPTY) {
+        await expectKnown(client, block, signal);
+        isKnown = true;
+      }
     } catch (error) {
       if (signal.aborted || block.orphaned) return null;
-      if (!(error instanceof UpstreamError) || attempt === MAX_TRIES) throw error;
+      if (!(error instanceof UpstreamError) || attempt >= MAX_TRIES) throw error;
     }
-    await pause(backoffMs(attempt, RETRY_MIN_MS, RETRY_MAX_MS), signal);
+    await pause(backoffMs(attempt, retryMs.first, retryMs.longest), signal);
   }
 }
 
@@ -51,21 +57,35 @@ export function logsRefused(error: unknown, { number }: ChainBlock, log: Logger)
   return logsMissing(number);
 }
 
+/**
+ * Rejects with UpstreamError unless the node has the block. Of one that it does not have Monad says that there are no
+ * logs, so an empty answer is believed only when it was given after this.
+ */
+async function expectKnown(
+  client: Pick<RpcClient, 'call'>,
+  block: ChainBlock,
+  signal: AbortSignal,
+): Promise<void> {
+  const method = 'eth_getBlockByHash';
+  const found = await client.call(method, [block.hash, false], signal);
+  expectHash(fetchedBlock(found, method, null).hash, block, method);
+}
+
 /** Throws UpstreamError; `inconsistent` for logs of another block, which Monad gives when a block was replaced. */
 function readLogs(value: unknown, block: ChainBlock): BlockLog[] {
   if (!Array.isArray(value)) throw malformed('eth_getLogs', `result is ${show(value)}, not a list`);
   return value.map((item: unknown) => readLog(item, block));
 }
 
-function readLog(item: unknown, { hash, number }: ChainBlock): BlockLog {
+function readLog(item: unknown, block: ChainBlock): BlockLog {
   const log = nodeLog(item, 'eth_getLogs');
-  if (log.blockHash !== hash) {
-    throw new UpstreamError(
-      'inconsistent',
-      `eth_getLogs: asked for block ${number} (${hash}), got ${log.blockHash}`,
-    );
-  }
+  expectHash(log.blockHash, block, 'eth_getLogs');
   return { ...log, json: jsonOf(item, 'eth_getLogs') };
+}
+
+function expectHash(got: string, { hash, number }: ChainBlock, method: string): void {
+  if (got === hash) return;
+  throw new UpstreamError('inconsistent', `${method}: asked for block ${number} (${hash}), got ${got}`);
 }
 
 /** What filters look at, in lower case. Throws UpstreamError `malformed` for what is no log. */
