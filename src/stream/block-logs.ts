@@ -12,10 +12,13 @@ import type { NodeLog } from './log-filter.ts';
 
 /** Milliseconds before the first and, as tries go on, at most before a later one. */
 const RETRY_MS = { first: 20, longest: 2_000 };
-/** Tries until the logs of a block count as not to be had: about ten seconds. */
+/** Answers without use until the logs of a block count as not to be had: about ten seconds. */
 const MAX_TRIES = 12;
 /** Empty answers, although the header speaks of logs, after which the node is asked whether it has the block. */
 const MAX_EMPTY = 5;
+
+/** Blocks that may wait for their logs: hours of the fastest chain, after which they are not caught up with any more. */
+export const MAX_WAITING = 16_384;
 
 /** A log with its text as it goes out. */
 export interface BlockLog extends NodeLog {
@@ -24,7 +27,8 @@ export interface BlockLog extends NodeLog {
 
 /**
  * The logs of a block in their order, asked for until the node gives them; null when the chain went on without the
- * block meanwhile, or the signal aborts. Rejects with UpstreamError when they are not to be had.
+ * block meanwhile, or the signal aborts. Rejects with UpstreamError when they are not to be had, but waits for a node that
+ * is away for as long as that is: blocks that come meanwhile are the caller's to bound.
  */
 export async function blockLogs(
   client: Pick<RpcClient, 'call'>,
@@ -33,18 +37,21 @@ export async function blockLogs(
   retryMs = RETRY_MS,
 ): Promise<BlockLog[] | null> {
   let isKnown = false;
+  let unanswered = 0;
   for (let attempt = 1; ; attempt++) {
     if (signal.aborted || block.orphaned) return null;
     try {
       const logs = readLogs(await client.call('eth_getLogs', [{ blockHash: block.hash }], signal), block);
       if (logs.length > 0 || !block.hasLogs || isKnown) return logs;
-      if (attempt >= MAX_EMPTY) {
+      if (attempt - unanswered >= MAX_EMPTY) {
         await expectKnown(client, block, signal);
         isKnown = true;
       }
     } catch (error) {
       if (signal.aborted || block.orphaned) return null;
-      if (!(error instanceof UpstreamError) || attempt >= MAX_TRIES) throw error;
+      if (!(error instanceof UpstreamError)) throw error;
+      if (isAway(error)) unanswered++;
+      else if (attempt - unanswered >= MAX_TRIES) throw error;
     }
     await pause(backoffMs(attempt, retryMs.first, retryMs.longest), signal);
   }
@@ -55,6 +62,11 @@ export function logsRefused(error: unknown, { number }: ChainBlock, log: Logger)
   if (!(error instanceof UpstreamError)) throw error;
   log.error({ err: error, block: number }, 'the logs of a block cannot be had');
   return logsMissing(number);
+}
+
+/** Of a node that does not answer nothing is known of its blocks; it may be starting again. */
+function isAway({ reason }: UpstreamError): boolean {
+  return reason === 'connection' || reason === 'timeout';
 }
 
 /**

@@ -6,7 +6,7 @@
 import { UpstreamError } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import { jsonOf } from '../upstream/reply.ts';
-import { type BlockLog, blockLogs, logsRefused, nodeLog } from './block-logs.ts';
+import { type BlockLog, blockLogs, logsRefused, MAX_WAITING, nodeLog } from './block-logs.ts';
 import type { Chain, ChainListener } from './chain.ts';
 import type { ChainBlock } from './chain-block.ts';
 import { type Closing, DEEP_REORG, endedByNode, LOGS_BEHIND } from './closing.ts';
@@ -29,7 +29,7 @@ interface ChainLog extends BlockLog {
 
 export class ChainLogs implements ChainListener {
   private readonly source: NodeSource;
-  private readonly chain: Chain;
+  private readonly chain: Pick<Chain, 'use' | 'tip' | 'from'>;
   private readonly log: Logger;
   private readonly shared: SharedFeed | null;
   private readonly stop = new AbortController();
@@ -44,7 +44,7 @@ export class ChainLogs implements ChainListener {
   private gap: { blocks: ChainBlock[]; held: ChainLog[]; filledTo: number } | null = null;
   private filling = false;
 
-  constructor(chain: Chain, source: NodeSource, log: Logger) {
+  constructor(chain: Pick<Chain, 'use' | 'listen' | 'tip' | 'from'>, source: NodeSource, log: Logger) {
     this.chain = chain;
     this.source = source;
     this.log = log;
@@ -70,13 +70,13 @@ export class ChainLogs implements ChainListener {
       leaveFeed();
       throw error;
     });
-    if (this.isIdle) this.gap = null;
     const subscribers = everyState ? this.states : this.first;
     const subscriber = { filter, subscription, since: this.chain.tip?.number ?? -1 };
     subscribers.add(subscriber);
     if (this.source.feed?.connected !== true) this.breakOff();
     return () => {
       subscribers.delete(subscriber);
+      if (this.isIdle) this.gap = null;
       leaveChain();
       leaveFeed();
     };
@@ -93,6 +93,7 @@ export class ChainLogs implements ChainListener {
       return;
     }
     this.gap.blocks.push(block);
+    if (this.gap.blocks.length > MAX_WAITING) this.closeAll(LOGS_BEHIND);
     void this.fill();
   }
 
@@ -148,9 +149,11 @@ export class ChainLogs implements ChainListener {
   private async fill(): Promise<void> {
     if (this.filling) return;
     this.filling = true;
-    for (let block = this.gap?.blocks.shift(); block !== undefined; block = this.gap?.blocks.shift()) {
+    for (let { gap } = this; gap !== null; gap = this.gap) {
+      const block = gap.blocks.shift();
+      if (block === undefined) break;
       await this.fetch(block);
-      if (this.gap !== null) this.gap.filledTo = Math.max(this.gap.filledTo, block.number);
+      gap.filledTo = Math.max(gap.filledTo, block.number);
       this.resume();
     }
     this.filling = false;

@@ -12,7 +12,7 @@ export const DEEP_REORG: Closing = [
 /** The client does not take what it is sent. */
 export const SLOW_CONSUMER: Closing = [CloseCode.tryAgainLater, 'slow consumer'];
 
-/** The node gives logs slower than blocks come. */
+/** The node gives logs slower than blocks come, or is away for too long. */
 export const LOGS_BEHIND: Closing = [CloseCode.tryAgainLater, 'logs of the node cannot be caught up with'];
 
 export function logsMissing(block: number): Closing {

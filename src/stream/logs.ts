@@ -5,7 +5,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Logger } from '../log.ts';
 import type { RpcClient } from '../upstream/client.ts';
-import { type BlockLog, blockLogs, logsRefused } from './block-logs.ts';
+import { type BlockLog, blockLogs, logsRefused, MAX_WAITING } from './block-logs.ts';
 import type { Chain, ChainListener } from './chain.ts';
 import type { ChainBlock } from './chain-block.ts';
 import { type Closing, DEEP_REORG, LOGS_BEHIND } from './closing.ts';
@@ -20,8 +20,6 @@ import { TURN_MS } from './turn.ts';
 
 /** Blocks whose logs are asked for at the same time, while a gap is caught up with. */
 const MAX_FETCHES = 8;
-/** Blocks that may wait for their logs: hours of the fastest chain, after which they are not caught up with any more. */
-const MAX_WAITING = 16_384;
 /** Text of delivered logs that is kept so that they can be taken back, bytes. */
 const MAX_DELIVERED_BYTES = 16 * 2 ** 20;
 
@@ -71,6 +69,7 @@ export class Logs implements ChainListener {
     this.subscribers.add(subscriber);
     return () => {
       this.subscribers.delete(subscriber);
+      if (this.subscribers.all.size === 0) this.dropWaiting();
       leave();
     };
   }
@@ -102,10 +101,15 @@ export class Logs implements ChainListener {
     void this.run();
   }
 
-  /** The node gives logs slower than blocks come. Only what is being delivered stays. */
+  /** The node gives logs slower than blocks come, or is away for too long. */
   private giveUp(): void {
-    this.events.splice(1);
+    this.dropWaiting();
     this.closeAll(LOGS_BEHIND);
+  }
+
+  /** Only what is being delivered stays. */
+  private dropWaiting(): void {
+    this.events.splice(1);
   }
 
   private fetchAhead(): void {

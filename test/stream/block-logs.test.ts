@@ -1,6 +1,7 @@
 /** The logs of a block of a node that is scripted answer by answer. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { UpstreamError, type UpstreamFailure } from '../../src/errors.ts';
 import { blockLogs } from '../../src/stream/block-logs.ts';
 import { announcedBlock } from '../../src/stream/chain-block.ts';
 
@@ -60,4 +61,35 @@ test('a block that the node never has counts as not to be had', async () => {
   const { logs, asked } = ask((method) => (method === 'eth_getLogs' ? [] : null));
   await assert.rejects(logs, { name: 'UpstreamError', reason: 'inconsistent' });
   assert.deepEqual(asked(), [12, 8]);
+});
+
+/** A node that fails so often before it gives the log. */
+const failing = (reason: UpstreamFailure, times: number) => (_method: string, before: number) => {
+  if (before < times) throw new UpstreamError(reason, 'eth_getLogs');
+  return [LOG];
+};
+
+for (const reason of ['connection', 'timeout'] as const) {
+  test(`a node that is away (${reason}) is waited for`, async () => {
+    const { logs } = ask(failing(reason, 200));
+    assert.equal((await logs)?.length, 1);
+  });
+}
+
+test('a node that is there and does not give the logs is not asked for ever', async () => {
+  const { logs, asked } = ask(failing('rpc', 200));
+  await assert.rejects(logs, { reason: 'rpc' });
+  assert.deepEqual(asked(), [12, 0]);
+});
+
+test('tries from before the node was away count, those while it was do not', async () => {
+  const reasons = Array.from(
+    { length: 100 },
+    (_, i) => (i >= 5 && i < 80 ? 'connection' : 'rpc') as UpstreamFailure,
+  );
+  const { logs, asked } = ask((_method, before) => {
+    throw new UpstreamError(reasons[before] ?? 'rpc', 'eth_getLogs');
+  });
+  await assert.rejects(logs, { reason: 'rpc' });
+  assert.deepEqual(asked(), [75 + 12, 0]);
 });
