@@ -50,6 +50,8 @@ export class Chain {
   private running = false;
   private failures = 0;
   private nextLook: NodeJS.Timeout | undefined;
+  /** The last head announced or looked at since the announcements began: what was there before is not announced. */
+  private known: string | null = null;
   /** A look showed a new head, and nothing was announced since. */
   private unannounced = false;
 
@@ -108,7 +110,11 @@ export class Chain {
     const stop = new AbortController();
     const { signal } = stop;
     const { source, log } = this.options;
-    const endListening = source.onConnection(() => this.scheduleLook(signal, 0));
+    const endListening = source.onConnection(() => {
+      this.known = null;
+      this.unannounced = false;
+      this.scheduleLook(signal, 0);
+    });
     const endHeads = source.feed?.subscribe(
       ['newHeads'],
       (head) => this.hear(head, signal),
@@ -143,6 +149,7 @@ export class Chain {
   private hear(value: unknown, signal: AbortSignal): void {
     try {
       const head = this.reader.announced(value);
+      this.known = head.hash;
       this.unannounced = false;
       this.announce(head, signal);
     } catch (error) {
@@ -265,7 +272,9 @@ export class Chain {
     try {
       if (this.unannounced && feed?.connected) feed.reconnect('a head was not announced');
       const head = await this.reader.block('latest', signal);
-      this.unannounced = this.at(head.number)?.hash !== head.hash;
+      const isNew = this.known !== null && this.known !== head.hash;
+      this.unannounced = isNew && this.at(head.number)?.hash !== head.hash;
+      this.known = head.hash;
       this.announce(head, signal);
     } catch (error) {
       if (!signal.aborted) this.noteFailure(error);

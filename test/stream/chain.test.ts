@@ -1,4 +1,4 @@
-/** Following the heads of a node that is asked over HTTP alone, its every answer scripted. */
+/** Following the heads of a node whose every answer is scripted, over HTTP alone where it is not said otherwise. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Logger } from '../../src/log.ts';
@@ -41,13 +41,17 @@ function hex(number: number): string {
   return number.toString(16).padStart(16, '0');
 }
 
-async function follow(owner: Owner, script: Script, log: Logger = SILENT) {
+async function follow(
+  owner: Owner,
+  script: Script,
+  { log = SILENT, ws = false }: { log?: Logger; ws?: boolean } = {},
+) {
   const node = await startMisbehavingNode({
     answer: (_method, [id]) => script.block(id === 'latest' ? script.head : Number(id)),
   });
   owner.after(() => node.close());
   const client = new RpcClient({ url: node.url, timeoutMs: 20_000, maxSockets: 4, maxBatch: 60 });
-  const source = new NodeSource({ wsUrl: '', client, log: SILENT });
+  const source = new NodeSource({ wsUrl: ws ? node.wsUrl : '', client, log: SILENT });
   owner.after(() => source.close());
   const chain = new Chain({ source, pollMs: POLL_MS, log });
   owner.after(() => chain.close());
@@ -161,7 +165,7 @@ test('a node that does not tell its head is told of once, and again when it fail
   const script = new Script(50);
   const warnings: string[] = [];
   const log = { ...SILENT, warn: (_: object, msg: string) => warnings.push(msg) };
-  const { node, told } = await follow(opened(context), script, log);
+  const { node, told } = await follow(opened(context), script, { log });
   for (const times of [1, 2]) {
     const seen = node.requests.length;
     node.misbehave({ errorFor: { eth_getBlockByNumber: { code: -32603, message: 'Internal error' } } });
@@ -173,4 +177,26 @@ test('a node that does not tell its head is told of once, and again when it fail
     await tells(told, times === 1 ? '+50a' : '+50a +51a');
     assert.deepEqual(warnings, Array(times).fill('cannot follow the heads of the node'));
   }
+});
+
+test('announcements are not begun anew because what came before them is still being fetched', async (context) => {
+  const script = new Script(50);
+  const { node, told } = await follow(opened(context), script, { ws: true });
+  await waitFor(() => node.subscriptions === 1, { what: 'the announcements' });
+  node.misbehave({ delayMs: 60, when: () => node.requests.at(-1)?.batch === true });
+  node.drop();
+  script.branches.push(...Array(300).fill('a'));
+  await waitFor(() => told.length === 300, { what: 'all that was missed' });
+  assert.equal(node.upgrades.length, 2);
+});
+
+test('announcements that stopped are begun anew', async (context) => {
+  const script = new Script(50);
+  const { node, told } = await follow(opened(context), script, { ws: true });
+  await waitFor(() => node.subscriptions === 1, { what: 'the announcements' });
+  const begunAnew = () => {
+    if (told.length === script.head - 49) script.branches.push('a');
+    return node.upgrades.length > 1;
+  };
+  await waitFor(begunAnew, { what: 'the announcements anew' });
 });
