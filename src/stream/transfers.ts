@@ -64,7 +64,7 @@ export class Transfers {
   /** Those that follow live. */
   private readonly live = new WatchIndex();
   private readonly replaying = new Set<Replaying>();
-  private readonly pushed = new PushedTransfers();
+  private readonly pushed = new PushedTransfers((row) => this.handedTo(row));
   /** The last block of the last watermark; null while the index is empty. */
   private tip: BlockRef | null;
   /** When the last commit was made, and the last one of which something was told that is not measured yet; Unix milliseconds. */
@@ -92,10 +92,10 @@ export class Transfers {
   async open(watcher: Watcher, replayed: boolean): Promise<End> {
     const ends = await this.nextVerifiedTurn();
     if (replayed) {
-      watcher.next = this.reads.endsUpTo(watcher.fromBlock - 1).lastTransfer + 1;
+      watcher.first = watcher.next = this.reads.endsUpTo(watcher.fromBlock - 1).lastTransfer + 1;
       this.beginReplay(watcher);
     } else {
-      watcher.next = ends.lastTransfer + 1;
+      watcher.first = watcher.next = ends.lastTransfer + 1;
       this.join(watcher, ends);
     }
     return () => this.end(watcher);
@@ -160,11 +160,11 @@ export class Transfers {
     this.knownWallets = Math.min(this.knownWallets, lastWallet);
     this.live.forgetIdsAbove(lastWallet);
     this.reads.forgetWalletsAbove(lastWallet);
-    for (const watcher of this.live.all) watcher.next = Math.min(watcher.next, first);
-    for (const entry of this.replaying) {
-      entry.watcher.next = Math.min(entry.watcher.next, first);
-      entry.steps = null;
+    for (const watcher of this.watchers()) {
+      watcher.first = Math.min(watcher.first, first);
+      watcher.next = Math.min(watcher.next, first);
     }
+    for (const entry of this.replaying) entry.steps = null;
   }
 
   private async nextVerifiedTurn(): Promise<CommitEnds> {
@@ -266,7 +266,7 @@ export class Transfers {
     const told = watchers.filter((watcher) => row.id >= watcher.next && watcher.tell(event));
     if (told.length === 0) return;
     this.toldSince ??= this.committedAt;
-    this.pushed.add(row, told.length === watchers.length ? watchers : told, this.tip?.number ?? 0);
+    this.pushed.add(row, told, this.tip?.number ?? 0);
   }
 
   /** Gives watched addresses the ids of new wallets, step by step. */
@@ -323,22 +323,31 @@ export class Transfers {
       return;
     }
     for (const row of step.value) {
+      watcher.next = row.id + 1;
       if (watcher.tell(new TransferEvent(row, false, this.facts()))) {
         this.pushed.add(row, [watcher], this.tip?.number ?? 0);
       }
-      watcher.next = row.id + 1;
     }
   }
 
   /** Tells again as removed, newest first, what was told of blocks above `to`. */
   private withdraw(to: number): void {
-    for (const { row, watchers } of this.pushed.takeAbove(to)) {
+    for (const row of this.pushed.takeAbove(to)) {
       const event = new TransferEvent(row, true, this.facts());
-      for (const watcher of watchers) watcher.tell(event);
+      for (const watcher of this.handedTo(row)) watcher.tell(event);
     }
     for (const { forgotten, subscription } of this.watchers()) {
       if (forgotten > to) subscription.outlet.close(...DEEP_REORG);
     }
+  }
+
+  /** Those whom a transfer that was pushed was handed; who is live has been handed whatever was pushed from its first one on. */
+  private handedTo(row: EventRow): Watcher[] {
+    const handed = this.live.concernedBy(row).filter(({ first }) => row.id >= first);
+    for (const { watcher } of this.replaying) {
+      if (row.id >= watcher.first && row.id < watcher.next) handed.push(watcher);
+    }
+    return handed;
   }
 
   private watchers(): Watcher[] {

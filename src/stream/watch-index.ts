@@ -3,6 +3,7 @@
  * transfers, not with the watchers. An address gets its id with its first transfer, so ids of new wallets are
  * compared with the addresses that have none yet.
  */
+import type { EventRow } from '../query/events.ts';
 import type { NewWallet, ScannedTransfer } from '../query/scan.ts';
 import type { Watcher } from './watcher.ts';
 
@@ -68,6 +69,16 @@ export class WatchIndex {
     const senders = this.wallets.of(sender);
     const receivers = sender === receiver ? undefined : this.wallets.of(receiver);
     const traders = contract === null ? undefined : this.contracts.of(contract);
+    return this.together(senders, receivers, traders);
+  }
+
+  /** The same for one that the index does not hold any more, found by its addresses. */
+  concernedBy({ from, to, token }: Pick<EventRow, 'from' | 'to' | 'token'>): readonly Watcher[] {
+    const receivers = from === to ? undefined : this.wallets.at(to);
+    return this.together(this.wallets.at(from), receivers, this.contracts.at(token));
+  }
+
+  private together(senders: Watchers, receivers: Watchers, traders: Watchers): readonly Watcher[] {
     if (senders === undefined && receivers === undefined && traders === undefined)
       return this.unselectiveList;
     const found = [...this.unselectiveList, ...(senders ?? []), ...(traders ?? [])];
@@ -75,6 +86,8 @@ export class WatchIndex {
     return found;
   }
 }
+
+type Watchers = ReadonlySet<Watcher> | undefined;
 
 interface Entry {
   address: string;
@@ -88,8 +101,12 @@ class AddressWatchers {
   private readonly byAddress = new Map<string, Entry>();
   private readonly byId = new Map<number, Entry>();
 
-  of(id: number): ReadonlySet<Watcher> | undefined {
+  of(id: number): Watchers {
     return this.byId.get(id)?.watchers;
+  }
+
+  at(address: string): Watchers {
+    return this.byAddress.get(address)?.watchers;
   }
 
   add(watcher: Watcher, addresses: Iterable<string>, idOf: (address: string) => number | undefined): void {

@@ -7,7 +7,10 @@ import type { Subscription } from './subscription.ts';
 import type { SignalFilter, WalletFilter } from './transfer-filter.ts';
 import { type ChainFacts, type Direction, signalEvent, signalJson, transferJson } from './transfer-json.ts';
 
-const NONE: readonly Notice[] = [];
+const NONE: readonly Direction[] = [];
+const OUT: readonly Direction[] = ['out'];
+const IN: readonly Direction[] = ['in'];
+const BOTH: readonly Direction[] = ['out', 'in'];
 
 /** A transfer on its way to subscribers. Each form of it is serialised once, when the first of them wants it. */
 export class TransferEvent {
@@ -50,7 +53,9 @@ export abstract class Watcher {
   readonly tokens: ReadonlySet<string>;
   /** Transfers of blocks below are not wanted. */
   readonly fromBlock: number;
-  /** First transfer id that was not handed to it yet. */
+  /** First transfer id that was, or will be, handed to it. */
+  first = 0;
+  /** First one that a replay has not handed to it. */
   next = 0;
   /** Highest block of which it was told something that nobody remembers any more. */
   forgotten = -1;
@@ -70,13 +75,24 @@ export abstract class Watcher {
 
   /** Pushes what it wants of the transfer; false when that is nothing. */
   tell(event: TransferEvent): boolean {
-    if (this.ended || event.row.blockNumber < this.fromBlock) return false;
-    const notices = this.noticesOf(event);
-    for (const notice of notices) this.subscription.push(notice);
-    return notices.length > 0;
+    const sides = this.wantedSidesOf(event.row);
+    for (const side of sides) this.subscription.push(this.noticeOf(event, side));
+    return sides.length > 0;
   }
 
-  protected abstract noticesOf(event: TransferEvent): readonly Notice[];
+  /** Whether it is told of the transfer when that is handed to it. */
+  wants(row: EventRow): boolean {
+    return this.wantedSidesOf(row).length > 0;
+  }
+
+  private wantedSidesOf(row: EventRow): readonly Direction[] {
+    return this.ended || row.blockNumber < this.fromBlock ? NONE : this.sidesOf(row);
+  }
+
+  /** The sides that pass its filter. Nothing but the transfer decides, so that it is the same when that is taken back. */
+  protected abstract sidesOf(row: EventRow): readonly Direction[];
+
+  protected abstract noticeOf(event: TransferEvent, side: Direction): Notice;
 }
 
 /** `wallet_transfers`: the transfers of one wallet, each once; one to itself goes out unless only incoming ones are wanted. */
@@ -88,13 +104,16 @@ export class WalletWatcher extends Watcher {
     this.filter = filter;
   }
 
-  protected override noticesOf(event: TransferEvent): readonly Notice[] {
+  protected override sidesOf(row: EventRow): readonly Direction[] {
     const { wallet, direction, native, tokens } = this.filter;
-    const { row } = event;
     if (!(isNative(row.kind) ? native : tokens)) return NONE;
-    if (row.from === wallet && direction !== 'in') return [event.transfer('out')];
-    if (row.to === wallet && direction !== 'out') return [event.transfer('in')];
+    if (row.from === wallet && direction !== 'in') return OUT;
+    if (row.to === wallet && direction !== 'out') return IN;
     return NONE;
+  }
+
+  protected override noticeOf(event: TransferEvent, side: Direction): Notice {
+    return event.transfer(side);
   }
 }
 
@@ -110,18 +129,21 @@ export class SignalWatcher extends Watcher {
     this.filter = filter;
   }
 
-  protected override noticesOf(event: TransferEvent): readonly Notice[] {
-    const { row } = event;
+  protected override sidesOf(row: EventRow): readonly Direction[] {
     const { tokens } = this.filter;
     if (tokens.size > 0 && !tokens.has(row.token)) return NONE;
     if (row.amount === '' && row.kind !== Kind.erc721) return NONE;
-    const notices: Notice[] = [];
-    if (this.wants(row, 'out')) notices.push(event.signal('out'));
-    if (row.to !== row.from && this.wants(row, 'in')) notices.push(event.signal('in'));
-    return notices;
+    const out = this.wantsSide(row, 'out');
+    const isIn = row.to !== row.from && this.wantsSide(row, 'in');
+    if (out) return isIn ? BOTH : OUT;
+    return isIn ? IN : NONE;
   }
 
-  private wants(row: EventRow, direction: Direction): boolean {
+  protected override noticeOf(event: TransferEvent, side: Direction): Notice {
+    return event.signal(side);
+  }
+
+  private wantsSide(row: EventRow, direction: Direction): boolean {
     const { wallets, events } = this.filter;
     const wallet = direction === 'out' ? row.from : row.to;
     const named = wallets.size === 0 ? wallet !== ZERO_DIGITS : wallets.has(wallet);

@@ -45,6 +45,9 @@ test('a transfer concerns those who watch its sender, its receiver, its token or
   assert.deepEqual(concerned(1, 5), new Set([alice, both, everything]));
   assert.deepEqual(concerned(5, 6, 9), new Set([token, everything]));
   assert.deepEqual(concerned(5, 6), new Set([everything]));
+  const found = index.concernedBy({ from: addressOf(1), to: addressOf(2), token: addressOf(9) });
+  assert.deepEqual([new Set(found), found.length], [concerned(1, 2, 9), 5], 'the same by addresses');
+  assert.equal(index.concernedBy({ from: addressOf(1), to: addressOf(1), token: '' }).length, 3);
   for (const watcher of [alice, both, everything]) index.delete(watcher);
   assert.deepEqual(concerned(1, 2), new Set([bob]));
 });
@@ -61,6 +64,7 @@ test('an address is recognised once it has an id, and again after a rollback gav
   index.forgetIdsAbove(400);
   assert.equal(index.hasUnknown, true);
   assert.deepEqual(index.concerned(transfer(500, 1)), []);
+  assert.deepEqual(index.concernedBy({ from: addressOf(77), to: addressOf(1), token: '' }), [newcomer]);
   index.identify([{ id: 500, address: addressOf(78) }]);
   index.identify([{ id: 501, address: addressOf(77) }]);
   assert.deepEqual(index.concerned(transfer(501, 500)), [newcomer]);
