@@ -13,15 +13,21 @@ import { repairFile, verifyFile } from '../support/verify.ts';
 import { waitFor } from '../support/wait.ts';
 
 const CHAIN = [...generateChain({ seed: 61, blocks: 60, txPerBlock: 20 }).blocks];
+/** Some of its blocks have internal transfers and some have none. */
+const SPARSE = [...generateChain({ seed: 65, blocks: 20, txPerBlock: 2 }).blocks];
 
 /** Indexes on in the folder up to a block. */
 async function indexTo(
   t: TestContext,
   dir: string,
   head: number,
-  { traces = true, index = {} }: { traces?: boolean; index?: Partial<WriterOptions['index']> } = {},
+  {
+    chain = CHAIN,
+    traces = true,
+    index = {},
+  }: { chain?: typeof CHAIN; traces?: boolean; index?: Partial<WriterOptions['index']> } = {},
 ): Promise<TestIndexer> {
-  const node = await startNode(t, { chain: CHAIN, traces, head });
+  const node = await startNode(t, { chain, traces, head });
   const indexer = startIndexer(t, { http: node.url, dir, index: { startBlock: 1, ...index } });
   await indexer.reaches(head);
   await waitFor(() => indexer.status().capabilities !== null, { what: 'the node to be probed' });
@@ -98,6 +104,25 @@ for (const [name, without] of Object.entries(WITHOUT)) {
     assert.deepEqual(told(await indexTo(t, dir, 60)), { complete: true, reason: null, warnings: [] });
   });
 }
+
+test('a repair keeps the blocks that have no internal transfers, and they count as traced then', async (t) => {
+  const node = await startNode(t, { chain: SPARSE });
+  const fresh = await indexTo(t, tempDir(t), 20, { chain: SPARSE });
+  const numbers = SPARSE.map((_, i) => i + 1);
+  const has = (block: number) => internalTransfersIn(fresh.path, block, block) > 0;
+  const without = numbers.find((block) => block > 1 && block < 19 && !has(block) && has(block + 1));
+  assert.ok(without !== undefined, 'the chain has such a block before one with internal transfers');
+  for (const last of [without, without + 1]) {
+    const dir = tempDir(t);
+    await indexTo(t, dir, without - 1, { chain: SPARSE });
+    await indexTo(t, dir, last, { chain: SPARSE, traces: false });
+    const { path } = await indexTo(t, dir, 20, { chain: SPARSE });
+    assert.notDeepEqual(dumpIndex(path), dumpIndex(fresh.path));
+    const { replacedFrom } = await repairFile(path, node.url, without, last);
+    assert.equal(replacedFrom, last === without ? null : last);
+    assert.deepEqual(dumpIndex(path), dumpIndex(fresh.path));
+  }
+});
 
 test('an index that never had traces says so at every start, and warns of nothing', async (t) => {
   const dir = tempDir(t);
