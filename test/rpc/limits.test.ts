@@ -132,7 +132,12 @@ async function setUpSlow(t: TestContext, options: Partial<TestGatewayOptions> = 
   const node = await startNode(t, (body, response) => {
     const { id, method, params } = JSON.parse(body);
     asked.push(params[0]);
-    const header = { number: params[0], hash: `0x${'ab'.repeat(32)}`, parentHash: `0x${'cd'.repeat(32)}` };
+    const header = {
+      number: params[0],
+      hash: `0x${'ab'.repeat(32)}`,
+      parentHash: `0x${'cd'.repeat(32)}`,
+      timestamp: '0x1',
+    };
     const result = method === 'eth_blockNumber' ? '0x100' : header;
     const answer = () => response.end(JSON.stringify({ jsonrpc: '2.0', id, result }));
     if (method === 'eth_getCode' || method === 'eth_getLogs') waiting.push(answer);

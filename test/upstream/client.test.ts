@@ -75,7 +75,7 @@ describe('a single call', () => {
     node.misbehave({ wire: { kind: 'hang' } });
     const calls = Array.from({ length: 1 + 4096 }, () => client.call('eth_test', []));
     const settled = Promise.allSettled(calls);
-    await rejectsAs('connection', client.call('eth_test', []), /4096 requests already wait/);
+    await rejectsAs('queue-full', client.call('eth_test', []), /4096 requests already wait/);
     await client.close();
     assert.ok((await settled).every(({ status }) => status === 'rejected'));
   });
