@@ -2,8 +2,8 @@
  * The table `addresses`: finding a wallet by its address.
  *
  * An index over whole addresses takes twice the room, and a commit changes twice as many of its pages. The first bytes
- * alone would do for the addresses that people make, but anybody can send to any address he likes, without a key to
- * it: to a million that begin alike, each of which would have to be told from all others. So only the first wallet of
+ * alone would do for the addresses that people make, but anybody can send to any address, without a key to it:
+ * to a million that begin alike, each of which would have to be told from all others. So only the first wallet of
  * a beginning is found by it; those after it are found by the whole address.
  */
 import type { Db, Statement } from './open.ts';

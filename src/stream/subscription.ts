@@ -44,7 +44,7 @@ export class Subscription {
     if (this.held === null) return this.send(notice);
     this.held.push(notice);
     this.heldBytes += notice.bytes;
-    // Replies of a batch wait for its slowest call, so this is bounded by its own.
+    // The reply to a subscribe in a batch waits for the slowest call of it, so what waits here needs a bound, too.
     if (this.heldBytes > this.maxHeldBytes) this.outlet.close(...SLOW_CONSUMER);
   }
 
