@@ -1,11 +1,11 @@
 /** What of a node's block the program itself looks at, whichever call or announcement it came with. */
 import { isObject } from '../lib/is-object.ts';
 import { show } from '../lib/show.ts';
-import type { BlockHead, Hex } from '../types.ts';
+import type { BlockRef, Hex } from '../types.ts';
 import { malformed } from './reply.ts';
 import { readHash, readQuantity } from './shape.ts';
 
-export interface BlockHeader extends BlockHead {
+export interface BlockHeader extends BlockRef {
   parentHash: Hex;
 }
 
@@ -22,6 +22,5 @@ export function readBlockHeader(value: unknown, what: string): BlockHeader {
     number: readQuantity(block.number, what, 'number'),
     hash: readHash(block.hash, what, 'hash'),
     parentHash: readHash(block.parentHash, what, 'parentHash'),
-    timestamp: readQuantity(block.timestamp, what, 'timestamp'),
   };
 }

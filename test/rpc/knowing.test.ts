@@ -21,7 +21,6 @@ async function scripted(t: TestContext, options: Partial<TestGatewayOptions> = {
           number: quantity(number),
           hash: hashOf(number, chain.branch),
           parentHash: hashOf(number - 1, chain.branch),
-          timestamp: quantity(1_700_000_000 + number),
           answer: ++answers,
         };
   const numberOf = (id: string) =>

@@ -136,7 +136,6 @@ async function setUpSlow(t: TestContext, options: Partial<TestGatewayOptions> = 
       number: params[0],
       hash: `0x${'ab'.repeat(32)}`,
       parentHash: `0x${'cd'.repeat(32)}`,
-      timestamp: '0x1',
     };
     const result = method === 'eth_blockNumber' ? '0x100' : header;
     const answer = () => response.end(JSON.stringify({ jsonrpc: '2.0', id, result }));

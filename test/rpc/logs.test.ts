@@ -39,8 +39,7 @@ async function setUp(t: TestContext, options: Partial<TestGatewayOptions> = {}) 
         const number =
           first === 'finalized' ? chain.finalized : first === 'safe' ? chain.finalized : height(first);
         const hash = (at: number) => `0x${String(chain.branch)}${at.toString(16).padStart(63, '0')}`;
-        const timestamp = quantity(1_700_000_000 + number);
-        return { number: quantity(number), hash: hash(number), parentHash: hash(number - 1), timestamp };
+        return { number: quantity(number), hash: hash(number), parentHash: hash(number - 1) };
       }
       chain.ranges.push([fromBlock, toBlock]);
       asking++;

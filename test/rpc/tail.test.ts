@@ -86,10 +86,10 @@ test('a result is read, an error has none, and a result that is no JSON is the f
 
 test('the header of a block is read, none has neither null nor an error, and anything else is the fault of the node', () => {
   const hash = `0x${'ab'.repeat(32)}`;
-  const block = { number: '0x7', hash, parentHash: hash, timestamp: '0x10', transactions: [] };
+  const block = { number: '0x7', hash, parentHash: hash, transactions: [] };
   const header = (result: unknown) =>
     blockHeaderOf(Buffer.from(`"result":${JSON.stringify(result)}}`), 'eth_getBlockByNumber');
-  assert.deepEqual(header(block), { number: 7, hash, parentHash: hash, timestamp: 16 });
+  assert.deepEqual(header(block), { number: 7, hash, parentHash: hash });
   assert.equal(header(null), null);
   assert.equal(blockHeaderOf(Buffer.from('"error":{"code":1}}'), 'eth_getBlockByNumber'), null);
   for (const result of ['0x7', 7, [block], { ...block, parentHash: '0x' }]) {

@@ -21,7 +21,6 @@ const block = (number: number): ChainBlock => ({
   number,
   hash: hashOf(number),
   parentHash: hashOf(number - 1),
-  timestamp: 1_700_000_000 + number,
   json: '{}',
   hasLogs: true,
   orphaned: false,

@@ -47,7 +47,6 @@ describe('typed methods', () => {
       number: 7,
       hash: HASH.toLowerCase(),
       parentHash: HASH.toLowerCase(),
-      timestamp: 0x6566d1a0,
     };
     assert.deepEqual(await header(client, 7), expected);
     assert.deepEqual(await header(client, 'finalized'), expected);
@@ -74,7 +73,7 @@ describe('typed methods', () => {
       answer(value);
       await malformed(header(client, 7), /^eth_getBlockByNumber: malformed answer: result is .* not a block/);
     }
-    for (const field of ['number', 'hash', 'parentHash', 'timestamp']) {
+    for (const field of ['number', 'hash', 'parentHash']) {
       for (const value of [undefined, null, 7, '0x', `${HASH}00`, HASH.replace('A', 'x')]) {
         answer({ ...BLOCK, [field]: value });
         await malformed(
