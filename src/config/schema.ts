@@ -89,8 +89,11 @@ const rpc = z.strictObject({
   timeout_ms: whole(100, MAX_MS).default(30_000),
   /** Calls slower than this are logged, milliseconds. */
   slow_ms: whole(1, MAX_MS).default(1_000),
-  /** Connections kept to the node for `/rpc`; no key takes all of them (upstream/wire/fair-queue.ts). */
-  max_sockets: whole(1, 4_096).default(64),
+  /**
+   * Connections kept to the node for `/rpc`, of which a key takes three quarters at most (upstream/wire/fair-queue.ts): so
+   * many that the calls of one key do not wait for a connection.
+   */
+  max_sockets: whole(1, 4_096).default(96),
   /** Size of the cache of unchangeable answers, MiB. */
   cache_mb: whole(0, MAX_MB).default(64),
   /** Send identical calls in flight to the node once. */

@@ -113,7 +113,7 @@ export class FairQueue {
       if (next === undefined) continue;
       this.#unqueue(next);
       this.#run(next);
-      if (this.#turns.delete(flow)) this.#turns.add(flow); // behind all others
+      if (this.#turns.size > 1 && this.#turns.delete(flow)) this.#turns.add(flow); // behind all others
       return next;
     }
     return null;
