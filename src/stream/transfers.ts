@@ -58,6 +58,15 @@ interface Replaying {
   waiting: boolean;
 }
 
+/** What is done in one turn of the event loop, as of one commit. */
+interface Turn {
+  ends: CommitEnds;
+  /** Telling those that follow live. */
+  steps: Iterator<void>;
+  /** By performance.now(). */
+  deadline: number;
+}
+
 export class Transfers {
   private readonly options: TransfersOptions;
   private readonly reads: StreamReads;
@@ -78,6 +87,8 @@ export class Transfers {
   private cut: number | null = null;
   private waiting: (() => void)[] = [];
   private scheduled = false;
+  /** The last turn; null when the index did not stand where the last watermark says. */
+  private present: Turn | null = null;
   private closed = false;
   private chainId: number | undefined;
 
@@ -198,19 +209,24 @@ export class Transfers {
   private turn(): void {
     this.guarded(() => {
       const ends = this.verify();
-      if (ends !== undefined) this.goOn(ends, this.advance(ends), performance.now() + TURN_MS);
+      this.present =
+        ends === undefined
+          ? null
+          : { ends, steps: this.advance(ends), deadline: performance.now() + TURN_MS };
+      if (this.present !== null) this.goOn(this.present);
     });
   }
 
   /**
-   * A step, and then the next as a task of its own within the same turn: outlets send in between. No watermark comes
-   * before a turn ends, so `ends` hold all along.
+   * A step, and then the next as a task of its own within the same turn: outlets send in between. Another turn begun
+   * meanwhile goes on from there instead, since its `ends` are those that hold now.
    */
-  private goOn(ends: CommitEnds, steps: Iterator<void>, deadline: number): void {
-    const done = steps.next().done === true && this.replayOn(ends, deadline);
+  private goOn(turn: Turn): void {
+    if (turn !== this.present) return;
+    const done = turn.steps.next().done === true && this.replayOn(turn.ends, turn.deadline);
     if (done) return;
-    if (performance.now() > deadline) this.schedule();
-    else queueMicrotask(() => this.guarded(() => this.goOn(ends, steps, deadline)));
+    if (performance.now() > turn.deadline) this.schedule();
+    else queueMicrotask(() => this.guarded(() => this.goOn(turn)));
   }
 
   private guarded(action: () => void): void {
