@@ -79,11 +79,17 @@ async function step(options: SyncOptions): Promise<SyncEvent | null> {
     const links = tip === null || parentOf(batches[0]) === tip.hash;
     if (links && linked(batches)) return { kind: 'blocks', batches };
     pipeline.reset();
-    return tip === null || links ? null : reorg(options, tip.number);
+    if (tip === null || links) return null;
+    return (await reorg(options, tip.number)) ?? refuseGap(tip.number);
   }
   if (tip === null || head.number < options.startBlock || local.hashAt(head.number) === head.hash)
     return null;
   return reorg(options, head.number);
+}
+
+/** The node has the index's last block, yet what follows it there is the child of another: its chain is broken, or has just changed. */
+function refuseGap(last: number): never {
+  throw new UpstreamError('inconsistent', `block ${last + 1} of the node does not follow its block ${last}`);
 }
 
 /** The rollback that a differing block at or above `from` calls for; null when the node's answers turn out to agree after all. */

@@ -280,6 +280,30 @@ test('one word of a lagging backend that stands on a stale branch rolls nothing 
   }
 });
 
+test('a node whose chain is broken behind the index is named as the reason why nothing goes on', async (t) => {
+  const real = await replay(t, { chain: chainOf(9, 40), head: 20 });
+  const node = await startMisbehavingNode({ upstream: real.url });
+  t.after(() => node.close());
+  const indexer = startIndexer(t, { http: node.url, dir: tempDir(t), index: { startBlock: 1 } });
+  await indexer.reaches(20);
+  node.misbehave({
+    replace: (method, params, result) =>
+      method === 'eth_getBlockByNumber' && params[0] === '0x15'
+        ? { ...(result as object), parentHash: `0x${'5b'.repeat(32)}` }
+        : result,
+  });
+  real.setHead(21);
+  await waitFor(
+    () => /block 21 of the node does not follow its block 20/.test(indexer.status().reason ?? ''),
+    {
+      what: 'the reason',
+    },
+  );
+  assert.equal(indexer.status().phase, 'paused');
+  node.misbehave({});
+  await indexer.reaches(21);
+});
+
 test('without block receipts each transaction is asked for, without traces only direct native value is known', async (t) => {
   const blocks = chainOf(8, 12);
   const full = await replay(t, { chain: blocks });
