@@ -2,7 +2,6 @@
  * Native modules of the single binary. The system loads them from files only, so each is unpacked once, under a name
  * that holds its SHA-256, and compared with that before every load.
  */
-
 import { createHash, randomUUID } from 'node:crypto';
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -39,11 +39,12 @@ export async function connect(
 
 /**
  * Another chain behind the address of the node looks like a reorg of everything, or goes on where the two are the same:
- * throws FatalError for one.
+ * throws FatalError for one. False when the signal aborts before the node has said which it is.
  */
-export async function requireSameChain(parts: Parts, signal: AbortSignal): Promise<void> {
+export async function isSameChain(parts: Parts, signal: AbortSignal): Promise<boolean> {
   const found = await untilAnswered(parts, signal, () => chainId(parts.client, signal));
   if (found !== null) refuseOtherChain(parts.store, found);
+  return found !== null;
 }
 
 function refuseOtherChain(store: IndexWriter, found: number): void {

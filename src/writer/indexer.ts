@@ -1,5 +1,4 @@
 /** The writer thread's work from opening the index to closing it. */
-
 import { releaseBatch } from '../decode/batch.ts';
 import { IndexWriter } from '../store/index-writer.ts';
 import { type LoadRules, loadBlocks } from '../sync/load.ts';
@@ -11,12 +10,12 @@ import { startBackground } from './background.ts';
 import { CallRecorder } from './calls.ts';
 import { Checkpoints } from './checkpoints.ts';
 import { CommitSize } from './commit-size.ts';
-import { chooseStart, connect, requireSameChain } from './connect.ts';
+import { chooseStart, connect, isSameChain } from './connect.ts';
 import { HeadWatch } from './heads.ts';
 import { LoaderPool } from './loader-pool.ts';
 import { nodeHashAt, nodeHead } from './node-chain.ts';
 import type { Parts } from './parts.ts';
-import { Progress } from './progress.ts';
+import { contentsOf, Progress } from './progress.ts';
 import type { Send, WriterOptions } from './protocol.ts';
 import { storeEvent } from './store-event.ts';
 import { noteTrouble } from './trouble.ts';
@@ -29,8 +28,7 @@ const REPORT_MS = 250;
 export async function runIndexer(options: WriterOptions, send: Send, signal: AbortSignal): Promise<void> {
   const store = new IndexWriter(options.indexPath, { cacheMb: options.index.cacheMb });
   const progress = new Progress(options.index.readyLag);
-  progress.opened(store.head(), store.transferCount(), store.chain()?.startBlock ?? null);
-  progress.lacksTraces(store.untraced());
+  progress.opened(contentsOf(store), store.chain()?.startBlock ?? null);
   const calls = new CallRecorder();
   const report = (): void => {
     const { status, work } = progress.report();
@@ -119,7 +117,7 @@ async function follow(options: WriterOptions, parts: Parts, signal: AbortSignal)
       background.signal,
     );
     for await (const event of events) {
-      if (doubted || event.kind === 'reorg') await requireSameChain(parts, signal);
+      if ((doubted || event.kind === 'reorg') && !(await isSameChain(parts, signal))) return;
       doubted = false;
       await storeEvent(parts, event, commitSize, signal);
       pipeline.batchTransfers = commitSize.transfers;

@@ -1,5 +1,6 @@
 /** What the writer reports about itself: the status for people and the work done since the last report. */
 import { lagBlocks } from '../lib/lag.ts';
+import type { IndexWriter } from '../store/index-writer.ts';
 import type { BlockBatch, BlockHead, Capabilities, IndexStatus, UntracedBlocks } from '../types.ts';
 import type { WriterWork } from './protocol.ts';
 
@@ -10,6 +11,17 @@ interface Sample {
   at: number;
   blocks: number;
   transfers: number;
+}
+
+/** What the index holds. */
+export interface Contents {
+  head: BlockHead | null;
+  transfers: number;
+  untraced: UntracedBlocks | null;
+}
+
+export function contentsOf(store: Pick<IndexWriter, 'head' | 'transferCount' | 'untraced'>): Contents {
+  return { head: store.head(), transfers: store.transferCount(), untraced: store.untraced() };
 }
 
 export class Progress {
@@ -27,15 +39,11 @@ export class Progress {
     return this.current;
   }
 
-  opened(head: BlockHead | null, transfers: number, startBlock: number | null): void {
+  opened({ head, transfers, untraced }: Contents, startBlock: number | null): void {
     this.setHead(head);
     this.current.transfers = transfers;
-    this.current.startBlock = startBlock;
-  }
-
-  /** Which blocks of the index lack their internal transfers by now. */
-  lacksTraces(untraced: UntracedBlocks | null): void {
     this.current.untraced = untraced;
+    this.current.startBlock = startBlock;
   }
 
   connected(capabilities: Capabilities): void {
@@ -67,6 +75,7 @@ export class Progress {
     let transfers = 0;
     for (const batch of batches) {
       blocks += batch.blockCount;
+      if (!batch.traced) this.current.untraced = withBatch(this.current.untraced, batch);
       transfers += batch.transferCount;
       for (const kind of batch.kind) this.work.transfers[kind] = (this.work.transfers[kind] ?? 0) + 1;
       for (const [reason, count] of Object.entries(batch.skipped)) {
@@ -83,11 +92,12 @@ export class Progress {
     this.setPhase();
   }
 
-  rolledBack(depth: number, head: BlockHead | null, transfers: number): void {
+  rolledBack(depth: number, { head, transfers, untraced }: Contents): void {
     this.work.rollbacks.push(depth);
     this.current.reorgs++;
     this.current.deepestReorg = Math.max(this.current.deepestReorg, depth);
     this.current.transfers = transfers;
+    this.current.untraced = untraced;
     this.setHead(head);
   }
 
@@ -119,6 +129,12 @@ export class Progress {
     this.current.transfersPerSecond =
       this.samples.reduce((sum, sample) => sum + sample.transfers, 0) / seconds;
   }
+}
+
+/** Blocks of a batch that was read without traces, added behind those before. */
+function withBatch(untraced: UntracedBlocks | null, { number, blockCount }: BlockBatch): UntracedBlocks {
+  const last = number[blockCount - 1]!;
+  return { first: untraced?.first ?? number[0]!, last, blocks: (untraced?.blocks ?? 0) + blockCount };
 }
 
 function emptyWork(): Omit<WriterWork, 'calls'> {

@@ -4,6 +4,7 @@ import type { SyncEvent } from '../sync/sync.ts';
 import type { BlockBatch, BlockHead } from '../types.ts';
 import type { CommitSize } from './commit-size.ts';
 import type { Parts } from './parts.ts';
+import { type Contents, contentsOf } from './progress.ts';
 import { whenStored } from './trouble.ts';
 
 /** Stores what the sync yielded and tells of it. Returns as soon as the signal aborts. */
@@ -27,7 +28,6 @@ export async function storeEvent(
   commitSize.note(event.batches, walBytes);
   const head = lastBlockOf(event.batches);
   progress.committed(event.batches, head, (performance.now() - started) / 1000);
-  progress.lacksTraces(store.untraced());
   const from = event.batches[0]?.number[0] ?? head.number;
   const committedAt = performance.timeOrigin + performance.now();
   const { number: to, hash, timestamp } = head;
@@ -37,16 +37,13 @@ export async function storeEvent(
 async function rollBack(parts: Parts, to: number, signal: AbortSignal): Promise<void> {
   const { store, progress, send } = parts;
   const from = progress.status.head?.number ?? to;
-  let head: BlockHead | null = null;
-  let transfers = 0;
+  let left: Contents = { head: null, transfers: 0, untraced: null };
   const roll = (): void => {
     store.rollback(to);
-    head = store.head();
-    transfers = store.transferCount();
+    left = contentsOf(store);
   };
   if (!(await whenStored(parts, roll, signal))) return;
-  progress.rolledBack(from - to, head, transfers);
-  progress.lacksTraces(store.untraced());
+  progress.rolledBack(from - to, left);
   send({ kind: 'log', level: 'warn', msg: 'rolled back a reorg', facts: { from, to } });
   const hash = progress.status.head?.hash ?? null;
   send({ kind: 'watermark', watermark: { kind: 'rolled-back', to, hash } });

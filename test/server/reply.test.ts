@@ -12,14 +12,15 @@ import { waitFor } from '../support/wait.ts';
 const BODY = Buffer.alloc(40_000_000, 'abcdefghij');
 const REQUEST = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n';
 
-/** A server that answers with BODY at once, and a client that has asked and does not read. */
-async function unread(t: TestContext) {
+/** A server that answers with a body at once, and a client that has asked and does not read. */
+async function unread(t: TestContext, body = BODY, answered = () => {}) {
   const replies = new Replies(createLogger({ level: 'error', format: 'json', write: () => undefined }));
   const app = App();
   let asked = 0;
   app.get('/', (res) => {
     asked++;
-    replies.now(res, () => ({ status: 200, lines: '', body: BODY, cache: 'no-store' }));
+    replies.now(res, () => ({ status: 200, lines: '', body, cache: 'no-store' }));
+    answered();
   });
   const door = await listen(app, '127.0.0.1', 0);
   t.after(() => {
@@ -73,24 +74,7 @@ test('another request before the answer is taken ends the connection', async (t)
 });
 
 test('what a client has not taken stays as it was when the memory of the answer is used again', async (t) => {
-  const replies = new Replies(createLogger({ level: 'error', format: 'json', write: () => undefined }));
-  const app = App();
   const shared = Buffer.from(BODY);
-  let asked = 0;
-  app.get('/', (res) => {
-    replies.now(res, () => ({ status: 200, lines: '', body: shared, cache: 'no-store' }));
-    shared.fill('x');
-    asked++;
-  });
-  const door = await listen(app, '127.0.0.1', 0);
-  t.after(() => {
-    us_listen_socket_close(door);
-    app.close();
-  });
-  const client = connect(us_socket_local_port(door), '127.0.0.1');
-  t.after(() => void client.destroy());
-  client.on('error', () => undefined).pause();
-  client.write(REQUEST);
-  await waitFor(() => asked === 1, { what: 'the request' });
+  const { client } = await unread(t, shared, () => shared.fill('x'));
   assert.ok((await readBody(client)).equals(BODY));
 });

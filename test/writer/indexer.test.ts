@@ -252,6 +252,21 @@ test('another chain behind the address of the node while the index is followed i
   );
 });
 
+test('a reorg is not believed of a node that does not say which chain it is on, also when the writer stops meanwhile', async (t) => {
+  const real = await replay(t, { chain: chainOf(7, 30), head: 20 });
+  const node = await startMisbehavingNode({ upstream: real.url });
+  t.after(() => node.close());
+  const indexer = startIndexer(t, { http: node.url, dir: tempDir(t), index: { startBlock: 1 } });
+  await indexer.reaches(20);
+  node.misbehave({ errorFor: { eth_chainId: { code: -32_603, message: 'not now' } } });
+  await real.fork(18);
+  real.mine();
+  await waitFor(() => /eth_chainId: not now/.test(indexer.status().reason ?? ''), { what: 'the reason' });
+  await indexer.client.stop();
+  assert.ok(indexer.watermarks.every(({ kind }) => kind === 'committed'));
+  assert.equal(indexer.status().head?.number, 20);
+});
+
 test('one word of a lagging backend that stands on a stale branch rolls nothing back', async (t) => {
   const real = await replay(t, { chain: chainOf(9, 40), head: 40, finalizedLag: 0 });
   const node = await startMisbehavingNode({ upstream: real.url });

@@ -131,7 +131,6 @@ export class Logs {
     signal: AbortSignal,
   ): Promise<Answer> {
     const { from, to } = range;
-    if (to - from >= this.maxRange) return tooWide(from, this.maxRange);
     const deps = { ask: this.gateway.askFor(client), nodeRange: this.nodeRange, budget: this.budget };
     // Parts that are asked for one after the other are of one chain if the last block stayed the same, and so
     // everything below it. One part alone is: the node sees to that.
