@@ -82,7 +82,10 @@ export function releaseBlock({ block, receipts, traces }: BlockParts): void {
   releaseItems(traces?.value);
 }
 
-/** Whether a block can hold internal transfers: some transaction may have run code. Spares the node the tracing. */
+/**
+ * Whether a block takes traces: some transaction may have run code, or has no status, so that only its root call tells
+ * whether it failed. Spares the node the tracing of the others.
+ */
 export function needsTraces(block: unknown, receipts: unknown, rules: DecodeRules): boolean {
   const results = readItems(receipts, 'receipts');
   const transactions = readItems(readObject(block, 'block')['transactions'], 'transactions');
@@ -91,6 +94,7 @@ export function needsTraces(block: unknown, receipts: unknown, rules: DecodeRule
     const tx = readObject(transactions.at(i), 'transaction');
     if (receipt['status'] === '0x0' || (rules.monad && isSystem(tx))) continue;
     if (
+      receipt['status'] !== '0x1' ||
       tx['to'] === null ||
       tx['input'] !== '0x' ||
       quantityToNumber(receipt['gasUsed']) !== PLAIN_TRANSFER_GAS

@@ -165,7 +165,7 @@ test('the time of a block may be as far away as dates reach', () => {
   assert.throws(() => at('0x7dba8218001'), UpstreamError);
 });
 
-test('traces are wanted only for blocks in which code ran', () => {
+test('traces are wanted only for blocks in which code ran or a receipt does not say how it went', () => {
   const wants = (tx: Parameters<typeof blockOf>[0]) => {
     const { block, receipts } = blockOf(tx);
     return needsTraces(block, receipts, PLAIN_RULES);
@@ -174,6 +174,8 @@ test('traces are wanted only for blocks in which code ran', () => {
   assert.equal(wants({ input: '0xa9059cbb' }), true);
   assert.equal(wants({ to: null }), true);
   assert.equal(wants({ input: '0xa9059cbb', status: '0x0' }), false, 'a failed transaction moved nothing');
+  // Coins for a contract with no gas left to take them: before Byzantium only the trace says that they came back.
+  assert.equal(wants({ value: '0x5', status: null }), true);
 });
 
 type Mutation = [

@@ -109,5 +109,5 @@ test('a value that cannot be made text is refused like any other fault of the no
     .at(0)
     .internal(() => assert.fail('a frame of no type moves nothing'));
   const transaction = { to: TOKEN, input: '0x' };
-  assert.ok(needsTraces({ transactions: [transaction] }, [{ gasUsed: hostile }], RULES));
+  assert.ok(needsTraces({ transactions: [transaction] }, [{ status: '0x1', gasUsed: hostile }], RULES));
 });
