@@ -42,7 +42,7 @@ function pay(out: BatchBuilder, log: Log, word: number): void {
 }
 
 /**
- * The ClaimRewards logs that come from `compound`. With a trace each log is matched to the call that emitted it by
+ * The ClaimRewards logs that come from `compound`. With a call tree each log is matched to the call that emitted it by
  * validator and delegator, in order; without, `compound` is known by the Delegate log that follows it at once with
  * the same validator, delegator and amount.
  */
@@ -51,12 +51,12 @@ function compoundedClaims(
   own: readonly Log[],
   trace: TransactionTrace | null,
 ): Set<Log> {
-  if (trace === null) {
+  const calls = trace
+    ?.callsOf(STAKING)
+    ?.filter((call) => call.input.startsWith(CLAIM_SELECTOR) || call.input.startsWith(COMPOUND_SELECTOR));
+  if (calls === undefined) {
     return new Set(own.filter((log, i) => log.topics[0] === CLAIM_REWARDS && isSameStake(log, own[i + 1])));
   }
-  const calls = trace
-    .callsOf(STAKING)
-    .filter((call) => call.input.startsWith(CLAIM_SELECTOR) || call.input.startsWith(COMPOUND_SELECTOR));
   const compounded = new Set<Log>();
   for (const claim of claims) {
     const at = calls.findIndex(

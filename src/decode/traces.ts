@@ -30,8 +30,8 @@ export interface TransactionTrace {
   failed: boolean;
   /** Feeds the internal transfers of a successful transaction in execution order. */
   internal(sink: InternalSink): void;
-  /** Successful calls of `callee` (40 digits) in execution order: caller (40 digits) and input (`0x`). */
-  callsOf(callee: string): { caller: string; input: string }[];
+  /** Successful calls of `callee` (40 digits) in execution order: caller (40 digits) and input (`0x`). Null: not told in this form. */
+  callsOf(callee: string): { caller: string; input: string }[] | null;
 }
 
 const MOVES_IN_TREE: ReadonlySet<unknown> = new Set(['CALL', 'CREATE', 'CREATE2', 'SELFDESTRUCT']);
@@ -153,7 +153,7 @@ export function flatTraces(value: unknown, txHashes: readonly string[], blockHas
       return {
         failed: failedTrace(traces[0]!),
         internal: (sink) => flatMoves(traces, sink),
-        callsOf: () => [], // only Monad's staking needs calls, and Monad offers no trace_block
+        callsOf: () => null, // only Monad's staking needs calls, and Monad itself offers no trace_block
       };
     },
   };

@@ -1,7 +1,19 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { STAKING, SYSTEM_SENDER } from '../../src/decode/staking.ts';
-import { A, B, blockOf, decode, PLAIN_RULES, type PlainLog, rowsOf, topicOf, word } from './plain.ts';
+import {
+  A,
+  B,
+  BLOCK_HASH,
+  blockOf,
+  decode,
+  PLAIN_RULES,
+  type PlainLog,
+  rowsOf,
+  TX_HASH,
+  topicOf,
+  word,
+} from './plain.ts';
 
 const CONTRACT = `0x${STAKING}`;
 const ZERO = `0x${'0'.repeat(40)}`;
@@ -95,6 +107,19 @@ test('compound pays nothing though it emits ClaimRewards: with traces by the sel
 test('compound without traces is known by the equal Delegate log right behind it', () => {
   assert.deepEqual(payouts([claimed(1, 9), delegated(1, 9)]), []);
   assert.deepEqual(payouts([claimed(1, 9), delegated(1, 10)]).length, 1);
+});
+
+test('flat traces tell no calls, so compound is known by its logs there too', () => {
+  const parts = blockOf({ input: '0xb34fea67', logs: [claimed(1, 9), delegated(1, 9), claimed(2, 4)] });
+  const call = { callType: 'call', from: A, to: CONTRACT, value: '0x0' };
+  const value = [
+    { blockHash: BLOCK_HASH, transactionHash: TX_HASH, type: 'call', traceAddress: [], action: call },
+  ];
+  const rows = rowsOf(decode({ ...parts, traces: { form: 'flat', value } }, MONAD));
+  assert.deepEqual(
+    rows.map(({ from, to, amount }) => [from, to, amount]),
+    [[CONTRACT, A, 4n]],
+  );
 });
 
 test('a call that failed inside does not explain a log: the later compound does', () => {
