@@ -110,13 +110,13 @@ function moveOfFrame(frame: JsonObject, parent: JsonObject, sink: InternalSink):
   if (isZero(amount)) return;
   const from = readAddress(frame['from'], 'frame from');
   const to = readAddress(frame['to'], 'frame to');
-  if (frame['type'] === 'SELFDESTRUCT' && (from === to || frame['to'] === destroyedIn(parent))) return;
+  if (frame['type'] === 'SELFDESTRUCT' && (from === to || frame['from'] !== destroyedIn(parent))) return;
   sink(from, to, amount);
 }
 
 /**
  * The account that destroys itself in a frame. It is not always what the SELFDESTRUCT names: where that stays at home, and
- * the account lives on by EIP-6780, nodes that run revm print the payment to the account once more.
+ * the account lives on by EIP-6780, nodes that run revm print the last payment before it once more, whoever paid whom.
  */
 function destroyedIn(parent: JsonObject): unknown {
   return BORROWS_CODE.has(parent['type']) ? parent['from'] : parent['to'];
@@ -183,7 +183,7 @@ function moveOfFlatTrace(trace: JsonObject, parent: JsonObject | undefined, sink
     const from = readAddress(action['address'], 'suicide address');
     const to = readAddress(action['refundAddress'], 'suicide refundAddress');
     const amount = readAmount(action['balance'], 'suicide balance');
-    const isAtHome = from === to || action['refundAddress'] === flatDestroyedIn(parent);
+    const isAtHome = from === to || action['address'] !== flatDestroyedIn(parent);
     if (!isAtHome && !isZero(amount)) sink(from, to, amount);
     return;
   }

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { needsTraces } from '../../src/decode/block.ts';
 import { UpstreamError } from '../../src/errors.ts';
 import { isoSeconds } from '../../src/lib/time.ts';
-import { A, B, blockOf, C, decode, PLAIN_RULES, rowsOf, TX_HASH } from './plain.ts';
+import { A, B, blockOf, C, decode, PLAIN_RULES, rowsOf, TOKEN, TX_HASH } from './plain.ts';
 
 const brief = (row: { kind: string; from: string; to: string; amount: bigint }) => [
   row.kind,
@@ -47,16 +47,16 @@ test('a SELFDESTRUCT to itself moves nothing, a CALL to itself is a transfer', (
   ]);
 });
 
-test('a SELFDESTRUCT to itself moves nothing where the node names who paid the account instead of the account', () => {
-  const paid = (type: string, to: string, beneficiary: string) => ({
+test('a SELFDESTRUCT to itself moves nothing where the node names the last payment instead of the account', () => {
+  const paid = (type: string, to: string, payer = B, payee = C) => ({
     type,
     from: B,
     to,
     value: '0x5',
-    calls: [{ type: 'SELFDESTRUCT', from: B, to: beneficiary, value: '0x5' }],
+    calls: [{ type: 'SELFDESTRUCT', from: payer, to: payee, value: '0x5' }],
   });
   // What a library does destroys its caller, B, who is named right; C is somebody else there.
-  const calls = [paid('CALL', C, C), paid('DELEGATECALL', C, C), paid('CREATE', C, C)];
+  const calls = [paid('CALL', C), paid('DELEGATECALL', C), paid('CREATE', C), paid('CALLCODE', C, A, TOKEN)];
   const moves = [
     ['native_internal', B, C, 5n],
     ['native_internal', B, C, 5n],
@@ -69,13 +69,18 @@ test('a SELFDESTRUCT to itself moves nothing where the node names who paid the a
     { type: 'call', action: { callType: 'call', from: B, to: C, value: '0x5' }, result: {} },
     { type: 'call', action: { callType: 'delegatecall', from: B, to: C, value: '0x5' }, result: {} },
     { type: 'create', action: { from: B, value: '0x5' }, result: { address: C } },
+    { type: 'call', action: { callType: 'callcode', from: B, to: C, value: '0x5' }, result: {} },
   ];
-  const action = { address: B, refundAddress: C, balance: '0x5' };
+  const actions = [B, B, B, A].map((address) => ({
+    address,
+    refundAddress: address === A ? TOKEN : C,
+    balance: '0x5',
+  }));
   const flat = [
     { ...base, ...parents[0], traceAddress: [] },
     ...parents.flatMap((parent, i) => [
       { ...base, ...parent, traceAddress: [i] },
-      { ...base, type: 'suicide', action, result: null, traceAddress: [i, 0] },
+      { ...base, type: 'suicide', action: actions[i], result: null, traceAddress: [i, 0] },
     ]),
   ];
   const parts = { ...blockOf({ to: B }), traces: { form: 'flat' as const, value: flat } };
@@ -126,7 +131,7 @@ test('flat traces give the same as a call tree', () => {
       ...base,
       type: 'suicide',
       traceAddress: [12],
-      action: { address: B, refundAddress: A, balance: '0x7' },
+      action: { address: C, refundAddress: A, balance: '0x7' },
       result: null,
     },
     {
@@ -142,7 +147,7 @@ test('flat traces give the same as a call tree', () => {
     ['native_internal', B, C, 1n],
     ['native_internal', B, C, 5n],
     ['native_internal', B, A, 6n],
-    ['native_internal', B, A, 7n],
+    ['native_internal', C, A, 7n],
   ]);
 });
 

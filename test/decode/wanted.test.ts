@@ -70,7 +70,7 @@ test('flat traces with only what is wanted of them tell the same moves', () => {
     {
       ...common,
       type: 'suicide',
-      traceAddress: [3],
+      traceAddress: [2, 0],
       action: { address: address('c'), refundAddress: address('a'), balance: '0x7' },
       result: null,
     },
