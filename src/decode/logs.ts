@@ -125,6 +125,7 @@ function decodeBatch(out: BatchBuilder, log: Log): void {
   const ids = arrayAt(log.data, 0);
   const values = arrayAt(log.data, 1);
   if (ids === null || values === null || ids.length !== values.length) return out.skip('batch_shape');
+  if (addressOf(from) === null || addressOf(to) === null) return out.skip('dirty_address');
   for (let i = 0; i < ids.length; i++) {
     const id = ids.start + 64 * i;
     pushBetween(
@@ -173,6 +174,7 @@ function decodeConsecutive(out: BatchBuilder, log: Log): void {
   const start = readInteger(first, 'first id of a range');
   const end = readInteger(log.data, 'last id of a range');
   if (end < start) return out.skip('consecutive_shape');
+  if (addressOf(from) === null || addressOf(to) === null) return out.skip('dirty_address');
   if (end - start >= CONSECUTIVE_LIMIT || !out.takeRange(Number(end - start) + 1))
     return out.skip('consecutive_range');
   for (let id = start; id <= end; id++) pushBetween(out, Kind.erc721, log, from, to, '', 0, id.toString(16));

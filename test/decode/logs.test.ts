@@ -140,6 +140,17 @@ const malformed: [string, PlainLog][] = [
   ['transfer_data', { topics: [TRANSFER, topicOf(A), topicOf(B), topicOf(C)], data: `0x${word(1)}` }],
   ['dirty_address', { topics: [TRANSFER, dirty, topicOf(B)], data: `0x${word(1)}` }],
   ['dirty_address', { topics: [TRANSFER, topicOf(A), dirty, topicOf(C)], data: '0x' }],
+  [
+    'dirty_address',
+    {
+      topics: [TRANSFER_BATCH, topicOf(A), dirty, topicOf(B)],
+      data: `0x${word(64)}${word(64)}${word(2)}${word(5)}${word(6)}`,
+    },
+  ],
+  [
+    'dirty_address',
+    { topics: [CONSECUTIVE_TRANSFER, `0x${word(1)}`, topicOf(A), dirty], data: `0x${word(9)}` },
+  ],
   ['single_shape', { topics: [TRANSFER_SINGLE, topicOf(A), topicOf(B)], data: `0x${word(1)}${word(1)}` }],
   ['single_shape', { topics: [TRANSFER_SINGLE, topicOf(A), topicOf(A), topicOf(B)], data: `0x${word(1)}` }],
   ['batch_shape', { topics: [TRANSFER_BATCH, topicOf(A), topicOf(A), topicOf(B)], data: '0x' }],
