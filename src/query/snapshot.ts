@@ -48,9 +48,8 @@ export class Snapshot {
     if (!this.open) {
       this.begin.run();
       this.open = true;
-      const head = this.readHead.get();
-      this.current = head === undefined ? null : { ...head, revision: this.readRevision.get() ?? 0 };
       setImmediate(this.release);
+      this.current = this.read();
     }
     return this.current;
   }
@@ -61,4 +60,15 @@ export class Snapshot {
     this.open = false;
     this.commit.run();
   };
+
+  /** Ends the transaction when the read fails: left open, it would make the head of an earlier turn pass for the present one. */
+  private read(): Head | null {
+    try {
+      const head = this.readHead.get();
+      return head === undefined ? null : { ...head, revision: this.readRevision.get() ?? 0 };
+    } catch (error) {
+      this.release();
+      throw error;
+    }
+  }
 }

@@ -49,3 +49,13 @@ test('two blocks of one height have different tags', (t) => {
   assert.equal(snapshot.head()?.number, 2);
   assert.notEqual(snapshot.head()?.tag, before);
 });
+
+test('a head that could not be read is read again by the next look', (t) => {
+  const index = createIndex(t);
+  const { snapshot } = index.snapshot(t);
+  index.append([{}]);
+  index.damage('ALTER TABLE blocks RENAME TO unreadable');
+  assert.throws(() => snapshot.head(), /no such table: blocks/);
+  index.damage('ALTER TABLE unreadable RENAME TO blocks');
+  assert.equal(snapshot.head()?.number, 1);
+});
