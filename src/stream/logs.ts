@@ -151,20 +151,16 @@ export class Logs implements ChainListener {
   }
 
   private async push(block: ChainBlock, turn: number, logs: readonly BlockLog[]): Promise<void> {
-    const delivered: Delivered = { turn, logs: [], bytes: 0 };
-    this.delivered.set(block.hash, delivered);
+    const told: BlockLog[] = [];
     let deadline = performance.now() + TURN_MS;
     for (const log of logs) {
       if (!this.tell(log, log.json, block.number, turn)) continue;
-      delivered.logs?.push(log);
-      delivered.bytes += log.json.length;
-      this.deliveredBytes += log.json.length;
+      told.push(log);
       if (performance.now() < deadline) continue;
       await nextTurn();
       deadline = performance.now() + TURN_MS;
     }
-    if (delivered.bytes === 0) this.delivered.delete(block.hash);
-    this.forget();
+    this.keep(block.hash, turn, told);
   }
 
   private withdraw(blocks: readonly ChainBlock[]): void {
@@ -187,6 +183,15 @@ export class Logs implements ChainListener {
       subscription.push(notice);
     });
     return notice !== undefined;
+  }
+
+  /** Keeps what was told of a block, all of it at once: in between everything kept may have been dropped. */
+  private keep(hash: string, turn: number, logs: BlockLog[]): void {
+    if (logs.length === 0) return;
+    const bytes = logs.reduce((sum, { json }) => sum + json.length, 0);
+    this.delivered.set(hash, { turn, logs, bytes });
+    this.deliveredBytes += bytes;
+    this.forget();
   }
 
   /** Lets go of what is too old to be taken back, and of the text of the oldest when there is too much. */

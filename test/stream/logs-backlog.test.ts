@@ -12,6 +12,7 @@ import { Subscription } from '../../src/stream/subscription.ts';
 import type { Hex } from '../../src/types.ts';
 import { RpcClient } from '../../src/upstream/client.ts';
 import { startMisbehavingNode } from '../support/misbehaving-node.ts';
+import { waitFor } from '../support/wait.ts';
 
 const MAX_WAITING = 16_384;
 
@@ -46,6 +47,14 @@ class ToldChain {
   add(from: number, to: number): void {
     for (let number = from; number <= to; number++) this.listener?.added(block(number));
   }
+
+  remove(number: number): void {
+    this.listener?.removed([block(number)]);
+  }
+
+  lose(): void {
+    this.listener?.lost();
+  }
 }
 
 /** A subscription, and why its client was closed. */
@@ -68,6 +77,24 @@ function silentNode() {
     return new Promise<unknown>(() => undefined);
   };
   return { calls, call };
+}
+
+/** A node that has logs of one block by the thousand, and one log of each other. */
+function talkativeNode(busy: number) {
+  const logOf = (blockHash: unknown, index: number, data: string) => ({
+    address: `0x${'11'.repeat(20)}`,
+    topics: [],
+    data,
+    blockNumber: '0x1',
+    blockHash,
+    logIndex: `0x${index.toString(16)}`,
+  });
+  const call = async (_method: string, [filter]: readonly unknown[]) => {
+    const { blockHash } = filter as { blockHash: Hex };
+    if (blockHash !== hashOf(busy)) return [logOf(blockHash, 0, '0x')];
+    return Array.from({ length: 20_000 }, (_, i) => logOf(blockHash, i, `0x${'00'.repeat(500)}`));
+  };
+  return { call };
 }
 
 const log = createLogger({ level: 'error', format: 'json' });
@@ -118,4 +145,22 @@ test('clients of chainLogs are closed when too many blocks wait, after the annou
   assert.deepEqual(closed, []);
   chain.add(MAX_WAITING + 1, MAX_WAITING + 1);
   assert.deepEqual(closed, [[1013, 'logs of the node cannot be caught up with']]);
+});
+
+test('a deep reorg amid the logs of a block leaves those of later blocks to be taken back', async (t) => {
+  const chain = new ToldChain();
+  const logs = new Logs(chain, talkativeNode(1), log);
+  t.after(() => logs.close());
+  const { closed, subscription } = client('logs');
+  let pushed = 0;
+  subscription.push = () => {
+    if (++pushed === 1_000) chain.lose();
+  };
+  await logs.open(parseLogFilter({}), subscription);
+  chain.add(1, 2);
+  await waitFor(() => pushed === 20_001, { what: 'the logs of both blocks' });
+  assert.equal(closed.length, 1, 'for the deep reorg');
+  chain.remove(2);
+  assert.equal(pushed, 20_002, 'the log of the second block comes again as removed');
+  assert.equal(closed.length, 1);
 });
