@@ -83,11 +83,8 @@ export class ChainView {
   }
 
   private async lookAfter(before: Promise<void> | null): Promise<void> {
-    try {
-      await before;
-    } finally {
-      this.next = null;
-    }
+    await before?.catch(() => undefined); // those who asked for that one hear that it failed
+    this.next = null;
     this.looking = this.look().finally(() => {
       this.looking = null;
     });

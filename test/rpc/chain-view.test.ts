@@ -1,0 +1,23 @@
+/** The chain as filters see it. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Answer } from '../../src/rpc/call.ts';
+import { ChainView } from '../../src/rpc/filters/chain-view.ts';
+import { resultTail } from '../../src/rpc/tail.ts';
+
+const GENESIS = { number: '0x0', hash: `0x${'ab'.repeat(32)}`, parentHash: `0x${'00'.repeat(32)}` };
+
+const unavailable: Answer = { tail: Buffer.from('"error":{}}'), status: 502 };
+const genesis: Answer = { tail: resultTail(JSON.stringify(GENESIS)), status: 200 };
+
+test('a look that waits for one that fails is made all the same', async () => {
+  const answers = [unavailable, genesis];
+  const ask = async () => answers.shift() ?? genesis;
+  const view = new ChainView(ask, ask);
+  const first = view.advance();
+  await Promise.resolve(); // the first look has begun
+  const second = view.advance();
+  await assert.rejects(first, /does not tell its blocks/);
+  await second;
+  assert.equal(view.head, 0);
+});
