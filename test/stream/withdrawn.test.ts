@@ -125,6 +125,7 @@ test('whoever was told a transfer is told that it is taken back, and nobody else
   index.commit(1);
   await tells(late, '+11');
   await tells(replayed, '+7 +8 +9 +10 +11');
+  await tells(signals, '+8 +9 +10 +11');
   index.rollBack(9);
   await tells(early, '+9 +10 +11 -11 -10');
   await tells(late, '+11 -11');
