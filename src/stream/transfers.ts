@@ -85,7 +85,8 @@ export class Transfers {
   private knownWallets = 0;
   /** Lowest block rolled back to since ids were last put right. */
   private cut: number | null = null;
-  private waiting: (() => void)[] = [];
+  /** Who waits for the next watermark. */
+  private readonly waiting = new Set<() => void>();
   private scheduled = false;
   /** The last turn; null when the index did not stand where the last watermark says. */
   private present: Turn | null = null;
@@ -122,7 +123,8 @@ export class Transfers {
       this.cut = Math.min(this.cut ?? mark.to, mark.to);
       this.withdraw(mark.to);
     }
-    for (const resume of this.waiting.splice(0)) resume();
+    for (const resume of this.waiting) resume();
+    this.waiting.clear();
     this.turn();
   }
 
@@ -190,10 +192,11 @@ export class Transfers {
 
   private async nextWatermark(timeoutMs: number): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
-    this.waiting.push(resolve);
+    this.waiting.add(resolve);
     const timer = setTimeout(resolve, timeoutMs).unref();
     await promise;
     clearTimeout(timer);
+    this.waiting.delete(resolve);
   }
 
   private schedule(): void {
