@@ -11,7 +11,7 @@ import { THREADS as KEYS } from '../src/access/thread-code.ts';
 import { THREADS as READERS } from '../src/api/thread-code.ts';
 import { CHECKSUMS_ASSET, PAGES_ASSET, threadAsset } from '../src/binary/asset-names.ts';
 import { loadAssets } from '../src/server/assets.ts';
-import { THREADS as WRITERS } from '../src/writer/threads.ts';
+import { THREADS as WRITERS } from '../src/writer/thread-code.ts';
 import { bundle } from './binary/bundle.ts';
 import { commitOf } from './binary/commit.ts';
 import { makeExecutable } from './binary/executable.ts';

@@ -12,7 +12,7 @@ import type { AdminOptions } from './server/admin.ts';
 import { startServer } from './server/app.ts';
 import type { IndexStatus } from './types.ts';
 import { Surveyor } from './writer/surveyor.ts';
-import { startThread } from './writer/worker.ts';
+import { startThread } from './writer/threads.ts';
 
 export interface Daemon {
   url: string;

@@ -8,7 +8,7 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
 /** Modules that look for files beside themselves, and what stands in for them where there are none. */
 const STAND_INS: Record<string, string> = {
-  'src/writer/threads.ts': 'src/binary/threads.ts',
+  'src/writer/thread-code.ts': 'src/binary/threads.ts',
   'src/api/thread-code.ts': 'src/binary/threads.ts',
   'src/access/thread-code.ts': 'src/binary/threads.ts',
   'src/build.ts': 'src/binary/build.ts',

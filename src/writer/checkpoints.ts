@@ -1,7 +1,7 @@
 /** Checkpoints of the index beside the writer: on another core, and waited for by nobody but the next large commit. */
 import type { Worker } from 'node:worker_threads';
 import type { FromCheckpointer, ToCheckpointer } from './protocol.ts';
-import { startThread } from './worker.ts';
+import { startThread } from './threads.ts';
 
 /** A log of this many bytes is moved. Smaller ones are cheap to keep, and one checkpoint then serves many blocks. */
 const WORTH_MOVING_BYTES = 8 * 2 ** 20;

@@ -3,7 +3,7 @@ import type { Worker } from 'node:worker_threads';
 import { FatalError } from '../errors.ts';
 import type { IndexStatus, Watermark } from '../types.ts';
 import type { FromWriter, ToWriter, WriterOptions, WriterWork } from './protocol.ts';
-import { startThread } from './worker.ts';
+import { startThread } from './threads.ts';
 
 export interface WriterListeners {
   onWatermark(watermark: Watermark): void;

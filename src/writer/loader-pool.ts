@@ -5,7 +5,7 @@ import type { LoadRange } from '../sync/pipeline.ts';
 import type { BlockBatch } from '../types.ts';
 import type { CallRecorder } from './calls.ts';
 import type { FromLoader, LoaderOptions, ToLoader } from './protocol.ts';
-import { startThread } from './worker.ts';
+import { startThread } from './threads.ts';
 
 interface Waiting {
   resolve: (batch: BlockBatch) => void;

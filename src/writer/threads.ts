@@ -1,7 +1,7 @@
 /** The threads of this folder. */
 import type { Worker } from 'node:worker_threads';
 import { newThread } from '../lib/thread.ts';
-import { type ThreadName, threadCode } from './threads.ts';
+import { type ThreadName, threadCode } from './thread-code.ts';
 
 /**
  * Young generations that differ, MB. What the writer holds for a commit outlives half of one: with 8 MB it would be copied

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { type Db, openDatabase } from '../../src/store/open.ts';
 import { surveyIndex } from '../../src/store/survey.ts';
 import { Surveyor } from '../../src/writer/surveyor.ts';
-import { startThread } from '../../src/writer/worker.ts';
+import { startThread } from '../../src/writer/threads.ts';
 import { createIndex, type NamedBlock } from '../support/index-fixture.ts';
 import { waitFor } from '../support/wait.ts';
 
