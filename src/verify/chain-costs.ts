@@ -8,6 +8,7 @@ import {
   readObject,
 } from '../decode/json.ts';
 import { UpstreamError } from '../errors.ts';
+import { ZERO_ADDRESS } from '../lib/address.ts';
 import type { Hex } from '../types.ts';
 
 /** Withdrawals are in gwei. */
@@ -50,7 +51,7 @@ export class ChainCosts {
 
   /** Block producers earn fees by rules of the chain, and the zero address stands for minting: neither is compared. */
   isExempt(address: Hex): boolean {
-    return this.producers.has(address) || /^0x0+$/.test(address);
+    return this.producers.has(address) || address === ZERO_ADDRESS;
   }
 
   private gain(address: Hex, wei: bigint): void {

@@ -4,7 +4,7 @@ import { bytesToBigInt, bytesToHex } from '../lib/hex.ts';
 import { tipOf } from '../store/chain.ts';
 import type { Db } from '../store/open.ts';
 import { type LoadRules, loadBlocks } from '../sync/load.ts';
-import { type BlockBatch, KIND_NAMES, Kind } from '../types.ts';
+import { type BlockBatch, type Hex, KIND_NAMES, Kind } from '../types.ts';
 import type { RpcClient } from '../upstream/client.ts';
 import { atOneCommit } from './snapshot.ts';
 
@@ -12,8 +12,9 @@ interface Row {
   id: number;
   tx: Buffer | number;
   kind: number;
-  sender: Buffer;
-  receiver: Buffer;
+  /** Null where the index names a wallet that has no row. */
+  sender: Buffer | null;
+  receiver: Buffer | null;
   token: Buffer | null;
   amount: Buffer | null;
   token_number: Buffer | null;
@@ -44,15 +45,16 @@ export function blockDifference(db: Db, batch: BlockBatch, i: number): string | 
   const number = batch.number[i]!;
   return atOneCommit(db, () => {
     const tip = tipOf(db, number);
-    if (tip === null || tip.number !== number || tip.hash !== bytesToHex(hashAt(batch, i))) return null;
+    if (tip === null || tip.number !== number || tip.hash !== hashOf(batch, i)) return null;
     const firstId = (tipOf(db, number - 1)?.lastTransfer ?? 0) + 1;
     const indexed = readRows(db, firstId, tip.lastTransfer);
     return transfersDifference(indexed, decodedLines(batch, i), number) ?? timeDifference(db, batch, i);
   });
 }
 
-function hashAt(batch: BlockBatch, i: number): Uint8Array {
-  return batch.hash.subarray(i * 32, i * 32 + 32);
+/** The hash of the `i`-th block of a batch. */
+export function hashOf({ hash }: BlockBatch, i: number): Hex {
+  return bytesToHex(hash.subarray(i * 32, i * 32 + 32));
 }
 
 function timeDifference(db: Db, batch: BlockBatch, i: number): string | null {

@@ -1,7 +1,6 @@
 /** Replacing a range of blocks by what the node gives for it now. */
 import { FatalError, UpstreamError } from '../errors.ts';
 import { backoffMs, pause } from '../lib/backoff.ts';
-import { bytesToHex } from '../lib/hex.ts';
 import { hashAt } from '../store/chain.ts';
 import { openIndexForReading } from '../store/index-file.ts';
 import { IndexWriter } from '../store/index-writer.ts';
@@ -9,12 +8,13 @@ import type { Db } from '../store/open.ts';
 import { untracedRanges } from '../store/untraced.ts';
 import { type LoadRules, loadBlocks } from '../sync/load.ts';
 import { loadRules } from '../sync/load-rules.ts';
+import { nodeBlockAt, nodeHashAt, nodeHead, otherChain } from '../sync/node-chain.ts';
 import { Pipeline } from '../sync/pipeline.ts';
 import { sync } from '../sync/sync.ts';
 import type { BlockRef, Capabilities } from '../types.ts';
 import type { RpcClient } from '../upstream/client.ts';
 import { header } from '../upstream/methods.ts';
-import { blockDifference } from './content.ts';
+import { blockDifference, hashOf } from './content.ts';
 
 /** Blocks read at a time while the range is compared. */
 const BLOCKS_PER_READ = 16;
@@ -84,8 +84,7 @@ function requireRange(writer: IndexWriter, { chainId }: Capabilities, from: numb
   const chain = writer.chain();
   const head = writer.head();
   if (chain === null || head === null) throw new FatalError('the index is empty: there is nothing to repair');
-  if (chain.chainId !== chainId)
-    throw new FatalError(`the index is of chain ${chain.chainId} but the node is on chain ${chainId}`);
+  if (chain.chainId !== chainId) throw otherChain(chain.chainId, chainId);
   if (from < chain.startBlock || to > head.number)
     throw new FatalError(
       `the index holds blocks ${chain.startBlock} to ${head.number}: blocks ${from} to ${to} are not within`,
@@ -111,7 +110,7 @@ async function differences(db: Db, rules: LoadRules, options: RepairOptions): Pr
     const batch = await readPatiently(options, rules, at, Math.min(to, at + BLOCKS_PER_READ - 1));
     for (let i = 0; i < batch.blockCount; i++) {
       const block = batch.number[i]!;
-      const hash = bytesToHex(batch.hash.subarray(i * 32, i * 32 + 32));
+      const hash = hashOf(batch, i);
       const indexed = hashAt(db, block);
       const text =
         indexed === hash
@@ -169,11 +168,6 @@ async function indexUpTo(
     depth: PIPELINE_DEPTH,
     batchTransfers,
   });
-  const at = async (number: number | 'latest' | 'finalized'): Promise<BlockRef> => {
-    const found = await header(client, number, signal);
-    if (found === null) throw new UpstreamError('inconsistent', `the node has no block ${number} at present`);
-    return found;
-  };
   const events = sync(
     {
       headTag: capabilities.headTag,
@@ -181,10 +175,10 @@ async function indexUpTo(
       local: writer,
       node: {
         async head() {
-          const head = await at(capabilities.headTag);
-          return head.number <= last ? head : at(last);
+          const head = await nodeHead(client, capabilities.headTag, signal);
+          return head.number <= last ? head : nodeBlockAt(client, last, signal);
         },
-        hashAt: async (number) => (await at(number)).hash,
+        hashAt: (number) => nodeHashAt(client, number, signal),
       },
       pipeline,
       nextHead: (abort) => pause(250, abort),

@@ -7,6 +7,7 @@ import type { Db } from '../store/open.ts';
 import { isDamage } from '../store/trouble.ts';
 import { untracedRanges } from '../store/untraced.ts';
 import { loadRules } from '../sync/load-rules.ts';
+import { otherChain } from '../sync/node-chain.ts';
 import type { Capabilities } from '../types.ts';
 import type { RpcClient } from '../upstream/client.ts';
 import { blockNumber } from '../upstream/methods.ts';
@@ -57,10 +58,7 @@ export async function verifyIndex(options: VerifyOptions): Promise<VerifyReport>
     const tip = tipOf(db);
     if (chain === null || tip === null)
       throw new FatalError(`${path} holds no block yet: there is nothing to verify`);
-    if (chain.chainId !== capabilities.chainId)
-      throw new FatalError(
-        `the index is of chain ${chain.chainId} but the node is on chain ${capabilities.chainId}`,
-      );
+    if (chain.chainId !== capabilities.chainId) throw otherChain(chain.chainId, capabilities.chainId);
     const node = { client: capabilities.client, head: await blockNumber(client, signal) };
     const run = new Run(db, options, chain.startBlock, tip);
     const { checks, tokens } = await run.all();

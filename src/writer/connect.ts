@@ -1,15 +1,15 @@
 /** Connecting to the node, and choosing where the index begins. */
-import { FatalError, UpstreamError } from '../errors.ts';
+import { UpstreamError } from '../errors.ts';
 import { backoffMs, pause } from '../lib/backoff.ts';
 import type { IndexWriter } from '../store/index-writer.ts';
 import { type LoadRules, loadBlocks } from '../sync/load.ts';
+import { nodeHead, otherChain } from '../sync/node-chain.ts';
 import { oldestAvailable } from '../sync/start.ts';
 import type { Capabilities } from '../types.ts';
 import type { RpcClient } from '../upstream/client.ts';
 import { isBusy } from '../upstream/faults.ts';
 import { chainId } from '../upstream/methods.ts';
 import { probe } from '../upstream/probe.ts';
-import { nodeHead } from './node-chain.ts';
 import type { Parts } from './parts.ts';
 import type { Send, WriterOptions } from './protocol.ts';
 import { noteTrouble, whenStored } from './trouble.ts';
@@ -49,10 +49,7 @@ export async function isSameChain(parts: Parts, signal: AbortSignal): Promise<bo
 
 function refuseOtherChain(store: IndexWriter, found: number): void {
   const indexed = store.chain();
-  if (indexed === null || indexed.chainId === found) return;
-  throw new FatalError(
-    `the index is of chain ${indexed.chainId} but the node is on chain ${found}; use another data_dir or another node`,
-  );
+  if (indexed !== null && indexed.chainId !== found) throw otherChain(indexed.chainId, found);
 }
 
 /** The index's first block: what it was begun with, or the configured start as far as the node still has it. */

@@ -1,0 +1,39 @@
+/** The node's chain, as it is followed. */
+import { FatalError, UpstreamError } from '../errors.ts';
+import type { BlockRef, Capabilities } from '../types.ts';
+import type { RpcClient } from '../upstream/client.ts';
+import { header } from '../upstream/methods.ts';
+
+/** The newest block that is followed. Rejects with UpstreamError. */
+export async function nodeHead(
+  client: RpcClient,
+  tag: Capabilities['headTag'],
+  signal: AbortSignal,
+): Promise<BlockRef> {
+  const head = await header(client, tag, signal);
+  if (head === null) throw new UpstreamError('inconsistent', `the node has no ${tag} block`);
+  return head;
+}
+
+/** The node's block at a height at present. Rejects with UpstreamError. */
+export async function nodeBlockAt(client: RpcClient, number: number, signal: AbortSignal): Promise<BlockRef> {
+  const block = await header(client, number, signal);
+  if (block === null) throw new UpstreamError('inconsistent', `the node has no block ${number} at present`);
+  return block;
+}
+
+/** Its hash. Rejects with UpstreamError. */
+export async function nodeHashAt(
+  client: RpcClient,
+  number: number,
+  signal: AbortSignal,
+): Promise<BlockRef['hash']> {
+  return (await nodeBlockAt(client, number, signal)).hash;
+}
+
+/** The error for an index of one chain beside a node on another. */
+export function otherChain(indexed: number, found: number): FatalError {
+  return new FatalError(
+    `the index is of chain ${indexed} but the node is on chain ${found}; use another data_dir or another node`,
+  );
+}
