@@ -26,8 +26,8 @@ export interface BlockRef {
   hash: Hex;
 }
 
-/** A block that is the last of a chain or of an index, with its time. */
-export interface BlockHead extends BlockRef {
+/** A block of the index, with its time. */
+export interface IndexedBlock extends BlockRef {
   /** Unix seconds. */
   timestamp: number;
 }

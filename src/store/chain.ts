@@ -1,6 +1,6 @@
 /** Which chain the index is of, and the reads of its blocks that several folders need. */
 import { bytesToHex } from '../lib/hex.ts';
-import type { BlockHead, Hex } from '../types.ts';
+import type { Hex, IndexedBlock } from '../types.ts';
 import type { Db } from './open.ts';
 
 /** What the index is of, or null before the first block was wanted. */
@@ -17,7 +17,7 @@ export function setChain(db: Db, chainId: number, startBlock: number): void {
 }
 
 /** An indexed block with where the index ended when it was the last. */
-export interface Tip extends BlockHead {
+export interface Tip extends IndexedBlock {
   /** Highest ids up to and with it; 0 if none. */
   lastTransfer: number;
   lastWallet: number;

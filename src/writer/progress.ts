@@ -1,7 +1,7 @@
 /** What the writer reports about itself: the status for people and the work done since the last report. */
 import { lagBlocks } from '../lib/lag.ts';
 import type { IndexWriter } from '../store/index-writer.ts';
-import type { BlockBatch, BlockHead, Capabilities, IndexStatus, UntracedBlocks } from '../types.ts';
+import type { BlockBatch, Capabilities, IndexedBlock, IndexStatus, UntracedBlocks } from '../types.ts';
 import type { WriterWork } from './protocol.ts';
 
 /** Rates are over this many milliseconds. */
@@ -15,7 +15,7 @@ interface Sample {
 
 /** What the index holds. */
 export interface Contents {
-  head: BlockHead | null;
+  head: IndexedBlock | null;
   transfers: number;
   untraced: UntracedBlocks | null;
 }
@@ -69,7 +69,7 @@ export class Progress {
     return known;
   }
 
-  committed(batches: readonly BlockBatch[], head: BlockHead | null, seconds: number): void {
+  committed(batches: readonly BlockBatch[], head: IndexedBlock | null, seconds: number): void {
     const now = Date.now();
     let blocks = 0;
     let transfers = 0;
@@ -109,7 +109,7 @@ export class Progress {
     return { status: this.current, work };
   }
 
-  private setHead(head: BlockHead | null): void {
+  private setHead(head: IndexedBlock | null): void {
     this.current.head = head === null ? null : { number: head.number, hash: head.hash };
     this.current.headTimestamp = head?.timestamp ?? null;
   }

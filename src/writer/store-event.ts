@@ -1,7 +1,7 @@
 /** Storing what the sync yields: blocks, or a rollback. */
 import { bytesToHex } from '../lib/hex.ts';
 import type { SyncEvent } from '../sync/sync.ts';
-import type { BlockBatch, BlockHead } from '../types.ts';
+import type { BlockBatch, IndexedBlock } from '../types.ts';
 import type { CommitSize } from './commit-size.ts';
 import type { Parts } from './parts.ts';
 import { type Contents, contentsOf } from './progress.ts';
@@ -49,7 +49,7 @@ async function rollBack(parts: Parts, to: number, signal: AbortSignal): Promise<
   send({ kind: 'watermark', watermark: { kind: 'rolled-back', to, hash } });
 }
 
-function lastBlockOf(batches: readonly BlockBatch[]): BlockHead {
+function lastBlockOf(batches: readonly BlockBatch[]): IndexedBlock {
   const last = batches.at(-1);
   const i = (last?.blockCount ?? 0) - 1;
   if (last === undefined || i < 0) throw new Error('a batch without blocks was stored');
