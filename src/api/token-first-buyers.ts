@@ -1,7 +1,7 @@
 /** GET /api/token_first_buyers: who received a token first. */
 import { z } from 'zod';
 import { isoSeconds } from '../lib/time.ts';
-import { firstBuyers, tokenIdOf } from '../query/tokens.ts';
+import { firstBuyers, tokenOfWallet } from '../query/tokens.ts';
 import { endpoint } from './endpoint.ts';
 import { example } from './examples.ts';
 import { addressField, blockField, countField, timeField } from './fields.ts';
@@ -31,10 +31,10 @@ export const tokenFirstBuyers = endpoint({
     },
   },
   prepare({ db, addresses }) {
-    const tokenId = tokenIdOf(db);
+    const tokenOf = tokenOfWallet(db);
     const buyersOf = firstBuyers(db);
     return ({ token, limit }) => {
-      const id = addresses.about(token, tokenId);
+      const id = addresses.about(token, tokenOf);
       const buyers = (id === undefined ? [] : buyersOf(id, limit)).map((buyer) => ({
         address: `0x${buyer.address}`,
         firstSeenBlock: buyer.block,

@@ -32,7 +32,7 @@ export function tokenFacts(db: Db): (wallet: number) => TokenFacts | undefined {
 }
 
 /** The id of a token, or undefined when the wallet emitted no transfer. */
-export function tokenIdOf(db: Db): (wallet: number) => number | undefined {
+export function tokenOfWallet(db: Db): (wallet: number) => number | undefined {
   const statement = db.prepare<[number], number>('SELECT id FROM tokens WHERE wallet = +?').pluck();
   return (wallet) => statement.get(wallet);
 }

@@ -14,7 +14,7 @@ export function amountOf({ kind, amount }: TransferRow): bigint {
   return kind === Kind.erc721 ? 1n : digitsToBigInt(amount);
 }
 
-/** Decimal text; null for what has no ids. */
+/** The id of an ERC-721 or ERC-1155 token as decimal text; null for what has no ids. */
 export function tokenIdOf({ kind, tokenNumber }: TransferRow): string | null {
   return kind === Kind.erc721 || kind === Kind.erc1155 ? digitsToBigInt(tokenNumber).toString() : null;
 }
