@@ -1,7 +1,7 @@
 /**
  * Keeping the write-ahead log of `keys.db` short without the serving thread: a checkpoint waits for the disk, tens of
  * milliseconds when an index is filled beside it. No connection to the file makes checkpoints by itself (keys-file.ts);
- * here a thread of a moment does.
+ * a thread that is started for each and then ends makes them.
  */
 import { stat } from 'node:fs/promises';
 import type { Db } from '../store/open.ts';

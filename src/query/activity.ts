@@ -12,13 +12,14 @@ const MOST_RUNS = 32;
 /**
  * The runs of a wallet that may hold ids of the range, newest run first, each as a cursor in front of its first entry;
  * entries within a run are oldest first. The newest run may begin below the range and end above it, so the reader must
- * check each id. All runs come as one cursor: a run counts until the next is asked for, of this wallet or of another.
+ * check each id. All runs come as one cursor: each is valid until the next is asked for, of this wallet or of another.
  */
 export type ReadRuns = (wallet: number, range: IdRange, effort: Effort) => Iterable<ActivityCursor>;
 
-/** A wallet's unfinished run, with the transfer from which on the first entry of each of its runs counts. */
 interface Recent {
+  /** The wallet's unfinished run. */
   recent: Buffer;
+  /** Its first transfer, from which the distance in the first entry of each of its runs is counted. */
   base: number;
 }
 

@@ -13,7 +13,7 @@ export interface TallyRow {
   last: number;
 }
 
-/** Most others are not among the few: a look at one byte by the low bits of their id tells so for nearly all. */
+/** Most other wallets have no row. A byte found by the low bits of the id tells so for nearly all, without the map. */
 const FILTER_BYTES = 4096;
 
 /** Rows by the other wallet, in the order in which they were begun. */

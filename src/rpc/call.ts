@@ -5,7 +5,7 @@ export interface Call {
   method: string;
   /** JSON text of the parameters as the client wrote it, bytes as Latin-1; `[]` when it sent none. */
   params: string;
-  /** The same, parsed; perhaps anew each time. */
+  /** The parameters as values. Each access may parse them anew. */
   readonly args: unknown;
 }
 

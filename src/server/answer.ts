@@ -11,8 +11,8 @@ export interface Answer {
   /** Revalidated by the client, or never kept. */
   cache: 'revalidate' | 'no-store';
   /**
-   * Close the connection behind it: what the client still sends is not wanted. For answers to what is longer than they
-   * are, since nothing bounds those that a client does not read (see reply.ts).
+   * Close the connection behind it: what the client still sends is not wanted. Only for answers shorter than the request:
+   * nothing bounds what waits of them for a client that does not read (see reply.ts).
    */
   close?: boolean;
   /** Bytes of the body that is left out, where GET would have one. The connection closes behind it. */

@@ -51,8 +51,8 @@ const PAGES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Of so many answers without a body one is sent with it all the same: whether a client takes what it asks for shows
- * only when a body is written (see reply.ts), and no key is needed here.
+ * One of so many 304 answers is a 200 with the body instead: only a body shows whether the client reads what it asks
+ * for (see reply.ts), and no key is needed here.
  */
 const WHOLE_EVERY = 16;
 

@@ -2,9 +2,9 @@
  * The table `addresses`: finding a wallet by its address.
  *
  * An index over whole addresses takes twice the room, and a commit changes twice as many of its pages. The first bytes
- * alone would do for the addresses that people make, but anybody can send to any address, without a key to it:
- * to a million that begin alike, each of which would have to be told from all others. So only the first wallet of
- * a beginning is found by it; those after it are found by the whole address.
+ * alone would do for random addresses, but anybody can send to any address, also to a million that begin alike, and
+ * finding one of them would mean to compare all. So only the first wallet with a beginning is found by it; the later
+ * ones are found by the whole address.
  */
 import type { Db, Statement } from './open.ts';
 import { RowWriter } from './row-writer.ts';

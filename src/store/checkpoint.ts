@@ -27,8 +27,9 @@ export class Checkpointer {
   }
 
   /**
-   * Moves what readers allow, so that the writer, who alone can begin the log anew, finds little left to do. Neither
-   * he nor readers ever wait for this. What the disk refuses is left to him: he meets the same trouble and tells of it.
+   * Moves the pages that readers allow, so that little is left to the writer, which alone can begin the log anew.
+   * Neither the writer nor readers wait for this. A failure of the disk is not told here: the writer meets the same
+   * one and tells of it.
    */
   async moveLog(): Promise<void> {
     for (let tries = 1; tries <= TRIES; tries++) {

@@ -24,7 +24,7 @@ export interface TokenQuality {
   quality: Quality;
   /** Head of the index when it was last examined. */
   block: number;
-  /** Offsets found when it first was as it is: a later change of one shows balances that move without transfers. */
+  /** Offsets found when the token was first given this quality: a later change of one shows balances that move without transfers. */
   offsets: readonly BalanceOffset[];
 }
 

@@ -76,7 +76,7 @@ export class Transfers {
   private readonly pushed = new PushedTransfers((row) => this.handedTo(row));
   /** The last block of the last watermark; null while the index is empty. */
   private tip: BlockRef | null;
-  /** When the last commit was made, and the last one of which something was told that is not measured yet; Unix milliseconds. */
+  /** When the last commit was made, and the oldest one of which something was told whose age is not measured yet; Unix milliseconds. */
   private committedAt: number | null = null;
   private toldSince: number | null = null;
   /** First transfer that was not told live; undefined while nobody follows. */

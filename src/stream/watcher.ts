@@ -89,7 +89,7 @@ export abstract class Watcher {
     return this.ended || row.blockNumber < this.fromBlock ? NONE : this.sidesOf(row);
   }
 
-  /** The sides that pass its filter. Nothing but the transfer decides, so that it is the same when that is taken back. */
+  /** The sides that pass its filter. It depends on the transfer alone, and so is the same when that is taken back. */
   protected abstract sidesOf(row: EventRow): readonly Direction[];
 
   protected abstract noticeOf(event: TransferEvent, side: Direction): Notice;

@@ -9,8 +9,8 @@ export type IsAvailable = (number: number, patiently: boolean) => Promise<boolea
 
 /**
  * The wanted first block, or when the node has pruned it the oldest one it can still give: history is dropped from
- * the old end, so availability is a single step and can be searched by halving. A false no only moves the step up to
- * just above itself, so it is enough to be patient there: that takes a moment instead of a wait for each of 26 halvings.
+ * the old end, so availability is a single step and can be searched by halving. When a block is wrongly denied, the
+ * search ends right above it; so only the block below the result is asked for patiently, not each of 26 halvings.
  * Throws UpstreamError while the node gives not even its head: then it is in trouble, which tells nothing of pruning.
  */
 export async function oldestAvailable(

@@ -11,7 +11,7 @@ export function checkAddresses(db: Db, check: Check, lastWallet: number): void {
   for (const { wallet, key, first, address } of laterOnes(db)) {
     const name = `wallet ${wallet} of ${bytesToHex(key)}`;
     if (first === null || first >= wallet)
-      check.differs(`${name} is kept as one that begins like an earlier one, which there is not`);
+      check.differs(`${name} is kept as one that begins like an earlier one, but there is none`);
     else if (address?.equals(key)) check.differs(`${name} has the address of wallet ${first}`);
   }
 }

@@ -2,7 +2,7 @@
 import type { UpstreamFailure } from '../errors.ts';
 import type { UpstreamCall } from './protocol.ts';
 
-/** Calls kept per report; more are counted by none, which only thins out a histogram. */
+/** Calls kept per report. Those beyond are not counted, and the metrics of calls are then too low. */
 const MAX_CALLS = 5_000;
 
 export class CallRecorder {

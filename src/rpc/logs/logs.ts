@@ -68,7 +68,7 @@ export class Logs {
     });
   }
 
-  /** Whether the node takes the range at once, or should refuse it itself because it is none. */
+  /** Whether the range goes to the node as it is: narrow enough, or ending before it begins, which the node refuses itself. */
   private isNarrow(from: number, to: number): boolean {
     return to - from < this.nodeRange.width;
   }
@@ -98,7 +98,7 @@ export class Logs {
     };
   }
 
-  /** The heights that the ends of the range mean now, or the node's error. It ends at the head: what is said of blocks above, nodes differ in. */
+  /** The heights that the ends of the range mean now, the head at most, since nodes differ in what they say of blocks above it; or the node's error. */
   private async resolve(filter: LogsFilter, signal: AbortSignal): Promise<Range | Answer> {
     const head = await this.headNumber(signal);
     if (typeof head !== 'number') return head;

@@ -87,7 +87,7 @@ export class Connection implements AnswerParts {
     return connect({ host, port, noDelay: true, onread: { buffer: READ_BUFFER, callback } });
   }
 
-  /** For the reader of answers alone, as is `onBody`. */
+  /** Called by the AnswerReader only, as is `onBody`. */
   onHead(head: AnswerHead): void {
     this.#listener?.onHead(head);
   }

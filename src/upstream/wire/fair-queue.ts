@@ -20,8 +20,8 @@ export interface Flow {
 }
 
 /**
- * For each place that is free a client may hold three: three quarters of them if it is the only one, fewer the more
- * there are, and some are always left for the next. Of less than four places one client may hold all.
+ * A client may hold three places for each one that is free: three quarters of all places while it is alone, fewer
+ * with others, and some always stay free for the next client. Of fewer than four places one client may hold all.
  */
 const SHARE = 3;
 
@@ -105,7 +105,7 @@ export class FairQueue {
     exchange.flow.running++;
   }
 
-  /** No more than one can be run for one that has left: each makes the room of all others smaller by as much as that gave. */
+  /** For a request that left at most one can begin: it takes the room that the other gave. */
   #runNext(): Exchange | null {
     for (const flow of this.#turns) {
       if (!this.#mayRun(flow)) continue;
