@@ -3,6 +3,7 @@ import { existsSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { ConfigError, FatalError } from '../errors.ts';
+import { existingIndex } from './index-path.ts';
 import { addConfigOptions } from './options.ts';
 import { stopRequest } from './signals.ts';
 import { bytes, duration, grouped } from './table.ts';
@@ -28,11 +29,7 @@ export function addBackup(program: Command): void {
 }
 
 async function backup(dataDir: string, file: string): Promise<void> {
-  const source = join(dataDir, 'index.db');
-  if (!existsSync(source))
-    throw new FatalError(
-      `there is no ${source}: name the folder of the index with --data-dir, or the configuration with --config`,
-    );
+  const source = existingIndex(dataDir);
   const targets = targetsOf(file);
   for (const target of [targets.index, targets.keys]) {
     if (existsSync(target))

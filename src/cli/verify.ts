@@ -1,10 +1,9 @@
 /** `atlas-node verify`: the index against the node. */
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
 import type { Config } from '../config.ts';
 import { FatalError } from '../errors.ts';
 import type { RpcClient } from '../upstream/client.ts';
+import { existingIndex } from './index-path.ts';
 import { addConfigOptions } from './options.ts';
 import { grouped } from './table.ts';
 import { type StatusLine, statusLine } from './terminal.ts';
@@ -40,20 +39,12 @@ export function addVerify(program: Command): void {
   const load = addConfigOptions(command, ['--node-http', '--data-dir']);
   command.action(async (options: Options) => {
     const { config } = await load();
-    const path = indexPath(config);
-    if (!existsSync(path))
-      throw new FatalError(
-        `there is no ${path}: name the folder of the index with --data-dir, or the configuration with --config`,
-      );
+    const path = existingIndex(config.data_dir);
     await withNode(config, async (client, line) => {
-      if (options.repair) await repair(config, client, options.repair, line);
-      else await verify(config, client, options, line);
+      if (options.repair) await repair(config, path, client, options.repair, line);
+      else await verify(config, path, client, options, line);
     });
   });
-}
-
-function indexPath(config: Config): string {
-  return join(config.data_dir, 'index.db');
 }
 
 async function withNode(
@@ -83,12 +74,18 @@ async function withNode(
   }
 }
 
-async function verify(config: Config, client: RpcClient, options: Options, line: StatusLine): Promise<void> {
+async function verify(
+  config: Config,
+  path: string,
+  client: RpcClient,
+  options: Options,
+  line: StatusLine,
+): Promise<void> {
   const { DEFAULT_SAMPLE, verifyIndex } = await import('../verify/verify.ts');
   const { probe } = await import('../upstream/probe.ts');
   const capabilities = await probe(client, { traces: config.index.traces, head: config.index.head });
   const report = await verifyIndex({
-    path: indexPath(config),
+    path,
     client,
     capabilities,
     wrappedNative: config.chain.wrapped_native,
@@ -110,6 +107,7 @@ async function verify(config: Config, client: RpcClient, options: Options, line:
 
 async function repair(
   config: Config,
+  path: string,
   client: RpcClient,
   [from, to]: [number, number],
   line: StatusLine,
@@ -118,7 +116,7 @@ async function repair(
   const { probe } = await import('../upstream/probe.ts');
   const capabilities = await probe(client, { traces: config.index.traces, head: config.index.head });
   const { differing, replacedFrom, head } = await repairRange({
-    path: indexPath(config),
+    path,
     client,
     capabilities,
     wrappedNative: config.chain.wrapped_native,
