@@ -6,29 +6,29 @@ const FULL_BATCHES_BEFORE_GROWTH = 256;
  * It grows back slowly, because a limit on the bytes of an answer depends on how busy the blocks are.
  */
 export class BatchLimit {
-  readonly #configured: number;
-  #size: number;
-  #fullBatches = 0;
+  private readonly configured: number;
+  private current: number;
+  private fullBatches = 0;
 
   constructor(configured: number) {
-    this.#configured = configured;
-    this.#size = configured;
+    this.configured = configured;
+    this.current = configured;
   }
 
   get size(): number {
-    return this.#size;
+    return this.current;
   }
 
   refused(calls: number): void {
-    this.#size = Math.max(1, Math.min(this.#size, calls >> 1));
-    this.#fullBatches = 0;
+    this.current = Math.max(1, Math.min(this.current, calls >> 1));
+    this.fullBatches = 0;
   }
 
   accepted(calls: number): void {
-    if (calls < this.#size || this.#size === this.#configured) return;
-    this.#fullBatches += 1;
-    if (this.#fullBatches < FULL_BATCHES_BEFORE_GROWTH) return;
-    this.#size = Math.min(this.#configured, this.#size * 2);
-    this.#fullBatches = 0;
+    if (calls < this.current || this.current === this.configured) return;
+    this.fullBatches += 1;
+    if (this.fullBatches < FULL_BATCHES_BEFORE_GROWTH) return;
+    this.current = Math.min(this.configured, this.current * 2);
+    this.fullBatches = 0;
   }
 }

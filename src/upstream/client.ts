@@ -39,30 +39,30 @@ const MAX_WAITING = 4096;
 const FINAL_STATUSES = new Set([401, 403, 407, 408, 429, 502, 503, 504]);
 
 export class RpcClient {
-  readonly #http: HttpTransport;
-  readonly #limit: BatchLimit;
-  readonly #onCall: RpcClientOptions['onCall'];
+  private readonly http: HttpTransport;
+  private readonly limit: BatchLimit;
+  private readonly onCall: RpcClientOptions['onCall'];
 
   constructor(options: RpcClientOptions) {
-    this.#http = new HttpTransport({
+    this.http = new HttpTransport({
       url: options.url,
       timeoutMs: options.timeoutMs,
       maxSockets: options.maxSockets,
       maxWaiting: MAX_WAITING,
       maxResponseBytes: options.maxResponseBytes ?? DEFAULT_MAX_RESPONSE_BYTES,
     });
-    this.#limit = new BatchLimit(options.maxBatch);
-    this.#onCall = options.onCall;
+    this.limit = new BatchLimit(options.maxBatch);
+    this.onCall = options.onCall;
   }
 
   /** Calls that go into one batch at present. */
   get batchSize(): number {
-    return this.#limit.size;
+    return this.limit.size;
   }
 
   /** Result of one call. Rejects with an UpstreamError (any reason but `inconsistent`) or the signal's reason. */
   async call(method: string, params: readonly unknown[], signal?: AbortSignal): Promise<unknown> {
-    const reply = await this.#single({ method, params }, signal);
+    const reply = await this.askSingle({ method, params }, signal);
     if ('error' in reply) throw reply.error;
     return reply.result;
   }
@@ -74,62 +74,66 @@ export class RpcClient {
    * Of results only what is `wanted` is read, unless that is all.
    */
   batch(calls: readonly RpcCall[], signal?: AbortSignal, wanted?: Wanted): Promise<RpcReply[]> {
-    return divide(calls, this.#limit, {
-      single: (call) => this.#single(call, signal, wanted),
-      batch: (part) => this.#batch(part, signal, wanted),
+    return divide(calls, this.limit, {
+      single: (call) => this.askSingle(call, signal, wanted),
+      batch: (part) => this.askBatch(part, signal, wanted),
     });
   }
 
   /** Fails the calls under way and closes the sockets. */
   async close(): Promise<void> {
-    this.#http.close();
+    this.http.close();
   }
 
-  async #single(call: RpcCall, signal: AbortSignal | undefined, wanted?: Wanted): Promise<RpcReply> {
+  private async askSingle(
+    call: RpcCall,
+    signal: AbortSignal | undefined,
+    wanted?: Wanted,
+  ): Promise<RpcReply> {
     const started = performance.now();
     try {
-      const answer = await this.#http.post(JSON.stringify(request(call, 0)), call.method, signal);
+      const answer = await this.http.post(JSON.stringify(request(call, 0)), call.method, signal);
       if (answer.status !== 200) throw httpError(answer, call.method);
       const reply = readSingle(parsed(answer, call.method, wanted), call.method);
       if (isOverLimit(reply)) throw new UpstreamError('too-large', reply.error.message, reply.error.code);
-      this.#report(call.method, started, reply);
+      this.report(call.method, started, reply);
       return reply;
     } catch (error) {
       if (!(error instanceof UpstreamError)) throw error;
-      this.#report(call.method, started, { error });
+      this.report(call.method, started, { error });
       if (error.reason === 'too-large') return { error };
       throw error;
     }
   }
 
-  async #batch(
+  private async askBatch(
     calls: readonly RpcCall[],
     signal: AbortSignal | undefined,
     wanted: Wanted | undefined,
   ): Promise<RpcReply[] | UpstreamError> {
     const started = performance.now();
     try {
-      const replies = await this.#exchange(calls, signal, wanted);
+      const replies = await this.exchange(calls, signal, wanted);
       if (replies instanceof UpstreamError) return replies;
       for (const [index, reply] of replies.entries()) {
-        if (!isOverLimit(reply)) this.#report(calls[index]!.method, started, reply);
+        if (!isOverLimit(reply)) this.report(calls[index]!.method, started, reply);
       }
       return replies;
     } catch (error) {
       if (!(error instanceof UpstreamError)) throw error;
       if (error.reason === 'too-large') return error;
-      for (const { method } of calls) this.#report(method, started, { error });
+      for (const { method } of calls) this.report(method, started, { error });
       throw error;
     }
   }
 
-  async #exchange(
+  private async exchange(
     calls: readonly RpcCall[],
     signal: AbortSignal | undefined,
     wanted: Wanted | undefined,
   ): Promise<RpcReply[] | UpstreamError> {
     const what = batchName(calls);
-    const answer = await this.#http.post(JSON.stringify(calls.map(request)), what, signal);
+    const answer = await this.http.post(JSON.stringify(calls.map(request)), what, signal);
     if (answer.status !== 200) {
       const error = httpError(answer, what);
       if (FINAL_STATUSES.has(answer.status)) throw error;
@@ -140,12 +144,8 @@ export class RpcClient {
     return replies;
   }
 
-  #report(method: string, started: number, reply: RpcReply): void {
-    this.#onCall?.(
-      method,
-      (performance.now() - started) / 1000,
-      'error' in reply ? reply.error.reason : null,
-    );
+  private report(method: string, started: number, reply: RpcReply): void {
+    this.onCall?.(method, (performance.now() - started) / 1000, 'error' in reply ? reply.error.reason : null);
   }
 }
 

@@ -37,170 +37,170 @@ interface Notification {
 const IGNORED_CALL = 0;
 
 export class FeedSession {
-  readonly #options: SessionOptions;
-  readonly #socket: NodeSocket;
-  readonly #wanted: Set<Subscription>;
-  readonly #asked = new Map<number, Subscription>();
-  readonly #active = new Map<SubscriptionId, Subscription>();
+  private readonly options: SessionOptions;
+  private readonly socket: NodeSocket;
+  private readonly wanted: Set<Subscription>;
+  private readonly asked = new Map<number, Subscription>();
+  private readonly active = new Map<SubscriptionId, Subscription>();
   /** What came while a subscribe reply was outstanding: it may belong to that very subscription. */
-  #held: Notification[] = [];
-  #heldBytes = 0;
-  #lastCall = IGNORED_CALL;
-  #state: 'connecting' | 'subscribing' | 'ready' | 'ended' = 'connecting';
-  #silence: NodeJS.Timeout | undefined;
-  #overdue: NodeJS.Timeout | undefined;
-  #askedForLife = false;
+  private held: Notification[] = [];
+  private heldBytes = 0;
+  private lastCall = IGNORED_CALL;
+  private state: 'connecting' | 'subscribing' | 'ready' | 'ended' = 'connecting';
+  private silence: NodeJS.Timeout | undefined;
+  private overdue: NodeJS.Timeout | undefined;
+  private askedForLife = false;
 
   constructor(options: SessionOptions, wanted: Iterable<Subscription>) {
-    this.#options = options;
-    this.#wanted = new Set(wanted);
-    this.#socket = new NodeSocket(options.endpoint, options, {
-      onOpen: () => this.#onOpen(),
-      onText: (text) => this.#onText(text),
+    this.options = options;
+    this.wanted = new Set(wanted);
+    this.socket = new NodeSocket(options.endpoint, options, {
+      onOpen: () => this.onOpen(),
+      onText: (text) => this.onText(text),
       onEnd: (error) => {
-        this.#end();
+        this.end();
         options.onEnd(error);
       },
     });
   }
 
   get ready(): boolean {
-    return this.#state === 'ready';
+    return this.state === 'ready';
   }
 
   add(subscription: Subscription): void {
-    this.#wanted.add(subscription);
-    if (this.#state === 'subscribing' || this.#state === 'ready') this.#ask(subscription);
+    this.wanted.add(subscription);
+    if (this.state === 'subscribing' || this.state === 'ready') this.ask(subscription);
   }
 
   /** No event reaches the subscription from now on. */
   remove(subscription: Subscription): void {
-    this.#wanted.delete(subscription);
-    for (const [id, active] of this.#active) if (active === subscription) this.#unsubscribe(id);
+    this.wanted.delete(subscription);
+    for (const [id, active] of this.active) if (active === subscription) this.unsubscribe(id);
   }
 
   /** Ends the session as if the connection had failed. */
   abandon(why: string): void {
-    this.#fail('timeout', why);
+    this.fail('timeout', why);
   }
 
   async close(): Promise<void> {
-    this.#end();
-    await this.#socket.close();
+    this.end();
+    await this.socket.close();
   }
 
-  #onOpen(): void {
-    this.#state = 'subscribing';
+  private onOpen(): void {
+    this.state = 'subscribing';
     // What came in while this process was held up is read first: its own stall is not the peer's silence.
-    this.#silence = setTimeout(() => setImmediate(() => this.#onSilence()), this.#options.silenceMs / 2);
-    for (const subscription of this.#wanted) this.#ask(subscription);
-    this.#release();
+    this.silence = setTimeout(() => setImmediate(() => this.onSilence()), this.options.silenceMs / 2);
+    for (const subscription of this.wanted) this.ask(subscription);
+    this.release();
   }
 
-  #ask(subscription: Subscription): void {
-    this.#lastCall += 1;
-    this.#asked.set(this.#lastCall, subscription);
-    this.#overdue ??= setTimeout(
-      () => this.#fail('timeout', 'no answer to eth_subscribe'),
-      this.#options.answerTimeoutMs,
+  private ask(subscription: Subscription): void {
+    this.lastCall += 1;
+    this.asked.set(this.lastCall, subscription);
+    this.overdue ??= setTimeout(
+      () => this.fail('timeout', 'no answer to eth_subscribe'),
+      this.options.answerTimeoutMs,
     );
-    this.#send(this.#lastCall, 'eth_subscribe', subscription.params);
+    this.send(this.lastCall, 'eth_subscribe', subscription.params);
   }
 
-  #unsubscribe(id: SubscriptionId): void {
-    this.#active.delete(id);
-    this.#send(IGNORED_CALL, 'eth_unsubscribe', [id]);
+  private unsubscribe(id: SubscriptionId): void {
+    this.active.delete(id);
+    this.send(IGNORED_CALL, 'eth_unsubscribe', [id]);
   }
 
-  #send(id: number, method: string, params: readonly unknown[]): void {
-    this.#socket.send({ jsonrpc: '2.0', id, method, params });
+  private send(id: number, method: string, params: readonly unknown[]): void {
+    this.socket.send({ jsonrpc: '2.0', id, method, params });
   }
 
-  #onText(text: string): void {
-    this.#askedForLife = false;
-    this.#silence?.refresh();
+  private onText(text: string): void {
+    this.askedForLife = false;
+    this.silence?.refresh();
     const message = parseObject(text);
-    if (message === undefined) return this.#fail('malformed', `not a JSON object: ${text.slice(0, 80)}`);
+    if (message === undefined) return this.fail('malformed', `not a JSON object: ${text.slice(0, 80)}`);
     const { method, id, params } = message;
-    if (method === 'eth_subscription') this.#onNotification(params, text.length);
-    else if (typeof id === 'number' && this.#asked.has(id)) this.#onReply(id, message);
-    else if (id === null) this.#fail('malformed', `an answer without id: ${show(message.error)}`);
+    if (method === 'eth_subscription') this.onNotification(params, text.length);
+    else if (typeof id === 'number' && this.asked.has(id)) this.onReply(id, message);
+    else if (id === null) this.fail('malformed', `an answer without id: ${show(message.error)}`);
   }
 
-  #onReply(call: number, reply: Record<string, unknown>): void {
-    const subscription = this.#asked.get(call)!;
-    this.#asked.delete(call);
+  private onReply(call: number, reply: Record<string, unknown>): void {
+    const subscription = this.asked.get(call)!;
+    this.asked.delete(call);
     const id = reply.result;
-    if (isObject(reply.error)) this.#refuse(subscription, reply.error);
+    if (isObject(reply.error)) this.refuse(subscription, reply.error);
     else if (typeof id !== 'string' && typeof id !== 'number') {
-      return this.#fail('malformed', `eth_subscribe: the id is ${show(id)}`);
-    } else if (this.#wanted.has(subscription)) {
-      this.#active.set(id, subscription);
+      return this.fail('malformed', `eth_subscribe: the id is ${show(id)}`);
+    } else if (this.wanted.has(subscription)) {
+      this.active.set(id, subscription);
       subscription.onActive();
-    } else this.#unsubscribe(id);
-    this.#release();
+    } else this.unsubscribe(id);
+    this.release();
   }
 
-  #refuse(subscription: Subscription, error: Record<string, unknown>): void {
+  private refuse(subscription: Subscription, error: Record<string, unknown>): void {
     const code = typeof error.code === 'number' ? error.code : undefined;
     const reason = typeof error.message === 'string' ? error.message : show(error);
     const message = `eth_subscribe ${show(subscription.params[0])}: ${reason}`;
-    if (this.#wanted.has(subscription)) subscription.onRefused(new UpstreamError('rpc', message, code));
+    if (this.wanted.has(subscription)) subscription.onRefused(new UpstreamError('rpc', message, code));
   }
 
-  #onNotification(params: unknown, bytes: number): void {
+  private onNotification(params: unknown, bytes: number): void {
     const id = isObject(params) ? params.subscription : undefined;
     if (!isObject(params) || (typeof id !== 'string' && typeof id !== 'number')) {
-      return this.#fail('malformed', `eth_subscription: the params are ${show(params)}`);
+      return this.fail('malformed', `eth_subscription: the params are ${show(params)}`);
     }
     const notification = { id, result: params.result };
-    if (this.#asked.size === 0) return this.#deliver(notification);
-    this.#held.push(notification);
-    this.#heldBytes += bytes;
-    if (this.#heldBytes > this.#options.maxMessageBytes) {
-      this.#fail('malformed', `eth_subscribe: no reply in ${this.#heldBytes} bytes of notifications`);
+    if (this.asked.size === 0) return this.deliver(notification);
+    this.held.push(notification);
+    this.heldBytes += bytes;
+    if (this.heldBytes > this.options.maxMessageBytes) {
+      this.fail('malformed', `eth_subscribe: no reply in ${this.heldBytes} bytes of notifications`);
     }
   }
 
   /** Passes on what was held, in the order it came, once every subscribe has its reply. */
-  #release(): void {
-    if (this.#asked.size > 0) return;
-    clearTimeout(this.#overdue);
-    this.#overdue = undefined;
-    if (this.#state === 'subscribing') {
-      this.#state = 'ready';
-      this.#options.onReady();
+  private release(): void {
+    if (this.asked.size > 0) return;
+    clearTimeout(this.overdue);
+    this.overdue = undefined;
+    if (this.state === 'subscribing') {
+      this.state = 'ready';
+      this.options.onReady();
     }
-    while (this.#asked.size === 0 && this.#held.length > 0) {
-      const held = this.#held;
-      this.#held = [];
-      this.#heldBytes = 0;
-      for (const notification of held) this.#deliver(notification);
+    while (this.asked.size === 0 && this.held.length > 0) {
+      const held = this.held;
+      this.held = [];
+      this.heldBytes = 0;
+      for (const notification of held) this.deliver(notification);
     }
   }
 
-  #deliver({ id, result }: Notification): void {
-    this.#active.get(id)?.onEvent(result);
+  private deliver({ id, result }: Notification): void {
+    this.active.get(id)?.onEvent(result);
   }
 
-  #onSilence(): void {
-    if (this.#state === 'ended') return;
-    if (this.#askedForLife) return this.#fail('timeout', `no message for ${this.#options.silenceMs} ms`);
-    this.#askedForLife = true;
-    this.#send(IGNORED_CALL, 'eth_chainId', []);
-    this.#silence?.refresh();
+  private onSilence(): void {
+    if (this.state === 'ended') return;
+    if (this.askedForLife) return this.fail('timeout', `no message for ${this.options.silenceMs} ms`);
+    this.askedForLife = true;
+    this.send(IGNORED_CALL, 'eth_chainId', []);
+    this.silence?.refresh();
   }
 
-  #fail(reason: 'malformed' | 'timeout', detail: string): void {
-    this.#socket.fail(new UpstreamError(reason, `WebSocket to ${this.#options.endpoint.origin}: ${detail}`));
+  private fail(reason: 'malformed' | 'timeout', detail: string): void {
+    this.socket.fail(new UpstreamError(reason, `WebSocket to ${this.options.endpoint.origin}: ${detail}`));
   }
 
-  #end(): void {
-    this.#state = 'ended';
-    clearTimeout(this.#silence);
-    clearTimeout(this.#overdue);
-    this.#active.clear();
-    this.#held = [];
+  private end(): void {
+    this.state = 'ended';
+    clearTimeout(this.silence);
+    clearTimeout(this.overdue);
+    this.active.clear();
+    this.held = [];
   }
 }
 

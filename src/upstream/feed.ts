@@ -25,22 +25,22 @@ export interface FeedOptions {
 }
 
 export class NodeFeed {
-  readonly #options: FeedOptions;
-  readonly #endpoint: Endpoint;
-  readonly #subscriptions = new Set<Subscription>();
-  #session: FeedSession | undefined;
-  #retry: NodeJS.Timeout | undefined;
-  #failures = 0;
-  #closed = false;
+  private readonly options: FeedOptions;
+  private readonly endpoint: Endpoint;
+  private readonly subscriptions = new Set<Subscription>();
+  private session: FeedSession | undefined;
+  private retry: NodeJS.Timeout | undefined;
+  private failures = 0;
+  private closed = false;
 
   constructor(options: FeedOptions) {
-    this.#options = options;
-    this.#endpoint = parseEndpoint(options.url);
+    this.options = options;
+    this.endpoint = parseEndpoint(options.url);
   }
 
   /** Whether events flow at present. */
   get connected(): boolean {
-    return this.#session?.ready ?? false;
+    return this.session?.ready ?? false;
   }
 
   /**
@@ -56,48 +56,48 @@ export class NodeFeed {
     onActive: () => void = () => undefined,
   ): () => void {
     const subscription: Subscription = { params, onEvent, onRefused, onActive };
-    this.#subscriptions.add(subscription);
-    if (this.#session !== undefined) this.#session.add(subscription);
-    else if (this.#retry === undefined) this.#connect();
+    this.subscriptions.add(subscription);
+    if (this.session !== undefined) this.session.add(subscription);
+    else if (this.retry === undefined) this.connect();
     return () => {
-      if (this.#subscriptions.delete(subscription)) this.#session?.remove(subscription);
+      if (this.subscriptions.delete(subscription)) this.session?.remove(subscription);
     };
   }
 
   /** Begins a new connection. For callers who know that heads went by and were not announced, which a live socket hides. */
   reconnect(why: string): void {
-    this.#session?.abandon(why);
+    this.session?.abandon(why);
   }
 
   /** Ends all subscriptions and the connection. */
   async close(): Promise<void> {
-    this.#closed = true;
-    clearTimeout(this.#retry);
-    const session = this.#session;
-    this.#session = undefined;
+    this.closed = true;
+    clearTimeout(this.retry);
+    const session = this.session;
+    this.session = undefined;
     await session?.close();
   }
 
-  #connect(): void {
-    this.#retry = undefined;
-    if (this.#closed) return;
-    const { silenceMs = 30_000, timeoutMs = 10_000, maxMessageBytes = 16 * 2 ** 20 } = this.#options;
+  private connect(): void {
+    this.retry = undefined;
+    if (this.closed) return;
+    const { silenceMs = 30_000, timeoutMs = 10_000, maxMessageBytes = 16 * 2 ** 20 } = this.options;
     const limits = { silenceMs, connectTimeoutMs: timeoutMs, answerTimeoutMs: timeoutMs, maxMessageBytes };
-    const events = { onReady: () => this.#onReady(), onEnd: (error: UpstreamError) => this.#onEnd(error) };
-    this.#session = new FeedSession({ endpoint: this.#endpoint, ...limits, ...events }, this.#subscriptions);
+    const events = { onReady: () => this.onReady(), onEnd: (error: UpstreamError) => this.onEnd(error) };
+    this.session = new FeedSession({ endpoint: this.endpoint, ...limits, ...events }, this.subscriptions);
   }
 
-  #onReady(): void {
-    this.#failures = 0;
-    this.#options.onConnected?.();
+  private onReady(): void {
+    this.failures = 0;
+    this.options.onConnected?.();
   }
 
-  #onEnd(error: UpstreamError): void {
-    this.#session = undefined;
-    this.#failures += 1;
-    const { first, longest } = this.#options.retryMs ?? { first: 100, longest: 5000 };
-    const wait = backoffMs(this.#failures, first, longest);
-    this.#retry = setTimeout(() => this.#connect(), wait);
-    this.#options.onDisconnected?.(error, wait);
+  private onEnd(error: UpstreamError): void {
+    this.session = undefined;
+    this.failures += 1;
+    const { first, longest } = this.options.retryMs ?? { first: 100, longest: 5000 };
+    const wait = backoffMs(this.failures, first, longest);
+    this.retry = setTimeout(() => this.connect(), wait);
+    this.options.onDisconnected?.(error, wait);
   }
 }

@@ -29,13 +29,13 @@ const FIRST_BYTES = 64 * 2 ** 10;
 export class HttpTransport {
   /** Where it posts to, without secrets: for messages. */
   readonly origin: string;
-  readonly #wire: WireTransport;
-  readonly #maxResponseBytes: number;
+  private readonly wire: WireTransport;
+  private readonly maxResponseBytes: number;
 
   constructor({ maxResponseBytes, ...options }: HttpOptions) {
-    this.#wire = new WireTransport({ ...options, maxWaitingBytes: MAX_WAITING_BYTES });
-    this.#maxResponseBytes = maxResponseBytes;
-    this.origin = this.#wire.origin;
+    this.wire = new WireTransport({ ...options, maxWaitingBytes: MAX_WAITING_BYTES });
+    this.maxResponseBytes = maxResponseBytes;
+    this.origin = this.wire.origin;
   }
 
   /**
@@ -50,20 +50,20 @@ export class HttpTransport {
         signal?.removeEventListener('abort', onAbort);
         reject(error);
       };
-      const answer = new Gathering(this.#maxResponseBytes, {
+      const answer = new Gathering(this.maxResponseBytes, {
         onAnswer(answer) {
           signal?.removeEventListener('abort', onAbort);
           resolve(answer);
         },
         onTooLarge: () => {
           exchange.abandon();
-          const message = `${what}: the answer exceeds ${this.#maxResponseBytes} bytes`;
+          const message = `${what}: the answer exceeds ${this.maxResponseBytes} bytes`;
           stop(new UpstreamError('too-large', message));
         },
         onFailed: ({ reason, message, cause }) =>
           stop(new UpstreamError(reason, `${message}; asked ${this.origin}`, undefined, { cause })),
       });
-      const exchange = this.#wire.post(Buffer.from(body).toString('latin1'), what, answer);
+      const exchange = this.wire.post(Buffer.from(body).toString('latin1'), what, answer);
       const onAbort = (): void => {
         exchange.abandon();
         reject(signal?.reason);
@@ -74,7 +74,7 @@ export class HttpTransport {
 
   /** Fails what waits or is in flight and closes the sockets. */
   close(): void {
-    this.#wire.close();
+    this.wire.close();
   }
 }
 
@@ -86,39 +86,39 @@ interface Gathered {
 
 /** Puts the pieces of an answer together. */
 class Gathering implements AnswerListener {
-  readonly #maxBytes: number;
-  readonly #to: Gathered;
-  #status = 0;
-  #body: Buffer<ArrayBuffer> = Buffer.alloc(0);
-  #length = 0;
+  private readonly maxBytes: number;
+  private readonly to: Gathered;
+  private status = 0;
+  private body: Buffer<ArrayBuffer> = Buffer.alloc(0);
+  private length = 0;
 
   constructor(maxBytes: number, to: Gathered) {
-    this.#maxBytes = maxBytes;
-    this.#to = to;
+    this.maxBytes = maxBytes;
+    this.to = to;
   }
 
   onHead({ status, length }: AnswerHead): void {
-    this.#status = status;
-    if (length !== null && length > this.#maxBytes) this.#to.onTooLarge();
-    else this.#body = Buffer.allocUnsafeSlow(length ?? FIRST_BYTES);
+    this.status = status;
+    if (length !== null && length > this.maxBytes) this.to.onTooLarge();
+    else this.body = Buffer.allocUnsafeSlow(length ?? FIRST_BYTES);
   }
 
   onBody(piece: Buffer, isLast: boolean): void {
-    const end = this.#length + piece.length;
-    if (end > this.#maxBytes) return this.#to.onTooLarge();
-    if (end > this.#body.length) this.#grow(end);
-    piece.copy(this.#body, this.#length);
-    this.#length = end;
-    if (isLast) this.#to.onAnswer({ status: this.#status, body: this.#body.subarray(0, end) });
+    const end = this.length + piece.length;
+    if (end > this.maxBytes) return this.to.onTooLarge();
+    if (end > this.body.length) this.grow(end);
+    piece.copy(this.body, this.length);
+    this.length = end;
+    if (isLast) this.to.onAnswer({ status: this.status, body: this.body.subarray(0, end) });
   }
 
   onFailed(error: UpstreamError): void {
-    this.#to.onFailed(error);
+    this.to.onFailed(error);
   }
 
-  #grow(bytes: number): void {
-    const larger = Buffer.allocUnsafeSlow(Math.max(bytes, 2 * this.#body.length));
-    this.#body.copy(larger, 0, 0, this.#length);
-    this.#body = larger;
+  private grow(bytes: number): void {
+    const larger = Buffer.allocUnsafeSlow(Math.max(bytes, 2 * this.body.length));
+    this.body.copy(larger, 0, 0, this.length);
+    this.body = larger;
   }
 }

@@ -23,78 +23,77 @@ const CLOSE_TIMEOUT_MS = 1000;
 // Not the global one of Node.js, which has neither a message limit nor a way to take down a connection whose other
 // end no longer answers. Nor undici's: it brings all else of undici with it, 5 MB for each thread that listens.
 export class NodeSocket {
-  readonly #origin: string;
-  readonly #events: SocketEvents;
-  readonly #ws: WebSocket;
-  readonly #timeout: NodeJS.Timeout;
-  #ended = false;
+  private readonly origin: string;
+  private readonly events: SocketEvents;
+  private readonly ws: WebSocket;
+  private readonly timeout: NodeJS.Timeout;
+  private ended = false;
 
   constructor({ origin, path, authorization }: Endpoint, limits: SocketLimits, events: SocketEvents) {
-    this.#origin = origin;
-    this.#events = events;
-    this.#ws = new WebSocket(origin + path, {
+    this.origin = origin;
+    this.events = events;
+    this.ws = new WebSocket(origin + path, {
       maxPayload: limits.maxMessageBytes,
       perMessageDeflate: false,
       ...(authorization && { headers: { authorization } }),
     });
-    this.#timeout = setTimeout(() => {
+    this.timeout = setTimeout(() => {
       this.fail(
         new UpstreamError('timeout', `no WebSocket to ${origin} within ${limits.connectTimeoutMs} ms`),
       );
     }, limits.connectTimeoutMs);
-    this.#ws.on('open', () => this.#onOpen());
-    this.#ws.on('message', (data, isBinary) => this.#onMessage(data, isBinary));
-    this.#ws.on('error', (error) => this.#onError(error));
-    this.#ws.on('close', (code, reason) => this.#onClose(code, reason.toString()));
+    this.ws.on('open', () => this.onOpen());
+    this.ws.on('message', (data, isBinary) => this.onMessage(data, isBinary));
+    this.ws.on('error', (error) => this.onError(error));
+    this.ws.on('close', (code, reason) => this.onClose(code, reason.toString()));
   }
 
   send(value: unknown): void {
-    this.#ws.send(JSON.stringify(value));
+    this.ws.send(JSON.stringify(value));
   }
 
   /** Ends the connection at once and reports `error`. */
   fail(error: UpstreamError): void {
-    if (this.#ended) return;
-    this.#ended = true;
-    clearTimeout(this.#timeout);
-    this.#ws.terminate();
-    this.#events.onEnd(error);
+    if (this.ended) return;
+    this.ended = true;
+    clearTimeout(this.timeout);
+    this.ws.terminate();
+    this.events.onEnd(error);
   }
 
   /** Takes leave of the node; resolves when the connection is gone. No event follows. */
   async close(): Promise<void> {
-    if (this.#ended) return;
-    this.#ended = true;
-    clearTimeout(this.#timeout);
-    const closed = new Promise((resolve) => this.#ws.once('close', resolve));
-    const timer = setTimeout(() => this.#ws.terminate(), CLOSE_TIMEOUT_MS);
-    if (this.#ws.readyState === WebSocket.OPEN) this.#ws.close(1000);
-    else this.#ws.terminate();
+    if (this.ended) return;
+    this.ended = true;
+    clearTimeout(this.timeout);
+    const closed = new Promise((resolve) => this.ws.once('close', resolve));
+    const timer = setTimeout(() => this.ws.terminate(), CLOSE_TIMEOUT_MS);
+    if (this.ws.readyState === WebSocket.OPEN) this.ws.close(1000);
+    else this.ws.terminate();
     await closed;
     clearTimeout(timer);
   }
 
-  #onOpen(): void {
-    if (this.#ended) return;
-    clearTimeout(this.#timeout);
-    this.#events.onOpen();
+  private onOpen(): void {
+    if (this.ended) return;
+    clearTimeout(this.timeout);
+    this.events.onOpen();
   }
 
-  #onMessage(data: WebSocket.RawData, isBinary: boolean): void {
-    if (this.#ended) return;
-    if (isBinary)
-      this.fail(new UpstreamError('malformed', `${this.#origin} sent a binary WebSocket message`));
-    else this.#events.onText(data.toString());
+  private onMessage(data: WebSocket.RawData, isBinary: boolean): void {
+    if (this.ended) return;
+    if (isBinary) this.fail(new UpstreamError('malformed', `${this.origin} sent a binary WebSocket message`));
+    else this.events.onText(data.toString());
   }
 
-  #onError(error: Error & { code?: string }): void {
+  private onError(error: Error & { code?: string }): void {
     // Of several addresses that all refuse, the message is empty.
-    const message = `WebSocket to ${this.#origin}: ${error.message || error.code || error.name}`;
+    const message = `WebSocket to ${this.origin}: ${error.message || error.code || error.name}`;
     this.fail(new UpstreamError('connection', message, undefined, { cause: error }));
   }
 
-  #onClose(code: number, reason: string): void {
+  private onClose(code: number, reason: string): void {
     const detail = reason === '' ? `code ${code}` : `code ${code}: ${reason}`;
-    this.fail(new UpstreamError('connection', `the WebSocket to ${this.#origin} ended (${detail})`));
+    this.fail(new UpstreamError('connection', `the WebSocket to ${this.origin} ended (${detail})`));
   }
 }

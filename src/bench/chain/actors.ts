@@ -45,7 +45,7 @@ export interface ActorCounts {
 }
 
 export class Actors {
-  readonly #prng: Prng;
+  private readonly prng: Prng;
   readonly wallets: Hex[];
   readonly erc20: Erc20Token[];
   /** The one ERC-20 whose amounts reach 2^256 - 1 and whose balances go beyond. */
@@ -60,7 +60,7 @@ export class Actors {
   readonly proposers: Hex[];
 
   constructor(prng: Prng, counts: ActorCounts) {
-    this.#prng = prng;
+    this.prng = prng;
     this.wallets = addresses(prng, counts.wallets);
     this.erc20 = Array.from({ length: counts.tokens }, (_, i) => erc20Token(prng, i));
     this.huge = { address: prng.address(), decimals: 18, proxy: null, balances: new Map(), holders: [] };
@@ -74,12 +74,12 @@ export class Actors {
 
   /** A wallet of those that exist. */
   wallet(): Hex {
-    return this.#prng.ranked(this.wallets);
+    return this.prng.ranked(this.wallets);
   }
 
   /** A wallet nobody has seen before. */
   freshWallet(): Hex {
-    const address = this.#prng.address();
+    const address = this.prng.address();
     this.wallets.push(address);
     return address;
   }

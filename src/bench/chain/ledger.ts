@@ -29,17 +29,17 @@ export class Ledger {
   /** Native transfers of at least 1,000 coins, in chain order. */
   readonly whales: WhaleTransfer[] = [];
   position: Position = { block: 0, timestamp: 0, txHash: '0x', txIndex: 0, firstLogIndex: 0 };
-  readonly #keepsFacts: boolean;
-  #rows: TransferRow[] = [];
+  private readonly keepsFacts: boolean;
+  private rows: TransferRow[] = [];
 
   /** Without facts only counts and rows are kept, whose size does not grow with the chain. */
   constructor(keepsFacts: boolean) {
-    this.#keepsFacts = keepsFacts;
+    this.keepsFacts = keepsFacts;
   }
 
   /** A transaction was sent, successful or not. */
   bookSent(from: Hex): void {
-    if (this.#keepsFacts) this.#wallet(from).sent++;
+    if (this.keepsFacts) this.wallet(from).sent++;
   }
 
   /** Native currency moved; `wei` is above zero. */
@@ -48,15 +48,15 @@ export class Ledger {
     const amount = wei.toString();
     this.counts[kind]++;
     if (from === to) this.counts.nativeSelf++;
-    this.#rows.push({ block, tx: txIndex, hash: txHash, kind, from, to, amount });
-    if (this.#keepsFacts) this.#bookNativeFacts(kind, from, to, wei);
+    this.rows.push({ block, tx: txIndex, hash: txHash, kind, from, to, amount });
+    if (this.keepsFacts) this.bookNativeFacts(kind, from, to, wei);
   }
 
-  #bookNativeFacts(kind: NativeKind, from: Hex, to: Hex, wei: bigint): void {
+  private bookNativeFacts(kind: NativeKind, from: Hex, to: Hex, wei: bigint): void {
     const { block, txHash } = this.position;
     const amountWei = wei.toString();
-    const sender = this.#wallet(from);
-    const receiver = this.#wallet(to);
+    const sender = this.wallet(from);
+    const receiver = this.wallet(to);
     sender.nativeOut++;
     receiver.nativeIn++;
     if (kind === 'native') {
@@ -73,31 +73,31 @@ export class Ledger {
 
   /** Tokens moved; the zero address on one side is a mint or a burn. */
   bookToken(move: TokenMove): void {
-    this.#rows.push(this.#tokenRow(move));
-    if (this.#keepsFacts) this.#bookTokenFacts(move);
+    this.rows.push(this.tokenRow(move));
+    if (this.keepsFacts) this.bookTokenFacts(move);
   }
 
-  #bookTokenFacts({ kind, token, from, to, amount }: TokenMove): void {
-    const facts = this.#token(token, kind);
+  private bookTokenFacts({ kind, token, from, to, amount }: TokenMove): void {
+    const facts = this.token(token, kind);
     facts.rows++;
     facts.balances.set(from, (facts.balances.get(from) ?? 0n) - amount);
     facts.balances.set(to, (facts.balances.get(to) ?? 0n) + amount);
-    if (to !== ZERO_ADDRESS) this.#bookReceiver(facts, to);
+    if (to !== ZERO_ADDRESS) this.bookReceiver(facts, to);
     for (const wallet of [from, to]) {
       if (wallet === ZERO_ADDRESS) continue;
       facts.wallets.add(wallet);
-      this.#wallet(wallet).tokens.add(token);
+      this.wallet(wallet).tokens.add(token);
     }
   }
 
   /** The transfers booked since the last call, in chain order. */
   takeRows(): TransferRow[] {
-    const rows = this.#rows;
-    this.#rows = [];
+    const rows = this.rows;
+    this.rows = [];
     return rows;
   }
 
-  #wallet(address: Hex): WalletFacts {
+  private wallet(address: Hex): WalletFacts {
     let facts = this.wallets.get(address);
     if (!facts) {
       facts = emptyWallet();
@@ -106,7 +106,7 @@ export class Ledger {
     return facts;
   }
 
-  #token(address: Hex, kind: TokenKind): TokenFacts {
+  private token(address: Hex, kind: TokenKind): TokenFacts {
     let facts = this.tokens.get(address);
     if (!facts) {
       facts = {
@@ -123,7 +123,7 @@ export class Ledger {
     return facts;
   }
 
-  #bookReceiver(facts: TokenFacts, address: Hex): void {
+  private bookReceiver(facts: TokenFacts, address: Hex): void {
     const known = facts.receivers.get(address);
     if (known) {
       known.transferCount++;
@@ -138,7 +138,7 @@ export class Ledger {
     });
   }
 
-  #tokenRow(move: TokenMove): TransferRow {
+  private tokenRow(move: TokenMove): TransferRow {
     const { block, txIndex, txHash } = this.position;
     const { kind, token, from, to, logIndex } = move;
     const row: TransferRow = {

@@ -5,21 +5,21 @@ import type { Hex } from '../../types.ts';
  * The same seed gives the same chain on every machine, so the order of the draws is part of the chain's definition.
  */
 export class Prng {
-  readonly #state = new Int32Array(4);
+  private readonly state = new Int32Array(4);
   /** Room for the bytes of a hash. */
-  readonly #bytes = Buffer.alloc(32);
+  private readonly bytes = Buffer.alloc(32);
 
   constructor(seed: number) {
     let counter = seed >>> 0;
     for (let i = 0; i < 4; i++) {
       counter = (counter + 0x9e3779b9) >>> 0;
-      this.#state[i] = splitmix32(counter);
+      this.state[i] = splitmix32(counter);
     }
   }
 
   /** An integer of 0 to 2^32 - 1. */
   uint32(): number {
-    const state = this.#state;
+    const state = this.state;
     const s1 = state[1]!;
     const result = Math.imul(rotateLeft(Math.imul(s1, 5), 7), 9);
     state[2]! ^= state[0]!;
@@ -63,22 +63,22 @@ export class Prng {
 
   /** Eight hex digits. */
   digits(): string {
-    return this.#hex(1);
+    return this.hex(1);
   }
 
   /** 32 bytes that stand for a hash or a signature part. */
   hash(): Hex {
-    return `0x${this.#hex(8)}`;
+    return `0x${this.hex(8)}`;
   }
 
   /** 20 bytes that stand for an address. */
   address(): Hex {
-    return `0x${this.#hex(5)}`;
+    return `0x${this.hex(5)}`;
   }
 
-  #hex(words: number): string {
-    for (let i = 0; i < words; i++) this.#bytes.writeUInt32BE(this.uint32(), i * 4);
-    return this.#bytes.toString('hex', 0, words * 4);
+  private hex(words: number): string {
+    for (let i = 0; i < words; i++) this.bytes.writeUInt32BE(this.uint32(), i * 4);
+    return this.bytes.toString('hex', 0, words * 4);
   }
 }
 

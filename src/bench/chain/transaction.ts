@@ -34,7 +34,7 @@ export interface TransactionLog {
  * and, booked in the ledger by the same calls, what the index must make of it.
  */
 export class Transaction {
-  readonly #ledger: Ledger;
+  private readonly ledger: Ledger;
   readonly from: Hex;
   /** Null for a contract creation. */
   readonly to: Hex | null;
@@ -47,7 +47,7 @@ export class Transaction {
   created: Hex | null = null;
 
   constructor(ledger: Ledger, from: Hex, to: Hex | null, value: bigint, input: Hex = '0x') {
-    this.#ledger = ledger;
+    this.ledger = ledger;
     this.from = from;
     this.to = to;
     this.value = value;
@@ -59,16 +59,16 @@ export class Transaction {
   /** Books the value as moved; every transaction that succeeds is paid exactly once, after `created` is known. */
   pay(): this {
     const receiver = this.to ?? this.created;
-    if (this.value === 0n || receiver === null) this.#ledger.counts.nativeZeroValue++;
-    else this.#ledger.bookNative('native', this.from, receiver, this.value);
+    if (this.value === 0n || receiver === null) this.ledger.counts.nativeZeroValue++;
+    else this.ledger.bookNative('native', this.from, receiver, this.value);
     return this;
   }
 
   /** Adds a log; returns its index in the block. */
   emit(address: Hex, topics: Hex[], data: Hex): number {
-    this.#ledger.counts.logs++;
+    this.ledger.counts.logs++;
     this.logs.push({ address, topics, data });
-    return this.#ledger.position.firstLogIndex + this.logs.length - 1;
+    return this.ledger.position.firstLogIndex + this.logs.length - 1;
   }
 
   /** Adds a frame below the root. It moves nothing by itself: see `move`. */
@@ -85,6 +85,6 @@ export class Transaction {
 
   /** Books value that a frame moved; `wei` is above zero. */
   move(from: Hex, to: Hex, wei: bigint): void {
-    this.#ledger.bookNative('internal', from, to, wei);
+    this.ledger.bookNative('internal', from, to, wei);
   }
 }

@@ -8,27 +8,27 @@ import type { TextStore } from './text-store.ts';
 
 /** The parts of stored blocks, and what is derived from them, with the latest of each kept. */
 export class BlockReader {
-  readonly #store: TextStore;
-  readonly #logs = new Lru<string, IndexedLog[]>(4000);
-  readonly #light = new Lru<string, Buffer>(2000);
-  readonly #blocks = new Lru<string, RpcBlock>(32);
-  readonly #receipts = new Lru<string, RpcReceipt[]>(32);
-  readonly #traces = new Lru<string, RpcTrace[]>(32);
+  private readonly store: TextStore;
+  private readonly logs = new Lru<string, IndexedLog[]>(4000);
+  private readonly lightTexts = new Lru<string, Buffer>(2000);
+  private readonly blocks = new Lru<string, RpcBlock>(32);
+  private readonly receipts = new Lru<string, RpcReceipt[]>(32);
+  private readonly traces = new Lru<string, RpcTrace[]>(32);
 
   constructor(store: TextStore) {
-    this.#store = store;
+    this.store = store;
   }
 
   /** The recorded text of a part; throws an RpcError when the recording has not got it. */
   text(block: StoredBlock, part: BlockPart): Buffer {
     const stored = block[part];
     if (stored === null) throw methodNotSupported();
-    return this.#store.read(stored);
+    return this.store.read(stored);
   }
 
   /** The block with hashes in place of whole transactions. */
   light(block: StoredBlock): Buffer {
-    return this.#light.get(block.hash, () => {
+    return this.lightTexts.get(block.hash, () => {
       const whole: RpcBlock = JSON.parse(this.text(block, 'block').toString());
       return jsonBytes({ ...whole, transactions: whole.transactions.map(({ hash }) => hash) });
     });
@@ -50,15 +50,15 @@ export class BlockReader {
   }
 
   parsedBlock(block: StoredBlock): RpcBlock {
-    return this.#blocks.get(block.hash, () => JSON.parse(this.text(block, 'block').toString()));
+    return this.blocks.get(block.hash, () => JSON.parse(this.text(block, 'block').toString()));
   }
 
   parsedReceipts(block: StoredBlock): RpcReceipt[] {
-    return this.#receipts.get(block.hash, () => JSON.parse(this.text(block, 'receipts').toString()));
+    return this.receipts.get(block.hash, () => JSON.parse(this.text(block, 'receipts').toString()));
   }
 
   parsedTraces(block: StoredBlock): RpcTrace[] {
-    return this.#traces.get(block.hash, () => JSON.parse(this.text(block, 'trace').toString()));
+    return this.traces.get(block.hash, () => JSON.parse(this.text(block, 'trace').toString()));
   }
 
   /** The recorded flat traces, else those that follow from the call trees. */
@@ -70,11 +70,11 @@ export class BlockReader {
 
   /** JSON of the block's logs that pass the filter, in order. */
   matchingLogs(block: StoredBlock, filter: LogFilter): string[] {
-    const logs = this.#logs.get(block.hash, () => this.#indexLogs(block));
+    const logs = this.logs.get(block.hash, () => this.indexLogs(block));
     return logs.filter((log) => matchesLog(filter, log)).map(({ json }) => json);
   }
 
-  #indexLogs(block: StoredBlock): IndexedLog[] {
+  private indexLogs(block: StoredBlock): IndexedLog[] {
     const receipts: RpcReceipt[] = JSON.parse(this.text(block, 'receipts').toString());
     return receipts.flatMap(({ logs }) =>
       logs.map((log) => ({

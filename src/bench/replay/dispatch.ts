@@ -29,81 +29,81 @@ export interface DispatcherParts {
 }
 
 export class Dispatcher {
-  readonly #parts: DispatcherParts;
+  private readonly parts: DispatcherParts;
 
   constructor(parts: DispatcherParts) {
-    this.#parts = parts;
+    this.parts = parts;
   }
 
   /** Answers a request or a batch; `own` are methods only this connection has. Never throws. */
   handle(text: string, own?: Methods): AnswerBytes {
-    const bytes = this.#handle(text, own);
-    this.#parts.stats.bytes += totalLength(bytes);
+    const bytes = this.handleText(text, own);
+    this.parts.stats.bytes += totalLength(bytes);
     return bytes;
   }
 
-  #handle(text: string, own?: Methods): AnswerBytes {
+  private handleText(text: string, own?: Methods): AnswerBytes {
     const request = parseJson(text);
-    if (request === undefined) return this.#fail(null, new RpcError(-32601, 'Parse error'));
-    return Array.isArray(request) ? this.#handleBatch(request, own) : this.#handleCall(request, own);
+    if (request === undefined) return this.fail(null, new RpcError(-32601, 'Parse error'));
+    return Array.isArray(request) ? this.handleBatch(request, own) : this.handleCall(request, own);
   }
 
-  #handleBatch(calls: readonly unknown[], own?: Methods): AnswerBytes {
-    const { maxBatch } = this.#parts.settings;
-    this.#parts.stats.batches++;
-    if (calls.length === 0) return this.#fail(null, new RpcError(-32603, 'empty batch request'));
+  private handleBatch(calls: readonly unknown[], own?: Methods): AnswerBytes {
+    const { maxBatch } = this.parts.settings;
+    this.parts.stats.batches++;
+    if (calls.length === 0) return this.fail(null, new RpcError(-32603, 'empty batch request'));
     if (calls.length > maxBatch) {
       const message = `number of requests in batch request exceeds limit of ${maxBatch}`;
-      return this.#fail(null, new RpcError(-32603, message));
+      return this.fail(null, new RpcError(-32603, message));
     }
     const bytes: AnswerBytes = [OPEN];
     for (const call of calls) {
       if (bytes.length > 1) bytes.push(COMMA);
-      bytes.push(...this.#handleCall(call, own));
+      bytes.push(...this.handleCall(call, own));
     }
     bytes.push(CLOSE);
-    return this.#tooLong(totalLength(bytes)) ? this.#fail(null, responseTooLarge()) : bytes;
+    return this.tooLong(totalLength(bytes)) ? this.fail(null, responseTooLarge()) : bytes;
   }
 
-  #handleCall(call: unknown, own?: Methods): AnswerBytes {
-    const { stats, settings, prng } = this.#parts;
+  private handleCall(call: unknown, own?: Methods): AnswerBytes {
+    const { stats, settings, prng } = this.parts;
     stats.calls++;
     if (!isObject(call) || typeof call.method !== 'string') {
-      return this.#fail(isObject(call) ? call.id : null, new RpcError(-32601, 'Invalid request'));
+      return this.fail(isObject(call) ? call.id : null, new RpcError(-32601, 'Invalid request'));
     }
     const { id, method } = call;
     const params: unknown[] = Array.isArray(call.params) ? call.params : [];
     stats.byMethod[method] = (stats.byMethod[method] ?? 0) + 1;
     if (settings.errorRate > 0 && !method.startsWith('replay_') && prng.chance(settings.errorRate)) {
-      return this.#fail(id, overloaded());
+      return this.fail(id, overloaded());
     }
     try {
-      return this.#answer(id, method, params, own);
+      return this.answer(id, method, params, own);
     } catch (error) {
-      if (error instanceof RpcError) return this.#fail(id, error);
-      return this.#fail(id, new RpcError(-32603, `Internal error: ${String(error)}`));
+      if (error instanceof RpcError) return this.fail(id, error);
+      return this.fail(id, new RpcError(-32603, `Internal error: ${String(error)}`));
     }
   }
 
-  #answer(id: unknown, method: string, params: unknown[], own?: Methods): AnswerBytes {
-    const { answers, methods, store } = this.#parts;
+  private answer(id: unknown, method: string, params: unknown[], own?: Methods): AnswerBytes {
+    const { answers, methods, store } = this.parts;
     const recorded = answers.size > 0 ? answers.get(exchangeKey(method, params)) : undefined;
     if (recorded?.isError) {
-      this.#parts.stats.errors++;
+      this.parts.stats.errors++;
       return [Buffer.from(`${opening(id)}"error":`), store.read(recorded.body), END];
     }
     const result = recorded ? store.read(recorded.body) : callMethod(own, methods, method, params);
-    if (this.#tooLong(result.length)) throw responseTooLarge();
+    if (this.tooLong(result.length)) throw responseTooLarge();
     return [Buffer.from(`${opening(id)}"result":`), result, END];
   }
 
-  #tooLong(length: number): boolean {
-    const { maxResponseBytes } = this.#parts.settings;
+  private tooLong(length: number): boolean {
+    const { maxResponseBytes } = this.parts.settings;
     return maxResponseBytes > 0 && length > maxResponseBytes;
   }
 
-  #fail(id: unknown, { code, message }: RpcError): AnswerBytes {
-    this.#parts.stats.errors++;
+  private fail(id: unknown, { code, message }: RpcError): AnswerBytes {
+    this.parts.stats.errors++;
     return [Buffer.from(`${opening(id)}"error":`), jsonBytes({ code, message }), END];
   }
 }

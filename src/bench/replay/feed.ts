@@ -17,22 +17,22 @@ export interface Subscriber {
 
 /** Tells every subscriber about new heads and their logs, in order. */
 export class Feed {
-  readonly #reader: BlockReader;
-  readonly #subscribers = new Set<Subscriber>();
-  #subscriptionCount = 0;
+  private readonly reader: BlockReader;
+  private readonly subscribers = new Set<Subscriber>();
+  private subscriptionCount = 0;
 
   constructor(reader: BlockReader) {
-    this.#reader = reader;
+    this.reader = reader;
   }
 
   add(send: Subscriber['send']): Subscriber {
     const subscriber = { send, subscriptions: new Map<string, Subscription>() };
-    this.#subscribers.add(subscriber);
+    this.subscribers.add(subscriber);
     return subscriber;
   }
 
   remove(subscriber: Subscriber): void {
-    this.#subscribers.delete(subscriber);
+    this.subscribers.delete(subscriber);
   }
 
   /** The methods a connection with subscriptions has. */
@@ -40,7 +40,7 @@ export class Feed {
     return {
       eth_subscribe: ([kind, filter]) => {
         if (kind !== 'newHeads' && kind !== 'logs') throw invalidParams();
-        const id = subscriptionId(++this.#subscriptionCount);
+        const id = subscriptionId(++this.subscriptionCount);
         subscriber.subscriptions.set(id, kind === 'newHeads' ? 'heads' : parseLogFilter(filter));
         return jsonBytes(id);
       },
@@ -50,27 +50,25 @@ export class Feed {
 
   /** A block became canonical: its header, then its logs. */
   announce(block: StoredBlock): void {
-    if (this.#subscribers.size === 0) return;
-    const header = this.#reader.headerJson(block);
-    this.#notify((subscription) =>
-      subscription === 'heads' ? [header] : this.#logsFor(block, subscription),
-    );
+    if (this.subscribers.size === 0) return;
+    const header = this.reader.headerJson(block);
+    this.notify((subscription) => (subscription === 'heads' ? [header] : this.logsFor(block, subscription)));
   }
 
   /** A block is canonical no more: its logs again, marked as removed. */
   retract(block: StoredBlock): void {
-    if (this.#subscribers.size === 0) return;
-    this.#notify((subscription) =>
-      subscription === 'heads' ? [] : this.#logsFor(block, subscription).map(markRemoved),
+    if (this.subscribers.size === 0) return;
+    this.notify((subscription) =>
+      subscription === 'heads' ? [] : this.logsFor(block, subscription).map(markRemoved),
     );
   }
 
-  #logsFor(block: StoredBlock, filter: LogFilter): string[] {
-    return block.receipts ? this.#reader.matchingLogs(block, filter) : [];
+  private logsFor(block: StoredBlock, filter: LogFilter): string[] {
+    return block.receipts ? this.reader.matchingLogs(block, filter) : [];
   }
 
-  #notify(resultsFor: (subscription: Subscription) => string[]): void {
-    for (const { send, subscriptions } of this.#subscribers) {
+  private notify(resultsFor: (subscription: Subscription) => string[]): void {
+    for (const { send, subscriptions } of this.subscribers) {
       for (const [id, subscription] of subscriptions) {
         for (const result of resultsFor(subscription)) {
           send(

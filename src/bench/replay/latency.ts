@@ -4,33 +4,33 @@ import type { Prng } from '../chain/prng.ts';
 export class Latency {
   /** Milliseconds. */
   fixed: number;
-  readonly #jitter: number;
-  readonly #prng: Prng;
-  readonly #waiting = new Set<NodeJS.Timeout>();
+  private readonly jitter: number;
+  private readonly prng: Prng;
+  private readonly waiting = new Set<NodeJS.Timeout>();
 
   constructor(fixedMs: number, jitterMs: number, prng: Prng) {
     this.fixed = fixedMs;
-    this.#jitter = jitterMs;
-    this.#prng = prng;
+    this.jitter = jitterMs;
+    this.prng = prng;
   }
 
   /** Runs the answer when its time has come; at once when there is nothing to wait for. */
   run(answer: () => void): void {
-    const wait = this.fixed + (this.#jitter > 0 ? this.#prng.fraction() * this.#jitter : 0);
+    const wait = this.fixed + (this.jitter > 0 ? this.prng.fraction() * this.jitter : 0);
     if (wait === 0) {
       answer();
       return;
     }
     const timer = setTimeout(() => {
-      this.#waiting.delete(timer);
+      this.waiting.delete(timer);
       answer();
     }, wait);
-    this.#waiting.add(timer);
+    this.waiting.add(timer);
   }
 
   /** Drops the answers that still wait. */
   close(): void {
-    for (const timer of this.#waiting) clearTimeout(timer);
-    this.#waiting.clear();
+    for (const timer of this.waiting) clearTimeout(timer);
+    this.waiting.clear();
   }
 }

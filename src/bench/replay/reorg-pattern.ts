@@ -8,45 +8,45 @@ import type { TextStore } from './text-store.ts';
  * other hashes; when the chain goes on past the multiple, the recorded blocks take their place again.
  */
 export class ReorgPattern {
-  readonly #chain: ReplayChain;
-  readonly #store: TextStore;
-  readonly #every: number;
-  readonly #depth: number;
+  private readonly chain: ReplayChain;
+  private readonly store: TextStore;
+  private readonly every: number;
+  private readonly depth: number;
   /** Recorded blocks whose siblings are served, by index ascending. */
-  readonly #withheld = new Map<number, StoredBlock>();
+  private readonly withheld = new Map<number, StoredBlock>();
   /** The multiple the head was last on the way to. */
-  #multiple: number | null = null;
+  private multiple: number | null = null;
 
   constructor(chain: ReplayChain, store: TextStore, every: number, depth: number) {
-    this.#chain = chain;
-    this.#store = store;
-    this.#every = every;
-    this.#depth = depth;
+    this.chain = chain;
+    this.store = store;
+    this.every = every;
+    this.depth = depth;
   }
 
   /** Prepares the block that is about to become the head; returns the recorded blocks that came back, in order. */
   enter(index: number): StoredBlock[] {
-    const { number } = this.#chain.at(index)!;
-    const multiple = Math.ceil(number / this.#every) * this.#every;
-    const restored = multiple === this.#multiple ? [] : this.#restore();
-    this.#multiple = multiple;
-    const replaced = number > multiple - this.#depth && this.#chain.indexOf(multiple) !== undefined;
-    if (replaced && !this.#withheld.has(index)) this.#withhold(index);
+    const { number } = this.chain.at(index)!;
+    const multiple = Math.ceil(number / this.every) * this.every;
+    const restored = multiple === this.multiple ? [] : this.restore();
+    this.multiple = multiple;
+    const replaced = number > multiple - this.depth && this.chain.indexOf(multiple) !== undefined;
+    if (replaced && !this.withheld.has(index)) this.withhold(index);
     return restored;
   }
 
-  #withhold(index: number): void {
-    const recorded = this.#chain.at(index)!;
-    const parentHash = this.#withheld.has(index - 1) ? this.#chain.at(index - 1)!.hash : null;
-    const sibling = siblingBlock(readBlock(this.#store, recorded), parentHash);
-    this.#chain.replaceAt(index, storeBlock(this.#store, sibling));
-    this.#withheld.set(index, recorded);
+  private withhold(index: number): void {
+    const recorded = this.chain.at(index)!;
+    const parentHash = this.withheld.has(index - 1) ? this.chain.at(index - 1)!.hash : null;
+    const sibling = siblingBlock(readBlock(this.store, recorded), parentHash);
+    this.chain.replaceAt(index, storeBlock(this.store, sibling));
+    this.withheld.set(index, recorded);
   }
 
-  #restore(): StoredBlock[] {
-    const restored = [...this.#withheld.values()];
-    for (const [index, recorded] of this.#withheld) this.#chain.replaceAt(index, recorded);
-    this.#withheld.clear();
+  private restore(): StoredBlock[] {
+    const restored = [...this.withheld.values()];
+    for (const [index, recorded] of this.withheld) this.chain.replaceAt(index, recorded);
+    this.withheld.clear();
     return restored;
   }
 }

@@ -21,26 +21,26 @@ export interface SimulationParts {
 
 /** Moves the head and replaces branches, and announces what changes. */
 export class Simulation {
-  readonly #parts: SimulationParts;
-  readonly #pattern: ReorgPattern | null;
+  private readonly parts: SimulationParts;
+  private readonly pattern: ReorgPattern | null;
 
   /** With `reorgEvery` above zero the head's neighbourhood is forked at once where the pattern says so. */
   constructor(parts: SimulationParts, reorgEvery: number, reorgDepth: number) {
     const { chain, store } = parts;
-    this.#parts = parts;
-    this.#pattern = reorgEvery > 0 ? new ReorgPattern(chain, store, reorgEvery, reorgDepth) : null;
+    this.parts = parts;
+    this.pattern = reorgEvery > 0 ? new ReorgPattern(chain, store, reorgEvery, reorgDepth) : null;
     const first = Math.max(0, chain.headIndex - reorgDepth);
-    for (let index = first; this.#pattern && index <= chain.headIndex; index++) this.#pattern.enter(index);
+    for (let index = first; this.pattern && index <= chain.headIndex; index++) this.pattern.enter(index);
   }
 
   /** Makes the last block at or below a number the head; every block on the way forward is announced. Returns the head. */
   setHead(number: number): number {
-    return this.#moveHead(this.#parts.chain.indexAtOrBelow(number));
+    return this.moveHead(this.parts.chain.indexAtOrBelow(number));
   }
 
   /** Moves the head on by `count` blocks, at most to the last one. Returns the head. */
   mine(count: number): number {
-    return this.#moveHead(this.#parts.chain.headIndex + count);
+    return this.moveHead(this.parts.chain.headIndex + count);
   }
 
   /**
@@ -50,9 +50,9 @@ export class Simulation {
    * Returns the replaced blocks: given to `fork` they bring the old branch back. `from` right above the last block adds blocks.
    */
   fork(from: number, newBlocks?: Iterable<ChainBlock>, options: ForkOptions = {}): ChainBlock[] {
-    const { chain, store, feed } = this.#parts;
-    if (this.#pattern) throw new Error('fork() cannot be used on a node that forks by itself (reorgEvery)');
-    const index = this.#forkIndex(from);
+    const { chain, store, feed } = this.parts;
+    if (this.pattern) throw new Error('fork() cannot be used on a node that forks by itself (reorgEvery)');
+    const index = this.forkIndex(from);
     const parentHash = chain.at(index - 1)?.hash ?? null;
     const replaced = chain.from(index).map((block) => readBlock(store, block));
     const branch = newBlocks ? linked([...newBlocks], parentHash) : siblingBranch(replaced, parentHash);
@@ -71,29 +71,29 @@ export class Simulation {
     return replaced;
   }
 
-  #forkIndex(from: number): number {
-    const { chain } = this.#parts;
+  private forkIndex(from: number): number {
+    const { chain } = this.parts;
     const index = chain.indexOf(from);
     if (index !== undefined) return index;
     if (from === (chain.at(chain.length - 1)?.number ?? from - 1) + 1) return chain.length;
     throw new RangeError(`cannot fork at block ${from}: the chain has no such block`);
   }
 
-  #moveHead(wanted: number): number {
-    const { chain, feed } = this.#parts;
+  private moveHead(wanted: number): number {
+    const { chain, feed } = this.parts;
     const target = Math.max(0, Math.min(chain.length - 1, wanted));
     if (target < chain.headIndex) {
       chain.headIndex = target;
       feed.announce(chain.at(target)!);
     }
-    while (chain.headIndex < target) this.#advance();
+    while (chain.headIndex < target) this.advance();
     return chain.head;
   }
 
-  #advance(): void {
-    const { chain, feed } = this.#parts;
+  private advance(): void {
+    const { chain, feed } = this.parts;
     const next = chain.headIndex + 1;
-    const restored = this.#pattern?.enter(next) ?? [];
+    const restored = this.pattern?.enter(next) ?? [];
     chain.headIndex = next;
     for (const block of [...restored, chain.at(next)!]) feed.announce(block);
   }

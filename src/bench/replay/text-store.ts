@@ -15,40 +15,40 @@ const COMPRESSION = { params: { [constants.ZSTD_c_compressionLevel]: 1 } };
  * something under measurement uses too.
  */
 export class TextStore {
-  readonly #maxBytes: number;
-  #overflow: number | null = null;
+  private readonly maxBytes: number;
+  private overflow: number | null = null;
   memoryBytes = 0;
   spilledBytes = 0;
 
   constructor(maxBytes: number) {
-    this.#maxBytes = maxBytes;
+    this.maxBytes = maxBytes;
   }
 
   /** Keeps the text itself, not a copy. */
   keep(text: Buffer): StoredText {
-    if (this.memoryBytes + text.length <= this.#maxBytes) {
+    if (this.memoryBytes + text.length <= this.maxBytes) {
       this.memoryBytes += text.length;
       return text;
     }
-    this.#overflow ??= openUnlinked();
+    this.overflow ??= openUnlinked();
     const offset = this.spilledBytes;
     const packed = zstdCompressSync(text, COMPRESSION);
-    writeSync(this.#overflow, packed, 0, packed.length, offset);
+    writeSync(this.overflow, packed, 0, packed.length, offset);
     this.spilledBytes += packed.length;
     return { offset, length: packed.length };
   }
 
   read(text: StoredText): Buffer {
     if (Buffer.isBuffer(text)) return text;
-    if (this.#overflow === null) throw new Error('the text store is closed');
+    if (this.overflow === null) throw new Error('the text store is closed');
     const packed = Buffer.allocUnsafe(text.length);
-    readSync(this.#overflow, packed, 0, text.length, text.offset);
+    readSync(this.overflow, packed, 0, text.length, text.offset);
     return zstdDecompressSync(packed);
   }
 
   close(): void {
-    if (this.#overflow !== null) closeSync(this.#overflow);
-    this.#overflow = null;
+    if (this.overflow !== null) closeSync(this.overflow);
+    this.overflow = null;
   }
 }
 

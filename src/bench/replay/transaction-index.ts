@@ -11,46 +11,46 @@ export interface TransactionPlace {
 
 /** Finds transactions by hash. Built when the first one is asked for. */
 export class TransactionIndex {
-  readonly #chain: ReplayChain;
-  readonly #reader: BlockReader;
-  #places: Map<string, { number: number; index: number }> | null = null;
+  private readonly chain: ReplayChain;
+  private readonly reader: BlockReader;
+  private places: Map<string, { number: number; index: number }> | null = null;
 
   constructor(chain: ReplayChain, reader: BlockReader) {
-    this.#chain = chain;
-    this.#reader = reader;
-    chain.onReplaced = (old, current) => this.#replace(old, current);
+    this.chain = chain;
+    this.reader = reader;
+    chain.onReplaced = (old, current) => this.replace(old, current);
   }
 
   /** The place of a transaction in a visible block. */
   find(hash: unknown): TransactionPlace | null {
     const key = String(hash).toLowerCase();
-    if (!this.#places) {
-      this.#places = new Map();
-      this.#add(this.#chain.from(0));
+    if (!this.places) {
+      this.places = new Map();
+      this.add(this.chain.from(0));
     }
-    const place = this.#places.get(key);
-    const block = place && this.#chain.byNumber(place.number);
+    const place = this.places.get(key);
+    const block = place && this.chain.byNumber(place.number);
     return block ? { block, index: place.index, hash: key } : null;
   }
 
-  #replace(old: readonly StoredBlock[], current: readonly StoredBlock[]): void {
+  private replace(old: readonly StoredBlock[], current: readonly StoredBlock[]): void {
     for (const block of old) {
-      for (const hash of this.#hashes(block)) this.#places?.delete(hash);
+      for (const hash of this.hashes(block)) this.places?.delete(hash);
     }
-    this.#add(current);
+    this.add(current);
   }
 
-  #add(blocks: readonly StoredBlock[]): void {
+  private add(blocks: readonly StoredBlock[]): void {
     for (const block of blocks) {
-      this.#hashes(block).forEach((hash, index) => {
-        this.#places?.set(hash, { number: block.number, index });
+      this.hashes(block).forEach((hash, index) => {
+        this.places?.set(hash, { number: block.number, index });
       });
     }
   }
 
   /** Nothing while the index is not built: blocks need not be parsed for it then. */
-  #hashes(block: StoredBlock): string[] {
-    if (!this.#places) return [];
-    return this.#reader.transactionHashes(block).map((hash) => hash.toLowerCase());
+  private hashes(block: StoredBlock): string[] {
+    if (!this.places) return [];
+    return this.reader.transactionHashes(block).map((hash) => hash.toLowerCase());
   }
 }

@@ -15,40 +15,40 @@ const MAX_HEAD_BYTES = 32 * 1024;
 const NOTHING = Buffer.alloc(0);
 
 export class AnswerReader {
-  #head: AnswerHead | null = null;
+  private head: AnswerHead | null = null;
   /** The beginning of a head that came in several pieces. */
-  #begun = NOTHING;
+  private begun = NOTHING;
   /** Bytes of a body of known length that are still to come. */
-  #left = 0;
-  #chunked: ChunkedBody | null = null;
-  #reusable = true;
+  private left = 0;
+  private chunked: ChunkedBody | null = null;
+  private isReusable = true;
 
   /** Whether another answer may come on the connection, once the present one is complete. */
   get reusable(): boolean {
-    return this.#reusable;
+    return this.isReusable;
   }
 
   /** Reads the next piece from the socket. Throws UpstreamError `malformed`. */
   read(piece: Buffer, parts: AnswerParts): void {
-    const body = this.#head === null ? this.#readHead(piece, parts) : piece;
+    const body = this.head === null ? this.readHead(piece, parts) : piece;
     if (body === null) return;
-    if (this.#chunked !== null) this.#readChunked(body, this.#chunked, parts);
-    else if (this.#head?.length === null) parts.onBody(body, false);
-    else this.#readCounted(body, parts);
+    if (this.chunked !== null) this.readChunked(body, this.chunked, parts);
+    else if (this.head?.length === null) parts.onBody(body, false);
+    else this.readCounted(body, parts);
   }
 
   /** The connection has ended: completes a body that lasts as long as the connection. False when something is missing. */
   finish(parts: AnswerParts): boolean {
-    if (this.#head === null || this.#head.length !== null || this.#chunked !== null) return false;
-    this.#reusable = false;
+    if (this.head === null || this.head.length !== null || this.chunked !== null) return false;
+    this.isReusable = false;
     parts.onBody(NOTHING, true);
     return true;
   }
 
   /** What follows the head in the piece, or null while the head is incomplete. */
-  #readHead(piece: Buffer, parts: AnswerParts): Buffer | null {
-    const bytes = this.#begun.length === 0 ? piece : Buffer.concat([this.#begun, piece]);
-    this.#begun = NOTHING;
+  private readHead(piece: Buffer, parts: AnswerParts): Buffer | null {
+    const bytes = this.begun.length === 0 ? piece : Buffer.concat([this.begun, piece]);
+    this.begun = NOTHING;
     let from = 0;
     for (;;) {
       const end = bytes.indexOf(END_OF_HEAD, from);
@@ -59,52 +59,52 @@ export class AnswerReader {
         );
       }
       if (end < 0) {
-        this.#begun = Buffer.from(bytes.subarray(from));
+        this.begun = Buffer.from(bytes.subarray(from));
         return null;
       }
       const head = readAnswerHead(bytes.toString('latin1', from, end));
       from = end + END_OF_HEAD.length;
       if (head.status >= 200) {
-        this.#begin(head, parts);
+        this.begin(head, parts);
         return bytes.subarray(from);
       }
       // 1xx is an interim answer: the real one follows.
     }
   }
 
-  #begin(head: AnswerHead, parts: AnswerParts): void {
-    this.#head = head;
-    this.#left = head.length ?? 0;
-    this.#chunked = head.chunked ? new ChunkedBody() : null;
+  private begin(head: AnswerHead, parts: AnswerParts): void {
+    this.head = head;
+    this.left = head.length ?? 0;
+    this.chunked = head.chunked ? new ChunkedBody() : null;
     parts.onHead(head);
   }
 
-  #readCounted(body: Buffer, parts: AnswerParts): void {
-    if (body.length < this.#left) {
-      this.#left -= body.length;
+  private readCounted(body: Buffer, parts: AnswerParts): void {
+    if (body.length < this.left) {
+      this.left -= body.length;
       if (body.length > 0) parts.onBody(body, false);
       return;
     }
-    const last = body.length === this.#left ? body : body.subarray(0, this.#left);
-    this.#end(body.length - this.#left);
+    const last = body.length === this.left ? body : body.subarray(0, this.left);
+    this.end(body.length - this.left);
     parts.onBody(last, true);
   }
 
   /** Each piece is handed over once the next is known, so that the last one can be marked as such. */
-  #readChunked(body: Buffer, chunked: ChunkedBody, parts: AnswerParts): void {
+  private readChunked(body: Buffer, chunked: ChunkedBody, parts: AnswerParts): void {
     let piece: Buffer | null = null;
     const end = chunked.read(body, 0, (data) => {
       if (piece !== null) parts.onBody(piece, false);
       piece = data;
     });
-    if (chunked.done) this.#end(body.length - end);
+    if (chunked.done) this.end(body.length - end);
     if (piece !== null || chunked.done) parts.onBody(piece ?? NOTHING, chunked.done);
   }
 
   /** Ready for the next answer; bytes that nobody asked for make the connection useless. */
-  #end(excess: number): void {
-    this.#reusable = (this.#head?.keepAlive ?? false) && excess === 0;
-    this.#head = null;
-    this.#chunked = null;
+  private end(excess: number): void {
+    this.isReusable = (this.head?.keepAlive ?? false) && excess === 0;
+    this.head = null;
+    this.chunked = null;
   }
 }

@@ -10,14 +10,14 @@ const MAX_SIZE_DIGITS = 8;
 const MAX_LINE = 4_096;
 
 export class ChunkedBody {
-  #state: 'size' | 'extension' | 'data' | 'data-end' | 'trailer' | 'done' = 'size';
-  #size = 0;
-  #digits = 0;
-  #lineBytes = 0;
-  #trailerIsEmpty = true;
+  private state: 'size' | 'extension' | 'data' | 'data-end' | 'trailer' | 'done' = 'size';
+  private size = 0;
+  private digits = 0;
+  private lineBytes = 0;
+  private trailerIsEmpty = true;
 
   get done(): boolean {
-    return this.#state === 'done';
+    return this.state === 'done';
   }
 
   /**
@@ -26,77 +26,77 @@ export class ChunkedBody {
    */
   read(chunk: Buffer, at: number, onData: (data: Buffer) => void): number {
     let i = at;
-    while (i < chunk.length && this.#state !== 'done') {
-      if (this.#state === 'data') {
-        const end = Math.min(chunk.length, i + this.#size);
-        this.#size -= end - i;
-        if (this.#size === 0) this.#state = 'data-end';
+    while (i < chunk.length && this.state !== 'done') {
+      if (this.state === 'data') {
+        const end = Math.min(chunk.length, i + this.size);
+        this.size -= end - i;
+        if (this.size === 0) this.state = 'data-end';
         onData(chunk.subarray(i, end));
         i = end;
       } else {
-        this.#step(chunk[i]!);
+        this.step(chunk[i]!);
         i++;
       }
     }
     return i;
   }
 
-  #step(byte: number): void {
-    switch (this.#state) {
+  private step(byte: number): void {
+    switch (this.state) {
       case 'size':
-        return this.#readSize(byte);
+        return this.readSize(byte);
       case 'extension':
-        this.#bound();
-        if (byte === LF) this.#endSize();
+        this.bound();
+        if (byte === LF) this.endSize();
         return;
       case 'data-end':
-        if (byte === LF) this.#beginSize();
+        if (byte === LF) this.beginSize();
         else if (byte !== CR) throw malformed('no line end behind a chunk');
         return;
       default:
-        return this.#readTrailer(byte);
+        return this.readTrailer(byte);
     }
   }
 
-  #readSize(byte: number): void {
+  private readSize(byte: number): void {
     const digit = hexDigit(byte);
     if (digit >= 0) {
-      this.#size = this.#size * 16 + digit;
-      this.#digits += 1;
-      if (this.#digits > MAX_SIZE_DIGITS) throw malformed('a chunk of more than 4 GiB');
+      this.size = this.size * 16 + digit;
+      this.digits += 1;
+      if (this.digits > MAX_SIZE_DIGITS) throw malformed('a chunk of more than 4 GiB');
       return;
     }
-    if (this.#digits === 0 || (byte !== CR && byte !== LF && byte !== SEMICOLON && byte > 32)) {
+    if (this.digits === 0 || (byte !== CR && byte !== LF && byte !== SEMICOLON && byte > 32)) {
       throw malformed('no chunk size');
     }
-    if (byte === LF) this.#endSize();
-    else this.#state = 'extension';
+    if (byte === LF) this.endSize();
+    else this.state = 'extension';
   }
 
-  #beginSize(): void {
-    this.#state = 'size';
-    this.#size = 0;
-    this.#digits = 0;
-    this.#lineBytes = 0;
+  private beginSize(): void {
+    this.state = 'size';
+    this.size = 0;
+    this.digits = 0;
+    this.lineBytes = 0;
   }
 
-  #endSize(): void {
-    this.#lineBytes = 0;
-    this.#state = this.#size === 0 ? 'trailer' : 'data';
+  private endSize(): void {
+    this.lineBytes = 0;
+    this.state = this.size === 0 ? 'trailer' : 'data';
   }
 
   /** Trailers end with an empty line; what they say is of no interest. */
-  #readTrailer(byte: number): void {
-    this.#bound();
+  private readTrailer(byte: number): void {
+    this.bound();
     if (byte === CR) return;
-    if (byte !== LF) this.#trailerIsEmpty = false;
-    else if (this.#trailerIsEmpty) this.#state = 'done';
-    else this.#trailerIsEmpty = true;
+    if (byte !== LF) this.trailerIsEmpty = false;
+    else if (this.trailerIsEmpty) this.state = 'done';
+    else this.trailerIsEmpty = true;
   }
 
-  #bound(): void {
-    this.#lineBytes += 1;
-    if (this.#lineBytes > MAX_LINE) throw malformed(`a line of more than ${MAX_LINE} bytes`);
+  private bound(): void {
+    this.lineBytes += 1;
+    if (this.lineBytes > MAX_LINE) throw malformed(`a line of more than ${MAX_LINE} bytes`);
   }
 }
 

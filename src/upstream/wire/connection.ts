@@ -33,55 +33,55 @@ const READ_BUFFER = Buffer.allocUnsafeSlow(READ_BYTES);
 export class Connection implements AnswerParts {
   /** When the last exchange ended, by the owner's clock. */
   idleSince = 0;
-  readonly #owner: ConnectionOwner;
-  readonly #socket: Socket;
-  readonly #reader = new AnswerReader();
-  #listener: AnswerListener | null = null;
-  #error: UpstreamError | null = null;
-  #gone = false;
+  private readonly owner: ConnectionOwner;
+  private readonly socket: Socket;
+  private readonly reader = new AnswerReader();
+  private listener: AnswerListener | null = null;
+  private error: UpstreamError | null = null;
+  private gone = false;
 
   constructor(target: Target, owner: ConnectionOwner) {
-    this.#owner = owner;
-    this.#socket = this.#open(target);
-    this.#socket.on('error', (error: NodeJS.ErrnoException) => {
-      this.#error ??= new UpstreamError('connection', error.message || error.code || error.name, undefined, {
+    this.owner = owner;
+    this.socket = this.open(target);
+    this.socket.on('error', (error: NodeJS.ErrnoException) => {
+      this.error ??= new UpstreamError('connection', error.message || error.code || error.name, undefined, {
         cause: error,
       });
     });
-    this.#socket.on('end', () => this.#onEnd());
-    this.#socket.on('close', () => this.#onClose());
+    this.socket.on('end', () => this.onEnd());
+    this.socket.on('close', () => this.onClose());
   }
 
   /** Sends a whole request, given as Latin-1, whose answer goes to the listener. */
   send(request: string, listener: AnswerListener): void {
-    this.#listener = listener;
-    this.#socket.write(request, 'latin1');
+    this.listener = listener;
+    this.socket.write(request, 'latin1');
   }
 
   pause(): void {
-    this.#socket.pause();
+    this.socket.pause();
   }
 
   resume(): void {
-    this.#socket.resume();
+    this.socket.resume();
   }
 
   /** Closes at once; the listener hears no more. */
   destroy(): void {
-    this.#listener = null;
-    this.#leave();
-    this.#socket.destroy();
+    this.listener = null;
+    this.leave();
+    this.socket.destroy();
   }
 
-  #open({ host, port, tls }: Target): Socket {
+  private open({ host, port, tls }: Target): Socket {
     if (tls) {
       const servername = isIP(host) ? '' : host;
       const socket = connectTls({ host, port, servername, ALPNProtocols: ['http/1.1'] });
       socket.setNoDelay(true);
-      return socket.on('data', (piece: Buffer) => this.#onData(piece));
+      return socket.on('data', (piece: Buffer) => this.onData(piece));
     }
     const callback = (bytes: number): boolean => {
-      this.#onData(READ_BUFFER.subarray(0, bytes));
+      this.onData(READ_BUFFER.subarray(0, bytes));
       return true;
     };
     return connect({ host, port, noDelay: true, onread: { buffer: READ_BUFFER, callback } });
@@ -89,49 +89,49 @@ export class Connection implements AnswerParts {
 
   /** Called by the AnswerReader only, as is `onBody`. */
   onHead(head: AnswerHead): void {
-    this.#listener?.onHead(head);
+    this.listener?.onHead(head);
   }
 
   onBody(piece: Buffer, isLast: boolean): void {
-    const listener = this.#listener;
+    const listener = this.listener;
     if (listener === null) return; // it was abandoned at the head or a piece before
     if (isLast) {
-      this.#listener = null;
-      if (this.#reader.reusable) this.#owner.onFree(this);
+      this.listener = null;
+      if (this.reader.reusable) this.owner.onFree(this);
       else this.destroy();
     }
     listener.onBody(piece, isLast);
   }
 
-  #onData(piece: Buffer): void {
-    if (this.#listener === null) return this.destroy(); // bytes that nobody asked for
+  private onData(piece: Buffer): void {
+    if (this.listener === null) return this.destroy(); // bytes that nobody asked for
     try {
-      this.#reader.read(piece, this);
+      this.reader.read(piece, this);
     } catch (error) {
       if (!(error instanceof UpstreamError)) throw error;
-      this.#error = error;
-      this.#socket.destroy();
+      this.error = error;
+      this.socket.destroy();
     }
   }
 
   /** The node says no more; what it has not answered by now it never will. */
-  #onEnd(): void {
-    if (this.#listener !== null) this.#reader.finish(this);
-    this.#socket.destroy();
+  private onEnd(): void {
+    if (this.listener !== null) this.reader.finish(this);
+    this.socket.destroy();
   }
 
-  #onClose(): void {
-    this.#leave();
-    const listener = this.#listener;
-    this.#listener = null;
+  private onClose(): void {
+    this.leave();
+    const listener = this.listener;
+    this.listener = null;
     listener?.onFailed(
-      this.#error ?? new UpstreamError('connection', 'the node closed the connection before it had answered'),
+      this.error ?? new UpstreamError('connection', 'the node closed the connection before it had answered'),
     );
   }
 
-  #leave(): void {
-    if (this.#gone) return;
-    this.#gone = true;
-    this.#owner.onGone(this);
+  private leave(): void {
+    if (this.gone) return;
+    this.gone = true;
+    this.owner.onGone(this);
   }
 }

@@ -15,15 +15,15 @@ export class Exchange implements AnswerListener {
   readonly fresh: boolean;
   /** The requests among which it takes its turn. */
   readonly flow: Flow;
-  readonly #what: string;
-  readonly #timeoutMs: number;
-  readonly #clock: Clock;
-  readonly #onOver: (exchange: Exchange) => void;
+  private readonly what: string;
+  private readonly timeoutMs: number;
+  private readonly clock: Clock;
+  private readonly onOver: (exchange: Exchange) => void;
   /** Null once the exchange is over, for whatever cause. */
-  #listener: AnswerListener | null;
-  #connection: Connection | null = null;
-  #deadline: number;
-  #paused = false;
+  private listener: AnswerListener | null;
+  private connection: Connection | null = null;
+  private deadline: number;
+  private paused = false;
 
   /** `onOver` is called once when the exchange ends, before the listener learns it. */
   constructor(
@@ -41,86 +41,86 @@ export class Exchange implements AnswerListener {
     this.request = request;
     this.fresh = options.fresh;
     this.flow = options.flow;
-    this.#what = options.what;
-    this.#timeoutMs = options.timeoutMs;
-    this.#clock = options.clock;
-    this.#onOver = options.onOver;
-    this.#listener = listener;
-    this.#deadline = this.#clock.now + options.timeoutMs;
+    this.what = options.what;
+    this.timeoutMs = options.timeoutMs;
+    this.clock = options.clock;
+    this.onOver = options.onOver;
+    this.listener = listener;
+    this.deadline = this.clock.now + options.timeoutMs;
   }
 
   /** Whether it still waits for a connection. */
   get waits(): boolean {
-    return this.#listener !== null && this.#connection === null;
+    return this.listener !== null && this.connection === null;
   }
 
   /** Sends the request over a free connection. */
   start(connection: Connection): void {
-    this.#connection = connection;
+    this.connection = connection;
     connection.send(this.request, this);
   }
 
   /** Ends the exchange: nobody waits for the answer any more. The listener hears no more. */
   abandon(): void {
-    if (this.#listener !== null) this.#break();
+    if (this.listener !== null) this.break();
   }
 
   /** Reads no more from the node until `resume`; meanwhile the time limit does not count. */
   pause(): void {
-    if (this.#listener === null) return;
-    this.#paused = true;
-    this.#connection?.pause();
+    if (this.listener === null) return;
+    this.paused = true;
+    this.connection?.pause();
   }
 
   resume(): void {
-    if (this.#listener === null || !this.#paused) return;
-    this.#paused = false;
+    if (this.listener === null || !this.paused) return;
+    this.paused = false;
     this.extend();
-    this.#connection?.resume();
+    this.connection?.resume();
   }
 
   /** The time limit begins anew: for answers that are passed on while they come. */
   extend(): void {
-    this.#deadline = this.#clock.now + this.#timeoutMs;
+    this.deadline = this.clock.now + this.timeoutMs;
   }
 
   /** Fails the exchange if its time is up. */
   expire(): void {
-    if (this.#clock.now <= this.#deadline || this.#paused) return;
-    this.fail('timeout', `no complete answer within ${this.#timeoutMs} ms`);
+    if (this.clock.now <= this.deadline || this.paused) return;
+    this.fail('timeout', `no complete answer within ${this.timeoutMs} ms`);
   }
 
   fail(reason: UpstreamFailure, detail: string, options?: ErrorOptions): void {
-    const listener = this.#listener;
+    const listener = this.listener;
     if (listener === null) return;
-    this.#break();
-    listener.onFailed(new UpstreamError(reason, `${this.#what}: ${detail}`, undefined, options));
+    this.break();
+    listener.onFailed(new UpstreamError(reason, `${this.what}: ${detail}`, undefined, options));
   }
 
   onHead(head: AnswerHead): void {
-    this.#listener?.onHead(head);
+    this.listener?.onHead(head);
   }
 
   onBody(piece: Buffer, isLast: boolean): void {
-    const listener = this.#listener;
-    if (isLast) this.#end();
+    const listener = this.listener;
+    if (isLast) this.end();
     listener?.onBody(piece, isLast);
   }
 
   onFailed(error: UpstreamError): void {
-    this.#connection = null; // it is gone already
+    this.connection = null; // it is gone already
     this.fail(error.reason, error.message, { cause: error.cause });
   }
 
   /** Ends without the rest of the answer. The connection goes first: the next exchange opens one in its place. */
-  #break(): void {
-    this.#connection?.destroy();
-    this.#end();
+  private break(): void {
+    this.connection?.destroy();
+    this.end();
   }
 
-  #end(): void {
-    this.#listener = null;
-    this.#connection = null;
-    this.#onOver(this);
+  private end(): void {
+    this.listener = null;
+    this.connection = null;
+    this.onOver(this);
   }
 }

@@ -26,106 +26,106 @@ export interface Flow {
 const SHARE = 3;
 
 export class FairQueue {
-  readonly #limits: FairQueueLimits;
+  private readonly limits: FairQueueLimits;
   /** By client: all that ever asked. */
-  readonly #flows = new Map<number, Flow>();
-  readonly #unshared = newFlow(false);
-  readonly #running = new Set<Exchange>();
+  private readonly flows = new Map<number, Flow>();
+  private readonly unshared = newFlow(false);
+  private readonly running = new Set<Exchange>();
   /** Those in which requests wait, the one whose turn it is first. */
-  readonly #turns = new Set<Flow>();
-  #waiting = 0;
-  #waitingBytes = 0;
+  private readonly turns = new Set<Flow>();
+  private waitingCount = 0;
+  private waitingBytes = 0;
 
   constructor(limits: FairQueueLimits) {
-    this.#limits = limits;
+    this.limits = limits;
   }
 
   /** The flow of a client, or, for null, of those who need not share. */
   flow(client: number | null): Flow {
-    if (client === null) return this.#unshared;
-    let flow = this.#flows.get(client);
+    if (client === null) return this.unshared;
+    let flow = this.flows.get(client);
     if (flow === undefined) {
       flow = newFlow(true);
-      this.#flows.set(client, flow);
+      this.flows.set(client, flow);
     }
     return flow;
   }
 
   /** Requests that wait. */
   get waiting(): number {
-    return this.#waiting;
+    return this.waitingCount;
   }
 
   /** Takes a request in, to run or to wait, or refuses it because too many wait. */
   enter(exchange: Exchange): 'runs' | 'waits' | 'refused' {
-    if (this.#mayRun(exchange.flow)) {
-      this.#run(exchange);
+    if (this.mayRun(exchange.flow)) {
+      this.run(exchange);
       return 'runs';
     }
-    if (!this.#mayWait(exchange)) return 'refused';
+    if (!this.mayWait(exchange)) return 'refused';
     const { flow, request } = exchange;
     flow.waiting.add(exchange);
     flow.waitingBytes += request.length;
-    this.#waiting++;
-    this.#waitingBytes += request.length;
-    this.#turns.add(flow);
+    this.waitingCount++;
+    this.waitingBytes += request.length;
+    this.turns.add(flow);
     return 'waits';
   }
 
   /** Lets a request go, whether it ran or waited. Returns the one that runs from now on in its stead. */
   leave(exchange: Exchange): Exchange | null {
-    if (!this.#running.delete(exchange)) {
-      this.#unqueue(exchange);
+    if (!this.running.delete(exchange)) {
+      this.unqueue(exchange);
       return null;
     }
     exchange.flow.running--;
-    return this.#waiting === 0 ? null : this.#runNext();
+    return this.waitingCount === 0 ? null : this.runNext();
   }
 
   /** All requests, those that wait first. */
   *[Symbol.iterator](): Generator<Exchange> {
-    for (const flow of this.#turns) yield* flow.waiting;
-    yield* this.#running;
+    for (const flow of this.turns) yield* flow.waiting;
+    yield* this.running;
   }
 
-  #mayRun({ shares, running }: Flow): boolean {
-    const free = this.#limits.maxRunning - this.#running.size;
+  private mayRun({ shares, running }: Flow): boolean {
+    const free = this.limits.maxRunning - this.running.size;
     return free > 0 && (running < SHARE * free || !shares);
   }
 
-  #mayWait({ flow, request }: Exchange): boolean {
-    const places = this.#limits.maxWaiting - this.#waiting;
-    const bytes = this.#limits.maxWaitingBytes - this.#waitingBytes;
+  private mayWait({ flow, request }: Exchange): boolean {
+    const places = this.limits.maxWaiting - this.waitingCount;
+    const bytes = this.limits.maxWaitingBytes - this.waitingBytes;
     if (places <= 0 || request.length > bytes) return false;
     return !flow.shares || (flow.waiting.size < SHARE * places && flow.waitingBytes < SHARE * bytes);
   }
 
-  #run(exchange: Exchange): void {
-    this.#running.add(exchange);
+  private run(exchange: Exchange): void {
+    this.running.add(exchange);
     exchange.flow.running++;
   }
 
   /** For a request that left at most one can begin: it takes the room that the other gave. */
-  #runNext(): Exchange | null {
-    for (const flow of this.#turns) {
-      if (!this.#mayRun(flow)) continue;
+  private runNext(): Exchange | null {
+    for (const flow of this.turns) {
+      if (!this.mayRun(flow)) continue;
       const [next] = flow.waiting;
       if (next === undefined) continue;
-      this.#unqueue(next);
-      this.#run(next);
-      if (this.#turns.size > 1 && this.#turns.delete(flow)) this.#turns.add(flow); // behind all others
+      this.unqueue(next);
+      this.run(next);
+      if (this.turns.size > 1 && this.turns.delete(flow)) this.turns.add(flow); // behind all others
       return next;
     }
     return null;
   }
 
-  #unqueue(exchange: Exchange): void {
+  private unqueue(exchange: Exchange): void {
     const { flow, request } = exchange;
     if (!flow.waiting.delete(exchange)) return;
     flow.waitingBytes -= request.length;
-    this.#waiting--;
-    this.#waitingBytes -= request.length;
-    if (flow.waiting.size === 0) this.#turns.delete(flow);
+    this.waitingCount--;
+    this.waitingBytes -= request.length;
+    if (flow.waiting.size === 0) this.turns.delete(flow);
   }
 }
 

@@ -38,29 +38,29 @@ const IDLE_MS = 4_000;
 export class WireTransport implements ConnectionOwner {
   /** Where it posts to, without secrets: for messages. */
   readonly origin: string;
-  readonly #options: WireOptions;
-  readonly #target: Target;
+  private readonly options: WireOptions;
+  private readonly target: Target;
   /** The request up to the value of Content-Length. */
-  readonly #head: string;
-  readonly #open = new Set<Connection>();
+  private readonly head: string;
+  private readonly open = new Set<Connection>();
   /** Free connections; the one used last is taken first, so that those not needed fall idle. */
-  readonly #idle: Connection[] = [];
-  readonly #queue: FairQueue;
-  readonly #sweep: NodeJS.Timeout;
+  private readonly idle: Connection[] = [];
+  private readonly queue: FairQueue;
+  private readonly sweep: NodeJS.Timeout;
   /** Moves on with each sweep, and not by much: a stall of this process must not look like one of the node. */
-  readonly #clock: Clock = { now: 0 };
-  #sweptAt = performance.now();
-  #closed = false;
+  private readonly clock: Clock = { now: 0 };
+  private sweptAt = performance.now();
+  private closed = false;
 
   constructor(options: WireOptions) {
     const endpoint = parseEndpoint(options.url);
-    this.#options = options;
+    this.options = options;
     this.origin = endpoint.origin;
-    this.#target = targetOf(endpoint);
-    this.#head = requestHead(endpoint);
+    this.target = targetOf(endpoint);
+    this.head = requestHead(endpoint);
     const { maxSockets: maxRunning, maxWaiting, maxWaitingBytes } = options;
-    this.#queue = new FairQueue({ maxRunning, maxWaiting, maxWaitingBytes });
-    this.#sweep = setInterval(() => this.#onSweep(), SWEEP_MS).unref();
+    this.queue = new FairQueue({ maxRunning, maxWaiting, maxWaitingBytes });
+    this.sweep = setInterval(() => this.onSweep(), SWEEP_MS).unref();
   }
 
   /**
@@ -70,75 +70,75 @@ export class WireTransport implements ConnectionOwner {
    */
   post(body: string, what: string, listener: AnswerListener, options: PostOptions = {}): Exchange {
     const { fresh = false, client = null } = options;
-    const request = `${this.#head}${body.length}\r\n\r\n${body}`;
+    const request = `${this.head}${body.length}\r\n\r\n${body}`;
     const exchange = new Exchange(request, listener, {
       what,
       fresh,
-      flow: this.#queue.flow(client),
-      timeoutMs: this.#options.timeoutMs,
-      clock: this.#clock,
-      onOver: this.#onOver,
+      flow: this.queue.flow(client),
+      timeoutMs: this.options.timeoutMs,
+      clock: this.clock,
+      onOver: this.onOver,
     });
-    if (this.#closed) {
+    if (this.closed) {
       failSoon(exchange, 'connection', `the connection to ${this.origin} is closed`);
       return exchange;
     }
-    const entered = this.#queue.enter(exchange);
-    if (entered === 'runs') this.#start(exchange);
+    const entered = this.queue.enter(exchange);
+    if (entered === 'runs') this.start(exchange);
     else if (entered === 'refused') {
-      failSoon(exchange, 'queue-full', `${this.#queue.waiting} requests already wait for ${this.origin}`);
+      failSoon(exchange, 'queue-full', `${this.queue.waiting} requests already wait for ${this.origin}`);
     }
     return exchange;
   }
 
   /** Fails what waits or is in flight and closes the sockets. */
   close(): void {
-    this.#closed = true;
-    clearInterval(this.#sweep);
-    for (const exchange of [...this.#queue]) {
+    this.closed = true;
+    clearInterval(this.sweep);
+    for (const exchange of [...this.queue]) {
       exchange.fail('connection', `the connection to ${this.origin} is closed`);
     }
-    for (const connection of [...this.#open]) connection.destroy();
+    for (const connection of [...this.open]) connection.destroy();
   }
 
   onFree(connection: Connection): void {
-    connection.idleSince = this.#clock.now;
-    this.#idle.push(connection);
+    connection.idleSince = this.clock.now;
+    this.idle.push(connection);
   }
 
   onGone(connection: Connection): void {
-    this.#open.delete(connection);
-    const at = this.#idle.indexOf(connection);
-    if (at >= 0) this.#idle.splice(at, 1);
+    this.open.delete(connection);
+    const at = this.idle.indexOf(connection);
+    if (at >= 0) this.idle.splice(at, 1);
   }
 
   /** Starts an exchange that runs: a socket is idle or there is room for one. */
-  #start(exchange: Exchange): void {
-    exchange.start(this.#take(exchange.fresh));
+  private start(exchange: Exchange): void {
+    exchange.start(this.take(exchange.fresh));
   }
 
-  #take(fresh: boolean): Connection {
-    const hasRoom = this.#open.size < this.#options.maxSockets;
-    const idle = fresh && hasRoom ? undefined : this.#idle.pop();
+  private take(fresh: boolean): Connection {
+    const hasRoom = this.open.size < this.options.maxSockets;
+    const idle = fresh && hasRoom ? undefined : this.idle.pop();
     if (idle !== undefined && !fresh) return idle;
     idle?.destroy();
-    const connection = new Connection(this.#target, this);
-    this.#open.add(connection);
+    const connection = new Connection(this.target, this);
+    this.open.add(connection);
     return connection;
   }
 
-  readonly #onOver = (exchange: Exchange): void => {
-    const next = this.#queue.leave(exchange);
-    if (next !== null) this.#start(next);
+  private readonly onOver = (exchange: Exchange): void => {
+    const next = this.queue.leave(exchange);
+    if (next !== null) this.start(next);
   };
 
-  #onSweep(): void {
+  private onSweep(): void {
     const now = performance.now();
-    this.#clock.now += Math.min(now - this.#sweptAt, MOST_PER_SWEEP_MS);
-    this.#sweptAt = now;
-    for (const exchange of this.#queue) exchange.expire();
-    const idleTooLong = this.#clock.now - IDLE_MS;
-    while (this.#idle[0] !== undefined && this.#idle[0].idleSince < idleTooLong) this.#idle[0].destroy();
+    this.clock.now += Math.min(now - this.sweptAt, MOST_PER_SWEEP_MS);
+    this.sweptAt = now;
+    for (const exchange of this.queue) exchange.expire();
+    const idleTooLong = this.clock.now - IDLE_MS;
+    while (this.idle[0] !== undefined && this.idle[0].idleSince < idleTooLong) this.idle[0].destroy();
   }
 }
 
