@@ -133,7 +133,7 @@ function addRoutes(app: TemplatedApp, shared: SharedRoutes): void {
   const health = addHealthRoutes(app, shared);
   addRestRoutes(app, shared);
   addRpcRoute(app, shared);
-  if (streams) addWsRoutes(app, { ...shared, ...streams });
+  const sockets = streams ? addWsRoutes(app, { ...shared, ...streams }) : [];
   addOpenApiRoute(app, shared);
   const assets = addStaticRoutes(app, { ...shared, panel: admin !== undefined });
   if (admin && adminGate) addAdminRoutes(app, { ...shared, ...admin, gate: adminGate });
@@ -142,7 +142,7 @@ function addRoutes(app: TemplatedApp, shared: SharedRoutes): void {
     methods: new Map([
       ...api.endpoints.map(({ endpoint }) => [endpoint.path, endpoint.method] as const),
       [RPC_PATH, 'POST'],
-      ...[...health, OPENAPI_PATH, ...assets].map((path) => [path, 'GET'] as const),
+      ...[...health, ...sockets, OPENAPI_PATH, ...assets].map((path) => [path, 'GET'] as const),
     ]),
     needsKey: (path) => path.startsWith('/api/') || path === RPC_PATH,
   });

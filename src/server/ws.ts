@@ -10,6 +10,7 @@ import type { StreamHub } from '../stream/hub.ts';
 import { type Answer, errorAnswer, jsonAnswer, unauthorized } from './answer.ts';
 import type { Capacity } from './capacity.ts';
 import { type Gate, keyOf } from './gate.ts';
+import { addGetRoute } from './get-route.ts';
 import { type HttpMetrics, routeMeter } from './meter.ts';
 import type { Replies } from './reply.ts';
 import type { HttpRequest, HttpResponse, TemplatedApp, us_socket_context_t, WebSocket } from './uws.ts';
@@ -42,13 +43,16 @@ const HARD_LIMIT = 4;
 const LIBRARY_IDLE_SECONDS = 8;
 const MAX_LIBRARY_IDLE_SECONDS = 960;
 
-/** Registers both endpoints. */
-export function addWsRoutes(app: TemplatedApp, routes: WsRoutes): void {
+const ENDPOINTS: readonly WsEndpoint[] = ['/ws', '/ws/signals'];
+
+/** Registers both endpoints and returns the paths. */
+export function addWsRoutes(app: TemplatedApp, routes: WsRoutes): readonly string[] {
   const { rpc, gate, log } = routes;
   const calls = { rpc, limiter: gate.limiter, log };
-  for (const endpoint of ['/ws', '/ws/signals'] as const) addPlainRoute(app, routes, endpoint);
+  for (const endpoint of ENDPOINTS) addPlainRoute(app, routes, endpoint);
   addEndpoint(app, routes, '/ws', ethMessages(calls));
   addEndpoint(app, routes, '/ws/signals', signalMessages(calls));
+  return ENDPOINTS;
 }
 
 function addEndpoint(app: TemplatedApp, routes: WsRoutes, endpoint: WsEndpoint, answer: AnswerMessage): void {
@@ -116,12 +120,12 @@ function addEndpoint(app: TemplatedApp, routes: WsRoutes, endpoint: WsEndpoint, 
 /** What a client gets that does not ask for a WebSocket. */
 function addPlainRoute(app: TemplatedApp, { replies, cors, metrics }: WsRoutes, endpoint: WsEndpoint): void {
   const meter = routeMeter(metrics, endpoint);
-  app.get(endpoint, (res, req) => {
+  addGetRoute(app, endpoint, (shape) => (res, req) => {
     const began = performance.now();
     const error = new RequestError(426, 'upgrade_required', 'connect with a WebSocket client');
     const lines = `${cors(req)}\r\nUpgrade: websocket`;
     meter(
-      replies.now(res, () => errorAnswer(error, lines)),
+      replies.now(res, () => shape(errorAnswer(error, lines))),
       began,
     );
   });

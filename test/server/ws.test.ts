@@ -68,6 +68,10 @@ suite('WebSocket endpoints', () => {
       assert.equal(response.headers.get('upgrade'), 'websocket');
       const { error } = (await response.json()) as { error: { code: string } };
       assert.equal(error.code, 'upgrade_required');
+      assert.equal((await fetch(served.url + path, { method: 'HEAD' })).status, 426);
+      const posted = await fetch(served.url + path, { method: 'POST', body: '{}' });
+      assert.equal(posted.status, 405);
+      assert.equal(posted.headers.get('allow'), 'GET, HEAD, OPTIONS');
     }
   });
 
