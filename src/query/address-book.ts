@@ -5,6 +5,7 @@
  * An id belongs to its address as long as the block that was the head when it was read is on the chain: the same
  * chain always gives the same ids (store/schema.ts), another branch may give them to others.
  */
+import { ownText } from '../lib/own-text.ts';
 import { RecentMap } from '../lib/recent-map.ts';
 import type { Db } from '../store/open.ts';
 import type { Hex } from '../types.ts';
@@ -75,9 +76,8 @@ export class AddressBook {
     return wallet === undefined ? undefined : read(wallet);
   }
 
-  /** Keeps a copy of the address, which may be a part of a long text and would hold all of it. */
   private keep(address: string, wallet: number): void {
-    this.ids.set(Buffer.from(address, 'latin1').toString('latin1'), wallet);
+    this.ids.set(ownText(address), wallet);
   }
 
   /** Forgets everything when the commit that is read is of another branch. */

@@ -1,4 +1,5 @@
 /** Answers that can never change, the least recently used leaving first, bounded in bytes. */
+import { ownText } from '../lib/own-text.ts';
 
 /** What an entry takes beside its bytes and the text of its key. */
 const OVERHEAD_BYTES = 256;
@@ -41,7 +42,7 @@ export class AnswerCache {
       if (this.used + size <= this.maxBytes) break;
       this.remove(oldest);
     }
-    this.entries.set(key, Buffer.from(tail));
+    this.entries.set(ownText(key), Buffer.from(tail));
     this.used += size;
   }
 

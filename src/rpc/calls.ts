@@ -25,7 +25,8 @@ export interface CallsOptions {
   log: Logger;
 }
 
-const METHOD = /^[A-Za-z0-9]+_[A-Za-z0-9_]+$/;
+/** The longest that nodes have take a third of it. Names are kept (method-kind.ts). */
+const METHOD = /^(?=.{3,128}$)[A-Za-z0-9]+_[A-Za-z0-9_]+$/;
 
 export class Calls {
   private readonly options: CallsOptions;
@@ -68,7 +69,7 @@ function refuse(taker: Taker, error: RpcError): Pending {
 }
 
 function unknownMethod(method: string): RpcError {
-  const name = METHOD.test(method) ? ` ${method.slice(0, 100)}` : '';
+  const name = METHOD.test(method) ? ` ${method}` : '';
   return {
     code: RpcCode.methodNotFound,
     message: `the method${name} does not exist or is not available here`,

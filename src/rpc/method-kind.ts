@@ -1,4 +1,5 @@
 /** What may be done with a call, by its method alone. */
+import { ownText } from '../lib/own-text.ts';
 import { type DependenceReader, dependenceReader } from './lasting.ts';
 import { mayBeLocal } from './local-answers.ts';
 import { methodLabel } from './method-label.ts';
@@ -56,7 +57,7 @@ export function kindOf(method: string): MethodKind {
       mayBeLocal: mayBeLocal(method),
       dependence: dependenceReader(method),
     };
-    if (kinds.size < MAX_KINDS) kinds.set(method, kind);
+    if (kinds.size < MAX_KINDS) kinds.set(ownText(method), kind);
   }
   return kind;
 }

@@ -1,0 +1,58 @@
+/** What stays of requests once they are answered: what is kept of one must not hold all of its text. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { startGateway } from './gateway.ts';
+import { type Answer, startNode } from './node.ts';
+
+setFlagsFromString('--expose-gc');
+const collectGarbage: () => void = runInNewContext('gc');
+
+const REQUESTS = 40;
+const PADDING = ' '.repeat(1_900_000);
+/** Bytes; a tenth of what the requests had. */
+const MOST_KEPT = 8e6;
+
+/** Of texts and buffers. What is garbage does not count. */
+function bytesInUse(): number {
+  collectGarbage();
+  const { heapUsed, external } = process.memoryUsage();
+  return heapUsed + external;
+}
+
+/** Says that block 16 is final, and 0x1 to everything else. */
+const node: Answer = (body, response) => {
+  const { id, method } = JSON.parse(body) as { id: number; method: string };
+  const hash = `0x${'1'.repeat(64)}`;
+  const block = { number: '0x10', hash, parentHash: hash, timestamp: '0x1' };
+  const result = method === 'eth_getBlockByNumber' ? block : '0x1';
+  response.end(JSON.stringify({ jsonrpc: '2.0', id, result }));
+};
+
+const wallet = (i: number) => `0x${i.toString(16).padStart(40, '0')}`;
+const KEPT: Record<string, (i: number) => string> = {
+  'names of methods': (i) => `"method":"eth_aMethodThatNobodyKnows${i}","params":[]`,
+  'cached answers': (i) => `"method":"eth_getBalance","params":["${wallet(i)}","0x1"]`,
+};
+
+for (const [what, memberOf] of Object.entries(KEPT)) {
+  test(`${what} do not hold the requests they came with`, async (t) => {
+    const gateway = startGateway(t, { url: (await startNode(t, node)).url });
+    const ask = (i: number) => gateway.answer(`{"jsonrpc":"2.0","id":1,${memberOf(i)}${PADDING}}`);
+    for (let i = 0; i < 5; i++) await ask(i);
+    const before = bytesInUse();
+    for (let i = 0; i < REQUESTS; i++) await ask(100 + i);
+    const kept = bytesInUse() - before;
+    assert.ok(kept < MOST_KEPT, `${Math.round(kept / 1e6)} MB are kept`);
+    if (what === 'cached answers') assert.ok((await gateway.metric('atlas_rpc_cache_bytes')) > 0);
+  });
+}
+
+test('a name that no method can have is refused, whatever its length', async (t) => {
+  const { url, received } = await startNode(t, node);
+  const gateway = startGateway(t, { url });
+  const { error } = await gateway.call(`eth_${'a'.repeat(200)}`);
+  assert.equal(error?.code, -32601);
+  assert.deepEqual(received, []);
+});
