@@ -37,11 +37,11 @@ export function skipSpace(text: string, at: number): number {
 export interface Visitor {
   /** The name of a member, with its quotes. */
   name(start: number, end: number): void;
-  /** The value of that member, or an item. */
-  value(start: number, end: number): void;
+  /** The value of that member, or an item. Whether it wants to see more. */
+  value(start: number, end: number): boolean;
 }
 
-const NOBODY: Visitor = { name() {}, value() {} };
+const NOBODY: Visitor = { name() {}, value: () => true };
 
 /** Offset behind the value that begins at `at`, or -1 when there is none. */
 export function scanValue(text: string, at: number, depth = 0): number {
@@ -53,7 +53,7 @@ export function scanValue(text: string, at: number, depth = 0): number {
 
 /**
  * Shows the visitor the members of the object, or the items of the array, that begins at `at`. Returns the offset
- * behind it, or -1 as soon as it is not well-formed.
+ * behind it, or -1 as soon as it is not well-formed or the visitor has seen enough.
  */
 export function scanParts(text: string, at: number, visitor: Visitor, depth = 0): number {
   if (depth > MAX_DEPTH) return -1;
@@ -72,7 +72,7 @@ export function scanParts(text: string, at: number, visitor: Visitor, depth = 0)
     }
     const end = scanValue(text, i, depth + 1);
     if (end < 0) return -1;
-    visitor.value(i, end);
+    if (!visitor.value(i, end)) return -1;
     i = skipSpace(text, end);
     const next = text.charCodeAt(i);
     if (next === close) return i + 1;

@@ -42,15 +42,15 @@ function readBatch(text: string, start: number): RpcRequest {
       const reader = new CallReader(text);
       reader.scan(at);
       readers.push(reader);
+      return readers.length <= MAX_BATCH;
     },
   });
+  if (readers.length > MAX_BATCH) {
+    const message = `batch of more than ${MAX_BATCH} calls; only so many are answered at once`;
+    return { kind: 'refused', error: invalid(message) };
+  }
   if (!isWhole(text, end)) return NOT_JSON;
   if (readers.length === 0) return { kind: 'refused', error: invalid('empty batch') };
-  if (readers.length > MAX_BATCH)
-    return {
-      kind: 'refused',
-      error: invalid(`batch of ${readers.length} calls; at most ${MAX_BATCH} are answered at once`),
-    };
   return { kind: 'batch', calls: readers.map((reader) => reader.read()) };
 }
 
@@ -88,20 +88,21 @@ class CallReader implements Visitor {
     this.current = unquoted(this.text.slice(start, end));
   }
 
-  value(start: number, end: number): void {
+  value(start: number, end: number): true {
     switch (this.current) {
       case 'jsonrpc':
         this.jsonrpc = this.text.slice(start, end);
-        return;
+        break;
       case 'id':
         this.id = this.text.slice(start, end);
-        return;
+        break;
       case 'method':
         this.method = this.text.slice(start, end);
-        return;
+        break;
       case 'params':
         this.params = this.text.slice(start, end);
     }
+    return true;
   }
 
   /** The call, once it was scanned. */

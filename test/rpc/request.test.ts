@@ -68,6 +68,7 @@ test('what is no JSON, an empty batch and one too large are refused as a whole',
     assert.equal(code(text), -32700, text);
   assert.equal(code('[]'), -32600);
   assert.equal(code(`[${Array(101).fill(call)}]`), -32600);
+  assert.equal(code(`[${Array(101).fill(call)}, and so on`), -32600, 'it is not read to its end');
   assert.equal(code(`[${Array(100).fill(call)}]`), 'batch');
 });
 
