@@ -111,6 +111,19 @@ suite('abuse over HTTP', () => {
     );
   });
 
+  test('a body in crumbs is cut off before it holds up others', async () => {
+    const crumbs = '1\r\n \r\n'.repeat(50_000);
+    await bounded(daemon, 'a body in crumbs', async () => {
+      const connection = daemon.dial();
+      await connection.send(
+        `POST /rpc HTTP/1.1\r\nHost: x\r\nX-API-Key: ${daemon.key}\r\nTransfer-Encoding: chunked\r\n\r\n`,
+      );
+      for (let i = 0; i < 30 && !connection.ended; i++) await connection.send(crumbs);
+      await connection.end('the connection that sends crumbs');
+      assert.equal(connection.text, '', 'before its body was too large');
+    });
+  });
+
   test('who asks and asks and reads nothing is cut off, with or without a key', async () => {
     const { key } = daemon;
     const requests: Record<string, string> = {
