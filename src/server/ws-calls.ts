@@ -31,7 +31,7 @@ export interface CallsOptions {
 
 /** A client's message with what it is answered from. */
 export interface Message extends Pick<Client, 'session'> {
-  connection: Pick<WsConnection, 'answer' | 'signal' | 'endpoint'>;
+  connection: Pick<WsConnection, 'answer' | 'disturbed' | 'signal' | 'endpoint'>;
   key: KeyRecord;
   body: Buffer;
 }
@@ -52,8 +52,12 @@ export function ethMessages({ rpc, limiter, log }: CallsOptions): AnswerMessage 
 
   return async ({ connection, session, key, body }) => {
     const charge = (calls: number) => refusalOf(limiter.take(key, calls));
-    const forward = async (calls: Buffer, admit: typeof charge) =>
-      (await rpc.answer(calls, { key: key.id, charge: admit }, connection.signal)).body;
+    const forward = async (calls: Buffer, admit: typeof charge) => {
+      const caller = { key: key.id, charge: admit };
+      const { status, body } = await rpc.answer(calls, caller, connection.signal);
+      if (status === 429) connection.disturbed();
+      return body;
+    };
     // Most calls have nothing to do with subscriptions, which this tells without reading them; a backslash may hide a name.
     const mayBeOwn = body.includes('subscribe') || body.includes('\\');
     const request = mayBeOwn ? readRequest(body.toString('utf8')) : null;
@@ -173,4 +177,5 @@ function refusalOf(verdict: Verdict): Refusal | null {
 
 function sendRefusal(connection: Message['connection'], id: string | null, refusal: Refusal): void {
   connection.answer(errorText(id ?? 'null', overLimit(refusal)));
+  connection.disturbed();
 }

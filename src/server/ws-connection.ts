@@ -1,12 +1,18 @@
 /** One WebSocket connection of a client. */
 import type { KeyRecord } from '../access/keys.ts';
 import type { CloseCode } from '../stream/close-code.ts';
-import { SLOW_CONSUMER } from '../stream/closing.ts';
+import { FLOODING, SLOW_CONSUMER } from '../stream/closing.ts';
 import type { Notice } from '../stream/notice.ts';
 import type { Session } from '../stream/session.ts';
 import type { Outlet } from '../stream/subscription.ts';
 import type { WebSocket } from './uws.ts';
 import { Outbox } from './ws-outbox.ts';
+
+/**
+ * Pings and refused messages within a second after which a client is cut off. Of seven bytes each, they come faster than
+ * they can be answered, and the library takes half a megabyte of one socket before it turns to the next.
+ */
+const MAX_NOISE = 1_000;
 
 export type WsEndpoint = '/ws' | '/ws/signals';
 
@@ -44,6 +50,9 @@ export class WsConnection implements Outlet {
   private readonly outbox: Outbox;
   private readonly gone = new AbortController();
   private ending = false;
+  /** Pings and refused messages since `noiseSince`, which is by performance.now(). */
+  private noise = 0;
+  private noiseSince = 0;
 
   constructor(socket: WebSocket<SocketData>, { endpoint, maxBacklogBytes, onSlow }: ConnectionOptions) {
     const { key, keyText } = socket.getUserData();
@@ -78,6 +87,16 @@ export class WsConnection implements Outlet {
   /** Sends the answer to a call. */
   answer(text: string | Buffer): void {
     this.outbox.answer(text);
+  }
+
+  /** Takes note of a ping or a refused message. */
+  disturbed(): void {
+    const now = performance.now();
+    if (now - this.noiseSince > 1_000) {
+      this.noiseSince = now;
+      this.noise = 0;
+    }
+    if (++this.noise > MAX_NOISE) this.close(...FLOODING);
   }
 
   whenDrained(callback: () => void): void {

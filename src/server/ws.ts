@@ -100,7 +100,7 @@ function addEndpoint(app: TemplatedApp, routes: WsRoutes, endpoint: WsEndpoint, 
     },
     drain: (socket) => socket.getUserData().client?.connection.onDrain(),
     ping(socket) {
-      seen(socket);
+      seen(socket)?.connection.disturbed();
       // The library answers pings by itself and keeps what a client that reads nothing does not take.
       if (socket.getBufferedAmount() > settings.max_backlog_bytes) socket.close();
     },

@@ -24,5 +24,8 @@ export function endedByNode(topic: string): Closing {
   return [CloseCode.tryAgainLater, `the node ended ${topic}`];
 }
 
+/** The client goes on sending what is refused, or pings. */
+export const FLOODING: Closing = [CloseCode.policy, 'too many messages beyond the limits of this key'];
+
 /** The key was revoked, or rotated away. */
 export const KEY_INVALID: Closing = [CloseCode.policy, 'the API key is not valid any more'];

@@ -44,10 +44,10 @@ suite('abuse over WebSockets', () => {
   });
 
   /** A connection that was upgraded; `offer` are further header lines. */
-  async function upgraded(path = '/ws', offer = ''): Promise<Dialled> {
+  async function upgraded(path = '/ws', offer = '', key = daemon.key): Promise<Dialled> {
     const connection = daemon.dial();
     await connection.send(
-      `GET ${path} HTTP/1.1\r\nHost: x\r\nX-API-Key: ${daemon.key}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n` +
+      `GET ${path} HTTP/1.1\r\nHost: x\r\nX-API-Key: ${key}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n` +
         `Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n${offer}\r\n`,
     );
     await connection.receives(/^HTTP\/1\.1 101 [\s\S]*?\r\n\r\n/);
@@ -113,6 +113,29 @@ suite('abuse over WebSockets', () => {
         connection.socket.pause();
         await connection.floodWith(Buffer.concat(Array.from({ length: 500 }, () => one)), FLOOD_MS);
         assert.ok(connection.ended, `${what} go on`);
+      });
+    }
+  });
+
+  test('who goes on sending what is refused is cut off, though the answers are read', async () => {
+    const small = frame(FIN | OPCODE.text, 'x');
+    const subscribe = frame(
+      FIN | OPCODE.text,
+      '{"jsonrpc":"2.0","id":1,"method":"eth_subscribe","params":[]}',
+    );
+    const floods: [string, string, Buffer][] = [
+      ['calls', '/ws', small],
+      ['subscribes', '/ws', subscribe],
+      ['calls', '/ws/signals', small],
+      ['pings', '/ws', frame(FIN | OPCODE.ping, '')],
+    ];
+    for (const [what, path, one] of floods) {
+      await bounded(daemon, `refused ${what} on ${path}`, async () => {
+        const connection = await upgraded(path, '', daemon.freeKey);
+        const many = Buffer.concat(Array.from({ length: 10_000 }, () => one));
+        await connection.floodWith(many, FLOOD_MS / 10);
+        assert.ok(connection.ended, `${what} on ${path} go on`);
+        assert.match(connection.text, /too many messages/);
       });
     }
   });

@@ -45,6 +45,7 @@ async function answerOf(body: string | null, message = JSON.stringify(MIXED)): P
   });
   const connection = {
     answer: (text: string | Buffer) => void sent.push(String(text)),
+    disturbed() {},
     signal: new AbortController().signal,
     endpoint: '/ws' as const,
   };
