@@ -12,6 +12,14 @@ const CACHE_CONTROL = {
 /** How often a closing server looks whether the last late answer is out. */
 const DRAIN_POLL_MS = 10;
 
+/**
+ * The library goes on reading from one connection as long as half a megabyte waits there, and turns to no other: who
+ * sends requests without waiting for answers would have it alone. When the event loop has not gone on for this long, a
+ * connection is closed behind its answer; looked at once in so many answers, milliseconds.
+ */
+const MOST_HELD_MS = 250;
+const LOOK_EVERY = 64;
+
 /** A body that comes in pieces. */
 export interface Pieces {
   /** Writes a piece, whose memory may be used again. Returns false when the client must first catch up. */
@@ -40,7 +48,13 @@ export class Replies {
 
   constructor(log: Logger) {
     this.log = log;
-    this.writing = { owed: 0, closing: false, failure: (error) => this.failure(error) };
+    this.writing = {
+      owed: 0,
+      closing: false,
+      answers: 0,
+      heldSince: null,
+      failure: (error) => this.failure(error),
+    };
   }
 
   /**
@@ -113,6 +127,10 @@ interface Writing {
   owed: number;
   /** Whether connections are closed behind their answers. */
   closing: boolean;
+  /** Answers that were written whole. */
+  answers: number;
+  /** performance.now() since which the event loop has not gone on; null when it did since it was last looked at. */
+  heldSince: number | null;
   failure: (error: unknown) => Answer;
 }
 
@@ -201,11 +219,24 @@ class Late implements LateReply {
 
 function writeAnswer(res: HttpResponse, answer: Answer, writing: Writing): void {
   writeHead(res, answer);
-  const { body, close = false, length } = answer;
+  const { body, length } = answer;
+  const close = answer.close === true || writing.closing || isHeld(writing);
   if (length !== undefined) writeLength(res, length);
-  else if (body === null) res.endWithoutBody();
-  else if (close || writing.closing) res.end(body, true);
+  else if (body === null && !close) res.endWithoutBody();
+  else if (body === null) writeLength(res, 0);
+  else if (close) res.end(body, true);
   else writeBody(res, body, writing);
+}
+
+/** Whether answers have held the event loop for too long. */
+function isHeld(writing: Writing): boolean {
+  if (++writing.answers % LOOK_EVERY !== 0) return false;
+  if (writing.heldSince !== null) return performance.now() - writing.heldSince > MOST_HELD_MS;
+  writing.heldSince = performance.now();
+  setImmediate(() => {
+    writing.heldSince = null;
+  });
+  return false;
 }
 
 /** The library takes an answer for unfinished until as many bytes as it announced are out, which here never are: it ends with the connection. */

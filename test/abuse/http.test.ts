@@ -25,6 +25,8 @@ suite('abuse over HTTP', () => {
     });
   });
 
+  const tagOf = async (path: string) => (await fetch(daemon.url + path)).headers.get('etag');
+
   test('who sends headers or a body drop by drop, or nothing, is cut off', async () => {
     const withKey = `X-API-Key: ${daemon.key}\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n`;
     const beginnings = [
@@ -136,13 +138,29 @@ suite('abuse over HTTP', () => {
       'refused reads': 'GET /api/wallet_summary HTTP/1.1\r\nHost: x\r\n\r\n',
       reads: `GET /api/wallet_summary HTTP/1.1\r\nHost: x\r\nX-API-Key: ${key}\r\n\r\n`,
     };
-    const tag = (await fetch(`${daemon.url}/docs`)).headers.get('etag');
-    requests['an unchanged file'] = `GET /docs HTTP/1.1\r\nHost: x\r\nIf-None-Match: ${tag}\r\n\r\n`;
+    requests['an unchanged file'] =
+      `GET /docs HTTP/1.1\r\nHost: x\r\nIf-None-Match: ${await tagOf('/docs')}\r\n\r\n`;
     for (const [what, request] of Object.entries(requests)) {
       await bounded(daemon, `${what} unread`, async () => {
         const connection = daemon.dial();
         connection.socket.pause();
         await connection.floodWith(request.repeat(500), FLOOD_MS);
+        assert.ok(connection.ended, `${what}: the connection goes on`);
+      });
+    }
+  });
+
+  test('who asks without waiting for answers does not have the daemon alone', async () => {
+    const requests = {
+      'without a key': 'GET /rpc HTTP/1.1\r\nHost: x\r\n\r\n',
+      'beyond a limit': `GET /api/whale_transfers HTTP/1.1\r\nHost: x\r\nX-API-Key: ${daemon.freeKey}\r\n\r\n`,
+      preflights: 'OPTIONS /rpc HTTP/1.1\r\nHost: x\r\nOrigin: https://a.example\r\n\r\n',
+      'whose answers have no body': `GET /docs HTTP/1.1\r\nHost: x\r\nIf-None-Match: ${await tagOf('/docs')}\r\n\r\n`,
+    };
+    for (const [what, request] of Object.entries(requests)) {
+      await bounded(daemon, `requests ${what}`, async () => {
+        const connection = daemon.dial();
+        await connection.floodWith(request.repeat(20_000), FLOOD_MS / 10);
         assert.ok(connection.ended, `${what}: the connection goes on`);
       });
     }
