@@ -36,9 +36,11 @@ export interface DaemonDeps {
   development?: boolean;
   /** Where each setting comes from, for the panel; all from the defaults unless given. */
   sources?: Sources;
+  /** Ends bringing an old index up to date, which may take hours; the next start goes on there. */
+  signal?: AbortSignal;
 }
 
-/** Starts serving at once; indexing begins as soon as the node answers. Throws ConfigError or FatalError. */
+/** Starts serving at once; indexing begins as soon as the node answers. Throws ConfigError, FatalError or the signal's reason. */
 export async function startDaemon(config: Config, deps: DaemonDeps): Promise<Daemon> {
   const closers = new Closers();
   try {
@@ -50,10 +52,10 @@ export async function startDaemon(config: Config, deps: DaemonDeps): Promise<Dae
 }
 
 async function open(config: Config, deps: DaemonDeps, closers: Closers): Promise<Daemon> {
-  const { log, development = false, sources = {} } = deps;
+  const { log, development = false, sources = {}, signal } = deps;
   let inForce: Parsed = { config, sources };
 
-  const data = await openData(config, log, closers);
+  const data = await openData(config, log, closers, signal);
   warnOfUnknownTiers(data.access, log);
   const metrics = await openMetrics(config, data.indexPath, log, closers);
   const services = openServices(config, { data, metrics, log, development }, closers);

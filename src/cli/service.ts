@@ -18,15 +18,22 @@ export interface Service {
   close(): Promise<void>;
 }
 
-/** Starts the daemon of a configuration; `load` reads that again. Throws ConfigError or FatalError. */
-export async function startService(loaded: Loaded, load: () => Promise<Loaded>): Promise<Service> {
+/**
+ * Starts the daemon of a configuration; `load` reads that again. Null when the signal ended the start. Throws ConfigError
+ * or FatalError.
+ */
+export async function startService(
+  loaded: Loaded,
+  load: () => Promise<Loaded>,
+  signal: AbortSignal,
+): Promise<Service | null> {
   checkPaths(loaded);
   const log = createLogger(loaded.config.log);
   log.info({ version: versionText, configuration: loaded.file, pid: process.pid }, 'starting');
   const systemd = connectSystemd(process.env, (reason) => log.warn({ reason }, 'systemd is not notified'));
   const endStart = systemd && announceStart(systemd);
   try {
-    const daemon = await startDaemon(loaded.config, { log, sources: loaded.sources });
+    const daemon = await startDaemon(loaded.config, { log, sources: loaded.sources, signal });
     const endSupervision =
       systemd && supervise(systemd, daemon, () => log.error({}, 'the indexer has not reported for too long'));
     const reloads = new Reloads({ daemon, log, systemd, load }, loaded);
@@ -44,7 +51,9 @@ export async function startService(loaded: Loaded, load: () => Promise<Loaded>):
     };
   } catch (error) {
     systemd?.close();
-    throw error;
+    if (!signal.aborted || error !== signal.reason) throw error;
+    log.info({}, 'stopped before it was ready');
+    return null;
   } finally {
     endStart?.();
   }

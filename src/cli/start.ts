@@ -26,17 +26,19 @@ export function addStart(program: Command): void {
 }
 
 async function start(load: () => Promise<Loaded>): Promise<void> {
-  let service: Service | undefined;
-  const stop = stopRequest(() => service?.reload());
+  let service: Service | null = null;
+  const stopping = new AbortController();
+  const stop = stopRequest(() => service?.reload()).then(() => stopping.abort());
   const loaded = await load();
   const [{ logDefects }, { startService }] = await Promise.all([
     import('./defect.ts'),
     import('./service.ts'),
   ]);
   logDefects(loaded.config.log);
-  service = await startService(loaded, load).catch((error: unknown) => {
+  service = await startService(loaded, load, stopping.signal).catch((error: unknown) => {
     throw withPlace(error, loaded);
   });
+  if (service === null) return;
   const { daemon } = service;
   outliveOutput();
   console.log(readyLine(daemon.url));

@@ -19,11 +19,15 @@ const MIGRATION_LOG_MS = 5_000;
 
 export type Data = Awaited<ReturnType<typeof openData>>;
 
-/** Makes the folder where there is none. Throws ConfigError for one that cannot be made, FatalError for files that cannot be used. */
-export async function openData(config: Config, log: Logger, closers: Closers) {
+/**
+ * Makes the folder where there is none. Throws ConfigError for one that cannot be made, FatalError for files that cannot
+ * be used, and the signal's reason when it aborts while the index is brought up to date.
+ */
+export async function openData(config: Config, log: Logger, closers: Closers, signal?: AbortSignal) {
   makeDataDir(config.data_dir);
   const indexPath = join(config.data_dir, 'index.db');
-  await prepareIndexFile(indexPath, migrationLog(log)); // before anything else depends on the file
+  await prepareIndexFile(indexPath, migrationLog(log), signal); // before anything else depends on the file
+  signal?.throwIfAborted();
   const db = closers.keep(openIndexForReading(indexPath, { cacheMb: READER_CACHE_MB }), (db) => db.close());
   const snapshot = closers.keep(new Snapshot(db), (snapshot) => snapshot.release());
   const keysPath = join(config.data_dir, 'keys.db');

@@ -16,11 +16,13 @@ const PAGE_BYTES = 8192;
 
 /**
  * Creates the index when there is none and brings one of an older release up to date, telling of each step; the event
- * loop runs between steps. Throws FatalError when the file is not a usable index or another process writes it.
+ * loop runs between steps. An aborted signal ends it after the step it is at, and the next call goes on there. Throws
+ * FatalError when the file is not a usable index or another process writes it.
  */
 export async function prepareIndexFile(
   path: string,
   onMigration: (progress: MigrationProgress) => void,
+  signal?: AbortSignal,
 ): Promise<void> {
   const lock = lockIndex(path);
   try {
@@ -29,6 +31,7 @@ export async function prepareIndexFile(
       for (const progress of prepared(db, path)) {
         onMigration(progress);
         await setImmediate();
+        if (signal?.aborted) break;
       }
     } catch (error) {
       throw asUnusable(path, error);

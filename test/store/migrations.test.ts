@@ -2,9 +2,11 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
+import { parseConfig } from '../../src/config.ts';
+import { startDaemon } from '../../src/daemon.ts';
 import { FatalError } from '../../src/errors.ts';
 import {
   openIndexForReading,
@@ -239,4 +241,26 @@ test('a process killed at any moment of a migration leaves a file that the next 
   assert.deepEqual(db.prepare('SELECT touched, count(*) AS rows FROM rows GROUP BY touched').all(), [
     { touched: 1, rows: ROWS },
   ]);
+});
+
+test('a daemon asked to stop while it brings an index up to date stops after the step it is at', async (t) => {
+  const path = unpack(t, 'schema-1.db.gz');
+  const { config } = parseConfig({ env: {}, flags: { '--data-dir': dirname(path), '--port': '0' } });
+  const stopping = new AbortController();
+  const told: unknown[] = [];
+  const log = {
+    debug() {},
+    warn() {},
+    error() {},
+    info(facts: object) {
+      told.push(facts);
+      stopping.abort();
+    },
+  };
+  const { signal } = stopping;
+  await assert.rejects(startDaemon(config, { log, signal }), (error) => error === signal.reason);
+  assert.deepEqual(told, [{ version: 2, title: MIGRATIONS[0]?.title, percent: 100 }]);
+  const db = openDatabase(path);
+  t.after(() => db.close());
+  assert.equal(versionOf(db), 2, 'the next start goes on there');
 });
