@@ -38,7 +38,7 @@ export class FatalError extends Error {
   override name = 'FatalError';
 }
 
-/** The index cannot be read or written for now (disk full, file gone): pause, show why, try again. */
+/** The index or the file of keys cannot be read or written for now (disk full, file gone): pause, show why, try again. */
 export class StorageError extends Error {
   override name = 'StorageError';
 }

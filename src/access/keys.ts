@@ -1,6 +1,7 @@
 /** API keys: issued once, stored hashed, verified from memory. */
 import { hash } from 'node:crypto';
 import { RequestError, StorageError } from '../errors.ts';
+import { FilePlace } from '../store/file-place.ts';
 import type { Db } from '../store/open.ts';
 import { generateKey, isWellFormedKey, keyHint } from './key-format.ts';
 import { keysTrouble, openKeysFile } from './keys-file.ts';
@@ -55,11 +56,13 @@ export class KeyStore {
   private readonly byText = new Map<string, KeyRecord>();
   private readonly listeners = new Set<(change: KeysChange) => void>();
   private readonly watch: NodeJS.Timeout;
+  private readonly place: FilePlace;
   private version: unknown;
 
   constructor(db: Db) {
     this.db = db;
     this.reload();
+    this.place = new FilePlace(db.name);
     this.watch = setInterval(() => this.refresh(), WATCH_MS).unref();
   }
 
@@ -150,11 +153,17 @@ export class KeyStore {
     return withoutHash(row);
   }
 
-  /** Runs a change that must survive even a power cut: a key was shown, or was promised to be dead. */
+  /**
+   * Runs a change that must survive even a power cut: a key was shown, or was promised to be dead. Throws StorageError,
+   * with nothing changed, when the file cannot be written for now or was moved away.
+   */
   private durably<T>(change: () => T): T {
+    this.place.check();
     this.db.pragma('synchronous = FULL');
     try {
       return change();
+    } catch (error) {
+      throw keysTrouble(error, this.db);
     } finally {
       this.db.pragma('synchronous = NORMAL');
       this.reload();

@@ -1,5 +1,6 @@
 /** How many requests each key was admitted in the present calendar month and hour, kept in memory and written behind. */
 import { StorageError } from '../errors.ts';
+import { FilePlace } from '../store/file-place.ts';
 import type { Db, Statement } from '../store/open.ts';
 import { keysTrouble } from './keys-file.ts';
 
@@ -50,11 +51,12 @@ interface Row {
 export type OnTrouble = (error: StorageError | null) => void;
 
 /**
- * Counts admitted requests. The one writer of the usage tables. While the file cannot be written (disk full) the
- * counts stay in memory and requests are served on.
+ * Counts admitted requests. The one writer of the usage tables. While the file cannot be written (disk full, moved
+ * away) the counts stay in memory and requests are served on.
  */
 export class Usage {
   private readonly db: Db;
+  private readonly place: FilePlace;
   private readonly writeMonth: Statement<[number, number, number]>;
   private readonly writeHour: Statement<[number, number, number]>;
   private readonly forgetHours: Statement<[number]>;
@@ -88,6 +90,7 @@ export class Usage {
     for (const { key, requests, inHour } of this.readPresent()) {
       this.counts.set(key, { requests, written: requests, beforeHour: requests - inHour });
     }
+    this.place = new FilePlace(db.name);
     this.timer = setInterval(() => this.flush(), FLUSH_MS).unref();
   }
 
@@ -115,6 +118,7 @@ export class Usage {
     const rows = [...this.overdue, ...this.changedRows()];
     if (rows.length === 0) return;
     try {
+      this.place.check();
       this.write(rows);
     } catch (error) {
       const trouble = keysTrouble(error, this.db);

@@ -1,5 +1,5 @@
 /** What an error means to the person at the command line: one line and an exit code. */
-import { ConfigError, FatalError, RequestError } from '../errors.ts';
+import { ConfigError, FatalError, RequestError, StorageError } from '../errors.ts';
 import { nativeFault } from './native.ts';
 
 /** Exit code of bad usage or configuration. */
@@ -14,7 +14,8 @@ export function faultLine(error: unknown): { line: string; exitCode: number } {
   }
   if (isGoneFolder(error)) return { line: GONE_FOLDER, exitCode: USAGE_FAULT };
   const known = nativeFault(error) ?? error;
-  if (known instanceof FatalError) return { line: oneLine(known.message), exitCode: RUNTIME_FAULT };
+  if (known instanceof FatalError || known instanceof StorageError)
+    return { line: oneLine(known.message), exitCode: RUNTIME_FAULT };
   return { line: defectLine(known), exitCode: RUNTIME_FAULT };
 }
 

@@ -1,5 +1,5 @@
 /** From a function of the panel's API to a route. */
-import { RequestError } from '../errors.ts';
+import { RequestError, StorageError } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import { originOf } from './admin-failures.ts';
 import { type Credentials, PANEL_HEADER, TooManyFailures } from './admin-gate.ts';
@@ -55,6 +55,7 @@ export function addAdminRoute(
       const cookieLine = cookie === undefined ? '' : `\r\nSet-Cookie: ${cookie}`;
       return jsonAnswer(200, JSON.stringify(body), NOSNIFF_LINE + cookieLine);
     } catch (error) {
+      if (error instanceof StorageError) return refusal(new RequestError(503, 'storage', error.message));
       if (!(error instanceof RequestError)) throw error;
       if (error.code === 'wrong_token') log.warn({ from: call.credentials.origin }, 'wrong operator token');
       return refusal(error);

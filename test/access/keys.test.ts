@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { generateKey } from '../../src/access/key-format.ts';
 import { type KeyStore, openKeyStore } from '../../src/access/keys.ts';
 import { keysTrouble } from '../../src/access/keys-file.ts';
-import { FatalError } from '../../src/errors.ts';
+import { Usage } from '../../src/access/usage.ts';
+import { FatalError, StorageError } from '../../src/errors.ts';
 import { openDatabase } from '../../src/store/open.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
@@ -173,4 +174,35 @@ test('files that hold no keys are refused with what to do', (t) => {
     name: 'FatalError',
     message: /cannot open/,
   });
+});
+
+test('a file that was moved away or replaced is not written on: what it took would be lost with the process', (t) => {
+  const { store, path } = openStore(t);
+  const { key, record } = store.create({ name: 'app', tier: 'free' });
+  const troubles: (string | null)[] = [];
+  const usage = new Usage(store.db, 0, (error) => troubles.push(error?.message ?? null));
+  t.after(() => usage.close());
+  const files = ['', '-wal', '-shm'].map((suffix) => path + suffix);
+  for (const file of files) renameSync(file, `${file}.away`);
+
+  usage.add(record.id, 1, 0);
+  usage.flush();
+  const gone = (error: unknown) =>
+    error instanceof StorageError && /keys\.db was removed or moved away/.test(error.message);
+  assert.throws(() => store.create({ name: 'lost', tier: 'free' }), gone);
+  assert.throws(() => store.rotate(record.id), gone);
+  assert.throws(() => store.revoke(record.id), gone);
+  assert.equal(store.verify(key)?.id, record.id, 'the keys in memory stay valid');
+  writeFileSync(path, '');
+  assert.throws(() => store.create({ name: 'lost', tier: 'free' }), /keys\.db was replaced/);
+
+  for (const file of files) renameSync(`${file}.away`, file);
+  usage.flush();
+  assert.match(troubles[0] ?? '', /moved away/);
+  assert.deepEqual(troubles.slice(1), [null]);
+  assert.deepEqual(
+    store.list().map(({ name, revokedAt }) => [name, revokedAt]),
+    [['app', null]],
+  );
+  store.create({ name: 'kept', tier: 'free' });
 });

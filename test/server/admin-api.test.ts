@@ -100,6 +100,16 @@ test('keys that cannot be are refused with the reason', async (t) => {
   assert.deepEqual(await refusal('/nothing', {}), [404, 'not_found', undefined]);
 });
 
+test('a key that the file does not take is told of and not shown', async (t) => {
+  const { operate: ask, access } = await operate(t);
+  access.keys.db.pragma('query_only = ON');
+  const answer = await ask('/keys', post({ name: 'shop', tier: 'free' }));
+  assert.equal(answer.status, 503);
+  const { code, message } = (await errorOf(answer)).error;
+  assert.equal(code, 'storage');
+  assert.match(message, /has become read-only/);
+});
+
 test('usage tells the requests of each hour and month, of one key or of all', async (t) => {
   const { operate: ask, json, access, index } = await operate(t);
   index.append([{}]);
