@@ -17,8 +17,12 @@ export async function withKeys<T>(
       `there is no ${path} yet: issue a key with "atlas-node keys create", or name the folder with --data-dir, or the configuration with --config`,
     );
   }
-  const { openKeyStore } = await import('../access/keys.ts');
+  const [{ openKeyStore }, { refuseForeignLog }] = await Promise.all([
+    import('../access/keys.ts'),
+    import('../store/foreign-log.ts'),
+  ]);
   makeDataDir(dataDir);
+  refuseForeignLog(path);
   const store = openKeyStore(path);
   try {
     return action(store);

@@ -2,6 +2,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { FatalError } from '../errors.ts';
 import { beginningOf } from './address-table.ts';
+import { refuseForeignLog } from './foreign-log.ts';
 import { MIGRATIONS, type MigrationProgress, migrate, versionOf } from './migrations.ts';
 import { type Db, type OpenOptions, openDatabase } from './open.ts';
 import { INDEX_APPLICATION_ID, SCHEMA, ZERO_WALLET } from './schema.ts';
@@ -26,6 +27,7 @@ export async function prepareIndexFile(
 ): Promise<void> {
   const lock = lockIndex(path);
   try {
+    refuseForeignLog(path);
     const db = open(path, {});
     try {
       for (const progress of prepared(db, path)) {
@@ -77,6 +79,7 @@ export function openIndexForReading(path: string, options: OpenOptions = {}): Db
 
 /** Throws FatalError when the file is no index of this program, of its version or an earlier one. */
 export function checkIndexFile(path: string): void {
+  refuseForeignLog(path);
   const db = open(path, { readonly: true });
   try {
     check(db, path);

@@ -2,6 +2,7 @@
 import { FatalError, UpstreamError } from '../errors.ts';
 import { backoffMs, pause } from '../lib/backoff.ts';
 import { hashAt } from '../store/chain.ts';
+import { refuseForeignLog } from '../store/foreign-log.ts';
 import { openIndexForReading } from '../store/index-file.ts';
 import { IndexWriter } from '../store/index-writer.ts';
 import type { Db } from '../store/open.ts';
@@ -57,6 +58,7 @@ export interface Repaired {
 export async function repairRange(options: RepairOptions): Promise<Repaired> {
   const { path, from, to, capabilities } = options;
   const rules = loadRules(capabilities, options.wrappedNative);
+  refuseForeignLog(path);
   openIndexForReading(path).close(); // an index that is not there must not be made
   const writer = new IndexWriter(path, { cacheMb: options.cacheMb });
   try {

@@ -1,16 +1,26 @@
 import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
+import { openAccess } from '../../src/access/access.ts';
 import { openKeyStore } from '../../src/access/keys.ts';
 import { generateChain } from '../../src/bench/chain/generate.ts';
 import { copyDatabase } from '../../src/store/backup.ts';
 import { tipOf } from '../../src/store/chain.ts';
-import { openIndexForReading } from '../../src/store/index-file.ts';
+import { openIndexForReading, prepareIndexFile } from '../../src/store/index-file.ts';
 import { IndexWriter } from '../../src/store/index-writer.ts';
 import { openDatabase } from '../../src/store/open.ts';
 import { startTestDaemon } from '../support/daemon.ts';
@@ -193,4 +203,50 @@ test('what is damaged, or no index, is named, with what helps', async (t) => {
   assert.equal(keys.code, 1);
   assert.match(keys.stderr, /[^.]keys\.db is damaged .*put back a copy made by atlas-node backup/);
   assert.deepEqual(readdirSync(folder), []);
+});
+
+test('a copy put beside the log of the file that it replaces is refused and stays whole', async (t) => {
+  const dir = tempDir(t);
+  const source = join(dir, 'source.db');
+  const restored = join(dir, 'index.db');
+  const writer = new IndexWriter(source, { cacheMb: 8 });
+  t.after(() => writer.close());
+  writer.setChain(1, 1);
+  const blocks = randomBlocks(1, 400, ROOT, 5);
+  writer.append([toBatch(blocks.slice(0, 200))]);
+  await copyDatabase(source, restored, { isPrivate: false, onCopied: () => undefined });
+  const whole = dumpIndex(restored);
+  for (let next = 200; next < 400; next += 20) writer.append([toBatch(blocks.slice(next, next + 20))]);
+  copyFileSync(`${source}-wal`, `${restored}-wal`); // as kill -9 leaves it
+
+  const prepare = () => prepareIndexFile(restored, () => undefined);
+  await assert.rejects(
+    prepare,
+    /index\.db is a copy, and the .*-wal beside it .* move .*-wal and .*-shm away/,
+  );
+  rmSync(`${restored}-wal`);
+  await prepare();
+  assert.deepEqual(dumpIndex(restored), whole);
+});
+
+test('a copy of the keys put beside the log of the file that it replaces is refused', async (t) => {
+  const dir = tempDir(t);
+  const source = join(dir, 'source.db');
+  const store = openKeyStore(source);
+  t.after(() => store.close());
+  store.create({ name: 'app', tier: 'free' });
+  const restored = join(dir, 'keys.db');
+  await copyDatabase(source, restored, { isPrivate: true, onCopied: () => undefined });
+  store.create({ name: 'later', tier: 'free' });
+  copyFileSync(`${source}-wal`, `${restored}-wal`);
+  const args = ['--disable-warning=ExperimentalWarning', CLI, 'keys', 'list', '--data-dir', dir];
+  await assert.rejects(promisify(execFile)(process.execPath, args), /keys\.db is a copy/);
+  assert.throws(() => openAccess(restored, {}), /keys\.db is a copy/);
+  rmSync(`${restored}-wal`);
+  const access = openAccess(restored, {});
+  t.after(() => access.close());
+  assert.deepEqual(
+    access.keys.list().map(({ name }) => name),
+    ['app'],
+  );
 });

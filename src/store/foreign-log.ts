@@ -1,0 +1,32 @@
+/** A write-ahead log that was left beside another file than its own. */
+import { closeSync, openSync, readSync, statSync } from 'node:fs';
+import { FatalError } from '../errors.ts';
+
+/** Where the header of a file says whether it is written through a write-ahead log; a copy that `backup` made is not. */
+const WRITE_VERSION_AT = 18;
+const WITHOUT_LOG = 1;
+
+/**
+ * Throws FatalError when a log stands beside a copy that was put in the place of the file it is of: SQLite would write
+ * the log's pages into the copy and spoil it. To be called before this process has the file open, because closing any
+ * handle of a file gives up all locks that the process has on it.
+ */
+export function refuseForeignLog(path: string): void {
+  const log = statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0;
+  if (log === 0 || writeVersion(path) !== WITHOUT_LOG) return;
+  throw new FatalError(
+    `${path} is a copy, and the ${path}-wal beside it is of the file that stood here before and would spoil it: move ${path}-wal and ${path}-shm away and try again`,
+  );
+}
+
+/** Null for a file that is not there or has no header. */
+function writeVersion(path: string): number | null {
+  if (statSync(path, { throwIfNoEntry: false }) === undefined) return null;
+  const file = openSync(path, 'r');
+  try {
+    const byte = Buffer.alloc(1);
+    return readSync(file, byte, 0, 1, WRITE_VERSION_AT) === 1 ? byte[0]! : null;
+  } finally {
+    closeSync(file);
+  }
+}
