@@ -69,7 +69,8 @@ export class Usage {
   private month: number;
   private monthEnds: number;
   private hour: number;
-  /** Months end when hours do, so that one comparison a request finds out about both. */
+  /** Months begin and end when hours do, so that looking at the hour at each request finds out about both. */
+  private hourBegins: number;
   private hourEnds: number;
 
   /** Reads what the present month and hour already have. Times are Unix milliseconds here and below. */
@@ -86,23 +87,22 @@ export class Usage {
     this.month = monthOf(now);
     this.monthEnds = endOfMonth(now);
     this.hour = hourOf(now);
-    this.hourEnds = (this.hour + 1) * HOUR_MS;
-    for (const { key, requests, inHour } of this.readPresent()) {
-      this.counts.set(key, { requests, written: requests, beforeHour: requests - inHour });
-    }
+    this.hourBegins = this.hour * HOUR_MS;
+    this.hourEnds = this.hourBegins + HOUR_MS;
+    this.readCounts();
     this.place = new FilePlace(db.name);
     this.timer = setInterval(() => this.flush(), FLUSH_MS).unref();
   }
 
   /** Requests of a key in the month of `now` so far. */
   used(key: number, now: number): number {
-    if (now >= this.hourEnds) this.beginHour(now);
+    this.keepTime(now);
     return this.counts.get(key)?.requests ?? 0;
   }
 
   /** Counts `requests` more of a key. */
   add(key: number, requests: number, now: number): void {
-    if (now >= this.hourEnds) this.beginHour(now);
+    this.keepTime(now);
     const count = this.counts.get(key);
     if (count === undefined) this.counts.set(key, { requests, written: 0, beforeHour: 0 });
     else count.requests += requests;
@@ -161,22 +161,38 @@ export class Usage {
     })();
   }
 
+  private keepTime(now: number): void {
+    if (now >= this.hourEnds || now < this.hourBegins) this.beginHour(now);
+  }
+
+  /** Goes on in the hour of `now`. A clock that was wrong and is put right may lead back into one that has counts. */
   private beginHour(now: number): void {
     this.flush();
     if (this.inTrouble) this.overdue.push(...this.changedRows());
+    const isNext = now >= this.hourEnds && now < this.monthEnds;
+    this.month = monthOf(now);
+    this.monthEnds = endOfMonth(now);
     this.hour = hourOf(now);
-    this.hourEnds = (this.hour + 1) * HOUR_MS;
-    if (now >= this.monthEnds) this.beginMonth(now);
+    this.hourBegins = this.hour * HOUR_MS;
+    this.hourEnds = this.hourBegins + HOUR_MS;
+    if (!isNext) return this.readCounts();
     for (const count of this.counts.values()) {
       count.beforeHour = count.requests;
       count.written = count.requests; // or overdue
     }
   }
 
-  private beginMonth(now: number): void {
+  /** Takes the counts of the present month and hour from the file, and from what it did not take. */
+  private readCounts(): void {
     this.counts.clear();
-    this.month = monthOf(now);
-    this.monthEnds = endOfMonth(now);
+    const overdue = this.overdue.filter(({ month }) => month === this.month);
+    const rows = overdue.map(({ hour, inHour, ...row }) => ({
+      ...row,
+      inHour: hour === this.hour ? inHour : 0,
+    }));
+    for (const { key, requests, inHour } of [...this.readPresent(), ...rows]) {
+      this.counts.set(key, { requests, written: requests, beforeHour: requests - inHour });
+    }
   }
 
   private readPresent(): { key: number; requests: number; inHour: number }[] {

@@ -100,3 +100,30 @@ test('a keys file of the first version gains the history and keeps what it has',
   assert.equal(readUsage(store.db, 1)[0]?.requests, 42);
   assert.deepEqual(readHourlyUsage(store.db, 0, 1), [{ key: 1, hour: TEN / HOUR, requests: 2 }]);
 });
+
+test('a clock put right counts on in the month and hour it is put to, in either direction', (t) => {
+  const { store, usage, hours } = openUsage(t, TEN);
+  const DAYS = 25 * 24 * HOUR;
+  const months = () => readUsage(store.db, 1).map(({ month, requests }) => [month, requests]);
+  usage.add(1, 5, TEN);
+  usage.add(1, 1, TEN + DAYS);
+  usage.add(1, 2, TEN + 1);
+  assert.equal(usage.used(1, TEN + 2), 7, 'no quota is had twice');
+  assert.equal(usage.endsAt, Date.UTC(2026, 11, 1));
+  usage.add(1, 3, TEN - DAYS);
+  usage.add(1, 4, TEN + HOUR);
+  usage.add(1, 1, TEN + 3);
+  usage.flush();
+  assert.deepEqual(months(), [
+    [202612, 1],
+    [202611, 12],
+    [202610, 3],
+  ]);
+  assert.deepEqual(
+    hours(1).filter(([hour]) => hour === 0 || hour === 1),
+    [
+      [0, 8],
+      [1, 4],
+    ],
+  );
+});
