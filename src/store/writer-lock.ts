@@ -1,8 +1,9 @@
 /** One writer for an index at a time, also across processes. */
+import { existsSync, realpathSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { FatalError } from '../errors.ts';
 
-/** Beside the index: an empty file whose only use is to be locked. */
+/** Beside the index itself, not beside a link to it, of which there may be several: an empty file whose only use is to be locked. */
 const SUFFIX = '.lock';
 
 /** The right to write; `release` gives it back. */
@@ -15,7 +16,8 @@ export interface WriterLock {
  * whatever way. Throws FatalError while another has it.
  */
 export function lockForWriting(path: string): WriterLock {
-  const db = new Database(`${path}${SUFFIX}`, { timeout: 0 });
+  const file = existsSync(path) ? realpathSync(path) : path;
+  const db = new Database(`${file}${SUFFIX}`, { timeout: 0 });
   try {
     db.pragma('journal_mode = MEMORY'); // the lock alone is wanted: no journal beside it
     db.exec('BEGIN EXCLUSIVE');

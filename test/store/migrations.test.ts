@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
@@ -145,6 +145,17 @@ function oldAndNew(t: TestContext): { old: string; fresh: string } {
   db.close();
   return { old, fresh };
 }
+
+test('one writer at a time also where the index is a link', (t) => {
+  const dir = tempDir(t);
+  const [path, link] = [join(dir, 'index.db'), join(tempDir(t), 'index.db')];
+  openIndexForWriting(path, {}).close();
+  symlinkSync(path, link);
+  const writer = new IndexWriter(path, { cacheMb: 8 });
+  assert.throws(() => new IndexWriter(link, { cacheMb: 8 }), /another atlas-node is writing/);
+  writer.close();
+  new IndexWriter(link, { cacheMb: 8 }).close();
+});
 
 test('a file of the first schema that is killed after each piece becomes row for row what a fresh one is', (t) => {
   const { old, fresh } = oldAndNew(t);
