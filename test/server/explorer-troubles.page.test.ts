@@ -155,4 +155,14 @@ pageTests({
     await page.goto(`${server.url}/#/wallet/${encodeURIComponent(HOSTILE)}`);
     await page.getByRole('heading', { name: 'There is nothing here' }).waitFor();
   },
+
+  'how long ago something was keeps up with the clock': async (t, open) => {
+    const { server, key, index } = await serve(t);
+    fillWorld(index);
+    const page = await open(t, `${server.url}/#/wallet/${ALICE}`, { key });
+    const last = page.locator('#summary time');
+    const shown = await textOf(last);
+    await page.evaluate('{ const now = Date.now(); Date.now = () => now + 3 * 86_400_000; }');
+    await waitFor(async () => (await textOf(last)) !== shown, { what: 'the moment to grow older' });
+  },
 });

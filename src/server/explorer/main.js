@@ -10,6 +10,7 @@ import { keyForm, keyInUse } from './key-form.js';
 import { Pace } from './pace.js';
 import { inWords } from './problem.js';
 import { findLink, parseRoute } from './route.js';
+import { ageMoments } from './time-view.js';
 import { tokenView } from './token-view.js';
 import { walletView } from './wallet-view.js';
 
@@ -111,5 +112,6 @@ document.querySelector('.skip')?.addEventListener('click', (event) => {
 });
 addEventListener('hashchange', () => show());
 followChain(byId('chain'));
+ageMoments(main);
 await readCoin();
 show();

@@ -2,7 +2,23 @@
 import { h } from '../ui/dom.js';
 import { ago, dateTime } from '../ui/format.js';
 
+const EVERY_MS = 1000;
+
 /** @param {string} iso */
 export function moment(iso) {
-  return h('span', { class: 'nowrap', title: `${dateTime(iso)} UTC` }, ago(iso));
+  return h('time', { class: 'nowrap', datetime: iso, title: `${dateTime(iso)} UTC` }, ago(iso));
+}
+
+/**
+ * Lets the moments in a place grow older.
+ * @param {HTMLElement} place
+ */
+export function ageMoments(place) {
+  setInterval(() => {
+    if (document.hidden) return;
+    for (const time of place.querySelectorAll('time')) {
+      const text = ago(time.dateTime);
+      if (time.textContent !== text) time.textContent = text;
+    }
+  }, EVERY_MS);
 }
