@@ -108,6 +108,23 @@ test('the address of a page is read as written, with anything else refused', asy
   assert.deepEqual(route('#/find/%E0%A4%A'), ['find', '%e0%a4%a', '']);
 });
 
+test('the one address in what was looked for is taken out of it', async () => {
+  const parse = await from('explorer/route', 'parseRoute');
+  const found = (text: string) =>
+    z.object({ address: z.string() }).parse(parse(`#/find/${encodeURIComponent(text)}`)).address;
+  const [alice, bob] = [address('alice'), address('bob')];
+  for (const text of [
+    alice,
+    ` ${alice.toUpperCase()} `,
+    alice.slice(2),
+    `ethereum:${alice}@143`,
+    `https://explorer.example/address/${alice}?tab=${alice}`,
+  ])
+    assert.equal(found(text), alice);
+  const hash = `0x${'ab'.repeat(32)}`;
+  for (const text of [`${alice} ${bob}`, hash, `${alice}0`, 'bob.example']) assert.equal(found(text), text);
+});
+
 test('a chain turns at the edge so that each wallet stands beside its funder', async () => {
   const layout = await from('explorer/chain-layout', 'chainLayout');
   const place = z.object({ x: z.number(), y: z.number() });

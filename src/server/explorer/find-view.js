@@ -46,9 +46,11 @@ function reasonFor(text) {
   if (/^0x[0-9a-f]{64}$/.test(text)) {
     return 'It is as long as the hash of a transaction or a block. The explorer looks at addresses: take one of those that stand in the transaction.';
   }
+  if (/^[0-9][0-9,]*$/.test(text)) {
+    return 'It looks like the number of a block. The explorer looks at addresses: take one of those that stand in the block.';
+  }
   if (/^(0x)?[0-9a-f]+$/.test(text)) {
     const digits = text.replace(/^0x/, '').length;
-    if (digits === 40) return 'It lacks the 0x in front.';
     return `It has ${digits} hexadecimal digits; an address has 0x and 40 of them. Was it copied as a whole?`;
   }
   return 'An address is 0x and 40 hexadecimal digits. Names are not looked up.';

@@ -3,12 +3,15 @@
 /**
  * @typedef {object} Route
  * @property {'home' | 'find' | 'wallet' | 'token' | 'unknown'} view
- * @property {string} address lower case; for `find` the text that was looked for
+ * @property {string} address lower case; for `find` the one in the text that was looked for, or that text
  * @property {string} section of the view, to be scrolled to; may be empty
  * @property {URLSearchParams} params
  */
 
 const ADDRESS = /^0x[0-9a-f]{40}$/;
+
+/** In a longer text, such as the link of another explorer; often without 0x. */
+const ADDRESSES = /(?<![0-9a-z])(?:0x)?([0-9a-f]{40})(?![0-9a-z])/g;
 
 /**
  * @param {string} text
@@ -27,7 +30,7 @@ export function parseRoute(hash) {
   const params = new URLSearchParams(query);
   const address = decoded(text).trim().toLowerCase();
   if (view === '') return { view: 'home', address: '', section: '', params };
-  if (view === 'find') return { view, address, section: '', params };
+  if (view === 'find') return { view, address: addressIn(address) ?? address, section: '', params };
   if ((view === 'wallet' || view === 'token') && isAddress(address))
     return { view, address, section, params };
   return { view: 'unknown', address: '', section: '', params };
@@ -65,6 +68,15 @@ export function sectionLink(address, section, settings) {
   for (const [name, value] of Object.entries(settings)) if (value !== null) params.set(name, value);
   const query = params.toString();
   return `${walletLink(address)}/${section}${query && `?${query}`}`;
+}
+
+/**
+ * The address that a text holds, where it is one only.
+ * @param {string} text in lower case
+ */
+function addressIn(text) {
+  const [found, ...others] = new Set([...text.matchAll(ADDRESSES)].map(([, digits]) => digits));
+  return found === undefined || others.length > 0 ? null : `0x${found}`;
 }
 
 /** @param {string} text */
