@@ -1,6 +1,7 @@
 /** The parts of the pages that need no page: texts, scales, layouts and sums. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
 import { z } from 'zod';
 import { address, txHash } from '../support/index-fixture.ts';
 import { waitFor } from '../support/wait.ts';
@@ -244,15 +245,23 @@ test('a request becomes a line of shell that keeps quotes in place', async () =>
   ]);
 });
 
-test('requests wait for their turn and for the end of a pause', async () => {
+interface Pace {
+  run(request: () => Promise<void>): Promise<void>;
+  learn(rate: number, remaining: number): void;
+  pause(seconds: number): void;
+}
+
+async function newPace(onPause: (seconds: number) => void): Promise<Pace> {
   const module: unknown = await import(new URL('../../src/server/explorer/pace.js', import.meta.url).href);
-  const make = z
-    .object({ Pace: z.custom<new (onPause: (seconds: number) => void) => object>() })
-    .parse(module).Pace;
+  const { Pace } = z
+    .object({ Pace: z.custom<new (onPause: (seconds: number) => void) => Pace>() })
+    .parse(module);
+  return new Pace(onPause);
+}
+
+test('requests wait for their turn and for the end of a pause', async () => {
   const pauses: number[] = [];
-  const pace = z
-    .custom<{ run(request: () => Promise<void>): Promise<void>; pause(seconds: number): void }>()
-    .parse(new make((seconds) => pauses.push(seconds)));
+  const pace = await newPace((seconds) => pauses.push(seconds));
   let underWay = 0;
   let most = 0;
   const ends: (() => void)[] = [];
@@ -271,4 +280,25 @@ test('requests wait for their turn and for the end of a pause', async () => {
   assert.equal(most, 3);
   assert.deepEqual(pauses, [0.1, 0]);
   assert.ok(performance.now() - began >= 95);
+});
+
+test('requests go out no faster than the answers allow', async () => {
+  const pace = await newPace(() => undefined);
+  const RATE = 50;
+  let left = 2; // as the server counts
+  let refused = 0;
+  let at = performance.now();
+  const ask = () =>
+    pace.run(async () => {
+      const now = performance.now();
+      left = Math.min(RATE, left + ((now - at) / 1000) * RATE);
+      at = now;
+      if (left < 1) refused++;
+      else left--;
+      await setTimeout(5);
+      pace.learn(RATE, Math.floor(left));
+    });
+  await ask();
+  await Promise.all(Array.from({ length: 20 }, ask));
+  assert.equal(refused, 0);
 });

@@ -105,6 +105,7 @@ export class Api {
       signal.throwIfAborted();
       throw new Problem({ status: 0, code: 'unreachable', message: String(error) });
     });
+    this.#learn(response.headers);
     const answer = await response.json().catch(() => null);
     if (!response.ok || answer === null) throw problemOf(response.status, answer);
     return {
@@ -119,5 +120,11 @@ export class Api {
         answer,
       },
     };
+  }
+
+  /** @param {Headers} headers */
+  #learn(headers) {
+    const limit = Number(headers.get('RateLimit-Limit'));
+    if (limit > 0) this.#pace.learn(limit, Number(headers.get('RateLimit-Remaining')));
   }
 }

@@ -1,4 +1,4 @@
-/** How many requests go out at once, and waiting when the key's rate is used up. */
+/** How many requests go out at once and how fast, and waiting when the key's rate is used up. */
 
 /** Requests under way at the same time. */
 const AT_ONCE = 3;
@@ -8,6 +8,11 @@ export class Pace {
   /** @type {(() => void)[]} */
   #waiting = [];
   #pausedUntil = 0;
+  /** Requests a second that the key may send, and how many of them it could still send at a time of `performance.now()`. */
+  #rate = Number.POSITIVE_INFINITY;
+  #left = Number.POSITIVE_INFINITY;
+  #leftAt = 0;
+  #timer = 0;
   /** @type {(seconds: number) => void} */
   #onPause;
 
@@ -30,6 +35,18 @@ export class Pace {
       this.#underWay--;
       this.#next();
     }
+  }
+
+  /**
+   * What the answer to a request under way says of the key, so that it is not asked for more than it may. The others
+   * under way may not have been counted yet.
+   * @param {number} rate requests a second
+   * @param {number} remaining
+   */
+  learn(rate, remaining) {
+    this.#rate = rate;
+    this.#left = remaining - (this.#underWay - 1);
+    this.#leftAt = performance.now();
   }
 
   /** @param {number} seconds in which nothing new goes out */
@@ -57,11 +74,26 @@ export class Pace {
   }
 
   #next() {
-    while (this.#underWay < AT_ONCE && performance.now() >= this.#pausedUntil) {
-      const start = this.#waiting.shift();
-      if (start === undefined) return;
+    while (this.#underWay < AT_ONCE && performance.now() >= this.#pausedUntil && this.#waiting.length > 0) {
+      this.#refill();
+      if (this.#left < 1) return this.#wake(((1 - this.#left) / this.#rate) * 1000);
+      this.#left--;
       this.#underWay++;
-      start();
+      this.#waiting.shift()?.();
     }
+  }
+
+  #refill() {
+    const now = performance.now();
+    if (this.#rate < Number.POSITIVE_INFINITY) {
+      this.#left = Math.min(this.#rate, this.#left + ((now - this.#leftAt) / 1000) * this.#rate);
+    }
+    this.#leftAt = now;
+  }
+
+  /** @param {number} ms until there is a request left */
+  #wake(ms) {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.#next(), Math.ceil(ms));
   }
 }
