@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { makeDataDir } from '../../src/config/data-dir.ts';
+import { ConfigError } from '../../src/errors.ts';
+import { tempDir } from '../support/temp-dir.ts';
+
+test('the data folder is made with those above it, for its owner alone', (t) => {
+  const dir = tempDir(t);
+  const path = join(dir, 'new', 'deep');
+  makeDataDir(path);
+  makeDataDir(path);
+  assert.equal(statSync(path).mode & 0o777, 0o700);
+});
+
+test('a data folder that cannot be made is refused with the reason', (t) => {
+  const dir = tempDir(t);
+  writeFileSync(join(dir, 'file'), '');
+  mkdirSync(join(dir, 'there'));
+  assert.throws(() => makeDataDir(join(dir, 'file', 'below')), ConfigError);
+  assert.throws(
+    () => makeDataDir(join(dir, 'there', 'n'.repeat(300))),
+    /^ConfigError: data_dir: cannot create/,
+  );
+});
+
+test('a file system that takes no folders is refused, not asked again for ever', () => {
+  const script = `
+    import { makeDataDir } from ${JSON.stringify(new URL('../../src/config/data-dir.ts', import.meta.url).href)};
+    makeDataDir('/proc/atlas-data');`;
+  const { status, stderr, signal } = spawnSync(
+    process.execPath,
+    ['--import', 'tsx', '--input-type=module', '--eval', script],
+    { encoding: 'utf8', timeout: 20_000, killSignal: 'SIGKILL' },
+  );
+  assert.equal(signal, null);
+  assert.equal(status, 1);
+  assert.match(stderr, /data_dir: cannot create \/proc\/atlas-data: ENOENT/);
+});
