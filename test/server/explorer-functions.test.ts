@@ -245,6 +245,15 @@ test('a request becomes a line of shell that keeps quotes in place', async () =>
   ]);
 });
 
+test('a refusal of a proxy is not taken for one of the server or its node', async () => {
+  const problemOf = await from('explorer/problem', 'problemOf');
+  const codeOf = (status: number, body: unknown) =>
+    z.object({ code: z.string() }).parse(problemOf(status, body)).code;
+  for (const status of [502, 503, 504]) assert.equal(codeOf(status, null), 'unreachable');
+  assert.equal(codeOf(502, { error: { code: -32603, message: 'upstream unavailable' } }), 'upstream');
+  assert.equal(codeOf(503, { error: { code: 'not_ready', message: 'no block yet' } }), 'not_ready');
+});
+
 interface Pace {
   run(request: () => Promise<void>): Promise<void>;
   learn(rate: number, remaining: number): void;

@@ -25,10 +25,11 @@ export function problemOf(status, body) {
   const error = field(body, 'error');
   const code = field(error, 'code');
   const message = field(error, 'message');
+  const ofProxy = error === undefined && status >= 502;
   const wait = field(body, 'retryAfter') ?? field(field(error, 'data'), 'retryAfter');
   return new Problem({
     status,
-    code: typeof code === 'string' ? code : codeOfStatus(status),
+    code: typeof code === 'string' ? code : ofProxy ? 'unreachable' : codeOfStatus(status),
     message: typeof message === 'string' ? message : `HTTP ${status}`,
     retryAfter: typeof wait === 'number' ? wait : 0,
   });
