@@ -53,7 +53,10 @@ const UNAUTHORIZED = {
 };
 
 const RESPONSES = {
-  NotModified: { description: 'The answer is the one whose ETag was sent' },
+  NotModified: {
+    description: 'The answer is the one whose ETag was sent',
+    headers: headersOf('X-Indexed-Block', 'ETag'),
+  },
   BadRequest: refusal('A parameter or the body is wrong', {
     code: 'invalid_address',
     message: 'address must be an address: 0x and 40 hex digits',
@@ -86,7 +89,7 @@ const RESPONSES = {
   }),
   TooManyRequests: {
     description: 'Over the rate (rate_limited) or the monthly quota (quota_exceeded) of the key',
-    headers: { 'Retry-After': { $ref: '#/components/headers/Retry-After' } },
+    headers: headersOf('Retry-After'),
     content: {
       'application/json': {
         schema: { $ref: '#/components/schemas/Limited' },
@@ -119,8 +122,17 @@ export const COMPONENTS = {
 function refusal(description: string, error: { code: string; message: string; param?: string }) {
   return {
     description,
+    headers: headersOf(),
     content: {
       'application/json': { schema: { $ref: '#/components/schemas/Error' }, example: { error } },
     },
   };
+}
+
+/** Those named and those that every answer to a valid key carries. */
+export function headersOf(...names: string[]): object {
+  const always = ['RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'];
+  return Object.fromEntries(
+    [...names, ...always].map((name) => [name, { $ref: `#/components/headers/${name}` }]),
+  );
 }

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { Endpoint } from './endpoint.ts';
 import { ENDPOINTS } from './endpoints.ts';
-import { COMPONENTS, type ResponseName } from './openapi-parts.ts';
+import { COMPONENTS, headersOf, type ResponseName } from './openapi-parts.ts';
 import { wireForms } from './params.ts';
 
 type JsonSchema = Record<string, unknown>;
@@ -151,12 +151,5 @@ function refusals({ method, tierLimited }: Endpoint): Record<number, object> {
       ...(tierLimited ? [[403, 'TierLimit'] as const] : []),
       ...shared,
     ].map(([status, name]) => [status, { $ref: `#/components/responses/${name}` }]),
-  );
-}
-
-function headersOf(...names: string[]): object {
-  const always = ['RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'];
-  return Object.fromEntries(
-    [...names, ...always].map((name) => [name, { $ref: `#/components/headers/${name}` }]),
   );
 }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { ENDPOINTS } from '../../src/api/endpoints.ts';
+import { COMPONENTS } from '../../src/api/openapi-parts.ts';
 import { serve } from '../server/serving.ts';
 import { address } from '../support/index-fixture.ts';
 import { checkAnswer, document } from '../support/openapi.ts';
@@ -92,4 +93,45 @@ test('an answer with a field missing, added or of another type is not as documen
   assert.throws(() => checkAnswer('/api/wallet_summary', { ...answer, more: 1 }), /additional properties/);
   assert.throws(() => checkAnswer('/api/wallet_summary', { ...answer, txCount: '1' }), /integer/);
   assert.throws(() => checkAnswer('/api/wallet_summary', { ...answer, lastActivity: '2026' }), /format/);
+});
+
+test('the headers of an answer and of every kind of refusal are those that are described', async (t) => {
+  const { index, access, server } = await serve(t);
+  const { key } = access.keys.create({ name: 'visitor', tier: 'free' });
+  const path = '/api/funding_chain';
+  const query = `?address=${address('alice')}`;
+  const ask = (search: string, headers: Record<string, string> = { 'X-API-Key': key }) =>
+    fetch(`${server.url}${path}${search}`, { headers });
+  const described = ({ status }: Response) => {
+    const inline = document.paths[path]?.get?.responses[200].headers ?? {};
+    const name = {
+      304: 'NotModified',
+      400: 'BadRequest',
+      401: 'Unauthorized',
+      403: 'TierLimit',
+      503: 'Unavailable',
+    }[status];
+    const shared: Record<string, { description: string; headers?: object }> = COMPONENTS.responses;
+    return Object.keys(name === undefined ? inline : (shared[name]?.headers ?? {})).sort();
+  };
+  const sent = ({ headers }: Response) =>
+    Object.keys(COMPONENTS.headers)
+      .filter((name) => headers.has(name))
+      .sort();
+  const empty = await ask(query);
+  index.append([{ a: [{ from: 'bob', to: 'alice' }] }]);
+  const good = await ask(query);
+  const answers = [
+    empty,
+    good,
+    await ask(query, { 'X-API-Key': key, 'If-None-Match': good.headers.get('etag') ?? '' }),
+    await ask('?address=alice'),
+    await ask(query, {}),
+    await ask(`${query}&depth=9`),
+  ];
+  assert.deepEqual(
+    answers.map(({ status }) => status),
+    [503, 200, 304, 400, 401, 403],
+  );
+  for (const answer of answers) assert.deepEqual(sent(answer), described(answer), `${answer.status}`);
 });
