@@ -24,8 +24,8 @@ function addCheck(config: Command): void {
     checkPaths(loaded);
     const { tls_cert, tls_key } = loaded.config.server;
     if (tls_cert !== '') {
-      const { readTlsFiles } = await import('../server/tls.ts');
-      readTlsFiles(tls_cert, tls_key);
+      const { checkValidity, readTlsFiles } = await import('../server/tls.ts');
+      checkValidity(tls_cert, readTlsFiles(tls_cert, tls_key).cert);
     }
     console.log(`the configuration is valid (${fileName(loaded)})`);
   });

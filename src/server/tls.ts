@@ -1,4 +1,5 @@
 /** The certificate and its key. */
+import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createSecureContext } from 'node:tls';
 import { ConfigError } from '../errors.ts';
@@ -17,6 +18,18 @@ export function readTlsFiles(certPath: string, keyPath: string): { cert: Buffer;
       { cause: error },
     );
   }
+}
+
+/** Throws ConfigError for a certificate that clients refuse because of its dates; one that is in use is no reason not to start. */
+export function checkValidity(certPath: string, cert: Buffer, now = new Date()): void {
+  const { validFromDate, validToDate } = new X509Certificate(cert);
+  const wrong =
+    now > validToDate
+      ? `expired at ${validToDate.toISOString()}: renew it`
+      : now < validFromDate
+        ? `is not valid before ${validFromDate.toISOString()}: see whether the clock is right`
+        : null;
+  if (wrong !== null) throw new ConfigError(`server.tls_cert: ${certPath} ${wrong}; clients refuse it`);
 }
 
 function readSetting(name: string, path: string): Buffer {
