@@ -65,11 +65,16 @@ export class Outbox {
     else if (!this.stopped) this.drained.push(callback);
   }
 
-  /** To be called when the system took something of what the library held. */
+  /**
+   * To be called when the system took something of what the library held. More is sent in another task: of a message of
+   * 16 KiB or more that the system takes only in part within this call, the library never sends the rest.
+   */
   onDrain(): void {
     if (this.stopped) return;
     this.unsentBytes = this.socket.getBufferedAmount();
-    if (this.unsentBytes === 0) this.flush();
+    if (this.unsentBytes > 0 || this.scheduled) return;
+    this.scheduled = true;
+    setImmediate(() => this.flushScheduled());
   }
 
   /** Drops what waits; nothing is sent from now on. */

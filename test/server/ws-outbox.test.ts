@@ -91,6 +91,8 @@ test('while the client takes nothing, messages wait here and follow in order whe
   assert.ok(outbox.backlog > 100);
   socket.drain();
   outbox.onDrain();
+  assert.equal(socket.sent.length, 1, 'nothing is sent from within the call');
+  await settled();
   assert.deepEqual(
     socket.sent.map((text) => text.slice(8, 9)),
     ['0', '1', '2', '3', '4'],
