@@ -103,7 +103,7 @@ const rpc = z.strictObject({
   /** Give again what the node just said: of its head for 10 ms; its chain id, network and version for 10 s. */
   local: flag().default(true),
   /** Calls of one key that may wait for the node or for a connection to it at the same time. */
-  concurrency_per_key: whole(1, 100_000).default(64),
+  concurrency_per_key: whole(1, 100_000).default(1_000),
 });
 
 const stream = z.strictObject({

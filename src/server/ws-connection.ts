@@ -6,6 +6,7 @@ import type { Notice } from '../stream/notice.ts';
 import type { Session } from '../stream/session.ts';
 import type { Outlet } from '../stream/subscription.ts';
 import type { WebSocket } from './uws.ts';
+import type { Inbox } from './ws-inbox.ts';
 import { Outbox } from './ws-outbox.ts';
 
 /**
@@ -28,6 +29,7 @@ export interface SocketData {
 export interface Client {
   connection: WsConnection;
   session: Session;
+  inbox: Inbox;
 }
 
 export interface ConnectionOptions {
@@ -78,6 +80,11 @@ export class WsConnection implements Outlet {
 
   get backlog(): number {
     return this.outbox.backlog;
+  }
+
+  /** Bytes of answers to its pings that the client does not take. */
+  get unsentPongs(): number {
+    return this.outbox.unsentPongs;
   }
 
   push(notice: Notice, id: Uint8Array): void {

@@ -30,13 +30,14 @@ export class Outbox {
   private queuedBytes = 0;
   /** Bytes that the library holds because the system did not take them; the rest waits for them. */
   private unsentBytes = 0;
-  /** Size of the one answer that may go beyond the limit. */
-  private allowance = 0;
+  /** Of both, what is answers. */
+  private queuedAnswers = 0;
+  private unsentAnswers = 0;
   private scheduled = false;
   private stopped = false;
   private drained: (() => void)[] = [];
 
-  /** `onOverflow` is called once, when more than `maxBytes` wait; nothing is sent any more then. */
+  /** `onOverflow` is called once, when more than `maxBytes` of notifications wait; nothing is sent any more then. */
   constructor(socket: Outbox['socket'], maxBytes: number, onOverflow: () => void) {
     this.socket = socket;
     this.maxBytes = maxBytes;
@@ -52,10 +53,10 @@ export class Outbox {
     this.push({ notice, id }, notice.bytes);
   }
 
-  /** Sends the answer to a call. One answer at a time may be of any size: the client has asked for it. */
+  /** Sends the answer to a call. It may be of any size: the client has asked for it, and is not answered more while it waits (ws-inbox.ts). */
   answer(text: string | Buffer): void {
     const bytes = Buffer.byteLength(text);
-    if (this.allowance === 0 && this.backlog <= this.maxBytes) this.allowance = bytes;
+    this.queuedAnswers += bytes;
     this.push({ text, bytes }, bytes);
   }
 
@@ -71,10 +72,15 @@ export class Outbox {
    */
   onDrain(): void {
     if (this.stopped) return;
-    this.unsentBytes = this.socket.getBufferedAmount();
+    this.lookAtUnsent();
     if (this.unsentBytes > 0 || this.scheduled) return;
     this.scheduled = true;
     setImmediate(() => this.flushScheduled());
+  }
+
+  /** Bytes that the library holds of its own accord: pongs that the client does not take. */
+  get unsentPongs(): number {
+    return this.socket.getBufferedAmount() - this.unsentBytes;
   }
 
   /** Drops what waits; nothing is sent from now on. */
@@ -82,6 +88,7 @@ export class Outbox {
     this.stopped = true;
     this.queue = [];
     this.queuedBytes = 0;
+    this.queuedAnswers = 0;
     this.drained = [];
   }
 
@@ -98,7 +105,6 @@ export class Outbox {
     if (sent === queue.length) queue.length = 0;
     else this.queue = queue.slice(sent);
     if (this.backlog > 0) return;
-    this.allowance = 0;
     if (this.drained.length > 0) for (const callback of this.drained.splice(0)) callback();
   }
 
@@ -106,7 +112,8 @@ export class Outbox {
   private sendFrom(start: number): number {
     if (start + 1 === this.queue.length) {
       // The most frequent case, a single message, tells by itself whether the system took it.
-      if (this.hand(this.queue[start]!) !== TAKEN) this.unsentBytes = this.socket.getBufferedAmount();
+      if (this.hand(this.queue[start]!) === TAKEN) this.unsentAnswers = 0;
+      else this.lookAtUnsent();
       return start + 1;
     }
     let at = start;
@@ -117,12 +124,22 @@ export class Outbox {
         bytes += sizeOf(item);
       }
     });
-    this.unsentBytes = this.socket.getBufferedAmount();
+    this.lookAtUnsent();
     return at;
   }
 
+  private lookAtUnsent(): void {
+    this.unsentBytes = this.socket.getBufferedAmount();
+    this.unsentAnswers = Math.min(this.unsentAnswers, this.unsentBytes);
+  }
+
   private hand(item: Item): number {
-    this.queuedBytes -= sizeOf(item);
+    const bytes = sizeOf(item);
+    this.queuedBytes -= bytes;
+    if ('text' in item) {
+      this.queuedAnswers -= bytes;
+      this.unsentAnswers += bytes;
+    }
     return this.socket.send('notice' in item ? item.notice.messageFor(item.id) : item.text, false);
   }
 
@@ -131,7 +148,7 @@ export class Outbox {
     this.queue.push(item);
     this.queuedBytes += bytes;
     if (this.queuedBytes > CHUNK_BYTES && this.unsentBytes === 0) this.flush();
-    if (this.backlog > this.maxBytes + this.allowance) {
+    if (this.backlog - this.queuedAnswers - this.unsentAnswers > this.maxBytes) {
       this.stop();
       this.onOverflow();
     } else if (!this.scheduled && this.unsentBytes === 0 && this.queuedBytes > 0) {

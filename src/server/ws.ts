@@ -5,7 +5,7 @@ import type { Metrics } from '../metrics.ts';
 import { errorText, RpcCode } from '../rpc/errors.ts';
 import type { RpcHandler } from '../rpc/handler.ts';
 import { CloseCode } from '../stream/close-code.ts';
-import { KEY_INVALID } from '../stream/closing.ts';
+import { FLOODING, KEY_INVALID } from '../stream/closing.ts';
 import type { StreamHub } from '../stream/hub.ts';
 import { type Answer, errorAnswer, jsonAnswer, unauthorized } from './answer.ts';
 import type { Capacity } from './capacity.ts';
@@ -17,6 +17,7 @@ import type { HttpRequest, HttpResponse, TemplatedApp, us_socket_context_t, WebS
 import { type AnswerMessage, ethMessages, signalMessages } from './ws-calls.ts';
 import { type Client, type SocketData, WsConnection, type WsEndpoint } from './ws-connection.ts';
 import type { ConnectionLimits, WsConnections } from './ws-connections.ts';
+import { Inbox } from './ws-inbox.ts';
 
 /** The `[stream]` table of the configuration. */
 export interface StreamSettings extends ConnectionLimits {
@@ -81,7 +82,18 @@ function addEndpoint(app: TemplatedApp, routes: WsRoutes, endpoint: WsEndpoint, 
         },
       });
       const session = hub.session(endpoint === '/ws' ? 'eth' : 'signals', connection);
-      socket.getUserData().client = { connection, session };
+      const inbox = new Inbox({
+        outlet: connection,
+        maxBytes: settings.max_backlog_bytes,
+        onOverflow: () => connection.close(...FLOODING),
+        async answer(body) {
+          if (connection.ended) return;
+          const key = gate.keys.verify(connection.keyText);
+          if (key === null) connection.close(...KEY_INVALID);
+          else await answer({ connection, session, key, body });
+        },
+      });
+      socket.getUserData().client = { connection, session, inbox };
       connections.add(connection, session);
       sockets.inc();
     },
@@ -93,16 +105,14 @@ function addEndpoint(app: TemplatedApp, routes: WsRoutes, endpoint: WsEndpoint, 
       if (message.byteLength > settings.max_message_bytes) {
         return connection.close(CloseCode.tooBig, `message larger than ${settings.max_message_bytes} bytes`);
       }
-      const key = gate.keys.verify(connection.keyText);
-      if (key === null) return connection.close(...KEY_INVALID);
-      const body = Buffer.from(new Uint8Array(message)); // a copy: the library takes the memory back
-      void answer({ ...client, key, body });
+      client.inbox.take(Buffer.from(new Uint8Array(message))); // a copy: the library takes the memory back
     },
     drain: (socket) => socket.getUserData().client?.connection.onDrain(),
     ping(socket) {
-      seen(socket)?.connection.disturbed();
+      const client = seen(socket);
+      client?.connection.disturbed();
       // The library answers pings by itself and keeps what a client that reads nothing does not take.
-      if (socket.getBufferedAmount() > settings.max_backlog_bytes) socket.close();
+      if (client !== undefined && client.connection.unsentPongs > settings.max_backlog_bytes) socket.close();
     },
     pong: (socket) => void seen(socket),
     close(socket) {
@@ -110,6 +120,7 @@ function addEndpoint(app: TemplatedApp, routes: WsRoutes, endpoint: WsEndpoint, 
       const { client } = socket.getUserData();
       if (client === undefined) return;
       connections.delete(client.connection);
+      client.inbox.stop();
       client.connection.onClosed();
       client.session.close();
       sockets.dec();

@@ -151,25 +151,23 @@ test('a key that keeps the node busy leaves sockets to others, at the default se
     concurrency_per_key,
     wire: { maxSockets: max_sockets },
   });
-  const own = Array.from({ length: concurrency_per_key }, (_, i) => gateway.call('eth_getCode', [String(i)]));
-  assert.ok((max_sockets * 3) / 4 > concurrency_per_key, 'no call of a key alone waits for a socket');
-  await waitFor(() => node.received.length === concurrency_per_key, {
-    what: 'all its calls to be at the node',
-  });
+  const callsOf = (key: number) =>
+    Array.from({ length: 2 * max_sockets }, (_, i) => gateway.call('eth_getCode', [`${key} ${i}`], key));
+  const own = callsOf(1);
+  const share = (max_sockets * 3) / 4;
+  await waitFor(() => node.received.length === share, { what: 'three quarters of the sockets to be taken' });
   const began = performance.now();
   for (let i = 0; i < 5; i++) {
     assert.equal((await gateway.call('eth_getBalance', [String(i)], 2)).status, 200);
   }
   assert.ok(performance.now() - began < 1_000);
-  const others = Array.from({ length: concurrency_per_key }, (_, i) =>
-    gateway.call('eth_getCode', [`2 ${i}`], 2),
-  );
-  await waitFor(() => node.mostAtOnce() > concurrency_per_key, { what: 'a second busy key to get some' });
+  const others = callsOf(2);
+  await waitFor(() => node.mostAtOnce() > share, { what: 'a second busy key to get some' });
   assert.equal((await gateway.call('eth_getBalance', ['3'], 3)).status, 200, 'and a third one finds one');
   await waitFor(
     () => {
       for (const answer of waiting.splice(0)) answer();
-      return node.received.length === 2 * concurrency_per_key + 6;
+      return node.received.length === 4 * max_sockets + 6;
     },
     { what: 'what waited to be asked' },
   );

@@ -113,14 +113,29 @@ test('beyond the limit everything that waits is dropped, once', async () => {
   assert.ok(outbox.backlog < 1_000, 'only what the library has is left');
 });
 
-test('one answer may be larger than the limit; what else waits meanwhile is still bounded', async () => {
+test('answers may be larger than the limit; what else waits meanwhile is still bounded', async () => {
   const socket = new Socket(0);
   const { outbox, overflows } = outboxOf(socket, 1_000);
+  const notice = new Notice('eth_subscription', `"${'x'.repeat(300)}"`);
+  for (let i = 0; i < 3; i++) {
+    outbox.answer('x'.repeat(50_000));
+    await settled();
+  }
+  for (let i = 0; i < 2; i++) outbox.notify(notice, ID);
+  assert.equal(overflows(), 0);
+  for (let i = 0; i < 2; i++) outbox.notify(notice, ID);
+  assert.equal(overflows(), 1);
+});
+
+test('an answer that was taken makes no room for more', async () => {
+  const socket = new Socket(0);
+  const { outbox, overflows } = outboxOf(socket, 1_000);
+  const notice = new Notice('eth_subscription', `"${'x'.repeat(300)}"`);
   outbox.answer('x'.repeat(50_000));
   await settled();
-  assert.equal(overflows(), 0);
-  outbox.answer('y'.repeat(900));
-  assert.equal(overflows(), 0);
-  outbox.answer('z'.repeat(200));
+  socket.drain(0);
+  outbox.onDrain();
+  for (let i = 0; i < 4; i++) outbox.notify(notice, ID);
+  await settled();
   assert.equal(overflows(), 1);
 });

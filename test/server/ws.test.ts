@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { before, suite, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { WebSocket } from 'ws';
 import { type KeyStore, openKeyStore } from '../../src/access/keys.ts';
 import type { ReplayNode } from '../../src/bench/replay/controls.ts';
@@ -12,6 +13,9 @@ import { startGeneratedNode, suiteOwner } from '../support/replay.ts';
 import { waitFor } from '../support/wait.ts';
 
 const MAX_MESSAGE = 20_000;
+const MAX_BACKLOG = 524_288;
+
+const hex = (number: number) => `0x${number.toString(16)}`;
 
 suite('WebSocket endpoints', () => {
   const owner = suiteOwner();
@@ -28,7 +32,7 @@ suite('WebSocket endpoints', () => {
       log: { debug() {}, info() {}, warn: (_facts, msg) => void logged.push(msg), error() {} },
       env: {
         ATLAS_STREAM__MAX_MESSAGE_BYTES: String(MAX_MESSAGE),
-        ATLAS_STREAM__MAX_BACKLOG_BYTES: '524288',
+        ATLAS_STREAM__MAX_BACKLOG_BYTES: String(MAX_BACKLOG),
         ATLAS_STREAM__PING_SECONDS: '1',
         ATLAS_STREAM__IDLE_SECONDS: '8',
       },
@@ -309,6 +313,22 @@ suite('WebSocket endpoints', () => {
       what: 'all logs',
     });
     quick.socket.close();
+  });
+
+  test('who asks for more than he has taken is answered as he takes it, though it is many times the backlog', async () => {
+    const client = await open();
+    client.socket.pause();
+    const asked = Array.from({ length: 600 }, (_, i) =>
+      client.call('eth_getBlockByNumber', hex(1 + (i % 5)), true),
+    );
+    const answered = Promise.all(asked);
+    answered.catch(() => undefined);
+    await sleep(1_000);
+    client.socket.ping();
+    client.socket.resume();
+    const bytes = (await answered).reduce<number>((sum, block) => sum + JSON.stringify(block).length, 0);
+    assert.ok(bytes > 20 * MAX_BACKLOG, `${bytes} bytes`);
+    client.socket.close();
   });
 
   test('a client that gives no sign of life is closed, one that answers pings is kept', async () => {
