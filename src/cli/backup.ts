@@ -30,7 +30,12 @@ export function addBackup(program: Command): void {
 
 async function backup(dataDir: string, file: string): Promise<void> {
   const source = existingIndex(dataDir);
+  const { alone } = await import('../store/backup.ts');
   const targets = targetsOf(file);
+  await alone(source, targets.index, () => backupTo(targets, source, join(dataDir, 'keys.db')));
+}
+
+async function backupTo(targets: Targets, source: string, keys: string): Promise<void> {
   for (const target of [targets.index, targets.keys]) {
     if (existsSync(target))
       throw new ConfigError(`${target} exists already and is left as it is; name another file`);
@@ -41,7 +46,6 @@ async function backup(dataDir: string, file: string): Promise<void> {
   void stopRequest().then(() => stop.abort());
   const line = statusLine();
   try {
-    const keys = join(dataDir, 'keys.db');
     if (existsSync(keys)) console.log(await copy('keys', keys, targets.keys, line, stop.signal));
     console.log(await copy('index', source, targets.index, line, stop.signal));
     console.log(await contentOf(targets.index));
@@ -53,8 +57,13 @@ async function backup(dataDir: string, file: string): Promise<void> {
   }
 }
 
+interface Targets {
+  index: string;
+  keys: string;
+}
+
 /** Where the copies go: into a folder under the names they have, or beside each other. */
-function targetsOf(file: string): { index: string; keys: string } {
+function targetsOf(file: string): Targets {
   if (existsSync(file) && statSync(file).isDirectory())
     return { index: join(file, 'index.db'), keys: join(file, 'keys.db') };
   return { index: file, keys: join(dirname(file), `${basename(file, '.db')}.keys.db`) };

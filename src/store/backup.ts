@@ -4,6 +4,27 @@ import { dirname } from 'node:path';
 import { FatalError } from '../errors.ts';
 import { type Db, openDatabase } from './open.ts';
 import { damaged, isDamage, storageTrouble } from './trouble.ts';
+import { lockForWriting, SUFFIX, type WriterLock } from './writer-lock.ts';
+
+/**
+ * Runs a backup to `target`, one at a time, and returns what it does: two at once would take each other's unfinished
+ * copies for their own. Throws FatalError while another runs, or when nothing can be written there.
+ */
+export async function alone<T>(source: string, target: string, backup: () => Promise<T>): Promise<T> {
+  const path = `${target}.partial`;
+  let lock: WriterLock;
+  try {
+    lock = lockForWriting(path, 'wait for its end, or name another file');
+  } catch (error) {
+    throw asFault(error, source, target);
+  }
+  try {
+    return await backup();
+  } finally {
+    rmSync(`${path}${SUFFIX}`, { force: true });
+    lock.release();
+  }
+}
 
 /** Pages copied at a time: enough for the speed of the disk, few enough to show progress and to be stopped between. */
 const PAGES_PER_STEP = 2_048;

@@ -4,7 +4,7 @@ import Database from 'better-sqlite3';
 import { FatalError } from '../errors.ts';
 
 /** Beside the index itself, not beside a link to it, of which there may be several: an empty file whose only use is to be locked. */
-const SUFFIX = '.lock';
+export const SUFFIX = '.lock';
 
 /** The right to write; `release` gives it back. */
 export interface WriterLock {
@@ -13,9 +13,12 @@ export interface WriterLock {
 
 /**
  * Takes the right to write the index at `path` until `release`; the system takes it back when the process ends, in
- * whatever way. Throws FatalError while another has it.
+ * whatever way. Throws FatalError, which gives the advice, while another has it.
  */
-export function lockForWriting(path: string): WriterLock {
+export function lockForWriting(
+  path: string,
+  advice = 'stop it first, or choose another data_dir',
+): WriterLock {
   const file = existsSync(path) ? realpathSync(path) : path;
   const db = new Database(`${file}${SUFFIX}`, { timeout: 0 });
   try {
@@ -24,12 +27,7 @@ export function lockForWriting(path: string): WriterLock {
   } catch (error) {
     db.close();
     if (error instanceof Error && 'code' in error && String(error.code).startsWith('SQLITE_BUSY')) {
-      throw new FatalError(
-        `another atlas-node is writing ${path}; stop it first, or choose another data_dir`,
-        {
-          cause: error,
-        },
-      );
+      throw new FatalError(`another atlas-node is writing ${path}; ${advice}`, { cause: error });
     }
     throw error;
   }

@@ -18,7 +18,7 @@ import { promisify } from 'node:util';
 import { openAccess } from '../../src/access/access.ts';
 import { openKeyStore } from '../../src/access/keys.ts';
 import { generateChain } from '../../src/bench/chain/generate.ts';
-import { copyDatabase } from '../../src/store/backup.ts';
+import { alone, copyDatabase } from '../../src/store/backup.ts';
 import { tipOf } from '../../src/store/chain.ts';
 import { openIndexForReading, prepareIndexFile } from '../../src/store/index-file.ts';
 import { IndexWriter } from '../../src/store/index-writer.ts';
@@ -147,7 +147,7 @@ test('a file that is there is left alone, and a copy that fails leaves nothing',
 
   const nowhere = await backup(dir, join(dir, 'no', 'folder', 'copy.db'));
   assert.equal(nowhere.code, 1);
-  assert.match(nowhere.stderr, /cannot copy .* no such file or directory/);
+  assert.match(nowhere.stderr, /cannot copy .* the directory does not exist/);
   assert.ok(!existsSync(join(dir, 'copy.db.partial')));
 });
 
@@ -249,4 +249,25 @@ test('a copy of the keys put beside the log of the file that it replaces is refu
     access.keys.list().map(({ name }) => name),
     ['app'],
   );
+});
+
+test('a backup to where another is being made is refused and takes nothing of the other away', async (t) => {
+  const dataDir = tempDir(t);
+  const source = join(dataDir, 'index.db');
+  new IndexWriter(source, { cacheMb: 8 }).close();
+  const folder = tempDir(t);
+  const target = join(folder, 'copy.db');
+  const unfinished = `${target}.partial`;
+  await alone(source, target, async () => {
+    writeFileSync(unfinished, 'of the first');
+    const { stderr, code } = await backup(dataDir, target);
+    assert.equal(code, 1);
+    assert.match(
+      stderr,
+      /another atlas-node is writing .*copy\.db.*; wait for its end, or name another file/,
+    );
+    assert.ok(existsSync(unfinished));
+  });
+  assert.equal((await backup(dataDir, target)).code, 0);
+  assert.deepEqual(readdirSync(folder), ['copy.db']);
 });
