@@ -95,6 +95,23 @@ test('a range that the node takes is passed on as it was written', async (t) => 
   }
 });
 
+test('a node is asked for no other range than the one that was looked at', async (t) => {
+  const { node, gateway } = await setUp(t);
+  const ask = async (params: string) => {
+    const request = `{"jsonrpc":"2.0","id":1,"method":"eth_getLogs","params":${params}}`;
+    const { error } = JSON.parse(String((await gateway.answer(request)).body));
+    return error?.code ?? node.requests.pop()?.calls[0]?.params;
+  };
+  const narrow = { fromBlock: '0x1', toBlock: '0x2' };
+  const range = '"fromBlock":"0x1","toBlock":"0x2"';
+  const hash = `0x${'1'.repeat(64)}`;
+  assert.deepEqual(await ask(`[{${range},"FROMBLOCK":"0x0","toBloc\u212a":"latest"}]`), [narrow]);
+  assert.deepEqual(await ask(`[{"blockHash":"${hash}","BlockHash":null}]`), [{ blockHash: hash }]);
+  assert.equal(await ask('[{"fromBlock":"0x0","toBlock":"latest"},null]'), -32602);
+  assert.equal(await ask(`{"filter":{${range}}}`), -32602);
+  assert.deepEqual(node.requests, []);
+});
+
 test('a wide range is asked for in parts and comes in order, without gap or repeat', async (t) => {
   const { chain, logs } = await setUp(t);
   assert.deepEqual(await logs('0x1', quantity(4_999)), expected(1, 4_999));

@@ -7,6 +7,7 @@ import type { Answer, Ask, Call, Pending, Taker } from '../call.ts';
 import type { Answering } from '../calls.ts';
 import { RpcCode, type RpcError } from '../errors.ts';
 import { deliver } from '../gathering.ts';
+import { plainFilter } from '../logs/filter.ts';
 import { isResult, resultTail, tailOf } from '../tail.ts';
 import { BlockFilter } from './block-filter.ts';
 import { ChainView } from './chain-view.ts';
@@ -74,17 +75,18 @@ export class Filters {
   }
 
   /** The node is asked for the logs of one block, so that it refuses a filter that it does not understand. */
-  private async newLogFilter(logs: unknown, key: number, signal: AbortSignal): Promise<Answer> {
-    if (!isObject(logs) || 'blockHash' in logs) {
+  private async newLogFilter(given: unknown, key: number, signal: AbortSignal): Promise<Answer> {
+    if (!isObject(given) || 'blockHash' in given) {
       return refused({ code: RpcCode.invalidParams, message: 'the parameter must be a filter of logs' });
     }
+    const logs = plainFilter(given);
     await this.view.advance();
     const head = toQuantity(this.view.head);
     const ask = this.deps.askLogs(key);
     const trial = await ask('eth_getLogs', [{ ...logs, fromBlock: head, toBlock: head }], signal);
     if (!isResult(trial.tail)) return trial;
     const { finalized } = this.deps;
-    return this.install(new LogFilter({ ...logs }, { view: this.view, ask, finalized }), key);
+    return this.install(new LogFilter(logs, { view: this.view, ask, finalized }), key);
   }
 
   private install(filter: Filter, key: number): Answer {

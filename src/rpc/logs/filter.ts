@@ -1,6 +1,7 @@
 /** The filter of `eth_getLogs`, as far as its blocks are concerned. */
 import { quantityToNumber, toQuantity } from '../../lib/hex.ts';
 import { isObject } from '../../lib/is-object.ts';
+import { type Call, ownCall } from '../call.ts';
 
 /** An end of a range: a height, or a tag that the node resolves. */
 export type BlockId = number | Tag;
@@ -17,9 +18,32 @@ export interface LogsFilter {
 /** Nodes take capitals, and heights beyond all blocks. */
 const QUANTITY = /^0x[0-9a-f]+$/i;
 
+/** What nodes know of a filter. */
+const MEMBERS = new Set(['address', 'blockHash', 'fromBlock', 'toBlock', 'topics']);
+
+/**
+ * The filter with no other members than those above. Nodes that read names in any case (geth) would take `FROMBLOCK` for
+ * the range, which must be the one that is looked at here.
+ */
+export function plainFilter(filter: object): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(filter).filter(([name]) => MEMBERS.has(name)));
+}
+
+/**
+ * The call with a plain filter. Null when there may be another filter than the first parameter: some nodes leave out what
+ * is behind it, or read an object of named parameters.
+ */
+export function plainCall(call: Call): Call | null {
+  const { args } = call;
+  if (!Array.isArray(args) || args.length > 1) return null;
+  const [filter]: unknown[] = args;
+  if (!isObject(filter) || Object.keys(filter).every((name) => MEMBERS.has(name))) return call;
+  return ownCall(call.method, [plainFilter(filter)]);
+}
+
 /** The filter among the parameters. Null when it names no range, or is one that the node should refuse itself. */
 export function readLogsFilter(args: unknown): LogsFilter | null {
-  if (!Array.isArray(args) || args.length !== 1) return null;
+  if (!Array.isArray(args)) return null;
   const [filter]: unknown[] = args;
   if (!isObject(filter)) return null;
   const { fromBlock, toBlock, ...rest } = filter;

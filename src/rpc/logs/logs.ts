@@ -6,13 +6,13 @@ import { toQuantity } from '../../lib/hex.ts';
 import type { Logger } from '../../log.ts';
 import { readQuantity } from '../../upstream/shape.ts';
 import type { ByteBudget } from '../byte-budget.ts';
-import type { Answer, Call, Pending, Taker } from '../call.ts';
+import { type Answer, type Call, type Pending, SETTLED, type Taker } from '../call.ts';
 import { RpcCode } from '../errors.ts';
 import type { Gateway } from '../gateway.ts';
 import { deliver } from '../gathering.ts';
 import { blockHeaderOf, errorOf, isResult, resultOf, tailOf } from '../tail.ts';
 import { collectLogs, type Range } from './collect.ts';
-import { type BlockId, type LogsFilter, readLogsFilter } from './filter.ts';
+import { type BlockId, type LogsFilter, plainCall, readLogsFilter } from './filter.ts';
 import { NodeRange } from './node-range.ts';
 import { refusalOf } from './refusals.ts';
 
@@ -49,7 +49,12 @@ export class Logs {
   }
 
   /** Answers a call of a client. */
-  run(call: Call, taker: Taker, client: number): Pending {
+  run(asked: Call, taker: Taker, client: number): Pending {
+    const call = plainCall(asked);
+    if (call === null) {
+      taker.take(NOT_ONE_FILTER, 200, true);
+      return SETTLED;
+    }
     const filter = readLogsFilter(call.args);
     if (filter === null || filter.from === filter.to) return this.gateway.run(call, taker, client);
     const { from, to } = filter;
@@ -157,6 +162,11 @@ const REORGANISED: Answer = {
   }),
   status: 200,
 };
+
+const NOT_ONE_FILTER = tailOf({
+  code: RpcCode.invalidParams,
+  message: 'eth_getLogs takes an array of one filter',
+});
 
 function tooWide(from: number, maxRange: number): Answer {
   const error = {
