@@ -1,6 +1,7 @@
 /** The log: facts with a fixed message, one JSON object a line, or set for people. Written to stderr. */
 import { isatty } from 'node:tty';
 import { pino } from 'pino';
+import { isColourless } from './lib/colourless.ts';
 import { isJournal } from './log/journal.ts';
 import { prettyLine } from './log/pretty.ts';
 import { redact } from './log/redact.ts';
@@ -46,7 +47,7 @@ const MAX_WAITING_BYTES = 1_048_576;
  */
 export function createLogger(options: LogOptions): AdjustableLogger {
   const { terminal, journal, pretty } = styleOf(options);
-  const style = { colour: terminal && !process.env.NO_COLOR, clearLine: terminal, journal };
+  const style = { colour: terminal && !isColourless(), clearLine: terminal, journal };
   const write = options.write ?? toStderr();
   const settings = {
     level: options.level,

@@ -1,4 +1,5 @@
 /** Colours on a terminal. */
+import { isColourless } from '../lib/colourless.ts';
 
 const CODES = { red: 31, green: 32, yellow: 33, dim: 2 } as const;
 export type Colour = keyof typeof CODES;
@@ -8,8 +9,8 @@ export type Paint = (colour: Colour, text: string) => string;
 
 export const plain: Paint = (_, text) => text;
 
-/** Colours for a stream that is a terminal, unless NO_COLOR asks for none: https://no-color.org */
+/** Colours for a stream that is a terminal which takes them. */
 export function paintFor(out: { isTTY?: boolean }): Paint {
-  if (!out.isTTY || process.env.NO_COLOR) return plain;
+  if (!out.isTTY || isColourless()) return plain;
   return (colour, text) => `\x1b[${CODES[colour]}m${text}\x1b[0m`;
 }

@@ -162,18 +162,24 @@ test('--watch draws in place on a terminal, and leaves the last state behind', {
   assert.match(left ?? '', /^state +following\r$/m);
 });
 
-test('a report is coloured on a terminal only, and not where NO_COLOR asks for none', () => {
-  const noColor = process.env.NO_COLOR;
+test('a report is coloured on a terminal only, and not where NO_COLOR or a dumb one asks for none', () => {
+  const { NO_COLOR: noColor, TERM: term } = process.env;
   try {
     delete process.env.NO_COLOR;
+    process.env.TERM = 'xterm';
     const table = (isTTY: boolean) =>
       statusTable({ status: FOLLOWING, disk: null, tokenRefused: false }, 0, paintFor({ isTTY }));
     assert.match(visible(table(true)), /<ESC>\[32mfollowing<ESC>\[0m/);
     assert.ok(!table(false).includes('\x1b'));
+    process.env.TERM = 'dumb';
+    assert.ok(!table(true).includes('\x1b'));
+    process.env.TERM = 'xterm';
     process.env.NO_COLOR = '1';
     assert.ok(!table(true).includes('\x1b'));
   } finally {
     if (noColor === undefined) delete process.env.NO_COLOR;
     else process.env.NO_COLOR = noColor;
+    if (term === undefined) delete process.env.TERM;
+    else process.env.TERM = term;
   }
 });
