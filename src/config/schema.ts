@@ -27,7 +27,7 @@ const MAX_MS = 3_600_000;
 
 /** How the chain node is asked over HTTP. */
 const node = z.strictObject({
-  /** Time limit of one request, milliseconds. */
+  /** Time limit of one request, and of tracing one transaction, milliseconds. */
   timeout_ms: whole(100, MAX_MS).default(10_000),
   /** Connections kept to the node. */
   max_sockets: whole(1, 1_024).default(16),

@@ -54,7 +54,10 @@ function treeTrace(item: unknown, expected: string): TransactionTrace {
     throw new UpstreamError('inconsistent', `the trace of ${show(txHash)} came in the place of ${expected}`);
   }
   if (result === undefined || result === null) {
-    throw new UpstreamError('rpc', `the node could not trace ${expected}: ${show(error)}`);
+    throw new UpstreamError(
+      'rpc',
+      `the node could not trace ${expected}: ${show(error)}; if it stays so, raise node.timeout_ms or let another node bring the index past it`,
+    );
   }
   const root = readObject(result, 'call frame');
   return {

@@ -110,7 +110,7 @@ async function loadTraces(
   const form = method === 'trace_block' ? 'flat' : 'tree';
   const unbound: LoadedBlock[] = [];
   const replies = await client.batch(
-    wanted.map((i) => traceCall(blocks[i]!.number, hashOf(blocks[i]!.block), method)),
+    wanted.map((i) => traceCall(blocks[i]!.number, hashOf(blocks[i]!.block), method, client.timeoutMs)),
     signal,
     TRACES[form],
   );
@@ -160,7 +160,7 @@ async function tracePerTransaction(
     block,
     number,
     'trace',
-    (hash) => traceTransactionCall(hash, method),
+    (hash) => traceTransactionCall(hash, method, client.timeoutMs),
     signal,
   );
   return method === 'trace_block' ? results.flat() : results.map((result) => ({ result }));

@@ -42,8 +42,11 @@ export class RpcClient {
   private readonly http: HttpTransport;
   private readonly limit: BatchLimit;
   private readonly onCall: RpcClientOptions['onCall'];
+  /** Milliseconds one HTTP exchange may take. */
+  readonly timeoutMs: number;
 
   constructor(options: RpcClientOptions) {
+    this.timeoutMs = options.timeoutMs;
     this.http = new HttpTransport({
       url: options.url,
       timeoutMs: options.timeoutMs,

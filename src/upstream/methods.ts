@@ -9,8 +9,13 @@ import { readQuantity, readText } from './shape.ts';
 /** Where internal native transfers come from. */
 export type TraceMethod = NonNullable<Capabilities['traces']>;
 
-/** Named, since Monad and geth refuse or mean something else without it (geth's default is the opcode logger). */
-const CALL_TRACER = { tracer: 'callTracer' };
+/**
+ * The tracer is named, since Monad and geth refuse or mean something else without it (geth's default is the opcode logger).
+ * Without a time geth and its kin give each transaction 5 s; others pass it over. In whole seconds it is read by all.
+ */
+function callTracer(timeoutMs: number): unknown {
+  return { tracer: 'callTracer', timeout: `${Math.ceil(timeoutMs / 1000)}s` };
+}
 
 export async function chainId(client: RpcClient, signal?: AbortSignal): Promise<number> {
   return readQuantity(await client.call('eth_chainId', [], signal), 'eth_chainId', 'result');
@@ -55,13 +60,16 @@ export function receiptsCall(number: number): RpcCall {
   return { method: 'eth_getBlockReceipts', params: [toQuantity(number)] };
 }
 
-/** All call frames of a block. Call trees name no block: asked for by number they may be of one that stands there by then. */
-export function traceCall(number: number, hash: string, method: TraceMethod): RpcCall {
+/**
+ * All call frames of a block; `timeoutMs` is how long the answer is waited for. Call trees name no block: asked for by
+ * number they may be of one that stands there by then.
+ */
+export function traceCall(number: number, hash: string, method: TraceMethod, timeoutMs: number): RpcCall {
   switch (method) {
     case 'debug_traceBlockByHash':
-      return { method, params: [hash, CALL_TRACER] };
+      return { method, params: [hash, callTracer(timeoutMs)] };
     case 'debug_traceBlockByNumber':
-      return { method, params: [toQuantity(number), CALL_TRACER] };
+      return { method, params: [toQuantity(number), callTracer(timeoutMs)] };
     case 'trace_block':
       return { method, params: [toQuantity(number)] };
   }
@@ -77,7 +85,7 @@ export function receiptCall(txHash: string): RpcCall {
 }
 
 /** Call frames of one transaction, in the form of the block method: for blocks too large for one answer. */
-export function traceTransactionCall(txHash: string, blockMethod: TraceMethod): RpcCall {
+export function traceTransactionCall(txHash: string, blockMethod: TraceMethod, timeoutMs: number): RpcCall {
   if (blockMethod === 'trace_block') return { method: 'trace_transaction', params: [txHash] };
-  return { method: 'debug_traceTransaction', params: [txHash, CALL_TRACER] };
+  return { method: 'debug_traceTransaction', params: [txHash, callTracer(timeoutMs)] };
 }

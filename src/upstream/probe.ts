@@ -115,7 +115,7 @@ async function findTraces(
   if (software.startsWith('anvil/')) candidates.reverse();
   const reasons: string[] = [];
   for (const method of candidates) {
-    const reason = await refusal(client, traceCall(block, NO_BLOCK, method), signal);
+    const reason = await refusal(client, traceCall(block, NO_BLOCK, method, client.timeoutMs), signal);
     if (reason !== null) reasons.push(reason);
     else if (method === 'trace_block') return { traces: method, tracesReason: null };
     else return { traces: await preciseForm(client, signal), tracesReason: null };
@@ -128,7 +128,11 @@ const NO_BLOCK = `0x${'0'.repeat(64)}`;
 
 /** Call trees by the hash of their block where the node has that, too. */
 async function preciseForm(client: RpcClient, signal: AbortSignal | undefined): Promise<TraceMethod> {
-  const byHash = await refusal(client, traceCall(0, NO_BLOCK, 'debug_traceBlockByHash'), signal);
+  const byHash = await refusal(
+    client,
+    traceCall(0, NO_BLOCK, 'debug_traceBlockByHash', client.timeoutMs),
+    signal,
+  );
   return byHash === null ? 'debug_traceBlockByHash' : 'debug_traceBlockByNumber';
 }
 

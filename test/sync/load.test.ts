@@ -43,6 +43,22 @@ test('a block whose traces the node refuses is not loaded', async (t) => {
   await assert.rejects(load(FULL), /traces not found/);
 });
 
+test('a transaction has as long to be traced as the answer is waited for, not the 5 s that geth gives unasked', async (t) => {
+  const { node, load } = await setUp(t);
+  let takes = 30;
+  node.misbehave({
+    replace(method, params, result) {
+      if (method !== TRACE) return result;
+      const { timeout = '5s' } = params[1] as { timeout?: string };
+      if (takes <= Number(/^(\d+)s$/.exec(timeout)?.[1])) return result;
+      return (result as { txHash: string }[]).map(({ txHash }) => ({ txHash, error: 'execution timeout' }));
+    },
+  });
+  assert.ok((await load(FULL)).transferCount > 0);
+  takes = 61;
+  await assert.rejects(load(FULL), /could not trace 0x.*execution timeout.*node\.timeout_ms/);
+});
+
 test('call trees are asked for by the hash of their block', async (t) => {
   const { node, load } = await setUp(t);
   await load(FULL);

@@ -95,18 +95,18 @@ describe('typed methods', () => {
   it('build calls with quantities without leading zeros and the tracer named', () => {
     assert.deepEqual(blockCall(0), { method: 'eth_getBlockByNumber', params: ['0x0', true] });
     assert.deepEqual(receiptsCall(255), { method: 'eth_getBlockReceipts', params: ['0xff'] });
-    assert.deepEqual(traceCall(16, HASH, 'trace_block'), { method: 'trace_block', params: ['0x10'] });
-    const tracer = { tracer: 'callTracer' };
-    assert.deepEqual(traceCall(16, HASH, 'debug_traceBlockByNumber'), {
+    assert.deepEqual(traceCall(16, HASH, 'trace_block', 10_000), { method: 'trace_block', params: ['0x10'] });
+    const tracer = { tracer: 'callTracer', timeout: '10s' };
+    assert.deepEqual(traceCall(16, HASH, 'debug_traceBlockByNumber', 10_000), {
       method: 'debug_traceBlockByNumber',
       params: ['0x10', tracer],
     });
     assert.deepEqual(receiptCall(HASH), { method: 'eth_getTransactionReceipt', params: [HASH] });
-    assert.deepEqual(traceTransactionCall(HASH, 'trace_block'), {
+    assert.deepEqual(traceTransactionCall(HASH, 'trace_block', 10_000), {
       method: 'trace_transaction',
       params: [HASH],
     });
-    assert.deepEqual(traceTransactionCall(HASH, 'debug_traceBlockByNumber'), {
+    assert.deepEqual(traceTransactionCall(HASH, 'debug_traceBlockByNumber', 9_001), {
       method: 'debug_traceTransaction',
       params: [HASH, tracer],
     });

@@ -63,7 +63,7 @@ async function loadBatch(
     const calls = [
       blockCall(number),
       receiptsCall(number),
-      traceCall(number, '', 'debug_traceBlockByNumber'),
+      traceCall(number, '', 'debug_traceBlockByNumber', LIMITS.timeoutMs),
     ];
     const began = performance.now();
     const bodies = await Promise.all(calls.map((call) => post(http, call)));
