@@ -1,6 +1,7 @@
 /** The read threads as one function that answers a question. */
 import { availableParallelism } from 'node:os';
 import { RequestError } from '../errors.ts';
+import { steadyNow } from '../lib/time.ts';
 import type { Head } from '../query/snapshot.ts';
 import type { Answered, FromReader, Question, ToReader } from './reader-protocol.ts';
 
@@ -63,7 +64,7 @@ export class ReadPool {
     const name = JSON.stringify([path, input, chainDepth]);
     const known = this.kept.get(name);
     if (known !== undefined) return known;
-    const answered = this.ask({ path, input, chainDepth, deadline: Date.now() + TIME_LIMIT_MS });
+    const answered = this.ask({ path, input, chainDepth, deadline: steadyNow() + TIME_LIMIT_MS });
     this.keep(name, answered);
     return answered;
   }

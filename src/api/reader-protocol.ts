@@ -16,7 +16,7 @@ export interface Question {
   input: unknown;
   /** Largest `depth` of funding_chain for the caller. */
   chainDepth: number;
-  /** Unix milliseconds after which nobody waits for the answer. */
+  /** After this moment of `steadyNow` nobody waits for the answer. */
   deadline: number;
 }
 

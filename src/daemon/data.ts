@@ -43,9 +43,9 @@ function migrationLog(log: Logger): (progress: MigrationProgress) => void {
   let current = 0;
   let loggedAt = 0;
   return ({ version, title, done }) => {
-    if (version === current && done < 1 && Date.now() - loggedAt < MIGRATION_LOG_MS) return;
+    if (version === current && done < 1 && performance.now() - loggedAt < MIGRATION_LOG_MS) return;
     current = version;
-    loggedAt = Date.now();
+    loggedAt = performance.now();
     log.info({ version, title, percent: Math.floor(done * 100) }, 'bringing the index up to date');
   };
 }

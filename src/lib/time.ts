@@ -1,4 +1,20 @@
-/** Times as text. */
+/** Times: clocks, and times as text. */
+
+/** Milliseconds since a moment that is the same for all threads; no setting of the clock moves it. */
+export function steadyNow(): number {
+  const [seconds, nanoseconds] = process.hrtime();
+  return seconds * 1_000 + nanoseconds / 1e6;
+}
+
+/** A clock that was put right shows by more than this, milliseconds. */
+const CLOCK_STEP_MS = 2;
+
+/** Unix milliseconds with fractions, which `Date.now()` has not, as long as the clock was not put right since the thread began. */
+export function preciseNow(): number {
+  const precise = performance.timeOrigin + performance.now();
+  const now = Date.now();
+  return Math.abs(precise - now) <= CLOCK_STEP_MS ? precise : now;
+}
 
 const SECONDS_PER_DAY = 86_400;
 

@@ -4,6 +4,7 @@
  * pass it is begun anew in a read thread, which has a time limit instead.
  */
 import { RequestError } from '../errors.ts';
+import { steadyNow } from '../lib/time.ts';
 
 export interface Effort {
   /** Asks before a piece of work of known size whether it can be done; spends nothing. */
@@ -32,12 +33,12 @@ export function budgetOf(units: number): Effort {
   };
 }
 
-/** Any amount of work until a time (Unix milliseconds); past it RequestError 503 `timeout` is thrown. */
+/** Any amount of work until a moment of `steadyNow`; past it RequestError 503 `timeout` is thrown. */
 export function effortUntil(deadline: number): Effort {
   return {
     expect: () => undefined,
     spend() {
-      if (Date.now() <= deadline) return;
+      if (steadyNow() <= deadline) return;
       throw new RequestError(503, 'timeout', 'the answer took too long; ask for less or try again later');
     },
   };

@@ -13,10 +13,10 @@ const MAX_ADDRESSES = 10_000;
 
 export class AdminFailures {
   private readonly clock: () => number;
-  /** Times of the last failures of each address, oldest first; Unix milliseconds. */
+  /** Times of the last failures of each address, oldest first; milliseconds of the clock. */
   private readonly times = new Map<string, number[]>();
 
-  constructor(clock: () => number = Date.now) {
+  constructor(clock: () => number = () => performance.now()) {
     this.clock = clock;
   }
 

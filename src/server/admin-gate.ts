@@ -37,7 +37,7 @@ export class AdminGate {
   private readonly failures: AdminFailures;
   private readonly sessions: AdminSessions;
 
-  constructor(token: string, clock: () => number = Date.now) {
+  constructor(token: string, clock: () => number = () => performance.now()) {
     this.tokenDigest = digest(token);
     this.failures = new AdminFailures(clock);
     this.sessions = new AdminSessions(clock);

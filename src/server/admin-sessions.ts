@@ -11,10 +11,10 @@ const ID_BYTES = 32;
 
 export class AdminSessions {
   private readonly clock: () => number;
-  /** End of each session, Unix milliseconds, by the SHA-256 of its id: looking one up tells nothing by its timing. */
+  /** End of each session, milliseconds of the clock, by the SHA-256 of its id: looking one up tells nothing by its timing. */
   private readonly ends = new Map<string, number>();
 
-  constructor(clock: () => number = Date.now) {
+  constructor(clock: () => number = () => performance.now()) {
     this.clock = clock;
   }
 

@@ -80,7 +80,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   const stallWatch = new StallWatch(log);
   const unready = () => {
     const state = withoutAddresses(options.indexState());
-    return readiness(state, options.readyLag, stallWatch.stalled(state, Date.now()));
+    return readiness(state, options.readyLag, stallWatch.stalled(state, performance.now()));
   };
   const shared: SharedRoutes = {
     ...options,

@@ -14,7 +14,7 @@ const WATCH_MS = 1_000;
 export class StallWatch {
   private readonly log: Logger;
   private head: number | null = null;
-  /** Since when the node has had a block that the index lacks, without any progress; Unix milliseconds. */
+  /** Since when the node has had a block that the index lacks, without any progress; milliseconds of `performance.now()`, which no setting of the clock moves. */
   private since: number | null = null;
   private told = false;
 
@@ -24,11 +24,11 @@ export class StallWatch {
 
   /** Observes the state once a second until the returned function is called. */
   follow(state: () => IndexStatus): () => void {
-    const timer = setInterval(() => this.observe(state(), Date.now()), WATCH_MS).unref();
+    const timer = setInterval(() => this.observe(state(), performance.now()), WATCH_MS).unref();
     return () => clearInterval(timer);
   }
 
-  /** Takes note of the state; to be called about once a second. Logs the beginning and the end of a stall. */
+  /** Takes note of the state, `now` by `performance.now()`; to be called about once a second. Logs the beginning and the end of a stall. */
   observe(state: IndexStatus, now: number): void {
     const head = state.head?.number ?? null;
     if (head !== this.head || !isBehind(state)) {

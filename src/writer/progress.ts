@@ -1,5 +1,6 @@
 /** What the writer reports about itself: the status for people and the work done since the last report. */
 import { lagBlocks } from '../lib/lag.ts';
+import { preciseNow } from '../lib/time.ts';
 import type { IndexWriter } from '../store/index-writer.ts';
 import type { BlockBatch, Capabilities, IndexedBlock, IndexStatus, UntracedBlocks } from '../types.ts';
 import type { WriterWork } from './protocol.ts';
@@ -70,7 +71,6 @@ export class Progress {
   }
 
   committed(batches: readonly BlockBatch[], head: IndexedBlock | null, seconds: number): void {
-    const now = Date.now();
     let blocks = 0;
     let transfers = 0;
     for (const batch of batches) {
@@ -85,9 +85,9 @@ export class Progress {
     }
     this.work.blocks += blocks;
     this.work.commitSeconds.push(seconds);
-    this.samples.push({ at: now, blocks, transfers });
+    this.samples.push({ at: performance.now(), blocks, transfers });
     this.current.transfers += transfers;
-    this.current.lastCommitAt = performance.timeOrigin + performance.now(); // Date.now() knows no fractions
+    this.current.lastCommitAt = preciseNow();
     this.setHead(head);
     this.setPhase();
   }
@@ -122,7 +122,7 @@ export class Progress {
   }
 
   private updateRates(): void {
-    const since = Date.now() - RATE_WINDOW_MS;
+    const since = performance.now() - RATE_WINDOW_MS;
     this.samples = this.samples.filter((sample) => sample.at > since);
     const seconds = RATE_WINDOW_MS / 1000;
     this.current.blocksPerSecond = this.samples.reduce((sum, sample) => sum + sample.blocks, 0) / seconds;

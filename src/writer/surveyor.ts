@@ -19,12 +19,14 @@ export class Surveyor {
   private readonly start: () => SurveyThread;
   private readonly clock: () => number;
   private latest: IndexSurvey | null = null;
+  /** When the last one came, milliseconds of the clock. */
+  private latestAt = 0;
   private failure: string | null = null;
   private failedAt: number | null = null;
   private thread: SurveyThread | null = null;
 
   /** `start` starts a thread that posts one survey and ends. */
-  constructor(start: () => SurveyThread, clock: () => number = Date.now) {
+  constructor(start: () => SurveyThread, clock: () => number = () => performance.now()) {
     this.start = start;
     this.clock = clock;
   }
@@ -44,8 +46,7 @@ export class Surveyor {
     const now = this.clock();
     if (this.failedAt !== null) return now - this.failedAt >= MIN_AGE_MS;
     if (this.latest === null) return true;
-    const { at, seconds } = this.latest;
-    return now - at >= Math.max(MIN_AGE_MS, (seconds * 1000) / MAX_SHARE);
+    return now - this.latestAt >= Math.max(MIN_AGE_MS, (this.latest.seconds * 1000) / MAX_SHARE);
   }
 
   private begin(): void {
@@ -53,6 +54,7 @@ export class Surveyor {
     this.thread = thread;
     thread.on('message', (survey) => {
       this.latest = survey;
+      this.latestAt = this.clock();
       this.failure = null;
       this.failedAt = null;
     });

@@ -52,7 +52,7 @@ export async function examineTokens(options: QualityOptions, signal: AbortSignal
 }
 
 function leaveOut(failed: Map<number, number>, token: number): void {
-  if (failed.size < MAX_FAILED) failed.set(token, Date.now() + FAILED_MS);
+  if (failed.size < MAX_FAILED) failed.set(token, performance.now() + FAILED_MS);
 }
 
 /** The next token that did not fail of late. */
@@ -61,7 +61,7 @@ function candidate(
   store: QualityOptions['store'],
   failed: Map<number, number>,
 ): number | undefined {
-  const now = Date.now();
+  const now = performance.now();
   for (const [token, until] of failed) if (until < now) failed.delete(token);
   return next(store.head()?.number ?? 0, failed.size + 1).find((token) => !failed.has(token));
 }

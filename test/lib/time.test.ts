@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { test } from 'node:test';
+import { Worker } from 'node:worker_threads';
 import fc from 'fast-check';
-import { isoSeconds } from '../../src/lib/time.ts';
+import { isoSeconds, preciseNow, steadyNow } from '../../src/lib/time.ts';
 
 fc.configureGlobal({ seed: 1 }); // the same inputs in every run
 
@@ -12,4 +14,22 @@ test('seconds as ISO text equal what Date says, across days and centuries', () =
     }),
     { examples: [[0], [86_399], [86_400], [1_763_740_800]] },
   );
+});
+
+test('the precise clock follows one that is put right, the steady one does not', (t) => {
+  assert.ok(Math.abs(preciseNow() - Date.now()) <= 3);
+  const before = steadyNow();
+  t.mock.timers.enable({ apis: ['Date'], now: 1_000_000 });
+  assert.equal(preciseNow(), 1_000_000);
+  assert.ok(steadyNow() - before < 60_000);
+});
+
+test('the steady clock is one for all threads', async () => {
+  const worker = new Worker(
+    'const [s, n] = process.hrtime(); require("worker_threads").parentPort.postMessage(s * 1000 + n / 1e6)',
+    { eval: true },
+  );
+  const before = steadyNow();
+  const [there] = (await once(worker, 'message')) as [number];
+  assert.ok(before <= there && there <= steadyNow());
 });

@@ -95,6 +95,19 @@ test('a stall is seen within 30 seconds and only while the node has a block', ()
   assert.equal(logs.filter((line) => line.includes('index moves again')).length, 1);
 });
 
+test('a clock that is put right makes no stall', (t) => {
+  t.mock.timers.enable({ apis: ['setInterval', 'Date'], now: Date.now() });
+  const logs: string[] = [];
+  const watch = new StallWatch(
+    createLogger({ level: 'info', format: 'json', write: (line) => logs.push(line) }),
+  );
+  t.after(watch.follow(() => following(5, 6)));
+  t.mock.timers.tick(3_000);
+  t.mock.timers.setTime(Date.now() + 3_600_000);
+  t.mock.timers.tick(1_000);
+  assert.deepEqual(logs, []);
+});
+
 test('an empty index that never begins stalls too', () => {
   const watch = new StallWatch(createLogger({ level: 'error', format: 'json', write: () => undefined }));
   const empty = { ...statusAt(null), nodeHead: 3 };

@@ -1,0 +1,18 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { BatchBuilder } from '../../src/decode/batch.ts';
+import { Progress } from '../../src/writer/progress.ts';
+
+test('a clock that is put right changes no rate, and the last commit is told by it', (t) => {
+  t.mock.timers.enable({ apis: ['Date'], now: 1_763_740_800_000 });
+  const progress = new Progress(5);
+  const batch = { ...new BatchBuilder().finish(true), number: Uint32Array.of(7), blockCount: 50 };
+  const rateNow = () => progress.report().status.blocksPerSecond;
+  progress.committed([batch], null, 0.1);
+  const rate = rateNow();
+  assert.ok(rate > 0);
+  t.mock.timers.setTime(1_763_744_400_000);
+  assert.equal(rateNow(), rate);
+  progress.committed([batch], null, 0.1);
+  assert.equal(progress.report().status.lastCommitAt, 1_763_744_400_000);
+});
