@@ -41,7 +41,9 @@ async function backupTo(targets: Targets, source: string, keys: string): Promise
       throw new ConfigError(`${target} exists already and is left as it is; name another file`);
   }
   const { checkIndexFile } = await import('../store/index-file.ts');
+  const { refuseForeignLog } = await import('../store/foreign-log.ts');
   checkIndexFile(source);
+  refuseForeignLog(keys);
   const stop = new AbortController();
   void stopRequest().then(() => stop.abort());
   const line = statusLine();

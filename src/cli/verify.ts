@@ -82,6 +82,8 @@ async function verify(
   line: StatusLine,
 ): Promise<void> {
   const { DEFAULT_SAMPLE, verifyIndex } = await import('../verify/verify.ts');
+  const { refuseForeignLog } = await import('../store/foreign-log.ts');
+  refuseForeignLog(path);
   const { probe } = await import('../upstream/probe.ts');
   const capabilities = await probe(client, { traces: config.index.traces, head: config.index.head });
   const report = await verifyIndex({

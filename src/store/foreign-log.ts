@@ -7,8 +7,8 @@ const WRITE_VERSION_AT = 18;
 const WITHOUT_LOG = 1;
 
 /**
- * Throws FatalError when a log stands beside a copy that was put in the place of the file it is of: SQLite would write
- * the log's pages into the copy and spoil it. To be called before this process has the file open, because closing any
+ * Throws FatalError when a log stands beside a copy that was put in the place of the file it is of: SQLite would read
+ * the log's pages as the copy's, and write them into it and spoil it. To be called before this process has the file open, because closing any
  * handle of a file gives up all locks that the process has on it.
  */
 export function refuseForeignLog(path: string): void {

@@ -224,6 +224,8 @@ test('a copy put beside the log of the file that it replaces is refused and stay
     prepare,
     /index\.db is a copy, and the .*-wal beside it .* move .*-wal and .*-shm away/,
   );
+  const args = ['--disable-warning=ExperimentalWarning', CLI, 'verify', '--data-dir', dir];
+  await assert.rejects(promisify(execFile)(process.execPath, args), /index\.db is a copy/);
   rmSync(`${restored}-wal`);
   await prepare();
   assert.deepEqual(dumpIndex(restored), whole);
@@ -242,6 +244,10 @@ test('a copy of the keys put beside the log of the file that it replaces is refu
   const args = ['--disable-warning=ExperimentalWarning', CLI, 'keys', 'list', '--data-dir', dir];
   await assert.rejects(promisify(execFile)(process.execPath, args), /keys\.db is a copy/);
   assert.throws(() => openAccess(restored, {}), /keys\.db is a copy/);
+  new IndexWriter(join(dir, 'index.db'), { cacheMb: 8 }).close();
+  const folder = tempDir(t);
+  assert.match((await backup(dir, folder)).stderr, /keys\.db is a copy/);
+  assert.deepEqual(readdirSync(folder), []);
   rmSync(`${restored}-wal`);
   const access = openAccess(restored, {});
   t.after(() => access.close());
