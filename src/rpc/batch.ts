@@ -1,5 +1,5 @@
 /** Answering a batch: some calls at a time, the answers in the order of the calls. */
-import type { ByteBudget } from './byte-budget.ts';
+import type { Account } from './byte-budget.ts';
 import type { Answer } from './call.ts';
 import { RpcCode } from './errors.ts';
 import type { BadCall, RpcCall } from './request.ts';
@@ -15,7 +15,7 @@ const MAX_BATCH_BYTES = 32 * 2 ** 20;
 /** Answers all calls by `answer`, of which it makes BATCH_CONCURRENCY at a time. Rejects only as `answer` does. */
 export async function answerBatch(
   calls: readonly (RpcCall | BadCall)[],
-  budget: ByteBudget,
+  budget: Account,
   answer: (call: RpcCall | BadCall) => Promise<Answer>,
 ): Promise<RpcAnswer> {
   const answers = new Array<Answer>(calls.length);

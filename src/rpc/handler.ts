@@ -131,7 +131,7 @@ export class RpcHandler {
   private batch(calls: readonly (RpcCall | BadCall)[], key: number, sink: RpcSink): Pending {
     const left = new AbortController();
     const one = (call: RpcCall | BadCall) => this.calls.gather(call, key, left.signal);
-    answerBatch(calls, this.budget, one)
+    answerBatch(calls, this.budget.of(key), one)
       .catch((error: unknown): RpcAnswer => {
         if (!left.signal.aborted) this.log.error({ err: error }, 'batch failed');
         return { status: 500, body: errorText('null', INTERNAL_ERROR) };

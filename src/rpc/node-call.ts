@@ -2,7 +2,7 @@
 import { UpstreamError } from '../errors.ts';
 import type { AnswerHead, AnswerListener, Exchange, WireTransport } from '../upstream/wire/transport.ts';
 import type { CircuitBreaker } from './breaker.ts';
-import type { ByteBudget } from './byte-budget.ts';
+import type { Account, ByteBudget } from './byte-budget.ts';
 import type { Call, Pending, Taker } from './call.ts';
 import { failureAnswer } from './errors.ts';
 import { kindOf } from './method-kind.ts';
@@ -67,6 +67,7 @@ export class NodeCall implements AnswerListener {
   readonly began = performance.now();
   private readonly isRead: boolean;
   private readonly deps: NodeCallDeps;
+  private readonly account: Account;
   private readonly options: NodeCallOptions;
   private waiting: Waiting[] = [];
   private exchange: Exchange | null = null;
@@ -83,6 +84,7 @@ export class NodeCall implements AnswerListener {
     this.client = client;
     this.isRead = kindOf(call.method).isRead;
     this.deps = deps;
+    this.account = deps.budget.of(client);
     this.options = options;
   }
 
@@ -160,14 +162,14 @@ export class NodeCall implements AnswerListener {
 
   /** Keeps a copy, or says no because it would take too much memory. */
   private gather(piece: Buffer): boolean {
-    if (this.bytes + piece.length > MAX_GATHERED || !this.deps.budget.take(piece.length)) return false;
+    if (this.bytes + piece.length > MAX_GATHERED || !this.account.take(piece.length)) return false;
     this.bytes += piece.length;
     this.gathered.push(Buffer.from(piece));
     return true;
   }
 
   private drop(): void {
-    this.deps.budget.give(this.bytes);
+    this.account.give(this.bytes);
     this.gathered = [];
     this.bytes = 0;
   }

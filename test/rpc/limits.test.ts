@@ -225,3 +225,23 @@ test('a key that fills the queue leaves places in it to others', async (t) => {
   assert.equal((await other).status, 200);
   assert.equal(node.received.length, 1 + 6 + 1, 'one ran, six of eight places it took, and one the other');
 });
+
+test('a key whose answers take much memory while they come leaves some to others', async (t) => {
+  const held: (() => void)[] = [];
+  const node = await startNode(t, (body, response) => {
+    const { id, params } = JSON.parse(body);
+    response.write(`{"jsonrpc":"2.0","id":${id},"result":"${'0'.repeat(params[0] * 2 ** 20)}`);
+    if (params[0] < 60) response.end('"}');
+    else held.push(() => response.end('"}'));
+  });
+  const gateway = startGateway(t, { url: node.url });
+  let refused = 0;
+  const own = ['a', 'b', 'c', 'd', 'e'].map(async (one) => {
+    const { error } = await gateway.call('eth_getCode', [60, one]);
+    if (error?.message === 'response too large') refused++;
+  });
+  await waitFor(() => refused > 0, { what: '300 MiB to be too much' });
+  assert.notEqual((await gateway.call('eth_getCode', [20], 2)).result, undefined);
+  for (const finish of held) finish();
+  await Promise.all(own);
+});

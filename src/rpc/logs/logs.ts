@@ -136,7 +136,11 @@ export class Logs {
     signal: AbortSignal,
   ): Promise<Answer> {
     const { from, to } = range;
-    const deps = { ask: this.gateway.askFor(client), nodeRange: this.nodeRange, budget: this.budget };
+    const deps = {
+      ask: this.gateway.askFor(client),
+      nodeRange: this.nodeRange,
+      budget: this.budget.of(client),
+    };
     // Parts that are asked for one after the other are of one chain if the last block stayed the same, and so
     // everything below it. One part alone is: the node sees to that.
     const mayDiffer = to - Math.max(from, this.gateway.finalized) > this.nodeRange.width;
