@@ -1,8 +1,8 @@
 /**
  * Who may operate. A browser trades the operator token for a session: an HttpOnly, SameSite=Strict cookie that no
  * script can read, so the token itself is not kept where a flaw of a page could reach it. Against requests forged by
- * other sites a session counts only together with PANEL_HEADER, which no form can send and no other origin is
- * allowed to. Programs send the token itself, as `Authorization: Bearer`, which browsers never add by themselves.
+ * other sites a session begins and counts only together with PANEL_HEADER, which no form can send and no other origin
+ * is allowed to. Programs send the token itself, as `Authorization: Bearer`, which browsers never add by themselves.
  */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { RequestError } from '../errors.ts';

@@ -38,6 +38,13 @@ export interface AdminRoutes extends AdminOptions {
 
 const signInBody = z.object({ token: z.string().min(1) });
 
+/** Any page can have the operator's browser post a wrong token, and ten of them would lock the operator out. */
+const NOT_THE_PANEL = new RequestError(
+  403,
+  'not_the_panel',
+  'only the panel signs in; programs send the token as "Authorization: Bearer"',
+);
+
 /** Registers the routes of the panel. */
 export function addAdminRoutes(app: TemplatedApp, options: AdminRoutes): void {
   const { access, gate, indexState, log } = options;
@@ -48,6 +55,7 @@ export function addAdminRoutes(app: TemplatedApp, options: AdminRoutes): void {
     });
 
   addAdminRoute(app, options, 'post', '/session', ({ body, credentials, secure }) => {
+    if (credentials.panelHeader === '') throw NOT_THE_PANEL;
     const parsed = signInBody.safeParse(body);
     if (!parsed.success) throw new RequestError(400, 'invalid_body', 'send {"token": "..."}');
     const cookie = gate.signIn(parsed.data.token, credentials.origin, secure);

@@ -8,6 +8,15 @@ import { errorOf, serve } from './serving.ts';
 
 const PATHS = ['/admin', '/admin/api/keys', '/admin/api/session', '/admin/main.js'];
 
+/** Signs in as the panel does. */
+function signInAt(url: string, token: string, headers: Record<string, string> = {}): Promise<Response> {
+  return fetch(`${url}/admin/api/session`, {
+    method: 'POST',
+    headers: { 'X-Atlas-Panel': '1', ...headers },
+    body: JSON.stringify({ token }),
+  });
+}
+
 test('without an operator token there is no panel', async (t) => {
   const { fetch } = await serve(t);
   for (const path of PATHS) assert.equal((await fetch(path)).status, 404, path);
@@ -34,7 +43,7 @@ test('every route but those of the session wants the operator', async (t) => {
 test('a session needs its cookie and the header that other sites cannot send', async (t) => {
   const { server } = await operate(t);
   const url = `${server.url}/admin/api`;
-  const signIn = await fetch(`${url}/session`, { method: 'POST', body: JSON.stringify({ token: TOKEN }) });
+  const signIn = await signInAt(server.url, TOKEN);
   assert.equal(signIn.status, 200);
   const setCookie = signIn.headers.get('set-cookie') ?? '';
   assert.match(setCookie, /^atlas_admin=[\w-]{43}; Max-Age=\d+; HttpOnly; SameSite=Strict$/);
@@ -55,11 +64,7 @@ test('a session needs its cookie and the header that other sites cannot send', a
 
 test('behind a proxy that speaks TLS the cookie is for TLS only', async (t) => {
   const { server } = await operate(t);
-  const response = await fetch(`${server.url}/admin/api/session`, {
-    method: 'POST',
-    headers: { 'X-Forwarded-Proto': 'https' },
-    body: JSON.stringify({ token: TOKEN }),
-  });
+  const response = await signInAt(server.url, TOKEN, { 'X-Forwarded-Proto': 'https' });
   assert.match(response.headers.get('set-cookie') ?? '', /; Secure$/);
 });
 
@@ -82,8 +87,7 @@ test('no other origin may ask, not even in a preflight', async (t) => {
 
 test('the eleventh wrong token within a minute has to wait, and so has the right one', async (t) => {
   const { server, operate: ask } = await operate(t);
-  const attempt = (token: string) =>
-    fetch(`${server.url}/admin/api/session`, { method: 'POST', body: JSON.stringify({ token }) });
+  const attempt = (token: string) => signInAt(server.url, token);
   for (let i = 0; i < 10; i++) {
     const response = await attempt(`guess ${i}`);
     assert.equal(response.status, 401);
@@ -96,6 +100,31 @@ test('the eleventh wrong token within a minute has to wait, and so has the right
     assert.ok(retryAfter !== undefined && retryAfter > 50 && retryAfter <= 60, String(retryAfter));
     assert.equal(response.headers.get('retry-after'), String(retryAfter));
   }
+});
+
+test('what another site can have a browser send never counts as a wrong token', async (t) => {
+  const { server } = await operate(t);
+  const url = `${server.url}/admin/api`;
+  const post = (path: string, type: string) =>
+    fetch(url + path, { method: 'POST', headers: { 'Content-Type': type }, body: '{"token":"guess"}' });
+  for (const type of [
+    'text/plain',
+    'application/x-www-form-urlencoded',
+    'multipart/form-data',
+    'application/json',
+  ]) {
+    for (let i = 0; i < 4; i++) {
+      const forged = await post('/session', type);
+      assert.equal(forged.status, 403, type);
+      assert.equal((await errorOf(forged)).error.code, 'not_the_panel');
+      assert.equal((await post('/keys', type)).status, 401);
+      assert.equal(
+        (await fetch(`${url}/keys?token=guess`, { headers: { cookie: 'atlas_admin=guess' } })).status,
+        401,
+      );
+    }
+  }
+  assert.equal((await signInAt(server.url, TOKEN)).status, 200);
 });
 
 test('a lockout ends with its minute, concerns one address and spares those signed in', () => {
