@@ -37,17 +37,19 @@ export function skipSpace(text: string, at: number): number {
 export interface Visitor {
   /** The name of a member, with its quotes. */
   name(start: number, end: number): void;
-  /** The value of that member, or an item. Whether it wants to see more. */
+  /** The value of that member, or an item, once the parts of it were shown to `inner`. Whether it wants to see more. */
   value(start: number, end: number): boolean;
+  /** Is shown the parts of those values; nobody unless given. */
+  readonly inner?: Visitor;
 }
 
 const NOBODY: Visitor = { name() {}, value: () => true };
 
-/** Offset behind the value that begins at `at`, or -1 when there is none. */
-export function scanValue(text: string, at: number, depth = 0): number {
+/** Offset behind the value that begins at `at`, or -1 when there is none. Shows its parts to the visitor. */
+export function scanValue(text: string, at: number, visitor = NOBODY, depth = 0): number {
   const first = text.charCodeAt(at);
   if (first === QUOTE) return scanString(text, at);
-  if (first === OPEN_BRACE || first === OPEN_BRACKET) return scanParts(text, at, NOBODY, depth);
+  if (first === OPEN_BRACE || first === OPEN_BRACKET) return scanParts(text, at, visitor, depth);
   return scanWord(text, at, first === 45 || (first >= ZERO && first <= NINE) ? NUMBER : WORD);
 }
 
@@ -59,6 +61,7 @@ export function scanParts(text: string, at: number, visitor: Visitor, depth = 0)
   if (depth > MAX_DEPTH) return -1;
   const isObject = text.charCodeAt(at) === OPEN_BRACE;
   const close = isObject ? CLOSE_BRACE : CLOSE_BRACKET;
+  const inner = visitor.inner ?? NOBODY;
   let i = skipSpace(text, at + 1);
   if (text.charCodeAt(i) === close) return i + 1;
   for (;;) {
@@ -70,7 +73,7 @@ export function scanParts(text: string, at: number, visitor: Visitor, depth = 0)
       if (text.charCodeAt(i) !== COLON) return -1;
       i = skipSpace(text, i + 1);
     }
-    const end = scanValue(text, i, depth + 1);
+    const end = scanValue(text, i, inner, depth + 1);
     if (end < 0) return -1;
     if (!visitor.value(i, end)) return -1;
     i = skipSpace(text, end);

@@ -6,6 +6,12 @@ import { scanParts, scanValue, skipSpace, type Visitor } from './json-scan.ts';
 /** Most calls in one batch. */
 export const MAX_BATCH = 100;
 
+/**
+ * Most values in one body: those of calls that nodes take are hex of 40 bytes and more, but two million of one digit
+ * would hold the event loop for a third of a second.
+ */
+const MAX_VALUES = 50_000;
+
 /** A well-formed call of a client. `id` is JSON text as in the body; null for a notification. */
 export interface RpcCall extends Call {
   id: string | null;
@@ -30,12 +36,15 @@ export function readRequest(text: string): RpcRequest {
   const start = skipSpace(text, 0);
   if (text.charCodeAt(start) === OPEN_BRACKET) return readBatch(text, start);
   const reader = new CallReader(text);
-  if (!isWhole(text, reader.scan(start))) return NOT_JSON;
+  const end = reader.scan(start);
+  if (reader.inner.tooMany) return TOO_MANY_VALUES;
+  if (!isWhole(text, end)) return NOT_JSON;
   return { kind: 'single', call: reader.read() };
 }
 
 function readBatch(text: string, start: number): RpcRequest {
   const readers: CallReader[] = [];
+  const values = new ValueCounter();
   const end = scanParts(text, start, {
     name() {},
     value(at) {
@@ -44,7 +53,9 @@ function readBatch(text: string, start: number): RpcRequest {
       readers.push(reader);
       return readers.length <= MAX_BATCH;
     },
+    inner: values,
   });
+  if (values.tooMany) return TOO_MANY_VALUES;
   if (readers.length > MAX_BATCH) {
     const message = `batch of more than ${MAX_BATCH} calls; only so many are answered at once`;
     return { kind: 'refused', error: invalid(message) };
@@ -59,13 +70,35 @@ const NOT_JSON: RpcRequest = {
   error: { code: RpcCode.parse, message: 'parse error: the body is not JSON' },
 };
 
+const TOO_MANY_VALUES: RpcRequest = {
+  kind: 'refused',
+  error: invalid(`more than ${MAX_VALUES} values in one body`),
+};
+
 /** Whether a value that ends there is all of the text. */
 function isWhole(text: string, end: number): boolean {
   return end >= 0 && skipSpace(text, end) === text.length;
 }
 
+/** Counts values at any depth. */
+class ValueCounter implements Visitor {
+  readonly inner = this;
+  private left = MAX_VALUES;
+
+  get tooMany(): boolean {
+    return this.left < 0;
+  }
+
+  name(): void {}
+
+  value(): boolean {
+    return --this.left >= 0;
+  }
+}
+
 /** Finds the members of one call. Of a repeated one the last counts, as in JSON.parse. */
 class CallReader implements Visitor {
+  readonly inner = new ValueCounter();
   private readonly text: string;
   private isObject = false;
   private current = '';
@@ -81,14 +114,14 @@ class CallReader implements Visitor {
   /** Offset behind the value that begins at `at`, or -1 when there is none. */
   scan(at: number): number {
     this.isObject = this.text.charCodeAt(at) === OPEN_BRACE;
-    return this.isObject ? scanParts(this.text, at, this) : scanValue(this.text, at);
+    return this.isObject ? scanParts(this.text, at, this) : scanValue(this.text, at, this.inner);
   }
 
   name(start: number, end: number): void {
     this.current = unquoted(this.text.slice(start, end));
   }
 
-  value(start: number, end: number): true {
+  value(start: number, end: number): boolean {
     switch (this.current) {
       case 'jsonrpc':
         this.jsonrpc = this.text.slice(start, end);
@@ -102,7 +135,7 @@ class CallReader implements Visitor {
       case 'params':
         this.params = this.text.slice(start, end);
     }
-    return true;
+    return this.inner.value();
   }
 
   /** The call, once it was scanned. */

@@ -83,3 +83,26 @@ test('a batch keeps its order, the bad calls in their places', () => {
     ['eth_chainId', -32600, -32600, 'eth_gasPrice'],
   );
 });
+
+test('a body of more values than calls have is not read to its end, however they are nested', () => {
+  const call = (params: string) => `{"jsonrpc":"2.0","id":1,"method":"eth_call","params":${params}}`;
+  const message = (text: string) => {
+    const request = readRequest(text);
+    return request.kind === 'refused' ? request.error.message : request.kind;
+  };
+  const many = Array(50_001);
+  const bodies = [
+    call(`[${many.fill('1')}`),
+    call(`[[${many.fill('[]')}`),
+    call(`[{"a":[{${many.fill('"b":{}')}`),
+    `{${many.fill('"":1')}`,
+    `[${call('[]')},${call(`[${many.fill('1')}`)}`,
+    `[${call(`[${Array(30_000).fill('1')}]`)},${call(`[${Array(30_000).fill('1')}`)}`,
+  ];
+  for (const body of bodies) {
+    assert.equal(message(body), 'invalid request: more than 50000 values in one body', body.slice(0, 80));
+  }
+  const slots = Array(14_000).fill(`"0x${'a'.repeat(64)}":"0x${'b'.repeat(64)}"`);
+  assert.equal(message(call(`[{},"latest",{"0x0":{"stateDiff":{${slots}}}}]`)), 'single');
+  assert.equal(message(`[${call(`[${Array(49_000).fill('1')}]`)}]`), 'batch');
+});

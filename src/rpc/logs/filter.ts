@@ -30,14 +30,17 @@ export function plainFilter(filter: object): Record<string, unknown> {
 }
 
 /**
- * The call with a plain filter. Null when there may be another filter than the first parameter: some nodes leave out what
+ * The call with a plain filter, its parameters parsed once for all who look at them. Null when there may be another filter than the first parameter: some nodes leave out what
  * is behind it, or read an object of named parameters.
  */
 export function plainCall(call: Call): Call | null {
   const { args } = call;
   if (!Array.isArray(args) || args.length > 1) return null;
   const [filter]: unknown[] = args;
-  if (!isObject(filter) || Object.keys(filter).every((name) => MEMBERS.has(name))) return call;
+  if (!isObject(filter) || Object.keys(filter).every((name) => MEMBERS.has(name))) {
+    const { method, params } = call;
+    return { method, params, args };
+  }
   return ownCall(call.method, [plainFilter(filter)]);
 }
 
