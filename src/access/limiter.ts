@@ -73,6 +73,18 @@ export class Limiter {
     return { ok: true, ...this.allowance(bucket, tier, left - requests, now) };
   }
 
+  /** Why not even one request is admitted now, or null. Counts nothing. */
+  refusal(key: KeyRecord): Refused | null {
+    const tier = tierOf(this.tiers, key.tier);
+    const now = this.clock();
+    const left = this.quotaLeft(key, tier, now);
+    if (left < 1) return this.overQuota(tier, left, now);
+    const rate = tier.requests_per_second;
+    if (rate === 0) return null;
+    const bucket = this.refill(key.id, rate, now);
+    return bucket.level < 1000 ? overRate(bucket, rate, 1) : null;
+  }
+
   private quotaLeft(key: KeyRecord, tier: Tier, now: number): number {
     const quota = tier.requests_per_month;
     return quota === 0 ? Number.POSITIVE_INFINITY : Math.max(0, quota - this.usage.used(key.id, now));

@@ -1,6 +1,7 @@
 /** JSON-RPC errors that this server makes itself. The node's own errors pass through unchanged. */
 import type { UpstreamError } from '../errors.ts';
 import type { CallStatus } from './call.ts';
+import type { RpcAnswer } from './sink.ts';
 
 export const RpcCode = {
   parse: -32700,
@@ -30,6 +31,12 @@ export interface Refusal {
 /** What a caller who may not call now hears. */
 export function overLimit({ message, retryAfter }: Refusal): RpcError {
   return { code: RpcCode.limitExceeded, message, data: { retryAfter } };
+}
+
+/** The same as the answer to all of a request. */
+export function overLimitAnswer(id: string, refusal: Refusal): RpcAnswer {
+  const { retryAfter } = refusal;
+  return { status: 429, body: Buffer.from(errorText(id, overLimit(refusal)), 'latin1'), retryAfter };
 }
 
 /** The text of an error answer; `id` is the JSON text of the request's id. */

@@ -6,7 +6,7 @@ import { ByteBudget } from './byte-budget.ts';
 import { ownCall, type Pending, SETTLED } from './call.ts';
 import { Calls } from './calls.ts';
 import { Concurrency } from './concurrency.ts';
-import { errorText, INTERNAL_ERROR, overLimit, type Refusal } from './errors.ts';
+import { errorText, INTERNAL_ERROR, overLimitAnswer, type Refusal } from './errors.ts';
 import { Filters } from './filters/filters.ts';
 import { Gateway, type GatewaySettings } from './gateway.ts';
 import { gather, settled } from './gathering.ts';
@@ -111,12 +111,7 @@ export class RpcHandler {
     if (refusal === null) return null;
     if (free) this.concurrency.leave(caller.key, atOnce);
     const id = request.kind === 'single' ? request.call.id : null;
-    const { retryAfter } = refusal;
-    return {
-      status: 429,
-      body: Buffer.from(errorText(id ?? 'null', overLimit(refusal)), 'latin1'),
-      retryAfter,
-    };
+    return overLimitAnswer(id ?? 'null', refusal);
   }
 
   private single(call: RpcCall | BadCall, key: number, sink: RpcSink): Pending {

@@ -1,8 +1,8 @@
 /** The answer to one JSON-RPC request over HTTP: whole, or in pieces at the client's pace. */
 import type { KeyRecord } from '../access/keys.ts';
-import type { Limiter } from '../access/limiter.ts';
+import type { Limiter, Verdict } from '../access/limiter.ts';
 import type { Pending } from '../rpc/call.ts';
-import type { Refusal } from '../rpc/errors.ts';
+import { overLimitAnswer, type Refusal } from '../rpc/errors.ts';
 import type { RpcCaller, RpcHandler } from '../rpc/handler.ts';
 import type { RpcAnswer, RpcSink } from '../rpc/sink.ts';
 import { allowanceLines, jsonAnswer, retryAfterLine } from './answer.ts';
@@ -11,6 +11,9 @@ import type { LateReply, Pieces } from './reply.ts';
 /** Answers from this size on are written piece by piece, since the library would copy what a slow client leaves. */
 const LARGE_BYTES = 1024 * 1024;
 const PIECE_BYTES = 256 * 1024;
+
+/** Bodies up to this size are read also for a key that has nothing left: a refusal with the id of the call can be told apart. */
+const READ_ANYWAY_BYTES = 64 * 1024;
 
 export class RpcReply implements RpcSink, RpcCaller {
   readonly streams = true;
@@ -33,8 +36,13 @@ export class RpcReply implements RpcSink, RpcCaller {
     this.key = record.id;
   }
 
-  /** Answers a request body. */
+  /** Answers a request body. A large one of a key that has nothing left is not read. */
   serve(rpc: RpcHandler, body: Buffer): void {
+    const refused = body.length > READ_ANYWAY_BYTES ? this.limiter.refusal(this.record) : null;
+    if (refused !== null) {
+      this.tell(refused);
+      return this.whole(overLimitAnswer('null', refused), true);
+    }
     this.pending = rpc.serve(body.toString('latin1'), this, this);
   }
 
@@ -46,7 +54,7 @@ export class RpcReply implements RpcSink, RpcCaller {
 
   charge(calls: number): Refusal | null {
     const verdict = this.limiter.take(this.record, calls);
-    this.lines += allowanceLines(verdict);
+    this.tell(verdict);
     return verdict.ok ? null : verdict;
   }
 
@@ -78,6 +86,11 @@ export class RpcReply implements RpcSink, RpcCaller {
 
   cut(): void {
     this.pieces?.cut();
+  }
+
+  /** What the key has left goes into the headers. */
+  private tell(verdict: Verdict): void {
+    this.lines += allowanceLines(verdict);
   }
 
   private caughtUp(): void {

@@ -147,6 +147,24 @@ test('refused requests are not counted', (t) => {
   assert.equal(usage.used(key.id, clock.now), 5);
 });
 
+test('why nothing is admitted can be asked without taking', (t) => {
+  const { limiter, key, clock, usage } = setUp(t, 'both');
+  assert.equal(limiter.refusal(key), null);
+  limiter.take(key, 5);
+  const { code, remaining, retryAfter } = limiter.refusal(key) ?? assert.fail();
+  assert.deepEqual([code, remaining, retryAfter], ['rate_limited', 0, 1]);
+  clock.now += 200;
+  assert.equal(limiter.refusal(key), null);
+  clock.now += 10_000;
+  limiter.take(key, 2);
+  assert.deepEqual(limiter.refusal(key), limiter.take(key, 1));
+  assert.equal(limiter.refusal(key)?.code, 'quota_exceeded');
+  assert.equal(usage.used(key.id, clock.now), 7);
+  const free = setUp(t, 'unlimited');
+  free.limiter.take(free.key, 1e6);
+  assert.equal(free.limiter.refusal(free.key), null);
+});
+
 test('counts are written month by month and read back by the next start', (t) => {
   const { limiter, key, usage, store, clock } = setUp(t, 'unlimited');
   limiter.take(key, 12);

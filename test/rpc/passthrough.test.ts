@@ -160,6 +160,22 @@ test('each item of a batch counts against the rate', async (t) => {
   });
 });
 
+test('a large body is not read for a key that has nothing left, and costs it nothing', async (t) => {
+  t.mock.timers.enable({ apis: ['Date'], now: Date.now() });
+  const { serving } = await serveNode(t, echo);
+  const { key, record } = serving.access.keys.create({ name: 'app', tier: 'free' });
+  const ask = async (body: string) => {
+    const response = await serving.post('/rpc', body, { 'X-API-Key': key });
+    const { id, error } = (await response.json()) as { id: unknown; error: { code: number } };
+    return [response.status, response.headers.get('ratelimit-remaining'), id, error.code];
+  };
+  const large = call('7', 'eth_accounts', `["${'a'.repeat(100_000)}"]`);
+  for (const left of ['4', '3', '2', '1', '0']) assert.deepEqual(await ask(large), [200, left, 7, -32601]);
+  assert.deepEqual(await ask(large), [429, '0', null, -32005]);
+  assert.deepEqual(await ask(call('7', 'eth_accounts')), [429, '0', 7, -32005]);
+  assert.equal(serving.access.usage.used(record.id, Date.now()), 5);
+});
+
 test('a node that is down, slow, or talks nonsense gives the settled errors', async (t) => {
   const nonsense: Answer[] = [
     (_, response) => response.writeHead(502, { 'content-type': 'text/html' }).end('<html>Bad Gateway</html>'),
