@@ -25,6 +25,13 @@ const KEPT_BACK = new Set([
 /** With their variants, such as anvil's eth_sendTransactionSync. */
 const SIGNING = /^eth_(sign|send(Unsigned)?Transaction)/;
 
+/**
+ * What `debug_*` stands for: the methods that read the chain. Others of that namespace set the head back or delete blocks
+ * (geth, Nethermind, Besu), write and read files of the node's machine, or turn its profiler and memory limits.
+ */
+const DEBUG_READING =
+  /^debug_(account|code|db(Get|Ancient)|dump|executionWitness|get(?!ConfigValue)|intermediateRoots|preimage|printBlock|simulate|stateRoot|storageRangeAt|trace(?!BlockFromFile))/;
+
 export interface PolicyOptions {
   /** Methods or `namespace_*` offered beyond the default ones (`rpc.allow`). */
   allow: readonly string[];
@@ -50,7 +57,7 @@ export function methodPolicy({ allow, development = false }: PolicyOptions): (me
   return (method) => {
     if (extra.has(method)) return true;
     const namespace = namespaceOf(method);
-    if (extraNamespaces.has(namespace)) return true;
+    if (extraNamespaces.has(namespace)) return namespace !== 'debug' || DEBUG_READING.test(method);
     return NAMESPACES.includes(namespace) && !KEPT_BACK.has(method) && !SIGNING.test(method);
   };
 }

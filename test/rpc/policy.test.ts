@@ -68,6 +68,50 @@ test('configured methods and namespaces are added, and nothing beside them', () 
   );
 });
 
+test('debug_* stands for what reads the chain; what steers the node or touches its files must be named', () => {
+  const allowed = methodPolicy({ allow: ['debug_*', 'debug_memStats'] });
+  for (const method of [
+    'debug_traceTransaction',
+    'debug_traceBlockByHash',
+    'debug_traceCallMany',
+    'debug_storageRangeAt',
+    'debug_getRawReceipts',
+    'debug_getModifiedAccountsByNumber',
+    'debug_accountRange',
+    'debug_codeByHash',
+    'debug_executionWitness',
+    'debug_intermediateRoots',
+    'debug_memStats',
+  ]) {
+    assert.ok(allowed(method), method);
+  }
+  for (const method of [
+    'debug_setHead',
+    'debug_resetHead',
+    'debug_deleteChainSlice',
+    'debug_insertReceipts',
+    'debug_migrateReceipts',
+    'debug_replayBlock',
+    'debug_chaindbCompact',
+    'debug_clearTxpool',
+    'debug_freezeClient',
+    'debug_getConfigValue',
+    'debug_traceBlockFromFile',
+    'debug_standardTraceBlockToFile',
+    'debug_standardTraceBadBlockToFile',
+    'debug_cpuProfile',
+    'debug_startGoTrace',
+    'debug_writeMemProfile',
+    'debug_setGCPercent',
+    'debug_setMemoryLimit',
+    'debug_verbosity',
+    'debug_vmodule',
+  ]) {
+    assert.equal(allowed(method), false, method);
+  }
+  assert.ok(methodPolicy({ allow: ['debug_setHead'] })('debug_setHead'));
+});
+
 test('namespaces that steer the node cannot be configured', () => {
   for (const entry of [
     'admin_*',
