@@ -95,9 +95,9 @@ test('the address of a page is read as written, with anything else refused', asy
   const route = (hash: string) => {
     const {
       view,
-      address: where,
+      subject: where,
       section,
-    } = z.object({ view: z.string(), address: z.string(), section: z.string() }).parse(parse(hash));
+    } = z.object({ view: z.string(), subject: z.string(), section: z.string() }).parse(parse(hash));
     return [view, where, section];
   };
   const alice = address('alice');
@@ -107,12 +107,16 @@ test('the address of a page is read as written, with anything else refused', asy
   assert.deepEqual(route(`#/wallet/${alice}0`), ['unknown', '', '']);
   assert.deepEqual(route('#/wallet/javascript:alert(1)'), ['unknown', '', '']);
   assert.deepEqual(route('#/find/%E0%A4%A'), ['find', '%e0%a4%a', '']);
+  assert.deepEqual(route(`#/transaction/${txHash('t')}`), ['transaction', txHash('t'), '']);
+  assert.deepEqual(route('#/transaction/12'), ['unknown', '', '']);
+  assert.deepEqual(route('#/block/12'), ['block', '12', '']);
+  assert.deepEqual(route(`#/block/${alice}`), ['unknown', '', '']);
 });
 
-test('the one address in what was looked for is taken out of it', async () => {
+test('the one address or hash in what was looked for is taken out of it', async () => {
   const parse = await from('explorer/route', 'parseRoute');
   const found = (text: string) =>
-    z.object({ address: z.string() }).parse(parse(`#/find/${encodeURIComponent(text)}`)).address;
+    z.object({ subject: z.string() }).parse(parse(`#/find/${encodeURIComponent(text)}`)).subject;
   const [alice, bob] = [address('alice'), address('bob')];
   for (const text of [
     alice,
@@ -123,6 +127,9 @@ test('the one address in what was looked for is taken out of it', async () => {
   ])
     assert.equal(found(text), alice);
   const hash = `0x${'ab'.repeat(32)}`;
+  assert.equal(found(`https://explorer.example/tx/${hash}`), hash);
+  assert.equal(found(hash.slice(2)), hash);
+  assert.equal(found(' 1,234,567 '), '1234567');
   for (const text of [`${alice} ${bob}`, hash, `${alice}0`, 'bob.example']) assert.equal(found(text), text);
 });
 
@@ -229,6 +236,8 @@ test('logs of every standard are read, those of another form left out', async ()
     ...ends,
     what: '3 × #5',
   });
+  for (const data of ['0x', `0x${word('1')}00`])
+    assert.equal(what([transfer, topic(alice), topic(bob)], data), null);
   assert.equal(what([transfer], '0x'), null);
 });
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { address } from '../support/index-fixture.ts';
+import { address, txHash } from '../support/index-fixture.ts';
 import { pageTests } from './browser.ts';
 import { ALICE, fillWorld, GOLD, nodeWithTransfer } from './explorer-world.ts';
 import { assertReadable } from './look.ts';
@@ -42,6 +42,8 @@ pageTests({
       'a wallet': [`wallet/${ALICE}`, ['flows', 'funding', 'coordinated', 'counterparties', 'transfers']],
       'an empty wallet': [`wallet/${address('nobody')}`, ['funding', 'transfers']],
       'a token': [`token/${GOLD}`, ['holders', 'buyers', 'activity']],
+      'a transaction': [`transaction/${txHash('trade')}`, ['summary']],
+      'a block': ['block/100', ['summary']],
     } as const;
     for (const [what, [view, parts]] of Object.entries(views)) {
       await page.goto(`${server.url}/#/${view}`);
@@ -53,7 +55,7 @@ pageTests({
       await assertReadable(page, what);
     }
     await page.goto(`${server.url}/#/find/nothing`);
-    await page.getByRole('heading', { name: 'That is no address' }).waitFor();
+    await page.getByRole('heading', { name: 'That is no address, hash or block' }).waitFor();
     await assertReadable(page, 'a search for what is no address');
   },
 });

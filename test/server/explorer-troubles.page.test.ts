@@ -149,7 +149,7 @@ pageTests({
   'hostile text in the address of the page stays text': async (t, open) => {
     const { server, key } = await serve(t);
     const page = await open(t, `${server.url}/#/find/${encodeURIComponent(HOSTILE)}`, { key });
-    await page.getByRole('heading', { name: 'That is no address' }).waitFor();
+    await page.getByRole('heading', { name: 'That is no address, hash or block' }).waitFor();
     assert.match(await textOf(page.locator('main')), /<img src=x onerror/);
     assert.equal(await page.locator('main img').count(), 0);
     await page.goto(`${server.url}/#/wallet/${encodeURIComponent(HOSTILE)}`);

@@ -5,7 +5,15 @@ import { address, txHash } from '../support/index-fixture.ts';
 import type { Owner } from '../support/owner.ts';
 import { waitFor } from '../support/wait.ts';
 import { pageTests, recordTexts, textOf } from './browser.ts';
-import { ALICE, FIRST_PURCHASE, fillWorld, GOLD, nodeWithTransfer, PURCHASES } from './explorer-world.ts';
+import {
+  ALICE,
+  FIRST_PURCHASE,
+  fillWorld,
+  GOLD,
+  NODE_BLOCK,
+  nodeWithTransfer,
+  PURCHASES,
+} from './explorer-world.ts';
 import { serve } from './serving.ts';
 
 const LAST_BLOCK = FIRST_PURCHASE + PURCHASES;
@@ -52,8 +60,8 @@ pageTests({
     await page.getByRole('heading', { name: 'Funding chain' }).waitFor();
   },
 
-  'searching finds wallets and tokens, and says what is no address': async (t, open) => {
-    const { at, key } = await world(t);
+  'searching finds wallets, tokens, transactions and blocks, and says what is none': async (t, open) => {
+    const { at, key } = await world(t, await nodeWithTransfer(t));
     const page = await open(t, at(''), { key });
     const search = async (text: string) => {
       await page.getByRole('searchbox').fill(text);
@@ -63,8 +71,13 @@ pageTests({
     await page.waitForURL(at(`wallet/${ALICE}`));
     await search(GOLD);
     await page.waitForURL(at(`token/${GOLD}`));
-    await search(txHash('mint'));
-    await page.getByText('as long as the hash of a transaction').waitFor();
+    await search(`https://explorer.example/tx/${txHash('trade')}`);
+    await page.waitForURL(at(`transaction/${txHash('trade')}`));
+    await search(NODE_BLOCK.hash);
+    await page.waitForURL(at(`block/${NODE_BLOCK.hash}`));
+    await search('1,000');
+    await page.waitForURL(at('block/1000'));
+    await page.getByText('The node has no such block.').waitFor();
     await search(ALICE.slice(0, -1));
     await page.getByText('It has 39 hexadecimal digits').waitFor();
     await search('vitalik.eth');
@@ -216,6 +229,37 @@ pageTests({
     await page.locator('#activity').scrollIntoViewIfNeeded();
     await page.getByText('1 transfer in the last 100 blocks').waitFor();
     assert.match(await textOf(page.locator('#activity tbody tr')), /42 units/);
+  },
+
+  'a transaction shows what the node says of it, and leads to its wallets and its block': async (t, open) => {
+    const { at, key } = await world(t, await nodeWithTransfer(t));
+    const page = await open(t, at(`transaction/${txHash('trade')}`), { key });
+    const fact = (name: string) => page.locator(`#summary dt:text-is("${name}") + dd`);
+    assert.equal(await textOf(fact('Status')), 'succeeded');
+    assert.equal(await textOf(fact('Value')), '1.5 MON');
+    assert.equal(await textOf(fact('From')), short(address('bob')));
+    assert.equal(await textOf(fact('Contract it made')), short(address('made')));
+    const moved = page.locator('#summary tbody tr');
+    assert.equal(await moved.count(), 1, 'a log that is no transfer is shown as one');
+    assert.match(await textOf(moved), /42 units/);
+    assert.equal(await page.locator('#summary .exchange').count(), 3);
+    await fact('Block').getByRole('link').click();
+    await page.waitForURL(at('block/100'));
+    assert.match(await textOf(fact('Time, UTC')), /^2023-11-14 22:13:20/);
+    await page.locator('.hashes a').click();
+    await page.waitForURL(at(`transaction/${txHash('trade')}`));
+    await fact('From').getByRole('link').click();
+    await page.waitForURL(at(`wallet/${address('bob')}`));
+    await page.locator('#transfers').scrollIntoViewIfNeeded();
+    await page.locator('#transfers tbody a.mono').first().click();
+    await page.getByText('The node has no transaction of this hash.').waitFor();
+  },
+
+  'a transaction that the node cannot be asked for can be asked for again': async (t, open) => {
+    const { at, key } = await world(t);
+    const page = await open(t, at(`transaction/${txHash('trade')}`), { key });
+    await page.getByText('The node behind this server did not answer.').waitFor();
+    await page.getByRole('button', { name: 'Ask again' }).waitFor();
   },
 
   'each view shows its request, and the copied line gives the same answer': async (t, open) => {

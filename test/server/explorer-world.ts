@@ -38,7 +38,10 @@ export function fillWorld(index: IndexFixture): void {
   ]);
 }
 
-/** A node that knows 100 blocks with one transfer of the token in the last. */
+/** The last block of the node below. */
+export const NODE_BLOCK = { number: '0x64', hash: txHash('block 100'), parentHash: txHash('block 99') };
+
+/** A node that knows 100 blocks with one transaction in the last: it made a contract, and moved the token. */
 export async function nodeWithTransfer(t: Owner): Promise<string> {
   const word = (hex: string) => `0x${hex.replace('0x', '').padStart(64, '0')}`;
   const log = {
@@ -49,16 +52,32 @@ export async function nodeWithTransfer(t: Owner): Promise<string> {
       word(address('carol')),
     ],
     data: word('0x2a'),
-    blockNumber: '0x64',
+    blockNumber: NODE_BLOCK.number,
     transactionHash: txHash('trade'),
     logIndex: '0x0',
   };
-  const answers: Record<string, unknown> = { eth_blockNumber: '0x64', eth_getLogs: [log] };
+  const transaction = {
+    hash: txHash('trade'),
+    blockHash: NODE_BLOCK.hash,
+    from: address('bob'),
+    to: null,
+    value: '0x14d1120d7b160000',
+  };
+  const receipt = { status: '0x1', contractAddress: address('made'), logs: [log, { ...log, data: '0x' }] };
+  const block = { ...NODE_BLOCK, timestamp: '0x6553f100', transactions: [transaction.hash] };
+  const answers: Record<string, (asked: unknown) => unknown> = {
+    eth_blockNumber: () => NODE_BLOCK.number,
+    eth_getLogs: () => [log],
+    eth_getTransactionByHash: (hash) => (hash === transaction.hash ? transaction : null),
+    eth_getTransactionReceipt: (hash) => (hash === transaction.hash ? receipt : null),
+    eth_getBlockByHash: (hash) => (hash === block.hash ? block : null),
+    eth_getBlockByNumber: (number) => (number === block.number ? block : null),
+  };
   const node = createServer(async (request, response) => {
     let body = '';
     for await (const chunk of request) body += chunk;
-    const { id, method } = JSON.parse(body);
-    response.end(JSON.stringify({ jsonrpc: '2.0', id, result: answers[method] }));
+    const { id, method, params } = JSON.parse(body);
+    response.end(JSON.stringify({ jsonrpc: '2.0', id, result: answers[method]?.(params[0]) }));
   }).listen(0, '127.0.0.1');
   t.after(() => void node.close());
   await new Promise((resolve) => node.once('listening', resolve));

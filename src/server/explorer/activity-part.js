@@ -6,7 +6,7 @@ import { wholeTicks } from '../ui/scale.js';
 import { table } from '../ui/table.js';
 import { transactionName, walletName } from './address-view.js';
 import { nothing } from './section.js';
-import { countByBlock, eventOf, TRANSFER, TRANSFER_BATCH, TRANSFER_SINGLE } from './token-logs.js';
+import { countByBlock, eventOf, TRANSFER_TOPICS } from './token-logs.js';
 
 /** Any node answers for so many blocks. */
 const BLOCKS = 100;
@@ -31,7 +31,7 @@ export async function loadActivity({ api, signal }, token, askStats) {
         address: token,
         fromBlock: `0x${from.toString(16)}`,
         toBlock: `0x${to.toString(16)}`,
-        topics: [[TRANSFER, TRANSFER_SINGLE, TRANSFER_BATCH]],
+        topics: [TRANSFER_TOPICS],
       },
     ],
     signal,

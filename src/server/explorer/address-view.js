@@ -1,9 +1,9 @@
-/** Addresses, tokens and transactions as they stand in tables. */
+/** Addresses, tokens, transactions and blocks as they stand in tables. */
 import { addressMark } from '../ui/address-mark.js';
 import { copyButton } from '../ui/copy.js';
 import { h } from '../ui/dom.js';
 import { label, shortHex } from '../ui/format.js';
-import { tokenLink, walletLink } from './route.js';
+import { blockLink, tokenLink, transactionLink, walletLink } from './route.js';
 
 const ZERO = `0x${'0'.repeat(40)}`;
 
@@ -43,7 +43,22 @@ export function transactionName(hash) {
   return h(
     'span',
     { class: 'nowrap' },
-    h('span', { class: 'mono', title: hash }, shortHex(hash)),
+    hashLink(hash, transactionLink(hash)),
     copyButton(() => hash, `transaction ${shortHex(hash)}`),
   );
+}
+
+/**
+ * @param {string} hash
+ */
+export function blockName(hash) {
+  return hashLink(hash, blockLink(hash));
+}
+
+/**
+ * @param {string} hash
+ * @param {string} href
+ */
+function hashLink(hash, href) {
+  return h('a', { class: 'mono', href, title: hash }, shortHex(hash));
 }

@@ -1,7 +1,15 @@
 /** From what was put into the search field to the view of it. */
 import { h } from '../ui/dom.js';
 import { inWords, Problem } from './problem.js';
-import { isAddress, tokenLink, walletLink } from './route.js';
+import {
+  blockLink,
+  isAddress,
+  isBlockNumber,
+  isHash,
+  tokenLink,
+  transactionLink,
+  walletLink,
+} from './route.js';
 
 /** Longest text that is repeated. */
 const SHOWN = 80;
@@ -11,8 +19,10 @@ const SHOWN = 80;
  * @param {import('./route.js').Route} route
  * @returns {import('./main.js').Shown}
  */
-export function findView(view, { address: text }) {
-  if (!isAddress(text)) return said('That is no address', reasonFor(text), text);
+export function findView(view, { subject: text }) {
+  if (!isAddress(text) && !isHash(text) && !isBlockNumber(text)) {
+    return said('That is no address, hash or block', reasonFor(text), text);
+  }
   const message = h('p', { class: 'loading', role: 'status' }, 'Looking …');
   void forward(view, text).catch((error) => {
     if (view.signal.aborted) return;
@@ -24,11 +34,24 @@ export function findView(view, { address: text }) {
 }
 
 /**
+ * @param {import('./section.js').View} view
+ * @param {string} text
+ */
+async function forward(view, text) {
+  const link = isAddress(text)
+    ? await addressLink(view, text)
+    : isHash(text)
+      ? await hashLink(view, text)
+      : blockLink(text);
+  if (!view.signal.aborted) location.replace(link);
+}
+
+/**
  * A contract whose token transfers are in the index is shown as a token, everything else as a wallet.
  * @param {import('./section.js').View} view
  * @param {string} address
  */
-async function forward({ api, signal }, address) {
+async function addressLink({ api, signal }, address) {
   const isToken = await api.get('token_stats', { token: address }, signal).then(
     (/** @type {import('./api.js').Answered<import('./records.js').TokenStats>} */ { data }) =>
       data.transferCount > 0,
@@ -38,22 +61,27 @@ async function forward({ api, signal }, address) {
       throw error;
     },
   );
-  if (!signal.aborted) location.replace(isToken ? tokenLink(address) : walletLink(address));
+  return isToken ? tokenLink(address) : walletLink(address);
+}
+
+/**
+ * A hash is one of a transaction unless the node has a block of it.
+ * @param {import('./section.js').View} view
+ * @param {string} hash
+ */
+async function hashLink({ api, signal }, hash) {
+  /** @type {import('./api.js').Answered<import('./records.js').Block | null>} */
+  const { data } = await api.rpc('eth_getBlockByHash', [hash, false], signal);
+  return data === null ? transactionLink(hash) : blockLink(hash);
 }
 
 /** @param {string} text */
 function reasonFor(text) {
-  if (/^0x[0-9a-f]{64}$/.test(text)) {
-    return 'It is as long as the hash of a transaction or a block. The explorer looks at addresses: take one of those that stand in the transaction.';
-  }
-  if (/^[0-9][0-9,]*$/.test(text)) {
-    return 'It looks like the number of a block. The explorer looks at addresses: take one of those that stand in the block.';
-  }
   if (/^(0x)?[0-9a-f]+$/.test(text)) {
     const digits = text.replace(/^0x/, '').length;
-    return `It has ${digits} hexadecimal digits; an address has 0x and 40 of them. Was it copied as a whole?`;
+    return `It has ${digits} hexadecimal digits; an address has 0x and 40 of them, a hash 64. Was it copied as a whole?`;
   }
-  return 'An address is 0x and 40 hexadecimal digits. Names are not looked up.';
+  return 'An address is 0x and 40 hexadecimal digits, the hash of a transaction 64. Names are not looked up.';
 }
 
 /**
@@ -80,7 +108,7 @@ function said(title, reason, text) {
 export function unknownView() {
   return said(
     'There is nothing here',
-    'The link may be cut short. Look for the address in the field above.',
+    'The link may be cut short. Look for the address or the hash in the field above.',
     location.hash,
   );
 }

@@ -33,7 +33,7 @@ export function homeView(view) {
         h(
           'p',
           { class: 'soft' },
-          'Paste the address of a wallet or a token into the field above. Every view shows the request it is made of, so that you can ask the same from your own program.',
+          'Paste the address of a wallet or a token, the hash of a transaction or the number of a block into the field above. Every view shows the request it is made of, so that you can ask the same from your own program.',
         ),
       ),
       large.element,

@@ -2,6 +2,7 @@
 import { urlOf } from '../ui/base-url.js';
 import { byId, replace } from '../ui/dom.js';
 import { Api } from './api.js';
+import { blockView } from './block-view.js';
 import { followChain } from './chain-state.js';
 import { findView, unknownView } from './find-view.js';
 import { homeView } from './home-view.js';
@@ -12,6 +13,7 @@ import { inWords } from './problem.js';
 import { findLink, parseRoute } from './route.js';
 import { ageMoments } from './time-view.js';
 import { tokenView } from './token-view.js';
+import { transactionView } from './transaction-view.js';
 import { walletView } from './wallet-view.js';
 
 /**
@@ -21,7 +23,15 @@ import { walletView } from './wallet-view.js';
  * @property {(route: import('./route.js').Route) => void} update called when only the settings of the route changed
  */
 
-const VIEWS = { home: homeView, find: findView, wallet: walletView, token: tokenView, unknown: unknownView };
+const VIEWS = {
+  home: homeView,
+  find: findView,
+  wallet: walletView,
+  token: tokenView,
+  transaction: transactionView,
+  block: blockView,
+  unknown: unknownView,
+};
 
 const main = byId('main');
 const keyPlace = byId('key');
@@ -39,7 +49,7 @@ function show(trouble = '') {
   const route = parseRoute(location.hash);
   const key = readKey();
   if (key === '' || trouble !== '') return askForKey(trouble);
-  if (current !== null && current.route.view === route.view && current.route.address === route.address) {
+  if (current !== null && current.route.view === route.view && current.route.subject === route.subject) {
     current.shown.update(route);
     current.route = route;
     return scrollTo(route);

@@ -1,14 +1,15 @@
-/** The head of a view about an address. */
+/** The head of a view about an address, a transaction or a block. */
 import { addressMark } from '../ui/address-mark.js';
 import { copyButton } from '../ui/copy.js';
 import { h } from '../ui/dom.js';
+import { isAddress } from './route.js';
 
 /**
  * @param {string} kind
- * @param {string} address
- * @param {import('../ui/dom.js').Child} more
+ * @param {string} subject its address, hash or number
+ * @param {import('../ui/dom.js').Child} [more]
  */
-export function pageTitle(kind, address, more) {
+export function pageTitle(kind, subject, more = null) {
   return h(
     'div',
     { class: 'page-title' },
@@ -16,16 +17,22 @@ export function pageTitle(kind, address, more) {
     h(
       'h1',
       {},
-      addressMark(address, 22),
-      // In two halves, so that a narrow screen breaks it in the middle.
+      isAddress(subject) ? addressMark(subject, 22) : null,
       h(
         'span',
         { class: 'mono whole' },
-        h('span', {}, address.slice(0, 22)),
-        h('span', {}, address.slice(22)),
+        pieces(subject).map((piece) => h('span', {}, piece)),
       ),
-      copyButton(() => address, 'the address'),
+      copyButton(() => subject, `the ${isAddress(subject) ? 'address' : kind.toLowerCase()}`),
     ),
-    h('p', { class: 'small' }, more),
+    more === null ? null : h('p', { class: 'small' }, more),
   );
+}
+
+/**
+ * An address in halves, a hash in quarters, so that a narrow screen breaks it evenly.
+ * @param {string} subject
+ */
+function pieces(subject) {
+  return subject.match(isAddress(subject) ? /(^0x)?.{20}/g : /(^0x)?.{1,16}/g) ?? [];
 }

@@ -115,4 +115,15 @@
 
 /** @typedef {{ address: string, topics: string[], data: string, blockNumber: string, transactionHash: string, logIndex: string }} Log */
 
+/**
+ * @typedef {object} Transaction
+ * @property {string | null} blockHash null while it waits for a block
+ * @property {string} from
+ * @property {string | null} to null where it makes a contract
+ * @property {string} value wei
+ */
+
+/** @typedef {{ status?: string, contractAddress: string | null, logs: Log[] }} Receipt */
+/** @typedef {{ number: string, hash: string, parentHash: string, timestamp: string, transactions: string[] }} Block */
+
 export {};

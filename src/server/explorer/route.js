@@ -2,22 +2,39 @@
 
 /**
  * @typedef {object} Route
- * @property {'home' | 'find' | 'wallet' | 'token' | 'unknown'} view
- * @property {string} address lower case; for `find` the one in the text that was looked for, or that text
+ * @property {'home' | 'find' | 'wallet' | 'token' | 'transaction' | 'block' | 'unknown'} view
+ * @property {string} subject what the view is of, lower case: an address, a hash or a block's number; for `find` the one in the text that was looked for, or that text
  * @property {string} section of the view, to be scrolled to; may be empty
  * @property {URLSearchParams} params
  */
 
 const ADDRESS = /^0x[0-9a-f]{40}$/;
+const HASH = /^0x[0-9a-f]{64}$/;
+const NUMBER = /^[0-9]{1,15}$/;
 
-/** In a longer text, such as the link of another explorer; often without 0x. */
-const ADDRESSES = /(?<![0-9a-z])(?:0x)?([0-9a-f]{40})(?![0-9a-z])/g;
+/** Addresses and hashes in a longer text, such as the link of another explorer; often without 0x. */
+const SUBJECTS = /(?<![0-9a-z])(?:0x)?([0-9a-f]{64}|[0-9a-f]{40})(?![0-9a-z])/g;
 
 /**
  * @param {string} text
  */
 export function isAddress(text) {
   return ADDRESS.test(text);
+}
+
+/**
+ * Whether this may be the hash of a transaction or a block.
+ * @param {string} text
+ */
+export function isHash(text) {
+  return HASH.test(text);
+}
+
+/**
+ * @param {string} text
+ */
+export function isBlockNumber(text) {
+  return NUMBER.test(text);
 }
 
 /**
@@ -28,12 +45,15 @@ export function parseRoute(hash) {
   const [path = '', query = ''] = hash.replace(/^#\/?/, '').split('?');
   const [view = '', text = '', section = ''] = path.split('/');
   const params = new URLSearchParams(query);
-  const address = decoded(text).trim().toLowerCase();
-  if (view === '') return { view: 'home', address: '', section: '', params };
-  if (view === 'find') return { view, address: addressIn(address) ?? address, section: '', params };
-  if ((view === 'wallet' || view === 'token') && isAddress(address))
-    return { view, address, section, params };
-  return { view: 'unknown', address: '', section: '', params };
+  const subject = decoded(text).trim().toLowerCase();
+  if (view === '') return { view: 'home', subject: '', section: '', params };
+  if (view === 'find') return { view, subject: subjectIn(subject) ?? subject, section: '', params };
+  if ((view === 'wallet' || view === 'token') && isAddress(subject))
+    return { view, subject, section, params };
+  if (view === 'transaction' && isHash(subject)) return { view, subject, section, params };
+  if (view === 'block' && (isHash(subject) || isBlockNumber(subject)))
+    return { view, subject, section, params };
+  return { view: 'unknown', subject: '', section: '', params };
 }
 
 /**
@@ -48,6 +68,20 @@ export function walletLink(address) {
  */
 export function tokenLink(address) {
   return `#/token/${address}`;
+}
+
+/**
+ * @param {string} hash
+ */
+export function transactionLink(hash) {
+  return `#/transaction/${hash}`;
+}
+
+/**
+ * @param {number | string} block its number or its hash
+ */
+export function blockLink(block) {
+  return `#/block/${block}`;
 }
 
 /**
@@ -71,11 +105,13 @@ export function sectionLink(address, section, settings) {
 }
 
 /**
- * The address that a text holds, where it is one only.
+ * The address or hash that a text holds, where it is one only; a text of digits and commas is a block's number.
  * @param {string} text in lower case
  */
-function addressIn(text) {
-  const [found, ...others] = new Set([...text.matchAll(ADDRESSES)].map(([, digits]) => digits));
+function subjectIn(text) {
+  const number = text.replaceAll(',', '');
+  if (isBlockNumber(number)) return String(Number(number));
+  const [found, ...others] = new Set([...text.matchAll(SUBJECTS)].map(([, digits]) => digits));
   return found === undefined || others.length > 0 ? null : `0x${found}`;
 }
 

@@ -4,6 +4,13 @@ import { ago, dateTime } from '../ui/format.js';
 
 const EVERY_MS = 1000;
 
+/**
+ * @param {string} seconds Unix time as nodes give it, in hex
+ */
+export function isoTime(seconds) {
+  return new Date(Number(seconds) * 1000).toISOString();
+}
+
 /** @param {string} iso */
 export function moment(iso) {
   return h('time', { class: 'nowrap', datetime: iso, title: `${dateTime(iso)} UTC` }, ago(iso));

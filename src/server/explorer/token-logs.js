@@ -1,9 +1,11 @@
 /** Transfers of a token out of its logs. Pure functions. */
 
-/** Topics of the transfer events. */
-export const TRANSFER = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
-export const TRANSFER_SINGLE = '0xc3d58168c5ae7397731d063d5bbf3d657854427343f4c083240f7aacaa2d0f62';
-export const TRANSFER_BATCH = '0x4a39dc06d4c0dbc64b70af90fd698a233a518aa5d07e595d983b8c0526c8f7fb';
+const TRANSFER = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
+const TRANSFER_SINGLE = '0xc3d58168c5ae7397731d063d5bbf3d657854427343f4c083240f7aacaa2d0f62';
+const TRANSFER_BATCH = '0x4a39dc06d4c0dbc64b70af90fd698a233a518aa5d07e595d983b8c0526c8f7fb';
+
+/** First topics of the transfer events. */
+export const TRANSFER_TOPICS = [TRANSFER, TRANSFER_SINGLE, TRANSFER_BATCH];
 
 /** @typedef {{ block: number, txHash: string, from: string, to: string, what: string }} TokenEvent */
 
@@ -16,7 +18,7 @@ export const TRANSFER_BATCH = '0x4a39dc06d4c0dbc64b70af90fd698a233a518aa5d07e595
 export function eventOf({ topics, data, blockNumber, transactionHash }, amountText) {
   const multi = topics[0] === TRANSFER_SINGLE || topics[0] === TRANSFER_BATCH;
   const [from, to] = multi ? [topics[2], topics[3]] : [topics[1], topics[2]];
-  if (from === undefined || to === undefined) return null;
+  if (from === undefined || to === undefined || !fits(topics, data)) return null;
   return {
     block: Number(blockNumber),
     txHash: transactionHash,
@@ -24,6 +26,18 @@ export function eventOf({ topics, data, blockNumber, transactionHash }, amountTe
     to: addressOf(to),
     what: whatOf(topics, data, amountText),
   };
+}
+
+/**
+ * Whether the data is as long as the standard has it; the index leaves out the others too.
+ * @param {string[]} topics
+ * @param {string} data
+ */
+function fits([kind, ...values], data) {
+  const words = (data.length - 2) / 64;
+  if (kind === TRANSFER_BATCH) return words >= 4;
+  if (kind === TRANSFER_SINGLE) return words === 2;
+  return words === (values.length === 3 ? 0 : 1);
 }
 
 /**

@@ -14,7 +14,7 @@ import { loadTokenFacts } from './token-facts.js';
  * @param {import('./route.js').Route} route
  * @returns {import('./main.js').Shown}
  */
-export function tokenView(view, { address: token }) {
+export function tokenView(view, { subject: token }) {
   /** @type {import('./token-facts.js').AskStats} */
   const askStats = remember(() => view.api.get('token_stats', { token }, view.signal));
   const parts = [

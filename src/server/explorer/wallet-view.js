@@ -18,7 +18,7 @@ import { transfersLoader } from './transfers-part.js';
  * @returns {import('./main.js').Shown}
  */
 export function walletView(view, route) {
-  const { address } = route;
+  const { subject: address } = route;
   let { params } = route;
   /** @type {import('./summary.js').AskSummary} */
   const askSummary = remember(() => view.api.get('wallet_summary', { address }, view.signal));

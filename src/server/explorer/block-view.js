@@ -1,0 +1,78 @@
+/** A block, asked of the node through /rpc. */
+import { h } from '../ui/dom.js';
+import { fact } from '../ui/fact.js';
+import { dateTime, grouped } from '../ui/format.js';
+import { blockName, transactionName } from './address-view.js';
+import { pageTitle } from './page-title.js';
+import { isHash } from './route.js';
+import { nothing, section } from './section.js';
+import { isoTime, moment } from './time-view.js';
+
+/** Most transactions that are listed. */
+const LISTED = 200;
+
+/**
+ * @param {import('./section.js').View} view
+ * @param {import('./route.js').Route} route
+ * @returns {import('./main.js').Shown}
+ */
+export function blockView(view, { subject: block }) {
+  const part = section(view, {
+    id: 'summary',
+    title: 'Summary',
+    note: 'As the node has it.',
+    load: () => loadBlock(view, block),
+    now: true,
+  });
+  return {
+    title: `Block ${block}`,
+    content: [
+      pageTitle('Block', block, h('a', { href: '#/' }, 'Large transfers of the newest blocks')),
+      part.element,
+    ],
+    update: () => undefined,
+  };
+}
+
+/**
+ * @param {import('./section.js').View} view
+ * @param {string} block its number or its hash
+ * @returns {Promise<import('./section.js').Shown>}
+ */
+async function loadBlock({ api, signal }, block) {
+  const [method, name] = isHash(block)
+    ? ['eth_getBlockByHash', block]
+    : ['eth_getBlockByNumber', `0x${Number(block).toString(16)}`];
+  /** @type {import('./api.js').Answered<import('./records.js').Block | null>} */
+  const { data, exchange } = await api.rpc(method, [name, false], signal);
+  const content =
+    data === null
+      ? nothing('The node has no such block. It may be of another chain, or not there yet.')
+      : [factsView(data), data.transactions.length > 0 && transactionList(data.transactions)];
+  return { content, exchanges: [exchange] };
+}
+
+/** @param {import('./records.js').Block} block */
+function factsView({ number, hash, parentHash, timestamp, transactions }) {
+  const time = isoTime(timestamp);
+  return h(
+    'dl',
+    { class: 'facts' },
+    fact('Number', grouped(Number(number))),
+    fact('Time, UTC', dateTime(time), moment(time)),
+    fact('Transactions', grouped(transactions.length)),
+    fact('Hash', blockName(hash)),
+    fact('Block before', blockName(parentHash)),
+  );
+}
+
+/** @param {readonly string[]} hashes */
+function transactionList(hashes) {
+  const left = hashes.length - LISTED;
+  return h(
+    'ul',
+    { class: 'hashes', 'aria-label': 'Transactions' },
+    hashes.slice(0, LISTED).map((hash) => h('li', {}, transactionName(hash))),
+    left > 0 ? h('li', { class: 'soft' }, `and ${grouped(left)} more`) : null,
+  );
+}
