@@ -1,8 +1,9 @@
-/** The OpenAPI 3.1 document of the REST API, made from the schemas that check requests and type answers. */
+/** The OpenAPI 3.1 document of the REST API, made from the schemas that check requests and type answers, and of /rpc. */
 import { z } from 'zod';
 import type { Endpoint } from './endpoint.ts';
 import { ENDPOINTS } from './endpoints.ts';
 import { COMPONENTS, headersOf, type ResponseName } from './openapi-parts.ts';
+import { RPC_OPERATION } from './openapi-rpc.ts';
 import { wireForms } from './params.ts';
 
 type JsonSchema = Record<string, unknown>;
@@ -39,19 +40,25 @@ export interface OpenApiDocument {
 
 const DESCRIPTION = `Wallets, tokens and transfers of one chain, from the transfers an index of it holds.
 
-Every answer is of one block, the last indexed one, which the header X-Indexed-Block names. Addresses come back in
+Every answer under /api is of one block, the last indexed one, which the header X-Indexed-Block names. Addresses come back in
 lower case, times in ISO 8601 (UTC), numbers beyond 2^53 as text. Answers may carry more fields than are listed here.`;
 
 /** The document of all endpoints; `version` is the program's. */
 export function openApiDocument(version: string): OpenApiDocument {
   return {
     openapi: '3.1.1',
-    info: { title: 'atlas-node REST API', version, description: DESCRIPTION },
+    info: { title: 'atlas-node API', version, description: DESCRIPTION },
     servers: [{ url: '.' }], // relative to this document, so that it holds below the path of a proxy too
     security: [{ header: [] }, { query: [] }],
-    paths: Object.fromEntries(
-      ENDPOINTS.map((endpoint) => [endpoint.path, { [endpoint.method.toLowerCase()]: operation(endpoint) }]),
-    ),
+    paths: {
+      ...Object.fromEntries(
+        ENDPOINTS.map((endpoint) => [
+          endpoint.path,
+          { [endpoint.method.toLowerCase()]: operation(endpoint) },
+        ]),
+      ),
+      '/rpc': { post: RPC_OPERATION },
+    },
     components: COMPONENTS,
   };
 }

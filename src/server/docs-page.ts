@@ -1,4 +1,4 @@
-/** The documentation as one page: of REST, made from its OpenAPI document, and of the streams. It can be read without its one script and loads nothing from outside. */
+/** The documentation as one page: of REST and /rpc, made from their OpenAPI document, and of the streams. It can be read without its one script and loads nothing from outside. */
 import type { OpenApiDocument, OpenApiOperation, OpenApiParameter } from '../api/openapi.ts';
 import { type ParameterRow, parameterTable, sample, text } from './docs-parts.ts';
 import { STREAMS_SECTION } from './docs-streams.ts';
@@ -58,7 +58,7 @@ headers cannot be set. The same key is valid for <code>/rpc</code>, <code>/ws</c
 a valid one the answer is 401.</p>
 <p>A key has a rate and a monthly quota. <code>RateLimit-Limit</code>, <code>RateLimit-Remaining</code> and
 <code>RateLimit-Reset</code> tell what is left; over it the answer is 429 with <code>retryAfter</code>, in seconds.</p>
-<p>Errors are <code>{"error":{"code","message","param"}}</code>. An answer to a GET may be asked for again with its
+<p>Errors are <code>{"error":{"code","message","param"}}</code>, on <code>/rpc</code> those of JSON-RPC. An answer to a GET may be asked for again with its
 <code>ETag</code> in <code>If-None-Match</code>: as long as nothing is new that gives 304.</p>
 </section>`;
 
@@ -114,5 +114,5 @@ function curl(path: string, parameters: readonly OpenApiParameter[], body: objec
 }
 
 function shortPath(path: string): string {
-  return path.slice('/api/'.length);
+  return path.replace('/api/', '');
 }

@@ -3,9 +3,12 @@ import { test } from 'node:test';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { ENDPOINTS } from '../../src/api/endpoints.ts';
 import { COMPONENTS } from '../../src/api/openapi-parts.ts';
+import { RPC_OPERATION } from '../../src/api/openapi-rpc.ts';
 import { serve } from '../server/serving.ts';
 import { address } from '../support/index-fixture.ts';
 import { checkAnswer, document } from '../support/openapi.ts';
+
+const RPC_RESPONSES: Record<number, { headers?: object; $ref?: string }> = RPC_OPERATION.responses;
 
 test('the document is valid OpenAPI 3.1', async () => {
   const validator = new Validator();
@@ -41,6 +44,7 @@ test('every endpoint of the specification is in it, under the method and with th
     'get /api/wallet_summary address!',
     'get /api/whale_transfers min_mon blocks limit',
     'post /api/wallets/batch',
+    'post /rpc',
   ]);
 });
 
@@ -134,4 +138,27 @@ test('the headers of an answer and of every kind of refusal are those that are d
     [503, 200, 304, 400, 401, 403],
   );
   for (const answer of answers) assert.deepEqual(sent(answer), described(answer), `${answer.status}`);
+});
+
+test('answers of /rpc, and their headers, are those that are described', async (t) => {
+  const { access, post } = await serve(t);
+  const { key } = access.keys.create({ name: 'used up', tier: 'tiny' });
+  const ask = (body: unknown, headers = {}) => post('/rpc', JSON.stringify(body), headers);
+  const call = { jsonrpc: '2.0', id: 1, method: 'no_method' };
+  const answers = {
+    200: await ask([call, call]),
+    204: await ask({ ...call, id: undefined }),
+    401: await ask(call, { 'X-API-Key': '' }),
+    413: await ask('x'.repeat(2_000_000)),
+    429: await ask([call, call, call, call], { 'X-API-Key': key }),
+    502: await ask({ ...call, method: 'eth_gasPrice' }), // its node is away
+  };
+  for (const [status, response] of Object.entries(answers)) {
+    assert.equal(String(response.status), status);
+    const sent = Object.keys(COMPONENTS.headers).filter((name) => response.headers.has(name));
+    const { [Number(status)]: described } = RPC_RESPONSES;
+    assert.deepEqual(sent.sort(), Object.keys(described?.headers ?? {}).sort(), status);
+    if (status !== '204' && status !== '401') checkAnswer('/rpc', await response.json());
+  }
+  checkAnswer('/rpc', await (await ask(call)).json());
 });

@@ -18,7 +18,7 @@ test('/openapi.json needs no key, may be read by other origins, and names every 
     .object({ openapi: z.string(), paths: z.looseObject({}) })
     .parse(await response.json());
   assert.match(openapi, /^3\.1\./);
-  assert.deepEqual(Object.keys(paths).sort(), ENDPOINTS.map(({ path }) => path).sort());
+  assert.deepEqual(Object.keys(paths).sort(), [...ENDPOINTS.map(({ path }) => path), '/rpc'].sort());
 });
 
 test('/docs needs no key, runs the script beside it only and loads nothing from outside', async (t) => {
@@ -53,6 +53,14 @@ test('/docs shows every endpoint with its parameters and an example', async (t) 
     assert.match(section, /curl -H/);
     assert.match(section, /historicalCoverageStartBlock/);
   }
+});
+
+test('/docs shows /rpc with a call and its answer', async (t) => {
+  const { server } = await serve(t);
+  const page = await (await fetch(`${server.url}/docs`)).text();
+  const section = page.split('<section').find((part) => part.includes('<code>/rpc</code></h2>')) ?? '';
+  assert.match(section, /-d '{&quot;jsonrpc&quot;:&quot;2.0&quot;,&quot;id&quot;:1/);
+  assert.match(section, /&quot;result&quot;: &quot;0x1b4&quot;/);
 });
 
 test('/docs shows what subscribes take and what their events look like', async (t) => {

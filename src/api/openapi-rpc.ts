@@ -1,0 +1,85 @@
+/** What the OpenAPI document says of JSON-RPC at /rpc. */
+import { headersOf } from './openapi-parts.ts';
+
+const ID = { anyOf: [{ type: 'string' }, { type: 'integer' }, { type: 'null' }] };
+
+const CALL = {
+  type: 'object',
+  required: ['jsonrpc', 'method'],
+  properties: {
+    jsonrpc: { const: '2.0' },
+    id: { ...ID, description: 'Comes back in the answer; a call without one is not answered' },
+    method: { type: 'string' },
+    params: { type: 'array', items: {} },
+  },
+};
+
+const ANSWER = {
+  type: 'object',
+  required: ['jsonrpc', 'id'],
+  properties: {
+    jsonrpc: { const: '2.0' },
+    id: ID,
+    result: { description: "The node's own result; there is this or an error" },
+    error: {
+      type: 'object',
+      required: ['code', 'message'],
+      properties: {
+        code: { type: 'integer' },
+        message: { type: 'string' },
+        data: { description: 'For code -32005: retryAfter, in seconds' },
+      },
+    },
+  },
+};
+
+const OVER_LIMIT = { code: -32005, message: 'more than 5 requests per second', data: { retryAfter: 1 } };
+
+export const RPC_OPERATION = {
+  operationId: 'rpc',
+  summary: "The node's JSON-RPC: one call, or a batch of up to 100, each of which counts as a request",
+  parameters: [],
+  requestBody: {
+    required: true as const,
+    content: {
+      'application/json': {
+        schema: { oneOf: [CALL, { type: 'array', items: CALL, minItems: 1, maxItems: 100 }] },
+        example: { jsonrpc: '2.0', id: 1, method: 'eth_blockNumber', params: [] },
+      },
+    },
+  },
+  responses: {
+    200: {
+      description: 'The answer, or those of a batch; also when they are errors of the call or of the node',
+      headers: headersOf(),
+      content: {
+        'application/json': {
+          schema: { oneOf: [ANSWER, { type: 'array', items: ANSWER }] },
+          example: { jsonrpc: '2.0', id: 1, result: '0x1b4' },
+        },
+      },
+    },
+    204: { description: 'No call had an id', headers: headersOf() },
+    401: { $ref: '#/components/responses/Unauthorized' },
+    413: refusal('The body is longer than 2 MB', {
+      code: -32600,
+      message: 'request body larger than 2000000 bytes',
+    }),
+    429: refusal('Over the rate or the monthly quota of the key', OVER_LIMIT, 'Retry-After'),
+    500: refusal('A defect of the service', { code: -32603, message: 'internal error' }),
+    502: refusal('The node gives no answer', { code: -32603, message: 'upstream unavailable' }),
+    504: refusal('The node takes too long', { code: -32603, message: 'upstream timeout' }),
+  },
+};
+
+function refusal(
+  description: string,
+  error: { code: number; message: string; data?: object },
+  ...headers: string[]
+) {
+  return {
+    description,
+    headers: headersOf(...headers),
+    content: { 'application/json': { schema: ANSWER, example: { jsonrpc: '2.0', id: null, error } } },
+  };
+}
