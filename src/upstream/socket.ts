@@ -2,6 +2,7 @@
 import { WebSocket } from 'ws';
 import { UpstreamError } from '../errors.ts';
 import type { Endpoint } from './endpoint.ts';
+import { socketErrorText } from './socket-error.ts';
 
 export interface SocketLimits {
   /** Milliseconds to connect and be accepted. */
@@ -87,8 +88,7 @@ export class NodeSocket {
   }
 
   private onError(error: Error & { code?: string }): void {
-    // Of several addresses that all refuse, the message is empty.
-    const message = `WebSocket to ${this.origin}: ${error.message || error.code || error.name}`;
+    const message = `WebSocket to ${this.origin}: ${socketErrorText(error)}`;
     this.fail(new UpstreamError('connection', message, undefined, { cause: error }));
   }
 

@@ -187,6 +187,11 @@ describe('a single call', () => {
     }
   });
 
+  it('says what to do when a node is asked by TLS that does not speak it', async () => {
+    const client = connect({ url: node.url.replace('http://', 'https://') });
+    await rejectsAs('connection', client.call('eth_test', []), /does not speak TLS there: use http:\/\//);
+  });
+
   it('tells of every call what became of it, and of none that was aborted', async () => {
     const told: [string, UpstreamFailure | null][] = [];
     const client = connect({

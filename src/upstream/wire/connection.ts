@@ -2,6 +2,7 @@
 import { connect, isIP, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { UpstreamError } from '../../errors.ts';
+import { socketErrorText } from '../socket-error.ts';
 import type { AnswerHead } from './answer-head.ts';
 import { type AnswerParts, AnswerReader } from './answer-reader.ts';
 
@@ -44,7 +45,7 @@ export class Connection implements AnswerParts {
     this.owner = owner;
     this.socket = this.open(target);
     this.socket.on('error', (error: NodeJS.ErrnoException) => {
-      this.error ??= new UpstreamError('connection', error.message || error.code || error.name, undefined, {
+      this.error ??= new UpstreamError('connection', socketErrorText(error), undefined, {
         cause: error,
       });
     });
