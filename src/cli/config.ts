@@ -1,6 +1,7 @@
 /** `atlas-node config check | show`. */
 import type { Command } from 'commander';
 import type { Loaded } from '../config/load.ts';
+import { ConfigError } from '../errors.ts';
 import { addConfigOptions, examples } from './options.ts';
 
 export function addConfig(program: Command): void {
@@ -24,8 +25,9 @@ function addCheck(config: Command): void {
     checkPaths(loaded);
     const { tls_cert, tls_key } = loaded.config.server;
     if (tls_cert !== '') {
-      const { checkValidity, readTlsFiles } = await import('../server/tls.ts');
-      checkValidity(tls_cert, readTlsFiles(tls_cert, tls_key).cert);
+      const { datesFault, readTlsFiles } = await import('../server/tls.ts');
+      const fault = datesFault(tls_cert, readTlsFiles(tls_cert, tls_key).cert);
+      if (fault !== null) throw new ConfigError(fault);
     }
     console.log(`the configuration is valid (${fileName(loaded)})`);
   });

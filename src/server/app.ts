@@ -22,6 +22,7 @@ import { Replies } from './reply.ts';
 import { addRpcRoute, RPC_PATH } from './rpc.ts';
 import { addStaticRoutes } from './static.ts';
 import { readiness, StallWatch, withoutAddresses } from './status.ts';
+import { datesFault, readTlsFiles } from './tls.ts';
 import type { HttpRequest, TemplatedApp } from './uws.ts';
 import { addWsRoutes, type StreamSettings, type WsRoutes } from './ws.ts';
 import type { WsConnections } from './ws-connections.ts';
@@ -94,6 +95,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     tls: settings.tls_cert !== '',
   };
   const door = await Door.open(settings, (app) => addRoutes(app, shared));
+  if (shared.tls) warnOfDates(settings, log);
   metrics.onRender(() => metrics.ready.set(unready() === null ? 1 : 0));
   const endStallWatch = stallWatch.follow(options.indexState);
   return {
@@ -101,6 +103,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     port: door.port,
     async reload(changed) {
       await door.renew(changed);
+      if (shared.tls && changed.tls_cert !== '') warnOfDates(changed, log);
       cors = corsLines(changed.cors_origins);
     },
     async close() {
@@ -113,6 +116,12 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       endStallWatch();
     },
   };
+}
+
+/** It is served all the same: some clients do not look. */
+function warnOfDates({ tls_cert, tls_key }: Pick<ServerSettings, 'tls_cert' | 'tls_key'>, log: Logger): void {
+  const fault = datesFault(tls_cert, readTlsFiles(tls_cert, tls_key).cert);
+  if (fault !== null) log.warn({ reason: fault }, 'the certificate is out of its dates');
 }
 
 interface SharedRoutes extends ServerOptions {

@@ -20,8 +20,8 @@ export function readTlsFiles(certPath: string, keyPath: string): { cert: Buffer;
   }
 }
 
-/** Throws ConfigError for a certificate that clients refuse because of its dates; one that is in use is no reason not to start. */
-export function checkValidity(certPath: string, cert: Buffer, now = new Date()): void {
+/** Why clients refuse a certificate because of its dates, or null: a mistake in a configuration, but no reason not to start. */
+export function datesFault(certPath: string, cert: Buffer, now = new Date()): string | null {
   const { validFromDate, validToDate } = new X509Certificate(cert);
   const wrong =
     now > validToDate
@@ -29,7 +29,7 @@ export function checkValidity(certPath: string, cert: Buffer, now = new Date()):
       : now < validFromDate
         ? `is not valid before ${validFromDate.toISOString()}: see whether the clock is right`
         : null;
-  if (wrong !== null) throw new ConfigError(`server.tls_cert: ${certPath} ${wrong}; clients refuse it`);
+  return wrong === null ? null : `server.tls_cert: ${certPath} ${wrong}; clients refuse it`;
 }
 
 function readSetting(name: string, path: string): Buffer {

@@ -21,8 +21,15 @@ async function serveTls(t: TestContext) {
     copyFileSync(join(FIXTURES, `${name}-key.pem`), files.tls_key);
   };
   put('old');
-  const { server, metrics } = await serve(t, { settings: { ...files, port: await freePort() } });
-  return { server, metrics, files, put, reload: () => server.reload({ ...files, cors_origins: ['*'] }) };
+  const { server, metrics, logs } = await serve(t, { settings: { ...files, port: await freePort() } });
+  return {
+    server,
+    metrics,
+    logs,
+    files,
+    put,
+    reload: () => server.reload({ ...files, cors_origins: ['*'] }),
+  };
 }
 
 /** Whose certificate a new connection is shown. */
@@ -60,6 +67,16 @@ test('a renewed certificate is shown to new connections, and open ones go on', a
   assert.equal(await shownName(server.port), 'new.example');
   assert.equal(await health(server.port, agent), 200);
   assert.equal(Object.values(agent.freeSockets)[0]?.[0], socket, 'the connection from before was used again');
+});
+
+test('a certificate out of its dates is served with a warning, at the start and at each reload', async (t) => {
+  t.mock.timers.enable({ apis: ['Date'], now: Date.UTC(2200, 0) });
+  const { server, logs, reload } = await serveTls(t);
+  assert.equal(await shownName(server.port), 'old.example');
+  const warnings = () => logs.filter((line) => line.includes('expired at 2126-')).length;
+  assert.equal(warnings(), 1);
+  await reload();
+  assert.equal(warnings(), 2);
 });
 
 test('a renewed certificate changes nothing about the metrics: each series is there once and counts on', async (t) => {
