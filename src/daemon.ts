@@ -3,9 +3,9 @@ import { printConfigJson } from './config/print.ts';
 import type { Config, Parsed, Sources } from './config.ts';
 import { openData } from './daemon/data.ts';
 import { startIndexing } from './daemon/indexing.ts';
+import { warnOfKeys } from './daemon/keys.ts';
 import { openMetrics } from './daemon/observe.ts';
 import { openServices } from './daemon/services.ts';
-import { warnOfUnknownTiers } from './daemon/tiers.ts';
 import { Closers } from './lib/closers.ts';
 import type { Logger } from './log.ts';
 import type { AdminOptions } from './server/admin.ts';
@@ -56,7 +56,7 @@ async function open(config: Config, deps: DaemonDeps, closers: Closers): Promise
   let inForce: Parsed = { config, sources };
 
   const data = await openData(config, log, closers, signal);
-  warnOfUnknownTiers(data.access, log);
+  warnOfKeys(data.access, config.data_dir, log);
   const metrics = await openMetrics(config, data.indexPath, log, closers);
   const services = openServices(config, { data, metrics, log, development }, closers);
   const { hub, connections } = services.streams;
@@ -90,7 +90,7 @@ async function open(config: Config, deps: DaemonDeps, closers: Closers): Promise
     async reload(parsed) {
       await server.reload(parsed.config.server);
       data.access.limiter.tiers = parsed.config.tiers;
-      warnOfUnknownTiers(data.access, log);
+      warnOfKeys(data.access, config.data_dir, log);
       inForce = parsed;
     },
     closed: indexing.ended,
