@@ -1,12 +1,12 @@
 /** The index file as a whole: creating, checking, bringing up to date and opening it. */
 import { setImmediate } from 'node:timers/promises';
-import { FatalError } from '../errors.ts';
+import { FatalError, StorageError } from '../errors.ts';
 import { beginningOf } from './address-table.ts';
 import { refuseForeignLog } from './foreign-log.ts';
 import { MIGRATIONS, type MigrationProgress, migrate, versionOf } from './migrations.ts';
 import { type Db, type OpenOptions, openDatabase } from './open.ts';
 import { INDEX_APPLICATION_ID, SCHEMA, ZERO_WALLET } from './schema.ts';
-import { damaged, isDamage } from './trouble.ts';
+import { damaged, isDamage, storageTrouble } from './trouble.ts';
 import { lockForWriting, type WriterLock } from './writer-lock.ts';
 
 /** The schema this program writes; `PRAGMA user_version` of the file. */
@@ -36,7 +36,7 @@ export async function prepareIndexFile(
         if (signal?.aborted) break;
       }
     } catch (error) {
-      throw asUnusable(path, error);
+      throw asUnprepared(path, storageTrouble(error, path));
     } finally {
       db.close();
     }
@@ -148,6 +148,15 @@ function check(db: Db, path: string): void {
       `${path} was written by a newer atlas-node (schema ${version}, this one knows ${SCHEMA_VERSION}); run that version, or move the file away to index anew`,
     );
   }
+}
+
+/** What failed while the index was brought up to date may pass, such as a full disk. */
+function asUnprepared(path: string, error: unknown): unknown {
+  if (!(error instanceof StorageError)) return asUnusable(path, error);
+  return new FatalError(
+    `${path} could not be brought up to date, ${error.message}; once that is mended start again: it goes on where it stopped`,
+    { cause: error },
+  );
 }
 
 function asUnusable(path: string, error: unknown): unknown {

@@ -207,6 +207,24 @@ test('a piece that fails leaves nothing behind and is done by the next start', (
   assert.deepEqual(dumpIndex(old), dumpIndex(fresh));
 });
 
+test('a disk that is full meanwhile is named, with what to do', async (t) => {
+  const path = unpack(t, 'schema-1.db.gz');
+  const full = Object.assign(new Error('database or disk is full'), { code: 'SQLITE_FULL' });
+  const failing = prepareIndexFile(path, () => {
+    throw full;
+  });
+  await assert.rejects(failing, (error) => {
+    assert.ok(error instanceof FatalError);
+    assert.match(
+      error.message,
+      /could not be brought up to date, the disk is full .*start again: it goes on/,
+    );
+    return true;
+  });
+  await prepareIndexFile(path, () => undefined);
+  openIndexForReading(path).close();
+});
+
 function newCountingFile(path: string): Db {
   const db = openDatabase(path);
   countingTable(db);
