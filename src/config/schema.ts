@@ -85,7 +85,7 @@ const rpc = z.strictObject({
   logs_max_range: whole(1, 10_000_000).default(10_000),
   /** Widest `eth_getLogs` range the node itself is asked for, blocks. */
   logs_node_range: whole(1, 10_000_000).default(100),
-  /** Time limit of a call to the node, milliseconds. */
+  /** Time limit of a call to the node, milliseconds; of one that waits for a connection, without any answer to its key. */
   timeout_ms: whole(100, MAX_MS).default(30_000),
   /** Calls slower than this are logged, milliseconds. */
   slow_ms: whole(1, MAX_MS).default(1_000),

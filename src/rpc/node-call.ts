@@ -264,7 +264,7 @@ export class NodeCall implements AnswerListener {
   }
 
   private isOfNode({ reason }: UpstreamError): boolean {
-    if (reason === 'queue-full') return false;
+    if (this.exchange?.wasSent === false) return false;
     return reason !== 'http' || this.status < 400 || this.status >= 500 || REFUSAL_STATUSES.has(this.status);
   }
 

@@ -245,3 +245,25 @@ test('a key whose answers take much memory while they come leaves some to others
   for (const finish of held) finish();
   await Promise.all(own);
 });
+
+test('calls that wait their turn at a slow node are answered, however long all of them take', async (t) => {
+  const node = await startNode(t, (body, response) => {
+    const { id, params } = JSON.parse(body);
+    setTimeout(() => response.end(JSON.stringify({ jsonrpc: '2.0', id, result: params })), 400);
+  });
+  const gateway = startGateway(t, { url: node.url, wire: { maxSockets: 4, timeoutMs: 800 } });
+  const answers = await Promise.all(calls(15).map(({ method, params }) => gateway.call(method, params)));
+  for (const { status } of answers) assert.equal(status, 200);
+});
+
+test('calls that are never asked because those before them hang do not tell of the node', async (t) => {
+  const { node, gateway, reach, letAnswer } = await setUp(t, { wire: { maxSockets: 4, timeoutMs: 500 } });
+  const hanging = calls(9).map(({ method, params }) => gateway.call(method, params));
+  await reach(3);
+  for (const { status } of await Promise.all(hanging)) assert.equal(status, 504);
+  assert.equal(node.received.length, 3);
+  const other = gateway.call('eth_getCode', ['of another'], 2);
+  await reach(4);
+  letAnswer();
+  assert.equal((await other).status, 200);
+});

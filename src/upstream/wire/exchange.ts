@@ -15,6 +15,8 @@ export class Exchange implements AnswerListener {
   readonly fresh: boolean;
   /** The requests among which it takes its turn. */
   readonly flow: Flow;
+  /** If not when it fails, that says nothing of the node. */
+  wasSent = false;
   private readonly what: string;
   private readonly timeoutMs: number;
   private readonly clock: Clock;
@@ -51,11 +53,13 @@ export class Exchange implements AnswerListener {
 
   /** Whether it still waits for a connection. */
   get waits(): boolean {
-    return this.listener !== null && this.connection === null;
+    return this.listener !== null && !this.wasSent;
   }
 
-  /** Sends the request over a free connection. */
+  /** Sends the request over a free connection. The time limit begins anew. */
   start(connection: Connection): void {
+    this.wasSent = true;
+    this.extend();
     this.connection = connection;
     connection.send(this.request, this);
   }
@@ -84,10 +88,12 @@ export class Exchange implements AnswerListener {
     this.deadline = this.clock.now + this.timeoutMs;
   }
 
-  /** Fails the exchange if its time is up. */
+  /** Fails the exchange if its time is up. That of one that waits is not while the node answers those before it. */
   expire(): void {
     if (this.clock.now <= this.deadline || this.paused) return;
-    this.fail('timeout', `no complete answer within ${this.timeoutMs} ms`);
+    if (this.wasSent) return this.fail('timeout', `no complete answer within ${this.timeoutMs} ms`);
+    if (this.clock.now <= this.flow.answeredAt + this.timeoutMs) return;
+    this.fail('timeout', `no answer to those before it within ${this.timeoutMs} ms`);
   }
 
   fail(reason: UpstreamFailure, detail: string, options?: ErrorOptions): void {
@@ -103,6 +109,7 @@ export class Exchange implements AnswerListener {
 
   onBody(piece: Buffer, isLast: boolean): void {
     const listener = this.listener;
+    this.flow.answeredAt = this.clock.now;
     if (isLast) this.end();
     listener?.onBody(piece, isLast);
   }

@@ -17,6 +17,8 @@ export interface Flow {
   /** In order of arrival. */
   readonly waiting: Set<Exchange>;
   waitingBytes: number;
+  /** When the node last sent something of an answer, by the clock of the exchanges. */
+  answeredAt: number;
 }
 
 /**
@@ -130,5 +132,5 @@ export class FairQueue {
 }
 
 function newFlow(shares: boolean): Flow {
-  return { shares, running: 0, waiting: new Set(), waitingBytes: 0 };
+  return { shares, running: 0, waiting: new Set(), waitingBytes: 0, answeredAt: 0 };
 }

@@ -12,7 +12,7 @@ export type { Exchange } from './exchange.ts';
 export interface WireOptions {
   /** http or https; `user:password@` goes to the Authorization header. */
   url: string;
-  /** Milliseconds from `post` to the end of the answer, waiting for a free socket included. */
+  /** Milliseconds from the sending of a request to the end of its answer; and without any answer for one that waits for a free socket. */
   timeoutMs: number;
   /** Sockets at most, and so requests in flight. */
   maxSockets: number;
