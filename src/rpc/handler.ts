@@ -1,11 +1,11 @@
 /** JSON-RPC requests of clients: admits them, has each call answered, puts the answers together. */
+import { KeyShares } from '../lib/key-shares.ts';
 import type { Logger } from '../log.ts';
 import type { WireTransport } from '../upstream/wire/transport.ts';
 import { answerBatch, BATCH_CONCURRENCY } from './batch.ts';
 import { ByteBudget } from './byte-budget.ts';
 import { ownCall, type Pending, SETTLED } from './call.ts';
 import { Calls } from './calls.ts';
-import { Concurrency } from './concurrency.ts';
 import { errorText, INTERNAL_ERROR, overLimitAnswer, type Refusal } from './errors.ts';
 import { Filters } from './filters/filters.ts';
 import { Gateway, type GatewaySettings } from './gateway.ts';
@@ -48,7 +48,8 @@ export class RpcHandler {
   private readonly budget = new ByteBudget(GATHER_BUDGET);
   private readonly gateway: Gateway;
   private readonly calls: Calls;
-  private readonly concurrency: Concurrency;
+  /** Calls that wait for the node. */
+  private readonly concurrency: KeyShares;
   private readonly log: Logger;
 
   constructor({ transport, allowed, settings, log, metrics, clock }: RpcHandlerOptions) {
@@ -76,7 +77,7 @@ export class RpcHandler {
       meter,
       log,
     });
-    this.concurrency = new Concurrency(settings.concurrency_per_key);
+    this.concurrency = new KeyShares(settings.concurrency_per_key);
   }
 
   /** The node has announced a new head: what it said about the one before is out of date. */

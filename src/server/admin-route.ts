@@ -69,7 +69,7 @@ export function addAdminRoute(
     const reply = replies.later(res, count, () => undefined);
     reply.attempt(() => {
       const call = readCall(res, req, tls);
-      collectBody(res, MAX_BODY_BYTES, (bytes) => {
+      collectBody(res, MAX_BODY_BYTES, null, (bytes) => {
         reply.attempt(() =>
           reply.send(bytes === null ? tooLarge() : answer({ ...call, body: parse(bytes) })),
         );

@@ -10,6 +10,7 @@ import type { IndexStatus } from '../types.ts';
 import { type AdminOptions, addAdminRoutes } from './admin.ts';
 import { AdminGate } from './admin-gate.ts';
 import { loadAssets } from './assets.ts';
+import { UnfinishedBodies } from './body.ts';
 import { Capacity } from './capacity.ts';
 import { corsLines } from './cors.ts';
 import { addOpenApiRoute, docsAssets, OPENAPI_PATH } from './docs.ts';
@@ -90,6 +91,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     assets: new Map([...loadAssets(), ...docsAssets()]),
     replies: new Replies(log),
     capacity: new Capacity(settings.max_connections, log),
+    unfinished: new UnfinishedBodies(),
     cors: (req) => cors(req),
     unready,
     tls: settings.tls_cert !== '',
@@ -130,6 +132,7 @@ interface SharedRoutes extends ServerOptions {
   assets: ReturnType<typeof loadAssets>;
   replies: Replies;
   capacity: Capacity;
+  unfinished: UnfinishedBodies;
   unready: () => string | null;
   cors: (req: HttpRequest) => string;
   tls: boolean;

@@ -1,4 +1,5 @@
 /** Request bodies, bounded. */
+import { KeyShares } from '../lib/key-shares.ts';
 import type { HttpRequest, HttpResponse } from './uws.ts';
 
 /**
@@ -13,19 +14,68 @@ export function announcesMoreThan(req: HttpRequest, limit: number): boolean {
   return Number(req.getHeader('content-length')) > limit;
 }
 
+/** Bytes that one key may have sent at once of bodies that are not whole: on ten thousand connections it could be 20 GB. */
+const UNFINISHED_BYTES = 64 * 2 ** 20;
+
+/** Bodies of which a part is there. */
+export class UnfinishedBodies {
+  private readonly shares = new KeyShares(UNFINISHED_BYTES);
+
+  /** The body of a request that begins. */
+  begin(key: number): UnfinishedBody {
+    return new UnfinishedBody(this.shares, key);
+  }
+}
+
+export class UnfinishedBody {
+  private readonly shares: KeyShares;
+  private readonly key: number;
+  private bytes = 0;
+
+  constructor(shares: KeyShares, key: number) {
+    this.shares = shares;
+    this.key = key;
+  }
+
+  /** Whether the key may have so many bytes more. */
+  grow(bytes: number): boolean {
+    if (!this.shares.enter(this.key, bytes)) return false;
+    this.bytes += bytes;
+    return true;
+  }
+
+  /** It is whole, or not wanted any more. */
+  end(): void {
+    if (this.bytes > 0) this.shares.leave(this.key, this.bytes);
+    this.bytes = 0;
+  }
+}
+
 /**
  * Gathers the body and hands it over once, or null as soon as it is longer than `limit` bytes. Never calls back when the
- * client goes first, or is cut off because the body comes in crumbs.
+ * client goes first, or is cut off because the body comes in crumbs or its key has too much `unfinished`; that is to be
+ * ended by the caller when the client is gone. Null where the limit alone bounds it.
  */
-export function collectBody(res: HttpResponse, limit: number, done: (body: Buffer | null) => void): void {
+export function collectBody(
+  res: HttpResponse,
+  limit: number,
+  unfinished: UnfinishedBody | null,
+  done: (body: Buffer | null) => void,
+): void {
   const chunks: Buffer[] = [];
   let bytes = 0;
   res.onData((chunk, isLast) => {
     if (bytes > limit) return;
     bytes += chunk.byteLength;
-    if (bytes > limit) return done(null);
+    if (bytes > limit) {
+      unfinished?.end();
+      return done(null);
+    }
+    if (!isLast && unfinished !== null && !unfinished.grow(chunk.byteLength)) return void res.close();
     if (chunks.length > FREE_PIECES + bytes / BYTES_PER_PIECE) return void res.close();
     chunks.push(Buffer.from(new Uint8Array(chunk))); // a copy: the library takes the chunk's memory back
-    if (isLast) done(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, bytes));
+    if (!isLast) return;
+    unfinished?.end();
+    done(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, bytes));
   });
 }

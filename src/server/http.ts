@@ -12,7 +12,7 @@ import {
   limitedAnswer,
   unauthorized,
 } from './answer.ts';
-import { announcesMoreThan, collectBody } from './body.ts';
+import { announcesMoreThan, collectBody, type UnfinishedBodies, type UnfinishedBody } from './body.ts';
 import { compressed, isCompressible } from './compress.ts';
 import { entityTags, matchesTag } from './etag.ts';
 import { callerOf, type Gate, KEY_PARAMETER } from './gate.ts';
@@ -28,6 +28,7 @@ const MAX_BODY_BYTES = 64 * 1024;
 export interface RestRoutes {
   api: Api;
   gate: Gate;
+  unfinished: UnfinishedBodies;
   replies: Replies;
   cors: (req: HttpRequest) => string;
   metrics: HttpMetrics;
@@ -95,10 +96,11 @@ function postHandler(prepared: PreparedEndpoint, routes: RestRoutes) {
 
   return (res: HttpResponse, req: HttpRequest): void => {
     const began = performance.now();
+    let receiving: UnfinishedBody | null = null;
     const reply = routes.replies.later(
       res,
       (status) => meter(status, began),
-      () => undefined,
+      () => receiving?.end(),
     );
     reply.attempt(() => {
       const cors = routes.cors(req);
@@ -110,7 +112,8 @@ function postHandler(prepared: PreparedEndpoint, routes: RestRoutes) {
       const refusal = bodyRefusal(req, lines);
       if (refusal !== null) return reply.send(refusal);
       const accepted = encodingsOf(req);
-      collectBody(res, MAX_BODY_BYTES, (body) => {
+      receiving = routes.unfinished.begin(key.id);
+      collectBody(res, MAX_BODY_BYTES, receiving, (body) => {
         if (body === null) return reply.send(tooLarge(lines));
         const answer = answerSafely(prepared, routes, lines, () => {
           const answered = prepared.answer(parseBody(body), callerFor(key, routes));

@@ -3,7 +3,7 @@ import type { KeyRecord } from '../access/keys.ts';
 import { errorText, RpcCode } from '../rpc/errors.ts';
 import type { RpcHandler } from '../rpc/handler.ts';
 import { type Answer, allowanceLines, jsonAnswer, unauthorized } from './answer.ts';
-import { announcesMoreThan, collectBody } from './body.ts';
+import { announcesMoreThan, collectBody, type UnfinishedBodies, type UnfinishedBody } from './body.ts';
 import { callerOf, type Gate } from './gate.ts';
 import { type HttpMetrics, routeMeter } from './meter.ts';
 import type { LateReply, Replies } from './reply.ts';
@@ -18,22 +18,30 @@ const MAX_BODY_BYTES = 2_000_000;
 export interface RpcRoute {
   rpc: RpcHandler;
   gate: Gate;
+  unfinished: UnfinishedBodies;
   replies: Replies;
   cors: (req: HttpRequest) => string;
   metrics: HttpMetrics;
 }
 
 /** Registers `POST /rpc`. */
-export function addRpcRoute(app: TemplatedApp, { rpc, gate, replies, cors, metrics }: RpcRoute): void {
+export function addRpcRoute(
+  app: TemplatedApp,
+  { rpc, gate, unfinished, replies, cors, metrics }: RpcRoute,
+): void {
   const meter = routeMeter(metrics, RPC_PATH);
 
   app.post(RPC_PATH, (res: HttpResponse, req: HttpRequest) => {
     const began = performance.now();
+    let receiving: UnfinishedBody | null = null;
     let answering: RpcReply | null = null;
     const reply = replies.later(
       res,
       (status) => meter(status, began),
-      () => answering?.abandon(),
+      () => {
+        receiving?.end();
+        answering?.abandon();
+      },
     );
     reply.attempt(() => {
       const lines = cors(req);
@@ -45,8 +53,9 @@ export function addRpcRoute(app: TemplatedApp, { rpc, gate, replies, cors, metri
         answering = rpcReply;
         reply.attempt(() => rpcReply.serve(rpc, body));
       };
-      if (announcesMoreThan(req, MAX_BODY_BYTES)) answerBody(null);
-      else collectBody(res, MAX_BODY_BYTES, answerBody);
+      if (announcesMoreThan(req, MAX_BODY_BYTES)) return answerBody(null);
+      receiving = unfinished.begin(key.id);
+      collectBody(res, MAX_BODY_BYTES, receiving, answerBody);
     });
   });
 }

@@ -126,6 +126,28 @@ suite('abuse over HTTP', () => {
     });
   });
 
+  test('of bodies that are not whole a key has a bounded part, and room again when they are gone', async () => {
+    const head = `POST /rpc HTTP/1.1\r\nHost: x\r\nX-API-Key: ${daemon.key}\r\nContent-Length: 2000000\r\n\r\n`;
+    const most = head + ' '.repeat(1_900_000);
+    for (const round of [1, 2]) {
+      await bounded(daemon, `unfinished bodies, round ${round}`, async () => {
+        const open = Array.from({ length: 150 }, () => daemon.dial());
+        await Promise.all(open.map((connection) => connection.send(most, 10_000)));
+        await waitFor(() => open.filter(({ ended }) => ended).length >= 110, {
+          what: 'the end of most of them',
+        });
+        for (const { socket } of open) socket.write(' '.repeat(100_000));
+        const isAnswered = ({ text }: Dialled) => text.includes('parse error');
+        await waitFor(() => open.every((one) => one.ended || isAnswered(one)), {
+          what: 'an answer to those that were not cut off',
+        });
+        const answered = open.filter(isAnswered).length;
+        assert.ok(answered > 10, `${answered} of ${open.length} were answered`);
+        for (const { socket } of open) socket.destroy();
+      });
+    }
+  });
+
   test('who asks and asks and reads nothing is cut off, with or without a key', async () => {
     const { key } = daemon;
     const requests: Record<string, string> = {
