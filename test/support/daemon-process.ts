@@ -53,7 +53,7 @@ export async function startDaemonProcess(owner: Owner, env: Record<string, strin
 
 /** What a flood may cost, MiB, and how long others may wait meanwhile, milliseconds; without a bound it is many times as much. */
 const MOST_MEMORY = 150;
-const LONGEST_WAIT_MS = 60_000;
+const LONGEST_WAIT_MS = 5_000;
 
 /** Runs a flood; others must be answered meanwhile, and the memory must not follow it. */
 export async function bounded(
