@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
+import { join } from 'node:path';
 import { encodeFunctionData } from 'viem';
 import { z } from 'zod';
+import { openKeyStore } from '../../src/access/keys.ts';
 import { type Anvil, startAnvil } from '../../src/dev/anvil.ts';
 import { abis, tokenCode } from '../../src/dev/contracts.ts';
 import { startTestDaemon } from '../support/daemon.ts';
@@ -17,7 +19,7 @@ const WALLET = address('watched wallet');
 async function chain(owner: Owner) {
   const anvil: Anvil = await startAnvil();
   owner.after(() => anvil.stop());
-  const { url, key, reaches, get } = await startTestDaemon(owner, {
+  const { url, key, dataDir, reaches, get } = await startTestDaemon(owner, {
     flags: { '--node-http': anvil.url, '--node-ws': anvil.wsUrl },
   });
   const [from] = z.array(z.string()).parse(await anvil.call('eth_accounts'));
@@ -27,7 +29,7 @@ async function chain(owner: Owner) {
     await reaches(Number(await anvil.call('eth_blockNumber')));
     return receipt.contractAddress ?? '';
   };
-  return { anvil, url, key, send, get };
+  return { anvil, url, key, dataDir, send, get };
 }
 
 const coins = (amount: number) => `0x${(BigInt(amount) * 10n ** 18n).toString(16)}`;
@@ -81,6 +83,18 @@ pageTests({
     await live.nth(1).waitFor();
     assert.match(await textOf(live.first()), /← in.*3/);
     assert.equal(await live.count(), 2, 'one that was shown before came again');
+  },
+
+  'a key that ends while a wallet is watched is asked for anew at once': async (t, open) => {
+    const { url, key, dataDir, send } = await chain(t);
+    await send({ to: WALLET, value: coins(1) });
+    const page = await open(t, `${url}/#/wallet/${WALLET}/transfers`, { key });
+    await page.getByText('Live: new transfers appear by themselves').waitFor();
+    const keys = openKeyStore(join(dataDir, 'keys.db'));
+    for (const { id } of keys.list()) keys.revoke(id);
+    keys.close();
+    await page.getByText('This key is not valid, or not any more.').waitFor();
+    await page.getByLabel('API key').waitFor();
   },
 
   'what happens between the page and the connection is shown too': async (t, open) => {

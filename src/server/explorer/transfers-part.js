@@ -4,6 +4,7 @@ import { h, replace } from '../ui/dom.js';
 import { table } from '../ui/table.js';
 import { watchTransfers } from './live.js';
 import { liveRows } from './live-rows.js';
+import { Problem } from './problem.js';
 import { sectionLink } from './route.js';
 import { nothing } from './section.js';
 import { transferColumns } from './transfer-columns.js';
@@ -43,6 +44,7 @@ export function transfersLoader(view, address, settings) {
         replace(state, STATE_TEXTS[name]);
         reasonText.hidden = reason === '';
         reasonText.textContent = reason;
+        if (name === 'lost' || name === 'unavailable') lookAtKey(view);
       },
     });
   };
@@ -67,6 +69,16 @@ export function transfersLoader(view, address, settings) {
       exchanges: [exchange],
     };
   };
+}
+
+/**
+ * The browser does not tell of a refused socket whether it was for the key; the API does.
+ * @param {import('./section.js').View} view
+ */
+function lookAtKey({ api, signal, onRefusedKey }) {
+  api.rpc('eth_chainId', [], signal).catch((error) => {
+    if (error instanceof Problem && error.code === 'unauthorized') onRefusedKey(error);
+  });
 }
 
 /**
