@@ -87,7 +87,7 @@ pageTests({
     await page.getByText('Nothing in the index funded the first wallet').waitFor();
   },
 
-  'a server that does not answer is told, and asked again on request': async (t, open) => {
+  'a server that cannot be reached is told, and asked again until it can be': async (t, open) => {
     const { server, key, index } = await serve(t);
     fillWorld(index);
     const page = await open(t, `${server.url}/#/`, { key });
@@ -98,8 +98,47 @@ pageTests({
     const summary = page.locator('#summary');
     await summary.getByText('The server cannot be reached.').waitFor();
     await page.unroute('**/api/**', cut);
-    await summary.getByRole('button', { name: 'Ask again' }).click();
     await summary.locator('.facts').waitFor();
+  },
+
+  'what the server could not answer is asked again on request, and told once as long as it is the same':
+    async (t, open) => {
+      const { server, key, index } = await serve(t);
+      fillWorld(index);
+      const page = await open(t, `${server.url}/healthz`, { key });
+      const fail = (route: Route) => route.fulfill({ status: 500, json: { error: { code: 'internal' } } });
+      await page.route('**/api/**', fail);
+      await page.goto(`${server.url}/#/wallet/${ALICE}`);
+      const summary = page.locator('#summary');
+      const alert = await summary.getByRole('alert').elementHandle();
+      const again = summary.getByRole('button', { name: 'Ask again' });
+      const asked = page.waitForResponse('**/api/wallet_summary*');
+      await again.click();
+      await asked;
+      assert.equal(await alert?.evaluate((element: { isConnected: boolean }) => element.isConnected), true);
+      await page.unroute('**/api/**', fail);
+      await again.click();
+      await summary.locator('.facts').waitFor();
+    },
+
+  'large transfers come anew by themselves, except under the hands of whoever is in them': async (
+    t,
+    open,
+  ) => {
+    const { server, key, index } = await serve(t);
+    fillWorld(index);
+    const page = await open(t, `${server.url}/healthz`, { key });
+    await page.clock.install();
+    await page.goto(`${server.url}/#/`);
+    const rows = page.locator('#large tbody tr');
+    await rows.nth(2).waitFor();
+    index.append([{ 'one more': [{ from: 'treasury', to: 'shop', amount: 500n * 10n ** 18n }] }]);
+    await rows.first().getByRole('link').first().focus();
+    await page.clock.runFor(61_000);
+    assert.equal(await rows.count(), 3);
+    await page.getByRole('searchbox').focus();
+    await page.clock.runFor(61_000);
+    await rows.nth(3).waitFor();
   },
 
   'a key that ends while it is used is asked for anew': async (t, open) => {

@@ -11,6 +11,9 @@ const MIN = 100;
 const BLOCKS = 10_000;
 const LIMIT = 20;
 
+/** A page that stays open should not use up the quota of a key. */
+const EVERY_MS = 60_000;
+
 /**
  * @param {import('./section.js').View} view
  * @returns {import('./main.js').Shown}
@@ -22,6 +25,7 @@ export function homeView(view) {
     note: `${grouped(MIN)} ${view.coin} or more, in the last ${grouped(BLOCKS)} blocks.`,
     load: () => loadLarge(view),
     now: true,
+    everyMs: EVERY_MS,
   });
   return {
     title: 'Explorer',

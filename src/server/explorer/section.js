@@ -3,8 +3,8 @@ import { h, replace } from '../ui/dom.js';
 import { exchangeView } from './exchange-view.js';
 import { inWords, Problem } from './problem.js';
 
-/** How long before the server is asked again while its index is empty. */
-const NOT_READY_MS = 3000;
+/** How long before the server is asked again while its index is empty or it cannot be reached. */
+const ASK_AGAIN_MS = 3000;
 
 /** How far below the window a part is asked for already. */
 const AHEAD = '400px';
@@ -31,6 +31,7 @@ const AHEAD = '400px';
  * @property {string} note one sentence about what is to be seen
  * @property {() => Promise<Shown>} load
  * @property {boolean} [now] asked for at once and not only when it comes into sight
+ * @property {number} [everyMs] asked for anew so often, unless nobody sees it or the focus is in it
  */
 
 /**
@@ -38,7 +39,7 @@ const AHEAD = '400px';
  * @param {Part} part
  * @returns {{ element: HTMLElement, reload: () => Promise<void> }}
  */
-export function section(view, { id, title, note, load, now = false }) {
+export function section(view, { id, title, note, load, now = false, everyMs }) {
   const body = h('div', { class: 'body' }, h('p', { class: 'loading' }, 'Asking …'));
   const exchanges = h('div', { class: 'exchanges' });
   const element = h(
@@ -49,14 +50,20 @@ export function section(view, { id, title, note, load, now = false }) {
     exchanges,
   );
 
+  let timer = 0;
+  /** What is said in place of the content: said again it would be read out again. */
+  let told = '';
+
   const reload = async () => {
     try {
       const shown = await load();
+      told = '';
       replace(body, shown.content);
       replace(
         exchanges,
         shown.exchanges.map((exchange) => exchangeView(exchange, view.key)),
       );
+      if (everyMs !== undefined) later(refresh, everyMs);
     } catch (error) {
       if (view.signal.aborted) return;
       showProblem(error);
@@ -65,19 +72,38 @@ export function section(view, { id, title, note, load, now = false }) {
     }
   };
 
+  /**
+   * @param {() => void} run
+   * @param {number} ms
+   */
+  const later = (run, ms) => {
+    clearTimeout(timer);
+    timer = setTimeout(() => view.signal.aborted || run(), ms);
+  };
+
+  const refresh = () => {
+    const unwanted = document.hidden || element.contains(document.activeElement);
+    if (unwanted) later(refresh, everyMs ?? 0);
+    else void reload();
+  };
+
   /** @param {unknown} error */
   const showProblem = (error) => {
     if (error instanceof Problem && error.code === 'unauthorized') return view.onRefusedKey(error);
     if (!(error instanceof Problem)) console.error(error);
     const notReady = error instanceof Problem && error.code === 'not_ready';
-    if (notReady) setTimeout(() => view.signal.aborted || reload(), NOT_READY_MS);
+    const passing = notReady || (error instanceof Problem && error.code === 'unreachable');
+    if (passing) later(reload, ASK_AGAIN_MS);
+    const words = inWords(error);
+    if (words === told) return;
+    told = words;
     const again = h('button', { type: 'button', class: 'button compact', onclick: reload }, 'Ask again');
     replace(
       body,
       h(
         'div',
         { class: notReady ? 'notice wait' : 'notice bad', role: 'alert' },
-        h('p', {}, inWords(error)),
+        h('p', {}, words),
         notReady ? null : again,
       ),
     );
