@@ -20,6 +20,14 @@ const DRAIN_POLL_MS = 10;
 const MOST_HELD_MS = 250;
 const LOOK_EVERY = 64;
 
+/**
+ * The library gives up a client that has not made room for 8 to 12 seconds. The system may hold four megabytes for one,
+ * and tells of room only when a third of them has gone, for which a slow one that never stops reading needs longer. So
+ * its time begins anew so often, milliseconds, as many times.
+ */
+const PATIENCE_EVERY_MS = 5_000;
+const PATIENCE_TIMES = 10;
+
 /** A body that comes in pieces. */
 export interface Pieces {
   /** Writes a piece, whose memory may be used again. Returns false when the client must first catch up. */
@@ -140,6 +148,10 @@ class Late implements LateReply {
   private readonly res: HttpResponse;
   private readonly answered: (status: number) => void;
   private open = true;
+  /** Runs while the client has to make room. */
+  private patience: NodeJS.Timeout | null = null;
+  /** What is left to be done once it has. */
+  private last: (() => void) | null = null;
 
   constructor(writing: Writing, res: HttpResponse, answered: (status: number) => void, gone: () => void) {
     this.writing = writing;
@@ -161,13 +173,15 @@ class Late implements LateReply {
     if (this.open) {
       this.res.cork(() => writeHead(this.res, answer));
       this.res.onWritable(() => {
-        if (this.open) caughtUp();
+        this.stopWaiting();
+        if (this.last !== null) this.last();
+        else if (this.open) caughtUp();
         return true;
       });
     }
     return {
       write: (piece) => this.write(piece),
-      end: () => this.finish(answer, () => this.end(answer)),
+      end: () => this.whenRoom(() => this.finish(answer, () => this.end(answer))),
       cut: () => this.finish(answer, () => this.res.close()),
     };
   }
@@ -195,7 +209,28 @@ class Late implements LateReply {
         room = this.res.write(piece);
       });
     }
+    if (!room) this.wait();
     return room;
+  }
+
+  private wait(): void {
+    let times = 0;
+    this.patience ??= setInterval(() => {
+      if (++times > PATIENCE_TIMES) return this.stopWaiting();
+      this.res.pause();
+      this.res.resume(); // of all that the library offers this alone begins the time anew
+    }, PATIENCE_EVERY_MS);
+  }
+
+  private stopWaiting(): void {
+    if (this.patience !== null) clearInterval(this.patience);
+    this.patience = null;
+  }
+
+  /** Nothing can be done for an answer that the library has as a whole: it is ended when what was written is out. */
+  private whenRoom(last: () => void): void {
+    if (this.patience === null) last();
+    else this.last = last;
   }
 
   private finish({ status }: Omit<Answer, 'body'>, last: () => void): void {
@@ -213,6 +248,7 @@ class Late implements LateReply {
     if (!this.open) return false;
     this.open = false;
     this.writing.owed--;
+    this.stopWaiting();
     return true;
   }
 }

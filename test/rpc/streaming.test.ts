@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { type Serving, serve } from '../server/serving.ts';
@@ -108,6 +109,22 @@ test('a client that does not read stops the node, and gets everything once it re
   socket.resume();
   await once(socket, 'close');
   assert.ok(bytes > total, `${bytes} bytes came`);
+});
+
+test('a client that makes no room for longer than the library waits is not cut off', async (t) => {
+  const total = 24 * MB;
+  const serving = await serveNode(t, (_, response) => void flood(response, total));
+  const socket = await open(t, serving);
+  await once(socket, 'data');
+  socket.pause();
+  await sleep(13_000); // the library waits for 12 seconds at most
+  let text = '';
+  socket.on('data', (data) => {
+    text = (text + data.toString('latin1')).slice(-10);
+  });
+  socket.resume();
+  await once(socket, 'close');
+  assert.ok(text.endsWith('"}\r\n0\r\n\r\n'), text);
 });
 
 test('an answer of any size leaves the memory alone', async (t) => {
