@@ -4,7 +4,7 @@ import type { Logger } from '../log.ts';
 import { originOf } from './admin-failures.ts';
 import { type Credentials, PANEL_HEADER, TooManyFailures } from './admin-gate.ts';
 import { type Answer, errorAnswer, jsonAnswer, retryAfterLine } from './answer.ts';
-import { collectBody } from './body.ts';
+import { collectBody, unread } from './body.ts';
 import { type HttpMetrics, routeMeter } from './meter.ts';
 import type { Replies } from './reply.ts';
 import type { HttpRequest, HttpResponse, TemplatedApp } from './uws.ts';
@@ -65,7 +65,9 @@ export function addAdminRoute(
   app[method](route, (res: HttpResponse, req: HttpRequest) => {
     const began = performance.now();
     const count = (status: number) => meter(status, began);
-    if (method !== 'post') return count(replies.now(res, () => answer(readCall(res, req, tls))));
+    if (method !== 'post') {
+      return count(replies.now(res, () => unread(req, answer(readCall(res, req, tls)))));
+    }
     const reply = replies.later(res, count, () => undefined);
     reply.attempt(() => {
       const call = readCall(res, req, tls);

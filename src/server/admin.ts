@@ -9,6 +9,7 @@ import { type AdminAccess, createKey, listKeys, revokeKey, rotateKey, usageHisto
 import { type AdminCall, addAdminRoute } from './admin-route.ts';
 import { describeSockets } from './admin-sockets.ts';
 import { errorAnswer } from './answer.ts';
+import { unread } from './body.ts';
 import { shapeFor } from './get-route.ts';
 import type { HttpMetrics } from './meter.ts';
 import type { Replies } from './reply.ts';
@@ -97,7 +98,7 @@ export function addAdminRoutes(app: TemplatedApp, options: AdminRoutes): void {
   // Preflights too: other origins have no business here.
   const nothing = errorAnswer(new RequestError(404, 'not_found', 'there is nothing at this path'), '');
   const refuse = (res: HttpResponse, req: HttpRequest): void => {
-    options.replies.now(res, () => shapeFor(req)(nothing));
+    options.replies.now(res, () => unread(req, shapeFor(req)(nothing)));
   };
   app.options('/admin/*', refuse);
   app.any('/admin/*', refuse);

@@ -1,5 +1,6 @@
 /** Request bodies, bounded. */
 import { KeyShares } from '../lib/key-shares.ts';
+import type { Answer } from './answer.ts';
 import type { HttpRequest, HttpResponse } from './uws.ts';
 
 /**
@@ -12,6 +13,19 @@ const BYTES_PER_PIECE = 64;
 /** Whether the request itself says that its body is longer than `limit` bytes. */
 export function announcesMoreThan(req: HttpRequest, limit: number): boolean {
   return Number(req.getHeader('content-length')) > limit;
+}
+
+/**
+ * Whether the body comes in chunks. Where nobody reads them the library passes them over without a word for as long as they
+ * come, and turns to no other connection while there are more: a flood of small ones would hold up everybody.
+ */
+export function comesInChunks(req: HttpRequest): boolean {
+  return req.getHeader('transfer-encoding') !== '';
+}
+
+/** The answer to a request whose body is not read. */
+export function unread(req: HttpRequest, answer: Answer): Answer {
+  return comesInChunks(req) ? { ...answer, close: true } : answer;
 }
 
 /** Bytes that one key may have sent at once of bodies that are not whole: on ten thousand connections it could be 20 GB. */

@@ -8,6 +8,7 @@ import {
   limitedAnswer,
   unauthorized,
 } from './answer.ts';
+import { unread } from './body.ts';
 import { PREFLIGHT_LINES } from './cors.ts';
 import { callerOf, type Gate } from './gate.ts';
 import { shapeFor } from './get-route.ts';
@@ -33,12 +34,12 @@ export function addFallback(app: TemplatedApp, routes: FallbackRoutes): void {
 
   app.options('/*', (res, req) => {
     // With a body, which reply.ts can bound; 204 could have none.
-    replies.now(res, () => jsonAnswer(200, '{}', cors(req) + PREFLIGHT_LINES));
+    replies.now(res, () => unread(req, jsonAnswer(200, '{}', cors(req) + PREFLIGHT_LINES)));
   });
   app.any('/*', (res: HttpResponse, req: HttpRequest) => {
     const began = performance.now();
     meter(
-      replies.now(res, () => shapeFor(req)(refusal(req, routes))),
+      replies.now(res, () => unread(req, shapeFor(req)(refusal(req, routes)))),
       began,
     );
   });

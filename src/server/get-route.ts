@@ -1,5 +1,6 @@
 /** Routes of GET. */
 import { headOf } from './answer.ts';
+import { comesInChunks } from './body.ts';
 import type { HttpRequest, HttpResponse, TemplatedApp } from './uws.ts';
 
 /** Gives an answer the form that the method asks for. */
@@ -14,8 +15,15 @@ export function shapeFor(req: HttpRequest): Shape {
 
 type Handler = (res: HttpResponse, req: HttpRequest) => void;
 
-/** Registers what answers GET, and HEAD in the same way but without the body. */
+/** Registers what answers GET, and HEAD in the same way but without the body. Who sends a body in chunks is cut off. */
 export function addGetRoute(app: TemplatedApp, path: string, answering: (shape: Shape) => Handler): void {
-  app.get(path, answering(whole));
-  app.head(path, answering(headOf));
+  app.get(path, withoutChunks(answering(whole)));
+  app.head(path, withoutChunks(answering(headOf)));
+}
+
+function withoutChunks(answer: Handler): Handler {
+  return (res, req) => {
+    if (comesInChunks(req)) res.close();
+    else answer(res, req);
+  };
 }

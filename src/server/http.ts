@@ -12,7 +12,13 @@ import {
   limitedAnswer,
   unauthorized,
 } from './answer.ts';
-import { announcesMoreThan, collectBody, type UnfinishedBodies, type UnfinishedBody } from './body.ts';
+import {
+  announcesMoreThan,
+  collectBody,
+  type UnfinishedBodies,
+  type UnfinishedBody,
+  unread,
+} from './body.ts';
 import { compressed, isCompressible } from './compress.ts';
 import { entityTags, matchesTag } from './etag.ts';
 import { callerOf, type Gate, KEY_PARAMETER } from './gate.ts';
@@ -104,13 +110,14 @@ function postHandler(prepared: PreparedEndpoint, routes: RestRoutes) {
     );
     reply.attempt(() => {
       const cors = routes.cors(req);
+      const refuse = (answer: Answer): void => reply.send(unread(req, answer));
       const key = callerOf(routes.gate, req);
-      if (key === null) return reply.send(unauthorized(cors));
+      if (key === null) return refuse(unauthorized(cors));
       const verdict = routes.gate.limiter.take(key, 1);
-      if (!verdict.ok) return reply.send(limitedAnswer(verdict, cors));
+      if (!verdict.ok) return refuse(limitedAnswer(verdict, cors));
       const lines = cors + allowanceLines(verdict);
       const refusal = bodyRefusal(req, lines);
-      if (refusal !== null) return reply.send(refusal);
+      if (refusal !== null) return refuse(refusal);
       const accepted = encodingsOf(req);
       receiving = routes.unfinished.begin(key.id);
       collectBody(res, MAX_BODY_BYTES, receiving, (body) => {

@@ -3,7 +3,13 @@ import type { KeyRecord } from '../access/keys.ts';
 import { errorText, RpcCode } from '../rpc/errors.ts';
 import type { RpcHandler } from '../rpc/handler.ts';
 import { type Answer, allowanceLines, jsonAnswer, unauthorized } from './answer.ts';
-import { announcesMoreThan, collectBody, type UnfinishedBodies, type UnfinishedBody } from './body.ts';
+import {
+  announcesMoreThan,
+  collectBody,
+  type UnfinishedBodies,
+  type UnfinishedBody,
+  unread,
+} from './body.ts';
 import { callerOf, type Gate } from './gate.ts';
 import { type HttpMetrics, routeMeter } from './meter.ts';
 import type { LateReply, Replies } from './reply.ts';
@@ -46,7 +52,7 @@ export function addRpcRoute(
     reply.attempt(() => {
       const lines = cors(req);
       const key = callerOf(gate, req);
-      if (key === null) return reply.send(unauthorized(lines));
+      if (key === null) return reply.send(unread(req, unauthorized(lines)));
       const answerBody = (body: Buffer | null): void => {
         if (body === null) return refuseTooLarge(reply, gate, key, lines);
         const rpcReply = new RpcReply(reply, gate.limiter, key, lines);

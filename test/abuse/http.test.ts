@@ -126,6 +126,31 @@ suite('abuse over HTTP', () => {
     });
   });
 
+  test('who sends chunks that nobody reads is cut off, with or without a key', async () => {
+    const asked = [
+      ['POST /rpc', ''],
+      ['POST /api/wallets/batch', ''],
+      ['POST /api/wallets/batch', `X-API-Key: ${daemon.key}\r\n`], // refused for its type
+      ['POST /healthz', ''],
+      ['POST /nothing', ''],
+      ['POST /admin/api/nothing', ''],
+      ['GET /healthz', ''],
+      ['GET /docs', ''],
+      ['HEAD /', ''],
+      ['OPTIONS /rpc', ''],
+      ['GET /api/wallet_summary', `X-API-Key: ${daemon.key}\r\n`],
+    ];
+    const crumbs = '1\r\n \r\n'.repeat(50_000);
+    for (const [line, key] of asked) {
+      await bounded(daemon, `${line} with crumbs`, async () => {
+        const connection = daemon.dial();
+        await connection.send(`${line} HTTP/1.1\r\nHost: x\r\n${key}Transfer-Encoding: chunked\r\n\r\n`);
+        await connection.floodWith(crumbs, FLOOD_MS / 10);
+        assert.ok(connection.ended, `${line} takes chunks without end`);
+      });
+    }
+  });
+
   test('of bodies that are not whole a key has a bounded part, and room again when they are gone', async () => {
     const head = `POST /rpc HTTP/1.1\r\nHost: x\r\nX-API-Key: ${daemon.key}\r\nContent-Length: 2000000\r\n\r\n`;
     const most = head + ' '.repeat(1_900_000);
