@@ -4,7 +4,7 @@ import type { Logger } from '../log.ts';
 import { originOf } from './admin-failures.ts';
 import { type Credentials, PANEL_HEADER, TooManyFailures } from './admin-gate.ts';
 import { type Answer, errorAnswer, jsonAnswer, retryAfterLine } from './answer.ts';
-import { collectBody, unread } from './body.ts';
+import { collectBody, comesInChunks, unread } from './body.ts';
 import { type HttpMetrics, routeMeter } from './meter.ts';
 import type { Replies } from './reply.ts';
 import type { HttpRequest, HttpResponse, TemplatedApp } from './uws.ts';
@@ -12,6 +12,9 @@ import type { HttpRequest, HttpResponse, TemplatedApp } from './uws.ts';
 const PREFIX = '/admin/api';
 const MAX_BODY_BYTES = 4 * 1024;
 const NOSNIFF_LINE = '\r\nX-Content-Type-Options: nosniff';
+
+/** Of chunks the library tells nothing while their sizes go on and on; here that needs neither key nor token. */
+const NO_LENGTH = new RequestError(411, 'length_required', 'send Content-Length instead of chunks');
 
 /** A request of the panel, copied from the socket. */
 export interface AdminCall {
@@ -70,6 +73,7 @@ export function addAdminRoute(
     }
     const reply = replies.later(res, count, () => undefined);
     reply.attempt(() => {
+      if (comesInChunks(req)) return reply.send(unread(req, errorAnswer(NO_LENGTH, NOSNIFF_LINE)));
       const call = readCall(res, req, tls);
       collectBody(res, MAX_BODY_BYTES, null, (bytes) => {
         reply.attempt(() =>

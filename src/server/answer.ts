@@ -30,6 +30,7 @@ export const STATUS_LINES = {
   404: '404 Not Found',
   405: '405 Method Not Allowed',
   409: '409 Conflict',
+  411: '411 Length Required',
   413: '413 Content Too Large',
   415: '415 Unsupported Media Type',
   426: '426 Upgrade Required',

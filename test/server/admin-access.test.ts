@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
 import { AdminFailures, originOf } from '../../src/server/admin-failures.ts';
 import { AdminGate, TooManyFailures } from '../../src/server/admin-gate.ts';
@@ -125,6 +127,16 @@ test('what another site can have a browser send never counts as a wrong token', 
     }
   }
   assert.equal((await signInAt(server.url, TOKEN)).status, 200);
+});
+
+test('chunks are not read, and the connection ends', async (t) => {
+  const { server } = await operate(t);
+  const { port, hostname } = new URL(server.url);
+  for (const path of ['session', 'keys', 'keys/1/revoke']) {
+    const socket = connect(Number(port), hostname);
+    socket.write(`POST /admin/api/${path} HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n000`);
+    assert.match(await text(socket), /^HTTP\/1\.1 411 [\s\S]*"length_required"/, path);
+  }
 });
 
 test('a lockout ends with its minute, concerns one address and spares those signed in', () => {
