@@ -19,7 +19,7 @@ const ARGUMENTS = [
 ];
 
 export const WIDE = { width: 1280, height: 800 };
-export const NARROW = { width: 390, height: 844 };
+export const NARROW = { width: 320, height: 640 };
 
 export interface PageOptions extends Pick<BrowserContextOptions, 'viewport' | 'colorScheme' | 'permissions'> {
   /** Kept as the explorer's key before anything is loaded. */

@@ -251,7 +251,7 @@ pageTests({
     await fact('From').getByRole('link').click();
     await page.waitForURL(at(`wallet/${address('bob')}`));
     await page.locator('#transfers').scrollIntoViewIfNeeded();
-    await page.locator('#transfers tbody a.mono').first().click();
+    await page.locator('#transfers tbody td:last-child a').first().click();
     await page.getByText('The node has no transaction of this hash.').waitFor();
   },
 

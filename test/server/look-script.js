@@ -5,6 +5,9 @@
   const overflow = document.documentElement.scrollWidth - innerWidth;
   if (overflow > 0) faults.push(`the page is ${overflow} px wider than the window`);
 
+  for (const nav of document.querySelectorAll('nav')) {
+    if (nav.scrollWidth > nav.clientWidth) faults.push(`a part of it is out of sight: ${describe(nav)}`);
+  }
   for (const element of textElements()) {
     const ratio = contrast(element);
     if (ratio !== null && ratio < minimum(element)) {

@@ -42,7 +42,7 @@ export function tokenName(address, symbol) {
 export function transactionName(hash) {
   return h(
     'span',
-    { class: 'nowrap' },
+    {},
     hashLink(hash, transactionLink(hash)),
     copyButton(() => hash, `transaction ${shortHex(hash)}`),
   );
@@ -60,5 +60,5 @@ export function blockName(hash) {
  * @param {string} href
  */
 function hashLink(hash, href) {
-  return h('a', { class: 'mono', href, title: hash }, shortHex(hash));
+  return h('a', { class: 'address', href, title: hash }, shortHex(hash));
 }
