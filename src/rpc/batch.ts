@@ -1,5 +1,5 @@
 /** Answering a batch: some calls at a time, the answers in the order of the calls. */
-import type { Account } from './byte-budget.ts';
+import type { Account } from '../lib/byte-budget.ts';
 import type { Answer } from './call.ts';
 import { RpcCode } from './errors.ts';
 import type { BadCall, RpcCall } from './request.ts';

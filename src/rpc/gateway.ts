@@ -1,10 +1,10 @@
 /** Where a call is answered: from what is known, by the answer to an equal call in flight, or by the node. */
 import type { UpstreamError } from '../errors.ts';
+import type { ByteBudget } from '../lib/byte-budget.ts';
 import type { Logger } from '../log.ts';
 import type { WireTransport } from '../upstream/wire/transport.ts';
 import { AnswerCache } from './answer-cache.ts';
 import { CircuitBreaker } from './breaker.ts';
-import type { ByteBudget } from './byte-budget.ts';
 import { type Ask, type Call, callKey, ownCall, type Pending, SETTLED, type Taker } from './call.ts';
 import { Finality } from './finality.ts';
 import { gather } from './gathering.ts';

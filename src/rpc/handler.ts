@@ -1,9 +1,10 @@
 /** JSON-RPC requests of clients: admits them, has each call answered, puts the answers together. */
+
+import { ByteBudget } from '../lib/byte-budget.ts';
 import { KeyShares } from '../lib/key-shares.ts';
 import type { Logger } from '../log.ts';
 import type { WireTransport } from '../upstream/wire/transport.ts';
 import { answerBatch, BATCH_CONCURRENCY } from './batch.ts';
-import { ByteBudget } from './byte-budget.ts';
 import { ownCall, type Pending, SETTLED } from './call.ts';
 import { Calls } from './calls.ts';
 import { errorText, INTERNAL_ERROR, overLimitAnswer, type Refusal } from './errors.ts';

@@ -1,8 +1,8 @@
 /** One call to the node: gathers the answer, or passes it on as it comes, for one or more takers. */
 import { UpstreamError } from '../errors.ts';
+import type { Account, ByteBudget } from '../lib/byte-budget.ts';
 import type { AnswerHead, AnswerListener, Exchange, WireTransport } from '../upstream/wire/transport.ts';
 import type { CircuitBreaker } from './breaker.ts';
-import type { Account, ByteBudget } from './byte-budget.ts';
 import type { Call, Pending, Taker } from './call.ts';
 import { failureAnswer } from './errors.ts';
 import { kindOf } from './method-kind.ts';

@@ -7,7 +7,7 @@ import type { Session } from '../stream/session.ts';
 import type { Outlet } from '../stream/subscription.ts';
 import type { WebSocket } from './uws.ts';
 import type { Inbox } from './ws-inbox.ts';
-import { Outbox } from './ws-outbox.ts';
+import { Outbox, type OutboxLimits } from './ws-outbox.ts';
 
 /**
  * Pings and refused messages within a second after which a client is cut off. Of seven bytes each, they come faster than
@@ -34,7 +34,7 @@ export interface Client {
 
 export interface ConnectionOptions {
   endpoint: WsEndpoint;
-  maxBacklogBytes: number;
+  limits: OutboxLimits;
   /** Told when the client did not take what it was sent. */
   onSlow: () => void;
 }
@@ -56,13 +56,13 @@ export class WsConnection implements Outlet {
   private noise = 0;
   private noiseSince = 0;
 
-  constructor(socket: WebSocket<SocketData>, { endpoint, maxBacklogBytes, onSlow }: ConnectionOptions) {
+  constructor(socket: WebSocket<SocketData>, { endpoint, limits, onSlow }: ConnectionOptions) {
     const { key, keyText } = socket.getUserData();
     this.socket = socket;
     this.endpoint = endpoint;
     this.keyId = key.id;
     this.keyText = keyText;
-    this.outbox = new Outbox(socket, maxBacklogBytes, () => {
+    this.outbox = new Outbox(socket, limits, () => {
       onSlow();
       this.close(...SLOW_CONSUMER);
     });

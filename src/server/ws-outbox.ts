@@ -2,11 +2,20 @@
  * What waits to be sent to one WebSocket. The library is given little more than the system takes at once, so that
  * what a slow client does not take lies here, shared with other clients, and can be dropped when it is closed.
  */
+import type { Account } from '../lib/byte-budget.ts';
 import type { Notice } from '../stream/notice.ts';
 import type { WebSocket } from './uws.ts';
 
 /** Bytes that are not gathered further, and that the library gets between two looks at whether the system took them. */
 const CHUNK_BYTES = 64 * 1024;
+
+/** What may wait. */
+export interface OutboxLimits {
+  /** Bytes of notifications. */
+  notificationBytes: number;
+  /** The memory of answers that the client's key has. */
+  answers: Account;
+}
 
 type Item = { notice: Notice; id: Uint8Array } | { text: string | Buffer; bytes: number };
 
@@ -24,7 +33,7 @@ function flushAll(): void {
 
 export class Outbox {
   private readonly socket: Pick<WebSocket<unknown>, 'send' | 'cork' | 'getBufferedAmount'>;
-  private readonly maxBytes: number;
+  private readonly limits: OutboxLimits;
   private readonly onOverflow: () => void;
   private queue: Item[] = [];
   private queuedBytes = 0;
@@ -33,14 +42,16 @@ export class Outbox {
   /** Of both, what is answers. */
   private queuedAnswers = 0;
   private unsentAnswers = 0;
+  /** Of these, what was taken from the account. */
+  private accounted = 0;
   private scheduled = false;
   private stopped = false;
   private drained: (() => void)[] = [];
 
-  /** `onOverflow` is called once, when more than `maxBytes` of notifications wait; nothing is sent any more then. */
-  constructor(socket: Outbox['socket'], maxBytes: number, onOverflow: () => void) {
+  /** `onOverflow` is called once, when more waits than the limits allow; nothing is sent any more then. */
+  constructor(socket: Outbox['socket'], limits: OutboxLimits, onOverflow: () => void) {
     this.socket = socket;
-    this.maxBytes = maxBytes;
+    this.limits = limits;
     this.onOverflow = onOverflow;
   }
 
@@ -53,9 +64,12 @@ export class Outbox {
     this.push({ notice, id }, notice.bytes);
   }
 
-  /** Sends the answer to a call. It may be of any size: the client has asked for it, and is not answered more while it waits (ws-inbox.ts). */
+  /** Sends the answer to a call. It may be large: the client has asked for it, and gets no more while it waits (ws-inbox.ts). */
   answer(text: string | Buffer): void {
+    if (this.stopped) return;
     const bytes = Buffer.byteLength(text);
+    if (!this.limits.answers.take(bytes)) return this.overflow();
+    this.accounted += bytes;
     this.queuedAnswers += bytes;
     this.push({ text, bytes }, bytes);
   }
@@ -89,6 +103,8 @@ export class Outbox {
     this.queue = [];
     this.queuedBytes = 0;
     this.queuedAnswers = 0;
+    this.unsentAnswers = 0;
+    this.settle();
     this.drained = [];
   }
 
@@ -104,6 +120,7 @@ export class Outbox {
     while (!this.stopped && this.unsentBytes === 0 && sent < queue.length) sent = this.sendFrom(sent);
     if (sent === queue.length) queue.length = 0;
     else this.queue = queue.slice(sent);
+    this.settle();
     if (this.backlog > 0) return;
     if (this.drained.length > 0) for (const callback of this.drained.splice(0)) callback();
   }
@@ -133,6 +150,19 @@ export class Outbox {
     this.unsentAnswers = Math.min(this.unsentAnswers, this.unsentBytes);
   }
 
+  /** Gives back to the account what is not kept any more. */
+  private settle(): void {
+    const kept = this.queuedAnswers + this.unsentAnswers;
+    if (kept === this.accounted) return;
+    this.limits.answers.give(this.accounted - kept);
+    this.accounted = kept;
+  }
+
+  private overflow(): void {
+    this.stop();
+    this.onOverflow();
+  }
+
   private hand(item: Item): number {
     const bytes = sizeOf(item);
     this.queuedBytes -= bytes;
@@ -148,9 +178,8 @@ export class Outbox {
     this.queue.push(item);
     this.queuedBytes += bytes;
     if (this.queuedBytes > CHUNK_BYTES && this.unsentBytes === 0) this.flush();
-    if (this.backlog - this.queuedAnswers - this.unsentAnswers > this.maxBytes) {
-      this.stop();
-      this.onOverflow();
+    if (this.backlog - this.queuedAnswers - this.unsentAnswers > this.limits.notificationBytes) {
+      this.overflow();
     } else if (!this.scheduled && this.unsentBytes === 0 && this.queuedBytes > 0) {
       this.scheduled = true;
       if (waiting.length === 0) queueMicrotask(flushAll);

@@ -1,5 +1,6 @@
 /** The WebSocket routes: who may connect, and the way of messages in and out. */
 import { RequestError } from '../errors.ts';
+import { ByteBudget } from '../lib/byte-budget.ts';
 import type { Logger } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import { errorText, RpcCode } from '../rpc/errors.ts';
@@ -40,6 +41,8 @@ export interface WsRoutes {
 
 /** A message up to so many times the limit is answered with the proper close code; beyond, the library cuts the connection. */
 const HARD_LIMIT = 4;
+/** Bytes of answers that wait for their clients to take them. */
+const UNSENT_ANSWERS = 256 * 2 ** 20;
 /** The library's own limit of silence comes after ours. Its largest is 960. */
 const LIBRARY_IDLE_SECONDS = 8;
 const MAX_LIBRARY_IDLE_SECONDS = 960;
@@ -58,6 +61,7 @@ export function addWsRoutes(app: TemplatedApp, routes: WsRoutes): readonly strin
 
 function addEndpoint(app: TemplatedApp, routes: WsRoutes, endpoint: WsEndpoint, answer: AnswerMessage): void {
   const { hub, connections, settings, gate, capacity, metrics, log } = routes;
+  const answers = new ByteBudget(UNSENT_ANSWERS);
   const sockets = metrics.sockets.labels(endpoint);
   const seen = (socket: WebSocket<SocketData>): Client | undefined => {
     const { client } = socket.getUserData();
@@ -75,7 +79,10 @@ function addEndpoint(app: TemplatedApp, routes: WsRoutes, endpoint: WsEndpoint, 
     open(socket) {
       const connection = new WsConnection(socket, {
         endpoint,
-        maxBacklogBytes: settings.max_backlog_bytes,
+        limits: {
+          notificationBytes: settings.max_backlog_bytes,
+          answers: answers.of(socket.getUserData().key.id),
+        },
         onSlow() {
           metrics.slowConsumers.inc();
           log.warn({ endpoint, key: socket.getUserData().key.id }, 'closed a connection that fell behind');

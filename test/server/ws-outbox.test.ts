@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { ByteBudget } from '../../src/lib/byte-budget.ts';
 import { Outbox } from '../../src/server/ws-outbox.ts';
 import { Notice } from '../../src/stream/notice.ts';
 
@@ -40,11 +41,15 @@ class Socket {
   }
 }
 
-function outboxOf(socket: Socket, maxBytes = 10_000): { outbox: Outbox; overflows: () => number } {
+function outboxOf(
+  socket: Socket,
+  maxBytes = 10_000,
+  answers = new ByteBudget(2 ** 20).of(1),
+): { outbox: Outbox; overflows: () => number } {
   let count = 0;
   const outbox = new Outbox(
     socket as unknown as ConstructorParameters<typeof Outbox>[0],
-    maxBytes,
+    { notificationBytes: maxBytes, answers },
     () => count++,
   );
   return { outbox, overflows: () => count };
@@ -138,4 +143,26 @@ test('an answer that was taken makes no room for more', async () => {
   for (let i = 0; i < 4; i++) outbox.notify(notice, ID);
   await settled();
   assert.equal(overflows(), 1);
+});
+
+test('answers take of the memory of their key until the client has them or is closed', async () => {
+  const budget = new ByteBudget(200_000);
+  const one = new Socket(0);
+  const other = new Socket(0);
+  const first = outboxOf(one, 1_000, budget.of(1));
+  const second = outboxOf(other, 1_000, budget.of(1));
+  first.outbox.answer('x'.repeat(60_000));
+  first.outbox.answer('x'.repeat(60_000));
+  second.outbox.answer('x'.repeat(60_000));
+  assert.deepEqual([first.overflows(), second.overflows()], [0, 1], 'of a key alone three quarters');
+  await settled();
+  one.drain();
+  first.outbox.onDrain();
+  await settled();
+  assert.equal(first.outbox.backlog, 0);
+  const third = outboxOf(new Socket(0), 1_000, budget.of(1));
+  third.outbox.answer('x'.repeat(140_000));
+  assert.equal(third.overflows(), 0, 'all of it came back');
+  third.outbox.stop();
+  assert.ok(budget.of(2).take(150_000));
 });

@@ -1,7 +1,7 @@
 /** The logs of a wide range, asked for in parts and put together in order. */
 import { UpstreamError } from '../../errors.ts';
+import type { Account } from '../../lib/byte-budget.ts';
 import { toQuantity } from '../../lib/hex.ts';
-import type { Account } from '../byte-budget.ts';
 import type { Answer, Ask } from '../call.ts';
 import { RpcCode } from '../errors.ts';
 import { errorOf, isResult, tailOf } from '../tail.ts';

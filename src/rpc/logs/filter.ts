@@ -30,8 +30,8 @@ export function plainFilter(filter: object): Record<string, unknown> {
 }
 
 /**
- * The call with a plain filter, its parameters parsed once for all who look at them. Null when there may be another filter than the first parameter: some nodes leave out what
- * is behind it, or read an object of named parameters.
+ * The call with a plain filter, its parameters parsed once for all readers. Null when there may be another filter than
+ * the first parameter: some nodes ignore what follows it, or read an object of named parameters.
  */
 export function plainCall(call: Call): Call | null {
   const { args } = call;

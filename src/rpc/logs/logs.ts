@@ -2,10 +2,11 @@
  * `eth_getLogs` over ranges that the node does not take at once: split, collected in order, and as of one chain. Ranges
  * that the node takes are passed on as they are.
  */
+
+import type { ByteBudget } from '../../lib/byte-budget.ts';
 import { toQuantity } from '../../lib/hex.ts';
 import type { Logger } from '../../log.ts';
 import { readQuantity } from '../../upstream/shape.ts';
-import type { ByteBudget } from '../byte-budget.ts';
 import { type Answer, type Call, type Pending, SETTLED, type Taker } from '../call.ts';
 import { RpcCode } from '../errors.ts';
 import type { Gateway } from '../gateway.ts';

@@ -1,4 +1,4 @@
-/** Memory for answers that have to be gathered whole before they can be passed on, shared by all clients. */
+/** Memory that all clients share, for what cannot be passed on at once. */
 
 /** What one client holds. */
 export interface Account {
@@ -20,6 +20,7 @@ export class ByteBudget {
     this.left = bytes;
   }
 
+  /** What a client, by the id of its key, holds of it. */
   of(client: number): Account {
     let account = this.accounts.get(client);
     if (account === undefined) {
