@@ -1,14 +1,14 @@
 /**
  * Packed lists of a wallet's transfers: the read side of every wallet endpoint and the hottest bytes of the store.
  *
- * An entry is: varint distance of the transfer id to the entry before (of a run's first entry: to the wallet's first
- * transfer), one byte for flags and the number of bytes of wei, varint wallet id of the other side, and the wei of a
- * native transfer. A plain index row per wallet and transfer costs 20 to 40 bytes and a random page each; an entry
- * costs 4 to 14 and lies in a row that the commit rewrites anyway. Rankings over a wallet's whole history
+ * An entry is: varint difference between its transfer id and the previous entry's (for a run's first entry: the
+ * wallet's first transfer), one byte for flags and the number of wei bytes, varint wallet id of the other side, and
+ * the wei of a native transfer. A plain index row per wallet and transfer costs 20 to 40 bytes and a random page each;
+ * an entry costs 4 to 14 and lies in a row that the commit rewrites anyway. Rankings over a wallet's whole history
  * (counterparties, recipients) read only these bytes.
  *
- * A run holds ACTIVITY_RUN entries; `wallets.recent` holds the last, unfinished one, never empty for a wallet that
- * has transfers. So where a run ends depends on the chain alone and not on how it was committed.
+ * A run holds ACTIVITY_RUN entries; `wallets.recent` holds the last, unfinished run, which is never empty for a wallet
+ * that has transfers. So where a run ends depends only on the chain, not on how the chain was cut into commits.
  */
 import { Kind } from '../types.ts';
 
@@ -19,7 +19,7 @@ export const Flag = {
   kindMask: 7,
   out: 8,
   in: 16,
-  /** A transfer of amount zero: listed, but a token's makes nobody a counterparty. */
+  /** The amount is zero: the transfer is listed, but a token transfer of zero makes nobody a counterparty. */
   zero: 32,
 } as const;
 
@@ -34,8 +34,8 @@ export function mostEntryBytes(wei: Uint8Array | null): number {
 }
 
 /**
- * Flags and bytes of wei as one byte: what there can be of both has 216 codes, given in a fixed order. For each code
- * its flags and bytes, and the code of `bytes * 64 + flags`.
+ * One byte encodes the flags and the number of wei bytes: the 216 possible combinations are numbered in a fixed order.
+ * FLAGS and WEI_BYTES are indexed by that code; CODES gives the code of `bytes * 64 + flags`.
  */
 const FLAGS = new Uint8Array(256);
 const WEI_BYTES = new Uint8Array(256);
@@ -77,20 +77,20 @@ export class ActivityCursor {
     return this;
   }
 
-  /** Begins again. */
+  /** Goes back to the first entry. */
   rewind(): void {
     this.at = 0;
     this.transfer = this.base;
   }
 
-  /** Offset behind the entry read last. */
+  /** Offset just after the entry read last. */
   get offset(): number {
     return this.at;
   }
 
   /** Steps to the next entry; false at the end of the run. */
   next(): boolean {
-    if (!(this.at < this.bytes.length)) return false; // also behind a cut-off entry, where the offset is no number
+    if (!(this.at < this.bytes.length)) return false; // also after a truncated entry, where the offset is NaN
     this.transfer += this.varint();
     const code = this.bytes[this.at++]!;
     this.flags = FLAGS[code]!;
@@ -125,8 +125,8 @@ function writeVarint(out: Uint8Array, at: number, value: number): number {
 }
 
 /**
- * Writes one entry into `out` at `at` and returns the offset behind it. `distance` is the transfer's id minus the
- * id of the entry before it in the run, or that of the wallet's first transfer for a run's first entry. `wei` is null
+ * Writes one entry into `out` at `at` and returns the offset after it. `distance` is the transfer's id minus that of
+ * the previous entry in the run, or minus that of the wallet's first transfer for a run's first entry. `wei` is null
  * for a token.
  */
 export function writeEntry(

@@ -2,9 +2,9 @@
  * The table `addresses`: finding a wallet by its address.
  *
  * An index over whole addresses takes twice the room, and a commit changes twice as many of its pages. The first bytes
- * alone would do for random addresses, but anybody can send to any address, also to a million that begin alike, and
- * finding one of them would mean to compare all. So only the first wallet with a beginning is found by it; the later
- * ones are found by the whole address.
+ * alone would do for random addresses, but anybody can send to any address, even to a million that begin alike, and
+ * finding one of them would mean comparing them all. So only the first wallet with a given beginning is keyed by that
+ * beginning; later ones are keyed by the whole address.
  */
 import type { Db, Statement } from './open.ts';
 import { RowWriter } from './row-writer.ts';
@@ -15,19 +15,19 @@ export function beginningOf(address: Uint8Array): Uint8Array {
   return address.subarray(0, ADDRESS_BEGINNING);
 }
 
-/** SQL, for FROM: the row of `wallets w` with an address. Its statements are run by `getByAddress`. */
+/** SQL for a FROM clause: the row of `wallets w` with an address. `getByAddress` runs statements that contain it. */
 export const WALLET_BY_ADDRESS = /* sql */ `
   addresses a CROSS JOIN wallets w ON a.key = +? AND w.id = a.wallet AND w.address = +?`;
 
 /** What WALLET_BY_ADDRESS binds. */
 export type AddressKeys = [key: Uint8Array, address: Uint8Array];
 
-/** What a statement over WALLET_BY_ADDRESS says of an address, undefined when that is nothing. */
+/** The row that a statement over WALLET_BY_ADDRESS gives for an address, undefined when there is none. */
 export function getByAddress<T>(statement: Statement<AddressKeys, T>, address: Uint8Array): T | undefined {
   return statement.get(beginningOf(address), address) ?? statement.get(address, address);
 }
 
-/** By which key a new wallet is to be found. */
+/** The key by which a new wallet is found. */
 export interface NewKey {
   key: Uint8Array;
   wallet: number;
@@ -60,7 +60,7 @@ export class AddressTable {
     this.inserts.flush();
   }
 
-  /** Takes out the wallets above `last`, while their rows are still there. */
+  /** Removes the wallets above `last`; must run before their rows in `wallets` are deleted. */
   rollback(last: number): void {
     this.drop.run(last, last, last);
   }

@@ -9,12 +9,12 @@ export class Addresses {
   private readonly bytes: Buffer;
   private readonly indexOf = new Map<string, number>();
 
-  /** Has room for so many bytes of addresses. */
+  /** Allocates room for `bytes` bytes of addresses. */
   constructor(bytes: number) {
     this.bytes = Buffer.allocUnsafeSlow(bytes);
   }
 
-  /** The position of each of some addresses, which follow each other in `addresses`. */
+  /** The position of each address in `addresses`, where they are concatenated. */
   add(addresses: Uint8Array): Uint32Array {
     const text = Buffer.from(addresses.buffer, addresses.byteOffset, addresses.byteLength);
     const positions = new Uint32Array(addresses.length / ADDRESS_BYTES);
@@ -33,9 +33,9 @@ export class Addresses {
   }
 
   /**
-   * The wallet of each address; unknown ones get the ids after `lastWallet`. First all ids are looked up in the order
-   * of the addresses, then all rows in the order of the ids: so each page of either table is fetched once. One address
-   * after another would fetch two pages for each.
+   * The wallet of each address; unknown ones get the ids after `lastWallet`. All ids are looked up first, in address
+   * order, then all rows, in id order: so each page of either table is fetched once. Looking up one address after
+   * another would fetch two pages for each.
    */
   wallets(changes: Changes, lastWallet: number): WalletState[] {
     const { tables, wallets: loaded } = changes;
@@ -71,7 +71,7 @@ export class Addresses {
     return found;
   }
 
-  /** The wallet of an address that begins as that of wallet `first` does; undefined when there is none. */
+  /** The wallet of an address that shares its beginning with wallet `first`; undefined when there is none. */
   private find({ wallets, addresses }: Tables, first: number, address: Uint8Array): WalletState | undefined {
     const wallet = wallets.loadIf(first, address);
     if (wallet !== undefined) return wallet;
@@ -84,10 +84,10 @@ export class Addresses {
   }
 }
 
-/** An id that no wallet has; it sorts behind all others. */
+/** An id that no wallet has; it sorts after all others. */
 const UNKNOWN = Number.MAX_SAFE_INTEGER;
 
-/** The positions of some numbers, that of the smallest first, of equal ones the lower first. */
+/** The positions of the numbers in ascending order of the numbers; of equal ones, the lower position first. */
 function inOrder(numbers: ArrayLike<number>): Uint32Array {
   return Uint32Array.from({ length: numbers.length }, (_, i) => i).sort(
     (a, b) => numbers[a]! - numbers[b]! || a - b,

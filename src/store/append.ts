@@ -1,12 +1,12 @@
 /**
  * Writing blocks: rows, counters and facts of a batch in one transaction.
  *
- * In a large index the time goes into pages, not into rows: a commit of 46,000 transfers on top of ten million changes
+ * In a large index the time goes into pages, not rows: a commit of 46,000 transfers on top of ten million changes
  * 23,000 pages of 8 KiB, half of them of `wallets` and a fifth of `addresses`. Each is fetched, logged and
- * checkpointed. So what is looked up is looked up in the order of its pages (addresses.ts), what is read and written
- * is so at one go (token-state.ts), rows are written in key order (changes.ts), and a commit is as large as the log may
- * get (writer/commit-size.ts). Beside that only what is done per row counts: a buffer more for each costs as much as
- * binding its statement, and the call of a statement as much as the row that it writes (row-writer.ts).
+ * checkpointed. So lookups go in page order (addresses.ts), a row is written right after it is read (token-state.ts),
+ * rows are written in key order (changes.ts), and a commit is as large as the log may get (writer/commit-size.ts).
+ * Otherwise only the work per row counts: one more buffer per row costs as much as binding its statement, and calling
+ * a statement as much as writing its row (row-writer.ts).
  */
 import { bytesToBigInt } from '../lib/hex.ts';
 import { type BlockBatch, isNative, Kind } from '../types.ts';
@@ -41,7 +41,7 @@ export class Appender {
     this.lastIds = db.prepare('SELECT last_transfer, last_wallet FROM blocks ORDER BY number DESC LIMIT 1');
   }
 
-  /** Reads what a commit of batches that follow the last indexed block and each other is going to change. */
+  /** Reads what a commit will change. The batches must follow the last indexed block and each other. */
   prepare(batches: readonly BlockBatch[]): Commit {
     return this.db
       .transaction(() => {
@@ -52,7 +52,7 @@ export class Appender {
       .deferred();
   }
 
-  /** Writes it, in one transaction. To be called once, before anything else was appended or rolled back. */
+  /** Writes the commit in one transaction. Call it once, before anything else is appended or rolled back. */
   write(commit: Commit): void {
     this.db
       .transaction(() => {
@@ -243,7 +243,7 @@ export class Commit {
     receiver.nativeReceived += wei;
     this.changes.nativePeaks.note(id, amount);
     if (kind === Kind.nativeInternal) receiver.internalReceived++;
-    if (sender === receiver || sender.id === ZERO_WALLET) return; // nobody funds himself, and zero funds nobody
+    if (sender === receiver || sender.id === ZERO_WALLET) return; // no wallet funds itself, the zero address none
     if (kind === Kind.nativeDirect) {
       receiver.latestDirect = id;
       if (receiver.firstDirect === null) {
@@ -272,7 +272,7 @@ export class Commit {
   }
 }
 
-/** For each prefix of a batch's addresses how many of them are new: those with ids above `lastKnown`. */
+/** For each prefix of a batch's addresses, how many of them are new, that is have ids above `lastKnown`. */
 function countNew(wallets: readonly WalletState[], lastKnown: number): Uint32Array {
   const counts = new Uint32Array(wallets.length + 1);
   for (let i = 0; i < wallets.length; i++) counts[i + 1] = counts[i]! + (wallets[i]!.id > lastKnown ? 1 : 0);

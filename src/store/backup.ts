@@ -7,7 +7,7 @@ import { damaged, isDamage, storageTrouble } from './trouble.ts';
 import { lockForWriting, SUFFIX, type WriterLock } from './writer-lock.ts';
 
 /**
- * Runs a backup to `target`, one at a time, and returns what it does: two at once would take each other's unfinished
+ * Runs a backup to `target`, one at a time, and returns its result: two at once would take each other's unfinished
  * copies for their own. Throws FatalError while another runs, or when nothing can be written there.
  */
 export async function alone<T>(source: string, target: string, backup: () => Promise<T>): Promise<T> {
@@ -26,26 +26,26 @@ export async function alone<T>(source: string, target: string, backup: () => Pro
   }
 }
 
-/** Pages copied at a time: enough for the speed of the disk, few enough to show progress and to be stopped between. */
+/** Pages copied at a time: enough to use the disk's full speed, few enough to show progress and to stop in between. */
 const PAGES_PER_STEP = 2_048;
 
 export interface CopyOptions {
   /** Whether only its owner may read the copy. */
   isPrivate: boolean;
-  /** What to do when the source is damaged, to be told then. */
+  /** Advice to give the operator when the source is damaged. */
   whenDamaged?: string;
-  /** Called after each piece with how many bytes of how many are copied. What it throws ends the copying. */
+  /** Called after each step with the bytes copied so far and the total. If it throws, copying stops. */
   onCopied: (bytes: number, of: number) => void;
 }
 
 /**
- * Copies the database as one commit left it, beside any number of readers and its writer, and resolves with the
+ * Copies the database as one commit left it, while any number of readers and its writer go on, and resolves with the
  * copy's size in bytes. The copy is a single file that appears under its name once it is whole and on the disk;
- * it replaces a file of that name. A copy that is not made leaves nothing behind.
+ * it replaces a file of that name. A failed copy leaves nothing behind.
  *
- * SQLite's backup begins anew whenever another connection writes, so under a busy writer it never ends. Here it
+ * SQLite's backup starts over whenever another connection writes, so under a busy writer it never ends. Here it
  * copies within one read transaction, which no write disturbs; the price is that the WAL cannot be emptied
- * meanwhile and grows by what is written. Throws FatalError when the copy cannot be made.
+ * meanwhile and grows with every write. Throws FatalError when the copy cannot be made.
  */
 export async function copyDatabase(
   source: string,

@@ -1,9 +1,9 @@
-/** Which chain the index is of, and the reads of its blocks that several folders need. */
+/** Which chain is indexed, and the reads of its blocks that several folders need. */
 import { bytesToHex } from '../lib/hex.ts';
 import type { Hex, IndexedBlock } from '../types.ts';
 import type { Db } from './open.ts';
 
-/** What the index is of, or null before the first block was wanted. */
+/** The indexed chain and its first block, null until they are set. */
 export function chainOf(db: Db): { chainId: number; startBlock: number } | null {
   const row = db
     .prepare<[], { chain_id: number; start_block: number }>('SELECT chain_id, start_block FROM chain')
@@ -11,12 +11,12 @@ export function chainOf(db: Db): { chainId: number; startBlock: number } | null 
   return row ? { chainId: row.chain_id, startBlock: row.start_block } : null;
 }
 
-/** Fixes what the index is of; done before the first block. */
+/** Fixes the chain and the first block of the index; called before any block is appended. */
 export function setChain(db: Db, chainId: number, startBlock: number): void {
   db.prepare('REPLACE INTO chain (one, chain_id, start_block) VALUES (1, ?, ?)').run(chainId, startBlock);
 }
 
-/** An indexed block with where the index ended when it was the last. */
+/** An indexed block, and the highest ids when it was the head. */
 export interface Tip extends IndexedBlock {
   /** Highest ids up to and with it; 0 if none. */
   lastTransfer: number;

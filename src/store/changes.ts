@@ -25,12 +25,12 @@ export class Tables {
   }
 }
 
-/** There is one at a time: it takes over the memory of the one before. */
+/** Only one exists at a time: each reuses the memory of the previous one. */
 export class Changes {
   readonly wallets = new Map<number, WalletState>();
   readonly tokens = new Map<number, TokenState>();
   readonly runs: FinishedRun[] = [];
-  /** By which keys the new wallets are to be found, in their order. */
+  /** The keys of the new wallets, in key order. */
   readonly newKeys: NewKey[] = [];
   readonly nativePeaks: NativePeaks;
   readonly tables: Tables;
@@ -61,8 +61,8 @@ export class Changes {
   }
 
   /**
-   * Makes `transfer`, sent by `funder`, the first funding of the wallet (null: it has none any more) and moves it
-   * between the two funders' counts.
+   * Makes `transfer`, sent by `funder`, the first funding of the wallet (null: it no longer has one) and moves the
+   * wallet from the old funder's count to the new one's.
    */
   setFunding(wallet: WalletState, funder: number | null, transfer: number | null): void {
     if (wallet.funder !== funder) {
@@ -75,7 +75,7 @@ export class Changes {
 
   /**
    * Writes everything; each table in ascending key order, so that neighbouring rows share a page while it is hot.
-   * Tokens come first: what they find of their holdings counts in the rows of wallets.
+   * Tokens come first: saving their holdings updates the token counts in the wallets' rows.
    */
   save(): void {
     for (const id of [...this.tokens.keys()].sort((a, b) => a - b))

@@ -4,7 +4,7 @@ import { StorageError } from '../errors.ts';
 import { type Db, openDatabase, type Statement } from './open.ts';
 import { storageTrouble } from './trouble.ts';
 
-/** Pages in the log, and how many of them are in the file already. */
+/** Pages in the log, and how many of them are already in the file. */
 interface Counts {
   log: number;
   checkpointed: number;
@@ -19,7 +19,7 @@ export class Checkpointer {
   private readonly db: Db;
   private readonly checkpoint: Statement<[], Counts>;
 
-  /** The file must be there. */
+  /** The file must exist. */
   constructor(path: string) {
     this.path = path;
     this.db = openDatabase(path, { cacheMb: 1 });
@@ -27,9 +27,9 @@ export class Checkpointer {
   }
 
   /**
-   * Moves the pages that readers allow, so that little is left to the writer, which alone can begin the log anew.
-   * Neither the writer nor readers wait for this. A failure of the disk is not told here: the writer meets the same
-   * one and tells of it.
+   * Moves the pages that readers allow, so that little is left for the writer, which alone can restart the log.
+   * Neither the writer nor readers wait for this. A disk failure is not reported here: the writer meets the same one
+   * and reports it.
    */
   async moveLog(): Promise<void> {
     for (let tries = 1; tries <= TRIES; tries++) {

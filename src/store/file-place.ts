@@ -6,13 +6,13 @@ import { StorageError } from '../errors.ts';
 type Identity = { dev: bigint; ino: bigint } | null;
 
 /**
- * SQLite writes on into a file that was removed or replaced, and all of it is lost with the process. So the identity
- * of the database and of its WAL are noted when they are opened and compared before each write.
+ * SQLite keeps writing into a file that was removed or replaced, and all of that is lost when the process ends. So the
+ * identities of the database and of its WAL are noted when they are opened and compared before each write.
  */
 export class FilePlace {
   private readonly files: readonly { path: string; identity: Identity }[];
 
-  /** To be made after the connection's first read, when both files are there. */
+  /** Construct it after the connection's first read, when both files exist. */
   constructor(path: string) {
     this.files = [path, `${path}-wal`].map((file) => ({ path: file, identity: identityOf(file) }));
   }

@@ -1,8 +1,8 @@
-/** A write-ahead log that was left beside another file than its own. */
+/** Refusing a write-ahead log that was left beside a file it does not belong to. */
 import { closeSync, openSync, readSync, statSync } from 'node:fs';
 import { FatalError } from '../errors.ts';
 
-/** Where the header of a file says whether it is written through a write-ahead log; a copy that `backup` made is not. */
+/** Header offset that says whether a file is in WAL mode; a copy made by `backup` is not. */
 const WRITE_VERSION_AT = 18;
 const WITHOUT_LOG = 1;
 

@@ -18,7 +18,7 @@ export class FundingTable {
     this.drop = db.prepare('DELETE FROM fundings WHERE funder = ? AND funding = ?');
   }
 
-  /** Takes some out and puts others in, each in the order of the keys. */
+  /** Removes the `gone` and inserts the `added`, each in key order. */
   change(gone: Funding[], added: Funding[]): void {
     for (const { funder, funding } of gone.sort(byKey)) this.drop.run(funder, funding);
     this.inserts.begin();

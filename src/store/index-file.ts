@@ -16,8 +16,8 @@ export const SCHEMA_VERSION = MIGRATIONS.at(-1)?.version ?? 1;
 const PAGE_BYTES = 8192;
 
 /**
- * Creates the index when there is none and brings one of an older release up to date, telling of each step; the event
- * loop runs between steps. An aborted signal ends it after the step it is at, and the next call goes on there. Throws
+ * Creates the index when there is none and migrates one of an older release, reporting each step; the event loop runs
+ * between steps. An aborted signal stops it after the current step, and the next call resumes there. Throws
  * FatalError when the file is not a usable index or another process writes it.
  */
 export async function prepareIndexFile(
@@ -99,7 +99,7 @@ export function lockIndex(path: string): WriterLock {
   }
 }
 
-/** A test holds the tables of a new file and of an old one brought up to date to be the same. */
+/** A test checks that a new file and a migrated one have the same tables. */
 function* prepared(db: Db, path: string): Generator<MigrationProgress, void, void> {
   if (isEmpty(db)) create(db);
   check(db, path);

@@ -16,8 +16,8 @@ import { WriteAheadLog } from './wal.ts';
 import type { WriterLock } from './writer-lock.ts';
 
 /**
- * Reads and writes of the writer. Each throws StorageError when the disk or the file does not allow it for now; a
- * write that failed has changed nothing and can be tried again.
+ * All reads and writes of the writer thread. Each throws StorageError when the disk or the file refuses it for now; a
+ * failed write has changed nothing and can be retried.
  */
 export class IndexWriter {
   private readonly path: string;
@@ -80,20 +80,20 @@ export class IndexWriter {
     return this.named(() => this.countTransfers.get() ?? 0);
   }
 
-  /** The blocks that were appended without traces, null when there is none. */
+  /** The blocks that were appended without traces, null when there are none. */
   untraced(): UntracedBlocks | null {
     return this.named(() => this.tables.untraced.total());
   }
 
-  /** Notes of blocks that they hold what traces give, as was found by comparing. */
+  /** Marks blocks as traced, after a comparison found that they hold all that traces give. */
   setTraced(range: BlockRange): void {
     const remove = this.db.transaction(() => this.tables.untraced.remove(range));
     this.write(() => remove.immediate());
   }
 
   /**
-   * Reads what appending these batches is going to change: the half of the work that needs no lock. What the disk
-   * refuses here it refuses `append` too, which tells.
+   * Reads the rows that appending these batches will change: the half of the work that needs no lock. A disk failure
+   * here is ignored: `append` meets the same one and throws.
    */
   prepare(batches: readonly BlockBatch[]): void {
     const commit = this.unlessRefused(() => this.appender.prepare(batches));
@@ -101,19 +101,19 @@ export class IndexWriter {
   }
 
   /**
-   * Appends consecutive blocks that follow the head, all or none. Returns the bytes that are in the write-ahead log
-   * then, by which the next commit should be sized; 0 when it is not known.
+   * Appends consecutive blocks that follow the head, all or none. Returns the bytes then in the write-ahead log, for
+   * sizing the next commit; 0 when unknown.
    */
   append(batches: readonly BlockBatch[]): number {
     this.settleLog();
-    // A commit that failed half-way has counted already: another try begins with what the file holds.
+    // A commit that failed half-way has already changed its counters: a retry reads the file afresh.
     const prepared = this.ahead?.batches === batches ? this.ahead.commit : null;
     this.ahead = null;
     this.write(() => this.appender.write(prepared ?? this.appender.prepare(batches)));
     return this.logBytes();
   }
 
-  /** Removes every block above `to` and all their traces. */
+  /** Removes every block above `to` and everything derived from it. */
   rollback(to: number): void {
     const head = this.head();
     if (head === null) return;
@@ -122,7 +122,7 @@ export class IndexWriter {
     this.metadata.rolledBack(this.named(() => this.tables.tokens.lastId()));
   }
 
-  /** What was found out about the balances of a token, null when it was not examined. */
+  /** What is known about the balances of a token, null when it was not examined. */
   qualityOf(token: number): TokenQuality | null {
     return this.named(() => this.quality.get(token));
   }
@@ -131,7 +131,7 @@ export class IndexWriter {
     this.write(() => this.quality.set(token, found));
   }
 
-  /** Token contracts to ask what they say of themselves; `now` in Unix seconds. */
+  /** Token contracts whose name, symbol and decimals are to be read; `now` in Unix seconds. */
   unreadTokens(now: number, limit: number): UnreadToken[] {
     return this.named(() => this.metadata.unread(now, limit));
   }
@@ -144,26 +144,26 @@ export class IndexWriter {
   }
 
   /**
-   * Empties the WAL and closes. The serving thread's connection may be open still and cannot write, so the last close
-   * would not do it. No PRAGMA optimize: its statistics make this driver's SQLite (STAT4) plan a range query anew for
-   * every value bound.
+   * Empties the WAL and closes. The serving thread's read-only connection may still be open, so SQLite would not
+   * checkpoint when this one closes. No PRAGMA optimize: with its statistics this driver's SQLite (STAT4) plans a range
+   * query again for every bound value.
    */
   close(): void {
     try {
       this.named(() => this.db.pragma('wal_checkpoint(TRUNCATE)'));
     } catch (error) {
-      if (!(error instanceof StorageError)) throw error; // what a full disk keeps in the WAL is read from there
+      if (!(error instanceof StorageError)) throw error; // pages that a full disk leaves in the WAL are read from there
     }
     this.db.close();
     this.lock.release();
   }
 
-  /** From now on somebody else moves the log into the file after commits (checkpoint.ts). */
+  /** From now on another connection checkpoints the log after commits (checkpoint.ts). */
   leaveCheckpoints(): void {
     this.db.pragma('wal_autocheckpoint = 0');
   }
 
-  /** A disk that does not take the log's pages now leaves them in the log, where they are read: nothing is lost. */
+  /** Pages that the disk refuses now stay in the log and are read from there: nothing is lost. */
   private settleLog(): void {
     this.unlessRefused(() => this.wal.settle());
   }
@@ -172,7 +172,7 @@ export class IndexWriter {
     return this.unlessRefused(() => this.wal.bytes()) ?? 0;
   }
 
-  /** What the action returns; null when the disk refuses it for now. */
+  /** The result of the action; null when the disk refuses it for now. */
   private unlessRefused<T>(action: () => T): T | null {
     try {
       return this.named(action);
@@ -187,7 +187,7 @@ export class IndexWriter {
     this.named(action);
   }
 
-  /** Runs an action; a failure of SQLite gets the name by which it is dealt with. */
+  /** Runs an action and throws a failure of SQLite as the error class that callers handle. */
   private named<T>(action: () => T): T {
     try {
       return action();

@@ -1,7 +1,7 @@
 /**
  * From each released schema to the next. Migrations are numbered and only ever added: a file of any release is
- * brought up to date by running those it lacks. A new file is made by schema.ts as it stands, and a test holds the two
- * equal; so a change of a table that a migration makes must leave the migration with what the table was.
+ * brought up to date by running those it lacks. A new file is made by the present schema.ts, and a test checks that both
+ * ways give the same tables. So a migration must keep its own copy of a table that schema.ts changes later.
  */
 import type { Db } from './open.ts';
 import { TOKEN_METADATA, TOKEN_QUALITY, UNTRACED_BLOCKS } from './schema.ts';
@@ -14,18 +14,19 @@ export interface Migration {
   /** What it does, for the log. */
   title: string;
   /**
-   * Does one piece of the work, a fraction of a second's worth; it runs in a transaction that also notes its result,
-   * so a kill repeats nothing. `cursor` is what the piece before returned, null for the first; the last returns null.
+   * Does one piece of the work, a fraction of a second's worth, in a transaction that also stores the returned cursor,
+   * so no piece is repeated after a kill. `cursor` is what the previous piece returned, null for the first; the last
+   * returns null.
    */
   step(db: Db, cursor: number | null): number | null;
-  /** The cursor at which the work ends, about, for showing progress; none for work of a single piece. */
+  /** Roughly the cursor at which the work ends, for showing progress; none for work of a single piece. */
   end?(db: Db): number;
 }
 
 export interface MigrationProgress {
   version: number;
   title: string;
-  /** Done of the migration, 0 to 1. */
+  /** Part of the migration that is done, 0 to 1. */
   done: number;
 }
 
@@ -51,16 +52,16 @@ export const MIGRATIONS: readonly Migration[] = [
     version: 9,
     title: 'make room for which blocks were indexed without traces',
     step(db) {
-      db.exec(UNTRACED_BLOCKS); // empty: to tell of old blocks whether they were, all would have to be read from the node
+      db.exec(UNTRACED_BLOCKS); // empty: finding the untraced old blocks would mean reading all of them from the node
       return null;
     },
   },
 ];
 
-/** The table that keeps the place in an unfinished migration; there only while one is. */
+/** The table that holds the cursor of an unfinished migration; it exists only during one. */
 const PROGRESS = /* sql */ `CREATE TABLE IF NOT EXISTS migration (version INTEGER PRIMARY KEY, cursor INTEGER)`;
 
-/** Runs what the file lacks, one piece at each step of the generator; stopping between two leaves a file that goes on there. */
+/** Runs the migrations the file lacks, one piece per step of the generator; after a stop the next call resumes there. */
 export function* migrate(
   db: Db,
   migrations: readonly Migration[] = MIGRATIONS,

@@ -1,4 +1,4 @@
-/** The table `native_peaks`: the largest native transfer of each span, kept while blocks come and go. */
+/** The table `native_peaks`: the largest native transfer of each span, maintained as blocks are added and removed. */
 import { encodeBytes } from '../lib/signed.ts';
 import { Kind } from '../types.ts';
 import type { Db, Statement } from './open.ts';
@@ -6,7 +6,7 @@ import type { Db, Statement } from './open.ts';
 /** Transfers in a span of level 1, and spans of one level in a span of the next. */
 export const PEAK_SPAN = 256;
 
-/** With two levels, a search that skips a span of the upper one skips 65,536 transfers. */
+/** With two levels, a search that skips a span of the upper level skips 65,536 transfers. */
 const LEVELS = [1, 2] as const;
 
 /** Number of the span of a level that a transfer belongs to. Ids may pass 2^31, so no shifts. */
@@ -65,7 +65,7 @@ export class NativePeakTable {
     this.upsert.run(level, span, peak);
   }
 
-  /** Brings the spans back to what the transfers say, after those above `last` were removed. */
+  /** Recomputes the affected spans from the transfers, after those above `last` were removed. */
   rollback(last: number): void {
     for (const level of LEVELS) this.drop.run(level, spanOf(last, level));
     const cut = new NativePeaks(this);

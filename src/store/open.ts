@@ -1,10 +1,10 @@
-/** Opening SQLite files, with the settings that all connections to the index and to the keys have. */
+/** Opening SQLite files, with the settings that all connections to index.db and keys.db share. */
 import Database from 'better-sqlite3';
 
 export type Db = Database.Database;
 export type Statement<P extends unknown[] = unknown[], R = unknown> = Database.Statement<P, R>;
 
-/** Wait for another connection's lock, in milliseconds. Readers never wait in WAL mode; writers of keys.db may. */
+/** Longest wait for another connection's lock, in milliseconds. In WAL mode readers never wait; writers of keys.db may. */
 const BUSY_TIMEOUT_MS = 5_000;
 
 /** The WAL is cut back to this size whenever a checkpoint has emptied it. */
@@ -21,7 +21,7 @@ export interface OpenOptions {
 
 /**
  * Opens a database file in WAL mode. busy_timeout comes first, because switching to WAL itself needs a lock.
- * `synchronous=NORMAL` can lose the newest commits in a power cut but never tears one: the index re-reads them.
+ * `synchronous=NORMAL` can lose the newest commits in a power cut but never tears one: lost blocks are indexed again.
  */
 export function openDatabase(path: string, options: OpenOptions = {}): Db {
   const db = new Database(path, { readonly: options.readonly ?? false });

@@ -1,4 +1,4 @@
-/** How far a token's balances follow from its transfers: the table `token_quality` and its words. */
+/** How far a token's balances follow from its transfers: the table `token_quality` and the public names of its values. */
 import type { Db, Statement } from './open.ts';
 
 /**
@@ -24,28 +24,29 @@ export interface TokenQuality {
   quality: Quality;
   /** Head of the index when it was last examined. */
   block: number;
-  /** Offsets found when the token was first given this quality: a later change of one shows balances that move without transfers. */
+  /** Offsets when the token first got this quality: one that changes later shows balances moving without transfers. */
   offsets: readonly BalanceOffset[];
 }
 
-/** The word for a token, null while it was not examined. */
+/** The public name of a token's quality, null while it was not examined. */
 export function qualityReader(db: Db): (token: number) => QualityName | null {
   const read = db.prepare<[number], number>('SELECT quality FROM token_quality WHERE token = +?').pluck();
   return (token) => QUALITY_NAMES[read.get(token) ?? -1] ?? null;
 }
 
-/** Newest transfers in which tokens to be examined are looked for. */
+/** How many of the newest transfers are searched for tokens to examine. */
 const RECENT_TRANSFERS = 500;
-/** Tokens looked at for one that was not examined yet, so that looking never takes long. */
+/** Most tokens looked at to find one that was never examined, so that a search never takes long. */
 const LOOKED_AT = 1_000;
 
-/** A token is examined again after so many blocks when it was moved just now, and after so many in any case. */
+/** After so many blocks a token is examined again if it has just moved; after RECHECK_BLOCKS in any case. */
 const RECHECK_MOVED_BLOCKS = 100;
 const RECHECK_BLOCKS = 20_000;
 
 /**
- * The tokens to examine next: those that were just moved for the first time; then by turns those moved again and
- * those never examined; then those examined long ago. At most `limit`; `head` is the index's last block.
+ * The tokens to examine next: first those that have just moved and were never examined; then those that moved again and
+ * those never examined, taking turns at going first; then those examined long ago. At most `limit`; `head` is the
+ * index's last block.
  */
 export function tokensToExamine(db: Db): (head: number, limit: number) => number[] {
   const moved = db
@@ -61,7 +62,7 @@ export function tokensToExamine(db: Db): (head: number, limit: number) => number
       'SELECT token FROM token_quality WHERE block < ? ORDER BY block LIMIT ?',
     )
     .pluck();
-  /** All tokens up to this one were examined, as far as was seen; at the end it begins anew. */
+  /** As far as was seen, all tokens up to this one were examined; after the last token the search starts over. */
   let examinedUpTo = 0;
   const unexamined = (limit: number): number[] => {
     const next = from.all(examinedUpTo, LOOKED_AT);

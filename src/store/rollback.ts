@@ -1,7 +1,7 @@
 /**
  * Taking blocks off the end: the exact opposite of append. Counters and sums lose what the removed transfers added;
- * first and latest facts are read again from what remains. A test holds "append, roll back, append another branch"
- * equal, row for row, to a fresh index of that branch.
+ * first and latest facts are read again from what remains. A test checks that "append, roll back, append another
+ * branch" equals, row for row, a fresh index of that branch.
  */
 import { bytesToBigInt } from '../lib/hex.ts';
 import { Kind } from '../types.ts';
@@ -11,7 +11,7 @@ import type { Db, Statement } from './open.ts';
 import { ZERO_WALLET } from './schema.ts';
 import type { WalletState } from './wallet-state.ts';
 
-/** Blocks taken off in one transaction; a deeper rollback is done in steps, each of which leaves a whole index. */
+/** Blocks removed in one transaction; a deeper rollback is done in steps, each of which leaves a consistent index. */
 const BLOCKS_PER_STEP = 500;
 
 /** Transfers read at a time while they are subtracted. */
@@ -69,12 +69,12 @@ export class Rollback {
       { by: 'wallet', statement: db.prepare('DELETE FROM wallets WHERE id > ?') },
       { by: 'transfer', statement: db.prepare('DELETE FROM transfers WHERE id > ?') },
       { by: 'block', statement: db.prepare('DELETE FROM blocks WHERE number > ?') },
-      // Also of tokens that stay: a balance read in a block that is gone proves nothing.
+      // Also for tokens that stay: a balance read at a removed block proves nothing.
       { by: 'block', statement: db.prepare('DELETE FROM token_quality WHERE block > ?') },
     ];
   }
 
-  /** Takes off every block above `to`, which is an indexed block or the one before the first. `head` is the last indexed block. */
+  /** Removes every block above `to`, an indexed block or the one before the first. `head` is the last indexed block. */
   rollback(head: number, to: number): void {
     for (let at = head; at > to; ) {
       at = Math.max(to, at - BLOCKS_PER_STEP);
@@ -97,7 +97,7 @@ export class Rollback {
     this.tables.untraced.rollback(to);
   }
 
-  /** Every transfer above the cut, newest first, read in pieces: rows may be written between them. */
+  /** Every transfer above the cut, newest first, read in pieces so that rows can be written in between. */
   private *removedTransfers(cut: number): Generator<RemovedTransfer> {
     for (let before = Number.MAX_SAFE_INTEGER; ; ) {
       const piece = this.removed.all(cut, before);
@@ -107,7 +107,7 @@ export class Rollback {
     }
   }
 
-  /** Takes one transfer's counts and sums back. Transfers come newest first. */
+  /** Subtracts one transfer from counts and sums. Transfers come newest first. */
   private subtract(changes: Changes, transfer: RemovedTransfer): void {
     const sender = changes.wallet(transfer.sender);
     const receiver = changes.wallet(transfer.receiver);
@@ -149,7 +149,7 @@ export class Rollback {
     }
   }
 
-  /** Cuts the unfinished run at `cut` and re-reads what the removed transfers had set. */
+  /** Cuts the unfinished run at `cut` and re-reads the facts that the removed transfers had set. */
   private restoreFacts(changes: Changes, wallet: WalletState, cut: number): void {
     cutRecent(wallet);
     if (wallet.transfers === 0) wallet.firstTransfer = null;
@@ -164,7 +164,7 @@ export class Rollback {
     }
   }
 
-  /** The newest remaining native transfer of the kind received from another; searched only when the known one went. */
+  /** The newest remaining native transfer of the kind from another wallet; searched only if the known one is removed. */
   private latest(wallet: WalletState, known: number | null, kind: number, cut: number): number | null {
     if (known === null || known <= cut) return known;
     const base = wallet.firstTransfer ?? 0;
@@ -178,12 +178,12 @@ export class Rollback {
   }
 }
 
-/** The fact, unless the transfer it names is among the removed ones. */
+/** The fact (a transfer id), null if that transfer is removed. */
 function keep(fact: number | null, cut: number): number | null {
   return fact !== null && fact <= cut ? fact : null;
 }
 
-/** Shortens the unfinished run to the entries that remain counted and sets the last transfer from it. */
+/** Shortens the unfinished run to the wallet's remaining entry count and sets the last transfer from it. */
 function cutRecent(wallet: WalletState): void {
   const cursor = new ActivityCursor().open(wallet.recent, wallet.firstTransfer ?? 0);
   for (let remaining = wallet.recentCount; remaining > 0; remaining--) cursor.next();

@@ -2,12 +2,12 @@
 import type { Db, Statement } from './open.ts';
 
 /**
- * Rows of one statement. The call of a statement costs as much as binding and writing a row, so a row takes 1.3 us
- * instead of 2.4; more rows to a statement save hardly more.
+ * Rows per statement. Calling a statement costs as much as binding and writing a row, so a row takes 1.3 us instead of
+ * 2.4; more rows per statement save hardly more.
  */
 const ROWS = 8;
 
-/** Rows on their way into a table, several with each call of a statement. They are all there after `flush`. */
+/** Writes rows into a table, several with each call of a statement. After `flush` all of them are written. */
 export class RowWriter {
   private readonly columns: number;
   private readonly writeRows: Statement;
@@ -24,12 +24,12 @@ export class RowWriter {
     this.values = new Array<unknown>(this.columns * ROWS);
   }
 
-  /** Forgets rows of a commit that was broken off. */
+  /** Drops buffered rows of an aborted commit. */
   begin(): void {
     this.filled = 0;
   }
 
-  /** Adds a row: a value for each column. The bytes of a value must stay as they are until the row is written. */
+  /** Adds a row: a value for each column. The bytes of a value must not change until the row is written. */
   add(...row: unknown[]): void {
     if (row.length !== this.columns) throw new Error(`${row.length} values for ${this.columns} columns`);
     for (let i = 0; i < row.length; i++) this.values[this.filled++] = row[i];

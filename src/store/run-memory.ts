@@ -3,24 +3,24 @@
 const BLOCK_BYTES = 2 ** 18;
 
 /**
- * Cut from large blocks: a buffer of its own for each run costs more than all else done to it. The blocks serve one
- * commit after the other; left to the collector, those of several would stand beside each other.
+ * Pieces are cut from large blocks: a separate buffer per run would cost more than all other work on the run. Each
+ * commit reuses the blocks; left to the garbage collector, those of several commits would exist at once.
  */
 export class RunMemory {
-  /** Where the piece taken last lies. */
+  /** The block that holds the piece taken last. */
   block = new Uint8Array(BLOCK_BYTES);
   start = 0;
   private readonly blocks = [this.block];
   private inUse = 1;
   private end = 0;
 
-  /** Takes everything back; blocks that were not needed since the last time go. */
+  /** Takes all pieces back; drops blocks that were not used since the last reset. */
   reset(): void {
     this.blocks.length = this.inUse;
     this.begin(0);
   }
 
-  /** Sets `block` and `start` to a piece of so many bytes, whatever is in them. */
+  /** Sets `block` and `start` to a piece of `bytes` bytes, which are not cleared. */
   take(bytes: number): void {
     if (this.end + bytes > this.block.length) {
       if (bytes > BLOCK_BYTES) throw new Error(`a run of ${bytes} bytes: the index is damaged`);

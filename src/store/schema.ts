@@ -18,7 +18,7 @@ export const INDEX_APPLICATION_ID = 0x61746c73;
 /** Bytes of an address. */
 export const ADDRESS_BYTES = 20;
 
-/** First bytes of an address by which its wallet is found: of 100 million addresses some 4,500 begin as another does. */
+/** Bytes of an address that its wallet is found by: of 100 million addresses some 4,500 share them with another. */
 export const ADDRESS_BEGINNING = 5;
 
 const CHAIN = /* sql */ `
@@ -50,7 +50,7 @@ CREATE TABLE untraced_blocks (
 );
 `;
 
-/** transfers.token_kind of a token's transfer; that of a native one is its kind. */
+/** transfers.token_kind of a token transfer; for a native transfer it is the kind. */
 export function tokenKind(token: number, kind: number): number {
   return token * 8 + kind;
 }

@@ -1,6 +1,6 @@
 /**
  * Migrations 4 to 8: the same wallets and transfers in less room. A table is copied piece by piece into its new form,
- * and what was copied is deleted in the same transaction: the new rows take the pages of the old ones, so the file
+ * and the copied rows are deleted in the same transaction: the new rows take the pages of the old ones, so the file
  * hardly grows.
  */
 import { isNative } from '../types.ts';
@@ -9,7 +9,7 @@ import type { Migration } from './migrations.ts';
 import type { Db } from './open.ts';
 import { ADDRESS_BEGINNING, ADDRESSES, FUNDINGS, TRANSFERS, WALLETS, ZERO_WALLET } from './schema.ts';
 
-/** Rows of a piece; runs of activity are a hundred times as long. */
+/** Rows per piece; a row of `activity`, which is a run, is a hundred times as long. */
 const ROWS = 20_000;
 const ROWS_PER_RUN = 100;
 
@@ -60,7 +60,7 @@ function lastOf(db: Db, column: 'last_wallet' | 'last_transfer'): number {
   return db.prepare<[], number>(`SELECT ifnull(max(${column}), 0) FROM blocks`).pluck().get() ?? 0;
 }
 
-/** The cursor is the beginning of an address, as a number: all that begin alike are in one piece. */
+/** The cursor is the beginning of an address, as a number: all addresses that begin alike are in one piece. */
 function keepAddresses(db: Db, cursor: number | null, rows: number): number | null {
   if (cursor === null) db.exec(ADDRESSES);
   const from = beginning(cursor ?? 0);
@@ -80,7 +80,7 @@ function keepAddresses(db: Db, cursor: number | null, rows: number): number | nu
   return next;
 }
 
-/** A beginning as bytes, which sort in front of all addresses that have it; for the end, bytes behind all addresses. */
+/** A beginning as bytes, which sort before all addresses that have it; for the end, bytes after all addresses. */
 function beginning(number: number): Buffer {
   if (number === BEGINNINGS) return Buffer.alloc(21, 255);
   const bytes = Buffer.alloc(ADDRESS_BEGINNING);
@@ -88,7 +88,7 @@ function beginning(number: number): Buffer {
   return bytes;
 }
 
-/** The cursor is the next funder: all that one funded are in one piece. */
+/** The cursor is the next funder: all wallets that one funded are in one piece. */
 function listFundings(db: Db, cursor: number | null, rows: number): number | null {
   if (cursor === null) db.exec(FUNDINGS);
   const from = cursor ?? 0;
@@ -159,13 +159,13 @@ function shortenTransfers(db: Db, cursor: number | null, rows: number): number |
   return drain(db, 'transfers_before', last);
 }
 
-/** The id of the n-th row of what is left of a table, null when there are fewer. */
+/** The id of the n-th of a table's remaining rows, null when there are fewer. */
 function nth(db: Db, table: string, n: number): number | null {
   const row = db.prepare<[number], number>(`SELECT id FROM ${table} ORDER BY id LIMIT 1 OFFSET ?`).pluck();
   return row.get(n - 1) ?? null;
 }
 
-/** Deletes what was copied, in the end the table. */
+/** Deletes the copied rows; drops the table at the end. */
 function drain(db: Db, table: string, last: number | null): number | null {
   if (last === null) db.exec(`DROP TABLE ${table}`);
   else db.prepare(`DELETE FROM ${table} WHERE id <= ?`).run(last);
@@ -173,8 +173,8 @@ function drain(db: Db, table: string, last: number | null): number | null {
 }
 
 /**
- * A run in the form of store/activity.ts. Before, the first entry had its transfer's id, and the number of bytes of wei
- * stood in front of them.
+ * A run in the form of store/activity.ts. In the old form the first entry had its whole transfer id, and the number of
+ * wei bytes stood before the wei.
  */
 function shorterRun(run: unknown, base: unknown): Uint8Array {
   if (!(run instanceof Uint8Array)) throw new Error('a run of activity is no blob: the index is damaged');

@@ -1,6 +1,6 @@
 /**
- * What the index is made of: bytes by table, transfers by kind, growth by day. Walks much of the file, so it runs in
- * a thread of its own (writer/survey-thread.ts) and seldom.
+ * What the index is made of: bytes by table, transfers by kind, growth per day. It walks much of the file, so it runs
+ * rarely and in a thread of its own (writer/survey-thread.ts).
  */
 import { statfsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -9,19 +9,19 @@ import type { Db } from './open.ts';
 
 const DAY = 86_400;
 
-/** A shorter stretch of the chain says nothing about a day, seconds. */
+/** Shortest stretch of the chain, in seconds, from which growth per day is estimated. */
 const MIN_GROWTH_SECONDS = 600;
 
 /**
  * Longest time for one b-tree, milliseconds. An open read keeps the write-ahead log from being emptied; 5 s of the
- * fastest writing stay under its budget of 256 MB.
+ * fastest writing stay within the log's budget of 256 MB.
  */
 const TREE_LIMIT_MS = 5_000;
 
-/** Pages between two looks at the clock. */
+/** Pages between two checks of the clock. */
 const PAGES_PER_LOOK = 4_096;
 
-/** Up to so many transfers all are counted; above it SAMPLES runs of SAMPLE_LENGTH, evenly spread. */
+/** Up to so many transfers, all are counted; above that, SAMPLES evenly spread samples of SAMPLE_LENGTH. */
 const COUNT_ALL = 500_000;
 const SAMPLES = 512;
 const SAMPLE_LENGTH = 256;
@@ -45,7 +45,7 @@ export function surveyIndex(db: Db, path: string, treeLimitMs = TREE_LIMIT_MS): 
   };
 }
 
-/** Size of the file once its write-ahead log is taken in: while it is being filled, the file alone lags far behind. */
+/** Size of the file including the pages still in its write-ahead log: during filling the file alone lags far behind. */
 function databaseBytes(db: Db): number {
   return Number(db.pragma('page_count', { simple: true })) * Number(db.pragma('page_size', { simple: true }));
 }
@@ -122,7 +122,7 @@ interface BlockMark {
   transfers: number;
 }
 
-/** How far the index is, and how it grew of late. */
+/** How far the index is, and how much it grew recently. */
 function measureChain(db: Db): Pick<IndexSurvey, 'head' | 'transfers' | 'growth'> {
   const columns = 'number, timestamp, last_transfer AS transfers';
   const edge = (order: 'ASC' | 'DESC') =>
@@ -152,7 +152,7 @@ function dayBefore(
   return at(low) ?? first;
 }
 
-/** Goes by the chain's own clock, so that it tells the same while history is being filled in. */
+/** Uses the chain's own clock, so that the figure is the same while history is being filled. */
 function growthBetween(start: BlockMark, head: BlockMark): IndexSurvey['growth'] {
   const seconds = head.timestamp - start.timestamp;
   if (head.transfers === 0 || seconds < MIN_GROWTH_SECONDS) return null;

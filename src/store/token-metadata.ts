@@ -1,6 +1,6 @@
 /**
- * What token contracts say of themselves: the table `token_metadata`. It does not follow from the indexed chain, and
- * goes by address, so that a rollback leaves it alone.
+ * What token contracts say about themselves: the table `token_metadata`. It does not follow from the indexed blocks and
+ * is keyed by address, so a rollback leaves it alone.
  */
 import { bytesToHex, hexToBytes } from '../lib/hex.ts';
 import type { Hex } from '../types.ts';
@@ -12,7 +12,7 @@ export interface UnreadToken {
   address: Hex;
   /** Kind of its first transfer. */
   kind: number;
-  /** How often it was asked already. */
+  /** How often it was already asked. */
   tries: number;
 }
 
@@ -34,10 +34,10 @@ interface UnreadRow {
   read: number;
 }
 
-/** Tokens looked at for one that was not asked yet, so that looking never takes long. */
+/** Most tokens looked at to find one that was never asked, so that a search never takes long. */
 const LOOKED_AT = 1_000;
 
-/** Finds the tokens to ask and keeps what they say; part of the one writer. */
+/** Finds the tokens to ask and stores their answers; part of the one writer. */
 export class TokenMetadataTable {
   private readonly from: Statement<[number, number], UnreadRow>;
   private readonly due: Statement<[number, number], { address: Buffer; kind: number; tries: number }>;
@@ -62,7 +62,7 @@ export class TokenMetadataTable {
         decimals = coalesce(excluded.decimals, decimals)`);
   }
 
-  /** Tokens that were never asked, in the order of their appearance, and then those whose time to be asked again (Unix seconds) has come. */
+  /** Tokens never asked, in order of appearance, then those due to be asked again at `now` (Unix seconds). */
   unread(now: number, limit: number): UnreadToken[] {
     const unread: UnreadToken[] = [];
     for (const { id, address, kind, read } of this.from.iterate(this.askedUpTo, LOOKED_AT)) {
@@ -74,12 +74,12 @@ export class TokenMetadataTable {
     return [...unread, ...due.map((row) => ({ ...row, address: bytesToHex(row.address) }))];
   }
 
-  /** Notes what came of asking; what was known before and is not said now stays. */
+  /** Stores the outcome; a known value that the contract does not give this time is kept. */
   save({ address, name, symbol, decimals, tries, retryAt }: TokenMetadata): void {
     this.upsert.run(hexToBytes(address), name, symbol, decimals, tries, retryAt);
   }
 
-  /** After a rollback other tokens may stand above `last`, the highest tokens.id that is left. */
+  /** After a rollback the ids above `last`, the highest tokens.id left, may go to other tokens. */
   rolledBack(last: number): void {
     this.askedUpTo = Math.min(this.askedUpTo, last);
   }

@@ -5,7 +5,7 @@ import { RowWriter } from './row-writer.ts';
 import { FIRST_BUYERS, ZERO_WALLET } from './schema.ts';
 import type { WalletState } from './wallet-state.ts';
 
-/** What a commit changes in one wallet's part in one token. */
+/** What a commit changes in one wallet's holding of one token. */
 interface HoldingChange {
   readonly wallet: WalletState;
   transfers: number;
@@ -36,7 +36,7 @@ export class TokenState {
   readonly stored: boolean;
   /** By wallets.id. */
   readonly holdings = new Map<number, HoldingChange>();
-  /** Wallets among the first buyers, while there is room for more; null once the list is full or not looked at. */
+  /** Wallets among the first buyers, while there is room for more; null when not read, as for a full list. */
   knownBuyers: Set<number> | null = null;
 
   constructor(row: TokenRow, stored: boolean) {
@@ -109,7 +109,7 @@ export class TokenTable {
     return new TokenState(row, true);
   }
 
-  /** Notes that a wallet's balance changes, and by how many the transfers of the token with it do. */
+  /** Notes by how much a wallet's balance changes, and by how many its transfers of the token do. */
   change(token: TokenState, wallet: WalletState, balance: bigint, transfers: number): void {
     const holding = token.holdings.get(wallet.id);
     if (holding === undefined) token.holdings.set(wallet.id, { wallet, balance, transfers });
@@ -130,8 +130,9 @@ export class TokenTable {
   }
 
   /**
-   * Writes the token's row and its touched holdings in key order, each read right before, so that its page is fetched
-   * once; holdings without transfers left are removed. Counts tokens in the wallets, whose rows are written later.
+   * Writes the token's row and its touched holdings in key order. Each is read just before it is written, so that its
+   * page is fetched once; holdings without transfers left are removed. Updates the token counts of the wallets, whose
+   * rows are written later.
    */
   save(token: TokenState): void {
     for (const id of [...token.holdings.keys()].sort((a, b) => a - b)) {
@@ -152,7 +153,7 @@ export class TokenTable {
     }
   }
 
-  /** To be called when all tokens of a commit were saved. */
+  /** Call it when all tokens of a commit are saved. */
   flush(): void {
     this.holdings.flush();
   }

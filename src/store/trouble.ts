@@ -1,4 +1,4 @@
-/** What a failure of SQLite means to the one who runs the program. */
+/** What a failure of SQLite means to the operator. */
 import { FatalError, StorageError } from '../errors.ts';
 
 /** Failures that can pass, by the beginning of SQLite's code. */
@@ -10,10 +10,10 @@ const PASSING: readonly [code: string, meaning: string][] = [
   ['SQLITE_CANTOPEN', 'its files cannot be opened'],
 ];
 
-/** What helps a damaged index. */
+/** Advice for a damaged index. */
 const REBUILT = 'move it away and start again: the index is rebuilt from the node';
 
-/** The failure as StorageError when it can pass, as FatalError that says what helps when the file is damaged, else as it is. */
+/** A failure that can pass as StorageError, a damaged file as FatalError with advice, any other error unchanged. */
 export function storageTrouble(error: unknown, path: string, whenDamaged: string = REBUILT): unknown {
   if (!(error instanceof Error) || !('code' in error)) return error;
   if (isDamage(error)) return damaged(path, error, whenDamaged);
@@ -24,7 +24,7 @@ export function storageTrouble(error: unknown, path: string, whenDamaged: string
     : new StorageError(`${passing[1]} (${path}: ${error.message}, ${code})`, { cause: error });
 }
 
-/** Whether SQLite found that a file is not as it wrote it. */
+/** Whether SQLite found the file corrupt. */
 export function isDamage(error: unknown): error is Error & { code: string } {
   if (!(error instanceof Error) || !('code' in error)) return false;
   const code = String(error.code);

@@ -28,12 +28,12 @@ export class UntracedTable {
       FROM untraced_blocks HAVING count(*) > 0`);
   }
 
-  /** All of them together, null when there is none. */
+  /** The sum over all ranges, null when there are none. */
   total(): UntracedBlocks | null {
     return this.sum.get() ?? null;
   }
 
-  /** Adds blocks behind all others: a commit's range goes on with the one before it, so the rows do not tell commits. */
+  /** Adds blocks after all others, joined to an adjacent range, so that the rows do not depend on the commits. */
   append({ first, last }: BlockRange): void {
     if (this.extend.run(last, first - 1).changes === 0) this.insert.run(first, last);
   }
@@ -44,7 +44,7 @@ export class UntracedTable {
     this.cut.run(to, to);
   }
 
-  /** Takes blocks out, of which it is known by now that they hold what traces give. */
+  /** Removes blocks that are now known to hold all that traces give. */
   remove({ first, last }: BlockRange): void {
     if (last < first) return;
     for (const range of this.overlapping.all(last, first)) {
@@ -55,7 +55,7 @@ export class UntracedTable {
   }
 }
 
-/** The ranges in the order of the chain, none beside another. */
+/** The ranges in chain order, no two of them adjacent. */
 export function untracedRanges(db: Db): BlockRange[] {
   return db.prepare<[], BlockRange>('SELECT first, last FROM untraced_blocks ORDER BY first').all();
 }

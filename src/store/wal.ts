@@ -1,13 +1,13 @@
-/** Keeping the write-ahead log of the index short, also under constant readers. */
+/** Keeping the write-ahead log of the index short, even under constant readers. */
 import type { Db, Statement } from './open.ts';
 
 /** A log up to this size is left to checkpoints that never wait. */
 const CALM_BYTES = 16 * 2 ** 20;
 
-/** How long a larger one waits for readers, milliseconds: longer than a turn of the serving thread's event loop. */
+/** How long the writer waits for readers when the log is larger, ms: longer than a turn of the serving event loop. */
 const SHORT_WAIT_MS = 100;
 
-/** Above this size, which only filling reaches, a long read is waited for: the read threads and the survey end within. */
+/** Above this size, which only filling reaches, the writer waits long enough for any read of a read thread or survey. */
 const LARGE_BYTES = 128 * 2 ** 20;
 const LONG_WAIT_MS = 15_000;
 
@@ -27,7 +27,7 @@ export class WriteAheadLog {
   private readonly empty: Statement<[], Counts>;
   private readonly frameBytes: number;
   private readonly calmBytes: number;
-  /** Above this size a wait is long. */
+  /** Above this size the writer waits LONG_WAIT_MS. */
   private largeBytes = LARGE_BYTES;
 
   constructor(db: Db, calmBytes = CALM_BYTES) {
@@ -44,8 +44,8 @@ export class WriteAheadLog {
   }
 
   /**
-   * Called before a commit. A usual checkpoint gives way to readers, so that under constant ones the log would grow
-   * from commit to commit. A large log is therefore emptied here, waiting until nobody reads from it. Readers
+   * Called before a commit. A passive checkpoint gives way to readers, so under constant readers the log would grow
+   * from commit to commit. A large log is therefore emptied here, after waiting until nobody reads from it. Readers
    * themselves never wait.
    */
   settle(): void {
@@ -59,7 +59,7 @@ export class WriteAheadLog {
     this.db.pragma(`busy_timeout = ${isLarge ? LONG_WAIT_MS : SHORT_WAIT_MS}`);
     const isEmpty = this.empty.get()?.busy === 0;
     this.db.pragma(`busy_timeout = ${usual}`);
-    // Who reads for longer still, as a backup does, must not hold up every block: the log may double before the next wait.
+    // An even longer reader, such as a backup, must not delay every block: the log may double before the next long wait.
     if (isEmpty) this.largeBytes = LARGE_BYTES;
     else if (isLarge) this.largeBytes = bytes * 2;
   }

@@ -31,13 +31,13 @@ type WalletRow = [
 const COLUMNS = /* sql */ `id, transfers, transactions, tokens, token_transfers, internal_received, first_transfer,
   last_transfer, first_direct, first_internal, latest_direct, latest_internal, funder, funding, funded`;
 
-/** The three blobs of a row as one: what they cost is the making of a Buffer each. */
+/** The three blobs of a row are read as one: creating a Buffer for each is what costs. */
 const BLOBS = /* sql */ `length(native_received), length(native_sent),
   CAST(native_received || native_sent || recent AS BLOB)`;
 
 const NO_BYTES = new Uint8Array(0);
 
-/** Room for what most wallets get in a commit, behind the run that is read. */
+/** Free bytes after a loaded run: enough for what most wallets add in a commit. */
 const ROOM_BYTES = 64;
 
 /** One wallet's row, changed in place. Field meanings: store/schema.ts. */
@@ -58,7 +58,7 @@ export class WalletState {
   funder: number | null = null;
   funding: number | null = null;
   funded = 0;
-  /** The unfinished run lies in `block` from `start` on and may grow to `room` bytes: a view of each would weigh as much. */
+  /** The unfinished run starts at `start` in `block` and may grow to `room` bytes. A view per run would be as large. */
   private block: Uint8Array = NO_BYTES;
   private start = 0;
   private room = 0;
@@ -66,11 +66,11 @@ export class WalletState {
   /** First transfer of the transaction counted last, so that each transaction counts once. */
   countedTransaction = 0;
   readonly id: number;
-  /** Where its address lies; a view of each would outlive half of the commit. */
+  /** The buffer that holds its address. Views, one per wallet, would live for half of the commit. */
   private readonly addresses: ArrayBufferLike;
   private readonly addressAt: number;
   private readonly memory: RunMemory;
-  /** What the row in the table has. */
+  /** Funder and funding in the stored row. */
   storedFunder: number | null = null;
   storedFunding: number | null = null;
 
@@ -103,7 +103,7 @@ export class WalletState {
     return wallet;
   }
 
-  /** A wallet without transfers. The address must stay where it is. */
+  /** A wallet without transfers. The buffer of `address` is kept and must not change. */
   constructor(id: number, address: Uint8Array, memory: RunMemory) {
     this.id = id;
     this.addresses = address.buffer;
@@ -140,7 +140,7 @@ export class WalletState {
   }
 
   /**
-   * Adds an entry for transfer `id`, counting it; when the run was full it is returned to be stored as finished.
+   * Adds an entry for transfer `id` and counts it; a run that was full is returned, to be stored as finished.
    * Entries must come in ascending order of id.
    */
   addEntry(id: number, flags: number, other: number, wei: Uint8Array | null): FinishedRun | null {
@@ -167,7 +167,7 @@ export class WalletState {
     if (this.recentLength + bytes > this.room) this.move(this.block, this.start, 2 * this.room + ROOM_BYTES);
   }
 
-  /** Copies the unfinished run to where it has so much room. */
+  /** Copies the unfinished run into a piece of `room` bytes. */
   private move(from: Uint8Array, start: number, room: number): void {
     this.memory.take(room);
     this.block = this.memory.block;
@@ -220,7 +220,7 @@ export class WalletTable {
     this.insertRun = db.prepare('INSERT INTO activity (wallet, first_transfer, entries) VALUES (?, ?, ?)');
   }
 
-  /** Begins another commit: the wallets of the one before, written or not, are not used any more. */
+  /** Begins another commit: wallets of the previous one, written or not, must no longer be used. */
   begin(): void {
     this.memory.reset();
     this.rows.begin();
@@ -237,7 +237,7 @@ export class WalletTable {
     return WalletState.of(row, row[18], this.memory);
   }
 
-  /** The wallet, if that is its address. */
+  /** The wallet with this id if it has this address. */
   loadIf(id: number, address: Uint8Array): WalletState | undefined {
     const row = this.byIdAndAddress.get(id, address);
     return row && WalletState.of(row, address, this.memory);
@@ -267,7 +267,7 @@ export class WalletTable {
     );
   }
 
-  /** To be called when all wallets of a commit were saved. */
+  /** Call it when all wallets of a commit are saved. */
   flush(): void {
     this.rows.flush();
   }
@@ -277,7 +277,7 @@ export class WalletTable {
   }
 }
 
-/** From one fact to another, null without the other. */
+/** `to` minus `from`; null when either is null. */
 function distance(from: number | null, to: number | null): number | null {
   return from === null || to === null ? null : to - from;
 }

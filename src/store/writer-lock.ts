@@ -3,7 +3,7 @@ import { existsSync, realpathSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { FatalError } from '../errors.ts';
 
-/** Beside the index itself, not beside a link to it, of which there may be several: an empty file whose only use is to be locked. */
+/** An empty file that exists only to be locked. It lies beside the index itself, not beside links to it. */
 export const SUFFIX = '.lock';
 
 /** The right to write; `release` gives it back. */
@@ -12,8 +12,8 @@ export interface WriterLock {
 }
 
 /**
- * Takes the right to write the index at `path` until `release`; the system takes it back when the process ends, in
- * whatever way. Throws FatalError, which gives the advice, while another has it.
+ * Takes the right to write the index at `path` until `release`; the system takes it back however the process ends.
+ * Throws FatalError with advice while another process has it.
  */
 export function lockForWriting(
   path: string,
@@ -22,7 +22,7 @@ export function lockForWriting(
   const file = existsSync(path) ? realpathSync(path) : path;
   const db = new Database(`${file}${SUFFIX}`, { timeout: 0 });
   try {
-    db.pragma('journal_mode = MEMORY'); // the lock alone is wanted: no journal beside it
+    db.pragma('journal_mode = MEMORY'); // only the lock is needed: no journal file
     db.exec('BEGIN EXCLUSIVE');
   } catch (error) {
     db.close();
