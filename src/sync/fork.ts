@@ -1,10 +1,10 @@
-/** Where an index and the node's canonical chain part. */
+/** Where an index and the node's canonical chain diverge. */
 import type { Hex } from '../types.ts';
 
 /**
  * The highest block at or below `from` on which both agree, or `start - 1` when there is none. `local` and `remote`
- * give the hash of a height. Two chains share a prefix, so the search first leaps back in doubling steps and then
- * halves: a fork of any depth costs a few dozen headers.
+ * give the hash of a height. Two chains share a prefix, so the search first goes back in doubling steps and then
+ * bisects: a fork of any depth costs a few dozen headers.
  */
 export async function forkPoint(
   from: number,

@@ -1,9 +1,9 @@
-/** How the blocks of the chain and the node at hand are loaded. */
+/** How blocks are loaded, depending on the chain and the node. */
 import { WRAPPED_NATIVE } from '../decode/topics.ts';
 import type { Capabilities } from '../types.ts';
 import type { LoadRules } from './load.ts';
 
-/** Mainnet, testnet and devnet: also a replay or a proxy that does not say `Monad/` serves their blocks. */
+/** Mainnet, testnet and devnet: a replay or a proxy serves their blocks too but does not call itself `Monad/`. */
 const MONAD_CHAINS = new Set([143, 10143, 20143]);
 
 /** `extraWrapped` are wrapped native contracts beyond those known for the chain. */

@@ -1,4 +1,4 @@
-/** Fetching a run of blocks and decoding it: the work that loader threads do. */
+/** Fetching a range of blocks and decoding it: the work of the loader threads. */
 import { BatchBuilder } from '../decode/batch.ts';
 import {
   type BlockParts,
@@ -32,8 +32,8 @@ export interface LoadRules extends DecodeRules {
 }
 
 /**
- * Blocks `from..to` (inclusive), each one tied to a single hash and linked to the one before. Throws UpstreamError:
- * `inconsistent` when a part is not there yet or belongs to another block, otherwise as the client does.
+ * Blocks `from..to` (inclusive); all parts of each block have one hash, and it is the child of the block before.
+ * Throws UpstreamError: `inconsistent` when a part is missing yet or is of another block, else as the client does.
  */
 export async function loadBlocks(
   client: RpcClient,
@@ -62,7 +62,7 @@ interface LoadedBlock {
   receipts: unknown;
 }
 
-/** A result that must be there: null near the tip means "not yet" and is retried, never believed. */
+/** A result that must exist: null near the tip means "not yet", so it is retried and never believed. */
 function present(reply: RpcReply, what: string, number: number): unknown {
   if ('error' in reply) throw reply.error;
   if (reply.result === null)
@@ -76,12 +76,12 @@ async function loadHeadersAndReceipts(
   numbers: readonly number[],
   signal?: AbortSignal,
 ): Promise<LoadedBlock[]> {
-  // Asked apart, so that blocks are parsed while receipts come: those of a large block are too much for one answer.
+  // Two batches, so that blocks are parsed while receipts arrive: together a large block's would exceed one answer.
   const asked = [
     client.batch(numbers.map(blockCall), signal, BLOCK),
     client.batch(rules.blockReceipts ? numbers.map(receiptsCall) : [], signal, RECEIPTS),
   ] as const;
-  await Promise.allSettled(asked); // so that one that fails leaves no request behind
+  await Promise.allSettled(asked); // so that a failed one leaves no request running
   const [blockReplies, receiptReplies] = await Promise.all(asked);
   const blocks: LoadedBlock[] = [];
   for (const [i, number] of numbers.entries()) {
@@ -129,8 +129,8 @@ async function loadTraces(
 }
 
 /**
- * Call trees that were not asked for by hash are those of these blocks if the node has the blocks still: another one of the
- * same height may hold the same transactions, which did other things there.
+ * Throws unless the node still has these blocks. Call trees that were asked for by number may belong to another block
+ * of that height, in which the same transactions had other effects.
  */
 async function requireUnchanged(
   client: RpcClient,
@@ -147,7 +147,7 @@ async function requireUnchanged(
   }
 }
 
-/** The traces of a block whose answer is over the node's size limit, one transaction at a time, in the form of the block method. */
+/** The traces of a block too large for one answer, fetched per transaction and put in the form of the block method. */
 async function tracePerTransaction(
   client: RpcClient,
   method: TraceMethod,
@@ -186,7 +186,7 @@ function transactionHashes(block: unknown): string[] {
   return readTransactions(readObject(block, 'block')).map(transactionHash);
 }
 
-/** Refuses blocks of other numbers than asked for, and neighbours that do not link. */
+/** Throws for a block of another number than asked for, and for one that is no child of the block before. */
 function checkNumbers(batch: BlockBatch, numbers: readonly number[]): void {
   for (const [i, number] of numbers.entries()) {
     if (batch.number[i] !== number) {

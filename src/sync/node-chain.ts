@@ -1,10 +1,10 @@
-/** The node's chain, as it is followed. */
+/** Reads of the node's chain for following it. */
 import { FatalError, UpstreamError } from '../errors.ts';
 import type { BlockRef, Capabilities } from '../types.ts';
 import type { RpcClient } from '../upstream/client.ts';
 import { header } from '../upstream/methods.ts';
 
-/** The newest block that is followed. Rejects with UpstreamError. */
+/** The node's newest block of the followed tag. Rejects with UpstreamError. */
 export async function nodeHead(
   client: RpcClient,
   tag: Capabilities['headTag'],
@@ -15,7 +15,7 @@ export async function nodeHead(
   return head;
 }
 
-/** The node's block at a height at present. Rejects with UpstreamError. */
+/** The block that the node now has at a height. Rejects with UpstreamError. */
 export async function nodeBlockAt(client: RpcClient, number: number, signal: AbortSignal): Promise<BlockRef> {
   const block = await header(client, number, signal);
   if (block === null) throw new UpstreamError('inconsistent', `the node has no block ${number} at present`);

@@ -1,23 +1,23 @@
-/** Fetching ahead while blocks are stored: ranges in flight, handed out in order. */
+/** Prefetching blocks while others are stored: several ranges are in flight and are handed out in order. */
 import type { BlockBatch } from '../types.ts';
 
 /** Loads blocks `from..to`, both included. */
 export type LoadRange = (from: number, to: number, signal: AbortSignal) => Promise<BlockBatch>;
 
 export interface PipelineOptions {
-  /** Ranges under way or waiting to be taken. Bounds memory together with the size of a range. */
+  /** Most ranges in flight or waiting to be taken. With the size of a range it bounds memory. */
   depth: number;
-  /** Transfers handed out at once, about: the size of a commit while filling. */
+  /** About how many transfers `take` returns at once: the size of a commit while filling. */
   batchTransfers: number;
 }
 
 /** A range aims at this many transfers: large enough for few round trips, small enough to keep the queue in bounds. */
 const RANGE_TRANSFERS = 1_000;
-/** Blocks of one range at most, and at the beginning, when nothing is known of the chain. */
+/** Most blocks in one range, and their number at first, when nothing is known about the chain. */
 const RANGE_BLOCKS_MAX = 500;
 const RANGE_BLOCKS_START = 16;
 
-/** Longest time a batch is gathered: on a quiet chain commits come by the clock, and progress stays visible. */
+/** Longest time spent gathering a batch: so a quiet chain still gets regular commits, and progress stays visible. */
 const GATHER_MS = 2_000;
 
 interface Range {
@@ -29,7 +29,7 @@ interface Range {
 export class Pipeline {
   private readonly load: LoadRange;
   private readonly depth: number;
-  /** Transfers handed out at once, about; for the next `take`. */
+  /** About how many transfers the next `take` returns. */
   batchTransfers: number;
   private ranges: Range[] = [];
   private blocksPerRange = RANGE_BLOCKS_START;
@@ -43,7 +43,7 @@ export class Pipeline {
 
   /**
    * The next blocks from `next` on, none beyond `head`: at least one range, and more until the batch is full, its
-   * time is up or the head is reached. Rejects as the load does; then call `reset`.
+   * time is up or the head is reached. Rejects as `LoadRange` does; then call `reset`.
    */
   async take(next: number, head: number): Promise<BlockBatch[]> {
     if (this.ranges[0] !== undefined && this.ranges[0].from !== next) this.reset();
@@ -69,7 +69,7 @@ export class Pipeline {
     return taken;
   }
 
-  /** Forgets what is under way: after a failure, or when the chain turned out to be another one. */
+  /** Drops all ranges in flight: after a failure, or when the chain was found to have changed. */
   reset(): void {
     this.abort.abort();
     this.abort = new AbortController();
@@ -77,19 +77,19 @@ export class Pipeline {
     this.blocksPerRange = Math.max(1, Math.floor(this.blocksPerRange / 2));
   }
 
-  /** Keeps `depth` ranges under way, the first of them beginning at `next`. */
+  /** Keeps `depth` ranges in flight, the first of them beginning at `next`. */
   private request(next: number, head: number): void {
     let from = (this.ranges.at(-1)?.to ?? next - 1) + 1;
     while (this.ranges.length < this.depth && from <= head) {
       const to = Math.min(head, from + this.blocksPerRange - 1);
       const batch = this.load(from, to, this.abort.signal);
-      batch.catch(() => undefined); // the one who takes the range meets the rejection; a forgotten range has no one
+      batch.catch(() => undefined); // `take` handles the rejection; a dropped range has no taker
       this.ranges.push({ from, to, batch });
       from = to + 1;
     }
   }
 
-  /** Sets the blocks of the next ranges by the transfers per block just seen. */
+  /** Sizes the next ranges by the transfers per block just seen. */
   private adapt(batch: BlockBatch): void {
     const perBlock = Math.max(1, batch.transferCount) / batch.blockCount;
     const wanted = Math.ceil(RANGE_TRANSFERS / perBlock);

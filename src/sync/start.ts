@@ -2,16 +2,16 @@
 import { UpstreamError } from '../errors.ts';
 
 /**
- * Whether the node still has everything that indexing a block takes. Asked once, a busy node may deny what it has;
- * asked patiently, it is asked again before the answer is no.
+ * Whether the node still has everything needed to index a block. Asked once, a busy node may deny data that it has;
+ * `patiently` asks again before the answer is no.
  */
 export type IsAvailable = (number: number, patiently: boolean) => Promise<boolean>;
 
 /**
- * The wanted first block, or when the node has pruned it the oldest one it can still give: history is dropped from
- * the old end, so availability is a single step and can be searched by halving. When a block is wrongly denied, the
- * search ends right above it; so only the block below the result is asked for patiently, not each of 26 halvings.
- * Throws UpstreamError while the node gives not even its head: then it is in trouble, which tells nothing of pruning.
+ * The wanted first block or, when the node has pruned it, the oldest one it still has. Nodes prune from the old end, so
+ * bisection finds the first available block. When a block is wrongly denied, the search ends just above it; so only the
+ * block below the result is asked for patiently, not each of 26 steps. Throws UpstreamError while the node does not
+ * even give its head: then it is in trouble, which says nothing about pruning.
  */
 export async function oldestAvailable(
   wanted: number,
@@ -34,7 +34,7 @@ export async function oldestAvailable(
   }
 }
 
-/** The lowest block of `wanted..available` that the halving comes to when every answer is believed. */
+/** The lowest block of `wanted..available` that bisection finds when every answer is believed. */
 async function oldestAtFirstGlance(
   wanted: number,
   available: number,

@@ -1,6 +1,6 @@
 /**
- * Following the chain. One generator yields what has to be stored, in order; storing is the consumer's job, and the
- * next step begins only when the consumer asks for it, so `local` always shows everything yielded before.
+ * Following the chain. One generator yields, in order, what has to be stored. The consumer stores it before it asks for
+ * the next step, so `local` always shows everything yielded before.
  */
 
 import { StorageError, UpstreamError } from '../errors.ts';
@@ -28,11 +28,11 @@ export interface SyncOptions {
     hashAt(number: number): Promise<Hex>;
   };
   pipeline: Pipeline;
-  /** Resolves when a new head may be there: after the polling interval, or earlier when the node announced one. */
+  /** Resolves when there may be a new head: after the polling interval, or earlier when the node announces one. */
   nextHead(signal: AbortSignal): Promise<void>;
-  /** Told of the node's head each time it is asked. */
+  /** Called with the node's head each time it is read. */
   onNodeHead(number: number): void;
-  /** Told why a step failed and after how many milliseconds it is tried again, and with null when one worked. */
+  /** Called when a step fails, with the error and the milliseconds until the retry; with null when a step succeeds. */
   onTrouble(error: UpstreamError | StorageError | null, retryInMs: number): void;
 }
 
@@ -64,8 +64,8 @@ export async function* sync(
 }
 
 /**
- * One step: the blocks that come next, the reorg that comes first, or null when the index stands at the node's head.
- * Only differing hashes on the node's canonical chain make a reorg; a node that is behind or syncing makes none.
+ * One step: the next blocks, or the reorg to do before them, or null when the index is at the node's head. Only
+ * differing hashes on the node's canonical chain make a reorg; a node that is behind or syncing makes none.
  */
 async function step(options: SyncOptions): Promise<SyncEvent | null> {
   const { local, node, pipeline } = options;
@@ -87,12 +87,12 @@ async function step(options: SyncOptions): Promise<SyncEvent | null> {
   return reorg(options, head.number);
 }
 
-/** The node has the index's last block, yet what follows it there is the child of another: its chain is broken, or has just changed. */
+/** The node has the index's last block but follows it with another block's child: its chain is broken or just changed. */
 function refuseGap(last: number): never {
   throw new UpstreamError('inconsistent', `block ${last + 1} of the node does not follow its block ${last}`);
 }
 
-/** The rollback that a differing block at or above `from` calls for; null when the node's answers turn out to agree after all. */
+/** The rollback for a block at or above `from` that differs; null when it turns out that index and node agree. */
 async function reorg(
   { local, node, headTag, startBlock }: SyncOptions,
   from: number,
@@ -114,7 +114,7 @@ function parentOf(batch: BlockBatch | undefined): Hex | null {
   return batch === undefined ? null : bytesToHex(batch.parent.subarray(0, 32));
 }
 
-/** Whether each batch follows the one before; ranges are loaded apart, so the chain may have changed between them. */
+/** Whether each batch follows the previous one: ranges are loaded separately, so the chain may change between them. */
 function linked(batches: readonly BlockBatch[]): boolean {
   return batches.every((batch, i) => {
     const before = batches[i - 1];
