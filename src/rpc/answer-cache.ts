@@ -1,16 +1,16 @@
-/** Answers that can never change, the least recently used leaving first, bounded in bytes. */
+/** LRU cache of answers that can never change, bounded in bytes. */
 import { ownText } from '../lib/own-text.ts';
 
-/** What an entry takes beside its bytes and the text of its key. */
+/** Overhead of an entry beyond its bytes and the text of its key. */
 const OVERHEAD_BYTES = 256;
-/** No answer takes more than this part of the cache. */
+/** No answer may take more than this part of the cache. */
 const LARGEST_SHARE = 1 / 8;
 
 export class AnswerCache {
   /** Bytes of the largest tail that is kept. */
   readonly maxEntry: number;
   private readonly maxBytes: number;
-  /** Tails by the key of their call; a Map remembers the order in which keys came. */
+  /** Tails by the key of their call; the Map's insertion order gives the least recently used. */
   private readonly entries = new Map<string, Buffer>();
   private used = 0;
 

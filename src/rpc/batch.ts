@@ -9,10 +9,10 @@ import { tailOf } from './tail.ts';
 /** Calls of one batch that are answered at the same time, so that one client's batch does not take every socket. */
 export const BATCH_CONCURRENCY = 16;
 
-/** Bytes of a batch's answers after which the calls that are left get an error: somewhat more than nodes allow. */
+/** Bytes of a batch's answers after which the remaining calls get an error: somewhat more than nodes allow. */
 const MAX_BATCH_BYTES = 32 * 2 ** 20;
 
-/** Answers all calls by `answer`, of which it makes BATCH_CONCURRENCY at a time. Rejects only as `answer` does. */
+/** Answers all calls with `answer`, BATCH_CONCURRENCY at a time. Rejects only when `answer` does. */
 export async function answerBatch(
   calls: readonly (RpcCall | BadCall)[],
   budget: Account,
@@ -43,7 +43,7 @@ function tooLarge(): Answer {
   return { tail: tailOf({ code: RpcCode.internal, message }), status: 200 };
 }
 
-/** Only when the node answered none of the calls does the status say so. */
+/** The HTTP status reports a failure only when the node answered none of the calls. */
 function joined(calls: readonly (RpcCall | BadCall)[], answers: readonly Answer[]): RpcAnswer {
   const pieces: Buffer[] = [];
   for (const [i, { tail }] of answers.entries()) {

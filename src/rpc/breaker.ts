@@ -1,8 +1,8 @@
-/** Leaves a node alone that fails, and finds out by itself when it is back. */
+/** A circuit breaker: sends nothing to a failing node except a probe now and then that finds out when it is back. */
 
 /** Failures in a row after which the node counts as down. */
 const FAILURES = 5;
-/** Between two calls that try whether a node is back: first and longest wait, milliseconds. */
+/** First and longest wait between two probes of a failing node, milliseconds. */
 const FIRST_WAIT_MS = 100;
 const LONGEST_WAIT_MS = 2_000;
 
@@ -10,10 +10,10 @@ export class CircuitBreaker {
   private readonly onChange: (open: boolean) => void;
   private failures = 0;
   private waitMs = FIRST_WAIT_MS;
-  /** When the next call may try; by performance.now(). */
+  /** When the next call may probe the node; by performance.now(). */
   private nextTry = 0;
 
-  /** `onChange` is told when calls begin and cease to be held back. */
+  /** `onChange` is called when the breaker opens (true) and closes (false). */
   constructor(onChange: (open: boolean) => void) {
     this.onChange = onChange;
   }
@@ -23,7 +23,7 @@ export class CircuitBreaker {
     return this.failures >= FAILURES;
   }
 
-  /** Whether a call may go to the node now. Of the calls to a node that is down one in a while may. */
+  /** Whether a call may go to the node now. While the node is down only an occasional probe may. */
   admits(now: number): boolean {
     if (!this.open) return true;
     if (now < this.nextTry) return false;

@@ -1,43 +1,43 @@
-/** A call on its way through the gateway, and those who wait for its answer. */
+/** A call on its way through the gateway, and the takers that wait for its answer. */
 import type { PieceSink } from './sink.ts';
 
 export interface Call {
   method: string;
-  /** JSON text of the parameters as the client wrote it, bytes as Latin-1; `[]` when it sent none. */
+  /** JSON text of the parameters exactly as the client sent it, bytes as Latin-1; `[]` when it sent none. */
   params: string;
-  /** The parameters as values. Each access may parse them anew. */
+  /** The parameters as values. Each access may parse them again. */
   readonly args: unknown;
 }
 
-/** What an answer would have as HTTP status if it were the only one. */
+/** The HTTP status for an answer if it were the only one. */
 export type CallStatus = 200 | 502 | 504;
 
-/** A whole answer, in memory that stays as it is. */
+/** A whole answer, in memory that is not reused. */
 export interface Answer {
   tail: Buffer;
   status: CallStatus;
 }
 
-/** Asks the node by way of merging and cache. Rejects only with the signal's reason. */
+/** Asks the node through merging and cache. Rejects only with the signal's reason. */
 export type Ask = (method: string, params: readonly unknown[], signal?: AbortSignal) => Promise<Answer>;
 
 /** Takes the tail of the answer to a call: `take` once, or pieces. */
 export interface Taker extends PieceSink {
-  /** Whether the answer has to be proved to be JSON: it becomes part of something that a broken one would spoil. */
+  /** Whether the answer must be checked to be valid JSON, because it becomes part of a larger JSON text. */
   readonly strict: boolean;
-  /** The tail of the whole answer. Its memory is used again after the call, unless it is `kept`. */
+  /** The tail of the whole answer. Its memory is reused after this call unless `kept`. */
   take(tail: Buffer, status: CallStatus, kept: boolean): void;
 }
 
 /** A taker's hold on its call. */
 export interface Pending {
-  /** The taker wants the answer no more, and hears no more of it. */
+  /** The taker no longer wants the answer; nothing is called on it after this. */
   abandon(): void;
   /** The taker can take more pieces. */
   resume(): void;
 }
 
-/** Of a call that was answered at once. */
+/** For a call that was answered at once. */
 export const SETTLED: Pending = { abandon() {}, resume() {} };
 
 /** The same for equal calls. */

@@ -1,4 +1,4 @@
-/** Single calls of clients: whether they may be made, who answers them, how long it took. */
+/** Single calls of clients: whether they are allowed, what answers them, how long they take. */
 import type { Logger } from '../log.ts';
 import type { Answer, Call, Pending, Taker } from './call.ts';
 import { SETTLED } from './call.ts';
@@ -25,7 +25,7 @@ export interface CallsOptions {
   log: Logger;
 }
 
-/** The longest that nodes have take a third of it. Names are kept (method-kind.ts). */
+/** Limited because names are kept (method-kind.ts); the nodes' longest method name is a third of the limit. */
 const METHOD = /^(?=.{3,128}$)[A-Za-z0-9]+_[A-Za-z0-9_]+$/;
 
 export class Calls {
@@ -35,7 +35,7 @@ export class Calls {
     this.options = options;
   }
 
-  /** Has a call answered, or refuses it. */
+  /** Gets a call answered, or refuses it. */
   run(call: RpcCall | BadCall, key: number, taker: Taker): Pending {
     if ('error' in call) return refuse(taker, call.error);
     const { method } = call;
@@ -44,7 +44,7 @@ export class Calls {
     return (special.get(method) ?? others)(call, taker, key);
   }
 
-  /** The same, with the whole answer at once. Rejects only with the signal's reason. */
+  /** The same, resolving with the whole answer. Rejects only with the signal's reason. */
   async gather(call: RpcCall | BadCall, key: number, signal?: AbortSignal): Promise<Answer> {
     const began = performance.now();
     const answer = await gather((taker) => this.run(call, key, taker), signal);
@@ -52,7 +52,7 @@ export class Calls {
     return answer;
   }
 
-  /** Counts a call that was answered, and notes a slow one. `began` by performance.now(). */
+  /** Counts an answered call and logs a slow one. `began` is a time of performance.now(). */
   observe(call: RpcCall | BadCall, status: number, began: number): void {
     if ('error' in call) return;
     const ms = performance.now() - began;

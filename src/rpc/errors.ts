@@ -18,17 +18,17 @@ export interface RpcError {
   data?: unknown;
 }
 
-/** A defect, or what else is nobody's fault but ours. */
+/** A defect of this program. */
 export const INTERNAL_ERROR: RpcError = { code: RpcCode.internal, message: 'internal error' };
 
-/** Why the caller may not call now. */
+/** Why a caller may not make calls now. */
 export interface Refusal {
   message: string;
   /** Seconds. */
   retryAfter: number;
 }
 
-/** What a caller who may not call now hears. */
+/** The error for a caller who may not make calls now. */
 export function overLimit({ message, retryAfter }: Refusal): RpcError {
   return { code: RpcCode.limitExceeded, message, data: { retryAfter } };
 }
@@ -44,12 +44,12 @@ export function errorText(id: string, error: RpcError): string {
   return `{"jsonrpc":"2.0","id":${id},${errorTail(error)}`;
 }
 
-/** What of an error answer follows the id. */
+/** The part of an error answer that follows the id. */
 export function errorTail(error: RpcError): string {
   return `"error":${JSON.stringify(error)}}`;
 }
 
-/** What a client hears when the node gave no usable answer. What it was in detail is for the operator. */
+/** The answer to a client when the node gave no usable one. The details are only for the operator. */
 export function failureAnswer({ reason }: UpstreamError): { tail: Buffer; status: CallStatus } {
   switch (reason) {
     case 'timeout':

@@ -1,13 +1,13 @@
-/** Up to which block nothing changes any more, and whether the node is still of the chain that it was of. */
+/** Which block is known to be final, and whether the node is still on the same chain. */
 import { toQuantity } from '../lib/hex.ts';
 import type { BlockRef } from '../types.ts';
 import type { BlockHeader } from '../upstream/block-header.ts';
 import type { Ask } from './call.ts';
 import { blockHeaderOf } from './tail.ts';
 
-/** For how long the node counts as being of the same chain after it was looked at, milliseconds. A test chain may be replaced at any time. */
+/** How long after a check the node is trusted to be on the same chain, ms. A test chain may be replaced at any time. */
 const TRUST_MS = 10_000;
-/** Between two looks at a node whose finalized block is being waited for, and at one that names none. */
+/** Milliseconds between checks of a node whose finalized block is awaited, and of one that has none or failed. */
 const LOOK_MS = 200;
 const LOOK_AGAIN_MS = 5_000;
 
@@ -18,12 +18,12 @@ export class Finality {
   private readonly onReplaced: () => void;
   /** The highest block known to be final. */
   private anchor: BlockRef | null = null;
-  /** When the node was last seen to have the anchor; by performance.now(). */
+  /** When the node last confirmed the anchor; by performance.now(). */
   private seenAt = Number.NEGATIVE_INFINITY;
   private nextLook = 0;
   private looking = false;
 
-  /** `onReplaced` is called when the node turns out to be of another chain than before. */
+  /** `onReplaced` is called when the node turns out to be on another chain than before. */
   constructor(ask: Ask, onReplaced: () => void) {
     this.ask = ask;
     this.onReplaced = onReplaced;
@@ -36,12 +36,12 @@ export class Finality {
     return this.anchor === null || age > TRUST_MS ? -1 : this.anchor.number;
   }
 
-  /** A call would profit if this block were final: finds out whether it has become so. */
+  /** A call could be cached if this block were final: checks whether it has become so. */
   wish(block: number, now: number): void {
     if (this.anchor === null || block > this.anchor.number) this.look(now);
   }
 
-  /** The node failed, and may be another one when it is back: nothing is final until it was looked at. */
+  /** The node failed and may be another one when it is back: nothing counts as final until the next check. */
   doubt(): void {
     this.seenAt = Number.NEGATIVE_INFINITY;
   }
@@ -59,7 +59,7 @@ export class Finality {
     this.nextLook = now + LOOK_MS;
     this.refresh(now)
       .catch(() => {
-        // Nothing was learnt: what was known stays true for as long as it is trusted.
+        // Nothing was learnt: the anchor stays trusted until TRUST_MS are over.
         this.nextLook = now + LOOK_AGAIN_MS;
       })
       .finally(() => {
@@ -73,7 +73,7 @@ export class Finality {
       this.anchor && this.header(toQuantity(this.anchor.number)),
     ]);
     if (this.anchor !== null) {
-      if (anchor === null) return; // not there now: neither the same nor another
+      if (anchor === null) return; // missing for now: proves neither the same chain nor another
       if (anchor.hash !== this.anchor.hash) return this.reset();
     }
     if (finalized === null) {

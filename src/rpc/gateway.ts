@@ -1,4 +1,4 @@
-/** Where a call is answered: from what is known, by the answer to an equal call in flight, or by the node. */
+/** Answers a call: from a cache, with the answer to an equal call in flight, or by asking the node. */
 import type { UpstreamError } from '../errors.ts';
 import type { ByteBudget } from '../lib/byte-budget.ts';
 import type { Logger } from '../log.ts';
@@ -15,7 +15,7 @@ import { kindOf, type MethodKind } from './method-kind.ts';
 import { NodeCall, type NodeCallDeps, type NodeCallOptions } from './node-call.ts';
 import { checkTail, isResult } from './tail.ts';
 
-/** What of the `[rpc]` table concerns single calls. */
+/** The settings of the `[rpc]` table that concern single calls. */
 export interface GatewaySettings {
   cache_mb: number;
   merge: boolean;
@@ -31,24 +31,24 @@ export interface GatewayOptions {
   log: Logger;
 }
 
-/** Bytes of an answer about the head that is kept for a moment. */
+/** Most bytes of an answer about the head that is kept for a moment. */
 const MAX_LOCAL_BYTES = 256 * 1024;
 
-/** Stands for this server where it asks for all clients: ids of keys begin at 1. */
+/** The client id of calls that this server makes for all clients; ids of keys begin at 1. */
 const OWN = 0;
 
-/** Between two lines of the log about calls refused for what is no fault of the node, milliseconds. */
+/** Milliseconds between two log lines about failures that say nothing about the node. */
 const REFUSAL_LOG_MS = 1_000;
 
-/** A read, and what may be done with its answer. */
+/** A read, and how its answer may be shared and kept. */
 interface Plan {
   call: Call;
   /** Who asks. */
   client: number;
   key: string;
-  /** Its name among the local answers, or null. */
+  /** Its name in LocalAnswers, or null. */
   local: string | null;
-  /** The block its answer depends on, if that may be cached. */
+  /** The block that its answer depends on; null when the answer may not be cached. */
   block: Dependence | null;
   /** The highest block known to be final when the call was made; -1 for none. */
   finalized: number;
@@ -62,7 +62,7 @@ export class Gateway {
   private readonly local = new LocalAnswers();
   private readonly cache: AnswerCache;
   private readonly finality: Finality;
-  /** Reads that may be joined, by key. */
+  /** Reads in flight whose answer others may share, by the key of the call. */
   private readonly inFlight = new Map<string, NodeCall>();
   /** By performance.now(). */
   private nextRefusalLog = 0;
@@ -105,7 +105,7 @@ export class Gateway {
     return SETTLED;
   }
 
-  /** Makes calls of this server for a client: each resolves with the answer. */
+  /** A function that makes calls of this server on behalf of a client and resolves with the answer. */
   askFor(client: number): Ask {
     return (method, params, signal) =>
       gather((taker) => this.run(ownCall(method, params), taker, client), signal);
@@ -114,7 +114,7 @@ export class Gateway {
   /** Resolves with the answer to a call that this server makes for itself. */
   readonly ask = this.askFor(OWN);
 
-  /** The same, asking the node itself: nothing that was known or asked before answers it. */
+  /** The same, but always asks the node: no cached answer and no call in flight is used. */
   readonly askNode: Ask = (method, params, signal) =>
     gather((taker) => begin(new NodeCall(ownCall(method, params), OWN, this.deps, UNKEPT), taker), signal);
 
@@ -144,7 +144,7 @@ export class Gateway {
     return tail;
   }
 
-  /** Waits for an equal call in flight, if its answer will be as good as that to a new one and no later. */
+  /** Joins an equal call in flight if its answer will be as fresh as that to a new call and come no later. */
   private join({ call, client, key, block, finalized, now }: Plan, taker: Taker): Pending | null {
     const other = this.inFlight.get(key);
     if (other === undefined || (other.waits && other.client !== client)) return null;
@@ -174,7 +174,7 @@ export class Gateway {
     return begin(nodeCall, taker);
   }
 
-  /** Keeps what will hold for a while, or for ever. Throws UpstreamError `malformed` for what is no JSON. */
+  /** Caches an answer that is valid for a while or for ever. Throws UpstreamError `malformed` when it is not JSON. */
   private keep({ call, key, local, block, finalized, now }: Plan, tail: Buffer): void {
     if (local !== null) {
       if (!isResult(tail)) return;
@@ -190,7 +190,7 @@ export class Gateway {
     this.meter.cacheBytes(this.cache.bytes);
   }
 
-  /** Sends what is no read. What was asked before it took effect is worth nothing afterwards. */
+  /** Sends a call that is not a read. Once it has taken effect, answers to earlier reads are no longer used. */
   private change(call: Call, taker: Taker, client: number): Pending {
     const onFull = () => {
       this.local.doubt(performance.now());
@@ -205,7 +205,7 @@ export class Gateway {
     this.meter.cacheBytes(0);
   }
 
-  /** Of what tells nothing of the node, and so does not end by itself, one in a while is logged. */
+  /** Rate-limits the log lines about failures that say nothing about the node, which the breaker cannot stop. */
   private mayLogRefusal(now: number): boolean {
     if (now < this.nextRefusalLog) return false;
     this.nextRefusalLog = now + REFUSAL_LOG_MS;
@@ -218,7 +218,7 @@ export class Gateway {
   }
 }
 
-/** For an answer that is of no use to anybody but its taker. */
+/** For an answer that is neither kept nor shared. */
 const UNKEPT: NodeCallOptions = { gatherBytes: 0, onTail() {}, onFull() {}, onTooMany() {} };
 
 function begin(nodeCall: NodeCall, taker: Taker): Pending {

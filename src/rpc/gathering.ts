@@ -1,4 +1,4 @@
-/** From callbacks to promises and back: for those who deal with whole answers. */
+/** From callbacks to promises and back, for code that needs whole answers. */
 import { UpstreamError } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import type { Answer, CallStatus, Pending, Taker } from './call.ts';
@@ -7,8 +7,8 @@ import { ONLY_WHOLE } from './sink.ts';
 import { tailOf } from './tail.ts';
 
 /**
- * Resolves with what `begin` hands over, perhaps before it returns. Rejects only with the signal's reason, after
- * abandoning what was begun.
+ * Resolves with the value that `begin` passes to `settle`, perhaps before it returns. Rejects only with the signal's
+ * reason, after abandoning the pending work.
  */
 export function settled<T>(begin: (settle: (value: T) => void) => Pending, signal?: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
@@ -18,7 +18,7 @@ export function settled<T>(begin: (settle: (value: T) => void) => Pending, signa
       pending?.abandon();
       reject(signal?.reason);
     };
-    // Before beginning: what comes at once must find the listener to remove it.
+    // Added before `begin` runs: an immediate result must find the listener, to remove it.
     signal?.addEventListener('abort', onAbort, { once: true });
     pending = begin((value) => {
       signal?.removeEventListener('abort', onAbort);
@@ -32,10 +32,10 @@ export function gather(run: (taker: Taker) => Pending, signal?: AbortSignal): Pr
   return settled((settle) => run(wholeTaker((tail, status) => settle({ tail, status }))), signal);
 }
 
-/** What comes of work for a taker: the answer, or what goes on to answer the taker itself. */
+/** The result of work for a taker: the answer, or a function that goes on to answer the taker itself. */
 export type Delivery = Answer | ((taker: Taker) => Pending);
 
-/** Gives the taker what `work` resolves with, and an error when it throws. The work is aborted when the taker leaves. */
+/** Gives the taker the result of `work`, or an error when it throws. The work is aborted when the taker leaves. */
 export function deliver(
   taker: Taker,
   log: Pick<Logger, 'error'>,

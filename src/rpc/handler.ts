@@ -19,13 +19,13 @@ import { ONLY_WHOLE, type RpcAnswer, type RpcSink } from './sink.ts';
 
 /** Who asks. */
 export interface RpcCaller {
-  /** Id of the API key: what a client may hold at the gateway, it holds per key. */
+  /** Id of the API key; limits at the gateway apply per key. */
   key: number;
-  /** Called once with the number of calls of a request; null admits them. */
+  /** Called once with the number of calls in a request; null admits them. */
   charge(calls: number): Refusal | null;
 }
 
-/** What of the `[rpc]` table concerns requests. */
+/** The settings of the `[rpc]` table that concern requests. */
 export interface RpcSettings extends GatewaySettings, LogsSettings {
   slow_ms: number;
   concurrency_per_key: number;
@@ -42,7 +42,7 @@ export interface RpcHandlerOptions {
   clock?: () => number;
 }
 
-/** Bytes of answers that are being gathered, for all clients together. */
+/** Most bytes of answers being gathered at once, for all clients together. */
 const GATHER_BUDGET = 256 * 2 ** 20;
 
 export class RpcHandler {
@@ -81,7 +81,7 @@ export class RpcHandler {
     this.concurrency = new KeyShares(settings.concurrency_per_key);
   }
 
-  /** The node has announced a new head: what it said about the one before is out of date. */
+  /** The node has announced a new head: its answers about the previous one are stale. */
   headChanged(): void {
     this.gateway.headChanged();
   }
@@ -100,7 +100,7 @@ export class RpcHandler {
     return SETTLED;
   }
 
-  /** The same, with a whole answer in memory that stays as it is. Rejects only with the signal's reason. */
+  /** The same, resolving with the whole answer in memory that is not reused. Rejects only with the signal's reason. */
   answer(body: Buffer, caller: RpcCaller, signal?: AbortSignal): Promise<RpcAnswer> {
     return settled((settle) => this.serve(body.toString('latin1'), caller, wholeSink(settle)), signal);
   }

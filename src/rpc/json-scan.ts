@@ -1,6 +1,6 @@
 /**
- * Where values end in a JSON text, and whether they are JSON (RFC 8259), so that a request can be taken apart without
- * building its values: their text is all that is passed on. Half the cost of JSON.parse.
+ * Finds where values in a JSON text end and checks that they are JSON (RFC 8259), so that a request can be split without
+ * building its values: only their text is passed on. Half the cost of JSON.parse.
  */
 
 const TAB = 9;
@@ -23,7 +23,7 @@ const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 const WORD = /true|false|null/y;
 const ESCAPE = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y;
 
-/** Offset of the first character from `at` on that is no white space. */
+/** Offset of the first non-whitespace character from `at` on. */
 export function skipSpace(text: string, at: number): number {
   let i = at;
   for (;;) {
@@ -33,7 +33,7 @@ export function skipSpace(text: string, at: number): number {
   }
 }
 
-/** Is shown the parts of an object or array, as offsets of their text. */
+/** Receives the parts of an object or array, as offsets of their text. */
 export interface Visitor {
   /** The name of a member, with its quotes. */
   name(start: number, end: number): void;
@@ -55,7 +55,7 @@ export function scanValue(text: string, at: number, visitor = NOBODY, depth = 0)
 
 /**
  * Shows the visitor the members of the object, or the items of the array, that begins at `at`. Returns the offset
- * behind it, or -1 as soon as it is not well-formed or the visitor has seen enough.
+ * after it, or -1 as soon as it is not well-formed or the visitor stops.
  */
 export function scanParts(text: string, at: number, visitor: Visitor, depth = 0): number {
   if (depth > MAX_DEPTH) return -1;
@@ -84,7 +84,7 @@ export function scanParts(text: string, at: number, visitor: Visitor, depth = 0)
   }
 }
 
-/** Offset behind the string whose quote is at `at`. */
+/** Offset after the string whose opening quote is at `at`. */
 function scanString(text: string, at: number): number {
   for (let i = at + 1; i < text.length; i++) {
     const code = text.charCodeAt(i);

@@ -1,9 +1,9 @@
 /**
  * Which answers can never change: those about blocks at or below the finalized one. The block is named by a number in
- * the parameters, or shows in the answer to a question by hash. A hash alone is no guarantee: the receipt of a
- * transaction, or whether its block is still known, changes with a reorganisation.
+ * the parameters or, for a query by hash, by a number in the answer. A hash alone is no guarantee: the receipt of a
+ * transaction, or whether its block is still known, changes with a reorg.
  *
- * Left out is what a node computes (traces, estimates, simulations): it may fail in part under load.
+ * Answers that a node computes (traces, estimates, simulations) are not cached: they may fail in part under load.
  */
 import { toQuantity } from '../lib/hex.ts';
 import { isObject } from '../lib/is-object.ts';
@@ -13,7 +13,7 @@ import { isResult } from './tail.ts';
 /** The block an answer depends on: its number, or its hash or that of one of its transactions. */
 export type Dependence = number | string;
 
-/** Finds the block among the parameters; null when the answer may change or is not to be kept. */
+/** Finds the block among the parameters; null when the answer may change or must not be cached. */
 export type DependenceReader = (params: readonly unknown[]) => Dependence | null;
 
 const READERS: Readonly<Record<string, DependenceReader>> = {
@@ -33,15 +33,15 @@ const READERS: Readonly<Record<string, DependenceReader>> = {
   eth_getStorageAt: ([, , block]) => numberIn(block),
 };
 
-/** The reader for a method, or null when its answers are not to be kept. */
+/** The reader for a method, or null when its answers must not be cached. */
 export function dependenceReader(method: string): DependenceReader | null {
   return Object.hasOwn(READERS, method) ? READERS[method]! : null;
 }
 
-/** Most reads are of the latest state: which parameters are, shows without parsing them. */
+/** Recognises parameters that ask for the latest state, as most reads do, without parsing them. */
 const OF_THE_HEAD = /"(?:latest|pending)"\s*\]$/;
 
-/** The block on which the answer to a call will depend, or null when it may change or is not to be kept. */
+/** The block on which the answer to a call will depend, or null when it may change or must not be cached. */
 export function dependenceOf(call: Call, reader: DependenceReader): Dependence | null {
   if (OF_THE_HEAD.test(call.params)) return null;
   const { args } = call;
@@ -49,8 +49,8 @@ export function dependenceOf(call: Call, reader: DependenceReader): Dependence |
 }
 
 /**
- * The number of the block on which an answer depends: it is final with this block. Null when the answer is an error or
- * null, or not about the block that was asked for (Monad may answer with another one near its tip).
+ * The number of the block on which an answer depends: the answer is final once this block is. Null when the answer is an
+ * error or null, or not about the requested block (near its tip Monad may answer with another one).
  */
 export function blockOfAnswer({ method }: Call, block: Dependence, tail: Buffer): number | null {
   if (!isResult(tail) || isNull(tail)) return null;
@@ -62,7 +62,7 @@ export function blockOfAnswer({ method }: Call, block: Dependence, tail: Buffer)
   return method === 'eth_getBlockByHash' ? numberOfBlock(tail) : numberAt(tail, '"blockNumber":"');
 }
 
-/** The number of a block that is the result. Null when the field does not stand there exactly once, so that it must be the block's own. */
+/** The number of a block that is the result. Null unless the field occurs exactly once, since it must be the block's own. */
 function numberOfBlock(tail: Buffer): number | null {
   const field = '"number":"';
   return tail.indexOf(field) === tail.lastIndexOf(field) ? numberAt(tail, field) : null;
@@ -96,7 +96,7 @@ function blockIn(value: unknown): Dependence | null {
   return hashIn(value) ?? numberIn(value);
 }
 
-/** Only text as nodes write it: what else a node makes of a value is its own affair. */
+/** Accepts only a quantity as nodes write it; how a node reads anything else is unknown. */
 function numberIn(value: unknown): number | null {
   return typeof value === 'string' && /^0x(0|[1-9a-f][0-9a-f]{0,12})$/.test(value) ? Number(value) : null;
 }

@@ -1,13 +1,13 @@
 /**
- * Answers that the node gave a moment ago and that still hold: what never changes while it runs, and its newest head.
- * They are the node's own bytes. Of a newer head nothing is said before the node itself says it, since a node may
- * announce blocks that it cannot yet answer for (Monad does).
+ * Answers that the node gave a moment ago and that still hold: constants of the running node, and its newest head.
+ * They are the node's own bytes. A newly announced head is not used to answer: a node may announce blocks for which it
+ * cannot answer yet (Monad does).
  */
 import type { Call } from './call.ts';
 
 /** How old an answer about the head may be, milliseconds: 1/30 of the shortest block time. */
 export const FRESH_MS = 10;
-/** How old one may be that changes only when the node is replaced. */
+/** How old an answer may be that changes only when the node is replaced. */
 const CONSTANT_MS = 10_000;
 
 /** Methods without parameters whose answers are kept for a while. */
@@ -28,19 +28,19 @@ export class LocalAnswers {
   private readonly known = new Map<string, Known>();
   private doubtedAt = Number.NEGATIVE_INFINITY;
 
-  /** The tail of the answer, if the node gave it recently enough. `name` is what `localName` gave; times by performance.now(). */
+  /** The tail of the answer, if recent enough. `name` comes from `localName`; times are of performance.now(). */
   get(name: string, now: number): Buffer | undefined {
     const known = this.known.get(name);
     return known !== undefined && now < known.until ? known.tail : undefined;
   }
 
-  /** Keeps a copy of an answer that was asked for at that time. */
+  /** Keeps a copy of the answer to a call made at `askedAt`. */
   put(name: string, tail: Buffer, askedAt: number): void {
     if (askedAt <= this.doubtedAt) return;
     this.known.set(name, { tail: Buffer.from(tail), until: askedAt + (MAX_AGE.get(name) ?? FRESH_MS) });
   }
 
-  /** Something happened after which the node may answer otherwise. */
+  /** Something happened after which the node may answer differently. */
   doubt(now: number): void {
     this.doubtedAt = now;
     this.known.clear();
@@ -52,7 +52,7 @@ export function mayBeLocal(method: string): boolean {
   return MAX_AGE.has(method) || method === BLOCK;
 }
 
-/** The name under which the answer to a call of such a method is known, or null when it is of another kind. The names are few. */
+/** The name under which the answer to such a method's call is kept; null for parameters not kept. The names are few. */
 export function localName(call: Call): string | null {
   if (call.method !== BLOCK) return call.params === '[]' ? call.method : null;
   const { args } = call;

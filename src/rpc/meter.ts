@@ -33,7 +33,7 @@ export class RpcMeter {
     this.of(method).hits.inc();
   }
 
-  /** It was answered by what the node said a moment ago. */
+  /** It was answered with what the node said a moment ago. */
   local(method: string): void {
     this.of(method).local.inc();
   }

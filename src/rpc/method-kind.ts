@@ -1,4 +1,4 @@
-/** What may be done with a call, by its method alone. */
+/** What may be done with a call, judged by its method alone. */
 import { ownText } from '../lib/own-text.ts';
 import { type DependenceReader, dependenceReader } from './lasting.ts';
 import { mayBeLocal } from './local-answers.ts';
@@ -7,13 +7,13 @@ import { methodLabel } from './method-label.ts';
 export interface MethodKind {
   /** As it stands in metrics and logs. */
   label: string;
-  /** It changes nothing, so that it may be sent twice, or once for several clients. Not assumed of an unknown method. */
+  /** It changes nothing, so it may be sent twice, or once for several clients. False for an unknown method. */
   isRead: boolean;
-  /** It may rewrite what was final; only a development chain has such methods. */
+  /** It may rewrite final blocks; only development chains have such methods. */
   isSteering: boolean;
-  /** The node may have answered just such a call a moment ago. */
+  /** LocalAnswers may have its answer. */
   mayBeLocal: boolean;
-  /** Finds the block that the answer will depend on; null where answers are not to be kept. */
+  /** Finds the block that the answer will depend on; null where answers must not be cached. */
   dependence: DependenceReader | null;
 }
 

@@ -1,4 +1,4 @@
-/** Names of methods as metric labels and in logs: clients choose method names, so only known ones are kept apart. */
+/** Names of methods as metric labels and in logs: clients choose method names, so only known ones get their own label. */
 
 const KNOWN = new Set([
   'eth_blobBaseFee',

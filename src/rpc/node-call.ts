@@ -1,4 +1,4 @@
-/** One call to the node: gathers the answer, or passes it on as it comes, for one or more takers. */
+/** One call to the node for one or more takers: gathers the answer, or streams it as it arrives. */
 import { UpstreamError } from '../errors.ts';
 import type { Account, ByteBudget } from '../lib/byte-budget.ts';
 import type { AnswerHead, AnswerListener, Exchange, WireTransport } from '../upstream/wire/transport.ts';
@@ -9,34 +9,34 @@ import { kindOf } from './method-kind.ts';
 import { checkTail, findTail, glanceAtTail, isResult, readTail, upstreamRequest } from './tail.ts';
 import { TailStream } from './tail-stream.ts';
 
-/** What a proxy says when the node behind it did not answer: another try may find it well. */
+/** Statuses of a proxy whose node did not answer: a retry may succeed. */
 const GATEWAY_STATUSES = new Set([502, 503, 504]);
 
-/** Statuses below 500 that tell of the node or of the way to it; all others of 4xx are about the one request. */
+/** 4xx statuses that are about the node or the way to it; all other 4xx are about the single request. */
 const REFUSAL_STATUSES = new Set([401, 403, 407, 408, 429]);
 
-/** Bytes of one answer that is gathered: more than any node sends at its default limits. */
+/** Most bytes of a gathered answer: more than any node sends at its default limits. */
 const MAX_GATHERED = 64 * 1024 * 1024;
 
 export interface NodeCallDeps {
   transport: Pick<WireTransport, 'post'>;
   breaker: CircuitBreaker;
   budget: ByteBudget;
-  /** Told of each try that failed, and whether that tells anything of the node. */
+  /** Called for each failed try; `ofNode` says whether the failure is about the node rather than the request. */
   onFailure(call: Call, error: UpstreamError, ofNode: boolean): void;
 }
 
 export interface NodeCallOptions {
-  /** Bytes up to which the answer is gathered although its only taker would take pieces: it may be kept. */
+  /** Up to so many bytes the answer is gathered even if its only taker accepts pieces, because it may be cached. */
   gatherBytes: number;
   /**
-   * The answer is there; its memory may be used again afterwards. Called before the takers get it. Throws UpstreamError
-   * `malformed` when it turns out to be none.
+   * Called with the complete answer before the takers get it; its memory may be reused afterwards. Throws UpstreamError
+   * `malformed` when it is not an answer.
    */
   onTail(tail: Buffer): void;
-  /** Nobody may join any more. Called once, before any taker is served. */
+  /** No more takers may join. Called once, before any taker is served. */
   onFull(): void;
-  /** Gathering the answer for all of them takes too much memory: these must be served otherwise. */
+  /** Gathering the answer for all takers would take too much memory: these need calls of their own. */
   onTooMany(waiting: readonly Waiting[]): void;
 }
 
@@ -73,7 +73,7 @@ export class NodeCall implements AnswerListener {
   private exchange: Exchange | null = null;
   private retried = false;
   private status = 0;
-  /** The answer lasts as long as the connection, so that one cut short looks like a whole one. */
+  /** The body ends when the connection closes, so a truncated answer looks complete. */
   private isOpenEnded = false;
   private gathered: Buffer[] = [];
   private bytes = 0;
@@ -88,7 +88,7 @@ export class NodeCall implements AnswerListener {
     this.options = options;
   }
 
-  /** Whether it waits for its turn, and so is not yet at the node. */
+  /** Whether it is still queued, so not yet sent to the node. */
   get waits(): boolean {
     return this.exchange?.waits ?? false;
   }
@@ -105,15 +105,15 @@ export class NodeCall implements AnswerListener {
   }
 
   /**
-   * Sends the call, unless the node is being left alone. What is no read goes over a new socket: on one that was used
-   * before it could be lost without a trace, and it is never sent twice.
+   * Sends the call, unless the breaker is open. A write goes over a new socket: on a reused one it could be lost without
+   * a trace, and a write is never sent twice.
    */
   start(): void {
     if (this.deps.breaker.admits(this.began)) this.post(!this.isRead);
     else this.fail(new UpstreamError('connection', `${this.call.method}: the node has failed repeatedly`));
   }
 
-  /** When nobody is left a read is given up; what is no read takes effect whether anybody waits or not. */
+  /** Removes a taker. When none is left a read is aborted; a write goes on, since it takes effect either way. */
   leave(waiting: Waiting): void {
     const at = this.waiting.indexOf(waiting);
     if (at < 0) return;
@@ -160,7 +160,7 @@ export class NodeCall implements AnswerListener {
     this.exchange = this.deps.transport.post(request, method, this, { fresh, client: this.client });
   }
 
-  /** Keeps a copy, or says no because it would take too much memory. */
+  /** Keeps a copy of the piece; false when that would take too much memory. */
   private gather(piece: Buffer): boolean {
     if (this.bytes + piece.length > MAX_GATHERED || !this.account.take(piece.length)) return false;
     this.bytes += piece.length;
@@ -174,7 +174,7 @@ export class NodeCall implements AnswerListener {
     this.bytes = 0;
   }
 
-  /** From now on the answer is passed on as it comes, if there is one taker for that and the tail has begun. */
+  /** Streams the answer from now on if its only taker accepts pieces and the tail has begun; else returns null. */
   private beginStream(): TailStream | null {
     const [only, another] = this.waiting;
     if (only === undefined || another !== undefined || !only.taker.streams) return null;
@@ -219,7 +219,7 @@ export class NodeCall implements AnswerListener {
     for (const { taker } of this.waiting.splice(0)) taker.take(tail, 200, kept);
   }
 
-  /** The tail. An error of the node counts as its answer whatever the HTTP status says. */
+  /** The tail. A JSON-RPC error counts as the node's answer whatever the HTTP status is. */
   private readAnswer(body: Buffer): Buffer {
     if (this.status === 200) return this.readWhole(body);
     const error = new UpstreamError('http', `${this.call.method}: HTTP ${this.status}`);
@@ -238,7 +238,7 @@ export class NodeCall implements AnswerListener {
     }
   }
 
-  /** The tail of what should be an answer. What a client gets by itself is only glanced at. */
+  /** The tail of the body. It is fully checked only if a taker is strict or the body may be truncated. */
   private readWhole(body: Buffer): Buffer {
     const tail = readTail(body);
     if (this.isOpenEnded || this.waiting.some(({ taker }) => taker.strict)) checkTail(tail);

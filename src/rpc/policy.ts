@@ -5,8 +5,8 @@ import { STEERING_NAMESPACES } from '../lib/steering.ts';
 const NAMESPACES = ['eth', 'net', 'web3'];
 
 /**
- * Methods of those namespaces that are not offered: they use accounts the node holds, steer its mining, write a
- * filter into it, or need a connection that stays open. Filters of logs and blocks are kept here and not by the node.
+ * Methods of those namespaces that are not offered: they use accounts the node holds, control its mining, install a
+ * filter in it, or need a connection that stays open. Log and block filters are kept by this server, not by the node.
  */
 const KEPT_BACK = new Set([
   'eth_accounts',
@@ -39,7 +39,7 @@ export interface PolicyOptions {
   development?: boolean;
 }
 
-/** A predicate of the methods that may be called. Throws ConfigError when `allow` names one that never may. */
+/** A predicate for the methods that may be called. Throws ConfigError when `allow` names one that never may. */
 export function methodPolicy({ allow, development = false }: PolicyOptions): (method: string) => boolean {
   const never = STEERING_NAMESPACES.filter((namespace) => !(development && namespace === 'anvil'));
   const extra = new Set<string>();

@@ -31,7 +31,7 @@ export type RpcRequest =
 const OPEN_BRACKET = 91;
 const OPEN_BRACE = 123;
 
-/** Takes a request body apart. Given as Latin-1, every byte of it can be passed on as it came. */
+/** Splits a request body into calls. `text` is Latin-1, so that every byte can be passed on unchanged. */
 export function readRequest(text: string): RpcRequest {
   const start = skipSpace(text, 0);
   if (text.charCodeAt(start) === OPEN_BRACKET) return readBatch(text, start);
@@ -111,7 +111,7 @@ class CallReader implements Visitor {
     this.text = text;
   }
 
-  /** Offset behind the value that begins at `at`, or -1 when there is none. */
+  /** Offset after the value that begins at `at`, or -1 when there is none. */
   scan(at: number): number {
     this.isObject = this.text.charCodeAt(at) === OPEN_BRACE;
     return this.isObject ? scanParts(this.text, at, this) : scanValue(this.text, at, this.inner);
@@ -152,7 +152,7 @@ class CallReader implements Visitor {
   }
 }
 
-/** A call whose parameters are parsed only for those who look at them. */
+/** A call whose parameters are parsed only when they are read. */
 class ClientCall implements RpcCall {
   readonly id: string | null;
   readonly method: string;

@@ -1,9 +1,9 @@
-/** The answer to a request of one call, in front of which the client's own id is put. */
+/** The answer to a request of one call: puts the client's own id in front of the tail. */
 import type { CallStatus, Pending, Taker } from './call.ts';
 import { SETTLED } from './call.ts';
 import type { RpcSink } from './sink.ts';
 
-/** Short answers are put together here: they are sent before the next one is. */
+/** Short answers are assembled here: each is sent before the next one is assembled. */
 const SCRATCH = Buffer.allocUnsafeSlow(512 * 1024);
 
 export class SingleAnswer implements Taker, Pending {
@@ -16,7 +16,10 @@ export class SingleAnswer implements Taker, Pending {
   private pending: Pending = SETTLED;
   private over = false;
 
-  /** `id` is JSON text, bytes as Latin-1. `settled` is called once, before the sink gets the end of the answer; with null if it is not completed. */
+  /**
+   * `id` is JSON text, bytes as Latin-1. `settled` is called once, before the sink gets the end of the answer; with null
+   * if the answer is not completed.
+   */
   constructor(id: string | null, sink: RpcSink, settled: (status: CallStatus | null) => void) {
     this.head = id === null ? null : `{"jsonrpc":"2.0","id":${id},`;
     this.sink = sink;
@@ -24,7 +27,7 @@ export class SingleAnswer implements Taker, Pending {
     this.settled = settled;
   }
 
-  /** Begins. `run` may answer before it returns. */
+  /** Starts the call. `run` may answer before it returns. */
   start(run: (taker: Taker) => Pending): this {
     this.pending = run(this);
     return this;

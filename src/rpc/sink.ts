@@ -8,12 +8,12 @@ export interface RpcAnswer {
   retryAfter?: number;
 }
 
-/** Takes an answer in pieces: `begin` (of an answer with status 200), then `more`, then one of `end` and `cut`. */
+/** Takes an answer in pieces: `begin` (the status is 200), then `more`, then either `end` or `cut`. */
 export interface PieceSink {
   /** Whether a long answer may come in pieces. */
   readonly streams: boolean;
   begin(): void;
-  /** A piece whose memory is used again. Returns false when the client must first catch up: until `resume`. */
+  /** A piece, whose memory is reused after the call. False means backpressure: no more pieces until `resume`. */
   more(piece: Buffer): boolean;
   end(): void;
   /** The rest will never come. */
@@ -22,11 +22,11 @@ export interface PieceSink {
 
 /** Takes one answer: `whole` once, or pieces. */
 export interface RpcSink extends PieceSink {
-  /** The memory of the body is used again after the call, unless it is `kept`. */
+  /** The memory of the body is reused after the call unless `kept`. */
   whole(answer: RpcAnswer, kept: boolean): void;
 }
 
-/** The pieces of one who takes only whole answers: there are none. */
+/** For a sink that takes only whole answers. */
 export const ONLY_WHOLE: PieceSink = {
   streams: false,
   begin: misuse,

@@ -1,7 +1,7 @@
-/** Passes on the tail of an answer while the answer is still coming. */
+/** Passes on the tail of an answer while the answer is still arriving. */
 import { cutEnvelope, type TailStart } from './tail.ts';
 
-/** Bytes held back where something of the envelope follows the tail: enough to hold it. */
+/** Bytes held back where part of the envelope follows the tail: enough to contain it. */
 const HOLD = 128;
 const CLOSE_BRACE = 125;
 
@@ -9,10 +9,10 @@ export class TailStream {
   private readonly follows: TailStart['follows'];
   private readonly out: (piece: Buffer) => void;
   private held: Buffer = Buffer.alloc(0);
-  /** The last byte so far that is no white space. */
+  /** The last non-whitespace byte so far. */
   private lastByte = 0;
 
-  /** Begins with the first bytes of the answer, in which its tail was found. `out` gets pieces whose memory is used again. */
+  /** `beginning` is the start of the answer, in which its tail was found. `out` gets pieces whose memory is reused. */
   constructor(beginning: Buffer, start: TailStart, out: (piece: Buffer) => void) {
     this.follows = start.follows;
     this.out = out;

@@ -1,9 +1,8 @@
 /**
- * The tail of an answer is all that follows its id when the id stands before it: `"result":...}` or `"error":...}`.
- * It is what the gateway passes on, merges and caches; in front of it each client gets its own id.
+ * The tail of an answer `{"jsonrpc":"2.0","id":...,"result":...}` is everything after the id: `"result":...}` or
+ * `"error":...}`. It is what the gateway passes on, merges and caches; each client gets its own id in front of it.
  *
- * Ours is the form `{"jsonrpc":"2.0","id":...,"result":...}`. Some nodes write the id or the version last, and then they are
- * cut off.
+ * Some nodes write the id or the version last; these are then cut off.
  */
 import { UpstreamError } from '../errors.ts';
 import { isObject } from '../lib/is-object.ts';
@@ -12,7 +11,7 @@ import { errorTail, type RpcError } from './errors.ts';
 import { scanValue, skipSpace } from './json-scan.ts';
 import { memberTexts } from './json-slices.ts';
 
-/** The id of every call sent to the node: clients' ids may be of types that nodes refuse, and equal calls are sent once. */
+/** The id of every call sent to the node: a node may refuse a client's id type, and equal calls are sent only once. */
 const UPSTREAM_ID = 1;
 
 const SPACE = 32;
@@ -24,10 +23,10 @@ const CLOSE_BRACKET = 93;
 const LETTER_R = 114;
 const OPEN_BRACE = 123;
 const CLOSE_BRACE = 125;
-/** Where another answer begins behind one. */
+/** Shows that another answer follows the first. */
 const NEXT_ANSWER = Buffer.from('}{');
 
-/** Most bytes before the tail, and behind it of what is cut off. */
+/** Most bytes of the envelope before the tail, and of the part after it that is cut off. */
 const MAX_ENVELOPE = 128;
 const ENVELOPE =
   /^\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*|"id"\s*:\s*(?:1|null)\s*,\s*)*(?="result"\s*:\s*["{[\w-]|"error"\s*:\s*\{)/;
@@ -41,12 +40,12 @@ export interface TailStart {
   follows: 'id' | 'version' | 'nothing';
 }
 
-/** The request that asks the node for one call. `params` is JSON text. */
+/** The request body for one call to the node. `params` is JSON text. */
 export function upstreamRequest(method: string, params: string): string {
   return `{"jsonrpc":"2.0","id":${UPSTREAM_ID},"method":"${method}","params":${params}}`;
 }
 
-/** Looks for the tail's beginning in the first bytes of an answer. Null for an envelope that has to be taken apart. */
+/** Looks for the start of the tail in the first bytes of an answer. Null for an envelope that has to be parsed. */
 export function findTail(body: Buffer): TailStart | null {
   const envelope = ENVELOPE.exec(body.toString('latin1', 0, MAX_ENVELOPE))?.[0];
   if (envelope === undefined) return null;
@@ -55,8 +54,8 @@ export function findTail(body: Buffer): TailStart | null {
 }
 
 /**
- * The tail of a whole answer, in the memory of `body`, which is changed by it. Throws UpstreamError `malformed` for
- * what is no JSON-RPC answer.
+ * The tail of a whole answer, in the memory of `body`, which this modifies. Throws UpstreamError `malformed` when it is
+ * not a JSON-RPC answer.
  */
 export function readTail(body: Buffer): Buffer {
   const start = findTail(body);
@@ -67,15 +66,15 @@ export function readTail(body: Buffer): Buffer {
   return body.subarray(start.at, end);
 }
 
-/** Throws UpstreamError `malformed` for a tail that is no JSON. Takes some 2 ns a byte. */
+/** Throws UpstreamError `malformed` for a tail that is not JSON. Takes some 2 ns a byte. */
 export function checkTail(tail: Buffer): void {
   const text = tail.toString('latin1');
   const end = scanValue(text, skipSpace(text, text.indexOf(':') + 1));
-  // Of other members, and of values too deep for the scanner, JSON.parse knows.
+  // JSON.parse decides about other members and values too deep for the scanner.
   if (end < 0 || skipSpace(text, end) !== text.length - 1) parsedTail(tail);
 }
 
-/** The same at a glance, for some 0.1 us: a value whose end fits its beginning is taken to be JSON in between. */
+/** A quick form of `checkTail`, some 0.1 us: if the end of a value fits its start, the rest is taken to be JSON. */
 export function glanceAtTail(tail: Buffer): void {
   const last = tail.length - 2;
   let at = tail.indexOf(COLON) + 1;
@@ -90,7 +89,7 @@ export function glanceAtTail(tail: Buffer): void {
   if (!fits) checkTail(tail);
 }
 
-/** Puts the closing brace where the envelope goes on that follows the tail. Returns the offset behind it, or -1 if there is no id. */
+/** Writes the closing brace over the start of the envelope after the tail. Returns the offset after it, -1 without id. */
 export function cutEnvelope(body: Buffer, follows: TailStart['follows']): number {
   if (follows === 'nothing') return endOfText(body);
   const from = Math.max(0, body.length - MAX_ENVELOPE);
@@ -127,13 +126,13 @@ export function isResult(tail: Buffer): boolean {
   return tail[1] === LETTER_R;
 }
 
-/** The error in a tail that is not that of a result. Throws UpstreamError `malformed`. */
+/** The error in a tail that has no result. Throws UpstreamError `malformed`. */
 export function errorOf(tail: Buffer): RpcError {
   const { error } = parsedTail(tail) as { error: Partial<RpcError> };
   return { code: Number(error.code), message: String(error.message), data: error.data };
 }
 
-/** The header of the block that is the result of `method`. Null when there is none, for a null result or an error. Throws UpstreamError `malformed`. */
+/** The header of the block that `method` returned; null for a null result or an error. Throws UpstreamError `malformed`. */
 export function blockHeaderOf(tail: Buffer, method: string): BlockHeader | null {
   const block = resultOf(tail);
   return block === undefined || block === null ? null : readBlockHeader(block, method);

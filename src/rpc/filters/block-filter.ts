@@ -1,4 +1,4 @@
-/** `eth_newBlockFilter`: the hashes of blocks that became part of the chain since the last look. */
+/** `eth_newBlockFilter`: the hashes of blocks that joined the chain since the last poll. */
 import type { ChainView } from './chain-view.ts';
 import type { Changes, Filter } from './filter.ts';
 
@@ -7,7 +7,7 @@ export class BlockFilter implements Filter {
   private readonly view: ChainView;
   private at: number;
 
-  /** Begins with the present state of the view. */
+  /** Starts from the view's current state. */
   constructor(view: ChainView) {
     this.view = view;
     this.at = view.at;
@@ -17,7 +17,7 @@ export class BlockFilter implements Filter {
     await this.view.advance();
     const changes = this.view.since(this.at);
     if (changes === null) return { kind: 'lost' };
-    signal.throwIfAborted(); // who has left hears of these with the next poll
+    signal.throwIfAborted(); // a client that has left gets these with its next poll
     this.at = this.view.at;
     const hashes = changes.filter(({ added }) => added).map(({ hash }) => `"${hash}"`);
     return { kind: 'list', json: `[${hashes}]` };

@@ -1,6 +1,6 @@
 /**
- * The newest blocks of the node's chain as the filters saw them, and how they changed: which blocks were added and
- * which abandoned, in order. Looked at only when a client polls; all filters share one view.
+ * The newest blocks of the node's chain as the filters saw them, and how the chain changed: which blocks were added and
+ * which abandoned, in order. It asks the node only when a client polls; all filters share one view.
  */
 import { UpstreamError } from '../../errors.ts';
 import { toQuantity } from '../../lib/hex.ts';
@@ -15,13 +15,13 @@ export interface ChainChange extends BlockRef {
   added: boolean;
 }
 
-/** Blocks below the first head that are fetched too, to know where a reorganisation branches off. */
+/** Blocks below the first head that are fetched too, to know where a reorg branches off. */
 const LOOK_BACK = 32;
-/** Changes that are remembered. Filters live five minutes between polls: a thousand blocks where they come fastest. */
+/** Changes that are remembered. A filter may go five minutes without a poll: a thousand blocks on the fastest chain. */
 const MAX_CHANGES = 8_192;
-/** More new blocks than this at once are no longer followed one by one. */
+/** When more blocks than this are new at once, the view starts over instead of following each. */
 const MAX_GAP = 4_096;
-/** Headers that are asked for at the same time. */
+/** Headers requested at the same time. */
 const CONCURRENCY = 16;
 
 const METHOD = 'eth_getBlockByNumber';
@@ -36,13 +36,13 @@ export class ChainView {
   private looking: Promise<void> | null = null;
   private next: Promise<void> | null = null;
 
-  /** `askNode` asks the node itself, with nothing answered by a call that began before. */
+  /** `askNode` asks the node itself: it never shares the answer to an earlier call. */
   constructor(ask: Ask, askNode: Ask) {
     this.ask = ask;
     this.askNode = askNode;
   }
 
-  /** How many changes there were so far. */
+  /** Number of changes so far. */
   get at(): number {
     return this.count;
   }
@@ -62,28 +62,28 @@ export class ChainView {
     return this.blocks[number - this.tail]?.hash;
   }
 
-  /** Changes after the first `at`, in order; null when they are not all known any more. */
+  /** Changes after the first `at`, in order; null when some of them are no longer remembered. */
   since(at: number): readonly ChainChange[] | null {
     const known = this.count - this.changes.length;
     return at < known ? null : this.changes.slice(at - known);
   }
 
   /**
-   * Looks at the node's chain as it is from now on: who polls because of a new block must find it, so that a look
-   * that has begun is not good enough. Rejects with UpstreamError when the chain cannot be seen.
+   * Updates the view from the node. A client that polls because of a new block must find it, so an update that is
+   * already running does not count: another one follows it. Rejects with UpstreamError when the node does not answer.
    */
   advance(): Promise<void> {
     this.next ??= this.lookAfter(this.looking);
     return this.next;
   }
 
-  /** Whether the block is of the node's chain at this moment. Rejects with UpstreamError. */
+  /** Whether the block is on the node's chain at this moment. Rejects with UpstreamError. */
   async confirms({ number, hash }: BlockRef): Promise<boolean> {
     return (await this.header(toQuantity(number), this.askNode))?.hash === hash;
   }
 
   private async lookAfter(before: Promise<void> | null): Promise<void> {
-    await before?.catch(() => undefined); // those who asked for that one hear that it failed
+    await before?.catch(() => undefined); // its own callers get its error
     this.next = null;
     this.looking = this.look().finally(() => {
       this.looking = null;
@@ -97,17 +97,17 @@ export class ChainView {
     const tip = this.blocks.at(-1);
     if (tip === undefined || head.number - tip.number > MAX_GAP) return this.begin(head);
     const fork = await this.forkBelow(tip, head);
-    // Everything the node has is known here: it is behind for now, which abandons nothing.
+    // The node's head is already known: the node is behind for now, and no block is abandoned.
     if (fork === head.number) return;
     const fresh = await this.headers(fork + 1, head.number);
     this.replace(fork, linked(fresh, this.hashAt(fork)));
   }
 
-  /** Begins anew, with what is needed to recognise a reorganisation later. Whoever looked before has missed something. */
+  /** Starts over, with enough blocks to recognise a reorg later. Every earlier position is lost. */
   private async begin(head: BlockHeader): Promise<void> {
     const first = Math.max(0, head.number - LOOK_BACK);
     const before = await this.headers(first, head.number - 1);
-    // Those right below the head that are linked to it.
+    // Keeps the unbroken chain of parents right below the head.
     const blocks: BlockHeader[] = [head];
     for (const block of before.reverse()) {
       if (block?.hash !== blocks[0]!.parentHash) break;
@@ -115,10 +115,10 @@ export class ChainView {
     }
     this.blocks = blocks.map(({ number, hash }) => ({ number, hash }));
     this.changes = [];
-    this.count++; // so that no earlier position is known any more
+    this.count++; // so that no earlier position is valid
   }
 
-  /** The highest block that the node's chain has in common with the one known. */
+  /** The highest block that the node's chain and the known one share. */
   private async forkBelow(tip: BlockRef, head: BlockHeader): Promise<number> {
     for (let number = Math.min(tip.number, head.number); number >= this.tail; number--) {
       const block = number === head.number ? head : await this.header(toQuantity(number));
@@ -129,7 +129,7 @@ export class ChainView {
 
   private replace(fork: number, fresh: readonly BlockRef[]): void {
     const kept = fork - this.tail + 1;
-    // Nothing linked to the fork could be fetched: the chain moved again, and the next look will see.
+    // No block linked to the fork could be fetched: the chain changed again, and the next update will find out.
     if (fresh.length === 0) return;
     for (const block of this.blocks.splice(kept)) this.note(block, false);
     for (const block of fresh) {

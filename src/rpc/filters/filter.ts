@@ -1,4 +1,4 @@
-/** What a client has installed and polls. */
+/** A filter that a client installed and polls. */
 import type { Answer } from '../call.ts';
 
 /** What happened since the last poll. */
@@ -7,12 +7,12 @@ export type Changes =
   | { kind: 'list'; json: string }
   /** The node's error. */
   | { kind: 'answer'; answer: Answer }
-  /** Not known any more: the filter is of no use. */
+  /** No longer known: the filter cannot go on. */
   | { kind: 'lost' };
 
 export interface Filter {
   /** Parameter of `eth_getLogs` for a filter of logs. */
   readonly logs: Readonly<Record<string, unknown>> | null;
-  /** Never called while a call of it is under way. */
+  /** Calls never overlap. */
   changes(signal: AbortSignal): Promise<Changes>;
 }

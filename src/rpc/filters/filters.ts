@@ -1,4 +1,4 @@
-/** Filters that clients install and poll, kept here since some nodes (Monad) have none, and others lose theirs. */
+/** Filters that clients install and poll, kept here since some nodes (Monad) have none and others lose theirs. */
 import { randomBytes } from 'node:crypto';
 import { bytesToHex, toQuantity } from '../../lib/hex.ts';
 import { isObject } from '../../lib/is-object.ts';
@@ -14,17 +14,17 @@ import { ChainView } from './chain-view.ts';
 import type { Filter } from './filter.ts';
 import { LogFilter } from './log-filter.ts';
 
-/** Filters of one key. */
+/** Most filters of one key. */
 const MAX_FILTERS = 64;
-/** A filter that nobody polls for so long is forgotten, milliseconds: as geth does. */
+/** A filter not polled for so long is removed, milliseconds; the same as geth. */
 const IDLE_MS = 5 * 60_000;
 
 export interface FiltersDeps {
-  /** Asks the node by way of merging and cache. */
+  /** Asks the node through merging and cache. */
   ask: Ask;
   /** Asks the node itself. */
   askNode: Ask;
-  /** Asks for logs of a range of any width, for a key. */
+  /** Fetches logs of a range of any width on behalf of a key. */
   askLogs: (key: number) => Ask;
   /** The highest block known to be final, or -1. */
   finalized: () => number;
@@ -36,7 +36,7 @@ export interface FiltersDeps {
 interface Installed {
   filter: Filter;
   usedAt: number;
-  /** The end of the last poll: polls of one filter follow each other. */
+  /** Resolves when the last poll ends: polls of one filter run one after another. */
   polled: Promise<unknown>;
 }
 
@@ -74,7 +74,7 @@ export class Filters {
     return this.install(new BlockFilter(this.view), key);
   }
 
-  /** The node is asked for the logs of one block, so that it refuses a filter that it does not understand. */
+  /** Asks the node for the logs of one block first, so that the node refuses a filter it does not understand. */
   private async newLogFilter(given: unknown, key: number, signal: AbortSignal): Promise<Answer> {
     if (!isObject(given) || 'blockHash' in given) {
       return refused({ code: RpcCode.invalidParams, message: 'the parameter must be a filter of logs' });
@@ -147,7 +147,7 @@ export class Filters {
   }
 }
 
-/** geth's words, which clients know: they install the filter anew. */
+/** geth's wording, which clients recognise: they then install the filter again. */
 const UNKNOWN = refused({ code: -32000, message: 'filter not found' });
 
 function refused(error: RpcError): Answer {

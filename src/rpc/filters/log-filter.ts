@@ -1,6 +1,6 @@
 /**
- * `eth_newFilter`: logs of the blocks that became part of the chain since the last poll. Those of blocks that were
- * abandoned come first, once more and as removed, as geth has it.
+ * `eth_newFilter`: logs of the blocks that joined the chain since the last poll. As in geth, the logs of abandoned
+ * blocks come first, repeated with `removed: true`.
  */
 
 import { quantityToNumber, toQuantity } from '../../lib/hex.ts';
@@ -10,20 +10,20 @@ import { isResult, resultText } from '../tail.ts';
 import type { ChainChange, ChainView } from './chain-view.ts';
 import type { Changes, Filter } from './filter.ts';
 
-/** How often logs are fetched anew because the chain changed meanwhile. */
+/** Attempts of one poll to fetch its logs while the chain keeps changing. */
 const MAX_TRIES = 3;
-/** Bytes of logs that are kept in case they have to be taken back. */
+/** Bytes of delivered logs kept in case they must be reported as removed. */
 const MAX_DELIVERED_BYTES = 1024 * 1024;
 
 export interface LogFilterDeps {
   view: ChainView;
-  /** Asks for logs of a range of any width. */
+  /** Fetches logs of a range of any width. */
   ask: Ask;
   /** The highest block known to be final, or -1. */
   finalized: () => number;
 }
 
-/** Logs of one block that the client has, as JSON texts. */
+/** Logs of one block that the client has received, as JSON texts. */
 interface Delivered {
   number: number;
   hash: string;
@@ -37,7 +37,7 @@ export class LogFilter implements Filter {
   /** By height, ascending. */
   private delivered: Delivered[] = [];
 
-  /** Begins with the present state of the view. `logs` is the parameter of `eth_newFilter`. */
+  /** Starts from the view's current state. `logs` is the parameter of `eth_newFilter`. */
   constructor(logs: Readonly<Record<string, unknown>>, deps: LogFilterDeps) {
     this.logs = logs;
     this.deps = deps;
@@ -61,10 +61,10 @@ export class LogFilter implements Filter {
       this.at = at;
       return { kind: 'list', json: `[${[...removed, ...fresh.flatMap(({ logs }) => logs)]}]` };
     }
-    return { kind: 'list', json: '[]' }; // the chain does not hold still: nothing was taken note of
+    return { kind: 'list', json: '[]' }; // the chain keeps changing: the position stays, the next poll tries again
   }
 
-  /** The logs of these blocks, which are in order; `moved` when the chain changed while they were fetched. */
+  /** The logs of these blocks, given in order; `moved` when the chain changed while they were fetched. */
   private async logsOf(
     blocks: readonly ChainChange[],
     signal: AbortSignal,
@@ -87,7 +87,7 @@ export class LogFilter implements Filter {
     return (await this.deps.view.confirms(last)) ? [...byHash.values()] : 'moved';
   }
 
-  /** The logs that the client has of blocks that are no more, marked as removed, oldest block first. */
+  /** The delivered logs of abandoned blocks, marked as removed, oldest block first. */
   private takeBack(abandoned: ReadonlySet<string>): string[] {
     if (abandoned.size === 0) return [];
     const gone = this.delivered.filter(({ hash }) => abandoned.has(hash));
@@ -95,7 +95,7 @@ export class LogFilter implements Filter {
     return gone.flatMap(({ logs }) => logs.map(asRemoved));
   }
 
-  /** Remembers what may have to be taken back. */
+  /** Remembers logs that may have to be reported as removed. */
   private deliver(fresh: readonly Delivered[]): void {
     const finalized = this.deps.finalized();
     const oldest = Math.max(finalized + 1, this.deps.view.tail);
@@ -111,7 +111,7 @@ export class LogFilter implements Filter {
   }
 }
 
-/** What the changes come to: blocks that are new and stayed, by height, and known ones that are no more. */
+/** The net effect of the changes: new blocks still on the chain, by height, and previously known ones that are not. */
 function netChange(changes: readonly ChainChange[]): { added: ChainChange[]; abandoned: Set<string> } {
   const added = new Map<string, ChainChange>();
   const abandoned = new Set<string>();
@@ -123,7 +123,7 @@ function netChange(changes: readonly ChainChange[]): { added: ChainChange[]; aba
   return { added: [...added.values()].sort((a, b) => a.number - b.number), abandoned };
 }
 
-/** Whether the filter's own range, where it is one of heights, has the block. */
+/** Whether the filter's own range, as far as it is given in heights, contains the block. */
 function isWithin(number: number, { fromBlock, toBlock }: Readonly<Record<string, unknown>>): boolean {
   const from = quantityToNumber(fromBlock);
   const to = quantityToNumber(toBlock);

@@ -1,4 +1,4 @@
-/** The logs of a wide range, asked for in parts and put together in order. */
+/** The logs of a wide range, fetched in parts and joined in order. */
 import { UpstreamError } from '../../errors.ts';
 import type { Account } from '../../lib/byte-budget.ts';
 import { toQuantity } from '../../lib/hex.ts';
@@ -9,15 +9,15 @@ import { type BlockId, type LogsFilter, partParams } from './filter.ts';
 import type { NodeRange } from './node-range.ts';
 import { refusalOf } from './refusals.ts';
 
-/** Parts of one call that are at the node at the same time. */
+/** Parts of one call that are fetched at the same time. */
 const CONCURRENCY = 8;
-/** Bytes of the logs of one call: somewhat more than nodes send. */
+/** Most bytes of the logs of one call: somewhat more than nodes send. */
 const MAX_BYTES = 32 * 2 ** 20;
 
 export interface Range {
   from: number;
   to: number;
-  /** What the node is asked for as the last block: `to`, or a tag or height that means it now. */
+  /** The last block as it is sent to the node: `to`, or a tag or height that now stands for it. */
   last: BlockId;
 }
 
@@ -30,7 +30,7 @@ export interface CollectDeps {
 interface Part {
   from: number;
   to: number;
-  /** The logs with a comma between them; null until they are there. */
+  /** The logs, separated by commas; null until fetched. */
   logs: Buffer | null;
 }
 
@@ -70,7 +70,7 @@ class Collection {
       return this.failure ?? { tail: wrapped(this.parts), status: 200 };
     } catch (error) {
       if (this.failure === null) throw error;
-      return this.failure; // what was stopped because of it is of no interest
+      return this.failure; // errors of the parts that it aborted do not matter
     } finally {
       this.stop.abort();
       this.deps.budget.give(this.bytes);
@@ -94,7 +94,7 @@ class Collection {
     }
   }
 
-  /** The logs of a part, halved for as long as the node refuses it, or the error that remains. */
+  /** The logs of a part, which is halved as long as the node refuses it, or the error that remains. */
   private async fetch(from: number, to: number): Promise<Buffer[] | Answer> {
     const { ask, nodeRange } = this.deps;
     const last = to === this.range.to ? this.range.last : to;
@@ -125,7 +125,7 @@ class Collection {
   }
 }
 
-/** What stands between the brackets of a list of logs. Throws UpstreamError `malformed` when it is none. */
+/** The text between the brackets of a list of logs. Throws UpstreamError `malformed` when it is not a list. */
 function logsIn(tail: Buffer): Buffer {
   if (!/^"result"\s*:\s*\[/.test(tail.toString('latin1', 0, 32))) {
     throw new UpstreamError('malformed', 'eth_getLogs: the result is no list');

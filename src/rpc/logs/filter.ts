@@ -1,4 +1,4 @@
-/** The filter of `eth_getLogs`, as far as its blocks are concerned. */
+/** The block range in the filter of `eth_getLogs`. */
 import { quantityToNumber, toQuantity } from '../../lib/hex.ts';
 import { isObject } from '../../lib/is-object.ts';
 import { type Call, ownCall } from '../call.ts';
@@ -15,15 +15,15 @@ export interface LogsFilter {
   rest: Readonly<Record<string, unknown>>;
 }
 
-/** Nodes take capitals, and heights beyond all blocks. */
+/** Nodes accept upper case, and heights above the head. */
 const QUANTITY = /^0x[0-9a-f]+$/i;
 
-/** What nodes know of a filter. */
+/** The members of a filter that nodes know. */
 const MEMBERS = new Set(['address', 'blockHash', 'fromBlock', 'toBlock', 'topics']);
 
 /**
- * The filter with no other members than those above. Nodes that read names in any case (geth) would take `FROMBLOCK` for
- * the range, which must be the one that is looked at here.
+ * The filter with only the members above. Nodes that match names case-insensitively (geth) would read `FROMBLOCK` as the
+ * range, which would then not be the one checked here.
  */
 export function plainFilter(filter: object): Record<string, unknown> {
   return Object.fromEntries(Object.entries(filter).filter(([name]) => MEMBERS.has(name)));
@@ -44,7 +44,7 @@ export function plainCall(call: Call): Call | null {
   return ownCall(call.method, [plainFilter(filter)]);
 }
 
-/** The filter among the parameters. Null when it names no range, or is one that the node should refuse itself. */
+/** The filter among the parameters. Null when it gives no range, or is one that the node itself should refuse. */
 export function readLogsFilter(args: unknown): LogsFilter | null {
   if (!Array.isArray(args)) return null;
   const [filter]: unknown[] = args;
@@ -60,7 +60,7 @@ export function partParams({ rest }: LogsFilter, from: number, to: BlockId): unk
   return [{ ...rest, fromBlock: toQuantity(from), toBlock: typeof to === 'number' ? toQuantity(to) : to }];
 }
 
-/** What is left out means `latest`, to nodes as well. */
+/** An omitted bound means `latest`, as it does to nodes. */
 function blockId(value: unknown): BlockId | null {
   if (value === undefined || value === null || value === '') return 'latest';
   if (typeof value === 'string' && QUANTITY.test(value)) {

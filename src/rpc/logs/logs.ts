@@ -1,6 +1,6 @@
 /**
- * `eth_getLogs` over ranges that the node does not take at once: split, collected in order, and as of one chain. Ranges
- * that the node takes are passed on as they are.
+ * `eth_getLogs` over ranges too wide for the node: split, collected in order, and all of one chain. Ranges that the node
+ * accepts are passed on as they are.
  */
 
 import type { ByteBudget } from '../../lib/byte-budget.ts';
@@ -17,13 +17,13 @@ import { type BlockId, type LogsFilter, plainCall, readLogsFilter } from './filt
 import { NodeRange } from './node-range.ts';
 import { refusalOf } from './refusals.ts';
 
-/** What of the `[rpc]` table concerns logs. */
+/** The settings of the `[rpc]` table that concern logs. */
 export interface LogsSettings {
   logs_max_range: number;
   logs_node_range: number;
 }
 
-/** How often logs are collected anew because the chain was reorganised meanwhile. */
+/** Attempts to collect the logs before giving up because of reorgs meanwhile. */
 const MAX_TRIES = 3;
 
 const BLOCK = 'eth_getBlockByNumber';
@@ -74,12 +74,12 @@ export class Logs {
     });
   }
 
-  /** Whether the range goes to the node as it is: narrow enough, or ending before it begins, which the node refuses itself. */
+  /** Whether the range goes to the node as it is: narrow enough, or inverted, which the node itself refuses. */
   private isNarrow(from: number, to: number): boolean {
     return to - from < this.nodeRange.width;
   }
 
-  /** Lets the node answer; only when it refuses the range after all is it split. */
+  /** Passes the call to the node and splits the range only if the node refuses it. */
   private passOn(call: Call, client: number, filter: LogsFilter, range: Range, taker: Taker): Pending {
     if (range.to <= range.from) return this.gateway.run(call, taker, client);
     let split: Pending | null = null;
@@ -104,7 +104,7 @@ export class Logs {
     };
   }
 
-  /** The heights that the ends of the range mean now, the head at most, since nodes differ in what they say of blocks above it; or the node's error. */
+  /** The ends of the range as heights, at most the head, since nodes differ about blocks above it; or the node's error. */
   private async resolve(filter: LogsFilter, signal: AbortSignal): Promise<Range | Answer> {
     const head = await this.headNumber(signal);
     if (typeof head !== 'number') return head;

@@ -1,32 +1,32 @@
-/** How many blocks the node takes in one `eth_getLogs`: configured, and raised by trying. */
+/** How many blocks the node accepts in one `eth_getLogs`: configured, and raised by trying wider ranges. */
 
-/** A refused width is tried again at the earliest when this many requests went well: limits may have been raised. */
+/** A refused width is tried again only after so many successful requests: limits may have been raised. */
 const FORGET_AFTER = 10_000;
 
 export class NodeRange {
   private readonly max: number;
-  /** Widest range that is known, or was said, to work. */
+  /** Widest range that worked or was configured to. */
   private works: number;
   /** Narrowest range that was refused for its width. */
   private refused = Number.POSITIVE_INFINITY;
   private trying = false;
   private goneWell = 0;
 
-  /** `max` is the widest range that is ever asked for. */
+  /** `max` is the widest range ever requested. */
   constructor(configured: number, max: number) {
     this.works = Math.min(configured, max);
     this.max = max;
   }
 
-  /** The width that surely works. */
+  /** The width known to work. */
   get width(): number {
     return this.works;
   }
 
-  /** The width to ask for next: now and then one that may not work. */
+  /** The width to request next: now and then one that may not work. */
   next(): number {
     const wider = Math.min(this.works * 2, this.max, Math.floor((this.works + this.refused) / 2));
-    // An eighth more is not worth a refusal.
+    // A gain of less than an eighth is not worth a refusal.
     if (this.trying || wider < this.works * 1.125) return this.works;
     this.trying = true;
     return wider;
@@ -49,7 +49,7 @@ export class NodeRange {
     this.trying = false;
   }
 
-  /** A try came to nothing for another reason. */
+  /** A try failed for another reason. */
   undecided(): void {
     this.trying = false;
   }

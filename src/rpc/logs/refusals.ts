@@ -1,4 +1,4 @@
-/** Why nodes refuse an `eth_getLogs`. They have no codes for it, so their words have to be read. */
+/** Why nodes refuse an `eth_getLogs`. There are no error codes for it, so the message has to be matched. */
 import type { RpcError } from '../errors.ts';
 
 const TOO_MUCH = /too (large|wide|big|many|long)|exceed|limited|limit of|maximum|\bmax\b|more than/i;
@@ -8,8 +8,8 @@ const OF_BLOCKS = /\brange|\bblocks\b/i;
 const OF_RESULTS = /\bresults?\b|\blogs?\b|\bsize\b|\bresponse\b/i;
 
 /**
- * `wide` when a narrower range would be taken, `large` when this one has too many logs: again a narrower one helps,
- * but others of this width may be answered. Null for every other error.
+ * `wide` when the range has too many blocks, `large` when it has too many logs: a narrower range helps in both cases,
+ * but with `large` other ranges of this width may work. Null for every other error.
  */
 export function refusalOf({ message }: RpcError): 'wide' | 'large' | null {
   if (!TOO_MUCH.test(message)) return null;
