@@ -10,25 +10,25 @@ import { type ChainBlock, fetchedBlock } from './chain-block.ts';
 import { type Closing, logsMissing } from './closing.ts';
 import type { NodeLog } from './log-filter.ts';
 
-/** Milliseconds before the first and, as tries go on, at most before a later one. */
+/** Milliseconds before the first retry, and the longest wait before a later one. */
 const RETRY_MS = { first: 20, longest: 2_000 };
-/** Answers without use until the logs of a block count as not to be had: about ten seconds. */
+/** Unusable answers after which the logs of a block count as unavailable: about ten seconds. */
 const MAX_TRIES = 12;
-/** Empty answers, although the header speaks of logs, after which the node is asked whether it has the block. */
+/** Empty answers, although the header says there are logs, after which the node is asked whether it has the block. */
 const MAX_EMPTY = 5;
 
-/** Blocks that may wait for their logs: hours of the fastest chain, after which they are not caught up with any more. */
+/** Most blocks that may wait for their logs: hours of the fastest chain. Beyond that the stream gives up. */
 export const MAX_WAITING = 16_384;
 
-/** A log with its text as it goes out. */
+/** A log with its JSON text as it is sent. */
 export interface BlockLog extends NodeLog {
   json: string;
 }
 
 /**
- * The logs of a block in their order, asked for until the node gives them; null when the chain went on without the
- * block meanwhile, or the signal aborts. Rejects with UpstreamError when they are not to be had, but waits for a node that
- * is away for as long as that is: blocks that come meanwhile are the caller's to bound.
+ * The logs of a block in order, requested until the node gives them; null when the block was orphaned meanwhile or the
+ * signal aborts. Rejects with UpstreamError when they are unavailable, but waits for an unreachable node without limit:
+ * the caller must bound the blocks that arrive meanwhile.
  */
 export async function blockLogs(
   client: Pick<RpcClient, 'call'>,
@@ -57,21 +57,21 @@ export async function blockLogs(
   }
 }
 
-/** Logs that the logs of a block are not to be had, and says how the connections end that lack them. Throws any other error. */
+/** Logs that a block's logs are unavailable and returns how to close the connections that miss them. Rethrows others. */
 export function logsRefused(error: unknown, { number }: ChainBlock, log: Logger): Closing {
   if (!(error instanceof UpstreamError)) throw error;
   log.error({ err: error, block: number }, 'the logs of a block cannot be had');
   return logsMissing(number);
 }
 
-/** Of a node that does not answer nothing is known of its blocks; it may be starting again. */
+/** Whether the node did not answer at all, perhaps because it restarts: that says nothing about its blocks. */
 function isAway({ reason }: UpstreamError): boolean {
   return reason === 'connection' || reason === 'timeout';
 }
 
 /**
- * Rejects with UpstreamError unless the node has the block. Of one that it does not have Monad says that there are no
- * logs, so an empty answer is believed only when it was given after this.
+ * Rejects with UpstreamError unless the node has the block. For a block that it does not have, Monad answers with no
+ * logs, so an empty answer is believed only if it was given after this check.
  */
 async function expectKnown(
   client: Pick<RpcClient, 'call'>,
@@ -100,7 +100,7 @@ function expectHash(got: string, { hash, number }: ChainBlock, method: string): 
   throw new UpstreamError('inconsistent', `${method}: asked for block ${number} (${hash}), got ${got}`);
 }
 
-/** What filters look at, in lower case. Throws UpstreamError `malformed` for what is no log. */
+/** The members of a log that filters look at, in lower case. Throws UpstreamError `malformed` when it is not a log. */
 export function nodeLog(item: unknown, what: string): NodeLog {
   if (!isObject(item)) throw malformed(what, `${show(item)} is not a log`);
   const { address, topics, blockNumber, blockHash, logIndex } = item;

@@ -1,19 +1,19 @@
-/** Blocks of the node's chain as the streams know them, read from what the node says. */
+/** Blocks of the node's chain as the streams use them, read from the node's messages. */
 import { UpstreamError } from '../errors.ts';
 import { isObject } from '../lib/is-object.ts';
 import { type BlockHeader, readBlock, readBlockHeader } from '../upstream/block-header.ts';
 import { jsonOf } from '../upstream/reply.ts';
 
 export interface ChainBlock extends Readonly<BlockHeader> {
-  /** The header as the node tells it, JSON. */
+  /** The header as the node sends it, JSON. */
   readonly json: string;
   /** Whether the header says that the block has logs; false also where it says nothing. */
   readonly hasLogs: boolean;
-  /** The chain went on without it. */
+  /** It is no longer on the chain. */
   orphaned: boolean;
 }
 
-/** Members of an `eth_getBlockByNumber` answer that are no part of a header. */
+/** Members of an `eth_getBlockByNumber` answer that do not belong to the header. */
 const BODY_MEMBERS = ['transactions', 'uncles', 'withdrawals'];
 
 /** Reads a header that the node announced. Throws UpstreamError `malformed`. */
@@ -23,9 +23,9 @@ export function announcedBlock(value: unknown): ChainBlock {
 }
 
 /**
- * Reads the answer of a block method, shaped like the node's own announcements: only their members are kept, or, as
- * long as none was seen (`members` null), all but the block's body. Throws UpstreamError; `inconsistent` when there
- * is no such block at present.
+ * Reads the answer of a block method into the shape of the node's own announcements: keeps only their members or, while
+ * none has been seen (`members` null), all but the block's body. Throws UpstreamError; `inconsistent` when the node has
+ * no such block now.
  */
 export function fetchedBlock(value: unknown, what: string, members: ReadonlySet<string> | null): ChainBlock {
   if (value === null)

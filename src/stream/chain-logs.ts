@@ -1,7 +1,7 @@
 /**
- * `chainLogs` on Monad: logs of proposed blocks, from the node's `monadLogs`. The node tells each log again with
- * every change of its block's state; here each goes out once, when it is first seen, unless every change is wanted.
- * While the announcements are broken off, and up to where they begin again, logs are fetched per block.
+ * `chainLogs` on Monad: logs of proposed blocks, from the node's `monadLogs`. The node repeats each log with every
+ * change of its block's state; here each is sent once, when first seen, unless the client wants every change. While the
+ * announcements are interrupted, and up to where they resume, logs are fetched per block.
  */
 import { UpstreamError } from '../errors.ts';
 import type { Logger } from '../log.ts';
@@ -20,7 +20,7 @@ import type { End } from './session.ts';
 import { SharedFeed } from './shared-feed.ts';
 import type { Subscription } from './subscription.ts';
 
-/** Announced logs that may wait while a gap is filled. */
+/** Most announced logs that may wait while a gap is filled. */
 const MAX_HELD = 100_000;
 
 interface ChainLog extends BlockLog {
@@ -35,12 +35,12 @@ export class ChainLogs implements ChainListener {
   private readonly stop = new AbortController();
   private readonly first = new LogSubscribers();
   private readonly states = new LogSubscribers();
-  /** Places of logs that went out, by block hash, of the newest REORG_BLOCKS blocks. */
+  /** Indexes of the logs sent, by block hash, for the newest REORG_BLOCKS blocks. */
   private readonly seen = new Map<string, Set<string>>();
-  /** Highest block of which a log went out, and one up to which all that was announced surely did. */
+  /** Highest block with a log sent, and a block up to which all announced logs are certain to have been sent. */
   private highest = -1;
   private covered = -1;
-  /** Blocks to fetch before announcements are passed on again; null while those come without a gap. */
+  /** Blocks to fetch before announcements are passed on again; null while these come without a gap. */
   private gap: { blocks: ChainBlock[]; held: ChainLog[]; filledTo: number } | null = null;
   private filling = false;
 
@@ -62,7 +62,7 @@ export class ChainLogs implements ChainListener {
     });
   }
 
-  /** Null when the node has no such announcements. */
+  /** Resolves with null when the node has no such announcements. */
   async open(filter: LogFilter, everyState: boolean, subscription: Subscription): Promise<End | null> {
     const leaveFeed = await this.join();
     if (leaveFeed === null) return null;
@@ -89,7 +89,7 @@ export class ChainLogs implements ChainListener {
   added(block: ChainBlock): void {
     if (this.isIdle) return;
     if (this.gap === null) {
-      this.covered = block.number - 2; // heads and logs come over one socket, though not in step
+      this.covered = block.number - 2; // heads and logs share a socket but are not in step
       return;
     }
     this.gap.blocks.push(block);
@@ -98,7 +98,7 @@ export class ChainLogs implements ChainListener {
   }
 
   removed(): void {
-    // Monad never takes logs back: what is proposed is not final until the node says so.
+    // Monad never reports logs as removed: proposed ones are not final until the node says so.
   }
 
   lost(): void {
@@ -138,7 +138,7 @@ export class ChainLogs implements ChainListener {
     }
   }
 
-  /** Announcements stopped: the newest block may have come in part only, and every later one is missing. */
+  /** Announcements stopped: the newest block may be incomplete, and every later one is missing. */
   private breakOff(): void {
     if (this.gap !== null || this.isIdle) return;
     const from = Math.max(this.highest, this.covered);
@@ -168,7 +168,7 @@ export class ChainLogs implements ChainListener {
     }
   }
 
-  /** Passes on what was held, once it follows what was fetched. */
+  /** Passes on the held logs once they follow the fetched ones without a gap. */
   private resume(): void {
     const { gap } = this;
     const next = gap?.held[0];
@@ -192,7 +192,7 @@ export class ChainLogs implements ChainListener {
     });
   }
 
-  /** Returns whether the log was not seen before. */
+  /** Returns whether the log is new. */
   private remember({ blockHash, logIndex }: ChainLog): boolean {
     let places = this.seen.get(blockHash);
     if (places === undefined) {

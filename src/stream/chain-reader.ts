@@ -1,4 +1,4 @@
-/** Blocks asked for over HTTP, shaped like those the node announces. */
+/** Blocks fetched over HTTP, in the shape of those the node announces. */
 import { UpstreamError } from '../errors.ts';
 import { toQuantity } from '../lib/hex.ts';
 import type { RpcClient } from '../upstream/client.ts';
@@ -15,14 +15,14 @@ export class ChainReader {
     this.client = client;
   }
 
-  /** Reads an announced header and takes note of its members. Throws UpstreamError `malformed`. */
+  /** Reads an announced header and remembers its members. Throws UpstreamError `malformed`. */
   announced(value: unknown): ChainBlock {
     const block = announcedBlock(value);
     this.members ??= membersOf(value);
     return block;
   }
 
-  /** The block of a number or tag. Rejects with UpstreamError, `inconsistent` when the node has none at present. */
+  /** The block of a number or tag. Rejects with UpstreamError, `inconsistent` when the node has none now. */
   async block(id: 'latest' | number, signal: AbortSignal): Promise<ChainBlock> {
     const { method, params } = blockCall(id);
     return this.read(await this.client.call(method, params, signal), id);

@@ -1,6 +1,6 @@
 /**
- * The newest blocks of the node's chain, each linked to the one before. Whatever the node announces, skips or takes
- * back, listeners see one chain growing and, on a reorg, shrinking: no block is left out and none comes twice.
+ * The newest blocks of the node's chain, each linked to its parent. Whatever the node announces, skips or withdraws,
+ * listeners see one chain that grows and, on a reorg, shrinks: no block is left out and none comes twice.
  */
 import { UpstreamError } from '../errors.ts';
 import { backoffMs } from '../lib/backoff.ts';
@@ -12,26 +12,26 @@ import { REORG_BLOCKS } from './reorg-memory.ts';
 
 export interface ChainListener {
   added(block: ChainBlock): void;
-  /** The chain goes on without these; the oldest first. */
+  /** These blocks are no longer on the chain; oldest first. */
   removed(blocks: readonly ChainBlock[]): void;
-  /** What was told before does not hold and cannot be taken back: a reorg deeper than the blocks that are known. */
+  /** A reorg deeper than the known blocks: blocks reported earlier are gone and cannot be reported as removed. */
   lost(): void;
 }
 
 export interface ChainOptions {
   source: NodeSource;
-  /** Milliseconds between looks at the node's head while nothing announces it. */
+  /** Milliseconds between polls of the node's head while it is not announced. */
   pollMs: number;
   log: Logger;
 }
 
-/** Blocks before the head that are loaded at the start, so that a reorg right after it finds its fork. */
+/** Blocks before the head that are loaded at the start, so that the fork of a reorg right afterwards is known. */
 const FIRST_BLOCKS = 32;
-/** Announced heads that may wait; what is dropped beyond is fetched. */
+/** Most announced heads that may wait; dropped ones are fetched. */
 const MAX_ANNOUNCED = 64;
-/** Milliseconds between looks while heads are announced: an announcement may get lost without the connection breaking. */
+/** Milliseconds between polls while heads are announced: announcements can get lost on a connection that stays open. */
 const CHECK_MS = 2_000;
-/** How long the chain is followed on without users: clients come back. */
+/** How long the chain is still followed without users, milliseconds: clients come back. */
 const LINGER_MS = 30_000;
 const RETRY_MIN_MS = 50;
 const RETRY_MAX_MS = 5_000;
@@ -44,15 +44,15 @@ export class Chain {
   /** Set while the chain is followed. */
   private following: { stop: AbortController; ready: Promise<void> } | null = null;
   private linger: NodeJS.Timeout | undefined;
-  /** Linked one to the next, the oldest first. */
+  /** Each the parent of the next, oldest first. */
   private blocks: ChainBlock[] = [];
   private announced: ChainBlock[] = [];
   private running = false;
   private failures = 0;
   private nextLook: NodeJS.Timeout | undefined;
-  /** The last head announced or looked at since the announcements began: what was there before is not announced. */
+  /** Hash of the last head announced or polled since announcements began: older heads are not announced. */
   private known: string | null = null;
-  /** A look showed a new head, and nothing was announced since. */
+  /** A poll found a new head, and nothing was announced since. */
   private unannounced = false;
 
   constructor(options: ChainOptions) {
@@ -64,19 +64,19 @@ export class Chain {
     this.listeners.push(listener);
   }
 
-  /** The newest block that listeners were told of, or that was there when following began. */
+  /** The newest block that listeners got, or that was the head when following began. */
   get tip(): ChainBlock | undefined {
     return this.blocks.at(-1);
   }
 
-  /** The blocks known from a height on, the oldest first. */
+  /** The known blocks from a height on, oldest first. */
   from(number: number): ChainBlock[] {
     return this.blocks.slice(Math.max(0, number - (this.blocks[0]?.number ?? 0)));
   }
 
   /**
-   * Follows the chain at least until the returned function is called. From the moment it resolves on, every later
-   * block is told to the listeners. Rejects with UpstreamError when the node's head cannot be had.
+   * Follows the chain at least until the returned function is called. Once this has resolved, listeners get every later
+   * block. Rejects with UpstreamError when the node's head cannot be read.
    */
   async use(): Promise<() => void> {
     this.users++;
@@ -164,7 +164,7 @@ export class Chain {
     void this.run(signal);
   }
 
-  /** Brings the chain to each announced head, one after the other. */
+  /** Extends the chain to each announced head, one after the other. */
   private async run(signal: AbortSignal): Promise<void> {
     if (this.running || this.blocks.length === 0) return;
     this.running = true;
@@ -180,11 +180,11 @@ export class Chain {
     }
   }
 
-  /** Logs the trouble when it lasts, and not again before the chain goes on. */
+  /** Logs a failure once when it persists, and not again before the chain advances. */
   private noteFailure(error: unknown): void {
     if (!(error instanceof UpstreamError)) throw error;
     this.failures++;
-    // Once is nothing: the chain may change while it is asked for.
+    // A single failure is normal: the chain may change while it is read.
     if (this.failures === 2) this.options.log.warn({ err: error }, 'cannot follow the heads of the node');
   }
 
@@ -196,7 +196,7 @@ export class Chain {
 
   private async reach(head: ChainBlock, signal: AbortSignal): Promise<void> {
     const oldest = this.blocks[0];
-    // A head below what is known says nothing: the node may be behind for a while.
+    // A head below the known blocks is ignored: the node may be behind for a while.
     if (oldest === undefined || head.number < oldest.number || this.at(head.number)?.hash === head.hash)
       return;
     const linksDirectly = this.at(head.number - 1)?.hash === head.parentHash;
@@ -217,9 +217,9 @@ export class Chain {
     return null;
   }
 
-  /** Adds a block to the one before it. What stood in its place goes only now, when there is something to replace it. */
+  /** Appends a block to its parent. Only now, with a replacement at hand, are the blocks of the old branch removed. */
   private append(block: ChainBlock): void {
-    // While the fork was looked for the node may have changed its branch, and back: then it lies higher than it seemed.
+    // The node may have switched branches and back during the search for the fork: then the fork is higher than found.
     if (this.at(block.number)?.hash === block.hash) return;
     if (block.parentHash !== this.at(block.number - 1)?.hash) {
       throw new UpstreamError(
@@ -233,7 +233,7 @@ export class Chain {
     for (const listener of this.listeners) listener.added(block);
   }
 
-  /** Takes off every block above `to`. */
+  /** Removes every block above `to`. */
   private cut(to: number): void {
     const first = this.blocks.findIndex((block) => block.number > to);
     if (first < 0) return;
@@ -248,7 +248,7 @@ export class Chain {
       'the chain was reorganised deeper than streams can take back',
     );
     const gone = this.blocks;
-    // Who comes back is told of every block after the new tip.
+    // Clients that reconnect get every block after the new tip.
     await this.loadTip(signal);
     for (const block of gone) block.orphaned = true;
     for (const listener of this.listeners) listener.lost();
@@ -266,7 +266,7 @@ export class Chain {
     this.nextLook = setTimeout(() => void this.look(signal), wait).unref();
   }
 
-  /** Asks for the head. When one that was seen so is still not announced by the next look, the announcements are begun anew. */
+  /** Polls the head. If a head found by a poll is still not announced at the next poll, reconnects the announcements. */
   private async look(signal: AbortSignal): Promise<void> {
     const { feed } = this.options.source;
     try {

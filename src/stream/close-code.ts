@@ -1,4 +1,4 @@
-/** Why a WebSocket is closed, as RFC 6455 (section 7.4.1) and its registry have it. */
+/** Close codes of WebSockets, from RFC 6455 (section 7.4.1) and its registry. */
 export const CloseCode = {
   normal: 1000,
   goingAway: 1001,

@@ -1,4 +1,4 @@
-/** The forms of values among the parameters of a subscribe. */
+/** Patterns of values in the parameters of a subscribe. */
 export const TOPIC = /^0x[0-9a-fA-F]{64}$/;
 
 /** A block number as a quantity, without leading zeros and below 2^53. */

@@ -32,7 +32,7 @@ export class Heads implements ChainListener {
   }
 
   removed(): void {
-    // geth and reth announce what comes instead, not what goes.
+    // Like geth and reth: only the new blocks are announced, not the removed ones.
   }
 
   lost(): void {

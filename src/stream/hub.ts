@@ -1,4 +1,4 @@
-/** All streams of the service: what can be subscribed to at each endpoint, and what they live on. */
+/** All streams of the service: the topics of each endpoint, and their sources. */
 import { isObject } from '../lib/is-object.ts';
 import type { Logger } from '../log.ts';
 import type { StreamReads } from '../query/stream-reads.ts';
@@ -20,7 +20,7 @@ import { Transfers } from './transfers.ts';
 import { SignalWatcher, WalletWatcher } from './watcher.ts';
 
 export interface HubOptions {
-  /** What is read from the index. */
+  /** Reads from the index. */
   reads: StreamReads;
   node: {
     /** Empty when the node has no WebSocket. */
@@ -30,17 +30,17 @@ export interface HubOptions {
     pollMs: number;
   };
   nativeSymbol: string;
-  /** Whether `newPendingTransactions` is offered, as far as the node does. */
+  /** Whether `newPendingTransactions` is offered, if the node offers it. */
   pending: boolean;
-  /** Subscriptions of one connection. */
+  /** Most subscriptions of one connection. */
   maxSubscriptions: number;
-  /** Bytes that may wait for a client. */
+  /** Most bytes that may wait for a client. */
   maxBacklogBytes: number;
   metrics: StreamMetrics;
   log: Logger;
 }
 
-/** The one topic of signals, which has no name of its own there. */
+/** The name here of the only topic at `/ws/signals`; clients do not name it. */
 export const SIGNALS = 'signals';
 
 export class StreamHub {
@@ -73,7 +73,7 @@ export class StreamHub {
     return new Session({ topics, outlet, maxSubscriptions, maxHeldBytes: maxBacklogBytes, metrics, counts });
   }
 
-  /** To be called with every watermark of the writer, after the snapshot was let go. */
+  /** Call it with every watermark of the writer, after the snapshot is released. */
   onWatermark(mark: Watermark): void {
     this.transfers.onWatermark(mark);
   }

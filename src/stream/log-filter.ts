@@ -13,7 +13,7 @@ export interface NodeLog {
   logIndex: string;
 }
 
-/** Lower-case hex. A null stands for anything. */
+/** Lower-case hex. Null matches anything. */
 export interface LogFilter {
   addresses: ReadonlySet<string> | null;
   /** By position; a log with fewer topics than there are positions never matches. */
@@ -82,7 +82,7 @@ function alternatives(value: unknown, form: RegExp, name: string): ReadonlySet<s
   );
 }
 
-/** A subscription is about blocks to come: tags that name the head or the beginning bound nothing. */
+/** A subscription is about future blocks: tags that name the head or the beginning set no bound. */
 function blockBound(value: unknown, name: string, unbounded: number): number {
   if (
     value === undefined ||

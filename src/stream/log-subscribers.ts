@@ -1,17 +1,17 @@
-/** Who wants a log, without asking every subscriber: filters are found by the address or the first topic they name. */
+/** Finds the subscribers for a log without testing every filter: filters are indexed by address or first topic. */
 import { type LogFilter, matchesLog, type NodeLog } from './log-filter.ts';
 import type { Subscription } from './subscription.ts';
 
 export interface LogSubscriber {
   readonly filter: LogFilter;
   readonly subscription: Subscription;
-  /** Blocks are counted as they are told of; this is the last one from before the subscription. */
+  /** Blocks are numbered as they are announced; this is the last one before the subscription. */
   readonly since: number;
 }
 
 export class LogSubscribers {
   private readonly byAddress = new Map<string, Set<LogSubscriber>>();
-  /** Those that name no address but a first topic. */
+  /** Those that name a first topic but no address. */
   private readonly byTopic = new Map<string, Set<LogSubscriber>>();
   private readonly others = new Set<LogSubscriber>();
   private readonly everyone = new Set<LogSubscriber>();

@@ -1,6 +1,6 @@
 /**
- * `logs`: the logs of every block in order, fetched once per block for all subscribers. On a reorg those of the
- * blocks that go are told again with `removed: true`, the oldest block first as geth does, then those of the new ones.
+ * `logs`: the logs of every block in order, fetched once per block for all subscribers. On a reorg the logs of the
+ * removed blocks are sent again with `removed: true`, oldest block first as in geth, then those of the new blocks.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Logger } from '../log.ts';
@@ -18,9 +18,9 @@ import type { End } from './session.ts';
 import type { Subscription } from './subscription.ts';
 import { TURN_MS } from './turn.ts';
 
-/** Blocks whose logs are asked for at the same time, while a gap is caught up with. */
+/** Blocks whose logs are fetched at the same time while catching up. */
 const MAX_FETCHES = 8;
-/** Text of delivered logs that is kept so that they can be taken back, bytes. */
+/** Most bytes of delivered logs kept so that they can be sent again as removed. */
 const MAX_DELIVERED_BYTES = 16 * 2 ** 20;
 
 interface Added {
@@ -35,7 +35,7 @@ interface Removed {
   blocks: readonly ChainBlock[];
 }
 
-/** What of a block was pushed to anyone; `logs` is null when it was too much to keep. */
+/** The logs of a block that were pushed to anyone; `logs` is null when they were too large to keep. */
 interface Delivered {
   turn: number;
   logs: BlockLog[] | null;
@@ -50,7 +50,7 @@ export class Logs implements ChainListener {
   private readonly subscribers = new LogSubscribers();
   private events: (Added | Removed)[] = [];
   private running = false;
-  /** Counts the blocks told of. */
+  /** Counts the announced blocks. */
   private turn = 0;
   private fetches = 0;
   private readonly delivered = new Map<string, Delivered>();
@@ -101,13 +101,13 @@ export class Logs implements ChainListener {
     void this.run();
   }
 
-  /** The node gives logs slower than blocks come, or is away for too long. */
+  /** The node delivers logs more slowly than blocks arrive, or is unreachable for too long. */
   private giveUp(): void {
     this.dropWaiting();
     this.closeAll(LOGS_BEHIND);
   }
 
-  /** Only what is being delivered stays. */
+  /** Drops all waiting events but the one being delivered. */
   private dropWaiting(): void {
     this.events.splice(1);
   }
@@ -174,7 +174,7 @@ export class Logs implements ChainListener {
     }
   }
 
-  /** Pushes a log to those who want it and were there at its turn. Returns whether there were any. */
+  /** Pushes a log to the subscribers that want it and had subscribed before `turn`. Returns whether there were any. */
   private tell(log: BlockLog, json: string, blockNumber: number, turn: number): boolean {
     let notice: Notice | undefined;
     this.subscribers.forEachMatch(log, blockNumber, ({ since, subscription }: LogSubscriber) => {
@@ -185,7 +185,7 @@ export class Logs implements ChainListener {
     return notice !== undefined;
   }
 
-  /** Keeps what was told of a block, all of it at once: in between everything kept may have been dropped. */
+  /** Keeps the logs pushed for a block. All at once, because everything kept may be dropped between two pushes. */
   private keep(hash: string, turn: number, logs: BlockLog[]): void {
     if (logs.length === 0) return;
     const bytes = logs.reduce((sum, { json }) => sum + json.length, 0);
@@ -194,7 +194,7 @@ export class Logs implements ChainListener {
     this.forget();
   }
 
-  /** Lets go of what is too old to be taken back, and of the text of the oldest when there is too much. */
+  /** Drops blocks too old to be removed by a reorg, and the logs of the oldest ones when there are too many bytes. */
   private forget(): void {
     for (const [hash, { bytes }] of this.delivered) {
       if (this.delivered.size <= REORG_BLOCKS) break;

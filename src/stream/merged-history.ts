@@ -1,6 +1,6 @@
 /** The transfers of several wallets as one list: ids ascending, each once. */
 
-/** Reads on through one wallet's transfers: ids `from <= id < below`, ascending, some at a time; empty at the end. */
+/** Reads a wallet's next transfers: some ids `from <= id < below`, ascending; empty at the end. */
 export type ReadHistory = (wallet: number, from: number, below: number) => number[];
 
 /** Wallets read between two chances to pause. */
@@ -8,13 +8,13 @@ const WALLETS_PER_STEP = 50;
 
 interface Reading {
   wallet: number;
-  /** Read and not yet given out. */
+  /** Read but not yet yielded. */
   ids: number[];
-  /** First id that was not read yet; `below` at the end. */
+  /** First id not yet read; `below` at the end. */
   next: number;
 }
 
-/** Yields the ids in pieces, and empty pieces where it makes sense to pause. */
+/** Yields the ids in pieces, with empty pieces as chances to pause. */
 export function* mergedHistory(
   read: ReadHistory,
   wallets: readonly number[],
@@ -30,7 +30,7 @@ export function* mergedHistory(
       reading.next = reading.ids.length === 0 ? below : reading.ids.at(-1)! + 1;
       if (++reads % WALLETS_PER_STEP === 0) yield [];
     }
-    // Up to here every wallet's transfers are known.
+    // Below this id every wallet's transfers have been read.
     safe = readings.reduce((least, { next }) => Math.min(least, next), below);
     yield takeBelow(readings, safe);
   }

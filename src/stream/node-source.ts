@@ -1,4 +1,4 @@
-/** The node as all streams share it: one WebSocket for what it announces, and calls over HTTP. */
+/** The connection to the node that all streams share: one WebSocket for announcements, and calls over HTTP. */
 import type { Logger } from '../log.ts';
 import type { RpcClient } from '../upstream/client.ts';
 import { NodeFeed } from '../upstream/feed.ts';
@@ -12,7 +12,7 @@ export interface NodeSourceOptions {
 
 export class NodeSource {
   readonly client: RpcClient;
-  /** What the node announces; null when it has no WebSocket. Connects with the first subscription. */
+  /** The node's announcements; null when it has no WebSocket. Connects with the first subscription. */
   readonly feed: NodeFeed | null;
   private readonly listeners = new Set<(connected: boolean) => void>();
 
@@ -31,7 +31,7 @@ export class NodeSource {
           });
   }
 
-  /** Calls back when the announcements begin (before the first of them) and when they break off. Returns the function that ends it. */
+  /** Calls back when announcements begin (before the first) and when they stop. Returns the function that ends this. */
   onConnection(listener: (connected: boolean) => void): () => void {
     this.listeners.add(listener);
     return () => this.listeners.delete(listener);

@@ -1,6 +1,6 @@
 /**
- * Notifications serialised once for all their receivers. Only the subscription's id differs from one receiver to the
- * next, and ids are all of one length, so the id is written into the finished message just before it is sent.
+ * Notifications serialised once for all their receivers. Only the subscription id differs between receivers, and all
+ * ids have the same length, so the id is written into the finished message just before it is sent.
  */
 import { randomBytes } from 'node:crypto';
 import { bytesToHex } from '../lib/hex.ts';
@@ -42,7 +42,7 @@ export class Notice {
     return this.message.length;
   }
 
-  /** The message for the subscription with this id (as ASCII bytes). The same memory each time: send it before the next call. */
+  /** The message for the subscription `id` (ASCII bytes). All calls share one buffer: send it before the next call. */
   messageFor(id: Uint8Array): Buffer {
     this.message.set(id, this.idAt);
     return this.message;

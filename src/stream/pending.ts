@@ -78,7 +78,7 @@ function asRefusal(error: unknown): never {
   throw error;
 }
 
-/** The node has no such announcements, or has no WebSocket. */
+/** The node does not announce pending transactions, or has no WebSocket. */
 export function notOffered() {
   return invalidParams('newPendingTransactions is not offered by the node');
 }

@@ -1,31 +1,31 @@
 /**
- * What was pushed of the newest blocks: on a reorg the index has lost these transfers by the time it is heard of, and
- * they have to be told again as removed. To whom is not kept: it follows from the transfers themselves.
+ * The transfers of the newest blocks that were pushed: when the streams learn of a reorg, the index has already deleted
+ * them, and they must be pushed again as removed. The receivers are not stored: they follow from the transfers.
  */
 import type { EventRow } from '../query/events.ts';
 import { REORG_BLOCKS } from './reorg-memory.ts';
 import type { Watcher } from './watcher.ts';
 
-/** What all of it may take, bytes; and a row with its strings and its places in the maps, roughly. */
+/** Most bytes for all of them, and roughly the bytes of one row with its strings and map entries. */
 const MAX_BYTES = 32 * 2 ** 20;
 const ROW_BYTES = 600;
 const MAX_ROWS = Math.floor(MAX_BYTES / ROW_BYTES);
-/** A whole block forgotten at once would hold the event loop. */
+/** Old rows dropped for each row added: dropping a whole block at once would block the event loop. */
 const FORGOTTEN_PER_ROW = 2;
 
 export class PushedTransfers {
   private readonly handedTo: (row: EventRow) => readonly Watcher[];
   private readonly blocks = new Map<number, EventRow[]>();
-  /** Of all those rows. */
+  /** The ids of all these rows. */
   private readonly ids = new Set<number>();
   private lowestBlock = Number.POSITIVE_INFINITY;
 
-  /** `handedTo` gives the watchers that a pushed transfer was handed, whether they wanted it or not. */
+  /** `handedTo` gives the watchers that got a pushed transfer to look at, whether they wanted it or not. */
   constructor(handedTo: (row: EventRow) => readonly Watcher[]) {
     this.handedTo = handedTo;
   }
 
-  /** Takes note that a transfer was just pushed to `watchers`, while the index stood at block `head`. */
+  /** Notes that a transfer was just pushed to `watchers` while the index was at block `head`. */
   add(row: EventRow, watchers: readonly Watcher[], head: number): void {
     const old = head - REORG_BLOCKS;
     if (row.blockNumber <= old) return forget(row, watchers);
@@ -35,13 +35,13 @@ export class PushedTransfers {
     }
   }
 
-  /** Takes out what was pushed of blocks above `to`, newest first. */
+  /** Removes and returns the pushed transfers of blocks above `to`, newest first. */
   takeAbove(to: number): EventRow[] {
     const above = [...this.blocks.keys()].filter((number) => number > to);
     return above.flatMap((number) => this.takeBlock(number)).sort((a, b) => b.id - a.id);
   }
 
-  /** Nobody is left who was told anything. */
+  /** No watcher is left that anything was pushed to. */
   clear(): void {
     this.blocks.clear();
     this.ids.clear();
@@ -64,7 +64,7 @@ export class PushedTransfers {
     return rows;
   }
 
-  /** Lets one transfer of the lowest block go: that one is the least likely to be taken back. */
+  /** Drops one transfer of the lowest block: it is the least likely to be removed by a reorg. */
   private forgetLowest(): void {
     const row = this.blocks.get(this.lowestBlock)?.pop();
     if (row === undefined) return this.deleteBlock(this.lowestBlock);

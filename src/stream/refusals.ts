@@ -1,4 +1,4 @@
-/** What a subscribe can be refused for. The codes are told apart where the answer is written. */
+/** Why a subscribe can be refused. The code that writes the answer maps these to error codes. */
 import { RequestError, UpstreamError } from '../errors.ts';
 
 export function invalidParams(message: string): RequestError {
@@ -17,7 +17,7 @@ export function subscriptionLimit(): RequestError {
   return new RequestError(429, 'limit_exceeded', 'subscription limit reached');
 }
 
-/** Awaits what a subscription needs of the node; a node that does not answer is a RequestError `upstream`. */
+/** Awaits something that a subscription needs from the node; if it does not answer, a RequestError `upstream`. */
 export async function orUnavailable<T>(answer: Promise<T>): Promise<T> {
   try {
     return await answer;
@@ -28,7 +28,7 @@ export async function orUnavailable<T>(answer: Promise<T>): Promise<T> {
   }
 }
 
-/** The index is being rolled back, or its writer is held up in that. */
+/** The index is being rolled back, or its writer is stuck in a rollback. */
 export function indexChanging(): RequestError {
   return new RequestError(503, 'not_ready', 'the index is being rolled back; try again');
 }

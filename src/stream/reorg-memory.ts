@@ -1,2 +1,2 @@
-/** Blocks before the newest that can be taken back: more than any chain reorganises, and over a minute of the fastest. */
+/** Newest blocks that can be reported as removed: deeper than any chain's reorgs, and over a minute of the fastest. */
 export const REORG_BLOCKS = 256;

@@ -1,16 +1,16 @@
-/** What the index holds for a watcher from a transfer on, read in pieces. */
+/** The indexed transfers for a watcher from an id on, read in pieces. */
 import type { EventRow } from '../query/events.ts';
 import type { StreamReads } from '../query/stream-reads.ts';
 import { mergedHistory } from './merged-history.ts';
 import { SCANNED_PER_STEP } from './turn.ts';
 import type { Watcher } from './watcher.ts';
 
-/** Transfers read whole at a time: under 2 ms. */
+/** Full rows read at a time: under 2 ms. */
 const ROWS_PER_STEP = 100;
 
 /**
- * Yields the transfers with ids `from <= id < below` that may concern the watcher, in order; empty pieces where
- * nothing was found for a while. To be driven only while the index holds what it held at the first step.
+ * Yields the transfers with ids `from <= id < below` that may concern the watcher, in order; empty pieces where nothing
+ * was found for a while. Stop after a rollback: the ids are valid only while the index keeps those transfers.
  */
 export function* replay(
   reads: StreamReads,

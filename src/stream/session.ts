@@ -8,17 +8,17 @@ import { type Outlet, Subscription } from './subscription.ts';
 export type End = () => void;
 
 /**
- * Begins to push to a subscription what its parameters ask for. Rejects with RequestError for parameters that will
- * not do. From the moment it resolves on nothing is missed.
+ * Begins to push to a subscription what its parameters ask for. Rejects with RequestError for invalid parameters. Once
+ * it has resolved, no event is missed.
  */
 export type Topic = (params: readonly unknown[], subscription: Subscription) => Promise<End> | End;
 
 export interface SessionOptions {
   topics: ReadonlyMap<string, Topic>;
   outlet: Outlet;
-  /** Subscriptions at most. */
+  /** Most subscriptions. */
   maxSubscriptions: number;
-  /** Bytes of notices that may wait for the subscribe reply. */
+  /** Most bytes of notices that may wait for the subscribe reply. */
   maxHeldBytes: number;
   metrics: Pick<Metrics, 'subscriptions'>;
   counts: NotificationCounts;
@@ -29,7 +29,7 @@ export type StreamMetrics = Pick<Metrics, 'subscriptions' | 'notifications' | 'p
 export class Session {
   private readonly options: SessionOptions;
   private readonly active = new Map<string, { topic: string; end: End }>();
-  /** Subscribes that are being worked on; they count against the limit. */
+  /** Subscribes in progress; they count against the limit. */
   private opening = 0;
   private closed = false;
 
@@ -70,7 +70,7 @@ export class Session {
     this.finish(subscription);
   }
 
-  /** Ends all subscriptions, also those that are being made. */
+  /** Ends all subscriptions, including those in progress. */
   close(): void {
     this.closed = true;
     for (const subscription of this.active.values()) this.finish(subscription);

@@ -1,4 +1,4 @@
-/** One subscription at the node for however many clients, made with the first of them and ended with the last. */
+/** One subscription at the node shared by any number of clients, made for the first and ended with the last. */
 import { UpstreamError } from '../errors.ts';
 import type { NodeFeed } from '../upstream/feed.ts';
 
@@ -10,7 +10,7 @@ export interface SharedFeedOptions {
   /** Parameters of the eth_subscribe. */
   params: readonly unknown[];
   onEvent: (result: unknown) => void;
-  /** The node had it and, after a reconnect, will not have it any more. */
+  /** The node had accepted the subscription but refuses it after a reconnect. */
   onLost: (error: UpstreamError) => void;
 }
 
@@ -24,8 +24,8 @@ export class SharedFeed {
   }
 
   /**
-   * Resolves when the node passes on events, with the function that ends the use. Rejects with UpstreamError: `rpc`
-   * when the node will not have the subscription, `timeout` when it does not say.
+   * Resolves when the node has accepted the subscription, with the function that ends the use. Rejects with
+   * UpstreamError: `rpc` when the node refuses the subscription, `timeout` when it does not answer.
    */
   async join(): Promise<() => void> {
     this.users++;

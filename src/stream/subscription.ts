@@ -1,21 +1,21 @@
-/** A client's subscription: where notices go, and the rule that none goes out before the subscribe reply. */
+/** A client's subscription: where its notices go, and the rule that none is sent before the subscribe reply. */
 import type { CloseCode } from './close-code.ts';
 import { SLOW_CONSUMER } from './closing.ts';
 import { type Notice, newSubscriptionId } from './notice.ts';
 
 /** The connection of a client, as the streams see it. */
 export interface Outlet {
-  /** Bytes that were pushed and are not sent yet. */
+  /** Bytes pushed but not yet sent. */
   readonly backlog: number;
   /** Sends a notice soon, in the order of the calls. Closes the connection when its backlog grows too large. */
   push(notice: Notice, id: Uint8Array): void;
-  /** Calls back once, when the backlog is sent; never when the connection ends first. */
+  /** Calls back once, when the backlog is sent; never if the connection closes first. */
   whenDrained(callback: () => void): void;
-  /** Ends the connection; `reason` tells the client why in at most 123 bytes. */
+  /** Closes the connection; `reason` tells the client why in at most 123 bytes. */
   close(code: CloseCode, reason: string): void;
 }
 
-/** Counts the notifications of one topic. A plain number, since it is raised for every one of them. */
+/** Counts the notifications of one topic. A plain number, since each of them increments it. */
 export interface NotificationCount {
   total: number;
 }
@@ -24,11 +24,11 @@ export class Subscription {
   readonly id = newSubscriptionId();
   readonly topic: string;
   readonly outlet: Outlet;
-  /** Memory of its own: a small Buffer would keep the 8 KiB of Node's pool that it was cut from. */
+  /** Has its own memory: a small Buffer would keep alive the 8 KiB of Node's pool that it is a slice of. */
   private readonly idBytes = new Uint8Array(Buffer.from(this.id));
   private readonly sent: NotificationCount;
   private readonly maxHeldBytes: number;
-  /** Notices from before the reply; null from `release` on. */
+  /** Notices that wait for the reply; null from `release` on. */
   private held: Notice[] | null = [];
   private heldBytes = 0;
   private whenReleased: (() => void)[] = [];
@@ -44,11 +44,11 @@ export class Subscription {
     if (this.held === null) return this.send(notice);
     this.held.push(notice);
     this.heldBytes += notice.bytes;
-    // The reply to a subscribe in a batch waits for the slowest call of it, so what waits here needs a bound, too.
+    // In a batch the subscribe reply waits for the slowest call, so the notices waiting here need a limit too.
     if (this.heldBytes > this.maxHeldBytes) this.outlet.close(...SLOW_CONSUMER);
   }
 
-  /** The reply is on its way: what was held follows it. */
+  /** The reply is on its way: sends the held notices after it. */
   release(): void {
     const held = this.held ?? [];
     this.held = null;

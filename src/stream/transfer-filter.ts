@@ -1,11 +1,11 @@
-/** What a subscription to transfers asks for: the parameters of `wallet_transfers` and of `atlas_subscribe`. */
+/** The parameters of subscriptions to transfers: of `wallet_transfers` and of `atlas_subscribe`. */
 import { ADDRESS } from '../lib/address.ts';
 import { isObject } from '../lib/is-object.ts';
 import { BLOCK } from './forms.ts';
 import { invalidParams } from './refusals.ts';
 import { SIGNAL_EVENTS, type SignalEvent } from './transfer-json.ts';
 
-/** Addresses are 40 lower-case hex digits without prefix, as in rows of the index. */
+/** Addresses are 40 lower-case hex digits without prefix, as in index rows. */
 export interface WalletFilter {
   wallet: string;
   direction: 'in' | 'out' | 'both';
@@ -14,7 +14,7 @@ export interface WalletFilter {
   fromBlock: number | null;
 }
 
-/** An empty set of wallets, tokens or events stands for all. */
+/** An empty set of wallets, tokens or events means all. */
 export interface SignalFilter {
   wallets: ReadonlySet<string>;
   tokens: ReadonlySet<string>;
@@ -25,7 +25,7 @@ export interface SignalFilter {
 const EVENTS = new Set<string>(SIGNAL_EVENTS);
 const DIRECTIONS = new Set<string>(['in', 'out', 'both']);
 
-/** Wallets, and tokens, that one subscription may name. */
+/** Most wallets, and most tokens, that one subscription may name. */
 const MAX_ADDRESSES = 1_000;
 
 /** Reads the second parameter of the subscribe. Throws RequestError `invalid_params`. */

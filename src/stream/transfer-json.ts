@@ -1,4 +1,4 @@
-/** What is told of a transfer: the payloads of `wallet_transfers` and of signals as JSON text. */
+/** The payloads of `wallet_transfers` and of signals for a transfer, as JSON text. */
 import { isoSeconds } from '../lib/time.ts';
 import { NATIVE_DECIMALS, weiToCoin } from '../lib/units.ts';
 import type { EventRow } from '../query/events.ts';
@@ -16,19 +16,19 @@ export const SIGNAL_EVENTS = [
 ] as const;
 export type SignalEvent = (typeof SIGNAL_EVENTS)[number];
 
-/** What is the same for all transfers of a chain. */
+/** Facts that are the same for all transfers of a chain. */
 export interface ChainFacts {
   chainId: number;
   nativeSymbol: string;
 }
 
-/** The event that a transfer is to the wallet on one side of it. */
+/** The event that a transfer means for the wallet on one side of it. */
 export function signalEvent(row: EventRow, direction: Direction): SignalEvent {
   if (isNative(row.kind)) return direction === 'in' ? 'wallet_funded' : 'wallet_native_out';
   return direction === 'in' ? 'wallet_token_buy' : 'wallet_token_sell';
 }
 
-/** The payload of `wallet_transfers`. Put together by hand, in half the time of JSON.stringify: a block has hundreds. */
+/** The payload of `wallet_transfers`. Built by hand in half the time of JSON.stringify: a block has hundreds. */
 export function transferJson(
   row: EventRow,
   direction: Direction,

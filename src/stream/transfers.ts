@@ -1,11 +1,11 @@
 /**
- * Transfers as they are committed, to whoever watches them: first what the index holds from a block on, where that
- * is asked for, then live, then again as removed what a reorg takes back.
+ * Pushes transfers to their watchers as they are committed: first, if requested, the indexed ones from a block on
+ * (replay), then live ones; those that a reorg removes are pushed again as removed.
  *
- * Data is read from the index, told where by the writer's watermarks. The index may already be ahead of the last
- * watermark, even rolled back, so everything is read in turns whose snapshot holds the very block that the watermark
- * named: ids up to its end then mean what they meant to the writer. Otherwise reading waits; the watermark that
- * explains the difference is on its way.
+ * Transfers are read from the index; the writer's watermarks say up to where. The index may already be ahead of the last
+ * watermark, or even rolled back. So a turn reads only if its snapshot contains the exact block that the watermark
+ * named: ids up to its end then mean the same as for the writer. Otherwise reading waits; the watermark that explains
+ * the difference is on its way.
  */
 import type { Logger } from '../log.ts';
 import type { CommitEnds } from '../query/commits.ts';
@@ -23,15 +23,15 @@ import { SCANNED_PER_STEP, TURN_MS } from './turn.ts';
 import { WatchIndex } from './watch-index.ts';
 import { TransferEvent, type Watcher } from './watcher.ts';
 
-/** Transfers looked at by id at a time when each is told. */
+/** Transfers scanned by id at a time when every one is pushed. */
 const ALL_PER_STEP = 100;
-/** Transfers read whole and told at a time: the first of a block are with their clients before the last are read. */
+/** Full rows read and pushed at a time: clients get the first transfers of a block before the last are read. */
 const EVENTS_PER_STEP = 16;
-/** New wallets compared at a time. */
+/** New wallets compared with watched addresses at a time. */
 const WALLETS_PER_STEP = 2_000;
-/** A subscribe waits so long for the index to stand where the last watermark says, milliseconds. */
+/** How long a subscribe waits for the index to be where the last watermark says, milliseconds. */
 const VERIFY_MS = 10_000;
-/** A replay waits while its client has more than this to take, bytes. */
+/** A replay waits while its client's backlog is larger than this, bytes. */
 const REPLAY_BACKLOG = 256 * 1024;
 
 export interface TransfersOptions {
@@ -48,20 +48,20 @@ interface Hit {
   watchers: readonly Watcher[];
 }
 
-/** A watcher that is being told of the past. */
+/** A watcher that is being replayed indexed transfers. */
 interface Replaying {
   watcher: Watcher;
   steps: Generator<EventRow[], void, void> | null;
   /** Where `steps` ends. */
   below: number;
-  /** For the subscribe reply, or for the client to take what it has. */
+  /** Whether it waits for the subscribe reply, or for the client's backlog to drain. */
   waiting: boolean;
 }
 
-/** What is done in one turn of the event loop, as of one commit. */
+/** The work of one turn of the event loop, all read from one commit. */
 interface Turn {
   ends: CommitEnds;
-  /** Telling those that follow live. */
+  /** Pushes to the live watchers. */
   steps: Iterator<void>;
   /** By performance.now(). */
   deadline: number;
@@ -70,37 +70,37 @@ interface Turn {
 export class Transfers {
   private readonly options: TransfersOptions;
   private readonly reads: StreamReads;
-  /** Those that follow live. */
+  /** Watchers past their replay, if any: they get each commit. */
   private readonly live = new WatchIndex();
   private readonly replaying = new Set<Replaying>();
   private readonly pushed = new PushedTransfers((row) => this.handedTo(row));
   /** The last block of the last watermark; null while the index is empty. */
   private tip: BlockRef | null;
-  /** When the last commit was made, and the oldest one of which something was told whose age is not measured yet; Unix milliseconds. */
+  /** Unix milliseconds of the last commit, and of the oldest commit that was pushed from but whose age is unmeasured. */
   private committedAt: number | null = null;
   private toldSince: number | null = null;
-  /** First transfer that was not told live; undefined while nobody follows. */
+  /** First transfer not yet pushed live; undefined while there are no live watchers. */
   private next: number | undefined;
   /** Wallets up to this id were compared with the watched addresses. */
   private knownWallets = 0;
-  /** Lowest block rolled back to since ids were last put right. */
+  /** Lowest block rolled back to since `putRight` last ran. */
   private cut: number | null = null;
-  /** Who waits for the next watermark. */
+  /** Callbacks that wait for the next watermark. */
   private readonly waiting = new Set<() => void>();
   private scheduled = false;
-  /** The last turn; null when the index did not stand where the last watermark says. */
+  /** The last turn; null when the index was not where the last watermark says. */
   private present: Turn | null = null;
   private closed = false;
   private chainId: number | undefined;
 
-  /** To be made before the writer starts, so that no watermark is missed. */
+  /** Construct it before the writer starts, so that no watermark is missed. */
   constructor(options: TransfersOptions) {
     this.options = options;
     this.reads = options.reads;
     this.tip = this.reads.lastBlock();
   }
 
-  /** Begins to tell a watcher: of everything from `fromBlock` on when `replayed`, else of what is committed from now on. */
+  /** Begins to push to a watcher: everything from `fromBlock` on when `replayed`, else what is committed from now on. */
   async open(watcher: Watcher, replayed: boolean): Promise<End> {
     const ends = await this.nextVerifiedTurn();
     if (replayed) {
@@ -113,7 +113,7 @@ export class Transfers {
     return () => this.end(watcher);
   }
 
-  /** Takes note of a commit or a rollback. To be called with every watermark, after the snapshot was let go. */
+  /** Handles a commit or a rollback. Call it with every watermark, after the snapshot is released. */
   onWatermark(mark: Watermark): void {
     if (mark.kind === 'committed') {
       this.tip = { number: mark.to, hash: mark.hash };
@@ -157,7 +157,7 @@ export class Transfers {
     if (this.live.all.size + this.replaying.size === 0) this.pushed.clear();
   }
 
-  /** The ends of the commit that the last watermark named, if that is what this turn reads; ids are valid up to them. */
+  /** The last ids of the commit that the last watermark named, if this turn reads it; ids are valid up to them. */
   private verify(): CommitEnds | undefined {
     this.reads.snapshot.head();
     const ends = this.tip === null ? { lastTransfer: 0, lastWallet: 0 } : this.reads.commitEnds(this.tip);
@@ -165,7 +165,7 @@ export class Transfers {
     return ends;
   }
 
-  /** After a rollback: ids above these will be, or were, given anew. */
+  /** After a rollback: ids above these are reassigned, now or later. */
   private putRight({ lastTransfer, lastWallet }: CommitEnds): void {
     this.cut = null;
     const first = lastTransfer + 1;
@@ -208,7 +208,7 @@ export class Transfers {
     });
   }
 
-  /** Goes on with whatever there is to do, for TURN_MS. */
+  /** Works for up to TURN_MS on whatever is pending. */
   private turn(): void {
     this.guarded(() => {
       const ends = this.verify();
@@ -221,8 +221,8 @@ export class Transfers {
   }
 
   /**
-   * A step, and then the next as a task of its own within the same turn: outlets send in between. Another turn begun
-   * meanwhile goes on from there instead, since its `ends` are those that hold now.
+   * Does one step and queues the next as a microtask of the same turn, so that outlets send in between. If another turn
+   * began meanwhile, it continues instead, because its `ends` are the current ones.
    */
   private goOn(turn: Turn): void {
     if (turn !== this.present) return;
@@ -243,7 +243,7 @@ export class Transfers {
     }
   }
 
-  /** Tells live watchers of what was committed, step by step. */
+  /** Pushes committed transfers to live watchers, step by step. */
   private *advance(ends: CommitEnds): Generator<void, void, void> {
     yield* this.identify(ends);
     while (this.next !== undefined && this.next <= ends.lastTransfer) {
@@ -255,14 +255,14 @@ export class Transfers {
         const reached = hits.at(-1)!.id + 1;
         this.next = reached;
         yield;
-        if (this.next !== reached) return; // nobody followed for a moment
+        if (this.next !== reached) return; // for a moment there was no live watcher
       }
       this.next = following;
     }
     this.observeAge();
   }
 
-  /** Those that concern watchers, a few at a time. */
+  /** The transfers that concern watchers, a few at a time. */
   private *hitsIn(rows: readonly ScannedTransfer[]): Generator<Hit[], void, void> {
     let hits: Hit[] = [];
     for (const row of rows) {
@@ -288,7 +288,7 @@ export class Transfers {
     this.pushed.add(row, told, this.tip?.number ?? 0);
   }
 
-  /** Gives watched addresses the ids of new wallets, step by step. */
+  /** Assigns the ids of new wallets to watched addresses, step by step. */
   private *identify(ends: CommitEnds): Generator<void, void, void> {
     while (this.live.hasUnknown && this.knownWallets < ends.lastWallet) {
       const wallets = this.reads.walletsAfter(this.knownWallets, ends.lastWallet, WALLETS_PER_STEP);
@@ -298,7 +298,7 @@ export class Transfers {
     }
   }
 
-  /** Goes on with each replay in turn. Returns whether none of them can go on at once. */
+  /** Advances the replays in turn until the deadline. Returns true when none of them can advance now. */
   private replayOn(ends: CommitEnds, deadline: number): boolean {
     for (;;) {
       const ready = [...this.replaying].filter((entry) => !this.mustWait(entry));
@@ -311,7 +311,7 @@ export class Transfers {
     }
   }
 
-  /** The next turn goes on with the others. */
+  /** Puts the entry last, so that the next turn begins with the others. */
   private putLast(entry: Replaying): void {
     if (this.replaying.delete(entry)) this.replaying.add(entry);
   }
@@ -349,7 +349,7 @@ export class Transfers {
     }
   }
 
-  /** Tells again as removed, newest first, what was told of blocks above `to`. */
+  /** Pushes again, as removed and newest first, the pushed transfers of blocks above `to`. */
   private withdraw(to: number): void {
     for (const row of this.pushed.takeAbove(to)) {
       const event = new TransferEvent(row, true, this.facts());
@@ -360,7 +360,7 @@ export class Transfers {
     }
   }
 
-  /** Those whom a transfer that was pushed was handed; who is live has been handed whatever was pushed from its first one on. */
+  /** The watchers that got a pushed transfer to look at; a live watcher got all that concern it from its `first` on. */
   private handedTo(row: EventRow): Watcher[] {
     const handed = this.live.concernedBy(row).filter(({ first }) => row.id >= first);
     for (const { watcher } of this.replaying) {

@@ -1,7 +1,7 @@
-/** How much a stream does before others have their turn. */
+/** How much work a stream does before it yields to others. */
 
-/** How long one turn of the event loop is held, milliseconds. */
+/** Longest work in one turn of the event loop, milliseconds. */
 export const TURN_MS = 4;
 
-/** Transfers looked at by id at a time. */
+/** Transfers scanned by id at a time. */
 export const SCANNED_PER_STEP = 1_000;

@@ -1,7 +1,7 @@
 /**
- * Which watchers a transfer concerns, found by the ids of its wallets and its contract: the cost grows with the
- * transfers, not with the watchers. An address gets its id with its first transfer, so ids of new wallets are
- * compared with the addresses that have none yet.
+ * Finds the watchers that a transfer concerns by the ids of its wallets and its contract: the cost grows with the
+ * transfers, not with the watchers. An address gets its id with its first transfer, so new wallets are compared with
+ * the watched addresses that have no id yet.
  */
 import type { EventRow } from '../query/events.ts';
 import type { NewWallet, ScannedTransfer } from '../query/scan.ts';
@@ -11,7 +11,7 @@ export class WatchIndex {
   private readonly wallets = new AddressWatchers();
   private readonly contracts = new AddressWatchers();
   private readonly unselective = new Set<Watcher>();
-  /** Those of `unselective`, shared by all transfers that concern nobody else. */
+  /** `unselective` as a list, shared by all transfers that concern no other watcher. */
   private unselectiveList: readonly Watcher[] = [];
   private readonly everyone = new Set<Watcher>();
 
@@ -29,7 +29,7 @@ export class WatchIndex {
     return this.wallets.unknown.size + this.contracts.unknown.size > 0;
   }
 
-  /** `idOf` gives the wallet id of an address as far as it has one. */
+  /** `idOf` gives the wallet id of an address if it has one. */
   add(watcher: Watcher, idOf: (address: string) => number | undefined): void {
     this.everyone.add(watcher);
     if (watcher.wallets.size > 0) this.wallets.add(watcher, watcher.wallets, idOf);
@@ -50,7 +50,7 @@ export class WatchIndex {
     }
   }
 
-  /** Takes note of wallets that were given ids. */
+  /** Assigns ids to watched addresses that are among these new wallets. */
   identify(wallets: readonly NewWallet[]): void {
     for (const { id, address } of wallets) {
       this.wallets.identify(address, id);
@@ -58,13 +58,13 @@ export class WatchIndex {
     }
   }
 
-  /** Ids above `last` are not valid any more. */
+  /** Ids above `last` are no longer valid. */
   forgetIdsAbove(last: number): void {
     this.wallets.forgetIdsAbove(last);
     this.contracts.forgetIdsAbove(last);
   }
 
-  /** The watchers that may want a transfer, each once. Not to be changed. */
+  /** The watchers that may want a transfer, each once. Do not modify the list. */
   concerned({ sender, receiver, contract }: ScannedTransfer): readonly Watcher[] {
     const senders = this.wallets.of(sender);
     const receivers = sender === receiver ? undefined : this.wallets.of(receiver);
@@ -72,7 +72,7 @@ export class WatchIndex {
     return this.together(senders, receivers, traders);
   }
 
-  /** The same for one that the index does not hold any more, found by its addresses. */
+  /** The same for a transfer no longer in the index, found by its addresses. */
   concernedBy({ from, to, token }: Pick<EventRow, 'from' | 'to' | 'token'>): readonly Watcher[] {
     const receivers = from === to ? undefined : this.wallets.at(to);
     return this.together(this.wallets.at(from), receivers, this.contracts.at(token));

@@ -12,7 +12,7 @@ const OUT: readonly Direction[] = ['out'];
 const IN: readonly Direction[] = ['in'];
 const BOTH: readonly Direction[] = ['out', 'in'];
 
-/** A transfer on its way to subscribers. Each form of it is serialised once, when the first of them wants it. */
+/** A transfer on its way to subscribers. Each of its payloads is serialised once, when first needed. */
 export class TransferEvent {
   readonly row: EventRow;
   private readonly removed: boolean;
@@ -44,20 +44,20 @@ export class TransferEvent {
 }
 
 /**
- * One subscription to transfers. Addresses are hex digits without prefix. It is handed transfers of `wallets`, or
- * when there are none transfers of the token contracts `tokens`, or when there are neither all.
+ * One subscription to transfers. Addresses are hex digits without prefix. It is handed the transfers of `wallets`; if
+ * that is empty, those of the token contracts `tokens`; if both are empty, all.
  */
 export abstract class Watcher {
   readonly subscription: Subscription;
   readonly wallets: ReadonlySet<string>;
   readonly tokens: ReadonlySet<string>;
-  /** Transfers of blocks below are not wanted. */
+  /** Transfers of lower blocks are not wanted. */
   readonly fromBlock: number;
   /** First transfer id that was, or will be, handed to it. */
   first = 0;
-  /** First one that a replay has not handed to it. */
+  /** First transfer id that the replay has not handed to it. */
   next = 0;
-  /** Highest block of which it was told something that nobody remembers any more. */
+  /** Highest block with a transfer that was pushed to it and since forgotten (PushedTransfers). */
   forgotten = -1;
   ended = false;
 
@@ -73,14 +73,14 @@ export abstract class Watcher {
     this.fromBlock = fromBlock ?? 0;
   }
 
-  /** Pushes what it wants of the transfer; false when that is nothing. */
+  /** Pushes the notices it wants for the transfer; false when it wants none. */
   tell(event: TransferEvent): boolean {
     const sides = this.wantedSidesOf(event.row);
     for (const side of sides) this.subscription.push(this.noticeOf(event, side));
     return sides.length > 0;
   }
 
-  /** Whether it is told of the transfer when that is handed to it. */
+  /** Whether `tell` would push anything for the transfer. */
   wants(row: EventRow): boolean {
     return this.wantedSidesOf(row).length > 0;
   }
@@ -89,13 +89,13 @@ export abstract class Watcher {
     return this.ended || row.blockNumber < this.fromBlock ? NONE : this.sidesOf(row);
   }
 
-  /** The sides that pass its filter. It depends on the transfer alone, and so is the same when that is taken back. */
+  /** The sides that pass its filter. Depends only on the transfer, so it is the same when that is removed. */
   protected abstract sidesOf(row: EventRow): readonly Direction[];
 
   protected abstract noticeOf(event: TransferEvent, side: Direction): Notice;
 }
 
-/** `wallet_transfers`: the transfers of one wallet, each once; one to itself goes out unless only incoming ones are wanted. */
+/** `wallet_transfers`: the transfers of one wallet, each once; one to itself is outgoing unless only incoming ones are wanted. */
 export class WalletWatcher extends Watcher {
   private readonly filter: WalletFilter;
 
@@ -118,8 +118,8 @@ export class WalletWatcher extends Watcher {
 }
 
 /**
- * Signals: a transfer is an event to its sender and one to its receiver. One to itself is only an outgoing one, since
- * it funds nobody; one of no amount makes nobody a buyer; the zero address counts only when it is asked for.
+ * Signals: a transfer is one event for its sender and one for its receiver. A transfer to oneself is only an outgoing
+ * one, since it funds nobody; one of no amount makes nobody a buyer; the zero address counts only when it is named.
  */
 export class SignalWatcher extends Watcher {
   private readonly filter: SignalFilter;
