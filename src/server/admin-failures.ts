@@ -1,4 +1,4 @@
-/** How often each address gave a wrong operator token lately. */
+/** How often each address recently gave a wrong operator token. */
 
 /** How an IPv4 address that is written as an IPv6 one begins, in hex. */
 const IPV4_MAPPED = `${'0'.repeat(20)}ffff`;
@@ -8,7 +8,7 @@ const WINDOW_MS = 60_000;
 /** Failures within the window after which an address has to wait. */
 const MAX_FAILURES = 10;
 
-/** Addresses remembered; beyond it the one that was first to fail is forgotten. */
+/** Most addresses remembered; beyond it the one that failed first is dropped. */
 const MAX_ADDRESSES = 10_000;
 
 export class AdminFailures {
@@ -28,7 +28,7 @@ export class AdminFailures {
     return Math.max(1, Math.ceil((first + WINDOW_MS - this.clock()) / 1000));
   }
 
-  /** Takes note of a failure. */
+  /** Records a failure. */
   add(address: string): void {
     const recent = this.recent(address);
     recent.push(this.clock());
@@ -43,8 +43,8 @@ export class AdminFailures {
 }
 
 /**
- * Whom failures are counted against, from the bytes of an IP address: an IPv4 address, or the /64 network of an
- * IPv6 one, since whoever has one address of it has them all.
+ * The origin that failures are counted against, from the bytes of an IP address: an IPv4 address, or the /64 network of
+ * an IPv6 one, since whoever has one address of it has them all.
  */
 export function originOf(address: Uint8Array): string {
   if (address.length === 4) return address.join('.');

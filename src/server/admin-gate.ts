@@ -11,15 +11,15 @@ import { AdminSessions, SESSION_SECONDS } from './admin-sessions.ts';
 
 const COOKIE = 'atlas_admin';
 
-/** Must stand beside the cookie, with any value. */
+/** A header that must accompany the cookie, with any value. */
 export const PANEL_HEADER = 'x-atlas-panel';
 
-/** What decides about a request. Absent headers are empty. */
+/** The parts of a request that decide about it. Absent headers are empty. */
 export interface Credentials {
   authorization: string;
   cookie: string;
   panelHeader: string;
-  /** Whom failures are counted against. */
+  /** The origin that failures are counted against. */
   origin: string;
 }
 
@@ -43,7 +43,7 @@ export class AdminGate {
     this.sessions = new AdminSessions(clock);
   }
 
-  /** Passes a request of the operator; throws RequestError 401, or TooManyFailures. */
+  /** Returns for a request of the operator; throws RequestError 401, or TooManyFailures. */
   admit({ authorization, cookie, panelHeader, origin }: Credentials): void {
     const bearer = /^Bearer +(.+)$/i.exec(authorization)?.[1];
     if (bearer !== undefined) return this.check(bearer, origin);
@@ -51,24 +51,24 @@ export class AdminGate {
     throw new RequestError(401, 'not_signed_in', 'sign in with the operator token');
   }
 
-  /** Whether the request is of a session. */
+  /** Whether the request belongs to a session. */
   isSignedIn({ cookie, panelHeader }: Pick<Credentials, 'cookie' | 'panelHeader'>): boolean {
     return panelHeader !== '' && this.sessions.isValid(sessionIdOf(cookie));
   }
 
-  /** Trades the token for a session; gives its Set-Cookie value. Throws as `admit` does. */
+  /** Exchanges the token for a session; returns its Set-Cookie value. Throws as `admit` does. */
   signIn(token: string, origin: string, secure: boolean): string {
     this.check(token, origin);
     return cookieText(this.sessions.begin(), SESSION_SECONDS, secure);
   }
 
-  /** Ends the session of a cookie header, if there is one; gives the Set-Cookie value that removes it. */
+  /** Ends the session of a cookie header, if there is one; returns the Set-Cookie value that removes it. */
   signOut(cookie: string, secure: boolean): string {
     this.sessions.end(sessionIdOf(cookie));
     return cookieText('', 0, secure);
   }
 
-  /** A right token is refused too while the address has to wait; otherwise waiting would not hinder guessing. */
+  /** While the address has to wait, even the right token is refused; otherwise waiting would not hinder guessing. */
   private check(token: string, origin: string): void {
     const wait = this.failures.wait(origin);
     if (wait > 0) throw new TooManyFailures(wait);
@@ -88,8 +88,8 @@ function sessionIdOf(cookie: string): string {
 }
 
 /**
- * Without a path the cookie belongs to the folder that the browser asked, `/admin/api`, also where a proxy puts a
- * prefix before it that is not known here.
+ * No Path attribute: the browser then uses the folder of the request, `/admin/api`, including any prefix that a proxy
+ * adds and that is not known here.
  */
 function cookieText(id: string, seconds: number, secure: boolean): string {
   const attributes = `Max-Age=${seconds}; HttpOnly; SameSite=Strict${secure ? '; Secure' : ''}`;

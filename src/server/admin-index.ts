@@ -1,4 +1,4 @@
-/** The index as the panel shows it: the state of now with the last survey of the file. */
+/** The index as the panel shows it: the current state with the last survey of the file. */
 import type { IndexStatus, IndexSurvey, SurveyState } from '../types.ts';
 import { describeStatus } from './status.ts';
 
@@ -13,9 +13,9 @@ export function describeIndex(state: IndexStatus, survey: SurveyState, now: numb
 }
 
 /**
- * How large the file will be when history is filled in, and how long the disk lasts after that; null where nothing can
- * be told. Bytes per transfer hardly change while a file grows, transfers per block do: what is missing is taken to
- * be as busy as the newest stretch that is in. Counted from the block of the survey, where its bytes were measured.
+ * How large the file will be when history is filled, and how long the disk lasts after that; null where unknown. Bytes
+ * per transfer hardly change while a file grows, but transfers per block do: the missing blocks are assumed to be as
+ * busy as the newest indexed ones. Counted from the block of the survey, at which the bytes were measured.
  */
 function forecast({ startBlock, nodeHead }: IndexStatus, survey: IndexSurvey): object {
   const { fileBytes, freeBytes, growth, head, transfers } = survey;

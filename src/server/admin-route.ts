@@ -95,12 +95,12 @@ function readCall(res: HttpResponse, req: HttpRequest, tls: boolean): AdminCall 
     id: req.getParameter(0) ?? '',
     query: new URLSearchParams(req.getQuery()),
     body: undefined,
-    // Whoever forges the header marks a cookie of his own as secure and gains nothing.
+    // Forging the header only marks the forger's own cookie as secure.
     secure: tls || req.getHeader('x-forwarded-proto') === 'https',
   };
 }
 
-/** Undefined for what is not JSON; the handlers refuse that with their own words. */
+/** Undefined when it is not JSON; the handlers refuse that with their own messages. */
 function parse(bytes: Buffer): unknown {
   try {
     return JSON.parse(bytes.toString('utf8'));

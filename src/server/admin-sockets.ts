@@ -1,7 +1,7 @@
 /** Open WebSockets as the panel shows them. */
 import type { LiveSocket } from '../types.ts';
 
-/** Sockets listed one by one; above it only the totals tell. */
+/** Most sockets listed individually; the totals cover all. */
 const MAX_LISTED = 200;
 
 /** Totals by endpoint and topic, and the sockets with the largest backlog. `null` sockets: this server has no streams. */

@@ -1,4 +1,4 @@
-/** `/admin/api/*`: what the operator's panel asks for. Every route but those of the session passes the gate first. */
+/** `/admin/api/*`: the API of the operator's panel. Every route except those of the session goes through the gate. */
 import { z } from 'zod';
 import { RequestError } from '../errors.ts';
 import type { Logger } from '../log.ts';
@@ -18,7 +18,7 @@ import type { HttpRequest, HttpResponse, TemplatedApp } from './uws.ts';
 export interface AdminOptions {
   /** The operator token, not empty. */
   token: string;
-  /** Has the index file surveyed when the last survey is old. */
+  /** The last survey of the index file; starts a new one when it is old. */
   survey: () => SurveyState;
   /** Open WebSockets, or null where there are no streams. */
   sockets: () => readonly LiveSocket[] | null;
@@ -30,7 +30,7 @@ export interface AdminRoutes extends AdminOptions {
   gate: AdminGate;
   access: AdminAccess;
   indexState: () => IndexStatus;
-  /** The server itself ends TLS. */
+  /** The server itself terminates TLS. */
   tls: boolean;
   replies: Replies;
   metrics: HttpMetrics;
@@ -104,7 +104,7 @@ export function addAdminRoutes(app: TemplatedApp, options: AdminRoutes): void {
   app.any('/admin/*', refuse);
 }
 
-/** The key that a path names. Throws RequestError `not_found` for what is no number of a key. */
+/** The key id in a path. Throws RequestError `not_found` when it is not a number. */
 function keyId({ id }: AdminCall): number {
   if (!/^\d{1,15}$/.test(id)) throw new RequestError(404, 'not_found', `there is no key ${id}`);
   return Number(id);

@@ -1,21 +1,21 @@
-/** What goes back to a client, as data: no socket is touched here. */
+/** Answers to clients as plain data: no socket is touched here. */
 import type { Admitted, Allowance, Refused } from '../access/limiter.ts';
 import { RequestError } from '../errors.ts';
 
 export interface Answer {
   status: keyof typeof STATUS_LINES;
-  /** Further header lines, each begun by CRLF. */
+  /** Further header lines, each preceded by CRLF. */
   lines: string;
   /** Null for the statuses that have no body. */
   body: string | Buffer | null;
-  /** Revalidated by the client, or never kept. */
+  /** The client must revalidate it, or must not store it. */
   cache: 'revalidate' | 'no-store';
   /**
-   * Close the connection behind it: what the client still sends is not wanted. Only for answers shorter than the request:
-   * nothing bounds what waits of them for a client that does not read (see reply.ts).
+   * Close the connection after it: what the client still sends is ignored. Only for answers shorter than the request:
+   * nothing limits how much of them is buffered for a client that does not read (see reply.ts).
    */
   close?: boolean;
-  /** Bytes of the body that is left out, where GET would have one. The connection closes behind it. */
+  /** For HEAD: length of the body that GET would have. The connection closes after the answer. */
   length?: number;
 }
 
@@ -62,7 +62,7 @@ export function jsonAnswer(status: Answer['status'], body: string | Buffer, line
   return { status, lines: JSON_LINE + lines, body, cache: 'no-store' };
 }
 
-/** The missing or invalid key. */
+/** The answer to a missing or invalid key. */
 export function unauthorized(cors: string): Answer {
   return jsonAnswer(401, UNAUTHORIZED_BODY, cors);
 }
@@ -81,12 +81,12 @@ export function limitedAnswer(refused: Refused, cors: string): Answer {
   return jsonAnswer(429, JSON.stringify({ error: { code, message }, retryAfter }), lines);
 }
 
-/** A defect. What it was goes to the log and not to the client. */
+/** The error for a defect. Its details go to the log and not to the client. */
 export function internalError(): RequestError {
   return new RequestError(500, 'internal', 'internal error');
 }
 
-/** What every answer to a valid key carries. */
+/** The rate limit headers that every answer to a valid key carries. */
 export function allowanceLines({ limit, remaining, reset }: Allowance | Admitted): string {
   return `\r\nRateLimit-Limit: ${limit}\r\nRateLimit-Remaining: ${remaining}\r\nRateLimit-Reset: ${reset}`;
 }

@@ -28,12 +28,12 @@ import type { HttpRequest, TemplatedApp } from './uws.ts';
 import { addWsRoutes, type StreamSettings, type WsRoutes } from './ws.ts';
 import type { WsConnections } from './ws-connections.ts';
 
-/** How long closing waits for answers that are still owed: of the ten seconds in which the daemon ends, two are for the last commit. */
+/** How long closing waits for pending answers: the daemon stops within ten seconds, two are for the last commit. */
 const DRAIN_MS = 8_000;
 
 /**
- * How long connections that are open when closing begins are still answered, each for the last time: what a client has
- * sent before it could know must not be lost, and may be on its way for so long.
+ * How long connections that are open when closing begins still get one last answer each: a request that a client sent
+ * before it could know must not be lost, and may take so long to arrive.
  */
 const LAST_REQUESTS_MS = 200;
 
@@ -60,7 +60,7 @@ export interface ServerOptions {
   nativeSymbol: string;
   /** The operator's panel; absent when it is off. */
   admin?: AdminOptions;
-  /** What can be subscribed to; absent where there are no streams. */
+  /** The streams; absent when the server has none. */
   streams?: { hub: StreamHub; settings: StreamSettings; connections: WsConnections };
   metrics: HttpMetrics & WsRoutes['metrics'] & Pick<Metrics, 'ready' | 'onRender'>;
   log: Logger;
@@ -69,13 +69,16 @@ export interface ServerOptions {
 export interface Server {
   url: string;
   port: number;
-  /** Takes over new origins and a renewed certificate. Nobody loses a connection. Throws ConfigError for an unusable certificate, with nothing changed. */
+  /**
+   * Applies new origins and a renewed certificate without closing a connection. Throws ConfigError for an unusable
+   * certificate, with nothing changed.
+   */
   reload(settings: Pick<ServerSettings, 'tls_cert' | 'tls_key' | 'cors_origins'>): Promise<void>;
-  /** Stops accepting, waits for the answers that are owed, closes all connections. */
+  /** Stops accepting, waits for pending answers, closes all connections. */
   close(): Promise<void>;
 }
 
-/** Starts to listen. Rejects with ListenError when the address cannot be had, with ConfigError for an unusable certificate. */
+/** Starts to listen. Rejects with ListenError when it cannot bind the address, with ConfigError for a bad certificate. */
 export async function startServer(options: ServerOptions): Promise<Server> {
   const { settings, access, admin, metrics, log } = options;
   let cors = corsLines(settings.cors_origins);
@@ -138,7 +141,7 @@ interface SharedRoutes extends ServerOptions {
   tls: boolean;
 }
 
-/** Registers everything that is answered. */
+/** Registers all routes. */
 function addRoutes(app: TemplatedApp, shared: SharedRoutes): void {
   const { api, admin, adminGate, streams } = shared;
   shared.capacity.guard(app);

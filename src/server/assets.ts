@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 /** Folders that are served: what the pages share, the operator's panel, the explorer, the API's documentation. */
 const FOLDERS = ['ui', 'panel', 'explorer', 'docs'] as const;
 
-/** Ends of names that are served; whatever else lies in the folders stays there. */
+/** Extensions that are served; other files in the folders are not. */
 const SERVED = /\.(html|css|js|svg)$/;
 
 /** Contents by `folder/name`. The single binary, which has no folders, replaces this function. */

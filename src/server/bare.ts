@@ -1,6 +1,6 @@
 /**
- * The least that a server on uWebSockets.js can be. The benchmark compares the real one with it, and puts it in front
- * of a node that would otherwise be the limit.
+ * The minimal server on uWebSockets.js. The benchmark compares the real one with it, and uses it as a fake node where a
+ * real one would be the bottleneck.
  */
 import { listen } from './listen.ts';
 import { App, type HttpResponse, queryOf, us_listen_socket_close, us_socket_local_port } from './uws.ts';
@@ -61,7 +61,7 @@ function answerPost(res: HttpResponse, handlers: BareHandlers): void {
   });
   const parts: Buffer[] = [];
   res.onData((part, isLast) => {
-    parts.push(Buffer.from(new Uint8Array(part))); // a copy: the library takes the memory back
+    parts.push(Buffer.from(new Uint8Array(part))); // a copy: the library reuses the memory
     if (!isLast) return;
     const answer = handlers.post(parts.length === 1 ? parts[0]! : Buffer.concat(parts));
     if (!(answer instanceof Promise)) return sendJson(res, answer);

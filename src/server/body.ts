@@ -4,8 +4,8 @@ import type { Answer } from './answer.ts';
 import type { HttpRequest, HttpResponse } from './uws.ts';
 
 /**
- * Pieces in which a body may come, and further ones for its bytes: each costs 3 us and 100 bytes of memory, so that two
- * million of one byte, which are chunks of six, would hold up everybody for seconds.
+ * Pieces allowed for any body, and one more for so many of its bytes. Each piece costs 3 us and 100 bytes of memory, so
+ * two million pieces of one byte (six on the wire, as chunks) would block all clients for seconds.
  */
 const FREE_PIECES = 1_000;
 const BYTES_PER_PIECE = 64;

@@ -1,16 +1,15 @@
 /**
- * How many connections are let in. Each costs a file descriptor and up to ten seconds of the library's patience before
- * it has asked for anything; without a limit of our own, a flood would take the descriptors of the database and of the
- * connections to the node too.
+ * The limit on open connections. Each costs a file descriptor, and the library gives it ten seconds to send a request;
+ * without a limit a flood would also use up the descriptors for the database and the connections to the node.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '../log.ts';
 import type { HttpResponse, TemplatedApp } from './uws.ts';
 
-/** A flood is told of so often, not once per connection. */
+/** Milliseconds between log lines about a flood, instead of one per connection. */
 const TELL_EVERY_MS = 60_000;
 
-/** How often it is looked whether the last connection has gone. */
+/** How often to check whether the last connection has closed, milliseconds. */
 const POLL_MS = 10;
 
 export class Capacity {
@@ -20,7 +19,7 @@ export class Capacity {
   private refused = 0;
   private toldAt = Number.NEGATIVE_INFINITY;
 
-  /** `limit`: connections at the same time, HTTP and WebSocket together. */
+  /** `limit`: most open connections, HTTP and WebSocket together. */
   constructor(limit: number, log: Logger) {
     this.limit = limit;
     this.log = log;
@@ -37,12 +36,12 @@ export class Capacity {
     app.filter((res, change) => count(res, Number(change)));
   }
 
-  /** To be called when a WebSocket ends: the library tells only of the end of connections that are still HTTP. */
+  /** Call it when a WebSocket closes: the library reports closing only for connections that are still HTTP. */
   left(): void {
     this.open--;
   }
 
-  /** Resolves when no connection is open any more, at the latest after `timeoutMs` of which the event loop has seen all. */
+  /** Resolves when no connection is open, or after `timeoutMs`; time in which the event loop is blocked does not count. */
   async empty(timeoutMs: number): Promise<void> {
     for (let waited = 0; this.open > 0 && waited < timeoutMs; waited += POLL_MS) await sleep(POLL_MS);
   }

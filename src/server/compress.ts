@@ -20,7 +20,7 @@ export function isCompressible(body: string): boolean {
   return body.length > MIN_LENGTH;
 }
 
-/** The answer with a smaller body, later, or as it is when the client takes no encoding. */
+/** A promise of the answer with a compressed body, or the answer itself when the client accepts no encoding. */
 export function compressed(answer: Answer, acceptEncoding: string): Answer | Promise<Answer> {
   const lines = `${answer.lines}\r\nVary: Accept-Encoding`;
   const encoding = bestEncoding(acceptEncoding);

@@ -9,7 +9,7 @@ export const PREFLIGHT_LINES =
   '\r\nAccess-Control-Allow-Headers: X-API-Key, Content-Type, If-None-Match' +
   '\r\nAccess-Control-Max-Age: 86400';
 
-/** A function that gives a request's CORS lines, each begun by CRLF. `origins` as in the configuration: `*` or origins. */
+/** A function that gives a request's CORS lines, each preceded by CRLF. `origins` as configured: `*` or origins. */
 export function corsLines(origins: readonly string[]): (req: HttpRequest) => string {
   if (origins.includes('*')) {
     const lines = allow('*');

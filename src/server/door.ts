@@ -1,6 +1,6 @@
 /**
- * Where connections come in. The server library reads a certificate when an app is made and never again, so with a
- * renewed one another app takes over the port; the connections of the one before go on until they end by themselves.
+ * The listening port. The server library reads a certificate only when an app is made, so a new app takes over the port
+ * for a renewed certificate; connections of the old app go on until they end on their own.
  */
 import { createHash } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -36,14 +36,14 @@ interface Entrance {
 }
 
 export class Door {
-  /** The one asked for, or the one that was free when it was 0. */
+  /** The requested port, or the free one that was chosen for 0. */
   readonly port: number;
   private readonly settings: DoorSettings;
   private readonly addRoutes: AddRoutes;
   /** Null once it is closed. */
   private socket: us_listen_socket | null;
   private current: Entrance;
-  /** Apps that listen no more and may still have connections. */
+  /** Apps that no longer listen but may still have connections. */
   private readonly former: TemplatedApp[] = [];
 
   private constructor(
@@ -59,7 +59,7 @@ export class Door {
     this.port = us_socket_local_port(socket);
   }
 
-  /** Rejects with ListenError when the address cannot be had, with ConfigError for an unusable certificate. */
+  /** Rejects with ListenError when it cannot bind the address, with ConfigError for an unusable certificate. */
   static async open(settings: DoorSettings, addRoutes: AddRoutes): Promise<Door> {
     const entrance = enter(settings, addRoutes);
     try {
@@ -72,20 +72,20 @@ export class Door {
   }
 
   /**
-   * Lets new connections see the certificate that the files hold now. Without TLS, or with the same one, nothing
-   * happens. The port is closed for some microseconds: no open connection ends, one that is just being made may be reset.
+   * Uses the certificate now in the files for new connections. Does nothing without TLS or for the same certificate. The
+   * port is closed for some microseconds: open connections stay, but one just being established may be reset.
    */
   async renew(files: TlsFiles): Promise<void> {
     if (this.current.certificate === '' || files.tls_cert === '') return;
     if (certificateOf(files) === this.current.certificate) return;
-    // Only where a port is asked for does the library allow (SO_REUSEADDR) to listen again beside open connections.
+    // Only for an explicit port does the library set SO_REUSEADDR, which allows listening beside open connections.
     if (this.settings.port === 0) {
       throw new ConfigError(
         'server.port is 0: with a port of its own the server could renew its certificate',
       );
     }
     const next = enter(files, this.addRoutes);
-    // A closed port resets whoever waits to be let in. Right after a turn of the event loop nobody does.
+    // Closing a port resets connections that wait to be accepted. Right after a turn of the event loop there are none.
     await nextTurn();
     this.shut();
     try {
@@ -98,7 +98,7 @@ export class Door {
     this.current = next;
   }
 
-  /** Takes no more connections. */
+  /** Stops accepting connections. */
   shut(): void {
     if (this.socket !== null) us_listen_socket_close(this.socket);
     this.socket = null;

@@ -1,15 +1,15 @@
-/** Entity tags of REST answers: which state of the index they are of, and which question. */
+/** Entity tags of REST answers, made from the state of the index and the request. */
 import { randomInt } from 'node:crypto';
 import type { Answered } from '../api/api.ts';
 
-/** Tells this process from others: revisions begin anew with each. */
+/** Distinguishes this process from others: each counts revisions from the start. */
 const PROCESS = randomInt(2 ** 31).toString(36);
 
 const FNV_OFFSET = 0x811c9dc5;
 const FNV_PRIME = 0x01000193;
 
 /**
- * A function that gives the tag of a path's answer as of a state of the index to a query, and whatever else the answer
+ * For a path, a function that gives an answer's tag from the state of the index, the query and whatever else the answer
  * depends on. Weak, because compression may change the bytes but not the meaning.
  */
 export function entityTags(
@@ -19,7 +19,7 @@ export function entityTags(
   return (head, query) => `W/"${head.number}-${head.tag}-${PROCESS}${head.revision}-${fnv1a(query, seed)}"`;
 }
 
-/** Whether an If-None-Match header names the tag. Only a good answer ever had it, so nothing else needs checking then. */
+/** Whether an If-None-Match header names the tag. Only successful answers have tags, so a match needs no more checks. */
 export function matchesTag(ifNoneMatch: string, tag: string): boolean {
   return ifNoneMatch !== '' && ifNoneMatch.includes(tag.slice(2));
 }

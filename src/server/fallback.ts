@@ -1,4 +1,4 @@
-/** Whatever no route took: preflights, wrong methods, unknown paths. */
+/** Requests that match no route: preflights, wrong methods, unknown paths. */
 import { RequestError } from '../errors.ts';
 import {
   type Answer,
@@ -19,7 +19,7 @@ import type { HttpRequest, HttpResponse, TemplatedApp } from './uws.ts';
 export interface FallbackRoutes {
   /** Known paths and the one method each has. */
   methods: ReadonlyMap<string, 'GET' | 'POST'>;
-  /** Whether a path is only spoken of to holders of a key. */
+  /** Whether only requests with a valid key learn if the path exists. */
   needsKey: (path: string) => boolean;
   gate: Gate;
   replies: Replies;
@@ -27,7 +27,7 @@ export interface FallbackRoutes {
   metrics: HttpMetrics;
 }
 
-/** Registers what answers when nothing else does. */
+/** Registers the routes of last resort. */
 export function addFallback(app: TemplatedApp, routes: FallbackRoutes): void {
   const { replies, cors } = routes;
   const meter = routeMeter(routes.metrics, 'other');

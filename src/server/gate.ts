@@ -1,4 +1,4 @@
-/** Who calls, and whether it may. */
+/** Which key a request has, and whether it is admitted. */
 import type { KeyRecord, KeyStore } from '../access/keys.ts';
 import type { Limiter } from '../access/limiter.ts';
 import { queryValue } from './query-string.ts';
@@ -12,7 +12,7 @@ export interface Gate {
   limiter: Limiter;
 }
 
-/** The key that a request carries, empty when there is none. The header goes before the query parameter. */
+/** The key in a request, empty when there is none. The header takes precedence over the query parameter. */
 export function keyOf(req: HttpRequest): string {
   const header = req.getHeader('x-api-key');
   return header !== '' ? header : queryValue(queryOf(req), KEY_PARAMETER);

@@ -3,12 +3,12 @@ import { headOf } from './answer.ts';
 import { comesInChunks } from './body.ts';
 import type { HttpRequest, HttpResponse, TemplatedApp } from './uws.ts';
 
-/** Gives an answer the form that the method asks for. */
+/** Adapts an answer to the request's method, GET or HEAD. */
 export type Shape = typeof headOf;
 
 const whole: Shape = <T>(answer: T): T => answer;
 
-/** The form that a request's method asks for, where one handler answers several. */
+/** The shape for a request's method, where one handler answers several. */
 export function shapeFor(req: HttpRequest): Shape {
   return req.getMethod() === 'head' ? headOf : whole;
 }

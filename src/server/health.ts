@@ -1,4 +1,4 @@
-/** What operators and load balancers ask without a key: alive, ready, and how far the index is. */
+/** Routes without a key for operators and load balancers: alive, ready, and how far the index is. */
 import type { IndexStatus } from '../types.ts';
 import { jsonAnswer } from './answer.ts';
 import { addGetRoute } from './get-route.ts';

@@ -50,7 +50,7 @@ export function addRestRoutes(app: TemplatedApp, routes: RestRoutes): void {
   }
 }
 
-/** Answers within the turn in which the request came, unless it takes long or the client wants it compressed. */
+/** Answers in the turn in which the request arrived, unless the work is long or the client wants compression. */
 function getHandler(prepared: PreparedEndpoint, routes: RestRoutes) {
   const { path, params, tierLimited = false } = prepared.endpoint;
   const names = new Set([...Object.keys(params.shape), KEY_PARAMETER]);
@@ -77,9 +77,9 @@ function getHandler(prepared: PreparedEndpoint, routes: RestRoutes) {
       if (!(answered instanceof Promise)) {
         return finished(answered, lines + tagLine(tag), () => encodingsOf(req));
       }
-      const accepted = encodingsOf(req); // now: later the request must not be touched any more
+      const accepted = encodingsOf(req); // now: the request must not be used after the handler returns
       return answered.then((given) => {
-        // Revisions are of this thread's connection. One that is too old for the answer costs an answer in full.
+        // Revisions belong to this thread's connection. One older than the answer only costs a full answer later.
         const head = { ...given.head, revision: caller.head.revision };
         return finished(given, lines + tagLine(tagOf(head, asked)), () => accepted);
       });
@@ -134,7 +134,7 @@ function postHandler(prepared: PreparedEndpoint, routes: RestRoutes) {
   };
 }
 
-/** What is wrong with a body by its headers alone. */
+/** The refusal of a body that its headers alone call for, or null. */
 function bodyRefusal(req: HttpRequest, lines: string): Answer | null {
   if (!isJson(req.getHeader('content-type'))) {
     return errorAnswer(new RequestError(415, 'unsupported_media_type', 'send application/json'), lines);
@@ -142,7 +142,7 @@ function bodyRefusal(req: HttpRequest, lines: string): Answer | null {
   return announcesMoreThan(req, MAX_BODY_BYTES) ? tooLarge(lines) : null;
 }
 
-/** The answer to a client from the API's own. `encodings` is asked only where compressing is worth it. */
+/** The answer for the client from that of the API. `encodings` is called only where compressing is worth it. */
 function finished(
   { head, body }: Answered,
   lines: string,
@@ -157,7 +157,7 @@ function encodingsOf(req: HttpRequest): string {
   return req.getHeader('accept-encoding');
 }
 
-/** The answer, or the error that came instead of it. */
+/** The answer, or an error answer if `respond` throws. */
 function answerSafely(
   { endpoint }: PreparedEndpoint,
   { log }: RestRoutes,

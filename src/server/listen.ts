@@ -1,10 +1,10 @@
-/** Taking the port. */
+/** Binding the port. */
 import { createServer } from 'node:net';
 import { ListenError } from '../errors.ts';
 import { hostPort } from '../lib/host-port.ts';
 import { LIBUS_LISTEN_EXCLUSIVE_PORT, type TemplatedApp, type us_listen_socket } from './uws.ts';
 
-/** Codes of errors that another port would not help. */
+/** Codes of errors that another port would not fix. */
 const ABOUT_THE_HOST = ['EADDRNOTAVAIL', 'ENOTFOUND', 'EAI_AGAIN', 'EINVAL'];
 
 /** Listens on a port that no other process has. Rejects with ListenError. */
@@ -18,7 +18,7 @@ export async function listen(app: TemplatedApp, host: string, port: number): Pro
   throw new ListenError(setting, hostPort(host, port), code);
 }
 
-/** The server library only says that it failed; Node, asked for the same address, says why: the code of its error. */
+/** The server library only says that it failed; binding the same address with Node gives the error code. */
 function reasonFor(host: string, port: number): Promise<string> {
   return new Promise((resolve) => {
     const probe = createServer();

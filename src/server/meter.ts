@@ -3,7 +3,7 @@ import type { Metrics } from '../metrics.ts';
 
 export type HttpMetrics = Pick<Metrics, 'httpRequests' | 'httpSeconds'>;
 
-/** Counts one answer; `began` is what performance.now() said when the request came. */
+/** Counts one answer; `began` is performance.now() when the request arrived. */
 export type Meter = (status: number, began: number) => void;
 
 /** The meter of a route. Its label is the route's pattern, never what a client sent. */

@@ -42,7 +42,7 @@ export function queryValue(query: string, name: string): string {
   return '';
 }
 
-/** A name with bad percent encoding is no parameter's. */
+/** A name with bad percent encoding matches no parameter. */
 function decodeName(text: string): string {
   try {
     return decode(text);

@@ -1,4 +1,4 @@
-/** Writing answers to sockets. The one place that knows the rules of uWebSockets.js about when and how. */
+/** Writing answers to sockets. The one place that knows when and how uWebSockets.js allows it. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '../log.ts';
 import { type Answer, errorAnswer, internalError, STATUS_LINES } from './answer.ts';
@@ -9,13 +9,13 @@ const CACHE_CONTROL = {
   'no-store': 'no-store',
 } as const;
 
-/** How often a closing server looks whether the last late answer is out. */
+/** How often a closing server checks whether the last late answer is sent, milliseconds. */
 const DRAIN_POLL_MS = 10;
 
 /**
- * The library goes on reading from one connection as long as half a megabyte waits there, and turns to no other: who
- * sends requests without waiting for answers would have it alone. When the event loop has not gone on for this long, a
- * connection is closed behind its answer; looked at once in so many answers, milliseconds.
+ * The library keeps reading from one connection while half a megabyte waits there, and serves no other: a client that
+ * pipelines requests would have the server to itself. When the event loop has been blocked for so many milliseconds, the
+ * connection is closed after its answer. The clock is checked once in so many answers.
  */
 const MOST_HELD_MS = 250;
 const LOOK_EVERY = 64;
@@ -30,18 +30,18 @@ const PATIENCE_TIMES = 10;
 
 /** A body that comes in pieces. */
 export interface Pieces {
-  /** Writes a piece, whose memory may be used again. Returns false when the client must first catch up. */
+  /** Writes a piece, whose memory may be reused. Returns false when the client must catch up first. */
   write(piece: Buffer): boolean;
   end(): void;
-  /** Breaks the connection off, which tells the client that something is missing. */
+  /** Cuts the connection, so that the client notices that the body is incomplete. */
   cut(): void;
 }
 
-/** An answer that is given after the handler of its request returned. */
+/** An answer given after the handler of its request has returned. */
 export interface LateReply {
-  /** Writes the answer, or does nothing when the client has gone. */
+  /** Writes the answer, or does nothing when the client has left. */
   send(answer: Answer): void;
-  /** Begins an answer whose body comes in pieces. `caughtUp` is called when more may be written after `write` returned false. */
+  /** Begins an answer with a body in pieces. After `write` returned false, `caughtUp` is called when it may continue. */
   begin(answer: Omit<Answer, 'body'>, caughtUp: () => void): Pieces;
   /** Sends what the promise gives; if it rejects, the answer is a 500. */
   sendWhen(answer: Promise<Answer>): void;
@@ -49,7 +49,7 @@ export interface LateReply {
   attempt(part: () => void): void;
 }
 
-/** Writes answers and keeps track of those still owed. */
+/** Writes answers and counts the pending ones. */
 export class Replies {
   private readonly log: Logger;
   private readonly writing: Writing;
@@ -66,8 +66,8 @@ export class Replies {
   }
 
   /**
-   * Answers within the handler of the request, where the socket is corked already, and returns the status. The
-   * library ends the process when a handler leaves a request unanswered, so a `respond` that throws is a 500.
+   * Answers within the handler of the request, where the socket is already corked, and returns the status. The library
+   * ends the process when a handler leaves a request unanswered, so a `respond` that throws becomes a 500.
    */
   now(res: HttpResponse, respond: () => Answer): Answer['status'] {
     let answer: Answer;
@@ -81,8 +81,8 @@ export class Replies {
   }
 
   /**
-   * Answers within the handler of the request, or later when `respond` gives a promise; `answered` is told the status
-   * when the answer is there. Nothing is told when the client goes first.
+   * Answers within the handler of the request, or later when `respond` returns a promise; `answered` is called with the
+   * status when the answer is ready, but not when the client leaves first.
    */
   nowOrLater(
     res: HttpResponse,
@@ -103,20 +103,20 @@ export class Replies {
   }
 
   /**
-   * Must be called in the handler of a request that is answered later. One of `answered` and `gone` is called, once:
-   * `answered` when the answer is there, before it is written. Small ones go out behind the handler anyway, and a client
-   * that is woken by a large one may take the processor, which would count as time that it waited.
+   * Must be called in the handler of a request that is answered later. Either `answered` or `gone` is called, once:
+   * `answered` when the answer is ready, before it is written. Writing is not measured: small answers leave after the
+   * handler anyway, and a client that a large one wakes may take the processor, which would count as its waiting time.
    */
   later(res: HttpResponse, answered: (status: number) => void, gone: () => void): LateReply {
     return new Late(this.writing, res, answered, gone);
   }
 
-  /** From now on connections close behind their answers. */
+  /** From now on each connection is closed after its answer. */
   closeBehind(): void {
     this.writing.closing = true;
   }
 
-  /** Closes connections behind their answers. Resolves when none is owed any more, after `timeoutMs` at most. */
+  /** Closes connections after their answers. Resolves when none is pending, after `timeoutMs` at most. */
   async drain(timeoutMs: number): Promise<void> {
     this.closeBehind();
     const deadline = performance.now() + timeoutMs;
@@ -129,20 +129,20 @@ export class Replies {
   }
 }
 
-/** What answers share. */
+/** State shared by all answers. */
 interface Writing {
-  /** Answers that are owed: late ones, and those the client has not taken whole. */
+  /** Pending answers: late ones, and those not yet written completely. */
   owed: number;
-  /** Whether connections are closed behind their answers. */
+  /** Whether connections are closed after their answers. */
   closing: boolean;
-  /** Answers that were written whole. */
+  /** Answers written completely. */
   answers: number;
-  /** performance.now() since which the event loop has not gone on; null when it did since it was last looked at. */
+  /** performance.now() since when the event loop has been blocked; null when it has turned since the last check. */
   heldSince: number | null;
   failure: (error: unknown) => Answer;
 }
 
-/** A class and not closures, since one is made for every call to `/rpc`. */
+/** A class instead of closures, since one is made for every call to `/rpc`. */
 class Late implements LateReply {
   private readonly writing: Writing;
   private readonly res: HttpResponse;
@@ -264,7 +264,7 @@ function writeAnswer(res: HttpResponse, answer: Answer, writing: Writing): void 
   else writeBody(res, body, writing);
 }
 
-/** Whether answers have held the event loop for too long. */
+/** Whether answers have blocked the event loop for too long. */
 function isHeld(writing: Writing): boolean {
   if (++writing.answers % LOOK_EVERY !== 0) return false;
   if (writing.heldSince !== null) return performance.now() - writing.heldSince > MOST_HELD_MS;
@@ -275,22 +275,22 @@ function isHeld(writing: Writing): boolean {
   return false;
 }
 
-/** The library takes an answer for unfinished until as many bytes as it announced are out, which here never are: it ends with the connection. */
+/** The library considers an answer unfinished until all announced bytes are sent, never here: the connection closes. */
 function writeLength(res: HttpResponse, bytes: number): void {
   res.onAborted(() => undefined);
   res.endWithoutBody(bytes, true);
 }
 
 /**
- * Writes no more than the system takes. The library would keep the rest without any limit, also of what a client asks
- * for that reads nothing; but it cuts a connection that sends a request while the answer to the one before is not
- * whole, and one that takes nothing for ten seconds.
+ * Writes no more than the system accepts. The library would buffer the rest without limit, even for a client that never
+ * reads; but it cuts a connection that sends a request before the previous answer is complete, and one that reads
+ * nothing for ten seconds.
  */
 function writeBody(res: HttpResponse, body: string | Buffer, writing: Writing): void {
   const bytes = Buffer.byteLength(body);
   if (res.tryEnd(body, bytes)[1]) return;
   writing.owed++;
-  const whole = Buffer.from(body); // a copy: short answers of /rpc stand in memory that the next one overwrites
+  const whole = Buffer.from(body); // a copy: short answers of /rpc lie in memory that the next one overwrites
   res.onAborted(() => {
     writing.owed--;
   });

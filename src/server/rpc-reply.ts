@@ -8,7 +8,7 @@ import type { RpcAnswer, RpcSink } from '../rpc/sink.ts';
 import { allowanceLines, jsonAnswer, retryAfterLine } from './answer.ts';
 import type { LateReply, Pieces } from './reply.ts';
 
-/** Answers from this size on are written piece by piece, since the library would copy what a slow client leaves. */
+/** Answers of at least this size are written in pieces, since the library would copy what a slow client has not read. */
 const LARGE_BYTES = 1024 * 1024;
 const PIECE_BYTES = 256 * 1024;
 
@@ -25,7 +25,7 @@ export class RpcReply implements RpcSink, RpcCaller {
   private lines: string;
   private pending: Pending | null = null;
   private pieces: Pieces | null = null;
-  /** What of a large answer is not yet written. */
+  /** The part of a large answer that is not yet written. */
   private rest: Buffer | null = null;
 
   constructor(reply: LateReply, limiter: Limiter, record: KeyRecord, lines: string) {
@@ -46,7 +46,7 @@ export class RpcReply implements RpcSink, RpcCaller {
     this.pending = rpc.serve(body.toString('latin1'), this, this);
   }
 
-  /** The client has gone. */
+  /** The client has left. */
   abandon(): void {
     this.rest = null;
     this.pending?.abandon();

@@ -18,7 +18,7 @@ import type { HttpRequest, HttpResponse, TemplatedApp } from './uws.ts';
 
 export const RPC_PATH = '/rpc';
 
-/** Bytes of a request body: what nodes take. */
+/** Most bytes of a request body: as many as nodes accept. */
 const MAX_BODY_BYTES = 2_000_000;
 
 export interface RpcRoute {

@@ -1,6 +1,6 @@
 /**
- * The pages and their files. Each file is a route of its own with its answer made at start, so no path that a client
- * sends is ever looked up anywhere.
+ * The pages and their files. Each file has its own route and an answer made at start, so a path from a client is never
+ * looked up in the file system.
  */
 import { createHash } from 'node:crypto';
 import { type Answer, jsonAnswer } from './answer.ts';
@@ -51,8 +51,8 @@ const PAGES: Readonly<Record<string, string>> = {
 };
 
 /**
- * One of so many 304 answers is a 200 with the body instead: only a body shows whether the client reads what it asks
- * for (see reply.ts), and no key is needed here.
+ * One in so many 304 answers is a 200 with the body instead: only a body shows whether the client reads its answers
+ * (see reply.ts), and no key is needed here.
  */
 const WHOLE_EVERY = 16;
 
@@ -96,7 +96,7 @@ export function addStaticRoutes(app: TemplatedApp, routes: StaticRoutes): string
   return paths;
 }
 
-/** Leads `/docs/` to `/docs`, below the path of a proxy too. Returns the path. */
+/** Redirects `/docs/` to `/docs`, also below a proxy's path prefix. Returns the path. */
 function addRedirect(app: TemplatedApp, page: string, replies: Replies, meter: Meter): string {
   const path = `${page}/`;
   const answer = jsonAnswer(308, '{}', `\r\nLocation: ..${page}`);
@@ -110,7 +110,7 @@ function addRedirect(app: TemplatedApp, page: string, replies: Replies, meter: M
   return path;
 }
 
-/** The panel's files stand below the panel's page, so that whoever guards `/admin` in front of it guards them too. */
+/** The panel's files lie below the panel's page, so that a proxy that protects `/admin` protects them too. */
 function pathOf(file: string): string {
   return PAGES[file] ?? `/${file.replace(/^panel\//, 'admin/')}`;
 }

@@ -4,13 +4,13 @@ import { etaSeconds, lagBlocks, lagSeconds } from '../lib/lag.ts';
 import type { Logger } from '../log.ts';
 import type { IndexStatus } from '../types.ts';
 
-/** Without a new block for this long while the node has one, the index stalls: just under the 30 s within which it must show. */
+/** The index stalls when it gets no block for so long while the node has one: just under the required 30 s. */
 const STALL_MS = 29_000;
 
-/** How often the progress of the index is looked at. */
+/** How often the progress of the index is checked, milliseconds. */
 const WATCH_MS = 1_000;
 
-/** Watches whether the index moves while the node has blocks for it. */
+/** Watches whether the index advances while the node has blocks for it. */
 export class StallWatch {
   private readonly log: Logger;
   private head: number | null = null;
@@ -67,20 +67,20 @@ export function readiness(state: IndexStatus, readyLag: number, stalled: boolean
   return phase === 'following' ? null : `the indexer is ${phase}`;
 }
 
-/** What may stand in the place of an address: URLs, and what the system could not connect to. */
+/** Patterns of node addresses (URLs, and what the system could not connect to) with their replacements. */
 const ADDRESSES: readonly (readonly [RegExp, string])[] = [
   [/\b(?:https?|wss?):\/\/[^\s"]+/g, 'the node'],
   [/\b(E[A-Z_]{4,}) [^\s",;)]+/g, '$1'],
 ];
 
-/** The state for those without a token: where the node stands is none of their business. The log and the panel name it. */
+/** The state for callers without a token, who must not learn the node's address. The log and the panel name it. */
 export function withoutAddresses<S extends Pick<IndexStatus, 'reason'>>(state: S): S {
   if (state.reason === null) return state;
   const reason = ADDRESSES.reduce((text, [address, word]) => text.replace(address, word), state.reason);
   return { ...state, reason };
 }
 
-/** The answer of /status: the state with what follows from it. */
+/** The answer of /status: the state with figures derived from it. */
 export function describeStatus(state: IndexStatus, now: number) {
   const seconds = lagSeconds(state, now);
   const eta = etaSeconds(state);

@@ -5,7 +5,10 @@ import { createSecureContext } from 'node:tls';
 import { ConfigError } from '../errors.ts';
 import { messageOf } from '../lib/error-text.ts';
 
-/** Their contents. Throws ConfigError naming the setting when a file cannot be read or the two do not make a pair; the server library would not say why. */
+/**
+ * The contents of both files. Throws ConfigError naming the setting when a file cannot be read or the two do not match;
+ * the server library would not say why.
+ */
 export function readTlsFiles(certPath: string, keyPath: string): { cert: Buffer; key: Buffer } {
   const cert = readSetting('server.tls_cert', certPath);
   const key = readSetting('server.tls_key', keyPath);

@@ -1,4 +1,4 @@
-/** uWebSockets.js, with the declarations its type file leaves out. Nothing outside this folder knows it. */
+/** uWebSockets.js, with declarations missing from its type file. Nothing outside this folder uses it. */
 import './header-room.ts';
 import type { HttpRequest } from 'uWebSockets.js';
 

@@ -29,7 +29,7 @@ export interface CallsOptions {
   log: Logger;
 }
 
-/** A client's message with what it is answered from. */
+/** A client's message with what is needed to answer it. */
 export interface Message extends Pick<Client, 'session'> {
   connection: Pick<WsConnection, 'answer' | 'disturbed' | 'signal' | 'endpoint'>;
   key: KeyRecord;
@@ -58,7 +58,7 @@ export function ethMessages({ rpc, limiter, log }: CallsOptions): AnswerMessage 
       if (status === 429) connection.disturbed();
       return body;
     };
-    // Most calls have nothing to do with subscriptions, which this tells without reading them; a backslash may hide a name.
+    // Recognises most calls that are not about subscriptions without parsing them; a backslash may hide a method name.
     const mayBeOwn = body.includes('subscribe') || body.includes('\\');
     const request = mayBeOwn ? readRequest(body.toString('utf8')) : null;
     try {
@@ -86,7 +86,7 @@ export function ethMessages({ rpc, limiter, log }: CallsOptions): AnswerMessage 
   };
 }
 
-/** `/ws/signals`: atlas_subscribe and atlas_unsubscribe, which are answered also when they carry no id. */
+/** `/ws/signals`: atlas_subscribe and atlas_unsubscribe, which are answered even without an id. */
 export function signalMessages({ limiter, log }: Omit<CallsOptions, 'rpc'>): AnswerMessage {
   return async ({ connection, session, key, body }) => {
     const request = readRequest(body.toString('utf8'));
@@ -99,7 +99,7 @@ export function signalMessages({ limiter, log }: Omit<CallsOptions, 'rpc'>): Ans
   };
 }
 
-/** Sends the answers in one message; the notifications of what they made may follow. */
+/** Sends the answers in one message; notifications of the subscriptions they made may follow it. */
 function send(
   connection: Message['connection'],
   done: readonly Done[],
@@ -111,15 +111,15 @@ function send(
   for (const { made } of done) made?.release();
 }
 
-/** One batch of the answers to own calls and the batch of the others; null when there are none at all. */
+/** Joins the answers to this server's own calls with the batch of the other answers; null when there are none. */
 function joinBatch(own: string, others: Buffer | string | null): string | null {
   const text = others === null ? '' : others.toString();
-  const rest = text.startsWith('[') ? text.slice(1, -1) : text; // one error where the others were refused together
+  const rest = text.startsWith('[') ? text.slice(1, -1) : text; // a single error when the other calls were refused together
   const all = [own, rest].filter((part) => part !== '').join();
   return all === '' ? null : `[${all}]`;
 }
 
-/** A subscribe whose id nobody would learn is not made. */
+/** Ignores a subscribe that is a notification: nobody would learn the subscription's id. */
 async function runEth(session: Session, { id, method, params }: RpcCall, log: Logger): Promise<Done> {
   if (id === null && method === 'eth_subscribe') return { text: null, made: null };
   const done = await answered(id ?? 'null', log, async () => {

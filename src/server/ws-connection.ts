@@ -10,17 +10,17 @@ import type { Inbox } from './ws-inbox.ts';
 import { Outbox, type OutboxLimits } from './ws-outbox.ts';
 
 /**
- * Pings and refused messages within a second after which a client is cut off. Of seven bytes each, they come faster than
- * they can be answered, and the library takes half a megabyte of one socket before it turns to the next.
+ * Pings and refused messages within a second after which a client is cut off. At seven bytes each they can arrive faster
+ * than they can be answered, and the library reads half a megabyte from one socket before it serves the next.
  */
 const MAX_NOISE = 1_000;
 
 export type WsEndpoint = '/ws' | '/ws/signals';
 
-/** What an upgrade leaves with its socket. */
+/** Data that the upgrade attaches to the socket. */
 export interface SocketData {
   key: KeyRecord;
-  /** The key itself: looked up again with each message, so that a changed or revoked one counts at once. */
+  /** The key itself: looked up again for each message, so that a change or revocation takes effect at once. */
   keyText: string;
   /** Set when the socket is open. */
   client?: Client;
@@ -52,7 +52,7 @@ export class WsConnection implements Outlet {
   private readonly outbox: Outbox;
   private readonly gone = new AbortController();
   private ending = false;
-  /** Pings and refused messages since `noiseSince`, which is by performance.now(). */
+  /** Pings and refused messages since `noiseSince`, a time of performance.now(). */
   private noise = 0;
   private noiseSince = 0;
 
@@ -68,12 +68,12 @@ export class WsConnection implements Outlet {
     });
   }
 
-  /** Aborts when the connection ends: what is still being worked on for it is not needed. */
+  /** Aborts when the connection ends: work still going on for it is no longer needed. */
   get signal(): AbortSignal {
     return this.gone.signal;
   }
 
-  /** Whether the end was decided; what the client still sends is ignored. */
+  /** Whether closing has begun; what the client still sends is ignored. */
   get ended(): boolean {
     return this.ending;
   }
@@ -82,7 +82,7 @@ export class WsConnection implements Outlet {
     return this.outbox.backlog;
   }
 
-  /** Bytes of answers to its pings that the client does not take. */
+  /** Bytes of pongs that the client has not read. */
   get unsentPongs(): number {
     return this.outbox.unsentPongs;
   }
@@ -96,7 +96,7 @@ export class WsConnection implements Outlet {
     this.outbox.answer(text);
   }
 
-  /** Takes note of a ping or a refused message. */
+  /** Counts a ping or a refused message. */
   disturbed(): void {
     const now = performance.now();
     if (now - this.noiseSince > 1_000) {
@@ -119,7 +119,7 @@ export class WsConnection implements Outlet {
     if (!this.ending) this.socket.ping();
   }
 
-  /** Ends the connection with a close frame. Takes effect after the present task, so that nobody's loop is disturbed. */
+  /** Closes the connection with a close frame, after the present task, so that no loop over connections is disturbed. */
   close(code: CloseCode, reason: string): void {
     if (this.ending) return;
     this.ending = true;
@@ -129,7 +129,7 @@ export class WsConnection implements Outlet {
     });
   }
 
-  /** To be called when the socket is closed, whoever did it. */
+  /** Call it when the socket is closed, by either side. */
   onClosed(): void {
     this.ending = true;
     this.outbox.stop();

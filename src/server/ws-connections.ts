@@ -1,4 +1,4 @@
-/** All open WebSocket connections: how many a key has, whether they are alive, and ending them. */
+/** All open WebSocket connections: limits per key, liveness checks, and closing them. */
 import type { KeyStore } from '../access/keys.ts';
 import { CloseCode } from '../stream/close-code.ts';
 import { KEY_INVALID } from '../stream/closing.ts';
@@ -6,7 +6,7 @@ import type { Session } from '../stream/session.ts';
 import type { LiveSocket } from '../types.ts';
 import type { WsConnection } from './ws-connection.ts';
 
-/** How often signs of life are looked at. */
+/** How often connections are checked for signs of life, milliseconds. */
 const WATCH_MS = 1_000;
 
 export interface ConnectionLimits {
@@ -56,7 +56,7 @@ export class WsConnections {
     }));
   }
 
-  /** Ends all connections and the watch over them. */
+  /** Closes all connections and stops checking them. */
   close(): void {
     clearInterval(this.watch);
     this.endKeys();

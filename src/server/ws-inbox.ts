@@ -1,25 +1,25 @@
 /**
- * Messages of one WebSocket client on their way to being answered. Some are answered at a time, in no order; those
- * behind them wait, as they would at a node, also while the client has not taken the answers that it has.
+ * Incoming messages of one WebSocket client. A limited number are answered at a time, in any order; later ones wait, as
+ * they would at a node, also while the client has not read the answers it was sent.
  */
 
 /** Messages that are answered at the same time. */
 const AT_ONCE = 32;
 
-/** Bytes on their way to the client above which nothing more is answered until it has taken all of them. */
+/** Backlog in bytes above which no message is answered until the client has read all of it. */
 const PAUSE_BYTES = 2 ** 20;
 
-/** Messages that wait. */
+/** Most messages that may wait. */
 const MAX_WAITING = 10_000;
 
 export interface InboxOptions {
-  /** What is on its way to the client, and word when it has it all. */
+  /** The client's backlog, and a callback when it is drained. */
   outlet: { readonly backlog: number; whenDrained(callback: () => void): void };
   /** Answers a message. Never rejects. */
   answer: (message: Buffer) => Promise<void>;
-  /** Bytes of messages that wait. */
+  /** Most bytes of messages that may wait. */
   maxBytes: number;
-  /** Called when more wait; nothing is answered any more then. */
+  /** Called when more wait; nothing is answered after that. */
   onOverflow: () => void;
 }
 
@@ -35,7 +35,7 @@ export class Inbox {
     this.options = options;
   }
 
-  /** Takes a message in. Its memory must stay as it is. */
+  /** Accepts a message. Its memory must not change. */
   take(message: Buffer): void {
     if (this.stopped) return;
     this.waiting.push(message);
@@ -46,7 +46,7 @@ export class Inbox {
     this.options.onOverflow();
   }
 
-  /** Drops what waits; nothing is answered from now on. */
+  /** Drops the waiting messages; nothing is answered from now on. */
   stop(): void {
     this.stopped = true;
     this.waiting = [];

@@ -1,12 +1,12 @@
 /**
- * What waits to be sent to one WebSocket. The library is given little more than the system takes at once, so that
- * what a slow client does not take lies here, shared with other clients, and can be dropped when it is closed.
+ * The send queue of one WebSocket. The library is given little more than the system accepts at once, so that the backlog
+ * of a slow client stays here, where notices are shared with other clients and can be dropped on closing.
  */
 import type { Account } from '../lib/byte-budget.ts';
 import type { Notice } from '../stream/notice.ts';
 import type { WebSocket } from './uws.ts';
 
-/** Bytes that are not gathered further, and that the library gets between two looks at whether the system took them. */
+/** Size up to which messages are joined, and after which it is checked whether the system accepted what the library got. */
 const CHUNK_BYTES = 64 * 1024;
 
 /** What may wait. */
@@ -19,10 +19,10 @@ export interface OutboxLimits {
 
 type Item = { notice: Notice; id: Uint8Array } | { text: string | Buffer; bytes: number };
 
-/** What the library says of a message that went to the system as a whole. */
+/** The library's result for a message that the system accepted completely. */
 const TAKEN = 1;
 
-/** Those that have something to send at the end of the present task. */
+/** Outboxes with something to send at the end of the present task. */
 let waiting: Outbox[] = [];
 
 function flushAll(): void {
@@ -37,7 +37,7 @@ export class Outbox {
   private readonly onOverflow: () => void;
   private queue: Item[] = [];
   private queuedBytes = 0;
-  /** Bytes that the library holds because the system did not take them; the rest waits for them. */
+  /** Bytes that the library holds because the system did not accept them; the queue waits until they are sent. */
   private unsentBytes = 0;
   /** Of both, what is answers. */
   private queuedAnswers = 0;
@@ -74,15 +74,15 @@ export class Outbox {
     this.push({ text, bytes }, bytes);
   }
 
-  /** Calls back once nothing waits any more. */
+  /** Calls back once the backlog is empty. */
   whenDrained(callback: () => void): void {
     if (this.backlog === 0) callback();
     else if (!this.stopped) this.drained.push(callback);
   }
 
   /**
-   * To be called when the system took something of what the library held. More is sent in another task: of a message of
-   * 16 KiB or more that the system takes only in part within this call, the library never sends the rest.
+   * Call it when the system accepted some of what the library held. More is sent in another task: if the system accepts
+   * only part of a message of 16 KiB or more during this call, the library never sends the rest.
    */
   onDrain(): void {
     if (this.stopped) return;
@@ -92,12 +92,12 @@ export class Outbox {
     setImmediate(() => this.flushScheduled());
   }
 
-  /** Bytes that the library holds of its own accord: pongs that the client does not take. */
+  /** Bytes that the library itself buffers: pongs that the client does not read. */
   get unsentPongs(): number {
     return this.socket.getBufferedAmount() - this.unsentBytes;
   }
 
-  /** Drops what waits; nothing is sent from now on. */
+  /** Drops the backlog; nothing is sent from now on. */
   stop(): void {
     this.stopped = true;
     this.queue = [];
@@ -113,7 +113,7 @@ export class Outbox {
     this.flush();
   }
 
-  /** Sends what waits, as far as the system takes it. */
+  /** Sends as much of the backlog as the system accepts. */
   flush(): void {
     const { queue } = this;
     let sent = 0;
@@ -125,10 +125,10 @@ export class Outbox {
     if (this.drained.length > 0) for (const callback of this.drained.splice(0)) callback();
   }
 
-  /** Hands a chunk to the library; returns the place behind it. */
+  /** Hands a chunk to the library; returns the index after it. */
   private sendFrom(start: number): number {
     if (start + 1 === this.queue.length) {
-      // The most frequent case, a single message, tells by itself whether the system took it.
+      // In the most frequent case, a single message, the result says whether the system accepted it.
       if (this.hand(this.queue[start]!) === TAKEN) this.unsentAnswers = 0;
       else this.lookAtUnsent();
       return start + 1;

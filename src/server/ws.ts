@@ -1,4 +1,4 @@
-/** The WebSocket routes: who may connect, and the way of messages in and out. */
+/** The WebSocket routes: who may connect, and how messages get in and out. */
 import { RequestError } from '../errors.ts';
 import { ByteBudget } from '../lib/byte-budget.ts';
 import type { Logger } from '../log.ts';
@@ -39,7 +39,7 @@ export interface WsRoutes {
   log: Logger;
 }
 
-/** A message up to so many times the limit is answered with the proper close code; beyond, the library cuts the connection. */
+/** A message of up to so many times the limit gets the proper close code; beyond it the library cuts the connection. */
 const HARD_LIMIT = 4;
 /** Bytes of answers that wait for their clients to take them. */
 const UNSENT_ANSWERS = 256 * 2 ** 20;
@@ -71,7 +71,7 @@ function addEndpoint(app: TemplatedApp, routes: WsRoutes, endpoint: WsEndpoint, 
 
   app.ws<SocketData>(endpoint, {
     maxPayloadLength: settings.max_message_bytes * HARD_LIMIT,
-    // The limit is kept by Outbox; the library must never drop a message by itself.
+    // Outbox enforces the limit; the library must never drop a message by itself.
     maxBackpressure: 0,
     idleTimeout: Math.min(MAX_LIBRARY_IDLE_SECONDS, settings.idle_seconds + LIBRARY_IDLE_SECONDS),
     sendPingsAutomatically: false,
@@ -112,13 +112,13 @@ function addEndpoint(app: TemplatedApp, routes: WsRoutes, endpoint: WsEndpoint, 
       if (message.byteLength > settings.max_message_bytes) {
         return connection.close(CloseCode.tooBig, `message larger than ${settings.max_message_bytes} bytes`);
       }
-      client.inbox.take(Buffer.from(new Uint8Array(message))); // a copy: the library takes the memory back
+      client.inbox.take(Buffer.from(new Uint8Array(message))); // a copy: the library reuses the memory
     },
     drain: (socket) => socket.getUserData().client?.connection.onDrain(),
     ping(socket) {
       const client = seen(socket);
       client?.connection.disturbed();
-      // The library answers pings by itself and keeps what a client that reads nothing does not take.
+      // The library answers pings by itself and buffers the pongs for a client that does not read.
       if (client !== undefined && client.connection.unsentPongs > settings.max_backlog_bytes) socket.close();
     },
     pong: (socket) => void seen(socket),
@@ -135,7 +135,7 @@ function addEndpoint(app: TemplatedApp, routes: WsRoutes, endpoint: WsEndpoint, 
   });
 }
 
-/** What a client gets that does not ask for a WebSocket. */
+/** The answer to a request that does not ask for a WebSocket upgrade. */
 function addPlainRoute(app: TemplatedApp, { replies, cors, metrics }: WsRoutes, endpoint: WsEndpoint): void {
   const meter = routeMeter(metrics, endpoint);
   addGetRoute(app, endpoint, (shape) => (res, req) => {
@@ -149,7 +149,7 @@ function addPlainRoute(app: TemplatedApp, { replies, cors, metrics }: WsRoutes, 
   });
 }
 
-/** Lets in who has a valid key and not too many connections. */
+/** Upgrades requests with a valid key that has not too many connections. */
 function upgradeHandler(routes: WsRoutes, endpoint: WsEndpoint) {
   const { gate, connections, replies, cors, settings } = routes;
   const meter = routeMeter(routes.metrics, endpoint);
@@ -178,7 +178,7 @@ function upgradeHandler(routes: WsRoutes, endpoint: WsEndpoint) {
   };
 }
 
-/** The server has to choose one of the protocols that a client offers; none of them means anything here. */
+/** The server has to choose one of the protocols that a client offers; their meaning is ignored. */
 function firstOf(protocols: string): string {
   return protocols.split(',', 1)[0]?.trim() ?? '';
 }
