@@ -2,7 +2,7 @@
 const FULL_BATCHES_BEFORE_GROWTH = 256;
 
 /**
- * How many calls a batch may carry: learnt from refusals, since nodes do not tell.
+ * How many calls a batch may carry: learnt from refusals, since nodes do not say.
  * It grows back slowly, because a limit on the bytes of an answer depends on how busy the blocks are.
  */
 export class BatchLimit {

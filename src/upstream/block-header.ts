@@ -1,4 +1,4 @@
-/** What of a node's block the program itself looks at, whichever call or announcement it came with. */
+/** The fields of a node's block that the program itself reads, from whichever call or announcement it comes. */
 import { isObject } from '../lib/is-object.ts';
 import { show } from '../lib/show.ts';
 import type { BlockRef, Hex } from '../types.ts';
@@ -9,7 +9,7 @@ export interface BlockHeader extends BlockRef {
   parentHash: Hex;
 }
 
-/** A block or header as it was sent; `what` names it in errors. Throws UpstreamError `malformed` for what is no object. */
+/** A block or header as sent; `what` names it in errors. Throws UpstreamError `malformed` when it is not an object. */
 export function readBlock(value: unknown, what: string): Readonly<Record<string, unknown>> {
   if (!isObject(value)) throw malformed(what, `result is ${show(value)}, not a block`);
   return value;

@@ -1,4 +1,4 @@
-/** JSON-RPC over HTTP: single calls and batches. Nothing is retried here, but a batch too large is divided. */
+/** JSON-RPC over HTTP: single calls and batches. Nothing is retried here, but a batch that is too large is divided. */
 import { UpstreamError, type UpstreamFailure } from '../errors.ts';
 import type { Wanted } from '../lib/members.ts';
 import { BatchLimit } from './batch-limit.ts';
@@ -23,19 +23,19 @@ export interface RpcClientOptions {
   /** Milliseconds one HTTP exchange may take, waiting for a socket included. */
   timeoutMs: number;
   maxSockets: number;
-  /** Calls per batch at most; the node may turn out to take fewer. */
+  /** Most calls per batch; the node may turn out to accept fewer. */
   maxBatch: number;
-  /** Bytes of one answer at most; 64 MiB unless told. */
+  /** Most bytes of one answer; default 64 MiB. */
   maxResponseBytes?: number;
-  /** Told of every call once, also those of a batch: seconds of the exchange that settled it, null when it worked. */
+  /** Called once per call, also in a batch: seconds of the exchange that settled it; `failure` is null on success. */
   onCall?: (method: string, seconds: number, failure: UpstreamFailure | null) => void;
 }
 
 /** Monad and geth stop at 25 MB themselves. */
 const DEFAULT_MAX_RESPONSE_BYTES = 64 * 2 ** 20;
-/** Exchanges that may wait for a socket: room for several batches divided into single calls. */
+/** Most exchanges that may wait for a socket: enough for several batches divided into single calls. */
 const MAX_WAITING = 4096;
-/** Statuses that say "not now" or "not you": smaller batches would fare no better. */
+/** Statuses that mean "not now" or "not you": smaller batches would not help. */
 const FINAL_STATUSES = new Set([401, 403, 407, 408, 429, 502, 503, 504]);
 
 export class RpcClient {
@@ -58,7 +58,7 @@ export class RpcClient {
     this.onCall = options.onCall;
   }
 
-  /** Calls that go into one batch at present. */
+  /** Current number of calls per batch. */
   get batchSize(): number {
     return this.limit.size;
   }
@@ -71,10 +71,10 @@ export class RpcClient {
   }
 
   /**
-   * Replies in the order of the calls. A call that the node answers with an error has it as its reply
+   * Replies in the order of the calls. The reply to a call that the node answers with an error is that error
    * (`rpc`, or `too-large` when its result alone is over the limit). When an exchange as a whole fails
-   * (`timeout`, `connection`, `http`, `malformed`, or `rpc` from a busy node), all of it rejects with that.
-   * Of results only what is `wanted` is read, unless that is all.
+   * (`timeout`, `connection`, `http`, `malformed`, or `rpc` from a busy node), the promise rejects with that error.
+   * Only the `wanted` parts of results are read; without it, everything.
    */
   batch(calls: readonly RpcCall[], signal?: AbortSignal, wanted?: Wanted): Promise<RpcReply[]> {
     return divide(calls, this.limit, {
@@ -152,7 +152,7 @@ export class RpcClient {
   }
 }
 
-/** Reads an answer and gives its memory back, which would stay until the collector sees how much hangs on small objects. */
+/** Reads an answer and frees its memory, which the garbage collector, seeing only small objects, would free too late. */
 function parsed({ body }: HttpAnswer, what: string, wanted: Wanted | undefined): unknown {
   try {
     return parseBody(body, what, wanted);

@@ -1,8 +1,8 @@
-/** Asking a contract without a transaction. */
+/** Calling a contract without a transaction. */
 import type { Hex } from '../types.ts';
 import type { RpcCall } from './client.ts';
 
-/** Gas of a call: enough for a text of a megabyte, and an end to contracts that only burn. */
+/** Gas limit of a call: enough for a megabyte of text, and a bound for contracts that only burn gas. */
 const GAS = '0x989680';
 
 /** The `eth_call` of a contract with encoded `data`, at a block (a quantity) or the newest one. */

@@ -4,14 +4,14 @@ import type { BatchLimit } from './batch-limit.ts';
 import { isTooLarge } from './faults.ts';
 import type { RpcCall, RpcReply } from './reply.ts';
 
-/** The two ways to ask. Both reject when the exchange as a whole failed and dividing would not help. */
+/** The two kinds of request. Both reject when the exchange as a whole failed and dividing would not help. */
 export interface Exchanges {
   single(call: RpcCall): Promise<RpcReply>;
-  /** Replies to two or more calls, or the error with which the node refused the batch but may take a smaller one. */
+  /** Replies to two or more calls, or the error with which the node refused the batch but might accept a smaller one. */
   batch(calls: readonly RpcCall[]): Promise<RpcReply[] | UpstreamError>;
 }
 
-/** Replies in the order of the calls, asked in as many batches as `limit` has learnt to be right. */
+/** Replies in the order of the calls, which are sent in batches of the size that `limit` has learnt. */
 export async function divide(
   calls: readonly RpcCall[],
   limit: BatchLimit,
@@ -22,7 +22,7 @@ export async function divide(
   for (let from = 0; from < calls.length; from += size) {
     parts.push(answerPart(calls.slice(from, from + size), limit, ask));
   }
-  // All have ended when this returns, so that a failed batch leaves no requests behind.
+  // Waits for all, so that a failed batch leaves no requests running.
   const outcomes = await Promise.allSettled(parts);
   return outcomes.flatMap((outcome) => {
     if (outcome.status === 'rejected') throw outcome.reason;
@@ -30,7 +30,7 @@ export async function divide(
   });
 }
 
-/** Whether the reply says that the result did not fit: asked again in a smaller batch it may. */
+/** Whether the reply says that the result did not fit; in a smaller batch it may. */
 export function isOverLimit(reply: RpcReply): reply is { error: UpstreamError } {
   return 'error' in reply && isTooLarge(reply.error);
 }
@@ -52,7 +52,7 @@ async function answerPart(calls: readonly RpcCall[], limit: BatchLimit, ask: Exc
   return answerRest(calls, replies, limit, ask);
 }
 
-/** The first half goes alone: a node that refuses everything is then asked a few times, not once for each call. */
+/** Sends the first half alone, so that a node that refuses everything gets a few requests, not one per call. */
 async function answerHalves(
   calls: readonly RpcCall[],
   limit: BatchLimit,
@@ -63,7 +63,7 @@ async function answerHalves(
   return replies.concat(await divide(calls.slice(half), limit, ask));
 }
 
-/** geth answers a batch until its size limit is reached and the rest with "too large"; those are asked again. */
+/** geth answers a batch up to its size limit and the rest with "too large"; sends those again. */
 async function answerRest(
   calls: readonly RpcCall[],
   replies: RpcReply[],

@@ -1,6 +1,6 @@
-/** A node's address taken apart, so that secrets in it travel to the node and nowhere else. */
+/** The parts of a node's URL, separated so that its secrets are sent to the node and nowhere else. */
 export interface Endpoint {
-  /** `http://host:port` or `ws://host:port`: the only part that may stand in messages and logs. */
+  /** `http://host:port` or `ws://host:port`: the only part that may appear in messages and logs. */
   origin: string;
   /** Path and query; providers put API keys here. */
   path: string;
@@ -8,7 +8,7 @@ export interface Endpoint {
   authorization: string | undefined;
 }
 
-/** Takes apart an absolute http, https, ws or wss URL; throws a TypeError for anything else. */
+/** Splits an absolute http, https, ws or wss URL; throws a TypeError for anything else. */
 export function parseEndpoint(url: string): Endpoint {
   const { origin, pathname, search, username, password } = new URL(url);
   if (origin === 'null') throw new TypeError('the URL of a node begins with http, https, ws or wss');

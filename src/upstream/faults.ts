@@ -12,10 +12,10 @@ export function isTooLarge(error: UpstreamError): boolean {
   );
 }
 
-/** What geth, anvil, Monad, Nethermind and hosted nodes call a method that they do not offer. */
+/** How geth, anvil, Monad, Nethermind and hosted nodes describe a method that they do not offer. */
 const KEPT_BACK =
   /method .*(not|n't) |unsupported method|not available on|found but (the containing module is )?disabled/i;
-/** And the HTTP status of providers that keep it back. */
+/** The HTTP statuses of providers that do not offer a method. */
 const KEPT_BACK_STATUS = /: HTTP (403|404|405):/;
 
 /** The node does not offer the method, though it offers others. */
@@ -25,16 +25,16 @@ export function isUnknownMethod(error: UpstreamError): boolean {
   return error.code !== undefined && KEPT_BACK.test(error.message);
 }
 
-/** Whether the contract failed and not the node: code 3, or one of the words that geth, reth, anvil and Monad have for it. */
+/** Whether the contract failed, not the node: code 3, or the wording of geth, reth, anvil or Monad. */
 export function isExecutionFailure({ code, message }: UpstreamError): boolean {
   return (
     code === 3 || /revert|opcode|out of ?gas|invalid jump|stack (under|over)flow|evm error/i.test(message)
   );
 }
 
-/** The node is there but has no time: worth the same question later, not a different one. */
+/** The node is up but busy: the same request may succeed later, and a different one is no better. */
 export function isBusy(error: UpstreamError): boolean {
-  // jsonrpsee has -32005 for "Batched requests are not supported", others for a limit exceeded.
+  // jsonrpsee uses -32005 for "Batched requests are not supported", others for an exceeded limit.
   const limited = error.code === -32005 && !/batched/i.test(error.message);
   return (
     limited ||

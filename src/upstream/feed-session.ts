@@ -1,4 +1,4 @@
-/** Subscriptions over one connection: makes them, puts notifications in their order, notices a dead peer. */
+/** Subscriptions over one connection: makes them, keeps notifications in order, detects a dead peer. */
 import { UpstreamError } from '../errors.ts';
 import { isObject } from '../lib/is-object.ts';
 import { show } from '../lib/show.ts';
@@ -10,9 +10,9 @@ export interface Subscription {
   /** Parameters of eth_subscribe. */
   readonly params: readonly unknown[];
   readonly onEvent: (result: unknown) => void;
-  /** The node will not have it (an unknown kind, for one). */
+  /** The node refused it (for example an unknown kind). */
   readonly onRefused: (error: UpstreamError) => void;
-  /** The node has it; no event was passed on yet. */
+  /** The node accepted it; no event was passed on yet. */
   readonly onActive: () => void;
 }
 
@@ -20,9 +20,9 @@ export interface SessionOptions extends SocketLimits {
   endpoint: Endpoint;
   /** Milliseconds the node may take to answer a subscribe. */
   answerTimeoutMs: number;
-  /** Milliseconds without any message after which the peer counts as dead; it is asked for a sign of life at half of them. */
+  /** Milliseconds without any message after which the peer counts as dead; after half of them a call checks it. */
   silenceMs: number;
-  /** All subscriptions of the beginning are answered; no event was passed on yet. */
+  /** All initial subscriptions are answered; no event was passed on yet. */
   onReady(): void;
   onEnd(error: UpstreamError): void;
 }
@@ -33,7 +33,7 @@ interface Notification {
   result: unknown;
 }
 
-/** Id of the calls whose answer is of no interest. */
+/** Id of the calls whose answer is ignored. */
 const IGNORED_CALL = 0;
 
 export class FeedSession {
@@ -42,7 +42,7 @@ export class FeedSession {
   private readonly wanted: Set<Subscription>;
   private readonly asked = new Map<number, Subscription>();
   private readonly active = new Map<SubscriptionId, Subscription>();
-  /** What came while a subscribe reply was outstanding: it may belong to that very subscription. */
+  /** Notifications that came while a subscribe reply was outstanding: they may belong to that subscription. */
   private held: Notification[] = [];
   private heldBytes = 0;
   private lastCall = IGNORED_CALL;
@@ -73,7 +73,7 @@ export class FeedSession {
     if (this.state === 'subscribing' || this.state === 'ready') this.ask(subscription);
   }
 
-  /** No event reaches the subscription from now on. */
+  /** From now on the subscription gets no event. */
   remove(subscription: Subscription): void {
     this.wanted.delete(subscription);
     for (const [id, active] of this.active) if (active === subscription) this.unsubscribe(id);
@@ -91,7 +91,7 @@ export class FeedSession {
 
   private onOpen(): void {
     this.state = 'subscribing';
-    // What came in while this process was held up is read first: its own stall is not the peer's silence.
+    // Data that arrived while this process was blocked is read first: its own stall is not the peer's silence.
     this.silence = setTimeout(() => setImmediate(() => this.onSilence()), this.options.silenceMs / 2);
     for (const subscription of this.wanted) this.ask(subscription);
     this.release();
@@ -162,7 +162,7 @@ export class FeedSession {
     }
   }
 
-  /** Passes on what was held, in the order it came, once every subscribe has its reply. */
+  /** Passes on the held notifications in order once every subscribe has its reply. */
   private release(): void {
     if (this.asked.size > 0) return;
     clearTimeout(this.overdue);

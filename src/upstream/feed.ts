@@ -1,4 +1,7 @@
-/** What the node pushes: subscriptions that survive lost connections. The socket carries nothing else, since a slow call would hold up its notifications. */
+/**
+ * The node's notifications: subscriptions that survive lost connections. The socket carries nothing else, since a slow
+ * call would delay the notifications.
+ */
 import type { UpstreamError } from '../errors.ts';
 import { backoffMs } from '../lib/backoff.ts';
 import { type Endpoint, parseEndpoint } from './endpoint.ts';
@@ -7,17 +10,20 @@ import { FeedSession, type Subscription } from './feed-session.ts';
 export interface FeedOptions {
   /** ws or wss; `user:password@` goes to the Authorization header. */
   url: string;
-  /** Milliseconds without any message after which the connection counts as dead; 30,000 unless told. The node is asked for a sign of life at half of it, so that a quiet chain is no reason to reconnect. */
+  /**
+   * Milliseconds without any message after which the connection counts as dead; default 30,000. After half of it a call
+   * checks the node, so that a quiet chain does not cause a reconnect.
+   */
   silenceMs?: number;
-  /** Milliseconds to connect, and to answer a subscribe; 10,000 unless told. */
+  /** Milliseconds to connect, and to answer a subscribe; default 10,000. */
   timeoutMs?: number;
-  /** Bytes of one message, and of what is held back while a subscribe reply is awaited; 16 MiB unless told. */
+  /** Most bytes of one message, and of notifications held while a subscribe reply is awaited; default 16 MiB. */
   maxMessageBytes?: number;
-  /** First and longest wait between attempts to connect, in milliseconds; 100 and 5,000 unless told. */
+  /** First and longest wait between attempts to connect, in milliseconds; default 100 and 5,000. */
   retryMs?: { first: number; longest: number };
   /**
-   * Connected and every subscription answered, now or again. Called before the first event of the connection:
-   * what happened while there was none can be fetched, and nothing is missed between that and the events.
+   * Connected or reconnected, and every subscription answered. Called before the first event of the connection, so that
+   * the caller can fetch what it missed meanwhile without a gap before the events.
    */
   onConnected?: () => void;
   /** The connection was lost or could not be made; the next attempt follows in `retryInMs`. */
@@ -38,7 +44,7 @@ export class NodeFeed {
     this.endpoint = parseEndpoint(options.url);
   }
 
-  /** Whether events flow at present. */
+  /** Whether the connection is up and delivers events. */
   get connected(): boolean {
     return this.session?.ready ?? false;
   }
@@ -46,8 +52,8 @@ export class NodeFeed {
   /**
    * Subscribes to `params` of eth_subscribe (`['newHeads']`, `['logs', {...}]`, ...) for as long as the feed lives,
    * and connects if this is the first. `onEvent` gets each `params.result` unchecked, in the node's order over all
-   * subscriptions of a connection. `onRefused` is told when the node will not have it and `onActive` when it does,
-   * before the first event; anew after each reconnect. Returns the function that ends the subscription.
+   * subscriptions of a connection. `onRefused` is called when the node refuses the subscription, `onActive` when it
+   * accepts, before the first event; again after each reconnect. Returns the function that ends the subscription.
    */
   subscribe(
     params: readonly unknown[],
@@ -64,7 +70,7 @@ export class NodeFeed {
     };
   }
 
-  /** Begins a new connection. For callers who know that heads went by and were not announced, which a live socket hides. */
+  /** Reconnects. For callers that know of heads that were not announced although the socket is alive. */
   reconnect(why: string): void {
     this.session?.abandon(why);
   }

@@ -1,4 +1,4 @@
-/** HTTP to the node: posts bodies and gathers whole answers, bounded on every side. */
+/** HTTP to the node: posts bodies and gathers whole answers, with a limit on every resource. */
 import { UpstreamError } from '../errors.ts';
 import { type AnswerHead, type AnswerListener, WireTransport } from './wire/transport.ts';
 
@@ -6,24 +6,24 @@ export interface HttpOptions {
   url: string;
   /** Milliseconds from `post` to the last byte of the answer, waiting for a free socket included. */
   timeoutMs: number;
-  /** Sockets at most, and so requests in flight. */
+  /** Most sockets, and so most requests in flight. */
   maxSockets: number;
-  /** Requests that may wait for a free socket; the next one fails at once. */
+  /** Most requests that may wait for a free socket; the next one fails at once. */
   maxWaiting: number;
-  /** Bytes of one answer; a longer one is cut off and fails as `too-large`. */
+  /** Most bytes of one answer; a longer one is aborted and fails as `too-large`. */
   maxResponseBytes: number;
 }
 
 export interface HttpAnswer {
   status: number;
-  /** In memory of its own, which whoever has read it may give back. */
+  /** In its own memory, which the reader may free. */
   body: Buffer<ArrayBuffer>;
 }
 
-/** Bytes of all requests that wait; one is some kilobytes long. */
+/** Most bytes of all waiting requests; one takes some kilobytes. */
 const MAX_WAITING_BYTES = 64 * 2 ** 20;
 
-/** Room for an answer whose length shows only at its end; it is doubled as often as needed. */
+/** Initial buffer for an answer of unknown length; doubled as needed. */
 const FIRST_BYTES = 64 * 2 ** 10;
 
 export class HttpTransport {
@@ -72,7 +72,7 @@ export class HttpTransport {
     });
   }
 
-  /** Fails what waits or is in flight and closes the sockets. */
+  /** Fails all waiting requests and those in flight, and closes the sockets. */
   close(): void {
     this.wire.close();
   }
@@ -84,7 +84,7 @@ interface Gathered {
   onFailed(error: UpstreamError): void;
 }
 
-/** Puts the pieces of an answer together. */
+/** Joins the pieces of an answer. */
 class Gathering implements AnswerListener {
   private readonly maxBytes: number;
   private readonly to: Gathered;

@@ -1,4 +1,4 @@
-/** The node methods that indexing and verifying share: single answers read and checked, and the calls that go into batches. */
+/** Node methods shared by indexing and verifying: single calls with checked answers, and calls for batches. */
 import { UpstreamError } from '../errors.ts';
 import { toQuantity } from '../lib/hex.ts';
 import type { Capabilities } from '../types.ts';

@@ -1,4 +1,4 @@
-/** Finding out what the node at hand can do, by asking it. */
+/** Finds out by trying what the node can do. */
 import { FatalError, UpstreamError } from '../errors.ts';
 import { show } from '../lib/show.ts';
 import type { Capabilities } from '../types.ts';
@@ -23,8 +23,8 @@ export interface ProbeOptions {
 }
 
 /**
- * Asks the node for its software, its chain and what it offers. Rejects with an UpstreamError when the node is
- * not there or does not answer properly (try again), with a FatalError when it can never serve as configured.
+ * Asks the node for its software, its chain and its features. Rejects with an UpstreamError when the node is
+ * unreachable or does not answer properly (try again), with a FatalError when it can never serve as configured.
  */
 export async function probe(
   client: RpcClient,
@@ -38,7 +38,7 @@ export async function probe(
   ]);
   const headTag = await chooseHeadTag(client, options.head, software, signal);
   const followed = headTag === 'latest' ? head : ((await header(client, headTag, signal))?.number ?? head);
-  // Block 0 cannot be traced. A node that stands there has no block 1 yet, and says so only of a method it knows.
+  // Block 0 cannot be traced. A node at block 0 has no block 1, but says so only for a method that it knows.
   const block = Math.max(1, followed);
   const [blockReceipts, traces] = await Promise.all([
     offersBlockReceipts(client, block, signal),
@@ -101,7 +101,7 @@ async function offersBlockReceipts(
   return (await refusal(client, receiptsCall(block), signal)) === null;
 }
 
-/** The first trace method that works. anvil executes a block again for callTracer, at a thousand times the cost of trace_block. */
+/** The first trace method that works. For callTracer anvil re-executes the block, at a thousand times trace_block's cost. */
 async function findTraces(
   client: RpcClient,
   block: number,
@@ -123,10 +123,10 @@ async function findTraces(
   return { traces: null, tracesReason: reasons.join('; ') };
 }
 
-/** Nobody's block: a node that knows the method says that it is not there. */
+/** The hash of no block: a node that knows the method answers that there is no such block. */
 const NO_BLOCK = `0x${'0'.repeat(64)}`;
 
-/** Call trees by the hash of their block where the node has that, too. */
+/** Prefers call trees by block hash if the node offers them too. */
 async function preciseForm(client: RpcClient, signal: AbortSignal | undefined): Promise<TraceMethod> {
   const byHash = await refusal(
     client,

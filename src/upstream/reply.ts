@@ -1,23 +1,23 @@
-/** JSON-RPC answers read and checked; pure. Whatever is not exactly an answer is an UpstreamError `malformed`. */
+/** Reads and checks JSON-RPC answers; pure. Anything but a well-formed answer is an UpstreamError `malformed`. */
 import { UpstreamError } from '../errors.ts';
 import { isObject } from '../lib/is-object.ts';
 import { encodingOf, Members, parseWanted, type Wanted } from '../lib/members.ts';
 import { show } from '../lib/show.ts';
 import type { HttpAnswer } from './http.ts';
 
-/** A call of a batch; its id is its place, counted from 1. */
+/** A call of a batch; its id is its position, counted from 1. */
 export interface RpcCall {
   method: string;
   params: readonly unknown[];
 }
 
-/** What came of one call: a result, or the node's error (`rpc`, `too-large`). */
+/** The outcome of one call: a result, or the node's error (`rpc`, `too-large`). */
 export type RpcReply = { result: unknown } | { error: UpstreamError };
 
 /** Node texts are shortened to this many characters in messages. */
 const MAX_DETAIL = 300;
 
-/** Parses the body of an answer; of its results only what is `wanted` (lib/members.ts), unless that is all. The body is written over. */
+/** Parses a response body; of results only the `wanted` parts (lib/members.ts), if given. Overwrites the body. */
 export function parseBody(body: Buffer, what: string, wanted?: Wanted): unknown {
   try {
     if (wanted === undefined) return JSON.parse(body.toString(encodingOf(body)));
@@ -63,11 +63,11 @@ export function readBatch(value: unknown, calls: readonly RpcCall[]): RpcReply[]
     if (replies[id - 1] !== undefined) throw malformed(what, `two replies with id ${id}`);
     replies[id - 1] = readReply(item, call.method);
   }
-  // As many replies as calls, and none twice: none is missing.
+  // As many replies as calls and no duplicate, so none is missing.
   return replies as RpcReply[];
 }
 
-/** How a batch is called in messages. */
+/** The name of a batch in messages. */
 export function batchName(calls: readonly RpcCall[]): string {
   return `batch of ${calls.length} calls from ${calls[0]?.method}`;
 }
@@ -76,7 +76,7 @@ export function malformed(what: string, detail: string): UpstreamError {
   return new UpstreamError('malformed', `${what}: malformed answer: ${detail.slice(0, MAX_DETAIL)}`);
 }
 
-/** The JSON text of something that a node sent, to be passed on. Throws UpstreamError `malformed` for what is nested too deep for that. */
+/** The JSON text of a value from a node, to pass on. Throws UpstreamError `malformed` when it is nested too deeply. */
 export function jsonOf(value: unknown, what: string): string {
   try {
     return JSON.stringify(value);

@@ -1,4 +1,4 @@
-/** One WebSocket to the node, from the attempt to connect until it ends once, for whatever cause. */
+/** One WebSocket to the node, from the attempt to connect until it ends, for whatever reason. */
 import { WebSocket } from 'ws';
 import { UpstreamError } from '../errors.ts';
 import type { Endpoint } from './endpoint.ts';
@@ -18,11 +18,11 @@ export interface SocketEvents {
   onEnd(error: UpstreamError): void;
 }
 
-/** How long a peer may take to answer our goodbye. */
+/** How long a peer may take to answer our close frame, milliseconds. */
 const CLOSE_TIMEOUT_MS = 1000;
 
-// Not the global one of Node.js, which has neither a message limit nor a way to take down a connection whose other
-// end no longer answers. Nor undici's: it brings all else of undici with it, 5 MB for each thread that listens.
+// Not the global WebSocket of Node.js, which has neither a message limit nor a way to drop a connection whose peer no
+// longer answers. Nor undici's: it loads all of undici, 5 MB for each thread that listens.
 export class NodeSocket {
   private readonly origin: string;
   private readonly events: SocketEvents;
@@ -62,7 +62,7 @@ export class NodeSocket {
     this.events.onEnd(error);
   }
 
-  /** Takes leave of the node; resolves when the connection is gone. No event follows. */
+  /** Closes the connection properly; resolves when it is closed. No event follows. */
   async close(): Promise<void> {
     if (this.ended) return;
     this.ended = true;

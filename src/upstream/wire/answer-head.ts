@@ -41,7 +41,7 @@ function readStatus(text: string): number {
   return status;
 }
 
-/** Only four fields matter here, and no two of them are of one length. */
+/** Only four fields matter here, and no two of them have the same length. */
 function readField(head: AnswerHead, text: string, start: number, end: number): void {
   const colon = text.indexOf(':', start);
   if (colon < 0 || colon > end) throw malformed('a header line without a colon');
@@ -88,7 +88,7 @@ function readTransfer(head: AnswerHead, codings: string): void {
   head.chunked = true;
 }
 
-/** None was offered, so a server that sends one anyway could not be understood. */
+/** We accept no encoding, so an answer that has one cannot be read. */
 function refuseEncoding(coding: string): void {
   if (coding.toLowerCase() !== 'identity') throw malformed(`content coding ${coding.slice(0, 40)}`);
 }

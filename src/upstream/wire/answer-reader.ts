@@ -1,12 +1,12 @@
-/** Takes HTTP/1.1 answers, one after another, out of the pieces in which a socket delivers them. */
+/** Reads HTTP/1.1 answers, one after another, from the pieces that a socket delivers. */
 import { UpstreamError } from '../../errors.ts';
 import { type AnswerHead, readAnswerHead } from './answer-head.ts';
 import { ChunkedBody } from './chunked-body.ts';
 
-/** What comes of an answer: its head once, then its body in one or more pieces of which the last is marked. */
+/** Receives an answer: its head once, then its body in one or more pieces, the last of which is marked. */
 export interface AnswerParts {
   onHead(head: AnswerHead): void;
-  /** The memory of the piece belongs to the caller, who uses it again afterwards. The last one may be empty. */
+  /** The memory of the piece belongs to the caller, which reuses it afterwards. The last piece may be empty. */
   onBody(piece: Buffer, isLast: boolean): void;
 }
 
@@ -16,9 +16,9 @@ const NOTHING = Buffer.alloc(0);
 
 export class AnswerReader {
   private head: AnswerHead | null = null;
-  /** The beginning of a head that came in several pieces. */
+  /** The start of a head that comes in several pieces. */
   private begun = NOTHING;
-  /** Bytes of a body of known length that are still to come. */
+  /** Remaining bytes of a body of known length. */
   private left = 0;
   private chunked: ChunkedBody | null = null;
   private isReusable = true;
@@ -37,7 +37,7 @@ export class AnswerReader {
     else this.readCounted(body, parts);
   }
 
-  /** The connection has ended: completes a body that lasts as long as the connection. False when something is missing. */
+  /** The connection has closed: completes a body that ends with the connection. False when the answer is incomplete. */
   finish(parts: AnswerParts): boolean {
     if (this.head === null || this.head.length !== null || this.chunked !== null) return false;
     this.isReusable = false;
@@ -45,7 +45,7 @@ export class AnswerReader {
     return true;
   }
 
-  /** What follows the head in the piece, or null while the head is incomplete. */
+  /** The rest of the piece after the head, or null while the head is incomplete. */
   private readHead(piece: Buffer, parts: AnswerParts): Buffer | null {
     const bytes = this.begun.length === 0 ? piece : Buffer.concat([this.begun, piece]);
     this.begun = NOTHING;
@@ -90,7 +90,7 @@ export class AnswerReader {
     parts.onBody(last, true);
   }
 
-  /** Each piece is handed over once the next is known, so that the last one can be marked as such. */
+  /** Each piece is passed on only when the next is known, so that the last one can be marked. */
   private readChunked(body: Buffer, chunked: ChunkedBody, parts: AnswerParts): void {
     let piece: Buffer | null = null;
     const end = chunked.read(body, 0, (data) => {
@@ -101,7 +101,7 @@ export class AnswerReader {
     if (piece !== null || chunked.done) parts.onBody(piece ?? NOTHING, chunked.done);
   }
 
-  /** Ready for the next answer; bytes that nobody asked for make the connection useless. */
+  /** Gets ready for the next answer; unexpected bytes after the answer make the connection unusable. */
   private end(excess: number): void {
     this.isReusable = (this.head?.keepAlive ?? false) && excess === 0;
     this.head = null;

@@ -1,12 +1,12 @@
-/** Bodies in chunked transfer coding (RFC 9112, section 7.1), read in whatever pieces they come. */
+/** Bodies in chunked transfer coding (RFC 9112, section 7.1), read in pieces of any size. */
 import { UpstreamError } from '../../errors.ts';
 
 const CR = 13;
 const LF = 10;
 const SEMICOLON = 59;
-/** Digits of a chunk's size: 2^32 bytes and more are nonsense. */
+/** Most digits of a chunk's size: 2^32 bytes and more are refused. */
 const MAX_SIZE_DIGITS = 8;
-/** Bytes of a size line with its extensions, and of all trailers. */
+/** Most bytes of a size line with its extensions, and of all trailers. */
 const MAX_LINE = 4_096;
 
 export class ChunkedBody {
@@ -21,8 +21,8 @@ export class ChunkedBody {
   }
 
   /**
-   * Reads on in `chunk` from `at` and hands over the data in it. Returns where it stopped: behind the end of the
-   * body, or at the end of the chunk. Throws UpstreamError `malformed`.
+   * Continues reading `chunk` from `at` and passes on the data in it. Returns the offset where it stopped: after the end
+   * of the body, or at the end of the chunk. Throws UpstreamError `malformed`.
    */
   read(chunk: Buffer, at: number, onData: (data: Buffer) => void): number {
     let i = at;
@@ -85,7 +85,7 @@ export class ChunkedBody {
     this.state = this.size === 0 ? 'trailer' : 'data';
   }
 
-  /** Trailers end with an empty line; what they say is of no interest. */
+  /** Trailers end with an empty line; their content is ignored. */
   private readTrailer(byte: number): void {
     this.bound();
     if (byte === CR) return;

@@ -13,22 +13,22 @@ export interface Target {
   tls: boolean;
 }
 
-/** Takes an answer, or the reason why there is none or no more of it. */
+/** Receives an answer, or the error that prevented or cut it. */
 export interface AnswerListener extends AnswerParts {
   onFailed(error: UpstreamError): void;
 }
 
 export interface ConnectionOwner {
-  /** The exchange is complete and another may follow. Called before the last piece is handed over. */
+  /** The exchange is complete and another may follow. Called before the last piece is passed on. */
   onFree(connection: Connection): void;
-  /** The connection is gone. Called once. */
+  /** The connection is closed. Called once. */
   onGone(connection: Connection): void;
 }
 
 /** Bytes read from a socket at a time. */
 const READ_BYTES = 256 * 1024;
 
-/** All plain sockets of the thread read into the same memory: what is read is dealt with before the next read. */
+/** All plain sockets of the thread read into the same buffer: each read is processed before the next one. */
 const READ_BUFFER = Buffer.allocUnsafeSlow(READ_BYTES);
 
 export class Connection implements AnswerParts {
@@ -67,7 +67,7 @@ export class Connection implements AnswerParts {
     this.socket.resume();
   }
 
-  /** Closes at once; the listener hears no more. */
+  /** Closes at once; the listener is not called again. */
   destroy(): void {
     this.listener = null;
     this.leave();
@@ -95,7 +95,7 @@ export class Connection implements AnswerParts {
 
   onBody(piece: Buffer, isLast: boolean): void {
     const listener = this.listener;
-    if (listener === null) return; // it was abandoned at the head or a piece before
+    if (listener === null) return; // abandoned at the head or at an earlier piece
     if (isLast) {
       this.listener = null;
       if (this.reader.reusable) this.owner.onFree(this);
@@ -105,7 +105,7 @@ export class Connection implements AnswerParts {
   }
 
   private onData(piece: Buffer): void {
-    if (this.listener === null) return this.destroy(); // bytes that nobody asked for
+    if (this.listener === null) return this.destroy(); // unexpected bytes
     try {
       this.reader.read(piece, this);
     } catch (error) {
@@ -115,7 +115,7 @@ export class Connection implements AnswerParts {
     }
   }
 
-  /** The node says no more; what it has not answered by now it never will. */
+  /** The node has closed its side; anything unanswered will never be answered. */
   private onEnd(): void {
     if (this.listener !== null) this.reader.finish(this);
     this.socket.destroy();

@@ -4,16 +4,16 @@ import type { AnswerHead } from './answer-head.ts';
 import type { AnswerListener, Connection } from './connection.ts';
 import type { Flow } from './fair-queue.ts';
 
-/** Milliseconds, moved on in steps by its owner. */
+/** Milliseconds, advanced in steps by its owner. */
 export interface Clock {
   now: number;
 }
 
 export class Exchange implements AnswerListener {
   readonly request: string;
-  /** Whether only a socket that was never used will do. */
+  /** Whether it needs a socket that was never used. */
   readonly fresh: boolean;
-  /** The requests among which it takes its turn. */
+  /** The requests of its client, which take turns with those of others. */
   readonly flow: Flow;
   /** If not when it fails, that says nothing of the node. */
   wasSent = false;
@@ -21,13 +21,13 @@ export class Exchange implements AnswerListener {
   private readonly timeoutMs: number;
   private readonly clock: Clock;
   private readonly onOver: (exchange: Exchange) => void;
-  /** Null once the exchange is over, for whatever cause. */
+  /** Null once the exchange is over, for whatever reason. */
   private listener: AnswerListener | null;
   private connection: Connection | null = null;
   private deadline: number;
   private paused = false;
 
-  /** `onOver` is called once when the exchange ends, before the listener learns it. */
+  /** `onOver` is called once when the exchange ends, before the listener is told. */
   constructor(
     request: string,
     listener: AnswerListener,
@@ -51,7 +51,7 @@ export class Exchange implements AnswerListener {
     this.deadline = this.clock.now + options.timeoutMs;
   }
 
-  /** Whether it still waits for a connection. */
+  /** Whether it is still waiting for a connection. */
   get waits(): boolean {
     return this.listener !== null && !this.wasSent;
   }
@@ -64,12 +64,12 @@ export class Exchange implements AnswerListener {
     connection.send(this.request, this);
   }
 
-  /** Ends the exchange: nobody waits for the answer any more. The listener hears no more. */
+  /** Ends the exchange because nobody waits for the answer any more. The listener is not called again. */
   abandon(): void {
     if (this.listener !== null) this.break();
   }
 
-  /** Reads no more from the node until `resume`; meanwhile the time limit does not count. */
+  /** Stops reading from the node until `resume`; meanwhile the timeout is suspended. */
   pause(): void {
     if (this.listener === null) return;
     this.paused = true;
@@ -83,7 +83,7 @@ export class Exchange implements AnswerListener {
     this.connection?.resume();
   }
 
-  /** The time limit begins anew: for answers that are passed on while they come. */
+  /** Restarts the timeout: for answers that are streamed. */
   extend(): void {
     this.deadline = this.clock.now + this.timeoutMs;
   }
@@ -115,11 +115,11 @@ export class Exchange implements AnswerListener {
   }
 
   onFailed(error: UpstreamError): void {
-    this.connection = null; // it is gone already
+    this.connection = null; // it is already closed
     this.fail(error.reason, error.message, { cause: error.cause });
   }
 
-  /** Ends without the rest of the answer. The connection goes first: the next exchange opens one in its place. */
+  /** Ends without the rest of the answer. Closes the connection first, so that the next exchange can open another. */
   private break(): void {
     this.connection?.destroy();
     this.end();

@@ -1,17 +1,17 @@
-/** Which request goes to the node next when there are more of them than sockets: one of each client in turn. */
+/** Chooses the next request to the node when there are more requests than sockets: one of each client in turn. */
 import type { Exchange } from './exchange.ts';
 
 export interface FairQueueLimits {
-  /** Requests in flight. */
+  /** Most requests in flight. */
   maxRunning: number;
-  /** Requests that wait, and their bytes. */
+  /** Most requests that wait, and their bytes. */
   maxWaiting: number;
   maxWaitingBytes: number;
 }
 
 /** The requests of one client. */
 export interface Flow {
-  /** Whether it is held to a share, so that others find something free. */
+  /** Whether it is limited to a share, so that some places stay free for others. */
   readonly shares: boolean;
   running: number;
   /** In order of arrival. */
@@ -29,11 +29,11 @@ const SHARE = 3;
 
 export class FairQueue {
   private readonly limits: FairQueueLimits;
-  /** By client: all that ever asked. */
+  /** By client: all that ever made a request. */
   private readonly flows = new Map<number, Flow>();
   private readonly unshared = newFlow(false);
   private readonly running = new Set<Exchange>();
-  /** Those in which requests wait, the one whose turn it is first. */
+  /** Flows with waiting requests; the first one is next. */
   private readonly turns = new Set<Flow>();
   private waitingCount = 0;
   private waitingBytes = 0;
@@ -42,7 +42,7 @@ export class FairQueue {
     this.limits = limits;
   }
 
-  /** The flow of a client, or, for null, of those who need not share. */
+  /** The flow of a client, or for null that of requests without a share limit. */
   flow(client: number | null): Flow {
     if (client === null) return this.unshared;
     let flow = this.flows.get(client);
@@ -58,7 +58,7 @@ export class FairQueue {
     return this.waitingCount;
   }
 
-  /** Takes a request in, to run or to wait, or refuses it because too many wait. */
+  /** Admits a request, to run or to wait, or refuses it because too many wait. */
   enter(exchange: Exchange): 'runs' | 'waits' | 'refused' {
     if (this.mayRun(exchange.flow)) {
       this.run(exchange);
@@ -74,7 +74,7 @@ export class FairQueue {
     return 'waits';
   }
 
-  /** Lets a request go, whether it ran or waited. Returns the one that runs from now on in its stead. */
+  /** Removes a request, whether it ran or waited. Returns the request that now runs in its place. */
   leave(exchange: Exchange): Exchange | null {
     if (!this.running.delete(exchange)) {
       this.unqueue(exchange);
@@ -84,7 +84,7 @@ export class FairQueue {
     return this.waitingCount === 0 ? null : this.runNext();
   }
 
-  /** All requests, those that wait first. */
+  /** All requests, the waiting ones first. */
   *[Symbol.iterator](): Generator<Exchange> {
     for (const flow of this.turns) yield* flow.waiting;
     yield* this.running;
@@ -107,7 +107,7 @@ export class FairQueue {
     exchange.flow.running++;
   }
 
-  /** For a request that left at most one can begin: it takes the room that the other gave. */
+  /** For each request that leaves, at most one can start: it takes the freed place. */
   private runNext(): Exchange | null {
     for (const flow of this.turns) {
       if (!this.mayRun(flow)) continue;
@@ -115,7 +115,7 @@ export class FairQueue {
       if (next === undefined) continue;
       this.unqueue(next);
       this.run(next);
-      if (this.turns.size > 1 && this.turns.delete(flow)) this.turns.add(flow); // behind all others
+      if (this.turns.size > 1 && this.turns.delete(flow)) this.turns.add(flow); // to the end of the queue
       return next;
     }
     return null;

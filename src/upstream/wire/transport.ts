@@ -1,4 +1,4 @@
-/** HTTP to the node, whose answers are handed on piece by piece as they come: own keep-alive sockets, bounded on every side. */
+/** HTTP to the node that streams answers piece by piece: own keep-alive sockets, a limit on every resource. */
 import type { UpstreamFailure } from '../../errors.ts';
 import { type Endpoint, parseEndpoint } from '../endpoint.ts';
 import { type AnswerListener, Connection, type ConnectionOwner, type Target } from './connection.ts';
@@ -14,40 +14,40 @@ export interface WireOptions {
   url: string;
   /** Milliseconds from the sending of a request to the end of its answer; and without any answer for one that waits for a free socket. */
   timeoutMs: number;
-  /** Sockets at most, and so requests in flight. */
+  /** Most sockets, and so most requests in flight. */
   maxSockets: number;
-  /** Requests that may wait for a free socket, and their bytes; the next one fails at once. */
+  /** Most requests that may wait for a free socket, and their bytes; the next one fails at once. */
   maxWaiting: number;
   maxWaitingBytes: number;
 }
 
 export interface PostOptions {
-  /** Take no socket that was used before: the node may have just closed it, which only shows when the request is lost. */
+  /** Use no socket that was used before: the node may just have closed it, which shows only when the request is lost. */
   fresh?: boolean;
-  /** Who asks: what waits is taken from each client in turn, and each is held to a share of the sockets. Without it to none. */
+  /** Waiting requests are taken from each client in turn, and each is limited to a share of the sockets; null: no limit. */
   client?: number | null;
 }
 
-/** How often overdue exchanges and idle sockets are looked for, milliseconds. */
+/** How often overdue exchanges and idle sockets are swept, milliseconds. */
 const SWEEP_MS = 100;
-/** Time that passes between two sweeps at most. */
+/** Most that the clock advances between two sweeps, milliseconds. */
 const MOST_PER_SWEEP_MS = 2 * SWEEP_MS;
-/** Idle sockets are closed before servers do it: some wait only five seconds. */
+/** Idle sockets are closed before the server closes them: some servers wait only five seconds. Milliseconds. */
 const IDLE_MS = 4_000;
 
 export class WireTransport implements ConnectionOwner {
-  /** Where it posts to, without secrets: for messages. */
+  /** The endpoint without secrets, for messages. */
   readonly origin: string;
   private readonly options: WireOptions;
   private readonly target: Target;
   /** The request up to the value of Content-Length. */
   private readonly head: string;
   private readonly open = new Set<Connection>();
-  /** Free connections; the one used last is taken first, so that those not needed fall idle. */
+  /** Free connections; the most recently used is taken first, so that surplus ones become idle and close. */
   private readonly idle: Connection[] = [];
   private readonly queue: FairQueue;
   private readonly sweep: NodeJS.Timeout;
-  /** Moves on with each sweep, and not by much: a stall of this process must not look like one of the node. */
+  /** Advances with each sweep by a limited amount: a stall of this process must not look like one of the node. */
   private readonly clock: Clock = { now: 0 };
   private sweptAt = performance.now();
   private closed = false;
@@ -64,9 +64,9 @@ export class WireTransport implements ConnectionOwner {
   }
 
   /**
-   * Posts a JSON body, given as the Latin-1 text of its bytes. The listener is told of the answer, whatever its
-   * status, or once of an UpstreamError (`timeout`, `connection`, `malformed`, `queue-full`; `what` names the request in
-   * its message), and of nothing before this returns.
+   * Posts a JSON body, given as the Latin-1 text of its bytes. The listener gets the answer, whatever its status, or one
+   * UpstreamError (`timeout`, `connection`, `malformed`, `queue-full`; `what` names the request in its message), and
+   * nothing before this returns.
    */
   post(body: string, what: string, listener: AnswerListener, options: PostOptions = {}): Exchange {
     const { fresh = false, client = null } = options;
@@ -91,7 +91,7 @@ export class WireTransport implements ConnectionOwner {
     return exchange;
   }
 
-  /** Fails what waits or is in flight and closes the sockets. */
+  /** Fails all waiting requests and those in flight, and closes the sockets. */
   close(): void {
     this.closed = true;
     clearInterval(this.sweep);
@@ -112,7 +112,7 @@ export class WireTransport implements ConnectionOwner {
     if (at >= 0) this.idle.splice(at, 1);
   }
 
-  /** Starts an exchange that runs: a socket is idle or there is room for one. */
+  /** Starts an exchange that was admitted: a socket is idle or there is room for another. */
   private start(exchange: Exchange): void {
     exchange.start(this.take(exchange.fresh));
   }
