@@ -4,22 +4,22 @@ import type { Db } from '../store/open.ts';
 import type { IdRange } from './blocks.ts';
 import type { Effort } from './effort.ts';
 
-/** Runs fetched with the first statement, of which each one after it fetches four times as many: most lists end soon. */
+/** Runs fetched by the first statement; each later one fetches MORE times as many, since most lists end soon. */
 const FIRST_RUNS = 2;
 const MORE = 4;
 const MOST_RUNS = 32;
 
 /**
- * The runs of a wallet that may hold ids of the range, newest run first, each as a cursor in front of its first entry;
+ * The runs of a wallet that may contain ids of the range, newest run first, each as a cursor before its first entry;
  * entries within a run are oldest first. The newest run may begin below the range and end above it, so the reader must
- * check each id. All runs come as one cursor: each is valid until the next is asked for, of this wallet or of another.
+ * check each id. All runs share one cursor: each is valid until the next is read, of this wallet or of another.
  */
 export type ReadRuns = (wallet: number, range: IdRange, effort: Effort) => Iterable<ActivityCursor>;
 
 interface Recent {
   /** The wallet's unfinished run. */
   recent: Buffer;
-  /** Its first transfer, from which the distance in the first entry of each of its runs is counted. */
+  /** Its first transfer: the first entry of each run stores the distance from it. */
   base: number;
 }
 
@@ -60,7 +60,7 @@ export function activityRuns(db: Db): ReadRuns {
   };
 }
 
-/** Runs that are counted to tell the size of a list; above it, it is just large. */
+/** Most runs counted to estimate the size of a list; beyond that it is just large. */
 const COUNTED_RUNS = 256;
 
 /** About how many entries of a wallet lie within a range, COUNTED_RUNS full runs at most. */
@@ -76,7 +76,7 @@ export function activitySize(db: Db): (wallet: number, range: IdRange) => number
 
 /** Which entries of a wallet's activity are wanted. */
 export interface ActivityFilter extends IdRange {
-  /** Bits of Flag.in and Flag.out, of which an entry must have one. */
+  /** Bits of Flag.in and Flag.out; an entry must have at least one of them. */
   direction: number;
   /** A bit `1 << kind` for each wanted kind. */
   kinds: number;

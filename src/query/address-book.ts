@@ -1,9 +1,9 @@
 /**
- * From addresses to ids of wallets and back. Between the two stand as many page reads as the rest of an answer about
- * one wallet needs, and the same few wallets are asked about again and again: so those asked about lately are kept.
+ * A cache from addresses to wallet ids and back. A lookup takes as many page reads as the rest of an answer about one
+ * wallet, and the same few wallets are requested again and again.
  *
- * An id belongs to its address as long as the block that was the head when it was read is on the chain: the same
- * chain always gives the same ids (store/schema.ts), another branch may give them to others.
+ * An id belongs to its address as long as the block that was the head when it was read is on the chain: the same chain
+ * always gives the same ids (store/schema.ts), another branch may give them to other addresses.
  */
 import { ownText } from '../lib/own-text.ts';
 import { RecentMap } from '../lib/recent-map.ts';
@@ -14,7 +14,7 @@ import type { Head, Snapshot } from './snapshot.ts';
 import type { WalletQuestion } from './wallet-question.ts';
 import { addressOfWallet, walletIdOf } from './wallets.ts';
 
-/** Entries of each direction that stay at least: with those on their way out, a megabyte. */
+/** Entries of each direction that are kept at least; with those about to be dropped, a megabyte. */
 const KEPT = 4_096;
 
 export class AddressBook {
@@ -24,7 +24,7 @@ export class AddressBook {
   private readonly readTag: (number: number) => string | undefined;
   private readonly ids = new RecentMap<string, number>(KEPT);
   private readonly addresses = new RecentMap<number, Hex>(KEPT);
-  /** The head that the entries are known to hold for; null when there are none. */
+  /** The head for which the entries are known to be valid; null when there are none. */
   private checkedAt: Head | null = null;
 
   /** `snapshot` must be of the same connection. */
@@ -35,7 +35,7 @@ export class AddressBook {
     this.readTag = tagOfBlock(db);
   }
 
-  /** wallets.id of a checked address in lower case, undefined when it never stood in a transfer. */
+  /** wallets.id of a checked address in lower case, undefined when it occurs in no transfer. */
   idOf(address: string): number | undefined {
     this.follow();
     const kept = this.ids.get(address);
@@ -55,12 +55,12 @@ export class AddressBook {
     return address;
   }
 
-  /** The address of who funded a wallet first, null when nobody did. */
+  /** The address of the wallet's first funder, null when it has none. */
   funderOf(wallet: { funder: number | null } | undefined): Hex | null {
     return wallet === undefined || wallet.funder === null ? null : this.addressOf(wallet.funder);
   }
 
-  /** What is known of a checked address in lower case, undefined when there is no answer. */
+  /** The answer about a checked address in lower case, undefined when there is none. */
   ask<T>(address: string, question: WalletQuestion<T>): T | undefined {
     this.follow();
     const wallet = this.ids.get(address);
@@ -70,7 +70,7 @@ export class AddressBook {
     return answer;
   }
 
-  /** What `read` tells of the wallet of an address, undefined when there is none. */
+  /** The result of `read` for the wallet of an address, undefined when there is none. */
   about<T>(address: string, read: (wallet: number) => T | undefined): T | undefined {
     const wallet = this.idOf(address);
     return wallet === undefined ? undefined : read(wallet);
@@ -80,7 +80,7 @@ export class AddressBook {
     this.ids.set(ownText(address), wallet);
   }
 
-  /** Forgets everything when the commit that is read is of another branch. */
+  /** Drops everything when the commit being read is of another branch. */
   private follow(): void {
     const head = this.snapshot.head();
     if (head === this.checkedAt) return;

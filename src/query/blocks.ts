@@ -31,7 +31,7 @@ export function transferIdsOfBlocks(db: Db): (first: number, last: number) => Id
   });
 }
 
-/** A block as it stands beside a record. */
+/** The block of a record. */
 export interface BlockTime {
   number: number;
   /** Unix seconds. */

@@ -1,4 +1,4 @@
-/** The wallets that one funder funded first. */
+/** The wallets whose first funding came from one funder. */
 import { blockNumberOf } from '../store/chain.ts';
 import type { Db } from '../store/open.ts';
 import { type TransferRow, transfersById } from './transfers.ts';
@@ -8,7 +8,7 @@ export interface Cohort {
   funder: number;
   /** All wallets it funded first. */
   funded: number;
-  /** First fundings of other wallets, nearest in block to the wallet's own first; the wallet is the receiver. */
+  /** First fundings of other wallets (the receivers), those nearest in block to the wallet's own first. */
   nearest: TransferRow[];
 }
 
@@ -26,7 +26,7 @@ interface Neighbour {
   block: number;
 }
 
-/** The cohort of a wallet, or undefined when nobody funded it; `limit` of it are listed. */
+/** The cohort of a wallet, or undefined when nobody funded it; `limit` members are listed. */
 export function cohort(db: Db): (wallet: number, limit: number) => Cohort | undefined {
   const ownOf = db.prepare<[number], Own>(/* sql */ `
     SELECT w.funder, w.funding, ${blockNumberOf('w.funding')} AS block, f.funded
@@ -52,7 +52,7 @@ export function cohort(db: Db): (wallet: number, limit: number) => Cohort | unde
   };
 }
 
-/** The fundings of two lists, each from the nearest on, by distance from a block; of equal ones the earlier first. */
+/** Merges two lists, each nearest first, by distance from a block; at equal distance the earlier funding first. */
 function mergeNearest(
   block: number,
   before: readonly Neighbour[],

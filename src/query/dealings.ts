@@ -1,19 +1,19 @@
 /**
- * What a wallet shares with each other one, summed entry by entry. A hot wallet has millions of entries with hundreds
- * of thousands of others, and then the time goes into waiting for memory: so there are columns of numbers and no
- * objects. They can be added to later, so that of a wallet asked about again only what is new must be read.
+ * A wallet's transfers with each other wallet, summed entry by entry. A hot wallet has millions of entries with hundreds
+ * of thousands of others, where memory latency dominates: hence columns of numbers instead of objects. Sums can be
+ * extended, so that a repeated request for a wallet reads only its new entries.
  */
 import type { ActivityCursor } from '../store/activity.ts';
 import { WeiSums } from './wei-sums.ts';
 
-/** Powers of two, as all later numbers of slots. */
+/** Initial number of slots; always a power of two. */
 const FIRST_SLOTS = 2048;
-/** Rows for each slot: the part of the slots that may be in use. */
+/** Rows per slot: the largest fraction of the slots that may be in use. */
 const LOAD = 0.5;
 /** Odd, and spreads neighbouring ids: 2^32 divided by the golden ratio. */
 const SPREAD = 0x9e3779b1;
 
-/** What one wallet shares with another. */
+/** The transfers between one wallet and another, summed. */
 export interface Dealing {
   /** wallets.id of the other. */
   other: number;
@@ -26,19 +26,19 @@ export interface Dealing {
 }
 
 export class Dealings {
-  /** Row plus one of the wallet that stands in each slot, 0 where none does. */
+  /** For each slot the row of its wallet plus one, 0 for an empty slot. */
   private slots = new Int32Array(FIRST_SLOTS);
   private used = 0;
   private others = new Int32Array(FIRST_SLOTS * LOAD);
-  /** Of transfers in and out, in turn. */
+  /** Counts of transfers in and out, alternating. */
   private counts = new Int32Array(FIRST_SLOTS * LOAD * 2);
-  /** Where the sum of their wei stands, plus one; 0 while there is none, as of most. */
+  /** Index of the sum of their wei plus one; 0 while there is none, as for most. */
   private sums = new Int32Array(FIRST_SLOTS * LOAD * 2);
   private lasts = new Float64Array(FIRST_SLOTS * LOAD);
   private readonly wei = new WeiSums(FIRST_SLOTS * LOAD);
   private summed = 0;
 
-  /** Memory that it takes. */
+  /** Memory used, bytes. */
   get bytes(): number {
     const { slots, others, counts, sums, lasts, wei } = this;
     const columns = [slots, others, counts, sums, lasts];
@@ -54,7 +54,7 @@ export class Dealings {
     if (cursor.amountEnd > cursor.amountStart) this.wei.add(this.sumOf(side), cursor);
   }
 
-  /** Those with most transfers, most first, of equal ones the latest. */
+  /** The wallets with most transfers, most first; of equal ones the latest first. */
   first(limit: number): Dealing[] {
     const best: number[] = [];
     for (let row = 0; row < this.used; row++) {
@@ -69,7 +69,7 @@ export class Dealings {
     return best.map((row) => this.dealing(row));
   }
 
-  /** Forgets all; the memory stays. */
+  /** Clears all rows but keeps the memory. */
   clear(): void {
     this.slots.fill(0);
     this.counts.fill(0, 0, this.used * 2);
@@ -130,7 +130,7 @@ export class Dealings {
     return row;
   }
 
-  /** Where a wallet stands, or where it would. */
+  /** The slot of a wallet, or the empty slot where it would go. */
   private slotOf(other: number): number {
     const { slots, others } = this;
     const mask = slots.length - 1;

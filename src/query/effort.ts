@@ -1,24 +1,24 @@
 /**
- * How much work one answer may be. Reads whose size depends on the key asked for say what they do in units: an entry
- * of activity or a row looked at, 30 to 300 ns each. On the event loop an answer has a budget of them; one that would
- * pass it is begun anew in a read thread, which has a time limit instead.
+ * How much work one answer may take. Reads whose size depends on the requested wallet or token report their work in
+ * units: one activity entry or row looked at, 30 to 300 ns each. On the event loop an answer has a budget of units; one
+ * that would exceed it is restarted in a read thread, which has a time limit instead.
  */
 import { RequestError } from '../errors.ts';
 import { steadyNow } from '../lib/time.ts';
 
 export interface Effort {
-  /** Asks before a piece of work of known size whether it can be done; spends nothing. */
+  /** Checks before work of a known size that it fits; spends nothing. */
   expect(units: number): void;
-  /** Notes work that is being done, at least every few thousand units. */
+  /** Reports work as it is done, at least every few thousand units. */
   spend(units: number): void;
 }
 
-/** Thrown by a read that is too much work for the event loop; nothing of it has been answered. */
+/** Thrown by a read that is too much work for the event loop; nothing has been answered yet. */
 export class OverBudget extends Error {
   override name = 'OverBudget';
 }
 
-/** At most so many units; more throw OverBudget. */
+/** Allows `units` units; more throw OverBudget. */
 export function budgetOf(units: number): Effort {
   let left = units;
   const expect = (wanted: number): void => {

@@ -1,4 +1,4 @@
-/** Transfers with all that a notification of one says. */
+/** Transfers with everything that a notification contains. */
 import type { Db } from '../store/open.ts';
 import { idList } from './id-list.ts';
 import { LISTED_TRANSFERS, TOKEN_JOINS, TRANSFER_COLUMNS, type TransferRow } from './transfers.ts';
@@ -13,11 +13,11 @@ export interface EventRow extends TransferRow {
 export interface EventReads {
   /** The transfers of a list of ids, in its order. */
   byId(ids: readonly number[]): EventRow[];
-  /** To be called after a rollback, before the next read: ids of wallets above `last` are given anew. */
+  /** Call it after a rollback, before the next read: wallet ids above `last` are reassigned. */
   forgetWalletsAbove(last: number): void;
 }
 
-/** As read: the sides by their ids. */
+/** As read from the table: sender and receiver by their ids. */
 interface StoredEvent extends EventRow {
   sender: number;
   receiver: number;
@@ -48,8 +48,8 @@ export function eventReads(db: Db): EventReads {
 const MAX_KEPT = 8_192;
 
 /**
- * Addresses of wallets, kept from block to block: most of a block's wallets were in blocks before it, and to look each up
- * costs as much as all else of a transfer, since their rows are scattered over the largest table.
+ * A cache of wallet addresses: most of a block's wallets occurred in earlier blocks, and a lookup costs as much as the
+ * rest of a transfer, since the rows are scattered over the largest table.
  */
 class Addresses {
   private readonly kept = new Map<number, string>();
@@ -62,7 +62,7 @@ class Addresses {
     this.lookUp = (ids) => statement.all(ids);
   }
 
-  /** Makes sure of some addresses, until the next `makeRoom`. */
+  /** Loads the addresses of `ids`; they stay until the next `makeRoom`. */
   read(ids: readonly number[]): void {
     const missing = [...new Set(ids)].filter((id) => !this.kept.has(id)).sort((a, b) => a - b);
     if (missing.length === 0) return;
@@ -75,7 +75,7 @@ class Addresses {
     return address;
   }
 
-  /** Lets those go that were read first. */
+  /** Drops the addresses that were read first. */
   makeRoom(): void {
     for (const id of this.kept.keys()) {
       if (this.kept.size <= MAX_KEPT) return;

@@ -1,4 +1,4 @@
-/** Who a wallet dealt with, summed over its activity. */
+/** The counterparties of a wallet, summed over its activity. */
 import { ACTIVITY_RUN, type ActivityCursor, Flag } from '../store/activity.ts';
 import type { Db } from '../store/open.ts';
 import { ZERO_WALLET } from '../store/schema.ts';
@@ -13,13 +13,13 @@ import { Tally, type TallyRow } from './tally.ts';
 const EVER: IdRange = { from: 1, below: Number.MAX_SAFE_INTEGER };
 
 /**
- * Dealings over fewer entries than this are summed anew each time: more than the event loop takes on (api/api.ts), so
- * that only the read threads keep any.
+ * Dealings over fewer entries than this are summed anew each time. It is more than the event loop does itself
+ * (api/api.ts), so only the read threads keep any.
  */
 const WORTH_KEEPING = 160 * ACTIVITY_RUN;
 
 /**
- * The others that a wallet has most transfers with, most first, of equal ones the latest. Left out are the wallet
+ * The wallets with which a wallet has most transfers, most first; of equal ones the latest first. Excludes the wallet
  * itself, the zero address, and token transfers of amount zero, which make nobody a counterparty.
  */
 export function counterparties(db: Db): (wallet: number, limit: number, effort: Effort) => Dealing[] {
@@ -55,8 +55,8 @@ export function counterparties(db: Db): (wallet: number, limit: number, effort: 
 }
 
 /**
- * Whom a wallet sent native coins to within a range, the latest first. The zero address funds nobody, and nobody
- * himself. Once `limit` others are known, older ones are passed over.
+ * The wallets to which a wallet sent native coins within a range, latest first. The zero address funds nobody, and no
+ * wallet funds itself. Once `limit` wallets are found, older ones are ignored.
  */
 export function fundedWallets(
   db: Db,
@@ -81,7 +81,7 @@ export function fundedWallets(
   };
 }
 
-/** Begins rows for the others of the entries that are wanted, newest first, while there is room. */
+/** Adds rows for the other wallets of wanted entries, newest first, while there is room. */
 function beginLatest(
   tally: Tally,
   cursor: ActivityCursor,

@@ -5,13 +5,13 @@ import { ZERO_WALLET } from '../store/schema.ts';
 import { type TransferRow, TX_HASH, transfersById } from './transfers.ts';
 import { WalletQuestion } from './wallet-question.ts';
 
-/** A native transfer as its receiver's answers show it. */
+/** A native transfer as shown in answers about its receiver. */
 export type FundingTransfer = Pick<TransferRow, 'kind' | 'amount' | 'txHash' | 'blockNumber' | 'timestamp'>;
 
-/** With wallets.id of who sent it. */
+/** A funding transfer with the wallets.id of its sender. */
 export type SentFunding = FundingTransfer & { sender: number };
 
-/** The first funding of a wallet: its earliest direct native transfer from another, else the earliest internal one. */
+/** A wallet's first funding: its earliest direct native transfer from another wallet, else the earliest internal one. */
 export function firstFunding(db: Db): WalletQuestion<SentFunding> {
   return namedTransfer(db, 'w.funding');
 }
@@ -22,8 +22,8 @@ export function latestNativeIn(db: Db): WalletQuestion<SentFunding> {
 }
 
 /**
- * The native transfer to a wallet that an expression over the columns of `wallets w` names. It reads no more than is
- * shown: who received it is known, and a native transfer has no token.
+ * The native transfer to a wallet whose id is the SQL expression `id` over the columns of `wallets w`. It reads only what
+ * is shown: the receiver is known, and a native transfer has no token.
  */
 function namedTransfer(db: Db, id: string): WalletQuestion<SentFunding> {
   const columns = `t.kind, hex(t.amount) AS amount, ${TX_HASH} AS txHash, b.number AS blockNumber, b.timestamp, t.sender`;
@@ -39,8 +39,8 @@ interface FundingRow {
 }
 
 /**
- * The first fundings from a wallet back: its own, its funder's, and so on, `depth` at most. Ends at a wallet
- * without funding, at the zero address, and before a funder who stands in the chain already.
+ * The chain of first fundings back from a wallet: its own, its funder's, and so on, `depth` at most. Ends at a wallet
+ * without funding, at the zero address, and before a funder already in the chain.
  */
 export function fundingChain(db: Db): (wallet: number, depth: number) => TransferRow[] {
   const statement = db.prepare<[number], FundingRow>('SELECT funder, funding FROM wallets WHERE id = +?');

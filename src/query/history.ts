@@ -1,4 +1,4 @@
-/** A wallet's transfers in the packed lists of store/activity.ts, oldest first: what replaying reads. */
+/** A wallet's transfers in the packed lists of store/activity.ts, oldest first, for replays. */
 import { ActivityCursor } from '../store/activity.ts';
 import type { Db } from '../store/open.ts';
 import { recentRun } from './activity.ts';
@@ -7,8 +7,8 @@ import { recentRun } from './activity.ts';
 const RUNS = 4;
 
 /**
- * Reads on through a wallet's transfers: ids `from <= id < below`, oldest first, of a few runs at a time. An empty
- * list means that there are no more.
+ * Reads a wallet's next transfers: ids `from <= id < below` of a few runs, oldest first. An empty list means that there
+ * are no more.
  */
 export function walletHistory(db: Db): (wallet: number, from: number, below: number) => number[] {
   const runsFrom = db
@@ -35,7 +35,7 @@ export function walletHistory(db: Db): (wallet: number, from: number, below: num
       cursor.open(run, base);
       collect(ids, from, below);
     }
-    // The unfinished run follows the last finished one, and a single finished run may lie wholly before `from`.
+    // The unfinished run comes after the last finished one; a single finished run may lie entirely before `from`.
     if (runs.length === RUNS) return ids;
     cursor.open(recent, base);
     collect(ids, from, below);

@@ -1,10 +1,10 @@
-/** The largest balances of a token. There is no index by balance, so all of the token's holdings are looked at. */
+/** The largest balances of a token. There is no index by balance, so all of the token's holdings are scanned. */
 import { ZERO_BALANCE } from '../lib/signed.ts';
 import type { Db } from '../store/open.ts';
 import { ZERO_WALLET } from '../store/schema.ts';
 import type { Effort } from './effort.ts';
 
-/** Holdings looked at between two looks at the time limit. */
+/** Holdings scanned between two checks of the time limit. */
 const SLICE = 65_536;
 
 export interface Holding {
@@ -15,8 +15,8 @@ export interface Holding {
 }
 
 /**
- * The holdings with the largest balances, largest first, of equal ones the wallet seen earlier first. `wallets` is
- * how many wallets the token has. The zero address holds nothing.
+ * The holdings with the largest balances, largest first; of equal ones the wallet seen earlier first. `wallets` is the
+ * number of wallets of the token. The zero address holds nothing.
  */
 export function topHoldings(
   db: Db,

@@ -1,6 +1,6 @@
 /**
- * Dealings of the wallets that were asked about lately and have many transfers. While the chain goes on, only what is
- * new of them is read; after a reorganisation they are summed anew.
+ * A cache of the dealings of recently requested wallets with many transfers. As the chain grows only their new transfers
+ * are read; after a reorg they are summed anew.
  */
 import { lastBlock } from '../store/chain.ts';
 import type { Db } from '../store/open.ts';
@@ -8,16 +8,16 @@ import type { BlockRef } from '../types.ts';
 import { commitEnds } from './commits.ts';
 import type { Dealings } from './dealings.ts';
 
-/** Memory that they may take together: room for the three hottest wallets of ten million transfers. */
+/** Most memory for all of them: enough for the three hottest wallets of ten million transfers. */
 const MAX_BYTES = 64 * 2 ** 20;
 
 interface Kept {
   dealings: Dealings;
-  /** They hold every transfer up to and with this block, and no later one. */
+  /** They contain every transfer up to and including this block, and no later one. */
   tip: BlockRef;
 }
 
-/** The dealings of a wallet so far, with the transfer from which on they must be added to. */
+/** The dealings of a wallet so far, and the first transfer not yet added. */
 export interface Begun {
   dealings: Dealings;
   from: number;
@@ -27,7 +27,7 @@ export class KeptDealings {
   private readonly lastBlock: () => BlockRef | null;
   private readonly endsOf: ReturnType<typeof commitEnds>;
   private readonly maxBytes: number;
-  /** By wallet, the one asked about longest ago first. */
+  /** By wallet, least recently requested first. */
   private readonly kept = new Map<number, Kept>();
   private bytes = 0;
 
@@ -37,14 +37,14 @@ export class KeptDealings {
     this.maxBytes = maxBytes;
   }
 
-  /** What is kept of a wallet, undefined when it is nothing or of another branch of the chain. */
+  /** The kept dealings of a wallet, undefined when there are none or they are of another branch of the chain. */
   find(wallet: number): Begun | undefined {
     const kept = this.kept.get(wallet);
     const ends = kept && this.endsOf(kept.tip);
     return ends && { dealings: kept.dealings, from: ends.lastTransfer + 1 };
   }
 
-  /** Takes what is to be added to out of the store, so that an answer that is broken off leaves nothing half done. */
+  /** Removes a wallet's dealings before they are extended, so that an aborted answer leaves none half done. */
   take(wallet: number): void {
     const kept = this.kept.get(wallet);
     if (kept === undefined) return;
@@ -52,7 +52,7 @@ export class KeptDealings {
     this.bytes -= kept.dealings.bytes;
   }
 
-  /** Keeps the dealings of a wallet, which hold all of the commit that is read. */
+  /** Keeps the dealings of a wallet, which are complete up to the commit being read. */
   keep(wallet: number, dealings: Dealings): void {
     this.take(wallet);
     const tip = this.lastBlock();

@@ -1,4 +1,4 @@
-/** Going through what was newly committed, cheaply: only ids are read. */
+/** Scanning newly committed rows cheaply: only ids are read. */
 import type { Db } from '../store/open.ts';
 
 /** A transfer in ids of `wallets`; `contract` is the token's, null for a native transfer. */

@@ -2,29 +2,29 @@
  * Which commit the reads of one turn of the event loop see.
  *
  * About the SQL of this folder: parameters in WHERE are written `+?`, not `?`. The driver's SQLite is built with
- * STAT4, where a bare parameter that might change the plan makes SQLite prepare the statement anew for every value
- * bound: 5 to 20 us more for a join or a range, several times the read itself. With the plus sign the planner leaves
- * it alone. The plans do not depend on values here: each follows one index.
+ * STAT4, where a bare parameter that might change the plan makes SQLite prepare the statement again for every bound
+ * value: 5 to 20 us more for a join or a range, several times the read itself. With the plus sign the planner ignores
+ * the value. The plans do not depend on values here: each uses one index.
  */
 import type { Db, Statement } from '../store/open.ts';
 import { BLOCK_TAG } from './blocks.ts';
 
-/** The last block of the commit that is read. */
+/** The last block of the commit being read. */
 export interface Head {
   number: number;
   /** Unix seconds. */
   timestamp: number;
-  /** First 8 bytes of the block's hash, hex: tells apart two blocks of one height. */
+  /** First 8 bytes of the block's hash, hex: distinguishes blocks of the same height. */
   tag: string;
   /** First block of the index. */
   startBlock: number;
-  /** Another one after every commit that this connection sees, also of what changes no block: names of tokens come later. */
+  /** Changes with every commit that this connection sees, even one without blocks, such as for names of tokens. */
   revision: number;
 }
 
 /**
- * One read transaction per turn of the event loop: all answers given in a turn are of one commit, and its cost is
- * shared by them. It never lasts longer than a turn, so it does not hold up checkpoints.
+ * One read transaction per turn of the event loop: all answers of a turn are read from one commit and share the
+ * transaction's cost. It never lasts longer than a turn, so it does not block checkpoints.
  */
 export class Snapshot {
   private readonly begin: Statement;
@@ -54,14 +54,14 @@ export class Snapshot {
     return this.current;
   }
 
-  /** Lets go of the commit, so that what follows in this turn sees the newest one. Called after each watermark and before closing. */
+  /** Ends the transaction, so that later reads of this turn see the newest commit. Called on watermarks and on closing. */
   readonly release = (): void => {
     if (!this.open) return;
     this.open = false;
     this.commit.run();
   };
 
-  /** Ends the transaction when the read fails: left open, it would make the head of an earlier turn pass for the present one. */
+  /** Ends the transaction when the read fails: left open, it would present an earlier turn's head as the current one. */
   private read(): Head | null {
     try {
       const head = this.readHead.get();

@@ -10,7 +10,7 @@ import { walletIdOf } from './wallets.ts';
 
 export type StreamReads = ReturnType<typeof streamReads>;
 
-/** `snapshot` must be of the same connection: what is read in one turn is of one commit. */
+/** `snapshot` must be of the same connection: all reads of one turn see one commit. */
 export function streamReads(db: Db, snapshot: Snapshot) {
   const idOf = walletIdOf(db);
   const events = eventReads(db);

@@ -13,16 +13,16 @@ export interface TallyRow {
   last: number;
 }
 
-/** Most other wallets have no row. A byte found by the low bits of the id tells so for nearly all, without the map. */
+/** Most other wallets have no row: a byte indexed by the low bits of the id shows this for nearly all without the map. */
 const FILTER_BYTES = 4096;
 
-/** Rows by the other wallet, in the order in which they were begun. */
+/** Rows by the other wallet, in insertion order. */
 export class Tally {
   private readonly rows = new Map<number, Row>();
   private readonly filter = new Uint8Array(FILTER_BYTES);
   private readonly limit: number;
 
-  /** Has room for `limit` rows. */
+  /** Takes up to `limit` rows. */
   constructor(limit: number) {
     this.limit = limit;
   }
@@ -31,7 +31,7 @@ export class Tally {
     return this.rows.size >= this.limit;
   }
 
-  /** Begins a row unless there is one. */
+  /** Adds a row unless there is one. */
   begin(other: number): void {
     if (this.rows.has(other)) return;
     this.rows.set(other, new Row());

@@ -1,4 +1,4 @@
-/** Tokens by the wallet that their contract is. */
+/** Tokens by the wallet of their contract. */
 import { blockNumberOf } from '../store/chain.ts';
 import type { Db } from '../store/open.ts';
 
@@ -13,7 +13,7 @@ export interface TokenFacts {
   firstTimestamp: number;
   /** Kind of its first transfer. */
   kind: number;
-  /** What the contract says of itself, null while unknown. */
+  /** From the contract, null while unknown. */
   name: string | null;
   symbol: string | null;
   decimals: number | null;
@@ -44,7 +44,7 @@ export interface FirstBuyer {
   block: number;
   /** Unix seconds of `block`. */
   timestamp: number;
-  /** Transfers of the token with it. */
+  /** Its transfers of the token. */
   transfers: number;
 }
 

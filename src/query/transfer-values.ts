@@ -1,4 +1,4 @@
-/** What the columns of a transfer stand for, wherever it is told of. */
+/** The meaning of a transfer's columns, for answers and notifications alike. */
 import { digitsToBigInt } from '../lib/hex.ts';
 import { KIND_NAMES, Kind, type KindName } from '../types.ts';
 import type { TransferRow } from './transfers.ts';
@@ -9,12 +9,12 @@ export function kindName(kind: number): KindName {
   return name;
 }
 
-/** In the smallest units of what is moved; an ERC-721 token is one. */
+/** The amount in the smallest units of the coin or token; an ERC-721 token counts as one. */
 export function amountOf({ kind, amount }: TransferRow): bigint {
   return kind === Kind.erc721 ? 1n : digitsToBigInt(amount);
 }
 
-/** The id of an ERC-721 or ERC-1155 token as decimal text; null for what has no ids. */
+/** The id of an ERC-721 or ERC-1155 token as decimal text; null for transfers without ids. */
 export function tokenIdOf({ kind, tokenNumber }: TransferRow): string | null {
   return kind === Kind.erc721 || kind === Kind.erc1155 ? digitsToBigInt(tokenNumber).toString() : null;
 }

@@ -1,4 +1,4 @@
-/** Transfers by id, with everything a record of one shows. */
+/** Transfers by id, with every field of a record. */
 import { blockNumberOf } from '../store/chain.ts';
 import type { Db } from '../store/open.ts';
 import { idList } from './id-list.ts';
@@ -18,7 +18,7 @@ export interface TransferRow {
   to: string;
   /** The token's contract; empty for a native transfer. */
   token: string;
-  /** What the token's contract says of itself, null while unknown and for a native transfer. */
+  /** From the token's contract, null while unknown and for a native transfer. */
   symbol: string | null;
   decimals: number | null;
 }

@@ -1,4 +1,4 @@
-/** SQL about one wallet that is asked by its id where that is known, else by its address: one statement either way. */
+/** A query about one wallet, by its id where that is known, else by its address: one statement either way. */
 import { type AddressKeys, WALLET_BY_ADDRESS } from '../store/address-table.ts';
 import type { Db, Statement } from '../store/open.ts';
 import { byAddress } from './by-address.ts';

@@ -7,7 +7,7 @@ import { byAddress } from './by-address.ts';
 import { idList } from './id-list.ts';
 import { WalletQuestion } from './wallet-question.ts';
 
-/** What a wallet that has transfers did in all. Amounts are hex digits without prefix. */
+/** Totals of a wallet that has transfers. Amounts are hex digits without prefix. */
 export interface WalletSummary {
   transactions: number;
   tokens: number;
@@ -17,19 +17,19 @@ export interface WalletSummary {
   lastBlock: number;
   /** Unix seconds of `lastBlock`. */
   lastTimestamp: number;
-  /** wallets.id of who funded it first, null when nobody did. */
+  /** wallets.id of its first funder, null when it has none. */
   funder: number | null;
 }
 
-/** What labels and the batch answer need besides. */
+/** A summary with what labels and the batch answer need in addition. */
 export interface WalletFacts extends WalletSummary {
   tokenTransfers: number;
   internalReceived: number;
-  /** In which block it was funded first, null when it was not. */
+  /** The block of its first funding, null when it has none. */
   fundingBlock: number | null;
 }
 
-/** The id of an address that ever stood in a transfer, else undefined. */
+/** The wallet id of an address, undefined when it occurs in no transfer. */
 export function walletIdOf(db: Db): (address: string) => number | undefined {
   const statement = db.prepare<AddressKeys, number>(`SELECT w.id FROM ${WALLET_BY_ADDRESS}`).pluck();
   return (address) => byAddress(statement, address);
@@ -51,7 +51,7 @@ export function addressOfWallet(db: Db): (wallet: number) => Hex {
 export interface ListedWallet {
   /** Hex digits without prefix. */
   address: string;
-  /** wallets.id of who funded it first, or null. */
+  /** wallets.id of its first funder, or null. */
   funder: number | null;
 }
 
@@ -73,7 +73,7 @@ const SUMMARY_COLUMNS = /* sql */ `
 const SUMMARY_JOIN = /* sql */ `
   CROSS JOIN blocks b ON w.transfers > 0 AND b.number = ${blockNumberOf('w.last_transfer')}`;
 
-/** What a wallet did in all; no answer when it has no transfers. */
+/** The totals of a wallet; no answer when it has no transfers. */
 export function walletSummary(db: Db): WalletQuestion<WalletSummary> {
   return new WalletQuestion(db, SUMMARY_COLUMNS, SUMMARY_JOIN);
 }

@@ -1,14 +1,14 @@
 /**
- * Sums of wei in a column. They are kept in limbs of 32 bits that doubles hold exactly: big integers would cost ten
- * times as much per entry.
+ * Sums of wei in a column, stored as 32-bit limbs that doubles represent exactly: big integers would cost ten times as
+ * much per entry.
  */
 import { bytesToBigInt } from '../lib/hex.ts';
 import type { ActivityCursor } from '../store/activity.ts';
 
 const LIMBS = 3;
-/** Wei of up to so many bytes are added limb by limb; longer ones, which no real chain has, as big integers. */
+/** Amounts of up to so many bytes are added limb by limb; longer ones, which no real chain has, as big integers. */
 const LIMBED_BYTES = 4 * LIMBS;
-/** A limb that reaches this is carried over: one more addition stays below 2^53. */
+/** A limb that reaches this is carried: one more addition stays below 2^53. */
 const CARRY_AT = 2 ** 52;
 
 export class WeiSums {
@@ -24,25 +24,25 @@ export class WeiSums {
     return this.limbs.byteLength;
   }
 
-  /** Sums there is room for. */
+  /** Number of sums that there is room for. */
   get rows(): number {
     return this.limbs.length / LIMBS;
   }
 
-  /** Has room for `rows` sums from now on; those there are stay. */
+  /** Makes room for `rows` sums and keeps the present ones. */
   grow(rows: number): void {
     const limbs = new Float64Array(rows * LIMBS);
     limbs.set(this.limbs);
     this.limbs = limbs;
   }
 
-  /** Makes the first `rows` sums zero again. */
+  /** Resets the first `rows` sums to zero. */
   clear(rows: number): void {
     this.limbs.fill(0, 0, rows * LIMBS);
     this.beyond.clear();
   }
 
-  /** Adds the wei of the entry at the cursor, none for a token's, to the sum of a row. */
+  /** Adds the wei of the entry at the cursor (none for a token transfer) to the sum of a row. */
   add(row: number, { bytes, amountStart, amountEnd }: ActivityCursor): void {
     if (amountEnd - amountStart > LIMBED_BYTES) {
       const wei = bytesToBigInt(bytes.subarray(amountStart, amountEnd));

@@ -9,8 +9,8 @@ import type { Effort } from './effort.ts';
 
 /**
  * The ids of the newest native transfers, direct and internal, of at least `wei` within a range, newest first.
- * Every span that is read holds one of them, except at the ends of the range, so even one large transfer among very
- * many is found by reading `limit` spans.
+ * Every span that is read contains one of them, except at the ends of the range, so even a single large transfer among
+ * very many is found by reading `limit` spans.
  */
 export function largeNative(
   db: Db,
@@ -41,7 +41,7 @@ export function largeNative(
       peak,
       spanOf(last, 2),
       spanOf(last, 1),
-      limit + 2, // the two at the ends of the range may hold one outside it only
+      limit + 2, // the two at the ends may contain only transfers outside the range
     );
     const ids: number[] = [];
     for (const span of spans) {
