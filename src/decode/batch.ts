@@ -12,19 +12,19 @@ export function batchBuffers(batch: BlockBatch): ArrayBuffer[] {
 }
 
 /**
- * Gives the memory of a batch back, which is empty from then on. Its buffers outlive the young generation; without this
- * they would stay until the whole heap is collected, which sees only how small the objects are that hold them.
+ * Frees the memory of a batch, which is empty afterwards. Its buffers outlive the young generation; without this they
+ * would stay until a full garbage collection, which is late because it sees only the small objects that hold them.
  */
 export function releaseBatch(batch: BlockBatch): void {
   for (const buffer of batchBuffers(batch)) buffer.transfer(0);
 }
 
-/** A log of a range costs its sender next to nothing, so a block of them must not become a billion transfers. */
+/** Most transfers of one block from range logs: such a log is cheap, so a block could otherwise claim a billion. */
 const RANGE_IDS_PER_BLOCK = 100_000;
 
 /** Collects transfers block by block; `finish` gives the batch and leaves the builder unusable. */
 export class BatchBuilder {
-  /** Ids that ranges of the present block were taken apart into. */
+  /** Ids that ranges of the current block were expanded into. */
   private rangeIds = 0;
   private readonly blockNumber = new GrowingInts(Uint32Array, 64);
   private readonly timestamp = new GrowingInts(Float64Array, 64);
@@ -66,7 +66,7 @@ export class BatchBuilder {
     this.rangeIds = 0;
   }
 
-  /** Whether a range of so many ids may still be taken apart in the present block; it then counts. */
+  /** Whether a range of `ids` ids may still be expanded in the current block; if so, counts it. */
   takeRange(ids: number): boolean {
     if (this.rangeIds + ids > RANGE_IDS_PER_BLOCK) return false;
     this.rangeIds += ids;
@@ -115,7 +115,7 @@ export class BatchBuilder {
     this.skipped[reason] = (this.skipped[reason] ?? 0) + 1;
   }
 
-  /** `traced`: whether traces were among what was decoded. */
+  /** `traced`: whether traces were decoded too. */
   finish(traced: boolean): BlockBatch {
     return {
       traced,

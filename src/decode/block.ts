@@ -1,4 +1,4 @@
-/** One block of a node, tied together by its hash and taken apart into transfers (rules: CONTRACT section 2). */
+/** Decodes one block into transfers, after checking that its parts have the same hash (rules: CONTRACT section 2). */
 import { UpstreamError } from '../errors.ts';
 import { ZERO_DIGITS } from '../lib/address.ts';
 import { quantityToNumber } from '../lib/hex.ts';
@@ -23,7 +23,7 @@ import { type BlockTraces, flatTraces, type TransactionTrace, treeTraces } from 
 
 /** What differs between chains. */
 export interface DecodeRules {
-  /** Monad's system transactions and staking payouts exist. */
+  /** Whether the chain has Monad's system transactions and staking payouts. */
   monad: boolean;
   /** Wrapped native contracts, lower-case `0x` text. */
   wrappedNative: ReadonlySet<string>;
@@ -39,12 +39,12 @@ export interface BlockParts {
 /** Gas of a transaction that ran no code. */
 const PLAIN_TRANSFER_GAS = 21_000;
 
-/** The latest time that can be told as a date. */
+/** The latest time that a Date can represent, Unix seconds. */
 const MAX_SECONDS = 8_640_000_000_000;
 
 /**
  * Appends one block to the batch. Throws UpstreamError `malformed` for wrong types and `inconsistent` when the
- * parts are not of one block; the batch must then be thrown away.
+ * parts are not of one block; the batch must then be discarded.
  */
 export function decodeBlock(out: BatchBuilder, parts: BlockParts, rules: DecodeRules): void {
   const block = readObject(parts.block, 'block');
@@ -75,7 +75,7 @@ export function decodeBlock(out: BatchBuilder, parts: BlockParts, rules: DecodeR
   );
 }
 
-/** Gives the memory of a block that was decoded back. */
+/** Frees the memory of a decoded block. */
 export function releaseBlock({ block, receipts, traces }: BlockParts): void {
   releaseItems(readObject(block, 'block')['transactions']);
   releaseItems(receipts);
@@ -83,8 +83,8 @@ export function releaseBlock({ block, receipts, traces }: BlockParts): void {
 }
 
 /**
- * Whether a block takes traces: some transaction may have run code, or has no status, so that only its root call tells
- * whether it failed. Spares the node the tracing of the others.
+ * Whether a block needs traces: some transaction may have run code, or has no status, so that only its root call shows
+ * whether it failed. Saves the node from tracing other blocks.
  */
 export function needsTraces(block: unknown, receipts: unknown, rules: DecodeRules): boolean {
   const results = readItems(receipts, 'receipts');
@@ -104,7 +104,7 @@ export function needsTraces(block: unknown, receipts: unknown, rules: DecodeRule
   return false;
 }
 
-/** Those of a block with whole transactions. */
+/** The transactions of a block that was fetched with whole transactions. */
 export function readTransactions(block: JsonObject): JsonObject[] {
   const items = readItems(block['transactions'], 'transactions');
   return Array.from({ length: items.length }, (_, i) => readObject(items.at(i), 'transaction'));
@@ -147,7 +147,7 @@ function readTraces(
     : flatTraces(traces.value, txHashes, blockHash);
 }
 
-/** Receipts from before Byzantium have no status: there the root call tells, and without traces the transaction counts as done. */
+/** Receipts from before Byzantium have no status: there the root call decides, and without traces success is assumed. */
 function succeeded(receipt: JsonObject, trace: TransactionTrace | null): boolean {
   const { status } = receipt;
   if (status === '0x1') return true;

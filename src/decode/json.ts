@@ -1,4 +1,4 @@
-/** Checked reads from what the node sent. A wrong type is the node's fault and worth a retry, so it is an UpstreamError. */
+/** Checked reads of the node's JSON. A wrong type is the node's fault and worth a retry, so it is an UpstreamError. */
 import { UpstreamError } from '../errors.ts';
 import { quantityToNumber } from '../lib/hex.ts';
 import { isObject } from '../lib/is-object.ts';
@@ -21,7 +21,7 @@ export function readArray(value: unknown, what: string): unknown[] {
   return value;
 }
 
-/** A list whose items may be parsed only when they are asked for. */
+/** A list whose items may be parsed lazily. */
 export interface Items {
   readonly length: number;
   at(index: number): unknown;
@@ -31,7 +31,7 @@ export function readItems(value: unknown, what: string): Items {
   return value instanceof JsonItems ? value : readArray(value, what);
 }
 
-/** Gives the memory of a list back that will not be read any more. */
+/** Frees the memory of a list that will not be read any more. */
 export function releaseItems(value: unknown): void {
   if (value instanceof JsonItems) value.release();
 }
@@ -61,7 +61,7 @@ export function readQuantity(value: unknown, what: string, max = 2 ** 32 - 1): n
   return number;
 }
 
-/** The number that hex digits of any count stand for. */
+/** The number given by any number of hex digits. */
 export function readInteger(value: string, what: string): bigint {
   if (!/^0x[0-9a-fA-F]+$/.test(value)) throw malformed(what, value);
   return BigInt(value);

@@ -1,6 +1,6 @@
 /**
- * Token transfers from logs (facts: node-rpc.md section 4). A log whose first topic is a transfer's but whose form
- * is not is skipped and counted by reason; it never becomes a transfer of zero.
+ * Token transfers from logs (facts: node-rpc.md section 4). A log with a transfer's first topic but a malformed rest is
+ * skipped and counted by reason; it never becomes a transfer of zero.
  */
 import { Kind } from '../types.ts';
 import type { BatchBuilder } from './batch.ts';
@@ -23,7 +23,10 @@ export interface Log {
   index: number;
 }
 
-/** Most transfers one ERC-2309 range is taken apart into; the standard sets no bound and one log could claim 2^256. Those of a block together are bounded too (BatchBuilder). */
+/**
+ * Most transfers that one ERC-2309 range is expanded into: the standard sets no bound, and one log could claim 2^256. The
+ * total of a block is bounded too (BatchBuilder).
+ */
 const CONSECUTIVE_LIMIT = 10_000n;
 
 /** Characters of `0x` and n 32-byte words. */
@@ -141,7 +144,10 @@ function decodeBatch(out: BatchBuilder, log: Log): void {
   }
 }
 
-/** The ABI array whose offset stands in head word `head`: its length and where in the text its first word begins, or null when it does not lie within the data. */
+/**
+ * The ABI array whose offset is in head word `head`: its length and the text position of its first word, or null when it
+ * does not lie within the data.
+ */
 function arrayAt(data: string, head: number): { start: number; length: number } | null {
   const offset = smallWord(data, words(head));
   if (offset === null) return null;
@@ -194,7 +200,7 @@ function decodeWrapped(out: BatchBuilder, log: Log, transfers: TransferCounts): 
   pushBetween(out, Kind.erc20, log, from, to, log.data, 2);
 }
 
-/** The Transfer logs of one transaction, counted by what they say: to look each one up in a list of thousands would take seconds. */
+/** The Transfer logs of one transaction, counted by content: searching a list of thousands for each would take seconds. */
 class TransferCounts {
   private readonly counts = new Map<string, number>();
 
@@ -206,7 +212,7 @@ class TransferCounts {
     }
   }
 
-  /** Whether there is one more of these, which is then spent. */
+  /** Whether one such Transfer is left; if so, uses it up. */
   take(emitter: string, from: string, to: string, data: string): boolean {
     const key = `${emitter} ${from} ${to} ${data}`;
     const left = this.counts.get(key) ?? 0;

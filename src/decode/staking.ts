@@ -17,7 +17,7 @@ const WITHDRAW = '0x63030e4238e1146c63f38f4ac81b2b23c8be28882e68b03f0887e50d0e9b
 const CLAIM_REWARDS = '0xcb607e6b63c89c95f6ae24ece9fe0e38a7971aa5ed956254f1df47490921727b';
 const DELEGATE = '0xe4d4df1e1827dd28252fd5c3cd7ebccd3da6e0aa31f74c828f3c8542af49d840';
 
-/** Selector of `claimRewards(uint64)`, which pays, and of `compound(uint64)`, which emits the same event and pays nothing. */
+/** Selector of `claimRewards(uint64)`, which pays, and of `compound(uint64)`, which emits the same event but pays nothing. */
 const CLAIM_SELECTOR = '0xa76e2ca5';
 const COMPOUND_SELECTOR = '0xb34fea67';
 
@@ -42,9 +42,9 @@ function pay(out: BatchBuilder, log: Log, word: number): void {
 }
 
 /**
- * The ClaimRewards logs that come from `compound`. With a call tree each log is matched to the call that emitted it by
- * validator and delegator, in order; without, `compound` is known by the Delegate log that follows it at once with
- * the same validator, delegator and amount.
+ * The ClaimRewards logs that come from `compound`. With a call tree each log is matched by validator and delegator, in
+ * order, to the call that emitted it; without one, `compound` is recognised by the Delegate log right after it with the
+ * same validator, delegator and amount.
  */
 function compoundedClaims(
   claims: readonly Log[],

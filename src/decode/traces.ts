@@ -1,7 +1,7 @@
 /**
  * Internal native transfers from execution traces (facts: node-rpc.md section 3): CALL, CREATE, CREATE2 and
- * SELFDESTRUCT frames below the root that carry value, unless they or a frame above them failed. The value printed
- * on CALLCODE, DELEGATECALL and STATICCALL frames does not move.
+ * SELFDESTRUCT frames below the root that carry value, unless they or a frame above them failed. The value shown
+ * on CALLCODE, DELEGATECALL and STATICCALL frames is not transferred.
  */
 import { UpstreamError } from '../errors.ts';
 import { show } from '../lib/show.ts';
@@ -16,21 +16,21 @@ import {
   readObject,
 } from './json.ts';
 
-/** Takes one internal transfer: addresses as 40 digits, the amount as a `0x` quantity above zero. */
+/** Receives one internal transfer: addresses as 40 digits, the amount as a `0x` quantity above zero. */
 export type InternalSink = (from: string, to: string, amount: string) => void;
 
 /** The traces of one block. */
 export interface BlockTraces {
-  /** Of one transaction, by its place in the block. Throws UpstreamError when it is another one's. */
+  /** The trace of one transaction, by its index in the block. Throws UpstreamError when it is another transaction's. */
   at(index: number): TransactionTrace;
 }
 
 export interface TransactionTrace {
-  /** Whether the root call failed; decides for receipts from before Byzantium, which have no status. */
+  /** Whether the root call failed; needed for receipts from before Byzantium, which have no status. */
   failed: boolean;
   /** Feeds the internal transfers of a successful transaction in execution order. */
   internal(sink: InternalSink): void;
-  /** Successful calls of `callee` (40 digits) in execution order: caller (40 digits) and input (`0x`). Null: not told in this form. */
+  /** Successful calls of `callee` (40 digits) in execution order: caller (40 digits) and input (`0x`); null if unknown. */
   callsOf(callee: string): { caller: string; input: string }[] | null;
 }
 
@@ -79,8 +79,8 @@ function treeTrace(item: unknown, expected: string): TransactionTrace {
 }
 
 /**
- * Visits the frames that did not fail, parents first; a child of a failed frame carries no mark of its own, so whole
- * subtrees are cut. Without recursion: what a node sends may be nested deeper than the stack.
+ * Visits the frames that did not fail, parents first; children of a failed frame are not marked as failed, so whole
+ * subtrees are skipped. Not recursive: a node's answer may be nested deeper than the stack allows.
  */
 function walkTree(
   root: JsonObject,
@@ -104,7 +104,7 @@ function walkTree(
   }
 }
 
-/** Code of another account runs for the caller in these. */
+/** Frames that run another account's code in the context of the caller. */
 const BORROWS_CODE: ReadonlySet<unknown> = new Set(['DELEGATECALL', 'CALLCODE', 'delegatecall', 'callcode']);
 
 function moveOfFrame(frame: JsonObject, parent: JsonObject, sink: InternalSink): void {
@@ -118,14 +118,14 @@ function moveOfFrame(frame: JsonObject, parent: JsonObject, sink: InternalSink):
 }
 
 /**
- * The account that destroys itself in a frame. It is not always what the SELFDESTRUCT names: where that stays at home, and
- * the account lives on by EIP-6780, nodes that run revm print the last payment before it once more, whoever paid whom.
+ * The account that destroys itself in a frame. The SELFDESTRUCT frame does not always name it: when the account pays
+ * itself and survives by EIP-6780, nodes that run revm repeat the payment before it instead, whoever paid whom.
  */
 function destroyedIn(parent: JsonObject): unknown {
   return BORROWS_CODE.has(parent['type']) ? parent['from'] : parent['to'];
 }
 
-/** Parity-style output of trace_block: a flat list in execution order, tied together by `traceAddress`. */
+/** Parity-style output of trace_block: a flat list in execution order, linked by `traceAddress`. */
 export function flatTraces(value: unknown, txHashes: readonly string[], blockHash: string): BlockTraces {
   const position: ReadonlyMap<unknown, number> = new Map(txHashes.map((hash, i) => [hash, i]));
   const perTransaction: JsonObject[][] = txHashes.map(() => []);
@@ -166,10 +166,10 @@ function failedTrace(trace: JsonObject): boolean {
   return trace['error'] !== undefined && trace['error'] !== null;
 }
 
-/** Walks one transaction's flat traces in order; everything below a failed trace address is left out. */
+/** Walks one transaction's flat traces in order; everything below a failed trace address is skipped. */
 function flatMoves(traces: readonly JsonObject[], sink: InternalSink): void {
   let failedAt: readonly unknown[] | null = null;
-  /** The last trace at each depth: the parent of what follows one deeper. */
+  /** The last trace at each depth: the parent of the following traces one level deeper. */
   const path: JsonObject[] = [];
   for (const trace of traces) {
     const address = readArray(trace['traceAddress'], 'traceAddress');
@@ -198,7 +198,7 @@ function moveOfFlatTrace(trace: JsonObject, parent: JsonObject | undefined, sink
   sink(readAddress(action['from'], 'trace from'), readAddress(to, 'trace to'), amount);
 }
 
-/** The same as `destroyedIn` in this form. */
+/** `destroyedIn` for flat traces. */
 function flatDestroyedIn(parent: JsonObject | undefined): unknown {
   if (parent === undefined) return undefined;
   const action = readObject(parent['action'], 'trace action');

@@ -1,4 +1,4 @@
-/** What the decoders read of a node's answers for one block. All else can be cut out before they are parsed. */
+/** The members of a node's answers that the decoders read. All others are cut out before parsing. */
 import { Each, Members } from '../lib/members.ts';
 
 const whole = 'whole';
@@ -53,5 +53,5 @@ const FLAT_TRACES = new Each(
   }),
 );
 
-/** By the form that traces come in. */
+/** By the form of the traces. */
 export const TRACES = { tree: TREE_TRACES, flat: FLAT_TRACES };
