@@ -1,9 +1,9 @@
-/** Work that goes on in the background for ever, whatever node and disk do. */
+/** Work that runs in the background for ever, whatever the node and the disk do. */
 import { StorageError, UpstreamError } from '../errors.ts';
 import { backoffMs, pause } from '../lib/backoff.ts';
 import type { Send } from './protocol.ts';
 
-/** Between two tries while the node does not answer or the disk does not take it, milliseconds. */
+/** Shortest and longest wait between retries while the node does not answer or the disk refuses writes, milliseconds. */
 const RETRY_MIN_MS = 1_000;
 const RETRY_MAX_MS = 60_000;
 
@@ -12,15 +12,15 @@ export interface LoopOptions {
   work: string;
   /** Between two steps when there is nothing to do, milliseconds. */
   idleMs: number;
-  /** The pause behind a step is as long as it took, so that half the time is used at most, and no shorter than this. */
+  /** Shortest pause after a step. Otherwise the pause is as long as the step, so that at most half the time is used. */
   minPauseMs: number;
-  /** Told when the work begins to fail, and when it is done again; not of every try. */
+  /** Called when the work begins to fail and when it succeeds again, not for every try. */
   send: Send;
 }
 
 /**
- * Takes one step after the other, longer pauses between those that fail because of node or disk. `step` says whether
- * there was anything to do. Resolves when the signal aborts, rejects only for a defect.
+ * Runs one step after another, with growing pauses after failures of the node or the disk. `step` returns whether there
+ * was anything to do. Resolves when the signal aborts, rejects only for a defect.
  */
 export async function loop(
   step: () => Promise<boolean>,
@@ -39,7 +39,7 @@ export async function loop(
       if (signal.aborted) return;
       if (!(error instanceof UpstreamError || error instanceof StorageError)) throw error;
       failures++;
-      // Once is nothing: the chain may change while the node is asked.
+      // A single failure is normal: the chain may change while the node is read.
       if (failures === 2) {
         const facts = { work, reason: error.message };
         send({ kind: 'log', level: 'warn', msg: 'background work fails and is tried again', facts });

@@ -1,4 +1,4 @@
-/** What runs beside the following of the chain: asking token contracts what they say of themselves and of balances. */
+/** Background work beside following the chain: reading token metadata and balances from contracts. */
 import type { IndexWriter } from '../store/index-writer.ts';
 import { RpcClient } from '../upstream/client.ts';
 import type { CallRecorder } from './calls.ts';
@@ -6,7 +6,7 @@ import { readMetadata } from './metadata.ts';
 import type { WriterOptions } from './protocol.ts';
 import { examineTokens, type QualityOptions } from './token-quality.ts';
 
-/** Sockets and bytes of an answer: it must not hold up the fetching of blocks. */
+/** Few sockets and small answers: this must not delay the fetching of blocks. */
 const SOCKETS = 1;
 const MAX_RESPONSE_BYTES = 8 * 2 ** 20;
 

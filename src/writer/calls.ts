@@ -2,7 +2,7 @@
 import type { UpstreamFailure } from '../errors.ts';
 import type { UpstreamCall } from './protocol.ts';
 
-/** Calls kept per report. Those beyond are not counted, and the metrics of calls are then too low. */
+/** Most calls kept per report. Further ones are not counted, so the call metrics are then too low. */
 const MAX_CALLS = 5_000;
 
 export class CallRecorder {

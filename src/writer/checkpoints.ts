@@ -1,4 +1,4 @@
-/** Checkpoints of the index beside the writer: on another core, and waited for by nobody but the next large commit. */
+/** Checkpoints of the index on another core, in parallel to the writer; only the next large commit waits for them. */
 import type { Worker } from 'node:worker_threads';
 import type { FromCheckpointer, ToCheckpointer } from './protocol.ts';
 import { startThread } from './threads.ts';
@@ -17,25 +17,25 @@ export class Checkpoints {
     this.ended = new Promise((resolve) => this.thread.once('exit', resolve));
     this.thread.on('message', (_moved: FromCheckpointer) => this.underWay?.resolve());
     this.thread.on('error', (error) => {
-      this.failure = error; // it may come while none is under way: nothing is asked of a thread that is gone
+      this.failure = error; // may come while no checkpoint runs: a dead thread must not be used again
       this.underWay?.resolve();
     });
   }
 
-  /** To be called after a commit that left so many bytes in the log, when none is under way. */
+  /** Call it after a commit that left `logBytes` bytes in the log, while no checkpoint runs. */
   begin(logBytes: number): void {
     if (logBytes < WORTH_MOVING_BYTES || this.failure !== null) return;
     this.underWay = Promise.withResolvers();
     this.thread.postMessage('move' satisfies ToCheckpointer);
   }
 
-  /** Resolves when none is under way. Rejects when the thread has failed, which is a defect. */
+  /** Resolves when no checkpoint runs. Rejects when the thread has failed, which is a defect. */
   async idle(): Promise<void> {
     await this.underWay?.promise;
     if (this.failure !== null) throw this.failure;
   }
 
-  /** Ends the thread when it has done what it was asked to. */
+  /** Ends the thread after its current checkpoint. */
   async close(): Promise<void> {
     this.thread.postMessage('stop' satisfies ToCheckpointer);
     await this.ended;

@@ -40,7 +40,7 @@ export class WriterClient {
         reject(new FatalError(`the writer thread ended by itself with code ${code}`)),
       );
     });
-    this.ended.catch(() => undefined); // whoever holds the handle awaits `ended` when it matters to him
+    this.ended.catch(() => undefined); // the holder of the handle awaits `ended` when it needs to
   }
 
   /** Asks the thread to commit, close the index and end; resolves when it has. */

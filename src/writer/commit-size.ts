@@ -3,21 +3,21 @@
 import type { BlockBatch } from '../types.ts';
 
 /**
- * Bytes of write-ahead log that a commit should make at most. Large commits are cheaper per transfer, for a page that
- * several transfers change is written once; but the log must stay below 256 MB, and what a commit changes is held in
- * memory. In a young index a commit is bounded by its transfers, in a large one, where nearly every wallet is on a
- * page of its own, by this.
+ * Most bytes of write-ahead log that a commit should produce. Large commits are cheaper per transfer, because a page that
+ * several transfers change is written once; but the log must stay below 256 MB, and the changes of a commit are held in
+ * memory. In a young index the number of transfers limits a commit; in a large one, where nearly every wallet is on a
+ * different page, this does.
  */
 export const WAL_TARGET_BYTES = 192 * 2 ** 20;
 
-/** The first commit: little is known of the index then. Later ones grow by GROWTH at most. */
+/** Size of the first commit, when little is known about the index. Later ones grow by at most GROWTH. */
 const FIRST_TRANSFERS = 20_000;
 const GROWTH = 2;
-/** However full of random pages the index is. */
+/** Smallest commit, however many random pages it changes. */
 const LEAST_TRANSFERS = 5_000;
 
 export class CommitSize {
-  /** Transfers of the next commit, about. */
+  /** About how many transfers the next commit should have. */
   transfers: number;
   private readonly most: number;
 
@@ -30,7 +30,7 @@ export class CommitSize {
   note(batches: readonly Pick<BlockBatch, 'transferCount'>[], walBytes: number): void {
     if (walBytes === 0) return;
     const transfers = batches.reduce((sum, { transferCount }) => sum + transferCount, 0);
-    // Fewer transfers touch fewer pages, but not as much fewer: the target is approached from above in a few commits.
+    // Fewer transfers touch fewer pages, but not in proportion: a few commits approach the target from above.
     const fitting = (transfers * WAL_TARGET_BYTES) / walBytes;
     const grown = GROWTH * Math.max(transfers, LEAST_TRANSFERS);
     this.transfers = Math.round(Math.min(this.most, grown, Math.max(fitting, LEAST_TRANSFERS)));

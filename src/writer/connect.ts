@@ -14,11 +14,11 @@ import type { Parts } from './parts.ts';
 import type { Send, WriterOptions } from './protocol.ts';
 import { noteTrouble, whenStored } from './trouble.ts';
 
-/** Between two tries while the node gives no usable answer, milliseconds. */
+/** Shortest and longest wait between retries while the node gives no usable answer, milliseconds. */
 const RETRY_MIN_MS = 250;
 const RETRY_MAX_MS = 10_000;
 
-/** Probes the node until it answers; null when stopped before. Refuses a node on another chain than the index. */
+/** Probes the node until it answers; null when stopped first. Throws FatalError for a node on another chain. */
 export async function connect(
   options: WriterOptions,
   parts: Parts,
@@ -38,8 +38,8 @@ export async function connect(
 }
 
 /**
- * Another chain behind the address of the node looks like a reorg of everything, or goes on where the two are the same:
- * throws FatalError for one. False when the signal aborts before the node has said which it is.
+ * Throws FatalError when the node is on another chain than the index: that would look like a reorg of everything, or
+ * like new blocks where both chains agree. False when the signal aborts before the node has answered.
  */
 export async function isSameChain(parts: Parts, signal: AbortSignal): Promise<boolean> {
   const found = await untilAnswered(parts, signal, () => chainId(parts.client, signal));
@@ -52,7 +52,7 @@ function refuseOtherChain(store: IndexWriter, found: number): void {
   if (indexed !== null && indexed.chainId !== found) throw otherChain(indexed.chainId, found);
 }
 
-/** The index's first block: what it was begun with, or the configured start as far as the node still has it. */
+/** The index's first block: its existing one, or the configured start, or the oldest block that the node still has. */
 export async function chooseStart(
   options: WriterOptions,
   parts: Parts,
@@ -62,12 +62,12 @@ export async function chooseStart(
 ): Promise<number | null> {
   const { store, client, progress, send } = parts;
   const begun = store.chain();
-  // An index without blocks was begun at one that the node may have pruned meanwhile.
+  // If the index has no blocks yet, the node may have pruned its first block meanwhile.
   if (begun !== null && store.head() !== null) {
     warnOfOtherStart(options.index.startBlock, begun.startBlock, send);
     return begun.startBlock;
   }
-  /** What prunes goes on pruning: as far again as the chain went during the search stays out of its reach. */
+  /** A pruning node goes on pruning: stays ahead of it by twice the blocks that the chain grew during the search. */
   const aheadOfPruning = async (oldest: number, headBefore: number) => {
     const head = await nodeHead(client, capabilities.headTag, signal);
     return Math.min(head.number, oldest + 2 * Math.max(0, head.number - headBefore));
@@ -96,7 +96,7 @@ export async function chooseStart(
   return chosen;
 }
 
-/** The start of an index cannot be moved; one that is configured otherwise is not passed over in silence. */
+/** The start of an index cannot be changed; warns when another one is configured. */
 function warnOfOtherStart(wanted: WriterOptions['index']['startBlock'], begun: number, send: Send): void {
   if (typeof wanted !== 'number' || wanted === begun) return;
   send({
@@ -107,7 +107,7 @@ function warnOfOtherStart(wanted: WriterOptions['index']['startBlock'], begun: n
   });
 }
 
-/** A node that is no archive forgets the state that tracing takes long before it forgets blocks. */
+/** A node that is not an archive drops the state needed for tracing long before it drops blocks. */
 const TRACES_ADVICE = 'with index.traces = false older blocks may be had, without internal transfers';
 
 /** Runs until the node gives a usable answer, with growing pauses; null when the signal aborts first. */
@@ -126,11 +126,11 @@ async function untilAnswered<T>(parts: Parts, signal: AbortSignal, ask: () => Pr
   return null;
 }
 
-/** Tries before a block counts as pruned, and the wait between them: a busy node, too, answers "not found". */
+/** Tries before a block counts as pruned, and the wait between them: a busy node also answers "not found". */
 const AVAILABLE_TRIES = 3;
 const AVAILABLE_RETRY_MS = 300;
 
-/** Whether the node still has a block with its receipts and, where wanted, traces. Errors that may pass are thrown. */
+/** Whether the node still has a block with its receipts and, if wanted, traces. Throws errors that may pass. */
 async function isAvailable(
   client: RpcClient,
   rules: LoadRules,

@@ -1,4 +1,4 @@
-/** Waiting for the node's next head: by the clock, and sooner when the node announces one. */
+/** Waiting for the node's next head: until the polling interval is over, or until the node announces one. */
 import { pause } from '../lib/backoff.ts';
 import { NodeFeed } from '../upstream/feed.ts';
 
@@ -9,7 +9,7 @@ export class HeadWatch {
   /** A head was announced while nobody waited. */
   private announced = false;
 
-  /** `wsUrl` is empty when the node offers no WebSocket; `onLost` is told when the announcements break off. */
+  /** `wsUrl` is empty when the node offers no WebSocket; `onLost` is called when announcements stop. */
   constructor(wsUrl: string, pollMs: number, onLost: (message: string) => void) {
     this.pollMs = pollMs;
     this.feed =

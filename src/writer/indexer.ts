@@ -88,7 +88,7 @@ async function follow(options: WriterOptions, parts: Parts, signal: AbortSignal)
     },
     signal,
   );
-  /** Whether something else may stand behind the node's address than before. */
+  /** Whether another node may be at the node's address now. */
   let doubted = false;
   try {
     const events = sync(
@@ -97,7 +97,7 @@ async function follow(options: WriterOptions, parts: Parts, signal: AbortSignal)
         startBlock,
         local: {
           head() {
-            store.checkPlace(); // at every step, so that it shows while no block is written
+            store.checkPlace(); // at every step, so that it is noticed even while no block is written
             return store.head();
           },
           hashAt: (number) => store.hashAt(number),
@@ -132,8 +132,8 @@ async function follow(options: WriterOptions, parts: Parts, signal: AbortSignal)
 }
 
 /**
- * Ranges fetched ahead. While a large commit blocks the writer the loaders work on, so there must be enough to do: about
- * what one commit takes. More only fills memory.
+ * Ranges prefetched. While a large commit blocks the writer the loaders go on, so they need enough work: about as much as
+ * one commit. More would only use memory.
  */
 const PIPELINE_DEPTH = 48;
 

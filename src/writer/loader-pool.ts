@@ -1,4 +1,4 @@
-/** Loader threads as one function that loads a range. */
+/** Loader threads behind one function that loads a range. */
 import type { Worker } from 'node:worker_threads';
 import { UpstreamError } from '../errors.ts';
 import type { LoadRange } from '../sync/pipeline.ts';
@@ -15,17 +15,17 @@ interface Waiting {
 interface Loader {
   thread: Worker;
   underWay: Map<number, Waiting>;
-  /** Ends behind what it works on and gets nothing more. */
+  /** It gets no more work and ends after its current one. */
   stopping: boolean;
   ended: Promise<void>;
 }
 
-/** Loaders end when they had nothing to do for so long, milliseconds: one takes 20 MB, and blocks at the head need none. */
+/** Idle time after which a loader ends, milliseconds: each takes 20 MB, and blocks at the head need none. */
 const IDLE_MS = 10_000;
 
 /**
- * Ranges go to the loaders as soon as they are asked for. The writer must not be needed for a loader to go on: it
- * commits for a second at a time, and a loader that waits for it then wastes a core.
+ * Ranges are queued at the loaders as soon as they are requested. A loader must never wait for the writer, which commits
+ * for a second at a time: that would waste a core.
  */
 export class LoaderPool {
   private readonly count: number;
@@ -44,12 +44,12 @@ export class LoaderPool {
     this.idleMs = idleMs;
   }
 
-  /** Threads that have not ended. */
+  /** Number of threads that have not ended. */
   get threads(): number {
     return this.loaders.size;
   }
 
-  /** Loads a range on the loader with the least to do. An abort rejects at once; what is begun is finished and dropped. */
+  /** Loads a range on the least busy loader. An abort rejects at once; a range already begun is finished and dropped. */
   readonly load: LoadRange = (from, to, signal) =>
     new Promise((resolve, reject) => {
       clearTimeout(this.idle);
@@ -59,7 +59,7 @@ export class LoaderPool {
         loader.thread.postMessage({ drop: id } satisfies ToLoader);
         reject(new UpstreamError('connection', `loading blocks ${from} to ${to} was called off`));
       };
-      // The signal outlives the range by far: a listener that stayed would keep every batch in memory.
+      // The signal far outlives the range: a listener left on it would keep every batch in memory.
       const settled = () => signal.removeEventListener('abort', onAbort);
       signal.addEventListener('abort', onAbort, { once: true });
       loader.underWay.set(id, {

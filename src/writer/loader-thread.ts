@@ -9,7 +9,7 @@ import { RpcClient } from '../upstream/client.ts';
 import { CallRecorder } from './calls.ts';
 import type { FromLoader, LoaderOptions, ToLoader } from './protocol.ts';
 
-/** Ranges worked on at once: one is on the wire while another is parsed. */
+/** Ranges processed at once: one is on the wire while another is parsed. */
 const RANGES_AT_ONCE = 2;
 
 interface Range {

@@ -1,4 +1,4 @@
-/** Reading what token contracts say of themselves: in the background, a few at a time, for ever. */
+/** Reading the metadata of token contracts: in the background, a few at a time, for ever. */
 import type { IndexWriter } from '../store/index-writer.ts';
 import type { TokenMetadata, UnreadToken } from '../store/token-metadata.ts';
 import type { RpcClient, RpcReply } from '../upstream/client.ts';
@@ -9,14 +9,14 @@ import type { Send } from './protocol.ts';
 /** Contracts asked in one batch. */
 const TOKENS_PER_BATCH = 16;
 
-/** Between two batches at least. */
+/** Shortest pause between two batches, milliseconds. */
 const MIN_PAUSE_MS = 100;
-/** Between two looks for new tokens when there are none: a look is cheap, and streams tell of a new token at once. */
+/** Pause between searches when there are no new tokens, ms: a search is cheap, and streams show a new token at once. */
 const IDLE_MS = 50;
 
 /**
- * When a contract that did not answer in full is asked again, in seconds after each try: its proxy may not have been
- * set up, or the node may have failed. After the last it is taken to have nothing more to say.
+ * Seconds after each try when a contract that did not answer completely is asked again: its proxy may not have been set
+ * up yet, or the node may have failed. After the last try it is not asked again.
  */
 const ASK_AGAIN_S = [60, 3_600, 86_400];
 
@@ -40,7 +40,7 @@ async function ask(
   tokens: readonly UnreadToken[],
   signal: AbortSignal,
 ): Promise<TokenMetadata[]> {
-  const { metadataCalls, readWords } = await import('./token-words.ts'); // 13 MB that an index without tokens never needs
+  const { metadataCalls, readWords } = await import('./token-words.ts'); // 13 MB, which an index without tokens never needs
   const calls = tokens.map(metadataCalls);
   const replies = await client.batch(calls.flat(), signal);
   return tokens.map((token, i) => {

@@ -1,4 +1,4 @@
-/** What the writer reports about itself: the status for people and the work done since the last report. */
+/** The writer's reports: its status, and the work done since the last report. */
 import { lagBlocks } from '../lib/lag.ts';
 import { preciseNow } from '../lib/time.ts';
 import type { IndexWriter } from '../store/index-writer.ts';
@@ -35,7 +35,7 @@ export class Progress {
     this.readyLag = readyLag;
   }
 
-  /** The status as it is at every moment; the rates as of the last report. */
+  /** The current status; its rates are of the last report. */
   get status(): Readonly<IndexStatus> {
     return this.current;
   }
@@ -52,7 +52,7 @@ export class Progress {
     this.current.reason = null;
   }
 
-  /** The first block of the index is chosen. */
+  /** Sets the first block of the index. */
   beginsAt(startBlock: number): void {
     this.current.startBlock = startBlock;
   }
@@ -62,7 +62,7 @@ export class Progress {
     this.setPhase();
   }
 
-  /** Nothing can be done for now, for the reason given; null when it went on. Returns the reason known before. */
+  /** Sets why indexing is paused; null when it goes on. Returns the previous reason. */
   trouble(reason: string | null): string | null {
     const known = this.current.reason;
     this.current.reason = reason;
@@ -131,7 +131,7 @@ export class Progress {
   }
 }
 
-/** Blocks of a batch that was read without traces, added behind those before. */
+/** Adds the blocks of a batch that was read without traces. */
 function withBatch(untraced: UntracedBlocks | null, { number, blockCount }: BlockBatch): UntracedBlocks {
   const last = number[blockCount - 1]!;
   return { first: untraced?.first ?? number[0]!, last, blocks: (untraced?.blocks ?? 0) + blockCount };

@@ -1,4 +1,4 @@
-/** What the serving thread and the writer thread say to each other, and the writer and its helping threads. No rows pass here. */
+/** Messages between the serving thread and the writer thread, and between the writer and its helper threads. No rows. */
 
 import type { UpstreamFailure } from '../errors.ts';
 import type { LoadRules } from '../sync/load.ts';
@@ -12,11 +12,11 @@ export interface WriterOptions {
     startBlock: number | 'earliest' | 'latest';
     head: 'auto' | 'finalized' | 'latest';
     traces: boolean;
-    /** Milliseconds between looks at the node's head while nothing announces one. */
+    /** Milliseconds between polls of the node's head while none is announced. */
     pollMs: number;
     /** Blocks behind the node's head that still count as following it. */
     readyLag: number;
-    /** Transfers per commit while filling, about. */
+    /** About how many transfers a commit has while filling. */
     batchTransfers: number;
     /** Threads that fetch and decode while filling, at least one. */
     loaders: number;
@@ -36,7 +36,7 @@ export type FromWriter =
   | { kind: 'fatal'; message: string }
   | { kind: 'stopped' };
 
-/** How the parts of the writer thread speak to the serving thread. */
+/** Sends a message from the writer thread to the serving thread. */
 export type Send = (message: FromWriter) => void;
 
 /** What the writer did since it last reported, for the metrics. */
@@ -64,7 +64,7 @@ export interface LoaderOptions {
   rules: LoadRules;
 }
 
-/** `drop` takes a range back that is not begun yet; the loader answers for it all the same. */
+/** `drop` cancels a range that is not begun yet; the loader still answers for it. */
 export type ToLoader = { id: number; from: number; to: number } | { drop: number } | 'stop';
 
 export type FromLoader =

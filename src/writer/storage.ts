@@ -7,9 +7,9 @@ const RETRY_MIN_MS = 500;
 const RETRY_MAX_MS = 10_000;
 
 /**
- * Runs a write until it succeeds: a failed one left nothing behind. `onTrouble` is told why each try failed, and with
- * null when one worked after that. Gives up, returning false, when the signal aborts; any error that cannot pass is
- * thrown.
+ * Retries a write until it succeeds; a failed one has changed nothing. `onTrouble` is called with the error of each
+ * failed try, and with null when one succeeds after that. Returns false when the signal aborts; throws any other error
+ * than StorageError.
  */
 export async function untilStored(
   write: () => void,

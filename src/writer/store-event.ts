@@ -7,7 +7,7 @@ import type { Parts } from './parts.ts';
 import { type Contents, contentsOf } from './progress.ts';
 import { whenStored } from './trouble.ts';
 
-/** Stores what the sync yielded and tells of it. Returns as soon as the signal aborts. */
+/** Stores what the sync yielded and reports it. Returns as soon as the signal aborts. */
 export async function storeEvent(
   parts: Parts,
   event: SyncEvent,
@@ -16,7 +16,7 @@ export async function storeEvent(
 ): Promise<void> {
   if (event.kind === 'reorg') return rollBack(parts, event.to, signal);
   const { store, checkpoints, progress, send } = parts;
-  store.prepare(event.batches); // while the last commit is still being moved from the log into the file
+  store.prepare(event.batches); // while the last commit is still being checkpointed
   await checkpoints.idle();
   const started = performance.now();
   let walBytes = 0;

@@ -1,4 +1,4 @@
-/** Keeps the last survey of the index and has a new one made when somebody asks and the last is old. */
+/** Keeps the last survey of the index; when it is requested and old, starts a new one. */
 import type { IndexSurvey, SurveyState } from '../types.ts';
 
 /** The part of a worker thread that is used here. */
@@ -12,7 +12,7 @@ export interface SurveyThread {
 /** A survey younger than this is not repeated, milliseconds. */
 const MIN_AGE_MS = 60_000;
 
-/** Surveys take this part of the time at most, so that a large index is surveyed seldom. */
+/** Largest fraction of the time spent on surveys, so that a large index is surveyed rarely. */
 const MAX_SHARE = 0.01;
 
 export class Surveyor {
@@ -31,13 +31,13 @@ export class Surveyor {
     this.clock = clock;
   }
 
-  /** The last survey. Has a new one made in the background when it is old. */
+  /** The last survey. Starts a new one in the background when it is old. */
   look(): SurveyState {
     if (this.thread === null && this.isDue()) this.begin();
     return { latest: this.latest, failure: this.failure };
   }
 
-  /** Ends a survey that is under way. */
+  /** Ends a running survey. */
   async close(): Promise<void> {
     await this.thread?.terminate();
   }

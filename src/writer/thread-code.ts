@@ -1,7 +1,7 @@
 /** Where the code of threads is. The single binary has src/binary/threads.ts instead. */
 import type { ThreadCode } from '../lib/thread.ts';
 
-/** The files that threads begin with. */
+/** The entry files of threads. */
 export const THREADS = {
   writer: new URL('./writer-thread.ts', import.meta.url),
   loader: new URL('./loader-thread.ts', import.meta.url),

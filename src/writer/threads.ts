@@ -4,8 +4,9 @@ import { newThread } from '../lib/thread.ts';
 import { type ThreadName, threadCode } from './thread-code.ts';
 
 /**
- * Young generations that differ, MB. What the writer holds for a commit outlives half of one: with 8 MB it would be copied
- * twice as often, and filling take a tenth longer; 16 MB are not faster. The mover of the log has next to nothing.
+ * Young generations other than the default, MB. The writer's data for a commit outlives several collections: with 8 MB it
+ * would be copied twice as often, and filling would take a tenth longer; 16 MB are not faster. The checkpoint thread
+ * allocates next to nothing.
  */
 const YOUNG_MB: Partial<Record<ThreadName, number>> = { writer: 12, checkpoint: 2 };
 

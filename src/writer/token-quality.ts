@@ -7,12 +7,12 @@ import { type Examination, examineToken } from '../verify/examine.ts';
 import { loop } from './background-loop.ts';
 import type { Send } from './protocol.ts';
 
-/** Between two examinations at least. */
+/** Shortest pause between two examinations, milliseconds. */
 const MIN_PAUSE_MS = 250;
-/** Between two looks when there is nothing to do. */
+/** Pause between searches when there is nothing to do, milliseconds. */
 const IDLE_MS = 2_000;
 
-/** Tokens that failed are left out for so long, and no more of them are remembered than this. */
+/** How long failed tokens are skipped, milliseconds, and how many of them are remembered at most. */
 const FAILED_MS = 600_000;
 const MAX_FAILED = 1_000;
 
@@ -25,7 +25,7 @@ export interface QualityOptions {
   client: RpcClient;
   startBlock: number;
   wrappedNative: ReadonlySet<string>;
-  /** Whether the index stands at the node's head: only there does every node know the balances. */
+  /** Whether the index is at the node's head: only there does every node know the balances. */
   isFollowing(): boolean;
   send: Send;
 }
@@ -55,7 +55,7 @@ function leaveOut(failed: Map<number, number>, token: number): void {
   if (failed.size < MAX_FAILED) failed.set(token, performance.now() + FAILED_MS);
 }
 
-/** The next token that did not fail of late. */
+/** The next token that did not fail recently. */
 function candidate(
   next: ReturnType<typeof tokensToExamine>,
   store: QualityOptions['store'],
@@ -66,7 +66,7 @@ function candidate(
   return next(store.head()?.number ?? 0, failed.size + 1).find((token) => !failed.has(token));
 }
 
-/** False when nothing could be found out about the token. */
+/** Returns false when the examination failed. */
 async function examineOne(
   store: QualityOptions['store'],
   context: Parameters<typeof examineToken>[0],
@@ -76,13 +76,13 @@ async function examineOne(
   const offsets = known?.quality === Quality.partial ? known.offsets : [];
   const found = await examineToken(context, token, offsets);
   if (found === null || found.quality === null) return false;
-  // Between the question and now the block may have been rolled back, and the id may be another token's.
+  // Meanwhile the block may have been rolled back, and the id may belong to another token.
   if (store.hashAt(found.head.number) === found.head.hash)
     store.setQuality(token, merged(known, found.quality, found));
   return true;
 }
 
-/** What was once found wrong stays so: a sample that shows nothing proves less than one that did. */
+/** A defect once found stays: a sample without one proves less than the sample that had it. */
 function merged(known: TokenQuality | null, quality: Quality, { offsets, head }: Examination): TokenQuality {
   if (known !== null && known.quality >= quality) return { ...known, block: head.number };
   return { quality, offsets, block: head.number };

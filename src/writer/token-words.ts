@@ -1,4 +1,4 @@
-/** What token contracts are asked and how their answers are read. Contracts answer what they like: nothing here trusts them. */
+/** The metadata calls to token contracts and the parsing of their answers, which may be anything and are not trusted. */
 import { decodeAbiParameters, hexToString, trim } from 'viem/utils';
 import type { UnreadToken } from '../store/token-metadata.ts';
 import { type Hex, Kind } from '../types.ts';
@@ -13,14 +13,14 @@ const DECIMALS = '0x313ce567';
 const MAX_NAME = 128;
 const MAX_SYMBOL = 64;
 
-/** What a contract says of itself; each part null when it does not say it in a usable form. */
+/** A contract's metadata; a part is null when the contract does not give it in a usable form. */
 export interface TokenWords {
   name: string | null;
   symbol: string | null;
   decimals: number | null;
 }
 
-/** The calls that ask a contract. Only ERC-20 tokens are divided into decimals. */
+/** The metadata calls to a contract. Only ERC-20 tokens have decimals. */
 export function metadataCalls({ address, kind }: Pick<UnreadToken, 'address' | 'kind'>): RpcCall[] {
   const selectors = kind === Kind.erc20 ? [NAME, SYMBOL, DECIMALS] : [NAME, SYMBOL];
   return selectors.map((data) => contractCall(address, data, 'latest'));
@@ -35,14 +35,14 @@ export function readWords([name, symbol, decimals]: readonly unknown[]): TokenWo
   };
 }
 
-/** The text of an answer: a string, or 32 bytes filled up with zeros as the first tokens had it. */
+/** The text of an answer: a string, or 32 bytes padded with zeros as the first tokens had it. */
 export function decodeText(data: unknown): string {
   if (!isHex(data)) return '';
   try {
     if (data.length === 66) return hexToString(trim(data, { dir: 'right' }));
     return decodeAbiParameters([{ type: 'string' }], data)[0];
   } catch {
-    return ''; // whatever else the contract returned, it is no text
+    return ''; // whatever the contract returned, it is not text
   }
 }
 
@@ -54,7 +54,7 @@ export function decodeDecimals(data: unknown): number | null {
 
 /**
  * One line without control, format and bidirectional characters, cut to `max` characters; null when nothing is left.
- * Only the beginning of a very long text is looked at.
+ * Only the beginning of a very long text is read.
  */
 export function cleanText(text: string, max: number): string | null {
   const line = text

@@ -1,9 +1,9 @@
-/** What keeps indexing from going on, shown in the status and the log. */
+/** Problems that pause indexing, shown in the status and the log. */
 import { type StorageError, UpstreamError } from '../errors.ts';
 import type { Parts } from './parts.ts';
 import { untilStored } from './storage.ts';
 
-/** Runs a write until the disk takes it, showing why it does not; false when stopped before. */
+/** Retries a write until the disk accepts it, showing why it does not; false when stopped first. */
 export function whenStored(
   parts: Pick<Parts, 'progress' | 'send'>,
   write: () => void,
@@ -12,7 +12,7 @@ export function whenStored(
   return untilStored(write, (error, retryInMs) => noteTrouble(parts, error, retryInMs), signal);
 }
 
-/** Shows the trouble in the status; the log gets it when it is new and when it is over, not on every try. */
+/** Shows a problem in the status; logs it when it is new and when it is over, not on every try. */
 export function noteTrouble(
   { progress, send }: Pick<Parts, 'progress' | 'send'>,
   error: UpstreamError | StorageError | null,

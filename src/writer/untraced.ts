@@ -1,4 +1,4 @@
-/** What the log gets at a start where some blocks have traces and others have not. */
+/** The log warning at start when some blocks have traces and others do not. */
 import { untracedAdvice, untracedText } from '../lib/internal-transfers.ts';
 import type { Capabilities, IndexStatus } from '../types.ts';
 

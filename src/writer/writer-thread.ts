@@ -9,7 +9,7 @@ import type { FromWriter, ToWriter, WriterOptions } from './protocol.ts';
 async function main(): Promise<void> {
   const port = parentPort;
   if (port === null) throw new Error('writer-thread is a thread entry and cannot be run by itself');
-  // Whoever asks is answered before the index grows: commits can wait some milliseconds, clients should not.
+  // Clients come before indexing: commits can wait some milliseconds, clients should not.
   giveWay(10);
   const send = (message: FromWriter): void => port.postMessage(message);
   const stop = new AbortController();
