@@ -20,8 +20,8 @@ export interface Daemon {
   /** Calls the listener with each report of the indexer, a few a second. */
   onStatus(listener: (status: IndexStatus) => void): void;
   /**
-   * Takes over the settings that may change while it runs: tiers, origins, a renewed certificate. Throws ConfigError,
-   * with nothing changed, for an unusable certificate.
+   * Applies the settings that may change at run time: tiers, origins, a renewed certificate. Throws ConfigError, with
+   * nothing changed, for an unusable certificate.
    */
   reload(parsed: Parsed): Promise<void>;
   /** Resolves after `close`; rejects with FatalError when the daemon cannot go on (and should then be closed). */
@@ -36,7 +36,7 @@ export interface DaemonDeps {
   development?: boolean;
   /** Where each setting comes from, for the panel; all from the defaults unless given. */
   sources?: Sources;
-  /** Ends bringing an old index up to date, which may take hours; the next start goes on there. */
+  /** Aborts the migration of an old index, which may take hours; the next start resumes it. */
   signal?: AbortSignal;
 }
 

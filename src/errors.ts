@@ -1,6 +1,6 @@
 /**
- * The errors of the program, told apart by what the one who catches them does; what only one caller tells apart stands
- * with what throws it. Everything else that is thrown is a defect and ends in `500 internal` or exit code 1.
+ * The errors of the program, one class for each way of handling them; a class that only one caller handles is declared
+ * where it is thrown. Anything else that is thrown is a defect and ends in `500 internal` or exit code 1.
  */
 
 /** The configuration or the command line is wrong: print one line, exit 2. */
@@ -17,7 +17,7 @@ const LISTEN_REASONS: Record<string, string> = {
   EACCES: 'ports below 1024 need privileges; choose another port',
 };
 
-/** An address to serve on cannot be had: a ConfigError to which the command line adds where the setting stands. */
+/** A listen address cannot be bound: a ConfigError to which the command line adds where the setting comes from. */
 export class ListenError extends ConfigError {
   readonly setting: 'server.host' | 'server.port' | 'metrics.listen';
   /** The system's code, such as `EADDRINUSE`. */
@@ -61,7 +61,7 @@ export class UpstreamError extends Error {
 export type UpstreamFailure =
   | 'timeout'
   | 'connection'
-  /** It was not even asked: too many other requests wait for it. */
+  /** The request was not sent: too many others wait for the node. */
   | 'queue-full'
   | 'http'
   | 'malformed'

@@ -1,4 +1,4 @@
-/** The log: facts with a fixed message, one JSON object a line, or set for people. Written to stderr. */
+/** The log: facts with a fixed message, as one JSON object per line or formatted for people. Written to stderr. */
 import { isatty } from 'node:tty';
 import { pino } from 'pino';
 import { isColourless } from './lib/colourless.ts';
@@ -22,7 +22,7 @@ export interface Logger {
 /** The logger of a program: its level may change. */
 export interface AdjustableLogger extends Logger {
   level: string;
-  /** The program ends for it. */
+  /** An event that ends the program. */
   fatal(facts: Facts, msg: string): void;
 }
 
@@ -38,7 +38,7 @@ export interface LogOptions {
 
 const STDERR = 2;
 
-/** Lines that could not be written wait for the next one, up to so much. */
+/** Most bytes of lines that could not be written and wait for the next one. */
 const MAX_WAITING_BYTES = 1_048_576;
 
 /**
@@ -63,7 +63,7 @@ export function createLogger(options: LogOptions): AdjustableLogger {
   });
 }
 
-/** Whether the log is one JSON object a line, and not set for people. */
+/** Whether the log is one JSON object per line rather than formatted for people. */
 export function isJson(options: LogOptions): boolean {
   return !styleOf(options).pretty;
 }
@@ -82,8 +82,8 @@ function messageFirst(line: string): string {
 }
 
 /**
- * The program outlives its log: whoever read it may have gone, its disk may be full. What could not be written is tried
- * again with the next line; where too much waits it is lost, for the log to go on with newer lines.
+ * The program outlives its log: the reader may have exited, the disk may be full. Unwritten lines are retried with the
+ * next one; when too many wait they are dropped, so that the log continues with newer lines.
  */
 function toStderr(): (line: string) => void {
   let destination = openStderr(giveUpWaiting);

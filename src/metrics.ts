@@ -7,21 +7,21 @@ import { type Counter, Gauge, type GaugeConfiguration, Histogram, Registry } fro
 import { LoopDelay } from './metrics/loop-delay.ts';
 import { QuickCounter, QuickHistogram } from './metrics/quick.ts';
 
-/** Bucket bounds in seconds: of work inside the process. */
+/** Bucket bounds in seconds, for work inside the process. */
 const FAST = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5];
-/** Of answers over HTTP: with bounds at the times that are promised (3, 10 and 30 ms) and around them. */
+/** For answers over HTTP: includes the promised times (3, 10 and 30 ms) and values around them. */
 const ANSWER = [
   0.0001, 0.00025, 0.0005, 0.001, 0.002, 0.003, 0.005, 0.0075, 0.01, 0.015, 0.02, 0.03, 0.05, 0.1, 0.2, 0.5,
   1, 5,
 ];
-/** Of waiting for the node. */
+/** For waiting for the node. */
 const SLOW = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 /** From a commit to a client's socket. */
 const AGE = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 60];
 
 export type Metrics = ReturnType<typeof createMetrics>;
 
-/** The metrics of this process in a registry of their own. `close` ends the measuring of the event loop. */
+/** The metrics of this process in their own registry. `close` stops measuring the event loop. */
 export function createMetrics() {
   const registry = new Registry();
   const { counter, gauge, knownGauge, histogram } = makers(registry);
@@ -128,7 +128,7 @@ export function createMetrics() {
 
 /**
  * Raises a counter to totals that are counted elsewhere, such as the processor time.
- * The returned function takes the total so far of one combination of labels; a total that fell began anew.
+ * The returned function takes the current total of one combination of labels; a total that fell was reset.
  */
 export function followTotal<L extends string>(counter: Counter<L>) {
   const known = new Map<string, number>();
@@ -140,7 +140,7 @@ export function followTotal<L extends string>(counter: Counter<L>) {
   };
 }
 
-/** A gauge of what may be unknown, which it is at first: it is then left out, where a number would be believed. */
+/** A gauge whose value may be unknown, as it is at first: it is then not rendered, since a number would be believed. */
 class KnownGauge extends Gauge {
   constructor(configuration: GaugeConfiguration<never>) {
     super(configuration);

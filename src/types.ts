@@ -20,7 +20,7 @@ export function isNative(kind: number): boolean {
   return kind === Kind.nativeDirect || kind === Kind.nativeInternal;
 }
 
-/** A point of the chain: a height and the hash of the block that stands there. */
+/** A point of the chain: a height and the hash of its block. */
 export interface BlockRef {
   number: number;
   hash: Hex;
@@ -32,14 +32,14 @@ export interface IndexedBlock extends BlockRef {
   timestamp: number;
 }
 
-/** What the serving thread is told by the writer: never rows, only up to where they are committed. */
+/** The writer's message to the serving thread about committed blocks: never rows, only how far they are committed. */
 export type Watermark =
   /** `committedAt` is in Unix milliseconds, with their fractions. */
   | { kind: 'committed'; from: number; to: number; hash: Hex; timestamp: number; committedAt: number }
   /** `hash` is that of block `to`, null when the index holds no block any more. */
   | { kind: 'rolled-back'; to: number; hash: Hex | null };
 
-/** What the index can and cannot know with the node at hand; shown by `/status`. */
+/** What the index can and cannot know with this node; shown by `/status`. */
 export interface Capabilities {
   client: string;
   chainId: number;
@@ -53,7 +53,7 @@ export interface Capabilities {
 
 /** The blocks of an index that were indexed without traces, so that their internal transfers are missing. */
 export interface UntracedBlocks {
-  /** The first and the last of them; not all in between need be such. */
+  /** The first and the last of them; blocks in between may have traces. */
   first: number;
   last: number;
   /** How many. */
@@ -94,16 +94,16 @@ export interface IndexSurvey {
   at: number;
   /** How long it took. */
   seconds: number;
-  /** Last block that was in, null for an empty index, and the transfers up to it. */
+  /** Last block at the time, null for an empty index, and the transfers up to it. */
   head: number | null;
   transfers: number;
-  /** index.db with what its write-ahead log still holds for it, that log, and what the disk has left for this user. */
+  /** index.db including pages still in its write-ahead log, the log itself, and the free disk space for this user. */
   fileBytes: number;
   walBytes: number;
   freeBytes: number;
   /** Bytes of each table with its indexes, largest first. */
   tables: { name: string; bytes: number }[];
-  /** Tables too large to be walked within the time limit, and what is left of the file for them together. */
+  /** Tables too large to walk within the time limit, and the remaining bytes of the file for all of them. */
   unmeasured: { names: string[]; bytes: number } | null;
   /** `estimated`: scaled up from a sample. */
   kinds: { estimated: boolean; transfers: Record<KindName, number> };
@@ -126,11 +126,11 @@ export interface LiveSocket {
   openedAt: number;
   /** Topic of each subscription, such as `newHeads` or `wallet_transfers`. */
   topics: readonly string[];
-  /** Bytes that the client has not taken yet. */
+  /** Bytes that the client has not read yet. */
   backlogBytes: number;
 }
 
-/** Why a log with a transfer's first topic was not taken as a transfer (metric label). */
+/** Why a log with a transfer's first topic was not decoded as a transfer (metric label). */
 export type SkipReason =
   | 'transfer_topics'
   | 'transfer_data'
@@ -149,13 +149,13 @@ export type SkipReason =
  * without copying, and the store walks them without touching the garbage collector.
  */
 export interface BlockBatch {
-  /** Whether traces were read wherever they can hold something; else internal transfers are missing. */
+  /** Whether traces were read for every block that needs them; else internal transfers are missing. */
   traced: boolean;
   blockCount: number;
   transferCount: number;
   /** Per block. */
   number: Uint32Array;
-  /** Unix seconds; 64 bits, since the time of a chain may be set to any. */
+  /** Unix seconds; 64 bits, since a chain's time may be set to any value. */
   timestamp: Float64Array;
   /** Hash and parent hash, 32 bytes each per block. */
   hash: Uint8Array;
@@ -174,7 +174,7 @@ export interface BlockBatch {
   to: Uint32Array;
   token: Int32Array;
   logIndex: Int32Array;
-  /** Where each transfer's amount and token id end in the bytes beside; an amount of zero has no bytes. */
+  /** End offsets of each transfer's amount and token id in the byte columns; an amount of zero has no bytes. */
   amountEnd: Uint32Array;
   amounts: Uint8Array;
   tokenNumberEnd: Uint32Array;

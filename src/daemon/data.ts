@@ -1,4 +1,4 @@
-/** The data folder: the index file, brought up to date and opened for reading, and the file of the keys. */
+/** The data folder: the index file, migrated and opened for reading, and the keys file. */
 import { join } from 'node:path';
 import { openAccess } from '../access/access.ts';
 import { KeysLog } from '../access/keys-log.ts';
@@ -14,14 +14,14 @@ import type { MigrationProgress } from '../store/migrations.ts';
 /** Page cache of the serving connection, MiB. */
 const READER_CACHE_MB = 32;
 
-/** Between two log lines about the progress of a migration, milliseconds. */
+/** Milliseconds between log lines about the progress of a migration. */
 const MIGRATION_LOG_MS = 5_000;
 
 export type Data = Awaited<ReturnType<typeof openData>>;
 
 /**
- * Makes the folder where there is none. Throws ConfigError for one that cannot be made, FatalError for files that cannot
- * be used, and the signal's reason when it aborts while the index is brought up to date.
+ * Creates the folder if needed. Throws ConfigError when it cannot be created, FatalError for files that cannot be used,
+ * and the signal's reason when it aborts during a migration of the index.
  */
 export async function openData(config: Config, log: Logger, closers: Closers, signal?: AbortSignal) {
   makeDataDir(config.data_dir);
@@ -38,7 +38,7 @@ export async function openData(config: Config, log: Logger, closers: Closers, si
   return { indexPath, db, snapshot, access };
 }
 
-/** Logs the beginning and the end of each migration, and how far it is while it lasts. */
+/** Logs the beginning and the end of each migration, and its progress. */
 function migrationLog(log: Logger): (progress: MigrationProgress) => void {
   let current = 0;
   let loggedAt = 0;
@@ -50,7 +50,7 @@ function migrationLog(log: Logger): (progress: MigrationProgress) => void {
   };
 }
 
-/** What stays in the log is read from there, and the next look tries again. */
+/** Pages that stay in the log are read from there, and the next check tries again. */
 function keysLogFailure(log: Logger): (error: Error) => void {
   return (error) =>
     log.warn({ reason: error.message }, 'the log of keys.db cannot be moved into it and grows');

@@ -1,4 +1,4 @@
-/** The writer thread as the daemon sees it: what it reports goes to the readers, the metrics and whoever listens. */
+/** The writer thread as the daemon sees it: passes its reports to the readers, the metrics and listeners. */
 import type { Config } from '../config.ts';
 import type { Closers } from '../lib/closers.ts';
 import { lagBlocks, lagSeconds } from '../lib/lag.ts';
@@ -22,7 +22,7 @@ export interface Indexing {
   /** The state as last reported. */
   status(): IndexStatus;
   onStatus(listener: (status: IndexStatus) => void): void;
-  /** Resolves when the thread was stopped, rejects with FatalError when it cannot go on. */
+  /** Resolves when the thread is stopped, rejects with FatalError when it cannot go on. */
   ended: Promise<void>;
 }
 

@@ -1,4 +1,4 @@
-/** Metrics: the ones of this process, and the listener of their own where one is configured. */
+/** The metrics of this process, and their own listener if one is configured. */
 import { parseListen } from '../config/values.ts';
 import type { Config } from '../config.ts';
 import type { Closers } from '../lib/closers.ts';
@@ -8,7 +8,7 @@ import { listenForMetrics } from '../metrics/listener.ts';
 import { createMetrics, type Metrics } from '../metrics.ts';
 import { versionText } from '../version.ts';
 
-/** Throws ListenError when the configured address cannot be had. */
+/** Throws ListenError when it cannot bind the configured address. */
 export async function openMetrics(
   config: Config,
   indexPath: string,

@@ -1,4 +1,4 @@
-/** What is served: the wallet API over the index, `/rpc` to the node, and the streams over both. */
+/** The services: the wallet API over the index, `/rpc` to the node, and the streams over both. */
 import { prepareApi } from '../api/api.ts';
 import { ReadPool } from '../api/read-pool.ts';
 import { startReader } from '../api/threads.ts';
@@ -16,12 +16,12 @@ import { RpcClient } from '../upstream/client.ts';
 import { WireTransport } from '../upstream/wire/transport.ts';
 import type { Data } from './data.ts';
 
-/** Calls of `/rpc` that may wait for a free socket to the node. */
+/** Most calls of `/rpc` that may wait for a free socket to the node. */
 const RPC_MAX_WAITING = 4_096;
-/** Bytes of those calls. */
+/** Most bytes of those calls. */
 const RPC_MAX_WAITING_BYTES = 64 * 1024 * 1024;
 
-/** Calls to the node on behalf of all streams: heads and logs, a few per block. */
+/** Sockets to the node for all streams: heads and logs, a few calls per block. */
 const STREAM_MAX_SOCKETS = 8;
 
 export interface ServiceDeps {
@@ -37,7 +37,7 @@ export function openServices(config: Config, deps: ServiceDeps, closers: Closers
   const api = openApi(config, deps.data, closers);
   const hub = closers.keep(openHub(config, deps), (hub) => hub.close());
   const connections = new WsConnections(deps.data.access.keys, config.stream);
-  closers.keep(connections, (connections) => connections.close()); // which the server does, once it listens
+  closers.keep(connections, (connections) => connections.close()); // the server closes them too, once it listens
   return { api, rpc, streams: { hub, settings: config.stream, connections } };
 }
 

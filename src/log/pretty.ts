@@ -6,7 +6,7 @@ export interface PrettyStyle {
   colour: boolean;
   /** For the systemd journal: the level as a priority before each line, and no time. */
   journal?: boolean;
-  /** First erase what stands on the terminal's current line: a progress line, which is drawn again below. */
+  /** First erase the terminal's current line: a progress line, which is drawn again below. */
   clearLine: boolean;
 }
 
@@ -20,7 +20,7 @@ const DIM = '\x1b[2m';
 const PLAIN = '\x1b[0m';
 const CLEAR_LINE = '\r\x1b[K';
 
-/** The record of one JSON log line, set for reading, in local time; an error's stack follows on lines of its own. */
+/** One JSON log line formatted for people, in local time; an error's stack follows on its own lines. */
 export function prettyLine(json: string, style: PrettyStyle): string {
   const record: Record<string, unknown> = JSON.parse(json);
   const { msg, level, time, err, ...facts } = record;

@@ -30,7 +30,7 @@ export function redact(text: string): string {
 /** Path parts of this length and mix are keys: node providers put them there (`/v2/<key>`). */
 const OPAQUE_PART = /^(?=.*\d)[A-Za-z0-9_-]{16,}$/;
 
-/** A node's URL that may be shown: without password, query values and key-like parts of the path; nothing of what is no URL. */
+/** A node's URL for display, without password, query values and key-like path parts; only a mask for invalid URLs. */
 export function maskUrl(url: string): string {
   if (!URL.canParse(url)) return MASK;
   const { protocol, username, password, host, pathname, searchParams } = new URL(url);

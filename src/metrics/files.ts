@@ -1,11 +1,11 @@
-/** Sizes of the files of the index, read when somebody asks for the metrics. */
+/** Sizes of the index files, read when the metrics are scraped. */
 import { statfsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Metrics } from '../metrics.ts';
 
 type FileMetrics = Pick<Metrics, 'onRender' | 'indexBytes' | 'walBytes' | 'diskFreeBytes'>;
 
-/** Keeps the gauges of `index.db` and of the disk it lies on. A file that was moved away has no bytes. */
+/** Sets the gauges of `index.db` and of its disk. A file that was moved away counts as 0 bytes. */
 export function followFiles(metrics: FileMetrics, indexPath: string): void {
   metrics.onRender(() => {
     metrics.indexBytes.set(sizeOf(indexPath));

@@ -17,7 +17,7 @@ export interface MetricsListener {
   close(): Promise<void>;
 }
 
-/** Listens on host and port. Throws ListenError when the address cannot be had. */
+/** Listens on host and port. Throws ListenError when it cannot bind the address. */
 export async function listenForMetrics(
   { host, port }: { host: string; port: number },
   metrics: RenderedMetrics,
@@ -39,7 +39,7 @@ export async function listenForMetrics(
     if (!(error instanceof Error && 'code' in error)) throw error;
     throw new ListenError('metrics.listen', hostPort(host, port), String(error.code), { cause: error });
   }
-  // Out of file descriptors, say: without a listener the error would end the daemon.
+  // For example when out of file descriptors: without a handler the error would end the daemon.
   server.on('error', (error) => log.error({ err: error }, 'a connection to the metrics was not accepted'));
   const bound = server.address() as AddressInfo;
   return { url: `http://${hostPort(bound.address, bound.port)}/metrics`, close: () => close(server) };

@@ -1,13 +1,13 @@
-/** How late the event loop comes to what is due, and how much of that is its own doing. */
+/** How late the event loop runs, and how much of the delay it caused itself. */
 import { closeSync, openSync, readSync } from 'node:fs';
 import { createHistogram } from 'node:perf_hooks';
 
-/** Between two looks at the clock, milliseconds. */
+/** Milliseconds between two checks of the clock. */
 const PERIOD_MS = 10;
 
 /**
- * What Linux tells of a thread: nanoseconds for which it ran and for which it waited for a processor, and how often it
- * ran. Opened by the thread it is about.
+ * Linux's statistics of a thread: nanoseconds for which it ran and for which it waited for a processor, and how often it
+ * ran. The thread itself must open the file.
  */
 const SCHEDULING = '/proc/thread-self/schedstat';
 const SCHEDULING_CHARS = 96;
@@ -18,8 +18,8 @@ export interface LoopDelays {
   p99: number;
   max: number;
   /**
-   * The longest delay without the time in which the thread could have run and got no processor: what it did, read or
-   * waited for in one go. The same as `max` where the system does not tell.
+   * The longest delay minus the time in which the thread waited for a processor: what the thread itself did without
+   * yielding. The same as `max` where the system has no such statistics.
    */
   held: number;
 }
@@ -68,7 +68,7 @@ export class LoopDelay {
     this.waited = waited;
   }
 
-  /** Milliseconds for which this thread waited for a processor so far. */
+  /** Total milliseconds for which this thread has waited for a processor. */
   private readWaited(): number {
     if (this.file === null) return 0;
     const length = readSync(this.file, this.text, 0, SCHEDULING_CHARS, 0);

@@ -1,12 +1,12 @@
 /**
- * Counters and histograms with children that count in plain numbers, for what is counted at every request: prom-client
- * looks a child up by the text of its labels, and a bucket by the text of its bound, each time.
+ * Counters and histograms whose children count in plain numbers, for events of every request: prom-client looks up a
+ * child by the text of its labels, and a bucket by the text of its bound, each time.
  */
 import { Counter, type CounterConfiguration } from 'prom-client';
 
 /** One combination of labels of a counter. */
 export class QuickCount {
-  /** What was counted since the last look. */
+  /** Events since the last rendering. */
   fresh = 0;
 
   inc(): void {
@@ -45,7 +45,7 @@ export class QuickCounter<L extends string = string> extends Counter<L> {
 /** One combination of labels of a histogram. */
 export class QuickTally {
   sum = 0;
-  /** Observations by the bucket they fall in; the last is beyond all bounds. */
+  /** Observations by bucket; the last bucket is beyond all bounds. */
   readonly buckets: number[];
   private readonly bounds: readonly number[];
 
@@ -62,7 +62,7 @@ export class QuickTally {
   }
 }
 
-/** A histogram that prom-client knows nothing of. */
+/** A histogram that does not use prom-client. */
 export class QuickHistogram<L extends string = string> {
   readonly name: string;
   readonly labelNames: readonly L[];
