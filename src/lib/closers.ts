@@ -3,15 +3,15 @@ export class Closers {
   private readonly closers: (() => unknown)[] = [];
   private closing: Promise<void> | undefined;
 
-  /** Remembers how to close what was opened, which may take a promise; gives it back. */
+  /** Remembers how to close what was opened (`close` may return a promise); returns `opened`. */
   keep<T>(opened: T, close: (opened: T) => unknown): T {
     this.closers.push(() => close(opened));
     return opened;
   }
 
   /**
-   * Closes everything, the last opened first; a failing one does not keep the others from being closed, and the first
-   * error is thrown in the end. Calling it again waits for the same closing.
+   * Closes everything, the last opened first. A failure does not prevent the others from being closed; the first error
+   * is thrown at the end. Calling it again waits for the same closing.
    */
   close(): Promise<void> {
     this.closing ??= this.closeAll();

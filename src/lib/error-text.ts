@@ -4,7 +4,7 @@ export function messageOf(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown);
 }
 
-/** With the places it came through, as far as they are known. */
+/** The text of what was thrown with its stack, if it has one. */
 export function stackOf(thrown: unknown): string {
   return thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown);
 }

@@ -47,7 +47,7 @@ export function digitsToBigInt(digits: string): bigint {
   return digits === '' ? 0n : BigInt(`0x${digits}`);
 }
 
-/** Two words of 64 bits: amounts on real chains fit in, and big integers are made of words several times faster than of text. */
+/** Two 64-bit words: amounts on real chains fit, and making a bigint from words is several times faster than from text. */
 const WORDS_BYTES = 16;
 const words = new Uint8Array(WORDS_BYTES);
 const wordsView = new DataView(words.buffer);
@@ -76,7 +76,7 @@ export function bigIntToBytes(value: bigint): Uint8Array {
   return words.slice(first);
 }
 
-/** The integer that a quantity (`0x1b4`) stands for, in any case and with leading zeros; NaN for what is none, or above 2^53 - 1. */
+/** The integer of a quantity (`0x1b4`), in any case and with leading zeros; NaN when it is not one or above 2^53 - 1. */
 export function quantityToNumber(value: unknown): number {
   if (typeof value !== 'string' || value.length < 3 || !value.startsWith('0x')) return Number.NaN;
   let number = 0;

@@ -1,4 +1,4 @@
-/** A host and a port as they stand in a URL: an IPv6 address in brackets. */
+/** A host and a port as written in a URL: an IPv6 address in brackets. */
 export function hostPort(host: string, port: number): string {
   return `${host.includes(':') ? `[${host}]` : host}:${port}`;
 }

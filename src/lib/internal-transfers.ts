@@ -1,7 +1,7 @@
-/** Whether the index knows internal transfers, in words. */
+/** Whether the index has internal transfers, in words. */
 import type { IndexStatus, UntracedBlocks } from '../types.ts';
 
-/** Whether the index has the internal transfers of all its blocks and of those to come, and else why not; null while the node has not told. */
+/** Whether the index has the internal transfers of all its blocks and will have new ones, else why not; null if unknown. */
 export function internalTransfers({
   capabilities,
   untraced,
@@ -22,7 +22,7 @@ export function untracedText({ first, last, blocks }: UntracedBlocks): string {
   return `${some}blocks ${first} to ${last} were indexed without traces`;
 }
 
-/** What brings their internal transfers in. */
+/** Advice on how to add their internal transfers. */
 export function untracedAdvice({ first, last }: UntracedBlocks): string {
   return `"atlas-node verify --repair ${first}..${last}" with the daemon stopped brings their internal transfers in`;
 }

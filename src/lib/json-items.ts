@@ -1,13 +1,13 @@
-/** Items of a JSON array that stay text until they are asked for. */
+/** Lazily parsed items of a JSON array. */
 
 /**
- * The text of an array's items. Parsed one by one, each is garbage before the collector comes; all of a block at once
- * live through two collections, are copied in both, and fill the old generation.
+ * The text of an array's items. Parsed one by one, each is garbage before the next collection; all items of a block
+ * parsed at once survive two collections, are copied in both, and fill the old generation.
  */
 export class JsonItems {
   readonly length: number;
   private readonly text: Buffer<ArrayBuffer>;
-  /** Of each item where it begins and where it ends. */
+  /** Start and end offset of each item. */
   private readonly bounds: Uint32Array;
   private readonly encoding: 'latin1' | 'utf8';
 
@@ -20,7 +20,7 @@ export class JsonItems {
     this.encoding = encoding;
   }
 
-  /** Parses an item; undefined, which no JSON is, when its text is none. */
+  /** Parses an item; undefined, which JSON cannot express, when its text is not JSON. */
   at(index: number): unknown {
     try {
       return JSON.parse(
@@ -32,8 +32,8 @@ export class JsonItems {
     }
   }
   /**
-   * Gives the memory of the text back; no item can be asked for from then on. Without this it would stay until the whole heap
-   * is collected, which sees only how small the object is that holds it.
+   * Frees the memory of the text; items can no longer be read. Without this it would stay until a full garbage
+   * collection, which is late because it sees only the small object that holds it.
    */
   release(): void {
     this.text.buffer.transfer(0);

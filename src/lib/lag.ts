@@ -1,7 +1,7 @@
 /** How far an index is behind its node. */
 import type { IndexStatus } from '../types.ts';
 
-/** Blocks the node has and the index has not, or null while one of the two is unknown. */
+/** Blocks that the node has and the index lacks, or null while one of the two heads is unknown. */
 export function lagBlocks({
   head,
   nodeHead,
@@ -20,7 +20,7 @@ export function lagSeconds(
   return headTimestamp === null ? null : Math.max(0, now / 1000 - headTimestamp);
 }
 
-/** Seconds until the node's head is reached at the present rate, or null where there is no rate. */
+/** Seconds until the node's head is reached at the current rate, or null when the rate is zero. */
 export function etaSeconds(status: IndexStatus): number | null {
   const lag = lagBlocks(status);
   if (lag === 0) return 0;

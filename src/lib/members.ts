@@ -1,17 +1,17 @@
 /**
- * Cutting out of JSON text what nobody is going to read. Two thirds of what a node says of a block are such (blooms,
- * signatures, the hash of the block in each of its logs); to parse them costs more than to find them, and the objects made
- * of them keep the garbage collector busy.
+ * Cuts unread members out of JSON text before it is parsed. They are two thirds of a node's answer about a block (blooms,
+ * signatures, the block hash in each log); parsing them costs more than finding them, and the resulting objects keep the
+ * garbage collector busy.
  */
 import { isAscii } from 'node:buffer';
 import { JsonItems } from './json-items.ts';
 
-/** What is kept of a value: all of it, some members, or an array of which each item is parsed when it is asked for. */
+/** What is kept of a value: all of it, some members, or an array with lazily parsed items. */
 export type Wanted = Members | Each | 'whole';
 
-/** Which members of an object are kept: as they are, or of the objects in them again only some. Arrays are seen through. */
+/** Which members of an object are kept, whole or again only in part. Applied to an array, it selects in each item. */
 export class Members {
-  /** Those that are, or hold, items that are parsed later. */
+  /** The members that are, or contain, lazily parsed items. */
   readonly withItems: [name: string, members: Members | Each][] = [];
   private readonly byHash = new Map<number, Wanted>();
 
@@ -19,7 +19,7 @@ export class Members {
     for (const [name, members] of Object.entries(wanted)) this.add(name, members);
   }
 
-  /** Also for members that are nested in themselves. */
+  /** Adds a member later, for objects that are nested in themselves. */
   add(name: string, members: Wanted): this {
     let hash = 0;
     for (const byte of Buffer.from(name)) hash = nextHash(hash, byte);
@@ -31,13 +31,13 @@ export class Members {
     return this;
   }
 
-  /** By the hash of the name. One that happens to have that of a wanted one is kept, too. */
+  /** Looks up by the hash of the name. A name whose hash collides with a wanted one is kept too. */
   get(hash: number): Wanted | undefined {
     return this.byHash.get(hash);
   }
 }
 
-/** An array whose items stay text, each with these members, until they are asked for. In an item all is parsed at once. */
+/** An array whose items stay text, reduced to these members, until they are read. Each item is parsed as a whole. */
 export class Each {
   readonly members: Members;
 
@@ -52,9 +52,9 @@ function nextHash(hash: number, byte: number): number {
 }
 
 /**
- * The value of a JSON text with only the `wanted` members, and JsonItems in the place of each array of `Each`. The text is
- * written over. Throws SyntaxError when it breaks off or is no JSON in what is kept; what is left out is not checked, and
- * an item is when it is asked for.
+ * The value of a JSON text with only the `wanted` members, and JsonItems in place of each array of `Each`. Overwrites the
+ * text. Throws SyntaxError when the text is truncated or its kept part is not JSON; dropped parts are not checked, items
+ * only when they are read.
  */
 export function parseWanted(text: Buffer, wanted: Members): unknown {
   const cutter = new Cutter(text);
@@ -62,7 +62,7 @@ export function parseWanted(text: Buffer, wanted: Members): unknown {
   return putItems(JSON.parse(left.toString(encodingOf(left))), wanted, cutter.items);
 }
 
-/** Puts items in the places that the cutter left for them: arrays of nothing but their number. */
+/** Puts items in the placeholders that the cutter left: arrays that contain only the items' number. */
 function putItems(value: unknown, wanted: Wanted, items: readonly JsonItems[]): unknown {
   if (wanted === 'whole' || typeof value !== 'object' || value === null) return value;
   if (wanted instanceof Each) {
@@ -82,7 +82,7 @@ export function encodingOf(text: Buffer): 'latin1' | 'utf8' {
   return isAscii(text) ? 'latin1' : 'utf8';
 }
 
-/** The other kinds of white space are below it. */
+/** All other whitespace characters are below it. */
 const SPACE = 32;
 const QUOTE = 34;
 const COMMA = 44;
@@ -93,16 +93,16 @@ const CLOSE_BRACKET = 93;
 const OPEN_BRACE = 123;
 const CLOSE_BRACE = 125;
 
-/** Nodes nest calls as deep as they like. What is deeper than this is kept whole. */
+/** Calls can be nested to any depth. Values deeper than this are kept whole. */
 const MAX_DEPTH = 512;
 
 class Cutter {
   readonly items: JsonItems[] = [];
   private readonly bytes: Buffer;
   private at = 0;
-  /** Bytes that are in their new place. */
+  /** Number of bytes already moved to their new place. */
   private kept = 0;
-  /** Where those begin that are kept next. */
+  /** Where the next kept bytes begin. */
   private from = 0;
 
   constructor(bytes: Buffer) {
@@ -124,7 +124,7 @@ class Cutter {
     this.skipSpace();
   }
 
-  /** Takes the items of an array out and leaves their number in their place. An array that is not closed is left. */
+  /** Takes the items of an array out and leaves their number in their place. An unclosed array stays as it is. */
   private each({ members }: Each, depth: number): void {
     const { bytes } = this;
     if (bytes[this.at] !== OPEN_BRACKET) return this.skipValue();
@@ -152,7 +152,7 @@ class Cutter {
     this.kept = begin + bytes.write(number, begin, 'latin1');
   }
 
-  /** Steps over a bracket or a comma and the space behind it, which are kept. */
+  /** Steps over a bracket or a comma and the whitespace after it, which are kept. */
   private step(): void {
     this.at++;
     this.skipSpace();
@@ -191,7 +191,7 @@ class Cutter {
     if (this.bytes[this.at] === CLOSE_BRACE) this.at++;
   }
 
-  /** Steps over the name of a member and tells what is wanted of it. */
+  /** Steps over the name of a member and returns what is wanted of it. */
   private name(members: Members): Wanted | undefined {
     const { bytes } = this;
     let hash = 0;
@@ -223,7 +223,7 @@ class Cutter {
     while (this.at < this.bytes.length && this.bytes[this.at]! <= SPACE) this.at++;
   }
 
-  /** Leaves out what is between `start` and here; with the last member of an object also the comma before it. */
+  /** Drops everything from `start` to here; with the last member of an object also the comma before it. */
   private drop(start: number, isLast: boolean): void {
     this.keep(start);
     if (isLast) {
@@ -233,7 +233,7 @@ class Cutter {
     this.from = this.at;
   }
 
-  /** By hand: most of what is moved is too short for a call into the engine. */
+  /** Copies in a loop: most pieces are too short for a call into the engine. */
   private keep(end: number): void {
     const { bytes, from } = this;
     let { kept } = this;
@@ -243,7 +243,7 @@ class Cutter {
   }
 }
 
-/** The offset behind the string that begins at `at`. */
+/** The offset after the string that begins at `at`. */
 function endOfString(bytes: Buffer, at: number): number {
   let end = bytes.indexOf(QUOTE, at + 1);
   while (end > 0 && isEscaped(bytes, end)) end = bytes.indexOf(QUOTE, end + 1);
@@ -257,7 +257,7 @@ function isEscaped(bytes: Buffer, at: number): boolean {
   return (at - first) % 2 === 1;
 }
 
-/** The offset behind the object or array that begins at `at`. */
+/** The offset after the object or array that begins at `at`. */
 function endOfContainer(bytes: Buffer, at: number): number {
   let depth = 0;
   for (let i = at; i < bytes.length; ) {
@@ -269,7 +269,7 @@ function endOfContainer(bytes: Buffer, at: number): number {
   return bytes.length;
 }
 
-/** The offset behind a number, `true`, `false` or `null`. */
+/** The offset after a number, `true`, `false` or `null`. */
 function endOfWord(bytes: Buffer, at: number): number {
   for (let i = at; i < bytes.length; i++) {
     const code = bytes[i]!;

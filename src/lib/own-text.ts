@@ -1,4 +1,4 @@
-/** A copy of a text that is to be kept: as a part of a longer one it would hold all of that in memory. */
+/** A copy of a text that will be kept: a slice would keep the whole longer text in memory. */
 export function ownText(text: string): string {
   return Buffer.from(text).toString();
 }

@@ -6,9 +6,9 @@ import { constants, getPriority, setPriority } from 'node:os';
 const THREAD_SELF = '/proc/thread-self';
 
 /**
- * Adds to the niceness of the calling thread, so that it waits for the others when there are more of them than
- * processors. On Linux a priority belongs to a thread, so the serving thread runs first while an index is
- * filled; elsewhere it belongs to the process, where nothing is changed.
+ * Adds to the niceness of the calling thread, so that it yields to the others when there are more threads than
+ * processors. On Linux a priority belongs to a thread, so the serving thread runs first while an index is filled;
+ * elsewhere it belongs to the process, and nothing is changed.
  */
 export function giveWay(by: number): void {
   if (!existsSync(THREAD_SELF)) return;

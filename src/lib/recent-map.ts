@@ -1,10 +1,10 @@
-/** Keeps what was used lately, in two generations: a use of the younger one writes nothing. */
+/** A cache of recently used entries in two generations: reading from the younger one writes nothing. */
 export class RecentMap<K, V> {
   private readonly size: number;
   private young = new Map<K, V>();
   private old = new Map<K, V>();
 
-  /** The last `size` entries used stay at least; there are never more than twice as many. */
+  /** Keeps at least the `size` most recently used entries, and never more than twice as many. */
   constructor(size: number) {
     this.size = size;
   }

@@ -1,6 +1,6 @@
-/** What a node or a client sent, in messages. */
+/** Showing values from a node or a client in messages. */
 
-/** A value, short. Never by its own `toString`, which may be anything, and however deep it is nested. */
+/** A short text for a value of any depth. Never calls the value's own `toString`, which may be anything. */
 export function show(value: unknown): string {
   try {
     return (JSON.stringify(value) ?? 'missing').slice(0, 80);

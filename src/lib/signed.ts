@@ -19,7 +19,7 @@ export function encodeSigned(value: bigint): Uint8Array {
   return out;
 }
 
-/** The encoded form of a non-negative integer that is at hand as its shortest big-endian bytes. */
+/** The encoded form of a non-negative integer given as its shortest big-endian bytes. */
 export function encodeBytes(magnitude: Uint8Array): Uint8Array {
   const out = new Uint8Array(magnitude.length + 1);
   out[0] = 0x80 + magnitude.length;

@@ -1,4 +1,4 @@
-/** JSON-RPC namespaces that steer the node itself: no key may ever reach them, whatever the configuration says. */
+/** JSON-RPC namespaces that control the node itself: no key may ever use them, whatever the configuration says. */
 export const STEERING_NAMESPACES: readonly string[] = [
   'admin',
   'personal',

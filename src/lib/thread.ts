@@ -1,16 +1,16 @@
-/** Starting threads. Which there are, and where their code is, stands in a table of each folder that has some. */
+/** Starting threads. Each folder with threads has a table of them and of their code. */
 import { setFlagsFromString } from 'node:v8';
 import { Worker } from 'node:worker_threads';
 
 /** What `new Worker` takes: the address of a file, or a script to be evaluated. */
 export type ThreadCode = { source: URL } | { source: string; eval: true };
 
-/** Young generation of a thread, MB. What is short-lived, such as JSON, would otherwise let it grow without need. */
+/** Young generation of a thread, MB. Without a limit short-lived data such as JSON would let it grow needlessly. */
 const YOUNG_MB = 8;
 
 /** Starts a thread. */
 export function newThread(name: string, code: ThreadCode, workerData: unknown, youngMb = YOUNG_MB): Worker {
-  // The launcher's bound is for the serving thread, and would come before the one given here: filling takes a tenth longer.
+  // The launcher's limit is for the serving thread and would override this one: filling would take a tenth longer.
   setFlagsFromString('--max-semi-space-size=0');
   const { source, ...options } = code;
   return new Worker(source, {

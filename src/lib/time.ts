@@ -24,7 +24,10 @@ const TWO_DIGITS = Array.from({ length: 60 }, (_, i) => String(i).padStart(2, '0
 let cachedDay = Number.NaN;
 let cachedDate = '';
 
-/** ISO 8601 text, UTC with milliseconds, of a block's Unix seconds. The date is kept, since answers cluster on few days: ten times as fast as Date. */
+/**
+ * ISO 8601 text, UTC with milliseconds, of a block's Unix seconds. Caches the date, since answers cluster on few days:
+ * ten times as fast as Date.
+ */
 export function isoSeconds(seconds: number): string {
   const day = Math.floor(seconds / SECONDS_PER_DAY);
   if (day !== cachedDay) {

@@ -1,8 +1,8 @@
-/** Cleans up behind this process when it dies in a way that no handler can answer, such as SIGKILL. */
+/** Cleans up after this process when it dies in a way that it cannot handle, such as SIGKILL. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { Socket } from 'node:net';
 
-/** A child is asked first and given two seconds to end in order, as anvil needs to remove its temporary folder. */
+/** SIGTERM first, then two seconds to end properly, which anvil needs to remove its temporary folder. */
 const END = 'read -r _; kill "$1"; sleep 2; kill -9 "$1" 2>/dev/null';
 /** After the children have ended, so that none of them writes to it any more. */
 const REMOVE = 'read -r _; sleep 3; rm -rf -- "$1"';
