@@ -1,6 +1,6 @@
 /**
  * What a key looks like: `atlas_`, 32 random base62 characters (190 bits), 6 base62 characters of checksum.
- * The checksum lets a mistyped or made-up key be refused without hashing it, and secret scanners tell a real one.
+ * With the checksum a mistyped or made-up key is refused without hashing it, and secret scanners recognise a real one.
  */
 import { randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';

@@ -8,11 +8,11 @@ import { KEYS_APPLICATION_ID, KEYS_SCHEMA_V1, KEYS_SCHEMA_V2, KEYS_SCHEMA_VERSIO
 /** Only the operator's account may read who the clients are. */
 const FILE_MODE = 0o600;
 
-/** What helps a damaged file of keys: nothing else knows them. */
+/** Advice for a damaged keys file, which cannot be rebuilt. */
 export const WHEN_KEYS_ARE_DAMAGED =
   'put back a copy made by atlas-node backup, or move it away and issue new keys';
 
-/** What leads from each version to the next, beginning with an empty file. Only ever added to. */
+/** The SQL from each version to the next, starting from an empty file. Only ever added to. */
 const MIGRATIONS = [KEYS_SCHEMA_V1, KEYS_SCHEMA_V2];
 
 /**
@@ -34,7 +34,7 @@ export function openKeysFile(path: string): Db {
   }
 }
 
-/** Creates the tables in an empty file and adds what an older one lacks. Under the write lock, because two processes may meet at the first start. */
+/** Creates or migrates the tables, under the write lock, because two processes may open the file for the first time. */
 function prepareTables(db: Db, path: string): void {
   db.transaction(() => {
     const application = Number(db.pragma('application_id', { simple: true }));
@@ -61,7 +61,7 @@ function isEmpty(db: Db): boolean {
   return db.prepare('SELECT count(*) FROM sqlite_schema').pluck().get() === 0;
 }
 
-/** A failure of the file while it is in use: StorageError when it can pass, FatalError when the file is damaged, else as it is. */
+/** A failure while the file is in use: as StorageError if it can pass, as FatalError for a damaged file, else unchanged. */
 export function keysTrouble(error: unknown, db: Db): unknown {
   return storageTrouble(error, db.name, WHEN_KEYS_ARE_DAMAGED);
 }

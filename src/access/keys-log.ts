@@ -1,7 +1,7 @@
 /**
- * Keeping the write-ahead log of `keys.db` short without the serving thread: a checkpoint waits for the disk, tens of
- * milliseconds when an index is filled beside it. No connection to the file makes checkpoints by itself (keys-file.ts);
- * a thread that is started for each and then ends makes them.
+ * Keeping the write-ahead log of `keys.db` short without blocking the serving thread: a checkpoint waits for the disk,
+ * tens of milliseconds while an index is being filled. No connection to the file checkpoints automatically
+ * (keys-file.ts); a thread is started for each checkpoint and then ends.
  */
 import { stat } from 'node:fs/promises';
 import type { Db } from '../store/open.ts';
@@ -13,10 +13,10 @@ export interface KeysLogThread {
   on(event: 'exit', listener: () => void): unknown;
 }
 
-/** Between two looks at the size of the log. Writing usage under load adds 1 to 2 MB a minute. */
+/** Milliseconds between checks of the log's size. Writing usage under load adds 1 to 2 MB a minute. */
 const LOOK_MS = 60_000;
 
-/** A log of this many bytes is moved into the file. */
+/** A log of at least this many bytes is moved into the file. */
 const WORTH_MOVING_BYTES = 4 * 2 ** 20;
 
 export class KeysLog {
@@ -24,10 +24,10 @@ export class KeysLog {
   private readonly start: () => KeysLogThread;
   private readonly onFailure: (error: Error) => void;
   private readonly timer: NodeJS.Timeout;
-  /** Settles when the thread that is at work has ended. */
+  /** Settles when the running thread has ended. */
   private underWay: Promise<void> | null = null;
 
-  /** `start` starts a thread that moves the log of the file at `path`; `onFailure` is told when one could not. */
+  /** `start` starts a thread that moves the log of the file at `path`; `onFailure` is called when one fails. */
   constructor(path: string, start: () => KeysLogThread, onFailure: (error: Error) => void) {
     this.logPath = `${path}-wal`;
     this.start = start;
@@ -35,7 +35,7 @@ export class KeysLog {
     this.timer = setInterval(() => void this.look(), LOOK_MS).unref();
   }
 
-  /** Has a long log moved; resolves when it is, or when the log is short. Rejects never. */
+  /** Moves the log if it is long; resolves when that is done or not needed. Never rejects. */
   async look(): Promise<void> {
     if (this.underWay === null) {
       const bytes = await sizeOf(this.logPath);
@@ -45,7 +45,7 @@ export class KeysLog {
     await this.underWay;
   }
 
-  /** Resolves when no thread is at work any more. */
+  /** Resolves when no thread is running. */
   async close(): Promise<void> {
     clearInterval(this.timer);
     await this.underWay;
@@ -61,8 +61,8 @@ export class KeysLog {
 }
 
 /**
- * Moves the log into the file and empties it. The first checkpoint waits for the disk and for nobody else; the second,
- * for which writers wait, finds next to nothing left to do. Throws SQLite's errors, with the log as it was.
+ * Moves the log into the file and empties it. The first checkpoint waits only for the disk; the second, which blocks
+ * writers, has next to nothing left to do. Throws SQLite's errors, with the log unchanged.
  */
 export function moveLog(db: Db): void {
   db.pragma('wal_checkpoint(PASSIVE)');
@@ -70,7 +70,7 @@ export function moveLog(db: Db): void {
   beginLog(db);
 }
 
-/** Makes the first write to an empty log, which alone waits for the disk: the header of the log must be safe. */
+/** Makes the first write to an empty log: it is the only one that waits for the disk, to sync the log's header. */
 export function beginLog(db: Db): void {
   db.pragma(`user_version = ${KEYS_SCHEMA_VERSION}`);
 }

@@ -6,11 +6,11 @@ import type { Db } from '../store/open.ts';
 import { generateKey, isWellFormedKey, keyHint } from './key-format.ts';
 import { keysTrouble, openKeysFile } from './keys-file.ts';
 
-/** How often the file is looked at for changes by other processes: four chances to keep the promise of one second. */
+/** How often the file is checked for changes by other processes, ms: four chances to keep the promise of one second. */
 const WATCH_MS = 250;
 
 const MAX_NAME_CHARS = 200;
-/** They would break the lines of a table, or steer the terminal that shows it. */
+/** Refused in names: these would break table lines or control the terminal that shows them. */
 const CONTROL_CHARACTER = /\p{Cc}/u;
 
 /** A key as the operator sees it; the secret itself is not in it. Times are Unix milliseconds. */
@@ -48,7 +48,7 @@ export function openKeyStore(path: string): KeyStore {
  * changes made here at once.
  */
 export class KeyStore {
-  /** The connection, for what else lives in the same file. */
+  /** The connection, for the other tables in the same file. */
   readonly db: Db;
   /** Valid keys by the hex SHA-256 of their text. */
   private byHash = new Map<string, KeyRecord>();
@@ -109,7 +109,7 @@ export class KeyStore {
 
   /**
    * Replaces the secret of a key: the old one is invalid from now on; id, name, tier, usage and quota stay.
-   * Throws RequestError `not_found`, or `key_revoked` for a key that is not valid any more.
+   * Throws RequestError `not_found`, or `key_revoked` for a key that is no longer valid.
    */
   rotate(id: number): IssuedKey {
     if (this.find(id).revokedAt !== null) {
@@ -135,7 +135,7 @@ export class KeyStore {
     return record;
   }
 
-  /** Calls back whenever keys stop being valid, whoever did it. Returns the function that ends it. */
+  /** Calls back whenever keys stop being valid, also by another process. Returns the function that ends this. */
   onChange(listener: (change: KeysChange) => void): () => void {
     this.listeners.add(listener);
     return () => this.listeners.delete(listener);
@@ -154,7 +154,7 @@ export class KeyStore {
   }
 
   /**
-   * Runs a change that must survive even a power cut: a key was shown, or was promised to be dead. Throws StorageError,
+   * Runs a change that must survive even a power cut, because a key is shown or reported as revoked. Throws StorageError,
    * with nothing changed, when the file cannot be written for now or was moved away.
    */
   private durably<T>(change: () => T): T {
@@ -170,12 +170,12 @@ export class KeyStore {
     }
   }
 
-  /** Reloads if another connection wrote to the file since the last look. */
+  /** Reloads if another connection wrote to the file since the last check. */
   private refresh(): void {
     try {
       if (this.db.pragma('data_version', { simple: true }) !== this.version) this.reload();
     } catch (error) {
-      // The keys in memory stay valid until the file can be read again; the writing of usage tells of the trouble.
+      // The keys in memory stay valid until the file can be read again; the usage writer reports the problem.
       const trouble = keysTrouble(error, this.db);
       if (!(trouble instanceof StorageError)) throw trouble;
     }

@@ -3,7 +3,7 @@ import type { KeyRecord } from './keys.ts';
 import { type Tier, type Tiers, tierOf } from './tiers.ts';
 import type { Usage } from './usage.ts';
 
-/** What a key has left, as the RateLimit-* headers say it; `reset` in seconds. */
+/** What a key has left, for the RateLimit-* headers; `reset` in seconds. */
 export interface Allowance {
   limit: number;
   remaining: number;
@@ -24,7 +24,7 @@ export interface Refused extends Allowance {
 
 export type Verdict = Admitted | Refused;
 
-/** Shown as limit and remaining where nothing is limited: the headers must hold a number, and clients read 32 bits. */
+/** Limit and remaining shown for unlimited keys: the headers need a number, and clients read 32 bits. */
 const UNLIMITED = 2 ** 31 - 1;
 
 /**
@@ -38,7 +38,7 @@ interface Bucket {
 }
 
 export class Limiter {
-  /** In force from the next request on. May be replaced: what a key has used and its place in a bucket stay. */
+  /** May be replaced, effective from the next request on; usage and buckets of keys stay. */
   tiers: Tiers;
   private readonly usage: Usage;
   private readonly clock: () => number;
@@ -103,7 +103,7 @@ export class Limiter {
     return bucket;
   }
 
-  /** Whichever of rate and quota leaves less is shown. */
+  /** Shows whichever of rate and quota leaves less. */
   private allowance(bucket: Bucket | null, tier: Tier, quotaLeft: number, now: number): Allowance {
     const rate = tier.requests_per_second;
     const inBucket = bucket === null ? Number.POSITIVE_INFINITY : Math.floor(bucket.level / 1000);

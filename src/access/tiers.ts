@@ -13,7 +13,7 @@ export interface Tier {
 /** The `[tiers.*]` tables by name. */
 export type Tiers = Readonly<Record<string, Tier>>;
 
-/** The tier that is always configured, for keys of one that is not. */
+/** The tier that is always configured; it applies to keys of an unconfigured tier. */
 export const FALLBACK_TIER = 'free';
 
 /**

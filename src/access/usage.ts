@@ -1,12 +1,12 @@
-/** How many requests each key was admitted in the present calendar month and hour, kept in memory and written behind. */
+/** Requests admitted per key in the current calendar month and hour, counted in memory and written to the file later. */
 import { StorageError } from '../errors.ts';
 import { FilePlace } from '../store/file-place.ts';
 import type { Db, Statement } from '../store/open.ts';
 import { keysTrouble } from './keys-file.ts';
 
 /**
- * How often counts go to the file. Half of the second that a kill may cost, so that a late timer still keeps the
- * promise.
+ * How often counts are written to the file, milliseconds: half of the second of counts that a kill may lose, so that a
+ * late timer still keeps the promise.
  */
 const FLUSH_MS = 500;
 
@@ -16,11 +16,11 @@ const HOUR_MS = 3_600_000;
 export const HISTORY_HOURS = 32 * 24;
 
 interface Count {
-  /** In the present month. */
+  /** In the current month. */
   requests: number;
-  /** What of `requests` the file has. */
+  /** The part of `requests` that the file has. */
   written: number;
-  /** What of `requests` is from before the present hour. */
+  /** The part of `requests` from before the current hour. */
   beforeHour: number;
 }
 
@@ -38,7 +38,7 @@ export interface HourlyUsage {
   requests: number;
 }
 
-/** A count as the file takes it. */
+/** A count as it is written to the file. */
 interface Row {
   key: number;
   month: number;
@@ -47,12 +47,12 @@ interface Row {
   inHour: number;
 }
 
-/** Told why counts cannot be written for now, once, and with null when they can again. */
+/** Called once with the reason when counts cannot be written, and with null when they can again. */
 export type OnTrouble = (error: StorageError | null) => void;
 
 /**
  * Counts admitted requests. The one writer of the usage tables. While the file cannot be written (disk full, moved
- * away) the counts stay in memory and requests are served on.
+ * away) the counts stay in memory and requests are still served.
  */
 export class Usage {
   private readonly db: Db;
@@ -63,17 +63,17 @@ export class Usage {
   private readonly counts = new Map<number, Count>();
   private readonly timer: NodeJS.Timeout;
   private readonly onTrouble: OnTrouble;
-  /** Rows of hours that are over which the file did not take. */
+  /** Rows of past hours that could not be written. */
   private overdue: Row[] = [];
   private inTrouble = false;
   private month: number;
   private monthEnds: number;
   private hour: number;
-  /** Months begin and end when hours do, so that looking at the hour at each request finds out about both. */
+  /** Months begin and end on the hour, so checking the hour at each request detects both. */
   private hourBegins: number;
   private hourEnds: number;
 
-  /** Reads what the present month and hour already have. Times are Unix milliseconds here and below. */
+  /** Reads the counts of the current month and hour. Times are Unix milliseconds here and below. */
   constructor(db: Db, now: number = Date.now(), onTrouble: OnTrouble = () => undefined) {
     this.db = db;
     this.writeMonth = db.prepare(/* sql */ `
@@ -108,12 +108,12 @@ export class Usage {
     else count.requests += requests;
   }
 
-  /** When the present month is over. */
+  /** When the current month ends. */
   get endsAt(): number {
     return this.monthEnds;
   }
 
-  /** Writes all counts that changed, in one transaction; what the file does not take is tried again with the next. */
+  /** Writes all changed counts in one transaction; a failed write is retried with the next. */
   flush(): void {
     const rows = [...this.overdue, ...this.changedRows()];
     if (rows.length === 0) return;
@@ -165,7 +165,7 @@ export class Usage {
     if (now >= this.hourEnds || now < this.hourBegins) this.beginHour(now);
   }
 
-  /** Goes on in the hour of `now`. A clock that was wrong and is put right may lead back into one that has counts. */
+  /** Starts the hour of `now`. A corrected clock may return to an hour that already has counts. */
   private beginHour(now: number): void {
     this.flush();
     if (this.inTrouble) this.overdue.push(...this.changedRows());
@@ -182,7 +182,7 @@ export class Usage {
     }
   }
 
-  /** Takes the counts of the present month and hour from the file, and from what it did not take. */
+  /** Reads the counts of the current month and hour from the file and from the unwritten rows. */
   private readCounts(): void {
     this.counts.clear();
     const overdue = this.overdue.filter(({ month }) => month === this.month);
@@ -205,7 +205,7 @@ export class Usage {
   }
 }
 
-/** What the file knows of every key and month, newest month first; `key` narrows it to one key. */
+/** Usage in the file by key and month, newest month first; `key` narrows it to one key. */
 export function readUsage(db: Db, key?: number): MonthlyUsage[] {
   return db
     .prepare<[number | null], MonthlyUsage>(
