@@ -22,15 +22,15 @@ export interface Caller {
 export interface PreparedEndpoint {
   endpoint: Endpoint;
   /**
-   * The answer to `input` (the query's text values, or the parsed body of a POST); what takes long comes later, from
-   * a read thread. Throws or rejects with RequestError for what cannot be answered.
+   * The answer to `input` (the query's text values, or the parsed body of a POST); long work is done by a read thread.
+   * Throws or rejects with RequestError when it cannot be answered.
    */
   answer(input: unknown, caller: Caller): Answered | Promise<Answered>;
 }
 
 export interface Api {
   endpoints: readonly PreparedEndpoint[];
-  /** The head of the commit that answers given now are of; null before the first indexed block. */
+  /** The head of the commit from which answers are read now; null before the first indexed block. */
   head(): Head | null;
 }
 

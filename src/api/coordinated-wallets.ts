@@ -7,7 +7,7 @@ import { addressField, countField } from './fields.ts';
 import { fundingRecord, fundingSchema } from './funding-record.ts';
 import { address, limit } from './params.ts';
 
-/** A funder of more wallets than this is an exchange or a faucet rather than one hand behind them. */
+/** A funder of more wallets than this is an exchange or a faucet rather than their common owner. */
 const HUB_ABOVE = 1_000;
 
 const { from: _, ...funding } = fundingSchema.shape;

@@ -1,4 +1,4 @@
-/** What a REST endpoint is: data about its parameters and answer, and the function that gives the answer. */
+/** A REST endpoint: data about its parameters and answer, and the function that gives the answer. */
 import { z } from 'zod';
 import type { AddressBook } from '../query/address-book.ts';
 import type { Effort } from '../query/effort.ts';
@@ -17,11 +17,11 @@ export interface IndexSource {
 
 /** What an answer may depend on besides its parameters. */
 export interface Context {
-  /** The last block of the commit that is read. */
+  /** The last block of the commit being read. */
   head: Head;
   /** Largest `depth` of funding_chain for the caller. */
   chainDepth: number;
-  /** How much work the answer may be. */
+  /** Limits the work for the answer. */
   effort: Effort;
 }
 
@@ -36,7 +36,7 @@ export interface Endpoint {
   params: z.ZodObject;
   response: z.ZodObject;
   example: { params: object; response: object };
-  /** Whether how much may be asked for depends on the tier of the key. */
+  /** Whether the limits of its parameters depend on the tier of the key. */
   tierLimited?: boolean;
   prepare(source: IndexSource): Answer;
 }

@@ -1,4 +1,4 @@
-/** Pieces that answer schemas are made of: the forms of values, as CONTRACT has them and as the OpenAPI document shows them. */
+/** Building blocks of answer schemas: the formats of values in CONTRACT, as the OpenAPI document shows them. */
 import { z } from 'zod';
 import { QUALITY_NAMES } from '../store/quality.ts';
 import { KIND_NAMES } from '../types.ts';

@@ -1,8 +1,8 @@
-/** Checks what a client sent against a schema and names what is wrong with it. */
+/** Checks a client's input against a schema and names the first mistake. */
 import { z } from 'zod';
 import { RequestError } from '../errors.ts';
 
-/** The error code of schemas whose refusal has one of its own. */
+/** The error codes of schemas that have their own. */
 export const errorCodes = z.registry<{ code: string }>();
 
 /**

@@ -1,4 +1,4 @@
-/** What kind of wallet its numbers tell. The thresholds are those of the specification. */
+/** Labels of a wallet by its numbers. The thresholds are those of the specification. */
 import { COIN } from '../lib/units.ts';
 
 export const LABELS = [
@@ -49,7 +49,7 @@ export function labelsOf(wallet: WalletNumbers): Label[] {
   return labels.length === 0 ? ['regular'] : labels;
 }
 
-/** How much the labels rest on. */
+/** The confidence of labels that rest on so many transactions. */
 export function confidenceOf(transactions: number): Confidence {
   if (transactions >= 100) return 'high';
   return transactions >= 10 ? 'medium' : 'low';

@@ -129,7 +129,7 @@ function refusal(description: string, error: { code: string; message: string; pa
   };
 }
 
-/** Those named and those that every answer to a valid key carries. */
+/** The named headers and those that every answer to a valid key carries. */
 export function headersOf(...names: string[]): object {
   const always = ['RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'];
   return Object.fromEntries(

@@ -1,4 +1,4 @@
-/** Pieces that parameter schemas are made of. Query parameters arrive as text; messages follow the parameter's name. */
+/** Building blocks of parameter schemas. Query parameters arrive as text; messages follow the parameter's name. */
 import { z } from 'zod';
 import { ADDRESS } from '../lib/address.ts';
 import { coinToWei } from '../lib/units.ts';
@@ -77,7 +77,7 @@ export function flag() {
     .register(wireForms, { type: 'boolean' });
 }
 
-/** A number of whole coins, read as the number it is and as the least wei that reach it. */
+/** A number of whole coins, read as that number and as the smallest amount of wei that reaches it. */
 export function coins() {
   const error = 'must be a decimal number from 0 up, with at most 30 digits on either side of the point';
   return z

@@ -1,4 +1,4 @@
-/** The read threads as one function that answers a question. */
+/** The read threads behind one function that answers a question. */
 import { availableParallelism } from 'node:os';
 import { RequestError } from '../errors.ts';
 import { steadyNow } from '../lib/time.ts';
@@ -14,15 +14,15 @@ export interface ReadThread {
 }
 
 /**
- * Threads at most; each is started when a question finds those before it busy. One takes some 45 MB, and on a machine
- * of two cores a second one would only take the time of the writer or of the event loop.
+ * Most threads; each is started when a question finds all others busy. One takes some 45 MB, and on a machine with two
+ * cores a second one would only take time from the writer or the event loop.
  */
 const MAX_THREADS = availableParallelism() > 2 ? 2 : 1;
 /** Questions that may wait for a thread. */
 const MAX_WAITING = 128;
 /** How long a question may take, waiting included, milliseconds. */
 const TIME_LIMIT_MS = 10_000;
-/** Answers that are kept for others who ask the same while the head stays. */
+/** Most answers kept for clients that ask the same while the head stays. */
 const MAX_KEPT = 32;
 
 interface Job {
@@ -41,7 +41,7 @@ export class ReadPool {
   private readonly start: () => ReadThread;
   private readonly readers = new Set<Reader>();
   private readonly waiting: Job[] = [];
-  /** Answers of one head, given or under way, by question. */
+  /** Answers of one head, finished or pending, by question. */
   private readonly kept = new Map<string, Promise<Answered>>();
   private keptTag = '';
   private keptRevision = 0;
@@ -52,8 +52,8 @@ export class ReadPool {
   }
 
   /**
-   * Answers from the commit of `head` or a later one. Rejects with RequestError: what the endpoint refuses, `timeout`
-   * past the time limit, `busy` when too many wait.
+   * Answers from the commit of `head` or a later one. Rejects with RequestError: the endpoint's own, `timeout` after the
+   * time limit, `busy` when too many wait.
    */
   answer(path: string, input: unknown, chainDepth: number, head: Head): Promise<Answered> {
     if (head.tag !== this.keptTag || head.revision !== this.keptRevision) {
@@ -69,7 +69,7 @@ export class ReadPool {
     return answered;
   }
 
-  /** Ends the threads, each behind the question it works on; those that wait are refused. */
+  /** Ends the threads, each after its current question; waiting questions are refused. */
   async close(): Promise<void> {
     for (const job of this.waiting.splice(0)) job.reject(new RequestError(503, 'busy', 'shutting down'));
     for (const { thread } of this.readers) thread.postMessage('stop');

@@ -1,4 +1,4 @@
-/** What the serving thread and the read threads say to each other. */
+/** Messages between the serving thread and the read threads. */
 import type { Head } from '../query/snapshot.ts';
 
 /** Everything a read thread needs, fixed for its life. */

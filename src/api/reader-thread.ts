@@ -1,4 +1,4 @@
-/** Entry of a read thread: answers, one after another, what is too much work for the event loop. */
+/** Entry of a read thread: answers, one after another, questions that are too much work for the event loop. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { RequestError } from '../errors.ts';
 import { stackOf } from '../lib/error-text.ts';
@@ -10,7 +10,7 @@ import type { Answer } from './endpoint.ts';
 import { ENDPOINTS } from './endpoints.ts';
 import type { Answered, FromReader, Question, ReaderOptions, ToReader } from './reader-protocol.ts';
 
-/** Page cache of a read thread, MiB: its reads are long and seldom the same, so what they read is mostly not kept. */
+/** Page cache of a read thread, MiB: its reads are long and rarely repeated, so caching helps little. */
 const CACHE_MB = 8;
 
 function main(): void {

@@ -1,4 +1,4 @@
-/** GET /api/token_stats: what a token's transfers sum up to, and what its contract says of itself. */
+/** GET /api/token_stats: totals of a token's transfers, and its contract's metadata. */
 import { z } from 'zod';
 import { isoSeconds } from '../lib/time.ts';
 import { tokenFacts } from '../query/tokens.ts';

@@ -1,4 +1,4 @@
-/** From what the index reads give to the values of JSON answers. */
+/** Conversions from index rows to the values of JSON answers. */
 import { decodeSigned } from '../lib/signed.ts';
 import { kindName } from '../query/transfer-values.ts';
 import { Kind, type KindName } from '../types.ts';

@@ -28,7 +28,7 @@ export const walletFundingSource = endpoint({
   response: {
     address: addressField(),
     firstFunding: fundingSchema.nullable(),
-    // The same fields once more beside it, for clients of the flat form.
+    // The same fields again at the top level, for clients of the flat form.
     from: fundingSchema.shape.from.nullable(),
     amount: fundingSchema.shape.amount.nullable(),
     amountWei: fundingSchema.shape.amountWei.nullable(),

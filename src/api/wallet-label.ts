@@ -1,4 +1,4 @@
-/** GET /api/wallet_label: what kind of wallet an address is. */
+/** GET /api/wallet_label: the kind of wallet that an address is. */
 import { z } from 'zod';
 import { digitsToBigInt } from '../lib/hex.ts';
 import { weiToCoin } from '../lib/units.ts';

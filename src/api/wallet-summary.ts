@@ -1,4 +1,4 @@
-/** GET /api/wallet_summary: what a wallet did in all. */
+/** GET /api/wallet_summary: the totals of a wallet. */
 import { digitsToBigInt } from '../lib/hex.ts';
 import { isoSeconds } from '../lib/time.ts';
 import { weiToCoin } from '../lib/units.ts';
