@@ -4,10 +4,10 @@ import { dirname } from 'node:path';
 import { ConfigError } from '../errors.ts';
 import { messageOf } from '../lib/error-text.ts';
 
-/** For its owner alone: the file of the keys stands in it. */
+/** For its owner alone, because it contains keys.db. */
 const MODE = 0o700;
 
-/** Makes the folder of `data_dir` where there is none. Throws ConfigError for one that cannot be made. */
+/** Creates the folder of `data_dir` if needed. Throws ConfigError when it cannot be created. */
 export function makeDataDir(path: string): void {
   try {
     makeFolder(path);
@@ -16,7 +16,7 @@ export function makeDataDir(path: string): void {
   }
 }
 
-/** One folder after the other: Node's own recursion never ends where a parent is there but takes no folder, as /proc. */
+/** Recurses itself: Node's `recursive` never ends where a parent exists but cannot contain a new folder, as /proc. */
 function makeFolder(path: string): void {
   if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return;
   if (dirname(path) !== path) makeFolder(dirname(path));

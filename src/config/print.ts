@@ -4,7 +4,7 @@ import type { Parsed } from '../config.ts';
 import { maskSetting } from './secrets.ts';
 import { flatten } from './tree.ts';
 
-/** Widest setting that the column of sources is moved right for. */
+/** Widest setting to which the column of sources is aligned. */
 const MAX_COLUMN = 60;
 
 export function printConfig(parsed: Parsed): string {
@@ -27,7 +27,7 @@ export function printConfigJson(parsed: Parsed): string {
   return JSON.stringify(Object.fromEntries(entries), null, 2);
 }
 
-/** Settings by dotted path with secrets masked: what may be shown to anybody. */
+/** Settings by dotted path with secrets masked, safe to show to anybody. */
 function publicSettings(parsed: Parsed): { path: string; value: unknown; source: string }[] {
   return [...flatten(parsed.config)].map(([path, value]) => ({
     path,

@@ -5,15 +5,15 @@ import { flatten } from './tree.ts';
 export interface TakenOver {
   /** What is in force from now on. */
   parsed: Parsed;
-  /** Dotted paths of settings that changed, and of those that would have but take a restart. */
+  /** Dotted paths of settings that changed, and of those whose change needs a restart. */
   changed: string[];
   ignored: string[];
 }
 
-/** Settings that may change while the daemon runs, by dotted path; tables stand for all they hold. */
+/** Settings that may change while the daemon runs, by dotted path; a table stands for all its settings. */
 const RELOADABLE = ['tiers', 'log.level', 'server.cors_origins', 'server.tls_cert', 'server.tls_key'];
 
-/** The configuration in force after `next` was read where `current` was in force. TLS cannot be turned on or off. */
+/** The configuration in force after reloading `next` over `current`. TLS cannot be turned on or off. */
 export function takeOver(current: Parsed, next: Parsed): TakenOver {
   const config = merge(current.config, next.config);
   const ignored = differences(config, next.config);

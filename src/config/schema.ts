@@ -1,6 +1,6 @@
 /**
  * Every setting: its type, bounds, default and unit. config.example.toml says the same for the operator and
- * a test holds the two together. The shape is the shape of atlas.toml.
+ * a test checks that they agree. The shape is the shape of atlas.toml.
  */
 import { z } from 'zod';
 import {
@@ -25,7 +25,7 @@ import {
 const MAX_MB = 1_048_576;
 const MAX_MS = 3_600_000;
 
-/** How the chain node is asked over HTTP. */
+/** HTTP requests to the chain node. */
 const node = z.strictObject({
   /** Time limit of one request, and of tracing one transaction, milliseconds. */
   timeout_ms: whole(100, MAX_MS).default(10_000),
@@ -49,7 +49,7 @@ const index = z.strictObject({
   head: choice(['auto', 'finalized', 'latest']).default('auto'),
   /** Index internal native transfers from traces, where the node offers them. */
   traces: flag().default(true),
-  /** Milliseconds between looks at the node's head when it announces none over WebSocket. */
+  /** Milliseconds between polls of the node's head when it announces none over WebSocket. */
   poll_ms: whole(10, 60_000).default(250),
   /** Blocks behind the head up to which `/readyz` says ready. */
   ready_lag: whole(0, 1_000_000).default(10),
@@ -57,7 +57,7 @@ const index = z.strictObject({
   batch_transfers: whole(1, 10_000_000).default(50_000),
   /** Threads that fetch and decode while filling. */
   loaders: whole(1, 64).default(1),
-  /** Page cache of the writer, MiB. The system's cache stands behind it: with eight times as much an index is not filled faster. */
+  /** Page cache of the writer, MiB. The system caches too: eight times as much does not fill an index faster. */
   cache_mb: whole(1, MAX_MB).default(8),
 });
 
@@ -83,15 +83,15 @@ const rpc = z.strictObject({
   ).default([]),
   /** Widest `eth_getLogs` range answered, blocks. */
   logs_max_range: whole(1, 10_000_000).default(10_000),
-  /** Widest `eth_getLogs` range the node itself is asked for, blocks. */
+  /** Widest `eth_getLogs` range requested from the node, blocks. */
   logs_node_range: whole(1, 10_000_000).default(100),
   /** Time limit of a call to the node, milliseconds; of one that waits for a connection, without any answer to its key. */
   timeout_ms: whole(100, MAX_MS).default(30_000),
   /** Calls slower than this are logged, milliseconds. */
   slow_ms: whole(1, MAX_MS).default(1_000),
   /**
-   * Connections kept to the node for `/rpc`, of which a key takes three quarters at most (upstream/wire/fair-queue.ts): so
-   * many that the calls of one key do not wait for a connection.
+   * Connections kept to the node for `/rpc`, of which a key gets at most three quarters (upstream/wire/fair-queue.ts):
+   * enough that the calls of one key do not wait for a connection.
    */
   max_sockets: whole(1, 4_096).default(96),
   /** Size of the cache of unchangeable answers, MiB. */
@@ -100,7 +100,7 @@ const rpc = z.strictObject({
   merge: flag().default(true),
   /** Keep answers that can never change. */
   cache: flag().default(true),
-  /** Give again what the node just said: of its head for 10 ms; its chain id, network and version for 10 s. */
+  /** Repeat the node's last answers: about its head for 10 ms; its chain id, network and version for 10 s. */
   local: flag().default(true),
   /** Calls of one key that may wait for the node or for a connection to it at the same time. */
   concurrency_per_key: whole(1, 100_000).default(1_000),
@@ -112,9 +112,9 @@ const stream = z.strictObject({
   max_connections_per_key: whole(1, 1_000_000).default(5),
   /** Subscriptions per connection. */
   max_subscriptions: whole(1, 100_000).default(10),
-  /** Largest message taken from a client, bytes. */
+  /** Largest message accepted from a client, bytes. */
   max_message_bytes: whole(1_024, 67_108_864).default(1_048_576),
-  /** Unsent bytes at which a slow client is closed: at least twice what a replay lets wait (stream/transfers.ts). */
+  /** Backlog in bytes at which a slow client is closed: at least twice the backlog of a replay (stream/transfers.ts). */
   max_backlog_bytes: whole(524_288, 1_073_741_824).default(8_388_608),
   /** Seconds between pings. */
   ping_seconds: whole(1, 3_600).default(30),
@@ -151,7 +151,7 @@ const metrics = z.strictObject({
 });
 
 const log = z.strictObject({
-  /** Least serious level that is written. */
+  /** Lowest level that is written. */
   level: choice(['debug', 'info', 'warn', 'error']).default('info'),
   /** `auto` is pretty on a terminal and in the systemd journal, and JSON elsewhere. */
   format: choice(['auto', 'pretty', 'json']).default('auto'),

@@ -1,4 +1,4 @@
-/** Which settings are secret, or may hold a secret, and what of them may be shown to anybody. */
+/** Which settings are secret, or may contain a secret, and which part of them may be shown to anybody. */
 import { MASK, maskUrl } from '../log/redact.ts';
 
 const SECRETS = new Set(['admin_token']);
@@ -6,7 +6,7 @@ const SECRETS = new Set(['admin_token']);
 /** A node's URL often has a password or a provider's key in it. */
 const URLS = new Set(['node_http', 'node_ws']);
 
-/** What is often taken for a URL, and holds nothing to hide. */
+/** Often given instead of a URL; contains no secret. */
 const HOST_AND_PORT = /^[\w.-]*(:\d*)?$/;
 
 /** The value of a setting, valid or not, with secrets masked. */

@@ -1,4 +1,4 @@
-/** The places settings come from, each read into values by dotted path with the place they stand at. */
+/** The sources of settings, each read into values by dotted path with their location. */
 import { z } from 'zod';
 import { ConfigError } from '../errors.ts';
 import { FLAGS, type FlagTexts } from './flags.ts';
@@ -16,8 +16,8 @@ export interface Given {
 const ENV_PREFIX = 'ATLAS_';
 
 /**
- * Names Kubernetes puts into every container for a service called `atlas` or `atlas-...`. They are nobody's setting,
- * unlike any other unknown variable with our prefix, which is a typing mistake.
+ * Names that Kubernetes sets in every container for a service called `atlas` or `atlas-...`. They are no settings; any
+ * other unknown variable with our prefix is a typing mistake.
  */
 const SERVICE_LINK =
   /(_SERVICE_HOST|_SERVICE_PORT(_[A-Z0-9_]+)?|_PORT(_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)?)$/;
@@ -69,7 +69,7 @@ function envName(path: string): string {
   return ENV_PREFIX + path.replaceAll('.', '__').toUpperCase();
 }
 
-/** What a text means for a setting: the first reading that its schema accepts, else the likeliest one, to be refused. */
+/** The value of a text for a setting: the first reading that its schema accepts, else the likeliest, which is refused. */
 function fromText(path: string, text: string): unknown {
   const schema = schemaAt(path);
   const readings = readingsOf(text);

@@ -15,7 +15,7 @@ export function parseToml(text: string, path: string): Table {
 }
 
 /**
- * The line on which a setting stands, from 1, or undefined when it is not found.
+ * The line of a setting, from 1, or undefined when it is not found.
  * It reads headers and `key =` only, so a setting inside an inline table is found at the table's line.
  */
 export function lineOf(text: string, path: string): number | undefined {

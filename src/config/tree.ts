@@ -14,7 +14,7 @@ export function isTable(value: unknown): value is Table {
   return prototype === Object.prototype || prototype === null;
 }
 
-/** The schema at a path: of one setting, of a table, or undefined where the path leads nowhere. */
+/** The schema at a path: of a setting or a table, or undefined when there is none. */
 export function schemaAt(path: string): z.core.$ZodType | undefined {
   let at: z.core.$ZodType | undefined = configSchema;
   for (const key of path.split('.')) {
@@ -34,7 +34,7 @@ export function isTableSchema(schema: z.core.$ZodType): boolean {
   return inner instanceof z.ZodObject || inner instanceof z.ZodRecord;
 }
 
-/** The settings of a tree of values; a table that holds nothing stands for itself. */
+/** The settings of a tree of values; an empty table counts as a value. */
 export function flatten(tree: Table, prefix = ''): Leaves {
   const leaves: Leaves = new Map();
   for (const [key, value] of Object.entries(tree)) {
@@ -44,7 +44,7 @@ export function flatten(tree: Table, prefix = ''): Leaves {
   return leaves;
 }
 
-/** The tree of values that `flatten` takes apart. */
+/** The reverse of `flatten`. */
 export function unflatten(leaves: Leaves): Table {
   const tree: Table = {};
   for (const [path, value] of leaves) {

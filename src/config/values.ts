@@ -1,4 +1,4 @@
-/** The kinds of values that settings take. Each says in one phrase what it wants: that phrase is the error message. */
+/** The kinds of values of settings. Each describes in one phrase what it accepts: that phrase is the error message. */
 import { isIP } from 'node:net';
 import { z } from 'zod';
 import { ADDRESS } from '../lib/address.ts';
@@ -28,7 +28,7 @@ export function name(what: string) {
   return z.string({ error }).trim().min(1, { error });
 }
 
-/** What a server listens on. */
+/** A host name or address to listen on. */
 export function host() {
   const error = 'must be a host name, or an IP address without brackets such as "127.0.0.1" or "::1"';
   return z.string({ error }).trim().refine(isHost, { error });
@@ -50,7 +50,7 @@ export function listOf(what: string, test: (value: string) => boolean) {
   return z.array(z.string({ error }).refine(test, { error }), { error });
 }
 
-/** A height, or one of two names for an end of the chain. */
+/** A height, or the name of one end of the chain. */
 export function startBlock() {
   const error = 'must be "earliest", "latest" or a block number';
   return z.union([z.enum(['earliest', 'latest']), z.int().min(0, { error })], { error });
@@ -68,7 +68,7 @@ export function isOrigin(value: string): boolean {
   return value === '*' || (isHttpUrl(value) && new URL(value).origin === value);
 }
 
-/** Whether a header of HTTP can carry a text as it is: printable ASCII, no space at either end. */
+/** Whether an HTTP header can carry the text unchanged: printable ASCII, no space at either end. */
 export function isHeaderText(value: string): boolean {
   return /^(?! )[ -~]*(?<! )$/.test(value);
 }
