@@ -25,7 +25,7 @@ interface LaterOne {
   address: Buffer | null;
 }
 
-/** The wallets that begin as an earlier one does: few by chance, but as many as somebody wants. */
+/** Wallets whose address begins like an earlier one: few by chance, but anybody can create as many as they want. */
 function laterOnes(db: Db): IterableIterator<LaterOne> {
   return db
     .prepare<[], LaterOne>(/* sql */ `

@@ -1,4 +1,4 @@
-/** Asking token contracts for balances and supplies. Contracts answer what they like: anything odd is "no answer". */
+/** Reading balances and supplies from token contracts, which may answer anything: anything odd is "no answer". */
 
 import { ZERO_ADDRESS } from '../lib/address.ts';
 import { toQuantity } from '../lib/hex.ts';

@@ -12,12 +12,12 @@ import { balanceAfter, transfersOfToken } from './token-history.ts';
 export interface Suspicion {
   token: Hex;
   wallet: number;
-  /** The offset was another one at `from` than at `to`. */
+  /** The offset differed between `from` and `to`. */
   from: number;
   to: number;
 }
 
-/** The first block found whose end shows another offset than the block before; null when it cannot be told. */
+/** The first block found at whose end the offset differs from that of the block before; null when unknown. */
 export async function blockOfChange(
   { db, client, signal }: { db: Db; client: RpcClient; signal: AbortSignal },
   { token, wallet, from, to }: Suspicion,

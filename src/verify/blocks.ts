@@ -41,9 +41,8 @@ export function checkContiguity(db: Db, check: Check): void {
 /** Hashes asked for at the same time. */
 const AT_ONCE = 16;
 /**
- * How often and after how long a differing hash is looked at again: a reorg may just be on its way into the index.
- * Beside a writer that is behind this takes longer, so looks after which the index had moved do not count, up to so
- * many in all.
+ * How often and after how long a differing hash is checked again: a reorg may be about to reach the index. With a writer
+ * that is behind this takes longer, so checks after which the index had moved do not count, up to so many in total.
  */
 const TRIES = 5;
 const RETRY_MS = 600;

@@ -1,4 +1,4 @@
-/** What blocks take from and give to accounts besides transfers: fees, withdrawals, deposits of rollups. */
+/** Balance changes of accounts other than transfers: fees, withdrawals, deposits of rollups. */
 import {
   type JsonObject,
   readAddress,

@@ -18,7 +18,7 @@ const MAX_TRANSFERS_ALL = 600_000;
 /** Transfers read per unit of the sample size, at most: the newest ones of a larger index. */
 const SCANNED_PER_SAMPLE = 100_000;
 
-/** How often the scan begins anew when a reorg takes back what it has read. */
+/** How often the scan starts over when a reorg removes what it has read. */
 const TRIES = 5;
 
 export interface CounterChecks {
@@ -80,7 +80,7 @@ function describe(checks: CounterChecks, scan: SampleScan, after: number, end: n
     );
 }
 
-/** Wallets and tokens all of whose transfers lie behind `after`: half of them any, half of them met in a random transfer, where the busy ones are. */
+/** Wallets and tokens with all transfers after `after`: half at random, half from random transfers, to hit busy ones. */
 function chooseSample(db: Db, tip: Tip, after: number, { sample, random }: CounterOptions): SampleIds {
   const transfer = db.prepare<[number], { sender: number; receiver: number; token: number | null }>(
     'SELECT sender, receiver, token FROM transfers WHERE id = ?',

@@ -1,9 +1,9 @@
 /**
- * Whether a token's balances follow from its transfers: what the contract says at the index's head is compared with
- * what the transfers leave, and the difference with the one at an earlier block.
+ * Whether a token's balances follow from its transfers: compares the contract's balance at the index's head with the sum
+ * of transfers, and the difference with that at an earlier block.
  *
- * The difference ("offset") of a wallet is what the index cannot know. None: the estimate is exact. The same at both
- * blocks: it stems from before the index began. Another one: the balance moves without transfers.
+ * The difference ("offset") of a wallet is what the index cannot know. Zero: the estimate is exact. The same at both
+ * blocks: it stems from before the index began. Different: the balance moves without transfers.
  */
 import { UpstreamError } from '../errors.ts';
 import { ZERO_ADDRESS } from '../lib/address.ts';
@@ -51,7 +51,7 @@ export interface Examination {
   moved: { wallet: number; from: number; to: number } | null;
 }
 
-/** The chain was reorganised, or the node lost the state, while it was asked: worth another try at the new head. */
+/** During the examination the chain was reorganised or the node dropped the state: worth a retry at the new head. */
 export class Unpinned extends UpstreamError {
   constructor(message: string) {
     super('inconsistent', message);
@@ -191,7 +191,7 @@ function judge(
   };
 }
 
-/** What the contract says less what is estimated, for each wallet of the sample and the supply (zero address). */
+/** The contract's balance minus the estimate, for each wallet of the sample and the supply (zero address). */
 async function offsetsAt(
   context: ExamineContext,
   sample: TokenSample,

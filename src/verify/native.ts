@@ -148,7 +148,7 @@ async function wasDestroyed(
   return replies.every((reply) => 'result' in reply && reply.result === '0x0');
 }
 
-/** Tells in which block the index differs from the node, or that it does not, so that the rules of decoding are to blame. */
+/** Reports the block in which the index differs from the node, or that none does and so the decoding rules are wrong. */
 async function tellDifference(
   check: Check,
   { content, signal }: NativeOptions,

@@ -50,16 +50,16 @@ export interface Repaired {
 
 /**
  * Reads the range from the node and compares it; from the first differing block on the index is rolled back and
- * indexed again up to where it ended. Ids are dense and counters are running sums, so nothing behind a changed block
- * could stay; a kill leaves a shorter index that the daemon goes on with. Blocks that were compared with traces, or
- * indexed again with them, lack no internal transfers any more. Throws FatalError when the range cannot be had or the
- * node's chain does not join the index before it, UpstreamError when the node does not answer.
+ * indexed again up to where it ended. Ids are dense and counters are running sums, so nothing after a changed block
+ * could stay; a kill leaves a shorter index that the daemon continues. Blocks compared or indexed again with traces are
+ * then marked as traced. Throws FatalError when the node lacks the range or its chain does not join the index before it,
+ * UpstreamError when the node does not answer.
  */
 export async function repairRange(options: RepairOptions): Promise<Repaired> {
   const { path, from, to, capabilities } = options;
   const rules = loadRules(capabilities, options.wrappedNative);
   refuseForeignLog(path);
-  openIndexForReading(path).close(); // an index that is not there must not be made
+  openIndexForReading(path).close(); // a missing index must not be created
   const writer = new IndexWriter(path, { cacheMb: options.cacheMb });
   try {
     const head = requireRange(writer, capabilities, from, to);
@@ -141,7 +141,7 @@ async function readPatiently({ client, signal }: RepairOptions, rules: LoadRules
   }
 }
 
-/** Nothing is given up before it is sure that the node has the block below, by hash, and so the range in its place. */
+/** Throws, before anything is removed, unless the node's block `first` follows the indexed block below it by hash. */
 async function requireJoined(
   writer: IndexWriter,
   { client, signal }: RepairOptions,

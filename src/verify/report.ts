@@ -22,7 +22,7 @@ export class Check {
   differenceCount = 0;
   /** What could not be compared, and why. */
   readonly notes: string[] = [];
-  /** Why the check came to no end; null when it did. */
+  /** Why the check did not finish; null when it did. */
   brokenOffBy: string | null = null;
 
   constructor(name: string) {
@@ -60,7 +60,7 @@ export interface VerifyReport {
   tokens: TokenVerdict[];
   /** Of all checks. */
   differences: number;
-  /** Names of the checks that came to no end: what they would have found is unknown. */
+  /** Names of the checks that did not finish: their result is unknown. */
   unfinished: string[];
   seconds: number;
 }

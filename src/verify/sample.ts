@@ -1,4 +1,4 @@
-/** Choosing what is looked at. */
+/** Choosing samples. */
 
 /** Numbers in [0, 1). */
 export type Random = () => number;

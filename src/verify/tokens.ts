@@ -9,10 +9,10 @@ import type { Check, TokenVerdict } from './report.ts';
 import { between } from './sample.ts';
 import { atOneCommit } from './snapshot.ts';
 
-/** Tokens that may fail before the others are not tried any more: a node without the state has it for none. */
+/** Failed tokens after which the others are skipped: a node without the state has it for none. */
 const MAX_FAILURES = 3;
 
-/** How often a token is asked about anew when the head moved away meanwhile. */
+/** How often a token is examined again when the head moved meanwhile. */
 const TRIES = 4;
 
 export interface TokenOptions {

@@ -41,7 +41,7 @@ export interface VerifyOptions {
   sample: number;
   random: Random;
   signal: AbortSignal;
-  /** Told what is being done, in words. */
+  /** Called with what is being done, in words. */
   onProgress(text: string): void;
 }
 
@@ -124,7 +124,7 @@ class Run {
     return { checks: Object.values(checks), tokens: verdicts };
   }
 
-  /** Runs a check. That a page of the file cannot be read is what it finds; a node that fails it leaves it unfinished. */
+  /** Runs a check. An unreadable page of the file is one of its findings; a failing node leaves the check unfinished. */
   private async guarded(check: Check, work: () => void | Promise<void>): Promise<void> {
     this.options.onProgress(check.name);
     try {
