@@ -16,7 +16,7 @@ export interface BackgroundParts
   calls: CallRecorder;
 }
 
-/** The returned signal aborts with `signal`, and when a part fails: `end` then rejects. */
+/** The returned signal aborts with `signal`, or when a part of the work fails; `end` then rejects. */
 export function startBackground(
   { node, indexPath }: WriterOptions,
   { store, calls, ...rest }: BackgroundParts,
@@ -37,7 +37,7 @@ export function startBackground(
     examineTokens({ indexPath, store, client, ...rest }, both),
   ];
   const work = Promise.all(parts.map((part) => part.finally(() => over.abort())));
-  work.catch(() => undefined); // `end` tells
+  work.catch(() => undefined); // `end` reports the rejection
   return {
     signal: both,
     async end() {

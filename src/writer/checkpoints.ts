@@ -3,7 +3,7 @@ import type { Worker } from 'node:worker_threads';
 import type { FromCheckpointer, ToCheckpointer } from './protocol.ts';
 import { startThread } from './threads.ts';
 
-/** A log of this many bytes is moved. Smaller ones are cheap to keep, and one checkpoint then serves many blocks. */
+/** A log below this size is not checkpointed: it is cheap to keep, and one checkpoint then serves many blocks. */
 const WORTH_MOVING_BYTES = 8 * 2 ** 20;
 
 export class Checkpoints {

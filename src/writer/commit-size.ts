@@ -26,7 +26,7 @@ export class CommitSize {
     this.transfers = Math.min(most, FIRST_TRANSFERS);
   }
 
-  /** Learns from a commit that left so many bytes in the write-ahead log. */
+  /** Learns from a commit that left `walBytes` bytes in the write-ahead log. */
   note(batches: readonly Pick<BlockBatch, 'transferCount'>[], walBytes: number): void {
     if (walBytes === 0) return;
     const transfers = batches.reduce((sum, { transferCount }) => sum + transferCount, 0);

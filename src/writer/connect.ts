@@ -110,7 +110,7 @@ function warnOfOtherStart(wanted: WriterOptions['index']['startBlock'], begun: n
 /** A node that is not an archive drops the state needed for tracing long before it drops blocks. */
 const TRACES_ADVICE = 'with index.traces = false older blocks may be had, without internal transfers';
 
-/** Runs until the node gives a usable answer, with growing pauses; null when the signal aborts first. */
+/** Repeats `ask` until the node gives a usable answer, with growing pauses; null when the signal aborts first. */
 async function untilAnswered<T>(parts: Parts, signal: AbortSignal, ask: () => Promise<T>): Promise<T | null> {
   for (let attempt = 1; !signal.aborted; attempt++) {
     try {

@@ -51,7 +51,7 @@ export async function runIndexer(options: WriterOptions, send: Send, signal: Abo
   }
 }
 
-/** Connects, chooses the start, and stores what the sync yields. */
+/** Connects, chooses the start, and stores the events of the sync. */
 async function follow(options: WriterOptions, parts: Parts, signal: AbortSignal): Promise<void> {
   const { store, progress, client, send } = parts;
   const capabilities = await connect(options, parts, signal);
@@ -137,7 +137,7 @@ async function follow(options: WriterOptions, parts: Parts, signal: AbortSignal)
  */
 const PIPELINE_DEPTH = 48;
 
-/** Ranges up to this many blocks are loaded in the writer thread: at the head a hop to another thread only costs time. */
+/** Ranges up to this many blocks are loaded in the writer thread: near the head another thread only adds delay. */
 const INLINE_BLOCKS = 2;
 
 function loadOne(

@@ -75,10 +75,10 @@ export type FromLoader =
       calls: UpstreamCall[];
     }
   | { id: number; dropped: true }
-  /** Anything else that was thrown: a defect, which stops the writer. */
+  /** Any other error: a defect, which stops the writer. */
   | { id: number; defect: string };
 
 export type ToCheckpointer = 'move' | 'stop';
 
-/** The log is in the file, as far as readers and the disk allowed. */
+/** The log has been moved into the file, as far as readers and the disk allowed. */
 export type FromCheckpointer = 'moved';

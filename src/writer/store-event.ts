@@ -1,4 +1,4 @@
-/** Storing what the sync yields: blocks, or a rollback. */
+/** Storing an event of the sync: blocks, or a rollback. */
 import { bytesToHex } from '../lib/hex.ts';
 import type { SyncEvent } from '../sync/sync.ts';
 import type { BlockBatch, IndexedBlock } from '../types.ts';

@@ -1,4 +1,4 @@
-/** Finding out in the background how far the balances of tokens follow from their transfers: one token at a time, for ever. */
+/** Finding out in the background whether token balances follow from transfers: one token at a time, for ever. */
 import { openIndexForReading } from '../store/index-file.ts';
 import type { IndexWriter } from '../store/index-writer.ts';
 import { Quality, type TokenQuality, tokensToExamine } from '../store/quality.ts';
@@ -41,7 +41,7 @@ export async function examineTokens(options: QualityOptions, signal: AbortSignal
     const step = async (): Promise<boolean> => {
       const token = options.isFollowing() ? candidate(next, store, failed) : undefined;
       if (token === undefined) return false;
-      leaveOut(failed, token); // also while what follows throws
+      leaveOut(failed, token); // first, in case the examination throws
       if (await examineOne(store, context, token)) failed.delete(token);
       return true;
     };

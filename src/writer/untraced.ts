@@ -2,7 +2,7 @@
 import { untracedAdvice, untracedText } from '../lib/internal-transfers.ts';
 import type { Capabilities, IndexStatus } from '../types.ts';
 
-/** The warning for an index that goes on with what the node offers now, or null when nothing changes for its internal transfers. */
+/** The warning when an index goes on with what the node offers now; null when internal transfers are not affected. */
 export function tracesWarning(
   { head, startBlock, untraced }: Pick<IndexStatus, 'head' | 'startBlock' | 'untraced'>,
   { traces, tracesReason }: Capabilities,
