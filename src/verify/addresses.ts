@@ -1,10 +1,10 @@
-/** Whether every wallet is found by its address, and no two have the same. */
+/** Whether every wallet is found by its address, and no two wallets have the same address. */
 import { bytesToHex } from '../lib/hex.ts';
 import type { Db } from '../store/open.ts';
 import { ADDRESS_BEGINNING } from '../store/schema.ts';
 import type { Check } from './report.ts';
 
-/** Goes through the keys of all addresses, which take a few bytes each. */
+/** Reads the keys of all addresses, a few bytes each. */
 export function checkAddresses(db: Db, check: Check, lastWallet: number): void {
   const count = db.prepare<[], number>('SELECT count(*) FROM addresses').pluck().get();
   check.expect('the number of addresses', count, lastWallet + 1);
@@ -20,7 +20,7 @@ interface LaterOne {
   wallet: number;
   /** Its address. */
   key: Buffer;
-  /** The wallet that is found by the beginning, and its address. */
+  /** The wallet keyed by the beginning, and its address. */
   first: number | null;
   address: Buffer | null;
 }

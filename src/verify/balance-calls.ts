@@ -36,7 +36,7 @@ function addressWord(address: Hex): string {
 }
 
 /**
- * The first word of an answer; null when the contract failed or said anything else. Throws the UpstreamError of a
+ * The first word of an answer; null when the contract failed or answered anything else. Throws the UpstreamError of a
  * call that the node did not run.
  */
 export function readWord(reply: RpcReply): bigint | null {

@@ -1,4 +1,4 @@
-/** Whether the blocks of the index are one chain without gaps, and the node's. */
+/** Whether the blocks of the index form one chain without gaps, and the same one as the node's. */
 import { pause } from '../lib/backoff.ts';
 import { hashAt, tipOf } from '../store/chain.ts';
 import type { Db } from '../store/open.ts';
@@ -15,7 +15,7 @@ interface BlockRow {
   last_wallet: number;
 }
 
-/** Numbers follow each other from the start block on, ids never go back, and the last ones are the last rows. */
+/** Block numbers have no gap from the start block on, ids never decrease, the last ones are those of the last rows. */
 export function checkContiguity(db: Db, check: Check): void {
   atOneCommit(db, () => {
     const start = db.prepare<[], number>('SELECT start_block FROM chain').pluck().get() ?? 0;

@@ -19,7 +19,7 @@ export class ChainCosts {
   private readonly producers = new Set<Hex>();
   private readonly payers = new Set<Hex>();
 
-  /** Takes a block with whole transactions, and its receipts, as the node gives them. Throws UpstreamError `malformed`. */
+  /** Adds a block with full transactions and its receipts, as the node gives them. Throws UpstreamError `malformed`. */
   add(block: unknown, receipts: unknown): void {
     const { miner, transactions, withdrawals = [], hash } = readObject(block, 'a block');
     this.producers.add(addressOf(miner, 'miner'));
@@ -39,7 +39,7 @@ export class ChainCosts {
     }
   }
 
-  /** What an address gained by other means than transfers, wei; usually below zero. */
+  /** What an address gained by other means than transfers, wei; usually negative. */
   of(address: Hex): bigint {
     return this.gains.get(address) ?? 0n;
   }
@@ -49,7 +49,7 @@ export class ChainCosts {
     return this.payers;
   }
 
-  /** Block producers earn fees by rules of the chain, and the zero address stands for minting: neither is compared. */
+  /** Neither is compared: block producers earn fees by rules of the chain, and the zero address stands for minting. */
   isExempt(address: Hex): boolean {
     return this.producers.has(address) || address === ZERO_ADDRESS;
   }

@@ -1,4 +1,4 @@
-/** Whether the transfers of a block are those that decoding the node's answers gives. */
+/** Whether the indexed transfers of a block equal those decoded anew from the node's answers. */
 
 import { bytesToBigInt, bytesToHex } from '../lib/hex.ts';
 import { tipOf } from '../store/chain.ts';
@@ -40,7 +40,10 @@ export class ContentComparer {
   }
 }
 
-/** The first difference between the `i`-th block of a batch and the index in words, or null; null too when the index has another block there, or none. */
+/**
+ * The first difference between the `i`-th block of a batch and the index, in words. Null when there is none, or when
+ * the index has another block or none at that height.
+ */
 export function blockDifference(db: Db, batch: BlockBatch, i: number): string | null {
   const number = batch.number[i]!;
   return atOneCommit(db, () => {
@@ -80,7 +83,7 @@ function transfersDifference(
   return null;
 }
 
-/** Every transfer of the ids as a line with all it says. */
+/** One line per transfer of the ids, with all its fields. */
 function readRows(db: Db, from: number, to: number): string[] {
   const rows = db
     .prepare<[number, number], Row>(/* sql */ `
@@ -135,7 +138,7 @@ function line({ hash, kind, from, to, token, amount, tokenNumber, logIndex }: Li
   return `${KIND_NAMES[kind] ?? `kind ${kind}`} ${amount}${nft}${of} from ${from} to ${to} in ${hash}${log}`;
 }
 
-/** The transfers of one block of a batch in the same form. */
+/** The transfers of one block of a batch, as lines of the same form. */
 function decodedLines(batch: BlockBatch, block: number): string[] {
   const address = (at: number) => bytesToHex(batch.addresses.subarray(at * 20, at * 20 + 20));
   const value = (bytes: Uint8Array, ends: Uint32Array, i: number) =>

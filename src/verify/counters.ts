@@ -1,4 +1,4 @@
-/** Counters, facts and packed lists of sampled wallets and tokens against a recount of their transfers. */
+/** Compares counters, facts and packed lists of sampled wallets and tokens with a recount of their transfers. */
 import { setImmediate } from 'node:timers/promises';
 import { hashAt, type Tip, tipOf } from '../store/chain.ts';
 import type { Db, Statement } from '../store/open.ts';
@@ -11,11 +11,11 @@ import { IDS_PER_READ, type SampleIds, SampleScan } from './scan.ts';
 import { atOneCommit } from './snapshot.ts';
 import { WalletComparer } from './wallets.ts';
 
-/** Most transfers of one sampled wallet or token, and of all of a sample together: bounds memory. */
+/** Most transfers of one sampled wallet or token, and of a whole sample: bounds memory. */
 const MAX_TRANSFERS_EACH = 200_000;
 const MAX_TRANSFERS_ALL = 600_000;
 
-/** Transfers read per unit of the sample size, at most: the newest ones of a larger index. */
+/** Most transfers read per unit of the sample size: the newest ones of a larger index. */
 const SCANNED_PER_SAMPLE = 100_000;
 
 /** How often the scan starts over when a reorg removes what it has read. */
@@ -27,14 +27,14 @@ export interface CounterChecks {
 }
 
 export interface CounterOptions {
-  /** Wallets to be looked at; a quarter as many tokens. */
+  /** Most wallets examined; a quarter as many tokens are. */
   sample: number;
   random: Random;
   signal: AbortSignal;
   onProgress(done: number): void;
 }
 
-/** Compares; the scan goes in pieces beside the writer, the comparison is of one commit. */
+/** Scans in short pieces, so that the writer can go on; compares within one commit. */
 export async function checkCounters(db: Db, checks: CounterChecks, options: CounterOptions): Promise<void> {
   for (let attempt = 1; attempt <= TRIES && !options.signal.aborted; attempt++) {
     if (await scanAndCompare(db, checks, options)) return;

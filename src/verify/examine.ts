@@ -32,7 +32,7 @@ export interface ExamineContext {
   client: RpcClient;
   /** First block of the index. */
   startBlock: number;
-  /** Lower-case addresses whose supply is the coins they hold and not what they emit. */
+  /** Lower-case addresses whose supply is the coins they hold, not what they mint. */
   wrappedNative: ReadonlySet<string>;
   random: Random;
   signal: AbortSignal;
@@ -42,12 +42,12 @@ export interface Examination {
   address: Hex;
   /** Null when there was nothing to compare. */
   quality: Quality | null;
-  /** What it was judged by, on one line. */
+  /** The evidence for the quality, on one line. */
   reason: string;
-  /** Head of the index at that moment. */
+  /** Head of the index when the token was examined. */
   head: BlockRef;
   offsets: readonly BalanceOffset[];
-  /** A wallet whose offset changed, and the blocks between which it did. */
+  /** A wallet whose offset changed, and two blocks between which it changed. */
   moved: { wallet: number; from: number; to: number } | null;
 }
 
@@ -59,8 +59,8 @@ export class Unpinned extends UpstreamError {
 }
 
 /**
- * Examines one token; null when there is no such token. `known` are offsets found earlier: a change of one counts
- * too. Rejects with UpstreamError when the node does not answer, with Unpinned when another try may do.
+ * Examines one token; null when there is no such token. `known` are offsets found earlier: if one has changed, that
+ * counts too. Rejects with UpstreamError when the node does not answer, with Unpinned when another try may succeed.
  */
 export async function examineToken(
   context: ExamineContext,
@@ -125,7 +125,7 @@ interface Earlier {
   offsets: readonly BalanceOffset[];
 }
 
-/** Offsets before the index's first block, where nothing is estimated yet, or else at a block that is not long past. */
+/** Offsets before the index's first block, where all estimates are zero, or else at a recent block. */
 async function earlierOffsets(
   context: ExamineContext,
   sample: TokenSample,
@@ -141,7 +141,7 @@ async function earlierOffsets(
   return null;
 }
 
-/** Before the chain, and before a contract answers at all, nobody has anything. */
+/** Before the chain, and before a contract answers at all, all balances are zero. */
 function zeroOffsets(sample: TokenSample): BalanceOffset[] {
   return [...sample.wallets.map(({ wallet }) => wallet), ZERO_WALLET].map((wallet) => ({
     wallet,
@@ -216,7 +216,7 @@ async function offsetsAt(
   const supply = supplyReply && readWord(supplyReply);
   const counts = kind !== Kind.erc1155 && !context.wrappedNative.has(address);
   if (counts && typeof supply === 'bigint') {
-    // What was sent to the zero address is burnt by its transfers; contracts that credit it keep it in the supply.
+    // Transfers to the zero address burn; but contracts that credit it keep what was sent there in the supply.
     const burnt = (burntReply && readWord(burntReply)) ?? 0n;
     offsets.push({ wallet: ZERO_WALLET, offset: supply - burnt - estimates.supply });
   }
@@ -228,7 +228,7 @@ function balanceCalls(token: Hex, kind: number, { address, ids }: Estimate, bloc
   return ids.map((id) => idBalanceCall(token, address, id, block));
 }
 
-/** The sum of the answers, null when one of them is none. */
+/** The sum of the answers, null when one of them is missing. */
 function sumOfWords(replies: readonly RpcReply[]): bigint | null {
   let sum = 0n;
   for (const reply of replies) {
@@ -239,7 +239,7 @@ function sumOfWords(replies: readonly RpcReply[]): bigint | null {
   return sum;
 }
 
-/** Throws Unpinned unless the node's block at the sample's height is the index's. */
+/** Throws Unpinned unless node and index have the same block at the sample's height. */
 async function requirePinned({ client, signal }: ExamineContext, { tip }: TokenSample): Promise<void> {
   const node = await header(client, tip.number, signal);
   if (node?.hash !== tip.hash)

@@ -2,11 +2,11 @@
 import type { Db } from '../store/open.ts';
 import type { Check } from './report.ts';
 
-/** Files up to this size are read through: a few seconds. */
+/** Files up to this size are read in full, which takes a few seconds. */
 const MAX_BYTES = 2 * 2 ** 30;
 const MAX_FAULTS = 10;
 
-/** SQLite's own check of pages and rows. It is of one commit and holds up checkpoints while it lasts. */
+/** SQLite's own check of pages and rows. It reads one commit and holds up checkpoints while it runs. */
 export function checkFile(db: Db, check: Check): void {
   const pages = Number(db.pragma('page_count', { simple: true }));
   const bytes = pages * Number(db.pragma('page_size', { simple: true }));

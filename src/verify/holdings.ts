@@ -1,4 +1,4 @@
-/** A token's rows against what its transfers add up to. */
+/** Compares a token's rows with the sums of its transfers. */
 import { decodeSigned } from '../lib/signed.ts';
 import { blockOfTransfer } from '../store/chain.ts';
 import type { Db, Statement } from '../store/open.ts';
@@ -27,7 +27,7 @@ export class TokenComparer {
     this.buyers = db.prepare('SELECT wallet, transfer FROM first_buyers WHERE token = ? ORDER BY transfer');
   }
 
-  /** Tells every difference between a token's rows and the recount of all its transfers. */
+  /** Reports every difference between a token's rows and the recount of all its transfers. */
   compare(recount: TokenRecount, check: Check): void {
     const row = this.row.get(recount.id);
     if (row === undefined) {

@@ -1,4 +1,4 @@
-/** Native balances against native transfers: what some wallets gained over the newest blocks, fees taken into account. */
+/** Compares native balances with native transfers: what some wallets gained over the newest blocks, fees included. */
 import { UpstreamError } from '../errors.ts';
 import { bytesToHex, toQuantity } from '../lib/hex.ts';
 import { show } from '../lib/show.ts';
@@ -13,7 +13,7 @@ import { type RawTransfer, readTransfer } from './recount.ts';
 import type { Check } from './report.ts';
 import { atOneCommit } from './snapshot.ts';
 
-/** Blocks over which balances are compared, at most: their receipts are read whole. */
+/** Most blocks over which balances are compared: all their receipts are read. */
 const BLOCKS = 8;
 
 export interface NativeOptions {
@@ -102,7 +102,7 @@ function resultOf(reply: RpcReply): unknown {
   return reply.result;
 }
 
-/** What each address has more at the window's end than before it; null when the node lacks the state. */
+/** How much more each address has at the window's end than before it; null when the node lacks the state. */
 async function readGains(
   client: RpcClient,
   addresses: readonly Hex[],
@@ -124,13 +124,13 @@ async function readGains(
   return gains;
 }
 
-/** Throws UpstreamError `malformed` for what is no quantity. */
+/** Throws UpstreamError `malformed` for anything but a quantity. */
 function balanceOf(result: unknown): bigint {
   if (typeof result === 'string' && /^0x[0-9a-fA-F]+$/.test(result)) return BigInt(result);
   throw new UpstreamError('malformed', `eth_getBalance: the node sent ${show(result)} as a balance`);
 }
 
-/** A contract that destroyed itself in favour of itself burnt what it had; that is no transfer. */
+/** Whether a contract may have destroyed itself in favour of itself: that burns its balance without a transfer. */
 async function wasDestroyed(
   client: RpcClient,
   address: Hex,

@@ -1,4 +1,4 @@
-/** The largest native transfer of sampled spans against the transfers themselves. */
+/** Compares the largest native transfer of sampled spans with the transfers themselves. */
 import { decodeSigned } from '../lib/signed.ts';
 import { PEAK_SPAN, spanOf } from '../store/native-peaks.ts';
 import type { Db } from '../store/open.ts';
@@ -7,10 +7,10 @@ import { integerOf } from './recount.ts';
 import type { Check } from './report.ts';
 import { type Random, sampleRange } from './sample.ts';
 
-/** Spans of the upper level are 256 times the work. */
+/** Spans sampled of the upper level; each is 256 times the work of a lower one. */
 const UPPER_SPANS = 2;
 
-/** Looks at up to `sample` spans of the lower level; `last` is the last transfer. */
+/** Checks up to `sample` spans of the lower level; `last` is the id of the last transfer. */
 export function checkPeaks(
   db: Db,
   check: Check,

@@ -1,6 +1,6 @@
 /**
- * The counters and facts of a wallet and of a token, computed from their transfers alone and in another way than
- * the store keeps them: for comparing the two.
+ * The counters and facts of a wallet and of a token, computed from their transfers alone and in another way than the
+ * store does, to compare the two.
  */
 import { bytesToHex } from '../lib/hex.ts';
 import { FIRST_BUYERS, ZERO_WALLET } from '../store/schema.ts';
@@ -47,7 +47,7 @@ export class WalletRecount {
     this.id = id;
   }
 
-  /** Takes the wallet's transfers in order. */
+  /** Adds a transfer of the wallet; they must come in order. */
   add(row: TransferRow): void {
     const sends = row.sender === this.id;
     const receives = row.receiver === this.id;
@@ -98,7 +98,7 @@ export class WalletRecount {
   }
 }
 
-/** A wallet's part in a token. */
+/** What a wallet holds of a token. */
 export interface Holding {
   transfers: number;
   balance: bigint;
@@ -116,7 +116,7 @@ export class TokenRecount {
     this.id = id;
   }
 
-  /** Takes the token's transfers in order. */
+  /** Adds a transfer of the token; they must come in order. */
   add(row: TransferRow): void {
     this.transfers++;
     this.first ??= row;
@@ -160,7 +160,7 @@ export interface RawTransfer {
   amount: Buffer | null;
 }
 
-/** A stored amount, none being zero. By way of text and not of the store's own conversions, which are being checked. */
+/** A stored amount; zero when there is none. Goes by way of text: the store's own conversions are under test. */
 export function integerOf(bytes: Buffer | null): bigint {
   return bytes === null || bytes.length === 0 ? 0n : BigInt(bytesToHex(bytes));
 }

@@ -1,4 +1,4 @@
-/** Replacing a range of blocks by what the node gives for it now. */
+/** Replacing a range of blocks with what the node has now. */
 import { FatalError, UpstreamError } from '../errors.ts';
 import { backoffMs, pause } from '../lib/backoff.ts';
 import { hashAt } from '../store/chain.ts';
@@ -20,10 +20,10 @@ import { blockDifference, hashOf } from './content.ts';
 /** Blocks read at a time while the range is compared. */
 const BLOCKS_PER_READ = 16;
 
-/** Tries to read a part of the range before the node is given up. */
+/** Tries to read a part of the range before the repair fails. */
 const READ_TRIES = 5;
 
-/** Ranges fetched ahead while indexing again. */
+/** Ranges prefetched while indexing again. */
 const PIPELINE_DEPTH = 8;
 
 export interface RepairOptions {
@@ -100,8 +100,8 @@ interface Differing {
 }
 
 /**
- * Every block of the range whose hash or transfers are not the node's, up to the first one that lacks its internal
- * transfers: those behind it do too, maybe millions, and all will be indexed again.
+ * Every block of the range whose hash or transfers differ from the node's, up to the first one that lacks its internal
+ * transfers: later ones lack them too, maybe millions, and all will be indexed again.
  */
 async function differences(db: Db, rules: LoadRules, options: RepairOptions): Promise<Differing[]> {
   const { from, to, onProgress } = options;
@@ -156,7 +156,7 @@ async function requireJoined(
     );
 }
 
-/** Indexes on until the block is reached, by the rules of the daemon: only what links by hash is stored. */
+/** Indexes up to block `last` by the daemon's rules: only blocks that link by hash are stored. */
 async function indexUpTo(
   writer: IndexWriter,
   rules: LoadRules,

@@ -9,11 +9,11 @@ const MAX_DIFFERENCES = 20;
 export interface Difference {
   /** The place and both values, on one line. */
   text: string;
-  /** The block it lies in, where it does: what a repair must begin at. */
+  /** The block that it belongs to, if any: a repair must begin there. */
   block: number | null;
 }
 
-/** One check under way, and then its result. */
+/** One check, while it runs and then with its result. */
 export class Check {
   readonly name: string;
   /** What was compared, in words. */
@@ -44,12 +44,12 @@ export class Check {
   }
 }
 
-/** Whether a token's balances can be told from its transfers. */
+/** Whether a token's balances follow from its transfers. */
 export interface TokenVerdict {
   token: Hex;
-  /** Null where the node did not tell. */
+  /** Null when the node gave no answer. */
   quality: QualityName | null;
-  /** What it was judged by, on one line. */
+  /** The evidence for it, on one line. */
   reason: string;
 }
 

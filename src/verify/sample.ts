@@ -8,7 +8,10 @@ export function between(random: Random, from: number, to: number): number {
   return from + Math.floor(random() * (to - from + 1));
 }
 
-/** Up to `count` different numbers from `from` to `to`, ascending: all of them when there are no more, else the two ends and others at random. */
+/**
+ * Up to `count` distinct numbers from `from` to `to`, ascending: all of them if they are that few, else both ends and
+ * random others.
+ */
 export function sampleRange(random: Random, from: number, to: number, count: number): number[] {
   if (to < from) return [];
   if (to - from < count) return Array.from({ length: to - from + 1 }, (_, i) => from + i);
@@ -17,7 +20,7 @@ export function sampleRange(random: Random, from: number, to: number, count: num
   return [...chosen].sort((a, b) => a - b);
 }
 
-/** Runs `work` on every item, so many at a time; rejects with the first failure, once those under way have ended. */
+/** Runs `work` on every item, `atOnce` at a time; rejects with the first failure once all running ones have ended. */
 export async function eachConcurrently<T>(
   items: readonly T[],
   atOnce: number,

@@ -11,11 +11,11 @@ export interface SampleIds {
   tokens: readonly number[];
 }
 
-/** The transfers of the sample and what they add up to; `advance` reads on from where it stands. */
+/** The transfers of the sample and their sums; `advance` continues from `position`. */
 export class SampleScan {
   readonly wallets: ReadonlyMap<number, WalletRecount>;
   readonly tokens: ReadonlyMap<number, TokenRecount>;
-  /** Transfers up to here are read. */
+  /** The last transfer read. */
   position: number;
   private readonly select: Statement<[number, number], RawTransfer>;
   private readonly count: Statement<[number, number], number>;

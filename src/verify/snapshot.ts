@@ -1,8 +1,8 @@
-/** Reading the index as one commit left it, in short transactions beside the writer. */
+/** Reading the index as one commit left it, in short transactions while the writer goes on. */
 import { bytesToHex } from '../lib/hex.ts';
 import type { Db } from '../store/open.ts';
 
-/** Runs reads that all see the same commit. They should be over soon: a checkpoint waits for them. */
+/** Runs reads that all see the same commit. Keep them short: a checkpoint waits for them. */
 export function atOneCommit<T>(db: Db, read: () => T): T {
   return db.transaction(read).deferred();
 }

@@ -4,10 +4,10 @@ import type { Db } from '../store/open.ts';
 import { isNative } from '../types.ts';
 import { type RawTransfer, readTransfer, type TransferRow } from './recount.ts';
 
-/** Transfers of a wallet, of any kind, that are looked through. */
+/** Most transfers of a wallet, of any kind, that are searched. */
 const MAX_ENTRIES = 20_000;
 
-/** In order; null when the wallet has too many transfers to look through. */
+/** The transfers in order; null when the wallet has too many to search. */
 export function transfersOfToken(db: Db, wallet: number, token: number): TransferRow[] | null {
   const row = db
     .prepare<[number], { transfers: number; base: number; recent: Buffer }>(
@@ -34,7 +34,7 @@ export function transfersOfToken(db: Db, wallet: number, token: number): Transfe
   return rows;
 }
 
-/** What the transfers up to and with `lastTransfer` leave a wallet. */
+/** A wallet's balance after the transfers up to and including `lastTransfer`. */
 export function balanceAfter(rows: readonly TransferRow[], wallet: number, lastTransfer: number): bigint {
   let balance = 0n;
   for (const { id, sender, receiver, amount } of rows) {

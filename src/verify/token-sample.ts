@@ -1,4 +1,4 @@
-/** What the index says of a token's balances: a few wallets at its head, and what they had at an earlier block. */
+/** A token's balances according to the index: of a few wallets at its head, and of the same at an earlier block. */
 import { bytesToBigInt, bytesToHex } from '../lib/hex.ts';
 import { decodeSigned } from '../lib/signed.ts';
 import { type Tip, tipOf } from '../store/chain.ts';
@@ -9,12 +9,12 @@ import { type RawTransfer, readTransfer } from './recount.ts';
 import { between, type Random } from './sample.ts';
 import { transfersOfToken } from './token-history.ts';
 
-/** A wallet's balance of a token, by its transfers. */
+/** A wallet's balance of a token according to its transfers. */
 export interface Estimate {
   wallet: number;
   address: Hex;
   balance: bigint;
-  /** ERC-1155: the ids the wallet ever had to do with. */
+  /** ERC-1155: the ids that the wallet ever sent or received. */
   ids: readonly bigint[];
 }
 
@@ -23,14 +23,14 @@ export interface TokenSample {
   address: Hex;
   kind: number;
   tip: Tip;
-  /** Total supply by the transfers: what came from the zero address and did not go back. */
+  /** Total supply according to the transfers: sent from the zero address, less what was sent back. */
   supply: bigint;
   wallets: readonly Estimate[];
 }
 
-/** Newest transfers of the index in which wallets of the token are looked for. */
+/** Newest transfers of the index that are searched for wallets of the token. */
 const RECENT_TRANSFERS = 20_000;
-/** Ids of an ERC-1155 token that one wallet is asked about. */
+/** Most ids of an ERC-1155 token that are asked about for one wallet. */
 const MAX_IDS = 20;
 
 /**
@@ -70,10 +70,10 @@ export function readTokenSample(
   };
 }
 
-/** Holdings looked at for one below zero. */
+/** Most holdings searched for a negative one. */
 const HOLDINGS_READ = 10_000;
 
-/** A wallet that gave away more than its transfers brought, when one is soon found: there the estimate is surely off. */
+/** A wallet that sent more than it received, if one is quickly found: its estimate is surely off. */
 function negativeHolding(db: Db, token: number): number[] {
   return db
     .prepare<[number], number>(/* sql */ `
@@ -83,7 +83,7 @@ function negativeHolding(db: Db, token: number): number[] {
     .all(token);
 }
 
-/** The ids of an ERC-1155 token that a wallet ever moved; null when there is too much to look through. */
+/** The ids of an ERC-1155 token that a wallet ever moved; null when there are too many transfers to search. */
 function idsOf(db: Db, token: number, wallet: number): bigint[] | null {
   const transfers = transfersOfToken(db, wallet, token);
   if (transfers === null) return null;
@@ -116,19 +116,19 @@ function chooseWallets(db: Db, token: number, tip: Tip, count: number, random: R
   return [...negativeHolding(db, token), ...chosen].slice(0, count);
 }
 
-/** The balances of a sample's wallets, by wallets.id, and the supply as they were at the end of an earlier block. */
+/** The balances of a sample's wallets (by wallets.id) and the supply, both at the end of an earlier block. */
 export interface EarlierEstimates {
   block: number;
   balances: ReadonlyMap<number, bigint>;
   supply: bigint;
 }
 
-/** How far back the nearer baseline lies at most, in blocks: nodes without an archive keep the state of at least 128. */
+/** How many blocks back the nearer baseline lies at most: nodes without an archive keep the state of at least 128. */
 const NEAR_BLOCKS = 64;
 
 /**
- * The estimates some blocks before the head: as many as hold few enough transfers to be subtracted, at most
- * NEAR_BLOCKS, and none before the index's first block. Null when the head is the first block.
+ * The estimates up to NEAR_BLOCKS blocks before the head, fewer when those hold too many transfers to subtract, and
+ * never before the index's first block. Null when the head is the first block.
  */
 export function estimatesBefore(db: Db, sample: TokenSample): EarlierEstimates | null {
   const { tip, token } = sample;

@@ -1,4 +1,4 @@
-/** Examining sampled tokens, and telling a token that moves balances silently from an index that lacks transfers. */
+/** Examines sampled tokens, and tells a token that moves balances silently from an index that lacks transfers. */
 import { UpstreamError } from '../errors.ts';
 import { tipOf } from '../store/chain.ts';
 import { QUALITY_NAMES, Quality } from '../store/quality.ts';
@@ -23,7 +23,7 @@ export interface TokenOptions {
   onProgress(done: number): void;
 }
 
-/** Returns what was found of each token; an index that lacks a transfer is a difference. */
+/** Returns the verdict for each token; only transfers missing from the index count as a difference. */
 export async function checkBalances(check: Check, options: TokenOptions): Promise<TokenVerdict[]> {
   const { context, count, onProgress } = options;
   const verdicts: TokenVerdict[] = [];

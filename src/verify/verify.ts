@@ -20,10 +20,10 @@ import { Check, type TokenVerdict, type VerifyReport } from './report.ts';
 import { eachConcurrently, type Random, sampleRange } from './sample.ts';
 import { checkBalances } from './tokens.ts';
 
-/** What `sample` means when it is not given: how many wallets are recounted; the other checks follow from it. */
+/** The default of `sample`: how many wallets are recounted. The sizes of the other checks follow from it. */
 export const DEFAULT_SAMPLE = 200;
 
-/** Of the sample size: hashes, decoded blocks, tokens asked about and native wallets. */
+/** Per unit of the sample size: hashes, decoded blocks, tokens examined and native wallets. */
 const HASHES_PER_SAMPLE = 50;
 const BLOCKS_PER_SAMPLE = 1 / 5;
 const TOKENS_PER_SAMPLE = 1 / 8;
@@ -47,7 +47,7 @@ export interface VerifyOptions {
 
 /**
  * Throws FatalError when there is no index to verify, UpstreamError when the node does not answer at the beginning. A
- * check that it fails later is told as unfinished.
+ * check during which the node fails later is reported as unfinished.
  */
 export async function verifyIndex(options: VerifyOptions): Promise<VerifyReport> {
   const started = performance.now();
@@ -76,7 +76,7 @@ export async function verifyIndex(options: VerifyOptions): Promise<VerifyReport>
   }
 }
 
-/** One verification under way. */
+/** One running verification. */
 class Run {
   private readonly db: Db;
   private readonly options: VerifyOptions;
@@ -164,7 +164,7 @@ class Run {
     });
   }
 
-  /** Names the blocks of which it is known that internal transfers are missing, whether or not a sample hits them. */
+  /** Notes the blocks that are known to lack internal transfers, whether or not a sample hits them. */
   private untraced(check: Check): void {
     for (const { first, last } of untracedRanges(this.db)) {
       const untraced = { first, last, blocks: last - first + 1 };

@@ -1,4 +1,4 @@
-/** A wallet's row and its packed activity against what its transfers add up to. */
+/** Compares a wallet's row and its packed activity with the sums of its transfers. */
 import { ACTIVITY_RUN, ActivityCursor, Flag } from '../store/activity.ts';
 import { type AddressKeys, getByAddress, WALLET_BY_ADDRESS } from '../store/address-table.ts';
 import { blockOfTransfer } from '../store/chain.ts';
@@ -35,7 +35,7 @@ export class WalletComparer {
     this.byAddress = db.prepare<AddressKeys, number>(`SELECT w.id FROM ${WALLET_BY_ADDRESS}`).pluck();
   }
 
-  /** Tells every difference between a wallet's rows and the recount of all its transfers. */
+  /** Reports every difference between a wallet's rows and the recount of all its transfers. */
   compare(recount: WalletRecount, check: Check): void {
     const row = this.row.get(recount.id);
     const bytes = this.bytes.get(recount.id);
