@@ -77,7 +77,7 @@ export const addressTransfers = endpoint({
         below: Math.min(range.below, params.cursor ?? range.below),
         direction: DIRECTION_FLAGS[params.direction],
         kinds: params.include_internal ? ALL_KINDS : ALL_KINDS & ~INTERNAL,
-        limit: params.limit + 1, // one more than asked for tells whether another page follows
+        limit: params.limit + 1, // one more than asked for shows whether another page follows
       };
       const ids = listIds(wallet, filter, effort);
       const page = ids.slice(0, params.limit);

@@ -1,4 +1,4 @@
-/** The REST API over one index: endpoints with their statements prepared, and the commit they read. */
+/** The REST API over one index: endpoints with prepared statements, and the commit that they read. */
 import { budgetOf, OverBudget } from '../query/effort.ts';
 import type { Head, Snapshot } from '../query/snapshot.ts';
 import type { Endpoint, IndexSource } from './endpoint.ts';
@@ -6,14 +6,14 @@ import { ENDPOINTS } from './endpoints.ts';
 import type { ReadPool } from './read-pool.ts';
 import type { Answered } from './reader-protocol.ts';
 
-/** Units of work (query/effort.ts) that one answer may cost the event loop: 2 ms at most, mostly less. */
+/** Most units of work (query/effort.ts) that one answer may cost the event loop: at most 2 ms, mostly less. */
 const LOOP_BUDGET = 20_000;
 
 export type { Answered } from './reader-protocol.ts';
 
 /** What an answer depends on besides its parameters. */
 export interface Caller {
-  /** The head of the commit to read, as `head()` gave it in this turn. */
+  /** The head of the commit to read, as `head()` returned it in this turn of the event loop. */
   head: Head;
   /** Largest `depth` of funding_chain for the caller. */
   chainDepth: number;

@@ -25,7 +25,7 @@ export interface Context {
   effort: Effort;
 }
 
-/** Gives the answer, a plain object for JSON. `input` is the query's text values, or the parsed body of a POST. */
+/** Returns the answer, a plain object for JSON. `input` is the query's text values, or the parsed body of a POST. */
 export type Answer = (input: unknown, context: Context) => object;
 
 export interface Endpoint {
@@ -44,7 +44,7 @@ export interface Endpoint {
 /** What every answer carries. */
 const COVERAGE = { historicalCoverageStartBlock: z.int().min(0).describe('First block of the index') };
 
-/** Defines an endpoint. Its answers get `historicalCoverageStartBlock`; its input is checked before `prepare`'s function sees it. */
+/** Defines an endpoint. Adds `historicalCoverageStartBlock` to its answers, and checks input before passing it on. */
 export function endpoint<P extends z.ZodRawShape, R extends z.ZodRawShape>(definition: {
   method: 'GET' | 'POST';
   path: `/api/${string}`;

@@ -1,4 +1,4 @@
-/** What examples are made of. */
+/** Values that the examples are made of. */
 export const example = {
   wallet: '0x3f5ce5fbfe3e9af3971dd833d26ba9b5c936f0be',
   other: '0x7a250d5630b4cf539739df2c5dacb4c659f2488d',
@@ -8,7 +8,7 @@ export const example = {
   time: '2026-11-21T08:00:00.000Z',
 } as const;
 
-/** A native transfer that funded somebody, without who sent it. */
+/** A native transfer that funded a wallet, without its sender. */
 export const exampleFunding = {
   amount: '1.5',
   amountWei: '1500000000000000000',

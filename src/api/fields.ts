@@ -67,7 +67,7 @@ export function sourceField() {
     .describe('direct: a transaction with value; internal: a call within one');
 }
 
-/** How far balances summed from transfers are those of the contract. */
+/** How far balances summed from transfers agree with those of the contract. */
 export function qualityField() {
   return z
     .enum(QUALITY_NAMES)

@@ -1,4 +1,4 @@
-/** A native transfer that funded a wallet, in answers. */
+/** A native transfer that funded a wallet, as answers show it. */
 import { z } from 'zod';
 import { digitsToBigInt } from '../lib/hex.ts';
 import { isoSeconds } from '../lib/time.ts';
@@ -26,7 +26,7 @@ export const fundingSchema = z.object({
   source: sourceField(),
 });
 
-/** `from` is the address of who sent it. */
+/** `from` is the address of the sender. */
 export function fundingRecord(row: FundingTransfer, from: Hex): z.output<typeof fundingSchema> {
   const wei = digitsToBigInt(row.amount);
   return {

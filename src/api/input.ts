@@ -6,8 +6,8 @@ import { RequestError } from '../errors.ts';
 export const errorCodes = z.registry<{ code: string }>();
 
 /**
- * A function that reads input with the schema, or throws a RequestError 400 about the first thing wrong. `code` is
- * that of schemas without one in `errorCodes`. Messages of schemas are written to follow the parameter's name.
+ * A function that reads input by the schema, or throws a RequestError 400 about the first fault. `code` is for schemas
+ * without one in `errorCodes`. Schemas' messages are worded to follow the parameter's name.
  */
 export function inputReader<S extends z.ZodObject>(schema: S, code: string): (input: unknown) => z.output<S> {
   return (input) => {

@@ -16,7 +16,7 @@ export type Label = (typeof LABELS)[number];
 export const CONFIDENCES = ['high', 'medium', 'low', 'none'] as const;
 export type Confidence = (typeof CONFIDENCES)[number];
 
-/** The numbers that labels are given by. */
+/** The numbers that decide the labels. */
 export interface WalletNumbers {
   transactions: number;
   tokens: number;

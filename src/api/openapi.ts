@@ -120,7 +120,7 @@ function inner(schema: { unwrap(): z.core.$ZodType }): z.ZodType {
   throw new Error('a parameter schema holds one of another library');
 }
 
-/** A parameter's text as the value it stands for. */
+/** A parameter's text as a value of its type. */
 function typed(value: unknown, { type }: JsonSchema): unknown {
   if (typeof value !== 'string') return value;
   if (type === 'integer' || type === 'number') return Number(value);

@@ -4,7 +4,7 @@ import { ADDRESS } from '../lib/address.ts';
 import { coinToWei } from '../lib/units.ts';
 import { errorCodes } from './input.ts';
 
-/** How the OpenAPI document describes a query parameter whose checking schema reads text. */
+/** How the OpenAPI document describes a query parameter whose schema reads text. */
 export const wireForms = z.registry<WireForm>();
 
 interface WireForm {
@@ -25,7 +25,7 @@ export function addressAsSent() {
     .register(errorCodes, { code: 'invalid_address' });
 }
 
-/** An address, lower case from here on. */
+/** An address, converted to lower case. */
 export function address() {
   return z
     .string({
@@ -60,7 +60,7 @@ export function blockNumber() {
   return integer(0, Number.MAX_SAFE_INTEGER);
 }
 
-/** An id that a page ended with. */
+/** The id that the previous page ended with. */
 export function cursor() {
   return integer(1, Number.MAX_SAFE_INTEGER);
 }
@@ -87,7 +87,7 @@ export function coins() {
     .register(wireForms, { type: 'number', minimum: 0 });
 }
 
-/** Rounded up, since no smaller amount reaches a number with digits beyond the 18th. */
+/** Rounds up, since no smaller amount reaches a number with digits after the 18th. */
 function weiFrom(text: string): bigint {
   const beyond = (text.split('.')[1] ?? '').slice(18);
   return coinToWei(text) + (/[1-9]/.test(beyond) ? 1n : 0n);

@@ -18,7 +18,7 @@ export interface ReadThread {
  * cores a second one would only take time from the writer or the event loop.
  */
 const MAX_THREADS = availableParallelism() > 2 ? 2 : 1;
-/** Questions that may wait for a thread. */
+/** Most questions that may wait for a thread. */
 const MAX_WAITING = 128;
 /** How long a question may take, waiting included, milliseconds. */
 const TIME_LIMIT_MS = 10_000;

@@ -12,7 +12,7 @@ export interface ReaderOptions {
 export interface Question {
   /** Path of the endpoint. */
   path: string;
-  /** As the client sent it, to be checked again. */
+  /** As the client sent it; the read thread checks it again. */
   input: unknown;
   /** Largest `depth` of funding_chain for the caller. */
   chainDepth: number;
@@ -20,7 +20,7 @@ export interface Question {
   deadline: number;
 }
 
-/** An answer as JSON text, with the head of the commit it is of. */
+/** An answer as JSON text, with the head of the commit that it comes from. */
 export interface Answered {
   head: Head;
   body: string;
@@ -31,5 +31,5 @@ export type ToReader = Question | 'stop';
 export type FromReader =
   | Answered
   | { refused: { status: number; code: string; message: string; param: string | undefined } }
-  /** Anything else that was thrown: a defect. */
+  /** Any other error: a defect. */
   | { defect: string };

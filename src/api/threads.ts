@@ -1,4 +1,4 @@
-/** The threads of this folder. */
+/** Starting the threads of this folder. */
 import type { Worker } from 'node:worker_threads';
 import { newThread } from '../lib/thread.ts';
 import type { ReaderOptions } from './reader-protocol.ts';

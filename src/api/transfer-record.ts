@@ -1,4 +1,4 @@
-/** A transfer in answers. */
+/** A transfer as answers show it. */
 import { z } from 'zod';
 import { isoSeconds } from '../lib/time.ts';
 import { NATIVE_DECIMALS } from '../lib/units.ts';
@@ -24,7 +24,7 @@ export const transferSchema = z.object({
   logIndex: z.int().nullable().describe('Null for native transfers'),
 });
 
-/** A transfer as its wallet sees it. A wallet's transfer to itself goes out, unless only incoming ones were `asked` for. */
+/** A transfer as its wallet sees it. A self-transfer counts as outgoing, unless only incoming ones were `asked` for. */
 export function transferRecord(
   row: TransferRow,
   wallet: string,

@@ -1,4 +1,4 @@
-/** GET /api/wallet_counterparties: whom a wallet deals with most. */
+/** GET /api/wallet_counterparties: the wallets that a wallet has most transfers with. */
 import { z } from 'zod';
 import { isoSeconds } from '../lib/time.ts';
 import { weiToCoin } from '../lib/units.ts';

@@ -35,7 +35,7 @@ export const walletsBatch = endpoint({
   summary: 'First and last activity, transaction count and first funder of up to 100 wallets',
   params: { addresses: listOf(addressAsSent(), 100) },
   response: {
-    /** By address exactly as it was sent; null for a wallet without indexed activity. */
+    /** Keyed by the address exactly as it was sent; null for a wallet without indexed activity. */
     wallets: z.record(z.string(), entrySchema.nullable()),
     count: countField(),
   },
