@@ -10,7 +10,7 @@ export interface Access {
   keys: KeyStore;
   usage: Usage;
   limiter: Limiter;
-  /** Writes the usage that is still in memory and closes the file. */
+  /** Writes the usage still in memory and closes the file. */
   close(): void;
 }
 

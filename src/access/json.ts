@@ -1,4 +1,4 @@
-/** Keys and months as JSON shows them, on the command line and in the panel. */
+/** Keys and months in JSON form, for the command line and the panel. */
 import type { KeyRecord } from './keys.ts';
 
 /** A record with its times in ISO 8601, or null. */

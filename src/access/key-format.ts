@@ -26,7 +26,7 @@ export function generateKey(): string {
   return body + checksum(body);
 }
 
-/** Whether the text has the form of a key and its checksum fits. Says nothing about whether it was ever issued. */
+/** Whether the text has the form and the checksum of a key, which does not mean that it was ever issued. */
 export function isWellFormedKey(text: string): boolean {
   return (
     text.length === KEY_CHARS &&

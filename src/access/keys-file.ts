@@ -5,7 +5,7 @@ import { type Db, openDatabase } from '../store/open.ts';
 import { damaged, isDamage, storageTrouble } from '../store/trouble.ts';
 import { KEYS_APPLICATION_ID, KEYS_SCHEMA_V1, KEYS_SCHEMA_V2, KEYS_SCHEMA_VERSION } from './schema.ts';
 
-/** Only the operator's account may read who the clients are. */
+/** Only the operator's account may read the file: it names the clients. */
 const FILE_MODE = 0o600;
 
 /** Advice for a damaged keys file, which cannot be rebuilt. */
@@ -24,7 +24,7 @@ export function openKeysFile(path: string): Db {
   try {
     const fresh = !existsSync(path);
     db = openDatabase(path, { cacheMb: 2 });
-    db.pragma('wal_autocheckpoint = 0'); // see keys-log.ts; the last connection to close makes one in any case
+    db.pragma('wal_autocheckpoint = 0'); // see keys-log.ts; the last connection still checkpoints when it closes
     if (fresh) chmodSync(path, FILE_MODE);
     prepareTables(db, path);
     return db;

@@ -1,4 +1,4 @@
-/** Entry of the thread that moves the write-ahead log of `keys.db` into the file once and ends. */
+/** Entry of the thread that makes one checkpoint of `keys.db` and ends. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { giveWay } from '../lib/priority.ts';
 import { openKeysFile } from './keys-file.ts';

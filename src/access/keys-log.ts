@@ -75,7 +75,7 @@ export function beginLog(db: Db): void {
   db.pragma(`user_version = ${KEYS_SCHEMA_VERSION}`);
 }
 
-/** 0 for a log that is not there. */
+/** Size of a file in bytes, 0 when it does not exist. */
 function sizeOf(path: string): Promise<number> {
   return stat(path).then(
     ({ size }) => size,

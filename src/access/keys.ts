@@ -13,7 +13,7 @@ const MAX_NAME_CHARS = 200;
 /** Refused in names: these would break table lines or control the terminal that shows them. */
 const CONTROL_CHARACTER = /\p{Cc}/u;
 
-/** A key as the operator sees it; the secret itself is not in it. Times are Unix milliseconds. */
+/** A key as the operator sees it, without the secret. Times are Unix milliseconds. */
 export interface KeyRecord {
   id: number;
   /** First characters of the key. */
@@ -25,13 +25,13 @@ export interface KeyRecord {
   revokedAt: number | null;
 }
 
-/** A key that was just made. `key` is shown to the operator once and exists nowhere else. */
+/** A key just issued. `key` is shown to the operator once and stored nowhere. */
 export interface IssuedKey {
   key: string;
   record: KeyRecord;
 }
 
-/** Ids whose secret stopped being valid, by revocation or rotation. */
+/** Ids of keys whose secret was invalidated, by revocation or rotation. */
 export type KeysChange = { invalidated: number[] };
 
 type Row = KeyRecord & { hash: Buffer };
@@ -44,15 +44,15 @@ export function openKeyStore(path: string): KeyStore {
 }
 
 /**
- * The keys file with its valid keys in memory. Changes made through another process are seen within WATCH_MS;
- * changes made here at once.
+ * The keys file with its valid keys in memory. Changes made here take effect at once, those of another process within
+ * WATCH_MS.
  */
 export class KeyStore {
   /** The connection, for the other tables in the same file. */
   readonly db: Db;
   /** Valid keys by the hex SHA-256 of their text. */
   private byHash = new Map<string, KeyRecord>();
-  /** Valid keys by their text, filled as they are used; holds valid keys only, so it is bounded by their number. */
+  /** Valid keys by their text, added when first used; bounded by the number of valid keys. */
   private readonly byText = new Map<string, KeyRecord>();
   private readonly listeners = new Set<(change: KeysChange) => void>();
   private readonly watch: NodeJS.Timeout;
@@ -96,7 +96,7 @@ export class KeyStore {
     return this.byHash.values();
   }
 
-  /** Makes a key invalid for good. Revoking twice changes nothing. Throws RequestError `not_found`. */
+  /** Invalidates a key for good. Revoking twice changes nothing. Throws RequestError `not_found`. */
   revoke(id: number): KeyRecord {
     this.find(id);
     this.durably(() =>

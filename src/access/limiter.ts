@@ -28,8 +28,8 @@ export type Verdict = Admitted | Refused;
 const UNLIMITED = 2 ** 31 - 1;
 
 /**
- * A bucket holds one second's worth of requests. It is counted in thousandths, so that each millisecond adds a
- * whole number of them and nothing is ever rounded.
+ * A bucket of one second's worth of requests, counted in thousandths, so that each millisecond adds a whole number of
+ * them and nothing is ever rounded.
  */
 interface Bucket {
   level: number;
@@ -57,7 +57,7 @@ export class Limiter {
     return tierOf(this.tiers, key.tier);
   }
 
-  /** Admits all of `requests` and counts them, or none of them. */
+  /** Admits and counts all of `requests`, or none. */
   take(key: KeyRecord, requests: number): Verdict {
     const tier = tierOf(this.tiers, key.tier);
     const now = this.clock();

@@ -1,6 +1,6 @@
 /**
- * The tables of `keys.db`: who may call, and how much they did. Unlike the index this file cannot be rebuilt.
- * A key itself is never stored, only its SHA-256.
+ * The tables of `keys.db`: keys and their usage. Unlike the index, this file cannot be rebuilt. A key itself is never
+ * stored, only its SHA-256.
  */
 
 /** `PRAGMA application_id` of a keys file: "atlk". */
@@ -31,7 +31,7 @@ CREATE TABLE usage (
 ) WITHOUT ROWID;
 `;
 
-/** Version 2: the course of usage within the month, for charts. Quotas go by `usage` alone. */
+/** Version 2: usage by hour, for charts. Quotas depend on `usage` alone. */
 export const KEYS_SCHEMA_V2 = /* sql */ `
 -- Requests that were admitted, per key and hour; rows older than HISTORY_HOURS (usage.ts) are deleted.
 CREATE TABLE usage_hours (

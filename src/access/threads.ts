@@ -1,9 +1,9 @@
-/** The threads of this folder. */
+/** Starting the threads of this folder. */
 import type { Worker } from 'node:worker_threads';
 import { newThread } from '../lib/thread.ts';
 import { threadCode } from './thread-code.ts';
 
-/** Starts a thread that moves the log of the keys file at `path` and ends. */
+/** Starts a thread that makes one checkpoint of the keys file at `path` and ends. */
 export function startKeysLogThread(path: string): Worker {
   return newThread('keys-log', threadCode('keys-log'), path);
 }

@@ -17,8 +17,8 @@ export type Tiers = Readonly<Record<string, Tier>>;
 export const FALLBACK_TIER = 'free';
 
 /**
- * The tier of that name, or the free one when the configuration no longer has it: a key outlives an edit of the
- * configuration, and must not gain by it.
+ * The tier of that name, or the free one when the configuration no longer has it: a key survives a change of the
+ * configuration, but must not gain by it.
  */
 export function tierOf(tiers: Tiers, name: string): Tier {
   const tier = Object.hasOwn(tiers, name) ? tiers[name] : tiers[FALLBACK_TIER];

@@ -94,13 +94,13 @@ export class Usage {
     this.timer = setInterval(() => this.flush(), FLUSH_MS).unref();
   }
 
-  /** Requests of a key in the month of `now` so far. */
+  /** A key's requests so far in the month of `now`. */
   used(key: number, now: number): number {
     this.keepTime(now);
     return this.counts.get(key)?.requests ?? 0;
   }
 
-  /** Counts `requests` more of a key. */
+  /** Adds `requests` to the count of a key. */
   add(key: number, requests: number, now: number): void {
     this.keepTime(now);
     const count = this.counts.get(key);
@@ -133,7 +133,7 @@ export class Usage {
     this.inTrouble = false;
   }
 
-  /** Writes what is left and ends the timer. */
+  /** Writes the remaining counts and stops the timer. */
   close(): void {
     clearInterval(this.timer);
     this.flush();
@@ -214,7 +214,7 @@ export function readUsage(db: Db, key?: number): MonthlyUsage[] {
     .all(key ?? null);
 }
 
-/** Requests by hour from `fromHour` on, oldest first; hours without any are left out. `key` narrows it to one key. */
+/** Requests by hour from `fromHour` on, oldest first; hours without any are left out. `key` restricts it to one key. */
 export function readHourlyUsage(db: Db, fromHour: number, key?: number): HourlyUsage[] {
   return db
     .prepare<[number, number | null], HourlyUsage>(
