@@ -47,7 +47,7 @@ void run(process.argv.slice(2)).then((exitCode) => {
   process.exitCode = exitCode;
 });
 
-/** Runs one command line and returns the exit code; what went wrong is one line on stderr. */
+/** Runs one command line and returns the exit code; an error is printed as one line on stderr. */
 async function run(args: string[]): Promise<number> {
   watchOutput();
   const program = buildProgram();
@@ -77,12 +77,12 @@ function buildProgram(): Command {
   return program;
 }
 
-/** Commander throws `--help` and `--version` too, when they are printed. */
+/** Commander also throws after printing `--help` or `--version`. */
 function unlessDone(error: unknown): void {
   if (!(error instanceof CommanderError && error.exitCode === 0)) throw error;
 }
 
-/** Commander's own words on one line. Where it has printed the help already there is nothing to add. */
+/** Commander's own message on one line. Nothing is added where it has already printed the help. */
 function usageFault(
   error: CommanderError,
   program: Command,
@@ -96,7 +96,7 @@ function usageFault(
   return { line: `${message}; see ${commandNamed(program, args)} --help`, exitCode: USAGE_FAULT };
 }
 
-/** The command that the arguments name, such as `atlas-node keys create`, as far as they name one. */
+/** The longest command that the arguments begin with, such as `atlas-node keys create`. */
 function commandNamed(program: Command, [first, ...rest]: readonly string[]): string {
   const command = program.commands.find((candidate) => candidate.name() === first);
   return command === undefined ? program.name() : `${program.name()} ${commandNamed(command, rest)}`;

@@ -64,7 +64,7 @@ interface Targets {
   keys: string;
 }
 
-/** Where the copies go: into a folder under the names they have, or beside each other. */
+/** Where the copies go: under their own names in a folder, or side by side under the name given. */
 function targetsOf(file: string): Targets {
   if (existsSync(file) && statSync(file).isDirectory())
     return { index: join(file, 'index.db'), keys: join(file, 'keys.db') };

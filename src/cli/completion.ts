@@ -1,4 +1,4 @@
-/** `atlas-node completion`: a script for the shell, made from the commands as they are. */
+/** `atlas-node completion`: a script for the shell, generated from the actual commands. */
 import { Argument, type Command } from 'commander';
 import { commandTree } from './completion/tree.ts';
 

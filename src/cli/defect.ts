@@ -1,10 +1,10 @@
-/** A defect that nobody caught, where the log is read by programs. */
+/** Logging uncaught errors where programs read the log. */
 import { createLogger, isJson, type LogOptions } from '../log.ts';
 import { RUNTIME_FAULT } from './fault.ts';
 
 /**
- * Has uncaught errors logged as one line each, with their stack, before the process ends with exit code 1. For people
- * all stays as Node does it: it prints the stack and ends with the same code.
+ * Logs uncaught errors as one line each, with their stack, before the process ends with exit code 1. A log for people
+ * is left to Node: it prints the stack and exits with the same code.
  */
 export function logDefects(options: LogOptions): void {
   if (!isJson(options)) return;

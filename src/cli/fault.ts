@@ -21,12 +21,12 @@ export function faultLine(error: unknown): { line: string; exitCode: number } {
 
 const GONE_FOLDER = 'the folder it was started in does not exist any more: go to another one';
 
-/** What Node throws where a relative path has nothing to start at. */
+/** The error that Node throws for a relative path when the working folder no longer exists. */
 function isGoneFolder(error: unknown): boolean {
   return error instanceof Error && 'syscall' in error && error.syscall === 'uv_cwd';
 }
 
-/** A defect of the program itself: the place it was thrown at is what a report needs. */
+/** A defect of the program itself: a report needs the place where it was thrown. */
 function defectLine(error: unknown): string {
   if (!(error instanceof Error)) return `unexpected failure: ${oneLine(String(error))}`;
   const place = /\n\s+at (.*)/.exec(error.stack ?? '')?.[1];

@@ -52,7 +52,7 @@ function startLine(dir: string, file: string): string {
   return dir === process.cwd() ? 'atlas-node start' : `atlas-node start --config ${file}`;
 }
 
-/** The file is the owner's alone, because a token may be added to it. */
+/** Only its owner can read the file, because a token may be added to it. */
 function writeNew(file: string, text: string): void {
   try {
     writeFileSync(file, text, { flag: 'wx', mode: 0o600 });
@@ -61,7 +61,7 @@ function writeNew(file: string, text: string): void {
   }
 }
 
-/** The settings most installations change. The folder is absolute, so that any working folder serves. */
+/** The settings that most installations change. The folder is absolute, so that the working folder does not matter. */
 export function configText(dataDir: string): string {
   return `# atlas-node. Every setting with its default: config.example.toml. In effect: atlas-node config show
 

@@ -1,4 +1,4 @@
-/** Keys and their usage as text. A key itself appears only where it was just issued. */
+/** Keys and their usage as text. A key itself is shown only when it was just issued. */
 
 import { monthText } from '../access/json.ts';
 import type { IssuedKey, KeyRecord } from '../access/keys.ts';

@@ -1,14 +1,14 @@
-/** Native modules that are missing or do not run here, told in one line. */
+/** One-line errors for native modules that are missing or do not run here. */
 import { FatalError } from '../errors.ts';
 
-/** Codes of Node for a module that is not there; of those that come from packages the message names the package. */
+/** Node's codes for a missing module; when it comes from a package, the message names the package. */
 const MISSING_CODES = new Set(['MODULE_NOT_FOUND', 'ERR_MODULE_NOT_FOUND']);
 const FROM_PACKAGE = /Cannot find package|node_modules/;
 
-/** uWebSockets.js throws a plain Error that hides the code of its cause; it begins with these words. */
+/** uWebSockets.js throws a plain Error without the code of its cause; its message begins with these words. */
 const UWS_WORDS = 'This version of uWS.js';
 
-/** What this process runs on; a parameter so that other systems can be told about in tests. */
+/** What this process runs on; a parameter so that tests can stand for other systems. */
 export interface Platform {
   os: string;
   arch: string;
@@ -17,7 +17,7 @@ export interface Platform {
 }
 
 /**
- * A FatalError with what to do when the error, or one of its causes, is the failure to load a native module or an
+ * A FatalError that says what to do when the error, or one of its causes, is the failure to load a native module or an
  * installed package; else undefined.
  */
 export function nativeFault(error: unknown, platform: () => Platform = thisPlatform): FatalError | undefined {

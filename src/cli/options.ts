@@ -4,8 +4,8 @@ import { FLAGS, type Flag, type FlagTexts } from '../config/flags.ts';
 import type { Loaded } from '../config/load.ts';
 
 /**
- * Adds `--config` and the named flags (all of them by default) to a command.
- * The returned function loads the configuration they name once the command line is parsed.
+ * Adds `--config` and the named flags (all of them by default) to a command. The returned function loads the
+ * configuration that they name, once the command line is parsed.
  */
 export function addConfigOptions(
   command: Command,
@@ -25,12 +25,12 @@ export function addConfigOptions(
   };
 }
 
-/** The part of `--help` that shows command lines, given without the program's name. */
+/** The examples of `--help`, from command lines without the program's name. */
 export function examples(...lines: string[]): string {
   return ['\nExamples:', ...lines.map((line) => `  $ atlas-node ${line}`)].join('\n');
 }
 
-/** A positive whole number among the arguments. */
+/** Parses an argument that is a positive whole number. */
 export function parseId(text: string): number {
   if (!/^[1-9]\d{0,14}$/.test(text))
     throw new InvalidArgumentError('It must be the number that "keys list" shows.');

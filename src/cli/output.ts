@@ -1,13 +1,13 @@
-/** What becomes of what a command prints: its reader may leave early, and the disk behind it may be full. */
+/** Errors of what a command prints: its reader may leave early, and the disk that it goes to may be full. */
 import { FatalError } from '../errors.ts';
 
 let isNeeded = true;
-/** Why some of it could not be written, such as ENOSPC. */
+/** Why some output could not be written, such as ENOSPC. */
 let fault: string | undefined;
 
 /**
- * Keeps output that cannot be written from ending the program with a stack trace. `atlas-node config show | head` is
- * no failure, and neither is a terminal that was closed (EIO): the signal that comes with that ends the program in order.
+ * Keeps output that cannot be written from ending the program with a stack trace. `atlas-node config show | head` is no
+ * failure, and neither is a terminal that was closed (EIO): the signal that comes with it ends the program properly.
  */
 export function watchOutput(): void {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
@@ -15,17 +15,17 @@ export function watchOutput(): void {
     if (error.code === 'EPIPE') process.exit(0);
     fault = error.code ?? error.message;
   });
-  process.stderr.on('error', () => undefined); // there is nobody left to tell
+  process.stderr.on('error', () => undefined); // nobody is left to tell
 }
 
-/** From here on the program goes on without its output and has not failed for that, as a daemon. */
+/** From here on, output that cannot be written is no failure: the program is a daemon. */
 export function outliveOutput(): void {
   isNeeded = false;
 }
 
 /** Throws FatalError when some of what was printed so far could not be written. */
 export async function assertWritten(): Promise<void> {
-  await new Promise(setImmediate); // the error of a write is told behind it
+  await new Promise(setImmediate); // the error of a write is emitted after it
   if (fault !== undefined)
     throw new FatalError(`its output could not be written (${fault}): is the disk full that it goes to?`);
 }

@@ -1,4 +1,4 @@
-/** The line that shows how filling goes. */
+/** The line that shows the progress of filling. */
 import { etaSeconds, lagBlocks } from '../lib/lag.ts';
 import type { IndexStatus } from '../types.ts';
 import { duration, grouped } from './table.ts';
@@ -14,7 +14,7 @@ export function progressLine(status: IndexStatus, columns: number): string {
   return line;
 }
 
-/** The most telling part first: what does not fit is left out from the end. */
+/** The most important part first: what does not fit is cut from the end. */
 function partsOf(status: IndexStatus): string[] {
   const { phase, reason, head, nodeHead, capabilities } = status;
   if (phase === 'following') return [];

@@ -1,4 +1,4 @@
-/** A daemon as a service: its log, what the service manager is told, and its configuration read again on request. */
+/** A daemon as a service: its log, its messages to the service manager, and the reloading of its configuration. */
 import { checkPaths, type Loaded } from '../config/load.ts';
 import { takeOver } from '../config/reload.ts';
 import type { Parsed } from '../config.ts';
@@ -11,16 +11,16 @@ import { connectSystemd, type Systemd } from './systemd.ts';
 
 export interface Service {
   daemon: Daemon;
-  /** Reads the configuration again and takes over what can change while it runs. What is refused is logged. */
+  /** Reads the configuration again and applies what can change while the daemon runs. Anything refused is logged. */
   reload(): void;
-  /** As the daemon's `closed`; rejects too when reading again failed in a way that leaves it unusable. */
+  /** Settles like the daemon's `closed`; also rejects when a reload failed in a way that leaves the daemon unusable. */
   ended: Promise<void>;
   close(): Promise<void>;
 }
 
 /**
- * Starts the daemon of a configuration; `load` reads that again. Null when the signal ended the start. Throws ConfigError
- * or FatalError.
+ * Starts the daemon of a configuration; `load` reads that configuration again. Null when the signal ended the start.
+ * Throws ConfigError or FatalError.
  */
 export async function startService(
   loaded: Loaded,
@@ -66,9 +66,9 @@ interface Reloadable {
   load: () => Promise<Loaded>;
 }
 
-/** Reads the configuration again, as often as it is asked to, once at a time. */
+/** Reloads the configuration on each request, one at a time. */
 class Reloads {
-  /** Rejects with an error that is not one of the configuration. */
+  /** Rejects with any error other than one in the configuration. */
   readonly failed: Promise<never>;
   private readonly parts: Reloadable;
   private inForce: Parsed;
@@ -81,7 +81,7 @@ class Reloads {
     this.failed = new Promise((_, reject) => {
       this.fail = reject;
     });
-    this.failed.catch(() => undefined); // whoever runs the service awaits it in `ended`
+    this.failed.catch(() => undefined); // `ended` passes it on to whoever runs the service
   }
 
   request(): void {

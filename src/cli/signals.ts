@@ -1,13 +1,13 @@
-/** Being asked to stop, or to read the configuration again. */
+/** Requests to stop, or to reload the configuration. */
 import { isatty } from 'node:tty';
 
-/** Ctrl-C reaches a process twice when a wrapper such as npm passes it on as well; so close together they are one. */
+/** Ctrl-C reaches a process twice when a wrapper such as npm passes it on too: two within this time are one request. */
 const SAME_REQUEST_MS = 500;
 
 /**
- * Resolves at the first signal to stop. A second one, given while the program is stopping, ends the process at
- * once with exit code 1. SIGHUP is one of them unless `onReload` is there to be called instead; it still is one when
- * it came because the terminal that the program runs in was closed, which is then a terminal no more.
+ * Resolves at the first signal to stop. A second one, while the program is stopping, ends the process at once with exit
+ * code 1. SIGHUP is such a signal too, unless `onReload` is given to handle it. It still means stop when it came
+ * because the program's terminal was closed, which is then no terminal any more.
  */
 export function stopRequest(onReload?: () => void): Promise<void> {
   const terminal = [0, 1, 2].find((fd) => isatty(fd));

@@ -1,4 +1,4 @@
-/** `atlas-node start`: the daemon in the foreground, until it is asked to stop. */
+/** `atlas-node start`: the daemon in the foreground, until a signal stops it. */
 import type { Command } from 'commander';
 import type { Loaded } from '../config/load.ts';
 import { ConfigError, ListenError } from '../errors.ts';
@@ -51,7 +51,7 @@ async function start(load: () => Promise<Loaded>): Promise<void> {
   }
 }
 
-/** A listen error that also says where the setting stands which the address comes from; every other error as it is. */
+/** Adds to a listen error where the setting of the address stands; returns every other error unchanged. */
 function withPlace(error: unknown, { sources }: Loaded): unknown {
   if (!(error instanceof ListenError)) return error;
   const { setting, problem } = error;

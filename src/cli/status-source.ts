@@ -1,4 +1,4 @@
-/** Asking a running daemon how it is. */
+/** Asking a running daemon for its status. */
 import { isHttpUrl } from '../config/values.ts';
 import type { Config } from '../config.ts';
 import { ConfigError, FatalError } from '../errors.ts';
@@ -8,7 +8,7 @@ import type { IndexStatus } from '../types.ts';
 
 const TIMEOUT_MS = 5_000;
 
-/** What the panel knows of the disk. Null where it cannot be told yet. */
+/** What the panel knows about the disk. A figure is null while it is unknown. */
 export interface DiskReport {
   fileBytes: number;
   walBytes: number;
@@ -20,22 +20,22 @@ export interface DiskReport {
 
 export interface StatusReport {
   status: IndexStatus;
-  /** Null where the daemon does not say, or was not asked for want of the operator token. */
+  /** Null when the daemon does not say, or was not asked because there is no operator token. */
   disk: DiskReport | null;
-  /** The daemon has another operator token than the configuration. */
+  /** The daemon's operator token differs from the configured one. */
   tokenRefused: boolean;
 }
 
 /** Where to ask. */
 export interface StatusTarget {
   base: string;
-  /** The operator token, for what only operators may know; empty asks for nothing of it. */
+  /** The operator token, for what only operators may know; when empty, that is not asked for. */
   adminToken: string;
-  /** The address is this machine's: its certificate, which is for another name, need not be checked. */
+  /** The address is this machine's, so its certificate, which is for another name, need not be checked. */
   own: boolean;
 }
 
-/** A daemon at an address that was named. The token of the configuration is not sent there. */
+/** A daemon at the address given by `--url`. The configured token is not sent there. */
 export function namedTarget(url: string): StatusTarget {
   if (!isHttpUrl(url))
     throw new ConfigError(`--url must be a URL such as "http://127.0.0.1:8650", not "${url}"`);
@@ -55,17 +55,17 @@ export function daemonUrl({ server }: Config): string {
   return `${scheme}://${hostPort(host, server.port)}`;
 }
 
-/** Asks one daemon, as often as wanted. */
+/** Queries one daemon, as often as wanted. */
 export class StatusSource {
   private readonly target: StatusTarget;
-  /** A refused token is not sent again: after ten the daemon would refuse this address for a while. */
+  /** A refused token is not sent again: after ten refusals the daemon would block this address for a while. */
   private tokenRefused = false;
 
   constructor(target: StatusTarget) {
     this.target = target;
   }
 
-  /** Throws FatalError saying what to do when there is no answer, or not one of an atlas-node. */
+  /** Throws FatalError saying what to do when there is no answer, or when it does not come from an atlas-node. */
   async fetch(): Promise<StatusReport> {
     const url = `${this.target.base}/status`;
     const { code, body } = await get(this.target, url, {}).catch((error: unknown) => {
@@ -118,7 +118,7 @@ function isStatus(body: unknown): body is IndexStatus {
   return isObject(body) && 'phase' in body && 'head' in body && 'capabilities' in body;
 }
 
-/** The figures of the disk in the answer of /admin/api/index; null while the file was not surveyed. */
+/** The disk figures from the answer of /admin/api/index; null while there is no survey of the file. */
 function diskOf(body: unknown): DiskReport | null {
   if (!isObject(body) || !isObject(body.survey)) return null;
   const { fileBytes, walBytes, freeBytes } = body.survey;

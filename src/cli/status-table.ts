@@ -1,4 +1,4 @@
-/** A daemon's status set as text. */
+/** A daemon's status as text. */
 import { internalTransfers } from '../lib/internal-transfers.ts';
 import { etaSeconds, lagBlocks, lagSeconds } from '../lib/lag.ts';
 import type { Capabilities, IndexStatus } from '../types.ts';
@@ -59,7 +59,7 @@ function stateText({ phase, reason }: IndexStatus, paint: Paint): string {
 
 const BAR_CELLS = 30;
 
-/** How much of the way to the head is done, and how long the rest takes. */
+/** How much of the chain up to the head is indexed, and how long the rest takes. */
 function fillingRows(status: IndexStatus, lag: number | null): Row[] {
   const { head, startBlock } = status;
   if (lag === null || startBlock === null) return [];

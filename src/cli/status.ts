@@ -1,4 +1,4 @@
-/** `atlas-node status`: what a running daemon says about itself. */
+/** `atlas-node status`: the status that a running daemon reports. */
 import type { Command } from 'commander';
 import { paintFor } from './colour.ts';
 import { addConfigOptions } from './options.ts';
@@ -44,7 +44,7 @@ export function addStatus(program: Command): void {
   });
 }
 
-/** The daemon's own answer, with `disk` beside it where that is known. */
+/** The daemon's own answer, with `disk` added where that is known. */
 function jsonText({ status, disk }: StatusReport, indent: number): string {
   return JSON.stringify(disk === null ? status : { ...status, disk }, null, indent);
 }

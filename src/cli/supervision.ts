@@ -1,4 +1,4 @@
-/** What the service manager is told while the daemon runs: that it is ready, how far the index is, that it lives. */
+/** What the service manager is told while the daemon runs: that it is ready, alive, and how far the index is. */
 import type { Daemon } from '../daemon.ts';
 import { lagBlocks } from '../lib/lag.ts';
 import type { IndexStatus } from '../types.ts';
@@ -6,18 +6,18 @@ import { progressLine } from './progress.ts';
 import type { Systemd } from './systemd.ts';
 import { grouped } from './table.ts';
 
-/** Between two texts for `systemctl status`, milliseconds. */
+/** Time between two status texts for `systemctl status`, milliseconds. */
 const TELL_MS = 10_000;
 
-/** While it starts, a daemon whose event loop turns is given so much more time, microseconds: bringing an old index up to date can take hours. */
+/** Extra time asked for during the start while the event loop runs, microseconds: a migration can take hours. */
 const START_EXTENSION_USEC = 60_000_000;
 
-/** Chances to be heard within the time of the watchdog. */
+/** How many times WATCHDOG=1 is sent within the watchdog's time. */
 const WATCHDOG_CHANCES = 4;
 
 const MAX_COLUMNS = 160;
 
-/** Asks for patience until the returned function is called. */
+/** Asks for more time to start until the returned function is called. */
 export function announceStart(systemd: Systemd): () => void {
   const ask = () => systemd.notify({ STATUS: 'starting', EXTEND_TIMEOUT_USEC: START_EXTENSION_USEC });
   ask();
@@ -26,9 +26,9 @@ export function announceStart(systemd: Systemd): () => void {
 }
 
 /**
- * Says ready, then keeps systemd informed until the returned function is called. The watchdog is fed by this event
- * loop, and only while the indexer reports too: a writer that hangs is a reason for a restart like a server that does.
- * `onSilent` is called once when that is so.
+ * Reports readiness, then keeps systemd informed until the returned function is called. This event loop feeds the
+ * watchdog, and only while the indexer reports too: a writer that hangs is as much a reason for a restart as a server
+ * that does. `onSilent` is called once when the indexer falls silent.
  */
 export function supervise(
   systemd: Systemd,

@@ -1,19 +1,19 @@
 /**
- * Speaking to systemd as sd_notify(3) does. Node cannot open the datagram socket that takes: a helper process runs
- * `systemd-notify`, which also knows abstract addresses. The helper is one shell for the daemon's life, because a
- * fork of the daemon itself stops its event loop for as long as copying its page tables takes: 25 ms at 1 GB.
- * The unit needs NotifyAccess=all, since it is not the main process that sends.
+ * Notifies systemd as sd_notify(3) does. Node cannot open the datagram socket needed for that: a helper process runs
+ * `systemd-notify`, which also knows abstract addresses. The helper is one shell for the daemon's life, because a fork
+ * of the daemon itself stops its event loop while its page tables are copied: 25 ms at 1 GB. The unit needs
+ * NotifyAccess=all, since the sender is not the main process.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { Socket } from 'node:net';
 
-/** What systemd is told, as in sd_notify(3). */
+/** The assignments of a notification, as in sd_notify(3). */
 export interface Notification {
   READY?: 1;
   RELOADING?: 1;
   STOPPING?: 1;
   WATCHDOG?: 1;
-  /** Time to be given for what is under way, from now on. */
+  /** More time for the operation in progress, counted from now. */
   EXTEND_TIMEOUT_USEC?: number;
   /** Microseconds of the monotonic clock; belongs to RELOADING. */
   MONOTONIC_USEC?: string;
@@ -22,14 +22,17 @@ export interface Notification {
 }
 
 export interface Systemd {
-  /** Within this time systemd wants to hear WATCHDOG=1, milliseconds; null when it does not watch. */
+  /** systemd expects WATCHDOG=1 within this time, milliseconds; null when it does not watch. */
   watchdogMs: number | null;
   notify(notification: Notification): void;
   /** Ends the helper once it has sent what it was given. */
   close(): void;
 }
 
-/** Each line is one notification, its assignments separated by tabs. Signals to the whole group do not end the helper: the daemon has last words. */
+/**
+ * One notification per line, assignments separated by tabs. Signals to the process group do not end the helper: the
+ * daemon still notifies while it stops.
+ */
 const HELPER = `
 trap '' HUP INT TERM
 command -v systemd-notify >/dev/null || exit 127
@@ -39,10 +42,10 @@ while read -r line; do
   systemd-notify $line
 done`;
 
-/** Bytes that may wait for a helper that hangs; what comes then is left out. */
+/** Bytes that may wait for a helper that hangs; further notifications are dropped. */
 const MAX_WAITING_BYTES = 16 * 1024;
 
-/** Null when this process was not started by systemd, or not to notify it. `onLost` is told why nothing arrives. */
+/** Null when systemd did not start this process, or wants no notifications. `onLost` gets the reason of a failure. */
 export function connectSystemd(
   env: Record<string, string | undefined>,
   onLost: (reason: string) => void,
@@ -59,7 +62,7 @@ export function connectSystemd(
   helper.on('exit', (code) => {
     if (code !== 0) onLost(code === 127 ? 'there is no systemd-notify' : 'its helper ended');
   });
-  input.on('error', () => undefined); // the exit of the helper, which it follows, was told
+  input.on('error', () => undefined); // it comes with the helper's exit, which was reported
   return {
     watchdogMs: watchdogMs(env),
     notify: (notification) => {
@@ -77,14 +80,14 @@ function letExit(helper: ChildProcess): void {
   if (helper.stdin instanceof Socket) helper.stdin.unref();
 }
 
-/** Control characters would end an assignment. */
+/** Control characters would end an assignment, so they become spaces. */
 function assignments(notification: Notification): string {
   return Object.entries(notification)
     .map(([name, value]) => `${name}=${String(value).replace(/\p{Cc}+/gu, ' ')}`)
     .join('\t');
 }
 
-/** The time may be meant for another process. */
+/** Null when the watchdog is off or is meant for another process. */
 function watchdogMs({ WATCHDOG_USEC, WATCHDOG_PID }: Record<string, string | undefined>): number | null {
   if (WATCHDOG_PID !== undefined && Number(WATCHDOG_PID) !== process.pid) return null;
   const ms = Number(WATCHDOG_USEC ?? 0) / 1000;

@@ -1,6 +1,6 @@
 /** Text in columns. */
 
-/** Rows under headings, columns two spaces apart; numbers stand at the right. */
+/** Rows under headings, columns two spaces apart; numbers are right-aligned. */
 export function table(headings: string[], rows: (string | number)[][]): string {
   const cells = [
     headings,
@@ -21,7 +21,7 @@ export function pairs(entries: readonly (readonly [string, string])[]): string {
   return groups([entries]);
 }
 
-/** Pairs in groups with a line between them, the values of all in one column. */
+/** Groups of pairs with an empty line between them; all values are in one column. */
 export function groups(groups: readonly (readonly (readonly [string, string])[])[]): string {
   const width = Math.max(...groups.flat().map(([name]) => name.length));
   const line = ([name, value]: readonly [string, string]) => `${name.padEnd(width)}  ${value}`;
@@ -31,7 +31,7 @@ export function groups(groups: readonly (readonly (readonly [string, string])[])
     .join('\n\n');
 }
 
-/** A number with thousands set apart. */
+/** A number with thousands separators. */
 export function grouped(value: number): string {
   return value.toLocaleString('en-US', { maximumFractionDigits: value < 10 ? 1 : 0 });
 }

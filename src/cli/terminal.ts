@@ -22,9 +22,9 @@ export function showProgress(status: () => IndexStatus): () => void {
   };
 }
 
-/** A line on the terminal that is drawn over and over while a command works. */
+/** A line on the terminal that is redrawn while a command works. */
 export interface StatusLine {
-  /** Draws the text, unless one was drawn just now. */
+  /** Draws the text, unless another was drawn a moment ago. */
   show(text: string): void;
   clear(): void;
 }

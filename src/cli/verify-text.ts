@@ -2,7 +2,7 @@
 import type { Check, TokenVerdict, VerifyReport } from '../verify/report.ts';
 import { grouped, table } from './table.ts';
 
-/** Tokens listed; exact ones are only counted. */
+/** Most tokens listed; exact ones are only counted. */
 const MAX_TOKENS = 20;
 
 export function verifyText(report: VerifyReport): string {

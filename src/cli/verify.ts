@@ -1,4 +1,4 @@
-/** `atlas-node verify`: the index against the node. */
+/** `atlas-node verify`: compares the index with the node. */
 import { type Command, InvalidArgumentError } from 'commander';
 import type { Config } from '../config.ts';
 import { FatalError } from '../errors.ts';

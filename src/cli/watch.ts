@@ -1,17 +1,17 @@
-/** A text on the terminal that is drawn anew until Ctrl-C. */
+/** A text on the terminal that is redrawn until Ctrl-C. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { FatalError } from '../errors.ts';
 
 const EVERY_MS = 1_000;
 
-/** The other screen of the terminal, so that what stood there before comes back, without a cursor. */
+/** The terminal's alternate screen, without a cursor; leaving it brings the earlier contents back. */
 const ENTER = '\x1b[?1049h\x1b[?25l';
 const LEAVE = '\x1b[?25h\x1b[?1049l';
 const HOME = '\x1b[H';
 const CLEAR_TO_LINE_END = '\x1b[K';
 const CLEAR_BELOW = '\x1b[J';
 
-/** What is written to; `columns` and `rows` are those of a terminal. */
+/** The output; `columns` and `rows` are those of a terminal. */
 interface Screen {
   isTTY?: boolean;
   columns?: number;
@@ -20,9 +20,9 @@ interface Screen {
 }
 
 /**
- * Shows what `text` gives once a second, until SIGINT or SIGTERM. On a terminal it is drawn in place and stays when
- * all is over; elsewhere each is written behind the other. The first failure is thrown; later ones, as when the
- * daemon is restarted, are shown in its place.
+ * Shows the result of `text` once a second, until SIGINT or SIGTERM. A terminal is redrawn in place and keeps the last
+ * text at the end; elsewhere the texts are written one after another. The first failure is thrown; later ones, as when
+ * the daemon is restarted, are shown instead of the text.
  */
 export async function watch(text: () => Promise<string>, screen: Screen): Promise<void> {
   const stop = new AbortController();
@@ -47,13 +47,13 @@ function faultText(error: unknown): string {
   throw error;
 }
 
-/** The text from the upper left corner, over what stood there; what does not fit is cut off. */
+/** The text from the upper left corner, drawn over the earlier one; what does not fit is cut off. */
 function frame(text: string, { columns = 80, rows = 24 }: Screen): string {
   const lines = text.split('\n').slice(0, rows - 1);
   return `${HOME}${lines.map((line) => cut(line, columns) + CLEAR_TO_LINE_END).join('\n')}\n${CLEAR_BELOW}`;
 }
 
-/** At most `columns` characters; colours take no room and are kept. */
+/** At most `columns` visible characters; colour codes take no room and are kept. */
 function cut(line: string, columns: number): string {
   let room = columns;
   return line.replace(/\p{Cc}\[\d+m|./gu, (part) => {

@@ -1,7 +1,7 @@
-/** The commands as shells need them: every command with its words and its options. */
+/** The command tree that completion scripts are made from: every command with its words and options. */
 import type { Command, Option } from 'commander';
 
-/** What may stand behind an option or as an argument. */
+/** What may follow an option, or be an argument. */
 export type Value = { kind: 'none' | 'file' | 'folder' | 'any' } | { kind: 'choice'; words: string[] };
 
 export interface CompletedOption {
@@ -12,7 +12,7 @@ export interface CompletedOption {
 }
 
 export interface CompletedCommand {
-  /** Words that lead to it: none for the program itself, `keys create` for that command. */
+  /** Words that lead to the command: none for the program itself, `keys create` for that command. */
   path: string[];
   /** Commands below it with their descriptions. */
   commands: { name: string; description: string }[];
@@ -20,7 +20,7 @@ export interface CompletedCommand {
   argument: Value;
 }
 
-/** Options with a few known values; the schema of the configuration or the command itself refuses others. */
+/** Options with a few known values; the configuration's schema or the command itself refuses others. */
 const CHOICES: Record<string, string[]> = {
   '--log-format': ['auto', 'pretty', 'json'],
   '--log-level': ['debug', 'info', 'warn', 'error'],

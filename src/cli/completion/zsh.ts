@@ -55,7 +55,7 @@ function optionEntries({ names, description }: CompletedOption): string[] {
   return names.map((name) => entry(name, description));
 }
 
-/** `name:description` in quotes, as _describe takes it. */
+/** `name:description` in quotes, the form that _describe takes. */
 function entry(name: string, description: string): string {
   return `'${name}:${description.replaceAll("'", `'\\''`).replaceAll(':', '\\:')}'`;
 }
