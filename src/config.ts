@@ -1,6 +1,6 @@
 /**
- * The configuration, parsed once into a typed object: flags over environment over file over defaults.
- * Nothing here reads a file or the environment; src/config/load.ts does.
+ * The configuration, parsed once into a typed object: flags override the environment, which overrides the file, which
+ * overrides the defaults. Nothing here reads a file or the environment; src/config/load.ts does.
  */
 import { homedir } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
@@ -23,7 +23,7 @@ export interface ConfigInput {
   file?: { path: string; text: string };
   env?: Record<string, string | undefined>;
   flags?: FlagTexts;
-  /** Folder that relative paths start at; the working folder when absent. */
+  /** Folder that relative paths are resolved against; the working folder when absent. */
   cwd?: string;
 }
 
@@ -35,7 +35,7 @@ export interface Parsed {
 /** The settings that are paths; an empty one stays empty. */
 const PATH_SETTINGS = ['data_dir', 'server.tls_cert', 'server.tls_key'];
 
-/** Throws a ConfigError of one line that names the setting, where it stands and what it must be. */
+/** Throws a ConfigError of one line that names the setting, where it is set and what it must be. */
 export function parseConfig(input: ConfigInput): Parsed {
   const leaves = flatten(configSchema.parse({}));
   const sources: Sources = Object.fromEntries([...leaves.keys()].map((path) => [path, 'default']));
@@ -49,7 +49,7 @@ export function parseConfig(input: ConfigInput): Parsed {
   return { config, sources };
 }
 
-/** All given settings, the weightiest source last. */
+/** All given settings, the source of highest precedence last. */
 function givenBy(input: ConfigInput, known: Leaves): Given[] {
   const { file, env = {}, flags = {} } = input;
   const inFile = file
@@ -72,7 +72,7 @@ function shown(path: string, value: unknown): string {
   return (JSON.stringify(masked) ?? String(masked)).slice(0, 80);
 }
 
-/** The whole tree. Only a tier that is not predefined can still lack something here. */
+/** The whole tree. At this point only a tier that is not predefined can lack a setting. */
 function complete(leaves: Leaves): Config {
   const result = configSchema.safeParse(unflatten(leaves));
   if (result.success) return result.data;

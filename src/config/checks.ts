@@ -1,9 +1,9 @@
-/** Rules that tie two settings together. */
+/** Rules that involve two settings. */
 import { ConfigError } from '../errors.ts';
 import type { Config } from './schema.ts';
 import { parseListen } from './values.ts';
 
-/** Throws a ConfigError naming the settings that do not fit together and where they stand. */
+/** Throws a ConfigError naming the settings that contradict each other, and where each is set. */
 export function crossCheck(config: Config, sources: Record<string, string>): void {
   const { server, rpc, stream } = config;
   const at = (path: string) => `${path} (${sources[path]})`;

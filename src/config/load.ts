@@ -1,4 +1,4 @@
-/** Reading the configuration of this process: the file, the environment, and whether the paths it names are usable. */
+/** Loading the configuration of this process from file and environment, and checking the paths that it names. */
 import { accessSync, constants, existsSync, readFileSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { type Parsed, parseConfig } from '../config.ts';
@@ -8,11 +8,13 @@ import type { FlagTexts } from './flags.ts';
 const DEFAULT_FILE = 'atlas.toml';
 
 export interface Loaded extends Parsed {
-  /** The file read, as it was named, or null when there is none. */
+  /** The path of the file read, as given, or null when there is none. */
   file: string | null;
 }
 
-/** Parses `configPath`, else `./atlas.toml` where it exists, with the environment and the flags over it. */
+/**
+ * Parses `configPath`, else `./atlas.toml` if it exists; the environment overrides the file, the flags override both.
+ */
 export function loadConfig(configPath: string | undefined, flags: FlagTexts = {}): Loaded {
   const path = configPath ?? (existsSync(DEFAULT_FILE) ? DEFAULT_FILE : undefined);
   const file = path === undefined ? undefined : { path, text: readConfigFile(path) };

@@ -1,4 +1,4 @@
-/** Finding the setting somebody meant. */
+/** Finding the setting that a mistyped one was meant to be. */
 
 /** The candidate closest to a mistyped dotted path, or undefined when none comes near. */
 export function nearest(wrong: string, candidates: Iterable<string>): string | undefined {
@@ -11,7 +11,7 @@ export function nearest(wrong: string, candidates: Iterable<string>): string | u
   return least <= Math.max(2, Math.floor(wrong.length / 4)) ? best : undefined;
 }
 
-/** Distance of the last keys alone, plus one: the right key in the wrong table is a common slip. */
+/** Distance of the last keys alone, plus one: the right key in the wrong table is a common mistake. */
 function lastKeyDistance(a: string, b: string): number {
   return 1 + editDistance(a.slice(a.lastIndexOf('.') + 1), b.slice(b.lastIndexOf('.') + 1));
 }

@@ -1,9 +1,9 @@
-/** Which settings of a configuration read again take effect in a running daemon. */
+/** Which settings take effect in a running daemon when the configuration is reloaded. */
 import type { Config, Parsed, Sources } from '../config.ts';
 import { flatten } from './tree.ts';
 
 export interface TakenOver {
-  /** What is in force from now on. */
+  /** The configuration now in force. */
   parsed: Parsed;
   /** Dotted paths of settings that changed, and of those whose change needs a restart. */
   changed: string[];

@@ -5,7 +5,7 @@ import { FLAGS, type FlagTexts } from './flags.ts';
 import { nearest } from './nearest.ts';
 import { flatten, isTable, isTableSchema, type Leaves, schemaAt, type Table } from './tree.ts';
 
-/** One setting as given: `source` names the place as `config show` does, `where` as an error does. */
+/** One setting as given: `source` names its place for `config show`, `where` for an error. */
 export interface Given {
   path: string;
   value: unknown;

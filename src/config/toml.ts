@@ -3,7 +3,7 @@ import { parse, TomlError } from 'smol-toml';
 import { ConfigError } from '../errors.ts';
 import type { Table } from './tree.ts';
 
-/** The tables of a TOML text; a ConfigError names the file and the place of a syntax error. */
+/** The tables of a TOML text; for a syntax error, throws a ConfigError with the file and the place. */
 export function parseToml(text: string, path: string): Table {
   try {
     return parse(text);

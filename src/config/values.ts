@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { ADDRESS } from '../lib/address.ts';
 import { STEERING_NAMESPACES } from '../lib/steering.ts';
 
-/** Labels of letters, digits, hyphens and underscores, the last one not a number, which would be a mistyped IPv4 address. */
+/** Labels of letters, digits, hyphens and underscores; the last is no number: that would be a mistyped IPv4 address. */
 const HOST_NAME = /^(?:(?!-)[\w-]{1,63}\.)*(?!-|\d+\.?$)[\w-]{1,63}\.?$/;
 const METHOD_PATTERN = /^[a-z][a-zA-Z0-9]*_(\*|[a-zA-Z0-9_]+)$/;
 
@@ -84,7 +84,7 @@ export function isAllowableMethod(value: string): boolean {
   );
 }
 
-/** Host and port of `host:port` or `[ipv6]:port`, or undefined when the text is neither. */
+/** Host and port of `host:port` or `[ipv6]:port`, or undefined for any other text. */
 export function parseListen(value: string): { host: string; port: number } | undefined {
   const match = /^(?:\[([0-9a-fA-F:.]+)\]|([^\s:/[\]]+)):(\d{1,5})$/.exec(value);
   const host = match?.[1] ?? match?.[2];
