@@ -34,7 +34,7 @@ export interface DaemonDeps {
   log: Logger;
   /** A local development chain: `anvil_*` may be allowed through `/rpc`. */
   development?: boolean;
-  /** Where each setting comes from, for the panel; all from the defaults unless given. */
+  /** Where each setting comes from, for the panel; all are defaults unless given. */
   sources?: Sources;
   /** Aborts the migration of an old index, which may take hours; the next start resumes it. */
   signal?: AbortSignal;

@@ -19,14 +19,14 @@ export interface IndexingDeps {
 }
 
 export interface Indexing {
-  /** The state as last reported. */
+  /** The status as last reported. */
   status(): IndexStatus;
   onStatus(listener: (status: IndexStatus) => void): void;
   /** Resolves when the thread is stopped, rejects with FatalError when it cannot go on. */
   ended: Promise<void>;
 }
 
-/** Starts the thread; it begins as soon as the node answers. */
+/** Starts the thread; indexing begins as soon as the node answers. */
 export function startIndexing(config: Config, deps: IndexingDeps, closers: Closers): Indexing {
   const { data, hub, metrics, log } = deps;
   let status = idleStatus();
