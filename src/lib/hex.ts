@@ -1,6 +1,6 @@
 /**
- * The one home of conversions between hex text, bytes and numbers.
- * Node JSON carries hex; inside the program addresses, hashes and amounts are bytes; answers carry hex again.
+ * All conversions between hex text, bytes and numbers. The node's JSON has hex; inside the program addresses, hashes
+ * and amounts are bytes; answers have hex again.
  */
 import type { Hex } from '../types.ts';
 
@@ -42,7 +42,7 @@ export function bytesToHex(bytes: Uint8Array): Hex {
   return `0x${view.toString('hex')}`;
 }
 
-/** Non-negative integer of big-endian hex digits without prefix; none is zero. */
+/** Non-negative integer of big-endian hex digits without prefix; an empty text is zero. */
 export function digitsToBigInt(digits: string): bigint {
   return digits === '' ? 0n : BigInt(`0x${digits}`);
 }

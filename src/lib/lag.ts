@@ -12,7 +12,7 @@ export function lagBlocks({
   return indexed === null ? null : Math.max(0, nodeHead - indexed);
 }
 
-/** Seconds by which the last indexed block is older than `now` (Unix milliseconds), or null while the index is empty. */
+/** Age in seconds of the last indexed block at `now` (Unix milliseconds), or null while the index is empty. */
 export function lagSeconds(
   { headTimestamp }: Pick<IndexStatus, 'headTimestamp'>,
   now: number,

@@ -2,7 +2,7 @@
 import { existsSync, readlinkSync } from 'node:fs';
 import { constants, getPriority, setPriority } from 'node:os';
 
-/** A link to the calling thread's folder, which ends in its id. Only Linux has it. */
+/** A link to the calling thread's folder, whose name is the thread's id. Only Linux has it. */
 const THREAD_SELF = '/proc/thread-self';
 
 /**

@@ -4,7 +4,7 @@ import { Socket } from 'node:net';
 
 /** SIGTERM first, then two seconds to end properly, which anvil needs to remove its temporary folder. */
 const END = 'read -r _; kill "$1"; sleep 2; kill -9 "$1" 2>/dev/null';
-/** After the children have ended, so that none of them writes to it any more. */
+/** After the children have ended, so that none of them still writes to it. */
 const REMOVE = 'read -r _; sleep 3; rm -rf -- "$1"';
 
 /** Ends a child, which was just started, when this process is gone. */
@@ -19,7 +19,7 @@ export function removeWithThisProcess(folder: string): void {
   watch(REMOVE, folder);
 }
 
-/** A shell waits for the end of a pipe that this process holds, and then runs the rest of the script. */
+/** A shell that runs the rest of the script once the pipe that this process holds is closed. */
 function watch(script: string, argument: string): ChildProcess {
   const shell = spawn('/bin/sh', ['-c', script, 'atlas-watchdog', argument], {
     detached: true,
