@@ -96,7 +96,7 @@ export function createMetrics() {
 
     contentType: registry.contentType,
 
-    /** Runs before each rendering: for gauges that are read rather than kept. */
+    /** Registers a function to run before each rendering: for gauges that are read rather than kept. */
     onRender(refresh: () => void): void {
       beforeRender.push(refresh);
     },
@@ -147,7 +147,7 @@ class KnownGauge extends Gauge {
     this.remove();
   }
 
-  /** Null: it is not known. */
+  /** Null when the value is unknown. */
   setKnown(value: number | null): void {
     if (value === null) this.remove();
     else this.set(value);

@@ -1,4 +1,4 @@
-/** `/metrics` on an address of its own, so that it can be open to the monitoring and closed to clients. */
+/** `/metrics` on an address of its own, so that monitoring can reach it and clients cannot. */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -7,7 +7,7 @@ import { hostPort } from '../lib/host-port.ts';
 import type { Logger } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 
-/** More than any number of Prometheus servers that scrape one daemon. */
+/** More than the number of Prometheus servers that scrape one daemon. */
 const MAX_CONNECTIONS = 32;
 
 type RenderedMetrics = Pick<Metrics, 'render' | 'contentType'>;

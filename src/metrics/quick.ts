@@ -31,7 +31,7 @@ export class QuickCounter<L extends string = string> extends Counter<L> {
     this.children = children;
   }
 
-  /** The child of these labels, to be kept by the caller. */
+  /** The child with these labels; the caller should keep it. */
   child(labels: Record<L, string>): QuickCount {
     const name = JSON.stringify(labels);
     const known = this.children.get(name);
@@ -68,10 +68,10 @@ export class QuickHistogram<L extends string = string> {
   readonly labelNames: readonly L[];
   readonly upperBounds: readonly number[];
   private readonly help: string;
-  /** By labels as they are rendered: Prometheus takes each combination once. */
+  /** By the rendered labels: Prometheus accepts each combination once. */
   private readonly children = new Map<string, QuickTally>();
 
-  /** `upperBounds` of the buckets, ascending. */
+  /** `upperBounds` are those of the buckets, ascending. */
   constructor(name: string, help: string, upperBounds: readonly number[], labelNames: readonly L[]) {
     this.name = name;
     this.help = help;
@@ -79,7 +79,7 @@ export class QuickHistogram<L extends string = string> {
     this.labelNames = labelNames;
   }
 
-  /** The child of these labels, to be kept by the caller. Values of labels must not need escaping. */
+  /** The child with these labels; the caller should keep it. Label values must not need escaping. */
   child(labels: Record<L, string>): QuickTally {
     const pairs = Object.entries(labels).map(([label, value]) => `${label}="${value}"`);
     const name = pairs.join();
