@@ -11,7 +11,7 @@ export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 /** What is known about an event, by name. An Error goes under `err`. */
 export type Facts = Record<string, unknown>;
 
-/** Messages are fixed texts, so that they can be searched for; what varies is a fact. */
+/** Messages are fixed texts, so that they can be searched for; whatever varies is a fact. */
 export interface Logger {
   debug(facts: Facts, msg: string): void;
   info(facts: Facts, msg: string): void;
@@ -42,8 +42,8 @@ const STDERR = 2;
 const MAX_WAITING_BYTES = 1_048_576;
 
 /**
- * A logger of this thread. Threads each make their own: lines are written whole and at once, so those of
- * several threads do not mix, and nothing is lost when the process ends.
+ * A logger for this thread. Each thread makes its own: lines are written whole and synchronously, so those of several
+ * threads do not mix, and nothing is lost when the process ends.
  */
 export function createLogger(options: LogOptions): AdjustableLogger {
   const { terminal, journal, pretty } = styleOf(options);

@@ -1,15 +1,17 @@
-/** The systemd journal, which adds the time to each line itself and takes the level from the line's beginning. */
+/** The systemd journal: it adds the time to each line itself and reads the level from the line's beginning. */
 import { fstatSync } from 'node:fs';
 
 /** Syslog's numbers, as sd-daemon(3) has them. */
 const PRIORITIES: Record<string, string> = { debug: '<7>', info: '<6>', warn: '<4>', error: '<3>' };
 
-/** What a line of that level begins with. */
+/** The prefix of a line of that level. */
 export function journalPriority(level: string): string {
   return PRIORITIES[level] ?? '';
 }
 
-/** Whether a descriptor leads to the journal: `JOURNAL_STREAM` is the device and inode of that stream, systemd.exec(5). */
+/**
+ * Whether a descriptor leads to the journal: `JOURNAL_STREAM` is the stream's device and inode, see systemd.exec(5).
+ */
 export function isJournal(
   descriptor: number,
   { JOURNAL_STREAM }: Record<string, string | undefined> = process.env,

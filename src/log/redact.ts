@@ -1,15 +1,15 @@
-/** Keeping secrets out of everything that is written down. */
+/** Keeping secrets out of everything that is written. */
 
-/** What stands in the place of a secret. */
+/** Replaces a secret. */
 export const MASK = '***';
 
 /**
- * An API key, also one cut short or mistyped. Names of methods such as `atlas_subscribe` are shorter, and those of
- * metrics have an underscore before so many letters.
+ * An API key, also one truncated or mistyped. Method names such as `atlas_subscribe` are shorter, and metric names have
+ * an underscore before that many letters.
  */
 const API_KEY = /atlas_[0-9A-Za-z]{16,}/g;
 
-/** The same key, or any other, as a query parameter; the underscore may be percent-encoded. */
+/** An API key, or any other value, in the query parameter; the underscore may be percent-encoded. */
 const KEY_PARAMETER = /(api(?:_|%5f)key=)[^&#\s"'\\]+/gi;
 
 /** Header or field that carries a secret, in JSON. */
@@ -27,14 +27,14 @@ export function redact(text: string): string {
     .replace(USER_INFO, `$1${MASK}@`);
 }
 
-/** Path parts of this length and mix are keys: node providers put them there (`/v2/<key>`). */
+/** Path segments of this length and mix are keys: node providers put them there (`/v2/<key>`). */
 const OPAQUE_PART = /^(?=.*\d)[A-Za-z0-9_-]{16,}$/;
 
 /** A node's URL for display, without password, query values and key-like path parts; only a mask for invalid URLs. */
 export function maskUrl(url: string): string {
   if (!URL.canParse(url)) return MASK;
   const { protocol, username, password, host, pathname, searchParams } = new URL(url);
-  if (host === '') return MASK; // `user:password@host` is a URL too, of the scheme `user`
+  if (host === '') return MASK; // `user:password@host` is also a URL, with the scheme `user`
   const user = username || password ? `${MASK}@` : '';
   const path = pathname
     .split('/')
