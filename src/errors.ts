@@ -8,7 +8,7 @@ export class ConfigError extends Error {
   override name = 'ConfigError';
 }
 
-/** What to do about a listen error of the system, by its code. */
+/** Advice for the system's listen errors, by code. */
 const LISTEN_REASONS: Record<string, string> = {
   EADDRINUSE: 'the port is taken by another program; stop it or choose another port',
   EADDRNOTAVAIL: 'this machine does not have that address; name one that it has, or 0.0.0.0 for all',
@@ -38,7 +38,7 @@ export class FatalError extends Error {
   override name = 'FatalError';
 }
 
-/** The index or the file of keys cannot be read or written for now (disk full, file gone): pause, show why, try again. */
+/** The index or the keys file cannot be read or written for now (disk full, file gone): pause, show why, try again. */
 export class StorageError extends Error {
   override name = 'StorageError';
 }
@@ -74,7 +74,7 @@ export class RequestError extends Error {
   override name = 'RequestError';
   readonly status: number;
   readonly code: string;
-  /** The parameter the message is about, when there is one. */
+  /** The parameter that the message is about, if any. */
   readonly param: string | undefined;
   constructor(status: number, code: string, message: string, param?: string) {
     super(message);

@@ -36,14 +36,14 @@ export interface IndexedBlock extends BlockRef {
 export type Watermark =
   /** `committedAt` is in Unix milliseconds, with their fractions. */
   | { kind: 'committed'; from: number; to: number; hash: Hex; timestamp: number; committedAt: number }
-  /** `hash` is that of block `to`, null when the index holds no block any more. */
+  /** `hash` is that of block `to`, null when the index no longer has any block. */
   | { kind: 'rolled-back'; to: number; hash: Hex | null };
 
 /** What the index can and cannot know with this node; shown by `/status`. */
 export interface Capabilities {
   client: string;
   chainId: number;
-  /** Source of internal native transfers, or null with the reason beside it. */
+  /** Source of internal native transfers; when null, `tracesReason` says why. */
   traces: 'debug_traceBlockByHash' | 'debug_traceBlockByNumber' | 'trace_block' | null;
   tracesReason: string | null;
   blockReceipts: boolean;
@@ -51,7 +51,7 @@ export interface Capabilities {
   headTag: 'finalized' | 'latest';
 }
 
-/** The blocks of an index that were indexed without traces, so that their internal transfers are missing. */
+/** The blocks that were indexed without traces and so lack their internal transfers. */
 export interface UntracedBlocks {
   /** The first and the last of them; blocks in between may have traces. */
   first: number;
@@ -78,7 +78,7 @@ export interface IndexStatus {
   /** Transfers in the index. */
   transfers: number;
   capabilities: Capabilities | null;
-  /** Blocks without their internal transfers, null when there is none. */
+  /** Blocks that lack their internal transfers, null when there are none. */
   untraced: UntracedBlocks | null;
   /** Malformed logs skipped since start, by reason. */
   skippedLogs: Record<string, number>;
@@ -88,7 +88,7 @@ export interface IndexStatus {
   lastCommitAt: number | null;
 }
 
-/** What the index file is made of, as the last survey (store/survey.ts) found it. */
+/** What the index file contains, as of the last survey (store/survey.ts). */
 export interface IndexSurvey {
   /** Unix milliseconds. */
   at: number;
@@ -107,7 +107,7 @@ export interface IndexSurvey {
   unmeasured: { names: string[]; bytes: number } | null;
   /** `estimated`: scaled up from a sample. */
   kinds: { estimated: boolean; transfers: Record<KindName, number> };
-  /** By the chain's clock over the last `seconds`: a day unless the index holds less. Null while it holds too little to tell. */
+  /** By the chain's clock over the last `seconds`: a day, or what the index covers; null if that is too little. */
   growth: { transfersPerDay: number; transfersPerBlock: number; seconds: number } | null;
 }
 
@@ -160,7 +160,7 @@ export interface BlockBatch {
   /** Hash and parent hash, 32 bytes each per block. */
   hash: Uint8Array;
   parent: Uint8Array;
-  /** Transfers, and distinct addresses, up to and with each block. */
+  /** Number of transfers, and of distinct addresses, up to and including each block. */
   transferEnd: Uint32Array;
   addressEnd: Uint32Array;
   /** 20 bytes per distinct address, in the order of first appearance: sender, receiver, token of each transfer. */
