@@ -1,6 +1,6 @@
 /**
- * Native modules of the single binary. The system loads them from files only, so each is unpacked once, under a name
- * that holds its SHA-256, and compared with that before every load.
+ * Native modules of the single binary. The system loads them only from files, so each is unpacked once, under a name
+ * that contains its SHA-256, and verified against that before every load.
  */
 import { createHash, randomUUID } from 'node:crypto';
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
@@ -11,7 +11,7 @@ import { messageOf } from '../lib/error-text.ts';
 import { CHECKSUMS_ASSET } from './asset-names.ts';
 import { privateFolder } from './private-folder.ts';
 
-/** The exports of an embedded native module. Throws FatalError where it cannot be unpacked or loaded. */
+/** The exports of an embedded native module. Throws FatalError when it cannot be unpacked or loaded. */
 export function loadAddon(name: string): unknown {
   const path = unpacked(name);
   const module = { exports: {} };
@@ -23,11 +23,13 @@ export function loadAddon(name: string): unknown {
   return module.exports;
 }
 
-/** Without `cause`, which would be told as a module that npm did not install; a glibc that is too old is told rightly. */
+/**
+ * Has no `cause`: that would be reported as a module that npm did not install. The error of an old glibc is passed on.
+ */
 function loadFault(path: string, error: unknown): unknown {
   const reason = messageOf(error);
   if (reason.includes('GLIBC')) return error;
-  // What the system loader says of a file system that is mounted noexec.
+  // The system loader's error for a file system that is mounted noexec.
   if (reason.includes('failed to map segment')) {
     return new FatalError(
       `cannot run code from ${path}: name a folder on a file system that is not mounted noexec in XDG_CACHE_HOME`,
@@ -48,7 +50,7 @@ function unpacked(name: string): string {
   return path;
 }
 
-/** Another process may be doing the same: the file appears whole, by a rename. */
+/** Another process may do the same, so the file appears whole, by a rename. */
 function unpack(name: string, path: string): void {
   const part = `${path}.${randomUUID()}`;
   try {
@@ -71,7 +73,7 @@ function checksumOf(name: string): string {
   return checksum;
 }
 
-/** Null where there is no such file. */
+/** Null when there is no such file. */
 function sha256OfFile(path: string): string | null {
   try {
     return createHash('sha256').update(readFileSync(path)).digest('hex');

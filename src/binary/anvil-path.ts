@@ -1,4 +1,4 @@
-/** Where anvil is for the single binary, which does not carry it: among the programs of the PATH. */
+/** Where the single binary finds anvil, which it does not contain: among the programs of the PATH. */
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { FatalError } from '../errors.ts';

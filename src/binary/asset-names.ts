@@ -1,4 +1,4 @@
-/** What is embedded in the single binary, by name: the build writes it, the program reads it. */
+/** Names of what is embedded in the single binary: the build writes it, the program reads it. */
 
 /** The SHA-256 of every native module by its name, JSON. */
 export const CHECKSUMS_ASSET = 'addons.json';

@@ -1,6 +1,6 @@
 /** What was fixed when the single binary was built. */
 
-/** Put in by scripts/build-binary.ts: the commit, with `-dirty` behind it when files had changed since. */
+/** Defined by scripts/build-binary.ts: the commit, followed by `-dirty` when files had changed since. */
 declare const BUILD_COMMIT: string;
 
 export const commit: string | null = BUILD_COMMIT;

@@ -1,4 +1,4 @@
-/** The folder that unpacked parts of the single binary live in: nobody but this user can write there. */
+/** The folder for unpacked parts of the single binary: only this user can write there. */
 import { accessSync, chmodSync, constants, lstatSync, mkdirSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
@@ -8,7 +8,7 @@ const PRIVATE = 0o700;
 
 export interface Surroundings {
   env: Record<string, string | undefined>;
-  /** Home folder by the user database, which may not exist. */
+  /** Home folder according to the user database; it may not exist. */
   home: string;
   temp: string;
   uid: number;
@@ -16,7 +16,7 @@ export interface Surroundings {
 
 let folder: string | undefined;
 
-/** The folder of this process, made where it is missing. */
+/** The folder of this process, created if it is missing. */
 export function privateFolder(): string {
   folder ??= choosePrivateFolder({
     env: process.env,
@@ -28,7 +28,7 @@ export function privateFolder(): string {
 }
 
 /**
- * The first of these that can be had and is this user's alone: `$XDG_CACHE_HOME/atlas-node`, `~/.cache/atlas-node`,
+ * The first of these that can be used and is this user's alone: `$XDG_CACHE_HOME/atlas-node`, `~/.cache/atlas-node`,
  * `atlas-node-<uid>` in the folder for temporary files. Throws FatalError when there is none.
  */
 export function choosePrivateFolder({ env, home, temp, uid }: Surroundings): string {
@@ -45,11 +45,11 @@ export function choosePrivateFolder({ env, home, temp, uid }: Surroundings): str
   );
 }
 
-/** Makes the folder where it is missing; false when it cannot be made or written, or belongs to somebody else. */
+/** Creates the folder if it is missing; false when it cannot be created or written, or belongs to another user. */
 function makePrivate(path: string, uid: number): boolean {
   try {
     mkdirSync(path, { recursive: true, mode: PRIVATE });
-    // Not followed: in a shared folder a link may have been laid by anybody.
+    // Links are not followed: in a shared folder anybody may have put one there.
     const found = lstatSync(path);
     if (!found.isDirectory() || found.uid !== uid) return false;
     if ((found.mode & 0o777) !== PRIVATE) chmodSync(path, PRIVATE);

@@ -1,4 +1,4 @@
-/** Where the code of threads is in the single binary: in its assets, each thread bundled by itself. */
+/** Where the code of threads is in the single binary: in its assets, each thread bundled separately. */
 import { getAsset } from 'node:sea';
 import type * as keys from '../access/thread-code.ts';
 import type * as reader from '../api/thread-code.ts';
