@@ -1,4 +1,4 @@
-/** The benchmark: measures what it is asked to, one thing after the other, and reports. */
+/** The benchmark: takes the requested measurements one after the other, and reports. */
 import { writeFileSync } from 'node:fs';
 import { type Figure, median, ratioOf, type Table, verdictOf } from './figure.ts';
 import { describeMachine, loadAverage, processorTimes, type Run, stolenPercent } from './machine.ts';
@@ -35,8 +35,8 @@ interface Result {
 }
 
 /**
- * Measures and prints the tables; `command` is the command line as typed. `log` tells what is being done. When `stop`
- * resolves everything that was started is ended and what was measured so far is thrown away.
+ * Measures and prints the tables; `command` is the command line as typed. `log` gets a description of each step. When
+ * `stop` resolves, everything that was started is ended and what was measured so far is discarded.
  */
 export async function runBench(
   options: BenchOptions,
@@ -88,7 +88,7 @@ function report({ json, markdown, ...options }: BenchOptions, run: Run, results:
   }
 }
 
-/** Figures with what follows from their samples, for readers who do not know how. */
+/** Figures with the values derived from their samples, for readers of the file. */
 function withSummaries(result: Result) {
   const summary = (figure: Figure) => ({
     ...figure,

@@ -1,6 +1,6 @@
-/** What a measurement gives: figures with all their samples, in tables. Pure. */
+/** The result of a measurement: figures with all their samples, in tables. Pure. */
 
-/** Units of which more is better; of all others less is. */
+/** Units of which more is better; of all others, less is better. */
 const MORE_IS_BETTER = ['transfers/s', 'blocks/s', 'requests/s', 'messages/s'] as const;
 export type Unit =
   | (typeof MORE_IS_BETTER)[number]
@@ -13,11 +13,11 @@ export type Unit =
   | 'commits'
   | '%';
 
-/** A limit on a figure's median or, where it has something to be compared with, on its ratio. */
+/** A limit on a figure's median or, if it is compared with something, on its ratio. */
 export interface Budget {
-  /** What must hold. */
+  /** The limit that must be kept. */
   floor: number;
-  /** Where it should be. */
+  /** The value to aim for. */
   goal: number;
 }
 
@@ -28,7 +28,7 @@ export interface Figure {
   unit: Unit;
   /** One value per repetition. */
   samples: number[];
-  /** The same of something else, measured in the same run in turn with it. */
+  /** The same figure of something else, measured alternately in the same run. */
   against?: { name: string; samples: number[] };
   budget?: Budget;
 }
@@ -47,7 +47,7 @@ export function median(samples: readonly number[]): number {
   return quantile(samples, 0.5);
 }
 
-/** The sample at a part of the way through the sorted samples, in between two of them their mean by distance. */
+/** The quantile `part` (0 to 1) of the samples, interpolated linearly. */
 export function quantile(samples: readonly number[], part: number): number {
   const sorted = [...samples].sort((a, b) => a - b);
   const at = (sorted.length - 1) * part;
@@ -57,7 +57,7 @@ export function quantile(samples: readonly number[], part: number): number {
   return below + (above - below) * (at - Math.floor(at));
 }
 
-/** How many times better than what it is compared with: above 1 is better, whatever the unit. Null without a comparison. */
+/** How many times better than what it is compared with: above 1 is better in any unit. Null without a comparison. */
 export function ratioOf({ unit, samples, against }: Figure): number | null {
   if (against === undefined) return null;
   const more = MORE_IS_BETTER.some((name) => name === unit);
@@ -69,7 +69,7 @@ export function ratioOf({ unit, samples, against }: Figure): number | null {
   return median(ratios);
 }
 
-/** Whether a figure keeps its budget; null when it has none or nothing was measured. */
+/** How a figure compares with its budget; null when it has none or nothing was measured. */
 export function verdictOf(figure: Figure): 'goal' | 'floor' | 'missed' | null {
   const { budget, unit, samples } = figure;
   const ratio = ratioOf(figure);

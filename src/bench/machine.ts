@@ -1,4 +1,4 @@
-/** On what a benchmark ran. */
+/** The machine that a benchmark ran on. */
 import { existsSync, readFileSync } from 'node:fs';
 import { availableParallelism, cpus, loadavg, release, totalmem, type } from 'node:os';
 import { versionText } from '../version.ts';
@@ -20,11 +20,13 @@ export interface Run {
   /** As it was typed. */
   command: string;
   seconds: number;
-  /** Load average over the minute before the run, which tells how busy others keep the machine, and over its last. */
+  /**
+   * Load averages over the minute before the run, showing how busy others keep the machine, and over its last minute.
+   */
   loadBefore: number;
   loadAfter: number;
   /**
-   * Of the processor time that programs wanted meanwhile, what the host of a virtual machine gave to others; null where the
+   * Share of the processor time wanted by programs that the host of a virtual machine gave to others; null when the
    * system does not tell.
    */
   stolenPercent: number | null;
@@ -34,10 +36,10 @@ export function loadAverage(): number {
   return Math.round((loadavg()[0] ?? 0) * 10) / 10;
 }
 
-/** What became of the processors' time since the machine started. Only Linux has it. */
+/** How the processors' time was spent since boot. Only Linux has it. */
 const STAT = '/proc/stat';
 
-/** Time of all processors in ticks: what programs took, and what the host kept from them. */
+/** Time of all processors in ticks: used by programs, and withheld by the host. */
 export interface ProcessorTimes {
   taken: number;
   stolen: number;
@@ -55,7 +57,7 @@ export function parseProcessorTimes(stat: string): ProcessorTimes {
   return { taken: user + nice + system + irq + softIrq, stolen };
 }
 
-/** What was stolen between two looks, in percent with one decimal; null where it is not known. */
+/** The stolen time between two readings, in percent with one decimal; null when unknown. */
 export function stolenPercent(before: ProcessorTimes | null, after: ProcessorTimes | null): number | null {
   if (before === null || after === null) return null;
   const stolen = after.stolen - before.stolen;

@@ -1,6 +1,6 @@
 /** What a benchmark run is asked to do. */
 
-/** Everything that can be measured, in the order in which it is. */
+/** Everything that can be measured, in the order of measuring. */
 export const MEASURES = [
   'decode',
   'filling',
@@ -15,9 +15,9 @@ export const MEASURES = [
 export type MeasureName = (typeof MEASURES)[number];
 
 export interface BenchOptions {
-  /** Transfers of the generated chain that the index is filled with; some more are kept for what follows. */
+  /** Transfers of the generated chain that fill the index; some more are kept for later measurements. */
   transfers: number;
-  /** Short loads and no repetitions: to see that everything works, not for figures. */
+  /** Short loads and no repetitions: to check that everything works, not for figures. */
   quick: boolean;
   /** Repetitions, of which the median counts. */
   repeat: number;

@@ -8,7 +8,7 @@ export interface WaitOptions {
   everyMs: number;
 }
 
-/** Resolves with the first value of `probe` that is not null, asked again and again. Throws FatalError past the time limit. */
+/** Polls `probe` and resolves with its first value that is not null. Throws FatalError after the time limit. */
 export async function until<T>(probe: () => T | Promise<T>, options: WaitOptions): Promise<NonNullable<T>> {
   const deadline = performance.now() + options.timeoutMs;
   for (;;) {

@@ -72,7 +72,7 @@ export class Actors {
     this.proposers = addresses(prng, 20);
   }
 
-  /** A wallet of those that exist. */
+  /** One of the existing wallets. */
   wallet(): Hex {
     return this.prng.ranked(this.wallets);
   }

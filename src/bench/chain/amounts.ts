@@ -11,7 +11,7 @@ export function nativeAmount(prng: Prng): bigint {
   return (micro * WEI_PER_COIN) / 1000000n + BigInt(prng.uint32());
 }
 
-/** What is moved of a balance: in one case of twenty all of it, else 1 % to 60 %. */
+/** The part of a balance to move: in one case of twenty all of it, else 1 % to 60 %. */
 export function partOf(prng: Prng, balance: bigint): bigint {
   if (prng.below(100) < 5) return balance;
   return (balance * BigInt(1 + prng.below(60))) / 100n;

@@ -1,4 +1,4 @@
-/** The file form of a chain: one JSON-RPC exchange a line, `{"method":..,"params":[..],"result":..}`. */
+/** The file form of a chain: one JSON-RPC exchange per line, `{"method":..,"params":[..],"result":..}`. */
 import { toQuantity } from '../../lib/hex.ts';
 import type { GeneratedBlock } from './block.ts';
 

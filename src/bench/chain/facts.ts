@@ -1,7 +1,7 @@
 /** What the ledger keeps about positions, wallets, tokens and transfers. */
 import type { Hex } from '../../types.ts';
 
-/** Where the transaction being built stands. */
+/** The position of the transaction being built. */
 export interface Position {
   block: number;
   /** Unix seconds. */

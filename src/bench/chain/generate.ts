@@ -22,15 +22,15 @@ const EMPTY_BLOCK_EVERY = 97;
 
 export interface GeneratedChain {
   options: ChainOptions;
-  /** Generates while it is read; can be read once. */
+  /** Generated while it is read; can be read only once. */
   blocks: Iterable<GeneratedBlock>;
-  /** Gives the blocks from the next one on another size: `txPerBlock` on average or, when `even`, in every block. */
+  /** Changes the size of the blocks from the next one on: `txPerBlock` on average or, when `even`, in every block. */
   resizeBlocks(txPerBlock: number, even: boolean): void;
   /** What the index must find; throws before `blocks` has been read to the end. */
   expected(): ExpectedResults;
 }
 
-/** Without `expects` there are no expected results; the memory that the chain takes then hardly grows with it. */
+/** Without `expects` there are no expected results, and the memory used hardly grows with the chain. */
 export function generateChain(options: Partial<ChainOptions> = {}, { expects = true } = {}): GeneratedChain {
   const settings = { ...CHAIN_DEFAULTS, ...options };
   const world = new World(settings.seed, settings, expects);
@@ -141,7 +141,7 @@ function transactionCount({ prng }: World, { ordinal, size: { txPerBlock, even }
   return Math.max(1, Math.round(txPerBlock * (0.5 + prng.fraction())));
 }
 
-/** Composes the transaction at the ledger's position and settles its nonce, gas and fees. */
+/** Composes the transaction at the ledger's position and determines its nonce, gas and fees. */
 function includeTransaction(
   world: World,
   nonces: Map<Hex, number>,

@@ -4,7 +4,7 @@ import type { Hex } from '../../types.ts';
 import type { CallFrame, Transaction, TransactionLog } from './transaction.ts';
 
 const EMPTY_BLOOM = `0x${'0'.repeat(512)}`;
-/** Every bit set: a bloom that matches whatever is looked for, and costs no hashing. */
+/** Every bit set: a bloom that matches any search and needs no hashing. */
 const FULL_BLOOM = `0x${'f'.repeat(512)}`;
 const EMPTY_UNCLES = '0x1dcc4de8dec75d7aab85b567b6ccd41ad312451b948a7413f0a142fd40d49347';
 

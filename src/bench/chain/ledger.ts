@@ -1,7 +1,6 @@
 /**
- * What the index must find in a generated chain.
- * The activities book here at the moment they decide what happens; nothing in it is decoded from the JSON they produce,
- * so a mistake in decoding cannot hide in the expected results.
+ * What the index must find in a generated chain. The activities book here as they decide what happens. Nothing in it is
+ * decoded from the JSON they produce, so a decoding mistake cannot hide in the expected results.
  */
 import { ZERO_ADDRESS } from '../../lib/address.ts';
 import type { Hex } from '../../types.ts';

@@ -7,7 +7,7 @@ import type { Ledger } from './ledger.ts';
 import type { World } from './world.ts';
 
 const MAX_HOPS = 10;
-/** So many wallets of each group are candidates for the reported chains. */
+/** Most wallets of each group that are candidates for the reported chains. */
 const CANDIDATES = 400;
 const INTERNAL_CANDIDATES = 200;
 const CHAINS_PER_LENGTH = 2;
@@ -42,7 +42,7 @@ function candidates({ recentlyFunded, ledger, actors }: World): Hex[] {
   ];
 }
 
-/** Funder by funder, until a wallet has none, or one that stands in the chain already. */
+/** Funder by funder, until a wallet has none or one that is already in the chain. */
 function followFunders(ledger: Ledger, address: Hex): FundingHop[] {
   const hops: FundingHop[] = [];
   const visited = new Set([address]);
@@ -66,7 +66,7 @@ function firstFunding(ledger: Ledger, address: Hex): (Funding & Pick<FundingHop,
   return null;
 }
 
-/** The three funders with the most wallets whose first coins came from them. */
+/** The three funders of the largest numbers of wallets' first coins. */
 export function coordinatedWallets(ledger: Ledger): ExpectedCoordination[] {
   const groups = new Map<Hex, ExpectedCoordination['first20']>();
   for (const address of ledger.wallets.keys()) {

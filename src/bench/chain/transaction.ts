@@ -30,8 +30,8 @@ export interface TransactionLog {
 }
 
 /**
- * A transaction while it is being composed: what it carries, what its logs and its call tree say,
- * and, booked in the ledger by the same calls, what the index must make of it.
+ * A transaction being composed: its contents, its logs and its call tree, and, booked in the ledger by the same calls,
+ * what the index must find in it.
  */
 export class Transaction {
   private readonly ledger: Ledger;
@@ -43,7 +43,7 @@ export class Transaction {
   readonly logs: TransactionLog[] = [];
   readonly root: CallFrame;
   succeeded = true;
-  /** The contract a successful creation made. */
+  /** The contract created by a successful creation. */
   created: Hex | null = null;
 
   constructor(ledger: Ledger, from: Hex, to: Hex | null, value: bigint, input: Hex = '0x') {
@@ -56,7 +56,7 @@ export class Transaction {
     ledger.bookSent(from);
   }
 
-  /** Books the value as moved; every transaction that succeeds is paid exactly once, after `created` is known. */
+  /** Books the value as moved; call it exactly once for every successful transaction, after `created` is known. */
   pay(): this {
     const receiver = this.to ?? this.created;
     if (this.value === 0n || receiver === null) this.ledger.counts.nativeZeroValue++;
@@ -71,7 +71,7 @@ export class Transaction {
     return this.ledger.position.firstLogIndex + this.logs.length - 1;
   }
 
-  /** Adds a frame below the root. It moves nothing by itself: see `move`. */
+  /** Adds a frame below the root. By itself it moves no value: see `move`. */
   frame(frame: CallFrame): CallFrame {
     this.root.calls ??= [];
     this.root.calls.push(frame);

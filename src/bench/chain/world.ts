@@ -9,19 +9,19 @@ export class World {
   readonly prng: Prng;
   readonly actors: Actors;
   readonly ledger: Ledger;
-  /** Wallets that got their first coins lately, oldest first: funding chains grow from here. */
+  /** Wallets that recently got their first coins, oldest first: funding chains grow from here. */
   readonly recentlyFunded: Hex[] = [];
   /** Funders that still owe one transaction to a fresh wallet, one entry a transaction. */
   readonly fundingQueue: Hex[] = [];
 
-  /** With `keepsFacts` the ledger keeps what the results that are expected of the chain are made of. */
+  /** With `keepsFacts` the ledger keeps the facts that the expected results are made of. */
   constructor(seed: number, counts: ActorCounts, keepsFacts: boolean) {
     this.ledger = new Ledger(keepsFacts);
     this.prng = new Prng(seed);
     this.actors = new Actors(this.prng, counts);
   }
 
-  /** Begins the transaction that stands at the ledger's position. */
+  /** Begins the transaction at the ledger's position. */
   begin(from: Hex, to: Hex | null, value: bigint, input?: Hex): Transaction {
     return new Transaction(this.ledger, from, to, value, input);
   }

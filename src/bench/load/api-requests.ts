@@ -5,9 +5,9 @@ import { ENDPOINTS } from '../../api/endpoints.ts';
 import type { KeySet } from '../stage/keys.ts';
 import { getRequest, postRequest } from './request.ts';
 
-/** Wallets of one batch request: the most that are taken. */
+/** Wallets of one batch request: as many as are allowed. */
 const BATCH = 100;
-/** The widest window that may be asked for. */
+/** The widest window allowed. */
 const WIDEST = { blocks: '1000000', depth: '10' };
 
 export interface EndpointRequests {
@@ -17,7 +17,7 @@ export interface EndpointRequests {
   texts: string[];
 }
 
-/** Requests for every endpoint there is; `widest` asks for as much history as may be asked for. */
+/** Requests for every endpoint; `widest` asks for as much history as is allowed. */
 export function apiRequests(keys: KeySet, widest: boolean, apiKey: string): EndpointRequests[] {
   return ENDPOINTS.map((endpoint) => ({
     name: endpoint.path.replace(/^\/api\//, ''),
@@ -31,7 +31,7 @@ export function apiRequests(keys: KeySet, widest: boolean, apiKey: string): Endp
   }));
 }
 
-/** What an endpoint is asked about, one set of parameters per request. */
+/** The subjects of an endpoint's requests, one set of parameters per request. */
 function subjects({ path, params }: Endpoint, keys: KeySet): Record<string, string>[] {
   if ('token' in params.shape) return keys.tokens.map((token) => ({ token }));
   const aboutFunders = path === '/api/funding_recipients';

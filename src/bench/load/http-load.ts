@@ -1,4 +1,4 @@
-/** Closed-loop load: each connection sends its next request when the answer to the one before has come. */
+/** Closed-loop load: each connection sends its next request when the previous one is answered. */
 import { quantile } from '../figure.ts';
 import { HttpSocket } from './http-socket.ts';
 
@@ -9,9 +9,9 @@ export interface LoadSpec {
   seconds: number;
   /** Milliseconds between an answer and the next request on a connection; none when left out. */
   pauseMs?: number;
-  /** So many requests are sent even when the time is up before. */
+  /** At least this many requests are sent, even when the time is up. */
   atLeast?: number;
-  /** Sent in turn, over and over. */
+  /** Sent in rotation. */
   requests: LoadRequest[];
 }
 
@@ -36,7 +36,7 @@ export interface LoadResult {
   groups: Record<string, GroupResult>;
 }
 
-/** Latencies kept per group; of more, the newest. */
+/** Most latencies kept per group: the newest ones. */
 const MAX_SAMPLES = 200_000;
 /** How long the last answers may take, milliseconds. */
 const DRAIN_MS = 20_000;
@@ -92,7 +92,7 @@ export class HttpLoad {
     this.sockets = Array.from({ length: connections }, () => this.connect(port));
   }
 
-  /** Resolves when the time is up. Rejects when a connection broke: the figures would not be of the load wanted. */
+  /** Resolves when the time is up. Rejects when a connection broke, because the load was then not the one wanted. */
   async whenOver(): Promise<LoadResult> {
     await this.idle;
     for (const socket of this.sockets) socket.close();
@@ -105,7 +105,7 @@ export class HttpLoad {
     return { requestsPerSecond: count / seconds, groups: Object.fromEntries(groups) };
   }
 
-  /** Sends no more; resolves when the answers that are owed have come. */
+  /** Sends no more requests; resolves when all outstanding answers have arrived. */
   finish(): Promise<LoadResult> {
     this.stopping = true;
     const timer = setTimeout(() => this.fail(new Error('an answer did not come in time')), DRAIN_MS);

@@ -1,7 +1,7 @@
-/** One keep-alive HTTP/1.1 connection that has one request under way at a time. As bare as load must be. */
+/** A keep-alive HTTP/1.1 connection with one request in flight at a time. As lean as a load generator must be. */
 import { Socket } from 'node:net';
 
-/** Told of each answer: its status, and its head as text. */
+/** Called with each answer: its status, and its head as text. */
 export type OnAnswer = (status: number, head: string) => void;
 
 const HEAD_END = Buffer.from('\r\n\r\n');
@@ -11,14 +11,14 @@ export class HttpSocket {
   private readonly onAnswer: OnAnswer;
   private readonly onLost: (error: Error) => void;
   private closed = false;
-  /** Head of the answer that is coming; null until it is complete. */
+  /** Head of the answer being received; null until it is complete. */
   private head: string | null = null;
-  /** What came of a head that is not complete. */
+  /** The received part of an incomplete head. */
   private partial: Buffer | null = null;
-  /** Bytes of the body that are still to come. */
+  /** Bytes of the body that have not arrived yet. */
   private missing = 0;
 
-  /** `onLost` is told once when the connection breaks or what comes is no answer. */
+  /** `onLost` is called once when the connection breaks or something other than an answer arrives. */
   constructor(port: number, onAnswer: OnAnswer, onLost: (error: Error) => void) {
     this.onAnswer = onAnswer;
     this.onLost = onLost;
@@ -29,7 +29,7 @@ export class HttpSocket {
     this.socket.connect(port, '127.0.0.1');
   }
 
-  /** Sends a whole request as it goes over the wire (Latin-1). The answer before must have come. */
+  /** Sends a whole request as it goes over the wire (Latin-1). The previous answer must have arrived. */
   send(request: string): void {
     this.socket.write(request, 'latin1');
   }

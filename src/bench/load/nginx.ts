@@ -1,4 +1,4 @@
-/** nginx as a reverse proxy in front of a node: one worker, nothing written to disk that it need not. */
+/** nginx as a reverse proxy in front of a node: one worker, no needless writes to disk. */
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
@@ -78,7 +78,7 @@ function configText(home: string, port: number, upstreamPort: number): string {
   const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
     (name) => `${name}_temp_path ${join(home, name)};`,
   );
-  // One process: then its processor time is that of the proxy.
+  // A single process, so that its processor time is all of the proxy's.
   return `daemon off;
 master_process off;
 pid ${join(home, 'pid')};

@@ -1,4 +1,4 @@
-/** How many requests a server answers, and what each costs it. */
+/** How many requests per second a server answers, and what each costs it. */
 import { join } from 'node:path';
 import { FatalError } from '../../errors.ts';
 import { messageOf } from '../../lib/error-text.ts';
@@ -33,7 +33,7 @@ export async function loadTool(): Promise<string> {
   return (await hasWrk()) ? 'wrk' : 'own load generator, since wrk is not installed';
 }
 
-/** Loads a server with keep-alive connections from other cores. The first, short run warms it up. */
+/** Loads a server with keep-alive connections from other cores. A short first run warms it up. */
 export async function measureThroughput(
   stage: Stage,
   target: Target,
@@ -80,8 +80,8 @@ async function load(
 }
 
 /**
- * Measures several sides in turn, as often as the run repeats, so that what disturbs the machine disturbs all alike.
- * The results of each side, in the order of the sides.
+ * Measures several sides alternately, as often as the run repeats, so that disturbances of the machine affect all
+ * alike. Returns the results of each side, in the order of the sides.
  */
 export async function inTurn<R>(repeat: number, sides: readonly (() => Promise<R>)[]): Promise<R[][]> {
   const results = sides.map((): R[] => []);

@@ -7,7 +7,7 @@ import { pinned } from '../process/cores.ts';
 
 const run = promisify(execFile);
 
-/** An answer that takes longer has failed, and with it the measurement. */
+/** An answer that takes longer fails the whole measurement. */
 const TIMEOUT_S = 30;
 
 export interface WrkSpec {
@@ -37,14 +37,14 @@ interface Summary {
 }
 
 export async function hasWrk(): Promise<boolean> {
-  // It has no option that does nothing: asked for its version it says so and ends with 1.
+  // wrk has no option that does nothing: asked for its version, it prints that and exits with 1.
   return run('wrk', ['--version']).then(
     () => true,
     (error: NodeJS.ErrnoException) => error.code !== 'ENOENT',
   );
 }
 
-/** Throws FatalError when requests failed: the figures would not be of the answers wanted. */
+/** Throws FatalError when requests failed: the figures would be of other answers than those wanted. */
 export async function runWrk({
   port,
   connections,
@@ -80,7 +80,7 @@ export async function runWrk({
   };
 }
 
-/** JSON's way of writing ASCII text between quotes is Lua's too. */
+/** JSON and Lua write quoted ASCII text in the same way. */
 function script(requests: readonly string[]): string {
   return `local requests = {${requests.map((text) => JSON.stringify(text)).join(',\n')}}
 local i = 0

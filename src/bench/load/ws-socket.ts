@@ -1,21 +1,21 @@
 /**
- * A WebSocket client that only notices when something comes. A complete one takes longer to read a message than the
- * server to send it, so that 1,000 of them would measure themselves.
+ * A WebSocket client that only notices that a message arrived. A complete one takes longer to read a message than the
+ * server takes to send it, so 1,000 of them would measure themselves.
  */
 import { randomBytes } from 'node:crypto';
 import { connect, type Socket } from 'node:net';
 
-/** First byte of a text message that is not in pieces. */
+/** First byte of an unfragmented text message. */
 const TEXT = 0x81;
 const OPEN_MS = 30_000;
 
-/** Shared by all sockets: what is read is looked at before the next read. */
+/** Shared by all sockets: each read is processed before the next. */
 const scratch = Buffer.allocUnsafe(64 * 1024);
 
 export class WsSocket {
   private readonly socket: Socket;
   private readonly onMessage: () => void;
-  /** Takes what comes until the socket is open and subscribed. */
+  /** Receives the bytes until the socket is open and subscribed. */
   private opening: { take: (bytes: Buffer) => void; fail: (error: Error) => void } | null = null;
 
   /** Connects and sends `subscribe`, unless it is empty; rejects when either is refused. */
@@ -50,12 +50,12 @@ export class WsSocket {
 
   private take(length: number): void {
     if (this.opening === null) {
-      // Pings, and the rest of messages that came in pieces, begin with other bytes: mostly.
+      // Pings, and later parts of a message read in several pieces, mostly begin with other bytes.
       if (scratch[0] === TEXT) this.onMessage();
     } else this.opening.take(scratch.subarray(0, length));
   }
 
-  /** Sends something and waits for the answer; `fault` says what is wrong with it, or null. */
+  /** Sends something and waits for the answer; `fault` returns what is wrong with it, or null. */
   private exchange(request: string | Buffer, fault: (answer: Buffer) => string | null): Promise<void> {
     return new Promise<void>((resolve, reject) => {
       const timer = setTimeout(() => fail(new Error('a WebSocket was not answered')), OPEN_MS);

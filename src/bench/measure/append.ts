@@ -1,4 +1,4 @@
-/** Writing blocks to a filled index: how long, and where the time goes from the node's answers to the file. */
+/** Writing blocks to a filled index: how long it takes, and where the time goes from the node's answers to the file. */
 import { copyFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { grouped } from '../../cli/table.ts';
@@ -11,17 +11,17 @@ import type { ChainNode, Stage } from '../stage/stage.ts';
 import { type Loaded, loadStepByStep } from './load-steps.ts';
 import { type StepTimes, timeStatements } from './statement-times.ts';
 
-/** Page cache of the writer, MiB: as much as a daemon has by default. */
+/** Page cache of the writer, MiB: the daemon's default. */
 const CACHE_MB = parseConfig({}).config.index.cache_mb;
 
-/** How much of what goes on like the filled part is appended as filling batches. */
+/** Share of `more`, less the blocks appended singly, that is appended in batches as large as while filling. */
 const FILLED_PART = 0.3;
 
 /** What is appended, in the order of the chain. */
 interface Work {
   /** One ordinary block each. */
   blocks: Loaded;
-  /** As many blocks together as are committed at once while filling. */
+  /** As many blocks together as one commit takes while filling. */
   fillings: Loaded;
   /** One busy block each. */
   large: Loaded;
@@ -56,7 +56,7 @@ async function loadWork({ options, log }: Stage, { part, url, segments }: ChainN
   return work;
 }
 
-/** Gives `use` a writer on a copy of an index, which is removed afterwards. */
+/** Calls `use` with a writer on a copy of an index, which is removed afterwards. */
 function withCopy<T>(source: string, folder: string, use: (writer: IndexWriter) => T): T {
   const path = join(folder, 'copy.db');
   copyFileSync(source, path);
@@ -83,7 +83,7 @@ function timeAppends(writer: IndexWriter, work: Work): PerWork<number[]> {
   return { blocks: timeEach(work.blocks), fillings: timeEach(work.fillings), large: timeEach(work.large) };
 }
 
-/** Milliseconds of all appends of a kind together, by step. */
+/** Milliseconds of all appends of a kind, by step. */
 function timeSteps(writer: IndexWriter, work: Work): PerWork<StepTimes> {
   const timeAll = ({ batches }: Loaded) =>
     timeStatements(() => {

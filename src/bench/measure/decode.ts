@@ -1,4 +1,4 @@
-/** Reading a block: from the bytes of the node's answers to columns of transfers. One thread, nothing else running. */
+/** Decoding a block: from the bytes of the node's answers to columns of transfers. One thread, nothing else running. */
 import { Bench } from 'tinybench';
 import { grouped } from '../../cli/table.ts';
 import { BatchBuilder } from '../../decode/batch.ts';
@@ -12,7 +12,7 @@ import { RULES, resultOf } from './load-steps.ts';
 
 /** Average transactions of an ordinary and of a busy block. */
 const SIZES = [160, 8_000];
-/** Blocks generated before the one that is taken: at first a chain has no holders and so other transactions. */
+/** Blocks generated before the measured one: a new chain has no holders and so other transactions. */
 const WARM_UP_BLOCKS = 20;
 
 interface Answers {
@@ -86,7 +86,7 @@ async function timeBlock(answers: Answers, quick: boolean): Promise<{ cut: numbe
   return { cut: medianOf('cut'), decode: medianOf('decode') };
 }
 
-/** Of copies, since the text is written over. */
+/** Uses copies, since the text is overwritten. */
 function cutAnswers({ block, receipts, trace }: Answers): BlockParts {
   return {
     block: resultOf(Buffer.from(block), 'block', BLOCK),

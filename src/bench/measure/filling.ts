@@ -10,9 +10,9 @@ import { type FillRun, fillIndex, ratesByPart } from '../stage/fill.ts';
 import type { Stage } from '../stage/stage.ts';
 
 const PARTS = 10;
-/** With fewer commits than this the course is made of too few points to say anything. */
+/** With fewer commits than this, the curve has too few points to say anything. */
 const MIN_POINTS = 10;
-/** Longest time for the size of one table, milliseconds. */
+/** Longest time for measuring the size of one table, milliseconds. */
 const SURVEY_MS = 600_000;
 
 export async function measureFilling(stage: Stage): Promise<Table[]> {
@@ -68,10 +68,10 @@ function rates(runs: readonly FillRun[]): Table {
   };
 }
 
-/** How the rate falls while the index grows. */
+/** How the rate falls as the index grows. */
 function course(runs: readonly FillRun[]): Table {
   const tenths = runs.map(({ course }) => ratesByPart(course, PARTS));
-  // The first tenth holds the start; single tenths are a few commits each.
+  // The first tenth contains the start; a single tenth is only a few commits.
   const fall = (rates: number[]) => (1 - mean(rates.slice(-2)) / mean(rates.slice(1, 3))) * 100;
   const falls = tenths.map((rates) => `${fall(rates).toFixed(0)} %`).join(', ');
   return {

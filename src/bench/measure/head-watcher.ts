@@ -1,8 +1,8 @@
-/** Notices each new head of the index as a client does: by the header that every answer carries. */
+/** Notices each new head of the index as a client does: by the header in every answer. */
 import { FatalError } from '../../errors.ts';
 import { HttpSocket } from '../load/http-socket.ts';
 
-/** Between two looks, milliseconds: the resolution of what is measured. */
+/** Polling interval, milliseconds: the resolution of the measurement. */
 const EVERY_MS = 1;
 
 interface Waiting {
@@ -34,7 +34,7 @@ export class HeadWatcher {
     this.socket.send(request);
   }
 
-  /** Resolves when a block is indexed with the time at which that showed, Unix milliseconds with fractions. */
+  /** Resolves when the block is indexed, with the time at which that was seen, Unix milliseconds with fractions. */
   sees(number: number, timeoutMs: number): Promise<number> {
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => {

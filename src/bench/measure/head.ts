@@ -1,4 +1,4 @@
-/** Following a busy chain: large blocks one by one, and blocks every 300 ms, with requests coming in. */
+/** Following a busy chain: large blocks one by one, and blocks every 300 ms under requests. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { grouped } from '../../cli/table.ts';
 import { type Figure, quantile, type Table } from '../figure.ts';
@@ -11,7 +11,7 @@ import { HeadWatcher } from './head-watcher.ts';
 import { loadStepByStep } from './load-steps.ts';
 
 const SYNC_MS = 900_000;
-/** A block that is not indexed by then is a failure. */
+/** A block that takes longer to be indexed is a failure. */
 const BLOCK_MS = 300_000;
 const LOAD_CONNECTIONS = 4;
 const LOAD_PAUSE_MS = 5;
@@ -35,7 +35,7 @@ export async function measureHead(stage: Stage): Promise<Table[]> {
 interface Large {
   /** From the announcement of the block until clients can read it, milliseconds. */
   visibleMs: number[];
-  /** What the node itself needs for its answers, asked by somebody else. */
+  /** How long the node itself takes for its answers when another client asks. */
   answersMs: number[];
 }
 
@@ -58,7 +58,7 @@ async function followLarge({ part, url, segments }: ChainNode, daemon: DaemonPro
 
 interface Fast {
   visibleMs: number[];
-  /** Blocks that were not indexed yet when the next one came. */
+  /** Blocks not yet indexed when the next one came. */
   lags: number[];
   requestP99Ms: number;
 }

@@ -1,14 +1,14 @@
-/** What the daemon itself measured of its answers, from the histogram that its metrics show. Pure. */
+/** The daemon's own measurements of its answers, from the histogram in its metrics. Pure. */
 
 const BUCKET = /^atlas_http_request_seconds_bucket\{le="([^"]+)",route="([^"]+)"\}$/;
 
-/** A bucket: how many answers took longer than the bound before and up to this one, milliseconds. */
+/** A bucket: how many answers took longer than the previous bound and up to this one, milliseconds. */
 interface Bucket {
   upToMs: number;
   count: number;
 }
 
-/** Answers of each route between two looks at the metrics, by time, shortest first. */
+/** Answers of each route between two readings of the metrics, by duration, shortest first. */
 export function answersBetween(
   before: ReadonlyMap<string, number>,
   after: ReadonlyMap<string, number>,
@@ -26,7 +26,7 @@ export function answersBetween(
   return routes;
 }
 
-/** The time within which the part `q` of the answers was given, milliseconds; evenly spread within a bucket. */
+/** The quantile `q` of the answers' durations, milliseconds; assumed evenly spread within a bucket. */
 export function quantileMs(buckets: readonly Bucket[], q: number): number {
   const wanted = q * buckets.reduce((sum, { count }) => sum + count, 0);
   let passed = 0;

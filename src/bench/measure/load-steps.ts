@@ -1,4 +1,4 @@
-/** Loading blocks one step after the other, so that each can be timed; the daemon does them side by side. */
+/** Loading blocks step by step, so that each step can be timed; the daemon overlaps the steps. */
 import { BatchBuilder } from '../../decode/batch.ts';
 import { decodeBlock } from '../../decode/block.ts';
 import { BLOCK, RECEIPTS, TRACES } from '../../decode/wanted.ts';
@@ -83,7 +83,7 @@ async function post(http: HttpTransport, { method, params }: RpcCall): Promise<B
   return body;
 }
 
-/** What is `wanted` of the answer to a call, which is written over. Throws UpstreamError when the node refused it. */
+/** The `wanted` parts of the answer to a call; overwrites the answer. Throws UpstreamError when the node refused it. */
 export function resultOf(body: Buffer, method: string, wanted: Wanted): unknown {
   const reply = readSingle(parseBody(body, method, wanted), method);
   if ('error' in reply) throw reply.error;

@@ -1,4 +1,4 @@
-/** Answers about one wallet as fast as they come, against a bare lookup in the same index. */
+/** Point lookups of one wallet at full speed, against a bare lookup in the same index. */
 import { join } from 'node:path';
 import type { Figure, Table } from '../figure.ts';
 import { getRequest } from '../load/request.ts';
@@ -6,7 +6,7 @@ import { inTurn, loadTool, measureThroughput, type Throughput } from '../load/th
 import { sharing } from '../process/cores.ts';
 import type { Stage } from '../stage/stage.ts';
 
-/** Of the ratio to the bare server. */
+/** Limits on the ratio to the bare server. */
 const BUDGET = { floor: 0.5, goal: 0.75 };
 
 const BARE = 'bare uWebSockets.js + SQLite lookup';

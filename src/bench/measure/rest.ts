@@ -1,6 +1,6 @@
 /**
  * Latency of each REST endpoint, at the head and while filling: as a client with keep-alive connections sees it, and as
- * the daemon itself measures it, from the request read to the answer written.
+ * the daemon itself measures it, from reading the request to writing the answer.
  */
 import { join } from 'node:path';
 import { grouped } from '../../cli/table.ts';
@@ -18,19 +18,19 @@ import { answersBetween, quantileMs } from './http-seconds.ts';
 const CONNECTIONS = 4;
 const SECONDS = 1;
 const QUICK_SECONDS = 0.05;
-/** Pause of each connection while filling, where load at full speed would only show that the cores are few. */
+/** Pause of each connection while filling: load at full speed would only show that there are few cores. */
 const PAUSE_MS = 5;
 /** Rounds of different requests. */
 const ROUNDS = 100;
 /**
- * Rounds before what is measured while filling. They start the read thread, which takes a third of a second then, have
- * what is kept of hot wallets summed up, and most code compiled.
+ * Rounds before measuring while filling. They start the read thread, which takes a third of a second then, fill the
+ * caches of hot wallets, and get most code compiled.
  */
 const WARM_ROUNDS = 25;
 /** Longest time for filling under load, seconds. */
 const FILLING_SECONDS = 900;
 
-/** Milliseconds, at the server. */
+/** Milliseconds, measured at the server. */
 const BUDGETS = { ordinary: { floor: 10, goal: 3 }, hottest: { floor: 200, goal: 30 } };
 const LOOP_BUDGET = { floor: 20, goal: 5 };
 
@@ -50,11 +50,11 @@ interface Phase {
   loop: LoopTimes;
 }
 
-/** Of the daemon's event loop, the longest, milliseconds. */
+/** Longest delays of the daemon's event loop, milliseconds. */
 interface LoopTimes {
-  /** It was late, for whatever reason. */
+  /** Delay for whatever reason. */
   lateMs: number;
-  /** The same without waiting for a processor. */
+  /** Delay without the time spent waiting for a processor. */
   heldMs: number;
 }
 
@@ -86,7 +86,7 @@ async function measureIdle(stage: Stage, daemon: DaemonProcess, keys: Keys): Pro
   return stage.with('http-load', stage.cores.load, async (load) => {
     const run = (requests: LoadRequest[]) =>
       load.ask('run', { port, connections: CONNECTIONS, seconds, requests });
-    await run(inRounds(all)); // the first answers wait for code to be compiled and pages to be read
+    await run(inRounds(all)); // the first answers wait for compilation and page reads
     const watch = await Watch.begin(daemon);
     for (let i = 0; i < stage.options.repeat; i++) {
       for (const { name, keyClass, texts } of all) {
@@ -98,13 +98,13 @@ async function measureIdle(stage: Stage, daemon: DaemonProcess, keys: Keys): Pro
   });
 }
 
-/** What the daemon measures, from look to look. */
+/** The daemon's own measurements between two readings. */
 class Watch {
   readonly loop: LoopTimes = { lateMs: 0, heldMs: 0 };
   private readonly daemon: DaemonProcess;
   private last: Map<string, number>;
 
-  /** What was before does not count. */
+  /** Ignores everything before this call. */
   static async begin(daemon: DaemonProcess): Promise<Watch> {
     return new Watch(daemon, await daemon.metrics());
   }
@@ -114,7 +114,7 @@ class Watch {
     this.last = first;
   }
 
-  /** P99 of the answers since the last look by endpoint, milliseconds. */
+  /** P99 of the answers since the last reading by endpoint, milliseconds. */
   async look(): Promise<(endpoint: string) => number> {
     const metrics = await this.daemon.metrics();
     const answers = answersBetween(this.last, metrics);
@@ -148,8 +148,8 @@ interface FillingPhase extends Phase {
 const LOOK_MS = 50;
 
 /**
- * All endpoints in turn, first with ordinary keys and then with the hottest, while the index goes on from where it
- * stands. Nothing is pinned.
+ * All endpoints in turn, first with ordinary keys and then with the hottest, while the index is filled further. Nothing
+ * is pinned.
  */
 async function measureWhileFilling(stage: Stage, keys: Keys): Promise<FillingPhase> {
   const { part, segments } = await stage.chain();

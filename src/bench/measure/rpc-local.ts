@@ -1,4 +1,4 @@
-/** `/rpc` where the daemon knows the answer itself or has given it before, against a real node asked directly. */
+/** `/rpc` calls that the daemon answers itself or from its cache, against a real node asked directly. */
 import { join } from 'node:path';
 import { type Anvil, startAnvil } from '../../dev/anvil.ts';
 import { FatalError } from '../../errors.ts';
@@ -8,9 +8,9 @@ import { inTurn, measureThroughput, type Throughput } from '../load/throughput.t
 import { pin } from '../process/cores.ts';
 import type { Stage } from '../stage/stage.ts';
 
-/** Transactions of the block that is asked for. anvil recovers each sender anew, so that a fuller block would only flatter. */
+/** Transactions of the block asked for. anvil recovers each sender every time: a fuller block would only flatter. */
 const TRANSACTIONS = 9;
-/** Blocks on top of it, so that it is finalized for anybody. */
+/** Blocks on top of it, so that it counts as finalized. */
 const CONFIRMATIONS = 100;
 const SYNC_MS = 60_000;
 

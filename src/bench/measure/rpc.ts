@@ -9,7 +9,7 @@ import type { DaemonProcess } from '../stage/daemon.ts';
 import type { ChainNode, Stage } from '../stage/stage.ts';
 import { measureLocalAnswers } from './rpc-local.ts';
 
-/** Calls that differ, so that none is merged with another. */
+/** Distinct calls, so that none is merged with another. */
 const CALLS = Array.from({ length: 1_000 }, (_, i) => fixedCall(i));
 
 export async function measureRpc(stage: Stage): Promise<Table[]> {
@@ -61,7 +61,7 @@ async function measurePassed(
   const proxy = nginx && { name: 'nginx', pid: nginx.pid, port: nginx.port, requests: requests('/', '') };
   const { server, load } = stage.cores;
   const at = (target: Target, connections?: number) => async () => {
-    // The node is the server when it is asked directly, else it is where the load is.
+    // When the node is asked directly it is the server; otherwise it runs with the load.
     await pin(chain.part.pid, target === node ? server : load);
     return measureThroughput(stage, target, connections);
   };

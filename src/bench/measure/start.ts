@@ -1,4 +1,4 @@
-/** From starting the program to serving, on an index that exists. */
+/** From starting the program to serving, on an existing index. */
 import type { Table } from '../figure.ts';
 import type { Stage } from '../stage/stage.ts';
 

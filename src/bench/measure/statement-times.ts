@@ -1,16 +1,16 @@
 /**
- * Where the time of a write goes, statement by statement, without a line in the code that is measured: the driver's
- * statements are wrapped while it runs. Two looks at the clock per statement cost some percent, so a measurement of
- * the whole is made apart from this one.
+ * Where the time of a write goes, statement by statement, without a line in the measured code: the driver's statements
+ * are wrapped while it runs. Reading the clock twice per statement costs some percent, so the whole is measured
+ * separately.
  */
 import { type Db, openDatabase } from '../../store/open.ts';
 
-/** Milliseconds by what was done: `insert transfers`, `read wallets`, `commit`, `checkpoint`, and `JavaScript` for the rest. */
+/** Milliseconds by operation: `insert transfers`, `read wallets`, `commit`, `checkpoint`; `JavaScript` is the rest. */
 export type StepTimes = ReadonlyMap<string, number>;
 
 const WRAPPED = ['run', 'get', 'all'] as const;
 
-/** Runs a write and tells where its time went. Checkpoints are put off to its end, where they are timed apart. */
+/** Runs a write and returns where its time went. Checkpoints are postponed to its end and timed separately. */
 export function timeStatements(write: () => void): StepTimes {
   const times = new Map<string, number>();
   const connections = new Set<Db>();
@@ -43,7 +43,7 @@ interface Described {
   readonly database: Db;
 }
 
-/** Has every statement of this process tell how long each run took, until the returned function is called. */
+/** Makes every statement of this process report the time of each run, until the returned function is called. */
 function wrapStatements(onRun: (statement: Described, ms: number) => void): () => void {
   const db = openDatabase(':memory:');
   const prototype: object = Object.getPrototypeOf(db.prepare('SELECT 1'));
@@ -67,7 +67,7 @@ function wrapStatements(onRun: (statement: Described, ms: number) => void): () =
 
 const VERBS: Record<string, string> = { select: 'read', with: 'read', replace: 'insert' };
 
-/** What a statement does, in two words at most. */
+/** What a statement does, in at most two words. */
 export function stepOf(sql: string): string {
   const verb = /^\s*(\w+)/.exec(sql)?.[1]?.toLowerCase() ?? '';
   if (verb === 'begin' || verb === 'commit') return 'commit';

@@ -1,4 +1,4 @@
-/** What reaches 1,000 WebSockets, how soon, and what it costs, against a bare publish. */
+/** How soon messages reach 1,000 WebSockets and what they cost, against a bare publish. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Figure, quantile, type Table } from '../figure.ts';
 import type { WsClientsActions } from '../parts/ws-clients.ts';
@@ -10,7 +10,7 @@ import { streamBlocks } from '../stage/plan.ts';
 import type { ChainNode, Stage } from '../stage/stage.ts';
 
 const SOCKETS = 1_000;
-/** Between two blocks, so that one is done with before the next comes. */
+/** Pause between two blocks, so that one is finished before the next comes. */
 const PAUSE_MS = 250;
 const SYNC_MS = 600_000;
 
@@ -32,7 +32,7 @@ export async function measureStreams(stage: Stage): Promise<Table[]> {
     const bare = await measureBare(stage, clients);
     return stage.serve({ nodeWs: chain.wsUrl, cores: null }, async (daemon) => {
       await daemon.reaches(await chain.part.ask('head'), SYNC_MS);
-      // Not the writer: it is meant to have a core of its own while blocks come.
+      // The writer is not pinned: it is meant to have a core of its own while blocks come.
       await pinFirstThread(daemon.pid, stage.cores.server);
       stage.log(`streams: heads to ${SOCKETS} sockets`);
       forgetPeak(daemon.pid);
@@ -74,7 +74,7 @@ async function measureHeads(
   return fan;
 }
 
-/** Has something sent to all sockets again and again. */
+/** Calls `cause`, which sends a message to all sockets, again and again. */
 async function measureFan(
   clients: Part<WsClientsActions>,
   pid: number,
@@ -95,12 +95,12 @@ async function measureFan(
 }
 
 interface Ages {
-  /** From the commit to each socket that was told something, milliseconds, of all blocks together. */
+  /** From the commit to each socket that was notified, milliseconds, over all blocks. */
   clientMs: number[];
-  /** Per block: notifications, and sockets that got some. */
+  /** Per block: notifications, and sockets that got any. */
   notifications: number;
   sockets: number;
-  /** From the commit to the push, mean, milliseconds; by the daemon's own metrics. */
+  /** Mean time from the commit to the push, milliseconds, from the daemon's own metrics. */
   serverMs: number;
 }
 
@@ -121,7 +121,7 @@ async function measureAges(
   for (let i = 0; i < blocks; i++) {
     await clients.ask('arm');
     await part.ask('mine');
-    await sleep(PAUSE_MS); // nothing is asked meanwhile, so that nothing else has to be answered
+    await sleep(PAUSE_MS); // no requests meanwhile, which would have to be answered too
     const { lastCommitAt } = await daemon.reaches(await part.ask('head'), SYNC_MS);
     const arrivals = await clients.ask('soFar');
     if (lastCommitAt !== null) clientMs.push(...arrivals.map((at) => at - lastCommitAt));

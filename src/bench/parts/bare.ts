@@ -5,7 +5,7 @@ import { type AddressKeys, WALLET_BY_ADDRESS } from '../../store/address-table.t
 import { openIndexForReading } from '../../store/index-file.ts';
 import type { Db } from '../../store/open.ts';
 
-/** Page cache, MiB: that of the daemon's own reading connection. */
+/** Page cache, MiB: the same as that of the daemon's reading connection. */
 const CACHE_MB = 32;
 
 export function bareActions() {
@@ -15,7 +15,7 @@ export function bareActions() {
     return server;
   };
   return {
-    /** Starts it, over an index when lookups are wanted; resolves with its port. */
+    /** Starts the server, over an index when lookups are wanted; resolves with its port. */
     async open({ indexPath }: { indexPath: string | null }): Promise<number> {
       const lookup =
         indexPath === null ? () => null : walletLookup(openIndexForReading(indexPath, { cacheMb: CACHE_MB }));

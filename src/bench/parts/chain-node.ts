@@ -7,12 +7,12 @@ import type { ReplayNode } from '../replay/controls.ts';
 import { startReplayNode } from '../replay/node.ts';
 import { answerFixed } from './fixed-call.ts';
 
-/** How a run of blocks is made. */
+/** How a segment of blocks is generated. */
 export interface SegmentPlan {
-  /** Blocks are generated until there are so many and they hold so many transfers. */
+  /** Least number of transfers, and of blocks: generation stops when both are reached. */
   transfers: number;
   blocks: number;
-  /** Transactions of a block: on average, or in every block. */
+  /** Transactions per block: on average or, when `even`, in every block. */
   txPerBlock: number;
   even: boolean;
 }
@@ -63,8 +63,8 @@ export function chainNodeActions() {
     head: (): number => running().stats().head,
     setHead: (number: number): number => running().setHead(number),
     /**
-     * Makes the next block the head; returns when it was announced, in Unix milliseconds with fractions. Before, this
-     * node makes the header out of the whole block, which no other does.
+     * Makes the next block the head; returns when it was announced, in Unix milliseconds with fractions. Before that,
+     * this node derives the header from the whole block, which no real node does.
      */
     mine(): number {
       running().mine();
@@ -75,12 +75,12 @@ export function chainNodeActions() {
 
 export type ChainNodeActions = ReturnType<typeof chainNodeActions>;
 
-/** Of the node's answers for a block, about. */
+/** About how many bytes of the node's answers for a block each transfer takes. */
 const BYTES_PER_TRANSFER = 2_200;
 
 /**
- * All or nothing: what is read back from a file takes some of the processors that the daemon shares, and would slow it down
- * from the block on from which memory was full.
+ * All or nothing: reading back from a file takes time from the processors that the daemon shares, and would slow it
+ * down from the block on at which memory is full.
  */
 function memoryFor(plans: Segments<SegmentPlan>): number {
   const transfers = Object.values(plans).reduce(
@@ -95,7 +95,7 @@ function emptySegments(): Segments<Segment> {
   return { fill: empty(), more: empty(), large: empty(), fast: empty() };
 }
 
-/** The blocks of all segments; what they hold is noted in `made`. */
+/** The blocks of all segments; `made` records what they contain. */
 function* generateSegments(
   chain: GeneratedChain,
   plans: Segments<SegmentPlan>,
@@ -117,7 +117,7 @@ function* generateSegments(
   }
 }
 
-/** A server in front of the node, which itself is slower than what is to be measured. Resolves with its address. */
+/** A fast server in front of the node, which itself is slower than what is measured. Resolves with its address. */
 async function openFastFront(nodeUrl: string): Promise<string> {
   const front = await startBareServer({
     get: () => null,

@@ -19,7 +19,7 @@ export type PartName = keyof typeof PARTS;
 /** What each part can be asked to do. */
 export type Parts = { [N in PartName]: ReturnType<(typeof PARTS)[N]> };
 
-/** Makes this process a part. Throws FatalError when there is none of that name, or nobody whose part it could be. */
+/** Makes this process a part. Throws FatalError when no part has that name, or no benchmark started this process. */
 export function runPart(name: string): void {
   const makeActions = Object.entries(PARTS).find(([part]) => part === name)?.[1];
   if (makeActions === undefined || process.send === undefined) {

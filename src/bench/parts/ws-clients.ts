@@ -1,4 +1,4 @@
-/** The part that holds many WebSocket connections and notes when each was sent something. */
+/** The part that holds many WebSocket connections and records when each gets a message. */
 import { WsSocket } from '../load/ws-socket.ts';
 
 export interface ClientsSpec {
@@ -6,7 +6,7 @@ export interface ClientsSpec {
   /** API key, empty for none. */
   key: string;
   count: number;
-  /** Sent once by each connection, one after the other in turn, and its answer awaited; none when empty. */
+  /** Each connection sends one of these, in rotation, and waits for the answer; none when empty. */
   subscribe: readonly string[];
 }
 
@@ -35,13 +35,13 @@ class Clients {
     }
   }
 
-  /** Forgets what arrived. */
+  /** Forgets all arrivals. */
   arm(): void {
     this.arrivals = this.sockets.map(() => 0);
     this.missing = this.sockets.length;
   }
 
-  /** The arrivals of all connections, once each got something; rejects when that takes too long. */
+  /** The arrivals of all connections, once each got a message; rejects when that takes too long. */
   async arrived(): Promise<number[]> {
     if (this.missing > 0) {
       await new Promise<void>((resolve, reject) => {
@@ -61,7 +61,7 @@ class Clients {
     return this.arrivals;
   }
 
-  /** The arrivals of those that got something until now. */
+  /** The arrivals so far. */
   soFar(): number[] {
     return this.arrivals.filter((at) => at !== 0);
   }

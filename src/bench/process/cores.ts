@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 const run = promisify(execFile);
 
 export interface Cores {
-  /** For the server under load; null where processes cannot be pinned or there is one core only. */
+  /** For the server under load; null when processes cannot be pinned or there is only one core. */
   server: string | null;
   /** For the load and everything else. */
   load: string | null;
@@ -27,12 +27,12 @@ export async function chooseCores(): Promise<Cores> {
   return { server: String(server), load: load.join(','), reason: null };
 }
 
-/** Moves a process with all its threads to cores; does nothing when these are null. */
+/** Pins a process with all its threads to cores; does nothing when `cores` is null. */
 export async function pin(pid: number, cores: string | null): Promise<void> {
   if (cores !== null) await run('taskset', ['-a', '-c', '-p', cores, String(pid)]);
 }
 
-/** Moves the first thread of a process to cores, its other threads staying where they are; does nothing when these are null. */
+/** Pins only the first thread of a process to cores; does nothing when `cores` is null. */
 export async function pinFirstThread(pid: number, cores: string | null): Promise<void> {
   if (cores !== null) await run('taskset', ['-c', '-p', cores, String(pid)]);
 }

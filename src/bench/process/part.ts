@@ -1,11 +1,11 @@
-/** Parts of the benchmark that run in processes of their own: what the benchmarking process has of them. */
+/** Parts of the benchmark that run in processes of their own, as seen from the benchmarking process. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { FatalError } from '../../errors.ts';
 import { pinned } from './cores.ts';
 import { programCommand } from './program.ts';
 import type { Actions, FromPart, ToPart } from './protocol.ts';
 
-/** Longest time that one action of a part may take, milliseconds: the generation of a large chain is the longest. */
+/** Longest time for one action of a part, milliseconds: generating a large chain takes longest. */
 const TIME_LIMIT_MS = 3_600_000;
 
 interface Waiting {
@@ -14,7 +14,7 @@ interface Waiting {
   timer: NodeJS.Timeout;
 }
 
-/** A process that does what it is asked to. It ends with this one, however that ends. */
+/** A process that runs actions on request. It ends with this one, however that ends. */
 export class Part<A extends Actions> {
   readonly name: string;
   private readonly child: ChildProcess;
@@ -40,7 +40,7 @@ export class Part<A extends Actions> {
     return this.child.pid;
   }
 
-  /** Has the part do something; rejects with what it threw. */
+  /** Runs an action in the part; rejects with what it threw. */
   ask<N extends keyof A & string>(
     action: N,
     ...[argument]: Parameters<A[N]>
@@ -51,7 +51,7 @@ export class Part<A extends Actions> {
         () => reject(new FatalError(`${this.name}.${action} took too long`)),
         TIME_LIMIT_MS,
       );
-      // The part is of this very program, so that an action gives what its type says.
+      // The part runs this same program, so an action's result has the declared type.
       const settle = (result: unknown) => resolve(result as Awaited<ReturnType<A[N]>>);
       this.waiting.set(id, { resolve: settle, reject, timer });
       this.child.send({ id, action, argument } satisfies ToPart, (error) => {
@@ -60,7 +60,7 @@ export class Part<A extends Actions> {
     });
   }
 
-  /** Ends it in the middle of whatever it does: there is nothing that it must do first. */
+  /** Ends it in the middle of whatever it does: it has nothing to clean up. */
   async close(): Promise<void> {
     this.child.kill('SIGTERM');
     await this.ended;

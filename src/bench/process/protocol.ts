@@ -1,4 +1,4 @@
-/** What the benchmarking process and its parts say to each other. */
+/** Messages between the benchmarking process and its parts. */
 
 /** What a part can be asked to do, by name; each takes one argument or none, which must survive as JSON. */
 export type Actions = Record<string, (argument: never) => unknown>;

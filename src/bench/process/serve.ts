@@ -1,9 +1,9 @@
-/** The side of a part: does what it is asked to until the benchmarking process is gone. */
+/** A part's own side: runs actions on request until the benchmarking process is gone. */
 import { messageOf } from '../../lib/error-text.ts';
 import type { Actions, FromPart, ToPart } from './protocol.ts';
 
 export function servePart(actions: Actions): void {
-  // Ctrl-C reaches every process of the terminal; the benchmarking one then ends its parts in order.
+  // Ctrl-C reaches every process of the terminal; the benchmarking process then ends its parts properly.
   process.on('SIGINT', () => undefined);
   process.once('disconnect', () => process.exit(0));
   process.on('message', (message: ToPart) => void answer(actions, message));
@@ -13,7 +13,7 @@ async function answer(actions: Actions, { id, action, argument }: ToPart): Promi
   try {
     const run = actions[action];
     if (run === undefined) throw new Error(`there is no action "${action}"`);
-    // The other side is of this very program, so that the argument is of the action's type.
+    // The other side runs this same program, so the argument has the action's type.
     reply({ id, result: await run(argument as never) });
   } catch (error) {
     reply({ id, error: messageOf(error) });
@@ -21,6 +21,6 @@ async function answer(actions: Actions, { id, action, argument }: ToPart): Promi
 }
 
 function reply(message: FromPart): void {
-  // What cannot be sent nobody waits for any more: `disconnect` follows.
+  // A send fails only when nobody waits for the message any more: `disconnect` follows.
   process.send?.(message, undefined, undefined, () => undefined);
 }

@@ -1,4 +1,4 @@
-/** What processes take of the machine, as Linux tells it: proc(5). */
+/** Resource usage of processes, from Linux: proc(5). */
 import { readFileSync, writeFileSync } from 'node:fs';
 
 /** Ticks of `/proc/<pid>/stat` per second; fixed for programs on Linux. */
@@ -12,7 +12,7 @@ export function cpuSeconds(pid: number): number {
   return (Number(fields[11]) + Number(fields[12])) / TICKS;
 }
 
-/** Seconds of processor time of a process's first thread, exactly. */
+/** Seconds of processor time of a process's first thread, to the nanosecond. */
 export function mainThreadSeconds(pid: number): number {
   const [nanoseconds] = readFileSync(`/proc/${pid}/task/${pid}/schedstat`, 'utf8').split(' ');
   return Number(nanoseconds) / 1e9;
@@ -30,7 +30,7 @@ export function residentMegabytes(pid: number): number {
   return (Number(/^VmRSS:\s*(\d+) kB/m.exec(status)?.[1]) * 1024) / 1e6;
 }
 
-/** Begins a new peak from the memory of now. */
+/** Resets the peak to the current memory. */
 export function forgetPeak(pid: number): void {
   writeFileSync(`/proc/${pid}/clear_refs`, '5');
 }

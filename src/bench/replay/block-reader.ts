@@ -6,7 +6,7 @@ import { methodNotSupported } from './rpc-error.ts';
 import { jsonBytes, type RpcBlock, type RpcReceipt, type RpcTrace } from './rpc-json.ts';
 import type { TextStore } from './text-store.ts';
 
-/** The parts of stored blocks, and what is derived from them, with the latest of each kept. */
+/** The parts of stored blocks and values derived from them, with a cache of the latest of each. */
 export class BlockReader {
   private readonly store: TextStore;
   private readonly logs = new Lru<string, IndexedLog[]>(4000);
@@ -19,7 +19,7 @@ export class BlockReader {
     this.store = store;
   }
 
-  /** The recorded text of a part; throws an RpcError when the recording has not got it. */
+  /** The recorded text of a part; throws an RpcError when the recording lacks it. */
   text(block: StoredBlock, part: BlockPart): Buffer {
     const stored = block[part];
     if (stored === null) throw methodNotSupported();
@@ -61,7 +61,7 @@ export class BlockReader {
     return this.traces.get(block.hash, () => JSON.parse(this.text(block, 'trace').toString()));
   }
 
-  /** The recorded flat traces, else those that follow from the call trees. */
+  /** The recorded flat traces, else those derived from the call trees. */
   flatTraces(block: StoredBlock): Buffer {
     if (block.flatTrace) return this.text(block, 'flatTrace');
     const traces = this.parsedTraces(block);

@@ -1,4 +1,4 @@
-/** Which block a parameter means. */
+/** Which block a parameter refers to. */
 
 import { isObject } from '../../lib/is-object.ts';
 import type { StoredBlock } from './block.ts';
@@ -8,7 +8,7 @@ import { invalidParams } from './rpc-error.ts';
 
 const HASH_LENGTH = 66;
 
-/** The number a tag or quantity stands for; an absent one is `latest`. Throws an RpcError for anything else. */
+/** The number of a tag or quantity; an absent one means `latest`. Throws an RpcError for anything else. */
 export function resolveNumber(chain: ReplayChain, finalizedLag: number, tag: unknown): number {
   switch (tag ?? 'latest') {
     case 'latest':

@@ -60,12 +60,12 @@ export class ReplayChain {
     return this.blocks.slice(index);
   }
 
-  /** Puts another block in the place of one. */
+  /** Replaces one block. */
   replaceAt(index: number, block: StoredBlock): void {
     this.splice(index, 1, [block]);
   }
 
-  /** Puts other blocks in the place of all from an index on. The head must be moved into range if they are fewer. */
+  /** Replaces all blocks from an index on. The head must be moved into range if there are fewer new ones. */
   replaceFrom(index: number, blocks: readonly StoredBlock[]): void {
     this.splice(index, this.blocks.length - index, blocks);
   }

@@ -2,7 +2,7 @@ import type { ChainBlock } from './block.ts';
 import type { ForkOptions } from './simulation.ts';
 import type { ReplayStats } from './stats.ts';
 
-/** What a test does to a running node. */
+/** What a test can do to a running node. */
 export interface ReplayControls {
   /** Makes the last block at or below a number the head; every block on the way forward is announced. Returns the head. */
   setHead(number: number): number;
@@ -10,7 +10,7 @@ export interface ReplayControls {
   mine(count?: number): number;
   /** Replaces the chain from a block on: see `Simulation.fork`. */
   fork(from: number, newBlocks?: Iterable<ChainBlock>, options?: ForkOptions): ChainBlock[];
-  /** Waits so long before each answer, of which a batch is one. */
+  /** Waits this long before each answer; a batch is one answer. */
   setLatency(milliseconds: number): void;
   stats(): ReplayStats;
 }

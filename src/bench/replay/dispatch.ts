@@ -10,7 +10,7 @@ import { jsonBytes } from './rpc-json.ts';
 import type { CallStats } from './stats.ts';
 import type { TextStore } from './text-store.ts';
 
-/** Pieces that make up an answer one after the other: large results are sent as they lie in memory. */
+/** Pieces that together make up an answer: large results are sent as they are in memory. */
 export type AnswerBytes = Buffer[];
 
 const OPEN = Buffer.from('[');
@@ -20,7 +20,7 @@ const END = Buffer.from('}');
 
 export interface DispatcherParts {
   methods: Methods;
-  /** Recorded exchanges that are answered word for word; they come before the methods. */
+  /** Recorded exchanges that are answered verbatim; they take precedence over the methods. */
   answers: ReadonlyMap<string, RecordedAnswer>;
   store: TextStore;
   settings: ReplaySettings;

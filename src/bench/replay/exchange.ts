@@ -15,12 +15,12 @@ interface ExchangeJson {
   error?: unknown;
 }
 
-/** The method and the parameters stand in front of the answer and are short. */
+/** The method and the parameters precede the answer and are short. */
 const HEAD_BYTES = 4096;
 const ANSWER = /,\s*"(result|error)"\s*:\s*/;
 const CLOSING_BRACE = 125;
 
-/** Reads a line without parsing its answer, which may be megabytes, when the answer stands last. Throws when it is none. */
+/** Reads a line without parsing its answer, which may be megabytes, if it comes last. Throws when it is no exchange. */
 export function parseExchange(line: Buffer): Exchange {
   const head = line.toString('latin1', 0, HEAD_BYTES);
   const match = ANSWER.exec(head);
@@ -36,7 +36,7 @@ export function parseExchange(line: Buffer): Exchange {
   };
 }
 
-/** The request when the text in front of the answer is one, else null: the answer then stands first, or inside. */
+/** The request, if the text before the answer is one; null if the answer comes first, or inside. */
 function parseRequest(text: string): ExchangeJson | null {
   try {
     const request: ExchangeJson = JSON.parse(text);

@@ -15,7 +15,7 @@ export interface Subscriber {
   subscriptions: Map<string, Subscription>;
 }
 
-/** Tells every subscriber about new heads and their logs, in order. */
+/** Notifies every subscriber of new heads and their logs, in order. */
 export class Feed {
   private readonly reader: BlockReader;
   private readonly subscribers = new Set<Subscriber>();
@@ -48,14 +48,14 @@ export class Feed {
     };
   }
 
-  /** A block became canonical: its header, then its logs. */
+  /** A block became canonical: sends its header, then its logs. */
   announce(block: StoredBlock): void {
     if (this.subscribers.size === 0) return;
     const header = this.reader.headerJson(block);
     this.notify((subscription) => (subscription === 'heads' ? [header] : this.logsFor(block, subscription)));
   }
 
-  /** A block is canonical no more: its logs again, marked as removed. */
+  /** A block is no longer canonical: sends its logs again, marked as removed. */
   retract(block: StoredBlock): void {
     if (this.subscribers.size === 0) return;
     this.notify((subscription) =>
@@ -84,7 +84,7 @@ function markRemoved(log: string): string {
   return JSON.stringify({ ...JSON.parse(log), removed: true });
 }
 
-/** 16 bytes, the same in every run. */
+/** 16 bytes, deterministic. */
 function subscriptionId(count: number): string {
   return `0x${createHash('sha256').update(`sub${count}`).digest('hex').slice(0, 32)}`;
 }

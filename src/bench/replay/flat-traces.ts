@@ -1,4 +1,4 @@
-/** Parity-style flat traces from geth-style call trees, for nodes that are asked `trace_block`. */
+/** Parity-style flat traces from geth-style call trees, for `trace_block`. */
 import type { RpcFrame, RpcTrace, RpcTransaction } from './rpc-json.ts';
 
 const CALL_TYPES: Record<string, string> = {

@@ -14,7 +14,7 @@ export class Latency {
     this.prng = prng;
   }
 
-  /** Runs the answer when its time has come; at once when there is nothing to wait for. */
+  /** Runs `answer` after its delay; at once when there is none. */
   run(answer: () => void): void {
     const wait = this.fixed + (this.jitter > 0 ? this.prng.fraction() * this.jitter : 0);
     if (wait === 0) {

@@ -8,7 +8,7 @@ export interface LogFilter {
   topics: (ReadonlySet<string> | null)[] | null;
 }
 
-/** A log with what filters look at in lower case. */
+/** A log with the fields that filters compare in lower case. */
 export interface IndexedLog {
   address: string;
   topics: string[];

@@ -1,6 +1,6 @@
 /**
- * A chain node that answers JSON-RPC over HTTP and WebSocket from recorded or generated blocks.
- * It makes the behaviour of a node repeatable: a moving head, reorgs, latency, limits, errors.
+ * A chain node that answers JSON-RPC over HTTP and WebSocket from recorded or generated blocks. It makes a node's
+ * behaviour repeatable: a moving head, reorgs, latency, limits, errors.
  */
 import { once } from 'node:events';
 import type { Server } from 'node:http';
@@ -91,7 +91,7 @@ export async function startReplayNode(options: ReplayOptions = {}): Promise<Repl
   };
 }
 
-/** Resolves with the port, rejects when it cannot be had. */
+/** Resolves with the port, rejects when listening fails. */
 async function listen(server: Server, port: number, host: string): Promise<number> {
   server.listen(port, host);
   await once(server, 'listening');

@@ -13,13 +13,13 @@ export interface ReplayOptions {
   port?: number;
   /** First head: a block number, or, when below the first block, the n-th block. Default: the last block. */
   head?: number;
-  /** Move the head one block ahead every so many milliseconds; the head then starts at the first block. 0 = never. */
+  /** Move the head one block forward every this many milliseconds, starting at the first block. 0 = never. */
   blockTimeMs?: number;
   /** Wait before each answer; a batch waits once. */
   latencyMs?: number;
-  /** A random wait of up to this is added. */
+  /** Upper bound of a random wait that is added. */
   jitterMs?: number;
-  /** `finalized` is so many blocks behind the head; `safe` is one behind. */
+  /** How many blocks `finalized` is behind the head; `safe` is one behind. */
   finalizedLag?: number;
   /** `eth_getLogs` refuses a range whose ends are further apart. */
   maxLogRange?: number;
@@ -31,7 +31,7 @@ export interface ReplayOptions {
   traces?: boolean;
   /** False: `eth_getBlockReceipts` answers "Method not found". */
   blockReceipts?: boolean;
-  /** Serve the last `reorgDepth` of every `reorgEvery` blocks as a fork until the chain goes on past them. 0 = never. */
+  /** Serve the last `reorgDepth` of every `reorgEvery` blocks as a fork until the chain moves past them. 0 = never. */
   reorgEvery?: number;
   reorgDepth?: number;
   /** Fraction of the calls answered with -32603 "overloaded, try again later". */
@@ -40,13 +40,13 @@ export interface ReplayOptions {
   seed?: number;
   /** Renumber all blocks from here on, one after the other, and link them. */
   rechain?: number;
-  /** Keep at most so many bytes of recorded text in memory, the rest compressed in a temporary file. */
+  /** Most bytes of recorded text kept in memory; the rest is compressed in a temporary file. */
   memoryBytes?: number;
   /** Answer to `web3_clientVersion`. */
   clientVersion?: string;
 }
 
-/** Everything but where the chain comes from, with the limits of Monad's RPC server as defaults. */
+/** All options but the source of the chain, with the limits of Monad's RPC server as defaults. */
 export type ReplaySettings = Required<
   Omit<ReplayOptions, 'files' | 'chain' | 'chainId' | 'head' | 'rechain'>
 >;

@@ -1,4 +1,4 @@
-/** Loads recorded files: the exchanges that make up blocks, and all others to be answered word for word. */
+/** Loads recorded files: the exchanges that make up blocks, and all others, which are answered verbatim. */
 import type { BlockPart, StoredBlock } from './block.ts';
 import { type Exchange, parseExchange } from './exchange.ts';
 import { readLines } from './lines.ts';
@@ -103,7 +103,7 @@ function hashOf(body: Buffer): string {
   return block.hash.toLowerCase();
 }
 
-/** The blocks that have at least the block itself, in order. */
+/** The blocks of which at least the block itself is recorded, in order. */
 function completeBlocks(blocks: Map<number, PartialBlock>): StoredBlock[] {
   const complete: StoredBlock[] = [];
   for (const [number, { hash, block, receipts, trace, flatTrace }] of blocks) {

@@ -4,8 +4,8 @@ import { siblingBlock } from './side-branch.ts';
 import type { TextStore } from './text-store.ts';
 
 /**
- * Regular reorgs for long runs: the last `depth` blocks up to each multiple of `every` are served as siblings under
- * other hashes; when the chain goes on past the multiple, the recorded blocks take their place again.
+ * Regular reorgs for long runs: the last `depth` blocks up to each multiple of `every` are served as siblings with
+ * other hashes; when the chain moves past the multiple, the recorded blocks take their place.
  */
 export class ReorgPattern {
   private readonly chain: ReplayChain;
@@ -14,7 +14,7 @@ export class ReorgPattern {
   private readonly depth: number;
   /** Recorded blocks whose siblings are served, by index ascending. */
   private readonly withheld = new Map<number, StoredBlock>();
-  /** The multiple the head was last on the way to. */
+  /** The multiple that the head last approached. */
   private multiple: number | null = null;
 
   constructor(chain: ReplayChain, store: TextStore, every: number, depth: number) {

@@ -1,4 +1,4 @@
-/** What a call is answered with when it has no result. The codes and texts are those of Monad's RPC server. */
+/** The error of a call that has no result. The codes and texts are those of Monad's RPC server. */
 export class RpcError extends Error {
   override name = 'RpcError';
   readonly code: number;
@@ -17,7 +17,7 @@ export function methodNotFound(): RpcError {
   return new RpcError(-32601, 'Method not found');
 }
 
-/** The method is known, but this node has not what it needs. */
+/** The method is known, but this node lacks the data for it. */
 export function methodNotSupported(): RpcError {
   return new RpcError(-32601, 'Method not supported');
 }

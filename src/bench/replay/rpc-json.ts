@@ -1,4 +1,4 @@
-/** The few fields of a node's answers that the replay node looks into. */
+/** The few fields of a node's answers that the replay node reads. */
 
 export interface RpcTransaction {
   hash: string;

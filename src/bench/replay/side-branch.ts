@@ -1,4 +1,4 @@
-/** Another block for the same height, made of a block by leaving out its last transaction. */
+/** Making a sibling of a block: the same block without its last transaction. */
 import { createHash } from 'node:crypto';
 import type { ChainBlock } from './block.ts';
 
@@ -40,7 +40,7 @@ interface ListItem {
   transactionHash?: string;
 }
 
-/** A run of blocks as siblings of each, linked one to the next; the first is a child of `parentHash`. */
+/** A linked run of siblings, one of each block; the first is a child of `parentHash`. */
 export function siblingBranch(originals: readonly ChainBlock[], parentHash: string | null): ChainBlock[] {
   let parent = parentHash;
   return originals.map((original) => {

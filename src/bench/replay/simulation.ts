@@ -9,7 +9,7 @@ import type { TextStore } from './text-store.ts';
 export interface ForkOptions {
   /** Head after the fork. Default: the same height, or the last new block when the branch is shorter. */
   head?: number;
-  /** Send the logs of the blocks that go once more with `removed: true`, as geth and reth do; Monad does not. */
+  /** Send the logs of the replaced blocks again with `removed: true`, as geth and reth do; Monad does not. */
   removedLogs?: boolean;
 }
 
@@ -19,12 +19,12 @@ export interface SimulationParts {
   feed: Feed;
 }
 
-/** Moves the head and replaces branches, and announces what changes. */
+/** Moves the head, replaces branches, and announces the changes. */
 export class Simulation {
   private readonly parts: SimulationParts;
   private readonly pattern: ReorgPattern | null;
 
-  /** With `reorgEvery` above zero the head's neighbourhood is forked at once where the pattern says so. */
+  /** With `reorgEvery` above zero, applies the pattern of forks to the blocks around the head at once. */
   constructor(parts: SimulationParts, reorgEvery: number, reorgDepth: number) {
     const { chain, store } = parts;
     this.parts = parts;
@@ -44,10 +44,10 @@ export class Simulation {
   }
 
   /**
-   * Replaces every block from a number on by other ones and announces the new blocks up to the head.
-   * Without `newBlocks` they are siblings of the old ones, each without its last transaction.
-   * Given blocks begin at that number; the first is linked to the block below, the others must be linked already.
-   * Returns the replaced blocks: given to `fork` they bring the old branch back. `from` right above the last block adds blocks.
+   * Replaces every block from a number on and announces the new blocks up to the head. Without `newBlocks` they are
+   * siblings of the old ones, each without its last transaction. Given blocks begin at that number; the first is linked
+   * to the block below, the others must already be linked. Returns the replaced blocks: given to `fork`, they bring the
+   * old branch back. If `from` is one above the last block, blocks are added.
    */
   fork(from: number, newBlocks?: Iterable<ChainBlock>, options: ForkOptions = {}): ChainBlock[] {
     const { chain, store, feed } = this.parts;

@@ -3,16 +3,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 
-/** A text in memory, or where it lies compressed in the overflow file. */
+/** A text in memory, or its place in the overflow file, where it is compressed. */
 export type StoredText = Buffer | { offset: number; length: number };
 
-/** The fastest: blocks as JSON become a seventh, and reading them back costs a millisecond a megabyte. */
+/** The fastest level: it shrinks blocks as JSON to a seventh; reading them back takes a millisecond per megabyte. */
 const COMPRESSION = { params: { [constants.ZSTD_c_compressionLevel]: 1 } };
 
 /**
- * Recorded texts: in memory up to a limit, the rest in a temporary file that vanishes with the process. There they are
- * compressed, so that the system can keep the file in memory, and neither writes nor reads gigabytes on a disk that
- * something under measurement uses too.
+ * Recorded texts: in memory up to a limit, the rest in a temporary file that vanishes with the process. The file is
+ * compressed so that the system can keep it in memory and does not read or write gigabytes on a disk that something
+ * under measurement uses too.
  */
 export class TextStore {
   private readonly maxBytes: number;
@@ -52,7 +52,7 @@ export class TextStore {
   }
 }
 
-/** A file that has no name any more: it needs no cleaning up, however the process ends. */
+/** A file without a name: it needs no cleaning up, however the process ends. */
 function openUnlinked(): number {
   const folder = mkdtempSync(join(tmpdir(), 'replay-node-'));
   const file = openSync(join(folder, 'overflow'), 'w+');

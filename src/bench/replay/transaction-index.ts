@@ -9,7 +9,7 @@ export interface TransactionPlace {
   hash: string;
 }
 
-/** Finds transactions by hash. Built when the first one is asked for. */
+/** Finds transactions by hash. Built at the first lookup. */
 export class TransactionIndex {
   private readonly chain: ReplayChain;
   private readonly reader: BlockReader;
@@ -48,7 +48,7 @@ export class TransactionIndex {
     }
   }
 
-  /** Nothing while the index is not built: blocks need not be parsed for it then. */
+  /** Empty while the index is not built: then blocks need not be parsed for it. */
   private hashes(block: StoredBlock): string[] {
     if (!this.places) return [];
     return this.reader.transactionHashes(block).map((hash) => hash.toLowerCase());

@@ -24,7 +24,7 @@ export function attachWebSocket(
       latency.run(() => socket.send(Buffer.concat(handle(text, own)), { binary: false }));
     });
     socket.on('close', () => feed.remove(subscriber));
-    // A client that breaks the protocol is closed by the library; the close event does the rest.
+    // The library closes a client that breaks the protocol; the close event does the rest.
     socket.on('error', () => undefined);
   });
   return sockets;

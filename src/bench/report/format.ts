@@ -2,7 +2,7 @@
 import { type Figure, median, ratioOf, verdictOf } from '../figure.ts';
 import type { Run } from '../machine.ts';
 
-/** Who else used the machine: what is late because of them is not the program's doing. */
+/** How much others used the machine: delays caused by them are not the program's. */
 export function sharingText({
   loadBefore,
   loadAfter,
@@ -31,7 +31,7 @@ export function spreadText({ samples }: Figure): string {
   return `${number(Math.min(...samples))} to ${number(Math.max(...samples))}`;
 }
 
-/** How many times as good as what it is compared with. */
+/** The ratio to what it is compared with. */
 export function ratioText(figure: Figure): string {
   const ratio = ratioOf(figure);
   return ratio === null || figure.against === undefined ? '' : `${number(ratio)} x ${figure.against.name}`;

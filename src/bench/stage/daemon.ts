@@ -26,13 +26,13 @@ export interface DaemonProcess {
   readonly port: number;
   /** A key without limits. */
   readonly key: string;
-  /** Unix milliseconds at which it was started, and at which it said that it serves. */
+  /** Unix milliseconds when it was started, and when it reported that it serves. */
   readonly startedAt: number;
   readonly readyAt: number;
   status(): Promise<IndexStatus>;
-  /** Values of its metrics by name with labels, as Prometheus gets them. */
+  /** Values of its metrics by name with labels, as Prometheus scrapes them. */
   metrics(): Promise<Map<string, number>>;
-  /** Resolves with the status when the index stands at a block. */
+  /** Resolves with the status when the index has reached a block. */
   reaches(block: number, timeoutMs: number): Promise<IndexStatus>;
   /** Asks it to stop; resolves when it has. */
   stop(): Promise<void>;
@@ -40,7 +40,7 @@ export interface DaemonProcess {
 
 const START_MS = 60_000;
 const STOP_MS = 30_000;
-/** Longest time for an answer about its state: the event loop may be held, but not for so long. */
+/** Longest time for a status answer: the event loop may be blocked, but not for that long. */
 const ANSWER_MS = 30_000;
 const STATUS_EVERY_MS = 50;
 /** Enough of the log to hold the reason of a failure. */
@@ -92,20 +92,20 @@ function spawnDaemon({ dataDir, nodeHttp, nodeWs, cores }: DaemonOptions): Child
   const flags = ['--node-http', nodeHttp, '--data-dir', dataDir, '--port', '0'];
   if (nodeWs !== '') flags.push('--node-ws', nodeWs);
   const [file = '', ...args] = pinned(programCommand('start', ...flags), cores);
-  // No setting of the user's own: neither from the environment nor from a file in the working folder.
+  // No settings of the user: neither from the environment nor from a file in the working folder.
   const own = Object.entries(process.env).filter(([name]) => !name.startsWith('ATLAS_'));
   const child = spawn(file, args, {
     cwd: dataDir,
     env: { ...Object.fromEntries(own), ...SETTINGS },
     stdio: ['ignore', 'pipe', 'pipe'],
-    // Ctrl-C reaches every process of the terminal; the daemon is ended in order.
+    // Ctrl-C reaches every process of the terminal, but the daemon is to be stopped properly.
     detached: true,
   });
   endWithThisProcess(child);
   return child;
 }
 
-/** What it says: its addresses, once it told them, and the end of its log. */
+/** Its output: its addresses, once it has printed them, and the end of its log. */
 interface Output {
   url: string | null;
   metricsUrl: string | null;

@@ -1,4 +1,4 @@
-/** Filling an index from the node, end to end, and what it takes. */
+/** Filling an index from the node, end to end, and what that costs. */
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -25,15 +25,15 @@ export interface FillRun {
   peakMegabytes: number;
   walPeakBytes: number;
   cpuSeconds: number;
-  /** Time in which the writer was committing, and how often it did. */
+  /** Seconds that the writer spent committing, and the number of commits. */
   commitSeconds: number;
   commits: number;
 }
 
 const SAMPLE_MS = 100;
-/** Transfers a second: slower than this is not filling. */
+/** Transfers per second: anything slower is not filling. */
 const MIN_RATE = 200;
-/** What the first commit may take. */
+/** Longest time to the first commit. */
 const STARTING_S = 60;
 
 /** Fills a new index with the first segment of the chain. */
@@ -44,7 +44,7 @@ export async function fillIndex(stage: Stage, chain: ChainNode, dataDir: string)
   const run = await stage.run({ dataDir, nodeHttp: chain.url, nodeWs: '', cores: null }, (daemon) =>
     follow(daemon, chain, indexPath),
   );
-  // The last connection to close moves the write-ahead log into the file, which is then all there is.
+  // The last connection to close moves the write-ahead log into the file, which is then complete.
   new IndexWriter(indexPath, { cacheMb: 1 }).close();
   return run;
 }
@@ -82,7 +82,7 @@ function notePoint(course: Point[], { transfers, lastCommitAt }: IndexStatus, re
   course.push({ at: (lastCommitAt - readyAt) / 1000, transfers });
 }
 
-/** The largest size at which a file was seen. */
+/** The largest size seen of a file. */
 export class PeakSize {
   bytes = 0;
   private readonly path: string;
@@ -96,7 +96,7 @@ export class PeakSize {
   }
 }
 
-/** Transfers a second in each of `count` equal parts of the way, going evenly from point to point. */
+/** Transfers per second in each of `count` equal parts of the way, interpolated between the points. */
 export function ratesByPart(course: readonly Point[], count: number): number[] {
   const total = course.at(-1)?.transfers ?? 0;
   const times = Array.from({ length: count + 1 }, (_, i) => timeOf(course, (total * i) / count));

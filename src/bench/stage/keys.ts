@@ -1,4 +1,4 @@
-/** Which wallets and tokens are asked about: ordinary ones and the hottest, found in the index itself. */
+/** The wallets and tokens that requests are about: ordinary ones and the hottest, found in the index itself. */
 import { bytesToHex } from '../../lib/hex.ts';
 import { openIndexForReading } from '../../store/index-file.ts';
 import type { Db } from '../../store/open.ts';
@@ -15,20 +15,20 @@ export interface KeySet {
 export interface Keys {
   ordinary: KeySet;
   hottest: KeySet;
-  /** Busy and less busy wallets of the newest transfers: each block to come has transfers of some of them. */
+  /** Busy and less busy wallets of the newest transfers: each later block has transfers of some of them. */
   recentWallets: Hex[];
   /** Transfers of the hottest wallet, of the hottest token, and holders of that token. */
   largest: { walletTransfers: number; tokenTransfers: number; holders: number };
 }
 
-/** An ordinary wallet or token has at most so many transfers. */
+/** Most transfers of an ordinary wallet or token. */
 const ORDINARY_MAX = 10_000;
 const ORDINARY_WALLETS = 1_000;
 const ORDINARY_TOKENS = 100;
 /** Transfers of about 120 blocks, and the wallets with the most of them. */
 const RECENT_TRANSFERS = 30_000;
 const RECENT_WALLETS = 4_000;
-/** So many of the hottest, asked in turn, so that no single answer is all that is measured. */
+/** How many of the hottest are asked for in turn, so that the figure is not of a single answer. */
 const HOTTEST = 3;
 
 /** Reads the whole of some tables: not for a daemon under load. */
@@ -61,7 +61,7 @@ function ordinaryKeys(db: Db): KeySet {
   return { wallets, funders, tokens };
 }
 
-/** So many addresses of the rows, evenly spread over them. */
+/** `count` addresses of the rows, evenly spread over them. */
 function spread(db: Db, rows: string, count: number): Hex[] {
   const addresses = db
     .prepare<[number, number], Buffer>(`SELECT wallets.address ${rows} ORDER BY wallets.id`)

@@ -1,8 +1,8 @@
-/** The chain that everything is measured on. Pure. */
+/** The chain that all measurements use. Pure. */
 import type { BenchOptions } from '../options.ts';
 import type { ChainPlan } from '../parts/chain-node.ts';
 
-/** Options of the generator beside the sizes; the same in every run, so that runs can be compared. */
+/** Seed of the generator; the same in every run, so that runs can be compared. */
 const SEED = 1;
 
 /** Transactions of an ordinary block, on average. */
@@ -16,12 +16,13 @@ export const FAST_TRANSFERS = 3_000;
 export const FAST_BLOCK_MS = 300;
 
 /**
- * What is indexed with the daemon under other load: as much as what is filled first, up to a million. That takes long enough
- * for some four hundred requests to each endpoint, of which the 99th percentile is not just one of the slowest.
+ * Most transfers indexed with the daemon under other load: as many as are filled first, up to a million. That takes
+ * long enough for some four hundred requests to each endpoint, whose 99th percentile is then not just one of the
+ * slowest.
  */
 const MOST_MORE = 1_000_000;
 
-/** `fill` is what the index is filled with, `more` goes on like it, `large` and `fast` come at the head. */
+/** `fill` fills the index, `more` continues like it, `large` and `fast` come at the head. */
 export function chainPlan({ transfers, quick }: Pick<BenchOptions, 'transfers' | 'quick'>): ChainPlan {
   const ordinary = { txPerBlock: TX_PER_BLOCK, even: false };
   const even = (size: number) => ({ txPerBlock: Math.round(size / TRANSFERS_PER_TX), even: true });
@@ -36,7 +37,7 @@ export function chainPlan({ transfers, quick }: Pick<BenchOptions, 'transfers' |
   };
 }
 
-/** Blocks of `more` that are kept for the streams, which take them one by one. */
+/** Blocks of `more` that are reserved for the streams, which take them one by one. */
 export function streamBlocks(quick: boolean): number {
   return quick ? 5 : 30;
 }

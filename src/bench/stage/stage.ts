@@ -20,16 +20,16 @@ export interface ChainNode extends ChainFacts {
   part: Part<ChainNodeActions>;
 }
 
-/** Opens what is asked for when it is first asked for; `close` ends and removes all of it. */
+/** Opens each thing when it is first asked for; `close` ends and removes all of them. */
 export class Stage {
   readonly options: BenchOptions;
   readonly cores: Cores;
   /** A temporary folder. */
   readonly folder: string;
-  /** Tells what is being done. */
+  /** Reports what is being done. */
   readonly log: (text: string) => void;
   private readonly closers = new Closers();
-  /** What runs now and must be ended when the run is broken off. */
+  /** What is running and must be ended when the run is aborted. */
   private readonly running = new Set<() => Promise<void>>();
   private closed = false;
   private chainNode: Promise<ChainNode> | undefined;
@@ -61,7 +61,7 @@ export class Stage {
     return this.index;
   }
 
-  /** Makes a data folder that was just filled the one that `filledFolder` gives. */
+  /** Makes `filledFolder` return a data folder that was just filled. */
   adopt(dataDir: string): void {
     this.index = Promise.resolve(dataDir);
   }
@@ -82,7 +82,7 @@ export class Stage {
   async run<T>(options: DaemonOptions, use: (daemon: DaemonProcess) => Promise<T>): Promise<T> {
     if (this.closed) throw new FatalError('the benchmark was broken off');
     const starting = startDaemonProcess(options);
-    // Also ended when the run is broken off while it starts. One that does not start has ended itself.
+    // Also ends it when the run is aborted while it starts. One that fails to start has ended by itself.
     const end = () => starting.then((daemon) => daemon.stop()).catch(() => undefined);
     return this.whileRunning(async () => use(await starting), end);
   }
@@ -100,7 +100,7 @@ export class Stage {
     );
   }
 
-  /** Ends `end`'s process after `use`, or at once when the run is broken off. */
+  /** Runs `use`, then calls `end`, or calls it at once when the run is aborted. */
   async whileRunning<T>(use: () => Promise<T>, end: () => Promise<void>): Promise<T> {
     this.running.add(end);
     try {

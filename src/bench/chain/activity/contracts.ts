@@ -5,7 +5,7 @@ import { nativeAmount } from '../amounts.ts';
 import type { CallFrame, Transaction } from '../transaction.ts';
 import type { World } from '../world.ts';
 
-/** A call that leaves logs which are no transfers. */
+/** A call that emits logs other than transfers. */
 export function callContract(world: World): Transaction {
   const { prng, actors, ledger } = world;
   const contract = prng.ranked(actors.others);
@@ -62,7 +62,7 @@ export function failTransaction(world: World): Transaction {
   return failed;
 }
 
-/** A contract pays several wallets; among the payments stand frames that move nothing though they carry value. */
+/** A contract pays several wallets; between the payments are frames that carry value but move nothing. */
 export function disperse(world: World): Transaction {
   const { prng, actors } = world;
   const contract = prng.ranked(actors.dispersers);

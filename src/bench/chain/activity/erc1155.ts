@@ -70,7 +70,7 @@ export function mintErc1155Batch(world: World): Transaction {
   return transaction;
 }
 
-/** Who gives what: the zero address for a mint, else a position with a balance. */
+/** The source of a transfer: the zero address for a mint, else a position with a balance. */
 function pickSource({ prng }: World, token: Erc1155Token): { from: Hex; id: bigint; amount: bigint } {
   const mints = token.positions.length < 5 || prng.chance(0.45);
   const minted = {

@@ -49,7 +49,7 @@ export function swapErc20(world: World): Transaction {
   return swap;
 }
 
-/** The token whose amounts are 2^256 - 1 or close to it, so that sums of balances pass 2^256. */
+/** The token whose amounts are 2^256 - 1 or close to it, so that sums of balances exceed 2^256. */
 export function mintHugeAmount(world: World): Transaction {
   const { prng, actors } = world;
   const token = actors.huge;
@@ -87,7 +87,7 @@ function payOut(world: World, swap: Transaction, router: Hex, trader: Hex): void
   swap.move(router, trader, wei);
 }
 
-/** The pool pays in tokens; it mints itself some when it has too few. */
+/** The pool pays in tokens; it mints some for itself when it has too few. */
 function buyErc20(world: World, swap: Transaction, token: Erc20Token, pool: Hex, trader: Hex): void {
   const wanted = mintAmount(world.prng, token);
   if (balanceOf(token, pool) < wanted) moveErc20(world, swap, token, ZERO_ADDRESS, pool, wanted);

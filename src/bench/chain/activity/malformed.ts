@@ -6,7 +6,7 @@ import type { World } from '../world.ts';
 
 type Shape = Pick<TransactionLog, 'topics' | 'data'>;
 
-/** One to three malformed logs; they count for nothing. */
+/** One to three malformed logs, which must not be counted. */
 export function emitMalformedLogs(world: World): Transaction {
   const { prng, actors, ledger } = world;
   const contract = prng.chance(0.5) ? prng.ranked(actors.others) : prng.ranked(actors.erc20).address;
@@ -33,10 +33,10 @@ function malformedShapes(a: Hex, b: Hex): Shape[] {
     { topics: [transferSingle, a], data: '0x' },
     // One id, two amounts.
     { topics: batch, data: encode('0x', 64n, 128n, 1n, 3n, 2n, 5n, 6n) },
-    // Offsets far behind the end.
+    // Offsets far beyond the end.
     { topics: batch, data: encode('0x', MAX_UINT256, MAX_UINT256) },
     { topics: batch, data: '0x' },
-    // A length no memory could hold.
+    // A length that no memory could hold.
     { topics: batch, data: encode('0x', 64n, 96n, 1n << 200n, 0n) },
   ];
 }

@@ -4,9 +4,9 @@ import { nativeAmount } from '../amounts.ts';
 import type { Transaction } from '../transaction.ts';
 import type { World } from '../world.ts';
 
-/** So many of the latest funded wallets may fund the next one. */
+/** How many of the most recently funded wallets may fund the next one. */
 const FUNDING_WINDOW = 50;
-/** `recentlyFunded` is halved when it passes this. */
+/** `recentlyFunded` is halved when it exceeds this. */
 const MAX_RECENTLY_FUNDED = 5000;
 
 export function sendNative(world: World): Transaction {

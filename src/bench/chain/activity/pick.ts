@@ -14,7 +14,7 @@ import {
   startFundingBurst,
 } from './native.ts';
 
-/** How often each activity happens, in parts of the sum. The order is part of the chain's definition. */
+/** The weight of each activity. The order is part of the chain's definition. */
 const ACTIVITIES: readonly (readonly [weight: number, activity: (world: World) => Transaction])[] = [
   [20, sendNative],
   [6, fundFreshWallet],
