@@ -1,4 +1,4 @@
-/** The anvil process: where its binary is, when it listens, and how it ends. */
+/** The anvil process: starting it, waiting until it listens, and ending it. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { Socket } from 'node:net';
 import { createInterface } from 'node:readline';
@@ -18,11 +18,11 @@ export interface AnvilProcess {
 
 const START_TIMEOUT_MS = 60_000;
 const STOP_TIMEOUT_MS = 2_000;
-/** Enough of stderr to hold a usage error or a panic with its message. */
+/** Enough of stderr to contain a usage error, or a panic with its message. */
 const ERROR_TAIL_CHARS = 2_000;
 
 export function spawnAnvil(args: readonly string[]): AnvilProcess {
-  // A session of its own: Ctrl-C on the terminal must reach the owner only, who stops things in order.
+  // In a session of its own: Ctrl-C on the terminal must reach only the owner, which stops things in order.
   const child = spawn(anvilBinary(), args, { detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
   endWithThisProcess(child);
   const exited = new Promise<void>((resolve) => {
@@ -33,8 +33,8 @@ export function spawnAnvil(args: readonly string[]): AnvilProcess {
 }
 
 /**
- * The `host:port` anvil says it listens on. Its output is drained from then on (to stderr unless `silent`),
- * and the process no longer keeps this program alive. Throws a FatalError with anvil's own words when it ends instead.
+ * The `host:port` that anvil reports to listen on. From then on its output is drained (to stderr unless `silent`), and
+ * the process no longer keeps this program alive. Throws a FatalError with anvil's own message when it ends instead.
  */
 export async function listeningAddress(anvil: AnvilProcess, silent: boolean): Promise<string> {
   let errors = '';
@@ -57,7 +57,7 @@ export async function listeningAddress(anvil: AnvilProcess, silent: boolean): Pr
   return address;
 }
 
-/** First capture of `pattern` in a line of stdout, or undefined when the process ends or the time is up before. */
+/** First capture of `pattern` in a line of stdout, or undefined when the process ends or the time is up first. */
 async function firstMatch(anvil: AnvilProcess, pattern: RegExp): Promise<string | undefined> {
   const lines = createInterface({ input: anvil.stdout });
   const timer = setTimeout(() => lines.close(), START_TIMEOUT_MS);

@@ -2,17 +2,17 @@
 import { type AnvilProcess, endProcess, listeningAddress, spawnAnvil } from './anvil-process.ts';
 
 export interface AnvilOptions {
-  /** Milliseconds from block to block. Without it and without `manual`, each transaction is mined at once in a block of its own. */
+  /** Milliseconds between blocks. Without it or `manual`, each transaction is mined at once in its own block. */
   blockTimeMs?: number;
   /** True: blocks are made by `evm_mine` and `anvil_mine` only. */
   manual?: boolean;
   /** 31337 unless given. */
   chainId?: number;
-  /** `cancun`, `prague`, ...; the newest one anvil knows unless given. */
+  /** `cancun`, `prague`, ...; by default the newest that anvil knows. */
   hardfork?: string;
-  /** Whole coins in each of the ten known accounts; 1,000,000,000 unless given, which months of demo traffic do not use up. */
+  /** Whole coins in each of the ten known accounts; by default 1,000,000,000, enough for months of demo traffic. */
   balance?: number;
-  /** Newest blocks whose state can still be asked for; 256 unless given. Blocks, receipts and `trace_block` answers are kept for ever. */
+  /** Newest blocks whose state is kept; 256 by default. Blocks, receipts and `trace_block` answers stay for ever. */
   stateBlocks?: number;
   /** False: anvil's own log goes to stderr. */
   silent?: boolean;
@@ -62,16 +62,16 @@ export async function startAnvil(options: AnvilOptions = {}): Promise<Anvil> {
 function anvilArguments(options: AnvilOptions): string[] {
   const args = ['--host', '127.0.0.1', '--port', '0'];
   args.push('--balance', String(options.balance ?? 1_000_000_000));
-  // Without it anvil writes some 300 kB for every block to a folder in the home directory and leaves them there.
+  // Without this, anvil writes some 300 kB per block to a folder in the home directory and leaves them there.
   args.push('--prune-history', String(options.stateBlocks ?? 256));
-  // The interval is kept here (startMiner): with --block-time anvil holds 1,500 states in memory, 2 GB, whatever --prune-history says.
+  // startMiner keeps the interval: with --block-time anvil holds 1,500 states in memory, 2 GB, despite --prune-history.
   if (options.manual || options.blockTimeMs !== undefined) args.push('--no-mining');
   if (options.chainId !== undefined) args.push('--chain-id', String(options.chainId));
   if (options.hardfork !== undefined) args.push('--hardfork', options.hardfork);
   return args;
 }
 
-/** Mines a block every `everyMs`. A chain that can no longer mine is ended, so that `exited` tells its owner. */
+/** Mines a block every `everyMs`. Ends a chain that can no longer mine, so that its owner sees `exited` resolve. */
 function startMiner(process: AnvilProcess, call: Call, everyMs: number): { stop(): Promise<void> } {
   let inFlight: Promise<unknown> | undefined;
   const timer = setInterval(() => {

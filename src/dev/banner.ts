@@ -8,7 +8,7 @@ export interface DevAddresses {
   /** Where the chain's node listens. */
   nodeUrl: string;
   key: string;
-  /** The operator token, or null for one that the operator knows. */
+  /** The operator token, or null for one that the operator already knows. */
   adminToken: string | null;
   cast: DemoCast;
 }

@@ -1,4 +1,4 @@
-/** Who is worth asking the API about on a demo chain. */
+/** The addresses of a demo chain that are worth asking the API about. */
 import { bytesToHex, hexToBytes } from '../lib/hex.ts';
 import type { Hex } from '../types.ts';
 import type { DemoContracts } from './contracts.ts';
@@ -41,7 +41,7 @@ export function demoCast(contracts: DemoContracts, seed: number): DemoCast {
   };
 }
 
-/** viem writes addresses with the checksum in the case of their letters; the API answers without. */
+/** viem writes addresses with mixed-case checksums; the API answers in lower case. */
 function lowerCase(address: Hex): Hex {
   return bytesToHex(hexToBytes(address));
 }

@@ -1,4 +1,4 @@
-/** Scenes of ERC-721, ERC-1155 and ERC-2309 tokens, and of logs that are no transfers at all. */
+/** Scenes of ERC-721, ERC-1155 and ERC-2309 tokens, and of logs that only look like transfers. */
 import { encodeFunctionData, getContractAddress } from 'viem';
 import { COIN } from '../lib/units.ts';
 import type { Hex } from '../types.ts';
@@ -27,7 +27,7 @@ export const erc721: Scene = ({ contracts, roles, random, fresh }) => {
   ];
 };
 
-/** Single and batch mints and transfers, a batch that holds an amount of nothing, and a batch burn. */
+/** Single and batch mints and transfers, a batch with a zero amount, and a batch burn. */
 export const erc1155: Scene = ({ contracts, roles, random, fresh }) => {
   const { collector } = roles;
   const abi = abis.DemoEditions;

@@ -15,9 +15,9 @@ export interface DemoContracts {
   editions: Hex;
   /** ERC-721 minted by one ERC-2309 log. */
   badges: Hex;
-  /** The native coin wrapped in the manner of WETH9; belongs into `chain.wrapped_native`. */
+  /** The wrapped native coin in the manner of WETH9; it must be in `chain.wrapped_native`. */
   wrapped: Hex;
-  /** NativeSender: internal transfers and what only looks like them. */
+  /** NativeSender: makes internal transfers, and calls that only look like them. */
   sender: Hex;
   /** Logs that are no transfers. */
   malformed: Hex;
@@ -89,7 +89,7 @@ export function badgesCode(owner: Hex, count: number): Hex {
   return encodeDeployData({ abi: abis.DemoBadges, bytecode: bytecode('DemoBadges'), args });
 }
 
-/** Creation code of a contract that takes value, or refuses to be created. */
+/** Creation code of a contract that accepts value, or refuses to be created. */
 export function vaultCode(refuse: boolean): Hex {
   return encodeDeployData({ abi: abis.Vault, bytecode: bytecode('Vault'), args: [refuse] });
 }

@@ -14,10 +14,10 @@ export interface DevSettings {
   port?: number;
 }
 
-/** Of the operator token that is made up when none is configured. */
+/** Length of the operator token that is generated when none is configured. */
 const ADMIN_TOKEN_BYTES = 12;
 
-/** Settings of the environment apply here too, except for the node, the data and the wrapped coin: those are the demo's own. */
+/** The environment applies here too, except for the node, the data and the wrapped coin, which are the demo's own. */
 export function devConfig(settings: DevSettings, env: Record<string, string | undefined>): Parsed {
   const flags: FlagTexts = {
     '--node-http': settings.node.url,
@@ -30,7 +30,7 @@ export function devConfig(settings: DevSettings, env: Record<string, string | un
     env: { ...env, ATLAS_CHAIN__WRAPPED_NATIVE: settings.wrapped },
     flags,
   });
-  // No operator can allow these, since they steer the node; this node is there to be steered.
+  // No operator can allow these methods, because they control the node; this node is there to be controlled.
   const rpc = { ...config.rpc, allow: [...config.rpc.allow, 'anvil_*'] };
   if (config.admin_token !== '') return { config: { ...config, rpc }, sources };
   const admin_token = randomBytes(ADMIN_TOKEN_BYTES).toString('base64url');

@@ -1,4 +1,4 @@
-/** `atlas-node dev`: a local chain with demo contracts and traffic, and the daemon beside it. */
+/** `atlas-node dev`: a local chain with demo contracts and traffic, and a daemon that indexes it. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -20,23 +20,23 @@ import { devConfig, withUsablePort } from './dev-config.ts';
 import { DEMO_SEED, makeTraffic } from './traffic.ts';
 
 export interface DevOptions {
-  /** Address and port to serve on; the configured ones, or any free port when the default one is taken. */
+  /** Address and port to serve on; by default the configured ones, or any free port when the default one is taken. */
   host?: string;
   port?: number;
-  /** Where the index and the keys go, without the index of another chain; a temporary folder, removed at the end, unless given. */
+  /** Folder for the index and the keys, with no index of another chain; by default temporary, removed at the end. */
   dataDir?: string;
 }
 
 const BLOCK_TIME_MS = 1_000;
 /** States the chain keeps: few, since a demo may run for days and a state takes up to a megabyte. */
 const STATE_BLOCKS = 128;
-/** Rounds made before the daemon starts, so that there is history to fill in. */
+/** Rounds made before the daemon starts, so that there is history to index. */
 const FIRST_ROUNDS = 3;
 const TRAFFIC_PACE_MS = 5_000;
 const TRAFFIC_RETRY_MS = 5_000;
 const CATCH_UP_TIMEOUT_MS = 60_000;
 
-/** Runs until SIGINT or SIGTERM and then ends all it has started, the last thing first. */
+/** Runs until SIGINT or SIGTERM, then ends everything it started, in reverse order. */
 export async function runDev(options: DevOptions, log: Logger): Promise<void> {
   const closers = new Closers();
   try {
@@ -89,7 +89,7 @@ async function startChain(log: Logger, closers: Closers) {
   return { anvil, contracts, height };
 }
 
-/** A key for the demo, made before the daemon opens the file so that it is valid from its first moment. */
+/** A key for the demo, created before the daemon opens the file, so that it is valid from the start. */
 function issueKey(dataDir: string): { key: string } {
   makeDataDir(dataDir);
   const store = openKeyStore(join(dataDir, 'keys.db'));
@@ -100,7 +100,7 @@ function issueKey(dataDir: string): { key: string } {
   }
 }
 
-/** Waits until the index holds block `height`; throws a FatalError with the indexer's reason when it does not get there. */
+/** Waits until the index holds block `height`; after too long, throws a FatalError with the indexer's reason. */
 async function caughtUp(status: () => IndexStatus, height: number, signal: AbortSignal): Promise<void> {
   const deadline = Date.now() + CATCH_UP_TIMEOUT_MS;
   while (!signal.aborted && (status().head?.number ?? -1) < height) {
@@ -115,7 +115,7 @@ async function caughtUp(status: () => IndexStatus, height: number, signal: Abort
   }
 }
 
-/** Slow traffic until `signal` aborts. The chain is anybody's to reorganise, so a failed round is followed by a new start. */
+/** Slow traffic until `signal` aborts. Anybody can reorganise the chain: after a failed round it starts anew. */
 async function keepTrafficGoing(
   url: string,
   contracts: DemoContracts,

@@ -1,4 +1,4 @@
-/** Scenes of native value that moves, or only seems to, below the root of a transaction. */
+/** Scenes of native value that moves, or only seems to move, below the root of a transaction. */
 import { encodeFunctionData, pad, toHex } from 'viem';
 import { COIN } from '../lib/units.ts';
 import type { Hex } from '../types.ts';
@@ -35,7 +35,7 @@ export const detours: Scene = (setting) => {
   ];
 };
 
-/** Transactions with value that are undone as a whole: a plain payment refused and one that fails after paying others. */
+/** Transactions with value that revert as a whole: a plain payment refused, and one that fails after paying others. */
 export const undone: Scene = ({ contracts, roles, random, fresh }) => {
   const value = random.amount(1, 500, COIN);
   const failing = encodeFunctionData({

@@ -8,7 +8,7 @@ export const CHAIN_HOPS = 5;
 /** Fewest wallets one funder funds at the same time. */
 export const COHORT_SIZE = 4;
 
-/** Everyday payments, large ones to and fro, one to oneself and one of nothing. */
+/** Everyday payments, large ones back and forth, one to oneself and one of zero. */
 export const payments: Scene = ({ roles, random }) => [
   [
     payment(roles.exchange, roles.trader.address, random.amount(500, 5_000, COIN)),
@@ -21,7 +21,7 @@ export const payments: Scene = ({ roles, random }) => [
   ],
 ];
 
-/** One funder, several fresh wallets, and then all of them pay the same one: wallets that act together. */
+/** One funder pays several fresh wallets, which all then pay the same one: wallets that act together. */
 export const cohort: Scene = ({ roles, random, fresh }) => {
   const size = random.between(COHORT_SIZE, COHORT_SIZE + 4);
   const wallets = Array.from({ length: size }, (_, index) => fresh(`cohort ${index}`));

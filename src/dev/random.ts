@@ -1,4 +1,4 @@
-/** Numbers that look random and are the same for the same seed, so that a demo chain can be made again. */
+/** Pseudo-random numbers that are the same for the same seed, so that a demo chain can be reproduced. */
 
 export interface Random {
   /** Whole number from `low` to `high`, both included. */

@@ -1,4 +1,4 @@
-/** One round of demo traffic: every scene once, planned from nothing but the contracts, the seed and its number. */
+/** One round of demo traffic: every scene once, planned only from the contracts, the seed and the round's number. */
 
 import { erc721, erc1155, erc2309, malformedLogs } from './collectibles.ts';
 import type { DemoContracts } from './contracts.ts';

@@ -1,11 +1,11 @@
-/** What the demo traffic is made of: transactions, in stages that need one another. */
+/** What demo traffic consists of: transactions, in stages that depend on one another. */
 import type { LocalAccount } from 'viem';
 import type { Hex, KindName } from '../types.ts';
 import type { DemoContracts } from './contracts.ts';
 import type { Random } from './random.ts';
 import type { Roles } from './wallets.ts';
 
-/** Transfers per kind that the index has to hold, internal ones counted and undone ones not, and logs that it has to refuse. */
+/** Transfers per kind that the index must contain (internal ones, no reverted ones), and logs that it must reject. */
 export type Yield = Partial<Record<KindName | 'malformed', number>>;
 
 /** One transaction and what the index has to make of it. */
@@ -18,12 +18,12 @@ export interface Step {
   value?: bigint;
   /** Gas limit; `CALL_GAS` unless given. */
   gas?: bigint;
-  /** True: the transaction is meant to be reverted. */
+  /** True: the transaction is meant to revert. */
   reverts?: boolean;
   yields: Yield;
 }
 
-/** Steps that can be sent together; each stage needs the one before it to be mined. */
+/** Steps that can be sent together; the stage before must be mined first. */
 export type Stage = Step[];
 
 /** Everything a scene is planned from. */
@@ -42,7 +42,7 @@ export type Scene = (setting: Setting) => Stage[];
 export const CALL_GAS = 500_000n;
 export const DEPLOY_GAS = 2_500_000n;
 
-/** Scenes played at the same time: their first stages together, then their second ones. */
+/** Scenes played in parallel: their first stages together, then their second ones. */
 export function sideBySide(scenes: readonly Stage[][]): Stage[] {
   const length = Math.max(0, ...scenes.map((stages) => stages.length));
   return Array.from({ length }, (_, index) => scenes.flatMap((stages) => stages[index] ?? []));

@@ -1,4 +1,4 @@
-/** Sends planned transactions to a chain and holds them to what they were planned to do. */
+/** Sends planned transactions to a chain and checks that they do what was planned. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   createPublicClient,
@@ -19,15 +19,15 @@ export interface SubmitOptions {
 
 export interface Submitter {
   /**
-   * Sends the steps, waits until all are mined and returns their receipts in order.
-   * Throws when the node refuses one, when one is not mined within half a minute, or when one ends otherwise than planned.
+   * Sends the steps, waits until all are mined and returns their receipts in order. Throws when the node refuses one,
+   * when one is not mined within half a minute, or when the outcome of one differs from the plan.
    */
   run(stage: Stage): Promise<RpcTransactionReceipt[]>;
 }
 
 const MINED_TIMEOUT_MS = 30_000;
 const POLL_MS = 25;
-/** Far above what a development chain ever asks for. */
+/** Far more than a development chain ever charges. */
 const MAX_FEE_PER_GAS = 50n * 10n ** 9n;
 const PRIORITY_FEE_PER_GAS = 10n ** 9n;
 /** Receipts asked for in one JSON-RPC batch. */
@@ -78,7 +78,7 @@ function sign(step: Step, chainId: number, nonce: number): Promise<Hex> {
   });
 }
 
-/** Receipts of all hashes, once there are all; `beforeLook` is called before each look. */
+/** Receipts of all hashes, once all exist; calls `beforeLook` before each poll. */
 async function minedReceipts(
   client: PublicClient,
   hashes: readonly Hex[],

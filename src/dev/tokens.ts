@@ -9,7 +9,7 @@ const abi = abis.DemoToken;
 /** One unit of the token with 6 decimals. */
 const DOLLAR = 10n ** 6n;
 
-/** Mints, transfers, a burn, a transfer of nothing, one to oneself, and one of more than there is. */
+/** Mints, transfers, a burn, a transfer of zero, one to oneself, and one that exceeds the balance. */
 export const erc20: Scene = ({ contracts, roles, random, fresh }) => {
   const { token, stable } = contracts;
   const { deployer, trader, whale, exchange } = roles;
@@ -48,7 +48,7 @@ export const launch: Scene = ({ roles, random, fresh }) => {
   ];
 };
 
-/** Coins wrapped by call and by payment, passed on, and unwrapped, which pays them out by an internal transfer. */
+/** Coins wrapped by call and by payment, transferred, and unwrapped, which pays them out by an internal transfer. */
 export const wrapping: Scene = ({ contracts, roles, random }) => {
   const { trader, whale } = roles;
   const { wrapped } = contracts;

@@ -9,19 +9,19 @@ import { createSubmitter, type SubmitOptions, type Submitter } from './submit.ts
 export interface TrafficOptions extends SubmitOptions {
   /** Rounds to make; without it, round after round until `signal` aborts. */
   rounds?: number;
-  /** Two runs on one chain need two seeds, since a seed names its wallets. `DEMO_SEED` unless given. */
+  /** Two runs on one chain need different seeds, since the seed determines the wallets. `DEMO_SEED` by default. */
   seed?: number;
   /** Milliseconds between rounds; none unless given. */
   paceMs?: number;
 }
 
-/** What was made: mined transactions only. */
+/** What was done, counting mined transactions only. */
 export interface TrafficReport {
-  /** Whole rounds. */
+  /** Completed rounds. */
   rounds: number;
   transactions: number;
   reverted: number;
-  /** Transfers per kind an index of the chain has to hold for them, and malformed logs it has to refuse. */
+  /** Transfers per kind that an index of the chain must contain for them, and malformed logs that it must reject. */
   yields: Required<Yield>;
 }
 
@@ -29,8 +29,8 @@ export const DEMO_SEED = 1;
 const YIELDS = [...KIND_NAMES, 'malformed'] as const;
 
 /**
- * Makes rounds of traffic. Resolves with what is on the chain when the rounds are made or `signal` aborts;
- * a stage that was being mined then is left out of the report.
+ * Makes rounds of traffic. Resolves with what is on the chain when the rounds are done or `signal` aborts; a stage that
+ * was still being mined is left out of the report.
  */
 export async function makeTraffic(
   url: string,

@@ -1,8 +1,8 @@
-/** Who acts on the demo chain: the accounts anvil endows, each with a part to play, and fresh wallets. */
+/** Who acts on the demo chain: anvil's funded accounts, each with a role, and fresh wallets. */
 import { keccak256, type LocalAccount, stringToBytes } from 'viem';
 import { mnemonicToAccount, privateKeyToAccount } from 'viem/accounts';
 
-/** The development mnemonic known to everybody; anvil endows its first ten accounts. */
+/** The well-known development mnemonic; anvil funds its first ten accounts. */
 const MNEMONIC = 'test test test test test test test test test test test junk';
 
 export interface Roles {
@@ -16,13 +16,13 @@ export interface Roles {
   trader: LocalAccount;
   /** Holds ERC-721 and ERC-1155 tokens. */
   collector: LocalAccount;
-  /** Drives the contract that sends native value on. */
+  /** Drives the contract that forwards native value. */
   operator: LocalAccount;
 }
 
 let known: Roles | undefined;
 
-/** The endowed accounts, as far as the demo uses them. Derived once: the mnemonic is stretched on purpose, 30 ms each. */
+/** The funded accounts that the demo uses. Derived once: deriving from a mnemonic is slow on purpose, 30 ms each. */
 export function roles(): Roles {
   const endowed = (addressIndex: number) => mnemonicToAccount(MNEMONIC, { addressIndex });
   known ??= {
