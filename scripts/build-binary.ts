@@ -31,7 +31,7 @@ async function buildBinary(out: string): Promise<void> {
   const problem = checksumProblem(ROOT);
   if (problem !== undefined) throw new Error(problem);
   mkdirSync(dirname(out), { recursive: true });
-  // Beside the result, which appears whole, by a rename.
+  // Next to the result, which appears whole, by a rename.
   const work = mkdtempSync(`${out}-build-`);
   try {
     const commit = commitOf(ROOT);
@@ -47,7 +47,7 @@ async function buildBinary(out: string): Promise<void> {
   }
 }
 
-/** Writes what goes into the binary to a folder; files by name, `main` being the script that is run. */
+/** Writes the binary's contents to a folder; returns files by name, where `main` is the script to run. */
 async function writeParts(folder: string, commit: string) {
   const write = (name: string, text: string) => {
     const file = join(folder, name);

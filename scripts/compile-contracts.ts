@@ -19,7 +19,7 @@ interface CompilerOutput {
 /** Per contract its ABI and creation bytecode. */
 export type Artifacts = Record<string, { abi: object[]; bytecode: string }>;
 
-/** What contracts.json has to hold for the sources as they stand. */
+/** What contracts.json must contain for the current sources. */
 export function compileContracts(): Artifacts {
   const files = readdirSync(SOURCES).filter((file) => file.endsWith('.sol'));
   const output = compile(files);

@@ -1,8 +1,8 @@
-/** Whether a process that is watched under load keeps its memory. */
+/** Whether the memory of a process stays flat under load. */
 import { median } from '../src/bench/figure.ts';
 import { residentMegabytes } from '../src/bench/process/usage.ts';
 
-/** Memory counts as flat when the last third needs at most so much more than the one before. */
+/** Memory counts as flat when the last third needs at most this many times what the one before needs. */
 const FLAT = 1.1;
 
 export class FlatMemory {
@@ -14,7 +14,7 @@ export class FlatMemory {
     this.pid = pid;
   }
 
-  /** Takes note of the memory of now. */
+  /** Records the current memory. */
   sample(): void {
     this.samples.push(Math.round(residentMegabytes(this.pid)));
   }
@@ -24,7 +24,7 @@ export class FlatMemory {
     return `${this.samples.at(-1) ?? '?'} MB`;
   }
 
-  /** What was seen, in a line. */
+  /** The measurements on one line. */
   get summary(): string {
     const [middle, last] = this.laterThirds();
     return `memory ${this.samples[0]} MB at first, ${middle} in the middle third, ${last} in the last`;

@@ -19,7 +19,7 @@ import { VALUES } from '../test/support/fuzz/values.ts';
 import { indexedTransfers } from '../test/support/index-rows.ts';
 import { randomBlocks, toBatch } from '../test/support/random-chain.ts';
 
-/** Inputs per round; between rounds the clock is looked at and memory is told. */
+/** Inputs per round; after each round the time is checked and memory is reported. */
 const RUNS_PER_ROUND = 2_000;
 
 const { values } = parseArgs({

@@ -1,4 +1,4 @@
-/** Writes a synthetic chain for the replay node, with the results an index of it must show. See `--help`. */
+/** Writes a synthetic chain for the replay node, with the results that its index must give. See `--help`. */
 import { stat } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
 import { CHAIN_DEFAULTS } from '../src/bench/chain/options.ts';

@@ -1,4 +1,4 @@
-/** Loads the native modules as the daemon does; run by setup under the pinned Node. What fails is one line on stderr. */
+/** Loads the native modules as the daemon does; setup runs it under the pinned Node. A failure is one line on stderr. */
 import { nativeFault } from '../src/cli/native.ts';
 
 try {

@@ -23,11 +23,11 @@ import { HttpClient, isLimited, type RpcAnswer, WsClient } from './load/clients.
 import { callAtRate, type Tally } from './load/pace.ts';
 import { Truth } from './load/truth.ts';
 
-/** Requests a second that the tiers allow, as config.example.toml has them. */
+/** Requests per second that the tiers allow, as in config.example.toml. */
 const RATES = { free: 5, growth: 50, pro: 100 } as const;
 const WAYS = ['rest', 'rpc', 'ws'] as const;
 
-/** The chain grows by leaps, so that the index fills again and again. */
+/** The chain grows in leaps, so that the index fills again and again. */
 const LEAP = 50;
 const LEAP_EVERY_MS = 2_000;
 const FIRST_BLOCKS = 500;
@@ -86,7 +86,7 @@ await node.close();
 rmSync(dir, { recursive: true, force: true });
 process.exit(faults.length === 0 ? 0 : 1);
 
-/** A key for each tier and way in, and one without limits that watches. */
+/** A key for each tier and way in, and one without limits for the watcher. */
 function issueKeys(): Map<string, { key: string; id: number }> {
   const store = openKeyStore(join(dir, 'keys.db'));
   const issued = new Map<string, { key: string; id: number }>();
@@ -206,7 +206,7 @@ async function askForBlock(
   return true;
 }
 
-/** What was pushed, the limits, and a last look at every wallet. */
+/** Checks what was pushed, the limits, and every wallet once more. */
 async function checkEnd(): Promise<void> {
   const gap = heads.findIndex((number, i) => i > 0 && number !== heads[i - 1]! + 1);
   if (gap >= 0) fault(`after head ${heads[gap - 1]} came ${heads[gap]}`);
@@ -225,7 +225,7 @@ async function checkEnd(): Promise<void> {
   await client.close();
   for (const [name, { admitted, refused, latencies }] of tallies) {
     const rate = Object.entries(RATES).find(([tier]) => name.startsWith(tier))![1];
-    const right = rate * seconds + rate; // what flows in, and what the bucket held at first
+    const right = rate * seconds + rate; // the refill, and the initial contents of the bucket
     const off = admitted / right - 1;
     const p99 = quantile(latencies, 0.99);
     console.log(
@@ -236,7 +236,7 @@ async function checkEnd(): Promise<void> {
   }
 }
 
-/** Every admitted call, and no other, must be counted. */
+/** Exactly the admitted calls must be counted. */
 function checkUsage(): void {
   const db = openKeysFile(join(dir, 'keys.db'));
   const usage = new Map(readUsage(db).map(({ key, requests }) => [key, requests]));

@@ -1,4 +1,4 @@
-/** The native binaries that the program runs on: whether they are what was recorded, and whether they run here. */
+/** The native binaries that the program runs on: whether they match the record, and whether they run here. */
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -11,7 +11,7 @@ export const CHECKSUMS_FILE = fileURLToPath(new URL('native-checksums.json', imp
 const LOAD_SCRIPT = fileURLToPath(new URL('load-natives.ts', import.meta.url));
 
 /**
- * Whether the pinned Node and the server's binary for it are there. An `npm install` under another Node brings the
+ * Whether the pinned Node and the server's binary for it are present. An `npm install` under another Node installs the
  * binary for that one, or none.
  */
 export function hasBinaries(root) {
@@ -21,7 +21,7 @@ export function hasBinaries(root) {
   return names.some((name) => name.startsWith('node-')) && names.some((name) => forPinned.test(name));
 }
 
-/** Adds the binaries at hand to the record; those of other systems and versions stay as they were recorded. */
+/** Records the checksums of the binaries present; those of other systems and versions stay as they are. */
 export function recordChecksums(root) {
   const record = { ...readRecord() };
   for (const { name, file } of binaries(root)) record[name] = sha256(file);
@@ -29,7 +29,7 @@ export function recordChecksums(root) {
   writeFileSync(CHECKSUMS_FILE, `${JSON.stringify(sorted, null, 2)}\n`);
 }
 
-/** The first binary that is not what was recorded, in one line, or undefined. */
+/** The first binary that does not match the record, in one line, or undefined. */
 export function checksumProblem(root) {
   const record = readRecord();
   for (const { name, file } of binaries(root)) {
@@ -41,7 +41,7 @@ export function checksumProblem(root) {
   return undefined;
 }
 
-/** Every binary of the runtime, the SQLite driver and the server. Those of development tools are npm's to check. */
+/** Every binary of the runtime, the SQLite driver and the server. npm checks those of development tools. */
 function binaries(root) {
   const modules = join(root, 'node_modules');
   const files = [{ name: nodeName(modules), file: join(modules, 'node', 'bin', 'node') }];

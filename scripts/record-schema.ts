@@ -1,7 +1,7 @@
 /**
- * Keeps a file of this program's schema for the tests of later ones: the fixture chain, indexed up to a block that is
- * not its last, as test/fixtures/schema-<version>.db.gz. To be run at a release with a new schema; the file is never
- * changed after.
+ * Records a file with the current schema for the tests of later versions: the fixture chain, indexed up to a block
+ * before its last, as test/fixtures/schema-<version>.db.gz. Run it at a release with a new schema; the file is never
+ * changed afterwards.
  */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -23,7 +23,7 @@ else setup();
 function setup() {
   if (readText(STAMP_FILE) === stamp() && hasBinaries(ROOT)) return;
   if (!fitsLock() || !hasBinaries(ROOT)) install();
-  // Compared before anything of it is run; installing the same package again would not change it.
+  // Compared before any of it is run; installing the same package again would not change it.
   const problem = checksumProblem(ROOT) ?? loadProblem(ROOT);
   if (problem !== undefined) stop(problem);
   stripTypes();
@@ -31,7 +31,7 @@ function setup() {
   say('everything is in place');
 }
 
-/** Now, since whoever starts the program may not have the right to write here. */
+/** Now, since the user who starts the program may have no right to write here. */
 function stripTypes() {
   const node = join(ROOT, 'node_modules', 'node', 'bin', 'node');
   const args = ['--disable-warning=ExperimentalWarning', join(ROOT, 'bin', 'strip-types.cjs')];
@@ -39,7 +39,7 @@ function stripTypes() {
     stop('the sources cannot be prepared: see above');
 }
 
-/** What the check was made for: the packages, their checksums and the machine. */
+/** What the check depends on: the packages, their checksums and the machine. */
 function stamp() {
   const hash = createHash('sha256');
   for (const file of [LOCK_FILE, CHECKSUMS_FILE]) hash.update(readText(file) ?? '');
@@ -74,7 +74,7 @@ function install() {
     stop('npm could not install the packages: see its messages above, then run "npm run setup" again');
 }
 
-/** The environment without what an outer `npm start` or `npm test` says about this project, PATH included. */
+/** The environment without what an outer `npm start` or `npm test` sets for this project, including its PATH. */
 function withoutProject(env) {
   const kept = Object.entries(env).filter(
     ([name]) => !/^(npm_config_local_prefix|npm_package_|npm_lifecycle_|INIT_CWD$)/.test(name),

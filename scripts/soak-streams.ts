@@ -30,7 +30,7 @@ const CUT_EVERY_MS = 7_000;
 const ACTIONS_PER_SECOND = 40;
 const SAMPLE_MS = 2_000;
 const FIRST_BLOCKS = 50;
-/** How long a notification may take on a machine that is busy with clients, beside what comes in order before it. */
+/** How long a notification may take on a machine busy with clients, in addition to those before it in order. */
 const LATE_MS = 15_000;
 const MAX_SHOWN_FAULTS = 20;
 
@@ -54,7 +54,7 @@ const daemon = await startSoakDaemon(dir, proxy.url);
 const memory = new FlatMemory(daemon.pid);
 const faults: string[] = [];
 const ended: Ended[] = [];
-/** Since when each head was there. */
+/** When each head appeared. */
 const heads: { at: number; number: number }[] = [];
 const counts = { reorgs: 0, cuts: 0 };
 const crowd = gather();
@@ -65,7 +65,7 @@ await settle();
 crowd.endAll();
 compare();
 report();
-const exitCode = faults.length === 0 ? 0 : 1; // the daemon's stop closes what is still connected, which is no fault
+const exitCode = faults.length === 0 ? 0 : 1; // stopping the daemon closes open connections, which is no fault
 await daemon.stop();
 proxy.close();
 await node.close();
@@ -123,7 +123,7 @@ async function trouble(): Promise<void> {
   await reorgs;
 }
 
-/** Replaces the last blocks now and then, until the signal aborts. The branch from before always wins after all. */
+/** Replaces the last blocks now and then, until the signal aborts. The previous branch always wins in the end. */
 async function reorganise(signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     await pause(REORG_EVERY_MS - BRANCH_MS, signal);
@@ -134,7 +134,7 @@ async function reorganise(signal: AbortSignal): Promise<void> {
   }
 }
 
-/** Lets everything arrive: nothing is in doubt any more, everything is indexed and told. */
+/** Lets everything settle: no block can still be replaced, all are indexed, and all notifications are sent. */
 async function settle(): Promise<void> {
   await sleep(2_000);
   node.mine(UNSETTLED_BLOCKS + 2);
@@ -166,7 +166,7 @@ function report(): void {
   console.log(faults.length === 0 ? 'no faults' : `${faults.length} faults`);
 }
 
-/** The values with how often they occur, in the order of their first occurrence. */
+/** Each value with its number of occurrences, in order of first occurrence. */
 function countBy(values: readonly string[]): [string, number][] {
   const times = new Map<string, number>();
   for (const value of values) times.set(value, (times.get(value) ?? 0) + 1);

@@ -13,10 +13,10 @@ import { fileURLToPath } from 'node:url';
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const CHROMIUM = '/usr/bin/chromium';
 
-/** Test files at the same time: the machines this runs on have two cores, and many tests start a daemon and a node. */
+/** Test files run at the same time: the machines have two cores, and many tests start a daemon and a node. */
 const CONCURRENCY = 2;
 
-/** A test that hangs fails after this long, and so does a file: the longest takes a minute on a machine of its own. */
+/** A test or a file that hangs fails after this long; the longest takes a minute on an idle machine. */
 const TEST_TIMEOUT_MS = 900_000;
 
 const options = process.argv.slice(2).filter((argument) => argument.startsWith('-'));
@@ -24,7 +24,7 @@ const named = process.argv.slice(2).filter((argument) => !argument.startsWith('-
 const files = named.length > 0 ? named : testFiles();
 if (files.some((file) => file.endsWith('.page.test.ts'))) ensureChromium();
 
-// The tests come last and run whatever the others say, so that their summary ends the output.
+// The tests come last and run even if the others fail, so that their summary ends the output.
 const results = [
   run('lint', bin('biome'), ['check', '.']),
   run('types', bin('tsc'), ['--noEmit']),
@@ -62,7 +62,7 @@ function bin(name) {
   return join(ROOT, 'node_modules', '.bin', name);
 }
 
-/** The browser that page tests drive. Installed where that is possible without asking; else those tests are left out. */
+/** The browser that page tests drive. Installed where that needs no permission; otherwise those tests are left out. */
 function ensureChromium() {
   if (existsSync(CHROMIUM)) return;
   if (process.getuid?.() === 0 && existsSync('/usr/bin/apt-get')) {

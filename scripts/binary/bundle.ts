@@ -1,4 +1,4 @@
-/** A program with everything it imports as one script. */
+/** Bundles a program and everything it imports into one script. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -6,7 +6,7 @@ import { build, type Plugin } from 'esbuild';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
-/** Modules that look for files beside themselves, and what stands in for them where there are none. */
+/** Modules that look for files next to themselves, and their replacements for the binary, which has no such files. */
 const STAND_INS: Record<string, string> = {
   'src/writer/thread-code.ts': 'src/binary/threads.ts',
   'src/api/thread-code.ts': 'src/binary/threads.ts',
@@ -23,7 +23,7 @@ const LOADERS: Record<string, string> = {
     "exports.getBinding = () => loadAddon('better_sqlite3.node');",
 };
 
-/** The script of an entry file as CommonJS, the only kind a single executable application of Node 22 can hold. */
+/** The script of an entry file as CommonJS, the only form that a single executable application of Node 22 can hold. */
 export async function bundle(entry: string, commit: string): Promise<string> {
   const { outputFiles } = await build({
     absWorkingDir: ROOT,
@@ -33,12 +33,12 @@ export async function bundle(entry: string, commit: string): Promise<string> {
     platform: 'node',
     target: 'node22',
     format: 'cjs',
-    // White space only: names and messages in a stack trace stay those of the sources.
+    // Only white space: names and messages in stack traces stay those of the sources.
     minifyWhitespace: true,
     legalComments: 'none',
     define: { BUILD_COMMIT: JSON.stringify(commit) },
     plugins: [standIns(), loaders()],
-    // A module that asks where it is would fail in the binary: it needs a stand-in.
+    // A module that asks for its own location would fail in the binary: it needs a stand-in.
     logOverride: { 'empty-import-meta': 'error' },
     logLevel: 'error',
   });

@@ -1,7 +1,7 @@
 /** The commit that is being built. */
 import { execFileSync } from 'node:child_process';
 
-/** Abbreviated hash of the checked-out commit, `-dirty` behind it when files differ from it; `unknown` outside a repository. */
+/** Abbreviated hash of the checked-out commit, plus `-dirty` when files differ; `unknown` outside a repository. */
 export function commitOf(root: string): string {
   const git = (...args: string[]) => execFileSync('git', ['-C', root, ...args], { encoding: 'utf8' }).trim();
   try {

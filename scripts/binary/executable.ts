@@ -5,10 +5,10 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { RUNTIME_FLAGS } from '../runtime-flags.ts';
 
-/** The mark in Node's executable that tells it that it carries a program. */
+/** The mark in Node's executable that shows that it carries a program. */
 const FUSE = 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2';
 
-/** Makes an executable in `folder` from the script that it runs and from assets (files by name). Returns its path. */
+/** Makes an executable in `folder` from its script and its assets (files by name). Returns its path. */
 export function makeExecutable(folder: string, main: string, assets: Record<string, string>): string {
   const executable = join(folder, 'executable');
   copyFileSync(process.execPath, executable);
@@ -20,7 +20,7 @@ export function makeExecutable(folder: string, main: string, assets: Record<stri
   return executable;
 }
 
-/** Writes what the executable carries as Node wants it; the path of the file. */
+/** Writes the executable's contents in Node's form; returns the path of the file. */
 function writeBlob(folder: string, main: string, assets: Record<string, string>): string {
   const output = join(folder, 'blob');
   const config = join(folder, 'config.json');
@@ -37,12 +37,12 @@ function writeBlob(folder: string, main: string, assets: Record<string, string>)
   return output;
 }
 
-/** Runs this Node; what it says is shown in the error when it fails and not otherwise: postject warns of notes it skips. */
+/** Runs this Node and shows its output only in the error of a failure: postject warns of notes that it skips. */
 function run(...args: string[]): void {
   execFileSync(process.execPath, args, { stdio: ['ignore', 'ignore', 'pipe'] });
 }
 
-/** Drops the symbols of debuggers, a seventh of the file; those that native modules link to are others and stay. */
+/** Removes the debug symbols, a seventh of the file; the symbols that native modules link to are others and stay. */
 function strip(executable: string): void {
   const { error } = spawnSync('strip', [executable], { stdio: 'inherit' });
   if (error) console.warn('there is no strip on this machine: the file keeps the symbols of debuggers');

@@ -7,7 +7,7 @@ export interface NativeModules {
   'better_sqlite3.node': string;
 }
 
-/** Loads them, so that what goes into the binary is what runs, whatever the packages call their files. */
+/** Loads the modules to find their files: what goes into the binary is what runs, whatever the packages call it. */
 export function nativeModules(): NativeModules {
   const require = createRequire(import.meta.url);
   return {

@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline';
 
 const STARTS = 5;
 
-/** Median seconds until `/healthz` answers, on an index that exists. `dataDir` is used and left behind. */
+/** Median seconds until `/healthz` answers, on an existing index. Uses `dataDir` and leaves it behind. */
 export async function secondsToFirstAnswer(executable: string, dataDir: string): Promise<number> {
   await start(executable, dataDir); // makes the files and unpacks the native modules
   const seconds: number[] = [];

@@ -1,4 +1,4 @@
-/** The three ways in: REST, /rpc and /ws. Each call tells whether it was admitted and hands its answer to a check. */
+/** The three ways in: REST, /rpc and /ws. Each call returns whether it was admitted and has its answer checked. */
 import { once } from 'node:events';
 import { Agent } from 'undici';
 import { WebSocket } from 'ws';
@@ -95,7 +95,7 @@ export class WsClient {
     });
   }
 
-  /** Subscribes; what comes goes to the listener. */
+  /** Subscribes; the listener gets the notifications. */
   async subscribe(params: unknown[], listener: (result: unknown) => void): Promise<void> {
     const { result, error } = await this.call('eth_subscribe', params);
     if (typeof result !== 'string') throw new Error(`eth_subscribe was refused: ${error?.message}`);

@@ -1,10 +1,10 @@
-/** Calls at a fixed rate, whatever becomes of the ones before. */
+/** Calls at a fixed rate, whether or not the previous ones are answered. */
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Time between two looks at the clock, milliseconds. */
+/** Time between two readings of the clock, milliseconds. */
 const TICK_MS = 10;
 
-/** What became of the calls. */
+/** The outcome of the calls. */
 export interface Tally {
   admitted: number;
   refused: number;

@@ -1,11 +1,11 @@
-/** What a generated chain says that the service must answer, as of any block. */
+/** What the service must answer as of any block, according to a generated chain. */
 import type { GeneratedBlock } from '../../src/bench/chain/block.ts';
 import type { HttpAnswer, RpcAnswer } from './clients.ts';
 
 /** The transfers of one wallet, oldest first. */
 type History = { block: number; hash: string }[];
 
-/** Transfers a page of address_transfers has. */
+/** Transfers per page of address_transfers. */
 const PAGE = 20;
 
 export class Truth {
@@ -23,17 +23,17 @@ export class Truth {
     this.wallets = [...this.histories.keys()].filter((wallet) => !/^0x0+$/.test(wallet));
   }
 
-  /** Blocks in which the wallet has transfers, above one and up to another, one entry a transfer. */
+  /** Blocks after `above` up to `upTo` in which the wallet has transfers, one entry per transfer. */
   blocksOf(wallet: string, above: number, upTo: number): number[] {
     return this.historyOf(wallet).flatMap(({ block }) => (block > above && block <= upTo ? block : []));
   }
 
-  /** What is asked about a wallet's transfers. */
+  /** The path that asks for a wallet's transfers. */
   pathOf(wallet: string): string {
     return `/api/address_transfers?address=${wallet}&limit=${PAGE}&include_internal=true`;
   }
 
-  /** What is wrong with the newest transfers of a wallet as of the block that the answer names, or null. */
+  /** What is wrong with a wallet's newest transfers as of the block that the answer names, or null. */
   faultOfTransfers(wallet: string, { block, body }: HttpAnswer): string | null {
     const { transfers } = body as { transfers: { txHash: string; blockNumber: number }[] };
     const told = transfers.map(({ txHash, blockNumber }) => `${blockNumber} ${txHash}`);

@@ -1,29 +1,29 @@
-/** What each kind of subscription must add up to. Each check follows one subscription and finds fault as it goes. */
+/** What a subscription's notifications must add up to. A check follows one subscription and reports faults at once. */
 
-/** A fault in what a subscription was told. */
+/** Called with each fault in the notifications of a subscription. */
 export type OnFault = (fault: string) => void;
 
-/** Compared at the end only up to so many blocks below the head: above, a reorg may be under way. */
+/** The final comparison leaves out this many blocks below the head: a reorg may be in progress there. */
 export const UNSETTLED_BLOCKS = 8;
 
 export interface Check {
   /** A notification's result. */
   tell(result: unknown): void;
   /**
-   * Compares with the truth, once the subscription is over. It must have been told of all up to `head`, and of all up to
-   * the last block of which it was told anything.
+   * Compares with the truth, once the subscription is over. Everything up to `head` must have been notified, and
+   * everything up to the last block that any notification was about.
    */
   end(head: number, truth: Truth): void;
 }
 
-/** What the node and the index say in the end. */
+/** The final state of the node and the index. */
 export interface Truth {
   hashAt(number: number): string | undefined;
   /** `blockHash.logIndex` of the logs of a contract (null: all) in blocks `from .. to`. */
   logs(address: string | null, from: number, to: number): string[];
   /** `id.txHash` of a wallet's transfers in blocks `from .. to`. */
   transfers(wallet: string, from: number, to: number): string[];
-  /** The same of those that are signals, with the side of the wallet. */
+  /** The same for the transfers that are signals, with the side of the wallet. */
   signals(wallet: string, from: number, to: number): string[];
 }
 
@@ -35,7 +35,7 @@ interface Head {
 
 export class HeadCheck implements Check {
   private readonly onFault: OnFault;
-  /** The chain as told, without what was replaced. */
+  /** The chain according to the notifications, without replaced blocks. */
   private readonly chain: { number: number; hash: string }[] = [];
   private readonly hashes = new Set<string>();
 
@@ -50,7 +50,7 @@ export class HeadCheck implements Check {
       this.hashes.delete(this.chain.pop()!.hash);
     }
     const last = this.chain.at(-1);
-    // What lies below the first head that was told is not known here.
+    // What is below the first notified head is unknown here.
     if (last !== undefined && last.hash !== parentHash) {
       this.onFault(`head ${Number(number)} does not follow ${last.number}, the last one told`);
     }
@@ -81,7 +81,7 @@ export class LogCheck implements Check {
   private readonly since: number;
   private readonly told = new Map<string, number>();
 
-  /** `since` is a block from before the subscription was answered, or that very one. */
+  /** `since` is a block at or before the one at which the subscription was answered. */
   constructor(address: string | null, since: number, onFault: OnFault) {
     this.address = address;
     this.since = since;
@@ -100,7 +100,7 @@ export class LogCheck implements Check {
   end(head: number, truth: Truth): void {
     const settled = Math.max(head, ...this.told.values()) - UNSETTLED_BLOCKS;
     const told = [...this.told].filter(([, number]) => number <= settled).map(([key]) => key);
-    // What was told of the first blocks depends on when exactly the subscription began.
+    // Which of the first blocks were notified depends on when exactly the subscription began.
     const from = this.since + UNSETTLED_BLOCKS;
     const expected = truth.logs(this.address, from, settled);
     const known = new Set(truth.logs(this.address, 0, settled));

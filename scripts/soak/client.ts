@@ -1,16 +1,16 @@
-/** One socket of the soak: subscribes, unsubscribes, goes and comes back, and hands what it is told to its checks. */
+/** One socket of the soak: subscribes, unsubscribes, disconnects, reconnects; its checks get the notifications. */
 import { once } from 'node:events';
 import { WebSocket } from 'ws';
 import type { Check } from './checks.ts';
 
-/** A subscription that is over, to be compared with the truth in the end. */
+/** A finished subscription, to be compared with the truth at the end. */
 export interface Ended {
   check: Check;
-  /** The block up to which it must have been told of everything when it ended. */
+  /** The block up to which everything must have been notified when it ended. */
   head: number;
 }
 
-/** How long a subscription must have lived for all up to its end to be expected of it, milliseconds. */
+/** Least lifetime of a subscription of which everything up to its end is expected, milliseconds. */
 const GROWN_UP_MS = 20_000;
 
 interface Live {
@@ -64,7 +64,7 @@ export class SoakClient {
     await once(socket, 'open');
   }
 
-  /** Goes away: politely, or by cutting the connection. */
+  /** Disconnects: with a close message, or by cutting the connection. */
   async leave(politely: boolean): Promise<void> {
     const { socket } = this;
     if (socket === null) return;
@@ -74,13 +74,13 @@ export class SoakClient {
     await closed;
   }
 
-  /** Subscribes; `checkFor` makes the check as soon as the answer is there. */
+  /** Subscribes; `checkFor` makes the check as soon as the answer arrives. */
   async subscribe(method: string, params: unknown, checkFor: () => Check): Promise<void> {
     const { result, error } = await this.call(method, params, ({ result }) => {
       if (typeof result === 'string')
         this.subscriptions.set(result, { check: checkFor(), since: Date.now() });
     });
-    // While the connection to the node is cut nobody can say from where on heads would come.
+    // While the connection to the node is cut, no one can tell where heads would begin.
     const expected = error?.message.startsWith('upstream');
     if (result === undefined && error !== undefined && !expected)
       this.onFault(`refused: ${JSON.stringify(error)}`);

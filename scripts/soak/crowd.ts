@@ -1,23 +1,23 @@
-/** The sockets of the soak: what they subscribe to, give up and open again at random. */
+/** The sockets of the soak, which subscribe, unsubscribe and reconnect at random. */
 import type { Prng } from '../../src/bench/chain/prng.ts';
 import { HeadCheck, LogCheck, type OnFault, TransferCheck } from './checks.ts';
 import { type Ended, SoakClient } from './client.ts';
 
 const MAX_SUBSCRIPTIONS = 4;
-/** Sockets that are opened at the same time in the beginning. */
+/** Sockets opened at the same time at the beginning. */
 const OPENED_TOGETHER = 50;
 
 export interface CrowdOptions {
   sockets: number;
-  /** Where a path of the daemon is, `ws://`, with the key. */
+  /** The `ws://` URL of a path of the daemon, with the key. */
   urlOf: (path: '/ws' | '/ws/signals') => string;
   prng: Prng;
-  /** Addresses, some of them several times, to draw from. */
+  /** Addresses to draw from; some occur several times. */
   wallets: readonly string[];
   tokens: readonly string[];
   /** The newest block of the node. */
   head: () => number;
-  /** The newest block that a subscription which ends now must have been told of. */
+  /** The newest block of which a subscription that ends now must have been notified. */
   expectedHead: () => number;
   onEnded: (ended: Ended) => void;
   onFault: OnFault;
@@ -25,7 +25,7 @@ export interface CrowdOptions {
 
 interface Member {
   client: SoakClient;
-  /** On `/ws/signals`. */
+  /** Whether the socket is on `/ws/signals`. */
   signals: boolean;
 }
 
@@ -61,7 +61,7 @@ export class Crowd {
     await Promise.all(this.members.map((member) => this.subscribe(member)));
   }
 
-  /** Has one socket do something. */
+  /** Makes one socket do something. */
   async act(): Promise<void> {
     const { prng } = this.options;
     const member = prng.any(this.members);
@@ -75,7 +75,7 @@ export class Crowd {
     if (ids.length < MAX_SUBSCRIPTIONS) return this.subscribe(member);
   }
 
-  /** Ends all subscriptions without telling the daemon. */
+  /** Ends all subscriptions locally, without unsubscribing. */
   endAll(): void {
     for (const { client } of this.members) client.endAll();
   }
@@ -95,7 +95,7 @@ export class Crowd {
     return client.subscribe('eth_subscribe', ['newHeads'], () => new HeadCheck(this.options.onFault));
   }
 
-  /** `all`: of every contract instead of one token. */
+  /** `all`: logs of every contract instead of one token. */
   private subscribeLogs(client: SoakClient, since: number, all: boolean): Promise<void> {
     const { prng, tokens, onFault } = this.options;
     const address = all ? null : prng.any(tokens);

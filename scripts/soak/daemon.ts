@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { endWithThisProcess } from '../../src/lib/watchdog.ts';
 import { RUNTIME_ENV, RUNTIME_FLAGS } from '../runtime-flags.ts';
 
-/** What the process tells once it serves. */
+/** What the process sends once it serves. */
 export interface Served {
   port: number;
   /** An API key without limits. */
@@ -19,9 +19,9 @@ export interface SoakDaemon extends Served {
 
 const fileOf = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
-/** Starts a daemon with its data in `dir`, beside the node at `nodeUrl` (HTTP and WebSocket at one port). */
+/** Starts a daemon with its data in `dir`, for the node at `nodeUrl` (HTTP and WebSocket on one port). */
 export async function startSoakDaemon(dir: string, nodeUrl: string): Promise<SoakDaemon> {
-  // As the launcher starts it: a loader of TypeScript would be part of the memory that is watched.
+  // As the launcher starts it: a TypeScript loader would add to the memory that is watched.
   const child = fork(fileOf('serve.ts'), [dir, nodeUrl], {
     execArgv: [
       '--disable-warning=ExperimentalWarning',

@@ -4,14 +4,14 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
 export interface Proxy {
   url: string;
-  /** Connections open now, both ends counted. */
+  /** Connections open now, counting both ends. */
   readonly connections: number;
-  /** Cuts every connection; new ones are let through. */
+  /** Cuts every connection; new ones are accepted. */
   cut(): void;
   close(): void;
 }
 
-/** Passes bytes on to the host and port of a URL, both ways. */
+/** Forwards bytes to the host and port of a URL, both ways. */
 export async function startProxy(url: string): Promise<Proxy> {
   const { port, hostname } = new URL(url);
   const sockets = new Set<Socket>();

@@ -1,4 +1,4 @@
-/** Serves an index until SIGTERM, and tells the process that forked it where. Arguments: the data folder, the node's URL. */
+/** Serves an index until SIGTERM; sends the parent process its address. Arguments: the data folder, the node's URL. */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { openKeyStore } from '../../src/access/keys.ts';

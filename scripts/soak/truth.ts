@@ -1,4 +1,4 @@
-/** What the index and the chain hold in the end, read from the index file and from the blocks themselves. */
+/** What the index and the chain contain at the end, read from the index file and from the blocks themselves. */
 import type { GeneratedBlock } from '../../src/bench/chain/block.ts';
 import { openIndexForReading } from '../../src/store/index-file.ts';
 import { signalKey, type Truth } from './checks.ts';
