@@ -1,9 +1,9 @@
 /**
- * Loads the sources with their types taken out, and keeps each result in a file. Node would do the same by itself, but
- * at every start and in every thread anew, and its TypeScript parser would stay in memory: 15 MB or more for a thread.
+ * Strips the types from the sources when they are loaded, and caches each result in a file. Node would do so itself, but
+ * again at every start and in every thread, and its TypeScript parser would stay in memory: 15 MB or more per thread.
  *
- * The launcher has it loaded before anything else (`--require`), and so in the threads too. Run by itself it does all
- * sources, for an installation that cannot write its own folder later: what cannot be kept is only made again.
+ * The launcher loads this before anything else (`--require`), and so in the threads too. Run by itself it strips all
+ * sources, for an installation that cannot write to its own folder later: what cannot be cached is stripped again.
  */
 const { createHash } = require('node:crypto');
 const { mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } = require('node:fs');
@@ -51,7 +51,7 @@ function readKept(file) {
   }
 }
 
-/** Written aside and renamed: other threads and processes do the same at the same time. */
+/** Writes a temporary file and renames it: other threads and processes may do the same at the same time. */
 function keep(file, text) {
   const aside = `${file}.${process.pid}.${threadId}`;
   try {
