@@ -29,7 +29,7 @@ export function unread(req: HttpRequest, answer: Answer): Answer {
 }
 
 /** Bytes that one key may have sent at once of bodies that are not whole: on ten thousand connections it could be 20 GB. */
-const UNFINISHED_BYTES = 64 * 2 ** 20;
+const UNFINISHED_BYTES = 32 * 2 ** 20;
 
 /** Bodies of which a part is there. */
 export class UnfinishedBodies {
