@@ -113,6 +113,6 @@ test('the commands for the container keep its health check and its port to the h
   const [run = ''] = /podman run (?:.*\\\n)*.*/.exec(head) ?? [];
   assert.match(run, /--network host/);
   assert.match(run, /-e ATLAS_SERVER__HOST=127\.0\.0\.1 /);
-  const said = head.slice(head.indexOf('The environment beats the file'));
+  const said = head.slice(head.indexOf('The environment overrides the file'));
   for (const name of Object.keys(imageEnv)) assert.ok(said.includes(name), name);
 });
