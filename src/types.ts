@@ -36,7 +36,7 @@ export interface IndexedBlock extends BlockRef {
 export type Watermark =
   /** `committedAt` is in Unix milliseconds, with their fractions. */
   | { kind: 'committed'; from: number; to: number; hash: Hex; timestamp: number; committedAt: number }
-  /** `hash` is that of block `to`, null when the index no longer has any block. */
+  /** `hash` is that of block `to`, null when the index has no block left. */
   | { kind: 'rolled-back'; to: number; hash: Hex | null };
 
 /** What the index can and cannot know with this node; shown by `/status`. */
