@@ -18,7 +18,15 @@ export function makeDataDir(path: string): void {
 
 /** Recurses itself: Node's `recursive` never ends where a parent exists but cannot contain a new folder, as /proc. */
 function makeFolder(path: string): void {
-  if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return;
+  if (isFolder(path)) return;
   if (dirname(path) !== path) makeFolder(dirname(path));
-  mkdirSync(path, { mode: MODE });
+  try {
+    mkdirSync(path, { mode: MODE });
+  } catch (error) {
+    if (!isFolder(path)) throw error; // else another process has just made it
+  }
+}
+
+function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
 }

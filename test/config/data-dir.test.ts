@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -38,4 +39,23 @@ test('a file system that takes no folders is refused, not asked again for ever',
   assert.equal(signal, null);
   assert.equal(status, 1);
   assert.match(stderr, /data_dir: cannot create \/proc\/atlas-data: ENOENT/);
+});
+
+test('processes that make the same folder at once all have it', async (t) => {
+  const path = join(tempDir(t), ...Array.from({ length: 300 }, (_, i) => String(i)));
+  const source = new URL('../../src/config/data-dir.ts', import.meta.url).href;
+  const script = `const { makeDataDir } = await import('${source}');
+    process.stdin.once('data', (at) => {
+      while (Date.now() < Number(at)) {}
+      makeDataDir('${path}');
+      process.exit();
+    });
+    process.stdout.write('ready');`;
+  const args = ['--import', 'tsx', '--input-type=module', '--eval', script];
+  const makers = Array.from({ length: 4 }, () => spawn(process.execPath, args));
+  const ended = makers.map(async (maker) => (await once(maker, 'exit'))[0]);
+  await Promise.all(makers.map(({ stdout }) => once(stdout, 'data')));
+  const at = Date.now() + 200;
+  for (const { stdin } of makers) stdin.write(String(at));
+  assert.deepEqual(await Promise.all(ended), [0, 0, 0, 0]);
 });
