@@ -7,8 +7,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { AddressBook } from '../src/query/address-book.ts';
 import { Snapshot } from '../src/query/snapshot.ts';
+import { WalletIdCache } from '../src/query/wallet-id-cache.ts';
 import { openIndexForReading } from '../src/store/index-file.ts';
 import { IndexWriter } from '../src/store/index-writer.ts';
 import { CLIENT_INPUT, restInputs } from '../test/support/fuzz/client-input.ts';
@@ -64,7 +64,7 @@ function rest(): Property {
   if (head === null) throw new Error('the index is empty');
   const transfers = indexedTransfers(dirname(path)).slice(0, 100);
   return restInputs(
-    { db, addresses: new AddressBook(db, snapshot), nativeSymbol: 'MON' },
+    { db, addresses: new WalletIdCache(db, snapshot), nativeSymbol: 'MON' },
     head,
     transfers.flatMap(({ from, to, token }) => [from, to, token ?? from]),
   );

@@ -2,7 +2,7 @@
 import { stat } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
 import { CHAIN_DEFAULTS } from '../src/bench/chain/options.ts';
-import { writeChain } from '../src/bench/chain/write.ts';
+import { writeChain } from '../src/bench/chain/write-chain.ts';
 
 const HELP = `generate-chain [options]
   --out PATH           PATH.jsonl.gz, PATH.expected.json (default synth)

@@ -18,18 +18,18 @@ import { generateChain } from '../src/bench/chain/generate.ts';
 import { Prng } from '../src/bench/chain/prng.ts';
 import { quantile } from '../src/bench/figure.ts';
 import { startReplayNode } from '../src/bench/replay/node.ts';
-import { FlatMemory } from './flat-memory.ts';
-import { HttpClient, isLimited, type RpcAnswer, WsClient } from './load/clients.ts';
-import { callAtRate, type Tally } from './load/pace.ts';
-import { Truth } from './load/truth.ts';
+import { type CallCounts, callAtRate } from './load/call-at-rate.ts';
+import { HttpClient, isRateLimited, type RpcAnswer, WsClient } from './load/clients.ts';
+import { ExpectedAnswers } from './load/expected-answers.ts';
+import { MemoryMonitor } from './memory-monitor.ts';
 
 /** Requests per second that the tiers allow, as in config.example.toml. */
 const RATES = { free: 5, growth: 50, pro: 100 } as const;
-const WAYS = ['rest', 'rpc', 'ws'] as const;
+const TRANSPORTS = ['rest', 'rpc', 'ws'] as const;
 
 /** The chain grows in leaps, so that the index fills again and again. */
-const LEAP = 50;
-const LEAP_EVERY_MS = 2_000;
+const BURST_BLOCKS = 50;
+const BURST_INTERVAL_MS = 2_000;
 const FIRST_BLOCKS = 500;
 const LIMIT_TOLERANCE = 0.02;
 const WATCHED_WALLETS = 8;
@@ -40,11 +40,11 @@ const LAUNCHER = new URL('../bin/atlas-node', import.meta.url).pathname;
 const minutes = Number(process.argv[2] ?? 10);
 const prng = new Prng(Number(process.argv[3] ?? 1));
 const faults: string[] = [];
-const fault = (what: string): void => void faults.push(what);
+const reportFault = (what: string): void => void faults.push(what);
 
-const leaps = Math.ceil((minutes * 60_000) / LEAP_EVERY_MS);
+const bursts = Math.ceil((minutes * 60_000) / BURST_INTERVAL_MS);
 const generated = generateChain({
-  blocks: FIRST_BLOCKS + leaps * LEAP + 10,
+  blocks: FIRST_BLOCKS + bursts * BURST_BLOCKS + 10,
   txPerBlock: 6,
   startBlock: 1,
   wallets: 300,
@@ -52,7 +52,7 @@ const generated = generateChain({
   seed: Number(process.argv[3] ?? 1),
 });
 const blocks = [...generated.blocks];
-const truth = new Truth(blocks);
+const expected = new ExpectedAnswers(blocks);
 const node = await startReplayNode({ chain: blocks, head: FIRST_BLOCKS, chainId: generated.options.chainId });
 const dir = mkdtempSync(join(tmpdir(), 'atlas-load-'));
 const keys = issueKeys();
@@ -61,10 +61,10 @@ await waitForHead(FIRST_BLOCKS);
 
 const heads: number[] = [];
 const pushed = new Map<string, number[]>();
-const watcher = await watch();
-const memory = new FlatMemory(daemon.child.pid ?? 0);
+const watcher = await subscribeWatcher();
+const memory = new MemoryMonitor(daemon.child.pid ?? 0);
 const timers = [
-  setInterval(() => node.mine(LEAP), LEAP_EVERY_MS),
+  setInterval(() => node.mine(BURST_BLOCKS), BURST_INTERVAL_MS),
   setInterval(() => memory.sample(), SAMPLE_MS),
   setInterval(
     () => console.log(`block ${node.stats().head}, ${memory.latest}, ${faults.length} faults`),
@@ -94,7 +94,7 @@ function issueKeys(): Map<string, { key: string; id: number }> {
     const { key, record } = store.create({ name, tier });
     issued.set(name, { key, id: record.id });
   };
-  for (const tier of Object.keys(RATES)) for (const way of WAYS) issue(`${tier} ${way}`, tier);
+  for (const tier of Object.keys(RATES)) for (const way of TRANSPORTS) issue(`${tier} ${way}`, tier);
   issue('watcher', 'unlimited');
   store.close();
   return issued;
@@ -120,11 +120,11 @@ async function startDaemon(): Promise<{ child: ChildProcess; url: string }> {
 }
 
 /** Subscribes with the key that has no limits: to all heads, and to the transfers of some wallets. */
-async function watch(): Promise<WsClient> {
+async function subscribeWatcher(): Promise<WsClient> {
   const client = new WsClient(daemon.url, keyOf('watcher').key);
   await client.opened();
   await client.subscribe(['newHeads'], (head) => heads.push(Number((head as { number: string }).number)));
-  for (const wallet of new Set(Array.from({ length: WATCHED_WALLETS }, () => prng.any(truth.wallets)))) {
+  for (const wallet of new Set(Array.from({ length: WATCHED_WALLETS }, () => prng.pick(expected.wallets)))) {
     const received: number[] = [];
     pushed.set(wallet, received);
     await client.subscribe(
@@ -136,16 +136,16 @@ async function watch(): Promise<WsClient> {
 }
 
 /** Every key at twice its rate, until the time is up. */
-async function load(): Promise<{ tallies: Map<string, Tally>; seconds: number }> {
+async function load(): Promise<{ tallies: Map<string, CallCounts>; seconds: number }> {
   const stop = new AbortController();
   const began = performance.now();
   const running = [...Object.entries(RATES)].flatMap(([tier, rate]) =>
-    WAYS.map(async (way) => {
+    TRANSPORTS.map(async (way) => {
       const name = `${tier} ${way}`;
       const { call, close } = await callerOf(way, keyOf(name).key);
       const safely = () =>
         call().catch((error: unknown) => {
-          fault(`${name}: ${String(error)}`);
+          reportFault(`${name}: ${String(error)}`);
           return false;
         });
       const tally = await callAtRate(2 * rate, safely, stop.signal);
@@ -165,14 +165,14 @@ interface Caller {
   close(): void | Promise<void>;
 }
 
-async function callerOf(way: (typeof WAYS)[number], key: string): Promise<Caller> {
+async function callerOf(way: (typeof TRANSPORTS)[number], key: string): Promise<Caller> {
   if (way === 'ws') {
     const client = new WsClient(daemon.url, key);
     await client.opened();
     return {
       call: () => askForBlock((method, params) => client.call(method, params)),
       close() {
-        if (client.ended !== null) fault(`a WebSocket was closed: ${client.ended}`);
+        if (client.ended !== null) reportFault(`a WebSocket was closed: ${client.ended}`);
         client.close();
       },
     };
@@ -187,11 +187,12 @@ async function callerOf(way: (typeof WAYS)[number], key: string): Promise<Caller
 }
 
 async function askForTransfers(client: HttpClient): Promise<boolean> {
-  const wallet = prng.any(truth.wallets);
-  const answer = await client.get(truth.pathOf(wallet));
+  const wallet = prng.pick(expected.wallets);
+  const answer = await client.get(expected.pathOf(wallet));
   if (answer.status === 429) return false;
-  const wrong = answer.status === 200 ? truth.faultOfTransfers(wallet, answer) : `REST gave ${answer.status}`;
-  if (wrong !== null) fault(wrong);
+  const wrong =
+    answer.status === 200 ? expected.checkTransfers(wallet, answer) : `REST gave ${answer.status}`;
+  if (wrong !== null) reportFault(wrong);
   return true;
 }
 
@@ -200,27 +201,28 @@ async function askForBlock(
 ): Promise<boolean> {
   const number = 1 + prng.below(FIRST_BLOCKS);
   const answer = await call('eth_getBlockByNumber', [`0x${number.toString(16)}`, false]);
-  if (isLimited(answer)) return false;
-  const wrong = truth.faultOfBlock(number, answer);
-  if (wrong !== null) fault(wrong);
+  if (isRateLimited(answer)) return false;
+  const wrong = expected.checkBlock(number, answer);
+  if (wrong !== null) reportFault(wrong);
   return true;
 }
 
 /** Checks what was pushed, the limits, and every wallet once more. */
 async function checkEnd(): Promise<void> {
   const gap = heads.findIndex((number, i) => i > 0 && number !== heads[i - 1]! + 1);
-  if (gap >= 0) fault(`after head ${heads[gap - 1]} came ${heads[gap]}`);
+  if (gap >= 0) reportFault(`after head ${heads[gap - 1]} came ${heads[gap]}`);
   for (const [wallet, received] of pushed) {
-    const right = truth.blocksOf(wallet, FIRST_BLOCKS, lastHead).length;
+    const right = expected.blocksOf(wallet, FIRST_BLOCKS, lastHead).length;
     await waitUntil(() => received.length >= right, `the transfers of ${wallet}`).catch(() => undefined);
-    if (received.length !== right) fault(`${received.length} of ${right} transfers of ${wallet} were pushed`);
+    if (received.length !== right)
+      reportFault(`${received.length} of ${right} transfers of ${wallet} were pushed`);
   }
-  if (watcher.ended !== null) fault(`the watching WebSocket was closed: ${watcher.ended}`);
+  if (watcher.ended !== null) reportFault(`the watching WebSocket was closed: ${watcher.ended}`);
   watcher.close();
   const client = new HttpClient(daemon.url, keyOf('watcher').key);
-  for (const wallet of truth.wallets) {
-    const wrong = truth.faultOfTransfers(wallet, await client.get(truth.pathOf(wallet)));
-    if (wrong !== null) fault(wrong);
+  for (const wallet of expected.wallets) {
+    const wrong = expected.checkTransfers(wallet, await client.get(expected.pathOf(wallet)));
+    if (wrong !== null) reportFault(wrong);
   }
   await client.close();
   for (const [name, { admitted, refused, latencies }] of tallies) {
@@ -232,7 +234,7 @@ async function checkEnd(): Promise<void> {
       `${name}: ${admitted} admitted, ${refused} refused, ${(100 * off).toFixed(2)} % off the limit, p99 ${p99.toFixed(1)} ms`,
     );
     if (Math.abs(off) > LIMIT_TOLERANCE)
-      fault(`${name}: ${admitted} admitted instead of ${Math.round(right)}`);
+      reportFault(`${name}: ${admitted} admitted instead of ${Math.round(right)}`);
   }
 }
 
@@ -243,21 +245,21 @@ function checkUsage(): void {
   db.close();
   for (const [name, { admitted }] of tallies) {
     const counted = usage.get(keyOf(name).id);
-    if (counted !== admitted) fault(`${name}: ${admitted} calls were admitted, ${counted} are counted`);
+    if (counted !== admitted) reportFault(`${name}: ${admitted} calls were admitted, ${counted} are counted`);
   }
 }
 
 function checkMemory(): void {
   console.log(memory.summary);
   const grown = memory.fault();
-  if (grown !== null) fault(grown);
+  if (grown !== null) reportFault(grown);
 }
 
 async function stopDaemon(): Promise<void> {
   const ended = once(daemon.child, 'exit');
   daemon.child.kill('SIGTERM');
   const [code] = await ended;
-  if (code !== 0) fault(`the daemon ended with ${code}`);
+  if (code !== 0) reportFault(`the daemon ended with ${code}`);
 }
 
 async function waitForHead(number: number): Promise<void> {

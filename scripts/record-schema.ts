@@ -9,7 +9,7 @@ import { join, resolve } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { startReplayNode } from '../src/bench/replay/node.ts';
 import { SCHEMA_VERSION } from '../src/store/index-file.ts';
-import { openDatabase } from '../src/store/open.ts';
+import { openDatabase } from '../src/store/open-database.ts';
 import { startIndexer } from '../test/support/indexer.ts';
 
 const FIXTURES = resolve(import.meta.dirname, '../test/fixtures');

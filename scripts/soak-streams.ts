@@ -14,13 +14,13 @@ import { Prng } from '../src/bench/chain/prng.ts';
 import { startReplayNode } from '../src/bench/replay/node.ts';
 import { pause } from '../src/lib/backoff.ts';
 import { openIndexForReading } from '../src/store/index-file.ts';
-import { FlatMemory } from './flat-memory.ts';
+import { MemoryMonitor } from './memory-monitor.ts';
 import { UNSETTLED_BLOCKS } from './soak/checks.ts';
-import type { Ended } from './soak/client.ts';
-import { Crowd } from './soak/crowd.ts';
+import type { EndedSubscription } from './soak/client.ts';
 import { startSoakDaemon } from './soak/daemon.ts';
+import { readExpectedState } from './soak/expected-state.ts';
 import { startProxy } from './soak/proxy.ts';
-import { readTruth } from './soak/truth.ts';
+import { SoakClients } from './soak/soak-clients.ts';
 
 const BLOCK_EVERY_MS = 300;
 const REORG_EVERY_MS = 4_000;
@@ -31,7 +31,7 @@ const ACTIONS_PER_SECOND = 40;
 const SAMPLE_MS = 2_000;
 const FIRST_BLOCKS = 50;
 /** How long a notification may take on a machine busy with clients, in addition to those before it in order. */
-const LATE_MS = 15_000;
+const DELIVERY_TIMEOUT_MS = 15_000;
 const MAX_SHOWN_FAULTS = 20;
 
 const minutes = Number(process.argv[2] ?? 10);
@@ -51,18 +51,18 @@ const node = await startReplayNode({ chain: blocks, head: FIRST_BLOCKS, chainId:
 const proxy = await startProxy(node.url);
 const dir = mkdtempSync(join(tmpdir(), 'atlas-soak-'));
 const daemon = await startSoakDaemon(dir, proxy.url);
-const memory = new FlatMemory(daemon.pid);
+const memory = new MemoryMonitor(daemon.pid);
 const faults: string[] = [];
-const ended: Ended[] = [];
+const ended: EndedSubscription[] = [];
 /** When each head appeared. */
 const heads: { at: number; number: number }[] = [];
 const counts = { reorgs: 0, cuts: 0 };
-const crowd = gather();
+const clients = createClients();
 
-await crowd.begin();
-await trouble();
+await clients.openAll();
+await runChaos();
 await settle();
-crowd.endAll();
+clients.endAll();
 compare();
 report();
 const exitCode = faults.length === 0 ? 0 : 1; // stopping the daemon closes open connections, which is no fault
@@ -76,23 +76,23 @@ function head(): number {
   return node.stats().head;
 }
 
-function gather(): Crowd {
+function createClients(): SoakClients {
   const transfers = blocks.slice(0, FIRST_BLOCKS).flatMap((block) => block.transfers);
-  return new Crowd({
+  return new SoakClients({
     sockets,
     urlOf: (path) => `ws://127.0.0.1:${daemon.port}${path}?api_key=${daemon.key}`,
     prng,
     wallets: transfers.flatMap(({ from, to }) => [from, to]),
     tokens: transfers.flatMap(({ token }) => token ?? []),
     head,
-    expectedHead: () => heads.findLast(({ at }) => at < Date.now() - LATE_MS)?.number ?? 0,
+    expectedHead: () => heads.findLast(({ at }) => at < Date.now() - DELIVERY_TIMEOUT_MS)?.number ?? 0,
     onEnded: (one) => ended.push(one),
     onFault: (fault) => faults.push(fault),
   });
 }
 
 /** Blocks, reorgs, broken connections and busy clients, until the time is up. */
-async function trouble(): Promise<void> {
+async function runChaos(): Promise<void> {
   const timers = [
     setInterval(() => {
       node.mine(1);
@@ -100,10 +100,10 @@ async function trouble(): Promise<void> {
     }, BLOCK_EVERY_MS),
     setInterval(() => {
       counts.cuts++;
-      proxy.cut();
+      proxy.dropConnections();
     }, CUT_EVERY_MS),
     setInterval(() => {
-      crowd.act().catch((error: unknown) => faults.push(`an action failed: ${String(error)}`));
+      clients.doRandomAction().catch((error: unknown) => faults.push(`an action failed: ${String(error)}`));
     }, 1_000 / ACTIONS_PER_SECOND),
     setInterval(() => memory.sample(), SAMPLE_MS),
   ];
@@ -114,7 +114,7 @@ async function trouble(): Promise<void> {
     await sleep(Math.min(60_000, end - Date.now()));
     const left = ((end - Date.now()) / 60_000).toFixed(1);
     console.log(
-      `${left} min left: block ${head()}, ${crowd.open} sockets, ${crowd.events} events, ` +
+      `${left} min left: block ${head()}, ${clients.open} sockets, ${clients.events} events, ` +
         `${counts.reorgs} reorgs, ${counts.cuts} cuts, ${memory.latest}, ${faults.length} faults`,
     );
   }
@@ -138,11 +138,11 @@ async function reorganise(signal: AbortSignal): Promise<void> {
 async function settle(): Promise<void> {
   await sleep(2_000);
   node.mine(UNSETTLED_BLOCKS + 2);
-  await indexed(head());
+  await waitUntilIndexed(head());
   await sleep(3_000);
 }
 
-async function indexed(number: number): Promise<void> {
+async function waitUntilIndexed(number: number): Promise<void> {
   const db = openIndexForReading(join(dir, 'index.db'));
   const last = db.prepare('SELECT max(number) FROM blocks').pluck();
   for (let tries = 0; Number(last.get()) < number; tries++) {
@@ -153,8 +153,8 @@ async function indexed(number: number): Promise<void> {
 }
 
 function compare(): void {
-  const truth = readTruth(join(dir, 'index.db'), blocks);
-  for (const { check, head: last } of ended) check.end(last, truth);
+  const truth = readExpectedState(join(dir, 'index.db'), blocks);
+  for (const { check, head: last } of ended) check.verify(last, truth);
   const grown = memory.fault();
   if (grown !== null) faults.push(grown);
 }

@@ -4,11 +4,11 @@ import { addBackup } from './cli/backup.ts';
 import { addBench } from './cli/bench.ts';
 import { addCompletion } from './cli/completion.ts';
 import { addConfig } from './cli/config.ts';
+import { describeError, EXIT_USAGE } from './cli/describe-error.ts';
 import { addDev } from './cli/dev.ts';
-import { faultLine, USAGE_FAULT } from './cli/fault.ts';
 import { addInit } from './cli/init.ts';
 import { addKeys } from './cli/keys.ts';
-import { assertWritten, watchOutput } from './cli/output.ts';
+import { assertOutputWritten, handleOutputErrors } from './cli/output-errors.ts';
 import { addStart } from './cli/start.ts';
 import { addStatus } from './cli/status.ts';
 import { addVerify } from './cli/verify.ts';
@@ -49,15 +49,15 @@ void run(process.argv.slice(2)).then((exitCode) => {
 
 /** Runs one command line and returns the exit code; an error is printed as one line on stderr. */
 async function run(args: string[]): Promise<number> {
-  watchOutput();
+  handleOutputErrors();
   const program = buildProgram();
   try {
-    await program.parseAsync(args, { from: 'user' }).catch(unlessDone);
-    await assertWritten();
+    await program.parseAsync(args, { from: 'user' }).catch(rethrowUnlessHelp);
+    await assertOutputWritten();
     return 0;
   } catch (error) {
     const { line, exitCode } =
-      error instanceof CommanderError ? usageFault(error, program, args) : faultLine(error);
+      error instanceof CommanderError ? describeUsageError(error, program, args) : describeError(error);
     if (line)
       process.stderr.write(`${isJournal(STDERR) ? journalPriority('error') : ''}atlas-node: ${line}\n`);
     return exitCode;
@@ -78,26 +78,26 @@ function buildProgram(): Command {
 }
 
 /** Commander also throws after printing `--help` or `--version`. */
-function unlessDone(error: unknown): void {
+function rethrowUnlessHelp(error: unknown): void {
   if (!(error instanceof CommanderError && error.exitCode === 0)) throw error;
 }
 
 /** Commander's own message on one line. Nothing is added where it has already printed the help. */
-function usageFault(
+function describeUsageError(
   error: CommanderError,
   program: Command,
   args: readonly string[],
 ): { line: string; exitCode: number } {
-  if (error.code === 'commander.help') return { line: '', exitCode: USAGE_FAULT };
+  if (error.code === 'commander.help') return { line: '', exitCode: EXIT_USAGE };
   const message = error.message
     .replace(/^error: /, '')
     .replace(/\s*\n\s*/g, ' ')
     .replace(/\.$/, '');
-  return { line: `${message}; see ${commandNamed(program, args)} --help`, exitCode: USAGE_FAULT };
+  return { line: `${message}; see ${matchedCommandName(program, args)} --help`, exitCode: EXIT_USAGE };
 }
 
 /** The longest command that the arguments begin with, such as `atlas-node keys create`. */
-function commandNamed(program: Command, [first, ...rest]: readonly string[]): string {
+function matchedCommandName(program: Command, [first, ...rest]: readonly string[]): string {
   const command = program.commands.find((candidate) => candidate.name() === first);
-  return command === undefined ? program.name() : `${program.name()} ${commandNamed(command, rest)}`;
+  return command === undefined ? program.name() : `${program.name()} ${matchedCommandName(command, rest)}`;
 }

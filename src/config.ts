@@ -1,15 +1,15 @@
 /**
  * The configuration, parsed once into a typed object: flags override the environment, which overrides the file, which
- * overrides the defaults. Nothing here reads a file or the environment; src/config/load.ts does.
+ * overrides the defaults. Nothing here reads a file or the environment; src/config/load-config.ts does.
  */
 import { homedir } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
 import { z } from 'zod';
-import { crossCheck } from './config/checks.ts';
-import type { FlagTexts } from './config/flags.ts';
+import { crossCheck } from './config/cross-check.ts';
+import type { FlagValues } from './config/flags.ts';
 import { type Config, configSchema } from './config/schema.ts';
 import { maskSetting } from './config/secrets.ts';
-import { fromEnv, fromFile, fromFlags, type Given } from './config/sources.ts';
+import { fromEnv, fromFile, fromFlags, type GivenSetting } from './config/sources.ts';
 import { lineOf, parseToml } from './config/toml.ts';
 import { flatten, type Leaves, schemaAt, unflatten } from './config/tree.ts';
 import { ConfigError } from './errors.ts';
@@ -22,12 +22,12 @@ export type Sources = Record<string, string>;
 export interface ConfigInput {
   file?: { path: string; text: string };
   env?: Record<string, string | undefined>;
-  flags?: FlagTexts;
+  flags?: FlagValues;
   /** Folder that relative paths are resolved against; the working folder when absent. */
   cwd?: string;
 }
 
-export interface Parsed {
+export interface ParsedConfig {
   config: Config;
   sources: Sources;
 }
@@ -36,21 +36,21 @@ export interface Parsed {
 const PATH_SETTINGS = ['data_dir', 'server.tls_cert', 'server.tls_key'];
 
 /** Throws a ConfigError of one line that names the setting, where it is set and what it must be. */
-export function parseConfig(input: ConfigInput): Parsed {
+export function parseConfig(input: ConfigInput): ParsedConfig {
   const leaves = flatten(configSchema.parse({}));
   const sources: Sources = Object.fromEntries([...leaves.keys()].map((path) => [path, 'default']));
-  for (const given of givenBy(input, leaves)) {
-    leaves.set(given.path, checked(given));
+  for (const given of givenSettings(input, leaves)) {
+    leaves.set(given.path, validateSetting(given));
     sources[given.path] = given.source;
   }
   resolvePaths(leaves, input);
-  const config = complete(leaves);
+  const config = buildConfig(leaves);
   crossCheck(config, sources);
   return { config, sources };
 }
 
 /** All given settings, the source of highest precedence last. */
-function givenBy(input: ConfigInput, known: Leaves): Given[] {
+function givenSettings(input: ConfigInput, known: Leaves): GivenSetting[] {
   const { file, env = {}, flags = {} } = input;
   const inFile = file
     ? fromFile(parseToml(file.text, file.path), file.path, known, (path) => lineOf(file.text, path))
@@ -58,7 +58,7 @@ function givenBy(input: ConfigInput, known: Leaves): Given[] {
   return [...inFile, ...fromEnv(env, known), ...fromFlags(flags)];
 }
 
-function checked({ path, value, where }: Given): unknown {
+function validateSetting({ path, value, where }: GivenSetting): unknown {
   const schema = schemaAt(path);
   if (schema === undefined) throw new Error(`no schema for ${path}`);
   const result = z.safeParse(schema, value);
@@ -73,7 +73,7 @@ function shown(path: string, value: unknown): string {
 }
 
 /** The whole tree. At this point only a tier that is not predefined can lack a setting. */
-function complete(leaves: Leaves): Config {
+function buildConfig(leaves: Leaves): Config {
   const result = configSchema.safeParse(unflatten(leaves));
   if (result.success) return result.data;
   const path = result.error.issues[0]?.path.join('.');

@@ -1,15 +1,15 @@
 /** The composition root: opens everything in order, wires it, and closes it in reverse. */
 import { printConfigJson } from './config/print.ts';
-import type { Config, Parsed, Sources } from './config.ts';
-import { openData } from './daemon/data.ts';
+import type { Config, ParsedConfig, Sources } from './config.ts';
+import { openDataStores } from './daemon/data-stores.ts';
 import { startIndexing } from './daemon/indexing.ts';
-import { warnOfKeys } from './daemon/keys.ts';
-import { openMetrics } from './daemon/observe.ts';
+import { warnAboutKeys } from './daemon/key-warnings.ts';
+import { openMetrics } from './daemon/metrics.ts';
 import { openServices } from './daemon/services.ts';
-import { Closers } from './lib/closers.ts';
+import { CleanupStack } from './lib/cleanup-stack.ts';
 import type { Logger } from './log.ts';
 import type { AdminOptions } from './server/admin.ts';
-import { startServer } from './server/app.ts';
+import { startServer } from './server/server.ts';
 import type { IndexStatus } from './types.ts';
 import { Surveyor } from './writer/surveyor.ts';
 import { startThread } from './writer/threads.ts';
@@ -23,7 +23,7 @@ export interface Daemon {
    * Applies the settings that may change at run time: tiers, origins, a renewed certificate. Throws ConfigError, with
    * nothing changed, for an unusable certificate.
    */
-  reload(parsed: Parsed): Promise<void>;
+  reload(parsed: ParsedConfig): Promise<void>;
   /** Resolves after `close`; rejects with FatalError when the daemon cannot go on (and should then be closed). */
   closed: Promise<void>;
   /** Stops accepting, finishes what is in flight, commits, closes. Can be called more than once. */
@@ -42,38 +42,38 @@ export interface DaemonDeps {
 
 /** Starts serving at once; indexing begins as soon as the node answers. Throws ConfigError, FatalError or the signal's reason. */
 export async function startDaemon(config: Config, deps: DaemonDeps): Promise<Daemon> {
-  const closers = new Closers();
+  const closers = new CleanupStack();
   try {
-    return await open(config, deps, closers);
+    return await openDaemon(config, deps, closers);
   } catch (error) {
     await closers.close();
     throw error;
   }
 }
 
-async function open(config: Config, deps: DaemonDeps, closers: Closers): Promise<Daemon> {
+async function openDaemon(config: Config, deps: DaemonDeps, closers: CleanupStack): Promise<Daemon> {
   const { log, development = false, sources = {}, signal } = deps;
-  let inForce: Parsed = { config, sources };
+  let effective: ParsedConfig = { config, sources };
 
-  const data = await openData(config, log, closers, signal);
-  warnOfKeys(data.access, config.data_dir, log);
-  const metrics = await openMetrics(config, data.indexPath, log, closers);
-  const services = openServices(config, { data, metrics, log, development }, closers);
+  const stores = await openDataStores(config, log, closers, signal);
+  warnAboutKeys(stores.access, config.data_dir, log);
+  const metrics = await openMetrics(config, stores.indexPath, log, closers);
+  const services = openServices(config, { stores, metrics, log, development }, closers);
   const { hub, connections } = services.streams;
-  const indexing = startIndexing(config, { data, hub, metrics, log }, closers);
-  const surveyor = closers.keep(new Surveyor(() => startThread('survey', data.indexPath)), (surveyor) =>
+  const indexing = startIndexing(config, { stores, hub, metrics, log }, closers);
+  const surveyor = closers.adopt(new Surveyor(() => startThread('survey', stores.indexPath)), (surveyor) =>
     surveyor.close(),
   );
   const admin: AdminOptions = {
     token: config.admin_token,
-    survey: () => surveyor.look(),
+    survey: () => surveyor.state(),
     sockets: () => connections.list(),
-    settings: () => printConfigJson(inForce),
+    settings: () => printConfigJson(effective),
   };
   const server = await startServer({
     ...services,
     settings: config.server,
-    access: data.access,
+    access: stores.access,
     indexState: indexing.status,
     readyLag: config.index.ready_lag,
     nativeSymbol: config.chain.symbol,
@@ -81,7 +81,7 @@ async function open(config: Config, deps: DaemonDeps, closers: Closers): Promise
     metrics,
     log,
   });
-  closers.keep(server, (server) => server.close());
+  closers.adopt(server, (server) => server.close());
 
   return {
     url: server.url,
@@ -89,9 +89,9 @@ async function open(config: Config, deps: DaemonDeps, closers: Closers): Promise
     onStatus: indexing.onStatus,
     async reload(parsed) {
       await server.reload(parsed.config.server);
-      data.access.limiter.tiers = parsed.config.tiers;
-      warnOfKeys(data.access, config.data_dir, log);
-      inForce = parsed;
+      stores.access.limiter.tiers = parsed.config.tiers;
+      warnAboutKeys(stores.access, config.data_dir, log);
+      effective = parsed;
     },
     closed: indexing.ended,
     close: () => closers.close(),

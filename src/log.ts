@@ -9,21 +9,21 @@ import { redact } from './log/redact.ts';
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 
 /** What is known about an event, by name. An Error goes under `err`. */
-export type Facts = Record<string, unknown>;
+export type LogFields = Record<string, unknown>;
 
 /** Messages are fixed texts, so that they can be searched for; whatever varies is a fact. */
 export interface Logger {
-  debug(facts: Facts, msg: string): void;
-  info(facts: Facts, msg: string): void;
-  warn(facts: Facts, msg: string): void;
-  error(facts: Facts, msg: string): void;
+  debug(facts: LogFields, msg: string): void;
+  info(facts: LogFields, msg: string): void;
+  warn(facts: LogFields, msg: string): void;
+  error(facts: LogFields, msg: string): void;
 }
 
 /** The logger of a program: its level may change. */
 export interface AdjustableLogger extends Logger {
   level: string;
   /** An event that ends the program. */
-  fatal(facts: Facts, msg: string): void;
+  fatal(facts: LogFields, msg: string): void;
 }
 
 export interface LogOptions {
@@ -31,7 +31,7 @@ export interface LogOptions {
   /** `auto` is pretty when stderr is a terminal or the systemd journal. */
   format: 'auto' | 'pretty' | 'json';
   /** Facts added to every line, such as the name of the thread. */
-  facts?: Facts;
+  fields?: LogFields;
   /** Where lines go, each with its line end; stderr when absent. */
   write?: (line: string) => void;
 }
@@ -51,7 +51,7 @@ export function createLogger(options: LogOptions): AdjustableLogger {
   const write = options.write ?? toStderr();
   const settings = {
     level: options.level,
-    base: options.facts ?? null,
+    base: options.fields ?? null,
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (level: string) => ({ level }) },
   };
@@ -64,7 +64,7 @@ export function createLogger(options: LogOptions): AdjustableLogger {
 }
 
 /** Whether the log is one JSON object per line rather than formatted for people. */
-export function isJson(options: LogOptions): boolean {
+export function isJsonFormat(options: LogOptions): boolean {
   return !styleOf(options).pretty;
 }
 
@@ -86,9 +86,9 @@ function messageFirst(line: string): string {
  * next one; when too many wait they are dropped, so that the log continues with newer lines.
  */
 function toStderr(): (line: string) => void {
-  let destination = openStderr(giveUpWaiting);
-  function giveUpWaiting(): void {
-    destination = openStderr(giveUpWaiting);
+  let destination = openStderr(reopen);
+  function reopen(): void {
+    destination = openStderr(reopen);
   }
   return (line) => {
     destination.write(line);

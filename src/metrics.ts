@@ -4,8 +4,8 @@
  * never an address, a key or anything else that a client sends.
  */
 import { type Counter, Gauge, type GaugeConfiguration, Histogram, Registry } from 'prom-client';
-import { LoopDelay } from './metrics/loop-delay.ts';
-import { QuickCounter, QuickHistogram } from './metrics/quick.ts';
+import { LoopDelayMonitor } from './metrics/loop-delay.ts';
+import { QuickCounter, QuickHistogram } from './metrics/quick-metrics.ts';
 
 /** Bucket bounds in seconds, for work inside the process. */
 const FAST = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5];
@@ -24,17 +24,17 @@ export type Metrics = ReturnType<typeof createMetrics>;
 /** The metrics of this process in their own registry. `close` stops measuring the event loop. */
 export function createMetrics() {
   const registry = new Registry();
-  const { counter, gauge, knownGauge, histogram } = makers(registry);
-  const loop = new LoopDelay();
-  const beforeRender: (() => void)[] = [];
+  const { counter, gauge, optionalGauge, histogram } = makers(registry);
+  const loop = new LoopDelayMonitor();
+  const collectors: (() => void)[] = [];
 
   const metrics = {
     indexedBlocks: counter('atlas_index_blocks_total', 'Blocks committed to the index.'),
     ready: gauge('atlas_ready', 'What /readyz answers: 1 when ready, else 0.'),
-    indexHead: knownGauge('atlas_index_head_block', 'Height of the last committed block.'),
-    nodeHead: knownGauge('atlas_node_head_block', 'Height of the head of the node.'),
-    lagBlocks: knownGauge('atlas_index_lag_blocks', 'Blocks between the head of the node and the index.'),
-    lagSeconds: knownGauge('atlas_index_lag_seconds', 'Age of the last committed block.'),
+    indexHead: optionalGauge('atlas_index_head_block', 'Height of the last committed block.'),
+    nodeHead: optionalGauge('atlas_node_head_block', 'Height of the head of the node.'),
+    lagBlocks: optionalGauge('atlas_index_lag_blocks', 'Blocks between the head of the node and the index.'),
+    lagSeconds: optionalGauge('atlas_index_lag_seconds', 'Age of the last committed block.'),
     transfers: counter('atlas_index_transfers_total', 'Transfers committed to the index.', ['kind']),
     skippedLogs: counter('atlas_index_skipped_logs_total', 'Malformed logs that were not indexed.', [
       'reason',
@@ -97,13 +97,13 @@ export function createMetrics() {
     contentType: registry.contentType,
 
     /** Registers a function to run before each rendering: for gauges that are read rather than kept. */
-    onRender(refresh: () => void): void {
-      beforeRender.push(refresh);
+    onCollect(refresh: () => void): void {
+      collectors.push(refresh);
     },
 
     /** All metrics in the Prometheus text format. */
     async render(): Promise<string> {
-      for (const refresh of beforeRender) refresh();
+      for (const refresh of collectors) refresh();
       const quick = [metrics.httpSeconds, metrics.rpcSeconds].map((histogram) => histogram.render());
       return [await registry.metrics(), ...quick].join('\n');
     },
@@ -114,12 +114,12 @@ export function createMetrics() {
   };
 
   metrics.startTime.set(Math.round(performance.timeOrigin / 1000));
-  const cpuSeconds = followTotal(metrics.cpuSeconds);
-  metrics.onRender(() => {
+  const cpuSeconds = trackTotal(metrics.cpuSeconds);
+  metrics.onCollect(() => {
     const { user, system } = process.cpuUsage();
     metrics.residentMemory.set(process.memoryUsage.rss());
     cpuSeconds((user + system) / 1e6);
-    const { held, ...delays } = loop.take();
+    const { held, ...delays } = loop.takeDelays();
     for (const [stat, seconds] of Object.entries(delays)) metrics.loopDelay.set({ stat }, seconds);
     metrics.loopHeld.set(held);
   });
@@ -130,7 +130,7 @@ export function createMetrics() {
  * Raises a counter to totals that are counted elsewhere, such as the processor time.
  * The returned function takes the current total of one combination of labels; a total that fell was reset.
  */
-export function followTotal<L extends string>(counter: Counter<L>) {
+export function trackTotal<L extends string>(counter: Counter<L>) {
   const known = new Map<string, number>();
   return (total: number, labels: Partial<Record<L, string>> = {}): void => {
     const name = JSON.stringify(labels);
@@ -141,14 +141,14 @@ export function followTotal<L extends string>(counter: Counter<L>) {
 }
 
 /** A gauge whose value may be unknown, as it is at first: it is then not rendered, since a number would be believed. */
-class KnownGauge extends Gauge {
+class OptionalGauge extends Gauge {
   constructor(configuration: GaugeConfiguration<never>) {
     super(configuration);
     this.remove();
   }
 
   /** Null when the value is unknown. */
-  setKnown(value: number | null): void {
+  setOrClear(value: number | null): void {
     if (value === null) this.remove();
     else this.set(value);
   }
@@ -157,7 +157,7 @@ class KnownGauge extends Gauge {
 function makers(registry: Registry) {
   const registers = [registry];
   return {
-    knownGauge: (name: string, help: string) => new KnownGauge({ name, help, registers }),
+    optionalGauge: (name: string, help: string) => new OptionalGauge({ name, help, registers }),
     counter: <const L extends string = never>(name: string, help: string, labelNames: L[] = []) =>
       new QuickCounter({ name, help, labelNames, registers }),
     gauge: <const L extends string = never>(name: string, help: string, labelNames: L[] = []) =>

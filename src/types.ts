@@ -2,22 +2,28 @@
 export type Hex = `0x${string}`;
 
 /** The five kinds of transfer, as packed into `transfers.token_kind` (store/schema.ts). */
-export const Kind = {
+export const TransferKind = {
   nativeDirect: 0,
   erc20: 1,
   nativeInternal: 2,
   erc721: 3,
   erc1155: 4,
 } as const;
-export type Kind = (typeof Kind)[keyof typeof Kind];
+export type TransferKind = (typeof TransferKind)[keyof typeof TransferKind];
 
 /** The public name of each kind, indexed by its number (REST `transferType`). */
-export const KIND_NAMES = ['native_direct', 'erc20', 'native_internal', 'erc721', 'erc1155'] as const;
-export type KindName = (typeof KIND_NAMES)[number];
+export const TRANSFER_KIND_NAMES = [
+  'native_direct',
+  'erc20',
+  'native_internal',
+  'erc721',
+  'erc1155',
+] as const;
+export type TransferKindName = (typeof TRANSFER_KIND_NAMES)[number];
 
 /** Native transfers are the kinds that carry no token. */
-export function isNative(kind: number): boolean {
-  return kind === Kind.nativeDirect || kind === Kind.nativeInternal;
+export function isNativeKind(kind: number): boolean {
+  return kind === TransferKind.nativeDirect || kind === TransferKind.nativeInternal;
 }
 
 /** A point of the chain: a height and the hash of its block. */
@@ -106,7 +112,7 @@ export interface IndexSurvey {
   /** Tables too large to walk within the time limit, and the remaining bytes of the file for all of them. */
   unmeasured: { names: string[]; bytes: number } | null;
   /** `estimated`: scaled up from a sample. */
-  kinds: { estimated: boolean; transfers: Record<KindName, number> };
+  kinds: { estimated: boolean; transfers: Record<TransferKindName, number> };
   /** By the chain's clock over the last `seconds`: a day, or what the index covers; null if that is too little. */
   growth: { transfersPerDay: number; transfersPerBlock: number; seconds: number } | null;
 }

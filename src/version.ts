@@ -1,9 +1,9 @@
 /** Which program this is. */
 import manifest from '../package.json' with { type: 'json' };
-import { commit } from './build.ts';
+import { gitCommit } from './build.ts';
 
 /** As in package.json. */
 export const version: string = manifest.version;
 
 /** The version for people: the single binary also names the commit it was built from. */
-export const versionText = commit === null ? version : `${version} (commit ${commit})`;
+export const versionText = gitCommit === null ? version : `${version} (commit ${gitCommit})`;

@@ -4,7 +4,7 @@ import { type TestContext, test } from 'node:test';
 import { createPublicClient, http } from 'viem';
 import { type Anvil, startAnvil } from '../src/dev/anvil.ts';
 import { deployDemo } from '../src/dev/deploy.ts';
-import { makeTraffic } from '../src/dev/traffic.ts';
+import { generateTraffic } from '../src/dev/traffic.ts';
 import { startTestDaemon, type TestDaemon } from './support/daemon.ts';
 import { dumpIndex } from './support/dump.ts';
 import { indexedTransfers } from './support/index-rows.ts';
@@ -50,7 +50,7 @@ async function freshDump(t: TestContext, anvil: Anvil): Promise<string[]> {
 test('anvil_reorg while following: the index equals one made from the chain that won', async (t) => {
   const { anvil, daemon } = await start(t);
   const contracts = await deployDemo(anvil.url, { mine: true });
-  await makeTraffic(anvil.url, contracts, { rounds: 2, mine: true });
+  await generateTraffic(anvil.url, contracts, { rounds: 2, mine: true });
   await caughtUp(anvil, daemon);
   for (const depth of [1, 3, 8]) {
     await anvil.call('anvil_reorg', [depth, []]);
@@ -87,7 +87,7 @@ test('a burst of 500 pooled transactions in one block is indexed whole and in or
 test('after demo traffic every account holds what its indexed native transfers and fees explain', async (t) => {
   const { anvil, daemon } = await start(t);
   const contracts = await deployDemo(anvil.url, { mine: true });
-  await makeTraffic(anvil.url, contracts, { rounds: 2, mine: true });
+  await generateTraffic(anvil.url, contracts, { rounds: 2, mine: true });
   await caughtUp(anvil, daemon);
   const client = createPublicClient({ transport: http(anvil.url) });
   const fees = await feesPaid(anvil);
@@ -147,7 +147,7 @@ async function feesPaid(anvil: Anvil): Promise<Map<string, bigint>> {
 test('viem works through /rpc as it does with the node itself', async (t) => {
   const { anvil, daemon } = await start(t);
   const contracts = await deployDemo(anvil.url, { mine: true });
-  await makeTraffic(anvil.url, contracts, { rounds: 1, mine: true });
+  await generateTraffic(anvil.url, contracts, { rounds: 1, mine: true });
   const direct = createPublicClient({ transport: http(anvil.url) });
   const through = createPublicClient({
     transport: http(`${daemon.url}/rpc`, { fetchOptions: { headers: { 'X-API-Key': daemon.key } } }),
@@ -169,7 +169,7 @@ test('an index that follows resumes after a stop while the chain went on and was
   t.after(() => anvil.stop());
   const dataDir = tempDir(t);
   const contracts = await deployDemo(anvil.url, { mine: true });
-  await makeTraffic(anvil.url, contracts, { rounds: 1, mine: true });
+  await generateTraffic(anvil.url, contracts, { rounds: 1, mine: true });
   const first = await startTestDaemon(t, { flags: { '--node-http': anvil.url }, dataDir });
   await caughtUp(anvil, first);
   await first.daemon.close();

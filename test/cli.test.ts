@@ -4,12 +4,12 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import manifest from '../package.json' with { type: 'json' };
-import { faultLine } from '../src/cli/fault.ts';
-import { nativeFault } from '../src/cli/native.ts';
+import { describeError } from '../src/cli/describe-error.ts';
+import { formatBytes, formatDuration, formatNumber, formatTable, pairs } from '../src/cli/format.ts';
+import { nativeLoadError } from '../src/cli/native-load-error.ts';
 import { progressLine } from '../src/cli/progress.ts';
-import { daemonUrl } from '../src/cli/status-source.ts';
+import { daemonUrl } from '../src/cli/status-client.ts';
 import { statusTable } from '../src/cli/status-table.ts';
-import { bytes, duration, grouped, pairs, table } from '../src/cli/table.ts';
 import { parseConfig } from '../src/config.ts';
 import { ConfigError, FatalError, RequestError } from '../src/errors.ts';
 import { etaSeconds, lagBlocks } from '../src/lib/lag.ts';
@@ -79,20 +79,20 @@ test('lag counts from before the first block while the index is empty, and ETA n
 });
 
 test('numbers, spans and sizes are set for reading', () => {
-  assert.deepEqual([0, 0.25, 9.96, 1234.5].map(grouped), ['0', '0.3', '10', '1,235']);
-  assert.deepEqual([0, 59.6, 3_599, 7_260, 200_000].map(duration), [
+  assert.deepEqual([0, 0.25, 9.96, 1234.5].map(formatNumber), ['0', '0.3', '10', '1,235']);
+  assert.deepEqual([0, 59.6, 3_599, 7_260, 200_000].map(formatDuration), [
     '0 s',
     '1 min 0 s',
     '59 min 59 s',
     '2 h 1 min',
     '2 d 7 h',
   ]);
-  assert.deepEqual([0, 1023, 1536, 5 * 1024 ** 3].map(bytes), ['0 B', '1,023 B', '1.5 KiB', '5 GiB']);
+  assert.deepEqual([0, 1023, 1536, 5 * 1024 ** 3].map(formatBytes), ['0 B', '1,023 B', '1.5 KiB', '5 GiB']);
 });
 
 test('columns are as wide as their widest cell, numbers at the right', () => {
   assert.equal(
-    table(
+    formatTable(
       ['NAME', 'N'],
       [
         ['a', 1],
@@ -101,7 +101,7 @@ test('columns are as wide as their widest cell, numbers at the right', () => {
     ),
     'NAME           N\na              1\nlong name  1,200',
   );
-  assert.equal(table(['NAME', 'N'], []), 'NAME  N');
+  assert.equal(formatTable(['NAME', 'N'], []), 'NAME  N');
   assert.equal(
     pairs([
       ['a', '1'],
@@ -164,16 +164,16 @@ test('the daemon of a configuration is reached on this machine, whatever it list
 });
 
 test('each kind of error has its exit code, and always one line', () => {
-  assert.deepEqual(faultLine(new ConfigError('wrong')), { line: 'wrong', exitCode: 2 });
-  assert.deepEqual(faultLine(new RequestError(404, 'not_found', 'no key 7')), {
+  assert.deepEqual(describeError(new ConfigError('wrong')), { line: 'wrong', exitCode: 2 });
+  assert.deepEqual(describeError(new RequestError(404, 'not_found', 'no key 7')), {
     line: 'no key 7',
     exitCode: 2,
   });
-  assert.deepEqual(faultLine(new FatalError('first\n  second')), { line: 'first second', exitCode: 1 });
-  const defect = faultLine(new TypeError('a\nb'));
+  assert.deepEqual(describeError(new FatalError('first\n  second')), { line: 'first second', exitCode: 1 });
+  const defect = describeError(new TypeError('a\nb'));
   assert.equal(defect.exitCode, 1);
   assert.match(defect.line, /^unexpected TypeError: a b at .*cli\.test\.ts.*; please report it$/);
-  assert.deepEqual(faultLine('text'), { line: 'unexpected failure: text', exitCode: 1 });
+  assert.deepEqual(describeError('text'), { line: 'unexpected failure: text', exitCode: 1 });
 });
 
 const DEBIAN = () => ({ os: 'linux', arch: 'x64', glibc: '2.31' });
@@ -189,7 +189,7 @@ test('an old glibc is named with the version that is needed', () => {
     'ERR_DLOPEN_FAILED',
     "/lib/libc.so.6: version `GLIBC_2.34' not found (required by x.node)",
   );
-  const fault = nativeFault(new FatalError('cannot open keys.db', { cause }), DEBIAN);
+  const fault = nativeLoadError(new FatalError('cannot open keys.db', { cause }), DEBIAN);
   assert.match(fault?.message ?? '', /^this system has glibc 2\.31, atlas-node needs 2\.34 or newer/);
 });
 
@@ -198,35 +198,38 @@ test('another C library, a missing binary and a missing package are each told ap
     'MODULE_NOT_FOUND',
     "Cannot find module '/x/node_modules/better-sqlite3/better_sqlite3.node'\nRequire stack:",
   );
-  assert.match(nativeFault(missing, ALPINE)?.message ?? '', /needs a Linux with glibc/);
+  assert.match(nativeLoadError(missing, ALPINE)?.message ?? '', /needs a Linux with glibc/);
   assert.match(
-    nativeFault(missing, ARM)?.message ?? '',
+    nativeLoadError(missing, ARM)?.message ?? '',
     /^cannot load .*better_sqlite3.node on linux-arm64: run "npm run setup"/,
   );
   const uws = new Error(
     "This version of uWS.js (v20.51.0) supports only ...\n\nError: Cannot find module '@uwsjs/linux-arm64-22'",
   );
-  assert.match(nativeFault(uws, ARM)?.message ?? '', /^cannot load @uwsjs\/linux-arm64-22 on linux-arm64/);
+  assert.match(
+    nativeLoadError(uws, ARM)?.message ?? '',
+    /^cannot load @uwsjs\/linux-arm64-22 on linux-arm64/,
+  );
   const noPackage = loadError(
     'ERR_MODULE_NOT_FOUND',
     "Cannot find package 'undici' imported from /x/src/y.ts",
   );
-  assert.match(nativeFault(noPackage, ARM)?.message ?? '', /^cannot load undici on linux-arm64/);
+  assert.match(nativeLoadError(noPackage, ARM)?.message ?? '', /^cannot load undici on linux-arm64/);
 });
 
 test('errors of other kinds are no native faults', () => {
-  assert.equal(nativeFault(new Error('x'), DEBIAN), undefined);
+  assert.equal(nativeLoadError(new Error('x'), DEBIAN), undefined);
   assert.equal(
-    nativeFault(loadError('ERR_MODULE_NOT_FOUND', "Cannot find module '/x/src/gone.ts'"), DEBIAN),
+    nativeLoadError(loadError('ERR_MODULE_NOT_FOUND', "Cannot find module '/x/src/gone.ts'"), DEBIAN),
     undefined,
   );
-  assert.equal(nativeFault(undefined, DEBIAN), undefined);
+  assert.equal(nativeLoadError(undefined, DEBIAN), undefined);
 });
 
 test('this process finds a glibc where it runs on one', {
   skip: process.platform !== 'linux' && 'Linux only',
 }, () => {
-  const fault = nativeFault(loadError('ERR_DLOPEN_FAILED', "version `GLIBC_9.99' not found"));
+  const fault = nativeLoadError(loadError('ERR_DLOPEN_FAILED', "version `GLIBC_9.99' not found"));
   assert.match(fault?.message ?? '', /^this system has glibc (\d\.\d+|\(none\)), atlas-node needs 9\.99/);
 });
 
@@ -449,8 +452,8 @@ test('a damaged index exits with 1 and says what to do', async (t) => {
 });
 
 test('a second signal ends a program that does not stop, but not one sent twice by a wrapper', async (t) => {
-  const script = `import { stopRequest } from '${ROOT}src/cli/signals.ts';
-    stopRequest().then(() => console.log('stopping')); console.log('up'); setInterval(() => {}, 1000);`;
+  const script = `import { waitForStopSignal } from '${ROOT}src/cli/signals.ts';
+    waitForStopSignal().then(() => console.log('stopping')); console.log('up'); setInterval(() => {}, 1000);`;
   const flags = ['--disable-warning=ExperimentalWarning', '--input-type=module', '-e', script];
   const stuck = start(t, [PINNED_NODE, ...flags], { cwd: tempDir(t) });
   await waitFor(() => stuck.stdout().includes('up'), { what: 'the program to run' });

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { parse } from 'smol-toml';
 import { configText } from '../src/cli/init.ts';
-import { checkPaths } from '../src/config/load.ts';
+import { checkPaths } from '../src/config/load-config.ts';
 import { printConfig, printConfigJson } from '../src/config/print.ts';
 import { configSchema } from '../src/config/schema.ts';
 import { flatten } from '../src/config/tree.ts';

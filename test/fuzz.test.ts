@@ -1,7 +1,7 @@
 import { dirname, join } from 'node:path';
 import { describe, test } from 'node:test';
-import { AddressBook } from '../src/query/address-book.ts';
 import { Snapshot } from '../src/query/snapshot.ts';
+import { WalletIdCache } from '../src/query/wallet-id-cache.ts';
 import { openIndexForReading } from '../src/store/index-file.ts';
 import { IndexWriter } from '../src/store/index-writer.ts';
 import { CLIENT_INPUT, restInputs } from './support/fuzz/client-input.ts';
@@ -40,7 +40,7 @@ describe('whatever a client sends is answered or refused, and soon', () => {
     if (head === null) throw new Error('the index is empty');
     const transfers = indexedTransfers(dirname(path)).slice(0, 40);
     restInputs(
-      { db, addresses: new AddressBook(db, snapshot), nativeSymbol: 'MON' },
+      { db, addresses: new WalletIdCache(db, snapshot), nativeSymbol: 'MON' },
       head,
       transfers.flatMap(({ from, to, token }) => [from, to, token ?? from]),
     ).check(INPUTS);

@@ -19,7 +19,7 @@ function collect(options: Partial<LogOptions> = {}) {
 }
 
 test('a line is one JSON object: message first, then level, time and the facts', () => {
-  const { log, lines } = collect({ facts: { thread: 'writer' } });
+  const { log, lines } = collect({ fields: { thread: 'writer' } });
   log.info({ block: 12, note: 'tricky ,"msg":"text' }, 'block indexed');
   assert.equal(lines.length, 1);
   assert.ok(lines[0]?.endsWith('}\n'));

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { test } from 'node:test';
-import { createMetrics, followTotal, type Metrics } from '../src/metrics.ts';
+import { createMetrics, type Metrics, trackTotal } from '../src/metrics.ts';
 
 const hasPromtool = spawnSync('promtool', ['--version']).status === 0;
 const needsPromtool = { skip: !hasPromtool && 'left out: this machine has no promtool' };
@@ -45,7 +45,7 @@ test('what is counted is rendered with its labels', () =>
   withMetrics(async (metrics) => {
     metrics.transfers.inc({ kind: 'erc20' }, 3);
     metrics.httpSeconds.child({ route: '/rpc' }).observe(0.003);
-    metrics.onRender(() => metrics.walBytes.set(4096));
+    metrics.onCollect(() => metrics.walBytes.set(4096));
     const text = await metrics.render();
     assert.match(text, /^atlas_index_transfers_total\{kind="erc20"\} 3$/m);
     assert.match(text, /^atlas_http_request_seconds_bucket\{le="0.002",route="\/rpc"\} 0$/m);
@@ -61,9 +61,9 @@ test('what is not known is left out, and what is counted begins at 0', () =>
       const { name } = await known.get();
       const shown = async () => new RegExp(`^${name} .*$`, 'm').exec(await metrics.render())?.[0];
       assert.equal(await shown(), undefined);
-      known.setKnown(0);
+      known.setOrClear(0);
       assert.equal(await shown(), `${name} 0`);
-      known.setKnown(null);
+      known.setOrClear(null);
       assert.equal(await shown(), undefined);
     }
   }));
@@ -90,7 +90,7 @@ test('two sets of metrics do not know each other', () =>
 
 test('a counter follows a total that is kept elsewhere, also when that begins anew', () =>
   withMetrics(async (metrics) => {
-    const follow = followTotal(metrics.skippedLogs);
+    const follow = trackTotal(metrics.skippedLogs);
     follow(4, { reason: 'short' });
     follow(6, { reason: 'short' });
     follow(1, { reason: 'dirty' });

@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import { type TestContext, test } from 'node:test';
 import { ENDPOINTS } from '../src/api/endpoints.ts';
-import { AddressBook } from '../src/query/address-book.ts';
 import { Snapshot } from '../src/query/snapshot.ts';
-import type { Db } from '../src/store/open.ts';
+import { WalletIdCache } from '../src/query/wallet-id-cache.ts';
+import type { Db } from '../src/store/open-database.ts';
 import { createIndex } from './support/index-fixture.ts';
 
 const QUERY = new URL('../src/query/', import.meta.url);
@@ -66,8 +66,8 @@ async function allStatements(t: TestContext): Promise<{ db: Db; statements: Map<
   };
   const snapshot = new Snapshot(db);
   collect('Snapshot', () => new Snapshot(db));
-  collect('AddressBook', () => new AddressBook(db, snapshot));
-  const addresses = new AddressBook(db, snapshot);
+  collect('AddressBook', () => new WalletIdCache(db, snapshot));
+  const addresses = new WalletIdCache(db, snapshot);
   for (const endpoint of ENDPOINTS) {
     collect(endpoint.path, () => endpoint.prepare({ db, addresses, nativeSymbol: 'MON' }));
   }

@@ -7,7 +7,7 @@ import { build, type Plugin } from 'esbuild';
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
 /** Modules that look for files next to themselves, and their replacements for the binary, which has no such files. */
-const STAND_INS: Record<string, string> = {
+const REPLACED_MODULES: Record<string, string> = {
   'src/writer/thread-code.ts': 'src/binary/threads.ts',
   'src/api/thread-code.ts': 'src/binary/threads.ts',
   'src/access/thread-code.ts': 'src/binary/threads.ts',
@@ -37,7 +37,7 @@ export async function bundle(entry: string, commit: string): Promise<string> {
     minifyWhitespace: true,
     legalComments: 'none',
     define: { BUILD_COMMIT: JSON.stringify(commit) },
-    plugins: [standIns(), loaders()],
+    plugins: [replaceModules(), loaders()],
     // A module that asks for its own location would fail in the binary: it needs a stand-in.
     logOverride: { 'empty-import-meta': 'error' },
     logLevel: 'error',
@@ -47,12 +47,12 @@ export async function bundle(entry: string, commit: string): Promise<string> {
   return script.text;
 }
 
-function standIns(): Plugin {
+function replaceModules(): Plugin {
   return {
     name: 'stand-ins',
     setup({ onLoad }) {
       onLoad({ filter: /\/src\/.*\.ts$/ }, ({ path }) => {
-        const standIn = STAND_INS[relative(path)];
+        const standIn = REPLACED_MODULES[relative(path)];
         if (standIn === undefined) return undefined;
         const contents = readFileSync(join(ROOT, standIn), 'utf8');
         return { contents, loader: 'ts', resolveDir: join(ROOT, 'src/binary') };

@@ -4,11 +4,11 @@ import { Agent } from 'undici';
 import { WebSocket } from 'ws';
 
 /** How long an answer may take, milliseconds. */
-const PATIENCE_MS = 30_000;
+const ANSWER_TIMEOUT_MS = 30_000;
 const CONNECTIONS = 32;
 
 /** JSON-RPC's code of a call over the limits. */
-const LIMITED = -32005;
+const RATE_LIMITED_CODE = -32005;
 
 export interface RpcAnswer {
   id: number;
@@ -53,8 +53,8 @@ export class HttpClient {
       method,
       body,
       headers: { 'X-API-Key': this.key, 'Content-Type': 'application/json' },
-      headersTimeout: PATIENCE_MS,
-      bodyTimeout: PATIENCE_MS,
+      headersTimeout: ANSWER_TIMEOUT_MS,
+      bodyTimeout: ANSWER_TIMEOUT_MS,
     });
     const block = Number(response.headers['x-indexed-block'] ?? 0);
     return { status: response.statusCode, block, body: await response.body.json() };
@@ -66,7 +66,7 @@ export class WsClient {
   /** Why the server ended the connection, if it did. */
   ended: string | null = null;
   private readonly socket: WebSocket;
-  private readonly waiting = new Map<number, (answer: RpcAnswer) => void>();
+  private readonly pending = new Map<number, (answer: RpcAnswer) => void>();
   private readonly listeners = new Map<string, (result: unknown) => void>();
   private lastId = 0;
 
@@ -86,8 +86,11 @@ export class WsClient {
   call(method: string, params: unknown[]): Promise<RpcAnswer> {
     const id = ++this.lastId;
     return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => reject(new Error(`${method} over /ws was not answered`)), PATIENCE_MS);
-      this.waiting.set(id, (answer) => {
+      const timer = setTimeout(
+        () => reject(new Error(`${method} over /ws was not answered`)),
+        ANSWER_TIMEOUT_MS,
+      );
+      this.pending.set(id, (answer) => {
         clearTimeout(timer);
         resolve(answer);
       });
@@ -112,12 +115,12 @@ export class WsClient {
       this.listeners.get(message.params.subscription)?.(message.params.result);
       return;
     }
-    this.waiting.get(message.id)?.(message);
-    this.waiting.delete(message.id);
+    this.pending.get(message.id)?.(message);
+    this.pending.delete(message.id);
   }
 }
 
 /** Whether a call was refused for being over the limits. */
-export function isLimited({ error }: RpcAnswer): boolean {
-  return error?.code === LIMITED;
+export function isRateLimited({ error }: RpcAnswer): boolean {
+  return error?.code === RATE_LIMITED_CODE;
 }

@@ -8,16 +8,16 @@ export const UNSETTLED_BLOCKS = 8;
 
 export interface Check {
   /** A notification's result. */
-  tell(result: unknown): void;
+  onNotification(result: unknown): void;
   /**
    * Compares with the truth, once the subscription is over. Everything up to `head` must have been notified, and
    * everything up to the last block that any notification was about.
    */
-  end(head: number, truth: Truth): void;
+  verify(head: number, truth: ExpectedState): void;
 }
 
 /** The final state of the node and the index. */
-export interface Truth {
+export interface ExpectedState {
   hashAt(number: number): string | undefined;
   /** `blockHash.logIndex` of the logs of a contract (null: all) in blocks `from .. to`. */
   logs(address: string | null, from: number, to: number): string[];
@@ -43,7 +43,7 @@ export class HeadCheck implements Check {
     this.onFault = onFault;
   }
 
-  tell(result: unknown): void {
+  onNotification(result: unknown): void {
     const { number, hash, parentHash } = result as Head;
     if (this.hashes.has(hash)) this.onFault(`head ${Number(number)} came twice`);
     while (this.chain.length > 0 && this.chain.at(-1)!.number >= Number(number)) {
@@ -58,7 +58,7 @@ export class HeadCheck implements Check {
     this.hashes.add(hash);
   }
 
-  end(head: number, truth: Truth): void {
+  verify(head: number, truth: ExpectedState): void {
     const last = this.chain.at(-1)?.number ?? head;
     if (last < head - UNSETTLED_BLOCKS) this.onFault(`heads stopped at ${last}, the node is at ${head}`);
     for (const { number, hash } of this.chain) {
@@ -79,7 +79,7 @@ export class LogCheck implements Check {
   private readonly onFault: OnFault;
   private readonly address: string | null;
   private readonly since: number;
-  private readonly told = new Map<string, number>();
+  private readonly notified = new Map<string, number>();
 
   /** `since` is a block at or before the one at which the subscription was answered. */
   constructor(address: string | null, since: number, onFault: OnFault) {
@@ -88,24 +88,24 @@ export class LogCheck implements Check {
     this.onFault = onFault;
   }
 
-  tell(result: unknown): void {
+  onNotification(result: unknown): void {
     const { blockNumber, blockHash, logIndex, removed } = result as Log;
     const key = `${blockHash}.${Number(logIndex)}`;
     if (removed) {
-      if (!this.told.delete(key)) this.onFault(`log ${key} is removed without having been told`);
-    } else if (this.told.has(key)) this.onFault(`log ${key} came twice`);
-    else this.told.set(key, Number(blockNumber));
+      if (!this.notified.delete(key)) this.onFault(`log ${key} is removed without having been told`);
+    } else if (this.notified.has(key)) this.onFault(`log ${key} came twice`);
+    else this.notified.set(key, Number(blockNumber));
   }
 
-  end(head: number, truth: Truth): void {
-    const settled = Math.max(head, ...this.told.values()) - UNSETTLED_BLOCKS;
-    const told = [...this.told].filter(([, number]) => number <= settled).map(([key]) => key);
+  verify(head: number, truth: ExpectedState): void {
+    const settled = Math.max(head, ...this.notified.values()) - UNSETTLED_BLOCKS;
+    const notified = [...this.notified].filter(([, number]) => number <= settled).map(([key]) => key);
     // Which of the first blocks were notified depends on when exactly the subscription began.
     const from = this.since + UNSETTLED_BLOCKS;
     const expected = truth.logs(this.address, from, settled);
     const known = new Set(truth.logs(this.address, 0, settled));
-    for (const key of expected) if (!this.told.has(key)) this.onFault(`log ${key} was missed`);
-    for (const key of told) if (!known.has(key)) this.onFault(`log ${key} is not of the chain`);
+    for (const key of expected) if (!this.notified.has(key)) this.onFault(`log ${key} was missed`);
+    for (const key of notified) if (!known.has(key)) this.onFault(`log ${key} is not of the chain`);
   }
 }
 
@@ -124,7 +124,7 @@ export class TransferCheck implements Check {
   private readonly since: number;
   private readonly replayed: boolean;
   private readonly signals: boolean;
-  private readonly told: { key: string; id: number; block: number }[] = [];
+  private readonly notified: { key: string; id: number; block: number }[] = [];
   private readonly keys = new Set<string>();
 
   /** With `replayed` everything from block `since` on is expected, else from some blocks after it. */
@@ -144,15 +144,15 @@ export class TransferCheck implements Check {
     this.onFault = onFault;
   }
 
-  tell(result: unknown): void {
+  onNotification(result: unknown): void {
     const { id, txHash, blockNumber, direction, wallet, removed } = result as Transfer;
     const key = this.signals ? signalKey(id, txHash, wallet ?? '', direction) : `${id}.${txHash}`;
-    const last = this.told.at(-1);
+    const last = this.notified.at(-1);
     if (removed) {
-      const at = this.keys.delete(key) ? this.told.findLastIndex((event) => event.key === key) : -1;
+      const at = this.keys.delete(key) ? this.notified.findLastIndex((event) => event.key === key) : -1;
       if (at < 0 || last?.id !== id)
         this.onFault(`transfer ${key} is removed, the last one told is ${last?.key}`);
-      else this.told.splice(at, 1);
+      else this.notified.splice(at, 1);
       return;
     }
     if (last !== undefined && (last.id > id || (last.id === id && !this.signals))) {
@@ -160,20 +160,20 @@ export class TransferCheck implements Check {
     }
     if (this.keys.has(key)) this.onFault(`transfer ${key} came twice`);
     this.keys.add(key);
-    this.told.push({ key, id, block: blockNumber });
+    this.notified.push({ key, id, block: blockNumber });
   }
 
-  end(head: number, truth: Truth): void {
-    const last = this.told.at(-1);
+  verify(head: number, truth: ExpectedState): void {
+    const last = this.notified.at(-1);
     const settled = Math.max(head, last?.block ?? 0) - UNSETTLED_BLOCKS;
     const read = this.signals ? truth.signals : truth.transfers;
     const of = (from: number) => new Set(this.wallets.flatMap((wallet) => read(wallet, from, settled)));
-    const told = new Set(this.told.filter(({ block }) => block <= settled).map(({ key }) => key));
+    const notified = new Set(this.notified.filter(({ block }) => block <= settled).map(({ key }) => key));
     for (const key of of(this.replayed ? this.since : this.since + UNSETTLED_BLOCKS)) {
-      if (!told.has(key)) this.onFault(`transfer ${key} was missed, the last one told is ${last?.key}`);
+      if (!notified.has(key)) this.onFault(`transfer ${key} was missed, the last one told is ${last?.key}`);
     }
     const known = of(0);
-    for (const key of told) if (!known.has(key)) this.onFault(`transfer ${key} is not of the index`);
+    for (const key of notified) if (!known.has(key)) this.onFault(`transfer ${key} is not of the index`);
   }
 }
 

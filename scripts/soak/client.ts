@@ -4,16 +4,16 @@ import { WebSocket } from 'ws';
 import type { Check } from './checks.ts';
 
 /** A finished subscription, to be compared with the truth at the end. */
-export interface Ended {
+export interface EndedSubscription {
   check: Check;
   /** The block up to which everything must have been notified when it ended. */
   head: number;
 }
 
 /** Least lifetime of a subscription of which everything up to its end is expected, milliseconds. */
-const GROWN_UP_MS = 20_000;
+const MIN_LIFETIME_MS = 20_000;
 
-interface Live {
+interface LiveSubscription {
   check: Check;
   since: number;
 }
@@ -26,10 +26,10 @@ interface Message {
 }
 
 export class SoakClient {
-  readonly subscriptions = new Map<string, Live>();
+  readonly subscriptions = new Map<string, LiveSubscription>();
   private readonly url: string;
-  private readonly head: () => number;
-  private readonly onEnded: (ended: Ended) => void;
+  private readonly expectedHead: () => number;
+  private readonly onEnded: (ended: EndedSubscription) => void;
   private readonly onFault: (fault: string) => void;
   private readonly answers = new Map<number, (message: Message) => void>();
   private socket: WebSocket | null = null;
@@ -38,12 +38,12 @@ export class SoakClient {
 
   constructor(options: {
     url: string;
-    head: () => number;
-    onEnded: (ended: Ended) => void;
+    expectedHead: () => number;
+    onEnded: (ended: EndedSubscription) => void;
     onFault: (fault: string) => void;
   }) {
     this.url = options.url;
-    this.head = options.head;
+    this.expectedHead = options.expectedHead;
     this.onEnded = options.onEnded;
     this.onFault = options.onFault;
   }
@@ -65,7 +65,7 @@ export class SoakClient {
   }
 
   /** Disconnects: with a close message, or by cutting the connection. */
-  async leave(politely: boolean): Promise<void> {
+  async disconnect(politely: boolean): Promise<void> {
     const { socket } = this;
     if (socket === null) return;
     const closed = once(socket, 'close');
@@ -107,7 +107,7 @@ export class SoakClient {
       this.events++;
       const subscription = this.subscriptions.get(message.params.subscription);
       if (subscription === undefined) this.onFault('a notification for no subscription');
-      else subscription.check.tell(message.params.result);
+      else subscription.check.onNotification(message.params.result);
     } else if (message.id !== undefined) {
       this.answers.get(message.id)?.(message);
       this.answers.delete(message.id);
@@ -117,8 +117,8 @@ export class SoakClient {
   private end(id: string): void {
     const live = this.subscriptions.get(id);
     this.subscriptions.delete(id);
-    if (live !== undefined && Date.now() - live.since > GROWN_UP_MS) {
-      this.onEnded({ check: live.check, head: this.head() });
+    if (live !== undefined && Date.now() - live.since > MIN_LIFETIME_MS) {
+      this.onEnded({ check: live.check, head: this.expectedHead() });
     }
   }
 

@@ -2,17 +2,17 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { endWithThisProcess } from '../../src/lib/watchdog.ts';
+import { killOnParentExit } from '../../src/lib/watchdog.ts';
 import { RUNTIME_ENV, RUNTIME_FLAGS } from '../runtime-flags.ts';
 
 /** What the process sends once it serves. */
-export interface Served {
+export interface ReadyMessage {
   port: number;
   /** An API key without limits. */
   key: string;
 }
 
-export interface SoakDaemon extends Served {
+export interface SoakDaemon extends ReadyMessage {
   pid: number;
   stop(): Promise<void>;
 }
@@ -31,9 +31,9 @@ export async function startSoakDaemon(dir: string, nodeUrl: string): Promise<Soa
     ],
     env: { ...RUNTIME_ENV, ...process.env },
   });
-  endWithThisProcess(child);
+  killOnParentExit(child);
   const exited = once(child, 'exit');
-  const [served] = (await once(child, 'message')) as [Served];
+  const [served] = (await once(child, 'message')) as [ReadyMessage];
   const stop = async (): Promise<void> => {
     child.kill();
     await exited;

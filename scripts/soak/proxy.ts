@@ -2,17 +2,17 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
-export interface Proxy {
+export interface TcpProxy {
   url: string;
   /** Connections open now, counting both ends. */
   readonly connections: number;
   /** Cuts every connection; new ones are accepted. */
-  cut(): void;
+  dropConnections(): void;
   close(): void;
 }
 
 /** Forwards bytes to the host and port of a URL, both ways. */
-export async function startProxy(url: string): Promise<Proxy> {
+export async function startProxy(url: string): Promise<TcpProxy> {
   const { port, hostname } = new URL(url);
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
@@ -35,7 +35,7 @@ export async function startProxy(url: string): Promise<Proxy> {
     get connections() {
       return sockets.size;
     },
-    cut,
+    dropConnections: cut,
     close() {
       cut();
       server.close();

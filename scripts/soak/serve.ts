@@ -5,7 +5,7 @@ import { openKeyStore } from '../../src/access/keys.ts';
 import { parseConfig } from '../../src/config.ts';
 import { startDaemon } from '../../src/daemon.ts';
 import { createLogger } from '../../src/log.ts';
-import type { Served } from './daemon.ts';
+import type { ReadyMessage } from './daemon.ts';
 
 const [dir = '', nodeUrl = ''] = process.argv.slice(2);
 mkdirSync(dir, { recursive: true });
@@ -23,4 +23,4 @@ const { key } = keys.create({ name: 'soak', tier: 'unlimited' });
 keys.close();
 const daemon = await startDaemon(config, { log: createLogger({ level: 'error', format: 'pretty' }) });
 process.on('SIGTERM', () => void daemon.close().then(() => process.exit(0)));
-process.send?.({ port: Number(new URL(daemon.url).port), key } satisfies Served);
+process.send?.({ port: Number(new URL(daemon.url).port), key } satisfies ReadyMessage);

@@ -1,25 +1,25 @@
 /** Who may call, and how often: the keys file with the limiter on top. */
-import { refuseForeignLog } from '../store/foreign-log.ts';
+import { rejectForeignWal } from '../store/foreign-wal.ts';
 import { type KeyStore, openKeyStore } from './keys.ts';
-import { beginLog } from './keys-log.ts';
+import { primeWal } from './keys-checkpointer.ts';
 import { Limiter } from './limiter.ts';
 import type { Tiers } from './tiers.ts';
-import { type OnTrouble, Usage } from './usage.ts';
+import { type OnFailure, UsageCounter } from './usage.ts';
 
 export interface Access {
   keys: KeyStore;
-  usage: Usage;
+  usage: UsageCounter;
   limiter: Limiter;
   /** Writes the usage still in memory and closes the file. */
   close(): void;
 }
 
 /** Opens `keys.db` for the daemon. Throws FatalError when the file is unusable. `onTrouble`: usage.ts. */
-export function openAccess(path: string, tiers: Tiers, onTrouble?: OnTrouble): Access {
-  refuseForeignLog(path);
+export function openAccess(path: string, tiers: Tiers, onFailure?: OnFailure): Access {
+  rejectForeignWal(path);
   const keys = openKeyStore(path);
-  beginLog(keys.db); // before anything is served
-  const usage = new Usage(keys.db, Date.now(), onTrouble);
+  primeWal(keys.db); // before anything is served
+  const usage = new UsageCounter(keys.db, Date.now(), onFailure);
   return {
     keys,
     usage,

@@ -1,15 +1,15 @@
 /** The file of keys and usage: creating, checking and opening it. */
 import { chmodSync, existsSync } from 'node:fs';
 import { FatalError } from '../errors.ts';
-import { type Db, openDatabase } from '../store/open.ts';
-import { damaged, isDamage, storageTrouble } from '../store/trouble.ts';
+import { type Db, openDatabase } from '../store/open-database.ts';
+import { corruptionError, isCorruption, toStorageError } from '../store/storage-error.ts';
 import { KEYS_APPLICATION_ID, KEYS_SCHEMA_V1, KEYS_SCHEMA_V2, KEYS_SCHEMA_VERSION } from './schema.ts';
 
 /** Only the operator's account may read the file: it names the clients. */
 const FILE_MODE = 0o600;
 
 /** Advice for a damaged keys file, which cannot be rebuilt. */
-export const WHEN_KEYS_ARE_DAMAGED =
+export const KEYS_CORRUPTION_ADVICE =
   'put back a copy made by atlas-node backup, or move it away and issue new keys';
 
 /** The SQL from each version to the next, starting from an empty file. Only ever added to. */
@@ -26,16 +26,16 @@ export function openKeysFile(path: string): Db {
     db = openDatabase(path, { cacheMb: 2 });
     db.pragma('wal_autocheckpoint = 0'); // see keys-log.ts; the last connection still checkpoints when it closes
     if (fresh) chmodSync(path, FILE_MODE);
-    prepareTables(db, path);
+    migrate(db, path);
     return db;
   } catch (error) {
     db?.close();
-    throw asUnusable(path, error);
+    throw toOpenError(path, error);
   }
 }
 
 /** Creates or migrates the tables, under the write lock, because two processes may open the file for the first time. */
-function prepareTables(db: Db, path: string): void {
+function migrate(db: Db, path: string): void {
   db.transaction(() => {
     const application = Number(db.pragma('application_id', { simple: true }));
     const version = Number(db.pragma('user_version', { simple: true }));
@@ -62,12 +62,12 @@ function isEmpty(db: Db): boolean {
 }
 
 /** A failure while the file is in use: as StorageError if it can pass, as FatalError for a damaged file, else unchanged. */
-export function keysTrouble(error: unknown, db: Db): unknown {
-  return storageTrouble(error, db.name, WHEN_KEYS_ARE_DAMAGED);
+export function toKeysStorageError(error: unknown, db: Db): unknown {
+  return toStorageError(error, db.name, KEYS_CORRUPTION_ADVICE);
 }
 
-function asUnusable(path: string, error: unknown): unknown {
+function toOpenError(path: string, error: unknown): unknown {
   if (error instanceof FatalError || !(error instanceof Error)) return error;
-  if (isDamage(error)) return damaged(path, error, WHEN_KEYS_ARE_DAMAGED);
+  if (isCorruption(error)) return corruptionError(path, error, KEYS_CORRUPTION_ADVICE);
   return new FatalError(`cannot open ${path}: ${error.message}`, { cause: error });
 }

@@ -1,13 +1,13 @@
 /** API keys: issued once, stored hashed, verified from memory. */
 import { hash } from 'node:crypto';
 import { RequestError, StorageError } from '../errors.ts';
-import { FilePlace } from '../store/file-place.ts';
-import type { Db } from '../store/open.ts';
+import { FileIdentity } from '../store/file-identity.ts';
+import type { Db } from '../store/open-database.ts';
 import { generateKey, isWellFormedKey, keyHint } from './key-format.ts';
-import { keysTrouble, openKeysFile } from './keys-file.ts';
+import { openKeysFile, toKeysStorageError } from './keys-file.ts';
 
 /** How often the file is checked for changes by other processes, ms: four chances to keep the promise of one second. */
-const WATCH_MS = 250;
+const REFRESH_MS = 250;
 
 const MAX_NAME_CHARS = 200;
 /** Refused in names: these would break table lines or control the terminal that shows them. */
@@ -32,7 +32,7 @@ export interface IssuedKey {
 }
 
 /** Ids of keys whose secret was invalidated, by revocation or rotation. */
-export type KeysChange = { invalidated: number[] };
+export type KeysInvalidated = { invalidated: number[] };
 
 type Row = KeyRecord & { hash: Buffer };
 
@@ -53,17 +53,17 @@ export class KeyStore {
   /** Valid keys by the hex SHA-256 of their text. */
   private byHash = new Map<string, KeyRecord>();
   /** Valid keys by their text, added when first used; bounded by the number of valid keys. */
-  private readonly byText = new Map<string, KeyRecord>();
-  private readonly listeners = new Set<(change: KeysChange) => void>();
-  private readonly watch: NodeJS.Timeout;
-  private readonly place: FilePlace;
+  private readonly verified = new Map<string, KeyRecord>();
+  private readonly listeners = new Set<(change: KeysInvalidated) => void>();
+  private readonly refreshTimer: NodeJS.Timeout;
+  private readonly inodeGuard: FileIdentity;
   private version: unknown;
 
   constructor(db: Db) {
     this.db = db;
     this.reload();
-    this.place = new FilePlace(db.name);
-    this.watch = setInterval(() => this.refresh(), WATCH_MS).unref();
+    this.inodeGuard = new FileIdentity(db.name);
+    this.refreshTimer = setInterval(() => this.reloadIfChanged(), REFRESH_MS).unref();
   }
 
   /** Issues a key. Throws RequestError `invalid_parameter` for an unusable name. */
@@ -126,23 +126,23 @@ export class KeyStore {
 
   /** The record of a valid key, or null. One Map lookup for a key in use, one SHA-256 for a new one. */
   verify(key: string): KeyRecord | null {
-    const known = this.byText.get(key);
+    const known = this.verified.get(key);
     if (known !== undefined) return known;
     if (!isWellFormedKey(key)) return null;
     const record = this.byHash.get(hash('sha256', key, 'hex'));
     if (record === undefined) return null;
-    this.byText.set(key, record);
+    this.verified.set(key, record);
     return record;
   }
 
   /** Calls back whenever keys stop being valid, also by another process. Returns the function that ends this. */
-  onChange(listener: (change: KeysChange) => void): () => void {
+  onInvalidated(listener: (change: KeysInvalidated) => void): () => void {
     this.listeners.add(listener);
     return () => this.listeners.delete(listener);
   }
 
   close(): void {
-    clearInterval(this.watch);
+    clearInterval(this.refreshTimer);
     this.listeners.clear();
     this.db.close();
   }
@@ -158,12 +158,12 @@ export class KeyStore {
    * with nothing changed, when the file cannot be written for now or was moved away.
    */
   private durably<T>(change: () => T): T {
-    this.place.check();
+    this.inodeGuard.check();
     this.db.pragma('synchronous = FULL');
     try {
       return change();
     } catch (error) {
-      throw keysTrouble(error, this.db);
+      throw toKeysStorageError(error, this.db);
     } finally {
       this.db.pragma('synchronous = NORMAL');
       this.reload();
@@ -171,13 +171,13 @@ export class KeyStore {
   }
 
   /** Reloads if another connection wrote to the file since the last check. */
-  private refresh(): void {
+  private reloadIfChanged(): void {
     try {
       if (this.db.pragma('data_version', { simple: true }) !== this.version) this.reload();
     } catch (error) {
       // The keys in memory stay valid until the file can be read again; the usage writer reports the problem.
-      const trouble = keysTrouble(error, this.db);
-      if (!(trouble instanceof StorageError)) throw trouble;
+      const translated = toKeysStorageError(error, this.db);
+      if (!(translated instanceof StorageError)) throw translated;
     }
   }
 
@@ -186,7 +186,7 @@ export class KeyStore {
     const rows = this.db.prepare<[], Row>(`SELECT ${COLUMNS} FROM keys WHERE revoked_at IS NULL`).all();
     const before = this.byHash;
     this.byHash = new Map(rows.map((row) => [row.hash.toString('hex'), withoutHash(row)]));
-    this.byText.clear();
+    this.verified.clear();
     const invalidated = [...before]
       .filter(([digest]) => !this.byHash.has(digest))
       .map(([, record]) => record.id);

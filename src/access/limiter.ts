@@ -1,20 +1,20 @@
 /** The one limiter of REST, RPC calls and WebSocket messages: a rate and a monthly quota per key. */
 import type { KeyRecord } from './keys.ts';
 import { type Tier, type Tiers, tierOf } from './tiers.ts';
-import type { Usage } from './usage.ts';
+import type { UsageCounter } from './usage.ts';
 
 /** What a key has left, for the RateLimit-* headers; `reset` in seconds. */
-export interface Allowance {
+export interface RateLimitStatus {
   limit: number;
   remaining: number;
   reset: number;
 }
 
-export interface Admitted extends Allowance {
+export interface Admitted extends RateLimitStatus {
   ok: true;
 }
 
-export interface Refused extends Allowance {
+export interface Refused extends RateLimitStatus {
   ok: false;
   code: 'rate_limited' | 'quota_exceeded';
   message: string;
@@ -22,7 +22,7 @@ export interface Refused extends Allowance {
   retryAfter: number;
 }
 
-export type Verdict = Admitted | Refused;
+export type AdmissionResult = Admitted | Refused;
 
 /** Limit and remaining shown for unlimited keys: the headers need a number, and clients read 32 bits. */
 const UNLIMITED = 2 ** 31 - 1;
@@ -32,21 +32,21 @@ const UNLIMITED = 2 ** 31 - 1;
  * them and nothing is ever rounded.
  */
 interface Bucket {
-  level: number;
+  milliTokens: number;
   /** Unix milliseconds up to which the bucket was refilled. */
-  at: number;
+  refilledAt: number;
 }
 
 export class Limiter {
   /** May be replaced, effective from the next request on; usage and buckets of keys stay. */
   tiers: Tiers;
-  private readonly usage: Usage;
+  private readonly usage: UsageCounter;
   private readonly clock: () => number;
   /** By key id; one per key in use. */
   private readonly buckets = new Map<number, Bucket>();
 
   /** `clock` gives Unix milliseconds. */
-  constructor(tiers: Tiers, usage: Usage, clock: () => number = Date.now) {
+  constructor(tiers: Tiers, usage: UsageCounter, clock: () => number = Date.now) {
     this.tiers = tiers;
     this.usage = usage;
     this.clock = clock;
@@ -58,7 +58,7 @@ export class Limiter {
   }
 
   /** Admits and counts all of `requests`, or none. */
-  take(key: KeyRecord, requests: number): Verdict {
+  take(key: KeyRecord, requests: number): AdmissionResult {
     const tier = tierOf(this.tiers, key.tier);
     const now = this.clock();
     const left = this.quotaLeft(key, tier, now);
@@ -66,11 +66,11 @@ export class Limiter {
     const rate = tier.requests_per_second;
     const bucket = rate === 0 ? null : this.refill(key.id, rate, now);
     if (bucket !== null) {
-      if (bucket.level < requests * 1000) return overRate(bucket, rate, requests);
-      bucket.level -= requests * 1000;
+      if (bucket.milliTokens < requests * 1000) return overRate(bucket, rate, requests);
+      bucket.milliTokens -= requests * 1000;
     }
     this.usage.add(key.id, requests, now);
-    return { ok: true, ...this.allowance(bucket, tier, left - requests, now) };
+    return { ok: true, ...this.rateLimitStatus(bucket, tier, left - requests, now) };
   }
 
   /** Why not even one request is admitted now, or null. Counts nothing. */
@@ -82,7 +82,7 @@ export class Limiter {
     const rate = tier.requests_per_second;
     if (rate === 0) return null;
     const bucket = this.refill(key.id, rate, now);
-    return bucket.level < 1000 ? overRate(bucket, rate, 1) : null;
+    return bucket.milliTokens < 1000 ? overRate(bucket, rate, 1) : null;
   }
 
   private quotaLeft(key: KeyRecord, tier: Tier, now: number): number {
@@ -94,19 +94,24 @@ export class Limiter {
     const full = rate * 1000;
     let bucket = this.buckets.get(id);
     if (bucket === undefined) {
-      bucket = { level: full, at: now };
+      bucket = { milliTokens: full, refilledAt: now };
       this.buckets.set(id, bucket);
     }
-    const elapsed = Math.max(0, now - bucket.at);
-    bucket.level = Math.min(full, bucket.level + elapsed * rate);
-    bucket.at = now;
+    const elapsed = Math.max(0, now - bucket.refilledAt);
+    bucket.milliTokens = Math.min(full, bucket.milliTokens + elapsed * rate);
+    bucket.refilledAt = now;
     return bucket;
   }
 
   /** Shows whichever of rate and quota leaves less. */
-  private allowance(bucket: Bucket | null, tier: Tier, quotaLeft: number, now: number): Allowance {
+  private rateLimitStatus(
+    bucket: Bucket | null,
+    tier: Tier,
+    quotaLeft: number,
+    now: number,
+  ): RateLimitStatus {
     const rate = tier.requests_per_second;
-    const inBucket = bucket === null ? Number.POSITIVE_INFINITY : Math.floor(bucket.level / 1000);
+    const inBucket = bucket === null ? Number.POSITIVE_INFINITY : Math.floor(bucket.milliTokens / 1000);
     if (quotaLeft < inBucket) {
       return { limit: tier.requests_per_month, remaining: quotaLeft, reset: this.secondsLeftInMonth(now) };
     }
@@ -128,12 +133,12 @@ export class Limiter {
   }
 
   private secondsLeftInMonth(now: number): number {
-    return Math.max(1, Math.ceil((this.usage.endsAt - now) / 1000));
+    return Math.max(1, Math.ceil((this.usage.monthEndsAt - now) / 1000));
   }
 }
 
 function overRate(bucket: Bucket, rate: number, requests: number): Refused {
-  const wait = Math.min(requests, rate) * 1000 - bucket.level;
+  const missing = Math.min(requests, rate) * 1000 - bucket.milliTokens;
   return {
     ok: false,
     code: 'rate_limited',
@@ -141,13 +146,13 @@ function overRate(bucket: Bucket, rate: number, requests: number): Refused {
       requests > rate
         ? `a batch of ${requests} is more than the ${rate} requests per second of this key; send at most ${rate} at once`
         : `more than ${rate} requests per second`,
-    retryAfter: Math.max(1, Math.ceil(wait / rate / 1000)),
+    retryAfter: Math.max(1, Math.ceil(missing / rate / 1000)),
     limit: rate,
-    remaining: Math.floor(bucket.level / 1000),
+    remaining: Math.floor(bucket.milliTokens / 1000),
     reset: secondsUntilFull(bucket, rate),
   };
 }
 
 function secondsUntilFull(bucket: Bucket, rate: number): number {
-  return Math.ceil((rate * 1000 - bucket.level) / rate / 1000);
+  return Math.ceil((rate * 1000 - bucket.milliTokens) / rate / 1000);
 }

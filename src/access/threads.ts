@@ -4,6 +4,6 @@ import { newThread } from '../lib/thread.ts';
 import { threadCode } from './thread-code.ts';
 
 /** Starts a thread that makes one checkpoint of the keys file at `path` and ends. */
-export function startKeysLogThread(path: string): Worker {
+export function startKeysCheckpointThread(path: string): Worker {
   return newThread('keys-log', threadCode('keys-log'), path);
 }

@@ -1,8 +1,8 @@
 /** Requests admitted per key in the current calendar month and hour, counted in memory and written to the file later. */
 import { StorageError } from '../errors.ts';
-import { FilePlace } from '../store/file-place.ts';
-import type { Db, Statement } from '../store/open.ts';
-import { keysTrouble } from './keys-file.ts';
+import { FileIdentity } from '../store/file-identity.ts';
+import type { Db, Statement } from '../store/open-database.ts';
+import { toKeysStorageError } from './keys-file.ts';
 
 /**
  * How often counts are written to the file, milliseconds: half of the second of counts that a kill may lose, so that a
@@ -48,24 +48,24 @@ interface Row {
 }
 
 /** Called once with the reason when counts cannot be written, and with null when they can again. */
-export type OnTrouble = (error: StorageError | null) => void;
+export type OnFailure = (error: StorageError | null) => void;
 
 /**
  * Counts admitted requests. The one writer of the usage tables. While the file cannot be written (disk full, moved
  * away) the counts stay in memory and requests are still served.
  */
-export class Usage {
+export class UsageCounter {
   private readonly db: Db;
-  private readonly place: FilePlace;
+  private readonly inodeGuard: FileIdentity;
   private readonly writeMonth: Statement<[number, number, number]>;
   private readonly writeHour: Statement<[number, number, number]>;
-  private readonly forgetHours: Statement<[number]>;
+  private readonly deleteOldHours: Statement<[number]>;
   private readonly counts = new Map<number, Count>();
   private readonly timer: NodeJS.Timeout;
-  private readonly onTrouble: OnTrouble;
+  private readonly onFailure: OnFailure;
   /** Rows of past hours that could not be written. */
-  private overdue: Row[] = [];
-  private inTrouble = false;
+  private unwritten: Row[] = [];
+  private isFailing = false;
   private month: number;
   private monthEnds: number;
   private hour: number;
@@ -74,7 +74,7 @@ export class Usage {
   private hourEnds: number;
 
   /** Reads the counts of the current month and hour. Times are Unix milliseconds here and below. */
-  constructor(db: Db, now: number = Date.now(), onTrouble: OnTrouble = () => undefined) {
+  constructor(db: Db, now: number = Date.now(), onFailure: OnFailure = () => undefined) {
     this.db = db;
     this.writeMonth = db.prepare(/* sql */ `
       INSERT INTO usage (key, month, requests) VALUES (?, ?, ?)
@@ -82,55 +82,55 @@ export class Usage {
     this.writeHour = db.prepare(/* sql */ `
       INSERT INTO usage_hours (hour, key, requests) VALUES (?, ?, ?)
       ON CONFLICT (hour, key) DO UPDATE SET requests = excluded.requests`);
-    this.forgetHours = db.prepare('DELETE FROM usage_hours WHERE hour <= ?');
-    this.onTrouble = onTrouble;
+    this.deleteOldHours = db.prepare('DELETE FROM usage_hours WHERE hour <= ?');
+    this.onFailure = onFailure;
     this.month = monthOf(now);
     this.monthEnds = endOfMonth(now);
     this.hour = hourOf(now);
     this.hourBegins = this.hour * HOUR_MS;
     this.hourEnds = this.hourBegins + HOUR_MS;
     this.readCounts();
-    this.place = new FilePlace(db.name);
+    this.inodeGuard = new FileIdentity(db.name);
     this.timer = setInterval(() => this.flush(), FLUSH_MS).unref();
   }
 
   /** A key's requests so far in the month of `now`. */
   used(key: number, now: number): number {
-    this.keepTime(now);
+    this.rollOverIfDue(now);
     return this.counts.get(key)?.requests ?? 0;
   }
 
   /** Adds `requests` to the count of a key. */
   add(key: number, requests: number, now: number): void {
-    this.keepTime(now);
+    this.rollOverIfDue(now);
     const count = this.counts.get(key);
     if (count === undefined) this.counts.set(key, { requests, written: 0, beforeHour: 0 });
     else count.requests += requests;
   }
 
   /** When the current month ends. */
-  get endsAt(): number {
+  get monthEndsAt(): number {
     return this.monthEnds;
   }
 
   /** Writes all changed counts in one transaction; a failed write is retried with the next. */
   flush(): void {
-    const rows = [...this.overdue, ...this.changedRows()];
+    const rows = [...this.unwritten, ...this.changedRows()];
     if (rows.length === 0) return;
     try {
-      this.place.check();
+      this.inodeGuard.check();
       this.write(rows);
     } catch (error) {
-      const trouble = keysTrouble(error, this.db);
-      if (!(trouble instanceof StorageError)) throw trouble;
-      if (!this.inTrouble) this.onTrouble(trouble);
-      this.inTrouble = true;
+      const translated = toKeysStorageError(error, this.db);
+      if (!(translated instanceof StorageError)) throw translated;
+      if (!this.isFailing) this.onFailure(translated);
+      this.isFailing = true;
       return;
     }
-    this.overdue = [];
+    this.unwritten = [];
     for (const count of this.counts.values()) count.written = count.requests;
-    if (this.inTrouble) this.onTrouble(null);
-    this.inTrouble = false;
+    if (this.isFailing) this.onFailure(null);
+    this.isFailing = false;
   }
 
   /** Writes the remaining counts and stops the timer. */
@@ -157,18 +157,18 @@ export class Usage {
         this.writeMonth.run(key, month, requests);
         this.writeHour.run(hour, key, inHour);
       }
-      this.forgetHours.run(this.hour - HISTORY_HOURS);
+      this.deleteOldHours.run(this.hour - HISTORY_HOURS);
     })();
   }
 
-  private keepTime(now: number): void {
+  private rollOverIfDue(now: number): void {
     if (now >= this.hourEnds || now < this.hourBegins) this.beginHour(now);
   }
 
   /** Starts the hour of `now`. A corrected clock may return to an hour that already has counts. */
   private beginHour(now: number): void {
     this.flush();
-    if (this.inTrouble) this.overdue.push(...this.changedRows());
+    if (this.isFailing) this.unwritten.push(...this.changedRows());
     const isNext = now >= this.hourEnds && now < this.monthEnds;
     this.month = monthOf(now);
     this.monthEnds = endOfMonth(now);
@@ -185,17 +185,17 @@ export class Usage {
   /** Reads the counts of the current month and hour from the file and from the unwritten rows. */
   private readCounts(): void {
     this.counts.clear();
-    const overdue = this.overdue.filter(({ month }) => month === this.month);
-    const rows = overdue.map(({ hour, inHour, ...row }) => ({
+    const unwritten = this.unwritten.filter(({ month }) => month === this.month);
+    const rows = unwritten.map(({ hour, inHour, ...row }) => ({
       ...row,
       inHour: hour === this.hour ? inHour : 0,
     }));
-    for (const { key, requests, inHour } of [...this.readPresent(), ...rows]) {
+    for (const { key, requests, inHour } of [...this.readCurrent(), ...rows]) {
       this.counts.set(key, { requests, written: requests, beforeHour: requests - inHour });
     }
   }
 
-  private readPresent(): { key: number; requests: number; inHour: number }[] {
+  private readCurrent(): { key: number; requests: number; inHour: number }[] {
     return this.db
       .prepare<[number, number], { key: number; requests: number; inHour: number }>(/* sql */ `
         SELECT usage.key, usage.requests, coalesce(usage_hours.requests, 0) AS inHour

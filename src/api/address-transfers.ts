@@ -1,23 +1,27 @@
 /** GET /api/address_transfers: a wallet's transfers of every kind, newest first, in pages. */
 import { z } from 'zod';
-import { activityIds } from '../query/activity.ts';
-import { transferIdsOfBlocks } from '../query/blocks.ts';
-import { transfersById } from '../query/transfers.ts';
-import { Flag } from '../store/activity.ts';
-import { KIND_NAMES, Kind } from '../types.ts';
-import { endpoint } from './endpoint.ts';
+import { prepareActivityIds } from '../query/activity.ts';
+import { prepareTransferIdsOfBlocks } from '../query/blocks.ts';
+import { prepareTransfersById } from '../query/transfers.ts';
+import { ActivityFlag } from '../store/activity.ts';
+import { TRANSFER_KIND_NAMES, TransferKind } from '../types.ts';
+import { defineEndpoint } from './endpoint.ts';
 import { example } from './examples.ts';
 import { addressField, countField } from './fields.ts';
 import { address, blockNumber, choice, cursor, flag, limit } from './params.ts';
 import { transferRecord, transferSchema } from './transfer-record.ts';
 
-const DIRECTION_FLAGS = { in: Flag.in, out: Flag.out, both: Flag.in | Flag.out } as const;
+const DIRECTION_FLAGS = {
+  in: ActivityFlag.in,
+  out: ActivityFlag.out,
+  both: ActivityFlag.in | ActivityFlag.out,
+} as const;
 
 /** A bit for each kind. */
-const ALL_KINDS = (1 << KIND_NAMES.length) - 1;
-const INTERNAL = 1 << Kind.nativeInternal;
+const ALL_KINDS = (1 << TRANSFER_KIND_NAMES.length) - 1;
+const INTERNAL = 1 << TransferKind.nativeInternal;
 
-export const addressTransfers = endpoint({
+export const addressTransfers = defineEndpoint({
   method: 'GET',
   path: '/api/address_transfers',
   summary: 'Native, ERC-20, ERC-721 and ERC-1155 transfers of a wallet, newest first',
@@ -65,10 +69,10 @@ export const addressTransfers = endpoint({
     },
   },
   prepare({ db, addresses, nativeSymbol }) {
-    const idsOfBlocks = transferIdsOfBlocks(db);
-    const listIds = activityIds(db);
-    const readTransfers = transfersById(db);
-    return (params, { head, effort }) => {
+    const idsOfBlocks = prepareTransferIdsOfBlocks(db);
+    const listIds = prepareActivityIds(db);
+    const readTransfers = prepareTransfersById(db);
+    return (params, { head, budget }) => {
       const wallet = addresses.idOf(params.address);
       if (wallet === undefined) return { address: params.address, transfers: [], nextCursor: null, count: 0 };
       const range = idsOfBlocks(params.after_block ?? head.startBlock, params.before_block ?? head.number);
@@ -79,7 +83,7 @@ export const addressTransfers = endpoint({
         kinds: params.include_internal ? ALL_KINDS : ALL_KINDS & ~INTERNAL,
         limit: params.limit + 1, // one more than asked for shows whether another page follows
       };
-      const ids = listIds(wallet, filter, effort);
+      const ids = listIds(wallet, filter, budget);
       const page = ids.slice(0, params.limit);
       return {
         address: params.address,

@@ -1,15 +1,16 @@
 /** The REST API over one index: endpoints with prepared statements, and the commit that they read. */
-import { budgetOf, OverBudget } from '../query/effort.ts';
+
 import type { Head, Snapshot } from '../query/snapshot.ts';
+import { OverBudgetError, unitBudget } from '../query/work-budget.ts';
 import type { Endpoint, IndexSource } from './endpoint.ts';
 import { ENDPOINTS } from './endpoints.ts';
 import type { ReadPool } from './read-pool.ts';
-import type { Answered } from './reader-protocol.ts';
+import type { ApiResult } from './reader-protocol.ts';
 
-/** Most units of work (query/effort.ts) that one answer may cost the event loop: at most 2 ms, mostly less. */
+/** Most units of work (query/work-budget.ts) that one answer may cost the event loop: at most 2 ms, mostly less. */
 const LOOP_BUDGET = 20_000;
 
-export type { Answered } from './reader-protocol.ts';
+export type { ApiResult as Answered } from './reader-protocol.ts';
 
 /** What an answer depends on besides its parameters. */
 export interface Caller {
@@ -25,7 +26,7 @@ export interface PreparedEndpoint {
    * The answer to `input` (the query's text values, or the parsed body of a POST); long work is done by a read thread.
    * Throws or rejects with RequestError when it cannot be answered.
    */
-  answer(input: unknown, caller: Caller): Answered | Promise<Answered>;
+  handle(input: unknown, caller: Caller): ApiResult | Promise<ApiResult>;
 }
 
 export interface Api {
@@ -35,18 +36,18 @@ export interface Api {
 }
 
 /** Prepares all statements, so that bad SQL fails at boot. `snapshot` is of the same connection as `source`. */
-export function prepareApi(source: IndexSource, snapshot: Snapshot, readers: Pick<ReadPool, 'answer'>): Api {
+export function prepareApi(source: IndexSource, snapshot: Snapshot, readers: Pick<ReadPool, 'run'>): Api {
   return {
     endpoints: ENDPOINTS.map((endpoint) => {
-      const answer = endpoint.prepare(source);
+      const handler = endpoint.prepare(source);
       return {
         endpoint,
-        answer(input, { head, chainDepth }) {
+        handle(input, { head, chainDepth }) {
           try {
-            const result = answer(input, { head, chainDepth, effort: budgetOf(LOOP_BUDGET) });
+            const result = handler(input, { head, chainDepth, budget: unitBudget(LOOP_BUDGET) });
             return { head, body: JSON.stringify(result) };
           } catch (error) {
-            if (error instanceof OverBudget) return readers.answer(endpoint.path, input, chainDepth, head);
+            if (error instanceof OverBudgetError) return readers.run(endpoint.path, input, chainDepth, head);
             throw error;
           }
         },

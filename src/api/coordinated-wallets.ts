@@ -1,7 +1,7 @@
 /** GET /api/coordinated_wallets: wallets that were funded first by the same funder. */
 import { z } from 'zod';
-import { cohort } from '../query/cohort.ts';
-import { endpoint } from './endpoint.ts';
+import { prepareCoordinatedWallets } from '../query/coordinated-wallets.ts';
+import { defineEndpoint } from './endpoint.ts';
 import { example, exampleFunding } from './examples.ts';
 import { addressField, countField } from './fields.ts';
 import { fundingRecord, fundingSchema } from './funding-record.ts';
@@ -12,7 +12,7 @@ const HUB_ABOVE = 1_000;
 
 const { from: _, ...funding } = fundingSchema.shape;
 
-export const coordinatedWallets = endpoint({
+export const coordinatedWallets = defineEndpoint({
   method: 'GET',
   path: '/api/coordinated_wallets',
   summary: 'Other wallets with the same first funder, nearest in block to the funding of this one first',
@@ -42,9 +42,9 @@ export const coordinatedWallets = endpoint({
     },
   },
   prepare({ db, addresses }) {
-    const cohortOf = cohort(db);
+    const cohortOf = prepareCoordinatedWallets(db);
     return ({ address, limit }) => {
-      const found = addresses.about(address, (wallet) => cohortOf(wallet, limit));
+      const found = addresses.withId(address, (wallet) => cohortOf(wallet, limit));
       const coordinated = (found?.nearest ?? []).map((row) => {
         const { from: _, ...funding } = fundingRecord(row, `0x${row.from}`);
         return { address: `0x${row.to}`, ...funding };

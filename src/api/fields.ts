@@ -1,7 +1,7 @@
 /** Building blocks of answer schemas: the formats of values in CONTRACT, as the OpenAPI document shows them. */
 import { z } from 'zod';
 import { QUALITY_NAMES } from '../store/quality.ts';
-import { KIND_NAMES } from '../types.ts';
+import { TRANSFER_KIND_NAMES } from '../types.ts';
 import { TOKEN_TYPES } from './values.ts';
 
 /** An address, in lower case. */
@@ -53,7 +53,7 @@ export function blockField() {
 }
 
 export function kindField() {
-  return z.enum(KIND_NAMES);
+  return z.enum(TRANSFER_KIND_NAMES);
 }
 
 export function tokenTypeField() {

@@ -1,8 +1,8 @@
 /** GET /api/funding_chain: who funded a wallet first, who funded that one first, and so on. */
 import { z } from 'zod';
 import { RequestError } from '../errors.ts';
-import { fundingChain as readChain } from '../query/funding.ts';
-import { endpoint } from './endpoint.ts';
+import { prepareFundingChain as readChain } from '../query/funding.ts';
+import { defineEndpoint } from './endpoint.ts';
 import { example, exampleFunding } from './examples.ts';
 import { addressField } from './fields.ts';
 import { fundingRecord, fundingSchema } from './funding-record.ts';
@@ -19,7 +19,7 @@ const hopSchema = z.object({
   ...funding,
 });
 
-export const fundingChain = endpoint({
+export const fundingChain = defineEndpoint({
   method: 'GET',
   path: '/api/funding_chain',
   summary: 'First funders from a wallet back, hop by hop',
@@ -59,7 +59,7 @@ export const fundingChain = endpoint({
         throw new RequestError(403, 'tier_limit', `depth of this key goes up to ${chainDepth}`, 'depth');
       }
       const hops = depth ?? Math.min(DEFAULT_DEPTH, chainDepth);
-      const rows = addresses.about(address, (wallet) => chainFrom(wallet, hops)) ?? [];
+      const rows = addresses.withId(address, (wallet) => chainFrom(wallet, hops)) ?? [];
       const chain = rows.map((row, i) => {
         const { from, ...funding } = fundingRecord(row, `0x${row.from}`);
         return { hop: i + 1, funded: `0x${row.to}`, funder: from, ...funding };

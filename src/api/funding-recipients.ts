@@ -1,12 +1,12 @@
 /** GET /api/funding_recipients: whom a wallet sent native coins to lately. */
 import { z } from 'zod';
-import { isoSeconds } from '../lib/time.ts';
+import { secondsToIso } from '../lib/time.ts';
 import { weiToCoin } from '../lib/units.ts';
-import { blocksOfTransfers, transferIdsOfBlocks } from '../query/blocks.ts';
-import { fundedWallets } from '../query/flows.ts';
-import { transfersById } from '../query/transfers.ts';
-import { walletsById } from '../query/wallets.ts';
-import { endpoint } from './endpoint.ts';
+import { prepareBlocksOfTransfers, prepareTransferIdsOfBlocks } from '../query/blocks.ts';
+import { prepareFundedWallets } from '../query/counterparties.ts';
+import { prepareTransfersById } from '../query/transfers.ts';
+import { prepareWalletsById } from '../query/wallets.ts';
+import { defineEndpoint } from './endpoint.ts';
 import { example } from './examples.ts';
 import {
   addressField,
@@ -18,7 +18,7 @@ import {
   txHashField,
   weiField,
 } from './fields.ts';
-import { address, limit, windowOfBlocks } from './params.ts';
+import { address, blockWindow, limit } from './params.ts';
 import { sourceOf } from './values.ts';
 
 const recipientSchema = z.object({
@@ -34,11 +34,11 @@ const recipientSchema = z.object({
   firstFunding: z.boolean().describe('Whether the funder is the first of this recipient'),
 });
 
-export const fundingRecipients = endpoint({
+export const fundingRecipients = defineEndpoint({
   method: 'GET',
   path: '/api/funding_recipients',
   summary: 'The wallets an address sent native coins to within a window of blocks, most recent first',
-  params: { address: address(), blocks: windowOfBlocks(), limit: limit(100, 200) },
+  params: { address: address(), blocks: blockWindow(), limit: limit(100, 200) },
   response: {
     address: addressField(),
     blocksWindow: countField(),
@@ -68,18 +68,18 @@ export const fundingRecipients = endpoint({
     },
   },
   prepare({ db, addresses }) {
-    const idsOfBlocks = transferIdsOfBlocks(db);
-    const fundedBy = fundedWallets(db);
-    const wallets = walletsById(db);
-    const blocksOf = blocksOfTransfers(db);
-    const readTransfers = transfersById(db);
-    return ({ address, blocks, limit }, { head, effort }) => {
+    const idsOfBlocks = prepareTransferIdsOfBlocks(db);
+    const fundedBy = prepareFundedWallets(db);
+    const wallets = prepareWalletsById(db);
+    const blocksOf = prepareBlocksOfTransfers(db);
+    const readTransfers = prepareTransfersById(db);
+    return ({ address, blocks, limit }, { head, budget }) => {
       const funder = addresses.idOf(address);
       const range = idsOfBlocks(head.number - blocks + 1, head.number);
-      const latest = funder === undefined ? [] : fundedBy(funder, range, limit, effort);
-      const funded = wallets(latest.map(({ other }) => other));
-      const firsts = blocksOf(latest.map(({ first }) => first));
-      const lasts = readTransfers(latest.map(({ last }) => last));
+      const latest = funder === undefined ? [] : fundedBy(funder, range, limit, budget);
+      const funded = wallets(latest.map(({ recipient: other }) => other));
+      const firsts = blocksOf(latest.map(({ firstTransfer: first }) => first));
+      const lasts = readTransfers(latest.map(({ lastTransfer: last }) => last));
       const recipients = latest.map(({ wei, count }, i) => {
         const last = lasts[i]!;
         return {
@@ -90,7 +90,7 @@ export const fundingRecipients = endpoint({
           firstBlock: firsts[i]!.number,
           lastBlock: last.blockNumber,
           txHash: `0x${last.txHash}`,
-          timestamp: isoSeconds(last.timestamp),
+          timestamp: secondsToIso(last.timestamp),
           source: sourceOf(last.kind),
           firstFunding: funded[i]!.funder === funder,
         };

@@ -1,7 +1,7 @@
 /** A native transfer that funded a wallet, as answers show it. */
 import { z } from 'zod';
 import { digitsToBigInt } from '../lib/hex.ts';
-import { isoSeconds } from '../lib/time.ts';
+import { secondsToIso } from '../lib/time.ts';
 import { weiToCoin } from '../lib/units.ts';
 import type { FundingTransfer } from '../query/funding.ts';
 import type { Hex } from '../types.ts';
@@ -35,7 +35,7 @@ export function fundingRecord(row: FundingTransfer, from: Hex): z.output<typeof 
     amountWei: wei.toString(),
     txHash: `0x${row.txHash}`,
     blockNumber: row.blockNumber,
-    timestamp: isoSeconds(row.timestamp),
+    timestamp: secondsToIso(row.timestamp),
     source: sourceOf(row.kind),
   };
 }

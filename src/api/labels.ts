@@ -1,5 +1,5 @@
 /** Labels of a wallet by its numbers. The thresholds are those of the specification. */
-import { COIN } from '../lib/units.ts';
+import { WEI_PER_COIN } from '../lib/units.ts';
 
 export const LABELS = [
   'fresh',
@@ -17,7 +17,7 @@ export const CONFIDENCES = ['high', 'medium', 'low', 'none'] as const;
 export type Confidence = (typeof CONFIDENCES)[number];
 
 /** The numbers that decide the labels. */
-export interface WalletNumbers {
+export interface WalletStats {
   transactions: number;
   tokens: number;
   tokenTransfers: number;
@@ -30,9 +30,9 @@ export interface WalletNumbers {
   ageBlocks: number;
 }
 
-const WHALE_WEI = 10_000n * COIN;
+const WHALE_WEI = 10_000n * WEI_PER_COIN;
 
-const CRITERIA: Record<Exclude<Label, 'regular'>, (wallet: WalletNumbers) => boolean> = {
+const CRITERIA: Record<Exclude<Label, 'regular'>, (wallet: WalletStats) => boolean> = {
   fresh: ({ ageBlocks, transactions }) => ageBlocks < 1_000 && transactions < 20,
   whale: ({ receivedWei, sentWei }) => receivedWei > WHALE_WEI || sentWei > WHALE_WEI,
   bot_likely: ({ transactions, firstBlock, lastBlock }) =>
@@ -44,7 +44,7 @@ const CRITERIA: Record<Exclude<Label, 'regular'>, (wallet: WalletNumbers) => boo
 };
 
 /** All labels that apply, in the order of LABELS; `regular` when none does. */
-export function labelsOf(wallet: WalletNumbers): Label[] {
+export function labelsOf(wallet: WalletStats): Label[] {
   const labels = LABELS.filter((label) => label !== 'regular' && CRITERIA[label](wallet));
   return labels.length === 0 ? ['regular'] : labels;
 }

@@ -1,12 +1,12 @@
 /** GET /api/latest_native_in: the newest native transfer a wallet received. */
-import { latestNativeIn as latestIn } from '../query/funding.ts';
-import { endpoint } from './endpoint.ts';
+import { prepareLatestNativeIn as latestIn } from '../query/funding.ts';
+import { defineEndpoint } from './endpoint.ts';
 import { example } from './examples.ts';
 import { addressField } from './fields.ts';
 import { fundingRecord, fundingSchema } from './funding-record.ts';
 import { address } from './params.ts';
 
-export const latestNativeIn = endpoint({
+export const latestNativeIn = defineEndpoint({
   method: 'GET',
   path: '/api/latest_native_in',
   summary:
@@ -31,7 +31,7 @@ export const latestNativeIn = endpoint({
   prepare({ db, addresses }) {
     const latest = latestIn(db);
     return ({ address }) => {
-      const row = addresses.ask(address, latest);
+      const row = addresses.query(address, latest);
       return { address, latestNativeIn: row ? fundingRecord(row, addresses.addressOf(row.sender)) : null };
     };
   },

@@ -1,9 +1,9 @@
 /** What the OpenAPI document says of JSON-RPC at /rpc. */
-import { headersOf } from './openapi-parts.ts';
+import { headersOf } from './openapi-components.ts';
 
 const ID = { anyOf: [{ type: 'string' }, { type: 'integer' }, { type: 'null' }] };
 
-const CALL = {
+const RPC_REQUEST = {
   type: 'object',
   required: ['jsonrpc', 'method'],
   properties: {
@@ -14,7 +14,7 @@ const CALL = {
   },
 };
 
-const ANSWER = {
+const RPC_RESPONSE = {
   type: 'object',
   required: ['jsonrpc', 'id'],
   properties: {
@@ -43,7 +43,7 @@ export const RPC_OPERATION = {
     required: true as const,
     content: {
       'application/json': {
-        schema: { oneOf: [CALL, { type: 'array', items: CALL, minItems: 1, maxItems: 100 }] },
+        schema: { oneOf: [RPC_REQUEST, { type: 'array', items: RPC_REQUEST, minItems: 1, maxItems: 100 }] },
         example: { jsonrpc: '2.0', id: 1, method: 'eth_blockNumber', params: [] },
       },
     },
@@ -54,25 +54,25 @@ export const RPC_OPERATION = {
       headers: headersOf(),
       content: {
         'application/json': {
-          schema: { oneOf: [ANSWER, { type: 'array', items: ANSWER }] },
+          schema: { oneOf: [RPC_RESPONSE, { type: 'array', items: RPC_RESPONSE }] },
           example: { jsonrpc: '2.0', id: 1, result: '0x1b4' },
         },
       },
     },
     204: { description: 'No call had an id', headers: headersOf() },
     401: { $ref: '#/components/responses/Unauthorized' },
-    413: refusal('The body is longer than 2 MB', {
+    413: errorResponse('The body is longer than 2 MB', {
       code: -32600,
       message: 'request body larger than 2000000 bytes',
     }),
-    429: refusal('Over the rate or the monthly quota of the key', OVER_LIMIT, 'Retry-After'),
-    500: refusal('A defect of the service', { code: -32603, message: 'internal error' }),
-    502: refusal('The node gives no answer', { code: -32603, message: 'upstream unavailable' }),
-    504: refusal('The node takes too long', { code: -32603, message: 'upstream timeout' }),
+    429: errorResponse('Over the rate or the monthly quota of the key', OVER_LIMIT, 'Retry-After'),
+    500: errorResponse('A defect of the service', { code: -32603, message: 'internal error' }),
+    502: errorResponse('The node gives no answer', { code: -32603, message: 'upstream unavailable' }),
+    504: errorResponse('The node takes too long', { code: -32603, message: 'upstream timeout' }),
   },
 };
 
-function refusal(
+function errorResponse(
   description: string,
   error: { code: number; message: string; data?: object },
   ...headers: string[]
@@ -80,6 +80,6 @@ function refusal(
   return {
     description,
     headers: headersOf(...headers),
-    content: { 'application/json': { schema: ANSWER, example: { jsonrpc: '2.0', id: null, error } } },
+    content: { 'application/json': { schema: RPC_RESPONSE, example: { jsonrpc: '2.0', id: null, error } } },
   };
 }

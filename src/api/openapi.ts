@@ -2,9 +2,9 @@
 import { z } from 'zod';
 import type { Endpoint } from './endpoint.ts';
 import { ENDPOINTS } from './endpoints.ts';
-import { COMPONENTS, headersOf, type ResponseName } from './openapi-parts.ts';
+import { COMPONENTS, headersOf, type ResponseName } from './openapi-components.ts';
 import { RPC_OPERATION } from './openapi-rpc.ts';
-import { wireForms } from './params.ts';
+import { openApiTypes } from './params.ts';
 
 type JsonSchema = Record<string, unknown>;
 
@@ -82,7 +82,7 @@ function operation(endpoint: Endpoint): OpenApiOperation {
         headers: method === 'GET' ? headersOf('X-Indexed-Block', 'ETag') : headersOf('X-Indexed-Block'),
         content: { 'application/json': { schema: jsonSchema(response, 'output'), example: answer } },
       },
-      ...refusals(endpoint),
+      ...errorResponses(endpoint),
     },
   };
 }
@@ -91,7 +91,7 @@ function operation(endpoint: Endpoint): OpenApiOperation {
 function parametersOf({ params, example }: Endpoint): OpenApiParameter[] {
   const examples = new Map<string, unknown>(Object.entries(example.params));
   return Object.entries<z.ZodType>(params.shape).map(([name, schema]) => {
-    const form = wireSchema(schema);
+    const form = parameterSchema(schema);
     const shown = examples.get(name);
     return {
       name,
@@ -99,29 +99,29 @@ function parametersOf({ params, example }: Endpoint): OpenApiParameter[] {
       required: !schema.safeParse(undefined).success,
       description: schema.description,
       schema: form,
-      ...(shown !== undefined && { example: typed(shown, form) }),
+      ...(shown !== undefined && { example: coerceExample(shown, form) }),
     };
   });
 }
 
-function wireSchema(schema: z.ZodType): JsonSchema {
-  if (schema instanceof z.ZodOptional) return wireSchema(inner(schema));
+function parameterSchema(schema: z.ZodType): JsonSchema {
+  if (schema instanceof z.ZodOptional) return parameterSchema(unwrapSchema(schema));
   if (schema instanceof z.ZodDefault || schema instanceof z.ZodPrefault) {
-    const form = wireSchema(inner(schema));
-    return { ...form, default: typed(schema.def.defaultValue, form) };
+    const form = parameterSchema(unwrapSchema(schema));
+    return { ...form, default: coerceExample(schema.def.defaultValue, form) };
   }
-  const form = wireForms.get(schema);
+  const form = openApiTypes.get(schema);
   return form === undefined ? jsonSchema(schema, 'input') : { ...form };
 }
 
-function inner(schema: { unwrap(): z.core.$ZodType }): z.ZodType {
+function unwrapSchema(schema: { unwrap(): z.core.$ZodType }): z.ZodType {
   const unwrapped = schema.unwrap();
   if (unwrapped instanceof z.ZodType) return unwrapped;
   throw new Error('a parameter schema holds one of another library');
 }
 
 /** A parameter's text as a value of its type. */
-function typed(value: unknown, { type }: JsonSchema): unknown {
+function coerceExample(value: unknown, { type }: JsonSchema): unknown {
   if (typeof value !== 'string') return value;
   if (type === 'integer' || type === 'number') return Number(value);
   return type === 'boolean' ? value === 'true' : value;
@@ -140,7 +140,7 @@ function jsonSchema(schema: z.ZodType, io: 'input' | 'output'): JsonSchema {
   return json;
 }
 
-function refusals({ method, tierLimited }: Endpoint): Record<number, object> {
+function errorResponses({ method, tierLimited }: Endpoint): Record<number, object> {
   const shared: [number, ResponseName][] = [
     [400, 'BadRequest'],
     [401, 'Unauthorized'],

@@ -1,13 +1,13 @@
 /** Building blocks of parameter schemas. Query parameters arrive as text; messages follow the parameter's name. */
 import { z } from 'zod';
-import { ADDRESS } from '../lib/address.ts';
+import { ADDRESS_PATTERN } from '../lib/address.ts';
 import { coinToWei } from '../lib/units.ts';
-import { errorCodes } from './input.ts';
+import { errorCodes } from './input-parser.ts';
 
 /** How the OpenAPI document describes a query parameter whose schema reads text. */
-export const wireForms = z.registry<WireForm>();
+export const openApiTypes = z.registry<OpenApiType>();
 
-interface WireForm {
+interface OpenApiType {
   type: 'integer' | 'number' | 'boolean';
   minimum?: number;
   maximum?: number;
@@ -20,7 +20,7 @@ const ADDRESS_FORM = '0x and 40 hex digits, in any case';
 export function addressAsSent() {
   return z
     .string({ error: ADDRESS_RULE })
-    .regex(ADDRESS, { error: ADDRESS_RULE })
+    .regex(ADDRESS_PATTERN, { error: ADDRESS_RULE })
     .describe(ADDRESS_FORM)
     .register(errorCodes, { code: 'invalid_address' });
 }
@@ -31,7 +31,7 @@ export function address() {
     .string({
       error: (issue) => (issue.input === undefined ? `is required; it ${ADDRESS_RULE}` : ADDRESS_RULE),
     })
-    .regex(ADDRESS, { error: ADDRESS_RULE })
+    .regex(ADDRESS_PATTERN, { error: ADDRESS_RULE })
     .toLowerCase()
     .describe(ADDRESS_FORM)
     .register(errorCodes, { code: 'invalid_address' });
@@ -49,7 +49,7 @@ export function limit(byDefault: number, max: number) {
 }
 
 /** How many blocks to look back from the head, the head included. */
-export function windowOfBlocks() {
+export function blockWindow() {
   return integer(1, 1_000_000)
     .default(10_000)
     .describe('How many blocks to look back from the last indexed one, itself included');
@@ -74,21 +74,21 @@ export function choice<const T extends readonly [string, ...string[]]>(words: T)
 export function flag() {
   return choice(['true', 'false'])
     .transform((word) => word === 'true')
-    .register(wireForms, { type: 'boolean' });
+    .register(openApiTypes, { type: 'boolean' });
 }
 
 /** A number of whole coins, read as that number and as the smallest amount of wei that reaches it. */
-export function coins() {
+export function coinAmount() {
   const error = 'must be a decimal number from 0 up, with at most 30 digits on either side of the point';
   return z
     .string({ error })
     .regex(/^\d{1,30}(\.\d{1,30})?$/, { error })
-    .transform((text) => ({ coins: Number(text), wei: weiFrom(text) }))
-    .register(wireForms, { type: 'number', minimum: 0 });
+    .transform((text) => ({ coins: Number(text), wei: coinToWeiCeil(text) }))
+    .register(openApiTypes, { type: 'number', minimum: 0 });
 }
 
 /** Rounds up, since no smaller amount reaches a number with digits after the 18th. */
-function weiFrom(text: string): bigint {
+function coinToWeiCeil(text: string): bigint {
   const beyond = (text.split('.')[1] ?? '').slice(18);
   return coinToWei(text) + (/[1-9]/.test(beyond) ? 1n : 0n);
 }
@@ -104,7 +104,7 @@ export function integer(min: number, max: number) {
     .regex(/^\d{1,16}$/, { error })
     .transform(Number)
     .refine((value) => value >= min && value <= max, { error })
-    .register(wireForms, {
+    .register(openApiTypes, {
       type: 'integer',
       minimum: min,
       ...(max !== Number.MAX_SAFE_INTEGER && { maximum: max }),

@@ -1,9 +1,9 @@
 /** The read threads behind one function that answers a question. */
 import { availableParallelism } from 'node:os';
 import { RequestError } from '../errors.ts';
-import { steadyNow } from '../lib/time.ts';
+import { monotonicNow } from '../lib/time.ts';
 import type { Head } from '../query/snapshot.ts';
-import type { Answered, FromReader, Question, ToReader } from './reader-protocol.ts';
+import type { ApiResult, FromReader, ReadRequest, ToReader } from './reader-protocol.ts';
 
 /** The part of a worker thread that is used here. */
 export interface ReadThread {
@@ -19,113 +19,113 @@ export interface ReadThread {
  */
 const MAX_THREADS = availableParallelism() > 2 ? 2 : 1;
 /** Most questions that may wait for a thread. */
-const MAX_WAITING = 128;
+const MAX_QUEUED = 128;
 /** How long a question may take, waiting included, milliseconds. */
 const TIME_LIMIT_MS = 10_000;
 /** Most answers kept for clients that ask the same while the head stays. */
-const MAX_KEPT = 32;
+const MAX_CACHED = 32;
 
 interface Job {
-  question: Question;
-  resolve: (answered: Answered) => void;
+  request: ReadRequest;
+  resolve: (answered: ApiResult) => void;
   reject: (error: Error) => void;
 }
 
 interface Reader {
   thread: ReadThread;
   job: Job | null;
-  ended: Promise<void>;
+  exited: Promise<void>;
 }
 
 export class ReadPool {
-  private readonly start: () => ReadThread;
+  private readonly startThread: () => ReadThread;
   private readonly readers = new Set<Reader>();
-  private readonly waiting: Job[] = [];
+  private readonly queue: Job[] = [];
   /** Answers of one head, finished or pending, by question. */
-  private readonly kept = new Map<string, Promise<Answered>>();
-  private keptTag = '';
-  private keptRevision = 0;
+  private readonly cache = new Map<string, Promise<ApiResult>>();
+  private cachedHashPrefix = '';
+  private cachedRevision = 0;
 
   /** `start` starts a read thread. */
   constructor(start: () => ReadThread) {
-    this.start = start;
+    this.startThread = start;
   }
 
   /**
    * Answers from the commit of `head` or a later one. Rejects with RequestError: the endpoint's own, `timeout` after the
    * time limit, `busy` when too many wait.
    */
-  answer(path: string, input: unknown, chainDepth: number, head: Head): Promise<Answered> {
-    if (head.tag !== this.keptTag || head.revision !== this.keptRevision) {
-      this.kept.clear();
-      this.keptTag = head.tag;
-      this.keptRevision = head.revision;
+  run(path: string, input: unknown, chainDepth: number, head: Head): Promise<ApiResult> {
+    if (head.tag !== this.cachedHashPrefix || head.revision !== this.cachedRevision) {
+      this.cache.clear();
+      this.cachedHashPrefix = head.tag;
+      this.cachedRevision = head.revision;
     }
-    const name = JSON.stringify([path, input, chainDepth]);
-    const known = this.kept.get(name);
-    if (known !== undefined) return known;
-    const answered = this.ask({ path, input, chainDepth, deadline: steadyNow() + TIME_LIMIT_MS });
-    this.keep(name, answered);
+    const cacheKey = JSON.stringify([path, input, chainDepth]);
+    const cached = this.cache.get(cacheKey);
+    if (cached !== undefined) return cached;
+    const answered = this.enqueue({ path, input, chainDepth, deadline: monotonicNow() + TIME_LIMIT_MS });
+    this.cacheResult(cacheKey, answered);
     return answered;
   }
 
   /** Ends the threads, each after its current question; waiting questions are refused. */
   async close(): Promise<void> {
-    for (const job of this.waiting.splice(0)) job.reject(new RequestError(503, 'busy', 'shutting down'));
+    for (const job of this.queue.splice(0)) job.reject(new RequestError(503, 'busy', 'shutting down'));
     for (const { thread } of this.readers) thread.postMessage('stop');
-    await Promise.all([...this.readers].map(({ ended }) => ended));
+    await Promise.all([...this.readers].map(({ exited: ended }) => ended));
   }
 
-  private keep(name: string, answered: Promise<Answered>): void {
-    const [oldest] = this.kept.keys();
-    if (this.kept.size >= MAX_KEPT && oldest !== undefined) this.kept.delete(oldest);
-    this.kept.set(name, answered);
+  private cacheResult(name: string, answered: Promise<ApiResult>): void {
+    const [oldest] = this.cache.keys();
+    if (this.cache.size >= MAX_CACHED && oldest !== undefined) this.cache.delete(oldest);
+    this.cache.set(name, answered);
     answered.catch(() => {
-      if (this.kept.get(name) === answered) this.kept.delete(name);
+      if (this.cache.get(name) === answered) this.cache.delete(name);
     });
   }
 
-  private ask(question: Question): Promise<Answered> {
+  private enqueue(question: ReadRequest): Promise<ApiResult> {
     return new Promise((resolve, reject) => {
-      if (this.waiting.length >= MAX_WAITING) {
+      if (this.queue.length >= MAX_QUEUED) {
         throw new RequestError(503, 'busy', 'too many large questions at the same time; try again later');
       }
-      this.waiting.push({ question, resolve, reject });
+      this.queue.push({ request: question, resolve, reject });
       this.dispatch();
     });
   }
 
   private dispatch(): void {
-    while (this.waiting.length > 0) {
+    while (this.queue.length > 0) {
       const reader = this.freeReader();
       if (reader === null) return;
-      const job = this.waiting.shift()!;
+      const job = this.queue.shift()!;
       reader.job = job;
-      reader.thread.postMessage(job.question);
+      reader.thread.postMessage(job.request);
     }
   }
 
   private freeReader(): Reader | null {
     for (const reader of this.readers) if (reader.job === null) return reader;
-    return this.readers.size < MAX_THREADS ? this.open() : null;
+    return this.readers.size < MAX_THREADS ? this.addReader() : null;
   }
 
-  private open(): Reader {
-    const thread = this.start();
+  private addReader(): Reader {
+    const thread = this.startThread();
     const ended = new Promise<void>((resolve) => thread.on('exit', resolve));
-    const reader: Reader = { thread, job: null, ended };
+    const reader: Reader = { thread, job: null, exited: ended };
     this.readers.add(reader);
-    thread.on('message', (message) => this.settle(reader, (job) => settleWith(job, message)));
+    thread.on('message', (message) => this.finishJob(reader, (job) => settleJob(job, message)));
     const fail = (error: Error) => {
       this.readers.delete(reader);
-      this.settle(reader, (job) => job.reject(error));
+      this.finishJob(reader, (job) => job.reject(error));
     };
     thread.on('error', fail);
     thread.on('exit', () => fail(new Error('a read thread ended by itself')));
     return reader;
   }
 
-  private settle(reader: Reader, settle: (job: Job) => void): void {
+  private finishJob(reader: Reader, settle: (job: Job) => void): void {
     const { job } = reader;
     reader.job = null;
     if (job !== null) settle(job);
@@ -133,7 +133,7 @@ export class ReadPool {
   }
 }
 
-function settleWith({ resolve, reject }: Job, message: FromReader): void {
+function settleJob({ resolve, reject }: Job, message: FromReader): void {
   if ('body' in message) resolve(message);
   else if ('refused' in message) {
     const { status, code, message: text, param } = message.refused;

@@ -9,7 +9,7 @@ export interface ReaderOptions {
 }
 
 /** A question that is too much work for the event loop. */
-export interface Question {
+export interface ReadRequest {
   /** Path of the endpoint. */
   path: string;
   /** As the client sent it; the read thread checks it again. */
@@ -21,15 +21,15 @@ export interface Question {
 }
 
 /** An answer as JSON text, with the head of the commit that it comes from. */
-export interface Answered {
+export interface ApiResult {
   head: Head;
   body: string;
 }
 
-export type ToReader = Question | 'stop';
+export type ToReader = ReadRequest | 'stop';
 
 export type FromReader =
-  | Answered
+  | ApiResult
   | { refused: { status: number; code: string; message: string; param: string | undefined } }
   /** Any other error: a defect. */
   | { defect: string };

@@ -2,13 +2,13 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { RequestError } from '../errors.ts';
 import { stackOf } from '../lib/error-text.ts';
-import { AddressBook } from '../query/address-book.ts';
-import { effortUntil } from '../query/effort.ts';
 import { Snapshot } from '../query/snapshot.ts';
+import { WalletIdCache } from '../query/wallet-id-cache.ts';
+import { deadlineBudget } from '../query/work-budget.ts';
 import { openIndexForReading } from '../store/index-file.ts';
-import type { Answer } from './endpoint.ts';
+import type { EndpointHandler } from './endpoint.ts';
 import { ENDPOINTS } from './endpoints.ts';
-import type { Answered, FromReader, Question, ReaderOptions, ToReader } from './reader-protocol.ts';
+import type { ApiResult, FromReader, ReaderOptions, ReadRequest, ToReader } from './reader-protocol.ts';
 
 /** Page cache of a read thread, MiB: its reads are long and rarely repeated, so caching helps little. */
 const CACHE_MB = 8;
@@ -19,19 +19,19 @@ function main(): void {
   const { indexPath, nativeSymbol } = workerData as ReaderOptions;
   const db = openIndexForReading(indexPath, { cacheMb: CACHE_MB });
   const snapshot = new Snapshot(db);
-  const source = { db, addresses: new AddressBook(db, snapshot), nativeSymbol };
-  const answers = new Map<string, Answer>(
+  const source = { db, addresses: new WalletIdCache(db, snapshot), nativeSymbol };
+  const handlers = new Map<string, EndpointHandler>(
     ENDPOINTS.map((endpoint) => [endpoint.path, endpoint.prepare(source)]),
   );
 
-  const answer = ({ path, input, chainDepth, deadline }: Question): Answered => {
-    const prepared = answers.get(path);
-    if (prepared === undefined) throw new Error(`there is no endpoint ${path}`);
+  const handle = ({ path, input, chainDepth, deadline }: ReadRequest): ApiResult => {
+    const handler = handlers.get(path);
+    if (handler === undefined) throw new Error(`there is no endpoint ${path}`);
     try {
       const head = snapshot.head();
       if (head === null) throw new RequestError(503, 'not_ready', 'no block is indexed yet');
-      const context = { head, chainDepth, effort: effortUntil(deadline) };
-      return { head, body: JSON.stringify(prepared(input, context)) };
+      const context = { head, chainDepth, budget: deadlineBudget(deadline) };
+      return { head, body: JSON.stringify(handler(input, context)) };
     } finally {
       snapshot.release();
     }
@@ -41,12 +41,12 @@ function main(): void {
     if (message === 'stop') {
       db.close();
       port.close();
-    } else port.postMessage(settled(() => answer(message)));
+    } else port.postMessage(toReply(() => handle(message)));
   });
 }
 
 /** Errors lose their class between threads, so the fields that matter are sent. */
-function settled(answer: () => Answered): FromReader {
+function toReply(answer: () => ApiResult): FromReader {
   try {
     return answer();
   } catch (error) {

@@ -1,23 +1,23 @@
 /** GET /api/recent_token_transfers_out: the tokens a wallet sent lately. */
 import { z } from 'zod';
-import { activityIds } from '../query/activity.ts';
-import { transferIdsOfBlocks } from '../query/blocks.ts';
-import { transfersById } from '../query/transfers.ts';
-import { Flag } from '../store/activity.ts';
-import { Kind } from '../types.ts';
-import { endpoint } from './endpoint.ts';
+import { prepareActivityIds } from '../query/activity.ts';
+import { prepareTransferIdsOfBlocks } from '../query/blocks.ts';
+import { prepareTransfersById } from '../query/transfers.ts';
+import { ActivityFlag } from '../store/activity.ts';
+import { TransferKind } from '../types.ts';
+import { defineEndpoint } from './endpoint.ts';
 import { example } from './examples.ts';
 import { addressField, countField } from './fields.ts';
-import { address, limit, windowOfBlocks } from './params.ts';
+import { address, blockWindow, limit } from './params.ts';
 import { transferRecord, transferSchema } from './transfer-record.ts';
 
-const TOKEN_KINDS = (1 << Kind.erc20) | (1 << Kind.erc721) | (1 << Kind.erc1155);
+const TOKEN_KINDS = (1 << TransferKind.erc20) | (1 << TransferKind.erc721) | (1 << TransferKind.erc1155);
 
-export const recentTokenTransfersOut = endpoint({
+export const recentTokenTransfersOut = defineEndpoint({
   method: 'GET',
   path: '/api/recent_token_transfers_out',
   summary: 'Token transfers a wallet sent within a window of blocks, newest first',
-  params: { address: address(), blocks: windowOfBlocks(), limit: limit(50, 200) },
+  params: { address: address(), blocks: blockWindow(), limit: limit(50, 200) },
   response: {
     address: addressField(),
     blocksWindow: countField(),
@@ -49,14 +49,14 @@ export const recentTokenTransfersOut = endpoint({
     },
   },
   prepare({ db, addresses, nativeSymbol }) {
-    const idsOfBlocks = transferIdsOfBlocks(db);
-    const listIds = activityIds(db);
-    const readTransfers = transfersById(db);
-    return ({ address, blocks, limit }, { head, effort }) => {
+    const idsOfBlocks = prepareTransferIdsOfBlocks(db);
+    const listIds = prepareActivityIds(db);
+    const readTransfers = prepareTransfersById(db);
+    return ({ address, blocks, limit }, { head, budget }) => {
       const wallet = addresses.idOf(address);
       const range = idsOfBlocks(head.number - blocks + 1, head.number);
-      const sentTokens = { ...range, direction: Flag.out, kinds: TOKEN_KINDS, limit };
-      const ids = wallet === undefined ? [] : listIds(wallet, sentTokens, effort);
+      const sentTokens = { ...range, direction: ActivityFlag.out, kinds: TOKEN_KINDS, limit };
+      const ids = wallet === undefined ? [] : listIds(wallet, sentTokens, budget);
       const transfers = readTransfers(ids).map((row) => {
         const { from: _, direction: __, ...transfer } = transferRecord(row, address, 'out', nativeSymbol);
         return transfer;

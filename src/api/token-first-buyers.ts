@@ -1,8 +1,8 @@
 /** GET /api/token_first_buyers: who received a token first. */
 import { z } from 'zod';
-import { isoSeconds } from '../lib/time.ts';
-import { firstBuyers, tokenOfWallet } from '../query/tokens.ts';
-import { endpoint } from './endpoint.ts';
+import { secondsToIso } from '../lib/time.ts';
+import { prepareFirstBuyers, prepareTokenIdByWallet } from '../query/tokens.ts';
+import { defineEndpoint } from './endpoint.ts';
 import { example } from './examples.ts';
 import { addressField, blockField, countField, timeField } from './fields.ts';
 import { address, limit } from './params.ts';
@@ -14,7 +14,7 @@ const buyerSchema = z.object({
   transferCount: countField().describe('Transfers of the token with this address'),
 });
 
-export const tokenFirstBuyers = endpoint({
+export const tokenFirstBuyers = defineEndpoint({
   method: 'GET',
   path: '/api/token_first_buyers',
   summary: 'The first receivers of a token, earliest first',
@@ -31,14 +31,14 @@ export const tokenFirstBuyers = endpoint({
     },
   },
   prepare({ db, addresses }) {
-    const tokenOf = tokenOfWallet(db);
-    const buyersOf = firstBuyers(db);
+    const tokenOf = prepareTokenIdByWallet(db);
+    const buyersOf = prepareFirstBuyers(db);
     return ({ token, limit }) => {
-      const id = addresses.about(token, tokenOf);
+      const id = addresses.withId(token, tokenOf);
       const buyers = (id === undefined ? [] : buyersOf(id, limit)).map((buyer) => ({
         address: `0x${buyer.address}`,
         firstSeenBlock: buyer.block,
-        firstSeenAt: isoSeconds(buyer.timestamp),
+        firstSeenAt: secondsToIso(buyer.timestamp),
         transferCount: buyer.transfers,
       }));
       return { token, buyers, count: buyers.length };

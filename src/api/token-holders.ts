@@ -1,16 +1,16 @@
 /** GET /api/token_holders: the largest balances of a token, summed from its transfers. */
 import { z } from 'zod';
-import { topHoldings } from '../query/holders.ts';
-import { tokenFacts } from '../query/tokens.ts';
-import { walletsById } from '../query/wallets.ts';
-import { qualityReader } from '../store/quality.ts';
-import { endpoint } from './endpoint.ts';
+import { prepareTopHoldings } from '../query/holders.ts';
+import { prepareTokenFacts } from '../query/tokens.ts';
+import { prepareWalletsById } from '../query/wallets.ts';
+import { prepareQualityName } from '../store/quality.ts';
+import { defineEndpoint } from './endpoint.ts';
 import { example } from './examples.ts';
 import { addressField, countField, qualityField, unitsField } from './fields.ts';
 import { address, limit } from './params.ts';
 import { balanceText } from './values.ts';
 
-export const tokenHolders = endpoint({
+export const tokenHolders = defineEndpoint({
   method: 'GET',
   path: '/api/token_holders',
   summary: 'The holders of a token with the largest balances, as its transfers leave them',
@@ -34,13 +34,13 @@ export const tokenHolders = endpoint({
     },
   },
   prepare({ db, addresses }) {
-    const factsOf = tokenFacts(db);
-    const qualityOf = qualityReader(db);
-    const largest = topHoldings(db);
-    const wallets = walletsById(db);
-    return ({ token, limit }, { effort }) => {
-      const facts = addresses.about(token, factsOf);
-      const top = facts ? largest(facts, limit, effort) : [];
+    const factsOf = prepareTokenFacts(db);
+    const qualityOf = prepareQualityName(db);
+    const largest = prepareTopHoldings(db);
+    const wallets = prepareWalletsById(db);
+    return ({ token, limit }, { budget }) => {
+      const facts = addresses.withId(token, factsOf);
+      const top = facts ? largest(facts, limit, budget) : [];
       const owners = wallets(top.map(({ wallet }) => wallet));
       const holders = owners.map(({ address }, i) => ({
         address: `0x${address}`,

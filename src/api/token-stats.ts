@@ -1,15 +1,15 @@
 /** GET /api/token_stats: totals of a token's transfers, and its contract's metadata. */
 import { z } from 'zod';
-import { isoSeconds } from '../lib/time.ts';
-import { tokenFacts } from '../query/tokens.ts';
-import { qualityReader } from '../store/quality.ts';
-import { endpoint } from './endpoint.ts';
+import { secondsToIso } from '../lib/time.ts';
+import { prepareTokenFacts } from '../query/tokens.ts';
+import { prepareQualityName } from '../store/quality.ts';
+import { defineEndpoint } from './endpoint.ts';
 import { example } from './examples.ts';
 import { addressField, blockField, countField, qualityField, timeField, tokenTypeField } from './fields.ts';
 import { address } from './params.ts';
 import { tokenType } from './values.ts';
 
-export const tokenStats = endpoint({
+export const tokenStats = defineEndpoint({
   method: 'GET',
   path: '/api/token_stats',
   summary: 'Transfers, holders and wallets of a token, and its name, symbol, decimals and type',
@@ -44,10 +44,10 @@ export const tokenStats = endpoint({
     },
   },
   prepare({ db, addresses }) {
-    const factsOf = tokenFacts(db);
-    const qualityOf = qualityReader(db);
+    const factsOf = prepareTokenFacts(db);
+    const qualityOf = prepareQualityName(db);
     return ({ token }) => {
-      const facts = addresses.about(token, factsOf);
+      const facts = addresses.withId(token, factsOf);
       return {
         token,
         name: facts?.name ?? null,
@@ -58,7 +58,7 @@ export const tokenStats = endpoint({
         holderCount: facts?.holders ?? 0,
         uniqueWallets: facts?.wallets ?? 0,
         firstSeenBlock: facts?.firstBlock ?? null,
-        firstSeenAt: facts ? isoSeconds(facts.firstTimestamp) : null,
+        firstSeenAt: facts ? secondsToIso(facts.firstTimestamp) : null,
         estimateQuality: facts ? qualityOf(facts.id) : null,
       };
     };

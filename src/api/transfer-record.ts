@@ -1,10 +1,10 @@
 /** A transfer as answers show it. */
 import { z } from 'zod';
-import { isoSeconds } from '../lib/time.ts';
+import { secondsToIso } from '../lib/time.ts';
 import { NATIVE_DECIMALS } from '../lib/units.ts';
 import { amountOf, kindName, tokenIdOf } from '../query/transfer-values.ts';
 import type { TransferRow } from '../query/transfers.ts';
-import { isNative } from '../types.ts';
+import { isNativeKind } from '../types.ts';
 import { addressField, blockField, kindField, timeField, txHashField, unitsField } from './fields.ts';
 
 export const transferSchema = z.object({
@@ -28,11 +28,11 @@ export const transferSchema = z.object({
 export function transferRecord(
   row: TransferRow,
   wallet: string,
-  asked: 'in' | 'out' | 'both',
+  requestedDirection: 'in' | 'out' | 'both',
   nativeSymbol: string,
 ): z.output<typeof transferSchema> {
-  const native = isNative(row.kind);
-  const out = `0x${row.from}` === wallet && !(asked === 'in' && `0x${row.to}` === wallet);
+  const native = isNativeKind(row.kind);
+  const out = `0x${row.from}` === wallet && !(requestedDirection === 'in' && `0x${row.to}` === wallet);
   return {
     id: row.id,
     blockNumber: row.blockNumber,
@@ -46,7 +46,7 @@ export function transferRecord(
     decimals: native ? NATIVE_DECIMALS : row.decimals,
     amount: amountOf(row).toString(),
     direction: out ? 'out' : 'in',
-    timestamp: isoSeconds(row.timestamp),
+    timestamp: secondsToIso(row.timestamp),
     logIndex: row.logIndex,
   };
 }

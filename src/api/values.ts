@@ -1,7 +1,7 @@
 /** Conversions from index rows to the values of JSON answers. */
 import { decodeSigned } from '../lib/signed.ts';
 import { kindName } from '../query/transfer-values.ts';
-import { Kind, type KindName } from '../types.ts';
+import { TransferKind, type TransferKindName } from '../types.ts';
 
 /** Decimal text of a stored balance. */
 export function balanceText(balance: Uint8Array): string {
@@ -9,7 +9,7 @@ export function balanceText(balance: Uint8Array): string {
 }
 
 /** The kinds of transfer that carry a token, as types of the token. */
-export const TOKEN_TYPES = ['erc20', 'erc721', 'erc1155'] as const satisfies readonly KindName[];
+export const TOKEN_TYPES = ['erc20', 'erc721', 'erc1155'] as const satisfies readonly TransferKindName[];
 
 export function tokenType(kind: number): (typeof TOKEN_TYPES)[number] {
   const name = kindName(kind);
@@ -19,5 +19,5 @@ export function tokenType(kind: number): (typeof TOKEN_TYPES)[number] {
 }
 
 export function sourceOf(kind: number): 'direct' | 'internal' {
-  return kind === Kind.nativeDirect ? 'direct' : 'internal';
+  return kind === TransferKind.nativeDirect ? 'direct' : 'internal';
 }

@@ -1,11 +1,11 @@
 /** GET /api/wallet_counterparties: the wallets that a wallet has most transfers with. */
 import { z } from 'zod';
-import { isoSeconds } from '../lib/time.ts';
+import { secondsToIso } from '../lib/time.ts';
 import { weiToCoin } from '../lib/units.ts';
-import { blocksOfTransfers } from '../query/blocks.ts';
-import { counterparties } from '../query/flows.ts';
-import { walletsById } from '../query/wallets.ts';
-import { endpoint } from './endpoint.ts';
+import { prepareBlocksOfTransfers } from '../query/blocks.ts';
+import { prepareCounterparties } from '../query/counterparties.ts';
+import { prepareWalletsById } from '../query/wallets.ts';
+import { defineEndpoint } from './endpoint.ts';
 import { example } from './examples.ts';
 import { addressField, blockField, coinField, countField, timeField, weiField } from './fields.ts';
 import { address, limit } from './params.ts';
@@ -23,7 +23,7 @@ const counterpartySchema = z.object({
   lastSeenAt: timeField(),
 });
 
-export const walletCounterparties = endpoint({
+export const walletCounterparties = defineEndpoint({
   method: 'GET',
   path: '/api/wallet_counterparties',
   summary: 'The addresses a wallet has most transfers with, most first',
@@ -51,14 +51,14 @@ export const walletCounterparties = endpoint({
     },
   },
   prepare({ db, addresses }) {
-    const busiestOf = counterparties(db);
-    const wallets = walletsById(db);
-    const blocks = blocksOfTransfers(db);
-    return ({ address, limit }, { effort }) => {
+    const busiestOf = prepareCounterparties(db);
+    const wallets = prepareWalletsById(db);
+    const blocks = prepareBlocksOfTransfers(db);
+    return ({ address, limit }, { budget }) => {
       const wallet = addresses.idOf(address);
-      const busiest = wallet === undefined ? [] : busiestOf(wallet, limit, effort);
-      const others = wallets(busiest.map(({ other }) => other));
-      const lasts = blocks(busiest.map(({ last }) => last));
+      const busiest = wallet === undefined ? [] : busiestOf(wallet, limit, budget);
+      const others = wallets(busiest.map(({ counterparty: other }) => other));
+      const lasts = blocks(busiest.map(({ lastTransfer: last }) => last));
       const counterparties = busiest.map(({ inCount, outCount, inWei, outWei }, i) => ({
         address: `0x${others[i]!.address}`,
         transferCount: inCount + outCount,
@@ -69,7 +69,7 @@ export const walletCounterparties = endpoint({
         nativeOut: weiToCoin(outWei),
         nativeOutWei: outWei.toString(),
         lastBlock: lasts[i]!.number,
-        lastSeenAt: isoSeconds(lasts[i]!.timestamp),
+        lastSeenAt: secondsToIso(lasts[i]!.timestamp),
       }));
       return { address, counterparties, count: counterparties.length };
     };

@@ -1,15 +1,15 @@
 /** GET /api/wallet_funding_source: who funded a wallet first. */
-import { firstFunding } from '../query/funding.ts';
-import { endpoint } from './endpoint.ts';
+import { prepareFirstFunding } from '../query/funding.ts';
+import { defineEndpoint } from './endpoint.ts';
 import { example, exampleFunding } from './examples.ts';
 import { addressField } from './fields.ts';
 import { fundingRecord, fundingSchema } from './funding-record.ts';
 import { address } from './params.ts';
 
-const record = { from: example.funder, ...exampleFunding };
+const exampleRecord = { from: example.funder, ...exampleFunding };
 
 /** The flat form of a wallet that nobody funded. */
-const NOBODY = {
+const NO_FUNDING = {
   from: null,
   amount: null,
   amountWei: null,
@@ -19,7 +19,7 @@ const NOBODY = {
   source: null,
 };
 
-export const walletFundingSource = endpoint({
+export const walletFundingSource = defineEndpoint({
   method: 'GET',
   path: '/api/wallet_funding_source',
   summary:
@@ -39,14 +39,14 @@ export const walletFundingSource = endpoint({
   },
   example: {
     params: { address: example.wallet },
-    response: { address: example.wallet, firstFunding: record, ...record },
+    response: { address: example.wallet, firstFunding: exampleRecord, ...exampleRecord },
   },
   prepare({ db, addresses }) {
-    const funding = firstFunding(db);
+    const funding = prepareFirstFunding(db);
     return ({ address }) => {
-      const row = addresses.ask(address, funding);
+      const row = addresses.query(address, funding);
       const record = row ? fundingRecord(row, addresses.addressOf(row.sender)) : null;
-      return { address, firstFunding: record, ...(record ?? NOBODY) };
+      return { address, firstFunding: record, ...(record ?? NO_FUNDING) };
     };
   },
 });

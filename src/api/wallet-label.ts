@@ -2,9 +2,9 @@
 import { z } from 'zod';
 import { digitsToBigInt } from '../lib/hex.ts';
 import { weiToCoin } from '../lib/units.ts';
-import { type WalletFacts, walletFacts } from '../query/wallets.ts';
+import { prepareWalletFacts, type WalletFacts } from '../query/wallets.ts';
 import type { Hex } from '../types.ts';
-import { endpoint } from './endpoint.ts';
+import { defineEndpoint } from './endpoint.ts';
 import { example } from './examples.ts';
 import { addressField, blockField, coinField, countField, weiField } from './fields.ts';
 import { CONFIDENCES, confidenceOf, LABELS, labelsOf } from './labels.ts';
@@ -36,7 +36,7 @@ const NO_STATS: z.output<typeof statsSchema> = {
   firstFunder: null,
 };
 
-export const walletLabel = endpoint({
+export const walletLabel = defineEndpoint({
   method: 'GET',
   path: '/api/wallet_label',
   summary: 'Labels of a wallet by what it did, with the numbers they rest on',
@@ -70,19 +70,21 @@ export const walletLabel = endpoint({
     },
   },
   prepare({ db, addresses }) {
-    const factsOf = walletFacts(db);
+    const factsOf = prepareWalletFacts(db);
     return ({ address }, { head }) => {
-      const facts = addresses.ask(address, factsOf);
-      return facts ? labelled(address, facts, addresses.funderOf(facts), head.number) : unlabelled(address);
+      const facts = addresses.query(address, factsOf);
+      return facts
+        ? labelResponse(address, facts, addresses.funderOf(facts), head.number)
+        : emptyResponse(address);
     };
   },
 });
 
-function unlabelled(address: string) {
+function emptyResponse(address: string) {
   return { address, labels: [], confidence: 'none' as const, stats: { ...NO_STATS } };
 }
 
-function labelled(address: string, facts: WalletFacts, funder: Hex | null, head: number) {
+function labelResponse(address: string, facts: WalletFacts, funder: Hex | null, head: number) {
   const receivedWei = digitsToBigInt(facts.nativeReceived);
   const sentWei = digitsToBigInt(facts.nativeSent);
   const ageBlocks = head - facts.firstBlock;

@@ -1,14 +1,14 @@
 /** GET /api/wallet_summary: the totals of a wallet. */
 import { digitsToBigInt } from '../lib/hex.ts';
-import { isoSeconds } from '../lib/time.ts';
+import { secondsToIso } from '../lib/time.ts';
 import { weiToCoin } from '../lib/units.ts';
-import { walletSummary as summaryOf } from '../query/wallets.ts';
-import { endpoint } from './endpoint.ts';
+import { prepareWalletSummary as summaryOf } from '../query/wallets.ts';
+import { defineEndpoint } from './endpoint.ts';
 import { example } from './examples.ts';
 import { addressField, blockField, coinField, countField, timeField, weiField } from './fields.ts';
 import { address } from './params.ts';
 
-export const walletSummary = endpoint({
+export const walletSummary = defineEndpoint({
   method: 'GET',
   path: '/api/wallet_summary',
   summary: 'First and last activity, counts, native amounts and first funder of a wallet',
@@ -45,7 +45,7 @@ export const walletSummary = endpoint({
   prepare({ db, addresses }) {
     const summary = summaryOf(db);
     return ({ address }) => {
-      const facts = addresses.ask(address, summary);
+      const facts = addresses.query(address, summary);
       const received = digitsToBigInt(facts?.nativeReceived ?? '');
       const sent = digitsToBigInt(facts?.nativeSent ?? '');
       return {
@@ -59,7 +59,7 @@ export const walletSummary = endpoint({
         nativeSent: weiToCoin(sent),
         nativeSentWei: sent.toString(),
         firstFundingSource: addresses.funderOf(facts),
-        lastActivity: facts ? isoSeconds(facts.lastTimestamp) : null,
+        lastActivity: facts ? secondsToIso(facts.lastTimestamp) : null,
       };
     };
   },

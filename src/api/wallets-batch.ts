@@ -1,9 +1,9 @@
 /** POST /api/wallets/batch: the main facts of up to 100 wallets. */
 import { z } from 'zod';
-import { isoSeconds } from '../lib/time.ts';
-import { type WalletFacts, walletFacts } from '../query/wallets.ts';
+import { secondsToIso } from '../lib/time.ts';
+import { prepareWalletFacts, type WalletFacts } from '../query/wallets.ts';
 import type { Hex } from '../types.ts';
-import { endpoint } from './endpoint.ts';
+import { defineEndpoint } from './endpoint.ts';
 import { example } from './examples.ts';
 import { addressField, blockField, countField, timeField } from './fields.ts';
 import { addressAsSent, listOf } from './params.ts';
@@ -23,13 +23,13 @@ function walletEntry(facts: WalletFacts, funder: Hex | null): z.output<typeof en
     firstSeenBlock: facts.firstBlock,
     lastSeenBlock: facts.lastBlock,
     txCount: facts.transactions,
-    lastActivity: isoSeconds(facts.lastTimestamp),
+    lastActivity: secondsToIso(facts.lastTimestamp),
     firstFunder: funder,
     firstFundingBlock: facts.fundingBlock,
   };
 }
 
-export const walletsBatch = endpoint({
+export const walletsBatch = defineEndpoint({
   method: 'POST',
   path: '/api/wallets/batch',
   summary: 'First and last activity, transaction count and first funder of up to 100 wallets',
@@ -58,13 +58,13 @@ export const walletsBatch = endpoint({
       count: 2,
     },
   },
-  prepare({ db, addresses: book }) {
-    const facts = walletFacts(db);
+  prepare({ db, addresses: walletIds }) {
+    const facts = prepareWalletFacts(db);
     return ({ addresses }) => {
       const wallets: Record<string, z.output<typeof entrySchema> | null> = {};
       for (const address of addresses) {
-        const found = book.ask(address.toLowerCase(), facts);
-        wallets[address] = found ? walletEntry(found, book.funderOf(found)) : null;
+        const found = walletIds.query(address.toLowerCase(), facts);
+        wallets[address] = found ? walletEntry(found, walletIds.funderOf(found)) : null;
       }
       return { wallets, count: Object.keys(wallets).length };
     };

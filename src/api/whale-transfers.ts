@@ -1,12 +1,12 @@
 /** GET /api/whale_transfers: large native transfers. */
 import { z } from 'zod';
 import { digitsToBigInt } from '../lib/hex.ts';
-import { isoSeconds } from '../lib/time.ts';
+import { secondsToIso } from '../lib/time.ts';
 import { weiToCoin6 } from '../lib/units.ts';
-import { transferIdsOfBlocks } from '../query/blocks.ts';
-import { transfersById } from '../query/transfers.ts';
-import { largeNative } from '../query/whales.ts';
-import { endpoint } from './endpoint.ts';
+import { prepareTransferIdsOfBlocks } from '../query/blocks.ts';
+import { prepareTransfersById } from '../query/transfers.ts';
+import { prepareLargeNativeIds } from '../query/whales.ts';
+import { defineEndpoint } from './endpoint.ts';
 import { example } from './examples.ts';
 import {
   addressField,
@@ -18,7 +18,7 @@ import {
   txHashField,
   weiField,
 } from './fields.ts';
-import { coins, limit, windowOfBlocks } from './params.ts';
+import { blockWindow, coinAmount, limit } from './params.ts';
 import { sourceOf } from './values.ts';
 
 const whaleSchema = z.object({
@@ -33,13 +33,13 @@ const whaleSchema = z.object({
   source: sourceField(),
 });
 
-export const whaleTransfers = endpoint({
+export const whaleTransfers = defineEndpoint({
   method: 'GET',
   path: '/api/whale_transfers',
   summary: 'Native transfers, direct and internal, of at least an amount, newest first',
   params: {
-    min_mon: coins().prefault('100').describe('Whole coins, any decimal number'),
-    blocks: windowOfBlocks(),
+    min_mon: coinAmount().prefault('100').describe('Whole coins, any decimal number'),
+    blocks: blockWindow(),
     limit: limit(50, 200),
   },
   response: {
@@ -70,12 +70,12 @@ export const whaleTransfers = endpoint({
     },
   },
   prepare({ db }) {
-    const idsOfBlocks = transferIdsOfBlocks(db);
-    const findLarge = largeNative(db);
-    const readTransfers = transfersById(db);
-    return ({ min_mon, blocks, limit }, { head, effort }) => {
+    const idsOfBlocks = prepareTransferIdsOfBlocks(db);
+    const findLarge = prepareLargeNativeIds(db);
+    const readTransfers = prepareTransfersById(db);
+    return ({ min_mon, blocks, limit }, { head, budget }) => {
       const range = idsOfBlocks(head.number - blocks + 1, head.number);
-      const transfers = readTransfers(findLarge(min_mon.wei, range, limit, effort)).map((row) => {
+      const transfers = readTransfers(findLarge(min_mon.wei, range, limit, budget)).map((row) => {
         const wei = digitsToBigInt(row.amount);
         return {
           from: `0x${row.from}`,
@@ -84,7 +84,7 @@ export const whaleTransfers = endpoint({
           amountWei: wei.toString(),
           txHash: `0x${row.txHash}`,
           blockNumber: row.blockNumber,
-          timestamp: isoSeconds(row.timestamp),
+          timestamp: secondsToIso(row.timestamp),
           transferType: 'native' as const,
           source: sourceOf(row.kind),
         };

@@ -14,9 +14,9 @@ import { measureStreams } from './measure/streams.ts';
 import { type BenchOptions, MEASURES, type MeasureName } from './options.ts';
 import { markdownReport } from './report/markdown.ts';
 import { textReport } from './report/text.ts';
-import { Stage } from './stage/stage.ts';
+import { BenchContext } from './stage/bench-context.ts';
 
-const MEASURING: Record<MeasureName, (stage: Stage) => Promise<Table[]>> = {
+const MEASURE_FUNCTIONS: Record<MeasureName, (context: BenchContext) => Promise<Table[]>> = {
   decode: measureDecode,
   filling: measureFilling,
   append: measureAppend,
@@ -28,7 +28,7 @@ const MEASURING: Record<MeasureName, (stage: Stage) => Promise<Table[]>> = {
   head: measureHead,
 };
 
-interface Result {
+interface MeasureResult {
   measure: MeasureName;
   seconds: number;
   tables: Table[];
@@ -47,9 +47,9 @@ export async function runBench(
   const began = performance.now();
   const loadBefore = loadAverage();
   const timesBefore = processorTimes();
-  const stage = await Stage.open(options, log);
+  const context = await BenchContext.open(options, log);
   try {
-    const results = await Promise.race([measureAll(stage), stop]);
+    const results = await Promise.race([measureAll(context), stop]);
     if (results === undefined) return;
     const seconds = (performance.now() - began) / 1000;
     const run: Run = {
@@ -62,21 +62,25 @@ export async function runBench(
     };
     report(options, run, results);
   } finally {
-    await stage.close();
+    await context.close();
   }
 }
 
-async function measureAll(stage: Stage): Promise<Result[]> {
-  const results: Result[] = [];
-  for (const measure of MEASURES.filter((name) => stage.options.only.includes(name))) {
+async function measureAll(context: BenchContext): Promise<MeasureResult[]> {
+  const results: MeasureResult[] = [];
+  for (const measure of MEASURES.filter((name) => context.options.only.includes(name))) {
     const began = performance.now();
-    const tables = await MEASURING[measure](stage);
+    const tables = await MEASURE_FUNCTIONS[measure](context);
     results.push({ measure, seconds: (performance.now() - began) / 1000, tables });
   }
   return results;
 }
 
-function report({ json, markdown, ...options }: BenchOptions, run: Run, results: readonly Result[]): void {
+function report(
+  { json, markdown, ...options }: BenchOptions,
+  run: Run,
+  results: readonly MeasureResult[],
+): void {
   const tables = results.flatMap((result) => result.tables);
   console.log(textReport(run, tables));
   if (markdown !== null) writeFileSync(markdown, markdownReport(run, tables));
@@ -89,7 +93,7 @@ function report({ json, markdown, ...options }: BenchOptions, run: Run, results:
 }
 
 /** Figures with the values derived from their samples, for readers of the file. */
-function withSummaries(result: Result) {
+function withSummaries(result: MeasureResult) {
   const summary = (figure: Figure) => ({
     ...figure,
     median: median(figure.samples),

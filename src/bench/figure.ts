@@ -48,9 +48,9 @@ export function median(samples: readonly number[]): number {
 }
 
 /** The quantile `part` (0 to 1) of the samples, interpolated linearly. */
-export function quantile(samples: readonly number[], part: number): number {
+export function quantile(samples: readonly number[], q: number): number {
   const sorted = [...samples].sort((a, b) => a - b);
-  const at = (sorted.length - 1) * part;
+  const at = (sorted.length - 1) * q;
   const below = sorted[Math.floor(at)];
   const above = sorted[Math.ceil(at)];
   if (below === undefined || above === undefined) return Number.NaN;

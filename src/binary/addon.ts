@@ -13,12 +13,12 @@ import { privateFolder } from './private-folder.ts';
 
 /** The exports of an embedded native module. Throws FatalError when it cannot be unpacked or loaded. */
 export function loadAddon(name: string): unknown {
-  const path = unpacked(name);
+  const path = ensureUnpacked(name);
   const module = { exports: {} };
   try {
     process.dlopen(module, path);
   } catch (error) {
-    throw loadFault(path, error);
+    throw loadError(path, error);
   }
   return module.exports;
 }
@@ -26,7 +26,7 @@ export function loadAddon(name: string): unknown {
 /**
  * Has no `cause`: that would be reported as a module that npm did not install. The error of an old glibc is passed on.
  */
-function loadFault(path: string, error: unknown): unknown {
+function loadError(path: string, error: unknown): unknown {
   const reason = messageOf(error);
   if (reason.includes('GLIBC')) return error;
   // The system loader's error for a file system that is mounted noexec.
@@ -38,7 +38,7 @@ function loadFault(path: string, error: unknown): unknown {
   return new FatalError(`cannot load ${path}: ${reason}`);
 }
 
-function unpacked(name: string): string {
+function ensureUnpacked(name: string): string {
   const wanted = checksumOf(name);
   const path = join(privateFolder(), `${wanted.slice(0, 16)}-${name}`);
   if (sha256OfFile(path) !== wanted) unpack(name, path);
@@ -52,10 +52,10 @@ function unpacked(name: string): string {
 
 /** Another process may do the same, so the file appears whole, by a rename. */
 function unpack(name: string, path: string): void {
-  const part = `${path}.${randomUUID()}`;
+  const temporaryPath = `${path}.${randomUUID()}`;
   try {
-    writeFileSync(part, new Uint8Array(getRawAsset(name)), { flag: 'wx', mode: 0o500 });
-    renameSync(part, path);
+    writeFileSync(temporaryPath, new Uint8Array(getRawAsset(name)), { flag: 'wx', mode: 0o500 });
+    renameSync(temporaryPath, path);
   } catch (error) {
     throw new FatalError(
       `cannot unpack ${name}: ${messageOf(error)}; name another folder in XDG_CACHE_HOME`,

@@ -4,7 +4,7 @@ import { delimiter, join } from 'node:path';
 import { FatalError } from '../errors.ts';
 
 /** Path of the anvil binary; throws a FatalError saying what to do when there is none. */
-export function anvilBinary(path: string = process.env.PATH ?? ''): string {
+export function anvilPath(path: string = process.env.PATH ?? ''): string {
   const found = path
     .split(delimiter)
     .filter((folder) => folder !== '')

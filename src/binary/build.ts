@@ -3,4 +3,4 @@
 /** Defined by scripts/build-binary.ts: the commit, followed by `-dirty` when files had changed since. */
 declare const BUILD_COMMIT: string;
 
-export const commit: string | null = BUILD_COMMIT;
+export const gitCommit: string | null = BUILD_COMMIT;

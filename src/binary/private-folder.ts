@@ -6,7 +6,7 @@ import { FatalError } from '../errors.ts';
 
 const PRIVATE = 0o700;
 
-export interface Surroundings {
+export interface Environment {
   env: Record<string, string | undefined>;
   /** Home folder according to the user database; it may not exist. */
   home: string;
@@ -31,14 +31,14 @@ export function privateFolder(): string {
  * The first of these that can be used and is this user's alone: `$XDG_CACHE_HOME/atlas-node`, `~/.cache/atlas-node`,
  * `atlas-node-<uid>` in the folder for temporary files. Throws FatalError when there is none.
  */
-export function choosePrivateFolder({ env, home, temp, uid }: Surroundings): string {
+export function choosePrivateFolder({ env, home, temp, uid }: Environment): string {
   const { XDG_CACHE_HOME: cache = '' } = env;
   const candidates = [
     ...(isAbsolute(cache) ? [join(cache, 'atlas-node')] : []),
     ...(isAbsolute(home) ? [join(home, '.cache', 'atlas-node')] : []),
     join(temp, `atlas-node-${uid}`),
   ];
-  const folder = candidates.find((path) => makePrivate(path, uid));
+  const folder = candidates.find((path) => ensurePrivateFolder(path, uid));
   if (folder !== undefined) return folder;
   throw new FatalError(
     `native modules cannot be unpacked to ${candidates.join(' or ')}, which must be writable and of this user alone: name a folder in XDG_CACHE_HOME`,
@@ -46,7 +46,7 @@ export function choosePrivateFolder({ env, home, temp, uid }: Surroundings): str
 }
 
 /** Creates the folder if it is missing; false when it cannot be created or written, or belongs to another user. */
-function makePrivate(path: string, uid: number): boolean {
+function ensurePrivateFolder(path: string, uid: number): boolean {
   try {
     mkdirSync(path, { recursive: true, mode: PRIVATE });
     // Links are not followed: in a shared folder anybody may have put one there.

@@ -3,10 +3,10 @@ import { existsSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { ConfigError, FatalError } from '../errors.ts';
-import { existingIndex } from './index-path.ts';
+import { formatBytes, formatDuration, formatNumber } from './format.ts';
+import { existingIndexPath } from './index-path.ts';
 import { addConfigOptions } from './options.ts';
-import { stopRequest } from './signals.ts';
-import { bytes, duration, grouped } from './table.ts';
+import { waitForStopSignal } from './signals.ts';
 import { type StatusLine, statusLine } from './terminal.ts';
 
 const EXAMPLES = `
@@ -29,28 +29,28 @@ export function addBackup(program: Command): void {
 }
 
 async function backup(dataDir: string, file: string): Promise<void> {
-  const source = existingIndex(dataDir);
-  const { alone } = await import('../store/backup.ts');
-  const targets = targetsOf(file);
+  const source = existingIndexPath(dataDir);
+  const { withBackupLock: alone } = await import('../store/backup.ts');
+  const targets = backupPaths(file);
   await alone(source, targets.index, () => backupTo(targets, source, join(dataDir, 'keys.db')));
 }
 
-async function backupTo(targets: Targets, source: string, keys: string): Promise<void> {
+async function backupTo(targets: BackupPaths, source: string, keys: string): Promise<void> {
   for (const target of [targets.index, targets.keys]) {
     if (existsSync(target))
       throw new ConfigError(`${target} exists already and is left as it is; name another file`);
   }
   const { checkIndexFile } = await import('../store/index-file.ts');
-  const { refuseForeignLog } = await import('../store/foreign-log.ts');
+  const { rejectForeignWal: refuseForeignLog } = await import('../store/foreign-wal.ts');
   checkIndexFile(source);
   refuseForeignLog(keys);
   const stop = new AbortController();
-  void stopRequest().then(() => stop.abort());
+  void waitForStopSignal().then(() => stop.abort());
   const line = statusLine();
   try {
     if (existsSync(keys)) console.log(await copy('keys', keys, targets.keys, line, stop.signal));
     console.log(await copy('index', source, targets.index, line, stop.signal));
-    console.log(await contentOf(targets.index));
+    console.log(await describeCopy(targets.index));
   } catch (error) {
     for (const target of [targets.index, targets.keys]) rmSync(target, { force: true });
     throw error;
@@ -59,13 +59,13 @@ async function backupTo(targets: Targets, source: string, keys: string): Promise
   }
 }
 
-interface Targets {
+interface BackupPaths {
   index: string;
   keys: string;
 }
 
 /** Where the copies go: under their own names in a folder, or side by side under the name given. */
-function targetsOf(file: string): Targets {
+function backupPaths(file: string): BackupPaths {
   if (existsSync(file) && statSync(file).isDirectory())
     return { index: join(file, 'index.db'), keys: join(file, 'keys.db') };
   return { index: file, keys: join(dirname(file), `${basename(file, '.db')}.keys.db`) };
@@ -79,30 +79,30 @@ async function copy(
   signal: AbortSignal,
 ): Promise<string> {
   const { copyDatabase } = await import('../store/backup.ts');
-  const { WHEN_KEYS_ARE_DAMAGED } = await import('../access/keys-file.ts');
+  const { KEYS_CORRUPTION_ADVICE: WHEN_KEYS_ARE_DAMAGED } = await import('../access/keys-file.ts');
   const started = performance.now();
   const size = await copyDatabase(source, target, {
     isPrivate: what === 'keys',
-    ...(what === 'keys' && { whenDamaged: WHEN_KEYS_ARE_DAMAGED }),
-    onCopied: (done, of) => {
+    ...(what === 'keys' && { corruptionAdvice: WHEN_KEYS_ARE_DAMAGED }),
+    onProgress: (done, of) => {
       if (signal.aborted) throw new FatalError('stopped before the copy was whole: nothing of it is kept');
-      line.show(`copying the ${what}: ${bytes(done)} of ${bytes(of)}`);
+      line.show(`copying the ${what}: ${formatBytes(done)} of ${formatBytes(of)}`);
     },
   });
   line.clear();
-  return `${what}: ${target}, ${bytes(size)} in ${duration((performance.now() - started) / 1000)}`;
+  return `${what}: ${target}, ${formatBytes(size)} in ${formatDuration((performance.now() - started) / 1000)}`;
 }
 
 /** What the copy holds, read from the copy itself. */
-async function contentOf(path: string): Promise<string> {
-  const { openDatabase } = await import('../store/open.ts');
-  const { chainOf, tipOf } = await import('../store/chain.ts');
+async function describeCopy(path: string): Promise<string> {
+  const { openDatabase } = await import('../store/open-database.ts');
+  const { chainOf, readLastBlock: tipOf } = await import('../store/chain.ts');
   const db = openDatabase(path, { readonly: true });
   try {
     const chain = chainOf(db);
     const head = tipOf(db);
     if (chain === null || head === null) return 'the index is empty';
-    return `the copy ends with block ${grouped(head.number)} (${head.hash}) of chain ${chain.chainId}`;
+    return `the copy ends with block ${formatNumber(head.number)} (${head.hash}) of chain ${chain.chainId}`;
   } finally {
     db.close();
   }

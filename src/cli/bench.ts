@@ -10,7 +10,7 @@ import {
   TRANSFERS,
 } from '../bench/options.ts';
 import { FatalError } from '../errors.ts';
-import { stopRequest } from './signals.ts';
+import { waitForStopSignal } from './signals.ts';
 
 const EXAMPLES = `
 Examples:
@@ -32,23 +32,23 @@ export function addBench(program: Command): void {
   program
     .command('bench')
     .description('measure speed and size on this machine, on a generated chain in a temporary folder')
-    .option('--transfers <n>', `transfers to fill the index with (default: ${TRANSFERS})`, count)
+    .option('--transfers <n>', `transfers to fill the index with (default: ${TRANSFERS})`, parseCount)
     .option('--quick', `${QUICK_TRANSFERS} transfers, short loads, no repetitions`)
-    .option('--repeat <n>', `repetitions, of which the median counts (default: ${REPEAT})`, count)
-    .option('--only <names>', `of ${MEASURES.join(', ')}, separated by commas`, measureNames)
+    .option('--repeat <n>', `repetitions, of which the median counts (default: ${REPEAT})`, parseCount)
+    .option('--only <names>', `of ${MEASURES.join(', ')}, separated by commas`, parseMeasureNames)
     .option('--json <file>', 'write all figures to a file')
     .option('--markdown <file>', 'write the tables to a file')
     .addHelpText('after', EXAMPLES)
     .action(async (flags: Flags) => {
       if (process.platform !== 'linux') throw new FatalError('the benchmark runs on Linux only');
       const { runBench } = await import('../bench/bench.ts');
-      await runBench(benchOptions(flags), commandLine(), stopRequest(), tell);
+      await runBench(benchOptions(flags), commandLine(), waitForStopSignal(), logProgress);
     });
   program
     .command('bench-part', { hidden: true })
     .argument('<name>')
     .action(async (name: string) => {
-      const { runPart } = await import('../bench/parts/parts.ts');
+      const { runWorker: runPart } = await import('../bench/parts/workers.ts');
       runPart(name);
     });
 }
@@ -65,12 +65,12 @@ function benchOptions({ quick = false, ...flags }: Flags): BenchOptions {
 }
 
 /** A positive whole number. */
-function count(text: string): number {
+function parseCount(text: string): number {
   if (!/^[1-9]\d{0,9}$/.test(text)) throw new InvalidArgumentError('It must be a positive whole number.');
   return Number(text);
 }
 
-function measureNames(text: string): MeasureName[] {
+function parseMeasureNames(text: string): MeasureName[] {
   return text.split(',').map((word) => {
     const name = MEASURES.find((measure) => measure === word.trim());
     if (name === undefined) throw new InvalidArgumentError(`It must be a list of ${MEASURES.join(', ')}.`);
@@ -84,7 +84,7 @@ function commandLine(): string {
 
 const began = performance.now();
 
-function tell(text: string): void {
+function logProgress(text: string): void {
   const seconds = (performance.now() - began) / 1000;
   process.stderr.write(`[${seconds.toFixed(0).padStart(4)} s] ${text}\n`);
 }

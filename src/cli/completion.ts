@@ -1,6 +1,6 @@
 /** `atlas-node completion`: a script for the shell, generated from the actual commands. */
 import { Argument, type Command } from 'commander';
-import { commandTree } from './completion/tree.ts';
+import { commandTree } from './completion/command-tree.ts';
 
 const EXAMPLES = `
 Examples:

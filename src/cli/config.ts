@@ -1,6 +1,6 @@
 /** `atlas-node config check | show`. */
 import type { Command } from 'commander';
-import type { Loaded } from '../config/load.ts';
+import type { LoadedConfig } from '../config/load-config.ts';
 import { ConfigError } from '../errors.ts';
 import { addConfigOptions, examples } from './options.ts';
 
@@ -21,11 +21,11 @@ function addCheck(config: Command): void {
   const load = addConfigOptions(command);
   command.action(async () => {
     const loaded = await load();
-    const { checkPaths } = await import('../config/load.ts');
+    const { checkPaths } = await import('../config/load-config.ts');
     checkPaths(loaded);
     const { tls_cert, tls_key } = loaded.config.server;
     if (tls_cert !== '') {
-      const { datesFault, readTlsFiles } = await import('../server/tls.ts');
+      const { certificateDateError: datesFault, readTlsFiles } = await import('../server/tls.ts');
       const fault = datesFault(tls_cert, readTlsFiles(tls_cert, tls_key).cert);
       if (fault !== null) throw new ConfigError(fault);
     }
@@ -50,6 +50,6 @@ function addShow(config: Command): void {
   });
 }
 
-function fileName({ file }: Loaded): string {
+function fileName({ file }: LoadedConfig): string {
   return file ?? 'no ./atlas.toml: defaults, environment and flags';
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { FatalError } from '../errors.ts';
 
 /** Path of the index in the folder. Throws FatalError saying what to do when there is none. */
-export function existingIndex(dataDir: string): string {
+export function existingIndexPath(dataDir: string): string {
   const path = join(dataDir, 'index.db');
   if (existsSync(path)) return path;
   throw new FatalError(

@@ -4,9 +4,9 @@ import { join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { ConfigError } from '../errors.ts';
 import { messageOf } from '../lib/error-text.ts';
-import { issuedText } from './keys-print.ts';
-import { withKeys } from './keys-store.ts';
+import { issuedText } from './keys-text.ts';
 import { examples } from './options.ts';
+import { withKeyStore } from './with-key-store.ts';
 
 /** The operator's own key: no limits. */
 const FIRST_KEY = { name: 'first', tier: 'unlimited' };
@@ -35,7 +35,7 @@ async function init(dir: string): Promise<void> {
   }
   const dataDir = join(dir, 'atlas-data');
   const text = configText(dataDir);
-  const issued = await withKeys(
+  const issued = await withKeyStore(
     dataDir,
     (store) => {
       writeNew(file, text);

@@ -1,11 +1,11 @@
 /** `atlas-node keys`: API keys on the command line. A running daemon sees each change within a second. */
 import type { Command } from 'commander';
-import { recordJson } from '../access/json.ts';
+import { keyJson } from '../access/key-json.ts';
 import type { Config } from '../config.ts';
 import { ConfigError } from '../errors.ts';
-import { issuedText, recordsTable, usageRows, usageTable } from './keys-print.ts';
-import { withKeys } from './keys-store.ts';
-import { addConfigOptions, examples, parseId } from './options.ts';
+import { issuedText, recordsTable, usageRows, usageTable } from './keys-text.ts';
+import { addConfigOptions, examples, parseKeyId } from './options.ts';
+import { withKeyStore } from './with-key-store.ts';
 
 const ID_HELP = 'number of the key, as "keys list" shows it';
 
@@ -45,12 +45,14 @@ function addCreate(keys: Command): void {
         'keys create --name app --tier pro --data-dir /var/lib/atlas-node',
       ),
     );
-  const load = keyOptions(command);
+  const load = addKeyOptions(command);
   command.action(async ({ name, tier, json }: JsonOption & { name: string; tier: string }) => {
     const config = await load();
-    mustBeTier(config, tier);
-    const issued = await withKeys(config.data_dir, (store) => store.create({ name, tier }), { create: true });
-    print(json, issuedText(issued), { key: issued.key, ...recordJson(issued.record) });
+    assertTier(config, tier);
+    const issued = await withKeyStore(config.data_dir, (store) => store.create({ name, tier }), {
+      create: true,
+    });
+    print(json, issuedText(issued), { key: issued.key, ...keyJson(issued.record) });
   });
 }
 
@@ -59,10 +61,10 @@ function addList(keys: Command): void {
     .command('list')
     .description('all keys ever issued')
     .addHelpText('after', examples('keys list', 'keys list --json'));
-  const load = keyOptions(command);
+  const load = addKeyOptions(command);
   command.action(async ({ json }: JsonOption) => {
-    const records = await withKeys((await load()).data_dir, (store) => store.list());
-    print(json, recordsTable(records), records.map(recordJson));
+    const records = await withKeyStore((await load()).data_dir, (store) => store.list());
+    print(json, recordsTable(records), records.map(keyJson));
   });
 }
 
@@ -70,12 +72,12 @@ function addRevoke(keys: Command): void {
   const command = keys
     .command('revoke')
     .description('make a key invalid for good')
-    .argument('<id>', ID_HELP, parseId)
+    .argument('<id>', ID_HELP, parseKeyId)
     .addHelpText('after', examples('keys revoke 3'));
-  const load = keyOptions(command);
+  const load = addKeyOptions(command);
   command.action(async (id: number, { json }: JsonOption) => {
-    const record = await withKeys((await load()).data_dir, (store) => store.revoke(id));
-    print(json, `key ${id} (${record.name}) is revoked`, recordJson(record));
+    const record = await withKeyStore((await load()).data_dir, (store) => store.revoke(id));
+    print(json, `key ${id} (${record.name}) is revoked`, keyJson(record));
   });
 }
 
@@ -83,12 +85,12 @@ function addRotate(keys: Command): void {
   const command = keys
     .command('rotate')
     .description('replace the secret of a key; the old one is invalid at once')
-    .argument('<id>', ID_HELP, parseId)
+    .argument('<id>', ID_HELP, parseKeyId)
     .addHelpText('after', examples('keys rotate 3'));
-  const load = keyOptions(command);
+  const load = addKeyOptions(command);
   command.action(async (id: number, { json }: JsonOption) => {
-    const issued = await withKeys((await load()).data_dir, (store) => store.rotate(id));
-    print(json, issuedText(issued), { key: issued.key, ...recordJson(issued.record) });
+    const issued = await withKeyStore((await load()).data_dir, (store) => store.rotate(id));
+    print(json, issuedText(issued), { key: issued.key, ...keyJson(issued.record) });
   });
 }
 
@@ -96,12 +98,12 @@ function addUsage(keys: Command): void {
   const command = keys
     .command('usage')
     .description('requests by month, newest month first')
-    .argument('[id]', ID_HELP, parseId)
+    .argument('[id]', ID_HELP, parseKeyId)
     .addHelpText('after', examples('keys usage', 'keys usage 3 --json'));
-  const load = keyOptions(command);
+  const load = addKeyOptions(command);
   command.action(async (id: number | undefined, { json }: JsonOption) => {
     const { readUsage } = await import('../access/usage.ts');
-    const rows = await withKeys((await load()).data_dir, (store) => {
+    const rows = await withKeyStore((await load()).data_dir, (store) => {
       const records = store.list();
       if (id !== undefined && !records.some((record) => record.id === id)) {
         throw new ConfigError(`there is no key ${id}`);
@@ -113,13 +115,13 @@ function addUsage(keys: Command): void {
 }
 
 /** The options of every keys command; the returned function loads the configuration. */
-function keyOptions(command: Command): () => Promise<Config> {
+function addKeyOptions(command: Command): () => Promise<Config> {
   command.option('--json', 'as JSON');
   const load = addConfigOptions(command, ['--data-dir']);
   return async () => (await load()).config;
 }
 
-function mustBeTier({ tiers }: Config, tier: string): void {
+function assertTier({ tiers }: Config, tier: string): void {
   if (Object.hasOwn(tiers, tier)) return;
   throw new ConfigError(`there is no tier "${tier}": choose one of ${Object.keys(tiers).join(', ')}`);
 }

@@ -1,7 +1,7 @@
 /** Options that several commands share. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { FLAGS, type Flag, type FlagTexts } from '../config/flags.ts';
-import type { Loaded } from '../config/load.ts';
+import { FLAGS, type Flag, type FlagValues } from '../config/flags.ts';
+import type { LoadedConfig } from '../config/load-config.ts';
 
 /**
  * Adds `--config` and the named flags (all of them by default) to a command. The returned function loads the
@@ -10,7 +10,7 @@ import type { Loaded } from '../config/load.ts';
 export function addConfigOptions(
   command: Command,
   names: readonly Flag[] = FLAGS.map(({ flag }) => flag),
-): () => Promise<Loaded> {
+): () => Promise<LoadedConfig> {
   command.option('--config <file>', 'configuration file (default: ./atlas.toml, where it exists)');
   const flags = FLAGS.filter(({ flag }) => names.includes(flag)).map(({ flag, value, help }) => {
     const option = new Option(`${flag} ${value}`, help);
@@ -18,9 +18,9 @@ export function addConfigOptions(
     return { flag, attribute: option.attributeName() };
   });
   return async () => {
-    const texts: FlagTexts = {};
+    const texts: FlagValues = {};
     for (const { flag, attribute } of flags) texts[flag] = textOption(command, attribute);
-    const { loadConfig } = await import('../config/load.ts');
+    const { loadConfig } = await import('../config/load-config.ts');
     return loadConfig(textOption(command, 'config'), texts);
   };
 }
@@ -31,7 +31,7 @@ export function examples(...lines: string[]): string {
 }
 
 /** Parses an argument that is a positive whole number. */
-export function parseId(text: string): number {
+export function parseKeyId(text: string): number {
   if (!/^[1-9]\d{0,14}$/.test(text))
     throw new InvalidArgumentError('It must be the number that "keys list" shows.');
   return Number(text);

@@ -1,7 +1,7 @@
 /** The line that shows the progress of filling. */
 import { etaSeconds, lagBlocks } from '../lib/lag.ts';
 import type { IndexStatus } from '../types.ts';
-import { duration, grouped } from './table.ts';
+import { formatDuration, formatNumber } from './format.ts';
 
 /** One line of at most `columns` characters; empty when there is nothing to wait for. */
 export function progressLine(status: IndexStatus, columns: number): string {
@@ -27,10 +27,10 @@ function partsOf(status: IndexStatus): string[] {
   const eta = etaSeconds(status);
   const lag = lagBlocks(status);
   return [
-    `block ${head ? grouped(head.number) : '-'}${nodeHead === null ? '' : ` of ${grouped(nodeHead)}`}`,
-    `${grouped(status.blocksPerSecond)} blocks/s`,
-    `${grouped(status.transfersPerSecond)} transfers/s`,
-    `lag ${lag === null ? 'unknown' : grouped(lag)}`,
-    `ETA ${eta === null ? 'unknown' : duration(eta)}`,
+    `block ${head ? formatNumber(head.number) : '-'}${nodeHead === null ? '' : ` of ${formatNumber(nodeHead)}`}`,
+    `${formatNumber(status.blocksPerSecond)} blocks/s`,
+    `${formatNumber(status.transfersPerSecond)} transfers/s`,
+    `lag ${lag === null ? 'unknown' : formatNumber(lag)}`,
+    `ETA ${eta === null ? 'unknown' : formatDuration(eta)}`,
   ];
 }

@@ -1,13 +1,13 @@
 /** A daemon as a service: its log, its messages to the service manager, and the reloading of its configuration. */
-import { checkPaths, type Loaded } from '../config/load.ts';
-import { takeOver } from '../config/reload.ts';
-import type { Parsed } from '../config.ts';
+import { checkPaths, type LoadedConfig } from '../config/load-config.ts';
+import { mergeReload } from '../config/reload.ts';
+import type { ParsedConfig } from '../config.ts';
 import { type Daemon, startDaemon } from '../daemon.ts';
 import { ConfigError } from '../errors.ts';
 import { type AdjustableLogger, createLogger } from '../log.ts';
 import { versionText } from '../version.ts';
-import { announceStart, statusText, supervise } from './supervision.ts';
-import { connectSystemd, type Systemd } from './systemd.ts';
+import { extendStartTimeout, startHeartbeat, statusText } from './systemd-heartbeat.ts';
+import { connectSystemd, type Systemd } from './systemd-notify.ts';
 
 export interface Service {
   daemon: Daemon;
@@ -23,26 +23,27 @@ export interface Service {
  * Throws ConfigError or FatalError.
  */
 export async function startService(
-  loaded: Loaded,
-  load: () => Promise<Loaded>,
+  loaded: LoadedConfig,
+  load: () => Promise<LoadedConfig>,
   signal: AbortSignal,
 ): Promise<Service | null> {
   checkPaths(loaded);
   const log = createLogger(loaded.config.log);
   log.info({ version: versionText, configuration: loaded.file, pid: process.pid }, 'starting');
   const systemd = connectSystemd(process.env, (reason) => log.warn({ reason }, 'systemd is not notified'));
-  const endStart = systemd && announceStart(systemd);
+  const stopExtending = systemd && extendStartTimeout(systemd);
   try {
     const daemon = await startDaemon(loaded.config, { log, sources: loaded.sources, signal });
-    const endSupervision =
-      systemd && supervise(systemd, daemon, () => log.error({}, 'the indexer has not reported for too long'));
-    const reloads = new Reloads({ daemon, log, systemd, load }, loaded);
+    const stopHeartbeat =
+      systemd &&
+      startHeartbeat(systemd, daemon, () => log.error({}, 'the indexer has not reported for too long'));
+    const reloads = new ConfigReloader({ daemon, log, systemd, load }, loaded);
     return {
       daemon,
       reload: () => reloads.request(),
       ended: Promise.race([daemon.closed, reloads.failed]),
       async close() {
-        endSupervision?.();
+        stopHeartbeat?.();
         systemd?.notify({ STOPPING: 1, STATUS: 'stopping' });
         log.info({}, 'stopping');
         await daemon.close().finally(() => systemd?.close());
@@ -55,29 +56,29 @@ export async function startService(
     log.info({}, 'stopped before it was ready');
     return null;
   } finally {
-    endStart?.();
+    stopExtending?.();
   }
 }
 
-interface Reloadable {
+interface ReloaderDeps {
   daemon: Daemon;
   log: AdjustableLogger;
   systemd: Systemd | null;
-  load: () => Promise<Loaded>;
+  load: () => Promise<LoadedConfig>;
 }
 
 /** Reloads the configuration on each request, one at a time. */
-class Reloads {
+class ConfigReloader {
   /** Rejects with any error other than one in the configuration. */
   readonly failed: Promise<never>;
-  private readonly parts: Reloadable;
-  private inForce: Parsed;
-  private last = Promise.resolve();
+  private readonly deps: ReloaderDeps;
+  private current: ParsedConfig;
+  private lastReload = Promise.resolve();
   private fail: (error: unknown) => void = () => undefined;
 
-  constructor(parts: Reloadable, inForce: Parsed) {
-    this.parts = parts;
-    this.inForce = inForce;
+  constructor(deps: ReloaderDeps, current: ParsedConfig) {
+    this.deps = deps;
+    this.current = current;
     this.failed = new Promise((_, reject) => {
       this.fail = reject;
     });
@@ -85,14 +86,14 @@ class Reloads {
   }
 
   request(): void {
-    this.last = this.last.then(() => this.reload()).catch(this.fail);
+    this.lastReload = this.lastReload.then(() => this.reload()).catch(this.fail);
   }
 
   private async reload(): Promise<void> {
-    const { daemon, log, systemd } = this.parts;
+    const { daemon, log, systemd } = this.deps;
     systemd?.notify({ RELOADING: 1, MONOTONIC_USEC: String(process.hrtime.bigint() / 1000n) });
     try {
-      await this.readAgain();
+      await this.applyReload();
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error;
       log.error({ reason: error.message }, 'the configuration was not taken over');
@@ -100,14 +101,14 @@ class Reloads {
     systemd?.notify({ READY: 1, STATUS: statusText(daemon.status()) });
   }
 
-  private async readAgain(): Promise<void> {
-    const { daemon, log, load } = this.parts;
+  private async applyReload(): Promise<void> {
+    const { daemon, log, load } = this.deps;
     const next = await load();
     checkPaths(next);
-    const { parsed, changed, ignored } = takeOver(this.inForce, next);
+    const { parsed, changed, ignored } = mergeReload(this.current, next);
     await daemon.reload(parsed);
     log.level = parsed.config.log.level;
-    this.inForce = parsed;
+    this.current = parsed;
     log.info({ changed }, 'the configuration was read again');
     if (ignored.length > 0) log.warn({ ignored }, 'some changed settings take a restart');
   }

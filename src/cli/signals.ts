@@ -2,20 +2,20 @@
 import { isatty } from 'node:tty';
 
 /** Ctrl-C reaches a process twice when a wrapper such as npm passes it on too: two within this time are one request. */
-const SAME_REQUEST_MS = 500;
+const DUPLICATE_SIGNAL_MS = 500;
 
 /**
  * Resolves at the first signal to stop. A second one, while the program is stopping, ends the process at once with exit
  * code 1. SIGHUP is such a signal too, unless `onReload` is given to handle it. It still means stop when it came
  * because the program's terminal was closed, which is then no terminal any more.
  */
-export function stopRequest(onReload?: () => void): Promise<void> {
+export function waitForStopSignal(onReload?: () => void): Promise<void> {
   const terminal = [0, 1, 2].find((fd) => isatty(fd));
   return new Promise((resolve) => {
     let first: number | undefined;
     const onStop = () => {
       first ??= performance.now();
-      if (performance.now() - first > SAME_REQUEST_MS) process.exit(1);
+      if (performance.now() - first > DUPLICATE_SIGNAL_MS) process.exit(1);
       resolve();
     };
     process.on('SIGINT', onStop);

@@ -1,11 +1,11 @@
 /** `atlas-node start`: the daemon in the foreground, until a signal stops it. */
 import type { Command } from 'commander';
-import type { Loaded } from '../config/load.ts';
+import type { LoadedConfig } from '../config/load-config.ts';
 import { ConfigError, ListenError } from '../errors.ts';
 import { addConfigOptions } from './options.ts';
-import { outliveOutput } from './output.ts';
+import { ignoreOutputErrors } from './output-errors.ts';
 import type { Service } from './service.ts';
-import { stopRequest } from './signals.ts';
+import { waitForStopSignal } from './signals.ts';
 import { showProgress } from './terminal.ts';
 
 const EXAMPLES = `
@@ -25,22 +25,22 @@ export function addStart(program: Command): void {
   command.action(() => start(load));
 }
 
-async function start(load: () => Promise<Loaded>): Promise<void> {
+async function start(load: () => Promise<LoadedConfig>): Promise<void> {
   let service: Service | null = null;
   const stopping = new AbortController();
-  const stop = stopRequest(() => service?.reload()).then(() => stopping.abort());
+  const stop = waitForStopSignal(() => service?.reload()).then(() => stopping.abort());
   const loaded = await load();
-  const [{ logDefects }, { startService }] = await Promise.all([
-    import('./defect.ts'),
+  const [{ logUncaughtErrors: logDefects }, { startService }] = await Promise.all([
+    import('./uncaught-errors.ts'),
     import('./service.ts'),
   ]);
   logDefects(loaded.config.log);
   service = await startService(loaded, load, stopping.signal).catch((error: unknown) => {
-    throw withPlace(error, loaded);
+    throw withSettingSource(error, loaded);
   });
   if (service === null) return;
   const { daemon } = service;
-  outliveOutput();
+  ignoreOutputErrors();
   console.log(readyLine(daemon.url));
   const endProgress = showProgress(() => daemon.status());
   try {
@@ -52,7 +52,7 @@ async function start(load: () => Promise<Loaded>): Promise<void> {
 }
 
 /** Adds to a listen error where the setting of the address stands; returns every other error unchanged. */
-function withPlace(error: unknown, { sources }: Loaded): unknown {
+function withSettingSource(error: unknown, { sources }: LoadedConfig): unknown {
   if (!(error instanceof ListenError)) return error;
   const { setting, problem } = error;
   return new ConfigError(`${setting} (${sources[setting]}): ${problem}`, { cause: error });

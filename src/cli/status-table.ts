@@ -3,8 +3,8 @@ import { internalTransfers } from '../lib/internal-transfers.ts';
 import { etaSeconds, lagBlocks, lagSeconds } from '../lib/lag.ts';
 import type { Capabilities, IndexStatus } from '../types.ts';
 import { type Paint, plain } from './colour.ts';
-import type { DiskReport, StatusReport } from './status-source.ts';
-import { bytes, duration, grouped, groups } from './table.ts';
+import { formatBytes, formatDuration, formatGroups, formatNumber } from './format.ts';
+import type { DiskReport, StatusReport } from './status-client.ts';
 
 type Row = readonly [name: string, value: string];
 
@@ -15,7 +15,7 @@ const TOKEN_REFUSED =
 export function statusTable(report: StatusReport, now: number, paint: Paint = plain): string {
   const { status, disk, tokenRefused } = report;
   const { capabilities } = status;
-  return groups([
+  return formatGroups([
     indexRows(status, now, paint),
     capabilities === null ? [] : capabilityRows(capabilities, internalTransfers(status).reason),
     disk === null ? [] : diskRows(status, disk),
@@ -30,23 +30,25 @@ function indexRows(status: IndexStatus, now: number, paint: Paint): Row[] {
   return [
     ['state', stateText(status, paint)],
     ...(status.phase === 'filling' ? fillingRows(status, lag) : []),
-    ['index', head ? `blocks ${height(startBlock)} to ${grouped(head.number)}, no holes` : 'empty'],
+    ['index', head ? `blocks ${height(startBlock)} to ${formatNumber(head.number)}, no holes` : 'empty'],
     ['head block', head ? `${head.hash}${time}` : '-'],
     ['node head', height(nodeHead)],
     ['lag', lag === null ? 'unknown' : lagText(lag, lagSeconds(status, now))],
     [
       'rate',
-      `${grouped(status.blocksPerSecond)} blocks/s, ${grouped(status.transfersPerSecond)} transfers/s`,
+      `${formatNumber(status.blocksPerSecond)} blocks/s, ${formatNumber(status.transfersPerSecond)} transfers/s`,
     ],
     [
       'last commit',
-      lastCommitAt === null ? 'none yet' : `${duration(Math.max(0, now - lastCommitAt) / 1000)} ago`,
+      lastCommitAt === null ? 'none yet' : `${formatDuration(Math.max(0, now - lastCommitAt) / 1000)} ago`,
     ],
-    ['transfers', grouped(status.transfers)],
+    ['transfers', formatNumber(status.transfers)],
     ['skipped logs', skippedText(status.skippedLogs)],
     [
       'reorgs',
-      status.reorgs === 0 ? '0' : `${grouped(status.reorgs)}, deepest ${grouped(deepestReorg)} blocks`,
+      status.reorgs === 0
+        ? '0'
+        : `${formatNumber(status.reorgs)}, deepest ${formatNumber(deepestReorg)} blocks`,
     ],
   ];
 }
@@ -69,7 +71,7 @@ function fillingRows(status: IndexStatus, lag: number | null): Row[] {
   const eta = etaSeconds(status);
   return [
     ['filled', `[${bar}] ${(Math.floor(share * 1000) / 10).toFixed(1)} %`],
-    ['ETA', eta === null ? 'unknown' : duration(eta)],
+    ['ETA', eta === null ? 'unknown' : formatDuration(eta)],
   ];
 }
 
@@ -77,14 +79,14 @@ function diskRows(status: IndexStatus, disk: DiskReport): Row[] {
   const { fileBytes, walBytes, freeBytes, bytesPerDay, bytesWhenFilled, daysUntilFull } = disk;
   const filling = status.phase === 'filling' && bytesWhenFilled !== null;
   return [
-    ['index.db', `${bytes(fileBytes)}, write-ahead log ${bytes(walBytes)}`],
-    ...(filling ? [['when filled', `about ${bytes(bytesWhenFilled)}`] as const] : []),
-    ['free', bytes(freeBytes)],
+    ['index.db', `${formatBytes(fileBytes)}, write-ahead log ${formatBytes(walBytes)}`],
+    ...(filling ? [['when filled', `about ${formatBytes(bytesWhenFilled)}`] as const] : []),
+    ['free', formatBytes(freeBytes)],
     [
       'forecast',
       bytesPerDay === null
         ? 'not enough indexed to tell'
-        : `${bytes(bytesPerDay)} a day${daysUntilFull === null ? '' : `, the disk is full in ${grouped(daysUntilFull)} days`}`,
+        : `${formatBytes(bytesPerDay)} a day${daysUntilFull === null ? '' : `, the disk is full in ${formatNumber(daysUntilFull)} days`}`,
     ],
   ];
 }
@@ -106,17 +108,17 @@ function capabilityRows(node: Capabilities, missing: string | null): Row[] {
 }
 
 function lagText(blocks: number, seconds: number | null): string {
-  const age = seconds === null ? '' : `, ${duration(seconds)}`;
-  return `${grouped(blocks)} blocks${age}`;
+  const age = seconds === null ? '' : `, ${formatDuration(seconds)}`;
+  return `${formatNumber(blocks)} blocks${age}`;
 }
 
 function skippedText(skipped: Record<string, number>): string {
-  const reasons = Object.entries(skipped).map(([reason, count]) => `${reason} ${grouped(count)}`);
+  const reasons = Object.entries(skipped).map(([reason, count]) => `${reason} ${formatNumber(count)}`);
   return reasons.length === 0 ? '0' : reasons.join(', ');
 }
 
 function height(block: number | null): string {
-  return block === null ? 'unknown' : grouped(block);
+  return block === null ? 'unknown' : formatNumber(block);
 }
 
 function iso(ms: number): string {

@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import { paintFor } from './colour.ts';
 import { addConfigOptions } from './options.ts';
-import { namedTarget, ownTarget, type StatusReport, StatusSource } from './status-source.ts';
+import { localTarget, StatusClient, type StatusReport, urlTarget } from './status-client.ts';
 import { statusTable } from './status-table.ts';
 import { watch } from './watch.ts';
 
@@ -31,8 +31,8 @@ export function addStatus(program: Command): void {
     .addHelpText('after', EXAMPLES);
   const load = addConfigOptions(command, []);
   command.action(async ({ url, json, watch: again }: Options) => {
-    const target = url === undefined ? ownTarget((await load()).config) : namedTarget(url);
-    const source = new StatusSource(target);
+    const target = url === undefined ? localTarget((await load()).config) : urlTarget(url);
+    const source = new StatusClient(target);
     const text = async () => {
       const report = await source.fetch();
       return json

@@ -1,6 +1,6 @@
 /** A verification's report as text. */
 import type { Check, TokenVerdict, VerifyReport } from '../verify/report.ts';
-import { grouped, table } from './table.ts';
+import { formatNumber, formatTable } from './format.ts';
 
 /** Most tokens listed; exact ones are only counted. */
 const MAX_TOKENS = 20;
@@ -8,10 +8,10 @@ const MAX_TOKENS = 20;
 export function verifyText(report: VerifyReport): string {
   const { index, node, checks, tokens, seconds } = report;
   const parts = [
-    `${index.path}: chain ${index.chainId}, blocks ${grouped(index.startBlock)} to ${grouped(index.head.number)}, ${grouped(index.transfers)} transfers`,
-    `${node.client}: head ${grouped(node.head)}`,
+    `${index.path}: chain ${index.chainId}, blocks ${formatNumber(index.startBlock)} to ${formatNumber(index.head.number)}, ${formatNumber(index.transfers)} transfers`,
+    `${node.client}: head ${formatNumber(node.head)}`,
     '',
-    table(['CHECK', 'RESULT', 'WHAT WAS COMPARED'], checks.map(checkRow)),
+    formatTable(['CHECK', 'RESULT', 'WHAT WAS COMPARED'], checks.map(checkRow)),
     ...checks.flatMap(differenceLines),
     ...checks.flatMap(({ name, notes }) => notes.map((note) => `note (${name}): ${note}`)),
     ...tokenLines(tokens),
@@ -27,7 +27,7 @@ function checkRow(check: Check): string[] {
 }
 
 function resultOf({ differenceCount, compared, brokenOffBy }: Check): string {
-  if (differenceCount > 0) return `${grouped(differenceCount)} DIFFER`;
+  if (differenceCount > 0) return `${formatNumber(differenceCount)} DIFFER`;
   if (brokenOffBy !== null) return 'UNFINISHED';
   return compared === '' ? 'left out' : 'equal';
 }
@@ -35,7 +35,7 @@ function resultOf({ differenceCount, compared, brokenOffBy }: Check): string {
 function differenceLines({ name, differences, differenceCount }: Check): string[] {
   const lines = differences.map(({ text }) => `DIFFERENCE (${name}): ${text}`);
   const more = differenceCount - differences.length;
-  return more > 0 ? [...lines, `DIFFERENCE (${name}): and ${grouped(more)} more`] : lines;
+  return more > 0 ? [...lines, `DIFFERENCE (${name}): and ${formatNumber(more)} more`] : lines;
 }
 
 function tokenLines(tokens: readonly TokenVerdict[]): string[] {
@@ -49,7 +49,7 @@ function tokenLines(tokens: readonly TokenVerdict[]): string[] {
   return [
     '',
     `balances estimated from transfers, of ${tokens.length} tokens: ${count('exact')} exact, ${count('partial')} partial, ${count('unreliable')} unreliable, ${count(null)} unknown`,
-    ...(rows.length > 0 ? [table(['TOKEN', 'ESTIMATE', 'BECAUSE'], rows)] : []),
+    ...(rows.length > 0 ? [formatTable(['TOKEN', 'ESTIMATE', 'BECAUSE'], rows)] : []),
     ...(others.length > MAX_TOKENS ? [`and ${others.length - MAX_TOKENS} more that are not exact`] : []),
   ];
 }
@@ -64,5 +64,5 @@ function conclusion({ differences, checks, unfinished }: VerifyReport): string {
     blocks.length > 0
       ? `; with the daemon stopped, "atlas-node verify --repair ${Math.min(...blocks)}..${Math.max(...blocks)}" reads those blocks again`
       : '; what does not lie in single blocks is mended by indexing anew: stop, move index.db away, start';
-  return `${grouped(differences)} difference${differences === 1 ? '' : 's'}${advice}`;
+  return `${formatNumber(differences)} difference${differences === 1 ? '' : 's'}${advice}`;
 }

@@ -3,9 +3,9 @@ import { type Command, InvalidArgumentError } from 'commander';
 import type { Config } from '../config.ts';
 import { FatalError } from '../errors.ts';
 import type { RpcClient } from '../upstream/client.ts';
-import { existingIndex } from './index-path.ts';
+import { formatNumber } from './format.ts';
+import { existingIndexPath } from './index-path.ts';
 import { addConfigOptions } from './options.ts';
-import { grouped } from './table.ts';
 import { type StatusLine, statusLine } from './terminal.ts';
 
 const EXAMPLES = `
@@ -39,15 +39,15 @@ export function addVerify(program: Command): void {
   const load = addConfigOptions(command, ['--node-http', '--data-dir']);
   command.action(async (options: Options) => {
     const { config } = await load();
-    const path = existingIndex(config.data_dir);
-    await withNode(config, async (client, line) => {
+    const path = existingIndexPath(config.data_dir);
+    await withNodeClient(config, async (client, line) => {
       if (options.repair) await repair(config, path, client, options.repair, line);
       else await verify(config, path, client, options, line);
     });
   });
 }
 
-async function withNode(
+async function withNodeClient(
   config: Config,
   work: (client: RpcClient, line: StatusLine) => Promise<void>,
 ): Promise<void> {
@@ -82,9 +82,9 @@ async function verify(
   line: StatusLine,
 ): Promise<void> {
   const { DEFAULT_SAMPLE, verifyIndex } = await import('../verify/verify.ts');
-  const { refuseForeignLog } = await import('../store/foreign-log.ts');
+  const { rejectForeignWal: refuseForeignLog } = await import('../store/foreign-wal.ts');
   refuseForeignLog(path);
-  const { probe } = await import('../upstream/probe.ts');
+  const { probeCapabilities: probe } = await import('../upstream/probe.ts');
   const capabilities = await probe(client, { traces: config.index.traces, head: config.index.head });
   const report = await verifyIndex({
     path,
@@ -100,7 +100,7 @@ async function verify(
   const { verifyText } = await import('./verify-text.ts');
   console.log(options.json ? JSON.stringify(report, null, 2) : verifyText(report));
   if (report.differences > 0)
-    throw new FatalError(`the index differs in ${grouped(report.differences)} places, named above`);
+    throw new FatalError(`the index differs in ${formatNumber(report.differences)} places, named above`);
   if (report.unfinished.length > 0)
     throw new FatalError(
       `the node failed the check of ${report.unfinished.join(', ')}, as told above: verify again when it is well`,
@@ -115,7 +115,7 @@ async function repair(
   line: StatusLine,
 ): Promise<void> {
   const { repairRange } = await import('../verify/repair.ts');
-  const { probe } = await import('../upstream/probe.ts');
+  const { probeCapabilities: probe } = await import('../upstream/probe.ts');
   const capabilities = await probe(client, { traces: config.index.traces, head: config.index.head });
   const { differing, replacedFrom, head } = await repairRange({
     path,
@@ -134,10 +134,10 @@ async function repair(
     console.log(`read without traces, so without internal transfers: ${capabilities.tracesReason}`);
   for (const text of differing) console.log(`differed: ${text}`);
   if (replacedFrom === null)
-    console.log(`blocks ${grouped(from)} to ${grouped(to)} equal the node's: nothing to repair`);
+    console.log(`blocks ${formatNumber(from)} to ${formatNumber(to)} equal the node's: nothing to repair`);
   else
     console.log(
-      `blocks ${grouped(replacedFrom)} to ${grouped(head.number)} were indexed again; the last one is ${head.hash}`,
+      `blocks ${formatNumber(replacedFrom)} to ${formatNumber(head.number)} were indexed again; the last one is ${head.hash}`,
     );
 }
 

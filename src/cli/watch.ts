@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { FatalError } from '../errors.ts';
 
-const EVERY_MS = 1_000;
+const REFRESH_MS = 1_000;
 
 /** The terminal's alternate screen, without a cursor; leaving it brings the earlier contents back. */
 const ENTER = '\x1b[?1049h\x1b[?25l';
@@ -24,17 +24,17 @@ interface Screen {
  * text at the end; elsewhere the texts are written one after another. The first failure is thrown; later ones, as when
  * the daemon is restarted, are shown instead of the text.
  */
-export async function watch(text: () => Promise<string>, screen: Screen): Promise<void> {
+export async function watch(render: () => Promise<string>, screen: Screen): Promise<void> {
   const stop = new AbortController();
   const onSignal = () => stop.abort();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, onSignal);
-  let last = await text();
+  let last = await render();
   if (screen.isTTY) screen.write(ENTER);
   try {
     while (!stop.signal.aborted) {
       screen.write(screen.isTTY ? frame(last, screen) : `${last}\n`);
-      await sleep(EVERY_MS, undefined, { signal: stop.signal }).catch(() => undefined);
-      if (!stop.signal.aborted) last = await text().catch(faultText);
+      await sleep(REFRESH_MS, undefined, { signal: stop.signal }).catch(() => undefined);
+      if (!stop.signal.aborted) last = await render().catch(errorText);
     }
   } finally {
     if (screen.isTTY) screen.write(`${LEAVE}${last}\n`);
@@ -42,7 +42,7 @@ export async function watch(text: () => Promise<string>, screen: Screen): Promis
   }
 }
 
-function faultText(error: unknown): string {
+function errorText(error: unknown): string {
   if (error instanceof FatalError) return error.message;
   throw error;
 }
@@ -50,11 +50,11 @@ function faultText(error: unknown): string {
 /** The text from the upper left corner, drawn over the earlier one; what does not fit is cut off. */
 function frame(text: string, { columns = 80, rows = 24 }: Screen): string {
   const lines = text.split('\n').slice(0, rows - 1);
-  return `${HOME}${lines.map((line) => cut(line, columns) + CLEAR_TO_LINE_END).join('\n')}\n${CLEAR_BELOW}`;
+  return `${HOME}${lines.map((line) => truncate(line, columns) + CLEAR_TO_LINE_END).join('\n')}\n${CLEAR_BELOW}`;
 }
 
 /** At most `columns` visible characters; colour codes take no room and are kept. */
-function cut(line: string, columns: number): string {
+function truncate(line: string, columns: number): string {
   let room = columns;
   return line.replace(/\p{Cc}\[\d+m|./gu, (part) => {
     if (part.length > 1) return part;

@@ -19,4 +19,4 @@ export const FLAGS = [
 export type Flag = (typeof FLAGS)[number]['flag'];
 
 /** The flags given on the command line, as texts. */
-export type FlagTexts = Partial<Record<Flag, string>>;
+export type FlagValues = Partial<Record<Flag, string>>;

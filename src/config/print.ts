@@ -1,16 +1,16 @@
 /** The effective configuration as text: TOML that can be read back, each setting with its source, secrets masked. */
 import { stringify } from 'smol-toml';
-import type { Parsed } from '../config.ts';
+import type { ParsedConfig } from '../config.ts';
 import { maskSetting } from './secrets.ts';
 import { flatten } from './tree.ts';
 
 /** Widest setting to which the column of sources is aligned. */
 const MAX_COLUMN = 60;
 
-export function printConfig(parsed: Parsed): string {
+export function printConfig(parsed: ParsedConfig): string {
   const lines: { text: string; source?: string }[] = [];
   let table = '';
-  for (const { path, value, source } of publicSettings(parsed)) {
+  for (const { path, value, source } of maskedSettings(parsed)) {
     const cut = path.lastIndexOf('.');
     const here = path.slice(0, Math.max(cut, 0));
     if (here !== table) lines.push({ text: '' }, { text: `[${here}]` });
@@ -22,13 +22,13 @@ export function printConfig(parsed: Parsed): string {
 }
 
 /** `{"server.port": {"value": 8650, "source": "default"}, ...}`. */
-export function printConfigJson(parsed: Parsed): string {
-  const entries = publicSettings(parsed).map(({ path, value, source }) => [path, { value, source }]);
+export function printConfigJson(parsed: ParsedConfig): string {
+  const entries = maskedSettings(parsed).map(({ path, value, source }) => [path, { value, source }]);
   return JSON.stringify(Object.fromEntries(entries), null, 2);
 }
 
 /** Settings by dotted path with secrets masked, safe to show to anybody. */
-function publicSettings(parsed: Parsed): { path: string; value: unknown; source: string }[] {
+function maskedSettings(parsed: ParsedConfig): { path: string; value: unknown; source: string }[] {
   return [...flatten(parsed.config)].map(([path, value]) => ({
     path,
     value: maskSetting(path, value),

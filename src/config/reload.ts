@@ -1,10 +1,10 @@
 /** Which settings take effect in a running daemon when the configuration is reloaded. */
-import type { Config, Parsed, Sources } from '../config.ts';
+import type { Config, ParsedConfig, Sources } from '../config.ts';
 import { flatten } from './tree.ts';
 
-export interface TakenOver {
+export interface ReloadResult {
   /** The configuration now in force. */
-  parsed: Parsed;
+  parsed: ParsedConfig;
   /** Dotted paths of settings that changed, and of those whose change needs a restart. */
   changed: string[];
   ignored: string[];
@@ -14,7 +14,7 @@ export interface TakenOver {
 const RELOADABLE = ['tiers', 'log.level', 'server.cors_origins', 'server.tls_cert', 'server.tls_key'];
 
 /** The configuration in force after reloading `next` over `current`. TLS cannot be turned on or off. */
-export function takeOver(current: Parsed, next: Parsed): TakenOver {
+export function mergeReload(current: ParsedConfig, next: ParsedConfig): ReloadResult {
   const config = merge(current.config, next.config);
   const ignored = differences(config, next.config);
   return {

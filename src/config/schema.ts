@@ -4,9 +4,10 @@
  */
 import { z } from 'zod';
 import {
+  bool,
   choice,
-  flag,
   host,
+  integer,
   isAddress,
   isAllowableMethod,
   isHeaderText,
@@ -14,12 +15,11 @@ import {
   isOrigin,
   isWebSocketUrl,
   listOf,
-  name,
+  nonEmptyString,
   parseListen,
   startBlock,
   text,
   textThat,
-  whole,
 } from './values.ts';
 
 const MAX_MB = 1_048_576;
@@ -28,16 +28,16 @@ const MAX_MS = 3_600_000;
 /** HTTP requests to the chain node. */
 const node = z.strictObject({
   /** Time limit of one request, and of tracing one transaction, milliseconds. */
-  timeout_ms: whole(100, MAX_MS).default(10_000),
+  timeout_ms: integer(100, MAX_MS).default(10_000),
   /** Connections kept to the node. */
-  max_sockets: whole(1, 1_024).default(16),
+  max_sockets: integer(1, 1_024).default(16),
   /** Most calls in one JSON-RPC batch. */
-  batch: whole(1, 1_000).default(60),
+  batch: integer(1, 1_000).default(60),
 });
 
 const chain = z.strictObject({
   /** Symbol of the native coin in answers. */
-  symbol: name('the symbol of the native coin, such as "MON"').default('MON'),
+  symbol: nonEmptyString('the symbol of the native coin, such as "MON"').default('MON'),
   /** Addresses of wrapped native tokens beyond those known for the chain id. */
   wrapped_native: listOf('addresses (0x and 40 hex digits)', isAddress).default([]),
 });
@@ -48,31 +48,31 @@ const index = z.strictObject({
   /** The block followed: `finalized` never rolls back, `latest` may; `auto` takes what suits the node. */
   head: choice(['auto', 'finalized', 'latest']).default('auto'),
   /** Index internal native transfers from traces, where the node offers them. */
-  traces: flag().default(true),
+  traces: bool().default(true),
   /** Milliseconds between polls of the node's head when it announces none over WebSocket. */
-  poll_ms: whole(10, 60_000).default(250),
+  poll_ms: integer(10, 60_000).default(250),
   /** Blocks behind the head up to which `/readyz` says ready. */
-  ready_lag: whole(0, 1_000_000).default(10),
+  ready_lag: integer(0, 1_000_000).default(10),
   /** Transfers per commit while filling at most. */
-  batch_transfers: whole(1, 10_000_000).default(50_000),
+  batch_transfers: integer(1, 10_000_000).default(50_000),
   /** Threads that fetch and decode while filling. */
-  loaders: whole(1, 64).default(1),
+  loaders: integer(1, 64).default(1),
   /** Page cache of the writer, MiB. The system caches too: eight times as much does not fill an index faster. */
-  cache_mb: whole(1, MAX_MB).default(8),
+  cache_mb: integer(1, MAX_MB).default(8),
 });
 
 const server = z.strictObject({
   /** Address to listen on. */
   host: host().default('127.0.0.1'),
   /** Port of REST, RPC, both WebSockets and the panel; 0 takes a free one. */
-  port: whole(0, 65_535).default(8_650),
+  port: integer(0, 65_535).default(8_650),
   /** Files of the certificate chain and its key, PEM; both or neither. */
   tls_cert: text().default(''),
   tls_key: text().default(''),
   /** Origins of web pages that may call: `*` or `scheme://host[:port]`. */
   cors_origins: listOf('origins such as "https://example.org", or "*"', isOrigin).default(['*']),
   /** Connections at the same time, HTTP and WebSocket together. */
-  max_connections: whole(1, 1_000_000).default(10_000),
+  max_connections: integer(1, 1_000_000).default(10_000),
 });
 
 const rpc = z.strictObject({
@@ -82,53 +82,53 @@ const rpc = z.strictObject({
     isAllowableMethod,
   ).default([]),
   /** Widest `eth_getLogs` range answered, blocks. */
-  logs_max_range: whole(1, 10_000_000).default(10_000),
+  logs_max_range: integer(1, 10_000_000).default(10_000),
   /** Widest `eth_getLogs` range requested from the node, blocks. */
-  logs_node_range: whole(1, 10_000_000).default(100),
+  logs_node_range: integer(1, 10_000_000).default(100),
   /** Time limit of a call to the node, milliseconds; of one that waits for a connection, without any answer to its key. */
-  timeout_ms: whole(100, MAX_MS).default(30_000),
+  timeout_ms: integer(100, MAX_MS).default(30_000),
   /** Calls slower than this are logged, milliseconds. */
-  slow_ms: whole(1, MAX_MS).default(1_000),
+  slow_ms: integer(1, MAX_MS).default(1_000),
   /**
    * Connections kept to the node for `/rpc`, of which a key gets at most three quarters (upstream/wire/fair-queue.ts):
    * enough that the calls of one key do not wait for a connection.
    */
-  max_sockets: whole(1, 4_096).default(96),
+  max_sockets: integer(1, 4_096).default(96),
   /** Size of the cache of unchangeable answers, MiB. */
-  cache_mb: whole(0, MAX_MB).default(64),
+  cache_mb: integer(0, MAX_MB).default(64),
   /** Send identical calls in flight to the node once. */
-  merge: flag().default(true),
+  merge: bool().default(true),
   /** Keep answers that can never change. */
-  cache: flag().default(true),
+  cache: bool().default(true),
   /** Repeat the node's last answers: about its head for 10 ms; its chain id, network and version for 10 s. */
-  local: flag().default(true),
+  local: bool().default(true),
   /** Calls of one key that may wait for the node or for a connection to it at the same time. */
-  concurrency_per_key: whole(1, 100_000).default(1_000),
+  concurrency_per_key: integer(1, 100_000).default(1_000),
 });
 
 const stream = z.strictObject({
   /** Offer `newPendingTransactions`, where the node does. */
-  pending: flag().default(false),
-  max_connections_per_key: whole(1, 1_000_000).default(5),
+  pending: bool().default(false),
+  max_connections_per_key: integer(1, 1_000_000).default(5),
   /** Subscriptions per connection. */
-  max_subscriptions: whole(1, 100_000).default(10),
+  max_subscriptions: integer(1, 100_000).default(10),
   /** Largest message accepted from a client, bytes. */
-  max_message_bytes: whole(1_024, 67_108_864).default(1_048_576),
-  /** Backlog in bytes at which a slow client is closed: at least twice the backlog of a replay (stream/transfers.ts). */
-  max_backlog_bytes: whole(524_288, 1_073_741_824).default(8_388_608),
+  max_message_bytes: integer(1_024, 67_108_864).default(1_048_576),
+  /** Backlog in bytes at which a slow client is closed: at least twice the backlog of a replay (stream/transfer-stream.ts). */
+  max_backlog_bytes: integer(524_288, 1_073_741_824).default(8_388_608),
   /** Seconds between pings. */
-  ping_seconds: whole(1, 3_600).default(30),
+  ping_seconds: integer(1, 3_600).default(30),
   /** Silence after which a connection is closed, seconds. */
-  idle_seconds: whole(8, 960).default(120),
+  idle_seconds: integer(8, 960).default(120),
 });
 
 /** What keys of a tier may do; 0 lifts a limit. */
 const tier = z.strictObject({
   /** Requests per calendar month, UTC. */
-  requests_per_month: whole(0, Number.MAX_SAFE_INTEGER),
-  requests_per_second: whole(0, 1_000_000),
+  requests_per_month: integer(0, Number.MAX_SAFE_INTEGER),
+  requests_per_second: integer(0, 1_000_000),
   /** Deepest `funding_chain`, hops. */
-  chain_depth: whole(1, 10),
+  chain_depth: integer(1, 10),
 });
 
 const TIER_NAME = z.string().regex(/^[a-z][a-z0-9]*(_[a-z0-9]+)*$/, {
@@ -166,7 +166,7 @@ export const configSchema = z.strictObject({
     (value) => value === '' || isWebSocketUrl(value),
   ).default(''),
   /** Folder of index.db and keys.db. A relative path starts at the working folder, `~` at the home folder. */
-  data_dir: name('the path of a folder').default('./atlas-data'),
+  data_dir: nonEmptyString('the path of a folder').default('./atlas-data'),
   /** Token of the operator's panel; empty turns the panel off. */
   admin_token: textThat(
     'printable ASCII characters without a space at either end, which a header can carry, or empty',

@@ -1,12 +1,12 @@
 /** The sources of settings, each read into values by dotted path with their location. */
 import { z } from 'zod';
 import { ConfigError } from '../errors.ts';
-import { FLAGS, type FlagTexts } from './flags.ts';
-import { nearest } from './nearest.ts';
+import { closestMatch } from './closest-match.ts';
+import { FLAGS, type FlagValues } from './flags.ts';
 import { flatten, isTable, isTableSchema, type Leaves, schemaAt, type Table } from './tree.ts';
 
 /** One setting as given: `source` names its place for `config show`, `where` for an error. */
-export interface Given {
+export interface GivenSetting {
   path: string;
   value: unknown;
   source: string;
@@ -28,38 +28,43 @@ export function fromFile(
   file: string,
   known: Leaves,
   lineOf: (path: string) => number | undefined,
-): Given[] {
+): GivenSetting[] {
   const source = `file ${file}`;
-  const given: Given[] = [];
+  const given: GivenSetting[] = [];
   for (const [path, value] of flatten(tree)) {
     const line = lineOf(path);
     const where = line === undefined ? file : `${file} line ${line}`;
     if (isEmptyTable(path, value)) continue;
-    mustBeSetting(path, path, where, known);
+    assertKnownSetting(path, path, where, known);
     given.push({ path, value, source, where });
   }
   return given;
 }
 
 /** The settings of the environment: `ATLAS_NODE_HTTP` is node_http, `ATLAS_SERVER__PORT` is server.port. */
-export function fromEnv(env: Record<string, string | undefined>, known: Leaves): Given[] {
-  const given: Given[] = [];
+export function fromEnv(env: Record<string, string | undefined>, known: Leaves): GivenSetting[] {
+  const given: GivenSetting[] = [];
   for (const [variable, text] of Object.entries(env)) {
     if (!variable.startsWith(ENV_PREFIX) || text === undefined) continue;
     const path = variable.slice(ENV_PREFIX.length).toLowerCase().replaceAll('__', '.');
     if (schemaAt(path) === undefined && SERVICE_LINK.test(variable)) continue;
-    mustBeSetting(path, variable, 'the environment', known, envName);
-    given.push({ path, value: fromText(path, text), source: `env ${variable}`, where: `env ${variable}` });
+    assertKnownSetting(path, variable, 'the environment', known, envName);
+    given.push({
+      path,
+      value: parseSettingText(path, text),
+      source: `env ${variable}`,
+      where: `env ${variable}`,
+    });
   }
   return given;
 }
 
-export function fromFlags(texts: FlagTexts): Given[] {
-  const given: Given[] = [];
+export function fromFlags(texts: FlagValues): GivenSetting[] {
+  const given: GivenSetting[] = [];
   for (const { flag, path } of FLAGS) {
     const text = texts[flag];
     if (text === undefined) continue;
-    given.push({ path, value: fromText(path, text), source: `flag ${flag}`, where: `flag ${flag}` });
+    given.push({ path, value: parseSettingText(path, text), source: `flag ${flag}`, where: `flag ${flag}` });
   }
   return given;
 }
@@ -70,13 +75,13 @@ function envName(path: string): string {
 }
 
 /** The value of a text for a setting: the first reading that its schema accepts, else the likeliest, which is refused. */
-function fromText(path: string, text: string): unknown {
+function parseSettingText(path: string, text: string): unknown {
   const schema = schemaAt(path);
-  const readings = readingsOf(text);
+  const readings = parseCandidates(text);
   return readings.find((reading) => schema && z.safeParse(schema, reading).success) ?? readings.at(-1);
 }
 
-function readingsOf(text: string): unknown[] {
+function parseCandidates(text: string): unknown[] {
   const list = text === '' ? [] : text.split(',').map((part) => part.trim());
   if (text === 'true' || text === 'false') return [text, list, text === 'true'];
   if (/^-?\d+(\.\d+)?$/.test(text)) return [text, list, Number(text)];
@@ -88,18 +93,18 @@ function isEmptyTable(path: string, value: unknown): boolean {
   return schema !== undefined && isTableSchema(schema) && isTable(value);
 }
 
-function mustBeSetting(
+function assertKnownSetting(
   path: string,
   written: string,
   where: string,
   known: Leaves,
-  spell: (path: string) => string = (right) => right,
+  formatName: (path: string) => string = (right) => right,
 ): void {
   const schema = schemaAt(path);
   if (schema !== undefined && !isTableSchema(schema)) return;
   if (schema !== undefined)
     throw new ConfigError(`${written} (${where}) is a table of settings, not a setting`);
-  const right = nearest(path, known.keys());
-  const hint = right === undefined ? '' : `; did you mean "${spell(right)}"?`;
+  const suggestion = closestMatch(path, known.keys());
+  const hint = suggestion === undefined ? '' : `; did you mean "${formatName(suggestion)}"?`;
   throw new ConfigError(`unknown setting "${written}" in ${where}${hint}`);
 }

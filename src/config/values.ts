@@ -1,20 +1,20 @@
 /** The kinds of values of settings. Each describes in one phrase what it accepts: that phrase is the error message. */
 import { isIP } from 'node:net';
 import { z } from 'zod';
-import { ADDRESS } from '../lib/address.ts';
-import { STEERING_NAMESPACES } from '../lib/steering.ts';
+import { ADDRESS_PATTERN } from '../lib/address.ts';
+import { NODE_CONTROL_NAMESPACES } from '../lib/node-control.ts';
 
 /** Labels of letters, digits, hyphens and underscores; the last is no number: that would be a mistyped IPv4 address. */
 const HOST_NAME = /^(?:(?!-)[\w-]{1,63}\.)*(?!-|\d+\.?$)[\w-]{1,63}\.?$/;
 const METHOD_PATTERN = /^[a-z][a-zA-Z0-9]*_(\*|[a-zA-Z0-9_]+)$/;
 
 /** A whole number within bounds, both included. */
-export function whole(min: number, max: number) {
+export function integer(min: number, max: number) {
   const error = `must be a whole number from ${min} to ${max}`;
   return z.int({ error }).min(min, { error }).max(max, { error });
 }
 
-export function flag() {
+export function bool() {
   return z.boolean({ error: 'must be true or false' });
 }
 
@@ -23,7 +23,7 @@ export function text() {
 }
 
 /** A text that must not be empty. */
-export function name(what: string) {
+export function nonEmptyString(what: string) {
   const error = `must be ${what}`;
   return z.string({ error }).trim().min(1, { error });
 }
@@ -74,13 +74,14 @@ export function isHeaderText(value: string): boolean {
 }
 
 export function isAddress(value: string): boolean {
-  return ADDRESS.test(value);
+  return ADDRESS_PATTERN.test(value);
 }
 
 /** A method name or `namespace_*` that may be offered to keys. */
 export function isAllowableMethod(value: string): boolean {
   return (
-    METHOD_PATTERN.test(value) && !STEERING_NAMESPACES.some((namespace) => value.startsWith(`${namespace}_`))
+    METHOD_PATTERN.test(value) &&
+    !NODE_CONTROL_NAMESPACES.some((namespace) => value.startsWith(`${namespace}_`))
   );
 }
 

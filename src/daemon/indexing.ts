@@ -1,24 +1,24 @@
 /** The writer thread as the daemon sees it: passes its reports to the readers, the metrics and listeners. */
 import type { Config } from '../config.ts';
-import type { Closers } from '../lib/closers.ts';
+import type { CleanupStack } from '../lib/cleanup-stack.ts';
 import { lagBlocks, lagSeconds } from '../lib/lag.ts';
 import type { Logger } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import type { StreamHub } from '../stream/hub.ts';
-import { type IndexStatus, KIND_NAMES } from '../types.ts';
-import { WriterClient } from '../writer/client.ts';
-import { idleStatus } from '../writer/progress.ts';
-import type { WriterOptions, WriterWork } from '../writer/protocol.ts';
-import type { Data } from './data.ts';
+import { type IndexStatus, TRANSFER_KIND_NAMES } from '../types.ts';
+import { initialStatus } from '../writer/progress.ts';
+import type { MetricsDelta, WriterOptions } from '../writer/protocol.ts';
+import { WriterClient } from '../writer/writer-client.ts';
+import type { DataStores } from './data-stores.ts';
 
 export interface IndexingDeps {
-  data: Pick<Data, 'indexPath' | 'snapshot'>;
+  stores: Pick<DataStores, 'indexPath' | 'snapshot'>;
   hub: StreamHub;
   metrics: Metrics;
   log: Logger;
 }
 
-export interface Indexing {
+export interface IndexerHandle {
   /** The status as last reported. */
   status(): IndexStatus;
   onStatus(listener: (status: IndexStatus) => void): void;
@@ -27,23 +27,23 @@ export interface Indexing {
 }
 
 /** Starts the thread; indexing begins as soon as the node answers. */
-export function startIndexing(config: Config, deps: IndexingDeps, closers: Closers): Indexing {
-  const { data, hub, metrics, log } = deps;
-  let status = idleStatus();
+export function startIndexing(config: Config, deps: IndexingDeps, closers: CleanupStack): IndexerHandle {
+  const { stores, hub, metrics, log } = deps;
+  let status = initialStatus();
   const listeners: ((status: IndexStatus) => void)[] = [];
-  const writer = new WriterClient(writerOptions(config, data.indexPath), {
+  const writer = new WriterClient(writerOptions(config, stores.indexPath), {
     onWatermark(watermark) {
-      data.snapshot.release();
+      stores.snapshot.release();
       hub.onWatermark(watermark);
     },
-    onStatus(current, work) {
+    onStatus(current, delta) {
       status = current;
-      countWork(metrics, current, work);
+      recordMetrics(metrics, current, delta);
       for (const listener of listeners) listener(current);
     },
-    onLog: (level, facts, msg) => log[level](facts, msg),
+    onLog: (level, fields, msg) => log[level](fields, msg),
   });
-  closers.keep(writer, (writer) => writer.stop());
+  closers.adopt(writer, (writer) => writer.stop());
   return {
     status: () => status,
     onStatus: (listener) => listeners.push(listener),
@@ -60,7 +60,7 @@ function writerOptions(config: Config, indexPath: string): WriterOptions {
       ws: config.node_ws,
       timeoutMs: node.timeout_ms,
       maxSockets: node.max_sockets,
-      batch: node.batch,
+      maxBatch: node.batch,
     },
     index: {
       startBlock: index.start_block,
@@ -76,20 +76,20 @@ function writerOptions(config: Config, indexPath: string): WriterOptions {
   };
 }
 
-function countWork(metrics: Metrics, status: IndexStatus, work: WriterWork): void {
+function recordMetrics(metrics: Metrics, status: IndexStatus, delta: MetricsDelta): void {
   const { head, nodeHead } = status;
-  metrics.indexHead.setKnown(head?.number ?? null);
-  metrics.nodeHead.setKnown(nodeHead);
-  metrics.lagBlocks.setKnown(lagBlocks(status));
-  metrics.lagSeconds.setKnown(lagSeconds(status, Date.now()));
-  metrics.indexedBlocks.inc(work.blocks);
-  for (const [kind, name] of KIND_NAMES.entries())
-    metrics.transfers.inc({ kind: name }, work.transfers[kind] ?? 0);
-  for (const [reason, count] of Object.entries(work.skippedLogs)) metrics.skippedLogs.inc({ reason }, count);
-  for (const seconds of work.commitSeconds) metrics.commitSeconds.observe(seconds);
-  metrics.reorgs.inc(work.rollbacks.length);
+  metrics.indexHead.setOrClear(head?.number ?? null);
+  metrics.nodeHead.setOrClear(nodeHead);
+  metrics.lagBlocks.setOrClear(lagBlocks(status));
+  metrics.lagSeconds.setOrClear(lagSeconds(status, Date.now()));
+  metrics.indexedBlocks.inc(delta.blocks);
+  for (const [kind, name] of TRANSFER_KIND_NAMES.entries())
+    metrics.transfers.inc({ kind: name }, delta.transfers[kind] ?? 0);
+  for (const [reason, count] of Object.entries(delta.skippedLogs)) metrics.skippedLogs.inc({ reason }, count);
+  for (const seconds of delta.commitSeconds) metrics.commitSeconds.observe(seconds);
+  metrics.reorgs.inc(delta.rollbacks.length);
   metrics.reorgDepth.set(status.deepestReorg);
-  for (const { method, seconds, failure } of work.calls) {
+  for (const { method, seconds, failure } of delta.calls) {
     metrics.upstreamRequests.inc({ method });
     if (failure === null) metrics.upstreamSeconds.observe({ method }, seconds);
     else metrics.upstreamErrors.inc({ method, reason: failure });

@@ -3,18 +3,18 @@ import { prepareApi } from '../api/api.ts';
 import { ReadPool } from '../api/read-pool.ts';
 import { startReader } from '../api/threads.ts';
 import type { Config } from '../config.ts';
-import type { Closers } from '../lib/closers.ts';
+import type { CleanupStack } from '../lib/cleanup-stack.ts';
 import type { Logger } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
-import { AddressBook } from '../query/address-book.ts';
-import { streamReads } from '../query/stream-reads.ts';
+import { prepareStreamReads } from '../query/stream-reads.ts';
+import { WalletIdCache } from '../query/wallet-id-cache.ts';
 import { RpcHandler } from '../rpc/handler.ts';
 import { methodPolicy } from '../rpc/policy.ts';
 import { WsConnections } from '../server/ws-connections.ts';
 import { StreamHub } from '../stream/hub.ts';
 import { RpcClient } from '../upstream/client.ts';
 import { WireTransport } from '../upstream/wire/transport.ts';
-import type { Data } from './data.ts';
+import type { DataStores } from './data-stores.ts';
 
 /** Most calls of `/rpc` that may wait for a free socket to the node. */
 const RPC_MAX_WAITING = 4_096;
@@ -25,23 +25,27 @@ const RPC_MAX_WAITING_BYTES = 64 * 1024 * 1024;
 const STREAM_MAX_SOCKETS = 8;
 
 export interface ServiceDeps {
-  data: Data;
+  stores: DataStores;
   metrics: Metrics;
   log: Logger;
   /** A local development chain: `anvil_*` may be allowed through `/rpc`. */
   development: boolean;
 }
 
-export function openServices(config: Config, deps: ServiceDeps, closers: Closers) {
+export function openServices(config: Config, deps: ServiceDeps, closers: CleanupStack) {
   const rpc = openRpc(config, deps, closers);
-  const api = openApi(config, deps.data, closers);
-  const hub = closers.keep(openHub(config, deps), (hub) => hub.close());
-  const connections = new WsConnections(deps.data.access.keys, config.stream);
-  closers.keep(connections, (connections) => connections.close()); // the server closes them too, once it listens
+  const api = openApi(config, deps.stores, closers);
+  const hub = closers.adopt(openHub(config, deps), (hub) => hub.close());
+  const connections = new WsConnections(deps.stores.access.keys, config.stream);
+  closers.adopt(connections, (connections) => connections.close()); // the server closes them too, once it listens
   return { api, rpc, streams: { hub, settings: config.stream, connections } };
 }
 
-function openRpc(config: Config, { metrics, log, development }: ServiceDeps, closers: Closers): RpcHandler {
+function openRpc(
+  config: Config,
+  { metrics, log, development }: ServiceDeps,
+  closers: CleanupStack,
+): RpcHandler {
   const transport = new WireTransport({
     url: config.node_http,
     timeoutMs: config.rpc.timeout_ms,
@@ -50,7 +54,7 @@ function openRpc(config: Config, { metrics, log, development }: ServiceDeps, clo
     maxWaitingBytes: RPC_MAX_WAITING_BYTES,
   });
   return new RpcHandler({
-    transport: closers.keep(transport, (transport) => transport.close()),
+    transport: closers.adopt(transport, (transport) => transport.close()),
     allowed: methodPolicy({ allow: config.rpc.allow, development }),
     settings: config.rpc,
     log,
@@ -58,14 +62,14 @@ function openRpc(config: Config, { metrics, log, development }: ServiceDeps, clo
   });
 }
 
-function openApi(config: Config, { indexPath, db, snapshot }: Data, closers: Closers) {
+function openApi(config: Config, { indexPath, db, snapshot }: DataStores, closers: CleanupStack) {
   const nativeSymbol = config.chain.symbol;
   const readers = new ReadPool(() => startReader({ indexPath, nativeSymbol }));
-  closers.keep(readers, (readers) => readers.close());
-  return prepareApi({ db, addresses: new AddressBook(db, snapshot), nativeSymbol }, snapshot, readers);
+  closers.adopt(readers, (readers) => readers.close());
+  return prepareApi({ db, addresses: new WalletIdCache(db, snapshot), nativeSymbol }, snapshot, readers);
 }
 
-function openHub(config: Config, { data, metrics, log }: ServiceDeps): StreamHub {
+function openHub(config: Config, { stores, metrics, log }: ServiceDeps): StreamHub {
   const { node, node_http, node_ws, index, chain, stream } = config;
   return new StreamHub({
     node: {
@@ -82,7 +86,7 @@ function openHub(config: Config, { data, metrics, log }: ServiceDeps): StreamHub
     pending: stream.pending,
     maxSubscriptions: stream.max_subscriptions,
     maxBacklogBytes: stream.max_backlog_bytes,
-    reads: streamReads(data.db, data.snapshot),
+    reads: prepareStreamReads(stores.db, stores.snapshot),
     metrics,
     log,
   });

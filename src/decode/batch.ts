@@ -2,7 +2,7 @@
 import { UpstreamError } from '../errors.ts';
 import { writeHex } from '../lib/hex.ts';
 import type { BlockBatch, SkipReason } from '../types.ts';
-import { GrowingBytes, GrowingInts } from './growing.ts';
+import { GrowableBytes, GrowableNumbers } from './growable-columns.ts';
 
 /** The buffers of a batch, to hand to `postMessage` as transferables. */
 export function batchBuffers(batch: BlockBatch): ArrayBuffer[] {
@@ -26,30 +26,30 @@ const RANGE_IDS_PER_BLOCK = 100_000;
 export class BatchBuilder {
   /** Ids that ranges of the current block were expanded into. */
   private rangeIds = 0;
-  private readonly blockNumber = new GrowingInts(Uint32Array, 64);
-  private readonly timestamp = new GrowingInts(Float64Array, 64);
-  private readonly hash = new GrowingBytes(64 * 32);
-  private readonly parent = new GrowingBytes(64 * 32);
-  private readonly transferEnd = new GrowingInts(Uint32Array, 64);
-  private readonly addressEnd = new GrowingInts(Uint32Array, 64);
-  private readonly addresses = new GrowingBytes(1024 * 20);
-  private readonly txHashes = new GrowingBytes(1024 * 32);
-  private readonly kind = new GrowingBytes(1024);
-  private readonly tx = new GrowingInts(Uint32Array, 1024);
-  private readonly from = new GrowingInts(Uint32Array, 1024);
-  private readonly to = new GrowingInts(Uint32Array, 1024);
-  private readonly token = new GrowingInts(Int32Array, 1024);
-  private readonly logIndex = new GrowingInts(Int32Array, 1024);
-  private readonly amountEnd = new GrowingInts(Uint32Array, 1024);
-  private readonly amounts = new GrowingBytes(1024 * 10);
-  private readonly tokenNumberEnd = new GrowingInts(Uint32Array, 1024);
-  private readonly tokenNumbers = new GrowingBytes(1024);
+  private readonly blockNumber = new GrowableNumbers(Uint32Array, 64);
+  private readonly timestamp = new GrowableNumbers(Float64Array, 64);
+  private readonly hash = new GrowableBytes(64 * 32);
+  private readonly parent = new GrowableBytes(64 * 32);
+  private readonly transferEnd = new GrowableNumbers(Uint32Array, 64);
+  private readonly addressEnd = new GrowableNumbers(Uint32Array, 64);
+  private readonly addresses = new GrowableBytes(1024 * 20);
+  private readonly txHashes = new GrowableBytes(1024 * 32);
+  private readonly kind = new GrowableBytes(1024);
+  private readonly tx = new GrowableNumbers(Uint32Array, 1024);
+  private readonly from = new GrowableNumbers(Uint32Array, 1024);
+  private readonly to = new GrowableNumbers(Uint32Array, 1024);
+  private readonly token = new GrowableNumbers(Int32Array, 1024);
+  private readonly logIndex = new GrowableNumbers(Int32Array, 1024);
+  private readonly amountEnd = new GrowableNumbers(Uint32Array, 1024);
+  private readonly amounts = new GrowableBytes(1024 * 10);
+  private readonly tokenNumberEnd = new GrowableNumbers(Uint32Array, 1024);
+  private readonly tokenNumbers = new GrowableBytes(1024);
   private readonly skipped: Partial<Record<SkipReason, number>> = {};
   /** 40 hex digits, lower case, to position in `addresses`. */
   private readonly addressIndex = new Map<string, number>();
   /** Hash of the transaction whose transfers are being pushed; written once the first one comes. */
   private txHash = '';
-  private txOpen = false;
+  private isTxStored = false;
 
   get transferCount(): number {
     return this.kind.length;
@@ -67,16 +67,16 @@ export class BatchBuilder {
   }
 
   /** Whether a range of `ids` ids may still be expanded in the current block; if so, counts it. */
-  takeRange(ids: number): boolean {
-    if (this.rangeIds + ids > RANGE_IDS_PER_BLOCK) return false;
-    this.rangeIds += ids;
+  reserveRangeIds(count: number): boolean {
+    if (this.rangeIds + count > RANGE_IDS_PER_BLOCK) return false;
+    this.rangeIds += count;
     return true;
   }
 
   /** Begins a transaction; its hash is stored only when a transfer follows. */
   beginTransaction(hash: string): void {
     this.txHash = hash;
-    this.txOpen = false;
+    this.isTxStored = false;
   }
 
   /**
@@ -95,15 +95,15 @@ export class BatchBuilder {
     amountEnd: number,
     tokenNumberText = '',
   ): void {
-    if (!this.txOpen) {
+    if (!this.isTxStored) {
       this.appendHex(this.txHashes, this.txHash, 2, 66);
-      this.txOpen = true;
+      this.isTxStored = true;
     }
     this.kind.push(kind);
     this.tx.push(this.txHashes.length / 32 - 1);
-    this.from.push(this.address(from));
-    this.to.push(this.address(to));
-    this.token.push(token === '' ? -1 : this.address(token));
+    this.from.push(this.indexOfAddress(from));
+    this.to.push(this.indexOfAddress(to));
+    this.token.push(token === '' ? -1 : this.indexOfAddress(token));
     this.logIndex.push(logIndex);
     this.appendInteger(this.amounts, amountText, amountStart, amountEnd);
     this.amountEnd.push(this.amounts.length);
@@ -121,40 +121,40 @@ export class BatchBuilder {
       traced,
       blockCount: this.blockNumber.length,
       transferCount: this.kind.length,
-      number: this.blockNumber.done(),
-      timestamp: this.timestamp.done(),
-      hash: this.hash.done(),
-      parent: this.parent.done(),
-      transferEnd: this.transferEnd.done(),
-      addressEnd: this.addressEnd.done(),
-      addresses: this.addresses.done(),
-      txHashes: this.txHashes.done(),
-      kind: this.kind.done(),
-      tx: this.tx.done(),
-      from: this.from.done(),
-      to: this.to.done(),
-      token: this.token.done(),
-      logIndex: this.logIndex.done(),
-      amountEnd: this.amountEnd.done(),
-      amounts: this.amounts.done(),
-      tokenNumberEnd: this.tokenNumberEnd.done(),
-      tokenNumbers: this.tokenNumbers.done(),
+      number: this.blockNumber.toArray(),
+      timestamp: this.timestamp.toArray(),
+      hash: this.hash.toArray(),
+      parent: this.parent.toArray(),
+      transferEnd: this.transferEnd.toArray(),
+      addressEnd: this.addressEnd.toArray(),
+      addresses: this.addresses.toArray(),
+      txHashes: this.txHashes.toArray(),
+      kind: this.kind.toArray(),
+      tx: this.tx.toArray(),
+      from: this.from.toArray(),
+      to: this.to.toArray(),
+      token: this.token.toArray(),
+      logIndex: this.logIndex.toArray(),
+      amountEnd: this.amountEnd.toArray(),
+      amounts: this.amounts.toArray(),
+      tokenNumberEnd: this.tokenNumberEnd.toArray(),
+      tokenNumbers: this.tokenNumbers.toArray(),
       skipped: this.skipped,
     };
   }
 
-  private address(digits: string): number {
+  private indexOfAddress(digits: string): number {
     const known = this.addressIndex.get(digits);
     if (known !== undefined) return known;
     const lower = digits.toLowerCase();
-    if (lower !== digits) return this.address(lower);
+    if (lower !== digits) return this.indexOfAddress(lower);
     const index = this.addressIndex.size;
     this.appendHex(this.addresses, digits, 0, 40);
     this.addressIndex.set(digits, index);
     return index;
   }
 
-  private appendHex(to: GrowingBytes, text: string, start: number, end: number): void {
+  private appendHex(to: GrowableBytes, text: string, start: number, end: number): void {
     const at = to.reserve((end - start) >> 1);
     if (text.length < end || !writeHex(text, start, end, to.bytes, at)) {
       throw new UpstreamError(
@@ -165,7 +165,7 @@ export class BatchBuilder {
   }
 
   /** Appends the shortest big-endian bytes of the hex digits: leading zeros are dropped, zero appends nothing. */
-  private appendInteger(to: GrowingBytes, text: string, start: number, end: number): void {
+  private appendInteger(to: GrowableBytes, text: string, start: number, end: number): void {
     let first = start;
     while (first < end && text.charCodeAt(first) === 48) first++;
     if ((end - first) % 2 === 0) {

@@ -2,9 +2,10 @@
 import { UpstreamError } from '../errors.ts';
 import { ZERO_DIGITS } from '../lib/address.ts';
 import { quantityToNumber } from '../lib/hex.ts';
-import { show } from '../lib/show.ts';
-import { Kind } from '../types.ts';
+import { previewValue } from '../lib/preview-value.ts';
+import { TransferKind } from '../types.ts';
 import type { BatchBuilder } from './batch.ts';
+import { decodeLogs, readLogs } from './logs.ts';
 import {
   type Items,
   isZero,
@@ -16,9 +17,8 @@ import {
   readObject,
   readQuantity,
   releaseItems,
-} from './json.ts';
-import { decodeLogs, readLogs } from './logs.ts';
-import { decodePayouts, STAKING, SYSTEM_SENDER } from './staking.ts';
+} from './read-json.ts';
+import { decodeStakingPayouts, STAKING_CONTRACT, SYSTEM_SENDER } from './staking.ts';
 import { type BlockTraces, flatTraces, type TransactionTrace, treeTraces } from './traces.ts';
 
 /** What differs between chains. */
@@ -59,11 +59,11 @@ export function decodeBlock(out: BatchBuilder, parts: BlockParts, rules: DecodeR
     if (!succeeded(receipt, trace)) continue;
     out.beginTransaction(txHashes[i]!);
     decodeDirect(out, transactions[i]!, receipt, rules);
-    trace?.internal((from, to, amount) =>
-      out.push(Kind.nativeInternal, from, to, '', -1, amount, 2, amount.length),
+    trace?.forEachInternalTransfer((from, to, amount) =>
+      out.push(TransferKind.nativeInternal, from, to, '', -1, amount, 2, amount.length),
     );
     const logs = readLogs(receipt);
-    if (rules.monad) decodePayouts(out, logs, trace);
+    if (rules.monad) decodeStakingPayouts(out, logs, trace);
     decodeLogs(out, logs, rules.wrappedNative);
   }
   const parent = readHex(block['parentHash'], 64, 'parentHash');
@@ -92,7 +92,7 @@ export function needsTraces(block: unknown, receipts: unknown, rules: DecodeRule
   for (let i = 0; i < transactions.length; i++) {
     const receipt = readObject(results.at(i), 'receipt');
     const tx = readObject(transactions.at(i), 'transaction');
-    if (receipt['status'] === '0x0' || (rules.monad && isSystem(tx))) continue;
+    if (receipt['status'] === '0x0' || (rules.monad && isSystemTransaction(tx))) continue;
     if (
       receipt['status'] !== '0x1' ||
       tx['to'] === null ||
@@ -127,11 +127,11 @@ function readReceipts(value: unknown, blockHash: string, count: number): Items {
 
 function readReceipt(receipts: Items, i: number, blockHash: string, txHash: string): JsonObject {
   const receipt = readObject(receipts.at(i), 'receipt');
-  const { blockHash: of, transactionHash } = receipt;
-  if (of !== blockHash || transactionHash !== txHash) {
+  const { blockHash: receiptBlockHash, transactionHash } = receipt;
+  if (receiptBlockHash !== blockHash || transactionHash !== txHash) {
     throw new UpstreamError(
       'inconsistent',
-      `the node sent a receipt of ${show(transactionHash)} in block ${show(of)} for ${txHash} in ${blockHash}`,
+      `the node sent a receipt of ${previewValue(transactionHash)} in block ${previewValue(receiptBlockHash)} for ${txHash} in ${blockHash}`,
     );
   }
   return receipt;
@@ -153,10 +153,10 @@ function succeeded(receipt: JsonObject, trace: TransactionTrace | null): boolean
   if (status === '0x1') return true;
   if (status === '0x0') return false;
   if (status === undefined || status === null) return trace === null || !trace.failed;
-  throw new UpstreamError('malformed', `the node sent ${show(status)} as receipt status`);
+  throw new UpstreamError('malformed', `the node sent ${previewValue(status)} as receipt status`);
 }
 
-function isSystem(tx: JsonObject): boolean {
+function isSystemTransaction(tx: JsonObject): boolean {
   return tx['from'] === `0x${SYSTEM_SENDER}`;
 }
 
@@ -166,6 +166,6 @@ function decodeDirect(out: BatchBuilder, tx: JsonObject, receipt: JsonObject, ru
   if (isZero(amount)) return;
   const sender = readAddress(tx['from'], 'transaction from');
   const to = readAddress(tx['to'] ?? receipt['contractAddress'], 'transaction to');
-  const from = rules.monad && isSystem(tx) && to === STAKING ? ZERO_DIGITS : sender;
-  out.push(Kind.nativeDirect, from, to, '', -1, amount, 2, amount.length);
+  const from = rules.monad && isSystemTransaction(tx) && to === STAKING_CONTRACT ? ZERO_DIGITS : sender;
+  out.push(TransferKind.nativeDirect, from, to, '', -1, amount, 2, amount.length);
 }

@@ -2,9 +2,9 @@
  * Token transfers from logs (facts: node-rpc.md section 4). A log with a transfer's first topic but a malformed rest is
  * skipped and counted by reason; it never becomes a transfer of zero.
  */
-import { Kind } from '../types.ts';
+import { TransferKind } from '../types.ts';
 import type { BatchBuilder } from './batch.ts';
-import { readAddress, readArray, readData, readInteger, readObject, readQuantity } from './json.ts';
+import { readAddress, readArray, readBigInt, readData, readObject, readQuantity } from './read-json.ts';
 import {
   CONSECUTIVE_TRANSFER,
   DEPOSIT,
@@ -30,7 +30,7 @@ export interface Log {
 const CONSECUTIVE_LIMIT = 10_000n;
 
 /** Characters of `0x` and n 32-byte words. */
-const words = (n: number): number => 2 + 64 * n;
+const hexLength = (n: number): number => 2 + 64 * n;
 
 /** Reads the logs of a receipt. */
 export function readLogs(receipt: Record<string, unknown>): Log[] {
@@ -78,7 +78,7 @@ export function decodeLogs(
 }
 
 /** The 40 digits of an address word, or null when its upper 12 bytes are not zero. */
-function addressOf(topic: string): string | null {
+function addressFromTopic(topic: string): string | null {
   return topic.length === 66 && topic.startsWith('0x000000000000000000000000') ? topic.slice(26) : null;
 }
 
@@ -93,8 +93,8 @@ function pushBetween(
   amountStart: number,
   tokenNumberText = '',
 ): void {
-  const from = addressOf(fromTopic);
-  const to = addressOf(toTopic);
+  const from = addressFromTopic(fromTopic);
+  const to = addressFromTopic(toTopic);
   if (from === null || to === null) return out.skip('dirty_address');
   const end = amountText === '' ? 0 : amountStart + 64;
   out.push(kind, from, to, log.emitter.slice(2), log.index, amountText, amountStart, end, tokenNumberText);
@@ -105,20 +105,20 @@ function decodeTransfer(out: BatchBuilder, log: Log): void {
   const [, from, to, number] = log.topics;
   if (from === undefined || to === undefined || log.topics.length > 4) return out.skip('transfer_topics');
   if (number === undefined) {
-    if (log.data.length !== words(1)) return out.skip('transfer_data');
-    return pushBetween(out, Kind.erc20, log, from, to, log.data, 2);
+    if (log.data.length !== hexLength(1)) return out.skip('transfer_data');
+    return pushBetween(out, TransferKind.erc20, log, from, to, log.data, 2);
   }
-  if (log.data.length !== words(0)) return out.skip('transfer_data');
-  pushBetween(out, Kind.erc721, log, from, to, '', 0, number.slice(2));
+  if (log.data.length !== hexLength(0)) return out.skip('transfer_data');
+  pushBetween(out, TransferKind.erc721, log, from, to, '', 0, number.slice(2));
 }
 
 /** ERC-1155 TransferSingle(operator, from, to, id, value): the last two in data. */
 function decodeSingle(out: BatchBuilder, log: Log): void {
   const [, , from, to] = log.topics;
-  if (from === undefined || to === undefined || log.topics.length !== 4 || log.data.length !== words(2)) {
+  if (from === undefined || to === undefined || log.topics.length !== 4 || log.data.length !== hexLength(2)) {
     return out.skip('single_shape');
   }
-  pushBetween(out, Kind.erc1155, log, from, to, log.data, 66, log.data.slice(2, 66));
+  pushBetween(out, TransferKind.erc1155, log, from, to, log.data, 66, log.data.slice(2, 66));
 }
 
 /** ERC-1155 TransferBatch(operator, from, to, ids[], values[]): one transfer per id, none at all when the lengths differ. */
@@ -128,12 +128,12 @@ function decodeBatch(out: BatchBuilder, log: Log): void {
   const ids = arrayAt(log.data, 0);
   const values = arrayAt(log.data, 1);
   if (ids === null || values === null || ids.length !== values.length) return out.skip('batch_shape');
-  if (addressOf(from) === null || addressOf(to) === null) return out.skip('dirty_address');
+  if (addressFromTopic(from) === null || addressFromTopic(to) === null) return out.skip('dirty_address');
   for (let i = 0; i < ids.length; i++) {
     const id = ids.start + 64 * i;
     pushBetween(
       out,
-      Kind.erc1155,
+      TransferKind.erc1155,
       log,
       from,
       to,
@@ -149,7 +149,7 @@ function decodeBatch(out: BatchBuilder, log: Log): void {
  * does not lie within the data.
  */
 function arrayAt(data: string, head: number): { start: number; length: number } | null {
-  const offset = smallWord(data, words(head));
+  const offset = smallWord(data, hexLength(head));
   if (offset === null) return null;
   const at = 2 + offset * 2;
   const length = smallWord(data, at);
@@ -173,17 +173,18 @@ function decodeConsecutive(out: BatchBuilder, log: Log): void {
     from === undefined ||
     to === undefined ||
     log.topics.length !== 4 ||
-    log.data.length !== words(1)
+    log.data.length !== hexLength(1)
   ) {
     return out.skip('consecutive_shape');
   }
-  const start = readInteger(first, 'first id of a range');
-  const end = readInteger(log.data, 'last id of a range');
+  const start = readBigInt(first, 'first id of a range');
+  const end = readBigInt(log.data, 'last id of a range');
   if (end < start) return out.skip('consecutive_shape');
-  if (addressOf(from) === null || addressOf(to) === null) return out.skip('dirty_address');
-  if (end - start >= CONSECUTIVE_LIMIT || !out.takeRange(Number(end - start) + 1))
+  if (addressFromTopic(from) === null || addressFromTopic(to) === null) return out.skip('dirty_address');
+  if (end - start >= CONSECUTIVE_LIMIT || !out.reserveRangeIds(Number(end - start) + 1))
     return out.skip('consecutive_range');
-  for (let id = start; id <= end; id++) pushBetween(out, Kind.erc721, log, from, to, '', 0, id.toString(16));
+  for (let id = start; id <= end; id++)
+    pushBetween(out, TransferKind.erc721, log, from, to, '', 0, id.toString(16));
 }
 
 /**
@@ -192,12 +193,12 @@ function decodeConsecutive(out: BatchBuilder, log: Log): void {
  */
 function decodeWrapped(out: BatchBuilder, log: Log, transfers: TransferCounts): void {
   const account = log.topics[1];
-  if (account === undefined || log.topics.length !== 2 || log.data.length !== words(1))
+  if (account === undefined || log.topics.length !== 2 || log.data.length !== hexLength(1))
     return out.skip('wrapped_shape');
   const zero = `0x${'0'.repeat(64)}`;
   const [from, to] = log.topics[0] === DEPOSIT ? [zero, account] : [account, zero];
   if (transfers.take(log.emitter, from, to, log.data)) return;
-  pushBetween(out, Kind.erc20, log, from, to, log.data, 2);
+  pushBetween(out, TransferKind.erc20, log, from, to, log.data, 2);
 }
 
 /** The Transfer logs of one transaction, counted by content: searching a list of thousands for each would take seconds. */

@@ -4,7 +4,7 @@
  * on CALLCODE, DELEGATECALL and STATICCALL frames is not transferred.
  */
 import { UpstreamError } from '../errors.ts';
-import { show } from '../lib/show.ts';
+import { previewValue } from '../lib/preview-value.ts';
 import {
   isZero,
   type JsonObject,
@@ -14,7 +14,7 @@ import {
   readData,
   readItems,
   readObject,
-} from './json.ts';
+} from './read-json.ts';
 
 /** Receives one internal transfer: addresses as 40 digits, the amount as a `0x` quantity above zero. */
 export type InternalSink = (from: string, to: string, amount: string) => void;
@@ -29,12 +29,12 @@ export interface TransactionTrace {
   /** Whether the root call failed; needed for receipts from before Byzantium, which have no status. */
   failed: boolean;
   /** Feeds the internal transfers of a successful transaction in execution order. */
-  internal(sink: InternalSink): void;
+  forEachInternalTransfer(sink: InternalSink): void;
   /** Successful calls of `callee` (40 digits) in execution order: caller (40 digits) and input (`0x`); null if unknown. */
   callsOf(callee: string): { caller: string; input: string }[] | null;
 }
 
-const MOVES_IN_TREE: ReadonlySet<unknown> = new Set(['CALL', 'CREATE', 'CREATE2', 'SELFDESTRUCT']);
+const VALUE_FRAME_TYPES: ReadonlySet<unknown> = new Set(['CALL', 'CREATE', 'CREATE2', 'SELFDESTRUCT']);
 
 /** callTracer output of debug_traceBlockByHash or debug_traceBlockByNumber: `{txHash, result}` per transaction (older nodes leave txHash out). */
 export function treeTraces(value: unknown, txHashes: readonly string[]): BlockTraces {
@@ -51,18 +51,22 @@ export function treeTraces(value: unknown, txHashes: readonly string[]): BlockTr
 function treeTrace(item: unknown, expected: string): TransactionTrace {
   const { txHash, result, error } = readObject(item, 'transaction trace');
   if (txHash !== undefined && txHash !== expected) {
-    throw new UpstreamError('inconsistent', `the trace of ${show(txHash)} came in the place of ${expected}`);
+    throw new UpstreamError(
+      'inconsistent',
+      `the trace of ${previewValue(txHash)} came in the place of ${expected}`,
+    );
   }
   if (result === undefined || result === null) {
     throw new UpstreamError(
       'rpc',
-      `the node could not trace ${expected}: ${show(error)}; if it stays so, raise node.timeout_ms or let another node bring the index past it`,
+      `the node could not trace ${expected}: ${previewValue(error)}; if it stays so, raise node.timeout_ms or let another node bring the index past it`,
     );
   }
   const root = readObject(result, 'call frame');
   return {
     failed: root['error'] !== undefined,
-    internal: (sink) => walkTree(root, false, (frame, parent) => moveOfFrame(frame, parent, sink)),
+    forEachInternalTransfer: (sink) =>
+      walkTree(root, false, (frame, parent) => emitFrameTransfer(frame, parent, sink)),
     callsOf(callee) {
       const calls: { caller: string; input: string }[] = [];
       walkTree(root, true, (frame) => {
@@ -87,9 +91,9 @@ function walkTree(
   withRoot: boolean,
   visit: (frame: JsonObject, parent: JsonObject) => void,
 ): void {
-  const ahead: unknown[] = [root];
+  const stack: unknown[] = [root];
   const parents: JsonObject[] = [root];
-  for (let next = ahead.pop(); next !== undefined; next = ahead.pop()) {
+  for (let next = stack.pop(); next !== undefined; next = stack.pop()) {
     const parent = parents.pop()!;
     const frame = readObject(next, 'call frame');
     if (frame['error'] !== undefined) continue;
@@ -98,22 +102,28 @@ function walkTree(
     if (calls === undefined || calls === null) continue;
     const children = readArray(calls, 'frame calls');
     for (let i = children.length - 1; i >= 0; i--) {
-      ahead.push(children[i]);
+      stack.push(children[i]);
       parents.push(frame);
     }
   }
 }
 
 /** Frames that run another account's code in the context of the caller. */
-const BORROWS_CODE: ReadonlySet<unknown> = new Set(['DELEGATECALL', 'CALLCODE', 'delegatecall', 'callcode']);
+const DELEGATE_CALL_TYPES: ReadonlySet<unknown> = new Set([
+  'DELEGATECALL',
+  'CALLCODE',
+  'delegatecall',
+  'callcode',
+]);
 
-function moveOfFrame(frame: JsonObject, parent: JsonObject, sink: InternalSink): void {
-  if (!MOVES_IN_TREE.has(frame['type'])) return;
+function emitFrameTransfer(frame: JsonObject, parent: JsonObject, sink: InternalSink): void {
+  if (!VALUE_FRAME_TYPES.has(frame['type'])) return;
   const amount = readAmount(frame['value'], 'frame value');
   if (isZero(amount)) return;
   const from = readAddress(frame['from'], 'frame from');
   const to = readAddress(frame['to'], 'frame to');
-  if (frame['type'] === 'SELFDESTRUCT' && (from === to || frame['from'] !== destroyedIn(parent))) return;
+  if (frame['type'] === 'SELFDESTRUCT' && (from === to || frame['from'] !== selfDestructedAccount(parent)))
+    return;
   sink(from, to, amount);
 }
 
@@ -121,8 +131,8 @@ function moveOfFrame(frame: JsonObject, parent: JsonObject, sink: InternalSink):
  * The account that destroys itself in a frame. The SELFDESTRUCT frame does not always name it: when the account pays
  * itself and survives by EIP-6780, nodes that run revm repeat the payment before it instead, whoever paid whom.
  */
-function destroyedIn(parent: JsonObject): unknown {
-  return BORROWS_CODE.has(parent['type']) ? parent['from'] : parent['to'];
+function selfDestructedAccount(parent: JsonObject): unknown {
+  return DELEGATE_CALL_TYPES.has(parent['type']) ? parent['from'] : parent['to'];
 }
 
 /** Parity-style output of trace_block: a flat list in execution order, linked by `traceAddress`. */
@@ -135,7 +145,7 @@ export function flatTraces(value: unknown, txHashes: readonly string[], blockHas
     if (trace['blockHash'] !== blockHash) {
       throw new UpstreamError(
         'inconsistent',
-        `the node sent traces of block ${show(trace['blockHash'])} for ${blockHash}`,
+        `the node sent traces of block ${previewValue(trace['blockHash'])} for ${blockHash}`,
       );
     }
     const hash = trace['transactionHash'];
@@ -144,7 +154,7 @@ export function flatTraces(value: unknown, txHashes: readonly string[], blockHas
     if (index === undefined)
       throw new UpstreamError(
         'inconsistent',
-        `the node traced ${show(hash)}, which is not in block ${blockHash}`,
+        `the node traced ${previewValue(hash)}, which is not in block ${blockHash}`,
       );
     perTransaction[index]!.push(trace);
   }
@@ -155,7 +165,7 @@ export function flatTraces(value: unknown, txHashes: readonly string[], blockHas
       const traces = perTransaction[index]!;
       return {
         failed: failedTrace(traces[0]!),
-        internal: (sink) => flatMoves(traces, sink),
+        forEachInternalTransfer: (sink) => emitFlatTransfers(traces, sink),
         callsOf: () => null, // only Monad's staking needs calls, and Monad itself offers no trace_block
       };
     },
@@ -167,7 +177,7 @@ function failedTrace(trace: JsonObject): boolean {
 }
 
 /** Walks one transaction's flat traces in order; everything below a failed trace address is skipped. */
-function flatMoves(traces: readonly JsonObject[], sink: InternalSink): void {
+function emitFlatTransfers(traces: readonly JsonObject[], sink: InternalSink): void {
   let failedAt: readonly unknown[] | null = null;
   /** The last trace at each depth: the parent of the following traces one level deeper. */
   const path: JsonObject[] = [];
@@ -176,18 +186,18 @@ function flatMoves(traces: readonly JsonObject[], sink: InternalSink): void {
     if (failedAt?.every((step, i) => address[i] === step)) continue;
     failedAt = failedTrace(trace) ? address : null;
     path[address.length] = trace;
-    if (failedAt === null && address.length > 0) moveOfFlatTrace(trace, path[address.length - 1], sink);
+    if (failedAt === null && address.length > 0) emitFlatTransfer(trace, path[address.length - 1], sink);
   }
 }
 
-function moveOfFlatTrace(trace: JsonObject, parent: JsonObject | undefined, sink: InternalSink): void {
+function emitFlatTransfer(trace: JsonObject, parent: JsonObject | undefined, sink: InternalSink): void {
   const action = readObject(trace['action'], 'trace action');
   if (trace['type'] === 'suicide') {
     const from = readAddress(action['address'], 'suicide address');
     const to = readAddress(action['refundAddress'], 'suicide refundAddress');
     const amount = readAmount(action['balance'], 'suicide balance');
-    const isAtHome = from === to || action['address'] !== flatDestroyedIn(parent);
-    if (!isAtHome && !isZero(amount)) sink(from, to, amount);
+    const movesNothing = from === to || action['address'] !== flatSelfDestructedAccount(parent);
+    if (!movesNothing && !isZero(amount)) sink(from, to, amount);
     return;
   }
   const isCreate = trace['type'] === 'create';
@@ -199,9 +209,9 @@ function moveOfFlatTrace(trace: JsonObject, parent: JsonObject | undefined, sink
 }
 
 /** `destroyedIn` for flat traces. */
-function flatDestroyedIn(parent: JsonObject | undefined): unknown {
+function flatSelfDestructedAccount(parent: JsonObject | undefined): unknown {
   if (parent === undefined) return undefined;
   const action = readObject(parent['action'], 'trace action');
   if (parent['type'] === 'create') return readObject(parent['result'], 'create result')['address'];
-  return BORROWS_CODE.has(action['callType']) ? action['from'] : action['to'];
+  return DELEGATE_CALL_TYPES.has(action['callType']) ? action['from'] : action['to'];
 }

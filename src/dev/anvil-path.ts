@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { FatalError } from '../errors.ts';
 
 /** Path of the anvil binary for a platform; throws a FatalError saying what to do when it is not installed. */
-export function anvilBinary(os: string = process.platform, arch: string = process.arch): string {
+export function anvilPath(os: string = process.platform, arch: string = process.arch): string {
   const name = `@foundry-rs/anvil-${os}-${arch === 'x64' ? 'amd64' : arch}`;
   try {
     // The platform package is a dependency of the main one and need not be hoisted beside it.

@@ -4,8 +4,8 @@ import { Socket } from 'node:net';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { FatalError } from '../errors.ts';
-import { endWithThisProcess } from '../lib/watchdog.ts';
-import { anvilBinary } from './anvil-path.ts';
+import { killOnParentExit } from '../lib/watchdog.ts';
+import { anvilPath } from './anvil-path.ts';
 
 export interface AnvilProcess {
   readonly child: ChildProcess;
@@ -23,8 +23,8 @@ const ERROR_TAIL_CHARS = 2_000;
 
 export function spawnAnvil(args: readonly string[]): AnvilProcess {
   // In a session of its own: Ctrl-C on the terminal must reach only the owner, which stops things in order.
-  const child = spawn(anvilBinary(), args, { detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
-  endWithThisProcess(child);
+  const child = spawn(anvilPath(), args, { detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
+  killOnParentExit(child);
   const exited = new Promise<void>((resolve) => {
     child.once('close', () => resolve());
     child.once('error', () => resolve());

@@ -1,8 +1,8 @@
 /** What `atlas-node dev` shows once everything answers. */
 import type { Hex } from '../types.ts';
-import type { DemoCast } from './cast.ts';
+import type { SampleAddresses } from './sample-addresses.ts';
 
-export interface DevAddresses {
+export interface BannerData {
   /** Where the daemon listens, such as `http://127.0.0.1:8650`. */
   url: string;
   /** Where the chain's node listens. */
@@ -10,11 +10,11 @@ export interface DevAddresses {
   key: string;
   /** The operator token, or null for one that the operator already knows. */
   adminToken: string | null;
-  cast: DemoCast;
+  samples: SampleAddresses;
 }
 
 /** The addresses, the key and lines to paste, as text for a terminal. */
-export function devBanner(addresses: DevAddresses): string {
+export function devBanner(addresses: BannerData): string {
   const { url, nodeUrl, key, adminToken } = addresses;
   const sockets = url.replace(/^http/, 'ws');
   return `
@@ -37,7 +37,7 @@ Ctrl-C stops the daemon and the chain.
 }
 
 /** Five requests that have something to show, each one line of shell. */
-function curlLines({ url, key, cast }: DevAddresses): string[] {
+function curlLines({ url, key, samples: cast }: BannerData): string[] {
   const get = (endpoint: string, parameters: string) =>
     `curl -s -H 'X-API-Key: ${key}' '${url}/api/${endpoint}?${parameters}'`;
   const post = (path: string, body: object) =>

@@ -2,7 +2,7 @@
 import type { RpcTransactionReceipt } from 'viem';
 import type { Hex } from '../types.ts';
 import { badgesCode, bytecode, type DemoContracts, tokenCode } from './contracts.ts';
-import { DEPLOY_GAS, type Step } from './step.ts';
+import { DEPLOY_GAS, type PlannedTransaction } from './planned-transaction.ts';
 import { createSubmitter, type SubmitOptions } from './submit.ts';
 import { roles } from './wallets.ts';
 
@@ -23,7 +23,7 @@ export async function deployDemo(url: string, options: SubmitOptions = {}): Prom
       bytecode('DemoWrapped'),
       bytecode('NativeSender'),
       bytecode('MalformedLogs'),
-    ].map((data): Step => ({ from: deployer, to: null, data, gas: DEPLOY_GAS, yields: {} })),
+    ].map((data): PlannedTransaction => ({ from: deployer, to: null, data, gas: DEPLOY_GAS, yields: {} })),
   );
   const created = (index: number) => createdContract(receipts[index]);
   return {

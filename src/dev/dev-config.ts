@@ -1,8 +1,8 @@
 /** The configuration of the daemon that `atlas-node dev` runs. */
 import { randomBytes } from 'node:crypto';
 import { createServer } from 'node:net';
-import type { FlagTexts } from '../config/flags.ts';
-import { type Config, type Parsed, parseConfig } from '../config.ts';
+import type { FlagValues } from '../config/flags.ts';
+import { type Config, type ParsedConfig, parseConfig } from '../config.ts';
 import type { Hex } from '../types.ts';
 
 export interface DevSettings {
@@ -18,8 +18,8 @@ export interface DevSettings {
 const ADMIN_TOKEN_BYTES = 12;
 
 /** The environment applies here too, except for the node, the data and the wrapped coin, which are the demo's own. */
-export function devConfig(settings: DevSettings, env: Record<string, string | undefined>): Parsed {
-  const flags: FlagTexts = {
+export function devConfig(settings: DevSettings, env: Record<string, string | undefined>): ParsedConfig {
+  const flags: FlagValues = {
     '--node-http': settings.node.url,
     '--node-ws': settings.node.wsUrl,
     '--data-dir': settings.dataDir,
@@ -38,7 +38,7 @@ export function devConfig(settings: DevSettings, env: Record<string, string | un
 }
 
 /** The configured port, or any free one (0) when nobody asked for a port and the default one is taken. */
-export async function withUsablePort(parsed: Parsed): Promise<Config> {
+export async function withUsablePort(parsed: ParsedConfig): Promise<Config> {
   const { config, sources } = parsed;
   const { host, port } = config.server;
   if (sources['server.port'] !== 'default' || !(await isTaken(host, port))) return config;

@@ -3,21 +3,21 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openKeyStore } from '../access/keys.ts';
-import { stopRequest } from '../cli/signals.ts';
+import { waitForStopSignal } from '../cli/signals.ts';
 import { makeDataDir } from '../config/data-dir.ts';
 import { startDaemon } from '../daemon.ts';
 import { FatalError } from '../errors.ts';
 import { pause } from '../lib/backoff.ts';
-import { Closers } from '../lib/closers.ts';
+import { CleanupStack } from '../lib/cleanup-stack.ts';
 import type { Logger } from '../log.ts';
 import type { IndexStatus } from '../types.ts';
 import { type Anvil, startAnvil } from './anvil.ts';
 import { devBanner } from './banner.ts';
-import { demoCast } from './cast.ts';
 import type { DemoContracts } from './contracts.ts';
 import { deployDemo } from './deploy.ts';
 import { devConfig, withUsablePort } from './dev-config.ts';
-import { DEMO_SEED, makeTraffic } from './traffic.ts';
+import { sampleAddresses } from './sample-addresses.ts';
+import { DEMO_SEED, generateTraffic } from './traffic.ts';
 
 export interface DevOptions {
   /** Address and port to serve on; by default the configured ones, or any free port when the default one is taken. */
@@ -38,7 +38,7 @@ const CATCH_UP_TIMEOUT_MS = 60_000;
 
 /** Runs until SIGINT or SIGTERM, then ends everything it started, in reverse order. */
 export async function runDev(options: DevOptions, log: Logger): Promise<void> {
-  const closers = new Closers();
+  const closers = new CleanupStack();
   try {
     await runUntilStopped(options, log, closers);
   } finally {
@@ -46,9 +46,9 @@ export async function runDev(options: DevOptions, log: Logger): Promise<void> {
   }
 }
 
-async function runUntilStopped(options: DevOptions, log: Logger, closers: Closers): Promise<void> {
+async function runUntilStopped(options: DevOptions, log: Logger, closers: CleanupStack): Promise<void> {
   const stop = new AbortController();
-  const stopped = stopRequest().then(() => stop.abort());
+  const stopped = waitForStopSignal().then(() => stop.abort());
 
   const dataDir = options.dataDir ?? temporaryFolder(closers);
   const { anvil, contracts, height } = await startChain(log, closers);
@@ -56,34 +56,34 @@ async function runUntilStopped(options: DevOptions, log: Logger, closers: Closer
   const { key } = issueKey(dataDir);
   const config = await withUsablePort(settings);
   const daemon = await startDaemon(config, { log, development: true, sources: settings.sources });
-  closers.keep(daemon, (daemon) => daemon.close());
-  await caughtUp(() => daemon.status(), height, stop.signal);
+  closers.adopt(daemon, (daemon) => daemon.close());
+  await waitUntilIndexed(() => daemon.status(), height, stop.signal);
   if (stop.signal.aborted) return;
 
-  closers.keep(keepTrafficGoing(anvil.url, contracts, stop.signal, log), (traffic) => {
+  closers.adopt(runTraffic(anvil.url, contracts, stop.signal, log), (traffic) => {
     stop.abort();
     return traffic;
   });
-  const cast = demoCast(contracts, DEMO_SEED);
+  const samples = sampleAddresses(contracts, DEMO_SEED);
   const adminToken = settings.sources.admin_token === 'demo' ? config.admin_token : null;
-  console.log(devBanner({ url: daemon.url, nodeUrl: anvil.url, key, adminToken, cast }));
-  await Promise.race([stopped, daemon.closed, endOf(anvil)]);
+  console.log(devBanner({ url: daemon.url, nodeUrl: anvil.url, key, adminToken, samples }));
+  await Promise.race([stopped, daemon.closed, rejectOnExit(anvil)]);
 }
 
-function temporaryFolder(closers: Closers): string {
+function temporaryFolder(closers: CleanupStack): string {
   const folder = mkdtempSync(join(tmpdir(), 'atlas-node-dev-'));
-  return closers.keep(folder, () => rmSync(folder, { recursive: true, force: true }));
+  return closers.adopt(folder, () => rmSync(folder, { recursive: true, force: true }));
 }
 
 /** A chain with the demo contracts and some history; `height` is its last block with traffic. */
-async function startChain(log: Logger, closers: Closers) {
+async function startChain(log: Logger, closers: CleanupStack) {
   const anvil = await startAnvil({
     blockTimeMs: BLOCK_TIME_MS,
     stateBlocks: STATE_BLOCKS,
   });
-  closers.keep(anvil, (anvil) => anvil.stop());
+  closers.adopt(anvil, (anvil) => anvil.stop());
   const contracts = await deployDemo(anvil.url, { mine: true });
-  const { transactions } = await makeTraffic(anvil.url, contracts, { rounds: FIRST_ROUNDS, mine: true });
+  const { transactions } = await generateTraffic(anvil.url, contracts, { rounds: FIRST_ROUNDS, mine: true });
   const height = Number(await anvil.call('eth_blockNumber'));
   log.info({ url: anvil.url, height, transactions, contracts }, 'local chain started with demo traffic');
   return { anvil, contracts, height };
@@ -101,7 +101,11 @@ function issueKey(dataDir: string): { key: string } {
 }
 
 /** Waits until the index holds block `height`; after too long, throws a FatalError with the indexer's reason. */
-async function caughtUp(status: () => IndexStatus, height: number, signal: AbortSignal): Promise<void> {
+async function waitUntilIndexed(
+  status: () => IndexStatus,
+  height: number,
+  signal: AbortSignal,
+): Promise<void> {
   const deadline = Date.now() + CATCH_UP_TIMEOUT_MS;
   while (!signal.aborted && (status().head?.number ?? -1) < height) {
     if (Date.now() > deadline) {
@@ -116,7 +120,7 @@ async function caughtUp(status: () => IndexStatus, height: number, signal: Abort
 }
 
 /** Slow traffic until `signal` aborts. Anybody can reorganise the chain: after a failed round it starts anew. */
-async function keepTrafficGoing(
+async function runTraffic(
   url: string,
   contracts: DemoContracts,
   signal: AbortSignal,
@@ -124,7 +128,7 @@ async function keepTrafficGoing(
 ): Promise<void> {
   for (let seed = DEMO_SEED + 1; !signal.aborted; seed++) {
     try {
-      await makeTraffic(url, contracts, { seed, paceMs: TRAFFIC_PACE_MS, signal });
+      await generateTraffic(url, contracts, { seed, roundPauseMs: TRAFFIC_PACE_MS, signal });
     } catch (err) {
       if (signal.aborted) return;
       log.warn({ err }, 'demo traffic failed; it goes on with other wallets');
@@ -133,7 +137,7 @@ async function keepTrafficGoing(
   }
 }
 
-async function endOf(anvil: Anvil): Promise<never> {
+async function rejectOnExit(anvil: Anvil): Promise<never> {
   await anvil.exited;
   throw new FatalError('the local chain ended by itself: run `atlas-node dev` again for a new one');
 }

@@ -1,6 +1,6 @@
 /** Pseudo-random numbers that are the same for the same seed, so that a demo chain can be reproduced. */
 
-export interface Random {
+export interface SeededRandom {
   /** Whole number from `low` to `high`, both included. */
   between(low: number, high: number): number;
   /** Amount of base units from `low` to `high` thousandths of `unit`, both included. */
@@ -8,7 +8,7 @@ export interface Random {
 }
 
 /** Generator for a seed (32 bits of it count): Mulberry32. */
-export function seededRandom(seed: number): Random {
+export function seededRandom(seed: number): SeededRandom {
   let state = seed >>> 0;
   const next = () => {
     state = (state + 0x6d2b79f5) >>> 0;

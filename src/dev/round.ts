@@ -1,25 +1,25 @@
 /** One round of demo traffic: every scene once, planned only from the contracts, the seed and the round's number. */
 
-import { erc721, erc1155, erc2309, malformedLogs } from './collectibles.ts';
 import type { DemoContracts } from './contracts.ts';
-import { detours, fanOuts, undone } from './internal.ts';
-import { cohort, creations, fundingChain, payments } from './native.ts';
+import { contractPayments, fanOuts, revertedPayments } from './internal-scenarios.ts';
+import { cohort, creations, fundingChain, payments } from './native-scenarios.ts';
+import { erc721, erc1155, erc2309, malformedLogs } from './nft-scenarios.ts';
+import { type Scenario, type ScenarioContext, type Stage, zipStages } from './planned-transaction.ts';
 import { seededRandom } from './random.ts';
-import { type Scene, type Setting, type Stage, sideBySide } from './step.ts';
-import { erc20, launch, wrapping } from './tokens.ts';
+import { erc20, launch, wrapping } from './token-scenarios.ts';
 import { freshWallet, roles } from './wallets.ts';
 
 /** Keeps the random numbers of one seed apart from those of the next. */
 const ROUNDS_PER_SEED = 1_000_003;
 
-const SCENES: readonly Scene[] = [
+const SCENARIOS: readonly Scenario[] = [
   fundingChain,
   payments,
   cohort,
   creations,
   fanOuts,
-  detours,
-  undone,
+  contractPayments,
+  revertedPayments,
   erc20,
   launch,
   wrapping,
@@ -30,11 +30,11 @@ const SCENES: readonly Scene[] = [
 ];
 
 export function planRound(contracts: DemoContracts, seed: number, round: number): Stage[] {
-  const setting = roundSetting(contracts, seed, round);
-  return sideBySide(SCENES.map((scene) => scene(setting)));
+  const context = roundContext(contracts, seed, round);
+  return zipStages(SCENARIOS.map((scene) => scene(context)));
 }
 
-export function roundSetting(contracts: DemoContracts, seed: number, round: number): Setting {
+export function roundContext(contracts: DemoContracts, seed: number, round: number): ScenarioContext {
   return {
     contracts,
     roles: roles(),

@@ -8,7 +8,7 @@ import {
   type RpcTransactionReceipt,
 } from 'viem';
 import type { Hex } from '../types.ts';
-import { CALL_GAS, type Stage, type Step } from './step.ts';
+import { CALL_GAS, type PlannedTransaction, type Stage } from './planned-transaction.ts';
 
 export interface SubmitOptions {
   /** True: mines blocks itself until the transactions are in, instead of waiting for the chain to do so. */
@@ -42,7 +42,7 @@ export async function createSubmitter(url: string, options: SubmitOptions = {}):
   return {
     async run(stage) {
       const hashes = await sendAll(client, chainId, stage);
-      const receipts = await minedReceipts(client, hashes, async () => {
+      const receipts = await waitForReceipts(client, hashes, async () => {
         options.signal?.throwIfAborted();
         if (options.mine) await miner.mine({ blocks: 1 });
       });
@@ -65,7 +65,7 @@ async function sendAll(client: PublicClient, chainId: number, stage: Stage): Pro
   return hashes;
 }
 
-function sign(step: Step, chainId: number, nonce: number): Promise<Hex> {
+function sign(step: PlannedTransaction, chainId: number, nonce: number): Promise<Hex> {
   return step.from.signTransaction({
     chainId,
     nonce,
@@ -79,14 +79,14 @@ function sign(step: Step, chainId: number, nonce: number): Promise<Hex> {
 }
 
 /** Receipts of all hashes, once all exist; calls `beforeLook` before each poll. */
-async function minedReceipts(
+async function waitForReceipts(
   client: PublicClient,
   hashes: readonly Hex[],
-  beforeLook: () => Promise<void>,
+  beforePoll: () => Promise<void>,
 ): Promise<RpcTransactionReceipt[]> {
   const deadline = Date.now() + MINED_TIMEOUT_MS;
   for (;;) {
-    await beforeLook();
+    await beforePoll();
     const found = await Promise.all(
       hashes.map((hash) => client.request({ method: 'eth_getTransactionReceipt', params: [hash] })),
     );
@@ -100,7 +100,7 @@ async function minedReceipts(
   }
 }
 
-function checkOutcome(step: Step, receipt: RpcTransactionReceipt | undefined): void {
+function checkOutcome(step: PlannedTransaction, receipt: RpcTransactionReceipt | undefined): void {
   const reverted = receipt?.status !== '0x1';
   if (reverted === (step.reverts ?? false)) return;
   const outcome = reverted ? 'was reverted' : 'was not reverted';

@@ -1,9 +1,9 @@
 /** Traffic of every kind on an anvil chain, the same for the same seed. */
 import { pause } from '../lib/backoff.ts';
-import { KIND_NAMES } from '../types.ts';
+import { TRANSFER_KIND_NAMES } from '../types.ts';
 import type { DemoContracts } from './contracts.ts';
+import type { PlannedTransaction, Stage, TransferCounts } from './planned-transaction.ts';
 import { planRound } from './round.ts';
-import type { Stage, Step, Yield } from './step.ts';
 import { createSubmitter, type SubmitOptions, type Submitter } from './submit.ts';
 
 export interface TrafficOptions extends SubmitOptions {
@@ -12,7 +12,7 @@ export interface TrafficOptions extends SubmitOptions {
   /** Two runs on one chain need different seeds, since the seed determines the wallets. `DEMO_SEED` by default. */
   seed?: number;
   /** Milliseconds between rounds; none unless given. */
-  paceMs?: number;
+  roundPauseMs?: number;
 }
 
 /** What was done, counting mined transactions only. */
@@ -22,27 +22,27 @@ export interface TrafficReport {
   transactions: number;
   reverted: number;
   /** Transfers per kind that an index of the chain must contain for them, and malformed logs that it must reject. */
-  yields: Required<Yield>;
+  yields: Required<TransferCounts>;
 }
 
 export const DEMO_SEED = 1;
-const YIELDS = [...KIND_NAMES, 'malformed'] as const;
+const YIELDS = [...TRANSFER_KIND_NAMES, 'malformed'] as const;
 
 /**
  * Makes rounds of traffic. Resolves with what is on the chain when the rounds are done or `signal` aborts; a stage that
  * was still being mined is left out of the report.
  */
-export async function makeTraffic(
+export async function generateTraffic(
   url: string,
   contracts: DemoContracts,
   options: TrafficOptions = {},
 ): Promise<TrafficReport> {
-  const { rounds = Number.POSITIVE_INFINITY, seed = DEMO_SEED, paceMs = 0, signal } = options;
+  const { rounds = Number.POSITIVE_INFINITY, seed = DEMO_SEED, roundPauseMs: paceMs = 0, signal } = options;
   const submitter = await createSubmitter(url, options);
   const report = emptyReport();
   while (report.rounds < rounds && !signal?.aborted) {
     try {
-      await makeRound(submitter, planRound(contracts, seed, report.rounds), report);
+      await runRound(submitter, planRound(contracts, seed, report.rounds), report);
     } catch (error) {
       if (signal?.aborted) break;
       throw error;
@@ -53,14 +53,14 @@ export async function makeTraffic(
   return report;
 }
 
-async function makeRound(submitter: Submitter, stages: readonly Stage[], report: TrafficReport) {
+async function runRound(submitter: Submitter, stages: readonly Stage[], report: TrafficReport) {
   for (const stage of stages) {
     await submitter.run(stage);
     for (const step of stage) record(step, report);
   }
 }
 
-function record(step: Step, report: TrafficReport): void {
+function record(step: PlannedTransaction, report: TrafficReport): void {
   report.transactions++;
   if (step.reverts) report.reverted++;
   for (const name of YIELDS) report.yields[name] += step.yields[name] ?? 0;

@@ -11,7 +11,7 @@ import { bigIntToBytes, bytesToBigInt } from './hex.ts';
 export const ZERO_BALANCE = Uint8Array.of(0x80);
 
 export function encodeSigned(value: bigint): Uint8Array {
-  if (value >= 0n) return encodeBytes(bigIntToBytes(value));
+  if (value >= 0n) return encodeMagnitude(bigIntToBytes(value));
   const magnitude = bigIntToBytes(-value);
   const out = new Uint8Array(magnitude.length + 1);
   out[0] = 0x80 - magnitude.length;
@@ -20,7 +20,7 @@ export function encodeSigned(value: bigint): Uint8Array {
 }
 
 /** The encoded form of a non-negative integer given as its shortest big-endian bytes. */
-export function encodeBytes(magnitude: Uint8Array): Uint8Array {
+export function encodeMagnitude(magnitude: Uint8Array): Uint8Array {
   const out = new Uint8Array(magnitude.length + 1);
   out[0] = 0x80 + magnitude.length;
   out.set(magnitude, 1);

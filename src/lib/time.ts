@@ -1,7 +1,7 @@
 /** Times: clocks, and times as text. */
 
 /** Milliseconds since a moment that is the same for all threads; no setting of the clock moves it. */
-export function steadyNow(): number {
+export function monotonicNow(): number {
   const [seconds, nanoseconds] = process.hrtime();
   return seconds * 1_000 + nanoseconds / 1e6;
 }
@@ -28,7 +28,7 @@ let cachedDate = '';
  * ISO 8601 text, UTC with milliseconds, of a block's Unix seconds. Caches the date, since answers cluster on few days:
  * ten times as fast as Date.
  */
-export function isoSeconds(seconds: number): string {
+export function secondsToIso(seconds: number): string {
   const day = Math.floor(seconds / SECONDS_PER_DAY);
   if (day !== cachedDay) {
     cachedDate = new Date(day * SECONDS_PER_DAY * 1000).toISOString().slice(0, -13);

@@ -4,7 +4,7 @@
 export const NATIVE_DECIMALS = 18;
 
 /** One coin in wei. */
-export const COIN = 10n ** BigInt(NATIVE_DECIMALS);
+export const WEI_PER_COIN = 10n ** BigInt(NATIVE_DECIMALS);
 
 /** Whole coins with up to 18 fractional digits and no trailing zeros: 1500000000000000000n is `1.5`. */
 export function weiToCoin(wei: bigint): string {
@@ -26,5 +26,5 @@ export function weiToCoin6(wei: bigint): string {
 /** Wei of a decimal text such as `0.5`; digits beyond the 18th are cut. The text must match `^\d+(\.\d*)?$`. */
 export function coinToWei(text: string): bigint {
   const [whole = '0', fraction = ''] = text.split('.');
-  return BigInt(whole) * COIN + BigInt(fraction.slice(0, 18).padEnd(18, '0'));
+  return BigInt(whole) * WEI_PER_COIN + BigInt(fraction.slice(0, 18).padEnd(18, '0'));
 }

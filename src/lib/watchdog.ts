@@ -8,14 +8,14 @@ const END = 'read -r _; kill "$1"; sleep 2; kill -9 "$1" 2>/dev/null';
 const REMOVE = 'read -r _; sleep 3; rm -rf -- "$1"';
 
 /** Ends a child, which was just started, when this process is gone. */
-export function endWithThisProcess(child: ChildProcess): void {
+export function killOnParentExit(child: ChildProcess): void {
   if (child.pid === undefined) return; // it could not be started
   const watchdog = watch(END, String(child.pid));
   child.once('exit', () => watchdog.kill('SIGKILL'));
 }
 
 /** Removes a folder when this process is gone, if it is still there. */
-export function removeWithThisProcess(folder: string): void {
+export function removeOnParentExit(folder: string): void {
   watch(REMOVE, folder);
 }
 

@@ -17,7 +17,7 @@ const COLOURS: Record<string, string> = {
   error: '\x1b[31m',
 };
 const DIM = '\x1b[2m';
-const PLAIN = '\x1b[0m';
+const RESET = '\x1b[0m';
 const CLEAR_LINE = '\r\x1b[K';
 
 /** One JSON log line formatted for people, in local time; an error's stack follows on its own lines. */
@@ -26,9 +26,9 @@ export function prettyLine(json: string, style: PrettyStyle): string {
   const { msg, level, time, err, ...facts } = record;
   const { message, stack } = errorParts(err);
   const shown = Object.entries(message ? { ...facts, error: message } : facts)
-    .map(([name, value]) => `${name}=${factText(value)}`)
+    .map(([name, value]) => `${name}=${fieldText(value)}`)
     .join(' ');
-  const paint = (colour: string, text: string) => (style.colour && text ? `${colour}${text}${PLAIN}` : text);
+  const paint = (colour: string, text: string) => (style.colour && text ? `${colour}${text}${RESET}` : text);
   if (style.journal) {
     const text = [msg, shown].filter(Boolean).join('  ');
     return `${text}\n${stack}`.replace(/^(?=.)/gm, journalPriority(String(level)));
@@ -52,6 +52,6 @@ function errorParts(err: unknown): { message: string; stack: string } {
   return { message: 'message' in err ? String(err.message) : '', stack: frames.join('') };
 }
 
-function factText(value: unknown): string {
+function fieldText(value: unknown): string {
   return typeof value === 'string' && /^[^\s"=]+$/.test(value) ? value : JSON.stringify(value);
 }

@@ -3,13 +3,13 @@ import { closeSync, openSync, readSync } from 'node:fs';
 import { createHistogram } from 'node:perf_hooks';
 
 /** Milliseconds between two checks of the clock. */
-const PERIOD_MS = 10;
+const SAMPLE_INTERVAL_MS = 10;
 
 /**
  * Linux's statistics of a thread: nanoseconds for which it ran and for which it waited for a processor, and how often it
  * ran. The thread itself must open the file.
  */
-const SCHEDULING = '/proc/thread-self/schedstat';
+const SCHEDSTAT_PATH = '/proc/thread-self/schedstat';
 const SCHEDULING_CHARS = 96;
 
 /** Seconds. */
@@ -25,22 +25,22 @@ export interface LoopDelays {
 }
 
 /** Measures the event loop of the thread that makes it. */
-export class LoopDelay {
+export class LoopDelayMonitor {
   private readonly delays = createHistogram();
   private readonly timer: NodeJS.Timeout;
-  private readonly file: number | null = openOrNull(SCHEDULING);
+  private readonly schedstatFd: number | null = openOrNull(SCHEDSTAT_PATH);
   private readonly text = Buffer.alloc(SCHEDULING_CHARS);
-  private at = performance.now();
-  private waited = this.readWaited();
+  private sampledAt = performance.now();
+  private cpuWaitMs = this.readCpuWaitMs();
   private heldMs = 0;
 
   constructor() {
-    this.timer = setInterval(() => this.look(), PERIOD_MS).unref();
+    this.timer = setInterval(() => this.sample(), SAMPLE_INTERVAL_MS).unref();
   }
 
   /** The delays since the last call. */
-  take(): LoopDelays {
-    this.look();
+  takeDelays(): LoopDelays {
+    this.sample();
     const { delays, heldMs } = this;
     const taken = {
       p50: delays.percentile(50) / 1e9,
@@ -55,23 +55,23 @@ export class LoopDelay {
 
   close(): void {
     clearInterval(this.timer);
-    if (this.file !== null) closeSync(this.file);
+    if (this.schedstatFd !== null) closeSync(this.schedstatFd);
   }
 
-  private look(): void {
+  private sample(): void {
     const now = performance.now();
-    const waited = this.readWaited();
-    const lateMs = Math.max(0, now - this.at - PERIOD_MS);
+    const cpuWaitMs = this.readCpuWaitMs();
+    const lateMs = Math.max(0, now - this.sampledAt - SAMPLE_INTERVAL_MS);
     this.delays.record(Math.max(1, Math.round(lateMs * 1e6)));
-    this.heldMs = Math.max(this.heldMs, lateMs - (waited - this.waited));
-    this.at = now;
-    this.waited = waited;
+    this.heldMs = Math.max(this.heldMs, lateMs - (cpuWaitMs - this.cpuWaitMs));
+    this.sampledAt = now;
+    this.cpuWaitMs = cpuWaitMs;
   }
 
   /** Total milliseconds for which this thread has waited for a processor. */
-  private readWaited(): number {
-    if (this.file === null) return 0;
-    const length = readSync(this.file, this.text, 0, SCHEDULING_CHARS, 0);
+  private readCpuWaitMs(): number {
+    if (this.schedstatFd === null) return 0;
+    const length = readSync(this.schedstatFd, this.text, 0, SCHEDULING_CHARS, 0);
     return Number(this.text.toString('latin1', 0, length).split(' ')[1] ?? 0) / 1e6;
   }
 }

@@ -1,22 +1,22 @@
 /** A wallet's transfers in the packed lists of store/activity.ts, newest first. */
-import { ACTIVITY_RUN, ActivityCursor, Flag } from '../store/activity.ts';
-import type { Db } from '../store/open.ts';
+import { ActivityCursor, ActivityFlag, ENTRIES_PER_RUN } from '../store/activity.ts';
+import type { Db } from '../store/open-database.ts';
 import type { IdRange } from './blocks.ts';
-import type { Effort } from './effort.ts';
+import type { WorkBudget } from './work-budget.ts';
 
 /** Runs fetched by the first statement; each later one fetches MORE times as many, since most lists end soon. */
 const FIRST_RUNS = 2;
-const MORE = 4;
-const MOST_RUNS = 32;
+const GROWTH_FACTOR = 4;
+const MAX_RUNS = 32;
 
 /**
  * The runs of a wallet that may contain ids of the range, newest run first, each as a cursor before its first entry;
  * entries within a run are oldest first. The newest run may begin below the range and end above it, so the reader must
  * check each id. All runs share one cursor: each is valid until the next is read, of this wallet or of another.
  */
-export type ReadRuns = (wallet: number, range: IdRange, effort: Effort) => Iterable<ActivityCursor>;
+export type ReadRuns = (wallet: number, range: IdRange, budget: WorkBudget) => Iterable<ActivityCursor>;
 
-interface Recent {
+interface RecentRun {
   /** The wallet's unfinished run. */
   recent: Buffer;
   /** Its first transfer: the first entry of each run stores the distance from it. */
@@ -24,15 +24,15 @@ interface Recent {
 }
 
 /** The unfinished run of a wallet by its id. */
-export function recentRun(db: Db): (wallet: number) => Recent | undefined {
-  const statement = db.prepare<[number], Recent>(
+export function prepareRecentRun(db: Db): (wallet: number) => RecentRun | undefined {
+  const statement = db.prepare<[number], RecentRun>(
     'SELECT recent, ifnull(first_transfer, 0) AS base FROM wallets WHERE id = +?',
   );
   return (wallet) => statement.get(wallet);
 }
 
-export function activityRuns(db: Db): ReadRuns {
-  const recentOf = recentRun(db);
+export function prepareActivityRuns(db: Db): ReadRuns {
+  const recentOf = prepareRecentRun(db);
   const olderRuns = db
     .prepare<[number, number, number], Buffer>(/* sql */ `
       SELECT entries FROM activity WHERE wallet = +? AND first_transfer < +? ORDER BY first_transfer DESC LIMIT +?`)
@@ -40,15 +40,15 @@ export function activityRuns(db: Db): ReadRuns {
   const cursor = new ActivityCursor();
   const firstId = (run: Uint8Array, base: number) => (cursor.open(run, base).next() ? cursor.transfer : 0);
 
-  return function* (wallet, range, effort) {
+  return function* (wallet, range, budget) {
     const found = recentOf(wallet);
     if (found === undefined) return;
     const { recent, base } = found;
     let below = firstId(recent, base);
     if (below < range.below) yield cursor.open(recent, base);
     below = Math.min(below, range.below);
-    for (let wanted = FIRST_RUNS; below > range.from; wanted = Math.min(wanted * MORE, MOST_RUNS)) {
-      effort.spend(wanted * ACTIVITY_RUN);
+    for (let wanted = FIRST_RUNS; below > range.from; wanted = Math.min(wanted * GROWTH_FACTOR, MAX_RUNS)) {
+      budget.spend(wanted * ENTRIES_PER_RUN);
       const runs = olderRuns.all(wallet, below, wanted);
       for (const run of runs) {
         below = firstId(run, base);
@@ -61,17 +61,17 @@ export function activityRuns(db: Db): ReadRuns {
 }
 
 /** Most runs counted to estimate the size of a list; beyond that it is just large. */
-const COUNTED_RUNS = 256;
+const MAX_COUNTED_RUNS = 256;
 
 /** About how many entries of a wallet lie within a range, COUNTED_RUNS full runs at most. */
-export function activitySize(db: Db): (wallet: number, range: IdRange) => number {
+export function prepareActivitySize(db: Db): (wallet: number, range: IdRange) => number {
   const countRuns = db
     .prepare<[number, number, number], number>(/* sql */ `
       SELECT count(*) FROM (
         SELECT 1 FROM activity WHERE wallet = +? AND first_transfer >= +? AND first_transfer < +?
-        LIMIT ${COUNTED_RUNS})`)
+        LIMIT ${MAX_COUNTED_RUNS})`)
     .pluck();
-  return (wallet, { from, below }) => (countRuns.get(wallet, from, below) ?? 0) * ACTIVITY_RUN;
+  return (wallet, { from, below }) => (countRuns.get(wallet, from, below) ?? 0) * ENTRIES_PER_RUN;
 }
 
 /** Which entries of a wallet's activity are wanted. */
@@ -84,14 +84,16 @@ export interface ActivityFilter extends IdRange {
 }
 
 /** The ids of the newest entries that pass the filter, newest first. */
-export function activityIds(db: Db): (wallet: number, filter: ActivityFilter, effort: Effort) => number[] {
-  const readRuns = activityRuns(db);
+export function prepareActivityIds(
+  db: Db,
+): (wallet: number, filter: ActivityFilter, budget: WorkBudget) => number[] {
+  const readRuns = prepareActivityRuns(db);
   // The matches of one run, oldest first. The unfinished run is never longer than a finished one.
-  const matches = new Float64Array(ACTIVITY_RUN);
-  return (wallet, filter, effort) => {
+  const matches = new Float64Array(ENTRIES_PER_RUN);
+  return (wallet, filter, budget) => {
     const ids: number[] = [];
-    for (const run of readRuns(wallet, filter, effort)) {
-      let count = collect(run, filter, matches);
+    for (const run of readRuns(wallet, filter, budget)) {
+      let count = collectMatches(run, filter, matches);
       while (count > 0 && ids.length < filter.limit) ids.push(matches[--count]!);
       if (ids.length === filter.limit) break;
     }
@@ -99,12 +101,13 @@ export function activityIds(db: Db): (wallet: number, filter: ActivityFilter, ef
   };
 }
 
-function collect(cursor: ActivityCursor, filter: ActivityFilter, matches: Float64Array): number {
+function collectMatches(cursor: ActivityCursor, filter: ActivityFilter, matches: Float64Array): number {
   const { from, below, direction, kinds } = filter;
   let count = 0;
   while (cursor.next() && cursor.transfer < below) {
     if (cursor.transfer < from) continue;
-    if ((cursor.flags & direction) === 0 || ((kinds >> (cursor.flags & Flag.kindMask)) & 1) === 0) continue;
+    if ((cursor.flags & direction) === 0 || ((kinds >> (cursor.flags & ActivityFlag.kindMask)) & 1) === 0)
+      continue;
     matches[count++] = cursor.transfer;
   }
   return count;

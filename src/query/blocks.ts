@@ -1,14 +1,16 @@
 /** Blocks and the ids of their transfers. */
-import { blockNumberOf } from '../store/chain.ts';
-import type { Db } from '../store/open.ts';
+import { blockNumberSql } from '../store/chain.ts';
+import type { Db } from '../store/open-database.ts';
 import { idList } from './id-list.ts';
 
 /** SQL: `Head.tag` of the block in a row of `blocks`. */
-export const BLOCK_TAG = 'lower(hex(substr(hash, 1, 8)))';
+export const BLOCK_HASH_PREFIX = 'lower(hex(substr(hash, 1, 8)))';
 
 /** The tag of the indexed block of a height; undefined when there is none. */
-export function tagOfBlock(db: Db): (number: number) => string | undefined {
-  const statement = db.prepare<[number], string>(`SELECT ${BLOCK_TAG} FROM blocks WHERE number = +?`).pluck();
+export function prepareHashPrefix(db: Db): (number: number) => string | undefined {
+  const statement = db
+    .prepare<[number], string>(`SELECT ${BLOCK_HASH_PREFIX} FROM blocks WHERE number = +?`)
+    .pluck();
   return (number) => statement.get(number);
 }
 
@@ -19,7 +21,7 @@ export interface IdRange {
 }
 
 /** Ids of the transfers in blocks `first .. last`, both included; either end may lie outside the index. */
-export function transferIdsOfBlocks(db: Db): (first: number, last: number) => IdRange {
+export function prepareTransferIdsOfBlocks(db: Db): (first: number, last: number) => IdRange {
   const lastIdUpTo = db
     .prepare<[number], number>(
       'SELECT last_transfer FROM blocks WHERE number <= +? ORDER BY number DESC LIMIT 1',
@@ -39,9 +41,9 @@ export interface BlockTime {
 }
 
 /** The block of each transfer of a list, in its order. */
-export function blocksOfTransfers(db: Db): (ids: readonly number[]) => BlockTime[] {
+export function prepareBlocksOfTransfers(db: Db): (ids: readonly number[]) => BlockTime[] {
   const statement = db.prepare<[string], BlockTime>(/* sql */ `
     SELECT b.number, b.timestamp
-    FROM json_each(?) list CROSS JOIN blocks b ON b.number = ${blockNumberOf('list.value')}`);
+    FROM json_each(?) list CROSS JOIN blocks b ON b.number = ${blockNumberSql('list.value')}`);
   return (ids) => statement.all(idList(ids));
 }

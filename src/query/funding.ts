@@ -1,9 +1,9 @@
 /** Native funding of a wallet. Which transfers count is decided when they are appended (store/append.ts). */
-import { blockNumberOf } from '../store/chain.ts';
-import type { Db } from '../store/open.ts';
+import { blockNumberSql } from '../store/chain.ts';
+import type { Db } from '../store/open-database.ts';
 import { ZERO_WALLET } from '../store/schema.ts';
-import { type TransferRow, TX_HASH, transfersById } from './transfers.ts';
-import { WalletQuestion } from './wallet-question.ts';
+import { prepareTransfersById, type TransferRow, TX_HASH } from './transfers.ts';
+import { WalletQuery } from './wallet-query.ts';
 
 /** A native transfer as shown in answers about its receiver. */
 export type FundingTransfer = Pick<TransferRow, 'kind' | 'amount' | 'txHash' | 'blockNumber' | 'timestamp'>;
@@ -12,24 +12,24 @@ export type FundingTransfer = Pick<TransferRow, 'kind' | 'amount' | 'txHash' | '
 export type SentFunding = FundingTransfer & { sender: number };
 
 /** A wallet's first funding: its earliest direct native transfer from another wallet, else the earliest internal one. */
-export function firstFunding(db: Db): WalletQuestion<SentFunding> {
-  return namedTransfer(db, 'w.funding');
+export function prepareFirstFunding(db: Db): WalletQuery<SentFunding> {
+  return prepareTransferQuery(db, 'w.funding');
 }
 
 /** The newest direct native transfer received from another; if there is none, the newest internal one. */
-export function latestNativeIn(db: Db): WalletQuestion<SentFunding> {
-  return namedTransfer(db, 'coalesce(w.latest_direct, w.latest_internal)');
+export function prepareLatestNativeIn(db: Db): WalletQuery<SentFunding> {
+  return prepareTransferQuery(db, 'coalesce(w.latest_direct, w.latest_internal)');
 }
 
 /**
  * The native transfer to a wallet whose id is the SQL expression `id` over the columns of `wallets w`. It reads only what
  * is shown: the receiver is known, and a native transfer has no token.
  */
-function namedTransfer(db: Db, id: string): WalletQuestion<SentFunding> {
+function prepareTransferQuery(db: Db, id: string): WalletQuery<SentFunding> {
   const columns = `t.kind, hex(t.amount) AS amount, ${TX_HASH} AS txHash, b.number AS blockNumber, b.timestamp, t.sender`;
   const joins = /* sql */ `
-    CROSS JOIN transfers t ON t.id = ${id} CROSS JOIN blocks b ON b.number = ${blockNumberOf('t.id')}`;
-  return new WalletQuestion(db, columns, joins);
+    CROSS JOIN transfers t ON t.id = ${id} CROSS JOIN blocks b ON b.number = ${blockNumberSql('t.id')}`;
+  return new WalletQuery(db, columns, joins);
 }
 
 interface FundingRow {
@@ -42,9 +42,9 @@ interface FundingRow {
  * The chain of first fundings back from a wallet: its own, its funder's, and so on, `depth` at most. Ends at a wallet
  * without funding, at the zero address, and before a funder already in the chain.
  */
-export function fundingChain(db: Db): (wallet: number, depth: number) => TransferRow[] {
+export function prepareFundingChain(db: Db): (wallet: number, depth: number) => TransferRow[] {
   const statement = db.prepare<[number], FundingRow>('SELECT funder, funding FROM wallets WHERE id = +?');
-  const transfers = transfersById(db);
+  const transfers = prepareTransfersById(db);
   return (wallet, depth) => {
     const fundings: number[] = [];
     const seen = new Set<number>();

@@ -1,11 +1,11 @@
 /** The largest balances of a token. There is no index by balance, so all of the token's holdings are scanned. */
 import { ZERO_BALANCE } from '../lib/signed.ts';
-import type { Db } from '../store/open.ts';
+import type { Db } from '../store/open-database.ts';
 import { ZERO_WALLET } from '../store/schema.ts';
-import type { Effort } from './effort.ts';
+import type { WorkBudget } from './work-budget.ts';
 
 /** Holdings scanned between two checks of the time limit. */
-const SLICE = 65_536;
+const HOLDINGS_PER_SLICE = 65_536;
 
 export interface Holding {
   /** wallets.id. */
@@ -18,23 +18,23 @@ export interface Holding {
  * The holdings with the largest balances, largest first; of equal ones the wallet seen earlier first. `wallets` is the
  * number of wallets of the token. The zero address holds nothing.
  */
-export function topHoldings(
+export function prepareTopHoldings(
   db: Db,
-): (token: { id: number; wallets: number }, limit: number, effort: Effort) => Holding[] {
+): (token: { id: number; wallets: number }, limit: number, budget: WorkBudget) => Holding[] {
   const lastWallet = db.prepare<[], number>('SELECT max(id) FROM wallets').pluck();
   const largestOf = db.prepare<[number, number, number, Uint8Array, number], Holding>(/* sql */ `
     SELECT wallet, balance FROM holdings WHERE token = +? AND wallet >= +? AND wallet < +? AND balance > +?
     ORDER BY balance DESC, wallet LIMIT +?`);
-  return ({ id, wallets }, limit, effort) => {
-    effort.expect(wallets);
-    const slices = Math.ceil(wallets / SLICE);
+  return ({ id, wallets }, limit, budget) => {
+    budget.ensure(wallets);
+    const slices = Math.ceil(wallets / HOLDINGS_PER_SLICE);
     const end = (lastWallet.get() ?? ZERO_WALLET) + 1;
     const width = Math.ceil(end / slices);
     let largest: Holding[] = [];
     for (let from = ZERO_WALLET + 1; from < end; from += width) {
-      effort.spend(Math.ceil(wallets / slices));
-      const least = largest.length < limit ? ZERO_BALANCE : largest[limit - 1]!.balance;
-      largest = merge(largest, largestOf.all(id, from, from + width, least, limit), limit);
+      budget.spend(Math.ceil(wallets / slices));
+      const minBalance = largest.length < limit ? ZERO_BALANCE : largest[limit - 1]!.balance;
+      largest = merge(largest, largestOf.all(id, from, from + width, minBalance, limit), limit);
     }
     return largest;
   };

@@ -1,5 +1,5 @@
 /** Scanning newly committed rows cheaply: only ids are read. */
-import type { Db } from '../store/open.ts';
+import type { Db } from '../store/open-database.ts';
 
 /** A transfer in ids of `wallets`; `contract` is the token's, null for a native transfer. */
 export interface ScannedTransfer {
@@ -10,7 +10,9 @@ export interface ScannedTransfer {
 }
 
 /** The transfers with ids `from <= id < below`, `limit` at most, in order. */
-export function scanTransfers(db: Db): (from: number, below: number, limit: number) => ScannedTransfer[] {
+export function prepareTransferScan(
+  db: Db,
+): (from: number, below: number, limit: number) => ScannedTransfer[] {
   const statement = db.prepare<[number, number, number], ScannedTransfer>(/* sql */ `
     SELECT id, sender, receiver, (SELECT wallet FROM tokens WHERE tokens.id = token) AS contract
     FROM transfers WHERE id >= +? AND id < +? ORDER BY id LIMIT +?`);
@@ -24,7 +26,7 @@ export interface NewWallet {
 }
 
 /** The wallets with ids above `after` and up to `last`, `limit` at most, in order. */
-export function walletsAfter(db: Db): (after: number, last: number, limit: number) => NewWallet[] {
+export function prepareWalletsAfter(db: Db): (after: number, last: number, limit: number) => NewWallet[] {
   const statement = db.prepare<[number, number, number], NewWallet>(/* sql */ `
     SELECT id, lower(hex(address)) AS address FROM wallets WHERE id > +? AND id <= +? ORDER BY id LIMIT +?`);
   return (after, last, limit) => statement.all(after, last, limit);

@@ -6,8 +6,8 @@
  * value: 5 to 20 us more for a join or a range, several times the read itself. With the plus sign the planner ignores
  * the value. The plans do not depend on values here: each uses one index.
  */
-import type { Db, Statement } from '../store/open.ts';
-import { BLOCK_TAG } from './blocks.ts';
+import type { Db, Statement } from '../store/open-database.ts';
+import { BLOCK_HASH_PREFIX } from './blocks.ts';
 
 /** The last block of the commit being read. */
 export interface Head {
@@ -32,22 +32,22 @@ export class Snapshot {
   private readonly readHead: Statement<[], Omit<Head, 'revision'>>;
   private readonly readRevision: Statement<[], number>;
   private current: Head | null = null;
-  private open = false;
+  private isOpen = false;
 
   constructor(db: Db) {
     this.begin = db.prepare('BEGIN');
     this.commit = db.prepare('COMMIT');
     this.readRevision = db.prepare<[], number>('PRAGMA data_version').pluck();
     this.readHead = db.prepare(/* sql */ `
-      SELECT blocks.number, timestamp, ${BLOCK_TAG} AS tag, start_block AS startBlock
+      SELECT blocks.number, timestamp, ${BLOCK_HASH_PREFIX} AS tag, start_block AS startBlock
       FROM blocks, chain ORDER BY blocks.number DESC LIMIT 1`);
   }
 
   /** The head of this turn's commit, null while the index is empty. Statements run after this call see the same commit. */
   head(): Head | null {
-    if (!this.open) {
+    if (!this.isOpen) {
       this.begin.run();
-      this.open = true;
+      this.isOpen = true;
       setImmediate(this.release);
       this.current = this.read();
     }
@@ -56,8 +56,8 @@ export class Snapshot {
 
   /** Ends the transaction, so that later reads of this turn see the newest commit. Called on watermarks and on closing. */
   readonly release = (): void => {
-    if (!this.open) return;
-    this.open = false;
+    if (!this.isOpen) return;
+    this.isOpen = false;
     this.commit.run();
   };
 

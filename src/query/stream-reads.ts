@@ -1,31 +1,31 @@
 /** Everything that streams read from the index, prepared once. */
-import { chainOf, lastBlock } from '../store/chain.ts';
-import type { Db } from '../store/open.ts';
-import { commitEnds, endsUpTo } from './commits.ts';
-import { eventReads } from './events.ts';
-import { walletHistory } from './history.ts';
-import { scanTransfers, walletsAfter } from './scan.ts';
+import { chainOf, prepareLastBlock } from '../store/chain.ts';
+import type { Db } from '../store/open-database.ts';
+import { prepareEventReader } from './events.ts';
+import { prepareWalletHistory } from './history.ts';
+import { prepareLastIdsAt, prepareLastIdsUpTo } from './last-ids.ts';
+import { prepareTransferScan, prepareWalletsAfter } from './scan.ts';
 import type { Snapshot } from './snapshot.ts';
-import { walletIdOf } from './wallets.ts';
+import { prepareWalletIdByAddress } from './wallets.ts';
 
-export type StreamReads = ReturnType<typeof streamReads>;
+export type StreamReads = ReturnType<typeof prepareStreamReads>;
 
 /** `snapshot` must be of the same connection: all reads of one turn see one commit. */
-export function streamReads(db: Db, snapshot: Snapshot) {
-  const idOf = walletIdOf(db);
-  const events = eventReads(db);
+export function prepareStreamReads(db: Db, snapshot: Snapshot) {
+  const idOf = prepareWalletIdByAddress(db);
+  const events = prepareEventReader(db);
   return {
     snapshot,
-    commitEnds: commitEnds(db),
-    endsUpTo: endsUpTo(db),
-    lastBlock: lastBlock(db),
+    lastIdsAt: prepareLastIdsAt(db),
+    lastIdsUpTo: prepareLastIdsUpTo(db),
+    lastBlock: prepareLastBlock(db),
     /** The id of the indexed chain; undefined until indexing began. */
     chainId: () => chainOf(db)?.chainId,
-    scan: scanTransfers(db),
-    walletsAfter: walletsAfter(db),
+    scan: prepareTransferScan(db),
+    walletsAfter: prepareWalletsAfter(db),
     events: events.byId,
-    forgetWalletsAbove: events.forgetWalletsAbove,
-    history: walletHistory(db),
+    invalidateWalletsAbove: events.invalidateWalletsAbove,
+    history: prepareWalletHistory(db),
     /** The wallet id of an address of 40 hex digits without prefix. */
     walletId: (address: string) => idOf(`0x${address}`),
   };

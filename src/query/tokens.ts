@@ -1,6 +1,6 @@
 /** Tokens by the wallet of their contract. */
-import { blockNumberOf } from '../store/chain.ts';
-import type { Db } from '../store/open.ts';
+import { blockNumberSql } from '../store/chain.ts';
+import type { Db } from '../store/open-database.ts';
 
 /** What is known of a token that has transfers. */
 export interface TokenFacts {
@@ -20,19 +20,19 @@ export interface TokenFacts {
 }
 
 /** The facts of a token, or undefined when the wallet emitted no transfer. */
-export function tokenFacts(db: Db): (wallet: number) => TokenFacts | undefined {
+export function prepareTokenFacts(db: Db): (wallet: number) => TokenFacts | undefined {
   const statement = db.prepare<[number], TokenFacts>(/* sql */ `
     SELECT t.id, t.transfers, t.holders, t.wallets, b.number AS firstBlock, b.timestamp AS firstTimestamp, t.kind,
       m.name, m.symbol, m.decimals
     FROM tokens t CROSS JOIN wallets w ON w.id = t.wallet
-      CROSS JOIN blocks b ON b.number = ${blockNumberOf('t.first_transfer')}
+      CROSS JOIN blocks b ON b.number = ${blockNumberSql('t.first_transfer')}
       LEFT JOIN token_metadata m ON m.address = w.address
     WHERE t.wallet = +?`);
   return (wallet) => statement.get(wallet);
 }
 
 /** The id of a token, or undefined when the wallet emitted no transfer. */
-export function tokenOfWallet(db: Db): (wallet: number) => number | undefined {
+export function prepareTokenIdByWallet(db: Db): (wallet: number) => number | undefined {
   const statement = db.prepare<[number], number>('SELECT id FROM tokens WHERE wallet = +?').pluck();
   return (wallet) => statement.get(wallet);
 }
@@ -49,12 +49,12 @@ export interface FirstBuyer {
 }
 
 /** The first receivers of a non-zero amount of a token, earliest first. */
-export function firstBuyers(db: Db): (token: number, limit: number) => FirstBuyer[] {
+export function prepareFirstBuyers(db: Db): (token: number, limit: number) => FirstBuyer[] {
   const statement = db.prepare<[number, number], FirstBuyer>(/* sql */ `
     SELECT lower(hex(w.address)) AS address, b.number AS block, b.timestamp, h.transfers
     FROM first_buyers f CROSS JOIN wallets w ON w.id = f.wallet
       CROSS JOIN holdings h ON h.token = f.token AND h.wallet = f.wallet
-      CROSS JOIN blocks b ON b.number = ${blockNumberOf('f.transfer')}
+      CROSS JOIN blocks b ON b.number = ${blockNumberSql('f.transfer')}
     WHERE f.token = +? ORDER BY f.transfer LIMIT +?`);
   return (token, limit) => statement.all(token, limit);
 }

@@ -1,6 +1,6 @@
 /** Transfers by id, with every field of a record. */
-import { blockNumberOf } from '../store/chain.ts';
-import type { Db } from '../store/open.ts';
+import { blockNumberSql } from '../store/chain.ts';
+import type { Db } from '../store/open-database.ts';
 import { idList } from './id-list.ts';
 
 /** Hashes, addresses and integers are hex digits without prefix, lower or upper case; an integer of zero has none. */
@@ -36,7 +36,7 @@ export const TRANSFER_COLUMNS = /* sql */ `
 /** SQL: the transfers `t` of an `idList`, in its order, and the block `b` of each. */
 export const LISTED_TRANSFERS = /* sql */ `
   json_each(?) list CROSS JOIN transfers t ON t.id = list.value
-  CROSS JOIN blocks b ON b.number = ${blockNumberOf('t.id')}`;
+  CROSS JOIN blocks b ON b.number = ${blockNumberSql('t.id')}`;
 
 /** SQL: the token of `transfers t`, by its contract, and its metadata `m`. */
 export const TOKEN_JOINS = /* sql */ `
@@ -44,7 +44,7 @@ export const TOKEN_JOINS = /* sql */ `
   LEFT JOIN token_metadata m ON m.address = contract.address`;
 
 /** The transfers of a list of ids, in its order. */
-export function transfersById(db: Db): (ids: readonly number[]) => TransferRow[] {
+export function prepareTransfersById(db: Db): (ids: readonly number[]) => TransferRow[] {
   const statement = db.prepare<[string], TransferRow>(/* sql */ `
     SELECT ${TRANSFER_COLUMNS}, lower(hex(sender.address)) AS "from", lower(hex(receiver.address)) AS "to"
     FROM ${LISTED_TRANSFERS}

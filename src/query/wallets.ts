@@ -1,11 +1,11 @@
 /** Wallets. */
 import { type AddressKeys, WALLET_BY_ADDRESS } from '../store/address-table.ts';
-import { blockNumberOf } from '../store/chain.ts';
-import type { Db } from '../store/open.ts';
+import { blockNumberSql } from '../store/chain.ts';
+import type { Db } from '../store/open-database.ts';
 import type { Hex } from '../types.ts';
-import { byAddress } from './by-address.ts';
+import { getByHexAddress } from './get-by-hex-address.ts';
 import { idList } from './id-list.ts';
-import { WalletQuestion } from './wallet-question.ts';
+import { WalletQuery } from './wallet-query.ts';
 
 /** Totals of a wallet that has transfers. Amounts are hex digits without prefix. */
 export interface WalletSummary {
@@ -30,13 +30,13 @@ export interface WalletFacts extends WalletSummary {
 }
 
 /** The wallet id of an address, undefined when it occurs in no transfer. */
-export function walletIdOf(db: Db): (address: string) => number | undefined {
+export function prepareWalletIdByAddress(db: Db): (address: string) => number | undefined {
   const statement = db.prepare<AddressKeys, number>(`SELECT w.id FROM ${WALLET_BY_ADDRESS}`).pluck();
-  return (address) => byAddress(statement, address);
+  return (address) => getByHexAddress(statement, address);
 }
 
 /** The address of a wallet that the index holds. */
-export function addressOfWallet(db: Db): (wallet: number) => Hex {
+export function prepareAddressByWalletId(db: Db): (wallet: number) => Hex {
   const statement = db
     .prepare<[number], Hex>(`SELECT '0x' || lower(hex(address)) FROM wallets WHERE id = +?`)
     .pluck();
@@ -56,7 +56,7 @@ export interface ListedWallet {
 }
 
 /** The wallets of a list of ids, in its order. */
-export function walletsById(db: Db): (ids: readonly number[]) => ListedWallet[] {
+export function prepareWalletsById(db: Db): (ids: readonly number[]) => ListedWallet[] {
   const statement = db.prepare<[string], ListedWallet>(/* sql */ `
     SELECT lower(hex(w.address)) AS address, w.funder
     FROM json_each(?) list CROSS JOIN wallets w ON w.id = list.value`);
@@ -66,23 +66,23 @@ export function walletsById(db: Db): (ids: readonly number[]) => ListedWallet[] 
 /** SQL: what a WalletSummary is made of, over `wallets w` with SUMMARY_JOIN. */
 const SUMMARY_COLUMNS = /* sql */ `
   w.transactions, w.tokens, hex(w.native_received) AS nativeReceived, hex(w.native_sent) AS nativeSent,
-    ${blockNumberOf('w.first_transfer')} AS firstBlock, b.number AS lastBlock, b.timestamp AS lastTimestamp,
+    ${blockNumberSql('w.first_transfer')} AS firstBlock, b.number AS lastBlock, b.timestamp AS lastTimestamp,
     w.funder`;
 
 /** SQL: the block of the last transfer, of a wallet that has transfers. */
 const SUMMARY_JOIN = /* sql */ `
-  CROSS JOIN blocks b ON w.transfers > 0 AND b.number = ${blockNumberOf('w.last_transfer')}`;
+  CROSS JOIN blocks b ON w.transfers > 0 AND b.number = ${blockNumberSql('w.last_transfer')}`;
 
 /** The totals of a wallet; no answer when it has no transfers. */
-export function walletSummary(db: Db): WalletQuestion<WalletSummary> {
-  return new WalletQuestion(db, SUMMARY_COLUMNS, SUMMARY_JOIN);
+export function prepareWalletSummary(db: Db): WalletQuery<WalletSummary> {
+  return new WalletQuery(db, SUMMARY_COLUMNS, SUMMARY_JOIN);
 }
 
 /** The facts of a wallet; no answer when it has no transfers. */
-export function walletFacts(db: Db): WalletQuestion<WalletFacts> {
+export function prepareWalletFacts(db: Db): WalletQuery<WalletFacts> {
   const columns = /* sql */ `
     ${SUMMARY_COLUMNS}, w.token_transfers AS tokenTransfers,
       w.internal_received AS internalReceived,
-      iif(w.funding IS NULL, NULL, ${blockNumberOf('w.funding')}) AS fundingBlock`;
-  return new WalletQuestion(db, columns, SUMMARY_JOIN);
+      iif(w.funding IS NULL, NULL, ${blockNumberSql('w.funding')}) AS fundingBlock`;
+  return new WalletQuery(db, columns, SUMMARY_JOIN);
 }

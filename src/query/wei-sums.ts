@@ -7,13 +7,13 @@ import type { ActivityCursor } from '../store/activity.ts';
 
 const LIMBS = 3;
 /** Amounts of up to so many bytes are added limb by limb; longer ones, which no real chain has, as big integers. */
-const LIMBED_BYTES = 4 * LIMBS;
+const MAX_LIMB_BYTES = 4 * LIMBS;
 /** A limb that reaches this is carried: one more addition stays below 2^53. */
 const CARRY_AT = 2 ** 52;
 
 export class WeiSums {
   private limbs: Float64Array;
-  private readonly beyond = new Map<number, bigint>();
+  private readonly overflow = new Map<number, bigint>();
 
   /** `rows` sums, all zero. */
   constructor(rows: number) {
@@ -39,14 +39,14 @@ export class WeiSums {
   /** Resets the first `rows` sums to zero. */
   clear(rows: number): void {
     this.limbs.fill(0, 0, rows * LIMBS);
-    this.beyond.clear();
+    this.overflow.clear();
   }
 
   /** Adds the wei of the entry at the cursor (none for a token transfer) to the sum of a row. */
   add(row: number, { bytes, amountStart, amountEnd }: ActivityCursor): void {
-    if (amountEnd - amountStart > LIMBED_BYTES) {
+    if (amountEnd - amountStart > MAX_LIMB_BYTES) {
       const wei = bytesToBigInt(bytes.subarray(amountStart, amountEnd));
-      this.beyond.set(row, (this.beyond.get(row) ?? 0n) + wei);
+      this.overflow.set(row, (this.overflow.get(row) ?? 0n) + wei);
       return;
     }
     const { limbs } = this;
@@ -61,11 +61,11 @@ export class WeiSums {
 
   sum(row: number): bigint {
     const [low = 0, middle = 0, high = 0] = this.limbs.subarray(row * LIMBS, (row + 1) * LIMBS);
-    return (this.beyond.get(row) ?? 0n) + BigInt(low) + (BigInt(middle) << 32n) + (BigInt(high) << 64n);
+    return (this.overflow.get(row) ?? 0n) + BigInt(low) + (BigInt(middle) << 32n) + (BigInt(high) << 64n);
   }
 
   private carry(row: number): void {
-    this.beyond.set(row, this.sum(row));
+    this.overflow.set(row, this.sum(row));
     this.limbs.fill(0, row * LIMBS, (row + 1) * LIMBS);
   }
 }

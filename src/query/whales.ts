@@ -1,20 +1,20 @@
 /** Large native transfers, found through the spans of store/native-peaks.ts. */
 import { bigIntToBytes } from '../lib/hex.ts';
-import { encodeBytes } from '../lib/signed.ts';
+import { encodeMagnitude } from '../lib/signed.ts';
 import { PEAK_SPAN, spanOf } from '../store/native-peaks.ts';
-import type { Db } from '../store/open.ts';
-import { Kind } from '../types.ts';
+import type { Db } from '../store/open-database.ts';
+import { TransferKind } from '../types.ts';
 import type { IdRange } from './blocks.ts';
-import type { Effort } from './effort.ts';
+import type { WorkBudget } from './work-budget.ts';
 
 /**
  * The ids of the newest native transfers, direct and internal, of at least `wei` within a range, newest first.
  * Every span that is read contains one of them, except at the ends of the range, so even a single large transfer among
  * very many is found by reading `limit` spans.
  */
-export function largeNative(
+export function prepareLargeNativeIds(
   db: Db,
-): (wei: bigint, range: IdRange, limit: number, effort: Effort) => number[] {
+): (wei: bigint, range: IdRange, limit: number, budget: WorkBudget) => number[] {
   const spansWithOne = db
     .prepare<[Uint8Array, number, number, Uint8Array, number, number, number], number>(/* sql */ `
       SELECT lower.span FROM native_peaks upper
@@ -26,13 +26,13 @@ export function largeNative(
   const inSpan = db
     .prepare<[number, number, number, number, Uint8Array, number], number>(/* sql */ `
       SELECT id FROM transfers
-      WHERE id >= +? AND id < +? AND kind IN (${Kind.nativeDirect}, ${Kind.nativeInternal})
+      WHERE id >= +? AND id < +? AND kind IN (${TransferKind.nativeDirect}, ${TransferKind.nativeInternal})
         AND (length(amount) > +? OR length(amount) = +? AND amount >= +?)
       ORDER BY id DESC LIMIT +?`)
     .pluck();
-  return (wei, { from, below }, limit, effort) => {
+  return (wei, { from, below }, limit, budget) => {
     const bytes = bigIntToBytes(wei);
-    const peak = encodeBytes(bytes);
+    const peak = encodeMagnitude(bytes);
     const last = below - 1;
     const spans = spansWithOne.all(
       peak,
@@ -45,7 +45,7 @@ export function largeNative(
     );
     const ids: number[] = [];
     for (const span of spans) {
-      effort.spend(PEAK_SPAN);
+      budget.spend(PEAK_SPAN);
       const start = Math.max(from, span * PEAK_SPAN);
       const end = Math.min(below, (span + 1) * PEAK_SPAN);
       ids.push(...inSpan.all(start, end, bytes.length, bytes.length, bytes, limit - ids.length));

@@ -1,5 +1,5 @@
 /** LRU cache of answers that can never change, bounded in bytes. */
-import { ownText } from '../lib/own-text.ts';
+import { detachString } from '../lib/detach-string.ts';
 
 /** Overhead of an entry beyond its bytes and the text of its key. */
 const OVERHEAD_BYTES = 256;
@@ -8,7 +8,7 @@ const LARGEST_SHARE = 1 / 8;
 
 export class AnswerCache {
   /** Bytes of the largest tail that is kept. */
-  readonly maxEntry: number;
+  readonly maxEntryBytes: number;
   private readonly maxBytes: number;
   /** Tails by the key of their call; the Map's insertion order gives the least recently used. */
   private readonly entries = new Map<string, Buffer>();
@@ -16,7 +16,7 @@ export class AnswerCache {
 
   constructor(maxBytes: number) {
     this.maxBytes = maxBytes;
-    this.maxEntry = Math.floor(maxBytes * LARGEST_SHARE);
+    this.maxEntryBytes = Math.floor(maxBytes * LARGEST_SHARE);
   }
 
   /** Bytes in use. */
@@ -26,23 +26,23 @@ export class AnswerCache {
 
   /** The tail that was kept; it must not be changed. */
   get(key: string): Buffer | undefined {
-    const tail = this.entries.get(key);
-    if (tail === undefined) return undefined;
+    const payload = this.entries.get(key);
+    if (payload === undefined) return undefined;
     this.entries.delete(key);
-    this.entries.set(key, tail);
-    return tail;
+    this.entries.set(key, payload);
+    return payload;
   }
 
   /** Keeps a copy of a tail, unless it is too large. */
-  put(key: string, tail: Buffer): void {
-    const size = sizeOf(key, tail);
-    if (tail.length > this.maxEntry || size > this.maxBytes) return;
+  put(key: string, payload: Buffer): void {
+    const size = sizeOf(key, payload);
+    if (payload.length > this.maxEntryBytes || size > this.maxBytes) return;
     this.remove(key);
     for (const oldest of this.entries.keys()) {
       if (this.used + size <= this.maxBytes) break;
       this.remove(oldest);
     }
-    this.entries.set(ownText(key), Buffer.from(tail));
+    this.entries.set(detachString(key), Buffer.from(payload));
     this.used += size;
   }
 
@@ -52,13 +52,13 @@ export class AnswerCache {
   }
 
   private remove(key: string): void {
-    const tail = this.entries.get(key);
-    if (tail === undefined) return;
+    const payload = this.entries.get(key);
+    if (payload === undefined) return;
     this.entries.delete(key);
-    this.used -= sizeOf(key, tail);
+    this.used -= sizeOf(key, payload);
   }
 }
 
-function sizeOf(key: string, tail: Buffer): number {
-  return tail.length + key.length + OVERHEAD_BYTES;
+function sizeOf(key: string, payload: Buffer): number {
+  return payload.length + key.length + OVERHEAD_BYTES;
 }

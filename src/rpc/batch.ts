@@ -1,10 +1,10 @@
 /** Answering a batch: some calls at a time, the answers in the order of the calls. */
-import type { Account } from '../lib/byte-budget.ts';
+import type { ClientBudget } from '../lib/byte-budget.ts';
 import type { Answer } from './call.ts';
 import { RpcCode } from './errors.ts';
-import type { BadCall, RpcCall } from './request.ts';
+import { errorPayload } from './payload.ts';
+import type { IncomingCall, InvalidCall } from './request.ts';
 import type { RpcAnswer } from './sink.ts';
-import { tailOf } from './tail.ts';
 
 /** Calls of one batch that are answered at the same time, so that one client's batch does not take every socket. */
 export const BATCH_CONCURRENCY = 16;
@@ -14,9 +14,9 @@ const MAX_BATCH_BYTES = 32 * 2 ** 20;
 
 /** Answers all calls with `answer`, BATCH_CONCURRENCY at a time. Rejects only when `answer` does. */
 export async function answerBatch(
-  calls: readonly (RpcCall | BadCall)[],
-  budget: Account,
-  answer: (call: RpcCall | BadCall) => Promise<Answer>,
+  calls: readonly (IncomingCall | InvalidCall)[],
+  budget: ClientBudget,
+  answer: (call: IncomingCall | InvalidCall) => Promise<Answer>,
 ): Promise<RpcAnswer> {
   const answers = new Array<Answer>(calls.length);
   let next = 0;
@@ -25,8 +25,8 @@ export async function answerBatch(
     while (next < calls.length) {
       const at = next++;
       const one = bytes > MAX_BATCH_BYTES ? tooLarge() : await answer(calls[at]!);
-      const fits = budget.take(one.tail.length);
-      if (fits) bytes += one.tail.length;
+      const fits = budget.reserve(one.payload.length);
+      if (fits) bytes += one.payload.length;
       answers[at] = fits ? one : tooLarge();
     }
   };
@@ -34,24 +34,24 @@ export async function answerBatch(
     await Promise.all(Array.from({ length: Math.min(BATCH_CONCURRENCY, calls.length) }, work));
     return joined(calls, answers);
   } finally {
-    budget.give(bytes);
+    budget.release(bytes);
   }
 }
 
 function tooLarge(): Answer {
   const message = 'batch response too large; send fewer calls at once';
-  return { tail: tailOf({ code: RpcCode.internal, message }), status: 200 };
+  return { payload: errorPayload({ code: RpcCode.internal, message }), status: 200 };
 }
 
 /** The HTTP status reports a failure only when the node answered none of the calls. */
-function joined(calls: readonly (RpcCall | BadCall)[], answers: readonly Answer[]): RpcAnswer {
+function joined(calls: readonly (IncomingCall | InvalidCall)[], answers: readonly Answer[]): RpcAnswer {
   const pieces: Buffer[] = [];
-  for (const [i, { tail }] of answers.entries()) {
+  for (const [i, { payload }] of answers.entries()) {
     const id = calls[i]?.id ?? null;
     if (id === null) continue;
     pieces.push(
       Buffer.from(`${pieces.length === 0 ? '[' : ','}{"jsonrpc":"2.0","id":${id},`, 'latin1'),
-      tail,
+      payload,
     );
   }
   if (pieces.length === 0) return { status: 204, body: null };

@@ -19,13 +19,13 @@ export class CircuitBreaker {
   }
 
   /** Whether calls are held back. */
-  get open(): boolean {
+  get isOpen(): boolean {
     return this.failures >= FAILURES;
   }
 
   /** Whether a call may go to the node now. While the node is down only an occasional probe may. */
   admits(now: number): boolean {
-    if (!this.open) return true;
+    if (!this.isOpen) return true;
     if (now < this.nextTry) return false;
     this.waitMs = Math.min(LONGEST_WAIT_MS, this.waitMs * 2);
     this.nextTry = now + this.waitMs;
@@ -35,7 +35,7 @@ export class CircuitBreaker {
   /** The node answered, whatever it said. */
   succeeded(): void {
     if (this.failures === 0) return;
-    const wasOpen = this.open;
+    const wasOpen = this.isOpen;
     this.failures = 0;
     if (wasOpen) this.onChange(false);
   }

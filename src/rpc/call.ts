@@ -1,5 +1,5 @@
 /** A call on its way through the gateway, and the takers that wait for its answer. */
-import type { PieceSink } from './sink.ts';
+import type { StreamSink } from './sink.ts';
 
 export interface Call {
   method: string;
@@ -14,31 +14,31 @@ export type CallStatus = 200 | 502 | 504;
 
 /** A whole answer, in memory that is not reused. */
 export interface Answer {
-  tail: Buffer;
+  payload: Buffer;
   status: CallStatus;
 }
 
 /** Asks the node through merging and cache. Rejects only with the signal's reason. */
-export type Ask = (method: string, params: readonly unknown[], signal?: AbortSignal) => Promise<Answer>;
+export type RequestFn = (method: string, params: readonly unknown[], signal?: AbortSignal) => Promise<Answer>;
 
 /** Takes the tail of the answer to a call: `take` once, or pieces. */
-export interface Taker extends PieceSink {
+export interface AnswerSink extends StreamSink {
   /** Whether the answer must be checked to be valid JSON, because it becomes part of a larger JSON text. */
-  readonly strict: boolean;
+  readonly requiresValidJson: boolean;
   /** The tail of the whole answer. Its memory is reused after this call unless `kept`. */
-  take(tail: Buffer, status: CallStatus, kept: boolean): void;
+  send(payload: Buffer, status: CallStatus, mayRetain: boolean): void;
 }
 
 /** A taker's hold on its call. */
-export interface Pending {
+export interface CallHandle {
   /** The taker no longer wants the answer; nothing is called on it after this. */
-  abandon(): void;
+  cancel(): void;
   /** The taker can take more pieces. */
   resume(): void;
 }
 
 /** For a call that was answered at once. */
-export const SETTLED: Pending = { abandon() {}, resume() {} };
+export const SETTLED_HANDLE: CallHandle = { cancel() {}, resume() {} };
 
 /** The same for equal calls. */
 export function callKey({ method, params }: Call): string {
@@ -46,6 +46,6 @@ export function callKey({ method, params }: Call): string {
 }
 
 /** A call that the gateway makes itself. */
-export function ownCall(method: string, params: readonly unknown[]): Call {
+export function createCall(method: string, params: readonly unknown[]): Call {
   return { method, params: JSON.stringify(params), args: params };
 }

@@ -29,38 +29,38 @@ export interface Refusal {
 }
 
 /** The error for a caller who may not make calls now. */
-export function overLimit({ message, retryAfter }: Refusal): RpcError {
+export function limitExceededError({ message, retryAfter }: Refusal): RpcError {
   return { code: RpcCode.limitExceeded, message, data: { retryAfter } };
 }
 
 /** The same as the answer to all of a request. */
-export function overLimitAnswer(id: string, refusal: Refusal): RpcAnswer {
+export function limitExceededAnswer(id: string, refusal: Refusal): RpcAnswer {
   const { retryAfter } = refusal;
-  return { status: 429, body: Buffer.from(errorText(id, overLimit(refusal)), 'latin1'), retryAfter };
+  return { status: 429, body: Buffer.from(errorJson(id, limitExceededError(refusal)), 'latin1'), retryAfter };
 }
 
 /** The text of an error answer; `id` is the JSON text of the request's id. */
-export function errorText(id: string, error: RpcError): string {
-  return `{"jsonrpc":"2.0","id":${id},${errorTail(error)}`;
+export function errorJson(id: string, error: RpcError): string {
+  return `{"jsonrpc":"2.0","id":${id},${errorPayloadJson(error)}`;
 }
 
 /** The part of an error answer that follows the id. */
-export function errorTail(error: RpcError): string {
+export function errorPayloadJson(error: RpcError): string {
   return `"error":${JSON.stringify(error)}}`;
 }
 
 /** The answer to a client when the node gave no usable one. The details are only for the operator. */
-export function failureAnswer({ reason }: UpstreamError): { tail: Buffer; status: CallStatus } {
+export function failureAnswer({ reason }: UpstreamError): { payload: Buffer; status: CallStatus } {
   switch (reason) {
     case 'timeout':
-      return { tail: internal('upstream timeout'), status: 504 };
+      return { payload: internal('upstream timeout'), status: 504 };
     case 'too-large':
-      return { tail: internal('response too large'), status: 200 };
+      return { payload: internal('response too large'), status: 200 };
     default:
-      return { tail: internal('upstream unavailable'), status: 502 };
+      return { payload: internal('upstream unavailable'), status: 502 };
   }
 }
 
 function internal(message: string): Buffer {
-  return Buffer.from(errorTail({ code: RpcCode.internal, message }));
+  return Buffer.from(errorPayloadJson({ code: RpcCode.internal, message }));
 }

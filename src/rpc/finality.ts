@@ -2,8 +2,8 @@
 import { toQuantity } from '../lib/hex.ts';
 import type { BlockRef } from '../types.ts';
 import type { BlockHeader } from '../upstream/block-header.ts';
-import type { Ask } from './call.ts';
-import { blockHeaderOf } from './tail.ts';
+import type { RequestFn } from './call.ts';
+import { blockHeaderOf } from './payload.ts';
 
 /** How long after a check the node is trusted to be on the same chain, ms. A test chain may be replaced at any time. */
 const TRUST_MS = 10_000;
@@ -14,7 +14,7 @@ const LOOK_AGAIN_MS = 5_000;
 const METHOD = 'eth_getBlockByNumber';
 
 export class Finality {
-  private readonly ask: Ask;
+  private readonly ask: RequestFn;
   private readonly onReplaced: () => void;
   /** The highest block known to be final. */
   private anchor: BlockRef | null = null;
@@ -24,36 +24,36 @@ export class Finality {
   private looking = false;
 
   /** `onReplaced` is called when the node turns out to be on another chain than before. */
-  constructor(ask: Ask, onReplaced: () => void) {
+  constructor(ask: RequestFn, onReplaced: () => void) {
     this.ask = ask;
     this.onReplaced = onReplaced;
   }
 
   /** The highest block that is known to be final, or -1. */
-  height(now: number): number {
+  finalizedNumber(now: number): number {
     const age = now - this.seenAt;
-    if (age > TRUST_MS / 2) this.look(now);
+    if (age > TRUST_MS / 2) this.poll(now);
     return this.anchor === null || age > TRUST_MS ? -1 : this.anchor.number;
   }
 
   /** A call could be cached if this block were final: checks whether it has become so. */
-  wish(block: number, now: number): void {
-    if (this.anchor === null || block > this.anchor.number) this.look(now);
+  pollIfAbove(block: number, now: number): void {
+    if (this.anchor === null || block > this.anchor.number) this.poll(now);
   }
 
   /** The node failed and may be another one when it is back: nothing counts as final until the next check. */
-  doubt(): void {
+  invalidate(): void {
     this.seenAt = Number.NEGATIVE_INFINITY;
   }
 
   /** The chain was rewritten. */
   reset(): void {
     this.anchor = null;
-    this.doubt();
+    this.invalidate();
     this.onReplaced();
   }
 
-  private look(now: number): void {
+  private poll(now: number): void {
     if (this.looking || now < this.nextLook) return;
     this.looking = true;
     this.nextLook = now + LOOK_MS;
@@ -85,6 +85,6 @@ export class Finality {
   }
 
   private async header(id: string): Promise<BlockHeader | null> {
-    return blockHeaderOf((await this.ask(METHOD, [id, false])).tail, METHOD);
+    return blockHeaderOf((await this.ask(METHOD, [id, false])).payload, METHOD);
   }
 }

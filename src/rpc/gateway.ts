@@ -4,16 +4,24 @@ import type { ByteBudget } from '../lib/byte-budget.ts';
 import type { Logger } from '../log.ts';
 import type { WireTransport } from '../upstream/wire/transport.ts';
 import { AnswerCache } from './answer-cache.ts';
+import { type Dependence, dependenceOf, dependentBlock } from './block-dependence.ts';
 import { CircuitBreaker } from './breaker.ts';
-import { type Ask, type Call, callKey, ownCall, type Pending, SETTLED, type Taker } from './call.ts';
+import {
+  type AnswerSink,
+  type Call,
+  type CallHandle,
+  callKey,
+  createCall,
+  type RequestFn,
+  SETTLED_HANDLE,
+} from './call.ts';
+import { collectAnswer } from './collect-answer.ts';
 import { Finality } from './finality.ts';
-import { gather } from './gathering.ts';
-import { blockOfAnswer, type Dependence, dependenceOf } from './lasting.ts';
-import { FRESH_MS, LocalAnswers, localName } from './local-answers.ts';
+import { HEAD_TTL_MS, LocalAnswers, localName } from './local-answers.ts';
 import type { RpcMeter } from './meter.ts';
-import { kindOf, type MethodKind } from './method-kind.ts';
+import { type MethodKind, methodKindOf } from './method-kind.ts';
 import { NodeCall, type NodeCallDeps, type NodeCallOptions } from './node-call.ts';
-import { checkTail, isResult } from './tail.ts';
+import { checkPayload, isResult } from './payload.ts';
 
 /** The settings of the `[rpc]` table that concern single calls. */
 export interface GatewaySettings {
@@ -27,7 +35,7 @@ export interface GatewayOptions {
   transport: Pick<WireTransport, 'post'>;
   settings: GatewaySettings;
   budget: ByteBudget;
-  meter: Pick<RpcMeter, 'hit' | 'merged' | 'local' | 'cacheBytes'>;
+  meter: Pick<RpcMeter, 'recordCacheHit' | 'recordMerged' | 'recordLocalAnswer' | 'setCacheBytes'>;
   log: Logger;
 }
 
@@ -35,7 +43,7 @@ export interface GatewayOptions {
 const MAX_LOCAL_BYTES = 256 * 1024;
 
 /** The client id of calls that this server makes for all clients; ids of keys begin at 1. */
-const OWN = 0;
+const INTERNAL_CLIENT = 0;
 
 /** Milliseconds between two log lines about failures that say nothing about the node. */
 const REFUSAL_LOG_MS = 1_000;
@@ -71,52 +79,55 @@ export class Gateway {
     this.settings = settings;
     this.meter = meter;
     this.cache = new AnswerCache(settings.cache_mb * 2 ** 20);
-    this.finality = new Finality(this.askNode, () => this.emptyCache());
+    this.finality = new Finality(this.askUncached, () => this.emptyCache());
     const breaker = new CircuitBreaker((open) => {
       if (open) log.error({}, 'the node fails; calls to it are held back');
       else log.info({}, 'the node answers again');
     });
     const onFailure = (call: Call, error: UpstreamError, ofNode: boolean) => {
-      if (error.reason === 'connection') this.doubt();
+      if (error.reason === 'connection') this.invalidate();
       if (!ofNode && !this.mayLogRefusal(performance.now())) return;
-      log.warn({ err: error, method: kindOf(call.method).label }, 'call to the node failed');
+      log.warn({ err: error, method: methodKindOf(call.method).label }, 'call to the node failed');
     };
     this.deps = { transport, breaker, budget, onFailure };
   }
 
   /** The highest block known to be final, or -1. */
   get finalized(): number {
-    return this.finality.height(performance.now());
+    return this.finality.finalizedNumber(performance.now());
   }
 
   /** The node has announced a new head. */
   headChanged(): void {
-    this.local.doubt(performance.now());
+    this.local.invalidate(performance.now());
   }
 
   /** Answers a call that is allowed; `client` is the key that asks. */
-  run(call: Call, taker: Taker, client: number): Pending {
-    const kind = kindOf(call.method);
-    if (!kind.isRead) return this.change(call, taker, client);
+  run(call: Call, sink: AnswerSink, client: number): CallHandle {
+    const kind = methodKindOf(call.method);
+    if (!kind.isRead) return this.sendWrite(call, sink, client);
     const plan = this.plan(call, client, kind);
-    const known = this.known(plan);
-    if (known === undefined) return this.join(plan, taker) ?? this.send(plan, taker);
-    taker.take(known, 200, true);
-    return SETTLED;
+    const known = this.lookUp(plan);
+    if (known === undefined) return this.joinInFlight(plan, sink) ?? this.sendRead(plan, sink);
+    sink.send(known, 200, true);
+    return SETTLED_HANDLE;
   }
 
   /** A function that makes calls of this server on behalf of a client and resolves with the answer. */
-  askFor(client: number): Ask {
+  askOnBehalfOf(client: number): RequestFn {
     return (method, params, signal) =>
-      gather((taker) => this.run(ownCall(method, params), taker, client), signal);
+      collectAnswer((taker) => this.run(createCall(method, params), taker, client), signal);
   }
 
   /** Resolves with the answer to a call that this server makes for itself. */
-  readonly ask = this.askFor(OWN);
+  readonly ask = this.askOnBehalfOf(INTERNAL_CLIENT);
 
   /** The same, but always asks the node: no cached answer and no call in flight is used. */
-  readonly askNode: Ask = (method, params, signal) =>
-    gather((taker) => begin(new NodeCall(ownCall(method, params), OWN, this.deps, UNKEPT), taker), signal);
+  readonly askUncached: RequestFn = (method, params, signal) =>
+    collectAnswer(
+      (sink) => startCall(new NodeCall(createCall(method, params), INTERNAL_CLIENT, this.deps, UNKEPT), sink),
+      signal,
+    );
 
   private plan(call: Call, client: number, { dependence, mayBeLocal }: MethodKind): Plan {
     const { local, cache } = this.settings;
@@ -128,41 +139,44 @@ export class Gateway {
       key: callKey(call),
       local: local && mayBeLocal ? localName(call) : null,
       block,
-      finalized: block === null ? -1 : this.finality.height(now),
+      finalized: block === null ? -1 : this.finality.finalizedNumber(now),
       now,
     };
   }
 
-  private known({ call, key, local, finalized, now }: Plan): Buffer | undefined {
+  private lookUp({ call, key, local, finalized, now }: Plan): Buffer | undefined {
     if (local !== null) {
-      const tail = this.local.get(local, now);
-      if (tail !== undefined) this.meter.local(call.method);
-      return tail;
+      const payload = this.local.get(local, now);
+      if (payload !== undefined) this.meter.recordLocalAnswer(call.method);
+      return payload;
     }
     const tail = finalized < 0 ? undefined : this.cache.get(key);
-    if (tail !== undefined) this.meter.hit(call.method);
+    if (tail !== undefined) this.meter.recordCacheHit(call.method);
     return tail;
   }
 
   /** Joins an equal call in flight if its answer will be as fresh as that to a new call and come no later. */
-  private join({ call, client, key, block, finalized, now }: Plan, taker: Taker): Pending | null {
+  private joinInFlight(
+    { call, client, key, block, finalized, now }: Plan,
+    sink: AnswerSink,
+  ): CallHandle | null {
     const other = this.inFlight.get(key);
-    if (other === undefined || (other.waits && other.client !== client)) return null;
+    if (other === undefined || (other.isQueued && other.client !== client)) return null;
     const lasts = typeof block === 'number' && block <= finalized;
-    if (!lasts && now - other.began > FRESH_MS) return null;
-    this.meter.merged(call.method);
-    return other.join(taker);
+    if (!lasts && now - other.began > HEAD_TTL_MS) return null;
+    this.meter.recordMerged(call.method);
+    return other.join(sink);
   }
 
-  private send(plan: Plan, taker: Taker): Pending {
+  private sendRead(plan: Plan, sink: AnswerSink): CallHandle {
     const { call, client, key, local, block } = plan;
     const nodeCall = new NodeCall(call, client, this.deps, {
-      gatherBytes: local !== null ? MAX_LOCAL_BYTES : block !== null ? this.cache.maxEntry : 0,
-      onTail: (tail) => this.keep(plan, tail),
-      onFull: () => {
+      bufferBytes: local !== null ? MAX_LOCAL_BYTES : block !== null ? this.cache.maxEntryBytes : 0,
+      onPayload: (tail) => this.cacheAnswer(plan, tail),
+      onSealed: () => {
         if (this.inFlight.get(key) === nodeCall) this.inFlight.delete(key);
       },
-      onTooMany: (waiting) => {
+      onEvicted: (waiting) => {
         for (const one of waiting) {
           const own = new NodeCall(call, client, this.deps, UNKEPT);
           own.adopt(one);
@@ -171,38 +185,38 @@ export class Gateway {
       },
     });
     if (this.settings.merge) this.inFlight.set(key, nodeCall);
-    return begin(nodeCall, taker);
+    return startCall(nodeCall, sink);
   }
 
   /** Caches an answer that is valid for a while or for ever. Throws UpstreamError `malformed` when it is not JSON. */
-  private keep({ call, key, local, block, finalized, now }: Plan, tail: Buffer): void {
+  private cacheAnswer({ call, key, local, block, finalized, now }: Plan, tail: Buffer): void {
     if (local !== null) {
       if (!isResult(tail)) return;
-      checkTail(tail);
+      checkPayload(tail);
       return this.local.put(local, tail, now);
     }
     if (block === null) return;
-    const number = blockOfAnswer(call, block, tail);
+    const number = dependentBlock(call, block, tail);
     if (number === null) return;
-    if (number > finalized) return this.finality.wish(number, now);
-    checkTail(tail);
+    if (number > finalized) return this.finality.pollIfAbove(number, now);
+    checkPayload(tail);
     this.cache.put(key, tail);
-    this.meter.cacheBytes(this.cache.bytes);
+    this.meter.setCacheBytes(this.cache.bytes);
   }
 
   /** Sends a call that is not a read. Once it has taken effect, answers to earlier reads are no longer used. */
-  private change(call: Call, taker: Taker, client: number): Pending {
+  private sendWrite(call: Call, sink: AnswerSink, client: number): CallHandle {
     const onFull = () => {
-      this.local.doubt(performance.now());
+      this.local.invalidate(performance.now());
       this.inFlight.clear();
-      if (kindOf(call.method).isSteering) this.finality.reset();
+      if (methodKindOf(call.method).mayRewriteChain) this.finality.reset();
     };
-    return begin(new NodeCall(call, client, this.deps, { ...UNKEPT, onFull }), taker);
+    return startCall(new NodeCall(call, client, this.deps, { ...UNKEPT, onSealed: onFull }), sink);
   }
 
   private emptyCache(): void {
     this.cache.clear();
-    this.meter.cacheBytes(0);
+    this.meter.setCacheBytes(0);
   }
 
   /** Rate-limits the log lines about failures that say nothing about the node, which the breaker cannot stop. */
@@ -212,17 +226,17 @@ export class Gateway {
     return true;
   }
 
-  private doubt(): void {
-    this.local.doubt(performance.now());
-    this.finality.doubt();
+  private invalidate(): void {
+    this.local.invalidate(performance.now());
+    this.finality.invalidate();
   }
 }
 
 /** For an answer that is neither kept nor shared. */
-const UNKEPT: NodeCallOptions = { gatherBytes: 0, onTail() {}, onFull() {}, onTooMany() {} };
+const UNKEPT: NodeCallOptions = { bufferBytes: 0, onPayload() {}, onSealed() {}, onEvicted() {} };
 
-function begin(nodeCall: NodeCall, taker: Taker): Pending {
-  const waiting = nodeCall.join(taker);
+function startCall(nodeCall: NodeCall, sink: AnswerSink): CallHandle {
+  const waiting = nodeCall.join(sink);
   nodeCall.start();
   return waiting;
 }

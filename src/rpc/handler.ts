@@ -1,21 +1,21 @@
 /** JSON-RPC requests of clients: admits them, has each call answered, puts the answers together. */
 
 import { ByteBudget } from '../lib/byte-budget.ts';
-import { KeyShares } from '../lib/key-shares.ts';
+import { PerKeyLimit } from '../lib/per-key-limit.ts';
 import type { Logger } from '../log.ts';
 import type { WireTransport } from '../upstream/wire/transport.ts';
 import { answerBatch, BATCH_CONCURRENCY } from './batch.ts';
-import { ownCall, type Pending, SETTLED } from './call.ts';
-import { Calls } from './calls.ts';
-import { errorText, INTERNAL_ERROR, overLimitAnswer, type Refusal } from './errors.ts';
-import { Filters } from './filters/filters.ts';
+import { type CallHandle, createCall, SETTLED_HANDLE } from './call.ts';
+import { CallDispatcher } from './call-dispatcher.ts';
+import { collectAnswer, toPromise } from './collect-answer.ts';
+import { errorJson, INTERNAL_ERROR, limitExceededAnswer, type Refusal } from './errors.ts';
+import { FilterRegistry } from './filters/filter-registry.ts';
 import { Gateway, type GatewaySettings } from './gateway.ts';
-import { gather, settled } from './gathering.ts';
-import { Logs, type LogsSettings } from './logs/logs.ts';
+import { LogsHandler, type LogsSettings } from './logs/logs.ts';
 import { RpcMeter, type RpcMetrics } from './meter.ts';
-import { type BadCall, type RpcCall, type RpcRequest, readRequest } from './request.ts';
+import { type IncomingCall, type InvalidCall, type RpcRequest, readRequest } from './request.ts';
 import { SingleAnswer } from './single.ts';
-import { ONLY_WHOLE, type RpcAnswer, type RpcSink } from './sink.ts';
+import { NO_STREAMING, type RpcAnswer, type RpcSink } from './sink.ts';
 
 /** Who asks. */
 export interface RpcCaller {
@@ -48,37 +48,37 @@ const GATHER_BUDGET = 256 * 2 ** 20;
 export class RpcHandler {
   private readonly budget = new ByteBudget(GATHER_BUDGET);
   private readonly gateway: Gateway;
-  private readonly calls: Calls;
+  private readonly dispatcher: CallDispatcher;
   /** Calls that wait for the node. */
-  private readonly concurrency: KeyShares;
+  private readonly concurrency: PerKeyLimit;
   private readonly log: Logger;
 
   constructor({ transport, allowed, settings, log, metrics, clock }: RpcHandlerOptions) {
     this.log = log;
     const meter = new RpcMeter(metrics);
     this.gateway = new Gateway({ transport, settings, budget: this.budget, meter, log });
-    const logs = new Logs(this.gateway, settings, this.budget, log);
-    const filters = new Filters({
+    const logs = new LogsHandler(this.gateway, settings, this.budget, log);
+    const filters = new FilterRegistry({
       ask: this.gateway.ask,
-      askNode: this.gateway.askNode,
-      askLogs: (client) => (method, params, signal) =>
-        gather((taker) => logs.run(ownCall(method, params), taker, client), signal),
+      askUncached: this.gateway.askUncached,
+      askLogsFor: (client) => (method, params, signal) =>
+        collectAnswer((sink) => logs.run(createCall(method, params), sink, client), signal),
       finalized: () => this.gateway.finalized,
       log,
       clock: clock ?? (() => performance.now()),
     });
-    this.calls = new Calls({
+    this.dispatcher = new CallDispatcher({
       allowed,
       special: new Map([
-        ['eth_getLogs', (call, taker, key) => logs.run(call, taker, key)],
+        ['eth_getLogs', (call, sink, key) => logs.run(call, sink, key)],
         ...filters.methods(),
       ]),
-      others: (call, taker, key) => this.gateway.run(call, taker, key),
+      fallback: (call, sink, key) => this.gateway.run(call, sink, key),
       slowMs: settings.slow_ms,
       meter,
       log,
     });
-    this.concurrency = new KeyShares(settings.concurrency_per_key);
+    this.concurrency = new PerKeyLimit(settings.concurrency_per_key);
   }
 
   /** The node has announced a new head: its answers about the previous one are stale. */
@@ -87,57 +87,58 @@ export class RpcHandler {
   }
 
   /** Answers a request body, given as the Latin-1 text of its bytes, into the sink; possibly before this returns. */
-  serve(body: string, caller: RpcCaller, sink: RpcSink): Pending {
+  serve(body: string, caller: RpcCaller, sink: RpcSink): CallHandle {
     const request = readRequest(body);
     const refusal = this.admit(request, caller);
     if (refusal !== null) {
-      sink.whole(refusal, true);
-      return SETTLED;
+      sink.send(refusal, true);
+      return SETTLED_HANDLE;
     }
     if (request.kind === 'batch') return this.batch(request.calls, caller.key, sink);
     if (request.kind === 'single') return this.single(request.call, caller.key, sink);
-    sink.whole({ status: 200, body: errorText('null', request.error) }, true);
-    return SETTLED;
+    sink.send({ status: 200, body: errorJson('null', request.error) }, true);
+    return SETTLED_HANDLE;
   }
 
   /** The same, resolving with the whole answer in memory that is not reused. Rejects only with the signal's reason. */
   answer(body: Buffer, caller: RpcCaller, signal?: AbortSignal): Promise<RpcAnswer> {
-    return settled((settle) => this.serve(body.toString('latin1'), caller, wholeSink(settle)), signal);
+    return toPromise((settle) => this.serve(body.toString('latin1'), caller, wholeSink(settle)), signal);
   }
 
   private admit(request: RpcRequest, caller: RpcCaller): RpcAnswer | null {
     const calls = request.kind === 'batch' ? request.calls.length : 1;
     const atOnce = request.kind === 'refused' ? 0 : Math.min(calls, BATCH_CONCURRENCY);
-    const free = this.concurrency.enter(caller.key, atOnce);
+    const free = this.concurrency.tryAcquire(caller.key, atOnce);
     const refusal = caller.charge(free ? calls : 0) ?? (free ? null : TOO_MANY);
     if (refusal === null) return null;
-    if (free) this.concurrency.leave(caller.key, atOnce);
+    if (free) this.concurrency.release(caller.key, atOnce);
     const id = request.kind === 'single' ? request.call.id : null;
-    return overLimitAnswer(id ?? 'null', refusal);
+    return limitExceededAnswer(id ?? 'null', refusal);
   }
 
-  private single(call: RpcCall | BadCall, key: number, sink: RpcSink): Pending {
+  private single(call: IncomingCall | InvalidCall, key: number, sink: RpcSink): CallHandle {
     const began = performance.now();
     const answer = new SingleAnswer(call.id, sink, (status) => {
-      this.concurrency.leave(key, 1);
-      if (status !== null) this.calls.observe(call, status, began);
+      this.concurrency.release(key, 1);
+      if (status !== null) this.dispatcher.recordCall(call, status, began);
     });
-    return answer.start((taker) => this.calls.run(call, key, taker));
+    return answer.start((answerSink) => this.dispatcher.dispatch(call, key, answerSink));
   }
 
-  private batch(calls: readonly (RpcCall | BadCall)[], key: number, sink: RpcSink): Pending {
+  private batch(calls: readonly (IncomingCall | InvalidCall)[], key: number, sink: RpcSink): CallHandle {
     const left = new AbortController();
-    const one = (call: RpcCall | BadCall) => this.calls.gather(call, key, left.signal);
-    answerBatch(calls, this.budget.of(key), one)
+    const one = (call: IncomingCall | InvalidCall) =>
+      this.dispatcher.dispatchAndCollect(call, key, left.signal);
+    answerBatch(calls, this.budget.forClient(key), one)
       .catch((error: unknown): RpcAnswer => {
         if (!left.signal.aborted) this.log.error({ err: error }, 'batch failed');
-        return { status: 500, body: errorText('null', INTERNAL_ERROR) };
+        return { status: 500, body: errorJson('null', INTERNAL_ERROR) };
       })
       .then((answer) => {
-        this.concurrency.leave(key, Math.min(calls.length, BATCH_CONCURRENCY));
-        if (!left.signal.aborted) sink.whole(answer, true);
+        this.concurrency.release(key, Math.min(calls.length, BATCH_CONCURRENCY));
+        if (!left.signal.aborted) sink.send(answer, true);
       });
-    return { abandon: () => left.abort(), resume() {} };
+    return { cancel: () => left.abort(), resume() {} };
   }
 }
 
@@ -145,8 +146,10 @@ const TOO_MANY: Refusal = { message: 'too many calls of this key wait for the no
 
 function wholeSink(whole: (answer: RpcAnswer) => void): RpcSink {
   return {
-    ...ONLY_WHOLE,
-    whole: (answer, kept) =>
-      whole(kept || !Buffer.isBuffer(answer.body) ? answer : { ...answer, body: Buffer.from(answer.body) }),
+    ...NO_STREAMING,
+    send: (answer, mayRetain) =>
+      whole(
+        mayRetain || !Buffer.isBuffer(answer.body) ? answer : { ...answer, body: Buffer.from(answer.body) },
+      ),
   };
 }

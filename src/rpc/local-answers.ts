@@ -6,7 +6,7 @@
 import type { Call } from './call.ts';
 
 /** How old an answer about the head may be, milliseconds: 1/30 of the shortest block time. */
-export const FRESH_MS = 10;
+export const HEAD_TTL_MS = 10;
 /** How old an answer may be that changes only when the node is replaced. */
 const CONSTANT_MS = 10_000;
 
@@ -15,34 +15,37 @@ const MAX_AGE = new Map([
   ['eth_chainId', CONSTANT_MS],
   ['net_version', CONSTANT_MS],
   ['web3_clientVersion', CONSTANT_MS],
-  ['eth_blockNumber', FRESH_MS],
+  ['eth_blockNumber', HEAD_TTL_MS],
 ]);
 const BLOCK = 'eth_getBlockByNumber';
 
 interface Known {
-  tail: Buffer;
+  payload: Buffer;
   until: number;
 }
 
 export class LocalAnswers {
   private readonly known = new Map<string, Known>();
-  private doubtedAt = Number.NEGATIVE_INFINITY;
+  private invalidatedAt = Number.NEGATIVE_INFINITY;
 
   /** The tail of the answer, if recent enough. `name` comes from `localName`; times are of performance.now(). */
   get(name: string, now: number): Buffer | undefined {
     const known = this.known.get(name);
-    return known !== undefined && now < known.until ? known.tail : undefined;
+    return known !== undefined && now < known.until ? known.payload : undefined;
   }
 
   /** Keeps a copy of the answer to a call made at `askedAt`. */
-  put(name: string, tail: Buffer, askedAt: number): void {
-    if (askedAt <= this.doubtedAt) return;
-    this.known.set(name, { tail: Buffer.from(tail), until: askedAt + (MAX_AGE.get(name) ?? FRESH_MS) });
+  put(name: string, payload: Buffer, askedAt: number): void {
+    if (askedAt <= this.invalidatedAt) return;
+    this.known.set(name, {
+      payload: Buffer.from(payload),
+      until: askedAt + (MAX_AGE.get(name) ?? HEAD_TTL_MS),
+    });
   }
 
   /** Something happened after which the node may answer differently. */
-  doubt(now: number): void {
-    this.doubtedAt = now;
+  invalidate(now: number): void {
+    this.invalidatedAt = now;
     this.known.clear();
   }
 }

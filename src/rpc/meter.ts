@@ -1,6 +1,6 @@
 /** Counting calls. */
 import type { Metrics } from '../metrics.ts';
-import { kindOf } from './method-kind.ts';
+import { methodKindOf } from './method-kind.ts';
 
 export type RpcMetrics = Pick<
   Metrics,
@@ -17,8 +17,8 @@ export class RpcMeter {
   }
 
   /** A call was answered. */
-  answered(method: string, status: number, seconds: number): void {
-    const meter = this.of(method);
+  recordAnswer(method: string, status: number, seconds: number): void {
+    const meter = this.meterFor(method);
     let count = meter.byStatus.get(status);
     if (count === undefined) {
       count = this.metrics.rpcRequests.child({ method: meter.label, status: String(status) });
@@ -29,26 +29,26 @@ export class RpcMeter {
   }
 
   /** It was answered from the cache. */
-  hit(method: string): void {
-    this.of(method).hits.inc();
+  recordCacheHit(method: string): void {
+    this.meterFor(method).hits.inc();
   }
 
   /** It was answered with what the node said a moment ago. */
-  local(method: string): void {
-    this.of(method).local.inc();
+  recordLocalAnswer(method: string): void {
+    this.meterFor(method).local.inc();
   }
 
   /** It shares the answer to an equal call in flight. */
-  merged(method: string): void {
-    this.of(method).merged.inc();
+  recordMerged(method: string): void {
+    this.meterFor(method).merged.inc();
   }
 
-  cacheBytes(bytes: number): void {
+  setCacheBytes(bytes: number): void {
     this.metrics.rpcCacheBytes.set(bytes);
   }
 
-  private of(method: string): MethodMeter {
-    const { label } = kindOf(method);
+  private meterFor(method: string): MethodMeter {
+    const { label } = methodKindOf(method);
     let meter = this.methods.get(label);
     if (meter === undefined) {
       meter = {

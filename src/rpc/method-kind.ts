@@ -1,6 +1,6 @@
 /** What may be done with a call, judged by its method alone. */
-import { ownText } from '../lib/own-text.ts';
-import { type DependenceReader, dependenceReader } from './lasting.ts';
+import { detachString } from '../lib/detach-string.ts';
+import { type DependenceReader, dependenceReader } from './block-dependence.ts';
 import { mayBeLocal } from './local-answers.ts';
 import { methodLabel } from './method-label.ts';
 
@@ -10,7 +10,7 @@ export interface MethodKind {
   /** It changes nothing, so it may be sent twice, or once for several clients. False for an unknown method. */
   isRead: boolean;
   /** It may rewrite final blocks; only development chains have such methods. */
-  isSteering: boolean;
+  mayRewriteChain: boolean;
   /** LocalAnswers may have its answer. */
   mayBeLocal: boolean;
   /** Finds the block that the answer will depend on; null where answers must not be cached. */
@@ -47,17 +47,17 @@ const STEERING = /^(anvil|evm|hardhat)_/;
 const MAX_KINDS = 1_000;
 const kinds = new Map<string, MethodKind>();
 
-export function kindOf(method: string): MethodKind {
+export function methodKindOf(method: string): MethodKind {
   let kind = kinds.get(method);
   if (kind === undefined) {
     kind = {
       label: methodLabel(method),
       isRead: READS.has(method) || READING.test(method),
-      isSteering: STEERING.test(method),
+      mayRewriteChain: STEERING.test(method),
       mayBeLocal: mayBeLocal(method),
       dependence: dependenceReader(method),
     };
-    if (kinds.size < MAX_KINDS) kinds.set(ownText(method), kind);
+    if (kinds.size < MAX_KINDS) kinds.set(detachString(method), kind);
   }
   return kind;
 }

@@ -1,13 +1,20 @@
 /** One call to the node for one or more takers: gathers the answer, or streams it as it arrives. */
 import { UpstreamError } from '../errors.ts';
-import type { Account, ByteBudget } from '../lib/byte-budget.ts';
+import type { ByteBudget, ClientBudget } from '../lib/byte-budget.ts';
 import type { AnswerHead, AnswerListener, Exchange, WireTransport } from '../upstream/wire/transport.ts';
 import type { CircuitBreaker } from './breaker.ts';
-import type { Call, Pending, Taker } from './call.ts';
+import type { AnswerSink, Call, CallHandle } from './call.ts';
 import { failureAnswer } from './errors.ts';
-import { kindOf } from './method-kind.ts';
-import { checkTail, findTail, glanceAtTail, isResult, readTail, upstreamRequest } from './tail.ts';
-import { TailStream } from './tail-stream.ts';
+import { methodKindOf } from './method-kind.ts';
+import {
+  checkPayload,
+  extractPayload,
+  findPayload,
+  isResult,
+  quickCheckPayload,
+  upstreamRequest,
+} from './payload.ts';
+import { PayloadStream } from './payload-stream.ts';
 
 /** Statuses of a proxy whose node did not answer: a retry may succeed. */
 const GATEWAY_STATUSES = new Set([502, 503, 504]);
@@ -28,29 +35,29 @@ export interface NodeCallDeps {
 
 export interface NodeCallOptions {
   /** Up to so many bytes the answer is gathered even if its only taker accepts pieces, because it may be cached. */
-  gatherBytes: number;
+  bufferBytes: number;
   /**
    * Called with the complete answer before the takers get it; its memory may be reused afterwards. Throws UpstreamError
    * `malformed` when it is not an answer.
    */
-  onTail(tail: Buffer): void;
+  onPayload(payload: Buffer): void;
   /** No more takers may join. Called once, before any taker is served. */
-  onFull(): void;
+  onSealed(): void;
   /** Gathering the answer for all takers would take too much memory: these need calls of their own. */
-  onTooMany(waiting: readonly Waiting[]): void;
+  onEvicted(waiters: readonly Waiter[]): void;
 }
 
 /** A taker waiting for a call, which may be moved to another call. */
-export class Waiting implements Pending {
-  readonly taker: Taker;
+export class Waiter implements CallHandle {
+  readonly sink: AnswerSink;
   call: NodeCall;
 
-  constructor(taker: Taker, call: NodeCall) {
-    this.taker = taker;
+  constructor(sink: AnswerSink, call: NodeCall) {
+    this.sink = sink;
     this.call = call;
   }
 
-  abandon(): void {
+  cancel(): void {
     this.call.leave(this);
   }
 
@@ -67,41 +74,41 @@ export class NodeCall implements AnswerListener {
   readonly began = performance.now();
   private readonly isRead: boolean;
   private readonly deps: NodeCallDeps;
-  private readonly account: Account;
+  private readonly account: ClientBudget;
   private readonly options: NodeCallOptions;
-  private waiting: Waiting[] = [];
+  private waiters: Waiter[] = [];
   private exchange: Exchange | null = null;
   private retried = false;
   private status = 0;
   /** The body ends when the connection closes, so a truncated answer looks complete. */
   private isOpenEnded = false;
-  private gathered: Buffer[] = [];
+  private buffered: Buffer[] = [];
   private bytes = 0;
-  private stream: TailStream | null = null;
+  private stream: PayloadStream | null = null;
 
   constructor(call: Call, client: number, deps: NodeCallDeps, options: NodeCallOptions) {
     this.call = call;
     this.client = client;
-    this.isRead = kindOf(call.method).isRead;
+    this.isRead = methodKindOf(call.method).isRead;
     this.deps = deps;
-    this.account = deps.budget.of(client);
+    this.account = deps.budget.forClient(client);
     this.options = options;
   }
 
   /** Whether it is still queued, so not yet sent to the node. */
-  get waits(): boolean {
-    return this.exchange?.waits ?? false;
+  get isQueued(): boolean {
+    return this.exchange?.isQueued ?? false;
   }
 
-  join(taker: Taker): Waiting {
-    const waiting = new Waiting(taker, this);
-    this.waiting.push(waiting);
+  join(sink: AnswerSink): Waiter {
+    const waiting = new Waiter(sink, this);
+    this.waiters.push(waiting);
     return waiting;
   }
 
-  adopt(waiting: Waiting): void {
+  adopt(waiting: Waiter): void {
     waiting.call = this;
-    this.waiting.push(waiting);
+    this.waiters.push(waiting);
   }
 
   /**
@@ -110,18 +117,21 @@ export class NodeCall implements AnswerListener {
    */
   start(): void {
     if (this.deps.breaker.admits(this.began)) this.post(!this.isRead);
-    else this.fail(new UpstreamError('connection', `${this.call.method}: the node has failed repeatedly`));
+    else
+      this.failWaiters(
+        new UpstreamError('connection', `${this.call.method}: the node has failed repeatedly`),
+      );
   }
 
   /** Removes a taker. When none is left a read is aborted; a write goes on, since it takes effect either way. */
-  leave(waiting: Waiting): void {
-    const at = this.waiting.indexOf(waiting);
+  leave(waiting: Waiter): void {
+    const at = this.waiters.indexOf(waiting);
     if (at < 0) return;
-    this.waiting.splice(at, 1);
-    if (this.waiting.length > 0 || !this.isRead) return;
-    this.exchange?.abandon();
-    this.drop();
-    if (this.stream === null) this.options.onFull();
+    this.waiters.splice(at, 1);
+    if (this.waiters.length > 0 || !this.isRead) return;
+    this.exchange?.cancel();
+    this.releaseBuffer();
+    if (this.stream === null) this.options.onSealed();
   }
 
   resume(): void {
@@ -134,104 +144,106 @@ export class NodeCall implements AnswerListener {
   }
 
   onBody(piece: Buffer, isLast: boolean): void {
-    if (this.stream !== null) return this.passOn(this.stream, piece, isLast);
+    if (this.stream !== null) return this.forward(this.stream, piece, isLast);
     if (isLast && this.bytes === 0) return this.complete(piece, false);
-    if (this.gather(piece)) {
-      if (isLast) this.complete(Buffer.concat(this.gathered), true);
-      else if (this.bytes > this.options.gatherBytes) this.beginStream();
+    if (this.buffer(piece)) {
+      if (isLast) this.complete(Buffer.concat(this.buffered), true);
+      else if (this.bytes > this.options.bufferBytes) this.beginStream();
       return;
     }
-    const others = this.waiting.splice(1);
-    if (others.length > 0) this.options.onTooMany(others);
+    const others = this.waiters.splice(1);
+    if (others.length > 0) this.options.onEvicted(others);
     const stream = this.beginStream();
-    if (stream !== null) return this.passOn(stream, piece, isLast);
-    this.exchange?.abandon();
-    this.drop();
-    this.fail(new UpstreamError('too-large', `${this.call.method}: too large an answer to be gathered`));
+    if (stream !== null) return this.forward(stream, piece, isLast);
+    this.exchange?.cancel();
+    this.releaseBuffer();
+    this.failWaiters(
+      new UpstreamError('too-large', `${this.call.method}: too large an answer to be gathered`),
+    );
   }
 
   onFailed(error: UpstreamError): void {
-    this.failed(error, error.reason !== 'timeout' && error.reason !== 'queue-full');
+    this.handleFailure(error, error.reason !== 'timeout' && error.reason !== 'queue-full');
   }
 
-  private post(fresh: boolean): void {
+  private post(newSocket: boolean): void {
     const { method, params } = this.call;
     const request = upstreamRequest(method, params);
-    this.exchange = this.deps.transport.post(request, method, this, { fresh, client: this.client });
+    this.exchange = this.deps.transport.post(request, method, this, { newSocket, client: this.client });
   }
 
   /** Keeps a copy of the piece; false when that would take too much memory. */
-  private gather(piece: Buffer): boolean {
-    if (this.bytes + piece.length > MAX_GATHERED || !this.account.take(piece.length)) return false;
+  private buffer(piece: Buffer): boolean {
+    if (this.bytes + piece.length > MAX_GATHERED || !this.account.reserve(piece.length)) return false;
     this.bytes += piece.length;
-    this.gathered.push(Buffer.from(piece));
+    this.buffered.push(Buffer.from(piece));
     return true;
   }
 
-  private drop(): void {
-    this.account.give(this.bytes);
-    this.gathered = [];
+  private releaseBuffer(): void {
+    this.account.release(this.bytes);
+    this.buffered = [];
     this.bytes = 0;
   }
 
   /** Streams the answer from now on if its only taker accepts pieces and the tail has begun; else returns null. */
-  private beginStream(): TailStream | null {
-    const [only, another] = this.waiting;
-    if (only === undefined || another !== undefined || !only.taker.streams) return null;
+  private beginStream(): PayloadStream | null {
+    const [only, another] = this.waiters;
+    if (only === undefined || another !== undefined || !only.sink.canStream) return null;
     if (this.status !== 200 || this.isOpenEnded) return null;
-    const beginning = Buffer.concat(this.gathered);
-    const start = findTail(beginning);
+    const beginning = Buffer.concat(this.buffered);
+    const start = findPayload(beginning);
     if (start === null) return null;
-    this.options.onFull();
-    only.taker.begin();
-    this.exchange?.extend();
-    this.stream = new TailStream(beginning, start, (piece) => {
-      if (!only.taker.more(piece)) this.exchange?.pause();
+    this.options.onSealed();
+    only.sink.begin();
+    this.exchange?.restartTimeout();
+    this.stream = new PayloadStream(beginning, start, (piece) => {
+      if (!only.sink.write(piece)) this.exchange?.pause();
     });
-    this.drop();
+    this.releaseBuffer();
     return this.stream;
   }
 
-  private passOn(stream: TailStream, piece: Buffer, isLast: boolean): void {
-    this.exchange?.extend();
+  private forward(stream: PayloadStream, piece: Buffer, isLast: boolean): void {
+    this.exchange?.restartTimeout();
     stream.push(piece);
     if (!isLast) return;
     const whole = stream.end();
     if (whole) this.deps.breaker.succeeded();
-    for (const { taker } of this.waiting.splice(0)) {
-      if (whole) taker.end();
-      else taker.cut();
+    for (const { sink } of this.waiters.splice(0)) {
+      if (whole) sink.end();
+      else sink.abort();
     }
   }
 
-  private complete(body: Buffer, kept: boolean): void {
-    let tail: Buffer;
+  private complete(body: Buffer, mayRetain: boolean): void {
+    let payload: Buffer;
     try {
-      tail = this.readAnswer(body);
-      this.options.onTail(tail);
+      payload = this.readAnswer(body);
+      this.options.onPayload(payload);
     } catch (error) {
       if (!(error instanceof UpstreamError)) throw error;
-      return this.failed(error, error.reason !== 'http' || GATEWAY_STATUSES.has(this.status));
+      return this.handleFailure(error, error.reason !== 'http' || GATEWAY_STATUSES.has(this.status));
     }
-    this.drop();
+    this.releaseBuffer();
     this.deps.breaker.succeeded();
-    this.options.onFull();
-    for (const { taker } of this.waiting.splice(0)) taker.take(tail, 200, kept);
+    this.options.onSealed();
+    for (const { sink } of this.waiters.splice(0)) sink.send(payload, 200, mayRetain);
   }
 
   /** The tail. A JSON-RPC error counts as the node's answer whatever the HTTP status is. */
   private readAnswer(body: Buffer): Buffer {
     if (this.status === 200) return this.readWhole(body);
     const error = new UpstreamError('http', `${this.call.method}: HTTP ${this.status}`);
-    const tail = this.errorIn(body);
-    if (tail === null) throw error;
-    return tail;
+    const payload = this.errorIn(body);
+    if (payload === null) throw error;
+    return payload;
   }
 
   private errorIn(body: Buffer): Buffer | null {
     try {
-      const tail = this.readWhole(body);
-      return isResult(tail) ? null : tail;
+      const payload = this.readWhole(body);
+      return isResult(payload) ? null : payload;
     } catch (error) {
       if (error instanceof UpstreamError) return null;
       throw error;
@@ -240,26 +252,26 @@ export class NodeCall implements AnswerListener {
 
   /** The tail of the body. It is fully checked only if a taker is strict or the body may be truncated. */
   private readWhole(body: Buffer): Buffer {
-    const tail = readTail(body);
-    if (this.isOpenEnded || this.waiting.some(({ taker }) => taker.strict)) checkTail(tail);
-    else glanceAtTail(tail);
-    return tail;
+    const payload = extractPayload(body);
+    if (this.isOpenEnded || this.waiters.some(({ sink }) => sink.requiresValidJson)) checkPayload(payload);
+    else quickCheckPayload(payload);
+    return payload;
   }
 
-  private failed(error: UpstreamError, mayRetry: boolean): void {
+  private handleFailure(error: UpstreamError, mayRetry: boolean): void {
     const { breaker, onFailure } = this.deps;
     const ofNode = this.isOfNode(error);
     onFailure(this.call, error, ofNode);
     if (ofNode) breaker.failed(performance.now());
     else if (error.reason === 'http') breaker.succeeded();
-    this.drop();
+    this.releaseBuffer();
     if (this.stream !== null) {
-      for (const { taker } of this.waiting.splice(0)) taker.cut();
-    } else if (mayRetry && !this.retried && !breaker.open && this.isRead) {
+      for (const { sink } of this.waiters.splice(0)) sink.abort();
+    } else if (mayRetry && !this.retried && !breaker.isOpen && this.isRead) {
       this.retried = true;
       this.post(true);
     } else {
-      this.fail(error);
+      this.failWaiters(error);
     }
   }
 
@@ -268,9 +280,9 @@ export class NodeCall implements AnswerListener {
     return reason !== 'http' || this.status < 400 || this.status >= 500 || REFUSAL_STATUSES.has(this.status);
   }
 
-  private fail(error: UpstreamError): void {
-    const { tail, status } = failureAnswer(error);
-    this.options.onFull();
-    for (const { taker } of this.waiting.splice(0)) taker.take(tail, status, true);
+  private failWaiters(error: UpstreamError): void {
+    const { payload, status } = failureAnswer(error);
+    this.options.onSealed();
+    for (const { sink } of this.waiters.splice(0)) sink.send(payload, status, true);
   }
 }

@@ -1,6 +1,6 @@
 /** Which JSON-RPC methods a key may call. */
 import { ConfigError } from '../errors.ts';
-import { STEERING_NAMESPACES } from '../lib/steering.ts';
+import { NODE_CONTROL_NAMESPACES } from '../lib/node-control.ts';
 
 const NAMESPACES = ['eth', 'net', 'web3'];
 
@@ -8,7 +8,7 @@ const NAMESPACES = ['eth', 'net', 'web3'];
  * Methods of those namespaces that are not offered: they use accounts the node holds, control its mining, install a
  * filter in it, or need a connection that stays open. Log and block filters are kept by this server, not by the node.
  */
-const KEPT_BACK = new Set([
+const DENIED_METHODS = new Set([
   'eth_accounts',
   'eth_requestAccounts',
   'eth_coinbase',
@@ -41,7 +41,7 @@ export interface PolicyOptions {
 
 /** A predicate for the methods that may be called. Throws ConfigError when `allow` names one that never may. */
 export function methodPolicy({ allow, development = false }: PolicyOptions): (method: string) => boolean {
-  const never = STEERING_NAMESPACES.filter((namespace) => !(development && namespace === 'anvil'));
+  const never = NODE_CONTROL_NAMESPACES.filter((namespace) => !(development && namespace === 'anvil'));
   const extra = new Set<string>();
   const extraNamespaces = new Set<string>();
   for (const entry of allow) {
@@ -58,7 +58,7 @@ export function methodPolicy({ allow, development = false }: PolicyOptions): (me
     if (extra.has(method)) return true;
     const namespace = namespaceOf(method);
     if (extraNamespaces.has(namespace)) return namespace !== 'debug' || DEBUG_READING.test(method);
-    return NAMESPACES.includes(namespace) && !KEPT_BACK.has(method) && !SIGNING.test(method);
+    return NAMESPACES.includes(namespace) && !DENIED_METHODS.has(method) && !SIGNING.test(method);
   };
 }
 

@@ -13,19 +13,19 @@ export const MAX_BATCH = 100;
 const MAX_VALUES = 50_000;
 
 /** A well-formed call of a client. `id` is JSON text as in the body; null for a notification. */
-export interface RpcCall extends Call {
+export interface IncomingCall extends Call {
   id: string | null;
 }
 
 /** What takes a call's place when it is not well-formed. */
-export interface BadCall {
+export interface InvalidCall {
   id: string;
   error: RpcError;
 }
 
 export type RpcRequest =
-  | { kind: 'single'; call: RpcCall | BadCall }
-  | { kind: 'batch'; calls: (RpcCall | BadCall)[] }
+  | { kind: 'single'; call: IncomingCall | InvalidCall }
+  | { kind: 'batch'; calls: (IncomingCall | InvalidCall)[] }
   | { kind: 'refused'; error: RpcError };
 
 const OPEN_BRACKET = 91;
@@ -139,7 +139,7 @@ class CallReader implements Visitor {
   }
 
   /** The call, once it was scanned. */
-  read(): RpcCall | BadCall {
+  read(): IncomingCall | InvalidCall {
     const { id, params } = this;
     if (!this.isObject) return bad('null', invalid('a call must be a JSON object'));
     if (this.jsonrpc !== '"2.0"') return bad(id, invalid('jsonrpc must be "2.0"'));
@@ -153,7 +153,7 @@ class CallReader implements Visitor {
 }
 
 /** A call whose parameters are parsed only when they are read. */
-class ClientCall implements RpcCall {
+class ClientCall implements IncomingCall {
   readonly id: string | null;
   readonly method: string;
   readonly params: string;
@@ -173,7 +173,7 @@ function unquoted(text: string): string {
   return text.includes('\\') ? String(JSON.parse(text)) : text.slice(1, -1);
 }
 
-function bad(id: string | null, error: RpcError): BadCall {
+function bad(id: string | null, error: RpcError): InvalidCall {
   return { id: id ?? 'null', error };
 }
 

@@ -1,19 +1,19 @@
 /** The answer to a request of one call: puts the client's own id in front of the tail. */
-import type { CallStatus, Pending, Taker } from './call.ts';
-import { SETTLED } from './call.ts';
+import type { AnswerSink, CallHandle, CallStatus } from './call.ts';
+import { SETTLED_HANDLE } from './call.ts';
 import type { RpcSink } from './sink.ts';
 
 /** Short answers are assembled here: each is sent before the next one is assembled. */
 const SCRATCH = Buffer.allocUnsafeSlow(512 * 1024);
 
-export class SingleAnswer implements Taker, Pending {
-  readonly streams: boolean;
-  readonly strict = false;
+export class SingleAnswer implements AnswerSink, CallHandle {
+  readonly canStream: boolean;
+  readonly requiresValidJson = false;
   /** The beginning of the answer up to its tail; null for a notification, which has no answer. */
-  private readonly head: string | null;
+  private readonly envelope: string | null;
   private readonly sink: RpcSink;
   private readonly settled: (status: CallStatus | null) => void;
-  private pending: Pending = SETTLED;
+  private handle: CallHandle = SETTLED_HANDLE;
   private over = false;
 
   /**
@@ -21,61 +21,61 @@ export class SingleAnswer implements Taker, Pending {
    * if the answer is not completed.
    */
   constructor(id: string | null, sink: RpcSink, settled: (status: CallStatus | null) => void) {
-    this.head = id === null ? null : `{"jsonrpc":"2.0","id":${id},`;
+    this.envelope = id === null ? null : `{"jsonrpc":"2.0","id":${id},`;
     this.sink = sink;
-    this.streams = sink.streams;
+    this.canStream = sink.canStream;
     this.settled = settled;
   }
 
   /** Starts the call. `run` may answer before it returns. */
-  start(run: (taker: Taker) => Pending): this {
-    this.pending = run(this);
+  start(run: (taker: AnswerSink) => CallHandle): this {
+    this.handle = run(this);
     return this;
   }
 
-  abandon(): void {
+  cancel(): void {
     this.settle(null);
-    this.pending.abandon();
+    this.handle.cancel();
   }
 
   resume(): void {
-    this.pending.resume();
+    this.handle.resume();
   }
 
-  take(tail: Buffer, status: CallStatus): void {
+  send(payload: Buffer, status: CallStatus): void {
     this.settle(status);
-    const { head, sink } = this;
-    if (head === null) return sink.whole({ status: 204, body: null }, true);
-    const bytes = head.length + tail.length;
+    const { envelope, sink } = this;
+    if (envelope === null) return sink.send({ status: 204, body: null }, true);
+    const bytes = envelope.length + payload.length;
     if (bytes <= SCRATCH.length) {
-      SCRATCH.write(head, 'latin1');
-      tail.copy(SCRATCH, head.length);
-      sink.whole({ status, body: SCRATCH.subarray(0, bytes) }, false);
+      SCRATCH.write(envelope, 'latin1');
+      payload.copy(SCRATCH, envelope.length);
+      sink.send({ status, body: SCRATCH.subarray(0, bytes) }, false);
     } else {
-      sink.whole({ status, body: Buffer.concat([Buffer.from(head, 'latin1'), tail]) }, true);
+      sink.send({ status, body: Buffer.concat([Buffer.from(envelope, 'latin1'), payload]) }, true);
     }
   }
 
   begin(): void {
-    if (this.head === null) return;
+    if (this.envelope === null) return;
     this.sink.begin();
-    this.sink.more(Buffer.from(this.head, 'latin1'));
+    this.sink.write(Buffer.from(this.envelope, 'latin1'));
   }
 
-  more(piece: Buffer): boolean {
-    return this.head === null || this.sink.more(piece);
+  write(piece: Buffer): boolean {
+    return this.envelope === null || this.sink.write(piece);
   }
 
   end(): void {
     this.settle(200);
-    if (this.head === null) this.sink.whole({ status: 204, body: null }, true);
+    if (this.envelope === null) this.sink.send({ status: 204, body: null }, true);
     else this.sink.end();
   }
 
-  cut(): void {
+  abort(): void {
     this.settle(null);
-    if (this.head === null) this.sink.whole({ status: 204, body: null }, true);
-    else this.sink.cut();
+    if (this.envelope === null) this.sink.send({ status: 204, body: null }, true);
+    else this.sink.abort();
   }
 
   private settle(status: CallStatus | null): void {

@@ -9,30 +9,30 @@ export interface RpcAnswer {
 }
 
 /** Takes an answer in pieces: `begin` (the status is 200), then `more`, then either `end` or `cut`. */
-export interface PieceSink {
+export interface StreamSink {
   /** Whether a long answer may come in pieces. */
-  readonly streams: boolean;
+  readonly canStream: boolean;
   begin(): void;
   /** A piece, whose memory is reused after the call. False means backpressure: no more pieces until `resume`. */
-  more(piece: Buffer): boolean;
+  write(piece: Buffer): boolean;
   end(): void;
   /** The rest will never come. */
-  cut(): void;
+  abort(): void;
 }
 
 /** Takes one answer: `whole` once, or pieces. */
-export interface RpcSink extends PieceSink {
+export interface RpcSink extends StreamSink {
   /** The memory of the body is reused after the call unless `kept`. */
-  whole(answer: RpcAnswer, kept: boolean): void;
+  send(answer: RpcAnswer, mayRetain: boolean): void;
 }
 
 /** For a sink that takes only whole answers. */
-export const ONLY_WHOLE: PieceSink = {
-  streams: false,
+export const NO_STREAMING: StreamSink = {
+  canStream: false,
   begin: misuse,
-  more: misuse,
+  write: misuse,
   end: misuse,
-  cut: misuse,
+  abort: misuse,
 };
 
 function misuse(): never {

@@ -1,7 +1,7 @@
 /** Keys as the panel shows and changes them. */
 import { z } from 'zod';
 import type { Access } from '../access/access.ts';
-import { monthText, recordJson } from '../access/json.ts';
+import { keyJson, monthText } from '../access/key-json.ts';
 import type { IssuedKey } from '../access/keys.ts';
 import { tierOf } from '../access/tiers.ts';
 import { HISTORY_HOURS, readHourlyUsage, readUsage } from '../access/usage.ts';
@@ -12,7 +12,7 @@ const MAX_HISTORY_DAYS = HISTORY_HOURS / 24;
 
 export type AdminAccess = Pick<Access, 'keys' | 'usage' | 'limiter'>;
 
-const newKey = z.object({ name: z.string(), tier: z.string() });
+const newKeySchema = z.object({ name: z.string(), tier: z.string() });
 
 /** All keys with what they used this month, and the tiers to choose from. */
 export function listKeys({ keys, usage, limiter: { tiers } }: AdminAccess, now: number): object {
@@ -24,17 +24,17 @@ export function listKeys({ keys, usage, limiter: { tiers } }: AdminAccess, now: 
       chainDepth: tier.chain_depth,
     })),
     keys: keys.list().map((record) => ({
-      ...recordJson(record),
+      ...keyJson(record),
       requestsThisMonth: usage.used(record.id, now),
       requestsPerMonth: tierOf(tiers, record.tier).requests_per_month,
     })),
-    monthEndsAt: new Date(usage.endsAt).toISOString(),
+    monthEndsAt: new Date(usage.monthEndsAt).toISOString(),
   };
 }
 
 /** Issues a key from a JSON body. Throws RequestError `invalid_parameter`. */
 export function createKey({ keys, limiter: { tiers } }: AdminAccess, body: unknown): object {
-  const parsed = newKey.safeParse(body);
+  const parsed = newKeySchema.safeParse(body);
   if (!parsed.success) throw new RequestError(400, 'invalid_body', 'send {"name": "...", "tier": "..."}');
   const { name, tier } = parsed.data;
   if (!Object.hasOwn(tiers, tier)) {
@@ -48,7 +48,7 @@ export function rotateKey({ keys }: AdminAccess, id: number): object {
 }
 
 export function revokeKey({ keys }: AdminAccess, id: number): object {
-  return { record: recordJson(keys.revoke(id)) };
+  return { record: keyJson(keys.revoke(id)) };
 }
 
 /** Requests by hour over the last days, of one key or of all together, and by month. Hours without any are left out. */
@@ -79,7 +79,7 @@ export function usageHistory(
 }
 
 function issuedJson({ key, record }: IssuedKey): object {
-  return { key, record: recordJson(record) };
+  return { key, record: keyJson(record) };
 }
 
 function isoHour(hour: number): string {

@@ -12,7 +12,7 @@ const ID_BYTES = 32;
 export class AdminSessions {
   private readonly clock: () => number;
   /** End of each session, milliseconds of the clock, by the SHA-256 of its id: looking one up tells nothing by its timing. */
-  private readonly ends = new Map<string, number>();
+  private readonly expiries = new Map<string, number>();
 
   constructor(clock: () => number = () => performance.now()) {
     this.clock = clock;
@@ -21,18 +21,18 @@ export class AdminSessions {
   /** Begins a session; the id is for its holder alone. */
   begin(): string {
     const id = randomBytes(ID_BYTES).toString('base64url');
-    this.ends.set(digest(id), this.clock() + SESSION_SECONDS * 1000);
-    if (this.ends.size > MAX_SESSIONS) this.ends.delete(this.ends.keys().next().value ?? '');
+    this.expiries.set(digest(id), this.clock() + SESSION_SECONDS * 1000);
+    if (this.expiries.size > MAX_SESSIONS) this.expiries.delete(this.expiries.keys().next().value ?? '');
     return id;
   }
 
   isValid(id: string): boolean {
-    const end = this.ends.get(digest(id));
+    const end = this.expiries.get(digest(id));
     return end !== undefined && this.clock() < end;
   }
 
   end(id: string): void {
-    this.ends.delete(digest(id));
+    this.expiries.delete(digest(id));
   }
 }
 

@@ -3,16 +3,16 @@ import { z } from 'zod';
 import { RequestError } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import type { IndexStatus, LiveSocket, SurveyState } from '../types.ts';
-import type { AdminGate } from './admin-gate.ts';
+import type { AdminAuth } from './admin-auth.ts';
 import { describeIndex } from './admin-index.ts';
 import { type AdminAccess, createKey, listKeys, revokeKey, rotateKey, usageHistory } from './admin-keys.ts';
-import { type AdminCall, addAdminRoute } from './admin-route.ts';
+import { type AdminRequest, addAdminRoute } from './admin-route.ts';
 import { describeSockets } from './admin-sockets.ts';
 import { errorAnswer } from './answer.ts';
-import { unread } from './body.ts';
-import { shapeFor } from './get-route.ts';
+import { closeIfChunked } from './body.ts';
+import { methodAdapterFor } from './get-route.ts';
 import type { HttpMetrics } from './meter.ts';
-import type { Replies } from './reply.ts';
+import type { ReplyWriter } from './reply.ts';
 import type { HttpRequest, HttpResponse, TemplatedApp } from './uws.ts';
 
 export interface AdminOptions {
@@ -26,18 +26,18 @@ export interface AdminOptions {
   settings: () => string;
 }
 
-export interface AdminRoutes extends AdminOptions {
-  gate: AdminGate;
+export interface AdminRouteDeps extends AdminOptions {
+  auth: AdminAuth;
   access: AdminAccess;
   indexState: () => IndexStatus;
   /** The server itself terminates TLS. */
   tls: boolean;
-  replies: Replies;
+  replies: ReplyWriter;
   metrics: HttpMetrics;
   log: Logger;
 }
 
-const signInBody = z.object({ token: z.string().min(1) });
+const signInSchema = z.object({ token: z.string().min(1) });
 
 /** Any page can have the operator's browser post a wrong token, and ten of them would lock the operator out. */
 const NOT_THE_PANEL = new RequestError(
@@ -47,65 +47,69 @@ const NOT_THE_PANEL = new RequestError(
 );
 
 /** Registers the routes of the panel. */
-export function addAdminRoutes(app: TemplatedApp, options: AdminRoutes): void {
-  const { access, gate, indexState, log } = options;
-  const add = (method: 'get' | 'post', path: string, answer: (call: AdminCall) => object) =>
+export function addAdminRoutes(app: TemplatedApp, options: AdminRouteDeps): void {
+  const { access, auth, indexState, log } = options;
+  const addAuthenticatedRoute = (
+    method: 'get' | 'post',
+    path: string,
+    answer: (call: AdminRequest) => object,
+  ) =>
     addAdminRoute(app, options, method, path, (call) => {
-      gate.admit(call.credentials);
+      auth.authorize(call.credentials);
       return { body: answer(call) };
     });
 
   addAdminRoute(app, options, 'post', '/session', ({ body, credentials, secure }) => {
-    if (credentials.panelHeader === '') throw NOT_THE_PANEL;
-    const parsed = signInBody.safeParse(body);
+    if (credentials.csrfHeader === '') throw NOT_THE_PANEL;
+    const parsed = signInSchema.safeParse(body);
     if (!parsed.success) throw new RequestError(400, 'invalid_body', 'send {"token": "..."}');
-    const cookie = gate.signIn(parsed.data.token, credentials.origin, secure);
-    log.info({ from: credentials.origin }, 'operator signed in');
+    const cookie = auth.signIn(parsed.data.token, credentials.clientNetwork, secure);
+    log.info({ from: credentials.clientNetwork }, 'operator signed in');
     return { body: { signedIn: true }, cookie };
   });
   addAdminRoute(app, options, 'del', '/session', ({ credentials, secure }) => ({
     body: { signedIn: false },
-    cookie: gate.signOut(credentials.cookie, secure),
+    cookie: auth.signOut(credentials.cookie, secure),
   }));
   addAdminRoute(app, options, 'get', '/session', ({ credentials }) => ({
-    body: { signedIn: gate.isSignedIn(credentials) },
+    body: { signedIn: auth.isSignedIn(credentials) },
   }));
 
-  add('get', '/keys', () => listKeys(access, Date.now()));
-  add('post', '/keys', ({ body }) => {
+  addAuthenticatedRoute('get', '/keys', () => listKeys(access, Date.now()));
+  addAuthenticatedRoute('post', '/keys', ({ body }) => {
     const issued = createKey(access, body);
     log.info({ body }, 'operator created a key');
     return issued;
   });
-  add('post', '/keys/:id/rotate', (call) => {
+  addAuthenticatedRoute('post', '/keys/:id/rotate', (call) => {
     const id = keyId(call);
     const issued = rotateKey(access, id);
     log.info({ id }, 'operator rotated a key');
     return issued;
   });
-  add('post', '/keys/:id/revoke', (call) => {
+  addAuthenticatedRoute('post', '/keys/:id/revoke', (call) => {
     const id = keyId(call);
     const revoked = revokeKey(access, id);
     log.info({ id }, 'operator revoked a key');
     return revoked;
   });
-  add('get', '/usage', ({ query }) => usageHistory(access, usageQuery(query), Date.now()));
+  addAuthenticatedRoute('get', '/usage', ({ query }) => usageHistory(access, usageQuery(query), Date.now()));
 
-  add('get', '/index', () => describeIndex(indexState(), options.survey(), Date.now()));
-  add('get', '/sockets', () => describeSockets(options.sockets()));
-  add('get', '/config', () => ({ settings: JSON.parse(options.settings()) }));
+  addAuthenticatedRoute('get', '/index', () => describeIndex(indexState(), options.survey(), Date.now()));
+  addAuthenticatedRoute('get', '/sockets', () => describeSockets(options.sockets()));
+  addAuthenticatedRoute('get', '/config', () => ({ settings: JSON.parse(options.settings()) }));
 
   // Preflights too: other origins have no business here.
   const nothing = errorAnswer(new RequestError(404, 'not_found', 'there is nothing at this path'), '');
   const refuse = (res: HttpResponse, req: HttpRequest): void => {
-    options.replies.now(res, () => unread(req, shapeFor(req)(nothing)));
+    options.replies.sendNow(res, () => closeIfChunked(req, methodAdapterFor(req)(nothing)));
   };
   app.options('/admin/*', refuse);
   app.any('/admin/*', refuse);
 }
 
 /** The key id in a path. Throws RequestError `not_found` when it is not a number. */
-function keyId({ id }: AdminCall): number {
+function keyId({ id }: AdminRequest): number {
   if (!/^\d{1,15}$/.test(id)) throw new RequestError(404, 'not_found', `there is no key ${id}`);
   return Number(id);
 }

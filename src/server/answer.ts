@@ -1,11 +1,11 @@
 /** Answers to clients as plain data: no socket is touched here. */
-import type { Admitted, Allowance, Refused } from '../access/limiter.ts';
+import type { Admitted, RateLimitStatus, Refused } from '../access/limiter.ts';
 import { RequestError } from '../errors.ts';
 
 export interface Answer {
   status: keyof typeof STATUS_LINES;
   /** Further header lines, each preceded by CRLF. */
-  lines: string;
+  headers: string;
   /** Null for the statuses that have no body. */
   body: string | Buffer | null;
   /** The client must revalidate it, or must not store it. */
@@ -16,7 +16,7 @@ export interface Answer {
    */
   close?: boolean;
   /** For HEAD: length of the body that GET would have. The connection closes after the answer. */
-  length?: number;
+  contentLength?: number;
 }
 
 export const STATUS_LINES = {
@@ -48,18 +48,18 @@ const UNAUTHORIZED_BODY =
   '{"jsonrpc":"2.0","error":{"code":-32600,"message":"Missing or invalid X-API-Key header"}}';
 
 /** The answer to HEAD: what GET gives, without the body. */
-export function headOf(answer: Answer): Answer;
-export function headOf(answer: Answer | Promise<Answer>): Answer | Promise<Answer>;
-export function headOf(answer: Answer | Promise<Answer>): Answer | Promise<Answer> {
-  if (answer instanceof Promise) return answer.then(headOf);
+export function withoutBody(answer: Answer): Answer;
+export function withoutBody(answer: Answer | Promise<Answer>): Answer | Promise<Answer>;
+export function withoutBody(answer: Answer | Promise<Answer>): Answer | Promise<Answer> {
+  if (answer instanceof Promise) return answer.then(withoutBody);
   const { body } = answer;
   if (body === null) return answer;
-  return { ...answer, body: null, length: Buffer.byteLength(body) };
+  return { ...answer, body: null, contentLength: Buffer.byteLength(body) };
 }
 
 /** A JSON answer. `body` is JSON text. */
-export function jsonAnswer(status: Answer['status'], body: string | Buffer, lines = ''): Answer {
-  return { status, lines: JSON_LINE + lines, body, cache: 'no-store' };
+export function jsonAnswer(status: Answer['status'], body: string | Buffer, headers = ''): Answer {
+  return { status, headers: JSON_LINE + headers, body, cache: 'no-store' };
 }
 
 /** The answer to a missing or invalid key. */
@@ -68,17 +68,17 @@ export function unauthorized(cors: string): Answer {
 }
 
 /** An error in the form of the REST API. */
-export function errorAnswer(error: RequestError, lines: string): Answer {
+export function errorAnswer(error: RequestError, headers: string): Answer {
   const { code, message, param } = error;
   const status = isStatus(error.status) ? error.status : 500;
-  return jsonAnswer(status, JSON.stringify({ error: { code, message, param } }), lines);
+  return jsonAnswer(status, JSON.stringify({ error: { code, message, param } }), headers);
 }
 
 /** A request over the key's limits, in the form of the REST API. `cors` are header lines. */
-export function limitedAnswer(refused: Refused, cors: string): Answer {
+export function tooManyRequests(refused: Refused, cors: string): Answer {
   const { code, message, retryAfter } = refused;
-  const lines = cors + allowanceLines(refused) + retryAfterLine(retryAfter);
-  return jsonAnswer(429, JSON.stringify({ error: { code, message }, retryAfter }), lines);
+  const headers = cors + rateLimitHeaders(refused) + retryAfterHeader(retryAfter);
+  return jsonAnswer(429, JSON.stringify({ error: { code, message }, retryAfter }), headers);
 }
 
 /** The error for a defect. Its details go to the log and not to the client. */
@@ -87,11 +87,11 @@ export function internalError(): RequestError {
 }
 
 /** The rate limit headers that every answer to a valid key carries. */
-export function allowanceLines({ limit, remaining, reset }: Allowance | Admitted): string {
+export function rateLimitHeaders({ limit, remaining, reset }: RateLimitStatus | Admitted): string {
   return `\r\nRateLimit-Limit: ${limit}\r\nRateLimit-Remaining: ${remaining}\r\nRateLimit-Reset: ${reset}`;
 }
 
-export function retryAfterLine(seconds: number): string {
+export function retryAfterHeader(seconds: number): string {
   return `\r\nRetry-After: ${seconds}`;
 }
 

@@ -1,5 +1,5 @@
 /** Request bodies, bounded. */
-import { KeyShares } from '../lib/key-shares.ts';
+import { PerKeyLimit } from '../lib/per-key-limit.ts';
 import type { Answer } from './answer.ts';
 import type { HttpRequest, HttpResponse } from './uws.ts';
 
@@ -7,11 +7,11 @@ import type { HttpRequest, HttpResponse } from './uws.ts';
  * Pieces allowed for any body, and one more for so many of its bytes. Each piece costs 3 us and 100 bytes of memory, so
  * two million pieces of one byte (six on the wire, as chunks) would block all clients for seconds.
  */
-const FREE_PIECES = 1_000;
-const BYTES_PER_PIECE = 64;
+const FREE_CHUNKS = 1_000;
+const BYTES_PER_CHUNK = 64;
 
 /** Whether the request itself says that its body is longer than `limit` bytes. */
-export function announcesMoreThan(req: HttpRequest, limit: number): boolean {
+export function contentLengthExceeds(req: HttpRequest, limit: number): boolean {
   return Number(req.getHeader('content-length')) > limit;
 }
 
@@ -19,48 +19,48 @@ export function announcesMoreThan(req: HttpRequest, limit: number): boolean {
  * Whether the body comes in chunks. Where nobody reads them the library passes them over without a word for as long as they
  * come, and turns to no other connection while there are more: a flood of small ones would hold up everybody.
  */
-export function comesInChunks(req: HttpRequest): boolean {
+export function isChunked(req: HttpRequest): boolean {
   return req.getHeader('transfer-encoding') !== '';
 }
 
 /** The answer to a request whose body is not read. */
-export function unread(req: HttpRequest, answer: Answer): Answer {
-  return comesInChunks(req) ? { ...answer, close: true } : answer;
+export function closeIfChunked(req: HttpRequest, answer: Answer): Answer {
+  return isChunked(req) ? { ...answer, close: true } : answer;
 }
 
 /** Bytes that one key may have sent at once of bodies that are not whole: on ten thousand connections it could be 20 GB. */
-const UNFINISHED_BYTES = 32 * 2 ** 20;
+const MAX_PARTIAL_BYTES_PER_KEY = 32 * 2 ** 20;
 
 /** Bodies of which a part is there. */
-export class UnfinishedBodies {
-  private readonly shares = new KeyShares(UNFINISHED_BYTES);
+export class BodyBudget {
+  private readonly shares = new PerKeyLimit(MAX_PARTIAL_BYTES_PER_KEY);
 
   /** The body of a request that begins. */
-  begin(key: number): UnfinishedBody {
-    return new UnfinishedBody(this.shares, key);
+  open(key: number): BodyReservation {
+    return new BodyReservation(this.shares, key);
   }
 }
 
-export class UnfinishedBody {
-  private readonly shares: KeyShares;
+export class BodyReservation {
+  private readonly shares: PerKeyLimit;
   private readonly key: number;
   private bytes = 0;
 
-  constructor(shares: KeyShares, key: number) {
+  constructor(shares: PerKeyLimit, key: number) {
     this.shares = shares;
     this.key = key;
   }
 
   /** Whether the key may have so many bytes more. */
   grow(bytes: number): boolean {
-    if (!this.shares.enter(this.key, bytes)) return false;
+    if (!this.shares.tryAcquire(this.key, bytes)) return false;
     this.bytes += bytes;
     return true;
   }
 
   /** It is whole, or not wanted any more. */
-  end(): void {
-    if (this.bytes > 0) this.shares.leave(this.key, this.bytes);
+  release(): void {
+    if (this.bytes > 0) this.shares.release(this.key, this.bytes);
     this.bytes = 0;
   }
 }
@@ -73,7 +73,7 @@ export class UnfinishedBody {
 export function collectBody(
   res: HttpResponse,
   limit: number,
-  unfinished: UnfinishedBody | null,
+  reservation: BodyReservation | null,
   done: (body: Buffer | null) => void,
 ): void {
   const chunks: Buffer[] = [];
@@ -82,14 +82,14 @@ export function collectBody(
     if (bytes > limit) return;
     bytes += chunk.byteLength;
     if (bytes > limit) {
-      unfinished?.end();
+      reservation?.release();
       return done(null);
     }
-    if (!isLast && unfinished !== null && !unfinished.grow(chunk.byteLength)) return void res.close();
-    if (chunks.length > FREE_PIECES + bytes / BYTES_PER_PIECE) return void res.close();
+    if (!isLast && reservation !== null && !reservation.grow(chunk.byteLength)) return void res.close();
+    if (chunks.length > FREE_CHUNKS + bytes / BYTES_PER_CHUNK) return void res.close();
     chunks.push(Buffer.from(new Uint8Array(chunk))); // a copy: the library takes the chunk's memory back
     if (!isLast) return;
-    unfinished?.end();
+    reservation?.release();
     done(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, bytes));
   });
 }

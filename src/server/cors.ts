@@ -4,16 +4,16 @@ import type { HttpRequest } from './uws.ts';
 const EXPOSED = 'X-Indexed-Block, ETag, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, Retry-After';
 
 /** Lines that only a preflight has. */
-export const PREFLIGHT_LINES =
+export const PREFLIGHT_HEADERS =
   '\r\nAccess-Control-Allow-Methods: GET, POST, OPTIONS' +
   '\r\nAccess-Control-Allow-Headers: X-API-Key, Content-Type, If-None-Match' +
   '\r\nAccess-Control-Max-Age: 86400';
 
 /** A function that gives a request's CORS lines, each preceded by CRLF. `origins` as configured: `*` or origins. */
-export function corsLines(origins: readonly string[]): (req: HttpRequest) => string {
+export function corsPolicy(origins: readonly string[]): (req: HttpRequest) => string {
   if (origins.includes('*')) {
-    const lines = allow('*');
-    return () => lines;
+    const headers = allow('*');
+    return () => headers;
   }
   const allowed = new Map(origins.map((origin) => [origin, `\r\nVary: Origin${allow(origin)}`]));
   return (req) => allowed.get(req.getHeader('origin')) ?? '\r\nVary: Origin';

@@ -1,6 +1,6 @@
 /** The documentation as one page: of REST and /rpc, made from their OpenAPI document, and of the streams. It can be read without its one script and loads nothing from outside. */
 import type { OpenApiDocument, OpenApiOperation, OpenApiParameter } from '../api/openapi.ts';
-import { type ParameterRow, parameterTable, sample, text } from './docs-parts.ts';
+import { codeSample, escapeHtml, type ParameterRow, parameterTable } from './docs-html.ts';
 import { STREAMS_SECTION } from './docs-streams.ts';
 
 /** The address in the examples, in whose place docs/base.js puts the one that the page came from. */
@@ -16,7 +16,7 @@ export function docsPage(document: OpenApiDocument): string {
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${text(document.info.title)}</title>
+<title>${escapeHtml(document.info.title)}</title>
 <link rel="icon" href="ui/mark.svg" type="image/svg+xml">
 <link rel="stylesheet" href="ui/tokens.css">
 <link rel="stylesheet" href="ui/base.css">
@@ -30,15 +30,15 @@ export function docsPage(document: OpenApiDocument): string {
 <p class="brand"><img src="ui/mark.svg" alt="" width="26" height="26"> atlas-node API</p>
 <ul>
 <li><a href="#keys">Keys and limits</a></li>
-${operations.map(({ path, operation }) => `<li><a href="#${operation.operationId}"><code>${text(shortPath(path))}</code></a></li>`).join('\n')}
+${operations.map(({ path, operation }) => `<li><a href="#${operation.operationId}"><code>${escapeHtml(shortPath(path))}</code></a></li>`).join('\n')}
 <li><a href="#streams">Streams</a></li>
 </ul>
 </nav>
 <main id="main" data-base="${EXAMPLE_BASE}">
-<h1>${text(document.info.title)} <span class="soft">${text(document.info.version)}</span></h1>
+<h1>${escapeHtml(document.info.title)} <span class="soft">${escapeHtml(document.info.version)}</span></h1>
 ${document.info.description
   .split('\n\n')
-  .map((paragraph) => `<p>${text(paragraph)}</p>`)
+  .map((paragraph) => `<p>${escapeHtml(paragraph)}</p>`)
   .join('\n')}
 <p>For programs: <a href="openapi.json">openapi.json</a> (OpenAPI 3.1).</p>
 ${KEYS_SECTION}
@@ -72,12 +72,12 @@ function operationSection({ path, method, operation }: Documented): string {
   const { operationId, summary, parameters, requestBody, responses } = operation;
   const answer = responses[200].content['application/json'].example;
   const body = requestBody?.content['application/json'].example;
-  return `<section id="${text(operationId)}">
-<h2><span class="method">${method}</span> <code>${text(path)}</code></h2>
-<p>${text(summary)}.</p>
+  return `<section id="${escapeHtml(operationId)}">
+<h2><span class="method">${method}</span> <code>${escapeHtml(path)}</code></h2>
+<p>${escapeHtml(summary)}.</p>
 ${parameters.length > 0 ? parameterTable(parameters.map(parameterRow)) : ''}
-${sample('Request', curl(path, parameters, body))}
-${sample('Answer', JSON.stringify(answer, null, 2))}
+${codeSample('Request', curl(path, parameters, body))}
+${codeSample('Answer', JSON.stringify(answer, null, 2))}
 </section>`;
 }
 

@@ -1,7 +1,7 @@
 /** The part of the documentation about the WebSockets: what to send, and what comes. */
 import { SIGNAL_EVENTS, signalJson, transferJson } from '../stream/transfer-json.ts';
-import { Kind } from '../types.ts';
-import { type ParameterRow, parameterTable, sample } from './docs-parts.ts';
+import { TransferKind } from '../types.ts';
+import { codeSample, type ParameterRow, parameterTable } from './docs-html.ts';
 
 const FROM_BLOCK: ParameterRow = {
   name: 'fromBlock',
@@ -50,7 +50,7 @@ const CHAIN = { chainId: 143, nativeSymbol: 'MON' };
 /** A transfer of 2.5 coins. */
 const TRANSFER: Parameters<typeof transferJson>[0] = {
   id: 9021,
-  kind: Kind.nativeDirect,
+  kind: TransferKind.nativeDirect,
   amount: (25n * 10n ** 17n).toString(16),
   tokenNumber: '',
   logIndex: null,
@@ -74,7 +74,7 @@ headers there, puts it into the address: <code>/ws?api_key=YOUR_KEY</code>. What
 subscribe is an id, which its events name. It goes to <code>eth_unsubscribe</code> or <code>atlas_unsubscribe</code> to
 end the subscription.</p>
 <p>On <code>/ws</code>, as on a node, beside every method of <code>/rpc</code>:</p>
-${sample(
+${codeSample(
   'Messages to /ws',
   [
     call('eth_subscribe', ['newHeads']),
@@ -83,18 +83,18 @@ ${sample(
 )}
 <p>The transfers of a wallet, on <code>/ws</code> too:</p>
 ${parameterTable(WALLET_PARAMETERS)}
-${sample(
+${codeSample(
   'Message to /ws',
   call('eth_subscribe', ['wallet_transfers', { address: '0x...', direction: 'in', fromBlock: 1000 }]),
 )}
-${sample('Event', event('eth_subscription', transferJson(TRANSFER, 'in', false, CHAIN)))}
+${codeSample('Event', event('eth_subscription', transferJson(TRANSFER, 'in', false, CHAIN)))}
 <p>Signals, on <code>/ws/signals</code>: the same transfers as events of many wallets.</p>
 ${parameterTable(SIGNAL_PARAMETERS)}
-${sample(
+${codeSample(
   'Message to /ws/signals',
   call('atlas_subscribe', { wallets: ['0x...'], events: ['wallet_funded', 'wallet_token_buy'] }),
 )}
-${sample('Event', event('atlas_subscription', signalJson(TRANSFER, 'in', false, CHAIN, TOLD_AT_MS)))}
+${codeSample('Event', event('atlas_subscription', signalJson(TRANSFER, 'in', false, CHAIN, TOLD_AT_MS)))}
 <p>An event that a reorganisation of the chain took back comes again with <code>"removed": true</code>.</p>
 </section>`;
 

@@ -2,11 +2,11 @@
 import { openApiDocument } from '../api/openapi.ts';
 import { version } from '../version.ts';
 import { jsonAnswer } from './answer.ts';
-import { compressed } from './compress.ts';
+import { compressAnswer } from './compress.ts';
 import { docsPage } from './docs-page.ts';
 import { addGetRoute } from './get-route.ts';
 import { type HttpMetrics, routeMeter } from './meter.ts';
-import type { Replies } from './reply.ts';
+import type { ReplyWriter } from './reply.ts';
 import type { HttpRequest, TemplatedApp } from './uws.ts';
 
 const DOCUMENT = openApiDocument(version);
@@ -21,17 +21,21 @@ export function docsAssets(): [name: string, content: Buffer][] {
 /** Registers the document; pages of other origins may read it. */
 export function addOpenApiRoute(
   app: TemplatedApp,
-  { replies, cors, metrics }: { replies: Replies; cors: (req: HttpRequest) => string; metrics: HttpMetrics },
+  {
+    replies,
+    cors,
+    metrics,
+  }: { replies: ReplyWriter; cors: (req: HttpRequest) => string; metrics: HttpMetrics },
 ): void {
   const meter = routeMeter(metrics, OPENAPI_PATH);
   const body = JSON.stringify(DOCUMENT);
   addGetRoute(app, OPENAPI_PATH, (shape) => (res, req) => {
     const began = performance.now();
-    replies.nowOrLater(
+    replies.sendOrDefer(
       res,
       () => {
         const answer = jsonAnswer(200, body, cors(req));
-        return shape(compressed({ ...answer, cache: 'revalidate' }, req.getHeader('accept-encoding')));
+        return shape(compressAnswer({ ...answer, cache: 'revalidate' }, req.getHeader('accept-encoding')));
       },
       (status) => meter(status, began),
     );

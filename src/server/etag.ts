@@ -12,7 +12,7 @@ const FNV_PRIME = 0x01000193;
  * For a path, a function that gives an answer's tag from the state of the index, the query and whatever else the answer
  * depends on. Weak, because compression may change the bytes but not the meaning.
  */
-export function entityTags(
+export function etagBuilder(
   path: string,
 ): (head: Pick<Answered['head'], 'number' | 'tag' | 'revision'>, query: string) => string {
   const seed = fnv1a(path, FNV_OFFSET);
@@ -20,8 +20,8 @@ export function entityTags(
 }
 
 /** Whether an If-None-Match header names the tag. Only successful answers have tags, so a match needs no more checks. */
-export function matchesTag(ifNoneMatch: string, tag: string): boolean {
-  return ifNoneMatch !== '' && ifNoneMatch.includes(tag.slice(2));
+export function matchesEtag(ifNoneMatch: string, etag: string): boolean {
+  return ifNoneMatch !== '' && ifNoneMatch.includes(etag.slice(2));
 }
 
 /** 31 bits of it: small integers become text ten times as fast as others. */

@@ -2,58 +2,58 @@
 import { RequestError } from '../errors.ts';
 import {
   type Answer,
-  allowanceLines,
   errorAnswer,
   jsonAnswer,
-  limitedAnswer,
+  rateLimitHeaders,
+  tooManyRequests,
   unauthorized,
 } from './answer.ts';
-import { unread } from './body.ts';
-import { PREFLIGHT_LINES } from './cors.ts';
-import { callerOf, type Gate } from './gate.ts';
-import { shapeFor } from './get-route.ts';
+import { authenticate, type ClientAccess } from './authenticate.ts';
+import { closeIfChunked } from './body.ts';
+import { PREFLIGHT_HEADERS } from './cors.ts';
+import { methodAdapterFor } from './get-route.ts';
 import { type HttpMetrics, routeMeter } from './meter.ts';
-import type { Replies } from './reply.ts';
+import type { ReplyWriter } from './reply.ts';
 import type { HttpRequest, HttpResponse, TemplatedApp } from './uws.ts';
 
-export interface FallbackRoutes {
+export interface FallbackDeps {
   /** Known paths and the one method each has. */
   methods: ReadonlyMap<string, 'GET' | 'POST'>;
   /** Whether only requests with a valid key learn if the path exists. */
   needsKey: (path: string) => boolean;
-  gate: Gate;
-  replies: Replies;
+  access: ClientAccess;
+  replies: ReplyWriter;
   cors: (req: HttpRequest) => string;
   metrics: HttpMetrics;
 }
 
 /** Registers the routes of last resort. */
-export function addFallback(app: TemplatedApp, routes: FallbackRoutes): void {
+export function addFallback(app: TemplatedApp, routes: FallbackDeps): void {
   const { replies, cors } = routes;
   const meter = routeMeter(routes.metrics, 'other');
 
   app.options('/*', (res, req) => {
     // With a body, which reply.ts can bound; 204 could have none.
-    replies.now(res, () => unread(req, jsonAnswer(200, '{}', cors(req) + PREFLIGHT_LINES)));
+    replies.sendNow(res, () => closeIfChunked(req, jsonAnswer(200, '{}', cors(req) + PREFLIGHT_HEADERS)));
   });
   app.any('/*', (res: HttpResponse, req: HttpRequest) => {
     const began = performance.now();
     meter(
-      replies.now(res, () => unread(req, shapeFor(req)(refusal(req, routes)))),
+      replies.sendNow(res, () => closeIfChunked(req, methodAdapterFor(req)(refusal(req, routes)))),
       began,
     );
   });
 }
 
-function refusal(req: HttpRequest, { methods, needsKey, gate, cors }: FallbackRoutes): Answer {
+function refusal(req: HttpRequest, { methods, needsKey, access, cors }: FallbackDeps): Answer {
   const path = req.getUrl();
-  let lines = cors(req);
+  let headers = cors(req);
   if (needsKey(path)) {
-    const key = callerOf(gate, req);
-    if (key === null) return unauthorized(lines);
-    const verdict = gate.limiter.take(key, 1);
-    if (!verdict.ok) return limitedAnswer(verdict, lines);
-    lines += allowanceLines(verdict);
+    const key = authenticate(access, req);
+    if (key === null) return unauthorized(headers);
+    const verdict = access.limiter.take(key, 1);
+    if (!verdict.ok) return tooManyRequests(verdict, headers);
+    headers += rateLimitHeaders(verdict);
   }
   const method = methods.get(path);
   const error =
@@ -62,5 +62,5 @@ function refusal(req: HttpRequest, { methods, needsKey, gate, cors }: FallbackRo
       : new RequestError(405, 'method_not_allowed', `use ${method}`);
   const allowed = method === 'GET' ? 'GET, HEAD' : method;
   const allow = method === undefined ? '' : `\r\nAllow: ${allowed}, OPTIONS`;
-  return errorAnswer(error, lines + allow);
+  return errorAnswer(error, headers + allow);
 }

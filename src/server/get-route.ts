@@ -1,29 +1,33 @@
 /** Routes of GET. */
-import { headOf } from './answer.ts';
-import { comesInChunks } from './body.ts';
+import { withoutBody } from './answer.ts';
+import { isChunked } from './body.ts';
 import type { HttpRequest, HttpResponse, TemplatedApp } from './uws.ts';
 
 /** Adapts an answer to the request's method, GET or HEAD. */
-export type Shape = typeof headOf;
+export type MethodAdapter = typeof withoutBody;
 
-const whole: Shape = <T>(answer: T): T => answer;
+const unchanged: MethodAdapter = <T>(answer: T): T => answer;
 
 /** The shape for a request's method, where one handler answers several. */
-export function shapeFor(req: HttpRequest): Shape {
-  return req.getMethod() === 'head' ? headOf : whole;
+export function methodAdapterFor(req: HttpRequest): MethodAdapter {
+  return req.getMethod() === 'head' ? withoutBody : unchanged;
 }
 
 type Handler = (res: HttpResponse, req: HttpRequest) => void;
 
 /** Registers what answers GET, and HEAD in the same way but without the body. Who sends a body in chunks is cut off. */
-export function addGetRoute(app: TemplatedApp, path: string, answering: (shape: Shape) => Handler): void {
-  app.get(path, withoutChunks(answering(whole)));
-  app.head(path, withoutChunks(answering(headOf)));
+export function addGetRoute(
+  app: TemplatedApp,
+  path: string,
+  makeHandler: (shape: MethodAdapter) => Handler,
+): void {
+  app.get(path, rejectChunked(makeHandler(unchanged)));
+  app.head(path, rejectChunked(makeHandler(withoutBody)));
 }
 
-function withoutChunks(answer: Handler): Handler {
+function rejectChunked(answer: Handler): Handler {
   return (res, req) => {
-    if (comesInChunks(req)) res.close();
+    if (isChunked(req)) res.close();
     else answer(res, req);
   };
 }

@@ -3,15 +3,15 @@ import type { IndexStatus } from '../types.ts';
 import { jsonAnswer } from './answer.ts';
 import { addGetRoute } from './get-route.ts';
 import { type HttpMetrics, routeMeter } from './meter.ts';
-import type { Replies } from './reply.ts';
-import { describeStatus, withoutAddresses } from './status.ts';
+import type { ReplyWriter } from './reply.ts';
+import { describeStatus, redactNodeAddress } from './status.ts';
 import type { HttpRequest, TemplatedApp } from './uws.ts';
 
-export interface HealthRoutes {
+export interface HealthRouteDeps {
   indexState: () => IndexStatus;
   /** Why the service is not ready, or null when it is. */
-  unready: () => string | null;
-  replies: Replies;
+  readinessProbe: () => string | null;
+  replies: ReplyWriter;
   cors: (req: HttpRequest) => string;
   metrics: HttpMetrics;
 }
@@ -22,18 +22,18 @@ interface HealthAnswer {
 }
 
 /** Registers /healthz, /readyz and /status and returns these paths. */
-export function addHealthRoutes(app: TemplatedApp, options: HealthRoutes): string[] {
+export function addHealthRoutes(app: TemplatedApp, options: HealthRouteDeps): string[] {
   const answers: Record<string, () => HealthAnswer> = {
     '/healthz': () => ({ status: 200, body: { status: 'ok' } }),
     '/readyz': () => {
-      const reason = options.unready();
+      const reason = options.readinessProbe();
       return reason === null
         ? { status: 200, body: { ready: true } }
         : { status: 503, body: { ready: false, reason } };
     },
     '/status': () => ({
       status: 200,
-      body: describeStatus(withoutAddresses(options.indexState()), Date.now()),
+      body: describeStatus(redactNodeAddress(options.indexState()), Date.now()),
     }),
   };
   for (const [path, answer] of Object.entries(answers)) addRoute(app, options, path, answer);
@@ -42,14 +42,14 @@ export function addHealthRoutes(app: TemplatedApp, options: HealthRoutes): strin
 
 function addRoute(
   app: TemplatedApp,
-  { replies, cors, metrics }: HealthRoutes,
+  { replies, cors, metrics }: HealthRouteDeps,
   path: string,
   answer: () => HealthAnswer,
 ): void {
   const meter = routeMeter(metrics, path);
   addGetRoute(app, path, (shape) => (res, req) => {
     const began = performance.now();
-    const sent = replies.now(res, () => {
+    const sent = replies.sendNow(res, () => {
       const { status, body } = answer();
       return shape(jsonAnswer(status, JSON.stringify(body), cors(req)));
     });

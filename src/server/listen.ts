@@ -13,13 +13,13 @@ export async function listen(app: TemplatedApp, host: string, port: number): Pro
     app.listen(host, port, LIBUS_LISTEN_EXCLUSIVE_PORT, resolve);
   });
   if (socket) return socket;
-  const code = await reasonFor(host, port);
+  const code = await bindErrorCode(host, port);
   const setting = ABOUT_THE_HOST.includes(code) ? 'server.host' : 'server.port';
   throw new ListenError(setting, hostPort(host, port), code);
 }
 
 /** The server library only says that it failed; binding the same address with Node gives the error code. */
-function reasonFor(host: string, port: number): Promise<string> {
+function bindErrorCode(host: string, port: number): Promise<string> {
   return new Promise((resolve) => {
     const probe = createServer();
     probe.once('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message));

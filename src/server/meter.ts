@@ -4,10 +4,10 @@ import type { Metrics } from '../metrics.ts';
 export type HttpMetrics = Pick<Metrics, 'httpRequests' | 'httpSeconds'>;
 
 /** Counts one answer; `began` is performance.now() when the request arrived. */
-export type Meter = (status: number, began: number) => void;
+export type RequestMeter = (status: number, began: number) => void;
 
 /** The meter of a route. Its label is the route's pattern, never what a client sent. */
-export function routeMeter(metrics: HttpMetrics, route: string): Meter {
+export function routeMeter(metrics: HttpMetrics, route: string): RequestMeter {
   const seconds = metrics.httpSeconds.child({ route });
   const byStatus = new Map<number, { inc(): void }>();
   return (status, began) => {

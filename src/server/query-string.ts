@@ -5,7 +5,7 @@ import { RequestError } from '../errors.ts';
  * The values of the parameters in `names`; others are ignored. Throws RequestError `invalid_parameter` for one that
  * is given twice and for bad percent encoding.
  */
-export function readQuery(query: string, names: ReadonlySet<string>): Record<string, string> {
+export function parseQuery(query: string, names: ReadonlySet<string>): Record<string, string> {
   const values: Record<string, string> = {};
   const encoded = query.includes('%') || query.includes('+');
   let at = 0;

@@ -17,50 +17,50 @@ const DRAIN_POLL_MS = 10;
  * pipelines requests would have the server to itself. When the event loop has been blocked for so many milliseconds, the
  * connection is closed after its answer. The clock is checked once in so many answers.
  */
-const MOST_HELD_MS = 250;
-const LOOK_EVERY = 64;
+const MAX_LOOP_BLOCKED_MS = 250;
+const CHECK_EVERY_ANSWERS = 64;
 
 /**
  * The library gives up a client that has not made room for 8 to 12 seconds. The system may hold four megabytes for one,
  * and tells of room only when a third of them has gone, for which a slow one that never stops reading needs longer. So
  * its time begins anew so often, milliseconds, as many times.
  */
-const PATIENCE_EVERY_MS = 5_000;
-const PATIENCE_TIMES = 10;
+const TIMEOUT_RESET_MS = 5_000;
+const MAX_TIMEOUT_RESETS = 10;
 
 /** A body that comes in pieces. */
-export interface Pieces {
+export interface ChunkWriter {
   /** Writes a piece, whose memory may be reused. Returns false when the client must catch up first. */
   write(piece: Buffer): boolean;
   end(): void;
   /** Cuts the connection, so that the client notices that the body is incomplete. */
-  cut(): void;
+  abort(): void;
 }
 
 /** An answer given after the handler of its request has returned. */
-export interface LateReply {
+export interface DeferredReply {
   /** Writes the answer, or does nothing when the client has left. */
   send(answer: Answer): void;
   /** Begins an answer with a body in pieces. After `write` returned false, `caughtUp` is called when it may continue. */
-  begin(answer: Omit<Answer, 'body'>, caughtUp: () => void): Pieces;
+  beginStream(answer: Omit<Answer, 'body'>, onDrain: () => void): ChunkWriter;
   /** Sends what the promise gives; if it rejects, the answer is a 500. */
-  sendWhen(answer: Promise<Answer>): void;
+  sendResolved(answer: Promise<Answer>): void;
   /** Runs a part of the handling; if it throws, the answer is a 500. */
-  attempt(part: () => void): void;
+  guard(part: () => void): void;
 }
 
 /** Writes answers and counts the pending ones. */
-export class Replies {
+export class ReplyWriter {
   private readonly log: Logger;
-  private readonly writing: Writing;
+  private readonly state: WriterState;
 
   constructor(log: Logger) {
     this.log = log;
-    this.writing = {
-      owed: 0,
+    this.state = {
+      pending: 0,
       closing: false,
-      answers: 0,
-      heldSince: null,
+      written: 0,
+      blockedSince: null,
       failure: (error) => this.failure(error),
     };
   }
@@ -69,14 +69,14 @@ export class Replies {
    * Answers within the handler of the request, where the socket is already corked, and returns the status. The library
    * ends the process when a handler leaves a request unanswered, so a `respond` that throws becomes a 500.
    */
-  now(res: HttpResponse, respond: () => Answer): Answer['status'] {
+  sendNow(res: HttpResponse, respond: () => Answer): Answer['status'] {
     let answer: Answer;
     try {
       answer = respond();
     } catch (error) {
       answer = this.failure(error);
     }
-    writeAnswer(res, answer, this.writing);
+    writeAnswer(res, answer, this.state);
     return answer.status;
   }
 
@@ -84,10 +84,10 @@ export class Replies {
    * Answers within the handler of the request, or later when `respond` returns a promise; `answered` is called with the
    * status when the answer is ready, but not when the client leaves first.
    */
-  nowOrLater(
+  sendOrDefer(
     res: HttpResponse,
     respond: () => Answer | Promise<Answer>,
-    answered: (status: number) => void,
+    onAnswered: (status: number) => void,
   ): void {
     let answer: Answer | Promise<Answer>;
     try {
@@ -95,10 +95,10 @@ export class Replies {
     } catch (error) {
       answer = this.failure(error);
     }
-    if (answer instanceof Promise) this.later(res, answered, () => undefined).sendWhen(answer);
+    if (answer instanceof Promise) this.defer(res, onAnswered, () => undefined).sendResolved(answer);
     else {
-      answered(answer.status);
-      writeAnswer(res, answer, this.writing);
+      onAnswered(answer.status);
+      writeAnswer(res, answer, this.state);
     }
   }
 
@@ -107,20 +107,20 @@ export class Replies {
    * `answered` when the answer is ready, before it is written. Writing is not measured: small answers leave after the
    * handler anyway, and a client that a large one wakes may take the processor, which would count as its waiting time.
    */
-  later(res: HttpResponse, answered: (status: number) => void, gone: () => void): LateReply {
-    return new Late(this.writing, res, answered, gone);
+  defer(res: HttpResponse, onAnswered: (status: number) => void, onAborted: () => void): DeferredReply {
+    return new DeferredReplyWriter(this.state, res, onAnswered, onAborted);
   }
 
   /** From now on each connection is closed after its answer. */
-  closeBehind(): void {
-    this.writing.closing = true;
+  closeAfterAnswers(): void {
+    this.state.closing = true;
   }
 
   /** Closes connections after their answers. Resolves when none is pending, after `timeoutMs` at most. */
   async drain(timeoutMs: number): Promise<void> {
-    this.closeBehind();
+    this.closeAfterAnswers();
     const deadline = performance.now() + timeoutMs;
-    while (this.writing.owed > 0 && performance.now() < deadline) await sleep(DRAIN_POLL_MS);
+    while (this.state.pending > 0 && performance.now() < deadline) await sleep(DRAIN_POLL_MS);
   }
 
   private failure(error: unknown): Answer {
@@ -130,147 +130,152 @@ export class Replies {
 }
 
 /** State shared by all answers. */
-interface Writing {
+interface WriterState {
   /** Pending answers: late ones, and those not yet written completely. */
-  owed: number;
+  pending: number;
   /** Whether connections are closed after their answers. */
   closing: boolean;
   /** Answers written completely. */
-  answers: number;
+  written: number;
   /** performance.now() since when the event loop has been blocked; null when it has turned since the last check. */
-  heldSince: number | null;
+  blockedSince: number | null;
   failure: (error: unknown) => Answer;
 }
 
 /** A class instead of closures, since one is made for every call to `/rpc`. */
-class Late implements LateReply {
-  private readonly writing: Writing;
+class DeferredReplyWriter implements DeferredReply {
+  private readonly state: WriterState;
   private readonly res: HttpResponse;
-  private readonly answered: (status: number) => void;
+  private readonly onAnswered: (status: number) => void;
   private open = true;
   /** Runs while the client has to make room. */
-  private patience: NodeJS.Timeout | null = null;
+  private timeoutResetTimer: NodeJS.Timeout | null = null;
   /** What is left to be done once it has. */
-  private last: (() => void) | null = null;
+  private finalStep: (() => void) | null = null;
 
-  constructor(writing: Writing, res: HttpResponse, answered: (status: number) => void, gone: () => void) {
-    this.writing = writing;
+  constructor(
+    state: WriterState,
+    res: HttpResponse,
+    onAnswered: (status: number) => void,
+    onAborted: () => void,
+  ) {
+    this.state = state;
     this.res = res;
-    this.answered = answered;
-    writing.owed++;
+    this.onAnswered = onAnswered;
+    state.pending++;
     res.onAborted(() => {
-      if (this.settle()) gone();
+      if (this.settle()) onAborted();
     });
   }
 
   send(answer: Answer): void {
     if (!this.settle()) return;
-    this.answered(answer.status);
-    this.res.cork(() => writeAnswer(this.res, answer, this.writing));
+    this.onAnswered(answer.status);
+    this.res.cork(() => writeAnswer(this.res, answer, this.state));
   }
 
-  begin(answer: Omit<Answer, 'body'>, caughtUp: () => void): Pieces {
+  beginStream(answer: Omit<Answer, 'body'>, caughtUp: () => void): ChunkWriter {
     if (this.open) {
       this.res.cork(() => writeHead(this.res, answer));
       this.res.onWritable(() => {
-        this.stopWaiting();
-        if (this.last !== null) this.last();
+        this.stopTimeoutResets();
+        if (this.finalStep !== null) this.finalStep();
         else if (this.open) caughtUp();
         return true;
       });
     }
     return {
       write: (piece) => this.write(piece),
-      end: () => this.whenRoom(() => this.finish(answer, () => this.end(answer))),
-      cut: () => this.finish(answer, () => this.res.close()),
+      end: () => this.whenDrained(() => this.finish(answer, () => this.end(answer))),
+      abort: () => this.finish(answer, () => this.res.close()),
     };
   }
 
-  sendWhen(answer: Promise<Answer>): void {
+  sendResolved(answer: Promise<Answer>): void {
     answer.then(
       (given) => this.send(given),
-      (error: unknown) => this.send(this.writing.failure(error)),
+      (error: unknown) => this.send(this.state.failure(error)),
     );
   }
 
-  attempt(part: () => void): void {
+  guard(part: () => void): void {
     try {
       part();
     } catch (error) {
-      this.send(this.writing.failure(error));
+      this.send(this.state.failure(error));
     }
   }
 
   /** Whether the client has room for more. */
-  private write(piece: Buffer): boolean {
+  private write(chunk: Buffer): boolean {
     let room = true;
     if (this.open) {
       this.res.cork(() => {
-        room = this.res.write(piece);
+        room = this.res.write(chunk);
       });
     }
-    if (!room) this.wait();
+    if (!room) this.startTimeoutResets();
     return room;
   }
 
-  private wait(): void {
+  private startTimeoutResets(): void {
     let times = 0;
-    this.patience ??= setInterval(() => {
-      if (++times > PATIENCE_TIMES) return this.stopWaiting();
+    this.timeoutResetTimer ??= setInterval(() => {
+      if (++times > MAX_TIMEOUT_RESETS) return this.stopTimeoutResets();
       this.res.pause();
       this.res.resume(); // of all that the library offers this alone begins the time anew
-    }, PATIENCE_EVERY_MS);
+    }, TIMEOUT_RESET_MS);
   }
 
-  private stopWaiting(): void {
-    if (this.patience !== null) clearInterval(this.patience);
-    this.patience = null;
+  private stopTimeoutResets(): void {
+    if (this.timeoutResetTimer !== null) clearInterval(this.timeoutResetTimer);
+    this.timeoutResetTimer = null;
   }
 
   /** Nothing can be done for an answer that the library has as a whole: it is ended when what was written is out. */
-  private whenRoom(last: () => void): void {
-    if (this.patience === null) last();
-    else this.last = last;
+  private whenDrained(finalStep: () => void): void {
+    if (this.timeoutResetTimer === null) finalStep();
+    else this.finalStep = finalStep;
   }
 
-  private finish({ status }: Omit<Answer, 'body'>, last: () => void): void {
+  private finish({ status }: Omit<Answer, 'body'>, finalStep: () => void): void {
     if (!this.settle()) return;
-    this.answered(status);
-    last();
+    this.onAnswered(status);
+    finalStep();
   }
 
   private end({ close = false }: Omit<Answer, 'body'>): void {
-    this.res.cork(() => this.res.end(undefined, close || this.writing.closing));
+    this.res.cork(() => this.res.end(undefined, close || this.state.closing));
   }
 
   /** False when the answer was settled before. */
   private settle(): boolean {
     if (!this.open) return false;
     this.open = false;
-    this.writing.owed--;
-    this.stopWaiting();
+    this.state.pending--;
+    this.stopTimeoutResets();
     return true;
   }
 }
 
-function writeAnswer(res: HttpResponse, answer: Answer, writing: Writing): void {
+function writeAnswer(res: HttpResponse, answer: Answer, state: WriterState): void {
   writeHead(res, answer);
-  const { body, length } = answer;
-  const close = answer.close === true || writing.closing || isHeld(writing);
+  const { body, contentLength: length } = answer;
+  const close = answer.close === true || state.closing || isLoopBlocked(state);
   if (length !== undefined) writeLength(res, length);
   else if (body === null && !close) res.endWithoutBody();
   else if (body === null) writeLength(res, 0);
   else if (close) res.end(body, true);
-  else writeBody(res, body, writing);
+  else writeBody(res, body, state);
 }
 
 /** Whether answers have blocked the event loop for too long. */
-function isHeld(writing: Writing): boolean {
-  if (++writing.answers % LOOK_EVERY !== 0) return false;
-  if (writing.heldSince !== null) return performance.now() - writing.heldSince > MOST_HELD_MS;
-  writing.heldSince = performance.now();
+function isLoopBlocked(state: WriterState): boolean {
+  if (++state.written % CHECK_EVERY_ANSWERS !== 0) return false;
+  if (state.blockedSince !== null) return performance.now() - state.blockedSince > MAX_LOOP_BLOCKED_MS;
+  state.blockedSince = performance.now();
   setImmediate(() => {
-    writing.heldSince = null;
+    state.blockedSince = null;
   });
   return false;
 }
@@ -286,17 +291,17 @@ function writeLength(res: HttpResponse, bytes: number): void {
  * reads; but it cuts a connection that sends a request before the previous answer is complete, and one that reads
  * nothing for ten seconds.
  */
-function writeBody(res: HttpResponse, body: string | Buffer, writing: Writing): void {
+function writeBody(res: HttpResponse, body: string | Buffer, state: WriterState): void {
   const bytes = Buffer.byteLength(body);
   if (res.tryEnd(body, bytes)[1]) return;
-  writing.owed++;
+  state.pending++;
   const whole = Buffer.from(body); // a copy: short answers of /rpc lie in memory that the next one overwrites
   res.onAborted(() => {
-    writing.owed--;
+    state.pending--;
   });
   res.onWritable((offset) => {
     const [room, done] = res.tryEnd(whole.subarray(offset), bytes);
-    if (done) writing.owed--;
+    if (done) state.pending--;
     return room;
   });
 }
@@ -305,7 +310,7 @@ function writeBody(res: HttpResponse, body: string | Buffer, writing: Writing): 
  * All header lines go out in one call, as the value of the first: each call into the library costs 0.15 us, and an
  * answer has nine lines.
  */
-function writeHead(res: HttpResponse, { status, lines, cache }: Omit<Answer, 'body'>): void {
+function writeHead(res: HttpResponse, { status, headers, cache }: Omit<Answer, 'body'>): void {
   if (status !== 200) res.writeStatus(STATUS_LINES[status]);
-  res.writeHeader('Cache-Control', CACHE_CONTROL[cache] + lines);
+  res.writeHeader('Cache-Control', CACHE_CONTROL[cache] + headers);
 }

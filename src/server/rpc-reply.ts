@@ -1,108 +1,108 @@
 /** The answer to one JSON-RPC request over HTTP: whole, or in pieces at the client's pace. */
 import type { KeyRecord } from '../access/keys.ts';
-import type { Limiter, Verdict } from '../access/limiter.ts';
-import type { Pending } from '../rpc/call.ts';
-import { overLimitAnswer, type Refusal } from '../rpc/errors.ts';
+import type { AdmissionResult, Limiter } from '../access/limiter.ts';
+import type { CallHandle } from '../rpc/call.ts';
+import { limitExceededAnswer, type Refusal } from '../rpc/errors.ts';
 import type { RpcCaller, RpcHandler } from '../rpc/handler.ts';
 import type { RpcAnswer, RpcSink } from '../rpc/sink.ts';
-import { allowanceLines, jsonAnswer, retryAfterLine } from './answer.ts';
-import type { LateReply, Pieces } from './reply.ts';
+import { jsonAnswer, rateLimitHeaders, retryAfterHeader } from './answer.ts';
+import type { ChunkWriter, DeferredReply } from './reply.ts';
 
 /** Answers of at least this size are written in pieces, since the library would copy what a slow client has not read. */
-const LARGE_BYTES = 1024 * 1024;
-const PIECE_BYTES = 256 * 1024;
+const MIN_STREAMED_BYTES = 1024 * 1024;
+const CHUNK_BYTES = 256 * 1024;
 
 /** Bodies up to this size are read also for a key that has nothing left: a refusal with the id of the call can be told apart. */
-const READ_ANYWAY_BYTES = 64 * 1024;
+const MAX_ALWAYS_READ_BYTES = 64 * 1024;
 
-export class RpcReply implements RpcSink, RpcCaller {
-  readonly streams = true;
+export class HttpRpcReply implements RpcSink, RpcCaller {
+  readonly canStream = true;
   readonly key: number;
-  private readonly reply: LateReply;
+  private readonly reply: DeferredReply;
   private readonly limiter: Limiter;
   private readonly record: KeyRecord;
   /** Header lines. */
-  private lines: string;
-  private pending: Pending | null = null;
-  private pieces: Pieces | null = null;
+  private headers: string;
+  private callHandle: CallHandle | null = null;
+  private chunkWriter: ChunkWriter | null = null;
   /** The part of a large answer that is not yet written. */
-  private rest: Buffer | null = null;
+  private unwritten: Buffer | null = null;
 
-  constructor(reply: LateReply, limiter: Limiter, record: KeyRecord, lines: string) {
+  constructor(reply: DeferredReply, limiter: Limiter, record: KeyRecord, headers: string) {
     this.reply = reply;
     this.limiter = limiter;
     this.record = record;
-    this.lines = lines;
+    this.headers = headers;
     this.key = record.id;
   }
 
   /** Answers a request body. A large one of a key that has nothing left is not read. */
   serve(rpc: RpcHandler, body: Buffer): void {
-    const refused = body.length > READ_ANYWAY_BYTES ? this.limiter.refusal(this.record) : null;
+    const refused = body.length > MAX_ALWAYS_READ_BYTES ? this.limiter.refusal(this.record) : null;
     if (refused !== null) {
-      this.tell(refused);
-      return this.whole(overLimitAnswer('null', refused), true);
+      this.addRateLimitHeaders(refused);
+      return this.send(limitExceededAnswer('null', refused), true);
     }
-    this.pending = rpc.serve(body.toString('latin1'), this, this);
+    this.callHandle = rpc.serve(body.toString('latin1'), this, this);
   }
 
   /** The client has left. */
-  abandon(): void {
-    this.rest = null;
-    this.pending?.abandon();
+  cancel(): void {
+    this.unwritten = null;
+    this.callHandle?.cancel();
   }
 
   charge(calls: number): Refusal | null {
     const verdict = this.limiter.take(this.record, calls);
-    this.tell(verdict);
+    this.addRateLimitHeaders(verdict);
     return verdict.ok ? null : verdict;
   }
 
-  whole({ status, body, retryAfter }: RpcAnswer, kept: boolean): void {
+  send({ status, body, retryAfter }: RpcAnswer, mayRetain: boolean): void {
     if (body === null) {
-      return this.reply.send({ status, lines: this.lines, body, cache: 'no-store' });
+      return this.reply.send({ status, headers: this.headers, body, cache: 'no-store' });
     }
-    if (kept && Buffer.isBuffer(body) && body.length >= LARGE_BYTES && status === 200) {
+    if (mayRetain && Buffer.isBuffer(body) && body.length >= MIN_STREAMED_BYTES && status === 200) {
       this.begin();
-      this.rest = body;
+      this.unwritten = body;
       return this.writeRest();
     }
-    const lines = retryAfter === undefined ? this.lines : this.lines + retryAfterLine(retryAfter);
+    const lines = retryAfter === undefined ? this.headers : this.headers + retryAfterHeader(retryAfter);
     this.reply.send(jsonAnswer(status, body, lines));
   }
 
   begin(): void {
-    const { status, lines, cache } = jsonAnswer(200, '', this.lines);
-    this.pieces = this.reply.begin({ status, lines, cache }, () => this.caughtUp());
+    const { status, headers, cache } = jsonAnswer(200, '', this.headers);
+    this.chunkWriter = this.reply.beginStream({ status, headers, cache }, () => this.onDrain());
   }
 
-  more(piece: Buffer): boolean {
-    return this.pieces?.write(piece) ?? true;
+  write(piece: Buffer): boolean {
+    return this.chunkWriter?.write(piece) ?? true;
   }
 
   end(): void {
-    this.pieces?.end();
+    this.chunkWriter?.end();
   }
 
-  cut(): void {
-    this.pieces?.cut();
+  abort(): void {
+    this.chunkWriter?.abort();
   }
 
   /** What the key has left goes into the headers. */
-  private tell(verdict: Verdict): void {
-    this.lines += allowanceLines(verdict);
+  private addRateLimitHeaders(verdict: AdmissionResult): void {
+    this.headers += rateLimitHeaders(verdict);
   }
 
-  private caughtUp(): void {
-    if (this.rest !== null) this.writeRest();
-    else this.pending?.resume();
+  private onDrain(): void {
+    if (this.unwritten !== null) this.writeRest();
+    else this.callHandle?.resume();
   }
 
   private writeRest(): void {
-    while (this.rest !== null) {
-      const piece = this.rest.subarray(0, PIECE_BYTES);
-      this.rest = this.rest.length > PIECE_BYTES ? this.rest.subarray(PIECE_BYTES) : null;
-      if (!this.more(piece) && this.rest !== null) return;
+    while (this.unwritten !== null) {
+      const chunk = this.unwritten.subarray(0, CHUNK_BYTES);
+      this.unwritten = this.unwritten.length > CHUNK_BYTES ? this.unwritten.subarray(CHUNK_BYTES) : null;
+      if (!this.write(chunk) && this.unwritten !== null) return;
     }
     this.end();
   }

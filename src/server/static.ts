@@ -4,10 +4,10 @@
  */
 import { createHash } from 'node:crypto';
 import { type Answer, jsonAnswer } from './answer.ts';
-import { matchesTag } from './etag.ts';
+import { matchesEtag } from './etag.ts';
 import { addGetRoute } from './get-route.ts';
-import { type HttpMetrics, type Meter, routeMeter } from './meter.ts';
-import type { Replies } from './reply.ts';
+import { type HttpMetrics, type RequestMeter, routeMeter } from './meter.ts';
+import type { ReplyWriter } from './reply.ts';
 import type { TemplatedApp } from './uws.ts';
 
 /**
@@ -27,7 +27,7 @@ const CONTENT_POLICY = [
   "trusted-types 'none'",
 ].join('; ');
 
-const SECURITY_LINES =
+const SECURITY_HEADERS =
   `\r\nContent-Security-Policy: ${CONTENT_POLICY}` +
   '\r\nX-Content-Type-Options: nosniff' +
   '\r\nReferrer-Policy: no-referrer' +
@@ -54,39 +54,39 @@ const PAGES: Readonly<Record<string, string>> = {
  * One in so many 304 answers is a 200 with the body instead: only a body shows whether the client reads its answers
  * (see reply.ts), and no key is needed here.
  */
-const WHOLE_EVERY = 16;
+const FULL_ANSWER_EVERY = 16;
 
-export interface StaticRoutes {
+export interface StaticRouteDeps {
   /** Contents by `folder/name`. */
   assets: ReadonlyMap<string, Buffer>;
   /** Symbol of the chain's own coin, which the explorer asks for. */
   nativeSymbol: string;
   /** Whether the operator's panel is on; its files do not exist otherwise. */
   panel: boolean;
-  replies: Replies;
+  replies: ReplyWriter;
   metrics: HttpMetrics;
 }
 
 /** Registers every file and returns the paths. */
-export function addStaticRoutes(app: TemplatedApp, routes: StaticRoutes): string[] {
-  const { replies, metrics } = routes;
+export function addStaticRoutes(app: TemplatedApp, deps: StaticRouteDeps): string[] {
+  const { replies, metrics } = deps;
   const paths: string[] = [];
-  let shortAnswers = 0;
-  const chain = Buffer.from(JSON.stringify({ symbol: routes.nativeSymbol }));
-  for (const [file, body] of [...routes.assets, ['explorer/chain.json', chain] as const]) {
-    if (file.startsWith('panel/') && !routes.panel) continue;
+  let notModifiedCount = 0;
+  const chain = Buffer.from(JSON.stringify({ symbol: deps.nativeSymbol }));
+  for (const [file, body] of [...deps.assets, ['explorer/chain.json', chain] as const]) {
+    if (file.startsWith('panel/') && !deps.panel) continue;
     const path = pathOf(file);
-    const tag = `W/"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`;
-    const lines = `\r\nContent-Type: ${typeOf(file)}\r\nETag: ${tag}${SECURITY_LINES}`;
-    const whole: Answer = { status: 200, lines, body, cache: 'revalidate' };
-    const unchanged: Answer = { status: 304, lines, body: null, cache: 'revalidate' };
+    const etag = `W/"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`;
+    const headers = `\r\nContent-Type: ${typeOf(file)}\r\nETag: ${etag}${SECURITY_HEADERS}`;
+    const whole: Answer = { status: 200, headers, body, cache: 'revalidate' };
+    const notModified: Answer = { status: 304, headers, body: null, cache: 'revalidate' };
     const meter = routeMeter(metrics, file in PAGES ? path : 'asset');
     addGetRoute(app, path, (shape) => (res, req) => {
       const began = performance.now();
-      const known = matchesTag(req.getHeader('if-none-match'), tag);
-      const short = known && ++shortAnswers % WHOLE_EVERY !== 0;
+      const known = matchesEtag(req.getHeader('if-none-match'), etag);
+      const isNotModified = known && ++notModifiedCount % FULL_ANSWER_EVERY !== 0;
       meter(
-        replies.now(res, () => shape(short ? unchanged : whole)),
+        replies.sendNow(res, () => shape(isNotModified ? notModified : whole)),
         began,
       );
     });
@@ -97,13 +97,13 @@ export function addStaticRoutes(app: TemplatedApp, routes: StaticRoutes): string
 }
 
 /** Redirects `/docs/` to `/docs`, also below a proxy's path prefix. Returns the path. */
-function addRedirect(app: TemplatedApp, page: string, replies: Replies, meter: Meter): string {
+function addRedirect(app: TemplatedApp, page: string, replies: ReplyWriter, meter: RequestMeter): string {
   const path = `${page}/`;
   const answer = jsonAnswer(308, '{}', `\r\nLocation: ..${page}`);
   addGetRoute(app, path, (shape) => (res) => {
     const began = performance.now();
     meter(
-      replies.now(res, () => shape(answer)),
+      replies.sendNow(res, () => shape(answer)),
       began,
     );
   });

@@ -8,23 +8,23 @@ import type { IndexStatus } from '../types.ts';
 const STALL_MS = 29_000;
 
 /** How often the progress of the index is checked, milliseconds. */
-const WATCH_MS = 1_000;
+const CHECK_INTERVAL_MS = 1_000;
 
 /** Watches whether the index advances while the node has blocks for it. */
-export class StallWatch {
+export class StallDetector {
   private readonly log: Logger;
   private head: number | null = null;
   /** Since when the node has had a block that the index lacks, without any progress; milliseconds of `performance.now()`, which no setting of the clock moves. */
-  private since: number | null = null;
-  private told = false;
+  private behindSince: number | null = null;
+  private stallReported = false;
 
   constructor(log: Logger) {
     this.log = log;
   }
 
   /** Observes the state once a second until the returned function is called. */
-  follow(state: () => IndexStatus): () => void {
-    const timer = setInterval(() => this.observe(state(), performance.now()), WATCH_MS).unref();
+  start(state: () => IndexStatus): () => void {
+    const timer = setInterval(() => this.observe(state(), performance.now()), CHECK_INTERVAL_MS).unref();
     return () => clearInterval(timer);
   }
 
@@ -32,22 +32,22 @@ export class StallWatch {
   observe(state: IndexStatus, now: number): void {
     const head = state.head?.number ?? null;
     if (head !== this.head || !isBehind(state)) {
-      if (this.told) this.log.info({ head }, 'index moves again');
+      if (this.stallReported) this.log.info({ head }, 'index moves again');
       this.head = head;
-      this.since = isBehind(state) ? now : null;
-      this.told = false;
+      this.behindSince = isBehind(state) ? now : null;
+      this.stallReported = false;
     }
-    this.since ??= now;
-    if (!this.told && this.stalled(state, now)) {
+    this.behindSince ??= now;
+    if (!this.stallReported && this.isStalled(state, now)) {
       this.log.error({ head, nodeHead: state.nodeHead, reason: state.reason }, 'index stalls');
-      this.told = true;
+      this.stallReported = true;
     }
   }
 
   /** Whether the index has not moved for too long. */
-  stalled(state: IndexStatus, now: number): boolean {
+  isStalled(state: IndexStatus, now: number): boolean {
     const moved = (state.head?.number ?? null) !== this.head;
-    return isBehind(state) && !moved && this.since !== null && now - this.since >= STALL_MS;
+    return isBehind(state) && !moved && this.behindSince !== null && now - this.behindSince >= STALL_MS;
   }
 }
 
@@ -56,7 +56,7 @@ function isBehind({ head, nodeHead }: IndexStatus): boolean {
 }
 
 /** Why the service is not ready to answer for the present chain, or null when it is. */
-export function readiness(state: IndexStatus, readyLag: number, stalled: boolean): string | null {
+export function notReadyReason(state: IndexStatus, readyLag: number, stalled: boolean): string | null {
   const { phase, reason, head, nodeHead } = state;
   const lag = lagBlocks(state);
   if (reason !== null) return reason;
@@ -68,15 +68,18 @@ export function readiness(state: IndexStatus, readyLag: number, stalled: boolean
 }
 
 /** Patterns of node addresses (URLs, and what the system could not connect to) with their replacements. */
-const ADDRESSES: readonly (readonly [RegExp, string])[] = [
+const NODE_ADDRESS_PATTERNS: readonly (readonly [RegExp, string])[] = [
   [/\b(?:https?|wss?):\/\/[^\s"]+/g, 'the node'],
   [/\b(E[A-Z_]{4,}) [^\s",;)]+/g, '$1'],
 ];
 
 /** The state for callers without a token, who must not learn the node's address. The log and the panel name it. */
-export function withoutAddresses<S extends Pick<IndexStatus, 'reason'>>(state: S): S {
+export function redactNodeAddress<S extends Pick<IndexStatus, 'reason'>>(state: S): S {
   if (state.reason === null) return state;
-  const reason = ADDRESSES.reduce((text, [address, word]) => text.replace(address, word), state.reason);
+  const reason = NODE_ADDRESS_PATTERNS.reduce(
+    (text, [address, word]) => text.replace(address, word),
+    state.reason,
+  );
   return { ...state, reason };
 }
 

@@ -10,8 +10,8 @@ import { messageOf } from '../lib/error-text.ts';
  * the server library would not say why.
  */
 export function readTlsFiles(certPath: string, keyPath: string): { cert: Buffer; key: Buffer } {
-  const cert = readSetting('server.tls_cert', certPath);
-  const key = readSetting('server.tls_key', keyPath);
+  const cert = readTlsFile('server.tls_cert', certPath);
+  const key = readTlsFile('server.tls_key', keyPath);
   try {
     createSecureContext({ cert, key });
     return { cert, key };
@@ -24,7 +24,7 @@ export function readTlsFiles(certPath: string, keyPath: string): { cert: Buffer;
 }
 
 /** Why clients refuse a certificate because of its dates, or null: a mistake in a configuration, but no reason not to start. */
-export function datesFault(certPath: string, cert: Buffer, now = new Date()): string | null {
+export function certificateDateError(certPath: string, cert: Buffer, now = new Date()): string | null {
   const { validFromDate, validToDate } = new X509Certificate(cert);
   const wrong =
     now > validToDate
@@ -35,7 +35,7 @@ export function datesFault(certPath: string, cert: Buffer, now = new Date()): st
   return wrong === null ? null : `server.tls_cert: ${certPath} ${wrong}; clients refuse it`;
 }
 
-function readSetting(name: string, path: string): Buffer {
+function readTlsFile(name: string, path: string): Buffer {
   try {
     return readFileSync(path);
   } catch (error) {

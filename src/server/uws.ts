@@ -1,5 +1,5 @@
 /** uWebSockets.js, with declarations missing from its type file. Nothing outside this folder uses it. */
-import './header-room.ts';
+import './max-header-size.ts';
 import type { HttpRequest } from 'uWebSockets.js';
 
 declare module 'uWebSockets.js' {

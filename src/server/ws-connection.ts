@@ -1,10 +1,10 @@
 /** One WebSocket connection of a client. */
 import type { KeyRecord } from '../access/keys.ts';
 import type { CloseCode } from '../stream/close-code.ts';
-import { FLOODING, SLOW_CONSUMER } from '../stream/closing.ts';
-import type { Notice } from '../stream/notice.ts';
+import { FLOODING, SLOW_CONSUMER } from '../stream/close-frames.ts';
+import type { Notification } from '../stream/notification.ts';
 import type { Session } from '../stream/session.ts';
-import type { Outlet } from '../stream/subscription.ts';
+import type { ClientConnection } from '../stream/subscription.ts';
 import type { WebSocket } from './uws.ts';
 import type { Inbox } from './ws-inbox.ts';
 import { Outbox, type OutboxLimits } from './ws-outbox.ts';
@@ -13,7 +13,7 @@ import { Outbox, type OutboxLimits } from './ws-outbox.ts';
  * Pings and refused messages within a second after which a client is cut off. At seven bytes each they can arrive faster
  * than they can be answered, and the library reads half a megabyte from one socket before it serves the next.
  */
-const MAX_NOISE = 1_000;
+const MAX_FLOOD_PER_SECOND = 1_000;
 
 export type WsEndpoint = '/ws' | '/ws/signals';
 
@@ -21,7 +21,7 @@ export type WsEndpoint = '/ws' | '/ws/signals';
 export interface SocketData {
   key: KeyRecord;
   /** The key itself: looked up again for each message, so that a change or revocation takes effect at once. */
-  keyText: string;
+  apiKey: string;
   /** Set when the socket is open. */
   client?: Client;
 }
@@ -36,13 +36,13 @@ export interface ConnectionOptions {
   endpoint: WsEndpoint;
   limits: OutboxLimits;
   /** Told when the client did not take what it was sent. */
-  onSlow: () => void;
+  onSlowConsumer: () => void;
 }
 
-export class WsConnection implements Outlet {
+export class WsConnection implements ClientConnection {
   readonly endpoint: WsEndpoint;
   readonly keyId: number;
-  readonly keyText: string;
+  readonly apiKey: string;
   /** Unix milliseconds. */
   readonly openedAt = Date.now();
   /** performance.now() of the last sign of life, and of the last ping. */
@@ -50,18 +50,21 @@ export class WsConnection implements Outlet {
   lastPing = performance.now();
   private readonly socket: WebSocket<SocketData>;
   private readonly outbox: Outbox;
-  private readonly gone = new AbortController();
-  private ending = false;
+  private readonly abortController = new AbortController();
+  private closing = false;
   /** Pings and refused messages since `noiseSince`, a time of performance.now(). */
-  private noise = 0;
-  private noiseSince = 0;
+  private floodCount = 0;
+  private floodWindowStart = 0;
 
-  constructor(socket: WebSocket<SocketData>, { endpoint, limits, onSlow }: ConnectionOptions) {
-    const { key, keyText } = socket.getUserData();
+  constructor(
+    socket: WebSocket<SocketData>,
+    { endpoint, limits, onSlowConsumer: onSlow }: ConnectionOptions,
+  ) {
+    const { key, apiKey } = socket.getUserData();
     this.socket = socket;
     this.endpoint = endpoint;
     this.keyId = key.id;
-    this.keyText = keyText;
+    this.apiKey = apiKey;
     this.outbox = new Outbox(socket, limits, () => {
       onSlow();
       this.close(...SLOW_CONSUMER);
@@ -70,25 +73,25 @@ export class WsConnection implements Outlet {
 
   /** Aborts when the connection ends: work still going on for it is no longer needed. */
   get signal(): AbortSignal {
-    return this.gone.signal;
+    return this.abortController.signal;
   }
 
   /** Whether closing has begun; what the client still sends is ignored. */
-  get ended(): boolean {
-    return this.ending;
+  get isClosing(): boolean {
+    return this.closing;
   }
 
-  get backlog(): number {
-    return this.outbox.backlog;
+  get backlogBytes(): number {
+    return this.outbox.backlogBytes;
   }
 
   /** Bytes of pongs that the client has not read. */
-  get unsentPongs(): number {
-    return this.outbox.unsentPongs;
+  get unsentPongBytes(): number {
+    return this.outbox.unsentPongBytes;
   }
 
-  push(notice: Notice, id: Uint8Array): void {
-    this.outbox.notify(notice, id);
+  push(notification: Notification, id: Uint8Array): void {
+    this.outbox.notify(notification, id);
   }
 
   /** Sends the answer to a call. */
@@ -97,13 +100,13 @@ export class WsConnection implements Outlet {
   }
 
   /** Counts a ping or a refused message. */
-  disturbed(): void {
+  countTowardsFlood(): void {
     const now = performance.now();
-    if (now - this.noiseSince > 1_000) {
-      this.noiseSince = now;
-      this.noise = 0;
+    if (now - this.floodWindowStart > 1_000) {
+      this.floodWindowStart = now;
+      this.floodCount = 0;
     }
-    if (++this.noise > MAX_NOISE) this.close(...FLOODING);
+    if (++this.floodCount > MAX_FLOOD_PER_SECOND) this.close(...FLOODING);
   }
 
   whenDrained(callback: () => void): void {
@@ -116,23 +119,23 @@ export class WsConnection implements Outlet {
 
   ping(now: number): void {
     this.lastPing = now;
-    if (!this.ending) this.socket.ping();
+    if (!this.closing) this.socket.ping();
   }
 
   /** Closes the connection with a close frame, after the present task, so that no loop over connections is disturbed. */
   close(code: CloseCode, reason: string): void {
-    if (this.ending) return;
-    this.ending = true;
+    if (this.closing) return;
+    this.closing = true;
     this.outbox.stop();
     queueMicrotask(() => {
-      if (!this.gone.signal.aborted) this.socket.end(code, reason);
+      if (!this.abortController.signal.aborted) this.socket.end(code, reason);
     });
   }
 
   /** Call it when the socket is closed, by either side. */
   onClosed(): void {
-    this.ending = true;
+    this.closing = true;
     this.outbox.stop();
-    this.gone.abort();
+    this.abortController.abort();
   }
 }

@@ -1,31 +1,31 @@
 /** All open WebSocket connections: limits per key, liveness checks, and closing them. */
 import type { KeyStore } from '../access/keys.ts';
 import { CloseCode } from '../stream/close-code.ts';
-import { KEY_INVALID } from '../stream/closing.ts';
+import { KEY_INVALID } from '../stream/close-frames.ts';
 import type { Session } from '../stream/session.ts';
 import type { LiveSocket } from '../types.ts';
 import type { WsConnection } from './ws-connection.ts';
 
 /** How often connections are checked for signs of life, milliseconds. */
-const WATCH_MS = 1_000;
+const LIVENESS_CHECK_MS = 1_000;
 
-export interface ConnectionLimits {
+export interface WsConnectionLimits {
   max_connections_per_key: number;
   ping_seconds: number;
   idle_seconds: number;
 }
 
 export class WsConnections {
-  private readonly limits: ConnectionLimits;
+  private readonly limits: WsConnectionLimits;
   private readonly open = new Map<WsConnection, Session>();
   private readonly perKey = new Map<number, number>();
-  private readonly watch: NodeJS.Timeout;
-  private readonly endKeys: () => void;
+  private readonly livenessTimer: NodeJS.Timeout;
+  private readonly unsubscribeKeys: () => void;
 
-  constructor(keys: Pick<KeyStore, 'onChange'>, limits: ConnectionLimits) {
+  constructor(keys: Pick<KeyStore, 'onInvalidated'>, limits: WsConnectionLimits) {
     this.limits = limits;
-    this.watch = setInterval(() => this.look(performance.now()), WATCH_MS).unref();
-    this.endKeys = keys.onChange(({ invalidated }) => this.revoke(new Set(invalidated)));
+    this.livenessTimer = setInterval(() => this.checkLiveness(performance.now()), LIVENESS_CHECK_MS).unref();
+    this.unsubscribeKeys = keys.onInvalidated(({ invalidated }) => this.closeRevoked(new Set(invalidated)));
   }
 
   /** Whether a key may open another connection. */
@@ -47,7 +47,7 @@ export class WsConnections {
 
   /** The open connections, for the operator. */
   list(): LiveSocket[] {
-    return [...this.open].map(([{ endpoint, keyId, openedAt, backlog }, { topics }]) => ({
+    return [...this.open].map(([{ endpoint, keyId, openedAt, backlogBytes: backlog }, { topics }]) => ({
       endpoint,
       keyId,
       openedAt,
@@ -58,25 +58,26 @@ export class WsConnections {
 
   /** Closes all connections and stops checking them. */
   close(): void {
-    clearInterval(this.watch);
-    this.endKeys();
+    clearInterval(this.livenessTimer);
+    this.unsubscribeKeys();
     for (const connection of this.open.keys()) {
       connection.close(CloseCode.goingAway, 'the server is shutting down');
     }
   }
 
-  private revoke(keyIds: ReadonlySet<number>): void {
+  private closeRevoked(keyIds: ReadonlySet<number>): void {
     for (const connection of this.open.keys()) {
       if (keyIds.has(connection.keyId)) connection.close(...KEY_INVALID);
     }
   }
 
-  private look(now: number): void {
+  private checkLiveness(now: number): void {
     const { idle_seconds, ping_seconds } = this.limits;
     for (const connection of this.open.keys()) {
       if (now - connection.lastSeen > idle_seconds * 1000) {
         connection.close(CloseCode.normal, `no sign of life for ${idle_seconds} s`);
-      } else if (now - connection.lastPing > ping_seconds * 1000 - WATCH_MS / 2) connection.ping(now);
+      } else if (now - connection.lastPing > ping_seconds * 1000 - LIVENESS_CHECK_MS / 2)
+        connection.ping(now);
     }
   }
 }

@@ -4,19 +4,19 @@
  */
 
 /** Messages that are answered at the same time. */
-const AT_ONCE = 32;
+const MAX_IN_FLIGHT = 32;
 
 /** Backlog in bytes above which no message is answered until the client has read all of it. */
 const PAUSE_BYTES = 2 ** 20;
 
 /** Most messages that may wait. */
-const MAX_WAITING = 10_000;
+const MAX_QUEUED = 10_000;
 
 export interface InboxOptions {
   /** The client's backlog, and a callback when it is drained. */
-  outlet: { readonly backlog: number; whenDrained(callback: () => void): void };
+  connection: { readonly backlogBytes: number; whenDrained(callback: () => void): void };
   /** Answers a message. Never rejects. */
-  answer: (message: Buffer) => Promise<void>;
+  handle: (message: Buffer) => Promise<void>;
   /** Most bytes of messages that may wait. */
   maxBytes: number;
   /** Called when more wait; nothing is answered after that. */
@@ -25,9 +25,9 @@ export interface InboxOptions {
 
 export class Inbox {
   private readonly options: InboxOptions;
-  private waiting: Buffer[] = [];
-  private waitingBytes = 0;
-  private running = 0;
+  private queue: Buffer[] = [];
+  private queuedBytes = 0;
+  private inFlight = 0;
   private paused = false;
   private stopped = false;
 
@@ -36,12 +36,12 @@ export class Inbox {
   }
 
   /** Accepts a message. Its memory must not change. */
-  take(message: Buffer): void {
+  enqueue(message: Buffer): void {
     if (this.stopped) return;
-    this.waiting.push(message);
-    this.waitingBytes += message.length;
-    this.goOn();
-    if (this.waiting.length <= MAX_WAITING && this.waitingBytes <= this.options.maxBytes) return;
+    this.queue.push(message);
+    this.queuedBytes += message.length;
+    this.drainQueue();
+    if (this.queue.length <= MAX_QUEUED && this.queuedBytes <= this.options.maxBytes) return;
     this.stop();
     this.options.onOverflow();
   }
@@ -49,30 +49,30 @@ export class Inbox {
   /** Drops the waiting messages; nothing is answered from now on. */
   stop(): void {
     this.stopped = true;
-    this.waiting = [];
-    this.waitingBytes = 0;
+    this.queue = [];
+    this.queuedBytes = 0;
   }
 
-  private goOn(): void {
-    while (this.running < AT_ONCE && !this.mustPause()) {
-      const message = this.waiting.shift();
+  private drainQueue(): void {
+    while (this.inFlight < MAX_IN_FLIGHT && !this.pauseIfBehind()) {
+      const message = this.queue.shift();
       if (message === undefined) return;
-      this.waitingBytes -= message.length;
-      this.running++;
-      void this.options.answer(message).then(() => {
-        this.running--;
-        this.goOn();
+      this.queuedBytes -= message.length;
+      this.inFlight++;
+      void this.options.handle(message).then(() => {
+        this.inFlight--;
+        this.drainQueue();
       });
     }
   }
 
-  private mustPause(): boolean {
-    const { outlet } = this.options;
-    if (!this.paused && outlet.backlog > PAUSE_BYTES) {
+  private pauseIfBehind(): boolean {
+    const { connection } = this.options;
+    if (!this.paused && connection.backlogBytes > PAUSE_BYTES) {
       this.paused = true;
-      outlet.whenDrained(() => {
+      connection.whenDrained(() => {
         this.paused = false;
-        this.goOn();
+        this.drainQueue();
       });
     }
     return this.paused;

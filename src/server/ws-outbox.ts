@@ -2,8 +2,8 @@
  * The send queue of one WebSocket. The library is given little more than the system accepts at once, so that the backlog
  * of a slow client stays here, where notices are shared with other clients and can be dropped on closing.
  */
-import type { Account } from '../lib/byte-budget.ts';
-import type { Notice } from '../stream/notice.ts';
+import type { ClientBudget } from '../lib/byte-budget.ts';
+import type { Notification } from '../stream/notification.ts';
 import type { WebSocket } from './uws.ts';
 
 /** Size up to which messages are joined, and after which it is checked whether the system accepted what the library got. */
@@ -14,20 +14,22 @@ export interface OutboxLimits {
   /** Bytes of notifications. */
   notificationBytes: number;
   /** The memory of answers that the client's key has. */
-  answers: Account;
+  answerBudget: ClientBudget;
 }
 
-type Item = { notice: Notice; id: Uint8Array } | { text: string | Buffer; bytes: number };
+type QueuedMessage =
+  | { notification: Notification; id: Uint8Array }
+  | { text: string | Buffer; bytes: number };
 
 /** The library's result for a message that the system accepted completely. */
-const TAKEN = 1;
+const SEND_OK = 1;
 
 /** Outboxes with something to send at the end of the present task. */
-let waiting: Outbox[] = [];
+let scheduledOutboxes: Outbox[] = [];
 
 function flushAll(): void {
-  const outboxes = waiting;
-  waiting = [];
+  const outboxes = scheduledOutboxes;
+  scheduledOutboxes = [];
   for (const outbox of outboxes) outbox.flushScheduled();
 }
 
@@ -35,18 +37,18 @@ export class Outbox {
   private readonly socket: Pick<WebSocket<unknown>, 'send' | 'cork' | 'getBufferedAmount'>;
   private readonly limits: OutboxLimits;
   private readonly onOverflow: () => void;
-  private queue: Item[] = [];
+  private queue: QueuedMessage[] = [];
   private queuedBytes = 0;
   /** Bytes that the library holds because the system did not accept them; the queue waits until they are sent. */
   private unsentBytes = 0;
   /** Of both, what is answers. */
-  private queuedAnswers = 0;
-  private unsentAnswers = 0;
+  private queuedAnswerBytes = 0;
+  private unsentAnswerBytes = 0;
   /** Of these, what was taken from the account. */
-  private accounted = 0;
+  private reservedBytes = 0;
   private scheduled = false;
   private stopped = false;
-  private drained: (() => void)[] = [];
+  private drainCallbacks: (() => void)[] = [];
 
   /** `onOverflow` is called once, when more waits than the limits allow; nothing is sent any more then. */
   constructor(socket: Outbox['socket'], limits: OutboxLimits, onOverflow: () => void) {
@@ -56,28 +58,28 @@ export class Outbox {
   }
 
   /** Bytes that wait. */
-  get backlog(): number {
+  get backlogBytes(): number {
     return this.queuedBytes + this.unsentBytes;
   }
 
-  notify(notice: Notice, id: Uint8Array): void {
-    this.push({ notice, id }, notice.bytes);
+  notify(notification: Notification, id: Uint8Array): void {
+    this.enqueue({ notification, id }, notification.byteLength);
   }
 
   /** Sends the answer to a call. It may be large: the client has asked for it, and gets no more while it waits (ws-inbox.ts). */
   answer(text: string | Buffer): void {
     if (this.stopped) return;
     const bytes = Buffer.byteLength(text);
-    if (!this.limits.answers.take(bytes)) return this.overflow();
-    this.accounted += bytes;
-    this.queuedAnswers += bytes;
-    this.push({ text, bytes }, bytes);
+    if (!this.limits.answerBudget.reserve(bytes)) return this.overflow();
+    this.reservedBytes += bytes;
+    this.queuedAnswerBytes += bytes;
+    this.enqueue({ text, bytes }, bytes);
   }
 
   /** Calls back once the backlog is empty. */
   whenDrained(callback: () => void): void {
-    if (this.backlog === 0) callback();
-    else if (!this.stopped) this.drained.push(callback);
+    if (this.backlogBytes === 0) callback();
+    else if (!this.stopped) this.drainCallbacks.push(callback);
   }
 
   /**
@@ -86,14 +88,14 @@ export class Outbox {
    */
   onDrain(): void {
     if (this.stopped) return;
-    this.lookAtUnsent();
+    this.refreshUnsent();
     if (this.unsentBytes > 0 || this.scheduled) return;
     this.scheduled = true;
     setImmediate(() => this.flushScheduled());
   }
 
   /** Bytes that the library itself buffers: pongs that the client does not read. */
-  get unsentPongs(): number {
+  get unsentPongBytes(): number {
     return this.socket.getBufferedAmount() - this.unsentBytes;
   }
 
@@ -102,10 +104,10 @@ export class Outbox {
     this.stopped = true;
     this.queue = [];
     this.queuedBytes = 0;
-    this.queuedAnswers = 0;
-    this.unsentAnswers = 0;
-    this.settle();
-    this.drained = [];
+    this.queuedAnswerBytes = 0;
+    this.unsentAnswerBytes = 0;
+    this.releaseSent();
+    this.drainCallbacks = [];
   }
 
   flushScheduled(): void {
@@ -120,42 +122,42 @@ export class Outbox {
     while (!this.stopped && this.unsentBytes === 0 && sent < queue.length) sent = this.sendFrom(sent);
     if (sent === queue.length) queue.length = 0;
     else this.queue = queue.slice(sent);
-    this.settle();
-    if (this.backlog > 0) return;
-    if (this.drained.length > 0) for (const callback of this.drained.splice(0)) callback();
+    this.releaseSent();
+    if (this.backlogBytes > 0) return;
+    if (this.drainCallbacks.length > 0) for (const callback of this.drainCallbacks.splice(0)) callback();
   }
 
   /** Hands a chunk to the library; returns the index after it. */
   private sendFrom(start: number): number {
     if (start + 1 === this.queue.length) {
       // In the most frequent case, a single message, the result says whether the system accepted it.
-      if (this.hand(this.queue[start]!) === TAKEN) this.unsentAnswers = 0;
-      else this.lookAtUnsent();
+      if (this.sendItem(this.queue[start]!) === SEND_OK) this.unsentAnswerBytes = 0;
+      else this.refreshUnsent();
       return start + 1;
     }
     let at = start;
     this.socket.cork(() => {
       for (let bytes = 0; at < this.queue.length && bytes < CHUNK_BYTES; at++) {
         const item = this.queue[at]!;
-        this.hand(item);
+        this.sendItem(item);
         bytes += sizeOf(item);
       }
     });
-    this.lookAtUnsent();
+    this.refreshUnsent();
     return at;
   }
 
-  private lookAtUnsent(): void {
+  private refreshUnsent(): void {
     this.unsentBytes = this.socket.getBufferedAmount();
-    this.unsentAnswers = Math.min(this.unsentAnswers, this.unsentBytes);
+    this.unsentAnswerBytes = Math.min(this.unsentAnswerBytes, this.unsentBytes);
   }
 
   /** Gives back to the account what is not kept any more. */
-  private settle(): void {
-    const kept = this.queuedAnswers + this.unsentAnswers;
-    if (kept === this.accounted) return;
-    this.limits.answers.give(this.accounted - kept);
-    this.accounted = kept;
+  private releaseSent(): void {
+    const kept = this.queuedAnswerBytes + this.unsentAnswerBytes;
+    if (kept === this.reservedBytes) return;
+    this.limits.answerBudget.release(this.reservedBytes - kept);
+    this.reservedBytes = kept;
   }
 
   private overflow(): void {
@@ -163,31 +165,34 @@ export class Outbox {
     this.onOverflow();
   }
 
-  private hand(item: Item): number {
+  private sendItem(item: QueuedMessage): number {
     const bytes = sizeOf(item);
     this.queuedBytes -= bytes;
     if ('text' in item) {
-      this.queuedAnswers -= bytes;
-      this.unsentAnswers += bytes;
+      this.queuedAnswerBytes -= bytes;
+      this.unsentAnswerBytes += bytes;
     }
-    return this.socket.send('notice' in item ? item.notice.messageFor(item.id) : item.text, false);
+    return this.socket.send(
+      'notification' in item ? item.notification.messageFor(item.id) : item.text,
+      false,
+    );
   }
 
-  private push(item: Item, bytes: number): void {
+  private enqueue(item: QueuedMessage, bytes: number): void {
     if (this.stopped) return;
     this.queue.push(item);
     this.queuedBytes += bytes;
     if (this.queuedBytes > CHUNK_BYTES && this.unsentBytes === 0) this.flush();
-    if (this.backlog - this.queuedAnswers - this.unsentAnswers > this.limits.notificationBytes) {
+    if (this.backlogBytes - this.queuedAnswerBytes - this.unsentAnswerBytes > this.limits.notificationBytes) {
       this.overflow();
     } else if (!this.scheduled && this.unsentBytes === 0 && this.queuedBytes > 0) {
       this.scheduled = true;
-      if (waiting.length === 0) queueMicrotask(flushAll);
-      waiting.push(this);
+      if (scheduledOutboxes.length === 0) queueMicrotask(flushAll);
+      scheduledOutboxes.push(this);
     }
   }
 }
 
-function sizeOf(item: Item): number {
-  return 'notice' in item ? item.notice.bytes : item.bytes;
+function sizeOf(item: QueuedMessage): number {
+  return 'notification' in item ? item.notification.byteLength : item.bytes;
 }

@@ -3,44 +3,44 @@ import { RequestError } from '../errors.ts';
 import { ByteBudget } from '../lib/byte-budget.ts';
 import type { Logger } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
-import { errorText, RpcCode } from '../rpc/errors.ts';
+import { errorJson, RpcCode } from '../rpc/errors.ts';
 import type { RpcHandler } from '../rpc/handler.ts';
 import { CloseCode } from '../stream/close-code.ts';
-import { FLOODING, KEY_INVALID } from '../stream/closing.ts';
+import { FLOODING, KEY_INVALID } from '../stream/close-frames.ts';
 import type { StreamHub } from '../stream/hub.ts';
 import { type Answer, errorAnswer, jsonAnswer, unauthorized } from './answer.ts';
-import type { Capacity } from './capacity.ts';
-import { type Gate, keyOf } from './gate.ts';
+import { apiKeyOf, type ClientAccess } from './authenticate.ts';
+import type { ConnectionLimiter } from './connection-limiter.ts';
 import { addGetRoute } from './get-route.ts';
 import { type HttpMetrics, routeMeter } from './meter.ts';
-import type { Replies } from './reply.ts';
+import type { ReplyWriter } from './reply.ts';
 import type { HttpRequest, HttpResponse, TemplatedApp, us_socket_context_t, WebSocket } from './uws.ts';
-import { type AnswerMessage, ethMessages, signalMessages } from './ws-calls.ts';
 import { type Client, type SocketData, WsConnection, type WsEndpoint } from './ws-connection.ts';
-import type { ConnectionLimits, WsConnections } from './ws-connections.ts';
+import type { WsConnectionLimits, WsConnections } from './ws-connections.ts';
 import { Inbox } from './ws-inbox.ts';
+import { ethMessageHandler, type MessageHandler, signalMessageHandler } from './ws-message-handlers.ts';
 
 /** The `[stream]` table of the configuration. */
-export interface StreamSettings extends ConnectionLimits {
+export interface StreamSettings extends WsConnectionLimits {
   max_message_bytes: number;
   max_backlog_bytes: number;
 }
 
-export interface WsRoutes {
+export interface WsRouteDeps {
   hub: StreamHub;
   connections: WsConnections;
   settings: StreamSettings;
   rpc: RpcHandler;
-  gate: Gate;
-  replies: Replies;
-  capacity: Pick<Capacity, 'left'>;
+  access: ClientAccess;
+  replies: ReplyWriter;
+  connectionLimiter: Pick<ConnectionLimiter, 'onWebSocketClosed'>;
   cors: (req: HttpRequest) => string;
   metrics: HttpMetrics & Pick<Metrics, 'sockets' | 'slowConsumers'>;
   log: Logger;
 }
 
 /** A message of up to so many times the limit gets the proper close code; beyond it the library cuts the connection. */
-const HARD_LIMIT = 4;
+const HARD_LIMIT_FACTOR = 4;
 /** Bytes of answers that wait for their clients to take them. */
 const UNSENT_ANSWERS = 256 * 2 ** 20;
 /** The library's own limit of silence comes after ours. Its largest is 960. */
@@ -50,54 +50,59 @@ const MAX_LIBRARY_IDLE_SECONDS = 960;
 const ENDPOINTS: readonly WsEndpoint[] = ['/ws', '/ws/signals'];
 
 /** Registers both endpoints and returns the paths. */
-export function addWsRoutes(app: TemplatedApp, routes: WsRoutes): readonly string[] {
-  const { rpc, gate, log } = routes;
-  const calls = { rpc, limiter: gate.limiter, log };
-  for (const endpoint of ENDPOINTS) addPlainRoute(app, routes, endpoint);
-  addEndpoint(app, routes, '/ws', ethMessages(calls));
-  addEndpoint(app, routes, '/ws/signals', signalMessages(calls));
+export function addWsRoutes(app: TemplatedApp, deps: WsRouteDeps): readonly string[] {
+  const { rpc, access, log } = deps;
+  const calls = { rpc, limiter: access.limiter, log };
+  for (const endpoint of ENDPOINTS) addUpgradeRequiredRoute(app, deps, endpoint);
+  addEndpoint(app, deps, '/ws', ethMessageHandler(calls));
+  addEndpoint(app, deps, '/ws/signals', signalMessageHandler(calls));
   return ENDPOINTS;
 }
 
-function addEndpoint(app: TemplatedApp, routes: WsRoutes, endpoint: WsEndpoint, answer: AnswerMessage): void {
-  const { hub, connections, settings, gate, capacity, metrics, log } = routes;
-  const answers = new ByteBudget(UNSENT_ANSWERS);
+function addEndpoint(
+  app: TemplatedApp,
+  deps: WsRouteDeps,
+  endpoint: WsEndpoint,
+  handleMessage: MessageHandler,
+): void {
+  const { hub, connections, settings, access, connectionLimiter, metrics, log } = deps;
+  const answerBudget = new ByteBudget(UNSENT_ANSWERS);
   const sockets = metrics.sockets.labels(endpoint);
-  const seen = (socket: WebSocket<SocketData>): Client | undefined => {
+  const touch = (socket: WebSocket<SocketData>): Client | undefined => {
     const { client } = socket.getUserData();
     if (client !== undefined) client.connection.lastSeen = performance.now();
     return client;
   };
 
   app.ws<SocketData>(endpoint, {
-    maxPayloadLength: settings.max_message_bytes * HARD_LIMIT,
+    maxPayloadLength: settings.max_message_bytes * HARD_LIMIT_FACTOR,
     // Outbox enforces the limit; the library must never drop a message by itself.
     maxBackpressure: 0,
     idleTimeout: Math.min(MAX_LIBRARY_IDLE_SECONDS, settings.idle_seconds + LIBRARY_IDLE_SECONDS),
     sendPingsAutomatically: false,
-    upgrade: upgradeHandler(routes, endpoint),
+    upgrade: upgradeHandler(deps, endpoint),
     open(socket) {
       const connection = new WsConnection(socket, {
         endpoint,
         limits: {
           notificationBytes: settings.max_backlog_bytes,
-          answers: answers.of(socket.getUserData().key.id),
+          answerBudget: answerBudget.forClient(socket.getUserData().key.id),
         },
-        onSlow() {
+        onSlowConsumer() {
           metrics.slowConsumers.inc();
           log.warn({ endpoint, key: socket.getUserData().key.id }, 'closed a connection that fell behind');
         },
       });
       const session = hub.session(endpoint === '/ws' ? 'eth' : 'signals', connection);
       const inbox = new Inbox({
-        outlet: connection,
+        connection: connection,
         maxBytes: settings.max_backlog_bytes,
         onOverflow: () => connection.close(...FLOODING),
-        async answer(body) {
-          if (connection.ended) return;
-          const key = gate.keys.verify(connection.keyText);
+        async handle(body) {
+          if (connection.isClosing) return;
+          const key = access.keys.verify(connection.apiKey);
           if (key === null) connection.close(...KEY_INVALID);
-          else await answer({ connection, session, key, body });
+          else await handleMessage({ connection, session, key, body });
         },
       });
       socket.getUserData().client = { connection, session, inbox };
@@ -105,25 +110,29 @@ function addEndpoint(app: TemplatedApp, routes: WsRoutes, endpoint: WsEndpoint, 
       sockets.inc();
     },
     message(socket, message, isBinary) {
-      const client = seen(socket);
-      if (client === undefined || client.connection.ended) return;
+      const client = touch(socket);
+      if (client === undefined || client.connection.isClosing) return;
       const { connection } = client;
       if (isBinary) return connection.close(CloseCode.unsupportedData, 'send text, not binary');
       if (message.byteLength > settings.max_message_bytes) {
-        return connection.close(CloseCode.tooBig, `message larger than ${settings.max_message_bytes} bytes`);
+        return connection.close(
+          CloseCode.messageTooBig,
+          `message larger than ${settings.max_message_bytes} bytes`,
+        );
       }
-      client.inbox.take(Buffer.from(new Uint8Array(message))); // a copy: the library reuses the memory
+      client.inbox.enqueue(Buffer.from(new Uint8Array(message))); // a copy: the library reuses the memory
     },
     drain: (socket) => socket.getUserData().client?.connection.onDrain(),
     ping(socket) {
-      const client = seen(socket);
-      client?.connection.disturbed();
+      const client = touch(socket);
+      client?.connection.countTowardsFlood();
       // The library answers pings by itself and buffers the pongs for a client that does not read.
-      if (client !== undefined && client.connection.unsentPongs > settings.max_backlog_bytes) socket.close();
+      if (client !== undefined && client.connection.unsentPongBytes > settings.max_backlog_bytes)
+        socket.close();
     },
-    pong: (socket) => void seen(socket),
+    pong: (socket) => void touch(socket),
     close(socket) {
-      capacity.left();
+      connectionLimiter.onWebSocketClosed();
       const { client } = socket.getUserData();
       if (client === undefined) return;
       connections.delete(client.connection);
@@ -136,39 +145,43 @@ function addEndpoint(app: TemplatedApp, routes: WsRoutes, endpoint: WsEndpoint, 
 }
 
 /** The answer to a request that does not ask for a WebSocket upgrade. */
-function addPlainRoute(app: TemplatedApp, { replies, cors, metrics }: WsRoutes, endpoint: WsEndpoint): void {
+function addUpgradeRequiredRoute(
+  app: TemplatedApp,
+  { replies, cors, metrics }: WsRouteDeps,
+  endpoint: WsEndpoint,
+): void {
   const meter = routeMeter(metrics, endpoint);
   addGetRoute(app, endpoint, (shape) => (res, req) => {
     const began = performance.now();
     const error = new RequestError(426, 'upgrade_required', 'connect with a WebSocket client');
-    const lines = `${cors(req)}\r\nUpgrade: websocket`;
+    const headers = `${cors(req)}\r\nUpgrade: websocket`;
     meter(
-      replies.now(res, () => shape(errorAnswer(error, lines))),
+      replies.sendNow(res, () => shape(errorAnswer(error, headers))),
       began,
     );
   });
 }
 
 /** Upgrades requests with a valid key that has not too many connections. */
-function upgradeHandler(routes: WsRoutes, endpoint: WsEndpoint) {
-  const { gate, connections, replies, cors, settings } = routes;
-  const meter = routeMeter(routes.metrics, endpoint);
+function upgradeHandler(deps: WsRouteDeps, endpoint: WsEndpoint) {
+  const { access, connections, replies, cors, settings } = deps;
+  const meter = routeMeter(deps.metrics, endpoint);
 
   return (res: HttpResponse, req: HttpRequest, context: us_socket_context_t): void => {
     const began = performance.now();
     const refuse = (answer: Answer) =>
       meter(
-        replies.now(res, () => answer),
+        replies.sendNow(res, () => answer),
         began,
       );
-    const keyText = keyOf(req);
-    const key = keyText === '' ? null : gate.keys.verify(keyText);
+    const apiKey = apiKeyOf(req);
+    const key = apiKey === '' ? null : access.keys.verify(apiKey);
     if (key === null) return refuse(unauthorized(cors(req)));
     if (!connections.admits(key.id)) {
       return refuse(tooManyConnections(settings.max_connections_per_key, cors(req)));
     }
     res.upgrade<SocketData>(
-      { key, keyText },
+      { key, apiKey },
       req.getHeader('sec-websocket-key'),
       firstOf(req.getHeader('sec-websocket-protocol')),
       req.getHeader('sec-websocket-extensions'),
@@ -185,5 +198,5 @@ function firstOf(protocols: string): string {
 
 function tooManyConnections(limit: number, cors: string): Answer {
   const message = `connection limit reached: ${limit} per API key`;
-  return jsonAnswer(429, errorText('null', { code: RpcCode.limitExceeded, message }), cors);
+  return jsonAnswer(429, errorJson('null', { code: RpcCode.limitExceeded, message }), cors);
 }

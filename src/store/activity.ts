@@ -10,12 +10,12 @@
  * A run holds ACTIVITY_RUN entries; `wallets.recent` holds the last, unfinished run, which is never empty for a wallet
  * that has transfers. So where a run ends depends only on the chain, not on how the chain was cut into commits.
  */
-import { Kind } from '../types.ts';
+import { TransferKind } from '../types.ts';
 
-export const ACTIVITY_RUN = 128;
+export const ENTRIES_PER_RUN = 128;
 
 /** Flags of an entry: three bits of Kind, then these. An entry goes out, comes in, or both. */
-export const Flag = {
+export const ActivityFlag = {
   kindMask: 7,
   out: 8,
   in: 16,
@@ -26,11 +26,11 @@ export const Flag = {
 const MAX_WEI_BYTES = 32;
 
 /** Most bytes of an entry without its wei: id and wallet varints of up to 8 and 5 bytes, and a code. */
-const MAX_HEAD_BYTES = 14;
+const MAX_ENTRY_HEADER_BYTES = 14;
 
 /** Most bytes that an entry with this wei can take. */
-export function mostEntryBytes(wei: Uint8Array | null): number {
-  return MAX_HEAD_BYTES + (wei?.length ?? 0);
+export function maxEntryBytes(wei: Uint8Array | null): number {
+  return MAX_ENTRY_HEADER_BYTES + (wei?.length ?? 0);
 }
 
 /**
@@ -43,17 +43,18 @@ const CODES = new Uint8Array((MAX_WEI_BYTES + 1) * 64);
 {
   let code = 0;
   const add = (flags: number, bytes: number) => {
-    for (const direction of [Flag.out, Flag.in, Flag.out | Flag.in]) {
+    for (const direction of [ActivityFlag.out, ActivityFlag.in, ActivityFlag.out | ActivityFlag.in]) {
       FLAGS[code] = flags | direction;
       WEI_BYTES[code] = bytes;
       CODES[bytes * 64 + (flags | direction)] = code++;
     }
   };
-  for (const kind of [Kind.nativeDirect, Kind.nativeInternal]) {
-    for (let bytes = 0; bytes <= MAX_WEI_BYTES; bytes++) add(bytes === 0 ? kind | Flag.zero : kind, bytes);
+  for (const kind of [TransferKind.nativeDirect, TransferKind.nativeInternal]) {
+    for (let bytes = 0; bytes <= MAX_WEI_BYTES; bytes++)
+      add(bytes === 0 ? kind | ActivityFlag.zero : kind, bytes);
   }
-  for (const kind of [Kind.erc20, Kind.erc721, Kind.erc1155]) {
-    for (const zero of [0, Flag.zero]) add(kind | zero, 0);
+  for (const kind of [TransferKind.erc20, TransferKind.erc721, TransferKind.erc1155]) {
+    for (const zero of [0, ActivityFlag.zero]) add(kind | zero, 0);
   }
 }
 
@@ -61,7 +62,7 @@ const CODES = new Uint8Array((MAX_WEI_BYTES + 1) * 64);
 export class ActivityCursor {
   transfer = 0;
   flags = 0;
-  other = 0;
+  counterparty = 0;
   /** Where the wei of a native entry begin and end in `bytes`; equal for a token entry. */
   amountStart = 0;
   amountEnd = 0;
@@ -94,7 +95,7 @@ export class ActivityCursor {
     this.transfer += this.varint();
     const code = this.bytes[this.at++]!;
     this.flags = FLAGS[code]!;
-    this.other = this.varint();
+    this.counterparty = this.varint();
     this.amountStart = this.at;
     this.at += WEI_BYTES[code]!;
     this.amountEnd = this.at;
@@ -132,14 +133,14 @@ function writeVarint(out: Uint8Array, at: number, value: number): number {
 export function writeEntry(
   out: Uint8Array,
   at: number,
-  distance: number,
+  idDelta: number,
   flags: number,
-  other: number,
+  counterparty: number,
   wei: Uint8Array | null,
 ): number {
-  let end = writeVarint(out, at, distance);
+  let end = writeVarint(out, at, idDelta);
   out[end++] = CODES[(wei === null ? 0 : wei.length * 64) + flags]!;
-  end = writeVarint(out, end, other);
+  end = writeVarint(out, end, counterparty);
   if (wei === null) return end;
   out.set(wei, end);
   return end + wei.length;

@@ -6,13 +6,13 @@
  * finding one of them would mean comparing them all. So only the first wallet with a given beginning is keyed by that
  * beginning; later ones are keyed by the whole address.
  */
-import type { Db, Statement } from './open.ts';
+import type { Db, Statement } from './open-database.ts';
 import { RowWriter } from './row-writer.ts';
-import { ADDRESS_BEGINNING } from './schema.ts';
+import { ADDRESS_PREFIX_BYTES } from './schema.ts';
 
 /** The key under which an address is looked for first. */
-export function beginningOf(address: Uint8Array): Uint8Array {
-  return address.subarray(0, ADDRESS_BEGINNING);
+export function addressPrefix(address: Uint8Array): Uint8Array {
+  return address.subarray(0, ADDRESS_PREFIX_BYTES);
 }
 
 /** SQL for a FROM clause: the row of `wallets w` with an address. `getByAddress` runs statements that contain it. */
@@ -24,11 +24,11 @@ export type AddressKeys = [key: Uint8Array, address: Uint8Array];
 
 /** The row that a statement over WALLET_BY_ADDRESS gives for an address, undefined when there is none. */
 export function getByAddress<T>(statement: Statement<AddressKeys, T>, address: Uint8Array): T | undefined {
-  return statement.get(beginningOf(address), address) ?? statement.get(address, address);
+  return statement.get(addressPrefix(address), address) ?? statement.get(address, address);
 }
 
 /** The key by which a new wallet is found. */
-export interface NewKey {
+export interface AddressRow {
   key: Uint8Array;
   wallet: number;
 }
@@ -37,31 +37,31 @@ export interface NewKey {
 export class AddressTable {
   private readonly byKey: Statement<[Uint8Array], number>;
   private readonly inserts: RowWriter;
-  private readonly drop: Statement<[number, number, number]>;
+  private readonly deleteAbove: Statement<[number, number, number]>;
 
   constructor(db: Db) {
     this.byKey = db.prepare<[Uint8Array], number>('SELECT wallet FROM addresses WHERE key = ?').pluck();
     this.inserts = new RowWriter(db, 'INSERT INTO addresses (key, wallet) VALUES (?, ?)');
-    this.drop = db.prepare(/* sql */ `
+    this.deleteAbove = db.prepare(/* sql */ `
       DELETE FROM addresses WHERE wallet > ? AND key IN (
-        SELECT substr(address, 1, ${ADDRESS_BEGINNING}) FROM wallets WHERE id > ?
+        SELECT substr(address, 1, ${ADDRESS_PREFIX_BYTES}) FROM wallets WHERE id > ?
         UNION ALL SELECT address FROM wallets WHERE id > ?)`);
   }
 
   /** The wallet that a key leads to. */
-  walletAt(key: Uint8Array): number | undefined {
+  walletByKey(key: Uint8Array): number | undefined {
     return this.byKey.get(key);
   }
 
   /** Adds new wallets with their keys, which should come in order. */
-  add(wallets: readonly NewKey[]): void {
-    this.inserts.begin();
+  add(wallets: readonly AddressRow[]): void {
+    this.inserts.reset();
     for (const { key, wallet } of wallets) this.inserts.add(key, wallet);
     this.inserts.flush();
   }
 
   /** Removes the wallets above `last`; must run before their rows in `wallets` are deleted. */
   rollback(last: number): void {
-    this.drop.run(last, last, last);
+    this.deleteAbove.run(last, last, last);
   }
 }

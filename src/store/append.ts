@@ -4,18 +4,18 @@
  * In a large index the time goes into pages, not rows: a commit of 46,000 transfers on top of ten million changes
  * 23,000 pages of 8 KiB, half of them of `wallets` and a fifth of `addresses`. Each is fetched, logged and
  * checkpointed. So lookups go in page order (addresses.ts), a row is written right after it is read (token-state.ts),
- * rows are written in key order (changes.ts), and a commit is as large as the log may get (writer/commit-size.ts).
+ * rows are written in key order (changes.ts), and a commit is as large as the log may get (writer/commit-sizer.ts).
  * Otherwise only the work per row counts: one more buffer per row costs as much as binding its statement, and calling
  * a statement as much as writing its row (row-writer.ts).
  */
 import { bytesToBigInt } from '../lib/hex.ts';
-import { type BlockBatch, isNative, Kind } from '../types.ts';
-import { Flag } from './activity.ts';
-import { Addresses } from './addresses.ts';
-import { Changes, type Tables } from './changes.ts';
-import type { Db, Statement } from './open.ts';
+import { type BlockBatch, isNativeKind, TransferKind } from '../types.ts';
+import { ActivityFlag } from './activity.ts';
+import { AddressResolver } from './address-resolver.ts';
+import { ChangeSet, type Tables } from './change-set.ts';
+import type { Db, Statement } from './open-database.ts';
 import { RowWriter } from './row-writer.ts';
-import { tokenKind, ZERO_WALLET } from './schema.ts';
+import { packTokenKind, ZERO_WALLET } from './schema.ts';
 import { TokenState } from './token-state.ts';
 import type { WalletState } from './wallet-state.ts';
 
@@ -42,7 +42,7 @@ export class Appender {
   }
 
   /** Reads what a commit will change. The batches must follow the last indexed block and each other. */
-  prepare(batches: readonly BlockBatch[]): Commit {
+  prefetch(batches: readonly BlockBatch[]): Commit {
     return this.db
       .transaction(() => {
         const commit = new Commit(this.tables, this.transfers, this.insertBlock, this.lastIds.get());
@@ -56,7 +56,7 @@ export class Appender {
   write(commit: Commit): void {
     this.db
       .transaction(() => {
-        commit.addAll();
+        commit.apply();
         commit.changes.save();
       })
       .immediate();
@@ -65,14 +65,14 @@ export class Appender {
 
 /** One commit under way. */
 export class Commit {
-  readonly changes: Changes;
+  readonly changes: ChangeSet;
   private readonly transfers: RowWriter;
   private readonly insertBlock: Statement;
   private lastTransfer: number;
   private lastWallet: number;
   private lastToken: number;
   private readonly tokenOfWallet = new Map<number, TokenState>();
-  private readonly loaded: { batch: BlockBatch; wallets: WalletState[] }[] = [];
+  private readonly resolvedBatches: { batch: BlockBatch; wallets: WalletState[] }[] = [];
 
   constructor(
     tables: Tables,
@@ -80,9 +80,9 @@ export class Commit {
     insertBlock: Statement,
     last: { last_transfer: number; last_wallet: number } | undefined,
   ) {
-    this.changes = new Changes(tables);
+    this.changes = new ChangeSet(tables);
     this.transfers = transfers;
-    transfers.begin();
+    transfers.reset();
     this.insertBlock = insertBlock;
     this.lastTransfer = last?.last_transfer ?? 0;
     this.lastWallet = last?.last_wallet ?? ZERO_WALLET;
@@ -91,30 +91,33 @@ export class Commit {
 
   /** Reads the wallets of the batches. */
   load(batches: readonly BlockBatch[]): void {
-    const addresses = new Addresses(batches.reduce((sum, batch) => sum + batch.addresses.length, 0));
+    const addresses = new AddressResolver(batches.reduce((sum, batch) => sum + batch.addresses.length, 0));
     const positions = batches.map((batch) => addresses.add(batch.addresses));
-    const wallets = addresses.wallets(this.changes, this.lastWallet);
+    const wallets = addresses.resolve(this.changes, this.lastWallet);
     for (const [i, batch] of batches.entries()) {
-      this.loaded.push({ batch, wallets: Array.from(positions[i]!, (position) => wallets[position]!) });
+      this.resolvedBatches.push({
+        batch,
+        wallets: Array.from(positions[i]!, (position) => wallets[position]!),
+      });
     }
   }
 
   /** Writes the rows of the batches and sums up what they change. */
-  addAll(): void {
-    for (const { batch, wallets } of this.loaded) this.add(batch, wallets);
+  apply(): void {
+    for (const { batch, wallets } of this.resolvedBatches) this.applyBatch(batch, wallets);
     this.transfers.flush();
   }
 
-  private add(batch: BlockBatch, wallets: readonly WalletState[]): void {
+  private applyBatch(batch: BlockBatch, wallets: readonly WalletState[]): void {
     const firstNew = this.lastWallet;
-    const newByAddress = countNew(wallets, firstNew);
+    const newByAddress = cumulativeNewCounts(wallets, firstNew);
     let transfer = 0;
     let transactionStart = 0;
     for (let block = 0; block < batch.blockCount; block++) {
       for (const end = batch.transferEnd[block]!; transfer < end; transfer++) {
         const id = ++this.lastTransfer;
         if (transfer === 0 || batch.tx[transfer] !== batch.tx[transfer - 1]) transactionStart = id;
-        this.addTransfer(batch, transfer, id, transactionStart, wallets);
+        this.applyTransfer(batch, transfer, id, transactionStart, wallets);
       }
       this.lastWallet = firstNew + newByAddress[batch.addressEnd[block]!]!;
       const hash = batch.hash.subarray(block * 32, block * 32 + 32);
@@ -132,7 +135,7 @@ export class Commit {
     }
   }
 
-  private tokenAt(wallet: WalletState, id: number, kind: number): TokenState {
+  private findOrCreateToken(wallet: WalletState, id: number, kind: number): TokenState {
     let token = this.tokenOfWallet.get(wallet.id);
     if (!token) {
       token =
@@ -156,7 +159,7 @@ export class Commit {
     return token;
   }
 
-  private addTransfer(
+  private applyTransfer(
     batch: BlockBatch,
     i: number,
     id: number,
@@ -167,14 +170,14 @@ export class Commit {
     const sender = wallets[batch.from[i]!]!;
     const receiver = wallets[batch.to[i]!]!;
     const amount = batch.amounts.subarray(i === 0 ? 0 : batch.amountEnd[i - 1], batch.amountEnd[i]);
-    const native = isNative(kind);
-    const token = native ? null : this.tokenAt(wallets[batch.token[i]!]!, id, kind);
+    const native = isNativeKind(kind);
+    const token = native ? null : this.findOrCreateToken(wallets[batch.token[i]!]!, id, kind);
 
     const tx =
       id === transactionStart
         ? batch.txHashes.subarray(batch.tx[i]! * 32, batch.tx[i]! * 32 + 32)
         : id - transactionStart;
-    const hasNumber = kind === Kind.erc721 || kind === Kind.erc1155;
+    const hasNumber = kind === TransferKind.erc721 || kind === TransferKind.erc1155;
     const number = hasNumber
       ? batch.tokenNumbers.subarray(i === 0 ? 0 : batch.tokenNumberEnd[i - 1], batch.tokenNumberEnd[i])
       : null;
@@ -184,18 +187,25 @@ export class Commit {
       tx,
       sender.id,
       receiver.id,
-      token === null ? kind : tokenKind(token.id, kind),
-      kind === Kind.erc721 ? null : amount,
+      token === null ? kind : packTokenKind(token.id, kind),
+      kind === TransferKind.erc721 ? null : amount,
       number,
       logIndex < 0 ? null : logIndex,
     );
 
-    this.addActivity(id, kind, sender, receiver, amount, native, transactionStart);
-    if (token === null) this.addNative(id, kind, sender, receiver, amount);
-    else this.addToken(id, token, sender, receiver, kind === Kind.erc721 ? 1n : bytesToBigInt(amount));
+    this.applyActivity(id, kind, sender, receiver, amount, native, transactionStart);
+    if (token === null) this.applyNativeTransfer(id, kind, sender, receiver, amount);
+    else
+      this.applyTokenTransfer(
+        id,
+        token,
+        sender,
+        receiver,
+        kind === TransferKind.erc721 ? 1n : bytesToBigInt(amount),
+      );
   }
 
-  private addActivity(
+  private applyActivity(
     id: number,
     kind: number,
     sender: WalletState,
@@ -205,16 +215,23 @@ export class Commit {
     transactionStart: number,
   ): void {
     const wei = native ? amount : null;
-    const flags = kind | (amount.length === 0 && kind !== Kind.erc721 ? Flag.zero : 0);
+    const flags = kind | (amount.length === 0 && kind !== TransferKind.erc721 ? ActivityFlag.zero : 0);
     if (sender === receiver) {
-      this.addEntry(sender, id, flags | Flag.out | Flag.in, receiver.id, wei, transactionStart);
+      this.applyEntry(
+        sender,
+        id,
+        flags | ActivityFlag.out | ActivityFlag.in,
+        receiver.id,
+        wei,
+        transactionStart,
+      );
     } else {
-      this.addEntry(sender, id, flags | Flag.out, receiver.id, wei, transactionStart);
-      this.addEntry(receiver, id, flags | Flag.in, sender.id, wei, transactionStart);
+      this.applyEntry(sender, id, flags | ActivityFlag.out, receiver.id, wei, transactionStart);
+      this.applyEntry(receiver, id, flags | ActivityFlag.in, sender.id, wei, transactionStart);
     }
   }
 
-  private addEntry(
+  private applyEntry(
     wallet: WalletState,
     id: number,
     flags: number,
@@ -223,7 +240,7 @@ export class Commit {
     transactionStart: number,
   ): void {
     const finished = wallet.addEntry(id, flags, other, wei);
-    if (finished) this.changes.runs.push(finished);
+    if (finished) this.changes.finishedRuns.push(finished);
     if (wei === null) wallet.tokenTransfers++;
     if (wallet.countedTransaction !== transactionStart) {
       wallet.countedTransaction = transactionStart;
@@ -231,7 +248,7 @@ export class Commit {
     }
   }
 
-  private addNative(
+  private applyNativeTransfer(
     id: number,
     kind: number,
     sender: WalletState,
@@ -241,10 +258,10 @@ export class Commit {
     const wei = bytesToBigInt(amount);
     sender.nativeSent += wei;
     receiver.nativeReceived += wei;
-    this.changes.nativePeaks.note(id, amount);
-    if (kind === Kind.nativeInternal) receiver.internalReceived++;
+    this.changes.nativePeaks.record(id, amount);
+    if (kind === TransferKind.nativeInternal) receiver.internalReceived++;
     if (sender === receiver || sender.id === ZERO_WALLET) return; // no wallet funds itself, the zero address none
-    if (kind === Kind.nativeDirect) {
+    if (kind === TransferKind.nativeDirect) {
       receiver.latestDirect = id;
       if (receiver.firstDirect === null) {
         receiver.firstDirect = id;
@@ -257,7 +274,7 @@ export class Commit {
     }
   }
 
-  private addToken(
+  private applyTokenTransfer(
     id: number,
     token: TokenState,
     sender: WalletState,
@@ -266,14 +283,14 @@ export class Commit {
   ): void {
     token.transfers++;
     const { tokens } = this.changes.tables;
-    tokens.change(token, sender, -amount, 1);
-    tokens.change(token, receiver, amount, sender === receiver ? 0 : 1);
-    if (amount > 0n) tokens.noteBuyer(token, receiver.id, id);
+    tokens.addToHolding(token, sender, -amount, 1);
+    tokens.addToHolding(token, receiver, amount, sender === receiver ? 0 : 1);
+    if (amount > 0n) tokens.recordBuyer(token, receiver.id, id);
   }
 }
 
 /** For each prefix of a batch's addresses, how many of them are new, that is have ids above `lastKnown`. */
-function countNew(wallets: readonly WalletState[], lastKnown: number): Uint32Array {
+function cumulativeNewCounts(wallets: readonly WalletState[], lastKnown: number): Uint32Array {
   const counts = new Uint32Array(wallets.length + 1);
   for (let i = 0; i < wallets.length; i++) counts[i + 1] = counts[i]! + (wallets[i]!.id > lastKnown ? 1 : 0);
   return counts;

@@ -2,26 +2,30 @@
 import { closeSync, fsyncSync, openSync, renameSync, rmSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { FatalError } from '../errors.ts';
-import { type Db, openDatabase } from './open.ts';
-import { damaged, isDamage, storageTrouble } from './trouble.ts';
-import { lockForWriting, SUFFIX, type WriterLock } from './writer-lock.ts';
+import { type Db, openDatabase } from './open-database.ts';
+import { corruptionError, isCorruption, toStorageError } from './storage-error.ts';
+import { acquireWriterLock, LOCK_SUFFIX, type WriterLock } from './writer-lock.ts';
 
 /**
  * Runs a backup to `target`, one at a time, and returns its result: two at once would take each other's unfinished
  * copies for their own. Throws FatalError while another runs, or when nothing can be written there.
  */
-export async function alone<T>(source: string, target: string, backup: () => Promise<T>): Promise<T> {
+export async function withBackupLock<T>(
+  source: string,
+  target: string,
+  backup: () => Promise<T>,
+): Promise<T> {
   const path = `${target}.partial`;
   let lock: WriterLock;
   try {
-    lock = lockForWriting(path, 'wait for its end, or name another file');
+    lock = acquireWriterLock(path, 'wait for its end, or name another file');
   } catch (error) {
-    throw asFault(error, source, target);
+    throw toBackupError(error, source, target);
   }
   try {
     return await backup();
   } finally {
-    rmSync(`${path}${SUFFIX}`, { force: true });
+    rmSync(`${path}${LOCK_SUFFIX}`, { force: true });
     lock.release();
   }
 }
@@ -33,9 +37,9 @@ export interface CopyOptions {
   /** Whether only its owner may read the copy. */
   isPrivate: boolean;
   /** Advice to give the operator when the source is damaged. */
-  whenDamaged?: string;
+  corruptionAdvice?: string;
   /** Called after each step with the bytes copied so far and the total. If it throws, copying stops. */
-  onCopied: (bytes: number, of: number) => void;
+  onProgress: (bytes: number, of: number) => void;
 }
 
 /**
@@ -50,20 +54,20 @@ export interface CopyOptions {
 export async function copyDatabase(
   source: string,
   target: string,
-  { isPrivate, whenDamaged, onCopied }: CopyOptions,
+  { isPrivate, corruptionAdvice: whenDamaged, onProgress: onCopied }: CopyOptions,
 ): Promise<number> {
   const partial = `${target}.partial`;
   try {
     rmSync(partial, { force: true });
     closeSync(openSync(partial, 'wx', isPrivate ? 0o600 : 0o644));
     await copySnapshot(source, partial, onCopied);
-    asSingleFile(partial);
+    leaveWalMode(partial);
     renameSync(partial, target);
-    syncFolder(dirname(target));
+    fsyncDirectory(dirname(target));
   } catch (error) {
     for (const file of [partial, `${partial}-journal`]) rmSync(file, { force: true });
-    if (isDamage(error)) throw damaged(source, error, whenDamaged);
-    throw asFault(error, source, target);
+    if (isCorruption(error)) throw corruptionError(source, error, whenDamaged);
+    throw toBackupError(error, source, target);
   }
   return statSync(target).size;
 }
@@ -71,7 +75,7 @@ export async function copyDatabase(
 async function copySnapshot(
   source: string,
   partial: string,
-  onCopied: CopyOptions['onCopied'],
+  onCopied: CopyOptions['onProgress'],
 ): Promise<void> {
   const db = openDatabase(source, { readonly: true });
   try {
@@ -100,21 +104,21 @@ function beginSnapshot(db: Db): void {
 }
 
 /** Takes a copy out of WAL mode, so that it can be opened for reading without files beside it, also from a read-only disk. */
-function asSingleFile(path: string): void {
+function leaveWalMode(path: string): void {
   const db = openDatabase(path);
   db.pragma('journal_mode = DELETE');
   db.close();
 }
 
 /** Makes a rename durable. */
-function syncFolder(path: string): void {
+function fsyncDirectory(path: string): void {
   const folder = openSync(path, 'r');
   fsyncSync(folder);
   closeSync(folder);
 }
 
-function asFault(error: unknown, source: string, target: string): unknown {
-  const named = storageTrouble(error, target);
+function toBackupError(error: unknown, source: string, target: string): unknown {
+  const named = toStorageError(error, target);
   if (named instanceof FatalError || !(named instanceof Error)) return named;
   return new FatalError(`cannot copy ${source} to ${target}: ${named.message}`, { cause: error });
 }

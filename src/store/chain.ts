@@ -1,7 +1,7 @@
 /** Which chain is indexed, and the reads of its blocks that several folders need. */
 import { bytesToHex } from '../lib/hex.ts';
 import type { Hex, IndexedBlock } from '../types.ts';
-import type { Db } from './open.ts';
+import type { Db } from './open-database.ts';
 
 /** The indexed chain and its first block, null until they are set. */
 export function chainOf(db: Db): { chainId: number; startBlock: number } | null {
@@ -24,7 +24,7 @@ export interface Tip extends IndexedBlock {
 }
 
 /** The last indexed block, or the last one at or below `upTo`; null while there is none. */
-export function lastBlock(db: Db): (upTo?: number) => Tip | null {
+export function prepareLastBlock(db: Db): (upTo?: number) => Tip | null {
   const statement = db.prepare<[number], Omit<Tip, 'hash'> & { hash: Buffer }>(/* sql */ `
     SELECT number, hash, timestamp, last_transfer AS lastTransfer, last_wallet AS lastWallet
     FROM blocks WHERE number <= +? ORDER BY number DESC LIMIT 1`);
@@ -35,8 +35,8 @@ export function lastBlock(db: Db): (upTo?: number) => Tip | null {
 }
 
 /** `lastBlock` for a single read. */
-export function tipOf(db: Db, upTo?: number): Tip | null {
-  return lastBlock(db)(upTo);
+export function readLastBlock(db: Db, upTo?: number): Tip | null {
+  return prepareLastBlock(db)(upTo);
 }
 
 /** Hash of an indexed block, or null when it is not in the index. */
@@ -49,7 +49,7 @@ export function hashAt(db: Db, number: number): Hex | null {
  * SQL: the number of the block that holds the transfer whose id is the expression `id`: the lowest one whose
  * last_transfer reaches it.
  */
-export function blockNumberOf(id: string): string {
+export function blockNumberSql(id: string): string {
   return /* sql */ `(SELECT number FROM blocks WHERE last_transfer >= ${id} ORDER BY last_transfer, number LIMIT 1)`;
 }
 
@@ -57,7 +57,7 @@ export function blockNumberOf(id: string): string {
 export function blockOfTransfer(db: Db, id: number): number | null {
   return (
     db
-      .prepare<[number], number | null>(`SELECT ${blockNumberOf('?')}`)
+      .prepare<[number], number | null>(`SELECT ${blockNumberSql('?')}`)
       .pluck()
       .get(id) ?? null
   );

@@ -1,5 +1,5 @@
 /** The table `fundings`: the first fundings by each funder. */
-import type { Db, Statement } from './open.ts';
+import type { Db, Statement } from './open-database.ts';
 import { RowWriter } from './row-writer.ts';
 
 /** A first funding: who sent it, and the transfer. */
@@ -11,17 +11,17 @@ export interface Funding {
 /** The statements on `fundings` that a commit needs. */
 export class FundingTable {
   private readonly inserts: RowWriter;
-  private readonly drop: Statement;
+  private readonly deleteFunding: Statement;
 
   constructor(db: Db) {
     this.inserts = new RowWriter(db, 'INSERT INTO fundings (funder, funding) VALUES (?, ?)');
-    this.drop = db.prepare('DELETE FROM fundings WHERE funder = ? AND funding = ?');
+    this.deleteFunding = db.prepare('DELETE FROM fundings WHERE funder = ? AND funding = ?');
   }
 
   /** Removes the `gone` and inserts the `added`, each in key order. */
-  change(gone: Funding[], added: Funding[]): void {
-    for (const { funder, funding } of gone.sort(byKey)) this.drop.run(funder, funding);
-    this.inserts.begin();
+  applyChanges(gone: Funding[], added: Funding[]): void {
+    for (const { funder, funding } of gone.sort(byKey)) this.deleteFunding.run(funder, funding);
+    this.inserts.reset();
     for (const { funder, funding } of added.sort(byKey)) this.inserts.add(funder, funding);
     this.inserts.flush();
   }

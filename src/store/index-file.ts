@@ -1,13 +1,13 @@
 /** The index file as a whole: creating, checking, bringing up to date and opening it. */
 import { setImmediate } from 'node:timers/promises';
 import { FatalError, StorageError } from '../errors.ts';
-import { beginningOf } from './address-table.ts';
-import { refuseForeignLog } from './foreign-log.ts';
-import { MIGRATIONS, type MigrationProgress, migrate, versionOf } from './migrations.ts';
-import { type Db, type OpenOptions, openDatabase } from './open.ts';
+import { addressPrefix } from './address-table.ts';
+import { rejectForeignWal } from './foreign-wal.ts';
+import { MIGRATIONS, type MigrationProgress, migrate, schemaVersion } from './migrations.ts';
+import { type Db, type OpenOptions, openDatabase } from './open-database.ts';
 import { INDEX_APPLICATION_ID, SCHEMA, ZERO_WALLET } from './schema.ts';
-import { damaged, isDamage, storageTrouble } from './trouble.ts';
-import { lockForWriting, type WriterLock } from './writer-lock.ts';
+import { corruptionError, isCorruption, toStorageError } from './storage-error.ts';
+import { acquireWriterLock, type WriterLock } from './writer-lock.ts';
 
 /** The schema this program writes; `PRAGMA user_version` of the file. */
 export const SCHEMA_VERSION = MIGRATIONS.at(-1)?.version ?? 1;
@@ -25,18 +25,18 @@ export async function prepareIndexFile(
   onMigration: (progress: MigrationProgress) => void,
   signal?: AbortSignal,
 ): Promise<void> {
-  const lock = lockIndex(path);
+  const lock = acquireIndexLock(path);
   try {
-    refuseForeignLog(path);
+    rejectForeignWal(path);
     const db = open(path, {});
     try {
-      for (const progress of prepared(db, path)) {
+      for (const progress of createOrMigrate(db, path)) {
         onMigration(progress);
         await setImmediate();
         if (signal?.aborted) break;
       }
     } catch (error) {
-      throw asUnprepared(path, storageTrouble(error, path));
+      throw toPrepareError(path, toStorageError(error, path));
     } finally {
       db.close();
     }
@@ -52,11 +52,11 @@ export async function prepareIndexFile(
 export function openIndexForWriting(path: string, options: OpenOptions): Db {
   const db = open(path, options);
   try {
-    for (const _ of prepared(db, path));
+    for (const _ of createOrMigrate(db, path));
     return db;
   } catch (error) {
     db.close();
-    throw asUnusable(path, error);
+    throw toOpenError(path, error);
   }
 }
 
@@ -64,8 +64,8 @@ export function openIndexForWriting(path: string, options: OpenOptions): Db {
 export function openIndexForReading(path: string, options: OpenOptions = {}): Db {
   const db = open(path, { ...options, readonly: true });
   try {
-    check(db, path);
-    if (versionOf(db) < SCHEMA_VERSION) {
+    checkHeader(db, path);
+    if (schemaVersion(db) < SCHEMA_VERSION) {
       throw new FatalError(
         `${path} was written by an older atlas-node and must be brought up to date first: run "atlas-node start" once`,
       );
@@ -73,36 +73,36 @@ export function openIndexForReading(path: string, options: OpenOptions = {}): Db
     return db;
   } catch (error) {
     db.close();
-    throw asUnusable(path, error);
+    throw toOpenError(path, error);
   }
 }
 
 /** Throws FatalError when the file is no index of this program, of its version or an earlier one. */
 export function checkIndexFile(path: string): void {
-  refuseForeignLog(path);
+  rejectForeignWal(path);
   const db = open(path, { readonly: true });
   try {
-    check(db, path);
+    checkHeader(db, path);
   } catch (error) {
-    throw asUnusable(path, error);
+    throw toOpenError(path, error);
   } finally {
     db.close();
   }
 }
 
 /** Takes the right to write the index. Throws FatalError while another has it. */
-export function lockIndex(path: string): WriterLock {
+export function acquireIndexLock(path: string): WriterLock {
   try {
-    return lockForWriting(path);
+    return acquireWriterLock(path);
   } catch (error) {
-    throw asUnusable(path, error);
+    throw toOpenError(path, error);
   }
 }
 
 /** A test checks that a new file and a migrated one have the same tables. */
-function* prepared(db: Db, path: string): Generator<MigrationProgress, void, void> {
+function* createOrMigrate(db: Db, path: string): Generator<MigrationProgress, void, void> {
   if (isEmpty(db)) create(db);
-  check(db, path);
+  checkHeader(db, path);
   yield* migrate(db);
 }
 
@@ -110,7 +110,7 @@ function open(path: string, options: OpenOptions): Db {
   try {
     return openDatabase(path, { ...options, pageBytes: PAGE_BYTES });
   } catch (error) {
-    throw asUnusable(path, error);
+    throw toOpenError(path, error);
   }
 }
 
@@ -127,7 +127,7 @@ function create(db: Db): void {
         native_received, native_sent, funded, recent)
       VALUES (${ZERO_WALLET}, zeroblob(20), 0, 0, 0, 0, 0, x'', x'', 0, x'')`).run();
     db.prepare('INSERT INTO addresses (key, wallet) VALUES (?, ?)').run(
-      beginningOf(new Uint8Array(20)),
+      addressPrefix(new Uint8Array(20)),
       ZERO_WALLET,
     );
     db.pragma(`application_id = ${INDEX_APPLICATION_ID}`);
@@ -135,14 +135,14 @@ function create(db: Db): void {
   }).immediate();
 }
 
-function check(db: Db, path: string): void {
+function checkHeader(db: Db, path: string): void {
   const application = db.pragma('application_id', { simple: true });
   if (application !== INDEX_APPLICATION_ID) {
     throw new FatalError(
       `${path} is a SQLite file but not an atlas-node index; move it away or choose another data_dir`,
     );
   }
-  const version = versionOf(db);
+  const version = schemaVersion(db);
   if (version > SCHEMA_VERSION) {
     throw new FatalError(
       `${path} was written by a newer atlas-node (schema ${version}, this one knows ${SCHEMA_VERSION}); run that version, or move the file away to index anew`,
@@ -151,16 +151,16 @@ function check(db: Db, path: string): void {
 }
 
 /** What failed while the index was brought up to date may pass, such as a full disk. */
-function asUnprepared(path: string, error: unknown): unknown {
-  if (!(error instanceof StorageError)) return asUnusable(path, error);
+function toPrepareError(path: string, error: unknown): unknown {
+  if (!(error instanceof StorageError)) return toOpenError(path, error);
   return new FatalError(
     `${path} could not be brought up to date, ${error.message}; once that is mended start again: it goes on where it stopped`,
     { cause: error },
   );
 }
 
-function asUnusable(path: string, error: unknown): unknown {
+function toOpenError(path: string, error: unknown): unknown {
   if (error instanceof FatalError || !(error instanceof Error)) return error;
-  if (isDamage(error)) return damaged(path, error);
+  if (isCorruption(error)) return corruptionError(path, error);
   return new FatalError(`cannot open ${path}: ${error.message}`, { cause: error });
 }

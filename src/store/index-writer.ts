@@ -2,15 +2,15 @@
 import { StorageError } from '../errors.ts';
 import type { BlockBatch, UntracedBlocks } from '../types.ts';
 import { Appender, type Commit } from './append.ts';
-import { chainOf, hashAt, setChain, type Tip, tipOf } from './chain.ts';
-import { Tables } from './changes.ts';
-import { FilePlace } from './file-place.ts';
-import { lockIndex, openIndexForWriting } from './index-file.ts';
-import type { Db, Statement } from './open.ts';
-import { QualityTable, type TokenQuality } from './quality.ts';
+import { chainOf, hashAt, readLastBlock, setChain, type Tip } from './chain.ts';
+import { Tables } from './change-set.ts';
+import { FileIdentity } from './file-identity.ts';
+import { acquireIndexLock, openIndexForWriting } from './index-file.ts';
+import type { Db, Statement } from './open-database.ts';
+import { type TokenQuality, TokenQualityTable } from './quality.ts';
 import { Rollback } from './rollback.ts';
+import { toStorageError } from './storage-error.ts';
 import { type TokenMetadata, TokenMetadataTable, type UnreadToken } from './token-metadata.ts';
-import { storageTrouble } from './trouble.ts';
 import type { BlockRange } from './untraced.ts';
 import { WriteAheadLog } from './wal.ts';
 import type { WriterLock } from './writer-lock.ts';
@@ -23,21 +23,21 @@ export class IndexWriter {
   private readonly path: string;
   private readonly lock: WriterLock;
   private readonly db: Db;
-  private readonly place: FilePlace;
+  private readonly fileIdentity: FileIdentity;
   private readonly appender: Appender;
   private readonly rollbacks: Rollback;
-  private readonly quality: QualityTable;
+  private readonly quality: TokenQualityTable;
   private readonly metadata: TokenMetadataTable;
   private readonly tables: Tables;
   private readonly wal: WriteAheadLog;
-  private readonly countTransfers: Statement<[], number>;
+  private readonly lastTransferId: Statement<[], number>;
   /** What was read for the next commit. */
-  private ahead: { batches: readonly BlockBatch[]; commit: Commit } | null = null;
+  private prefetched: { batches: readonly BlockBatch[]; commit: Commit } | null = null;
 
   /** Opens or creates the file; throws FatalError when it is not a usable index. `cacheMb` bounds the page cache. */
   constructor(path: string, options: { cacheMb: number }) {
     this.path = path;
-    this.lock = lockIndex(path);
+    this.lock = acquireIndexLock(path);
     try {
       this.db = openIndexForWriting(path, options);
     } catch (error) {
@@ -47,20 +47,20 @@ export class IndexWriter {
     this.tables = new Tables(this.db);
     this.appender = new Appender(this.db, this.tables);
     this.rollbacks = new Rollback(this.db, this.tables);
-    this.quality = new QualityTable(this.db);
+    this.quality = new TokenQualityTable(this.db);
     this.metadata = new TokenMetadataTable(this.db);
     this.wal = new WriteAheadLog(this.db);
-    this.countTransfers = this.db.prepare<[], number>('SELECT ifnull(max(id), 0) FROM transfers').pluck();
-    this.place = new FilePlace(path);
+    this.lastTransferId = this.db.prepare<[], number>('SELECT ifnull(max(id), 0) FROM transfers').pluck();
+    this.fileIdentity = new FileIdentity(path);
   }
 
   /** Throws StorageError when the file was removed or replaced since it was opened. */
-  checkPlace(): void {
-    this.place.check();
+  checkFileIdentity(): void {
+    this.fileIdentity.check();
   }
 
   chain(): { chainId: number; startBlock: number } | null {
-    return this.named(() => chainOf(this.db));
+    return this.withStorageErrors(() => chainOf(this.db));
   }
 
   setChain(chainId: number, startBlock: number): void {
@@ -68,21 +68,21 @@ export class IndexWriter {
   }
 
   head(): Tip | null {
-    return this.named(() => tipOf(this.db));
+    return this.withStorageErrors(() => readLastBlock(this.db));
   }
 
   hashAt(number: number): ReturnType<typeof hashAt> {
-    return this.named(() => hashAt(this.db, number));
+    return this.withStorageErrors(() => hashAt(this.db, number));
   }
 
   /** Transfers in the index. */
   transferCount(): number {
-    return this.named(() => this.countTransfers.get() ?? 0);
+    return this.withStorageErrors(() => this.lastTransferId.get() ?? 0);
   }
 
   /** The blocks that were appended without traces, null when there are none. */
   untraced(): UntracedBlocks | null {
-    return this.named(() => this.tables.untraced.total());
+    return this.withStorageErrors(() => this.tables.untraced.total());
   }
 
   /** Marks blocks as traced, after a comparison found that they hold all that traces give. */
@@ -95,9 +95,9 @@ export class IndexWriter {
    * Reads the rows that appending these batches will change: the half of the work that needs no lock. A disk failure
    * here is ignored: `append` meets the same one and throws.
    */
-  prepare(batches: readonly BlockBatch[]): void {
-    const commit = this.unlessRefused(() => this.appender.prepare(batches));
-    this.ahead = commit && { batches, commit };
+  prefetch(batches: readonly BlockBatch[]): void {
+    const commit = this.nullOnStorageError(() => this.appender.prefetch(batches));
+    this.prefetched = commit && { batches, commit };
   }
 
   /**
@@ -105,26 +105,26 @@ export class IndexWriter {
    * sizing the next commit; 0 when unknown.
    */
   append(batches: readonly BlockBatch[]): number {
-    this.settleLog();
+    this.checkpointWalIfLarge();
     // A commit that failed half-way has already changed its counters: a retry reads the file afresh.
-    const prepared = this.ahead?.batches === batches ? this.ahead.commit : null;
-    this.ahead = null;
-    this.write(() => this.appender.write(prepared ?? this.appender.prepare(batches)));
-    return this.logBytes();
+    const prepared = this.prefetched?.batches === batches ? this.prefetched.commit : null;
+    this.prefetched = null;
+    this.write(() => this.appender.write(prepared ?? this.appender.prefetch(batches)));
+    return this.walBytes();
   }
 
   /** Removes every block above `to` and everything derived from it. */
   rollback(to: number): void {
     const head = this.head();
     if (head === null) return;
-    this.ahead = null;
+    this.prefetched = null;
     this.write(() => this.rollbacks.rollback(head.number, to));
-    this.metadata.rolledBack(this.named(() => this.tables.tokens.lastId()));
+    this.metadata.rollback(this.withStorageErrors(() => this.tables.tokens.lastId()));
   }
 
   /** What is known about the balances of a token, null when it was not examined. */
   qualityOf(token: number): TokenQuality | null {
-    return this.named(() => this.quality.get(token));
+    return this.withStorageErrors(() => this.quality.get(token));
   }
 
   setQuality(token: number, found: TokenQuality): void {
@@ -133,7 +133,7 @@ export class IndexWriter {
 
   /** Token contracts whose name, symbol and decimals are to be read; `now` in Unix seconds. */
   unreadTokens(now: number, limit: number): UnreadToken[] {
-    return this.named(() => this.metadata.unread(now, limit));
+    return this.withStorageErrors(() => this.metadata.unread(now, limit));
   }
 
   saveMetadata(found: readonly TokenMetadata[]): void {
@@ -150,7 +150,7 @@ export class IndexWriter {
    */
   close(): void {
     try {
-      this.named(() => this.db.pragma('wal_checkpoint(TRUNCATE)'));
+      this.withStorageErrors(() => this.db.pragma('wal_checkpoint(TRUNCATE)'));
     } catch (error) {
       if (!(error instanceof StorageError)) throw error; // pages that a full disk leaves in the WAL are read from there
     }
@@ -159,23 +159,23 @@ export class IndexWriter {
   }
 
   /** From now on another connection checkpoints the log after commits (checkpoint.ts). */
-  leaveCheckpoints(): void {
+  disableAutoCheckpoint(): void {
     this.db.pragma('wal_autocheckpoint = 0');
   }
 
   /** Pages that the disk refuses now stay in the log and are read from there: nothing is lost. */
-  private settleLog(): void {
-    this.unlessRefused(() => this.wal.settle());
+  private checkpointWalIfLarge(): void {
+    this.nullOnStorageError(() => this.wal.checkpointIfLarge());
   }
 
-  private logBytes(): number {
-    return this.unlessRefused(() => this.wal.bytes()) ?? 0;
+  private walBytes(): number {
+    return this.nullOnStorageError(() => this.wal.sizeBytes()) ?? 0;
   }
 
   /** The result of the action; null when the disk refuses it for now. */
-  private unlessRefused<T>(action: () => T): T | null {
+  private nullOnStorageError<T>(action: () => T): T | null {
     try {
-      return this.named(action);
+      return this.withStorageErrors(action);
     } catch (error) {
       if (!(error instanceof StorageError)) throw error;
       return null;
@@ -183,16 +183,16 @@ export class IndexWriter {
   }
 
   private write(action: () => void): void {
-    this.place.check();
-    this.named(action);
+    this.fileIdentity.check();
+    this.withStorageErrors(action);
   }
 
   /** Runs an action and throws a failure of SQLite as the error class that callers handle. */
-  private named<T>(action: () => T): T {
+  private withStorageErrors<T>(action: () => T): T {
     try {
       return action();
     } catch (error) {
-      throw storageTrouble(error, this.path);
+      throw toStorageError(error, this.path);
     }
   }
 }

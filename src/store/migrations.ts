@@ -3,9 +3,10 @@
  * brought up to date by running those it lacks. A new file is made by the present schema.ts, and a test checks that both
  * ways give the same tables. So a migration must keep its own copy of a table that schema.ts changes later.
  */
-import type { Db } from './open.ts';
+
+import { compactRowMigrations } from './compact-row-migrations.ts';
+import type { Db } from './open-database.ts';
 import { TOKEN_METADATA, TOKEN_QUALITY, UNTRACED_BLOCKS } from './schema.ts';
-import { shorterRows } from './shorter-rows.ts';
 
 /** The work from one schema version to the next. */
 export interface Migration {
@@ -47,7 +48,7 @@ export const MIGRATIONS: readonly Migration[] = [
       return null;
     },
   },
-  ...shorterRows(),
+  ...compactRowMigrations(),
   {
     version: 9,
     title: 'make room for which blocks were indexed without traces',
@@ -59,7 +60,7 @@ export const MIGRATIONS: readonly Migration[] = [
 ];
 
 /** The table that holds the cursor of an unfinished migration; it exists only during one. */
-const PROGRESS = /* sql */ `CREATE TABLE IF NOT EXISTS migration (version INTEGER PRIMARY KEY, cursor INTEGER)`;
+const CREATE_PROGRESS_TABLE = /* sql */ `CREATE TABLE IF NOT EXISTS migration (version INTEGER PRIMARY KEY, cursor INTEGER)`;
 
 /** Runs the migrations the file lacks, one piece per step of the generator; after a stop the next call resumes there. */
 export function* migrate(
@@ -67,7 +68,7 @@ export function* migrate(
   migrations: readonly Migration[] = MIGRATIONS,
 ): Generator<MigrationProgress, void, void> {
   for (const migration of migrations) {
-    if (migration.version <= versionOf(db)) continue;
+    if (migration.version <= schemaVersion(db)) continue;
     const { version, title } = migration;
     const end = Math.max(1, migration.end?.(db) ?? 1);
     for (;;) {
@@ -79,12 +80,12 @@ export function* migrate(
 }
 
 /** `PRAGMA user_version`. */
-export function versionOf(db: Db): number {
+export function schemaVersion(db: Db): number {
   return Number(db.pragma('user_version', { simple: true }));
 }
 
 function runStep(db: Db, migration: Migration): number | null {
-  db.exec(PROGRESS);
+  db.exec(CREATE_PROGRESS_TABLE);
   const noted = db
     .prepare<[number], number>('SELECT cursor FROM migration WHERE version = ?')
     .pluck()

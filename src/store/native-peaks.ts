@@ -1,7 +1,7 @@
 /** The table `native_peaks`: the largest native transfer of each span, maintained as blocks are added and removed. */
-import { encodeBytes } from '../lib/signed.ts';
-import { Kind } from '../types.ts';
-import type { Db, Statement } from './open.ts';
+import { encodeMagnitude } from '../lib/signed.ts';
+import { TransferKind } from '../types.ts';
+import type { Db, Statement } from './open-database.ts';
 
 /** Transfers in a span of level 1, and spans of one level in a span of the next. */
 export const PEAK_SPAN = 256;
@@ -25,7 +25,7 @@ export class NativePeaks {
   }
 
   /** Notes a native transfer; `wei` is not kept. */
-  note(transfer: number, wei: Uint8Array): void {
+  record(transfer: number, wei: Uint8Array): void {
     for (const level of LEVELS) {
       const peaks = this.peaks[level - 1]!;
       const span = spanOf(transfer, level);
@@ -37,7 +37,7 @@ export class NativePeaks {
 
   save(): void {
     for (const level of LEVELS) {
-      for (const [span, wei] of this.peaks[level - 1]!) this.table.raise(level, span, encodeBytes(wei));
+      for (const [span, wei] of this.peaks[level - 1]!) this.table.raise(level, span, encodeMagnitude(wei));
     }
   }
 }
@@ -45,16 +45,16 @@ export class NativePeaks {
 /** The statements on `native_peaks`. */
 export class NativePeakTable {
   private readonly upsert: Statement;
-  private readonly drop: Statement;
-  private readonly nativeFrom: Statement<[number], { id: number; amount: Buffer }>;
+  private readonly deleteSpans: Statement;
+  private readonly nativeTransfersFrom: Statement<[number], { id: number; amount: Buffer }>;
   private readonly raiseFromLower: Statement;
 
   constructor(db: Db) {
     const keepLarger = 'ON CONFLICT (level, span) DO UPDATE SET peak = max(peak, excluded.peak)';
     this.upsert = db.prepare(`INSERT INTO native_peaks (level, span, peak) VALUES (?, ?, ?) ${keepLarger}`);
-    this.drop = db.prepare('DELETE FROM native_peaks WHERE level = ? AND span >= ?');
-    this.nativeFrom = db.prepare(/* sql */ `
-      SELECT id, amount FROM transfers WHERE id >= ? AND kind IN (${Kind.nativeDirect}, ${Kind.nativeInternal})`);
+    this.deleteSpans = db.prepare('DELETE FROM native_peaks WHERE level = ? AND span >= ?');
+    this.nativeTransfersFrom = db.prepare(/* sql */ `
+      SELECT id, amount FROM transfers WHERE id >= ? AND kind IN (${TransferKind.nativeDirect}, ${TransferKind.nativeInternal})`);
     this.raiseFromLower = db.prepare(/* sql */ `
       INSERT INTO native_peaks (level, span, peak)
       SELECT ?, ?, max(peak) FROM native_peaks WHERE level = ? AND span >= ? HAVING count(*) > 0 ${keepLarger}`);
@@ -67,10 +67,11 @@ export class NativePeakTable {
 
   /** Recomputes the affected spans from the transfers, after those above `last` were removed. */
   rollback(last: number): void {
-    for (const level of LEVELS) this.drop.run(level, spanOf(last, level));
-    const cut = new NativePeaks(this);
-    for (const { id, amount } of this.nativeFrom.iterate(spanOf(last, 1) * PEAK_SPAN)) cut.note(id, amount);
-    cut.save();
+    for (const level of LEVELS) this.deleteSpans.run(level, spanOf(last, level));
+    const affected = new NativePeaks(this);
+    for (const { id, amount } of this.nativeTransfersFrom.iterate(spanOf(last, 1) * PEAK_SPAN))
+      affected.record(id, amount);
+    affected.save();
     for (const level of LEVELS.slice(1)) {
       const span = spanOf(last, level);
       this.raiseFromLower.run(level, span, level - 1, span * PEAK_SPAN);

@@ -1,5 +1,5 @@
 /** How far a token's balances follow from its transfers: the table `token_quality` and the public names of its values. */
-import type { Db, Statement } from './open.ts';
+import type { Db, Statement } from './open-database.ts';
 
 /**
  * exact: the contract's own balances equal the sums of its transfers. partial: they differ by what happened before
@@ -29,7 +29,7 @@ export interface TokenQuality {
 }
 
 /** The public name of a token's quality, null while it was not examined. */
-export function qualityReader(db: Db): (token: number) => QualityName | null {
+export function prepareQualityName(db: Db): (token: number) => QualityName | null {
   const read = db.prepare<[number], number>('SELECT quality FROM token_quality WHERE token = +?').pluck();
   return (token) => QUALITY_NAMES[read.get(token) ?? -1] ?? null;
 }
@@ -37,7 +37,7 @@ export function qualityReader(db: Db): (token: number) => QualityName | null {
 /** How many of the newest transfers are searched for tokens to examine. */
 const RECENT_TRANSFERS = 500;
 /** Most tokens looked at to find one that was never examined, so that a search never takes long. */
-const LOOKED_AT = 1_000;
+const MAX_SCANNED_TOKENS = 1_000;
 
 /** After so many blocks a token is examined again if it has just moved; after RECHECK_BLOCKS in any case. */
 const RECHECK_MOVED_BLOCKS = 100;
@@ -48,13 +48,13 @@ const RECHECK_BLOCKS = 20_000;
  * those never examined, taking turns at going first; then those examined long ago. At most `limit`; `head` is the
  * index's last block.
  */
-export function tokensToExamine(db: Db): (head: number, limit: number) => number[] {
+export function prepareTokensToExamine(db: Db): (head: number, limit: number) => number[] {
   const moved = db
     .prepare<[number, number, number], number>(/* sql */ `
       SELECT DISTINCT t.token FROM transfers t LEFT JOIN token_quality q ON q.token = t.token
       WHERE t.id > (SELECT max(id) FROM transfers) - ? AND t.token IS NOT NULL AND ifnull(q.block, -1) < ? LIMIT ?`)
     .pluck();
-  const from = db.prepare<[number, number], { id: number; examined: number }>(/* sql */ `
+  const tokensAfter = db.prepare<[number, number], { id: number; examined: number }>(/* sql */ `
     SELECT t.id, q.token IS NOT NULL AS examined FROM tokens t LEFT JOIN token_quality q ON q.token = t.id
     WHERE t.id > ? ORDER BY t.id LIMIT ?`);
   const stale = db
@@ -65,7 +65,7 @@ export function tokensToExamine(db: Db): (head: number, limit: number) => number
   /** As far as was seen, all tokens up to this one were examined; after the last token the search starts over. */
   let examinedUpTo = 0;
   const unexamined = (limit: number): number[] => {
-    const next = from.all(examinedUpTo, LOOKED_AT);
+    const next = tokensAfter.all(examinedUpTo, MAX_SCANNED_TOKENS);
     const first = next.findIndex(({ examined }) => examined === 0);
     examinedUpTo = first < 0 ? (next.at(-1)?.id ?? 0) : (next[first - 1]?.id ?? examinedUpTo);
     return next.flatMap(({ id, examined }) => (examined === 0 ? [id] : [])).slice(0, limit);
@@ -89,7 +89,7 @@ export function tokensToExamine(db: Db): (head: number, limit: number) => number
 }
 
 /** Reads and writes what is known of tokens; part of the one writer. */
-export class QualityTable {
+export class TokenQualityTable {
   private readonly select: Statement<[number], { quality: Quality; block: number; offsets: string }>;
   private readonly upsert: Statement;
 

@@ -4,10 +4,10 @@
  * branch" equals, row for row, a fresh index of that branch.
  */
 import { bytesToBigInt } from '../lib/hex.ts';
-import { Kind } from '../types.ts';
-import { ACTIVITY_RUN, ActivityCursor, Flag } from './activity.ts';
-import { Changes, type Tables } from './changes.ts';
-import type { Db, Statement } from './open.ts';
+import { TransferKind } from '../types.ts';
+import { ActivityCursor, ActivityFlag, ENTRIES_PER_RUN } from './activity.ts';
+import { ChangeSet, type Tables } from './change-set.ts';
+import type { Db, Statement } from './open-database.ts';
 import { ZERO_WALLET } from './schema.ts';
 import type { WalletState } from './wallet-state.ts';
 
@@ -28,7 +28,7 @@ interface RemovedTransfer {
 }
 
 /** Where an index ends: highest ids that stay. */
-interface Cut {
+interface RollbackPoint {
   transfer: number;
   wallet: number;
 }
@@ -36,22 +36,22 @@ interface Cut {
 export class Rollback {
   private readonly db: Db;
   private readonly tables: Tables;
-  private readonly ends: Statement<[number], Cut>;
-  private readonly removed: Statement<[number, number], RemovedTransfer>;
+  private readonly rollbackPointAt: Statement<[number], RollbackPoint>;
+  private readonly transfersAbove: Statement<[number, number], RemovedTransfer>;
   private readonly lastRun: Statement<[number], { first_transfer: number; entries: Buffer }>;
   private readonly runsDescending: Statement<[number], Buffer>;
-  private readonly dropRun: Statement;
+  private readonly deleteRun: Statement;
   private readonly senderOf: Statement<[number], number>;
-  private readonly dropBuyers: Statement;
+  private readonly deleteBuyers: Statement;
   private readonly deletions: readonly { by: 'transfer' | 'wallet' | 'block'; statement: Statement }[];
 
   constructor(db: Db, tables: Tables) {
     this.db = db;
     this.tables = tables;
-    this.ends = db.prepare(
+    this.rollbackPointAt = db.prepare(
       'SELECT last_transfer AS transfer, last_wallet AS wallet FROM blocks WHERE number = ?',
     );
-    this.removed = db.prepare(
+    this.transfersAbove = db.prepare(
       /* sql */ `SELECT id, tx, sender, receiver, kind, token, amount FROM transfers
         WHERE id > ? AND id < ? ORDER BY id DESC LIMIT ${TRANSFERS_PER_READ}`,
     );
@@ -61,9 +61,9 @@ export class Rollback {
     this.runsDescending = db
       .prepare<[number], Buffer>('SELECT entries FROM activity WHERE wallet = ? ORDER BY first_transfer DESC')
       .pluck();
-    this.dropRun = db.prepare('DELETE FROM activity WHERE wallet = ? AND first_transfer = ?');
+    this.deleteRun = db.prepare('DELETE FROM activity WHERE wallet = ? AND first_transfer = ?');
     this.senderOf = db.prepare<[number], number>('SELECT sender FROM transfers WHERE id = ?').pluck();
-    this.dropBuyers = db.prepare('DELETE FROM first_buyers WHERE token = ? AND transfer > ?');
+    this.deleteBuyers = db.prepare('DELETE FROM first_buyers WHERE token = ? AND transfer > ?');
     this.deletions = [
       { by: 'transfer', statement: db.prepare('DELETE FROM tokens WHERE first_transfer > ?') },
       { by: 'wallet', statement: db.prepare('DELETE FROM wallets WHERE id > ?') },
@@ -83,12 +83,12 @@ export class Rollback {
   }
 
   private step(to: number): void {
-    const cut = this.ends.get(to) ?? { transfer: 0, wallet: ZERO_WALLET };
-    const changes = new Changes(this.tables);
+    const cut = this.rollbackPointAt.get(to) ?? { transfer: 0, wallet: ZERO_WALLET };
+    const changes = new ChangeSet(this.tables);
     for (const transfer of this.removedTransfers(cut.transfer)) this.subtract(changes, transfer);
     for (const wallet of [...changes.wallets.values()]) this.restoreFacts(changes, wallet, cut.transfer);
     for (const token of changes.tokens.values())
-      token.buyers -= this.dropBuyers.run(token.id, cut.transfer).changes;
+      token.buyers -= this.deleteBuyers.run(token.id, cut.transfer).changes;
     changes.save();
     const limit = { transfer: cut.transfer, wallet: cut.wallet, block: to };
     this.tables.addresses.rollback(cut.wallet);
@@ -100,7 +100,7 @@ export class Rollback {
   /** Every transfer above the cut, newest first, read in pieces so that rows can be written in between. */
   private *removedTransfers(cut: number): Generator<RemovedTransfer> {
     for (let before = Number.MAX_SAFE_INTEGER; ; ) {
-      const piece = this.removed.all(cut, before);
+      const piece = this.transfersAbove.all(cut, before);
       yield* piece;
       if (piece.length < TRANSFERS_PER_READ) return;
       before = piece[piece.length - 1]!.id;
@@ -108,29 +108,30 @@ export class Rollback {
   }
 
   /** Subtracts one transfer from counts and sums. Transfers come newest first. */
-  private subtract(changes: Changes, transfer: RemovedTransfer): void {
+  private subtract(changes: ChangeSet, transfer: RemovedTransfer): void {
     const sender = changes.wallet(transfer.sender);
     const receiver = changes.wallet(transfer.receiver);
     const transactionStart = typeof transfer.tx === 'number' ? transfer.id - transfer.tx : transfer.id;
     for (const wallet of sender === receiver ? [sender] : [sender, receiver]) {
-      this.uncount(wallet, transactionStart, transfer.token !== null);
+      this.subtractFromWallet(wallet, transactionStart, transfer.token !== null);
     }
-    const amount = transfer.kind === Kind.erc721 ? 1n : bytesToBigInt(transfer.amount ?? new Uint8Array(0));
+    const amount =
+      transfer.kind === TransferKind.erc721 ? 1n : bytesToBigInt(transfer.amount ?? new Uint8Array(0));
     if (transfer.token === null) {
       sender.nativeSent -= amount;
       receiver.nativeReceived -= amount;
-      if (transfer.kind === Kind.nativeInternal) receiver.internalReceived--;
+      if (transfer.kind === TransferKind.nativeInternal) receiver.internalReceived--;
       return;
     }
     const token = changes.token(transfer.token);
     token.transfers--;
     const { tokens } = this.tables;
-    tokens.change(token, sender, amount, -1);
-    tokens.change(token, receiver, -amount, sender === receiver ? 0 : -1);
+    tokens.addToHolding(token, sender, amount, -1);
+    tokens.addToHolding(token, receiver, -amount, sender === receiver ? 0 : -1);
   }
 
-  private uncount(wallet: WalletState, transactionStart: number, isToken: boolean): void {
-    this.dropEntry(wallet);
+  private subtractFromWallet(wallet: WalletState, transactionStart: number, isToken: boolean): void {
+    this.removeEntry(wallet);
     if (isToken) wallet.tokenTransfers--;
     if (wallet.countedTransaction !== transactionStart) {
       wallet.countedTransaction = transactionStart;
@@ -139,24 +140,29 @@ export class Rollback {
   }
 
   /** Counts one entry less; when that empties the unfinished run, the last finished one takes its place. */
-  private dropEntry(wallet: WalletState): void {
+  private removeEntry(wallet: WalletState): void {
     wallet.transfers--;
-    if (wallet.transfers > 0 && wallet.recentCount === ACTIVITY_RUN) {
+    if (wallet.transfers > 0 && wallet.recentCount === ENTRIES_PER_RUN) {
       const run = this.lastRun.get(wallet.id);
       if (!run) throw new Error(`the activity of wallet ${wallet.id} lacks a run: the index is damaged`);
-      this.dropRun.run(wallet.id, run.first_transfer);
+      this.deleteRun.run(wallet.id, run.first_transfer);
       wallet.reopen(run.entries);
     }
   }
 
   /** Cuts the unfinished run at `cut` and re-reads the facts that the removed transfers had set. */
-  private restoreFacts(changes: Changes, wallet: WalletState, cut: number): void {
-    cutRecent(wallet);
+  private restoreFacts(changes: ChangeSet, wallet: WalletState, cut: number): void {
+    truncateRecent(wallet);
     if (wallet.transfers === 0) wallet.firstTransfer = null;
     wallet.firstDirect = keep(wallet.firstDirect, cut);
     wallet.firstInternal = keep(wallet.firstInternal, cut);
-    wallet.latestDirect = this.latest(wallet, wallet.latestDirect, Kind.nativeDirect, cut);
-    wallet.latestInternal = this.latest(wallet, wallet.latestInternal, Kind.nativeInternal, cut);
+    wallet.latestDirect = this.latestReceived(wallet, wallet.latestDirect, TransferKind.nativeDirect, cut);
+    wallet.latestInternal = this.latestReceived(
+      wallet,
+      wallet.latestInternal,
+      TransferKind.nativeInternal,
+      cut,
+    );
     const funding = wallet.firstDirect ?? wallet.firstInternal;
     if (funding !== wallet.funding) {
       const funder = funding === null ? null : (this.senderOf.get(funding) ?? null);
@@ -165,13 +171,18 @@ export class Rollback {
   }
 
   /** The newest remaining native transfer of the kind from another wallet; searched only if the known one is removed. */
-  private latest(wallet: WalletState, known: number | null, kind: number, cut: number): number | null {
+  private latestReceived(
+    wallet: WalletState,
+    known: number | null,
+    kind: number,
+    cut: number,
+  ): number | null {
     if (known === null || known <= cut) return known;
     const base = wallet.firstTransfer ?? 0;
-    const recent = latestIn(wallet.recent, base, kind);
+    const recent = latestReceivedIn(wallet.recent, base, kind);
     if (recent !== null) return recent;
     for (const entries of this.runsDescending.iterate(wallet.id)) {
-      const found = latestIn(entries, base, kind);
+      const found = latestReceivedIn(entries, base, kind);
       if (found !== null) return found;
     }
     return null;
@@ -184,21 +195,22 @@ function keep(fact: number | null, cut: number): number | null {
 }
 
 /** Shortens the unfinished run to the wallet's remaining entry count and sets the last transfer from it. */
-function cutRecent(wallet: WalletState): void {
+function truncateRecent(wallet: WalletState): void {
   const cursor = new ActivityCursor().open(wallet.recent, wallet.firstTransfer ?? 0);
   for (let remaining = wallet.recentCount; remaining > 0; remaining--) cursor.next();
-  wallet.cutRecent(cursor.offset);
+  wallet.truncateRecent(cursor.offset);
   wallet.lastTransfer = wallet.transfers === 0 ? null : cursor.transfer;
 }
 
 /** Id of the newest entry of the kind that came in from another, non-zero wallet; null when the run has none. */
-function latestIn(entries: Uint8Array, base: number, kind: number): number | null {
+function latestReceivedIn(entries: Uint8Array, base: number, kind: number): number | null {
   const cursor = new ActivityCursor().open(entries, base);
   let latest: number | null = null;
   while (cursor.next()) {
     const isWanted =
-      (cursor.flags & Flag.kindMask) === kind && (cursor.flags & (Flag.in | Flag.out)) === Flag.in;
-    if (isWanted && cursor.other !== ZERO_WALLET) latest = cursor.transfer;
+      (cursor.flags & ActivityFlag.kindMask) === kind &&
+      (cursor.flags & (ActivityFlag.in | ActivityFlag.out)) === ActivityFlag.in;
+    if (isWanted && cursor.counterparty !== ZERO_WALLET) latest = cursor.transfer;
   }
   return latest;
 }

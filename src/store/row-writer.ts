@@ -1,11 +1,11 @@
 /** Writing many rows of a table. */
-import type { Db, Statement } from './open.ts';
+import type { Db, Statement } from './open-database.ts';
 
 /**
  * Rows per statement. Calling a statement costs as much as binding and writing a row, so a row takes 1.3 us instead of
  * 2.4; more rows per statement save hardly more.
  */
-const ROWS = 8;
+const ROWS_PER_STATEMENT = 8;
 
 /** Writes rows into a table, several with each call of a statement. After `flush` all of them are written. */
 export class RowWriter {
@@ -20,12 +20,12 @@ export class RowWriter {
     const row = write.slice(write.lastIndexOf('('));
     this.columns = row.split('?').length - 1;
     this.writeRow = db.prepare(write);
-    this.writeRows = db.prepare(`${write}${`, ${row}`.repeat(ROWS - 1)}`);
-    this.values = new Array<unknown>(this.columns * ROWS);
+    this.writeRows = db.prepare(`${write}${`, ${row}`.repeat(ROWS_PER_STATEMENT - 1)}`);
+    this.values = new Array<unknown>(this.columns * ROWS_PER_STATEMENT);
   }
 
   /** Drops buffered rows of an aborted commit. */
-  begin(): void {
+  reset(): void {
     this.filled = 0;
   }
 

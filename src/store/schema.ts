@@ -19,7 +19,7 @@ export const INDEX_APPLICATION_ID = 0x61746c73;
 export const ADDRESS_BYTES = 20;
 
 /** Bytes of an address that its wallet is found by: of 100 million addresses some 4,500 share them with another. */
-export const ADDRESS_BEGINNING = 5;
+export const ADDRESS_PREFIX_BYTES = 5;
 
 const CHAIN = /* sql */ `
 -- One row: what this index is of.
@@ -51,7 +51,7 @@ CREATE TABLE untraced_blocks (
 `;
 
 /** transfers.token_kind of a token transfer; for a native transfer it is the kind. */
-export function tokenKind(token: number, kind: number): number {
+export function packTokenKind(token: number, kind: number): number {
   return token * 8 + kind;
 }
 
@@ -119,7 +119,7 @@ CREATE TABLE wallets (
 export const ADDRESSES = /* sql */ `
 -- From the beginning of an address to a wallet, whose row tells whether it is that one (store/address-table.ts).
 CREATE TABLE addresses (
-  key BLOB PRIMARY KEY,                 -- the first ${ADDRESS_BEGINNING} bytes; all 20 where an earlier wallet begins with those
+  key BLOB PRIMARY KEY,                 -- the first ${ADDRESS_PREFIX_BYTES} bytes; all 20 where an earlier wallet begins with those
   wallet INTEGER NOT NULL
 ) WITHOUT ROWID;
 `;
@@ -217,4 +217,4 @@ export const SCHEMA = [
 ].join('');
 
 /** How many first receivers are kept per token: the maximum `limit` of token_first_buyers. */
-export const FIRST_BUYERS = 200;
+export const MAX_FIRST_BUYERS = 200;

@@ -4,8 +4,8 @@
  */
 import { statfsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { type IndexSurvey, KIND_NAMES, type KindName } from '../types.ts';
-import type { Db } from './open.ts';
+import { type IndexSurvey, TRANSFER_KIND_NAMES, type TransferKindName } from '../types.ts';
+import type { Db } from './open-database.ts';
 
 const DAY = 86_400;
 
@@ -19,10 +19,10 @@ const MIN_GROWTH_SECONDS = 600;
 const TREE_LIMIT_MS = 5_000;
 
 /** Pages between two checks of the clock. */
-const PAGES_PER_LOOK = 4_096;
+const PAGES_PER_CLOCK_CHECK = 4_096;
 
 /** Up to so many transfers, all are counted; above that, SAMPLES evenly spread samples of SAMPLE_LENGTH. */
-const COUNT_ALL = 500_000;
+const MAX_EXACT_COUNT = 500_000;
 const SAMPLES = 512;
 const SAMPLE_LENGTH = 256;
 
@@ -60,7 +60,7 @@ function tableSizes(db: Db, fileBytes: number, limitMs: number): Pick<IndexSurve
   const tooLarge = new Set<string>();
   let measured = 0;
   for (const { name, tableName } of trees) {
-    const size = treeSize(db, name, limitMs);
+    const size = btreeBytes(db, name, limitMs);
     if (size === null) tooLarge.add(tableName);
     else bytes.set(tableName, (bytes.get(tableName) ?? 0) + size);
   }
@@ -74,14 +74,14 @@ function tableSizes(db: Db, fileBytes: number, limitMs: number): Pick<IndexSurve
 }
 
 /** Bytes of one b-tree, or null when the time is up before its end. */
-function treeSize(db: Db, name: string, limitMs: number): number | null {
+function btreeBytes(db: Db, name: string, limitMs: number): number | null {
   const deadline = performance.now() + limitMs;
   const pages = db.prepare<[string], number>('SELECT pgsize FROM dbstat WHERE name = ?').pluck();
   let bytes = 0;
   let seen = 0;
   for (const size of pages.iterate(name)) {
     bytes += size;
-    if (++seen % PAGES_PER_LOOK === 0 && performance.now() > deadline) return null;
+    if (++seen % PAGES_PER_CLOCK_CHECK === 0 && performance.now() > deadline) return null;
   }
   return bytes;
 }
@@ -91,18 +91,19 @@ function countKinds(db: Db): IndexSurvey['kinds'] {
   const count = db.prepare<[number, number], { kind: number; transfers: number }>(
     'SELECT kind, count(*) AS transfers FROM transfers WHERE id > ? AND id <= ? GROUP BY kind',
   );
-  const estimated = last > COUNT_ALL;
-  const runs = estimated
+  const estimated = last > MAX_EXACT_COUNT;
+  const sampleStarts = estimated
     ? Array.from({ length: SAMPLES }, (_, i) => Math.floor((i * (last - SAMPLE_LENGTH)) / (SAMPLES - 1)))
     : [0];
-  const counts = KIND_NAMES.map(() => 0);
-  for (const from of runs) {
+  const counts = TRANSFER_KIND_NAMES.map(() => 0);
+  for (const from of sampleStarts) {
     for (const { kind, transfers } of count.all(from, estimated ? from + SAMPLE_LENGTH : last)) {
       counts[kind] = (counts[kind] ?? 0) + transfers;
     }
   }
   const scale = estimated ? last / (SAMPLES * SAMPLE_LENGTH) : 1;
-  const scaled = (name: KindName) => Math.round((counts[KIND_NAMES.indexOf(name)] ?? 0) * scale);
+  const scaled = (name: TransferKindName) =>
+    Math.round((counts[TRANSFER_KIND_NAMES.indexOf(name)] ?? 0) * scale);
   return {
     estimated,
     transfers: {
@@ -131,12 +132,12 @@ function measureChain(db: Db): Pick<IndexSurvey, 'head' | 'transfers' | 'growth'
   const head = edge('DESC');
   if (first === undefined || head === undefined) return { head: null, transfers: 0, growth: null };
   const at = db.prepare<[number], BlockMark>(`SELECT ${columns} FROM blocks WHERE number = ?`);
-  const start = dayBefore(head, first, (number) => at.get(number));
+  const start = firstBlockOfLastDay(head, first, (number) => at.get(number));
   return { head: head.number, transfers: head.transfers, growth: growthBetween(start, head) };
 }
 
 /** The first block that is at most a day older than the head, by the chain's clock. */
-function dayBefore(
+function firstBlockOfLastDay(
   head: BlockMark,
   first: BlockMark,
   at: (number: number) => BlockMark | undefined,

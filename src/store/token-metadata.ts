@@ -4,8 +4,8 @@
  */
 import { bytesToHex, hexToBytes } from '../lib/hex.ts';
 import type { Hex } from '../types.ts';
-import type { Db, Statement } from './open.ts';
-import { ADDRESS_BEGINNING } from './schema.ts';
+import type { Db, Statement } from './open-database.ts';
+import { ADDRESS_PREFIX_BYTES } from './schema.ts';
 
 /** A token contract to be asked. */
 export interface UnreadToken {
@@ -35,24 +35,24 @@ interface UnreadRow {
 }
 
 /** Most tokens looked at to find one that was never asked, so that a search never takes long. */
-const LOOKED_AT = 1_000;
+const MAX_SCANNED_TOKENS = 1_000;
 
 /** Finds the tokens to ask and stores their answers; part of the one writer. */
 export class TokenMetadataTable {
-  private readonly from: Statement<[number, number], UnreadRow>;
+  private readonly tokensAfter: Statement<[number, number], UnreadRow>;
   private readonly due: Statement<[number, number], { address: Buffer; kind: number; tries: number }>;
   private readonly upsert: Statement;
   /** All tokens up to this tokens.id were asked once. */
   private askedUpTo = 0;
 
   constructor(db: Db) {
-    this.from = db.prepare(/* sql */ `
+    this.tokensAfter = db.prepare(/* sql */ `
       SELECT t.id, c.address, t.kind, m.address IS NOT NULL AS read
       FROM tokens t CROSS JOIN wallets c ON c.id = t.wallet LEFT JOIN token_metadata m ON m.address = c.address
       WHERE t.id > ? ORDER BY t.id LIMIT ?`);
     this.due = db.prepare(/* sql */ `
       SELECT m.address, t.kind, m.tries
-      FROM token_metadata m CROSS JOIN addresses a ON a.key IN (substr(m.address, 1, ${ADDRESS_BEGINNING}), m.address)
+      FROM token_metadata m CROSS JOIN addresses a ON a.key IN (substr(m.address, 1, ${ADDRESS_PREFIX_BYTES}), m.address)
         CROSS JOIN wallets c ON c.id = a.wallet AND c.address = m.address CROSS JOIN tokens t ON t.wallet = c.id
       WHERE m.retry_at <= ? ORDER BY m.retry_at LIMIT ?`);
     this.upsert = db.prepare(/* sql */ `
@@ -65,7 +65,7 @@ export class TokenMetadataTable {
   /** Tokens never asked, in order of appearance, then those due to be asked again at `now` (Unix seconds). */
   unread(now: number, limit: number): UnreadToken[] {
     const unread: UnreadToken[] = [];
-    for (const { id, address, kind, read } of this.from.iterate(this.askedUpTo, LOOKED_AT)) {
+    for (const { id, address, kind, read } of this.tokensAfter.iterate(this.askedUpTo, MAX_SCANNED_TOKENS)) {
       if (unread.length === limit) break;
       if (read === 0) unread.push({ address: bytesToHex(address), kind, tries: 0 });
       else if (unread.length === 0) this.askedUpTo = id;
@@ -80,7 +80,7 @@ export class TokenMetadataTable {
   }
 
   /** After a rollback the ids above `last`, the highest tokens.id left, may go to other tokens. */
-  rolledBack(last: number): void {
+  rollback(last: number): void {
     this.askedUpTo = Math.min(this.askedUpTo, last);
   }
 }

@@ -1,12 +1,12 @@
 /** Rows of `tokens`, `holdings` and `first_buyers` while a commit changes them. */
 import { decodeSigned, encodeSigned } from '../lib/signed.ts';
-import type { Db, Statement } from './open.ts';
+import type { Db, Statement } from './open-database.ts';
 import { RowWriter } from './row-writer.ts';
-import { FIRST_BUYERS, ZERO_WALLET } from './schema.ts';
+import { MAX_FIRST_BUYERS, ZERO_WALLET } from './schema.ts';
 import type { WalletState } from './wallet-state.ts';
 
 /** What a commit changes in one wallet's holding of one token. */
-interface HoldingChange {
+interface HoldingDelta {
   readonly wallet: WalletState;
   transfers: number;
   balance: bigint;
@@ -33,9 +33,9 @@ export class TokenState {
   readonly wallet: number;
   readonly firstTransfer: number;
   readonly kind: number;
-  readonly stored: boolean;
+  readonly isStored: boolean;
   /** By wallets.id. */
-  readonly holdings = new Map<number, HoldingChange>();
+  readonly holdings = new Map<number, HoldingDelta>();
   /** Wallets among the first buyers, while there is room for more; null when not read, as for a full list. */
   knownBuyers: Set<number> | null = null;
 
@@ -48,7 +48,7 @@ export class TokenState {
     this.buyers = row.buyers;
     this.firstTransfer = row.first_transfer;
     this.kind = row.kind;
-    this.stored = stored;
+    this.isStored = stored;
   }
 }
 
@@ -90,7 +90,7 @@ export class TokenTable {
 
   /** Begins another commit. */
   begin(): void {
-    this.holdings.begin();
+    this.holdings.reset();
   }
 
   /** Highest tokens.id, 0 when there is none. */
@@ -110,7 +110,7 @@ export class TokenTable {
   }
 
   /** Notes by how much a wallet's balance changes, and by how many its transfers of the token do. */
-  change(token: TokenState, wallet: WalletState, balance: bigint, transfers: number): void {
+  addToHolding(token: TokenState, wallet: WalletState, balance: bigint, transfers: number): void {
     const holding = token.holdings.get(wallet.id);
     if (holding === undefined) token.holdings.set(wallet.id, { wallet, balance, transfers });
     else {
@@ -120,8 +120,8 @@ export class TokenTable {
   }
 
   /** Notes a receiver of a non-zero amount as one of the first buyers while there is room. */
-  noteBuyer(token: TokenState, wallet: number, transfer: number): void {
-    if (token.buyers >= FIRST_BUYERS || wallet === ZERO_WALLET) return;
+  recordBuyer(token: TokenState, wallet: number, transfer: number): void {
+    if (token.buyers >= MAX_FIRST_BUYERS || wallet === ZERO_WALLET) return;
     token.knownBuyers ??= new Set(this.buyersOf.all(token.id));
     if (token.knownBuyers.has(wallet)) return;
     token.knownBuyers.add(wallet);
@@ -138,7 +138,8 @@ export class TokenTable {
     for (const id of [...token.holdings.keys()].sort((a, b) => a - b)) {
       this.saveHolding(token, token.holdings.get(id)!);
     }
-    if (token.stored) this.update.run(token.transfers, token.holders, token.wallets, token.buyers, token.id);
+    if (token.isStored)
+      this.update.run(token.transfers, token.holders, token.wallets, token.buyers, token.id);
     else {
       this.insert.run(
         token.id,
@@ -158,18 +159,18 @@ export class TokenTable {
     this.holdings.flush();
   }
 
-  private saveHolding(token: TokenState, change: HoldingChange): void {
+  private saveHolding(token: TokenState, change: HoldingDelta): void {
     const { id } = change.wallet;
-    const row = token.stored ? this.holding.get(token.id, id) : undefined;
+    const row = token.isStored ? this.holding.get(token.id, id) : undefined;
     const before = row === undefined ? 0n : decodeSigned(row[1]);
     const balance = before + change.balance;
     const transfers = (row?.[0] ?? 0) + change.transfers;
     if (transfers === 0) this.deleteHolding.run(token.id, id);
     else this.holdings.add(token.id, id, transfers, encodeSigned(balance));
-    const parts = Number(transfers > 0) - Number(row !== undefined);
-    change.wallet.tokens += parts;
+    const holdingsDelta = Number(transfers > 0) - Number(row !== undefined);
+    change.wallet.tokens += holdingsDelta;
     if (id === ZERO_WALLET) return;
-    token.wallets += parts;
+    token.wallets += holdingsDelta;
     token.holders += Number(balance > 0n) - Number(before > 0n);
   }
 }

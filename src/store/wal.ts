@@ -1,20 +1,20 @@
 /** Keeping the write-ahead log of the index short, even under constant readers. */
-import type { Db, Statement } from './open.ts';
+import type { Db, Statement } from './open-database.ts';
 
 /** A log up to this size is left to checkpoints that never wait. */
-const CALM_BYTES = 16 * 2 ** 20;
+const CHECKPOINT_ABOVE_BYTES = 16 * 2 ** 20;
 
 /** How long the writer waits for readers when the log is larger, ms: longer than a turn of the serving event loop. */
 const SHORT_WAIT_MS = 100;
 
 /** Above this size, which only filling reaches, the writer waits long enough for any read of a read thread or survey. */
-const LARGE_BYTES = 128 * 2 ** 20;
+const LONG_WAIT_ABOVE_BYTES = 128 * 2 ** 20;
 const LONG_WAIT_MS = 15_000;
 
 /** SQLite's header in front of each page of the log, bytes. */
 const FRAME_HEADER = 24;
 
-interface Counts {
+interface CheckpointResult {
   /** 1 when readers were in the way. */
   busy: number;
   /** Pages in the log. */
@@ -23,24 +23,24 @@ interface Counts {
 
 export class WriteAheadLog {
   private readonly db: Db;
-  private readonly look: Statement<[], Counts>;
-  private readonly empty: Statement<[], Counts>;
+  private readonly walStatus: Statement<[], CheckpointResult>;
+  private readonly restartCheckpoint: Statement<[], CheckpointResult>;
   private readonly frameBytes: number;
-  private readonly calmBytes: number;
+  private readonly checkpointAboveBytes: number;
   /** Above this size the writer waits LONG_WAIT_MS. */
-  private largeBytes = LARGE_BYTES;
+  private longWaitAboveBytes = LONG_WAIT_ABOVE_BYTES;
 
-  constructor(db: Db, calmBytes = CALM_BYTES) {
+  constructor(db: Db, calmBytes = CHECKPOINT_ABOVE_BYTES) {
     this.db = db;
-    this.calmBytes = calmBytes;
-    this.look = db.prepare('PRAGMA wal_checkpoint(NOOP)');
-    this.empty = db.prepare('PRAGMA wal_checkpoint(RESTART)');
+    this.checkpointAboveBytes = calmBytes;
+    this.walStatus = db.prepare('PRAGMA wal_checkpoint(NOOP)');
+    this.restartCheckpoint = db.prepare('PRAGMA wal_checkpoint(RESTART)');
     this.frameBytes = Number(db.pragma('page_size', { simple: true })) + FRAME_HEADER;
   }
 
   /** Bytes in the log. */
-  bytes(): number {
-    return (this.look.get()?.log ?? 0) * this.frameBytes;
+  sizeBytes(): number {
+    return (this.walStatus.get()?.log ?? 0) * this.frameBytes;
   }
 
   /**
@@ -48,19 +48,19 @@ export class WriteAheadLog {
    * from commit to commit. A large log is therefore emptied here, after waiting until nobody reads from it. Readers
    * themselves never wait.
    */
-  settle(): void {
-    const bytes = this.bytes();
-    if (bytes > this.calmBytes) this.wait(bytes);
+  checkpointIfLarge(): void {
+    const bytes = this.sizeBytes();
+    if (bytes > this.checkpointAboveBytes) this.restartWal(bytes);
   }
 
-  private wait(bytes: number): void {
-    const isLarge = bytes > this.largeBytes;
+  private restartWal(bytes: number): void {
+    const isLarge = bytes > this.longWaitAboveBytes;
     const usual = this.db.pragma('busy_timeout', { simple: true });
     this.db.pragma(`busy_timeout = ${isLarge ? LONG_WAIT_MS : SHORT_WAIT_MS}`);
-    const isEmpty = this.empty.get()?.busy === 0;
+    const isEmpty = this.restartCheckpoint.get()?.busy === 0;
     this.db.pragma(`busy_timeout = ${usual}`);
     // An even longer reader, such as a backup, must not delay every block: the log may double before the next long wait.
-    if (isEmpty) this.largeBytes = LARGE_BYTES;
-    else if (isLarge) this.largeBytes = bytes * 2;
+    if (isEmpty) this.longWaitAboveBytes = LONG_WAIT_ABOVE_BYTES;
+    else if (isLarge) this.longWaitAboveBytes = bytes * 2;
   }
 }

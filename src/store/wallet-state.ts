@@ -1,9 +1,9 @@
 /** Rows of `wallets` while a commit changes them: loaded once, changed in memory, written once in key order. */
 import { bigIntToBytes, bytesToBigInt } from '../lib/hex.ts';
-import { ACTIVITY_RUN, ActivityCursor, mostEntryBytes, writeEntry } from './activity.ts';
-import type { Db, Statement } from './open.ts';
+import { ActivityCursor, ENTRIES_PER_RUN, maxEntryBytes, writeEntry } from './activity.ts';
+import type { Db, Statement } from './open-database.ts';
 import { RowWriter } from './row-writer.ts';
-import { RunMemory } from './run-memory.ts';
+import { RunArena } from './run-arena.ts';
 import { ADDRESS_BYTES } from './schema.ts';
 
 /** A row as the driver's raw mode gives it, in the order of COLUMNS: twice as fast to read as an object. */
@@ -38,7 +38,7 @@ const BLOBS = /* sql */ `length(native_received), length(native_sent),
 const NO_BYTES = new Uint8Array(0);
 
 /** Free bytes after a loaded run: enough for what most wallets add in a commit. */
-const ROOM_BYTES = 64;
+const SPARE_BYTES = 64;
 
 /** One wallet's row, changed in place. Field meanings: store/schema.ts. */
 export class WalletState {
@@ -59,23 +59,27 @@ export class WalletState {
   funding: number | null = null;
   funded = 0;
   /** The unfinished run starts at `start` in `block` and may grow to `room` bytes. A view per run would be as large. */
-  private block: Uint8Array = NO_BYTES;
+  private chunk: Uint8Array = NO_BYTES;
   private start = 0;
-  private room = 0;
+  private capacity = 0;
   private recentLength = 0;
   /** First transfer of the transaction counted last, so that each transaction counts once. */
   countedTransaction = 0;
   readonly id: number;
   /** The buffer that holds its address. Views, one per wallet, would live for half of the commit. */
-  private readonly addresses: ArrayBufferLike;
-  private readonly addressAt: number;
-  private readonly memory: RunMemory;
+  private readonly addressBuffer: ArrayBufferLike;
+  private readonly addressOffset: number;
+  private readonly arena: RunArena;
   /** Funder and funding in the stored row. */
   storedFunder: number | null = null;
   storedFunding: number | null = null;
 
   /** The state of a stored row. */
-  static of(row: readonly [...WalletRow, ...unknown[]], address: Uint8Array, memory: RunMemory): WalletState {
+  static fromRow(
+    row: readonly [...WalletRow, ...unknown[]],
+    address: Uint8Array,
+    memory: RunArena,
+  ): WalletState {
     const wallet = new WalletState(row[0], address, memory);
     wallet.transfers = row[1];
     wallet.transactions = row[2];
@@ -99,43 +103,43 @@ export class WalletState {
     wallet.nativeReceived = bytesToBigInt(blobs.subarray(0, sentAt));
     wallet.nativeSent = bytesToBigInt(blobs.subarray(sentAt, recentAt));
     wallet.recentLength = blobs.length - recentAt;
-    wallet.move(blobs, recentAt, wallet.recentLength + ROOM_BYTES);
+    wallet.copyRecent(blobs, recentAt, wallet.recentLength + SPARE_BYTES);
     return wallet;
   }
 
   /** A wallet without transfers. The buffer of `address` is kept and must not change. */
-  constructor(id: number, address: Uint8Array, memory: RunMemory) {
+  constructor(id: number, address: Uint8Array, memory: RunArena) {
     this.id = id;
-    this.addresses = address.buffer;
-    this.addressAt = address.byteOffset;
-    this.memory = memory;
+    this.addressBuffer = address.buffer;
+    this.addressOffset = address.byteOffset;
+    this.arena = memory;
   }
 
   /** 20 bytes. */
   get address(): Uint8Array {
-    return new Uint8Array(this.addresses, this.addressAt, ADDRESS_BYTES);
+    return new Uint8Array(this.addressBuffer, this.addressOffset, ADDRESS_BYTES);
   }
 
   /** Entries in the unfinished run. */
   get recentCount(): number {
-    return this.transfers === 0 ? 0 : ((this.transfers - 1) % ACTIVITY_RUN) + 1;
+    return this.transfers === 0 ? 0 : ((this.transfers - 1) % ENTRIES_PER_RUN) + 1;
   }
 
   /** The unfinished run, until it changes. */
   get recent(): Uint8Array {
-    return this.block.subarray(this.start, this.start + this.recentLength);
+    return this.chunk.subarray(this.start, this.start + this.recentLength);
   }
 
   /** Makes a finished run the unfinished one. */
   reopen(run: Uint8Array): void {
-    this.block = run;
+    this.chunk = run;
     this.start = 0;
-    this.room = run.length;
+    this.capacity = run.length;
     this.recentLength = run.length;
   }
 
   /** Shortens the unfinished run. */
-  cutRecent(length: number): void {
+  truncateRecent(length: number): void {
     this.recentLength = length;
   }
 
@@ -144,36 +148,37 @@ export class WalletState {
    * Entries must come in ascending order of id.
    */
   addEntry(id: number, flags: number, other: number, wei: Uint8Array | null): FinishedRun | null {
-    const full = this.recentCount === ACTIVITY_RUN;
+    const full = this.recentCount === ENTRIES_PER_RUN;
     const finished = full
       ? {
           wallet: this.id,
-          first: firstOfRun(this.recent, this.firstTransfer ?? 0),
+          first: firstTransferOf(this.recent, this.firstTransfer ?? 0),
           entries: this.recent.slice(),
         }
       : null;
     if (full) this.recentLength = 0;
-    this.reserve(mostEntryBytes(wei));
+    this.ensureCapacity(maxEntryBytes(wei));
     this.firstTransfer ??= id;
     const before = this.recentLength === 0 ? this.firstTransfer : (this.lastTransfer ?? 0);
     const at = this.start + this.recentLength;
-    this.recentLength = writeEntry(this.block, at, id - before, flags, other, wei) - this.start;
+    this.recentLength = writeEntry(this.chunk, at, id - before, flags, other, wei) - this.start;
     this.transfers++;
     this.lastTransfer = id;
     return finished;
   }
 
-  private reserve(bytes: number): void {
-    if (this.recentLength + bytes > this.room) this.move(this.block, this.start, 2 * this.room + ROOM_BYTES);
+  private ensureCapacity(bytes: number): void {
+    if (this.recentLength + bytes > this.capacity)
+      this.copyRecent(this.chunk, this.start, 2 * this.capacity + SPARE_BYTES);
   }
 
   /** Copies the unfinished run into a piece of `room` bytes. */
-  private move(from: Uint8Array, start: number, room: number): void {
-    this.memory.take(room);
-    this.block = this.memory.block;
-    this.start = this.memory.start;
-    this.room = room;
-    this.block.set(from.subarray(start, start + this.recentLength), this.start);
+  private copyRecent(from: Uint8Array, start: number, room: number): void {
+    this.arena.allocate(room);
+    this.chunk = this.arena.chunk;
+    this.start = this.arena.start;
+    this.capacity = room;
+    this.chunk.set(from.subarray(start, start + this.recentLength), this.start);
   }
 }
 
@@ -185,14 +190,14 @@ export interface FinishedRun {
 }
 
 const firstEntry = new ActivityCursor();
-function firstOfRun(bytes: Uint8Array, base: number): number {
+function firstTransferOf(bytes: Uint8Array, base: number): number {
   firstEntry.open(bytes, base).next();
   return firstEntry.transfer;
 }
 
 /** The statements on `wallets` and `activity` that a commit needs. */
 export class WalletTable {
-  private readonly memory = new RunMemory();
+  private readonly arena = new RunArena();
   private readonly byId: Statement<[number], [...row: WalletRow, address: Buffer]>;
   private readonly byIdAndAddress: Statement<[number, Uint8Array], WalletRow>;
   private readonly rows: RowWriter;
@@ -222,25 +227,25 @@ export class WalletTable {
 
   /** Begins another commit: wallets of the previous one, written or not, must no longer be used. */
   begin(): void {
-    this.memory.reset();
-    this.rows.begin();
+    this.arena.reset();
+    this.rows.reset();
   }
 
   /** A wallet that is not in the table yet. */
   create(id: number, address: Uint8Array): WalletState {
-    return new WalletState(id, address, this.memory);
+    return new WalletState(id, address, this.arena);
   }
 
   load(id: number): WalletState {
     const row = this.byId.get(id);
     if (!row) throw new Error(`wallet ${id} is named by the index but has no row: the index is damaged`);
-    return WalletState.of(row, row[18], this.memory);
+    return WalletState.fromRow(row, row[18], this.arena);
   }
 
   /** The wallet with this id if it has this address. */
-  loadIf(id: number, address: Uint8Array): WalletState | undefined {
+  loadIfAddressMatches(id: number, address: Uint8Array): WalletState | undefined {
     const row = this.byIdAndAddress.get(id, address);
-    return row && WalletState.of(row, address, this.memory);
+    return row && WalletState.fromRow(row, address, this.arena);
   }
 
   save(wallet: WalletState): void {
@@ -258,11 +263,11 @@ export class WalletTable {
       wallet.funder,
       wallet.funded,
       firstTransfer,
-      distance(firstTransfer, wallet.lastTransfer),
-      distance(firstTransfer, firstDirect),
-      distance(firstTransfer, firstInternal),
-      distance(firstDirect, wallet.latestDirect),
-      distance(firstInternal, wallet.latestInternal),
+      delta(firstTransfer, wallet.lastTransfer),
+      delta(firstTransfer, firstDirect),
+      delta(firstTransfer, firstInternal),
+      delta(firstDirect, wallet.latestDirect),
+      delta(firstInternal, wallet.latestInternal),
       wallet.recent,
     );
   }
@@ -278,6 +283,6 @@ export class WalletTable {
 }
 
 /** `to` minus `from`; null when either is null. */
-function distance(from: number | null, to: number | null): number | null {
+function delta(from: number | null, to: number | null): number | null {
   return from === null || to === null ? null : to - from;
 }

@@ -4,7 +4,7 @@ import Database from 'better-sqlite3';
 import { FatalError } from '../errors.ts';
 
 /** An empty file that exists only to be locked. It lies beside the index itself, not beside links to it. */
-export const SUFFIX = '.lock';
+export const LOCK_SUFFIX = '.lock';
 
 /** The right to write; `release` gives it back. */
 export interface WriterLock {
@@ -15,12 +15,12 @@ export interface WriterLock {
  * Takes the right to write the index at `path` until `release`; the system takes it back however the process ends.
  * Throws FatalError with advice while another process has it.
  */
-export function lockForWriting(
+export function acquireWriterLock(
   path: string,
   advice = 'stop it first, or choose another data_dir',
 ): WriterLock {
   const file = existsSync(path) ? realpathSync(path) : path;
-  const db = new Database(`${file}${SUFFIX}`, { timeout: 0 });
+  const db = new Database(`${file}${LOCK_SUFFIX}`, { timeout: 0 });
   try {
     db.pragma('journal_mode = MEMORY'); // only the lock is needed: no journal file
     db.exec('BEGIN EXCLUSIVE');

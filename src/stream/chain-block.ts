@@ -17,7 +17,7 @@ export interface ChainBlock extends Readonly<BlockHeader> {
 const BODY_MEMBERS = ['transactions', 'uncles', 'withdrawals'];
 
 /** Reads a header that the node announced. Throws UpstreamError `malformed`. */
-export function announcedBlock(value: unknown): ChainBlock {
+export function readAnnouncedBlock(value: unknown): ChainBlock {
   const header = readBlock(value, 'newHeads');
   return chainBlock(header, header, 'newHeads');
 }
@@ -27,7 +27,11 @@ export function announcedBlock(value: unknown): ChainBlock {
  * none has been seen (`members` null), all but the block's body. Throws UpstreamError; `inconsistent` when the node has
  * no such block now.
  */
-export function fetchedBlock(value: unknown, what: string, members: ReadonlySet<string> | null): ChainBlock {
+export function readFetchedBlock(
+  value: unknown,
+  what: string,
+  members: ReadonlySet<string> | null,
+): ChainBlock {
   if (value === null)
     throw new UpstreamError('inconsistent', `${what}: the node has no such block at present`);
   const block = readBlock(value, what);

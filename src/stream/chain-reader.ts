@@ -2,7 +2,7 @@
 import { UpstreamError } from '../errors.ts';
 import { toQuantity } from '../lib/hex.ts';
 import type { RpcClient } from '../upstream/client.ts';
-import { announcedBlock, type ChainBlock, fetchedBlock, membersOf } from './chain-block.ts';
+import { type ChainBlock, membersOf, readAnnouncedBlock, readFetchedBlock } from './chain-block.ts';
 
 /** Blocks fetched with one request. */
 const BLOCKS_PER_FETCH = 16;
@@ -16,24 +16,24 @@ export class ChainReader {
   }
 
   /** Reads an announced header and remembers its members. Throws UpstreamError `malformed`. */
-  announced(value: unknown): ChainBlock {
-    const block = announcedBlock(value);
+  readAnnounced(value: unknown): ChainBlock {
+    const block = readAnnouncedBlock(value);
     this.members ??= membersOf(value);
     return block;
   }
 
   /** The block of a number or tag. Rejects with UpstreamError, `inconsistent` when the node has none now. */
-  async block(id: 'latest' | number, signal: AbortSignal): Promise<ChainBlock> {
-    const { method, params } = blockCall(id);
+  async fetchBlock(id: 'latest' | number, signal: AbortSignal): Promise<ChainBlock> {
+    const { method, params } = headerCall(id);
     return this.read(await this.client.call(method, params, signal), id);
   }
 
   /** The blocks of a range, both ends included, in pieces and in order. Rejects with UpstreamError. */
-  async *range(from: number, to: number, signal: AbortSignal): AsyncGenerator<ChainBlock, void, void> {
+  async *fetchRange(from: number, to: number, signal: AbortSignal): AsyncGenerator<ChainBlock, void, void> {
     for (let first = from; first <= to; first += BLOCKS_PER_FETCH) {
       const count = Math.min(BLOCKS_PER_FETCH, to - first + 1);
       const numbers = Array.from({ length: count }, (_, i) => first + i);
-      const replies = await this.client.batch(numbers.map(blockCall), signal);
+      const replies = await this.client.batch(numbers.map(headerCall), signal);
       for (const [i, reply] of replies.entries()) {
         if ('error' in reply) throw reply.error;
         yield this.read(reply.result, first + i);
@@ -42,10 +42,10 @@ export class ChainReader {
   }
 
   /** The `count` blocks before `head`, oldest first; fewer where the node does not have them as one chain. */
-  async before(head: ChainBlock, count: number, signal: AbortSignal): Promise<ChainBlock[]> {
+  async fetchAncestors(head: ChainBlock, count: number, signal: AbortSignal): Promise<ChainBlock[]> {
     const first = Math.max(0, head.number - count);
     const numbers = Array.from({ length: head.number - first }, (_, i) => first + i);
-    const replies = await this.client.batch(numbers.map(blockCall), signal);
+    const replies = await this.client.batch(numbers.map(headerCall), signal);
     const chain: ChainBlock[] = [];
     for (let i = replies.length - 1; i >= 0; i--) {
       const reply = replies[i];
@@ -58,7 +58,7 @@ export class ChainReader {
   }
 
   private read(value: unknown, asked: 'latest' | number): ChainBlock {
-    const block = fetchedBlock(value, 'eth_getBlockByNumber', this.members);
+    const block = readFetchedBlock(value, 'eth_getBlockByNumber', this.members);
     if (asked !== 'latest' && block.number !== asked) {
       throw new UpstreamError('inconsistent', `asked for block ${asked}, got ${block.number}`);
     }
@@ -66,6 +66,6 @@ export class ChainReader {
   }
 }
 
-function blockCall(id: 'latest' | number) {
+function headerCall(id: 'latest' | number) {
   return { method: 'eth_getBlockByNumber', params: [id === 'latest' ? id : toQuantity(id), false] };
 }

@@ -3,8 +3,8 @@ export const CloseCode = {
   normal: 1000,
   goingAway: 1001,
   unsupportedData: 1003,
-  policy: 1008,
-  tooBig: 1009,
+  policyViolation: 1008,
+  messageTooBig: 1009,
   internalError: 1011,
   tryAgainLater: 1013,
 } as const;

@@ -4,19 +4,19 @@ import type { Logger } from '../log.ts';
 import type { StreamReads } from '../query/stream-reads.ts';
 import type { Watermark } from '../types.ts';
 import type { RpcClient } from '../upstream/client.ts';
-import { Chain } from './chain.ts';
-import { ChainLogs } from './chain-logs.ts';
-import { Heads } from './heads.ts';
+import { ChainFollower } from './chain-follower.ts';
+import { ChainLogStream } from './chain-log-stream.ts';
+import { HeadStream } from './head-stream.ts';
 import { parseLogFilter } from './log-filter.ts';
-import { Logs } from './logs.ts';
-import { NodeSource } from './node-source.ts';
+import { LogStream } from './log-stream.ts';
+import { NodeConnection } from './node-connection.ts';
 import { NotificationCounts } from './notification-counts.ts';
-import { notOffered, Pending } from './pending.ts';
-import { invalidParams } from './refusals.ts';
-import { Session, type StreamMetrics, type Topic } from './session.ts';
-import type { Outlet } from './subscription.ts';
+import { PendingTransactionStream, pendingNotOffered } from './pending-transaction-stream.ts';
+import { Session, type StreamMetrics, type TopicHandler } from './session.ts';
+import { invalidParams } from './subscribe-errors.ts';
+import type { ClientConnection } from './subscription.ts';
 import { parseSignalFilter, parseWalletFilter } from './transfer-filter.ts';
-import { Transfers } from './transfers.ts';
+import { TransferStream } from './transfer-stream.ts';
 import { SignalWatcher, WalletWatcher } from './watcher.ts';
 
 export interface HubOptions {
@@ -41,36 +41,43 @@ export interface HubOptions {
 }
 
 /** The name here of the only topic at `/ws/signals`; clients do not name it. */
-export const SIGNALS = 'signals';
+export const SIGNALS_TOPIC = 'signals';
 
 export class StreamHub {
   private readonly options: HubOptions;
   private readonly counts: NotificationCounts;
-  private readonly source: NodeSource;
-  private readonly chain: Chain;
-  private readonly logs: Logs;
-  private readonly chainLogs: ChainLogs;
-  private readonly transfers: Transfers;
-  private readonly topics: Record<'eth' | 'signals', ReadonlyMap<string, Topic>>;
+  private readonly nodeConnection: NodeConnection;
+  private readonly chain: ChainFollower;
+  private readonly logs: LogStream;
+  private readonly chainLogs: ChainLogStream;
+  private readonly transfers: TransferStream;
+  private readonly handlers: Record<'eth' | 'signals', ReadonlyMap<string, TopicHandler>>;
 
   constructor(options: HubOptions) {
     const { reads, node, nativeSymbol, metrics, log } = options;
     this.options = options;
     this.counts = new NotificationCounts(metrics);
-    this.source = new NodeSource({ ...node, log });
-    this.chain = new Chain({ source: this.source, pollMs: node.pollMs, log });
-    this.logs = new Logs(this.chain, node.client, log);
-    this.chainLogs = new ChainLogs(this.chain, this.source, log);
-    this.transfers = new Transfers({ reads, nativeSymbol, metrics, log });
-    this.topics = { eth: this.ethTopics(), signals: new Map([[SIGNALS, this.openSignals]]) };
+    this.nodeConnection = new NodeConnection({ ...node, log });
+    this.chain = new ChainFollower({ node: this.nodeConnection, pollMs: node.pollMs, log });
+    this.logs = new LogStream(this.chain, node.client, log);
+    this.chainLogs = new ChainLogStream(this.chain, this.nodeConnection, log);
+    this.transfers = new TransferStream({ reads, nativeSymbol, metrics, log });
+    this.handlers = { eth: this.ethHandlers(), signals: new Map([[SIGNALS_TOPIC, this.subscribeSignals]]) };
   }
 
   /** The subscriptions of a new connection. */
-  session(endpoint: 'eth' | 'signals', outlet: Outlet): Session {
+  session(endpoint: 'eth' | 'signals', connection: ClientConnection): Session {
     const { maxSubscriptions, maxBacklogBytes, metrics } = this.options;
-    const topics = this.topics[endpoint];
+    const handlers = this.handlers[endpoint];
     const { counts } = this;
-    return new Session({ topics, outlet, maxSubscriptions, maxHeldBytes: maxBacklogBytes, metrics, counts });
+    return new Session({
+      handlers,
+      connection,
+      maxSubscriptions,
+      maxHeldBytes: maxBacklogBytes,
+      metrics,
+      counts,
+    });
   }
 
   /** Call it with every watermark of the writer, after the snapshot is released. */
@@ -78,45 +85,45 @@ export class StreamHub {
     this.transfers.onWatermark(mark);
   }
 
-  private ethTopics(): ReadonlyMap<string, Topic> {
-    const heads = new Heads(this.chain);
-    return new Map<string, Topic>([
-      ['newHeads', (_params, subscription) => heads.open(subscription)],
-      ['logs', ([filter], subscription) => this.logs.open(parseLogFilter(filter), subscription)],
-      ['chainLogs', this.openChainLogs],
-      ['newPendingTransactions', this.pendingTopic()],
-      ['wallet_transfers', this.openWallet],
+  private ethHandlers(): ReadonlyMap<string, TopicHandler> {
+    const heads = new HeadStream(this.chain);
+    return new Map<string, TopicHandler>([
+      ['newHeads', (_params, subscription) => heads.subscribe(subscription)],
+      ['logs', ([filter], subscription) => this.logs.subscribe(parseLogFilter(filter), subscription)],
+      ['chainLogs', this.subscribeChainLogs],
+      ['newPendingTransactions', this.pendingHandler()],
+      ['wallet_transfers', this.subscribeWalletTransfers],
     ]);
   }
 
-  private readonly openChainLogs: Topic = async ([options], subscription) => {
+  private readonly subscribeChainLogs: TopicHandler = async ([options], subscription) => {
     const filter = parseLogFilter(options);
-    const end = await this.chainLogs.open(filter, wantsEveryState(options), subscription);
-    return end ?? this.logs.open(filter, subscription);
+    const unsubscribe = await this.chainLogs.subscribe(filter, wantsEveryState(options), subscription);
+    return unsubscribe ?? this.logs.subscribe(filter, subscription);
   };
 
-  private pendingTopic(): Topic {
+  private pendingHandler(): TopicHandler {
     if (!this.options.pending) {
       return () => {
         throw invalidParams('newPendingTransactions is switched off here (stream.pending)');
       };
     }
-    const { feed } = this.source;
-    const pending = feed && new Pending(feed, this.options.log);
+    const { feed } = this.nodeConnection;
+    const pending = feed && new PendingTransactionStream(feed, this.options.log);
     return ([full], subscription) => {
-      if (pending === null) throw notOffered();
-      return pending.open(full, subscription);
+      if (pending === null) throw pendingNotOffered();
+      return pending.subscribe(full, subscription);
     };
   }
 
-  private readonly openWallet: Topic = ([value], subscription) => {
+  private readonly subscribeWalletTransfers: TopicHandler = ([value], subscription) => {
     const filter = parseWalletFilter(value);
-    return this.transfers.open(new WalletWatcher(subscription, filter), filter.fromBlock !== null);
+    return this.transfers.subscribe(new WalletWatcher(subscription, filter), filter.fromBlock !== null);
   };
 
-  private readonly openSignals: Topic = (params, subscription) => {
+  private readonly subscribeSignals: TopicHandler = (params, subscription) => {
     const filter = parseSignalFilter(params);
-    return this.transfers.open(new SignalWatcher(subscription, filter), filter.fromBlock !== null);
+    return this.transfers.subscribe(new SignalWatcher(subscription, filter), filter.fromBlock !== null);
   };
 
   async close(): Promise<void> {
@@ -124,7 +131,7 @@ export class StreamHub {
     this.logs.close();
     this.chainLogs.close();
     this.chain.close();
-    await this.source.close();
+    await this.nodeConnection.close();
   }
 }
 

@@ -1,8 +1,8 @@
 /** Filters of `logs` subscriptions, with the semantics of geth (eth/filters). */
-import { ADDRESS } from '../lib/address.ts';
+import { ADDRESS_PATTERN } from '../lib/address.ts';
 import { isObject } from '../lib/is-object.ts';
-import { BLOCK, TOPIC } from './forms.ts';
-import { invalidParams } from './refusals.ts';
+import { BLOCK_PATTERN, TOPIC_PATTERN } from './patterns.ts';
+import { invalidParams } from './subscribe-errors.ts';
 
 /** Members of a log that filters look at, as nodes write them. */
 export interface NodeLog {
@@ -34,10 +34,10 @@ export function parseLogFilter(value: unknown): LogFilter {
   if (filter.blockHash !== undefined && filter.blockHash !== null) {
     throw invalidParams('blockHash selects logs of the past; use eth_getLogs');
   }
-  const from = blockBound(filter.fromBlock, 'fromBlock', 0);
-  const to = blockBound(filter.toBlock, 'toBlock', Number.POSITIVE_INFINITY);
+  const from = parseBlockBound(filter.fromBlock, 'fromBlock', 0);
+  const to = parseBlockBound(filter.toBlock, 'toBlock', Number.POSITIVE_INFINITY);
   if (to < from) throw invalidParams('invalid block range: toBlock is below fromBlock');
-  return { addresses: addresses(filter.address), topics: topics(filter.topics), from, to };
+  return { addresses: parseAddresses(filter.address), topics: parseTopics(filter.topics), from, to };
 }
 
 /** Whether a log passes. The filter's values and the log's must both be in lower case. */
@@ -48,33 +48,33 @@ export function matchesLog(filter: LogFilter, log: NodeLog, blockNumber: number)
   return filter.topics.every((wanted, i) => wanted === null || wanted.has(log.topics[i] ?? ''));
 }
 
-function addresses(value: unknown): ReadonlySet<string> | null {
-  const list = alternatives(value, ADDRESS, 'address');
+function parseAddresses(value: unknown): ReadonlySet<string> | null {
+  const list = parseAlternatives(value, ADDRESS_PATTERN, 'address');
   return list.size === 0 ? null : list;
 }
 
-function topics(value: unknown): (ReadonlySet<string> | null)[] {
+function parseTopics(value: unknown): (ReadonlySet<string> | null)[] {
   if (value === undefined || value === null) return [];
   if (!Array.isArray(value)) throw invalidParams('topics must be an array');
   if (value.length > MAX_TOPICS) throw invalidParams(`topics has more than ${MAX_TOPICS} positions`);
   return value.map((position: unknown, i) => {
     // Null among alternatives makes the whole position match anything.
     if (Array.isArray(position) && position.includes(null)) return null;
-    const wanted = alternatives(position, TOPIC, `topics[${i}]`);
+    const wanted = parseAlternatives(position, TOPIC_PATTERN, `topics[${i}]`);
     return wanted.size === 0 ? null : wanted;
   });
 }
 
-function alternatives(value: unknown, form: RegExp, name: string): ReadonlySet<string> {
+function parseAlternatives(value: unknown, pattern: RegExp, name: string): ReadonlySet<string> {
   if (value === undefined || value === null) return new Set();
   const list: unknown[] = Array.isArray(value) ? value : [value];
   if (list.length > MAX_ALTERNATIVES)
     throw invalidParams(`${name} has more than ${MAX_ALTERNATIVES} alternatives`);
   return new Set(
     list.map((item) => {
-      if (typeof item !== 'string' || !form.test(item)) {
+      if (typeof item !== 'string' || !pattern.test(item)) {
         throw invalidParams(
-          `${name} must be ${form === ADDRESS ? '0x and 40' : '0x and 64'} hex digits, or an array of such`,
+          `${name} must be ${pattern === ADDRESS_PATTERN ? '0x and 40' : '0x and 64'} hex digits, or an array of such`,
         );
       }
       return item.toLowerCase();
@@ -83,7 +83,7 @@ function alternatives(value: unknown, form: RegExp, name: string): ReadonlySet<s
 }
 
 /** A subscription is about future blocks: tags that name the head or the beginning set no bound. */
-function blockBound(value: unknown, name: string, unbounded: number): number {
+function parseBlockBound(value: unknown, name: string, unbounded: number): number {
   if (
     value === undefined ||
     value === null ||
@@ -93,6 +93,6 @@ function blockBound(value: unknown, name: string, unbounded: number): number {
   ) {
     return unbounded;
   }
-  if (typeof value === 'string' && BLOCK.test(value)) return Number(value);
+  if (typeof value === 'string' && BLOCK_PATTERN.test(value)) return Number(value);
   throw invalidParams(`${name} must be a quantity such as "0x1b4" or a tag`);
 }

@@ -13,7 +13,7 @@ export class LogSubscribers {
   private readonly byAddress = new Map<string, Set<LogSubscriber>>();
   /** Those that name a first topic but no address. */
   private readonly byTopic = new Map<string, Set<LogSubscriber>>();
-  private readonly others = new Set<LogSubscriber>();
+  private readonly unindexed = new Set<LogSubscriber>();
   private readonly everyone = new Set<LogSubscriber>();
 
   get all(): ReadonlySet<LogSubscriber> {
@@ -22,45 +22,45 @@ export class LogSubscribers {
 
   add(subscriber: LogSubscriber): void {
     this.everyone.add(subscriber);
-    for (const place of this.places(subscriber)) place.add(subscriber);
+    for (const bucket of this.bucketsFor(subscriber)) bucket.add(subscriber);
   }
 
   delete(subscriber: LogSubscriber): void {
     this.everyone.delete(subscriber);
-    this.others.delete(subscriber);
+    this.unindexed.delete(subscriber);
     remove(this.byAddress, subscriber.filter.addresses, subscriber);
     remove(this.byTopic, subscriber.filter.topics[0] ?? null, subscriber);
   }
 
   /** Calls back with each subscriber whose filter a log of block `blockNumber` passes. */
-  forEachMatch(log: NodeLog, blockNumber: number, found: (subscriber: LogSubscriber) => void): void {
+  forEachMatch(log: NodeLog, blockNumber: number, onMatch: (subscriber: LogSubscriber) => void): void {
     for (const candidates of [
       this.byAddress.get(log.address),
       this.byTopic.get(log.topics[0] ?? ''),
-      this.others,
+      this.unindexed,
     ]) {
       if (candidates === undefined) continue;
       for (const subscriber of candidates) {
-        if (matchesLog(subscriber.filter, log, blockNumber)) found(subscriber);
+        if (matchesLog(subscriber.filter, log, blockNumber)) onMatch(subscriber);
       }
     }
   }
 
-  private places({ filter }: LogSubscriber): Set<LogSubscriber>[] {
+  private bucketsFor({ filter }: LogSubscriber): Set<LogSubscriber>[] {
     if (filter.addresses !== null)
-      return [...filter.addresses].map((address) => placeOf(this.byAddress, address));
+      return [...filter.addresses].map((address) => bucketAt(this.byAddress, address));
     const first = filter.topics[0] ?? null;
-    return first === null ? [this.others] : [...first].map((topic) => placeOf(this.byTopic, topic));
+    return first === null ? [this.unindexed] : [...first].map((topic) => bucketAt(this.byTopic, topic));
   }
 }
 
-function placeOf(map: Map<string, Set<LogSubscriber>>, key: string): Set<LogSubscriber> {
-  let place = map.get(key);
-  if (place === undefined) {
-    place = new Set();
-    map.set(key, place);
+function bucketAt(map: Map<string, Set<LogSubscriber>>, key: string): Set<LogSubscriber> {
+  let bucket = map.get(key);
+  if (bucket === undefined) {
+    bucket = new Set();
+    map.set(key, bucket);
   }
-  return place;
+  return bucket;
 }
 
 function remove(
@@ -69,8 +69,8 @@ function remove(
   subscriber: LogSubscriber,
 ): void {
   for (const key of keys ?? []) {
-    const place = map.get(key);
-    place?.delete(subscriber);
-    if (place?.size === 0) map.delete(key);
+    const bucket = map.get(key);
+    bucket?.delete(subscriber);
+    if (bucket?.size === 0) map.delete(key);
   }
 }

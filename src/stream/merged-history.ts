@@ -6,7 +6,7 @@ export type ReadHistory = (wallet: number, from: number, below: number) => numbe
 /** Wallets read between two chances to pause. */
 const WALLETS_PER_STEP = 50;
 
-interface Reading {
+interface HistoryCursor {
   wallet: number;
   /** Read but not yet yielded. */
   ids: number[];
@@ -15,32 +15,32 @@ interface Reading {
 }
 
 /** Yields the ids in pieces, with empty pieces as chances to pause. */
-export function* mergedHistory(
+export function* mergeHistories(
   read: ReadHistory,
   wallets: readonly number[],
   from: number,
   below: number,
 ): Generator<number[], void, void> {
-  const readings = wallets.map((wallet): Reading => ({ wallet, ids: [], next: from }));
-  for (let safe = from; safe < below; ) {
+  const cursors = wallets.map((wallet): HistoryCursor => ({ wallet, ids: [], next: from }));
+  for (let completeBelow = from; completeBelow < below; ) {
     let reads = 0;
-    for (const reading of readings) {
-      if (reading.ids.length > 0 || reading.next >= below) continue;
-      reading.ids = read(reading.wallet, reading.next, below);
-      reading.next = reading.ids.length === 0 ? below : reading.ids.at(-1)! + 1;
+    for (const cursor of cursors) {
+      if (cursor.ids.length > 0 || cursor.next >= below) continue;
+      cursor.ids = read(cursor.wallet, cursor.next, below);
+      cursor.next = cursor.ids.length === 0 ? below : cursor.ids.at(-1)! + 1;
       if (++reads % WALLETS_PER_STEP === 0) yield [];
     }
     // Below this id every wallet's transfers have been read.
-    safe = readings.reduce((least, { next }) => Math.min(least, next), below);
-    yield takeBelow(readings, safe);
+    completeBelow = cursors.reduce((least, { next }) => Math.min(least, next), below);
+    yield takeBelow(cursors, completeBelow);
   }
 }
 
-function takeBelow(readings: readonly Reading[], limit: number): number[] {
+function takeBelow(cursors: readonly HistoryCursor[], limit: number): number[] {
   const taken = new Set<number>();
-  for (const reading of readings) {
-    const end = reading.ids.findIndex((id) => id >= limit);
-    for (const id of end < 0 ? reading.ids.splice(0) : reading.ids.splice(0, end)) taken.add(id);
+  for (const cursor of cursors) {
+    const end = cursor.ids.findIndex((id) => id >= limit);
+    for (const id of end < 0 ? cursor.ids.splice(0) : cursor.ids.splice(0, end)) taken.add(id);
   }
   return [...taken].sort((a, b) => a - b);
 }

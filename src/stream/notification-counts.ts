@@ -1,13 +1,13 @@
 /** Notifications sent, by topic: plain numbers that the metrics take over when they are rendered. */
-import { followTotal, type Metrics } from '../metrics.ts';
+import { type Metrics, trackTotal } from '../metrics.ts';
 import type { NotificationCount } from './subscription.ts';
 
 export class NotificationCounts {
   private readonly byTopic = new Map<string, NotificationCount>();
 
-  constructor(metrics: Pick<Metrics, 'notifications' | 'onRender'>) {
-    const follow = followTotal(metrics.notifications);
-    metrics.onRender(() => {
+  constructor(metrics: Pick<Metrics, 'notifications' | 'onCollect'>) {
+    const follow = trackTotal(metrics.notifications);
+    metrics.onCollect(() => {
       for (const [topic, { total }] of this.byTopic) follow(total, { topic });
     });
   }

@@ -1,8 +1,8 @@
 /** The indexed transfers for a watcher from an id on, read in pieces. */
 import type { EventRow } from '../query/events.ts';
 import type { StreamReads } from '../query/stream-reads.ts';
-import { mergedHistory } from './merged-history.ts';
-import { SCANNED_PER_STEP } from './turn.ts';
+import { mergeHistories } from './merged-history.ts';
+import { SCANNED_PER_STEP } from './turn-limits.ts';
 import type { Watcher } from './watcher.ts';
 
 /** Full rows read at a time: under 2 ms. */
@@ -12,7 +12,7 @@ const ROWS_PER_STEP = 100;
  * Yields the transfers with ids `from <= id < below` that may concern the watcher, in order; empty pieces where nothing
  * was found for a while. Stop after a rollback: the ids are valid only while the index keeps those transfers.
  */
-export function* replay(
+export function* replayTransfers(
   reads: StreamReads,
   watcher: Watcher,
   from: number,
@@ -28,7 +28,7 @@ export function* replay(
 function idsFor(reads: StreamReads, watcher: Watcher, from: number, below: number): Iterable<number[]> {
   const idsOf = (addresses: Iterable<string>): number[] =>
     [...addresses].map(reads.walletId).filter((id) => id !== undefined);
-  if (watcher.wallets.size > 0) return mergedHistory(reads.history, idsOf(watcher.wallets), from, below);
+  if (watcher.wallets.size > 0) return mergeHistories(reads.history, idsOf(watcher.wallets), from, below);
   return scannedIds(reads, watcher.tokens.size > 0 ? new Set(idsOf(watcher.tokens)) : null, from, below);
 }
 

@@ -1,21 +1,24 @@
 /** The subscriptions of one connection. */
 import type { Metrics } from '../metrics.ts';
 import type { NotificationCounts } from './notification-counts.ts';
-import { subscriptionLimit, subscriptionNotFound, unknownSubscription } from './refusals.ts';
-import { type Outlet, Subscription } from './subscription.ts';
+import { subscriptionLimitReached, subscriptionNotFound, unknownSubscription } from './subscribe-errors.ts';
+import { type ClientConnection, Subscription } from './subscription.ts';
 
 /** Ends a subscription: nothing is pushed to it any more. */
-export type End = () => void;
+export type Unsubscribe = () => void;
 
 /**
  * Begins to push to a subscription what its parameters ask for. Rejects with RequestError for invalid parameters. Once
  * it has resolved, no event is missed.
  */
-export type Topic = (params: readonly unknown[], subscription: Subscription) => Promise<End> | End;
+export type TopicHandler = (
+  params: readonly unknown[],
+  subscription: Subscription,
+) => Promise<Unsubscribe> | Unsubscribe;
 
 export interface SessionOptions {
-  topics: ReadonlyMap<string, Topic>;
-  outlet: Outlet;
+  handlers: ReadonlyMap<string, TopicHandler>;
+  connection: ClientConnection;
   /** Most subscriptions. */
   maxSubscriptions: number;
   /** Most bytes of notices that may wait for the subscribe reply. */
@@ -24,13 +27,13 @@ export interface SessionOptions {
   counts: NotificationCounts;
 }
 
-export type StreamMetrics = Pick<Metrics, 'subscriptions' | 'notifications' | 'pushAge' | 'onRender'>;
+export type StreamMetrics = Pick<Metrics, 'subscriptions' | 'notifications' | 'pushAge' | 'onCollect'>;
 
 export class Session {
   private readonly options: SessionOptions;
-  private readonly active = new Map<string, { topic: string; end: End }>();
+  private readonly active = new Map<string, { topic: string; unsubscribe: Unsubscribe }>();
   /** Subscribes in progress; they count against the limit. */
-  private opening = 0;
+  private pendingSubscribes = 0;
   private closed = false;
 
   constructor(options: SessionOptions) {
@@ -47,17 +50,17 @@ export class Session {
    * Rejects with RequestError.
    */
   async subscribe(name: string, params: readonly unknown[]): Promise<Subscription> {
-    const { topics, outlet, maxSubscriptions, maxHeldBytes, counts } = this.options;
-    const topic = topics.get(name);
-    if (topic === undefined) throw unknownSubscription(name);
-    if (this.active.size + this.opening >= maxSubscriptions) throw subscriptionLimit();
-    const subscription = new Subscription(name, outlet, counts.of(name), maxHeldBytes);
-    this.opening++;
+    const { handlers, connection, maxSubscriptions, maxHeldBytes, counts } = this.options;
+    const handler = handlers.get(name);
+    if (handler === undefined) throw unknownSubscription(name);
+    if (this.active.size + this.pendingSubscribes >= maxSubscriptions) throw subscriptionLimitReached();
+    const subscription = new Subscription(name, connection, counts.of(name), maxHeldBytes);
+    this.pendingSubscribes++;
     try {
-      const end = await topic(params, subscription);
-      this.admit(subscription, end);
+      const unsubscribe = await handler(params, subscription);
+      this.activate(subscription, unsubscribe);
     } finally {
-      this.opening--;
+      this.pendingSubscribes--;
     }
     return subscription;
   }
@@ -77,14 +80,14 @@ export class Session {
     this.active.clear();
   }
 
-  private admit({ id, topic }: Subscription, end: End): void {
-    if (this.closed) return end();
-    this.active.set(id, { topic, end });
+  private activate({ id, topic }: Subscription, unsubscribe: Unsubscribe): void {
+    if (this.closed) return unsubscribe();
+    this.active.set(id, { topic, unsubscribe });
     this.options.metrics.subscriptions.inc({ topic });
   }
 
-  private finish({ topic, end }: { topic: string; end: End }): void {
+  private finish({ topic, unsubscribe }: { topic: string; unsubscribe: Unsubscribe }): void {
     this.options.metrics.subscriptions.dec({ topic });
-    end();
+    unsubscribe();
   }
 }

@@ -1,14 +1,14 @@
 /** A client's subscription: where its notices go, and the rule that none is sent before the subscribe reply. */
 import type { CloseCode } from './close-code.ts';
-import { SLOW_CONSUMER } from './closing.ts';
-import { type Notice, newSubscriptionId } from './notice.ts';
+import { SLOW_CONSUMER } from './close-frames.ts';
+import { type Notification, newSubscriptionId } from './notification.ts';
 
 /** The connection of a client, as the streams see it. */
-export interface Outlet {
+export interface ClientConnection {
   /** Bytes pushed but not yet sent. */
-  readonly backlog: number;
+  readonly backlogBytes: number;
   /** Sends a notice soon, in the order of the calls. Closes the connection when its backlog grows too large. */
-  push(notice: Notice, id: Uint8Array): void;
+  push(notification: Notification, id: Uint8Array): void;
   /** Calls back once, when the backlog is sent; never if the connection closes first. */
   whenDrained(callback: () => void): void;
   /** Closes the connection; `reason` tells the client why in at most 123 bytes. */
@@ -23,47 +23,47 @@ export interface NotificationCount {
 export class Subscription {
   readonly id = newSubscriptionId();
   readonly topic: string;
-  readonly outlet: Outlet;
+  readonly connection: ClientConnection;
   /** Has its own memory: a small Buffer would keep alive the 8 KiB of Node's pool that it is a slice of. */
   private readonly idBytes = new Uint8Array(Buffer.from(this.id));
   private readonly sent: NotificationCount;
   private readonly maxHeldBytes: number;
   /** Notices that wait for the reply; null from `release` on. */
-  private held: Notice[] | null = [];
+  private held: Notification[] | null = [];
   private heldBytes = 0;
-  private whenReleased: (() => void)[] = [];
+  private releaseCallbacks: (() => void)[] = [];
 
-  constructor(topic: string, outlet: Outlet, sent: NotificationCount, maxHeldBytes: number) {
+  constructor(topic: string, connection: ClientConnection, sent: NotificationCount, maxHeldBytes: number) {
     this.topic = topic;
-    this.outlet = outlet;
+    this.connection = connection;
     this.sent = sent;
     this.maxHeldBytes = maxHeldBytes;
   }
 
-  push(notice: Notice): void {
-    if (this.held === null) return this.send(notice);
-    this.held.push(notice);
-    this.heldBytes += notice.bytes;
+  push(notification: Notification): void {
+    if (this.held === null) return this.send(notification);
+    this.held.push(notification);
+    this.heldBytes += notification.byteLength;
     // In a batch the subscribe reply waits for the slowest call, so the notices waiting here need a limit too.
-    if (this.heldBytes > this.maxHeldBytes) this.outlet.close(...SLOW_CONSUMER);
+    if (this.heldBytes > this.maxHeldBytes) this.connection.close(...SLOW_CONSUMER);
   }
 
   /** The reply is on its way: sends the held notices after it. */
   release(): void {
     const held = this.held ?? [];
     this.held = null;
-    for (const notice of held) this.send(notice);
-    for (const callback of this.whenReleased.splice(0)) callback();
+    for (const notification of held) this.send(notification);
+    for (const callback of this.releaseCallbacks.splice(0)) callback();
   }
 
   /** Calls back when the reply is on its way. */
   onRelease(callback: () => void): void {
     if (this.held === null) callback();
-    else this.whenReleased.push(callback);
+    else this.releaseCallbacks.push(callback);
   }
 
-  private send(notice: Notice): void {
+  private send(notification: Notification): void {
     this.sent.total++;
-    this.outlet.push(notice, this.idBytes);
+    this.connection.push(notification, this.idBytes);
   }
 }

@@ -1,11 +1,11 @@
 /** Subscriptions to transfers: which they want, and in what form. */
 import { ZERO_DIGITS } from '../lib/address.ts';
 import type { EventRow } from '../query/events.ts';
-import { isNative, Kind } from '../types.ts';
-import { Notice } from './notice.ts';
+import { isNativeKind, TransferKind } from '../types.ts';
+import { Notification } from './notification.ts';
 import type { Subscription } from './subscription.ts';
 import type { SignalFilter, WalletFilter } from './transfer-filter.ts';
-import { type ChainFacts, type Direction, signalEvent, signalJson, transferJson } from './transfer-json.ts';
+import { type ChainInfo, type Direction, signalEvent, signalJson, transferJson } from './transfer-json.ts';
 
 const NONE: readonly Direction[] = [];
 const OUT: readonly Direction[] = ['out'];
@@ -16,30 +16,30 @@ const BOTH: readonly Direction[] = ['out', 'in'];
 export class TransferEvent {
   readonly row: EventRow;
   private readonly removed: boolean;
-  private readonly facts: ChainFacts;
-  private readonly transfers: Partial<Record<Direction, Notice>> = {};
-  private readonly signals: Partial<Record<Direction, Notice>> = {};
+  private readonly chainInfo: ChainInfo;
+  private readonly walletNotifications: Partial<Record<Direction, Notification>> = {};
+  private readonly signalNotifications: Partial<Record<Direction, Notification>> = {};
 
-  constructor(row: EventRow, removed: boolean, facts: ChainFacts) {
+  constructor(row: EventRow, removed: boolean, chainInfo: ChainInfo) {
     this.row = row;
     this.removed = removed;
-    this.facts = facts;
+    this.chainInfo = chainInfo;
   }
 
-  transfer(direction: Direction): Notice {
-    this.transfers[direction] ??= new Notice(
+  walletNotification(direction: Direction): Notification {
+    this.walletNotifications[direction] ??= new Notification(
       'eth_subscription',
-      transferJson(this.row, direction, this.removed, this.facts),
+      transferJson(this.row, direction, this.removed, this.chainInfo),
     );
-    return this.transfers[direction];
+    return this.walletNotifications[direction];
   }
 
-  signal(direction: Direction): Notice {
-    this.signals[direction] ??= new Notice(
+  signalNotification(direction: Direction): Notification {
+    this.signalNotifications[direction] ??= new Notification(
       'atlas_subscription',
-      signalJson(this.row, direction, this.removed, this.facts, Date.now()),
+      signalJson(this.row, direction, this.removed, this.chainInfo, Date.now()),
     );
-    return this.signals[direction];
+    return this.signalNotifications[direction];
   }
 }
 
@@ -54,9 +54,9 @@ export abstract class Watcher {
   /** Transfers of lower blocks are not wanted. */
   readonly fromBlock: number;
   /** First transfer id that was, or will be, handed to it. */
-  first = 0;
+  firstId = 0;
   /** First transfer id that the replay has not handed to it. */
-  next = 0;
+  nextId = 0;
   /** Highest block with a transfer that was pushed to it and since forgotten (PushedTransfers). */
   forgotten = -1;
   ended = false;
@@ -74,25 +74,25 @@ export abstract class Watcher {
   }
 
   /** Pushes the notices it wants for the transfer; false when it wants none. */
-  tell(event: TransferEvent): boolean {
-    const sides = this.wantedSidesOf(event.row);
-    for (const side of sides) this.subscription.push(this.noticeOf(event, side));
-    return sides.length > 0;
+  notify(event: TransferEvent): boolean {
+    const directions = this.wantedDirections(event.row);
+    for (const direction of directions) this.subscription.push(this.notificationOf(event, direction));
+    return directions.length > 0;
   }
 
   /** Whether `tell` would push anything for the transfer. */
   wants(row: EventRow): boolean {
-    return this.wantedSidesOf(row).length > 0;
+    return this.wantedDirections(row).length > 0;
   }
 
-  private wantedSidesOf(row: EventRow): readonly Direction[] {
-    return this.ended || row.blockNumber < this.fromBlock ? NONE : this.sidesOf(row);
+  private wantedDirections(row: EventRow): readonly Direction[] {
+    return this.ended || row.blockNumber < this.fromBlock ? NONE : this.directionsOf(row);
   }
 
   /** The sides that pass its filter. Depends only on the transfer, so it is the same when that is removed. */
-  protected abstract sidesOf(row: EventRow): readonly Direction[];
+  protected abstract directionsOf(row: EventRow): readonly Direction[];
 
-  protected abstract noticeOf(event: TransferEvent, side: Direction): Notice;
+  protected abstract notificationOf(event: TransferEvent, direction: Direction): Notification;
 }
 
 /** `wallet_transfers`: the transfers of one wallet, each once; one to itself is outgoing unless only incoming ones are wanted. */
@@ -104,16 +104,16 @@ export class WalletWatcher extends Watcher {
     this.filter = filter;
   }
 
-  protected override sidesOf(row: EventRow): readonly Direction[] {
-    const { wallet, direction, native, tokens } = this.filter;
-    if (!(isNative(row.kind) ? native : tokens)) return NONE;
+  protected override directionsOf(row: EventRow): readonly Direction[] {
+    const { wallet, direction, includeNative, includeTokens } = this.filter;
+    if (!(isNativeKind(row.kind) ? includeNative : includeTokens)) return NONE;
     if (row.from === wallet && direction !== 'in') return OUT;
     if (row.to === wallet && direction !== 'out') return IN;
     return NONE;
   }
 
-  protected override noticeOf(event: TransferEvent, side: Direction): Notice {
-    return event.transfer(side);
+  protected override notificationOf(event: TransferEvent, direction: Direction): Notification {
+    return event.walletNotification(direction);
   }
 }
 
@@ -129,21 +129,21 @@ export class SignalWatcher extends Watcher {
     this.filter = filter;
   }
 
-  protected override sidesOf(row: EventRow): readonly Direction[] {
+  protected override directionsOf(row: EventRow): readonly Direction[] {
     const { tokens } = this.filter;
     if (tokens.size > 0 && !tokens.has(row.token)) return NONE;
-    if (row.amount === '' && row.kind !== Kind.erc721) return NONE;
-    const out = this.wantsSide(row, 'out');
-    const isIn = row.to !== row.from && this.wantsSide(row, 'in');
+    if (row.amount === '' && row.kind !== TransferKind.erc721) return NONE;
+    const out = this.wantsDirection(row, 'out');
+    const isIn = row.to !== row.from && this.wantsDirection(row, 'in');
     if (out) return isIn ? BOTH : OUT;
     return isIn ? IN : NONE;
   }
 
-  protected override noticeOf(event: TransferEvent, side: Direction): Notice {
-    return event.signal(side);
+  protected override notificationOf(event: TransferEvent, direction: Direction): Notification {
+    return event.signalNotification(direction);
   }
 
-  private wantsSide(row: EventRow, direction: Direction): boolean {
+  private wantsDirection(row: EventRow, direction: Direction): boolean {
     const { wallets, events } = this.filter;
     const wallet = direction === 'out' ? row.from : row.to;
     const named = wallets.size === 0 ? wallet !== ZERO_DIGITS : wallets.has(wallet);

@@ -2,37 +2,41 @@
 import { FatalError, UpstreamError } from '../errors.ts';
 import type { BlockRef, Capabilities } from '../types.ts';
 import type { RpcClient } from '../upstream/client.ts';
-import { header } from '../upstream/methods.ts';
+import { fetchHeader } from '../upstream/methods.ts';
 
 /** The node's newest block of the followed tag. Rejects with UpstreamError. */
-export async function nodeHead(
+export async function fetchNodeHead(
   client: RpcClient,
   tag: Capabilities['headTag'],
   signal: AbortSignal,
 ): Promise<BlockRef> {
-  const head = await header(client, tag, signal);
+  const head = await fetchHeader(client, tag, signal);
   if (head === null) throw new UpstreamError('inconsistent', `the node has no ${tag} block`);
   return head;
 }
 
 /** The block that the node now has at a height. Rejects with UpstreamError. */
-export async function nodeBlockAt(client: RpcClient, number: number, signal: AbortSignal): Promise<BlockRef> {
-  const block = await header(client, number, signal);
+export async function fetchNodeBlock(
+  client: RpcClient,
+  number: number,
+  signal: AbortSignal,
+): Promise<BlockRef> {
+  const block = await fetchHeader(client, number, signal);
   if (block === null) throw new UpstreamError('inconsistent', `the node has no block ${number} at present`);
   return block;
 }
 
 /** Its hash. Rejects with UpstreamError. */
-export async function nodeHashAt(
+export async function fetchNodeHash(
   client: RpcClient,
   number: number,
   signal: AbortSignal,
 ): Promise<BlockRef['hash']> {
-  return (await nodeBlockAt(client, number, signal)).hash;
+  return (await fetchNodeBlock(client, number, signal)).hash;
 }
 
 /** The error for an index of one chain beside a node on another. */
-export function otherChain(indexed: number, found: number): FatalError {
+export function wrongChainError(indexed: number, found: number): FatalError {
   return new FatalError(
     `the index is of chain ${indexed} but the node is on chain ${found}; use another data_dir or another node`,
   );

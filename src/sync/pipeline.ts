@@ -33,7 +33,7 @@ export class Pipeline {
   batchTransfers: number;
   private ranges: Range[] = [];
   private blocksPerRange = RANGE_BLOCKS_START;
-  private abort = new AbortController();
+  private controller = new AbortController();
 
   constructor(load: LoadRange, { depth, batchTransfers }: PipelineOptions) {
     this.load = load;
@@ -55,34 +55,34 @@ export class Pipeline {
       at <= head &&
       (taken.length === 0 || (transfers < this.batchTransfers && performance.now() < deadline))
     ) {
-      this.request(at, head);
+      this.prefetch(at, head);
       const range = this.ranges[0];
       if (range === undefined) break;
       const batch = await range.batch;
       this.ranges.shift();
-      this.adapt(batch);
+      this.adaptRangeSize(batch);
       taken.push(batch);
       transfers += batch.transferCount;
       at = range.to + 1;
     }
-    if (at <= head) this.request(at, head);
+    if (at <= head) this.prefetch(at, head);
     return taken;
   }
 
   /** Drops all ranges in flight: after a failure, or when the chain was found to have changed. */
   reset(): void {
-    this.abort.abort();
-    this.abort = new AbortController();
+    this.controller.abort();
+    this.controller = new AbortController();
     this.ranges = [];
     this.blocksPerRange = Math.max(1, Math.floor(this.blocksPerRange / 2));
   }
 
   /** Keeps `depth` ranges in flight, the first of them beginning at `next`. */
-  private request(next: number, head: number): void {
+  private prefetch(next: number, head: number): void {
     let from = (this.ranges.at(-1)?.to ?? next - 1) + 1;
     while (this.ranges.length < this.depth && from <= head) {
       const to = Math.min(head, from + this.blocksPerRange - 1);
-      const batch = this.load(from, to, this.abort.signal);
+      const batch = this.load(from, to, this.controller.signal);
       batch.catch(() => undefined); // `take` handles the rejection; a dropped range has no taker
       this.ranges.push({ from, to, batch });
       from = to + 1;
@@ -90,7 +90,7 @@ export class Pipeline {
   }
 
   /** Sizes the next ranges by the transfers per block just seen. */
-  private adapt(batch: BlockBatch): void {
+  private adaptRangeSize(batch: BlockBatch): void {
     const perBlock = Math.max(1, batch.transferCount) / batch.blockCount;
     const wanted = Math.ceil(RANGE_TRANSFERS / perBlock);
     this.blocksPerRange = Math.max(1, Math.min(RANGE_BLOCKS_MAX, wanted, this.blocksPerRange * 2));

@@ -7,7 +7,7 @@ import { StorageError, UpstreamError } from '../errors.ts';
 import { backoffMs, pause } from '../lib/backoff.ts';
 import { bytesToHex } from '../lib/hex.ts';
 import type { BlockBatch, BlockRef, Capabilities, Hex } from '../types.ts';
-import { forkPoint } from './fork.ts';
+import { findForkPoint } from './fork-point.ts';
 import type { Pipeline } from './pipeline.ts';
 
 export type SyncEvent =
@@ -29,11 +29,11 @@ export interface SyncOptions {
   };
   pipeline: Pipeline;
   /** Resolves when there may be a new head: after the polling interval, or earlier when the node announces one. */
-  nextHead(signal: AbortSignal): Promise<void>;
+  waitForHead(signal: AbortSignal): Promise<void>;
   /** Called with the node's head each time it is read. */
   onNodeHead(number: number): void;
   /** Called when a step fails, with the error and the milliseconds until the retry; with null when a step succeeds. */
-  onTrouble(error: UpstreamError | StorageError | null, retryInMs: number): void;
+  onStepOutcome(error: UpstreamError | StorageError | null, retryInMs: number): void;
 }
 
 /** Shortest and longest wait after a failed step, milliseconds. */
@@ -47,17 +47,17 @@ export async function* sync(
   let failures = 0;
   while (!signal.aborted) {
     try {
-      const event = await step(options);
+      const event = await nextEvent(options);
       failures = 0;
-      options.onTrouble(null, 0);
-      if (event === null) await options.nextHead(signal);
+      options.onStepOutcome(null, 0);
+      if (event === null) await options.waitForHead(signal);
       else yield event;
     } catch (error) {
       if (signal.aborted) return;
       if (error instanceof UpstreamError) options.pipeline.reset();
       else if (!(error instanceof StorageError)) throw error;
       const wait = backoffMs(++failures, RETRY_MIN_MS, RETRY_MAX_MS);
-      options.onTrouble(error, wait);
+      options.onStepOutcome(error, wait);
       await pause(wait, signal);
     }
   }
@@ -67,7 +67,7 @@ export async function* sync(
  * One step: the next blocks, or the reorg to do before them, or null when the index is at the node's head. Only
  * differing hashes on the node's canonical chain make a reorg; a node that is behind or syncing makes none.
  */
-async function step(options: SyncOptions): Promise<SyncEvent | null> {
+async function nextEvent(options: SyncOptions): Promise<SyncEvent | null> {
   const { local, node, pipeline } = options;
   const tip = local.head();
   const head = await node.head();
@@ -76,30 +76,30 @@ async function step(options: SyncOptions): Promise<SyncEvent | null> {
   const next = tip === null ? options.startBlock : tip.number + 1;
   if (head.number >= next) {
     const batches = await pipeline.take(next, head.number);
-    const links = tip === null || parentOf(batches[0]) === tip.hash;
-    if (links && linked(batches)) return { kind: 'blocks', batches };
+    const links = tip === null || firstParentHash(batches[0]) === tip.hash;
+    if (links && areLinked(batches)) return { kind: 'blocks', batches };
     pipeline.reset();
     if (tip === null || links) return null;
-    return (await reorg(options, tip.number)) ?? refuseGap(tip.number);
+    return (await findReorg(options, tip.number)) ?? throwInconsistent(tip.number);
   }
   if (tip === null || head.number < options.startBlock || local.hashAt(head.number) === head.hash)
     return null;
-  return reorg(options, head.number);
+  return findReorg(options, head.number);
 }
 
 /** The node has the index's last block but follows it with another block's child: its chain is broken or just changed. */
-function refuseGap(last: number): never {
+function throwInconsistent(last: number): never {
   throw new UpstreamError('inconsistent', `block ${last + 1} of the node does not follow its block ${last}`);
 }
 
 /** The rollback for a block at or above `from` that differs; null when it turns out that index and node agree. */
-async function reorg(
+async function findReorg(
   { local, node, headTag, startBlock }: SyncOptions,
   from: number,
 ): Promise<SyncEvent | null> {
   const highest = local.head()?.number ?? startBlock - 1;
   const differing = Math.min(from, highest);
-  const to = await forkPoint(differing, startBlock, (number) => local.hashAt(number), node.hashAt);
+  const to = await findForkPoint(differing, startBlock, (number) => local.hashAt(number), node.hashAt);
   if (to === differing) return null;
   if (headTag === 'finalized') {
     throw new UpstreamError(
@@ -110,14 +110,14 @@ async function reorg(
   return { kind: 'reorg', to };
 }
 
-function parentOf(batch: BlockBatch | undefined): Hex | null {
+function firstParentHash(batch: BlockBatch | undefined): Hex | null {
   return batch === undefined ? null : bytesToHex(batch.parent.subarray(0, 32));
 }
 
 /** Whether each batch follows the previous one: ranges are loaded separately, so the chain may change between them. */
-function linked(batches: readonly BlockBatch[]): boolean {
+function areLinked(batches: readonly BlockBatch[]): boolean {
   return batches.every((batch, i) => {
     const before = batches[i - 1];
-    return before === undefined || parentOf(batch) === bytesToHex(before.hash.subarray(-32));
+    return before === undefined || firstParentHash(batch) === bytesToHex(before.hash.subarray(-32));
   });
 }

@@ -1,9 +1,9 @@
 /** The fields of a node's block that the program itself reads, from whichever call or announcement it comes. */
 import { isObject } from '../lib/is-object.ts';
-import { show } from '../lib/show.ts';
+import { previewValue } from '../lib/preview-value.ts';
 import type { BlockRef, Hex } from '../types.ts';
+import { readHash, readQuantity } from './field-readers.ts';
 import { malformed } from './reply.ts';
-import { readHash, readQuantity } from './shape.ts';
 
 export interface BlockHeader extends BlockRef {
   parentHash: Hex;
@@ -11,7 +11,7 @@ export interface BlockHeader extends BlockRef {
 
 /** A block or header as sent; `what` names it in errors. Throws UpstreamError `malformed` when it is not an object. */
 export function readBlock(value: unknown, what: string): Readonly<Record<string, unknown>> {
-  if (!isObject(value)) throw malformed(what, `result is ${show(value)}, not a block`);
+  if (!isObject(value)) throw malformed(what, `result is ${previewValue(value)}, not a block`);
   return value;
 }
 

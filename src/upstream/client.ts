@@ -1,10 +1,9 @@
 /** JSON-RPC over HTTP: single calls and batches. Nothing is retried here, but a batch that is too large is divided. */
 import { UpstreamError, type UpstreamFailure } from '../errors.ts';
-import type { Wanted } from '../lib/members.ts';
+import type { Projection } from '../lib/json-projection.ts';
 import { BatchLimit } from './batch-limit.ts';
-import { divide, isOverLimit } from './divide.ts';
-import { isBusy } from './faults.ts';
-import { type HttpAnswer, HttpTransport } from './http.ts';
+import { HttpTransport, type UpstreamResponse } from './http-transport.ts';
+import { isBusy } from './node-errors.ts';
 import {
   batchName,
   httpError,
@@ -14,6 +13,7 @@ import {
   readBatch,
   readSingle,
 } from './reply.ts';
+import { isOverLimit, sendInBatches } from './send-in-batches.ts';
 
 export type { RpcCall, RpcReply } from './reply.ts';
 
@@ -65,7 +65,7 @@ export class RpcClient {
 
   /** Result of one call. Rejects with an UpstreamError (any reason but `inconsistent`) or the signal's reason. */
   async call(method: string, params: readonly unknown[], signal?: AbortSignal): Promise<unknown> {
-    const reply = await this.askSingle({ method, params }, signal);
+    const reply = await this.sendSingle({ method, params }, signal);
     if ('error' in reply) throw reply.error;
     return reply.result;
   }
@@ -76,10 +76,10 @@ export class RpcClient {
    * (`timeout`, `connection`, `http`, `malformed`, or `rpc` from a busy node), the promise rejects with that error.
    * Only the `wanted` parts of results are read; without it, everything.
    */
-  batch(calls: readonly RpcCall[], signal?: AbortSignal, wanted?: Wanted): Promise<RpcReply[]> {
-    return divide(calls, this.limit, {
-      single: (call) => this.askSingle(call, signal, wanted),
-      batch: (part) => this.askBatch(part, signal, wanted),
+  batch(calls: readonly RpcCall[], signal?: AbortSignal, wanted?: Projection): Promise<RpcReply[]> {
+    return sendInBatches(calls, this.limit, {
+      single: (call) => this.sendSingle(call, signal, wanted),
+      batch: (part) => this.sendBatch(part, signal, wanted),
     });
   }
 
@@ -88,10 +88,10 @@ export class RpcClient {
     this.http.close();
   }
 
-  private async askSingle(
+  private async sendSingle(
     call: RpcCall,
     signal: AbortSignal | undefined,
-    wanted?: Wanted,
+    wanted?: Projection,
   ): Promise<RpcReply> {
     const started = performance.now();
     try {
@@ -109,14 +109,14 @@ export class RpcClient {
     }
   }
 
-  private async askBatch(
+  private async sendBatch(
     calls: readonly RpcCall[],
     signal: AbortSignal | undefined,
-    wanted: Wanted | undefined,
+    wanted: Projection | undefined,
   ): Promise<RpcReply[] | UpstreamError> {
     const started = performance.now();
     try {
-      const replies = await this.exchange(calls, signal, wanted);
+      const replies = await this.postBatch(calls, signal, wanted);
       if (replies instanceof UpstreamError) return replies;
       for (const [index, reply] of replies.entries()) {
         if (!isOverLimit(reply)) this.report(calls[index]!.method, started, reply);
@@ -130,10 +130,10 @@ export class RpcClient {
     }
   }
 
-  private async exchange(
+  private async postBatch(
     calls: readonly RpcCall[],
     signal: AbortSignal | undefined,
-    wanted: Wanted | undefined,
+    wanted: Projection | undefined,
   ): Promise<RpcReply[] | UpstreamError> {
     const what = batchName(calls);
     const answer = await this.http.post(JSON.stringify(calls.map(request)), what, signal);
@@ -153,7 +153,7 @@ export class RpcClient {
 }
 
 /** Reads an answer and frees its memory, which the garbage collector, seeing only small objects, would free too late. */
-function parsed({ body }: HttpAnswer, what: string, wanted: Wanted | undefined): unknown {
+function parsed({ body }: UpstreamResponse, what: string, wanted: Projection | undefined): unknown {
   try {
     return parseBody(body, what, wanted);
   } finally {

@@ -1,7 +1,7 @@
 /** Subscriptions over one connection: makes them, keeps notifications in order, detects a dead peer. */
 import { UpstreamError } from '../errors.ts';
 import { isObject } from '../lib/is-object.ts';
-import { show } from '../lib/show.ts';
+import { previewValue } from '../lib/preview-value.ts';
 import type { Endpoint } from './endpoint.ts';
 import { NodeSocket, type SocketLimits } from './socket.ts';
 
@@ -21,7 +21,7 @@ export interface SessionOptions extends SocketLimits {
   /** Milliseconds the node may take to answer a subscribe. */
   answerTimeoutMs: number;
   /** Milliseconds without any message after which the peer counts as dead; after half of them a call checks it. */
-  silenceMs: number;
+  idleTimeoutMs: number;
   /** All initial subscriptions are answered; no event was passed on yet. */
   onReady(): void;
   onEnd(error: UpstreamError): void;
@@ -39,21 +39,21 @@ const IGNORED_CALL = 0;
 export class FeedSession {
   private readonly options: SessionOptions;
   private readonly socket: NodeSocket;
-  private readonly wanted: Set<Subscription>;
-  private readonly asked = new Map<number, Subscription>();
+  private readonly subscriptions: Set<Subscription>;
+  private readonly pending = new Map<number, Subscription>();
   private readonly active = new Map<SubscriptionId, Subscription>();
   /** Notifications that came while a subscribe reply was outstanding: they may belong to that subscription. */
-  private held: Notification[] = [];
-  private heldBytes = 0;
+  private buffered: Notification[] = [];
+  private bufferedBytes = 0;
   private lastCall = IGNORED_CALL;
   private state: 'connecting' | 'subscribing' | 'ready' | 'ended' = 'connecting';
-  private silence: NodeJS.Timeout | undefined;
-  private overdue: NodeJS.Timeout | undefined;
-  private askedForLife = false;
+  private idleTimer: NodeJS.Timeout | undefined;
+  private replyTimer: NodeJS.Timeout | undefined;
+  private probeSent = false;
 
   constructor(options: SessionOptions, wanted: Iterable<Subscription>) {
     this.options = options;
-    this.wanted = new Set(wanted);
+    this.subscriptions = new Set(wanted);
     this.socket = new NodeSocket(options.endpoint, options, {
       onOpen: () => this.onOpen(),
       onText: (text) => this.onText(text),
@@ -69,18 +69,18 @@ export class FeedSession {
   }
 
   add(subscription: Subscription): void {
-    this.wanted.add(subscription);
-    if (this.state === 'subscribing' || this.state === 'ready') this.ask(subscription);
+    this.subscriptions.add(subscription);
+    if (this.state === 'subscribing' || this.state === 'ready') this.sendSubscribe(subscription);
   }
 
   /** From now on the subscription gets no event. */
   remove(subscription: Subscription): void {
-    this.wanted.delete(subscription);
+    this.subscriptions.delete(subscription);
     for (const [id, active] of this.active) if (active === subscription) this.unsubscribe(id);
   }
 
   /** Ends the session as if the connection had failed. */
-  abandon(why: string): void {
+  terminate(why: string): void {
     this.fail('timeout', why);
   }
 
@@ -92,15 +92,15 @@ export class FeedSession {
   private onOpen(): void {
     this.state = 'subscribing';
     // Data that arrived while this process was blocked is read first: its own stall is not the peer's silence.
-    this.silence = setTimeout(() => setImmediate(() => this.onSilence()), this.options.silenceMs / 2);
-    for (const subscription of this.wanted) this.ask(subscription);
-    this.release();
+    this.idleTimer = setTimeout(() => setImmediate(() => this.onSilence()), this.options.idleTimeoutMs / 2);
+    for (const subscription of this.subscriptions) this.sendSubscribe(subscription);
+    this.flushBuffered();
   }
 
-  private ask(subscription: Subscription): void {
+  private sendSubscribe(subscription: Subscription): void {
     this.lastCall += 1;
-    this.asked.set(this.lastCall, subscription);
-    this.overdue ??= setTimeout(
+    this.pending.set(this.lastCall, subscription);
+    this.replyTimer ??= setTimeout(
       () => this.fail('timeout', 'no answer to eth_subscribe'),
       this.options.answerTimeoutMs,
     );
@@ -117,64 +117,64 @@ export class FeedSession {
   }
 
   private onText(text: string): void {
-    this.askedForLife = false;
-    this.silence?.refresh();
+    this.probeSent = false;
+    this.idleTimer?.refresh();
     const message = parseObject(text);
     if (message === undefined) return this.fail('malformed', `not a JSON object: ${text.slice(0, 80)}`);
     const { method, id, params } = message;
     if (method === 'eth_subscription') this.onNotification(params, text.length);
-    else if (typeof id === 'number' && this.asked.has(id)) this.onReply(id, message);
-    else if (id === null) this.fail('malformed', `an answer without id: ${show(message.error)}`);
+    else if (typeof id === 'number' && this.pending.has(id)) this.onReply(id, message);
+    else if (id === null) this.fail('malformed', `an answer without id: ${previewValue(message.error)}`);
   }
 
   private onReply(call: number, reply: Record<string, unknown>): void {
-    const subscription = this.asked.get(call)!;
-    this.asked.delete(call);
+    const subscription = this.pending.get(call)!;
+    this.pending.delete(call);
     const id = reply.result;
     if (isObject(reply.error)) this.refuse(subscription, reply.error);
     else if (typeof id !== 'string' && typeof id !== 'number') {
-      return this.fail('malformed', `eth_subscribe: the id is ${show(id)}`);
-    } else if (this.wanted.has(subscription)) {
+      return this.fail('malformed', `eth_subscribe: the id is ${previewValue(id)}`);
+    } else if (this.subscriptions.has(subscription)) {
       this.active.set(id, subscription);
       subscription.onActive();
     } else this.unsubscribe(id);
-    this.release();
+    this.flushBuffered();
   }
 
   private refuse(subscription: Subscription, error: Record<string, unknown>): void {
     const code = typeof error.code === 'number' ? error.code : undefined;
-    const reason = typeof error.message === 'string' ? error.message : show(error);
-    const message = `eth_subscribe ${show(subscription.params[0])}: ${reason}`;
-    if (this.wanted.has(subscription)) subscription.onRefused(new UpstreamError('rpc', message, code));
+    const reason = typeof error.message === 'string' ? error.message : previewValue(error);
+    const message = `eth_subscribe ${previewValue(subscription.params[0])}: ${reason}`;
+    if (this.subscriptions.has(subscription)) subscription.onRefused(new UpstreamError('rpc', message, code));
   }
 
   private onNotification(params: unknown, bytes: number): void {
     const id = isObject(params) ? params.subscription : undefined;
     if (!isObject(params) || (typeof id !== 'string' && typeof id !== 'number')) {
-      return this.fail('malformed', `eth_subscription: the params are ${show(params)}`);
+      return this.fail('malformed', `eth_subscription: the params are ${previewValue(params)}`);
     }
     const notification = { id, result: params.result };
-    if (this.asked.size === 0) return this.deliver(notification);
-    this.held.push(notification);
-    this.heldBytes += bytes;
-    if (this.heldBytes > this.options.maxMessageBytes) {
-      this.fail('malformed', `eth_subscribe: no reply in ${this.heldBytes} bytes of notifications`);
+    if (this.pending.size === 0) return this.deliver(notification);
+    this.buffered.push(notification);
+    this.bufferedBytes += bytes;
+    if (this.bufferedBytes > this.options.maxMessageBytes) {
+      this.fail('malformed', `eth_subscribe: no reply in ${this.bufferedBytes} bytes of notifications`);
     }
   }
 
   /** Passes on the held notifications in order once every subscribe has its reply. */
-  private release(): void {
-    if (this.asked.size > 0) return;
-    clearTimeout(this.overdue);
-    this.overdue = undefined;
+  private flushBuffered(): void {
+    if (this.pending.size > 0) return;
+    clearTimeout(this.replyTimer);
+    this.replyTimer = undefined;
     if (this.state === 'subscribing') {
       this.state = 'ready';
       this.options.onReady();
     }
-    while (this.asked.size === 0 && this.held.length > 0) {
-      const held = this.held;
-      this.held = [];
-      this.heldBytes = 0;
+    while (this.pending.size === 0 && this.buffered.length > 0) {
+      const held = this.buffered;
+      this.buffered = [];
+      this.bufferedBytes = 0;
       for (const notification of held) this.deliver(notification);
     }
   }
@@ -185,10 +185,10 @@ export class FeedSession {
 
   private onSilence(): void {
     if (this.state === 'ended') return;
-    if (this.askedForLife) return this.fail('timeout', `no message for ${this.options.silenceMs} ms`);
-    this.askedForLife = true;
+    if (this.probeSent) return this.fail('timeout', `no message for ${this.options.idleTimeoutMs} ms`);
+    this.probeSent = true;
     this.send(IGNORED_CALL, 'eth_chainId', []);
-    this.silence?.refresh();
+    this.idleTimer?.refresh();
   }
 
   private fail(reason: 'malformed' | 'timeout', detail: string): void {
@@ -197,10 +197,10 @@ export class FeedSession {
 
   private end(): void {
     this.state = 'ended';
-    clearTimeout(this.silence);
-    clearTimeout(this.overdue);
+    clearTimeout(this.idleTimer);
+    clearTimeout(this.replyTimer);
     this.active.clear();
-    this.held = [];
+    this.buffered = [];
   }
 }
 

@@ -14,7 +14,7 @@ export interface FeedOptions {
    * Milliseconds without any message after which the connection counts as dead; default 30,000. After half of it a call
    * checks the node, so that a quiet chain does not cause a reconnect.
    */
-  silenceMs?: number;
+  idleTimeoutMs?: number;
   /** Milliseconds to connect, and to answer a subscribe; default 10,000. */
   timeoutMs?: number;
   /** Most bytes of one message, and of notifications held while a subscribe reply is awaited; default 16 MiB. */
@@ -72,7 +72,7 @@ export class NodeFeed {
 
   /** Reconnects. For callers that know of heads that were not announced although the socket is alive. */
   reconnect(why: string): void {
-    this.session?.abandon(why);
+    this.session?.terminate(why);
   }
 
   /** Ends all subscriptions and the connection. */
@@ -87,8 +87,13 @@ export class NodeFeed {
   private connect(): void {
     this.retry = undefined;
     if (this.closed) return;
-    const { silenceMs = 30_000, timeoutMs = 10_000, maxMessageBytes = 16 * 2 ** 20 } = this.options;
-    const limits = { silenceMs, connectTimeoutMs: timeoutMs, answerTimeoutMs: timeoutMs, maxMessageBytes };
+    const { idleTimeoutMs = 30_000, timeoutMs = 10_000, maxMessageBytes = 16 * 2 ** 20 } = this.options;
+    const limits = {
+      idleTimeoutMs,
+      connectTimeoutMs: timeoutMs,
+      answerTimeoutMs: timeoutMs,
+      maxMessageBytes,
+    };
     const events = { onReady: () => this.onReady(), onEnd: (error: UpstreamError) => this.onEnd(error) };
     this.session = new FeedSession({ endpoint: this.endpoint, ...limits, ...events }, this.subscriptions);
   }

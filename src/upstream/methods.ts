@@ -4,7 +4,7 @@ import { toQuantity } from '../lib/hex.ts';
 import type { Capabilities } from '../types.ts';
 import { type BlockHeader, readBlockHeader } from './block-header.ts';
 import type { RpcCall, RpcClient } from './client.ts';
-import { readQuantity, readText } from './shape.ts';
+import { readQuantity, readText } from './field-readers.ts';
 
 /** Where internal native transfers come from. */
 export type TraceMethod = NonNullable<Capabilities['traces']>;
@@ -17,16 +17,16 @@ function callTracer(timeoutMs: number): unknown {
   return { tracer: 'callTracer', timeout: `${Math.ceil(timeoutMs / 1000)}s` };
 }
 
-export async function chainId(client: RpcClient, signal?: AbortSignal): Promise<number> {
+export async function fetchChainId(client: RpcClient, signal?: AbortSignal): Promise<number> {
   return readQuantity(await client.call('eth_chainId', [], signal), 'eth_chainId', 'result');
 }
 
 /** Name and version of the node's software, such as `Monad/0.16.0` or `anvil/v1.7.1`. */
-export async function clientVersion(client: RpcClient, signal?: AbortSignal): Promise<string> {
+export async function fetchClientVersion(client: RpcClient, signal?: AbortSignal): Promise<string> {
   return readText(await client.call('web3_clientVersion', [], signal), 'web3_clientVersion', 'result');
 }
 
-export async function blockNumber(client: RpcClient, signal?: AbortSignal): Promise<number> {
+export async function fetchBlockNumber(client: RpcClient, signal?: AbortSignal): Promise<number> {
   return readQuantity(await client.call('eth_blockNumber', [], signal), 'eth_blockNumber', 'result');
 }
 
@@ -34,7 +34,7 @@ export async function blockNumber(client: RpcClient, signal?: AbortSignal): Prom
  * Header of a block by number or tag; null when the node does not have it (near the tip: not yet, or not now).
  * A block of another number than the one asked for is an UpstreamError `inconsistent`.
  */
-export async function header(
+export async function fetchHeader(
   client: RpcClient,
   tagOrNumber: 'latest' | 'finalized' | number,
   signal?: AbortSignal,

@@ -1,18 +1,18 @@
 /** Finds out by trying what the node can do. */
 import { FatalError, UpstreamError } from '../errors.ts';
-import { show } from '../lib/show.ts';
+import { previewValue } from '../lib/preview-value.ts';
 import type { Capabilities } from '../types.ts';
 import type { RpcCall, RpcClient } from './client.ts';
-import { isUnknownMethod } from './faults.ts';
 import {
-  blockNumber,
-  chainId,
-  clientVersion,
-  header,
+  fetchBlockNumber,
+  fetchChainId,
+  fetchClientVersion,
+  fetchHeader,
   receiptsCall,
   type TraceMethod,
   traceCall,
 } from './methods.ts';
+import { isUnknownMethod } from './node-errors.ts';
 import { malformed } from './reply.ts';
 
 export interface ProbeOptions {
@@ -26,18 +26,19 @@ export interface ProbeOptions {
  * Asks the node for its software, its chain and its features. Rejects with an UpstreamError when the node is
  * unreachable or does not answer properly (try again), with a FatalError when it can never serve as configured.
  */
-export async function probe(
+export async function probeCapabilities(
   client: RpcClient,
   options: ProbeOptions,
   signal?: AbortSignal,
 ): Promise<Capabilities> {
   const [software, chain, head] = await Promise.all([
-    clientVersion(client, signal),
-    chainId(client, signal),
-    blockNumber(client, signal),
+    fetchClientVersion(client, signal),
+    fetchChainId(client, signal),
+    fetchBlockNumber(client, signal),
   ]);
   const headTag = await chooseHeadTag(client, options.head, software, signal);
-  const followed = headTag === 'latest' ? head : ((await header(client, headTag, signal))?.number ?? head);
+  const followed =
+    headTag === 'latest' ? head : ((await fetchHeader(client, headTag, signal))?.number ?? head);
   // Block 0 cannot be traced. A node at block 0 has no block 1, but says so only for a method that it knows.
   const block = Math.max(1, followed);
   const [blockReceipts, traces] = await Promise.all([
@@ -71,7 +72,7 @@ async function requireFinalized(
   const advice = 'set index.head to "latest" or "auto"';
   let block: unknown;
   try {
-    block = await header(client, 'finalized', signal);
+    block = await fetchHeader(client, 'finalized', signal);
   } catch (error) {
     if (!(error instanceof UpstreamError) || error.code === undefined) throw error;
     if (error.code === -32602) {
@@ -98,7 +99,7 @@ async function offersBlockReceipts(
   block: number,
   signal: AbortSignal | undefined,
 ): Promise<boolean> {
-  return (await refusal(client, receiptsCall(block), signal)) === null;
+  return (await unsupportedReason(client, receiptsCall(block), signal)) === null;
 }
 
 /** The first trace method that works. For callTracer anvil re-executes the block, at a thousand times trace_block's cost. */
@@ -115,7 +116,11 @@ async function findTraces(
   if (software.startsWith('anvil/')) candidates.reverse();
   const reasons: string[] = [];
   for (const method of candidates) {
-    const reason = await refusal(client, traceCall(block, NO_BLOCK, method, client.timeoutMs), signal);
+    const reason = await unsupportedReason(
+      client,
+      traceCall(block, NO_BLOCK, method, client.timeoutMs),
+      signal,
+    );
     if (reason !== null) reasons.push(reason);
     else if (method === 'trace_block') return { traces: method, tracesReason: null };
     else return { traces: await preciseForm(client, signal), tracesReason: null };
@@ -128,7 +133,7 @@ const NO_BLOCK = `0x${'0'.repeat(64)}`;
 
 /** Prefers call trees by block hash if the node offers them too. */
 async function preciseForm(client: RpcClient, signal: AbortSignal | undefined): Promise<TraceMethod> {
-  const byHash = await refusal(
+  const byHash = await unsupportedReason(
     client,
     traceCall(0, NO_BLOCK, 'debug_traceBlockByHash', client.timeoutMs),
     signal,
@@ -140,7 +145,7 @@ async function preciseForm(client: RpcClient, signal: AbortSignal | undefined): 
  * Why the node will not serve a list-valued method, or null if it will. An error about the block (not found,
  * pruned, too large) proves that the method is there; so does null, which Monad also answers under load.
  */
-async function refusal(
+async function unsupportedReason(
   client: RpcClient,
   call: RpcCall,
   signal: AbortSignal | undefined,
@@ -148,7 +153,7 @@ async function refusal(
   try {
     const result = await client.call(call.method, call.params, signal);
     if (result === null || Array.isArray(result)) return null;
-    throw malformed(call.method, `result is ${show(result)}, not a list`);
+    throw malformed(call.method, `result is ${previewValue(result)}, not a list`);
   } catch (error) {
     if (!(error instanceof UpstreamError)) throw error;
     if (isUnknownMethod(error)) return `the node does not offer ${call.method}`;

@@ -1,9 +1,9 @@
 /** Reads and checks JSON-RPC answers; pure. Anything but a well-formed answer is an UpstreamError `malformed`. */
 import { UpstreamError } from '../errors.ts';
 import { isObject } from '../lib/is-object.ts';
-import { encodingOf, Members, parseWanted, type Wanted } from '../lib/members.ts';
-import { show } from '../lib/show.ts';
-import type { HttpAnswer } from './http.ts';
+import { encodingOf, ObjectProjection, type Projection, parseProjected } from '../lib/json-projection.ts';
+import { previewValue } from '../lib/preview-value.ts';
+import type { UpstreamResponse } from './http-transport.ts';
 
 /** A call of a batch; its id is its position, counted from 1. */
 export interface RpcCall {
@@ -17,11 +17,11 @@ export type RpcReply = { result: unknown } | { error: UpstreamError };
 /** Node texts are shortened to this many characters in messages. */
 const MAX_DETAIL = 300;
 
-/** Parses a response body; of results only the `wanted` parts (lib/members.ts), if given. Overwrites the body. */
-export function parseBody(body: Buffer, what: string, wanted?: Wanted): unknown {
+/** Parses a response body; of results only the `wanted` parts (lib/json-projection.ts), if given. Overwrites the body. */
+export function parseBody(body: Buffer, what: string, wanted?: Projection): unknown {
   try {
     if (wanted === undefined) return JSON.parse(body.toString(encodingOf(body)));
-    return parseWanted(body, new Members({ id: 'whole', error: 'whole', result: wanted }));
+    return parseProjected(body, new ObjectProjection({ id: 'whole', error: 'whole', result: wanted }));
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
     throw malformed(what, `not JSON: ${excerpt(body)}`);
@@ -29,7 +29,7 @@ export function parseBody(body: Buffer, what: string, wanted?: Wanted): unknown 
 }
 
 /** The error of an answer whose HTTP status is not 200; it carries the JSON-RPC code if the body has one. */
-export function httpError(answer: HttpAnswer, what: string): UpstreamError {
+export function httpError(answer: UpstreamResponse, what: string): UpstreamError {
   const nodeError = errorInBody(answer.body);
   if (answer.status === 413) return new UpstreamError('too-large', `${what}: HTTP 413`, nodeError?.code);
   const detail = nodeError === undefined ? excerpt(answer.body) : nodeError.message;
@@ -38,9 +38,9 @@ export function httpError(answer: HttpAnswer, what: string): UpstreamError {
 
 /** Reads the answer to a single call. Monad answers with id null when the result is over its size limit. */
 export function readSingle(value: unknown, method: string): RpcReply {
-  if (!isObject(value)) throw malformed(method, `not an object: ${show(value)}`);
+  if (!isObject(value)) throw malformed(method, `not an object: ${previewValue(value)}`);
   const refused = value.id === null && isObject(value.error);
-  if (value.id !== 1 && !refused) throw malformed(method, `id is ${show(value.id)} instead of 1`);
+  if (value.id !== 1 && !refused) throw malformed(method, `id is ${previewValue(value.id)} instead of 1`);
   return readReply(value, method);
 }
 
@@ -59,7 +59,7 @@ export function readBatch(value: unknown, calls: readonly RpcCall[]): RpcReply[]
     const id = isObject(item) ? item.id : undefined;
     const call = typeof id === 'number' ? calls[id - 1] : undefined;
     if (!isObject(item) || typeof id !== 'number' || call === undefined)
-      throw malformed(what, `a reply with id ${show(id)}`);
+      throw malformed(what, `a reply with id ${previewValue(id)}`);
     if (replies[id - 1] !== undefined) throw malformed(what, `two replies with id ${id}`);
     replies[id - 1] = readReply(item, call.method);
   }
@@ -82,7 +82,7 @@ export function jsonOf(value: unknown, what: string): string {
     return JSON.stringify(value);
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
-    throw malformed(what, show(value));
+    throw malformed(what, previewValue(value));
   }
 }
 
@@ -93,13 +93,14 @@ function readReply(reply: Record<string, unknown>, method: string): RpcReply {
 }
 
 function readRefusal(value: unknown, what: string): UpstreamError {
-  if (!isObject(value) || !isObject(value.error)) throw malformed(what, `no list of replies: ${show(value)}`);
+  if (!isObject(value) || !isObject(value.error))
+    throw malformed(what, `no list of replies: ${previewValue(value)}`);
   return nodeError(value.error, what);
 }
 
 function nodeError(error: unknown, what: string): UpstreamError {
   if (!isObject(error) || typeof error.code !== 'number' || typeof error.message !== 'string') {
-    throw malformed(what, `error is ${show(error)}`);
+    throw malformed(what, `error is ${previewValue(error)}`);
   }
   return new UpstreamError(
     'rpc',

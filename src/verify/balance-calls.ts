@@ -5,7 +5,7 @@ import { toQuantity } from '../lib/hex.ts';
 import type { Hex } from '../types.ts';
 import type { RpcCall, RpcReply } from '../upstream/client.ts';
 import { contractCall } from '../upstream/contract-call.ts';
-import { isExecutionFailure } from '../upstream/faults.ts';
+import { isExecutionFailure } from '../upstream/node-errors.ts';
 
 const BALANCE_OF = '0x70a08231';
 const BALANCE_OF_ID = '0x00fdd58e';
@@ -39,7 +39,7 @@ function addressWord(address: Hex): string {
  * The first word of an answer; null when the contract failed or answered anything else. Throws the UpstreamError of a
  * call that the node did not run.
  */
-export function readWord(reply: RpcReply): bigint | null {
+export function decodeUint(reply: RpcReply): bigint | null {
   if ('error' in reply) {
     if (isExecutionFailure(reply.error)) return null;
     throw reply.error;

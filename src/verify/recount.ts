@@ -3,8 +3,8 @@
  * store does, to compare the two.
  */
 import { bytesToHex } from '../lib/hex.ts';
-import { FIRST_BUYERS, ZERO_WALLET } from '../store/schema.ts';
-import { isNative, Kind } from '../types.ts';
+import { MAX_FIRST_BUYERS, ZERO_WALLET } from '../store/schema.ts';
+import { isNativeKind, TransferKind } from '../types.ts';
 
 /** One row of `transfers`. */
 export interface TransferRow {
@@ -69,16 +69,16 @@ export class WalletRecount {
     if (sends) this.nativeSent += row.amount;
     if (!receives) return;
     this.nativeReceived += row.amount;
-    if (row.kind === Kind.nativeInternal) this.internalReceived++;
+    if (row.kind === TransferKind.nativeInternal) this.internalReceived++;
     if (sends || row.sender === ZERO_WALLET) return;
     if (!this.firstIn.has(row.kind)) this.firstIn.set(row.kind, row);
     this.latestIn.set(row.kind, row);
   }
 
   /** What the row of `wallets` must hold, by column. */
-  columns(): Record<string, number | null> {
-    const direct = this.firstIn.get(Kind.nativeDirect);
-    const internal = this.firstIn.get(Kind.nativeInternal);
+  expectedColumns(): Record<string, number | null> {
+    const direct = this.firstIn.get(TransferKind.nativeDirect);
+    const internal = this.firstIn.get(TransferKind.nativeInternal);
     const funding = direct ?? internal;
     return {
       transfers: this.activity.length,
@@ -90,8 +90,8 @@ export class WalletRecount {
       last_transfer: this.activity.at(-1)?.transfer ?? null,
       first_direct: direct?.id ?? null,
       first_internal: internal?.id ?? null,
-      latest_direct: this.latestIn.get(Kind.nativeDirect)?.id ?? null,
-      latest_internal: this.latestIn.get(Kind.nativeInternal)?.id ?? null,
+      latest_direct: this.latestIn.get(TransferKind.nativeDirect)?.id ?? null,
+      latest_internal: this.latestIn.get(TransferKind.nativeInternal)?.id ?? null,
       funder: funding?.sender ?? null,
       funding: funding?.id ?? null,
     };
@@ -124,11 +124,11 @@ export class TokenRecount {
     this.holding(row.sender).balance -= row.amount;
     this.holding(row.receiver).balance += row.amount;
     const buys = row.amount > 0n && row.receiver !== ZERO_WALLET && !this.buyers.has(row.receiver);
-    if (buys && this.buyers.size < FIRST_BUYERS) this.buyers.set(row.receiver, row.id);
+    if (buys && this.buyers.size < MAX_FIRST_BUYERS) this.buyers.set(row.receiver, row.id);
   }
 
   /** What the row of `tokens` must hold, by column. */
-  columns(): Record<string, number | null> {
+  expectedColumns(): Record<string, number | null> {
     const others = [...this.holdings].filter(([wallet]) => wallet !== ZERO_WALLET);
     return {
       transfers: this.transfers,
@@ -161,18 +161,18 @@ export interface RawTransfer {
 }
 
 /** A stored amount; zero when there is none. Goes by way of text: the store's own conversions are under test. */
-export function integerOf(bytes: Buffer | null): bigint {
+export function decodeAmount(bytes: Buffer | null): bigint {
   return bytes === null || bytes.length === 0 ? 0n : BigInt(bytesToHex(bytes));
 }
 
-export function readTransfer(raw: RawTransfer): TransferRow {
+export function toTransferRow(raw: RawTransfer): TransferRow {
   return {
     id: raw.id,
     transaction: typeof raw.tx === 'number' ? raw.id - raw.tx : raw.id,
     sender: raw.sender,
     receiver: raw.receiver,
     kind: raw.kind,
-    token: isNative(raw.kind) ? null : raw.token,
-    amount: raw.kind === Kind.erc721 ? 1n : integerOf(raw.amount),
+    token: isNativeKind(raw.kind) ? null : raw.token,
+    amount: raw.kind === TransferKind.erc721 ? 1n : decodeAmount(raw.amount),
   };
 }

@@ -2,20 +2,20 @@
 import { FatalError, UpstreamError } from '../errors.ts';
 import { backoffMs, pause } from '../lib/backoff.ts';
 import { hashAt } from '../store/chain.ts';
-import { refuseForeignLog } from '../store/foreign-log.ts';
+import { rejectForeignWal } from '../store/foreign-wal.ts';
 import { openIndexForReading } from '../store/index-file.ts';
 import { IndexWriter } from '../store/index-writer.ts';
-import type { Db } from '../store/open.ts';
+import type { Db } from '../store/open-database.ts';
 import { untracedRanges } from '../store/untraced.ts';
-import { type LoadRules, loadBlocks } from '../sync/load.ts';
-import { loadRules } from '../sync/load-rules.ts';
-import { nodeBlockAt, nodeHashAt, nodeHead, otherChain } from '../sync/node-chain.ts';
+import { type LoadRules, loadBlocks } from '../sync/load-blocks.ts';
+import { deriveLoadRules } from '../sync/load-rules.ts';
+import { fetchNodeBlock, fetchNodeHash, fetchNodeHead, wrongChainError } from '../sync/node-chain.ts';
 import { Pipeline } from '../sync/pipeline.ts';
 import { sync } from '../sync/sync.ts';
 import type { BlockRef, Capabilities } from '../types.ts';
 import type { RpcClient } from '../upstream/client.ts';
-import { header } from '../upstream/methods.ts';
-import { blockDifference, hashOf } from './content.ts';
+import { fetchHeader } from '../upstream/methods.ts';
+import { batchHash, blockDifference } from './block-comparer.ts';
 
 /** Blocks read at a time while the range is compared. */
 const BLOCKS_PER_READ = 16;
@@ -39,7 +39,7 @@ export interface RepairOptions {
   onProgress(text: string): void;
 }
 
-export interface Repaired {
+export interface RepairResult {
   /** What differed, block by block, in words. */
   differing: readonly string[];
   /** First block that was indexed again, null when nothing had to be. */
@@ -55,20 +55,20 @@ export interface Repaired {
  * then marked as traced. Throws FatalError when the node lacks the range or its chain does not join the index before it,
  * UpstreamError when the node does not answer.
  */
-export async function repairRange(options: RepairOptions): Promise<Repaired> {
+export async function repairRange(options: RepairOptions): Promise<RepairResult> {
   const { path, from, to, capabilities } = options;
-  const rules = loadRules(capabilities, options.wrappedNative);
-  refuseForeignLog(path);
+  const rules = deriveLoadRules(capabilities, options.wrappedNative);
+  rejectForeignWal(path);
   openIndexForReading(path).close(); // a missing index must not be created
   const writer = new IndexWriter(path, { cacheMb: options.cacheMb });
   try {
     const head = requireRange(writer, capabilities, from, to);
     const db = openIndexForReading(path);
-    const differing = await differences(db, rules, options).finally(() => db.close());
+    const differing = await findDifferences(db, rules, options).finally(() => db.close());
     const [first] = differing;
     if (rules.traces !== null) writer.setTraced({ first: from, last: first ? first.block - 1 : to });
     if (first === undefined) return { differing: [], replacedFrom: null, head };
-    await requireJoined(writer, options, first.block);
+    await requireParentLink(writer, options, first.block);
     writer.rollback(first.block - 1);
     await indexUpTo(writer, rules, options, head.number);
     const end = writer.head();
@@ -86,7 +86,7 @@ function requireRange(writer: IndexWriter, { chainId }: Capabilities, from: numb
   const chain = writer.chain();
   const head = writer.head();
   if (chain === null || head === null) throw new FatalError('the index is empty: there is nothing to repair');
-  if (chain.chainId !== chainId) throw otherChain(chain.chainId, chainId);
+  if (chain.chainId !== chainId) throw wrongChainError(chain.chainId, chainId);
   if (from < chain.startBlock || to > head.number)
     throw new FatalError(
       `the index holds blocks ${chain.startBlock} to ${head.number}: blocks ${from} to ${to} are not within`,
@@ -94,7 +94,7 @@ function requireRange(writer: IndexWriter, { chainId }: Capabilities, from: numb
   return head;
 }
 
-interface Differing {
+interface BlockDifference {
   block: number;
   text: string;
 }
@@ -103,16 +103,16 @@ interface Differing {
  * Every block of the range whose hash or transfers differ from the node's, up to the first one that lacks its internal
  * transfers: later ones lack them too, maybe millions, and all will be indexed again.
  */
-async function differences(db: Db, rules: LoadRules, options: RepairOptions): Promise<Differing[]> {
+async function findDifferences(db: Db, rules: LoadRules, options: RepairOptions): Promise<BlockDifference[]> {
   const { from, to, onProgress } = options;
-  const found: Differing[] = [];
+  const found: BlockDifference[] = [];
   const untraced = rules.traces === null ? [] : untracedRanges(db);
   for (let at = from; at <= to; at += BLOCKS_PER_READ) {
     onProgress(`comparing block ${at} of ${from} to ${to}`);
-    const batch = await readPatiently(options, rules, at, Math.min(to, at + BLOCKS_PER_READ - 1));
+    const batch = await loadWithRetry(options, rules, at, Math.min(to, at + BLOCKS_PER_READ - 1));
     for (let i = 0; i < batch.blockCount; i++) {
       const block = batch.number[i]!;
-      const hash = hashOf(batch, i);
+      const hash = batchHash(batch, i);
       const indexed = hashAt(db, block);
       const text =
         indexed === hash
@@ -126,7 +126,7 @@ async function differences(db: Db, rules: LoadRules, options: RepairOptions): Pr
   return found;
 }
 
-async function readPatiently({ client, signal }: RepairOptions, rules: LoadRules, from: number, to: number) {
+async function loadWithRetry({ client, signal }: RepairOptions, rules: LoadRules, from: number, to: number) {
   for (let attempt = 1; ; attempt++) {
     try {
       return await loadBlocks(client, rules, from, to, signal);
@@ -142,13 +142,13 @@ async function readPatiently({ client, signal }: RepairOptions, rules: LoadRules
 }
 
 /** Throws, before anything is removed, unless the node's block `first` follows the indexed block below it by hash. */
-async function requireJoined(
+async function requireParentLink(
   writer: IndexWriter,
   { client, signal }: RepairOptions,
   first: number,
 ): Promise<void> {
   const below = writer.hashAt(first - 1);
-  const node = await header(client, first, signal);
+  const node = await fetchHeader(client, first, signal);
   if (node === null) throw new FatalError(`the node has no block ${first} any more`);
   if (below !== null && node.parentHash !== below)
     throw new FatalError(
@@ -177,15 +177,15 @@ async function indexUpTo(
       local: writer,
       node: {
         async head() {
-          const head = await nodeHead(client, capabilities.headTag, signal);
-          return head.number <= last ? head : nodeBlockAt(client, last, signal);
+          const head = await fetchNodeHead(client, capabilities.headTag, signal);
+          return head.number <= last ? head : fetchNodeBlock(client, last, signal);
         },
-        hashAt: (number) => nodeHashAt(client, number, signal),
+        hashAt: (number) => fetchNodeHash(client, number, signal),
       },
       pipeline,
-      nextHead: (abort) => pause(250, abort),
+      waitForHead: (abort) => pause(250, abort),
       onNodeHead: () => undefined,
-      onTrouble: (error) => error && onProgress(`waiting: ${error.message}`),
+      onStepOutcome: (error) => error && onProgress(`waiting: ${error.message}`),
     },
     signal,
   );

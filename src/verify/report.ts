@@ -29,17 +29,17 @@ export class Check {
     this.name = name;
   }
 
-  differs(text: string, block: number | null = null): void {
+  addDifference(text: string, block: number | null = null): void {
     this.differenceCount++;
     if (this.differences.length < MAX_DIFFERENCES) this.differences.push({ text, block });
   }
 
   /** Notes a difference when the two are not the same text, number or amount. */
   expect(what: string, inIndex: unknown, expected: unknown): void {
-    if (inIndex !== expected) this.differs(`${what} is ${inIndex} in the index, must be ${expected}`);
+    if (inIndex !== expected) this.addDifference(`${what} is ${inIndex} in the index, must be ${expected}`);
   }
 
-  note(text: string): void {
+  addNote(text: string): void {
     this.notes.push(text);
   }
 }

@@ -4,7 +4,7 @@
 export type Random = () => number;
 
 /** A whole number from `from` to `to`, both included. */
-export function between(random: Random, from: number, to: number): number {
+export function randomInt(random: Random, from: number, to: number): number {
   return from + Math.floor(random() * (to - from + 1));
 }
 
@@ -16,14 +16,14 @@ export function sampleRange(random: Random, from: number, to: number, count: num
   if (to < from) return [];
   if (to - from < count) return Array.from({ length: to - from + 1 }, (_, i) => from + i);
   const chosen = new Set([from, to]);
-  while (chosen.size < count) chosen.add(between(random, from, to));
+  while (chosen.size < count) chosen.add(randomInt(random, from, to));
   return [...chosen].sort((a, b) => a - b);
 }
 
 /** Runs `work` on every item, `atOnce` at a time; rejects with the first failure once all running ones have ended. */
-export async function eachConcurrently<T>(
+export async function forEachConcurrently<T>(
   items: readonly T[],
-  atOnce: number,
+  concurrency: number,
   work: (item: T) => Promise<void>,
 ): Promise<void> {
   const rest = items[Symbol.iterator]();
@@ -37,6 +37,6 @@ export async function eachConcurrently<T>(
       });
     }
   };
-  const runs = await Promise.allSettled(Array.from({ length: atOnce }, run));
+  const runs = await Promise.allSettled(Array.from({ length: concurrency }, run));
   for (const outcome of runs) if (outcome.status === 'rejected') throw outcome.reason;
 }

@@ -1,14 +1,14 @@
 /** One wallet's transfers of one token. */
-import { ActivityCursor, Flag } from '../store/activity.ts';
-import type { Db } from '../store/open.ts';
-import { isNative } from '../types.ts';
-import { type RawTransfer, readTransfer, type TransferRow } from './recount.ts';
+import { ActivityCursor, ActivityFlag } from '../store/activity.ts';
+import type { Db } from '../store/open-database.ts';
+import { isNativeKind } from '../types.ts';
+import { type RawTransfer, type TransferRow, toTransferRow } from './recount.ts';
 
 /** Most transfers of a wallet, of any kind, that are searched. */
 const MAX_ENTRIES = 20_000;
 
 /** The transfers in order; null when the wallet has too many to search. */
-export function transfersOfToken(db: Db, wallet: number, token: number): TransferRow[] | null {
+export function walletTokenTransfers(db: Db, wallet: number, token: number): TransferRow[] | null {
   const row = db
     .prepare<[number], { transfers: number; base: number; recent: Buffer }>(
       'SELECT transfers, ifnull(first_transfer, 0) AS base, recent FROM wallets WHERE id = ?',
@@ -27,8 +27,10 @@ export function transfersOfToken(db: Db, wallet: number, token: number): Transfe
   for (const run of [...runs, row.recent]) {
     cursor.open(run, row.base);
     while (cursor.next()) {
-      const raw = isNative(cursor.flags & Flag.kindMask) ? undefined : transfer.get(cursor.transfer, token);
-      if (raw !== undefined) rows.push(readTransfer(raw));
+      const raw = isNativeKind(cursor.flags & ActivityFlag.kindMask)
+        ? undefined
+        : transfer.get(cursor.transfer, token);
+      if (raw !== undefined) rows.push(toTransferRow(raw));
     }
   }
   return rows;

@@ -1,16 +1,16 @@
 /** A token's balances according to the index: of a few wallets at its head, and of the same at an earlier block. */
 import { bytesToBigInt, bytesToHex } from '../lib/hex.ts';
 import { decodeSigned } from '../lib/signed.ts';
-import { type Tip, tipOf } from '../store/chain.ts';
-import type { Db } from '../store/open.ts';
+import { readLastBlock, type Tip } from '../store/chain.ts';
+import type { Db } from '../store/open-database.ts';
 import { ZERO_WALLET } from '../store/schema.ts';
-import { type Hex, Kind } from '../types.ts';
-import { type RawTransfer, readTransfer } from './recount.ts';
-import { between, type Random } from './sample.ts';
-import { transfersOfToken } from './token-history.ts';
+import { type Hex, TransferKind } from '../types.ts';
+import { type RawTransfer, toTransferRow } from './recount.ts';
+import { type Random, randomInt } from './sample.ts';
+import { walletTokenTransfers } from './token-history.ts';
 
 /** A wallet's balance of a token according to its transfers. */
-export interface Estimate {
+export interface WalletEstimate {
   wallet: number;
   address: Hex;
   balance: bigint;
@@ -25,7 +25,7 @@ export interface TokenSample {
   tip: Tip;
   /** Total supply according to the transfers: sent from the zero address, less what was sent back. */
   supply: bigint;
-  wallets: readonly Estimate[];
+  wallets: readonly WalletEstimate[];
 }
 
 /** Newest transfers of the index that are searched for wallets of the token. */
@@ -42,7 +42,7 @@ export function readTokenSample(
   token: number,
   { count, random, wanted }: { count: number; random: Random; wanted?: readonly number[] },
 ): TokenSample | null {
-  const tip = tipOf(db);
+  const tip = readLastBlock(db);
   const row = db
     .prepare<[number], { address: Buffer; kind: number }>(
       'SELECT w.address, t.kind FROM tokens t JOIN wallets w ON w.id = t.wallet WHERE t.id = ?',
@@ -53,13 +53,15 @@ export function readTokenSample(
     'SELECT h.balance, w.address FROM holdings h JOIN wallets w ON w.id = h.wallet WHERE h.token = ? AND h.wallet = ?',
   );
   const minted = holding.get(token, ZERO_WALLET);
-  const wallets = (wanted ?? chooseWallets(db, token, tip, count, random)).flatMap((wallet): Estimate[] => {
-    const found = holding.get(token, wallet);
-    if (found === undefined || wallet === ZERO_WALLET) return [];
-    const ids = row.kind === Kind.erc1155 ? idsOf(db, token, wallet) : [];
-    if (ids === null) return [];
-    return [{ wallet, address: bytesToHex(found.address), balance: decodeSigned(found.balance), ids }];
-  });
+  const wallets = (wanted ?? chooseWallets(db, token, tip, count, random)).flatMap(
+    (wallet): WalletEstimate[] => {
+      const found = holding.get(token, wallet);
+      if (found === undefined || wallet === ZERO_WALLET) return [];
+      const ids = row.kind === TransferKind.erc1155 ? idsOf(db, token, wallet) : [];
+      if (ids === null) return [];
+      return [{ wallet, address: bytesToHex(found.address), balance: decodeSigned(found.balance), ids }];
+    },
+  );
   return {
     token,
     address: bytesToHex(row.address),
@@ -85,7 +87,7 @@ function negativeHolding(db: Db, token: number): number[] {
 
 /** The ids of an ERC-1155 token that a wallet ever moved; null when there are too many transfers to search. */
 function idsOf(db: Db, token: number, wallet: number): bigint[] | null {
-  const transfers = transfersOfToken(db, wallet, token);
+  const transfers = walletTokenTransfers(db, wallet, token);
   if (transfers === null) return null;
   const number = db.prepare<[number], Buffer>('SELECT token_number FROM transfers WHERE id = ?').pluck();
   const ids = new Set(transfers.map(({ id }) => bytesToBigInt(number.get(id) ?? new Uint8Array(0))));
@@ -109,7 +111,7 @@ function chooseWallets(db: Db, token: number, tip: Tip, count: number, random: R
     )
     .pluck();
   for (let tries = 0; tries < count * 2 && chosen.size < count; tries++) {
-    const wallet = next.get(token, between(random, 1, tip.lastWallet));
+    const wallet = next.get(token, randomInt(random, 1, tip.lastWallet));
     if (wallet !== undefined) chosen.add(wallet);
   }
   chosen.delete(ZERO_WALLET);
@@ -117,7 +119,7 @@ function chooseWallets(db: Db, token: number, tip: Tip, count: number, random: R
 }
 
 /** The balances of a sample's wallets (by wallets.id) and the supply, both at the end of an earlier block. */
-export interface EarlierEstimates {
+export interface BlockEstimates {
   block: number;
   balances: ReadonlyMap<number, bigint>;
   supply: bigint;
@@ -130,12 +132,12 @@ const NEAR_BLOCKS = 64;
  * The estimates up to NEAR_BLOCKS blocks before the head, fewer when those hold too many transfers to subtract, and
  * never before the index's first block. Null when the head is the first block.
  */
-export function estimatesBefore(db: Db, sample: TokenSample): EarlierEstimates | null {
+export function readRecentEstimates(db: Db, sample: TokenSample): BlockEstimates | null {
   const { tip, token } = sample;
   const start = db.prepare<[], number>('SELECT min(number) FROM blocks').pluck().get() ?? tip.number;
   for (let back = NEAR_BLOCKS; back >= 1; back = Math.floor(back / 4)) {
     const block = Math.max(start, tip.number - back);
-    const from = tipOf(db, block)?.lastTransfer ?? 0;
+    const from = readLastBlock(db, block)?.lastTransfer ?? 0;
     if (block >= tip.number) return null;
     if (tip.lastTransfer - from > RECENT_TRANSFERS && back > 1) continue;
     const balances = new Map(sample.wallets.map(({ wallet, balance }) => [wallet, balance]));
@@ -145,7 +147,7 @@ export function estimatesBefore(db: Db, sample: TokenSample): EarlierEstimates |
         'SELECT id, tx, sender, receiver, kind, token, amount FROM transfers WHERE id > ? AND token = ?',
       )
       .all(from, token)
-      .map(readTransfer);
+      .map(toTransferRow);
     for (const { sender, receiver, amount } of moves) {
       if (sender === ZERO_WALLET) supply -= amount;
       if (receiver === ZERO_WALLET) supply += amount;

@@ -1,24 +1,24 @@
 /** The whole verification, check by check. It only reads. */
 import { FatalError, UpstreamError } from '../errors.ts';
 import { internalTransfers } from '../lib/internal-transfers.ts';
-import { chainOf, type Tip, tipOf } from '../store/chain.ts';
+import { chainOf, readLastBlock, type Tip } from '../store/chain.ts';
 import { openIndexForReading } from '../store/index-file.ts';
-import type { Db } from '../store/open.ts';
-import { isDamage } from '../store/trouble.ts';
+import type { Db } from '../store/open-database.ts';
+import { isCorruption } from '../store/storage-error.ts';
 import { untracedRanges } from '../store/untraced.ts';
-import { loadRules } from '../sync/load-rules.ts';
-import { otherChain } from '../sync/node-chain.ts';
+import { deriveLoadRules } from '../sync/load-rules.ts';
+import { wrongChainError } from '../sync/node-chain.ts';
 import type { Capabilities } from '../types.ts';
 import type { RpcClient } from '../upstream/client.ts';
-import { blockNumber } from '../upstream/methods.ts';
-import { checkContiguity, checkHashes } from './blocks.ts';
-import { ContentComparer } from './content.ts';
-import { checkCounters } from './counters.ts';
-import { checkFile } from './file.ts';
-import { checkNative } from './native.ts';
+import { fetchBlockNumber } from '../upstream/methods.ts';
+import { BlockComparer } from './block-comparer.ts';
+import { checkBalances } from './check-balances.ts';
+import { checkContiguity, checkHashes } from './check-blocks.ts';
+import { checkCounters } from './check-counters.ts';
+import { checkFile } from './check-file.ts';
+import { checkNative } from './check-native.ts';
 import { Check, type TokenVerdict, type VerifyReport } from './report.ts';
-import { eachConcurrently, type Random, sampleRange } from './sample.ts';
-import { checkBalances } from './tokens.ts';
+import { forEachConcurrently, type Random, sampleRange } from './sample.ts';
 
 /** The default of `sample`: how many wallets are recounted. The sizes of the other checks follow from it. */
 export const DEFAULT_SAMPLE = 200;
@@ -30,7 +30,7 @@ const TOKENS_PER_SAMPLE = 1 / 8;
 const NATIVE_PER_SAMPLE = 1 / 4;
 
 /** Blocks decoded at the same time. */
-const BLOCKS_AT_ONCE = 4;
+const BLOCK_CONCURRENCY = 4;
 
 export interface VerifyOptions {
   path: string;
@@ -55,13 +55,13 @@ export async function verifyIndex(options: VerifyOptions): Promise<VerifyReport>
   const db = openIndexForReading(path);
   try {
     const chain = chainOf(db);
-    const tip = tipOf(db);
+    const tip = readLastBlock(db);
     if (chain === null || tip === null)
       throw new FatalError(`${path} holds no block yet: there is nothing to verify`);
-    if (chain.chainId !== capabilities.chainId) throw otherChain(chain.chainId, capabilities.chainId);
-    const node = { client: capabilities.client, head: await blockNumber(client, signal) };
-    const run = new Run(db, options, chain.startBlock, tip);
-    const { checks, tokens } = await run.all();
+    if (chain.chainId !== capabilities.chainId) throw wrongChainError(chain.chainId, capabilities.chainId);
+    const node = { client: capabilities.client, head: await fetchBlockNumber(client, signal) };
+    const run = new Verification(db, options, chain.startBlock, tip);
+    const { checks, tokens } = await run.runChecks();
     return {
       index: { path, ...chain, head: { number: tip.number, hash: tip.hash }, transfers: tip.lastTransfer },
       node,
@@ -77,25 +77,25 @@ export async function verifyIndex(options: VerifyOptions): Promise<VerifyReport>
 }
 
 /** One running verification. */
-class Run {
+class Verification {
   private readonly db: Db;
   private readonly options: VerifyOptions;
   private readonly startBlock: number;
   private readonly tip: Tip;
-  private readonly content: ContentComparer;
+  private readonly comparer: BlockComparer;
   private readonly wrappedNative: ReadonlySet<string>;
 
   constructor(db: Db, options: VerifyOptions, startBlock: number, tip: Tip) {
-    const rules = loadRules(options.capabilities, options.wrappedNative);
+    const rules = deriveLoadRules(options.capabilities, options.wrappedNative);
     this.db = db;
     this.options = options;
     this.startBlock = startBlock;
     this.tip = tip;
-    this.content = new ContentComparer(db, options.client, rules);
+    this.comparer = new BlockComparer(db, options.client, rules);
     this.wrappedNative = rules.wrappedNative;
   }
 
-  async all(): Promise<Pick<VerifyReport, 'checks' | 'tokens'>> {
+  async runChecks(): Promise<Pick<VerifyReport, 'checks' | 'tokens'>> {
     const checks = {
       file: new Check('file'),
       blocks: new Check('blocks'),
@@ -107,53 +107,53 @@ class Run {
     };
     const { file, blocks, transfers, wallets, tokens, native, balances } = checks;
     let verdicts: TokenVerdict[] = [];
-    await this.guarded(file, () => checkFile(this.db, file));
-    await this.guarded(blocks, async () => {
+    await this.runCheck(file, () => checkFile(this.db, file));
+    await this.runCheck(blocks, async () => {
       checkContiguity(this.db, blocks);
-      await this.hashes(blocks);
+      await this.compareHashes(blocks);
     });
-    await this.guarded(transfers, async () => {
-      this.untraced(transfers);
-      await this.transfers(transfers);
+    await this.runCheck(transfers, async () => {
+      this.noteUntraced(transfers);
+      await this.compareTransfers(transfers);
     });
-    await this.guarded(wallets, () => this.counters(wallets, tokens));
-    await this.guarded(native, () => this.native(native));
-    await this.guarded(balances, async () => {
-      verdicts = await this.balances(balances);
+    await this.runCheck(wallets, () => this.compareCounters(wallets, tokens));
+    await this.runCheck(native, () => this.compareNative(native));
+    await this.runCheck(balances, async () => {
+      verdicts = await this.compareBalances(balances);
     });
     return { checks: Object.values(checks), tokens: verdicts };
   }
 
   /** Runs a check. An unreadable page of the file is one of its findings; a failing node leaves the check unfinished. */
-  private async guarded(check: Check, work: () => void | Promise<void>): Promise<void> {
+  private async runCheck(check: Check, work: () => void | Promise<void>): Promise<void> {
     this.options.onProgress(check.name);
     try {
       await work();
     } catch (error) {
       if (error instanceof UpstreamError && !this.options.signal.aborted) check.brokenOffBy = error.message;
-      else if (isDamage(error)) check.differs(`the file cannot be read: ${error.message}`);
+      else if (isCorruption(error)) check.addDifference(`the file cannot be read: ${error.message}`);
       else throw error;
     }
   }
 
-  private counters(wallets: Check, tokens: Check): Promise<void> {
+  private compareCounters(wallets: Check, tokens: Check): Promise<void> {
     const { sample, random, signal, onProgress } = this.options;
     const progress = (done: number) => onProgress(`counters ${Math.floor(done * 100)} %`);
     return checkCounters(this.db, { wallets, tokens }, { sample, random, signal, onProgress: progress });
   }
 
-  private balances(check: Check): Promise<TokenVerdict[]> {
+  private compareBalances(check: Check): Promise<TokenVerdict[]> {
     const { client, sample, random, signal, onProgress } = this.options;
-    const { db, startBlock, wrappedNative, content } = this;
+    const { db, startBlock, wrappedNative, comparer } = this;
     return checkBalances(check, {
       context: { db, client, startBlock, wrappedNative, random, signal },
-      content,
+      comparer,
       count: Math.ceil(sample * TOKENS_PER_SAMPLE),
       onProgress: (done) => onProgress(`balances ${Math.floor(done * 100)} %`),
     });
   }
 
-  private async hashes(check: Check): Promise<void> {
+  private async compareHashes(check: Check): Promise<void> {
     const { client, sample, random, signal } = this.options;
     await checkHashes(this.db, client, check, {
       from: this.startBlock,
@@ -165,16 +165,16 @@ class Run {
   }
 
   /** Notes the blocks that are known to lack internal transfers, whether or not a sample hits them. */
-  private untraced(check: Check): void {
+  private noteUntraced(check: Check): void {
     for (const { first, last } of untracedRanges(this.db)) {
       const untraced = { first, last, blocks: last - first + 1 };
       const { reason } = internalTransfers({ capabilities: this.options.capabilities, untraced });
-      if (reason !== null) check.note(reason);
+      if (reason !== null) check.addNote(reason);
     }
   }
 
   /** Decodes sampled blocks again and compares every transfer. */
-  private async transfers(check: Check): Promise<void> {
+  private async compareTransfers(check: Check): Promise<void> {
     const { sample, random, signal, onProgress } = this.options;
     const numbers = sampleRange(
       random,
@@ -183,32 +183,32 @@ class Run {
       Math.ceil(sample * BLOCKS_PER_SAMPLE),
     );
     let compared = 0;
-    await eachConcurrently(numbers, BLOCKS_AT_ONCE, async (number) => {
+    await forEachConcurrently(numbers, BLOCK_CONCURRENCY, async (number) => {
       try {
-        const difference = await this.content.difference(number, signal);
-        if (difference !== null) check.differs(difference, number);
+        const difference = await this.comparer.difference(number, signal);
+        if (difference !== null) check.addDifference(difference, number);
         onProgress(`transfers of block ${number}`);
         compared++;
       } catch (error) {
         if (!(error instanceof UpstreamError) || signal.aborted) throw error;
-        check.note(`block ${number} could not be read: ${error.message}`);
+        check.addNote(`block ${number} could not be read: ${error.message}`);
       }
     });
     check.compared = `all transfers of ${compared} blocks, decoded again`;
   }
 
-  private async native(check: Check): Promise<void> {
+  private async compareNative(check: Check): Promise<void> {
     const { capabilities, client, sample, signal } = this.options;
     if (capabilities.traces === null)
-      return check.note(
+      return check.addNote(
         `not compared: internal transfers are unknown (${capabilities.tracesReason ?? 'no traces'})`,
       );
     if (!capabilities.blockReceipts)
-      return check.note('not compared: the node gives no receipts of whole blocks');
+      return check.addNote('not compared: the node gives no receipts of whole blocks');
     await checkNative(check, {
       db: this.db,
       client,
-      content: this.content,
+      comparer: this.comparer,
       startBlock: this.startBlock,
       wallets: Math.ceil(sample * NATIVE_PER_SAMPLE),
       signal,

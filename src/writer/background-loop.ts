@@ -9,7 +9,7 @@ const RETRY_MAX_MS = 60_000;
 
 export interface LoopOptions {
   /** The work by name, for the log. */
-  work: string;
+  name: string;
   /** Between two steps when there is nothing to do, milliseconds. */
   idleMs: number;
   /** Shortest pause after a step. Otherwise the pause is as long as the step, so that at most half the time is used. */
@@ -22,9 +22,9 @@ export interface LoopOptions {
  * Runs one step after another, with growing pauses after failures of the node or the disk. `step` returns whether there
  * was anything to do. Resolves when the signal aborts, rejects only for a defect.
  */
-export async function loop(
+export async function runBackgroundLoop(
   step: () => Promise<boolean>,
-  { work, idleMs, minPauseMs, send }: LoopOptions,
+  { name, idleMs, minPauseMs, send }: LoopOptions,
   signal: AbortSignal,
 ): Promise<void> {
   for (let failures = 0; !signal.aborted; ) {
@@ -32,7 +32,7 @@ export async function loop(
     try {
       const worked = await step();
       if (worked && failures > 1)
-        send({ kind: 'log', level: 'info', msg: 'background work goes on', facts: { work } });
+        send({ kind: 'log', level: 'info', msg: 'background work goes on', fields: { work: name } });
       if (worked) failures = 0; // a step without work proves nothing
       await pause(worked ? Math.max(minPauseMs, performance.now() - began) : idleMs, signal);
     } catch (error) {
@@ -41,8 +41,8 @@ export async function loop(
       failures++;
       // A single failure is normal: the chain may change while the node is read.
       if (failures === 2) {
-        const facts = { work, reason: error.message };
-        send({ kind: 'log', level: 'warn', msg: 'background work fails and is tried again', facts });
+        const fields = { work: name, reason: error.message };
+        send({ kind: 'log', level: 'warn', msg: 'background work fails and is tried again', fields });
       }
       await pause(backoffMs(failures, RETRY_MIN_MS, RETRY_MAX_MS), signal);
     }

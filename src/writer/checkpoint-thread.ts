@@ -1,7 +1,7 @@
 /** Entry of the thread that moves the write-ahead log into the file while the writer prepares the next commit. */
 import { parentPort, workerData } from 'node:worker_threads';
-import { giveWay } from '../lib/priority.ts';
-import { Checkpointer } from '../store/checkpoint.ts';
+import { lowerThreadPriority } from '../lib/thread-priority.ts';
+import { Checkpointer } from '../store/checkpointer.ts';
 import type { FromCheckpointer, ToCheckpointer } from './protocol.ts';
 
 function main(): void {
@@ -9,18 +9,18 @@ function main(): void {
   if (port === null || typeof workerData !== 'string') {
     throw new Error('checkpoint-thread is a thread entry and cannot be run by itself');
   }
-  giveWay(5);
+  lowerThreadPriority(5);
   const checkpointer = new Checkpointer(workerData);
-  let moving = Promise.resolve();
+  let checkpoint = Promise.resolve();
   port.on('message', async (message: ToCheckpointer) => {
     if (message === 'stop') {
-      await moving;
+      await checkpoint;
       checkpointer.close();
       port.close();
       return;
     }
-    moving = checkpointer.moveLog();
-    await moving;
+    checkpoint = checkpointer.checkpointWal();
+    await checkpoint;
     port.postMessage('moved' satisfies FromCheckpointer);
   });
 }

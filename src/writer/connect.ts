@@ -2,17 +2,17 @@
 import { UpstreamError } from '../errors.ts';
 import { backoffMs, pause } from '../lib/backoff.ts';
 import type { IndexWriter } from '../store/index-writer.ts';
-import { type LoadRules, loadBlocks } from '../sync/load.ts';
-import { nodeHead, otherChain } from '../sync/node-chain.ts';
-import { oldestAvailable } from '../sync/start.ts';
+import { type LoadRules, loadBlocks } from '../sync/load-blocks.ts';
+import { fetchNodeHead, wrongChainError } from '../sync/node-chain.ts';
+import { findOldestAvailable } from '../sync/oldest-available.ts';
 import type { Capabilities } from '../types.ts';
 import type { RpcClient } from '../upstream/client.ts';
-import { isBusy } from '../upstream/faults.ts';
-import { chainId } from '../upstream/methods.ts';
-import { probe } from '../upstream/probe.ts';
-import type { Parts } from './parts.ts';
+import { fetchChainId } from '../upstream/methods.ts';
+import { isBusy } from '../upstream/node-errors.ts';
+import { probeCapabilities } from '../upstream/probe.ts';
+import type { IndexerContext } from './indexer-context.ts';
 import type { Send, WriterOptions } from './protocol.ts';
-import { noteTrouble, whenStored } from './trouble.ts';
+import { reportFailure, retryWriteAndReport } from './report-failure.ts';
 
 /** Shortest and longest wait between retries while the node gives no usable answer, milliseconds. */
 const RETRY_MIN_MS = 250;
@@ -21,18 +21,18 @@ const RETRY_MAX_MS = 10_000;
 /** Probes the node until it answers; null when stopped first. Throws FatalError for a node on another chain. */
 export async function connect(
   options: WriterOptions,
-  parts: Parts,
+  context: IndexerContext,
   signal: AbortSignal,
 ): Promise<Capabilities | null> {
-  return untilAnswered(parts, signal, async () => {
-    const capabilities = await probe(
-      parts.client,
+  return requestWithRetry(context, signal, async () => {
+    const capabilities = await probeCapabilities(
+      context.client,
       { traces: options.index.traces, head: options.index.head },
       signal,
     );
-    refuseOtherChain(parts.store, capabilities.chainId);
-    parts.progress.connected(capabilities);
-    parts.send({ kind: 'log', level: 'info', msg: 'connected to the node', facts: { ...capabilities } });
+    requireSameChain(context.store, capabilities.chainId);
+    context.progress.setCapabilities(capabilities);
+    context.send({ kind: 'log', level: 'info', msg: 'connected to the node', fields: { ...capabilities } });
     return capabilities;
   });
 }
@@ -41,26 +41,26 @@ export async function connect(
  * Throws FatalError when the node is on another chain than the index: that would look like a reorg of everything, or
  * like new blocks where both chains agree. False when the signal aborts before the node has answered.
  */
-export async function isSameChain(parts: Parts, signal: AbortSignal): Promise<boolean> {
-  const found = await untilAnswered(parts, signal, () => chainId(parts.client, signal));
-  if (found !== null) refuseOtherChain(parts.store, found);
+export async function confirmSameChain(context: IndexerContext, signal: AbortSignal): Promise<boolean> {
+  const found = await requestWithRetry(context, signal, () => fetchChainId(context.client, signal));
+  if (found !== null) requireSameChain(context.store, found);
   return found !== null;
 }
 
-function refuseOtherChain(store: IndexWriter, found: number): void {
+function requireSameChain(store: IndexWriter, found: number): void {
   const indexed = store.chain();
-  if (indexed !== null && indexed.chainId !== found) throw otherChain(indexed.chainId, found);
+  if (indexed !== null && indexed.chainId !== found) throw wrongChainError(indexed.chainId, found);
 }
 
 /** The index's first block: its existing one, or the configured start, or the oldest block that the node still has. */
 export async function chooseStart(
   options: WriterOptions,
-  parts: Parts,
+  context: IndexerContext,
   capabilities: Capabilities,
   rules: LoadRules,
   signal: AbortSignal,
 ): Promise<number | null> {
-  const { store, client, progress, send } = parts;
+  const { store, client, progress, send } = context;
   const begun = store.chain();
   // If the index has no blocks yet, the node may have pruned its first block meanwhile.
   if (begun !== null && store.head() !== null) {
@@ -68,31 +68,32 @@ export async function chooseStart(
     return begun.startBlock;
   }
   /** A pruning node goes on pruning: stays ahead of it by twice the blocks that the chain grew during the search. */
-  const aheadOfPruning = async (oldest: number, headBefore: number) => {
-    const head = await nodeHead(client, capabilities.headTag, signal);
+  const withPruningMargin = async (oldest: number, headBefore: number) => {
+    const head = await fetchNodeHead(client, capabilities.headTag, signal);
     return Math.min(head.number, oldest + 2 * Math.max(0, head.number - headBefore));
   };
-  const chosen = await untilAnswered(parts, signal, async () => {
-    const head = await nodeHead(client, capabilities.headTag, signal);
+  const chosen = await requestWithRetry(context, signal, async () => {
+    const head = await fetchNodeHead(client, capabilities.headTag, signal);
     const { startBlock } = options.index;
     const wanted = startBlock === 'earliest' ? 0 : startBlock === 'latest' ? head.number : startBlock;
-    const oldest = await oldestAvailable(wanted, head.number, (number, patiently) =>
+    const oldest = await findOldestAvailable(wanted, head.number, (number, patiently) =>
       isAvailable(client, rules, number, patiently ? AVAILABLE_TRIES : 1, signal),
     );
-    const first = oldest === wanted ? oldest : await aheadOfPruning(oldest, head.number);
+    const first = oldest === wanted ? oldest : await withPruningMargin(oldest, head.number);
     if (first !== wanted) {
       send({
         kind: 'log',
         level: 'warn',
         msg: 'the node has pruned the wanted start; indexing begins at its oldest block',
-        facts: { wanted, first, advice: rules.traces === null ? null : TRACES_ADVICE },
+        fields: { wanted, first, advice: rules.traces === null ? null : TRACES_ADVICE },
       });
     }
     return first;
   });
   if (chosen === null) return null;
-  if (!(await whenStored(parts, () => store.setChain(capabilities.chainId, chosen), signal))) return null;
-  progress.beginsAt(chosen);
+  if (!(await retryWriteAndReport(context, () => store.setChain(capabilities.chainId, chosen), signal)))
+    return null;
+  progress.setStartBlock(chosen);
   return chosen;
 }
 
@@ -103,7 +104,7 @@ function warnOfOtherStart(wanted: WriterOptions['index']['startBlock'], begun: n
     kind: 'log',
     level: 'warn',
     msg: 'the index begins at another block than index.start_block, which counts for a new index only',
-    facts: { wanted, first: begun },
+    fields: { wanted, first: begun },
   });
 }
 
@@ -111,15 +112,19 @@ function warnOfOtherStart(wanted: WriterOptions['index']['startBlock'], begun: n
 const TRACES_ADVICE = 'with index.traces = false older blocks may be had, without internal transfers';
 
 /** Repeats `ask` until the node gives a usable answer, with growing pauses; null when the signal aborts first. */
-async function untilAnswered<T>(parts: Parts, signal: AbortSignal, ask: () => Promise<T>): Promise<T | null> {
+async function requestWithRetry<T>(
+  context: IndexerContext,
+  signal: AbortSignal,
+  request: () => Promise<T>,
+): Promise<T | null> {
   for (let attempt = 1; !signal.aborted; attempt++) {
     try {
-      return await ask();
+      return await request();
     } catch (error) {
       if (signal.aborted) return null;
       if (!(error instanceof UpstreamError)) throw error;
       const wait = backoffMs(attempt, RETRY_MIN_MS, RETRY_MAX_MS);
-      noteTrouble(parts, error, wait);
+      reportFailure(context, error, wait);
       await pause(wait, signal);
     }
   }

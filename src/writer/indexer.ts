@@ -1,25 +1,25 @@
 /** The writer thread's work from opening the index to closing it. */
 import { releaseBatch } from '../decode/batch.ts';
 import { IndexWriter } from '../store/index-writer.ts';
-import { type LoadRules, loadBlocks } from '../sync/load.ts';
-import { loadRules } from '../sync/load-rules.ts';
-import { nodeHashAt, nodeHead } from '../sync/node-chain.ts';
+import { type LoadRules, loadBlocks } from '../sync/load-blocks.ts';
+import { deriveLoadRules } from '../sync/load-rules.ts';
+import { fetchNodeHash, fetchNodeHead } from '../sync/node-chain.ts';
 import { Pipeline } from '../sync/pipeline.ts';
 import { sync } from '../sync/sync.ts';
 import { RpcClient } from '../upstream/client.ts';
-import { startBackground } from './background.ts';
-import { CallRecorder } from './calls.ts';
-import { Checkpoints } from './checkpoints.ts';
-import { CommitSize } from './commit-size.ts';
-import { chooseStart, connect, isSameChain } from './connect.ts';
-import { HeadWatch } from './heads.ts';
+import { applyEvent } from './apply-event.ts';
+import { startBackgroundTasks } from './background-tasks.ts';
+import { CallRecorder } from './call-recorder.ts';
+import { CheckpointClient } from './checkpoint-client.ts';
+import { CommitSizer } from './commit-sizer.ts';
+import { chooseStart, confirmSameChain, connect } from './connect.ts';
+import { HeadWatch } from './head-watch.ts';
+import type { IndexerContext } from './indexer-context.ts';
 import { LoaderPool } from './loader-pool.ts';
-import type { Parts } from './parts.ts';
-import { contentsOf, Progress } from './progress.ts';
+import { Progress, readContents } from './progress.ts';
 import type { Send, WriterOptions } from './protocol.ts';
-import { storeEvent } from './store-event.ts';
-import { noteTrouble } from './trouble.ts';
-import { tracesWarning } from './untraced.ts';
+import { reportFailure } from './report-failure.ts';
+import { tracesWarning } from './traces-warning.ts';
 
 /** Between two status reports, milliseconds. */
 const REPORT_MS = 250;
@@ -28,22 +28,28 @@ const REPORT_MS = 250;
 export async function runIndexer(options: WriterOptions, send: Send, signal: AbortSignal): Promise<void> {
   const store = new IndexWriter(options.indexPath, { cacheMb: options.index.cacheMb });
   const progress = new Progress(options.index.readyLag);
-  progress.opened(contentsOf(store), store.chain()?.startBlock ?? null);
+  progress.initialize(readContents(store), store.chain()?.startBlock ?? null);
   const calls = new CallRecorder();
   const report = (): void => {
-    const { status, work } = progress.report();
-    send({ kind: 'status', status, work: { ...work, calls: calls.take() } });
+    const { status, delta } = progress.takeReport();
+    send({ kind: 'status', status, delta: { ...delta, calls: calls.drain() } });
   };
-  const reports = setInterval(report, REPORT_MS);
-  const { http, timeoutMs, maxSockets, batch } = options.node;
-  const client = new RpcClient({ url: http, timeoutMs, maxSockets, maxBatch: batch, onCall: calls.record });
-  store.leaveCheckpoints();
-  const checkpoints = new Checkpoints(options.indexPath);
+  const reportTimer = setInterval(report, REPORT_MS);
+  const { http, timeoutMs, maxSockets, maxBatch } = options.node;
+  const client = new RpcClient({
+    url: http,
+    timeoutMs,
+    maxSockets,
+    maxBatch: maxBatch,
+    onCall: calls.record,
+  });
+  store.disableAutoCheckpoint();
+  const checkpoints = new CheckpointClient(options.indexPath);
   try {
     report();
-    await follow(options, { store, checkpoints, progress, client, calls, send }, signal);
+    await runSync(options, { store, checkpoints, progress, client, calls, send }, signal);
   } finally {
-    clearInterval(reports);
+    clearInterval(reportTimer);
     await checkpoints.close();
     await client.close();
     store.close();
@@ -52,35 +58,35 @@ export async function runIndexer(options: WriterOptions, send: Send, signal: Abo
 }
 
 /** Connects, chooses the start, and stores the events of the sync. */
-async function follow(options: WriterOptions, parts: Parts, signal: AbortSignal): Promise<void> {
-  const { store, progress, client, send } = parts;
-  const capabilities = await connect(options, parts, signal);
+async function runSync(options: WriterOptions, context: IndexerContext, signal: AbortSignal): Promise<void> {
+  const { store, progress, client, send } = context;
+  const capabilities = await connect(options, context, signal);
   if (capabilities === null) return;
   const warning = tracesWarning(progress.status, capabilities);
   if (warning !== null) send({ kind: 'log', level: 'warn', ...warning });
-  const rules = loadRules(capabilities, options.wrappedNative);
-  const startBlock = await chooseStart(options, parts, capabilities, rules, signal);
+  const rules = deriveLoadRules(capabilities, options.wrappedNative);
+  const startBlock = await chooseStart(options, context, capabilities, rules, signal);
   if (startBlock === null) return;
 
-  const pool = new LoaderPool(options.index.loaders, { node: options.node, rules }, parts.calls);
-  const heads = new HeadWatch(options.node.ws, options.index.pollMs, (message) =>
+  const pool = new LoaderPool(options.index.loaders, { node: options.node, rules }, context.calls);
+  const headWatch = new HeadWatch(options.node.ws, options.index.pollMs, (message) =>
     send({
       kind: 'log',
       level: 'warn',
       msg: 'the node announces no heads, polling instead',
-      facts: { message },
+      fields: { message },
     }),
   );
-  const commitSize = new CommitSize(options.index.batchTransfers);
-  const pipeline = new Pipeline((from, to, abort) => loadOne(parts, pool, rules, from, to, abort), {
+  const commitSizer = new CommitSizer(options.index.batchTransfers);
+  const pipeline = new Pipeline((from, to, abort) => loadRange(context, pool, rules, from, to, abort), {
     depth: PIPELINE_DEPTH,
-    batchTransfers: commitSize.transfers,
+    batchTransfers: commitSizer.targetTransfers,
   });
-  const background = startBackground(
+  const background = startBackgroundTasks(
     options,
     {
       store,
-      calls: parts.calls,
+      calls: context.calls,
       startBlock,
       wrappedNative: rules.wrappedNative,
       isFollowing: () => progress.status.phase === 'following',
@@ -89,7 +95,7 @@ async function follow(options: WriterOptions, parts: Parts, signal: AbortSignal)
     signal,
   );
   /** Whether another node may be at the node's address now. */
-  let doubted = false;
+  let mustCheckChain = false;
   try {
     const events = sync(
       {
@@ -97,37 +103,37 @@ async function follow(options: WriterOptions, parts: Parts, signal: AbortSignal)
         startBlock,
         local: {
           head() {
-            store.checkPlace(); // at every step, so that it is noticed even while no block is written
+            store.checkFileIdentity(); // at every step, so that it is noticed even while no block is written
             return store.head();
           },
           hashAt: (number) => store.hashAt(number),
         },
         node: {
-          head: () => nodeHead(client, capabilities.headTag, signal),
-          hashAt: (number) => nodeHashAt(client, number, signal),
+          head: () => fetchNodeHead(client, capabilities.headTag, signal),
+          hashAt: (number) => fetchNodeHash(client, number, signal),
         },
         pipeline,
-        nextHead: (abort) => heads.next(abort),
-        onNodeHead: (number) => progress.nodeHead(number),
-        onTrouble(error, retryInMs) {
-          doubted = true;
-          noteTrouble(parts, error, retryInMs);
+        waitForHead: (abort) => headWatch.next(abort),
+        onNodeHead: (number) => progress.setNodeHead(number),
+        onStepOutcome(error, retryInMs) {
+          mustCheckChain = true;
+          reportFailure(context, error, retryInMs);
         },
       },
       background.signal,
     );
     for await (const event of events) {
-      if ((doubted || event.kind === 'reorg') && !(await isSameChain(parts, signal))) return;
-      doubted = false;
-      await storeEvent(parts, event, commitSize, signal);
-      pipeline.batchTransfers = commitSize.transfers;
+      if ((mustCheckChain || event.kind === 'reorg') && !(await confirmSameChain(context, signal))) return;
+      mustCheckChain = false;
+      await applyEvent(context, event, commitSizer, signal);
+      pipeline.batchTransfers = commitSizer.targetTransfers;
       if (event.kind === 'blocks') for (const batch of event.batches) releaseBatch(batch);
     }
   } finally {
     pipeline.reset();
-    await heads.close();
+    await headWatch.close();
     await pool.close();
-    await background.end();
+    await background.stop();
   }
 }
 
@@ -140,15 +146,15 @@ const PIPELINE_DEPTH = 48;
 /** Ranges up to this many blocks are loaded in the writer thread: near the head another thread only adds delay. */
 const INLINE_BLOCKS = 2;
 
-function loadOne(
-  parts: Parts,
+function loadRange(
+  context: IndexerContext,
   pool: LoaderPool,
   rules: LoadRules,
   from: number,
   to: number,
-  abort: AbortSignal,
+  signal: AbortSignal,
 ) {
-  const behind = (parts.progress.status.nodeHead ?? 0) - from;
-  if (behind <= INLINE_BLOCKS) return loadBlocks(parts.client, rules, from, to, abort);
-  return pool.load(from, to, abort);
+  const behind = (context.progress.status.nodeHead ?? 0) - from;
+  if (behind <= INLINE_BLOCKS) return loadBlocks(context.client, rules, from, to, signal);
+  return pool.load(from, to, signal);
 }

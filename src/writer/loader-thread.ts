@@ -3,16 +3,16 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { batchBuffers } from '../decode/batch.ts';
 import { UpstreamError } from '../errors.ts';
 import { stackOf } from '../lib/error-text.ts';
-import { giveWay } from '../lib/priority.ts';
-import { loadBlocks } from '../sync/load.ts';
+import { lowerThreadPriority } from '../lib/thread-priority.ts';
+import { loadBlocks } from '../sync/load-blocks.ts';
 import { RpcClient } from '../upstream/client.ts';
-import { CallRecorder } from './calls.ts';
+import { CallRecorder } from './call-recorder.ts';
 import type { FromLoader, LoaderOptions, ToLoader } from './protocol.ts';
 
 /** Ranges processed at once: one is on the wire while another is parsed. */
-const RANGES_AT_ONCE = 2;
+const CONCURRENCY = 2;
 
-interface Range {
+interface RangeRequest {
   id: number;
   from: number;
   to: number;
@@ -21,43 +21,43 @@ interface Range {
 function main(): void {
   const port = parentPort;
   if (port === null) throw new Error('loader-thread is a thread entry and cannot be run by itself');
-  giveWay(10);
+  lowerThreadPriority(10);
   const { node, rules } = workerData as LoaderOptions;
   const calls = new CallRecorder();
   const client = new RpcClient({
     url: node.http,
     timeoutMs: node.timeoutMs,
     maxSockets: node.maxSockets,
-    maxBatch: node.batch,
+    maxBatch: node.maxBatch,
     onCall: calls.record,
   });
-  let waiting: Range[] = [];
-  let atWork = 0;
-  const load = async ({ id, from, to }: Range): Promise<void> => {
+  let queue: RangeRequest[] = [];
+  let activeWorkers = 0;
+  const load = async ({ id, from, to }: RangeRequest): Promise<void> => {
     try {
       const batch = await loadBlocks(client, rules, from, to);
-      port.postMessage({ id, batch, calls: calls.take() } satisfies FromLoader, batchBuffers(batch));
+      port.postMessage({ id, batch, calls: calls.drain() } satisfies FromLoader, batchBuffers(batch));
     } catch (error) {
       port.postMessage(failure(id, error, calls));
     }
   };
-  const work = async (): Promise<void> => {
-    atWork++;
-    for (let range = waiting.shift(); range !== undefined; range = waiting.shift()) await load(range);
-    atWork--;
+  const drainQueue = async (): Promise<void> => {
+    activeWorkers++;
+    for (let range = queue.shift(); range !== undefined; range = queue.shift()) await load(range);
+    activeWorkers--;
   };
   port.on('message', async (message: ToLoader) => {
     if (message === 'stop') {
-      waiting = [];
+      queue = [];
       await client.close();
       port.close();
-    } else if ('drop' in message) {
-      const isWaiting = waiting.some(({ id }) => id === message.drop);
-      waiting = waiting.filter(({ id }) => id !== message.drop);
-      if (isWaiting) port.postMessage({ id: message.drop, dropped: true } satisfies FromLoader);
+    } else if ('cancel' in message) {
+      const isQueued = queue.some(({ id }) => id === message.cancel);
+      queue = queue.filter(({ id }) => id !== message.cancel);
+      if (isQueued) port.postMessage({ id: message.cancel, cancelled: true } satisfies FromLoader);
     } else {
-      waiting.push(message);
-      if (atWork < RANGES_AT_ONCE) await work();
+      queue.push(message);
+      if (activeWorkers < CONCURRENCY) await drainQueue();
     }
   });
 }
@@ -68,7 +68,7 @@ function failure(id: number, error: unknown, calls: CallRecorder): FromLoader {
     return {
       id,
       error: { reason: error.reason, message: error.message, code: error.code },
-      calls: calls.take(),
+      calls: calls.drain(),
     };
   }
   return { id, defect: stackOf(error) };

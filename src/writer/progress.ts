@@ -3,7 +3,7 @@ import { lagBlocks } from '../lib/lag.ts';
 import { preciseNow } from '../lib/time.ts';
 import type { IndexWriter } from '../store/index-writer.ts';
 import type { BlockBatch, Capabilities, IndexedBlock, IndexStatus, UntracedBlocks } from '../types.ts';
-import type { WriterWork } from './protocol.ts';
+import type { MetricsDelta } from './protocol.ts';
 
 /** Rates are over this many milliseconds. */
 const RATE_WINDOW_MS = 10_000;
@@ -15,19 +15,19 @@ interface Sample {
 }
 
 /** What the index holds. */
-export interface Contents {
+export interface IndexContents {
   head: IndexedBlock | null;
   transfers: number;
   untraced: UntracedBlocks | null;
 }
 
-export function contentsOf(store: Pick<IndexWriter, 'head' | 'transferCount' | 'untraced'>): Contents {
+export function readContents(store: Pick<IndexWriter, 'head' | 'transferCount' | 'untraced'>): IndexContents {
   return { head: store.head(), transfers: store.transferCount(), untraced: store.untraced() };
 }
 
 export class Progress {
-  private readonly current = idleStatus();
-  private work = emptyWork();
+  private readonly current = initialStatus();
+  private delta = emptyDelta();
   private samples: Sample[] = [];
   private readonly readyLag: number;
 
@@ -40,51 +40,51 @@ export class Progress {
     return this.current;
   }
 
-  opened({ head, transfers, untraced }: Contents, startBlock: number | null): void {
+  initialize({ head, transfers, untraced }: IndexContents, startBlock: number | null): void {
     this.setHead(head);
     this.current.transfers = transfers;
     this.current.untraced = untraced;
     this.current.startBlock = startBlock;
   }
 
-  connected(capabilities: Capabilities): void {
+  setCapabilities(capabilities: Capabilities): void {
     this.current.capabilities = capabilities;
     this.current.reason = null;
   }
 
   /** Sets the first block of the index. */
-  beginsAt(startBlock: number): void {
+  setStartBlock(startBlock: number): void {
     this.current.startBlock = startBlock;
   }
 
-  nodeHead(number: number): void {
+  setNodeHead(number: number): void {
     this.current.nodeHead = number;
     this.setPhase();
   }
 
   /** Sets why indexing is paused; null when it goes on. Returns the previous reason. */
-  trouble(reason: string | null): string | null {
+  setPauseReason(reason: string | null): string | null {
     const known = this.current.reason;
     this.current.reason = reason;
     if (this.current.capabilities !== null) this.setPhase();
     return known;
   }
 
-  committed(batches: readonly BlockBatch[], head: IndexedBlock | null, seconds: number): void {
+  recordCommit(batches: readonly BlockBatch[], head: IndexedBlock | null, seconds: number): void {
     let blocks = 0;
     let transfers = 0;
     for (const batch of batches) {
       blocks += batch.blockCount;
-      if (!batch.traced) this.current.untraced = withBatch(this.current.untraced, batch);
+      if (!batch.traced) this.current.untraced = addUntraced(this.current.untraced, batch);
       transfers += batch.transferCount;
-      for (const kind of batch.kind) this.work.transfers[kind] = (this.work.transfers[kind] ?? 0) + 1;
+      for (const kind of batch.kind) this.delta.transfers[kind] = (this.delta.transfers[kind] ?? 0) + 1;
       for (const [reason, count] of Object.entries(batch.skipped)) {
         this.current.skippedLogs[reason] = (this.current.skippedLogs[reason] ?? 0) + count;
-        this.work.skippedLogs[reason] = (this.work.skippedLogs[reason] ?? 0) + count;
+        this.delta.skippedLogs[reason] = (this.delta.skippedLogs[reason] ?? 0) + count;
       }
     }
-    this.work.blocks += blocks;
-    this.work.commitSeconds.push(seconds);
+    this.delta.blocks += blocks;
+    this.delta.commitSeconds.push(seconds);
     this.samples.push({ at: performance.now(), blocks, transfers });
     this.current.transfers += transfers;
     this.current.lastCommitAt = preciseNow();
@@ -92,8 +92,8 @@ export class Progress {
     this.setPhase();
   }
 
-  rolledBack(depth: number, { head, transfers, untraced }: Contents): void {
-    this.work.rollbacks.push(depth);
+  recordRollback(depth: number, { head, transfers, untraced }: IndexContents): void {
+    this.delta.rollbacks.push(depth);
     this.current.reorgs++;
     this.current.deepestReorg = Math.max(this.current.deepestReorg, depth);
     this.current.transfers = transfers;
@@ -102,11 +102,11 @@ export class Progress {
   }
 
   /** The status as of now, and the work since the last call. */
-  report(): { status: IndexStatus; work: Omit<WriterWork, 'calls'> } {
+  takeReport(): { status: IndexStatus; delta: Omit<MetricsDelta, 'calls'> } {
     this.updateRates();
-    const work = this.work;
-    this.work = emptyWork();
-    return { status: this.current, work };
+    const delta = this.delta;
+    this.delta = emptyDelta();
+    return { status: this.current, delta };
   }
 
   private setHead(head: IndexedBlock | null): void {
@@ -132,17 +132,17 @@ export class Progress {
 }
 
 /** Adds the blocks of a batch that was read without traces. */
-function withBatch(untraced: UntracedBlocks | null, { number, blockCount }: BlockBatch): UntracedBlocks {
+function addUntraced(untraced: UntracedBlocks | null, { number, blockCount }: BlockBatch): UntracedBlocks {
   const last = number[blockCount - 1]!;
   return { first: untraced?.first ?? number[0]!, last, blocks: (untraced?.blocks ?? 0) + blockCount };
 }
 
-function emptyWork(): Omit<WriterWork, 'calls'> {
+function emptyDelta(): Omit<MetricsDelta, 'calls'> {
   return { blocks: 0, transfers: [], skippedLogs: {}, rollbacks: [], commitSeconds: [] };
 }
 
 /** The status before the indexer has done anything. */
-export function idleStatus(): IndexStatus {
+export function initialStatus(): IndexStatus {
   return {
     phase: 'starting',
     reason: null,

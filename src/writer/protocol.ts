@@ -1,13 +1,13 @@
 /** Messages between the serving thread and the writer thread, and between the writer and its helper threads. No rows. */
 
 import type { UpstreamFailure } from '../errors.ts';
-import type { LoadRules } from '../sync/load.ts';
+import type { LoadRules } from '../sync/load-blocks.ts';
 import type { BlockBatch, IndexStatus, Watermark } from '../types.ts';
 
 /** Everything the writer needs, fixed for its life. */
 export interface WriterOptions {
   indexPath: string;
-  node: { http: string; ws: string; timeoutMs: number; maxSockets: number; batch: number };
+  node: { http: string; ws: string; timeoutMs: number; maxSockets: number; maxBatch: number };
   index: {
     startBlock: number | 'earliest' | 'latest';
     head: 'auto' | 'finalized' | 'latest';
@@ -30,8 +30,8 @@ export type ToWriter = { kind: 'stop' };
 
 export type FromWriter =
   | { kind: 'watermark'; watermark: Watermark }
-  | { kind: 'status'; status: IndexStatus; work: WriterWork }
-  | { kind: 'log'; level: 'info' | 'warn' | 'error'; msg: string; facts: Record<string, unknown> }
+  | { kind: 'status'; status: IndexStatus; delta: MetricsDelta }
+  | { kind: 'log'; level: 'info' | 'warn' | 'error'; msg: string; fields: Record<string, unknown> }
   /** The writer cannot go on; it has closed the index. */
   | { kind: 'fatal'; message: string }
   | { kind: 'stopped' };
@@ -40,7 +40,7 @@ export type FromWriter =
 export type Send = (message: FromWriter) => void;
 
 /** What the writer did since it last reported, for the metrics. */
-export interface WriterWork {
+export interface MetricsDelta {
   blocks: number;
   /** Transfers stored, by Kind. */
   transfers: number[];
@@ -65,7 +65,7 @@ export interface LoaderOptions {
 }
 
 /** `drop` cancels a range that is not begun yet; the loader still answers for it. */
-export type ToLoader = { id: number; from: number; to: number } | { drop: number } | 'stop';
+export type ToLoader = { id: number; from: number; to: number } | { cancel: number } | 'stop';
 
 export type FromLoader =
   | { id: number; batch: BlockBatch; calls: UpstreamCall[] }
@@ -74,7 +74,7 @@ export type FromLoader =
       error: { reason: UpstreamFailure; message: string; code: number | undefined };
       calls: UpstreamCall[];
     }
-  | { id: number; dropped: true }
+  | { id: number; cancelled: true }
   /** Any other error: a defect, which stops the writer. */
   | { id: number; defect: string };
 

@@ -1,6 +1,6 @@
 /** Entry of the thread that surveys the index once and ends. */
 import { parentPort, workerData } from 'node:worker_threads';
-import { giveWay } from '../lib/priority.ts';
+import { lowerThreadPriority } from '../lib/thread-priority.ts';
 import { openIndexForReading } from '../store/index-file.ts';
 import { surveyIndex } from '../store/survey.ts';
 
@@ -8,7 +8,7 @@ const path: unknown = workerData;
 if (parentPort === null || typeof path !== 'string') {
   throw new Error('survey-thread is a thread entry and cannot be run by itself');
 }
-giveWay(10);
+lowerThreadPriority(10);
 const db = openIndexForReading(path);
 try {
   parentPort.postMessage(surveyIndex(db, path));

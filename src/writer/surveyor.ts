@@ -16,7 +16,7 @@ const MIN_AGE_MS = 60_000;
 const MAX_SHARE = 0.01;
 
 export class Surveyor {
-  private readonly start: () => SurveyThread;
+  private readonly startThread: () => SurveyThread;
   private readonly clock: () => number;
   private latest: IndexSurvey | null = null;
   /** When the last one came, milliseconds of the clock. */
@@ -26,14 +26,14 @@ export class Surveyor {
   private thread: SurveyThread | null = null;
 
   /** `start` starts a thread that posts one survey and ends. */
-  constructor(start: () => SurveyThread, clock: () => number = () => performance.now()) {
-    this.start = start;
+  constructor(startThread: () => SurveyThread, clock: () => number = () => performance.now()) {
+    this.startThread = startThread;
     this.clock = clock;
   }
 
   /** The last survey. Starts a new one in the background when it is old. */
-  look(): SurveyState {
-    if (this.thread === null && this.isDue()) this.begin();
+  state(): SurveyState {
+    if (this.thread === null && this.isDue()) this.startSurvey();
     return { latest: this.latest, failure: this.failure };
   }
 
@@ -49,8 +49,8 @@ export class Surveyor {
     return now - this.latestAt >= Math.max(MIN_AGE_MS, (this.latest.seconds * 1000) / MAX_SHARE);
   }
 
-  private begin(): void {
-    const thread = this.start();
+  private startSurvey(): void {
+    const thread = this.startThread();
     this.thread = thread;
     thread.on('message', (survey) => {
       this.latest = survey;

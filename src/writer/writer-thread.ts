@@ -2,7 +2,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { FatalError } from '../errors.ts';
 import { stackOf } from '../lib/error-text.ts';
-import { giveWay } from '../lib/priority.ts';
+import { lowerThreadPriority } from '../lib/thread-priority.ts';
 import { runIndexer } from './indexer.ts';
 import type { FromWriter, ToWriter, WriterOptions } from './protocol.ts';
 
@@ -10,7 +10,7 @@ async function main(): Promise<void> {
   const port = parentPort;
   if (port === null) throw new Error('writer-thread is a thread entry and cannot be run by itself');
   // Clients come before indexing: commits can wait some milliseconds, clients should not.
-  giveWay(10);
+  lowerThreadPriority(10);
   const send = (message: FromWriter): void => port.postMessage(message);
   const stop = new AbortController();
   port.on('message', (message: ToWriter) => {

@@ -6,10 +6,10 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { generateKey } from '../../src/access/key-format.ts';
 import { type KeyStore, openKeyStore } from '../../src/access/keys.ts';
-import { keysTrouble } from '../../src/access/keys-file.ts';
-import { Usage } from '../../src/access/usage.ts';
+import { toKeysStorageError } from '../../src/access/keys-file.ts';
+import { UsageCounter } from '../../src/access/usage.ts';
 import { FatalError, StorageError } from '../../src/errors.ts';
-import { openDatabase } from '../../src/store/open.ts';
+import { openDatabase } from '../../src/store/open-database.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
 function openStore(t: TestContext, path = join(tempDir(t), 'keys.db')): { store: KeyStore; path: string } {
@@ -62,7 +62,7 @@ test('a revoked key stops at once and stays listed', (t) => {
   const { key, record } = store.create({ name: 'app', tier: 'free' });
   assert.ok(store.verify(key));
   const changes: number[][] = [];
-  store.onChange(({ invalidated }) => changes.push(invalidated));
+  store.onInvalidated(({ invalidated }) => changes.push(invalidated));
   const revoked = store.revoke(record.id);
   assert.notEqual(revoked.revokedAt, null);
   assert.equal(store.verify(key), null);
@@ -76,7 +76,7 @@ test('a rotated key has a new secret and keeps its id', (t) => {
   const before = store.create({ name: 'app', tier: 'growth' });
   store.verify(before.key);
   const changes: number[][] = [];
-  store.onChange(({ invalidated }) => changes.push(invalidated));
+  store.onInvalidated(({ invalidated }) => changes.push(invalidated));
   const after = store.rotate(before.record.id);
   assert.equal(store.verify(before.key), null);
   assert.equal(store.verify(after.key)?.id, before.record.id);
@@ -116,7 +116,7 @@ test('keys made and revoked by another process take effect within a second', asy
   const aSecondPasses = () => t.mock.timers.tick(1_000);
   const { store, path } = openStore(t);
   const changes: number[] = [];
-  store.onChange(({ invalidated }) => changes.push(...invalidated));
+  store.onInvalidated(({ invalidated }) => changes.push(...invalidated));
 
   const key = await inOtherProcess(path, `console.log(store.create({ name: 'other', tier: 'free' }).key);`);
   assert.equal(store.verify(key), null, 'it was not looked for yet');
@@ -142,7 +142,7 @@ test('keys survive closing and opening', (t) => {
 test('a file found damaged while it is in use is not to be thrown away like an index', (t) => {
   const { store, path } = openStore(t);
   const error = Object.assign(new Error('database disk image is malformed'), { code: 'SQLITE_CORRUPT' });
-  const trouble = keysTrouble(error, store.db);
+  const trouble = toKeysStorageError(error, store.db);
   assert.ok(trouble instanceof FatalError);
   assert.ok(trouble.message.startsWith(`${path} is damaged`));
   assert.match(trouble.message, /put back a copy made by atlas-node backup/);
@@ -180,7 +180,7 @@ test('a file that was moved away or replaced is not written on: what it took wou
   const { store, path } = openStore(t);
   const { key, record } = store.create({ name: 'app', tier: 'free' });
   const troubles: (string | null)[] = [];
-  const usage = new Usage(store.db, 0, (error) => troubles.push(error?.message ?? null));
+  const usage = new UsageCounter(store.db, 0, (error) => troubles.push(error?.message ?? null));
   t.after(() => usage.close());
   const files = ['', '-wal', '-shm'].map((suffix) => path + suffix);
   for (const file of files) renameSync(file, `${file}.away`);

@@ -4,7 +4,7 @@ import { type TestContext, test } from 'node:test';
 import { openKeyStore } from '../../src/access/keys.ts';
 import { Limiter } from '../../src/access/limiter.ts';
 import { type Tiers, tierOf } from '../../src/access/tiers.ts';
-import { readUsage, Usage } from '../../src/access/usage.ts';
+import { readUsage, UsageCounter } from '../../src/access/usage.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
 const TIERS: Tiers = {
@@ -22,7 +22,7 @@ function setUp(t: TestContext, tier: string) {
   const store = openKeyStore(join(tempDir(t), 'keys.db'));
   const key = store.create({ name: 'app', tier }).record;
   const clock = { now: NOVEMBER_21 };
-  const usage = new Usage(store.db, clock.now);
+  const usage = new UsageCounter(store.db, clock.now);
   t.after(() => {
     usage.close();
     store.close();
@@ -177,7 +177,7 @@ test('counts are written month by month and read back by the next start', (t) =>
     { key: key.id, month: 202612, requests: 4 },
     { key: key.id, month: 202611, requests: 15 },
   ]);
-  const next = new Usage(store.db, NOVEMBER_21);
+  const next = new UsageCounter(store.db, NOVEMBER_21);
   t.after(() => next.close());
   assert.equal(next.used(key.id, NOVEMBER_21), 15);
 });

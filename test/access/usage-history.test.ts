@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { openKeyStore } from '../../src/access/keys.ts';
 import { KEYS_APPLICATION_ID, KEYS_SCHEMA_V1 } from '../../src/access/schema.ts';
-import { HISTORY_HOURS, readHourlyUsage, readUsage, Usage } from '../../src/access/usage.ts';
-import { openDatabase } from '../../src/store/open.ts';
+import { HISTORY_HOURS, readHourlyUsage, readUsage, UsageCounter } from '../../src/access/usage.ts';
+import { openDatabase } from '../../src/store/open-database.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
 const HOUR = 3_600_000;
@@ -14,7 +14,7 @@ const TEN = Date.UTC(2026, 10, 21, 10);
 function openUsage(t: TestContext, now: number) {
   const store = openKeyStore(join(tempDir(t), 'keys.db'));
   t.after(() => store.close());
-  const usage = new Usage(store.db, now);
+  const usage = new UsageCounter(store.db, now);
   t.after(() => usage.close());
   const hours = (key?: number) =>
     readHourlyUsage(store.db, 0, key).map(({ hour, requests }) => [hour - TEN / HOUR, requests]);
@@ -42,7 +42,7 @@ test('an hour that a restart falls into is counted on', (t) => {
   usage.add(1, 5, TEN);
   usage.add(1, 3, TEN + HOUR);
   usage.close();
-  const next = new Usage(store.db, TEN + HOUR + 10);
+  const next = new UsageCounter(store.db, TEN + HOUR + 10);
   next.add(1, 2, TEN + HOUR + 20);
   next.close();
   assert.deepEqual(hours(1), [
@@ -94,7 +94,7 @@ test('a keys file of the first version gains the history and keeps what it has',
 
   const store = openKeyStore(path);
   t.after(() => store.close());
-  const usage = new Usage(store.db, TEN);
+  const usage = new UsageCounter(store.db, TEN);
   usage.add(1, 2, TEN);
   usage.close();
   assert.equal(readUsage(store.db, 1)[0]?.requests, 42);
@@ -109,7 +109,7 @@ test('a clock put right counts on in the month and hour it is put to, in either 
   usage.add(1, 1, TEN + DAYS);
   usage.add(1, 2, TEN + 1);
   assert.equal(usage.used(1, TEN + 2), 7, 'no quota is had twice');
-  assert.equal(usage.endsAt, Date.UTC(2026, 11, 1));
+  assert.equal(usage.monthEndsAt, Date.UTC(2026, 11, 1));
   usage.add(1, 3, TEN - DAYS);
   usage.add(1, 4, TEN + HOUR);
   usage.add(1, 1, TEN + 3);

@@ -1,12 +1,12 @@
 /** Each threshold of the labels, on it and beside it. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { confidenceOf, type Label, labelsOf, type WalletNumbers } from '../../src/api/labels.ts';
+import { confidenceOf, type Label, labelsOf, type WalletStats } from '../../src/api/labels.ts';
 
 const MON = 10n ** 18n;
 
 /** A wallet to which no label applies. */
-const PLAIN: WalletNumbers = {
+const PLAIN: WalletStats = {
   transactions: 100,
   tokens: 0,
   tokenTransfers: 1,
@@ -18,7 +18,7 @@ const PLAIN: WalletNumbers = {
   ageBlocks: 100_000,
 };
 
-const CASES: [what: string, numbers: Partial<WalletNumbers>, labels: Label[]][] = [
+const CASES: [what: string, numbers: Partial<WalletStats>, labels: Label[]][] = [
   ['no criterion', {}, ['regular']],
   ['999 blocks old and 19 transactions', { ageBlocks: 999, transactions: 19 }, ['fresh']],
   ['1,000 blocks old', { ageBlocks: 1_000, transactions: 19 }, ['regular']],

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { ENDPOINTS } from '../../src/api/endpoints.ts';
-import { COMPONENTS } from '../../src/api/openapi-parts.ts';
+import { COMPONENTS } from '../../src/api/openapi-components.ts';
 import { RPC_OPERATION } from '../../src/api/openapi-rpc.ts';
 import { serve } from '../server/serving.ts';
 import { address } from '../support/index-fixture.ts';

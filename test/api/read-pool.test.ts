@@ -7,8 +7,8 @@ import { ENDPOINTS } from '../../src/api/endpoints.ts';
 import { ReadPool, type ReadThread } from '../../src/api/read-pool.ts';
 import { startReader } from '../../src/api/threads.ts';
 import { RequestError } from '../../src/errors.ts';
-import { steadyNow } from '../../src/lib/time.ts';
-import { effortUntil } from '../../src/query/effort.ts';
+import { monotonicNow } from '../../src/lib/time.ts';
+import { deadlineBudget } from '../../src/query/work-budget.ts';
 import { serve } from '../server/serving.ts';
 import {
   address,
@@ -68,19 +68,19 @@ suite('answers that are too much for the event loop', () => {
     const source = { db, addresses, nativeSymbol: 'MON' };
     let asked = 0;
     const api = prepareApi(source, snapshot, {
-      answer(...question) {
+      run(...question) {
         asked++;
-        return pool.answer(...question);
+        return pool.run(...question);
       },
     });
     for (const [path, input] of HEAVY) {
       const head = api.head()!;
       const prepared = api.endpoints.find(({ endpoint }) => endpoint.path === path)!;
-      const late = prepared.answer(input, { head, chainDepth: 10 });
+      const late = prepared.handle(input, { head, chainDepth: 10 });
       assert.ok(late instanceof Promise, `${path} was answered on the event loop`);
       const { body, head: answeredOf } = await late;
       const inPlace = prepared.endpoint.prepare(source);
-      const expected = inPlace(input, { head, chainDepth: 10, effort: effortUntil(Infinity) });
+      const expected = inPlace(input, { head, chainDepth: 10, budget: deadlineBudget(Infinity) });
       assert.deepEqual(JSON.parse(body), JSON.parse(JSON.stringify(expected)), path);
       assert.deepEqual(answeredOf, head);
     }
@@ -115,7 +115,7 @@ suite('answers that are too much for the event loop', () => {
     });
     t.after(() => counted.close());
     const head = snapshot.head()!;
-    const ask = (of: typeof head) => counted.answer('/api/whale_transfers', {}, 10, of);
+    const ask = (of: typeof head) => counted.run('/api/whale_transfers', {}, 10, of);
     const answers = await Promise.all([ask(head), ask(head), ask(head)]);
     assert.equal(await ask(head), answers[0]);
     assert.equal(messages.length, 1);
@@ -128,7 +128,7 @@ suite('answers that are too much for the event loop', () => {
     const { snapshot } = index.snapshot(t);
     const head = snapshot.head()!;
     const questions = Array.from({ length: 140 }, (_, i) =>
-      pool.answer('/api/whale_transfers', { min_mon: String(i) }, 10, head),
+      pool.run('/api/whale_transfers', { min_mon: String(i) }, 10, head),
     );
     const outcomes = await Promise.allSettled(questions);
     const refused = outcomes.filter((outcome) => outcome.status === 'rejected').map(({ reason }) => reason);
@@ -145,7 +145,7 @@ suite('answers that are too much for the event loop', () => {
     t.after(() => thread.postMessage('stop'));
     const [path, input] = HEAVY[0]!;
     const answer = new Promise((resolve) => thread.on('message', resolve));
-    thread.postMessage({ path, input, chainDepth: 10, deadline: steadyNow() - 1 });
+    thread.postMessage({ path, input, chainDepth: 10, deadline: monotonicNow() - 1 });
     const message = 'the answer took too long; ask for less or try again later';
     assert.deepEqual(await answer, { refused: { status: 503, code: 'timeout', message, param: undefined } });
   });
@@ -154,12 +154,12 @@ suite('answers that are too much for the event loop', () => {
     t.mock.timers.enable({ apis: ['Date'], now: Date.now() - 3_600_000 }); // the thread has a Date of its own
     const { snapshot } = index.snapshot(t);
     const [path, input] = HEAVY[1]!;
-    assert.ok((await pool.answer(path, { ...input, limit: '3' }, 10, snapshot.head()!)).body.length > 0);
+    assert.ok((await pool.run(path, { ...input, limit: '3' }, 10, snapshot.head()!)).body.length > 0);
   });
 
   test('are refused as on the event loop when a parameter is wrong', async (t) => {
     const { snapshot } = index.snapshot(t);
-    const asked = pool.answer('/api/token_holders', { token: 'x' }, 10, snapshot.head()!);
+    const asked = pool.run('/api/token_holders', { token: 'x' }, 10, snapshot.head()!);
     await assert.rejects(asked, (error) => error instanceof RequestError && error.code === 'invalid_address');
   });
 });
@@ -172,9 +172,9 @@ test('a read thread that cannot start fails its question, and the next one gets 
   let indexPath = join(tempDir(t), 'nothing.db');
   const pool = new ReadPool(() => startReader({ indexPath, nativeSymbol: 'MON' }));
   t.after(() => pool.close());
-  await assert.rejects(pool.answer('/api/whale_transfers', {}, 10, head), /cannot open/);
+  await assert.rejects(pool.run('/api/whale_transfers', {}, 10, head), /cannot open/);
   indexPath = index.path;
-  const { body } = await pool.answer('/api/whale_transfers', {}, 10, head);
+  const { body } = await pool.run('/api/whale_transfers', {}, 10, head);
   assert.equal(JSON.parse(body).count, 0);
 });
 
@@ -186,6 +186,6 @@ test('every endpoint can be asked of a read thread', async (t) => {
   const pool = new ReadPool(() => startReader({ indexPath: index.path, nativeSymbol: 'MON' }));
   t.after(() => pool.close());
   for (const { path, example } of ENDPOINTS) {
-    assert.ok(JSON.parse((await pool.answer(path, example.params, 10, head)).body));
+    assert.ok(JSON.parse((await pool.run(path, example.params, 10, head)).body));
   }
 });

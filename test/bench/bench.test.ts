@@ -6,8 +6,8 @@ import { type Figure, median, quantile, ratioOf, verdictOf } from '../../src/ben
 import { parseProcessorTimes, stolenPercent } from '../../src/bench/machine.ts';
 import { stepOf } from '../../src/bench/measure/statement-times.ts';
 import { answerFixed, fixedCall } from '../../src/bench/parts/fixed-call.ts';
-import { sharingText } from '../../src/bench/report/format.ts';
-import { ratesByPart } from '../../src/bench/stage/fill.ts';
+import { machineLoadText } from '../../src/bench/report/format.ts';
+import { ratesByPart } from '../../src/bench/stage/fill-index.ts';
 import { LAUNCHER, run } from '../support/command.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
@@ -128,6 +128,6 @@ test('what the host kept from a virtual machine is a part of what its programs w
 
 test('a system that does not tell what its host kept is reported without it', () => {
   assert.equal(stolenPercent(null, null), null);
-  const text = sharingText({ loadBefore: 0.1, loadAfter: 2, stolenPercent: null });
+  const text = machineLoadText({ loadBefore: 0.1, loadAfter: 2, stolenPercent: null });
   assert.equal(text, 'load average 0.1 before the run, 2 at its end');
 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { answersBetween, quantileMs } from '../../src/bench/measure/http-seconds.ts';
+import { bucketsBetween, quantileMs } from '../../src/bench/measure/latency-histogram.ts';
 import { createMetrics } from '../../src/metrics.ts';
 
 /** The metrics as a client of the daemon gets them. */
@@ -24,7 +24,7 @@ test('the time within which answers were given is told from what came between tw
   for (let i = 0; i < 98; i++) one.observe(0.0015);
   for (let i = 0; i < 2; i++) one.observe(0.0125);
   other.observe(30);
-  const answers = answersBetween(before, await look(metrics));
+  const answers = bucketsBetween(before, await look(metrics));
   const of = (route: string, q: number) => quantileMs(answers.get(route) ?? [], q);
   assert.ok(of('/api/one', 0.5) > 1 && of('/api/one', 0.5) <= 2);
   assert.equal(of('/api/one', 0.98), 2);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { generateChain } from '../../src/bench/chain/generate.ts';
-import { writeChain } from '../../src/bench/chain/write.ts';
+import { writeChain } from '../../src/bench/chain/write-chain.ts';
 import type { ReplayNode } from '../../src/bench/replay/controls.ts';
 import { readExpected, readSummary, recordedDataOrSkip } from '../support/recorded.ts';
 import { ask, resultOf, startNode, startRecordedNode } from '../support/replay.ts';

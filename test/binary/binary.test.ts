@@ -16,9 +16,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, suite, type TestContext, test } from 'node:test';
 import { startAnvil } from '../../src/dev/anvil.ts';
-import { demoCast } from '../../src/dev/cast.ts';
 import { deployDemo } from '../../src/dev/deploy.ts';
-import { DEMO_SEED, makeTraffic } from '../../src/dev/traffic.ts';
+import { sampleAddresses } from '../../src/dev/sample-addresses.ts';
+import { DEMO_SEED, generateTraffic } from '../../src/dev/traffic.ts';
 import { LAUNCHER, PINNED_NODE, ROOT, run } from '../support/command.ts';
 import { type Chain, type Program, runScenario } from '../support/scenario.ts';
 
@@ -121,9 +121,9 @@ async function startChain(t: TestContext): Promise<Chain> {
   const anvil = await startAnvil({ manual: true });
   t.after(() => anvil.stop());
   const contracts = await deployDemo(anvil.url, { mine: true });
-  await makeTraffic(anvil.url, contracts, { rounds: 2, mine: true });
+  await generateTraffic(anvil.url, contracts, { rounds: 2, mine: true });
   const height = Number(await anvil.call('eth_blockNumber'));
-  return { anvil, cast: demoCast(contracts, DEMO_SEED), height };
+  return { anvil, cast: sampleAddresses(contracts, DEMO_SEED), height };
 }
 
 /** The least that needs the SQLite driver. */

@@ -7,7 +7,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { connectSystemd } from '../../src/cli/systemd.ts';
+import { connectSystemd } from '../../src/cli/systemd-notify.ts';
 import { LAUNCHER, readyUrl, run, start } from '../support/command.ts';
 import { listenAsSystemd } from '../support/notify-socket.ts';
 import { tempDir } from '../support/temp-dir.ts';

@@ -11,7 +11,7 @@ import { fileURLToPath } from 'node:url';
 import { paintFor } from '../../src/cli/colour.ts';
 import { statusTable } from '../../src/cli/status-table.ts';
 import type { IndexStatus } from '../../src/types.ts';
-import { idleStatus } from '../../src/writer/progress.ts';
+import { initialStatus } from '../../src/writer/progress.ts';
 import { LAUNCHER, run, start } from '../support/command.ts';
 import { tempDir } from '../support/temp-dir.ts';
 import { waitFor } from '../support/wait.ts';
@@ -19,7 +19,7 @@ import { waitFor } from '../support/wait.ts';
 const FIXTURES = fileURLToPath(new URL('../fixtures/tls/', import.meta.url));
 
 const FOLLOWING: IndexStatus = {
-  ...idleStatus(),
+  ...initialStatus(),
   phase: 'following',
   startBlock: 0,
   head: { number: 41, hash: '0xaa' },

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { takeOver } from '../../src/config/reload.ts';
+import { mergeReload } from '../../src/config/reload.ts';
 import { parseConfig } from '../../src/config.ts';
 
 function parse(text: string) {
@@ -21,7 +21,7 @@ requests_per_second = 2
 chain_depth = 3
 `);
   const current = parse('[server]\ntls_cert = "a.pem"\ntls_key = "a.key"\n');
-  const { parsed, changed, ignored } = takeOver(current, next);
+  const { parsed, changed, ignored } = mergeReload(current, next);
   assert.deepEqual(parsed, next);
   assert.deepEqual(ignored, []);
   assert.deepEqual(changed.sort(), [
@@ -37,14 +37,14 @@ chain_depth = 3
 
 test('a tier that was taken out of the file is gone', () => {
   const extra = '[tiers.extra]\nrequests_per_month = 1\nrequests_per_second = 2\nchain_depth = 3\n';
-  const { parsed } = takeOver(parse(extra), parse(''));
+  const { parsed } = mergeReload(parse(extra), parse(''));
   assert.ok(!('extra' in parsed.config.tiers));
   assert.ok(!Object.keys(parsed.sources).some((path) => path.startsWith('tiers.extra')));
 });
 
 test('other settings keep their values and sources, and are named', () => {
   const current = parse('node_http = "http://a.example"\n');
-  const { parsed, changed, ignored } = takeOver(
+  const { parsed, changed, ignored } = mergeReload(
     current,
     parse('data_dir = "/elsewhere"\n[server]\nport = 1\n[log]\nformat = "json"\n'),
   );
@@ -56,8 +56,8 @@ test('other settings keep their values and sources, and are named', () => {
 test('TLS is not turned on or off', () => {
   const plain = parse('');
   const tls = parse('[server]\ntls_cert = "a.pem"\ntls_key = "a.key"\n');
-  assert.deepEqual(takeOver(plain, tls).ignored, ['server.tls_cert', 'server.tls_key']);
-  assert.equal(takeOver(plain, tls).parsed.config.server.tls_cert, '');
-  assert.deepEqual(takeOver(tls, plain).ignored, ['server.tls_cert', 'server.tls_key']);
-  assert.equal(takeOver(tls, plain).parsed.config.server.tls_cert, '/a.pem');
+  assert.deepEqual(mergeReload(plain, tls).ignored, ['server.tls_cert', 'server.tls_key']);
+  assert.equal(mergeReload(plain, tls).parsed.config.server.tls_cert, '');
+  assert.deepEqual(mergeReload(tls, plain).ignored, ['server.tls_cert', 'server.tls_key']);
+  assert.equal(mergeReload(tls, plain).parsed.config.server.tls_cert, '/a.pem');
 });

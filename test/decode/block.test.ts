@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { needsTraces } from '../../src/decode/block.ts';
 import { UpstreamError } from '../../src/errors.ts';
-import { isoSeconds } from '../../src/lib/time.ts';
+import { secondsToIso } from '../../src/lib/time.ts';
 import { A, B, blockOf, C, decode, PLAIN_RULES, rowsOf, TOKEN, TX_HASH } from './plain.ts';
 
 const brief = (row: { kind: string; from: string; to: string; amount: bigint }) => [
@@ -165,8 +165,8 @@ test('the time of a block may be as far away as dates reach', () => {
     return decode({ ...rest, block: { ...(block as object), timestamp } }).timestamp[0];
   };
   assert.equal(at('0x12a05f200'), 5_000_000_000);
-  assert.equal(isoSeconds(at('0x12a05f200') ?? 0), '2128-06-11T08:53:20.000Z');
-  assert.equal(isoSeconds(at('0x7dba8218000') ?? 0), '+275760-09-13T00:00:00.000Z');
+  assert.equal(secondsToIso(at('0x12a05f200') ?? 0), '2128-06-11T08:53:20.000Z');
+  assert.equal(secondsToIso(at('0x7dba8218000') ?? 0), '+275760-09-13T00:00:00.000Z');
   assert.throws(() => at('0x7dba8218001'), UpstreamError);
 });
 

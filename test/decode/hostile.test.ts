@@ -51,7 +51,7 @@ test('ranges of one block give at most a hundred thousand transfers, the rest is
   const out = decode([dirty, ...Array.from({ length: 40 }, () => range)]);
   assert.equal(out.transferCount, 100_000);
   out.endBlock(1, TX, TX, 1);
-  assert.equal(out.takeRange(10_000), true, 'the next block has room again');
+  assert.equal(out.reserveRangeIds(10_000), true, 'the next block has room again');
   assert.equal(out.finish(true).skipped.consecutive_range, 30);
 });
 
@@ -84,7 +84,7 @@ test('a call tree deeper than the stack is walked all the same', () => {
   let moves = 0;
   treeTraces([{ result: root }], [TX])
     .at(0)
-    .internal(() => moves++);
+    .forEachInternalTransfer(() => moves++);
   assert.equal(moves, 100_000);
 });
 
@@ -108,7 +108,7 @@ test('a value that cannot be made text is refused like any other fault of the no
   refused(() => treeTraces([{ txHash: deep }], [TX]).at(0));
   treeTraces([{ result: { calls: [{ type: hostile }] } }], [TX])
     .at(0)
-    .internal(() => assert.fail('a frame of no type moves nothing'));
+    .forEachInternalTransfer(() => assert.fail('a frame of no type moves nothing'));
   const transaction = { to: TOKEN, input: '0x' };
   assert.ok(needsTraces({ transactions: [transaction] }, [{ status: '0x1', gasUsed: hostile }], RULES));
 });

@@ -4,7 +4,7 @@ import { BatchBuilder } from '../../src/decode/batch.ts';
 import { type BlockParts, type DecodeRules, decodeBlock } from '../../src/decode/block.ts';
 import { bytesToBigInt, bytesToHex } from '../../src/lib/hex.ts';
 import type { BlockBatch } from '../../src/types.ts';
-import { KIND_NAMES, Kind } from '../../src/types.ts';
+import { TRANSFER_KIND_NAMES, TransferKind } from '../../src/types.ts';
 
 export interface Row {
   kind: string;
@@ -22,14 +22,14 @@ export function rowsOf(batch: BlockBatch): Row[] {
     bytes.subarray(i === 0 ? 0 : ends[i - 1], ends[i]);
   return Array.from({ length: batch.transferCount }, (_, i) => {
     const kind = batch.kind[i] ?? 0;
-    const hasId = kind === Kind.erc721 || kind === Kind.erc1155;
+    const hasId = kind === TransferKind.erc721 || kind === TransferKind.erc1155;
     const token = batch.token[i] ?? -1;
     return {
-      kind: KIND_NAMES[kind] ?? '?',
+      kind: TRANSFER_KIND_NAMES[kind] ?? '?',
       from: address(batch.from[i] ?? 0),
       to: address(batch.to[i] ?? 0),
       token: token < 0 ? null : address(token),
-      amount: kind === Kind.erc721 ? 1n : bytesToBigInt(slice(batch.amounts, batch.amountEnd, i)),
+      amount: kind === TransferKind.erc721 ? 1n : bytesToBigInt(slice(batch.amounts, batch.amountEnd, i)),
       id: hasId ? bytesToBigInt(slice(batch.tokenNumbers, batch.tokenNumberEnd, i)) : null,
       logIndex: (batch.logIndex[i] ?? -1) < 0 ? null : (batch.logIndex[i] ?? null),
     };

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { STAKING, SYSTEM_SENDER } from '../../src/decode/staking.ts';
+import { STAKING_CONTRACT, SYSTEM_SENDER } from '../../src/decode/staking.ts';
 import {
   A,
   B,
@@ -15,7 +15,7 @@ import {
   word,
 } from './plain.ts';
 
-const CONTRACT = `0x${STAKING}`;
+const CONTRACT = `0x${STAKING_CONTRACT}`;
 const ZERO = `0x${'0'.repeat(40)}`;
 const MONAD = { ...PLAIN_RULES, monad: true };
 const CLAIM = '0xcb607e6b63c89c95f6ae24ece9fe0e38a7971aa5ed956254f1df47490921727b';

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { test } from 'node:test';
 import { type Anvil, startAnvil } from '../../src/dev/anvil.ts';
-import { anvilBinary } from '../../src/dev/anvil-path.ts';
+import { anvilPath } from '../../src/dev/anvil-path.ts';
 import { FatalError } from '../../src/errors.ts';
 import { waitFor } from '../support/wait.ts';
 
@@ -102,7 +102,7 @@ test('a chain that nobody stopped does not keep its owner alive', async () => {
 });
 
 test('a platform without an anvil package is a fatal error that says what to do', () => {
-  assert.throws(() => anvilBinary('sunos', 'sparc'), {
+  assert.throws(() => anvilPath('sunos', 'sparc'), {
     name: 'FatalError',
     message: /@foundry-rs\/anvil-sunos-sparc.*npm run setup/,
   });

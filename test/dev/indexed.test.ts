@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { startAnvil } from '../../src/dev/anvil.ts';
 import { DEPLOYED_BADGES, deployDemo } from '../../src/dev/deploy.ts';
-import { makeTraffic } from '../../src/dev/traffic.ts';
-import { openDatabase } from '../../src/store/open.ts';
-import { KIND_NAMES } from '../../src/types.ts';
+import { generateTraffic } from '../../src/dev/traffic.ts';
+import { openDatabase } from '../../src/store/open-database.ts';
+import { TRANSFER_KIND_NAMES } from '../../src/types.ts';
 import { startIndexer } from '../support/indexer.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
@@ -13,7 +13,7 @@ test('the index of a demo chain holds what the traffic says it made', async (t) 
   const anvil = await startAnvil({ manual: true });
   t.after(() => anvil.stop());
   const contracts = await deployDemo(anvil.url, { mine: true });
-  const { yields } = await makeTraffic(anvil.url, contracts, { rounds: 2, mine: true });
+  const { yields } = await generateTraffic(anvil.url, contracts, { rounds: 2, mine: true });
 
   const indexer = startIndexer(t, {
     http: anvil.url,
@@ -27,7 +27,7 @@ test('the index of a demo chain holds what the traffic says it made', async (t) 
   t.after(() => db.close());
   const stored = db.prepare<[number], { n: number }>('SELECT count(*) AS n FROM transfers WHERE kind = ?');
   const { malformed, ...transfers } = { ...yields, erc721: yields.erc721 + DEPLOYED_BADGES };
-  const held = Object.fromEntries(KIND_NAMES.map((name, kind) => [name, stored.get(kind)?.n]));
+  const held = Object.fromEntries(TRANSFER_KIND_NAMES.map((name, kind) => [name, stored.get(kind)?.n]));
   assert.deepEqual(held, transfers);
   assert.equal(
     Object.values(skippedLogs).reduce((sum, count) => sum + count, 0),

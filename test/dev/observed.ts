@@ -9,7 +9,7 @@ import {
   size,
 } from 'viem';
 import type { Anvil } from '../../src/dev/anvil.ts';
-import type { Yield } from '../../src/dev/step.ts';
+import type { TransferCounts } from '../../src/dev/planned-transaction.ts';
 
 const TRANSFER = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
 const SINGLE = '0xc3d58168c5ae7397731d063d5bbf3d657854427343f4c083240f7aacaa2d0f62';
@@ -30,7 +30,7 @@ export interface Frame {
 export interface Observed {
   transactions: number;
   reverted: number;
-  yields: Required<Yield>;
+  yields: Required<TransferCounts>;
 }
 
 /** Counts from block 1 to the head; `wrapped` is the one contract whose deposits and withdrawals count. */
@@ -74,7 +74,7 @@ function paid({ type, action }: Frame): boolean {
   return BigInt(action.value ?? 0) > 0n;
 }
 
-type Finding = [kind: keyof Yield | 'ignored', count: number];
+type Finding = [kind: keyof TransferCounts | 'ignored', count: number];
 
 function classify(log: Log, wrapped: Hex): Finding {
   const [event, ...words] = log.topics;

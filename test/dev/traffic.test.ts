@@ -3,11 +3,11 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { type Address, createPublicClient, http } from 'viem';
 import { type Anvil, startAnvil } from '../../src/dev/anvil.ts';
-import { demoCast } from '../../src/dev/cast.ts';
 import type { DemoContracts } from '../../src/dev/contracts.ts';
 import { DEPLOYED_BADGES, deployDemo } from '../../src/dev/deploy.ts';
-import { roundSetting } from '../../src/dev/round.ts';
-import { makeTraffic } from '../../src/dev/traffic.ts';
+import { roundContext } from '../../src/dev/round.ts';
+import { sampleAddresses } from '../../src/dev/sample-addresses.ts';
+import { generateTraffic } from '../../src/dev/traffic.ts';
 import { waitFor } from '../support/wait.ts';
 import { type Frame, observe, traceBlock } from './observed.ts';
 
@@ -35,7 +35,7 @@ test('a round puts on the chain what its report says, and some of every kind', a
   const deployed = await observe(anvil, contracts.wrapped);
   assert.equal(deployed.yields.erc721, DEPLOYED_BADGES);
 
-  const { rounds, ...report } = await makeTraffic(anvil.url, contracts, {
+  const { rounds, ...report } = await generateTraffic(anvil.url, contracts, {
     rounds: 1,
     seed: SEED,
     mine: true,
@@ -51,7 +51,7 @@ test('a round puts on the chain what its report says, and some of every kind', a
 
 test('a round holds every trap for those who read traces', async (t) => {
   const { anvil, contracts } = await demoChain(t);
-  await makeTraffic(anvil.url, contracts, { rounds: 1, seed: SEED, mine: true });
+  await generateTraffic(anvil.url, contracts, { rounds: 1, seed: SEED, mine: true });
   const frames = await allFrames(anvil);
   const below = frames.filter(
     ({ traceAddress, action }) => traceAddress.length > 0 && action.value !== '0x0',
@@ -82,7 +82,7 @@ test('a round holds every trap for those who read traces', async (t) => {
     ends.some((end) => end.address === end.refundAddress),
   );
 
-  const { fresh } = roundSetting(contracts, SEED, 0);
+  const { fresh } = roundContext(contracts, SEED, 0);
   for (const name of ['undone', 'never paid', 'looked at']) {
     assert.equal(await nativeBalance(anvil, fresh(name).address), 0n, `${name} was paid after all`);
   }
@@ -93,8 +93,8 @@ test('a round holds every trap for those who read traces', async (t) => {
 
 test('every member of the cast holds what it is there for', async (t) => {
   const { anvil, contracts } = await demoChain(t);
-  await makeTraffic(anvil.url, contracts, { rounds: 1, seed: SEED, mine: true });
-  const cast = demoCast(contracts, SEED);
+  await generateTraffic(anvil.url, contracts, { rounds: 1, seed: SEED, mine: true });
+  const cast = sampleAddresses(contracts, SEED);
   const wallets = [cast.hotWallet, cast.trader, cast.whale, cast.collector, cast.payee];
   for (const address of [...wallets, ...cast.chain, ...cast.cohort]) {
     assert.match(address, /^0x[0-9a-f]{40}$/);
@@ -105,7 +105,7 @@ test('every member of the cast holds what it is there for', async (t) => {
 test('the same seed makes the same transactions, another seed others', async (t) => {
   const hashes = async (seed: number) => {
     const { anvil, contracts } = await demoChain(t);
-    await makeTraffic(anvil.url, contracts, { rounds: 1, seed, mine: true });
+    await generateTraffic(anvil.url, contracts, { rounds: 1, seed, mine: true });
     return new Set((await allFrames(anvil)).map(({ transactionHash }) => transactionHash));
   };
   const [first, again, other] = await Promise.all([hashes(SEED), hashes(SEED), hashes(SEED + 1)]);
@@ -118,8 +118,8 @@ test('traffic on a chain that mines by itself goes on until it is told to end', 
   t.after(() => anvil.stop());
   const contracts = await deployDemo(anvil.url);
   const end = new AbortController();
-  const traffic = makeTraffic(anvil.url, contracts, { seed: SEED, paceMs: 20, signal: end.signal });
-  const { fresh } = roundSetting(contracts, SEED, 1);
+  const traffic = generateTraffic(anvil.url, contracts, { seed: SEED, roundPauseMs: 20, signal: end.signal });
+  const { fresh } = roundContext(contracts, SEED, 1);
   const secondRound = async () => (await nativeBalance(anvil, fresh('payee').address)) > 0n;
   await waitFor(secondRound, { what: 'the second round' });
   end.abort();
@@ -131,7 +131,7 @@ test('a transaction that ends otherwise than planned is an error', async (t) => 
   const { anvil, contracts } = await demoChain(t);
   const wrong = { ...contracts, sender: contracts.nft };
   await assert.rejects(
-    makeTraffic(anvil.url, wrong, { rounds: 1, seed: SEED, mine: true }),
+    generateTraffic(anvil.url, wrong, { rounds: 1, seed: SEED, mine: true }),
     /demo transaction 0x[0-9a-f]{64} of 0x\w{40} was reverted/,
   );
 });

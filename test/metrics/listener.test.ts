@@ -3,7 +3,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import type { Logger } from '../../src/log.ts';
-import { followFiles } from '../../src/metrics/files.ts';
+import { registerFileGauges } from '../../src/metrics/file-gauges.ts';
 import { listenForMetrics } from '../../src/metrics/listener.ts';
 import { createMetrics } from '../../src/metrics.ts';
 import { startTestDaemon } from '../support/daemon.ts';
@@ -79,7 +79,7 @@ test('a taken address is an error of the configuration that names the setting', 
 
 test('a file that is missing has no bytes, the disk has some', async (t) => {
   const metrics = metricsOf(t);
-  followFiles(metrics, join(tempDir(t), 'index.db'));
+  registerFileGauges(metrics, join(tempDir(t), 'index.db'));
   const text = await metrics.render();
   assert.match(text, /^atlas_index_file_bytes 0$/m);
   assert.match(text, /^atlas_data_disk_free_bytes \d{4,}/m);

@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { activityIds, activityRuns } from '../../src/query/activity.ts';
-import { effortUntil } from '../../src/query/effort.ts';
-import { walletIdOf } from '../../src/query/wallets.ts';
-import { ACTIVITY_RUN, Flag } from '../../src/store/activity.ts';
-import { KIND_NAMES, Kind } from '../../src/types.ts';
+import { prepareActivityIds, prepareActivityRuns } from '../../src/query/activity.ts';
+import { prepareWalletIdByAddress } from '../../src/query/wallets.ts';
+import { deadlineBudget } from '../../src/query/work-budget.ts';
+import { ActivityFlag, ENTRIES_PER_RUN } from '../../src/store/activity.ts';
+import { TRANSFER_KIND_NAMES, TransferKind } from '../../src/types.ts';
 import { address, createIndex, type NamedTransfer } from '../support/index-fixture.ts';
 
-const BOTH = Flag.in | Flag.out;
+const BOTH = ActivityFlag.in | ActivityFlag.out;
 /** As much work as it takes. */
-const FREELY = effortUntil(Infinity);
-const ALL = (1 << KIND_NAMES.length) - 1;
+const FREELY = deadlineBudget(Infinity);
+const ALL = (1 << TRANSFER_KIND_NAMES.length) - 1;
 
 /** An index in which `hub` has `count` transfers, other wallets standing between them. */
 function hubIndex(t: TestContext, count: number) {
@@ -18,8 +18,8 @@ function hubIndex(t: TestContext, count: number) {
   const transfers: NamedTransfer[] = [];
   const ofHub: { id: number; kind: number; out: boolean }[] = [];
   for (let i = 0; ofHub.length < count; i++) {
-    const kind = i % KIND_NAMES.length;
-    const name = KIND_NAMES[kind]!;
+    const kind = i % TRANSFER_KIND_NAMES.length;
+    const name = TRANSFER_KIND_NAMES[kind]!;
     if (i % 3 === 2) {
       transfers.push({ kind: name, from: 'someone', to: 'else' });
     } else {
@@ -33,13 +33,19 @@ function hubIndex(t: TestContext, count: number) {
   }));
   index.append(blocks);
   const db = index.reader(t);
-  return { index, db, ofHub: ofHub.reverse(), wallet: walletIdOf(db)(address('hub'))! };
+  return { index, db, ofHub: ofHub.reverse(), wallet: prepareWalletIdByAddress(db)(address('hub'))! };
 }
 
 test('walking gives every entry once, newest first, whatever number of runs they fill', (t) => {
-  for (const count of [1, ACTIVITY_RUN - 1, ACTIVITY_RUN, ACTIVITY_RUN + 1, 5 * ACTIVITY_RUN + 7]) {
+  for (const count of [
+    1,
+    ENTRIES_PER_RUN - 1,
+    ENTRIES_PER_RUN,
+    ENTRIES_PER_RUN + 1,
+    5 * ENTRIES_PER_RUN + 7,
+  ]) {
     const { db, wallet, ofHub } = hubIndex(t, count);
-    const ids = activityIds(db)(
+    const ids = prepareActivityIds(db)(
       wallet,
       {
         from: 1,
@@ -58,17 +64,25 @@ test('walking gives every entry once, newest first, whatever number of runs they
 });
 
 test('every combination of range, direction, kind and limit equals filtering the whole list', (t) => {
-  const { db, wallet, ofHub } = hubIndex(t, 6 * ACTIVITY_RUN + 40);
-  const list = activityIds(db);
+  const { db, wallet, ofHub } = hubIndex(t, 6 * ENTRIES_PER_RUN + 40);
+  const list = prepareActivityIds(db);
   const newest = ofHub[0]!.id;
   for (const from of [1, 2, 300, newest - 50, newest, newest + 1]) {
     for (const below of [1, 2, 301, newest - 20, newest, newest + 1, Infinity]) {
-      for (const direction of [Flag.in, Flag.out, BOTH]) {
-        for (const kinds of [ALL, 1 << Kind.nativeDirect, ALL & ~(1 << Kind.nativeInternal), 0]) {
+      for (const direction of [ActivityFlag.in, ActivityFlag.out, BOTH]) {
+        for (const kinds of [
+          ALL,
+          1 << TransferKind.nativeDirect,
+          ALL & ~(1 << TransferKind.nativeInternal),
+          0,
+        ]) {
           for (const limit of [1, 3, 1e6]) {
             const expected = ofHub.filter(
               ({ id, kind, out }) =>
-                id >= from && id < below && direction & (out ? Flag.out : Flag.in) && (kinds >> kind) & 1,
+                id >= from &&
+                id < below &&
+                direction & (out ? ActivityFlag.out : ActivityFlag.in) &&
+                (kinds >> kind) & 1,
             );
             assert.deepEqual(
               list(wallet, { from, below, direction, kinds, limit }, FREELY),
@@ -83,21 +97,25 @@ test('every combination of range, direction, kind and limit equals filtering the
 });
 
 test('only runs that can hold ids of the range are read', (t) => {
-  const { db, wallet, ofHub } = hubIndex(t, 40 * ACTIVITY_RUN);
-  const runs = activityRuns(db);
+  const { db, wallet, ofHub } = hubIndex(t, 40 * ENTRIES_PER_RUN);
+  const runs = prepareActivityRuns(db);
   const oldest = ofHub.at(-1)!.id;
   assert.equal([...runs(wallet, { from: 1, below: Infinity }, FREELY)].length, 40);
   assert.equal([...runs(wallet, { from: ofHub[0]!.id, below: Infinity }, FREELY)].length, 1);
   assert.equal([...runs(wallet, { from: oldest, below: oldest + 1 }, FREELY)].length, 1);
-  const middle = ofHub[20 * ACTIVITY_RUN]!.id;
+  const middle = ofHub[20 * ENTRIES_PER_RUN]!.id;
   assert.ok([...runs(wallet, { from: middle - 10, below: middle }, FREELY)].length <= 2);
 });
 
 test('a wallet without transfers has none', (t) => {
   const { db } = hubIndex(t, 3);
   assert.deepEqual(
-    activityIds(db)(999_999, { from: 1, below: Infinity, direction: BOTH, kinds: ALL, limit: 5 }, FREELY),
+    prepareActivityIds(db)(
+      999_999,
+      { from: 1, below: Infinity, direction: BOTH, kinds: ALL, limit: 5 },
+      FREELY,
+    ),
     [],
   );
-  assert.equal(walletIdOf(db)(address('nobody')), undefined);
+  assert.equal(prepareWalletIdByAddress(db)(address('nobody')), undefined);
 });

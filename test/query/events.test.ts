@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { eventReads } from '../../src/query/events.ts';
-import { transfersById } from '../../src/query/transfers.ts';
+import { prepareEventReader } from '../../src/query/events.ts';
+import { prepareTransfersById } from '../../src/query/transfers.ts';
 import { address, createIndex, type NamedTransfer } from '../support/index-fixture.ts';
 
 test('transfers say the same as those of REST, in the order of the ids, read for the first time or again', (t) => {
@@ -17,8 +17,8 @@ test('transfers say the same as those of REST, in the order of the ids, read for
     { third: [{ kind: 'erc1155', from: 'a', to: 'c', token: 'x', amount: 0n, tokenId: 1n }] },
   ]);
   const db = index.reader(t);
-  const { byId } = eventReads(db);
-  const wanted = transfersById(db)([3, 1, 4, 2]);
+  const { byId } = prepareEventReader(db);
+  const wanted = prepareTransfersById(db)([3, 1, 4, 2]);
   for (let again = 0; again < 2; again++) {
     const rows = byId([3, 1, 4, 2]);
     assert.deepEqual(
@@ -41,12 +41,12 @@ test('wallets whose ids were given anew after a rollback are those of now', (t) 
   const index = createIndex(t);
   index.append([{ first: [{ from: 'a', to: 'b' }] }]);
   index.append([{ second: [{ from: 'a', to: 'old' }] }]);
-  const events = eventReads(index.reader(t));
+  const events = prepareEventReader(index.reader(t));
   const receiver = () => events.byId([2])[0]?.to;
   assert.equal(receiver(), address('old').slice(2));
   index.writer.rollback(1);
   index.append([{ other: [{ from: 'a', to: 'new' }] }], 'branch');
-  events.forgetWalletsAbove(2);
+  events.invalidateWalletsAbove(2);
   assert.equal(receiver(), address('new').slice(2));
 });
 
@@ -55,7 +55,7 @@ test('a list with more wallets than are kept is read whole', (t) => {
   const many = Array.from({ length: 9_000 }, (_, i): NamedTransfer => ({ from: 'hub', to: `wallet ${i}` }));
   index.append([{ all: many }]);
   const ids = many.map((_, i) => i + 1);
-  const { byId } = eventReads(index.reader(t));
+  const { byId } = prepareEventReader(index.reader(t));
   for (let again = 0; again < 2; again++) {
     const received = byId(ids).map(({ to }) => to);
     assert.deepEqual(

@@ -1,12 +1,18 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { walletHistory } from '../../src/query/history.ts';
-import { walletIdOf } from '../../src/query/wallets.ts';
-import { ACTIVITY_RUN } from '../../src/store/activity.ts';
+import { prepareWalletHistory } from '../../src/query/history.ts';
+import { prepareWalletIdByAddress } from '../../src/query/wallets.ts';
+import { ENTRIES_PER_RUN } from '../../src/store/activity.ts';
 import { address, createIndex, type NamedTransfer } from '../support/index-fixture.ts';
 
 test('reading on gives every transfer of a range once, oldest first, wherever its runs begin and end', (t) => {
-  for (const count of [1, ACTIVITY_RUN - 1, ACTIVITY_RUN, ACTIVITY_RUN + 1, 9 * ACTIVITY_RUN + 5]) {
+  for (const count of [
+    1,
+    ENTRIES_PER_RUN - 1,
+    ENTRIES_PER_RUN,
+    ENTRIES_PER_RUN + 1,
+    9 * ENTRIES_PER_RUN + 5,
+  ]) {
     const index = createIndex(t);
     const transfers: NamedTransfer[] = [];
     const ids: number[] = [];
@@ -17,13 +23,13 @@ test('reading on gives every transfer of a range once, oldest first, wherever it
     }
     index.append([{ transaction: transfers }]);
     const db = index.reader(t);
-    const read = walletHistory(db);
-    const wallet = walletIdOf(db)(address('hub'))!;
+    const read = prepareWalletHistory(db);
+    const wallet = prepareWalletIdByAddress(db)(address('hub'))!;
     const end = transfers.length + 1;
     for (const [from, below] of [
       [1, end],
       [2, end - 1],
-      [ACTIVITY_RUN, 2 * ACTIVITY_RUN],
+      [ENTRIES_PER_RUN, 2 * ENTRIES_PER_RUN],
       [end - 2, end],
       [end, end + 5],
     ] as const) {
@@ -42,5 +48,5 @@ test('reading on gives every transfer of a range once, oldest first, wherever it
 test('a wallet without transfers has none', (t) => {
   const index = createIndex(t);
   index.append([{ transaction: [{ from: 'a', to: 'b' }] }]);
-  assert.deepEqual(walletHistory(index.reader(t))(99, 1, 100), []);
+  assert.deepEqual(prepareWalletHistory(index.reader(t))(99, 1, 100), []);
 });

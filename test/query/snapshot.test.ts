@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { walletFacts } from '../../src/query/wallets.ts';
+import { prepareWalletFacts } from '../../src/query/wallets.ts';
 import { address, createIndex, timestampOf } from '../support/index-fixture.ts';
 
 test('reads of one turn see one commit, those of the next turn the newest', async (t) => {
   const index = createIndex(t, 10);
   const { db, snapshot, addresses } = index.snapshot(t);
-  const facts = walletFacts(db);
-  const alice = () => addresses.ask(address('alice'), facts);
+  const facts = prepareWalletFacts(db);
+  const alice = () => addresses.query(address('alice'), facts);
   assert.equal(snapshot.head(), null);
   await nextTurn();
 

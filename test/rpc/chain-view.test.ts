@@ -3,21 +3,21 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Answer } from '../../src/rpc/call.ts';
 import { ChainView } from '../../src/rpc/filters/chain-view.ts';
-import { resultTail } from '../../src/rpc/tail.ts';
+import { resultPayload } from '../../src/rpc/payload.ts';
 
 const GENESIS = { number: '0x0', hash: `0x${'ab'.repeat(32)}`, parentHash: `0x${'00'.repeat(32)}` };
 
-const unavailable: Answer = { tail: Buffer.from('"error":{}}'), status: 502 };
-const genesis: Answer = { tail: resultTail(JSON.stringify(GENESIS)), status: 200 };
+const unavailable: Answer = { payload: Buffer.from('"error":{}}'), status: 502 };
+const genesis: Answer = { payload: resultPayload(JSON.stringify(GENESIS)), status: 200 };
 
 test('a look that waits for one that fails is made all the same', async () => {
   const answers = [unavailable, genesis];
   const ask = async () => answers.shift() ?? genesis;
   const view = new ChainView(ask, ask);
-  const first = view.advance();
+  const first = view.refresh();
   await Promise.resolve(); // the first look has begun
-  const second = view.advance();
+  const second = view.refresh();
   await assert.rejects(first, /does not tell its blocks/);
   await second;
-  assert.equal(view.head, 0);
+  assert.equal(view.headNumber, 0);
 });

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
-import { AdminFailures, originOf } from '../../src/server/admin-failures.ts';
-import { AdminGate, TooManyFailures } from '../../src/server/admin-gate.ts';
+import { AdminAuth, TooManyFailures } from '../../src/server/admin-auth.ts';
 import { SESSION_SECONDS } from '../../src/server/admin-sessions.ts';
+import { AdminThrottle, clientNetworkOf } from '../../src/server/admin-throttle.ts';
 import { operate, TOKEN } from './operating.ts';
 import { errorOf, serve } from './serving.ts';
 
@@ -141,10 +141,10 @@ test('chunks are not read, and the connection ends', async (t) => {
 
 test('a lockout ends with its minute, concerns one address and spares those signed in', () => {
   let now = 0;
-  const gate = new AdminGate('secret', () => now);
+  const gate = new AdminAuth('secret', () => now);
   const session = gate.signIn('secret', 'a', false).split(';')[0] ?? '';
   const admit = (authorization: string, origin: string, cookie = '') =>
-    gate.admit({ authorization, origin, cookie, panelHeader: cookie === '' ? '' : '1' });
+    gate.authorize({ authorization, clientNetwork: origin, cookie, csrfHeader: cookie === '' ? '' : '1' });
   for (let i = 0; i < 10; i++) {
     now = i * 1000;
     assert.throws(() => admit('Bearer wrong', 'a'), { code: 'wrong_token' });
@@ -160,9 +160,9 @@ test('a lockout ends with its minute, concerns one address and spares those sign
 
 test('a session ends by itself', () => {
   let now = 0;
-  const gate = new AdminGate('secret', () => now);
+  const gate = new AdminAuth('secret', () => now);
   const cookie = gate.signIn('secret', 'a', false).split(';')[0] ?? '';
-  const admit = () => gate.admit({ authorization: '', cookie, panelHeader: '1', origin: 'a' });
+  const admit = () => gate.authorize({ authorization: '', cookie, csrfHeader: '1', clientNetwork: 'a' });
   now = SESSION_SECONDS * 1000 - 1;
   admit();
   now++;
@@ -170,21 +170,21 @@ test('a session ends by itself', () => {
 });
 
 test('failures are remembered for a bounded number of addresses', () => {
-  const failures = new AdminFailures(() => 0);
-  for (let i = 0; i < 10; i++) failures.add('first');
-  for (let i = 0; i < 9_999; i++) failures.add(`other ${i}`);
-  assert.equal(failures.wait('first'), 60);
-  failures.add('one more');
-  assert.equal(failures.wait('first'), 0);
+  const failures = new AdminThrottle(() => 0);
+  for (let i = 0; i < 10; i++) failures.recordFailure('first');
+  for (let i = 0; i < 9_999; i++) failures.recordFailure(`other ${i}`);
+  assert.equal(failures.retryAfterSeconds('first'), 60);
+  failures.recordFailure('one more');
+  assert.equal(failures.retryAfterSeconds('first'), 0);
 });
 
 test('all of an IPv6 network counts as one address, an IPv4 address however it is written as itself', () => {
   const v6 = (tail: number) => Uint8Array.from([0x20, 1, 0xd, 0xb8, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, tail]);
-  assert.equal(originOf(v6(1)), '2001:db8:0:1::/64');
-  assert.equal(originOf(v6(2)), originOf(v6(1)));
+  assert.equal(clientNetworkOf(v6(1)), '2001:db8:0:1::/64');
+  assert.equal(clientNetworkOf(v6(2)), clientNetworkOf(v6(1)));
   const v4 = Uint8Array.from([192, 0, 2, 1]);
   const mapped = Uint8Array.from([0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 192, 0, 2, 1]);
-  assert.equal(originOf(v4), '192.0.2.1');
-  assert.equal(originOf(mapped), originOf(v4));
-  assert.notEqual(originOf(Uint8Array.from([192, 0, 2, 2])), originOf(v4));
+  assert.equal(clientNetworkOf(v4), '192.0.2.1');
+  assert.equal(clientNetworkOf(mapped), clientNetworkOf(v4));
+  assert.notEqual(clientNetworkOf(Uint8Array.from([192, 0, 2, 2])), clientNetworkOf(v4));
 });

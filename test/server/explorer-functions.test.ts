@@ -270,7 +270,9 @@ interface Pace {
 }
 
 async function newPace(onPause: (seconds: number) => void): Promise<Pace> {
-  const module: unknown = await import(new URL('../../src/server/explorer/pace.js', import.meta.url).href);
+  const module: unknown = await import(
+    new URL('../../src/server/explorer/request-throttle.js', import.meta.url).href
+  );
   const { Pace } = z
     .object({ Pace: z.custom<new (onPause: (seconds: number) => void) => Pace>() })
     .parse(module);

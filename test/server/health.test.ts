@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createLogger } from '../../src/log.ts';
-import { describeStatus, readiness, StallWatch } from '../../src/server/status.ts';
+import { describeStatus, notReadyReason, StallDetector } from '../../src/server/status.ts';
 import type { IndexStatus } from '../../src/types.ts';
 import { serve, statusAt } from './serving.ts';
 
@@ -60,7 +60,7 @@ test('without a token nobody learns where the node stands', async (t) => {
 
 test('readiness names what is missing', () => {
   const at = (state: Partial<IndexStatus>, stalled = false) =>
-    readiness({ ...following(100, 100), ...state }, 10, stalled);
+    notReadyReason({ ...following(100, 100), ...state }, 10, stalled);
   assert.equal(at({}), null);
   assert.equal(at({ reason: 'the node does not answer' }), 'the node does not answer');
   assert.equal(at({ head: null }), 'no block is indexed yet');
@@ -73,7 +73,7 @@ test('readiness names what is missing', () => {
 
 test('a stall is seen within 30 seconds and only while the node has a block', () => {
   const logs: string[] = [];
-  const watch = new StallWatch(
+  const watch = new StallDetector(
     createLogger({ level: 'info', format: 'json', write: (line) => logs.push(line) }),
   );
   let now = 1_000_000;
@@ -82,7 +82,7 @@ test('a stall is seen within 30 seconds and only while the node has a block', ()
       now += 1_000;
       watch.observe(state, now);
     }
-    return watch.stalled(state, now);
+    return watch.isStalled(state, now);
   };
   assert.equal(run(following(5, 5), 600), false, 'a quiet chain is no stall');
   assert.equal(run(following(5, 6), 20), false);
@@ -90,7 +90,7 @@ test('a stall is seen within 30 seconds and only while the node has a block', ()
   assert.equal(run(following(6, 9), 10), true);
   assert.equal(run(following(6, 50), 100), true);
   assert.equal(logs.filter((line) => line.includes('index stalls')).length, 1, 'told once');
-  assert.equal(watch.stalled(following(7, 50), now), false, 'over as soon as the index moves');
+  assert.equal(watch.isStalled(following(7, 50), now), false, 'over as soon as the index moves');
   assert.equal(run(following(7, 50), 1), false);
   assert.equal(logs.filter((line) => line.includes('index moves again')).length, 1);
 });
@@ -98,10 +98,10 @@ test('a stall is seen within 30 seconds and only while the node has a block', ()
 test('a clock that is put right makes no stall', (t) => {
   t.mock.timers.enable({ apis: ['setInterval', 'Date'], now: Date.now() });
   const logs: string[] = [];
-  const watch = new StallWatch(
+  const watch = new StallDetector(
     createLogger({ level: 'info', format: 'json', write: (line) => logs.push(line) }),
   );
-  t.after(watch.follow(() => following(5, 6)));
+  t.after(watch.start(() => following(5, 6)));
   t.mock.timers.tick(3_000);
   t.mock.timers.setTime(Date.now() + 3_600_000);
   t.mock.timers.tick(1_000);
@@ -109,10 +109,10 @@ test('a clock that is put right makes no stall', (t) => {
 });
 
 test('an empty index that never begins stalls too', () => {
-  const watch = new StallWatch(createLogger({ level: 'error', format: 'json', write: () => undefined }));
+  const watch = new StallDetector(createLogger({ level: 'error', format: 'json', write: () => undefined }));
   const empty = { ...statusAt(null), nodeHead: 3 };
   for (let second = 0; second <= 31; second++) watch.observe(empty, second * 1_000);
-  assert.equal(watch.stalled(empty, 31_000), true);
+  assert.equal(watch.isStalled(empty, 31_000), true);
 });
 
 test('/status adds lag, ETA and what is known of internal transfers', () => {

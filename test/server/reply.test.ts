@@ -4,7 +4,7 @@ import { connect, type Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { createLogger } from '../../src/log.ts';
 import { listen } from '../../src/server/listen.ts';
-import { Replies } from '../../src/server/reply.ts';
+import { ReplyWriter } from '../../src/server/reply.ts';
 import { App, us_listen_socket_close, us_socket_local_port } from '../../src/server/uws.ts';
 import { waitFor } from '../support/wait.ts';
 
@@ -14,12 +14,12 @@ const REQUEST = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n';
 
 /** A server that answers with a body at once, and a client that has asked and does not read. */
 async function unread(t: TestContext, body = BODY, answered = () => {}) {
-  const replies = new Replies(createLogger({ level: 'error', format: 'json', write: () => undefined }));
+  const replies = new ReplyWriter(createLogger({ level: 'error', format: 'json', write: () => undefined }));
   const app = App();
   let asked = 0;
   app.get('/', (res) => {
     asked++;
-    replies.now(res, () => ({ status: 200, lines: '', body, cache: 'no-store' }));
+    replies.sendNow(res, () => ({ status: 200, headers: '', body, cache: 'no-store' }));
     answered();
   });
   const door = await listen(app, '127.0.0.1', 0);

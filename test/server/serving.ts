@@ -11,10 +11,10 @@ import { createMetrics } from '../../src/metrics.ts';
 import { RpcHandler, type RpcSettings } from '../../src/rpc/handler.ts';
 import { methodPolicy } from '../../src/rpc/policy.ts';
 import type { AdminOptions } from '../../src/server/admin.ts';
-import { type Server, type ServerSettings, startServer } from '../../src/server/app.ts';
+import { type Server, type ServerSettings, startServer } from '../../src/server/server.ts';
 import type { IndexStatus } from '../../src/types.ts';
 import { WireTransport } from '../../src/upstream/wire/transport.ts';
-import { idleStatus } from '../../src/writer/progress.ts';
+import { initialStatus } from '../../src/writer/progress.ts';
 import { createIndex, type IndexFixture } from '../support/index-fixture.ts';
 import { checkAnswer } from '../support/openapi.ts';
 import type { Owner } from '../support/replay.ts';
@@ -142,9 +142,9 @@ export async function errorOf(response: Response): Promise<z.infer<typeof ERROR_
 
 /** The state of an indexer that follows and stands at this block, or has not begun. */
 export function statusAt(block: number | null): IndexStatus {
-  if (block === null) return idleStatus();
+  if (block === null) return initialStatus();
   return {
-    ...idleStatus(),
+    ...initialStatus(),
     phase: 'following',
     startBlock: 1,
     head: { number: block, hash: `0x${'ab'.repeat(32)}` },

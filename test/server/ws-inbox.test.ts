@@ -7,7 +7,7 @@ const settled = () => new Promise((resolve) => setImmediate(resolve));
 
 /** An inbox whose messages are answered when the test says so, and what its client has not taken. */
 class Client {
-  backlog = 0;
+  backlogBytes = 0;
   overflows = 0;
   readonly asked: string[] = [];
   readonly inbox: Inbox;
@@ -16,8 +16,8 @@ class Client {
 
   constructor(maxBytes = MEGABYTE) {
     this.inbox = new Inbox({
-      outlet: this,
-      answer: (message) =>
+      connection: this,
+      handle: (message) =>
         new Promise((resolve) => {
           this.asked.push(message.toString());
           this.answers.push(resolve);
@@ -32,18 +32,18 @@ class Client {
   }
 
   send(...messages: (string | number)[]): void {
-    for (const message of messages) this.inbox.take(Buffer.from(String(message)));
+    for (const message of messages) this.inbox.enqueue(Buffer.from(String(message)));
   }
 
   /** Answers the first messages with so many bytes each, none of which the client takes. */
   async answer(count: number, bytes = 0): Promise<void> {
-    this.backlog += count * bytes;
+    this.backlogBytes += count * bytes;
     for (const answer of this.answers.splice(0, count)) answer();
     await settled();
   }
 
   takeAll(): void {
-    this.backlog = 0;
+    this.backlogBytes = 0;
     for (const callback of this.drained.splice(0)) callback();
   }
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ByteBudget } from '../../src/lib/byte-budget.ts';
 import { Outbox } from '../../src/server/ws-outbox.ts';
-import { Notice } from '../../src/stream/notice.ts';
+import { Notification } from '../../src/stream/notification.ts';
 
 const ID = Buffer.from(`0x${'ab'.repeat(16)}`);
 
@@ -44,12 +44,12 @@ class Socket {
 function outboxOf(
   socket: Socket,
   maxBytes = 10_000,
-  answers = new ByteBudget(2 ** 20).of(1),
+  answers = new ByteBudget(2 ** 20).forClient(1),
 ): { outbox: Outbox; overflows: () => number } {
   let count = 0;
   const outbox = new Outbox(
     socket as unknown as ConstructorParameters<typeof Outbox>[0],
-    { notificationBytes: maxBytes, answers },
+    { notificationBytes: maxBytes, answerBudget: answers },
     () => count++,
   );
   return { outbox, overflows: () => count };
@@ -60,7 +60,7 @@ const settled = () => new Promise((resolve) => setImmediate(resolve));
 test('what is pushed in one task goes out in one piece, in order', async () => {
   const socket = new Socket();
   const { outbox } = outboxOf(socket);
-  const notice = new Notice('eth_subscription', '{"a":1}');
+  const notice = new Notification('eth_subscription', '{"a":1}');
   outbox.answer('first');
   outbox.notify(notice, ID);
   outbox.answer('last');
@@ -72,7 +72,7 @@ test('what is pushed in one task goes out in one piece, in order', async () => {
     'last',
   ]);
   assert.equal(socket.corks, 1);
-  assert.equal(outbox.backlog, 0);
+  assert.equal(outbox.backlogBytes, 0);
 });
 
 test('a burst is handed on while it is made and does not count as backlog', () => {
@@ -93,7 +93,7 @@ test('while the client takes nothing, messages wait here and follow in order whe
   }
   outbox.whenDrained(() => drained++);
   assert.equal(socket.sent.length, 1);
-  assert.ok(outbox.backlog > 100);
+  assert.ok(outbox.backlogBytes > 100);
   socket.drain();
   outbox.onDrain();
   assert.equal(socket.sent.length, 1, 'nothing is sent from within the call');
@@ -102,26 +102,26 @@ test('while the client takes nothing, messages wait here and follow in order whe
     socket.sent.map((text) => text.slice(8, 9)),
     ['0', '1', '2', '3', '4'],
   );
-  assert.deepEqual([outbox.backlog, drained], [0, 1]);
+  assert.deepEqual([outbox.backlogBytes, drained], [0, 1]);
 });
 
 test('beyond the limit everything that waits is dropped, once', async () => {
   const socket = new Socket(0);
   const { outbox, overflows } = outboxOf(socket, 1_000);
-  const notice = new Notice('eth_subscription', `"${'x'.repeat(300)}"`);
+  const notice = new Notification('eth_subscription', `"${'x'.repeat(300)}"`);
   for (let i = 0; i < 20; i++) {
     outbox.notify(notice, ID);
     await settled();
   }
   assert.equal(overflows(), 1);
   assert.equal(socket.sent.length, 1);
-  assert.ok(outbox.backlog < 1_000, 'only what the library has is left');
+  assert.ok(outbox.backlogBytes < 1_000, 'only what the library has is left');
 });
 
 test('answers may be larger than the limit; what else waits meanwhile is still bounded', async () => {
   const socket = new Socket(0);
   const { outbox, overflows } = outboxOf(socket, 1_000);
-  const notice = new Notice('eth_subscription', `"${'x'.repeat(300)}"`);
+  const notice = new Notification('eth_subscription', `"${'x'.repeat(300)}"`);
   for (let i = 0; i < 3; i++) {
     outbox.answer('x'.repeat(50_000));
     await settled();
@@ -135,7 +135,7 @@ test('answers may be larger than the limit; what else waits meanwhile is still b
 test('an answer that was taken makes no room for more', async () => {
   const socket = new Socket(0);
   const { outbox, overflows } = outboxOf(socket, 1_000);
-  const notice = new Notice('eth_subscription', `"${'x'.repeat(300)}"`);
+  const notice = new Notification('eth_subscription', `"${'x'.repeat(300)}"`);
   outbox.answer('x'.repeat(50_000));
   await settled();
   socket.drain(0);
@@ -149,8 +149,8 @@ test('answers take of the memory of their key until the client has them or is cl
   const budget = new ByteBudget(200_000);
   const one = new Socket(0);
   const other = new Socket(0);
-  const first = outboxOf(one, 1_000, budget.of(1));
-  const second = outboxOf(other, 1_000, budget.of(1));
+  const first = outboxOf(one, 1_000, budget.forClient(1));
+  const second = outboxOf(other, 1_000, budget.forClient(1));
   first.outbox.answer('x'.repeat(60_000));
   first.outbox.answer('x'.repeat(60_000));
   second.outbox.answer('x'.repeat(60_000));
@@ -159,10 +159,10 @@ test('answers take of the memory of their key until the client has them or is cl
   one.drain();
   first.outbox.onDrain();
   await settled();
-  assert.equal(first.outbox.backlog, 0);
-  const third = outboxOf(new Socket(0), 1_000, budget.of(1));
+  assert.equal(first.outbox.backlogBytes, 0);
+  const third = outboxOf(new Socket(0), 1_000, budget.forClient(1));
   third.outbox.answer('x'.repeat(140_000));
   assert.equal(third.overflows(), 0, 'all of it came back');
   third.outbox.stop();
-  assert.ok(budget.of(2).take(150_000));
+  assert.ok(budget.forClient(2).reserve(150_000));
 });

@@ -18,11 +18,11 @@ import { promisify } from 'node:util';
 import { openAccess } from '../../src/access/access.ts';
 import { openKeyStore } from '../../src/access/keys.ts';
 import { generateChain } from '../../src/bench/chain/generate.ts';
-import { alone, copyDatabase } from '../../src/store/backup.ts';
-import { tipOf } from '../../src/store/chain.ts';
+import { copyDatabase, withBackupLock } from '../../src/store/backup.ts';
+import { readLastBlock } from '../../src/store/chain.ts';
 import { openIndexForReading, prepareIndexFile } from '../../src/store/index-file.ts';
 import { IndexWriter } from '../../src/store/index-writer.ts';
-import { openDatabase } from '../../src/store/open.ts';
+import { openDatabase } from '../../src/store/open-database.ts';
 import { startTestDaemon } from '../support/daemon.ts';
 import { dumpIndex } from '../support/dump.ts';
 import { randomBlocks, toBatch } from '../support/random-chain.ts';
@@ -91,7 +91,7 @@ test('copies made while blocks are indexed one after the other open, are whole, 
 
 function readHead(path: string): number {
   const db = openIndexForReading(path);
-  const head = tipOf(db);
+  const head = readLastBlock(db);
   db.close();
   return head?.number ?? 0;
 }
@@ -109,7 +109,7 @@ test('a copy is of one commit, however much is written while it is made', async 
   const seen: number[] = [];
   await copyDatabase(source, join(dir, 'copy.db'), {
     isPrivate: false,
-    onCopied(done, of) {
+    onProgress(done, of) {
       seen.push(done / of);
       writer.append([toBatch(blocks.slice(next, next + 10))]);
       next += 10;
@@ -129,7 +129,7 @@ test('keys are copied for their owner alone', async (t) => {
   const dir = tempDir(t);
   const source = join(dir, 'keys.db');
   openDatabase(source).exec('CREATE TABLE keys (id)').close();
-  await copyDatabase(source, join(dir, 'copy.db'), { isPrivate: true, onCopied: () => undefined });
+  await copyDatabase(source, join(dir, 'copy.db'), { isPrivate: true, onProgress: () => undefined });
   assert.equal(statSync(join(dir, 'copy.db')).mode & 0o777, 0o600);
 });
 
@@ -214,7 +214,7 @@ test('a copy put beside the log of the file that it replaces is refused and stay
   writer.setChain(1, 1);
   const blocks = randomBlocks(1, 400, ROOT, 5);
   writer.append([toBatch(blocks.slice(0, 200))]);
-  await copyDatabase(source, restored, { isPrivate: false, onCopied: () => undefined });
+  await copyDatabase(source, restored, { isPrivate: false, onProgress: () => undefined });
   const whole = dumpIndex(restored);
   for (let next = 200; next < 400; next += 20) writer.append([toBatch(blocks.slice(next, next + 20))]);
   copyFileSync(`${source}-wal`, `${restored}-wal`); // as kill -9 leaves it
@@ -238,7 +238,7 @@ test('a copy of the keys put beside the log of the file that it replaces is refu
   t.after(() => store.close());
   store.create({ name: 'app', tier: 'free' });
   const restored = join(dir, 'keys.db');
-  await copyDatabase(source, restored, { isPrivate: true, onCopied: () => undefined });
+  await copyDatabase(source, restored, { isPrivate: true, onProgress: () => undefined });
   store.create({ name: 'later', tier: 'free' });
   copyFileSync(`${source}-wal`, `${restored}-wal`);
   const args = ['--disable-warning=ExperimentalWarning', CLI, 'keys', 'list', '--data-dir', dir];
@@ -264,7 +264,7 @@ test('a backup to where another is being made is refused and takes nothing of th
   const folder = tempDir(t);
   const target = join(folder, 'copy.db');
   const unfinished = `${target}.partial`;
-  await alone(source, target, async () => {
+  await withBackupLock(source, target, async () => {
     writeFileSync(unfinished, 'of the first');
     const { stderr, code } = await backup(dataDir, target);
     assert.equal(code, 1);

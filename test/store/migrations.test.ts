@@ -8,6 +8,7 @@ import { gunzipSync } from 'node:zlib';
 import { parseConfig } from '../../src/config.ts';
 import { startDaemon } from '../../src/daemon.ts';
 import { FatalError } from '../../src/errors.ts';
+import { compactRowMigrations } from '../../src/store/compact-row-migrations.ts';
 import {
   openIndexForReading,
   openIndexForWriting,
@@ -15,9 +16,8 @@ import {
   SCHEMA_VERSION,
 } from '../../src/store/index-file.ts';
 import { IndexWriter } from '../../src/store/index-writer.ts';
-import { MIGRATIONS, type Migration, migrate, versionOf } from '../../src/store/migrations.ts';
-import { type Db, openDatabase } from '../../src/store/open.ts';
-import { shorterRows } from '../../src/store/shorter-rows.ts';
+import { MIGRATIONS, type Migration, migrate, schemaVersion } from '../../src/store/migrations.ts';
+import { type Db, openDatabase } from '../../src/store/open-database.ts';
 import { dumpIndex } from '../support/dump.ts';
 import { startIndexer } from '../support/indexer.ts';
 import { randomBlocks, toBatch } from '../support/random-chain.ts';
@@ -126,7 +126,7 @@ test('one writer at a time: a second one is refused with what to do, a reader is
 /** All migrations, those of many pieces in pieces of 50 rows. */
 const IN_PIECES: readonly Migration[] = [
   ...MIGRATIONS.filter(({ version }) => version < 4),
-  ...shorterRows(50),
+  ...compactRowMigrations(50),
   ...MIGRATIONS.filter(({ version }) => version > 8),
 ];
 
@@ -168,7 +168,7 @@ test('a file of the first schema that is killed after each piece becomes row for
     const db = openDatabase(old);
     const { value } = migrate(db, IN_PIECES).next();
     if (value) pieces.set(value.version, (pieces.get(value.version) ?? 0) + 1);
-    done = versionOf(db) === SCHEMA_VERSION;
+    done = schemaVersion(db) === SCHEMA_VERSION;
     db.close();
   }
   for (const version of [4, 5, 6, 7, 8])
@@ -194,7 +194,7 @@ test('a piece that fails leaves nothing behind and is done by the next start', (
     };
   });
   let failures = 0;
-  while (versionOf(db) < SCHEMA_VERSION) {
+  while (schemaVersion(db) < SCHEMA_VERSION) {
     try {
       for (const _ of migrate(db, failing));
     } catch (error) {
@@ -238,10 +238,10 @@ test('a migration of many pieces tells its progress, stops between pieces and go
   const before = [first.next(), first.next(), first.next()].map(({ value }) => value?.done ?? 0);
   first.return();
   assert.ok(before.every((done, i) => done > (before[i - 1] ?? 0)) && before.at(-1)! < 0.5, `${before}`);
-  assert.equal(versionOf(db), 0);
+  assert.equal(schemaVersion(db), 0);
   const rest = [...migrate(db, [COUNTING])].map(({ done }) => done);
   assert.ok(rest[0]! > before.at(-1)! && rest.at(-1) === 1);
-  assert.equal(versionOf(db), COUNTING.version);
+  assert.equal(schemaVersion(db), COUNTING.version);
   assert.equal(db.prepare('SELECT sum(touched) FROM rows').pluck().get(), ROWS, 'each row once');
   assert.equal(db.prepare("SELECT count(*) FROM sqlite_schema WHERE name = 'migration'").pluck().get(), 0);
   assert.deepEqual([...migrate(db, [COUNTING])], [], 'nothing is left to do');
@@ -261,7 +261,7 @@ test('a process killed at any moment of a migration leaves a file that the next 
   }
   const db = openDatabase(path);
   t.after(() => db.close());
-  assert.equal(versionOf(db), 0, 'killed before the end');
+  assert.equal(schemaVersion(db), 0, 'killed before the end');
   assert.ok(
     Number(db.prepare('SELECT sum(touched) FROM rows').pluck().get()) > 0,
     'killed after the beginning',
@@ -291,5 +291,5 @@ test('a daemon asked to stop while it brings an index up to date stops after the
   assert.deepEqual(told, [{ version: 2, title: MIGRATIONS[0]?.title, percent: 100 }]);
   const db = openDatabase(path);
   t.after(() => db.close());
-  assert.equal(versionOf(db), 2, 'the next start goes on there');
+  assert.equal(schemaVersion(db), 2, 'the next start goes on there');
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { type Db, openDatabase } from '../../src/store/open.ts';
+import { type Db, openDatabase } from '../../src/store/open-database.ts';
 import { RowWriter } from '../../src/store/row-writer.ts';
 
 /** More than two calls of the statement for several rows, and some rows besides. */
@@ -34,7 +34,7 @@ test('whatever number of rows is added, all are there after the flush, the last 
       try {
         const writer = writerOf(db);
         for (const rows of commits) {
-          writer.begin();
+          writer.reset();
           for (const row of rows) writer.add(...row);
           writer.flush();
         }
@@ -56,7 +56,7 @@ test('rows of a commit that was broken off are not written with the next one', (
   t.after(() => db.close());
   const writer = writerOf(db);
   writer.add(1, 'lost', null);
-  writer.begin();
+  writer.reset();
   writer.add(2, 'kept', null);
   writer.flush();
   assert.deepEqual(rowsOf(db), [[2, 'kept', null]]);

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { Worker } from 'node:worker_threads';
-import { type Db, openDatabase } from '../../src/store/open.ts';
+import { type Db, openDatabase } from '../../src/store/open-database.ts';
 import { WriteAheadLog } from '../../src/store/wal.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
@@ -49,8 +49,8 @@ test('readers that follow each other without a gap do not let the log grow beyon
   await startReaders(t, path, 2);
   const seen: number[] = [];
   const pages = write(db, () => {
-    seen.push(log.bytes());
-    log.settle();
+    seen.push(log.sizeBytes());
+    log.checkpointIfLarge();
   });
   // One commit and what SQLite keeps of its own; a reader that a busy machine holds up may delay one emptying.
   const usual = [...pages].sort((a, b) => a - b)[Math.floor(COMMITS / 2)]!;
@@ -63,6 +63,6 @@ test('a small log is left alone', (t) => {
   const { db } = openTable(t);
   db.pragma('wal_autocheckpoint = 0');
   const log = new WriteAheadLog(db, COMMIT_PAGES * COMMITS * 2 * PAGE);
-  const pages = write(db, () => log.settle());
+  const pages = write(db, () => log.checkpointIfLarge());
   assert.ok(pages.at(-1)! > COMMIT_PAGES * (COMMITS - 1), `${pages.at(-1)} pages`);
 });

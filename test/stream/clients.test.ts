@@ -8,7 +8,7 @@ import { startProxy } from '../../scripts/soak/proxy.ts';
 import { type Anvil, startAnvil } from '../../src/dev/anvil.ts';
 import { abis, type DemoContracts } from '../../src/dev/contracts.ts';
 import { deployDemo } from '../../src/dev/deploy.ts';
-import { makeTraffic } from '../../src/dev/traffic.ts';
+import { generateTraffic } from '../../src/dev/traffic.ts';
 import { startTestDaemon, type TestDaemon } from '../support/daemon.ts';
 import { address as addressOf } from '../support/index-fixture.ts';
 import { suiteOwner } from '../support/replay.ts';
@@ -34,7 +34,7 @@ suite('real clients', () => {
 
   const address = (url: string) => `${url.replace('http', 'ws')}/ws?api_key=${served.key}`;
   /** Some blocks with transfers. */
-  const traffic = () => makeTraffic(anvil.url, contracts, { rounds: 1, mine: true, seed: seed++ });
+  const traffic = () => generateTraffic(anvil.url, contracts, { rounds: 1, mine: true, seed: seed++ });
   const height = async () => Number(await anvil.call('eth_blockNumber'));
   /** Places of the token's transfers in blocks after `from`. */
   const transfersAfter = async (from: number) => {
@@ -96,7 +96,7 @@ suite('real clients', () => {
     assert.equal(await client.getChainId(), 31337);
     const first = await subscribed(new Set());
     await follows();
-    proxy.cut();
+    proxy.dropConnections();
     await subscribed(first);
     await follows();
     endBlocks();

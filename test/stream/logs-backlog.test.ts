@@ -2,12 +2,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createLogger } from '../../src/log.ts';
-import type { ChainListener } from '../../src/stream/chain.ts';
 import type { ChainBlock } from '../../src/stream/chain-block.ts';
-import { ChainLogs } from '../../src/stream/chain-logs.ts';
+import type { ChainListener } from '../../src/stream/chain-follower.ts';
+import { ChainLogStream } from '../../src/stream/chain-log-stream.ts';
 import { parseLogFilter } from '../../src/stream/log-filter.ts';
-import { Logs } from '../../src/stream/logs.ts';
-import { NodeSource } from '../../src/stream/node-source.ts';
+import { LogStream } from '../../src/stream/log-stream.ts';
+import { NodeConnection } from '../../src/stream/node-connection.ts';
 import { Subscription } from '../../src/stream/subscription.ts';
 import type { Hex } from '../../src/types.ts';
 import { RpcClient } from '../../src/upstream/client.ts';
@@ -32,28 +32,28 @@ class ToldChain {
   readonly tip = block(0);
   private listener: ChainListener | undefined;
 
-  listen(listener: ChainListener): void {
+  addListener(listener: ChainListener): void {
     this.listener = listener;
   }
 
-  async use(): Promise<() => void> {
+  async acquire(): Promise<() => void> {
     return () => undefined;
   }
 
-  from(): ChainBlock[] {
+  blocksFrom(): ChainBlock[] {
     return [this.tip];
   }
 
   add(from: number, to: number): void {
-    for (let number = from; number <= to; number++) this.listener?.added(block(number));
+    for (let number = from; number <= to; number++) this.listener?.onBlockAdded(block(number));
   }
 
   remove(number: number): void {
-    this.listener?.removed([block(number)]);
+    this.listener?.onBlocksRemoved([block(number)]);
   }
 
   lose(): void {
-    this.listener?.lost();
+    this.listener?.onDeepReorg();
   }
 }
 
@@ -61,7 +61,7 @@ class ToldChain {
 function client(topic: string) {
   const closed: unknown[] = [];
   const outlet = {
-    backlog: 0,
+    backlogBytes: 0,
     push: () => undefined,
     whenDrained: () => undefined,
     close: (code: number, reason: string) => closed.push([code, reason]),
@@ -102,10 +102,10 @@ const log = createLogger({ level: 'error', format: 'json' });
 test('clients are closed when the logs of too many blocks wait for the node', async (t) => {
   const chain = new ToldChain();
   const node = silentNode();
-  const logs = new Logs(chain, node, log);
+  const logs = new LogStream(chain, node, log);
   t.after(() => logs.close());
   const { closed, subscription } = client('logs');
-  const end = await logs.open(parseLogFilter({}), subscription);
+  const end = await logs.subscribe(parseLogFilter({}), subscription);
   chain.add(1, MAX_WAITING);
   assert.deepEqual(closed, []);
   chain.add(MAX_WAITING + 1, MAX_WAITING + 1);
@@ -116,13 +116,13 @@ test('clients are closed when the logs of too many blocks wait for the node', as
 
 test('blocks do not wait for their logs once nobody is left who wants them', async (t) => {
   const chain = new ToldChain();
-  const logs = new Logs(chain, silentNode(), log);
+  const logs = new LogStream(chain, silentNode(), log);
   t.after(() => logs.close());
-  const end = await logs.open(parseLogFilter({}), client('logs').subscription);
+  const end = await logs.subscribe(parseLogFilter({}), client('logs').subscription);
   chain.add(1, MAX_WAITING);
   end();
   const { closed, subscription } = client('logs');
-  await logs.open(parseLogFilter({}), subscription);
+  await logs.subscribe(parseLogFilter({}), subscription);
   chain.add(MAX_WAITING + 1, 2 * MAX_WAITING - 1);
   assert.deepEqual(closed, []);
 });
@@ -131,14 +131,16 @@ test('clients of chainLogs are closed when too many blocks wait, after the annou
   const node = await startMisbehavingNode({});
   t.after(() => node.close());
   const rpc = new RpcClient({ url: 'http://127.0.0.1:1', timeoutMs: 20_000, maxSockets: 1, maxBatch: 1 });
-  const source = new NodeSource({ wsUrl: node.wsUrl, client: rpc, log });
+  const source = new NodeConnection({ wsUrl: node.wsUrl, client: rpc, log });
   t.after(() => source.close());
   const chain = new ToldChain();
-  const chainLogs = new ChainLogs(chain, source, log);
+  const chainLogs = new ChainLogStream(chain, source, log);
   t.after(() => chainLogs.close());
   const { closed, subscription } = client('chainLogs');
-  await chainLogs.open(parseLogFilter({}), false, subscription);
-  const broken = new Promise<void>((resolve) => source.onConnection((connected) => !connected && resolve()));
+  await chainLogs.subscribe(parseLogFilter({}), false, subscription);
+  const broken = new Promise<void>((resolve) =>
+    source.onConnectionChange((connected) => !connected && resolve()),
+  );
   node.drop();
   await broken;
   chain.add(1, MAX_WAITING);
@@ -149,14 +151,14 @@ test('clients of chainLogs are closed when too many blocks wait, after the annou
 
 test('a deep reorg amid the logs of a block leaves those of later blocks to be taken back', async (t) => {
   const chain = new ToldChain();
-  const logs = new Logs(chain, talkativeNode(1), log);
+  const logs = new LogStream(chain, talkativeNode(1), log);
   t.after(() => logs.close());
   const { closed, subscription } = client('logs');
   let pushed = 0;
   subscription.push = () => {
     if (++pushed === 1_000) chain.lose();
   };
-  await logs.open(parseLogFilter({}), subscription);
+  await logs.subscribe(parseLogFilter({}), subscription);
   chain.add(1, 2);
   await waitFor(() => pushed === 20_001, { what: 'the logs of both blocks' });
   assert.equal(closed.length, 1, 'for the deep reorg');

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { mergedHistory } from '../../src/stream/merged-history.ts';
+import { mergeHistories } from '../../src/stream/merged-history.ts';
 
 fc.configureGlobal({ seed: 1 }); // the same inputs in every run
 
@@ -22,7 +22,7 @@ test('the histories of wallets become one ascending list in which each transfer 
           return sorted[wallet]!.filter((id) => id >= first && id < end).slice(0, page);
         };
         const wallets = sorted.map((_, i) => i);
-        const merged = [...mergedHistory(read, wallets, from, below)].flat();
+        const merged = [...mergeHistories(read, wallets, from, below)].flat();
         const wanted = new Set(sorted.flat().filter((id) => id >= from && id < below));
         assert.deepEqual(
           merged,

@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Notice } from '../../src/stream/notice.ts';
+import { Notification } from '../../src/stream/notification.ts';
 import { Subscription } from '../../src/stream/subscription.ts';
 
 test('the bytes of an id keep no more memory than they take', () => {
   const ids: Uint8Array[] = [];
-  const push = (_notice: Notice, id: Uint8Array) => void ids.push(id);
-  const outlet = { backlog: 0, push, whenDrained() {}, close() {} };
+  const push = (_notice: Notification, id: Uint8Array) => void ids.push(id);
+  const outlet = { backlogBytes: 0, push, whenDrained() {}, close() {} };
   const subscription = new Subscription('newHeads', outlet, { total: 0 }, 1_000);
   subscription.release();
-  subscription.push(new Notice('eth_subscription', '{}'));
+  subscription.push(new Notification('eth_subscription', '{}'));
   const [id] = ids;
   assert.equal(Buffer.from(id ?? []).toString(), subscription.id);
   assert.equal(id?.buffer.byteLength, subscription.id.length);

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { EventRow } from '../../src/query/events.ts';
-import { duration, signalJson, transferJson } from '../../src/stream/transfer-json.ts';
-import { Kind } from '../../src/types.ts';
+import { formatDuration, signalJson, transferJson } from '../../src/stream/transfer-json.ts';
+import { TransferKind } from '../../src/types.ts';
 
 const FACTS = { chainId: 143, nativeSymbol: 'MON' };
 const FROM = 'aa'.repeat(20);
@@ -10,7 +10,7 @@ const TO = 'bb'.repeat(20);
 
 const NATIVE: EventRow = {
   id: 7,
-  kind: Kind.nativeInternal,
+  kind: TransferKind.nativeInternal,
   amount: '14D1120D7B160000',
   tokenNumber: '',
   logIndex: null,
@@ -27,7 +27,7 @@ const NATIVE: EventRow = {
 };
 const NFT: EventRow = {
   ...NATIVE,
-  kind: Kind.erc721,
+  kind: TransferKind.erc721,
   amount: '',
   tokenNumber: '2A',
   symbol: 'A"\n\u2028',
@@ -132,5 +132,5 @@ test('spans of time are told in their two largest units', () => {
     [86_399_000, '23h 59m'],
     [93_600_000, '1d 2h'],
   ];
-  for (const [ms, text] of cases) assert.equal(duration(ms), text);
+  for (const [ms, text] of cases) assert.equal(formatDuration(ms), text);
 });

@@ -6,10 +6,10 @@ import v8 from 'node:v8';
 import vm from 'node:vm';
 import { createLogger } from '../../src/log.ts';
 import { createMetrics } from '../../src/metrics.ts';
-import { streamReads } from '../../src/query/stream-reads.ts';
-import type { Notice } from '../../src/stream/notice.ts';
+import { prepareStreamReads } from '../../src/query/stream-reads.ts';
+import type { Notification } from '../../src/stream/notification.ts';
 import { Subscription } from '../../src/stream/subscription.ts';
-import { Transfers } from '../../src/stream/transfers.ts';
+import { TransferStream } from '../../src/stream/transfer-stream.ts';
 import { SignalWatcher, WalletWatcher, type Watcher } from '../../src/stream/watcher.ts';
 import { address, createIndex, type NamedBlock } from '../support/index-fixture.ts';
 import { type Owner, opened } from '../support/owner.ts';
@@ -25,7 +25,7 @@ interface Client {
 class Index {
   private readonly fixture: ReturnType<typeof createIndex>;
   private readonly snapshot: ReturnType<ReturnType<typeof createIndex>['snapshot']>['snapshot'];
-  private readonly transfers: Transfers;
+  private readonly transfers: TransferStream;
 
   constructor(owner: Owner) {
     this.fixture = createIndex(owner);
@@ -34,7 +34,12 @@ class Index {
     const metrics = createMetrics();
     owner.after(() => metrics.close());
     const log = createLogger({ level: 'error', format: 'json' });
-    this.transfers = new Transfers({ reads: streamReads(db, snapshot), nativeSymbol: 'MON', metrics, log });
+    this.transfers = new TransferStream({
+      reads: prepareStreamReads(db, snapshot),
+      nativeSymbol: 'MON',
+      metrics,
+      log,
+    });
     owner.after(() => this.transfers.close());
   }
 
@@ -52,7 +57,13 @@ class Index {
   /** A subscription to the transfers of a wallet, from now on or from a block on. */
   wallet(name: string, fromBlock: number | null = null): Promise<Client> {
     const wallet = address(name).slice(2);
-    const filter = { wallet, direction: 'both', native: true, tokens: true, fromBlock } as const;
+    const filter = {
+      wallet,
+      direction: 'both',
+      includeNative: true,
+      includeTokens: true,
+      fromBlock,
+    } as const;
     return this.open(fromBlock, (subscription) => new WalletWatcher(subscription, filter));
   }
 
@@ -69,8 +80,8 @@ class Index {
   ): Promise<Client> {
     const client: Client = { told: [], closed: false, leave: () => undefined };
     const outlet = {
-      backlog: 0,
-      push: (notice: Notice, id: Uint8Array) => {
+      backlogBytes: 0,
+      push: (notice: Notification, id: Uint8Array) => {
         const { blockNumber, removed } = JSON.parse(String(notice.messageFor(id))).params.result;
         client.told.push(`${removed === true ? '-' : '+'}${blockNumber}`);
       },
@@ -80,7 +91,7 @@ class Index {
       },
     };
     const subscription = new Subscription('test', outlet, { total: 0 }, 1_000_000);
-    client.leave = await this.transfers.open(watch(subscription), fromBlock !== null);
+    client.leave = await this.transfers.subscribe(watch(subscription), fromBlock !== null);
     subscription.release();
     return client;
   }

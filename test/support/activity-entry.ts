@@ -1,12 +1,19 @@
 /** Single entries of a wallet's activity. */
 import { bigIntToBytes } from '../../src/lib/hex.ts';
-import { ActivityCursor, Flag, writeEntry } from '../../src/store/activity.ts';
-import { Kind } from '../../src/types.ts';
+import { ActivityCursor, ActivityFlag, writeEntry } from '../../src/store/activity.ts';
+import { TransferKind } from '../../src/types.ts';
 
 /** A cursor that stands on one native entry. */
 export function nativeEntry(transfer: number, other: number, wei: bigint): ActivityCursor {
   const bytes = new Uint8Array(64);
-  const end = writeEntry(bytes, 0, transfer, Kind.nativeDirect | Flag.in, other, bigIntToBytes(wei));
+  const end = writeEntry(
+    bytes,
+    0,
+    transfer,
+    TransferKind.nativeDirect | ActivityFlag.in,
+    other,
+    bigIntToBytes(wei),
+  );
   const cursor = new ActivityCursor().open(bytes.subarray(0, end), 0);
   cursor.next();
   return cursor;

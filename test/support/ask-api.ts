@@ -2,8 +2,8 @@
 import { prepareApi } from '../../src/api/api.ts';
 import { ReadPool } from '../../src/api/read-pool.ts';
 import { startReader } from '../../src/api/threads.ts';
-import { AddressBook } from '../../src/query/address-book.ts';
 import { Snapshot } from '../../src/query/snapshot.ts';
+import { WalletIdCache } from '../../src/query/wallet-id-cache.ts';
 import { openIndexForReading } from '../../src/store/index-file.ts';
 import { checkAnswer } from './openapi.ts';
 
@@ -15,8 +15,10 @@ export function askApi(owner: { after(close: () => void | Promise<void>): void }
   const snapshot = new Snapshot(db);
   const nativeSymbol = 'MON';
   const readers = new ReadPool(() => startReader({ indexPath, nativeSymbol }));
-  const api = prepareApi({ db, addresses: new AddressBook(db, snapshot), nativeSymbol }, snapshot, readers);
-  const answers = new Map(api.endpoints.map(({ endpoint, answer }) => [endpoint.path as string, answer]));
+  const api = prepareApi({ db, addresses: new WalletIdCache(db, snapshot), nativeSymbol }, snapshot, readers);
+  const answers = new Map(
+    api.endpoints.map(({ endpoint, handle: answer }) => [endpoint.path as string, answer]),
+  );
   owner.after(async () => {
     await readers.close();
     snapshot.release();

@@ -1,6 +1,6 @@
 /** A thread that reads a database in one short transaction after another, with hardly a gap, until it is told to stop. */
 import { parentPort, workerData } from 'node:worker_threads';
-import { openDatabase } from '../../src/store/open.ts';
+import { openDatabase } from '../../src/store/open-database.ts';
 
 /** Turns between two looks at the messages. */
 const TURNS = 20;

@@ -14,10 +14,10 @@ import { readUsage } from '../../src/access/usage.ts';
 import { generateChain } from '../../src/bench/chain/generate.ts';
 import type { ReplayNode } from '../../src/bench/replay/controls.ts';
 import { startReplayNode } from '../../src/bench/replay/node.ts';
-import { Closers } from '../../src/lib/closers.ts';
-import { tipOf } from '../../src/store/chain.ts';
+import { CleanupStack } from '../../src/lib/cleanup-stack.ts';
+import { readLastBlock } from '../../src/store/chain.ts';
 import { openIndexForWriting } from '../../src/store/index-file.ts';
-import { openDatabase } from '../../src/store/open.ts';
+import { openDatabase } from '../../src/store/open-database.ts';
 import { dumpIndex } from './dump.ts';
 import { freePort } from './free-port.ts';
 import { startIndexer } from './indexer.ts';
@@ -67,7 +67,7 @@ export async function runCrashes({ seed, kills, dir, onKill }: CrashRunOptions):
   ];
   const node = await startReplayNode({ chain, head: 20 });
   const trial = new Trial(node, join(dir, 'trial'), await freePort());
-  const closers = new Closers();
+  const closers = new CleanupStack();
   const done = Object.fromEntries(PHASES.map((phase) => [phase, 0])) as Record<Phase, number>;
   try {
     for (let kill = 0; kill < kills; kill++) {
@@ -79,7 +79,7 @@ export async function runCrashes({ seed, kills, dir, onKill }: CrashRunOptions):
     }
     const head = node.setHead(chain.length);
     await trial.finish(head);
-    const owner: Owner = { after: (close) => void closers.keep(null, close) };
+    const owner: Owner = { after: (close) => void closers.adopt(null, close) };
     const options = { http: node.url, dir: join(dir, 'fresh'), index: { startBlock: 1 } } as const;
     const fresh = startIndexer(owner, options);
     await fresh.reaches(head);
@@ -283,7 +283,7 @@ class Trial {
   private readHead(): number {
     const db = openDatabase(this.indexPath);
     try {
-      return tipOf(db)?.number ?? 0;
+      return readLastBlock(db)?.number ?? 0;
     } catch {
       return 0; // killed before the tables were made
     } finally {

@@ -2,7 +2,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { openKeyStore } from '../../src/access/keys.ts';
-import type { FlagTexts } from '../../src/config/flags.ts';
+import type { FlagValues } from '../../src/config/flags.ts';
 import { parseConfig } from '../../src/config.ts';
 import { type Daemon, startDaemon } from '../../src/daemon.ts';
 import type { Logger } from '../../src/log.ts';
@@ -23,7 +23,7 @@ export interface TestDaemon {
 }
 
 export interface DaemonOptions {
-  flags: FlagTexts;
+  flags: FlagValues;
   /** Environment variables of settings that have no flag. */
   env?: Record<string, string>;
   dataDir?: string;

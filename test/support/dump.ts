@@ -1,5 +1,5 @@
 /** The whole content of an index file as text lines, for comparing two of them row by row. */
-import { openDatabase } from '../../src/store/open.ts';
+import { openDatabase } from '../../src/store/open-database.ts';
 
 export const INDEX_TABLES = [
   'chain',

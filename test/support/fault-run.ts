@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { generateChain } from '../../src/bench/chain/generate.ts';
 import { startReplayNode } from '../../src/bench/replay/node.ts';
-import { Closers } from '../../src/lib/closers.ts';
+import { CleanupStack } from '../../src/lib/cleanup-stack.ts';
 import { dumpIndex } from './dump.ts';
 import { startIndexer } from './indexer.ts';
 import { type Faults, type NodeCall, startMisbehavingNode } from './misbehaving-node.ts';
@@ -46,8 +46,8 @@ export async function runFaults({ seed, steps, lasting, dirs }: FaultRunOptions)
   ];
   const real = await startReplayNode({ chain, head: START_HEAD });
   const node = await startMisbehavingNode({ upstream: real.url });
-  const closers = new Closers();
-  const owner: Owner = { after: (close) => void closers.keep(null, close) };
+  const closers = new CleanupStack();
+  const owner: Owner = { after: (close) => void closers.adopt(null, close) };
   const indexer = startIndexer(owner, {
     http: node.url,
     ws: node.wsUrl,

@@ -1,12 +1,12 @@
 /** Index files with known content: plain transfers written by the real writer, read through a real reader. */
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
-import { AddressBook } from '../../src/query/address-book.ts';
 import { Snapshot } from '../../src/query/snapshot.ts';
+import { WalletIdCache } from '../../src/query/wallet-id-cache.ts';
 import { openIndexForReading } from '../../src/store/index-file.ts';
 import { IndexWriter } from '../../src/store/index-writer.ts';
-import { type Db, openDatabase } from '../../src/store/open.ts';
-import { type Hex, KIND_NAMES, Kind, type KindName } from '../../src/types.ts';
+import { type Db, openDatabase } from '../../src/store/open-database.ts';
+import { type Hex, TRANSFER_KIND_NAMES, TransferKind, type TransferKindName } from '../../src/types.ts';
 import { type PlainBlock, type PlainTransfer, toBatch } from './random-chain.ts';
 import { tempDir } from './temp-dir.ts';
 
@@ -23,7 +23,7 @@ export const ZERO_ADDRESS: Hex = `0x${'0'.repeat(40)}`;
 
 /** A transfer between named wallets; `zero` is the zero address. */
 export interface NamedTransfer {
-  kind?: KindName;
+  kind?: TransferKindName;
   from: string;
   to: string;
   /** Name of the token contract, for token kinds. */
@@ -86,14 +86,14 @@ export class IndexFixture {
   }
 
   /** A reading connection with its snapshot and addresses. */
-  snapshot(owner: { after(fn: () => void): void }): { db: Db; snapshot: Snapshot; addresses: AddressBook } {
+  snapshot(owner: { after(fn: () => void): void }): { db: Db; snapshot: Snapshot; addresses: WalletIdCache } {
     const db = openIndexForReading(this.path);
     const snapshot = new Snapshot(db);
     this.closeWith(owner, () => {
       snapshot.release();
       db.close();
     });
-    return { db, snapshot, addresses: new AddressBook(db, snapshot) };
+    return { db, snapshot, addresses: new WalletIdCache(db, snapshot) };
   }
 
   close(): void {
@@ -131,8 +131,8 @@ function transactionsOf(block: NamedBlock): PlainBlock['transactions'] {
 }
 
 function plainTransfer(transfer: NamedTransfer): PlainTransfer {
-  const kind = KIND_NAMES.indexOf(transfer.kind ?? 'native_direct');
-  const native = kind === Kind.nativeDirect || kind === Kind.nativeInternal;
+  const kind = TRANSFER_KIND_NAMES.indexOf(transfer.kind ?? 'native_direct');
+  const native = kind === TransferKind.nativeDirect || kind === TransferKind.nativeInternal;
   return {
     kind,
     from: digits(transfer.from),
@@ -140,7 +140,7 @@ function plainTransfer(transfer: NamedTransfer): PlainTransfer {
     token: native ? '' : digits(transfer.token ?? 'token'),
     logIndex: native ? -1 : (transfer.logIndex ?? 0),
     amount: transfer.amount ?? 1n,
-    number: kind === Kind.erc721 || kind === Kind.erc1155 ? (transfer.tokenId ?? 0n) : null,
+    number: kind === TransferKind.erc721 || kind === TransferKind.erc1155 ? (transfer.tokenId ?? 0n) : null,
   };
 }
 

@@ -2,14 +2,14 @@
 import { join } from 'node:path';
 import { bytesToBigInt, bytesToHex } from '../../src/lib/hex.ts';
 import { decodeSigned } from '../../src/lib/signed.ts';
-import { openDatabase } from '../../src/store/open.ts';
-import { KIND_NAMES, Kind, type KindName } from '../../src/types.ts';
+import { openDatabase } from '../../src/store/open-database.ts';
+import { TRANSFER_KIND_NAMES, TransferKind, type TransferKindName } from '../../src/types.ts';
 
 export interface IndexedTransfer {
   id: number;
   block: number;
   hash: string;
-  kind: KindName;
+  kind: TransferKindName;
   from: string;
   to: string;
   token: string | null;
@@ -56,11 +56,11 @@ export function indexedTransfers(dataDir: string): IndexedTransfer[] {
         id: row.id,
         block: blocks[at]?.number ?? -1,
         hash,
-        kind: KIND_NAMES[row.kind] ?? 'erc20',
+        kind: TRANSFER_KIND_NAMES[row.kind] ?? 'erc20',
         from: bytesToHex(row.sender),
         to: bytesToHex(row.receiver),
         token: row.token === null ? null : bytesToHex(row.token),
-        amount: row.kind === Kind.erc721 ? 1n : bytesToBigInt(row.amount ?? Buffer.alloc(0)),
+        amount: row.kind === TransferKind.erc721 ? 1n : bytesToBigInt(row.amount ?? Buffer.alloc(0)),
         tokenId: row.token_number === null ? null : bytesToBigInt(row.token_number),
         logIndex: row.log_index,
       };

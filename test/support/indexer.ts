@@ -1,8 +1,8 @@
 /** A writer thread on a file of its own, without the serving half. */
 import { join } from 'node:path';
 import type { IndexStatus, Watermark } from '../../src/types.ts';
-import { WriterClient } from '../../src/writer/client.ts';
 import type { WriterOptions } from '../../src/writer/protocol.ts';
+import { WriterClient } from '../../src/writer/writer-client.ts';
 import type { Owner } from './owner.ts';
 import { waitFor } from './wait.ts';
 
@@ -39,7 +39,7 @@ export function startIndexer(owner: Owner, options: IndexerOptions): TestIndexer
         ws: options.ws ?? '',
         timeoutMs: 5_000,
         maxSockets: 8,
-        batch: 30,
+        maxBatch: 30,
         ...options.node,
       },
       index: {

@@ -1,6 +1,6 @@
 /** Who closes what a test opens. */
 import { after } from 'node:test';
-import { Closers } from '../../src/lib/closers.ts';
+import { CleanupStack } from '../../src/lib/cleanup-stack.ts';
 
 type Close = () => void | Promise<void>;
 
@@ -11,9 +11,9 @@ export interface Owner {
 
 /** An owner for all that a test opens: it closes the latest first, and all of it even where closing something fails. */
 export function opened(t: Owner): Owner {
-  const closers = new Closers();
+  const closers = new CleanupStack();
   t.after(() => closers.close());
-  return { after: (close) => void closers.keep(null, close) };
+  return { after: (close) => void closers.adopt(null, close) };
 }
 
 /** The same for what a `before` hook opens; to be called in the body of the suite. */

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { BatchBuilder } from '../../src/decode/batch.ts';
 import type { BlockBatch } from '../../src/types.ts';
-import { Kind } from '../../src/types.ts';
+import { TransferKind } from '../../src/types.ts';
 
 export interface PlainTransfer {
   kind: number;
@@ -87,10 +87,11 @@ function randomTransfer(
     return address(`wallet ${Math.floor((int(40) * int(40)) / 40)}`);
   };
   const kind = int(5);
-  const native = kind === Kind.nativeDirect || kind === Kind.nativeInternal;
+  const native = kind === TransferKind.nativeDirect || kind === TransferKind.nativeInternal;
   const from = wallet();
   const zeroAmount = !native && int(6) === 0;
-  const amount = kind === Kind.erc721 ? 1n : zeroAmount ? 0n : BigInt(1 + int(1000)) * 10n ** BigInt(int(60));
+  const amount =
+    kind === TransferKind.erc721 ? 1n : zeroAmount ? 0n : BigInt(1 + int(1000)) * 10n ** BigInt(int(60));
   return {
     kind,
     from,
@@ -98,7 +99,7 @@ function randomTransfer(
     token: native ? '' : digest(`token ${int(6)} ${int(20) === 0 ? number : ''}`).slice(0, 40),
     logIndex: native ? -1 : logIndex,
     amount,
-    number: kind === Kind.erc721 || kind === Kind.erc1155 ? BigInt(int(5)) : null,
+    number: kind === TransferKind.erc721 || kind === TransferKind.erc1155 ? BigInt(int(5)) : null,
   };
 }
 
@@ -108,7 +109,7 @@ export function toBatch(blocks: readonly PlainBlock[], traced = true): BlockBatc
     for (const transaction of block.transactions) {
       out.beginTransaction(transaction.hash);
       for (const t of transaction.transfers) {
-        const amount = t.kind === Kind.erc721 ? '' : t.amount.toString(16);
+        const amount = t.kind === TransferKind.erc721 ? '' : t.amount.toString(16);
         const tokenNumber = t.number === null ? '' : t.number.toString(16);
         out.push(t.kind, t.from, t.to, t.token, t.logIndex, amount, 0, amount.length, tokenNumber);
       }

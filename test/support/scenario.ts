@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { WebSocket } from 'ws';
 import type { Anvil } from '../../src/dev/anvil.ts';
-import type { DemoCast } from '../../src/dev/cast.ts';
+import type { SampleAddresses } from '../../src/dev/sample-addresses.ts';
 import { readyUrl, run, start } from './command.ts';
 import { waitFor } from './wait.ts';
 
@@ -17,7 +17,7 @@ export interface Program {
 /** A chain that stands still but for what the scenario mines, with traffic of `cast` up to block `height`. */
 export interface Chain {
   anvil: Anvil;
-  cast: DemoCast;
+  cast: SampleAddresses;
   height: number;
 }
 

@@ -1,8 +1,8 @@
 /** Older forms of the index file. */
 import { readFileSync } from 'node:fs';
 import { ActivityCursor } from '../../src/store/activity.ts';
-import type { Db } from '../../src/store/open.ts';
-import { isNative } from '../../src/types.ts';
+import type { Db } from '../../src/store/open-database.ts';
+import { isNativeKind } from '../../src/types.ts';
 
 /** The text of the first schema. */
 const FIRST = readFileSync(new URL('../fixtures/schema-1.sql', import.meta.url), 'utf8');
@@ -51,9 +51,9 @@ function firstRun(run: unknown, base: unknown): Buffer {
   for (let before = 0; cursor.next(); before = cursor.transfer) {
     varint(cursor.transfer - before);
     bytes.push(cursor.flags);
-    varint(cursor.other);
+    varint(cursor.counterparty);
     const wei = cursor.bytes.subarray(cursor.amountStart, cursor.amountEnd);
-    if (isNative(cursor.flags & 7)) bytes.push(wei.length, ...wei);
+    if (isNativeKind(cursor.flags & 7)) bytes.push(wei.length, ...wei);
   }
   return Buffer.from(bytes);
 }

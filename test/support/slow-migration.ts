@@ -4,7 +4,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Migration, migrate } from '../../src/store/migrations.ts';
-import { type Db, openDatabase } from '../../src/store/open.ts';
+import { type Db, openDatabase } from '../../src/store/open-database.ts';
 
 /** Enough for a migration of seconds, however late the one who kills it is. */
 export const ROWS = 100_000;

@@ -1,7 +1,7 @@
 /** Verifying an index file against a node in tests. */
 import { RpcClient } from '../../src/upstream/client.ts';
-import { probe } from '../../src/upstream/probe.ts';
-import { type Repaired, repairRange } from '../../src/verify/repair.ts';
+import { probeCapabilities } from '../../src/upstream/probe.ts';
+import { type RepairResult, repairRange } from '../../src/verify/repair.ts';
 import type { VerifyReport } from '../../src/verify/report.ts';
 import { verifyIndex } from '../../src/verify/verify.ts';
 import { randomSource } from './random-chain.ts';
@@ -21,12 +21,12 @@ async function withClient<T>(url: string, work: (client: RpcClient) => Promise<T
 }
 
 /** Repairs as the command does. */
-export function repairFile(path: string, http: string, from: number, to: number): Promise<Repaired> {
+export function repairFile(path: string, http: string, from: number, to: number): Promise<RepairResult> {
   return withClient(http, async (client) =>
     repairRange({
       path,
       client,
-      capabilities: await probe(client, { traces: true, head: 'latest' }),
+      capabilities: await probeCapabilities(client, { traces: true, head: 'latest' }),
       wrappedNative: [],
       from,
       to,
@@ -44,7 +44,7 @@ export function verifyFile(options: VerifyTestOptions): Promise<VerifyReport> {
     verifyIndex({
       path: options.path,
       client,
-      capabilities: await probe(client, { traces: options.traces ?? true, head: 'latest' }),
+      capabilities: await probeCapabilities(client, { traces: options.traces ?? true, head: 'latest' }),
       wrappedNative: options.wrappedNative ?? [],
       sample: options.sample ?? 2_000,
       random: randomSource(options.seed ?? 1),

@@ -175,7 +175,7 @@ describe('the feed', () => {
   });
 
   it('notices a peer that no longer answers, and reconnects', async () => {
-    const feed = start({ silenceMs: 500, timeoutMs: 2_000 });
+    const feed = start({ idleTimeoutMs: 500, timeoutMs: 2_000 });
     heads(feed);
     await happened('connected');
     node.misbehave({ deaf: true });
@@ -189,7 +189,7 @@ describe('the feed', () => {
   });
 
   it('stays connected to a quiet node that answers when asked', async () => {
-    const feed = start({ silenceMs: 3_000 }); // the node is given half of it to answer
+    const feed = start({ idleTimeoutMs: 3_000 }); // the node is given half of it to answer
     let signs = 0;
     node.misbehave({
       replace: (method, _params, result) => {

@@ -4,10 +4,10 @@ import { UpstreamError } from '../../src/errors.ts';
 import { RpcClient } from '../../src/upstream/client.ts';
 import {
   blockCall,
-  blockNumber,
-  chainId,
-  clientVersion,
-  header,
+  fetchBlockNumber,
+  fetchChainId,
+  fetchClientVersion,
+  fetchHeader,
   receiptCall,
   receiptsCall,
   traceCall,
@@ -37,19 +37,19 @@ describe('typed methods', () => {
 
   it('read quantities, texts and headers', async () => {
     answer('0xC7443C1D3C61E');
-    assert.equal(await chainId(client), 0xc7443c1d3c61e);
+    assert.equal(await fetchChainId(client), 0xc7443c1d3c61e);
     answer('0x0');
-    assert.equal(await blockNumber(client), 0);
+    assert.equal(await fetchBlockNumber(client), 0);
     answer('Monad/0.16.0');
-    assert.equal(await clientVersion(client), 'Monad/0.16.0');
+    assert.equal(await fetchClientVersion(client), 'Monad/0.16.0');
     answer(BLOCK);
     const expected = {
       number: 7,
       hash: HASH.toLowerCase(),
       parentHash: HASH.toLowerCase(),
     };
-    assert.deepEqual(await header(client, 7), expected);
-    assert.deepEqual(await header(client, 'finalized'), expected);
+    assert.deepEqual(await fetchHeader(client, 7), expected);
+    assert.deepEqual(await fetchHeader(client, 'finalized'), expected);
     assert.deepEqual(
       node.requests.slice(-2).map(({ calls }) => calls[0]?.params),
       [
@@ -58,26 +58,32 @@ describe('typed methods', () => {
       ],
     );
     answer(null);
-    assert.equal(await header(client, 'latest'), null);
+    assert.equal(await fetchHeader(client, 'latest'), null);
   });
 
   it('name method and field of whatever has the wrong type', async () => {
     for (const value of [null, 7, '7', '0x', '0xg', '0x20000000000000', '0x1234567890abcdef', {}, [], true]) {
       answer(value);
-      await malformed(chainId(client), /^eth_chainId: malformed answer: result is /);
-      await malformed(blockNumber(client), /^eth_blockNumber: malformed answer: result is /);
+      await malformed(fetchChainId(client), /^eth_chainId: malformed answer: result is /);
+      await malformed(fetchBlockNumber(client), /^eth_blockNumber: malformed answer: result is /);
     }
     answer(['Monad']);
-    await malformed(clientVersion(client), /^web3_clientVersion: malformed answer: result is \["Monad"\]/);
+    await malformed(
+      fetchClientVersion(client),
+      /^web3_clientVersion: malformed answer: result is \["Monad"\]/,
+    );
     for (const value of ['0x', 3, [BLOCK], true]) {
       answer(value);
-      await malformed(header(client, 7), /^eth_getBlockByNumber: malformed answer: result is .* not a block/);
+      await malformed(
+        fetchHeader(client, 7),
+        /^eth_getBlockByNumber: malformed answer: result is .* not a block/,
+      );
     }
     for (const field of ['number', 'hash', 'parentHash']) {
       for (const value of [undefined, null, 7, '0x', `${HASH}00`, HASH.replace('A', 'x')]) {
         answer({ ...BLOCK, [field]: value });
         await malformed(
-          header(client, 7),
+          fetchHeader(client, 7),
           new RegExp(`^eth_getBlockByNumber: malformed answer: ${field} is `),
         );
       }
@@ -87,7 +93,7 @@ describe('typed methods', () => {
   it('refuse a block of another number than asked for', async () => {
     answer(BLOCK);
     await assert.rejects(
-      header(client, 8),
+      fetchHeader(client, 8),
       (error) => error instanceof UpstreamError && error.reason === 'inconsistent',
     );
   });

@@ -4,7 +4,7 @@ import { type Anvil, startAnvil } from '../../src/dev/anvil.ts';
 import { FatalError, UpstreamError, type UpstreamFailure } from '../../src/errors.ts';
 import type { Capabilities } from '../../src/types.ts';
 import { RpcClient } from '../../src/upstream/client.ts';
-import { type ProbeOptions, probe } from '../../src/upstream/probe.ts';
+import { type ProbeOptions, probeCapabilities } from '../../src/upstream/probe.ts';
 import { type MisbehavingNode, NodeError, startMisbehavingNode } from '../support/misbehaving-node.ts';
 
 const HASH = `0x${'ab'.repeat(32)}`;
@@ -44,7 +44,7 @@ describe('probing a node', () => {
       answer: (method, params) => (answers[method] ?? throwing(-32601, 'Method not found'))(params),
     });
     open.push(node);
-    return probe(connect(node.url), options);
+    return probeCapabilities(connect(node.url), options);
   }
 
   function connect(url: string): RpcClient {
@@ -217,7 +217,7 @@ describe('probing a node', () => {
       ]) {
         if (method === 'web3_clientVersion' && faults.replace !== undefined) continue;
         node.misbehave({ ...faults, when: (call) => call.method === method });
-        await assert.rejects(probe(connect(node.url), AUTO), (error) => {
+        await assert.rejects(probeCapabilities(connect(node.url), AUTO), (error) => {
           assert.ok(error instanceof UpstreamError, String(error));
           assert.equal(error.reason, reason);
           return true;
@@ -242,10 +242,10 @@ describe('probing anvil', () => {
       blockReceipts: true,
       headTag: 'latest',
     };
-    assert.deepEqual(await probe(client, AUTO), expected);
+    assert.deepEqual(await probeCapabilities(client, AUTO), expected);
     await anvil.call('evm_mine');
-    assert.deepEqual(await probe(client, AUTO), expected);
-    assert.equal((await probe(client, { ...AUTO, head: 'finalized' })).headTag, 'finalized');
+    assert.deepEqual(await probeCapabilities(client, AUTO), expected);
+    assert.equal((await probeCapabilities(client, { ...AUTO, head: 'finalized' })).headTag, 'finalized');
     await client.close();
   });
 });

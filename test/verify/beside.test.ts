@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { generateChain } from '../../src/bench/chain/generate.ts';
 import { startAnvil } from '../../src/dev/anvil.ts';
 import { deployDemo } from '../../src/dev/deploy.ts';
-import { makeTraffic } from '../../src/dev/traffic.ts';
+import { generateTraffic } from '../../src/dev/traffic.ts';
 import { startIndexer } from '../support/indexer.ts';
 import { opened } from '../support/owner.ts';
 import { startNode } from '../support/replay.ts';
@@ -60,7 +60,7 @@ test('beside a writer that follows a development node its balances, fees and tok
     dir: tempDir(owner),
     wrappedNative: [contracts.wrapped],
   });
-  const traffic = makeTraffic(anvil.url, contracts, { rounds: 3 });
+  const traffic = generateTraffic(anvil.url, contracts, { rounds: 3 });
   await waitFor(() => (indexer.status().head?.number ?? 0) > 3, { what: 'some blocks' });
   const { wrapped } = contracts;
   for (let seed = 1; seed <= 3; seed++) {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { before, describe, test } from 'node:test';
 import { generateChain } from '../../src/bench/chain/generate.ts';
 import { encodeSigned } from '../../src/lib/signed.ts';
-import { type Db, openDatabase } from '../../src/store/open.ts';
+import { type Db, openDatabase } from '../../src/store/open-database.ts';
 import { startIndexer } from '../support/indexer.ts';
 import { startNode, suiteOwner } from '../support/replay.ts';
 import { tempDir } from '../support/temp-dir.ts';

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { StorageError, UpstreamError } from '../../src/errors.ts';
 import { RpcClient } from '../../src/upstream/client.ts';
-import { loop } from '../../src/writer/background-loop.ts';
-import { readMetadata } from '../../src/writer/metadata.ts';
+import { runBackgroundLoop } from '../../src/writer/background-loop.ts';
+import { runMetadataLoop } from '../../src/writer/metadata-loop.ts';
 import type { FromWriter } from '../../src/writer/protocol.ts';
 import { address, createIndex } from '../support/index-fixture.ts';
 import { startMisbehavingNode } from '../support/misbehaving-node.ts';
@@ -14,7 +14,7 @@ function logs() {
   const lines: string[] = [];
   const send = (message: FromWriter): void => {
     if (message.kind === 'log')
-      lines.push(`${message.level} ${message.msg} ${JSON.stringify(message.facts)}`);
+      lines.push(`${message.level} ${message.msg} ${JSON.stringify(message.fields)}`);
   };
   return { lines, send };
 }
@@ -38,7 +38,7 @@ test('trouble is told when it lasts and when it is over, and neither a single fa
     if (outcome instanceof Error) throw outcome;
     return outcome;
   };
-  await loop(step, { work: 'a test', idleMs: 1, minPauseMs: 1, send }, stop.signal);
+  await runBackgroundLoop(step, { name: 'a test', idleMs: 1, minPauseMs: 1, send }, stop.signal);
   assert.deepEqual(lines, [
     'warn background work fails and is tried again {"work":"a test","reason":"the disk is full"}',
     'info background work goes on {"work":"a test"}',
@@ -49,8 +49,8 @@ test('a defect ends the work', async () => {
   const defect = new Error('a defect');
   const step = () => Promise.reject(defect);
   const { signal } = new AbortController();
-  const options = { work: 'a test', idleMs: 1, minPauseMs: 1, send: () => undefined };
-  await assert.rejects(loop(step, options, signal), defect);
+  const options = { name: 'a test', idleMs: 1, minPauseMs: 1, send: () => undefined };
+  await assert.rejects(runBackgroundLoop(step, options, signal), defect);
 });
 
 test('a node that runs no calls is told of, and its tokens are asked when it does', async (t) => {
@@ -64,7 +64,7 @@ test('a node that runs no calls is told of, and its tokens are asked when it doe
   t.after(() => client.close());
   const stop = new AbortController();
   const { lines, send } = logs();
-  const reading = readMetadata(index.writer, client, send, stop.signal);
+  const reading = runMetadataLoop(index.writer, client, send, stop.signal);
 
   await waitFor(() => lines.length > 0, { what: 'the trouble to be told' });
   assert.match(lines[0] ?? '', /^warn .*"token metadata".*eth_call: Method not found/);

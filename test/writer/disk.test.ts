@@ -5,16 +5,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { type KeyStore, openKeyStore } from '../../src/access/keys.ts';
-import { readUsage, Usage } from '../../src/access/usage.ts';
+import { readUsage, UsageCounter } from '../../src/access/usage.ts';
 import { generateChain } from '../../src/bench/chain/generate.ts';
 import { StorageError } from '../../src/errors.ts';
 import { Appender } from '../../src/store/append.ts';
 import { setChain } from '../../src/store/chain.ts';
-import { Tables } from '../../src/store/changes.ts';
+import { Tables } from '../../src/store/change-set.ts';
 import { openIndexForWriting } from '../../src/store/index-file.ts';
-import type { Db } from '../../src/store/open.ts';
-import { storageTrouble } from '../../src/store/trouble.ts';
-import { untilStored } from '../../src/writer/storage.ts';
+import type { Db } from '../../src/store/open-database.ts';
+import { toStorageError } from '../../src/store/storage-error.ts';
+import { retryWrite } from '../../src/writer/retry-write.ts';
 import { startTestDaemon, type TestDaemon } from '../support/daemon.ts';
 import { dumpIndex } from '../support/dump.ts';
 import { startIndexer } from '../support/indexer.ts';
@@ -41,16 +41,16 @@ test('a commit that finds no room leaves nothing behind and is made when there i
   const blocks = randomBlocks(1, 400, ROOT, 3);
   const path = join(dir, 'index.db');
   const { db, appender } = openAppender(path);
-  appender.write(appender.prepare([toBatch(blocks.slice(0, 100))]));
+  appender.write(appender.prefetch([toBatch(blocks.slice(0, 100))]));
   const before = dumpIndex(path);
   limitPages(db, 3);
   const reasons: (string | null)[] = [];
-  const stored = await untilStored(
+  const stored = await retryWrite(
     () => {
       try {
-        appender.write(appender.prepare([toBatch(blocks.slice(100))]));
+        appender.write(appender.prefetch([toBatch(blocks.slice(100))]));
       } catch (error) {
-        throw storageTrouble(error, path);
+        throw toStorageError(error, path);
       }
     },
     (error) => {
@@ -67,7 +67,7 @@ test('a commit that finds no room leaves nothing behind and is made when there i
   assert.equal(reasons[2], null);
   db.close();
   const fresh = openAppender(join(dir, 'fresh.db'));
-  fresh.appender.write(fresh.appender.prepare([toBatch(blocks)]));
+  fresh.appender.write(fresh.appender.prefetch([toBatch(blocks)]));
   fresh.db.close();
   assert.deepEqual(dumpIndex(path), dumpIndex(join(dir, 'fresh.db')));
 });
@@ -78,7 +78,7 @@ test('usage that finds no room stays in memory, is told of once, and is written 
   const { record } = store.create({ name: 'a', tier: 'free' });
   const told: (string | null)[] = [];
   const now = Date.UTC(2026, 10, 30, 22, 59, 59);
-  const usage = new Usage(store.db, now, (error) => told.push(error?.message ?? null));
+  const usage = new UsageCounter(store.db, now, (error) => told.push(error?.message ?? null));
   t.after(() => usage.close());
   usage.add(record.id, 5, now);
   store.db.pragma('query_only = ON'); // writes fail with SQLITE_READONLY, as on a file system gone read-only
@@ -112,13 +112,13 @@ test('failures that can pass are told apart from damage and from defects', () =>
     'SQLITE_BUSY',
     'SQLITE_CANTOPEN',
   ])
-    assert.ok(storageTrouble(sqlite(code), 'index.db') instanceof StorageError, code);
+    assert.ok(toStorageError(sqlite(code), 'index.db') instanceof StorageError, code);
   assert.match(
-    String(storageTrouble(sqlite('SQLITE_CORRUPT_VTAB'), 'index.db')),
+    String(toStorageError(sqlite('SQLITE_CORRUPT_VTAB'), 'index.db')),
     /FatalError.*index.db is damaged/,
   );
   const constraint = sqlite('SQLITE_CONSTRAINT');
-  assert.equal(storageTrouble(constraint, 'index.db'), constraint);
+  assert.equal(toStorageError(constraint, 'index.db'), constraint);
 });
 
 interface Case {

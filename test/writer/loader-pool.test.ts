@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { UpstreamError } from '../../src/errors.ts';
-import { CallRecorder } from '../../src/writer/calls.ts';
+import { CallRecorder } from '../../src/writer/call-recorder.ts';
 import { LoaderPool } from '../../src/writer/loader-pool.ts';
 import { startGeneratedNode } from '../support/replay.ts';
 import { waitFor } from '../support/wait.ts';
@@ -14,7 +14,7 @@ test('ranges taken back before a loader began them are not asked of the node, an
   // At half a second an answer, two loaders with two ranges each would ask for all of them in five seconds.
   const chain = { blocks: RANGES, txPerBlock: 5, startBlock: 1 };
   const { node, blocks } = await startGeneratedNode(t, chain, { latencyMs: 500 });
-  const options = { http: node.url, ws: '', timeoutMs: 60_000, maxSockets: 8, batch: 30 };
+  const options = { http: node.url, ws: '', timeoutMs: 60_000, maxSockets: 8, maxBatch: 30 };
   const pool = new LoaderPool(2, { node: options, rules: RULES }, new CallRecorder());
   t.after(() => pool.close());
 
@@ -35,15 +35,15 @@ test('ranges taken back before a loader began them are not asked of the node, an
 
 test('loaders end when they have nothing to do, and begin again when they have', async (t) => {
   const { node } = await startGeneratedNode(t, { blocks: 4, txPerBlock: 5, startBlock: 1 });
-  const options = { http: node.url, ws: '', timeoutMs: 60_000, maxSockets: 8, batch: 30 };
+  const options = { http: node.url, ws: '', timeoutMs: 60_000, maxSockets: 8, maxBatch: 30 };
   const pool = new LoaderPool(2, { node: options, rules: RULES }, new CallRecorder(), 50);
   t.after(() => pool.close());
   const { signal } = new AbortController();
 
-  assert.equal(pool.threads, 0, 'none is started before there is work');
+  assert.equal(pool.threadCount, 0, 'none is started before there is work');
   for (let round = 0; round < 2; round++) {
     await Promise.all([1, 2, 3, 4].map((number) => pool.load(number, number, signal)));
-    assert.equal(pool.threads, 2);
-    await waitFor(() => pool.threads === 0, { what: 'the loaders to end' });
+    assert.equal(pool.threadCount, 2);
+    await waitFor(() => pool.threadCount === 0, { what: 'the loaders to end' });
   }
 });

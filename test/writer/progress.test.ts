@@ -7,12 +7,12 @@ test('a clock that is put right changes no rate, and the last commit is told by 
   t.mock.timers.enable({ apis: ['Date'], now: 1_763_740_800_000 });
   const progress = new Progress(5);
   const batch = { ...new BatchBuilder().finish(true), number: Uint32Array.of(7), blockCount: 50 };
-  const rateNow = () => progress.report().status.blocksPerSecond;
-  progress.committed([batch], null, 0.1);
+  const rateNow = () => progress.takeReport().status.blocksPerSecond;
+  progress.recordCommit([batch], null, 0.1);
   const rate = rateNow();
   assert.ok(rate > 0);
   t.mock.timers.setTime(1_763_744_400_000);
   assert.equal(rateNow(), rate);
-  progress.committed([batch], null, 0.1);
-  assert.equal(progress.report().status.lastCommitAt, 1_763_744_400_000);
+  progress.recordCommit([batch], null, 0.1);
+  assert.equal(progress.takeReport().status.lastCommitAt, 1_763_744_400_000);
 });

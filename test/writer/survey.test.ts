@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { EventEmitter } from 'node:events';
 import { statSync } from 'node:fs';
 import { test } from 'node:test';
-import { type Db, openDatabase } from '../../src/store/open.ts';
+import { type Db, openDatabase } from '../../src/store/open-database.ts';
 import { surveyIndex } from '../../src/store/survey.ts';
 import { Surveyor } from '../../src/writer/surveyor.ts';
 import { startThread } from '../../src/writer/threads.ts';
@@ -103,13 +103,13 @@ test('the survey of a real thread arrives, and is not repeated while it is fresh
     () => now,
   );
   t.after(() => surveyor.close());
-  assert.deepEqual(surveyor.look(), { latest: null, failure: null });
-  const { latest } = await waitFor(() => (surveyor.look().latest ? surveyor.look() : null), {
+  assert.deepEqual(surveyor.state(), { latest: null, failure: null });
+  const { latest } = await waitFor(() => (surveyor.state().latest ? surveyor.state() : null), {
     what: 'the survey',
   });
   assert.equal(latest?.kinds.transfers.erc20, 2);
   now += 59_999;
-  surveyor.look();
+  surveyor.state();
   assert.equal(started, 1);
 });
 
@@ -130,20 +130,20 @@ test('a long survey is repeated seldom, a failed one after a minute', () => {
     },
     () => now,
   );
-  surveyor.look();
+  surveyor.state();
   played.emit('error', new Error('disk gone'));
   played.emit('exit');
-  assert.deepEqual(surveyor.look(), { latest: null, failure: 'disk gone' });
+  assert.deepEqual(surveyor.state(), { latest: null, failure: 'disk gone' });
   assert.equal(started, 1);
   now = 60_000;
-  surveyor.look();
+  surveyor.state();
   assert.equal(started, 2);
   played.emit('message', { seconds: 30 });
   played.emit('exit');
   now += 2_999_999;
-  assert.equal(surveyor.look().failure, null);
+  assert.equal(surveyor.state().failure, null);
   assert.equal(started, 2);
   now += 1;
-  surveyor.look();
+  surveyor.state();
   assert.equal(started, 3);
 });

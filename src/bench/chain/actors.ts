@@ -74,7 +74,7 @@ export class Actors {
 
   /** One of the existing wallets. */
   wallet(): Hex {
-    return this.prng.ranked(this.wallets);
+    return this.prng.pickZipf(this.wallets);
   }
 
   /** A wallet nobody has seen before. */

@@ -12,7 +12,7 @@ export function nativeAmount(prng: Prng): bigint {
 }
 
 /** The part of a balance to move: in one case of twenty all of it, else 1 % to 60 %. */
-export function partOf(prng: Prng, balance: bigint): bigint {
+export function randomPortion(prng: Prng, balance: bigint): bigint {
   if (prng.below(100) < 5) return balance;
   return (balance * BigInt(1 + prng.below(60))) / 100n;
 }

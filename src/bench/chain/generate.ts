@@ -4,13 +4,19 @@
  * there are logs, native balances are not enforced.
  */
 import type { Hex } from '../../types.ts';
-import { nextTransaction } from './activity/pick.ts';
+import { nextTransaction } from './activity/next-transaction.ts';
 import type { GeneratedBlock } from './block.ts';
+import {
+  blockJson,
+  type IncludedTransaction,
+  receiptJson,
+  traceJson,
+  transactionJson,
+} from './block-json.ts';
 import { blockLines, chainLines } from './exchanges.ts';
 import type { ExpectedResults } from './expected.ts';
-import { blockJson, type IncludedTransaction, receiptJson, traceJson, transactionJson } from './json.ts';
+import { expectedResults } from './expected-results.ts';
 import { CHAIN_DEFAULTS, type ChainOptions } from './options.ts';
-import { expectedResults } from './report.ts';
 import { World } from './world.ts';
 
 /** Unix seconds of the first block; two blocks share each second. */
@@ -94,7 +100,7 @@ function generateBlock(
   const number = options.startBlock + place.ordinal;
   const timestamp = GENESIS_TIMESTAMP + Math.floor(place.ordinal * 0.5);
   const hash = prng.hash();
-  const miner = prng.ranked(actors.proposers);
+  const miner = prng.pickZipf(actors.proposers);
   const included: IncludedTransaction[] = [];
   let gasUsed = 0;
   let logs = 0;

@@ -47,18 +47,18 @@ export class Prng {
   }
 
   /** An index below `length` whose frequency is about 1 / (index + 1): few are busy, many are rare, as on real chains. */
-  rank(length: number): number {
+  zipfIndex(length: number): number {
     return Math.min(length - 1, Math.floor((length + 1) ** this.fraction()) - 1);
   }
 
   /** Any element, all equally often. The list must not be empty. */
-  any<T>(list: readonly T[]): T {
+  pick<T>(list: readonly T[]): T {
     return list[this.below(list.length)]!;
   }
 
   /** An element picked by `rank`. The list must not be empty. */
-  ranked<T>(list: readonly T[]): T {
-    return list[this.rank(list.length)]!;
+  pickZipf<T>(list: readonly T[]): T {
+    return list[this.zipfIndex(list.length)]!;
   }
 
   /** Eight hex digits. */

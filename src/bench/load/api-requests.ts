@@ -2,7 +2,7 @@
 
 import type { Endpoint } from '../../api/endpoint.ts';
 import { ENDPOINTS } from '../../api/endpoints.ts';
-import type { KeySet } from '../stage/keys.ts';
+import type { SubjectSet } from '../stage/subjects.ts';
 import { getRequest, postRequest } from './request.ts';
 
 /** Wallets of one batch request: as many as are allowed. */
@@ -18,13 +18,19 @@ export interface EndpointRequests {
 }
 
 /** Requests for every endpoint; `widest` asks for as much history as is allowed. */
-export function apiRequests(keys: KeySet, widest: boolean, apiKey: string): EndpointRequests[] {
+export function apiRequests(subjectSet: SubjectSet, widest: boolean, apiKey: string): EndpointRequests[] {
   return ENDPOINTS.map((endpoint) => ({
     name: endpoint.path.replace(/^\/api\//, ''),
     texts:
       endpoint.method === 'POST'
-        ? [postRequest(endpoint.path, JSON.stringify({ addresses: keys.wallets.slice(0, BATCH) }), apiKey)]
-        : subjects(endpoint, keys).map((subject) => {
+        ? [
+            postRequest(
+              endpoint.path,
+              JSON.stringify({ addresses: subjectSet.wallets.slice(0, BATCH) }),
+              apiKey,
+            ),
+          ]
+        : subjects(endpoint, subjectSet).map((subject) => {
             const query = new URLSearchParams({ ...subject, ...(widest ? windowOf(endpoint) : {}) });
             return getRequest(`${endpoint.path}?${query}`, apiKey);
           }),
@@ -32,10 +38,10 @@ export function apiRequests(keys: KeySet, widest: boolean, apiKey: string): Endp
 }
 
 /** The subjects of an endpoint's requests, one set of parameters per request. */
-function subjects({ path, params }: Endpoint, keys: KeySet): Record<string, string>[] {
-  if ('token' in params.shape) return keys.tokens.map((token) => ({ token }));
+function subjects({ path, params }: Endpoint, subjectSet: SubjectSet): Record<string, string>[] {
+  if ('token' in params.shape) return subjectSet.tokens.map((token) => ({ token }));
   const aboutFunders = path === '/api/funding_recipients';
-  const wallets = aboutFunders ? keys.funders : keys.wallets;
+  const wallets = aboutFunders ? subjectSet.funders : subjectSet.wallets;
   return 'address' in params.shape ? wallets.map((address) => ({ address })) : [{}];
 }
 

@@ -10,7 +10,7 @@ export interface LoadSpec {
   /** Milliseconds between an answer and the next request on a connection; none when left out. */
   pauseMs?: number;
   /** At least this many requests are sent, even when the time is up. */
-  atLeast?: number;
+  minRequests?: number;
   /** Sent in rotation. */
   requests: LoadRequest[];
 }
@@ -39,7 +39,7 @@ export interface LoadResult {
 /** Most latencies kept per group: the newest ones. */
 const MAX_SAMPLES = 200_000;
 /** How long the last answers may take, milliseconds. */
-const DRAIN_MS = 20_000;
+const DRAIN_TIMEOUT_MS = 20_000;
 
 class Group {
   count = 0;
@@ -75,17 +75,17 @@ export class HttpLoad {
   private readonly end: number;
   private readonly idle: Promise<void>;
   private next = 0;
-  private busy: number;
+  private activeConnections: number;
   private stopping = false;
   private onIdle: () => void = () => undefined;
-  private lost: Error | null = null;
+  private failure: Error | null = null;
 
-  constructor({ port, connections, seconds, pauseMs = 0, atLeast = 0, requests }: LoadSpec) {
+  constructor({ port, connections, seconds, pauseMs = 0, minRequests: atLeast = 0, requests }: LoadSpec) {
     this.pauseMs = pauseMs;
     this.atLeast = atLeast;
     this.requests = requests.map(({ group, text }) => ({ group: this.groupOf(group), text }));
     this.end = this.began + seconds * 1000;
-    this.busy = connections;
+    this.activeConnections = connections;
     this.idle = new Promise((resolve) => {
       this.onIdle = resolve;
     });
@@ -93,10 +93,10 @@ export class HttpLoad {
   }
 
   /** Resolves when the time is up. Rejects when a connection broke, because the load was then not the one wanted. */
-  async whenOver(): Promise<LoadResult> {
+  async finished(): Promise<LoadResult> {
     await this.idle;
     for (const socket of this.sockets) socket.close();
-    if (this.lost !== null) throw this.lost;
+    if (this.failure !== null) throw this.failure;
     const seconds = (performance.now() - this.began) / 1000;
     let count = 0;
     for (const group of this.groups.values()) count += group.count;
@@ -108,8 +108,8 @@ export class HttpLoad {
   /** Sends no more requests; resolves when all outstanding answers have arrived. */
   finish(): Promise<LoadResult> {
     this.stopping = true;
-    const timer = setTimeout(() => this.fail(new Error('an answer did not come in time')), DRAIN_MS);
-    return this.whenOver().finally(() => clearTimeout(timer));
+    const timer = setTimeout(() => this.fail(new Error('an answer did not come in time')), DRAIN_TIMEOUT_MS);
+    return this.finished().finally(() => clearTimeout(timer));
   }
 
   private connect(port: number): HttpSocket {
@@ -126,7 +126,7 @@ export class HttpLoad {
       (error) => this.fail(error),
     );
     const sendNext = (now = performance.now()) => {
-      if ((this.stopping || now >= this.end) && this.next >= this.atLeast) return this.leave();
+      if ((this.stopping || now >= this.end) && this.next >= this.atLeast) return this.connectionDone();
       const request = this.requests[this.next++ % this.requests.length]!;
       group = request.group;
       sent = now;
@@ -136,13 +136,13 @@ export class HttpLoad {
     return socket;
   }
 
-  private leave(): void {
-    this.busy--;
-    if (this.busy === 0) this.onIdle();
+  private connectionDone(): void {
+    this.activeConnections--;
+    if (this.activeConnections === 0) this.onIdle();
   }
 
   private fail(error: Error): void {
-    this.lost ??= error;
+    this.failure ??= error;
     this.onIdle();
   }
 

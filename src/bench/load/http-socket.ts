@@ -16,16 +16,16 @@ export class HttpSocket {
   /** The received part of an incomplete head. */
   private partial: Buffer | null = null;
   /** Bytes of the body that have not arrived yet. */
-  private missing = 0;
+  private remainingBytes = 0;
 
   /** `onLost` is called once when the connection breaks or something other than an answer arrives. */
   constructor(port: number, onAnswer: OnAnswer, onLost: (error: Error) => void) {
     this.onAnswer = onAnswer;
     this.onLost = onLost;
     this.socket.setNoDelay(true);
-    this.socket.on('error', (error) => this.lose(error));
-    this.socket.on('close', () => this.lose(new Error('the server closed the connection')));
-    this.socket.on('data', (chunk) => this.take(chunk));
+    this.socket.on('error', (error) => this.fail(error));
+    this.socket.on('close', () => this.fail(new Error('the server closed the connection')));
+    this.socket.on('data', (chunk) => this.receive(chunk));
     this.socket.connect(port, '127.0.0.1');
   }
 
@@ -39,29 +39,29 @@ export class HttpSocket {
     this.socket.destroy();
   }
 
-  private take(chunk: Buffer): void {
-    if (this.head === null) this.takeHead(chunk);
-    else this.missing -= chunk.length;
-    if (this.head === null || this.missing > 0) return;
-    if (this.missing < 0) return this.lose(new Error('the server sent more than one answer'));
+  private receive(chunk: Buffer): void {
+    if (this.head === null) this.receiveHead(chunk);
+    else this.remainingBytes -= chunk.length;
+    if (this.head === null || this.remainingBytes > 0) return;
+    if (this.remainingBytes < 0) return this.fail(new Error('the server sent more than one answer'));
     const { head } = this;
     this.head = null;
     this.onAnswer(Number(head.slice(9, 12)), head);
   }
 
-  private takeHead(chunk: Buffer): void {
+  private receiveHead(chunk: Buffer): void {
     const bytes = this.partial === null ? chunk : Buffer.concat([this.partial, chunk]);
     const end = bytes.indexOf(HEAD_END);
     this.partial = end < 0 ? bytes : null;
     if (end < 0) return;
     const head = bytes.toString('latin1', 0, end);
     const length = /\r\ncontent-length: *(\d+)/i.exec(head)?.[1];
-    if (length === undefined) return this.lose(new Error(`an answer without a length: ${head.slice(0, 80)}`));
+    if (length === undefined) return this.fail(new Error(`an answer without a length: ${head.slice(0, 80)}`));
     this.head = head;
-    this.missing = end + HEAD_END.length + Number(length) - bytes.length;
+    this.remainingBytes = end + HEAD_END.length + Number(length) - bytes.length;
   }
 
-  private lose(error: Error): void {
+  private fail(error: Error): void {
     if (this.closed) return;
     this.close();
     this.onLost(error);

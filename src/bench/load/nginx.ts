@@ -5,15 +5,15 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { endWithThisProcess } from '../../lib/watchdog.ts';
-import { pinned } from '../process/cores.ts';
-import { until } from '../wait.ts';
+import { killOnParentExit } from '../../lib/watchdog.ts';
+import { pinnedCommand } from '../process/cores.ts';
+import { waitUntil } from '../wait-until.ts';
 
 const run = promisify(execFile);
 
 /** Where Debian and most others put it; it is seldom in the PATH of users. */
 const PLACES = ['/usr/sbin/nginx', '/usr/local/sbin/nginx', '/usr/bin/nginx'];
-const START_MS = 10_000;
+const START_TIMEOUT_MS = 10_000;
 /** Requests before a connection is closed: never, within a measurement. */
 const KEEP_ALIVE_REQUESTS = 1_000_000_000;
 
@@ -40,20 +40,23 @@ export async function startNginx(
   const config = join(home, 'nginx.conf');
   writeFileSync(config, configText(home, port, upstreamPort));
   const errors = join(home, 'error.log');
-  const [file = '', ...args] = pinned([program, '-p', home, '-c', config, '-e', errors], cores);
+  const [file = '', ...args] = pinnedCommand([program, '-p', home, '-c', config, '-e', errors], cores);
   const child = spawn(file, args, { stdio: 'ignore', detached: true });
-  endWithThisProcess(child);
+  killOnParentExit(child);
   const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()));
   const stop = async () => {
     child.kill('SIGTERM');
     await exited;
   };
   try {
-    await until(() => fetch(`http://127.0.0.1:${port}/`, { method: 'POST', body: '{}' }).catch(() => null), {
-      what: 'nginx to listen',
-      timeoutMs: START_MS,
-      everyMs: 20,
-    });
+    await waitUntil(
+      () => fetch(`http://127.0.0.1:${port}/`, { method: 'POST', body: '{}' }).catch(() => null),
+      {
+        what: 'nginx to listen',
+        timeoutMs: START_TIMEOUT_MS,
+        everyMs: 20,
+      },
+    );
     // It prints its version to stderr.
     const { stderr } = await run(program, ['-v']);
     return { version: /nginx\/(\S+)/.exec(stderr)?.[1] ?? '', pid: child.pid ?? 0, port, stop };

@@ -2,8 +2,8 @@
 import { join } from 'node:path';
 import { FatalError } from '../../errors.ts';
 import { messageOf } from '../../lib/error-text.ts';
-import { cpuSeconds } from '../process/usage.ts';
-import type { Stage } from '../stage/stage.ts';
+import { cpuSeconds } from '../process/resource-usage.ts';
+import type { BenchContext } from '../stage/bench-context.ts';
 import { hasWrk, runWrk, type WrkResult } from './wrk.ts';
 
 export interface Target {
@@ -29,20 +29,20 @@ const SECONDS = 3;
 const QUICK_SECONDS = 1;
 
 /** Which load generator is used on this machine. */
-export async function loadTool(): Promise<string> {
+export async function loadGeneratorName(): Promise<string> {
   return (await hasWrk()) ? 'wrk' : 'own load generator, since wrk is not installed';
 }
 
 /** Loads a server with keep-alive connections from other cores. A short first run warms it up. */
 export async function measureThroughput(
-  stage: Stage,
+  context: BenchContext,
   target: Target,
   connections: number = CONNECTIONS,
 ): Promise<Throughput> {
-  const seconds = stage.options.quick ? QUICK_SECONDS : SECONDS;
-  await namingTarget(target, load(stage, target, connections, 1));
+  const seconds = context.options.quick ? QUICK_SECONDS : SECONDS;
+  await namingTarget(target, load(context, target, connections, 1));
   const before = cpuSeconds(target.pid);
-  const result = await namingTarget(target, load(stage, target, connections, seconds));
+  const result = await namingTarget(target, load(context, target, connections, seconds));
   const used = cpuSeconds(target.pid) - before;
   const { requestsPerSecond, p50Ms, p99Ms } = result;
   return { requestsPerSecond, microsecondsPerRequest: (used / result.requests) * 1e6, p50Ms, p99Ms };
@@ -55,19 +55,19 @@ async function namingTarget<T>({ name }: Target, result: Promise<T>): Promise<T>
 }
 
 async function load(
-  stage: Stage,
+  context: BenchContext,
   { port, requests }: Target,
   connections: number,
   seconds: number,
 ): Promise<WrkResult> {
-  const cores = stage.cores.load;
+  const cores = context.cores.load;
   if (await hasWrk()) {
-    const scriptPath = join(stage.folder, 'wrk.lua');
+    const scriptPath = join(context.folder, 'wrk.lua');
     return runWrk({ port, connections, seconds, requests, cores, scriptPath });
   }
-  return stage.with('http-load', cores, async (part) => {
+  return context.withWorker('http-load', cores, async (worker) => {
     const texts = requests.map((text) => ({ group: 'all', text }));
-    const { requestsPerSecond, groups } = await part.ask('run', {
+    const { requestsPerSecond, groups } = await worker.call('run', {
       port,
       connections,
       seconds,
@@ -83,7 +83,10 @@ async function load(
  * Measures several sides alternately, as often as the run repeats, so that disturbances of the machine affect all
  * alike. Returns the results of each side, in the order of the sides.
  */
-export async function inTurn<R>(repeat: number, sides: readonly (() => Promise<R>)[]): Promise<R[][]> {
+export async function measureAlternately<R>(
+  repeat: number,
+  sides: readonly (() => Promise<R>)[],
+): Promise<R[][]> {
   const results = sides.map((): R[] => []);
   for (let i = 0; i < repeat; i++) {
     for (const [side, measure] of sides.entries()) results[side]?.push(await measure());

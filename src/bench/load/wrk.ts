@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { FatalError } from '../../errors.ts';
-import { pinned } from '../process/cores.ts';
+import { pinnedCommand } from '../process/cores.ts';
 
 const run = promisify(execFile);
 
@@ -64,7 +64,7 @@ export async function runWrk({
     '-s',
     scriptPath,
   ];
-  const [file = '', ...args] = pinned(['wrk', ...options, `http://127.0.0.1:${port}`], cores);
+  const [file = '', ...args] = pinnedCommand(['wrk', ...options, `http://127.0.0.1:${port}`], cores);
   const { stdout } = await run(file, args, { timeout: (seconds + 2 * TIMEOUT_S) * 1000 });
   const summary: Summary = JSON.parse(stdout.trim().split('\n').at(-1) ?? '');
   if (summary.failures > 0 || summary.requests === 0) {

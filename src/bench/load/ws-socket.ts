@@ -7,10 +7,10 @@ import { connect, type Socket } from 'node:net';
 
 /** First byte of an unfragmented text message. */
 const TEXT = 0x81;
-const OPEN_MS = 30_000;
+const HANDSHAKE_TIMEOUT_MS = 30_000;
 
 /** Shared by all sockets: each read is processed before the next. */
-const scratch = Buffer.allocUnsafe(64 * 1024);
+const readBuffer = Buffer.allocUnsafe(64 * 1024);
 
 export class WsSocket {
   private readonly socket: Socket;
@@ -21,8 +21,8 @@ export class WsSocket {
   /** Connects and sends `subscribe`, unless it is empty; rejects when either is refused. */
   static async open(url: URL, key: string, subscribe: string, onMessage: () => void): Promise<WsSocket> {
     const client = new WsSocket(url, onMessage);
-    await client.exchange(upgradeRequest(url, key), upgradeFault);
-    if (subscribe !== '') await client.exchange(textFrame(subscribe), subscribeFault);
+    await client.roundTrip(upgradeRequest(url, key), upgradeError);
+    if (subscribe !== '') await client.roundTrip(textFrame(subscribe), subscribeError);
     return client;
   }
 
@@ -32,7 +32,7 @@ export class WsSocket {
       host: url.hostname,
       port: Number(url.port),
       onread: {
-        buffer: scratch,
+        buffer: readBuffer,
         callback: (length) => {
           this.take(length);
           return true;
@@ -51,14 +51,14 @@ export class WsSocket {
   private take(length: number): void {
     if (this.opening === null) {
       // Pings, and later parts of a message read in several pieces, mostly begin with other bytes.
-      if (scratch[0] === TEXT) this.onMessage();
-    } else this.opening.take(scratch.subarray(0, length));
+      if (readBuffer[0] === TEXT) this.onMessage();
+    } else this.opening.take(readBuffer.subarray(0, length));
   }
 
   /** Sends something and waits for the answer; `fault` returns what is wrong with it, or null. */
-  private exchange(request: string | Buffer, fault: (answer: Buffer) => string | null): Promise<void> {
+  private roundTrip(request: string | Buffer, fault: (answer: Buffer) => string | null): Promise<void> {
     return new Promise<void>((resolve, reject) => {
-      const timer = setTimeout(() => fail(new Error('a WebSocket was not answered')), OPEN_MS);
+      const timer = setTimeout(() => fail(new Error('a WebSocket was not answered')), HANDSHAKE_TIMEOUT_MS);
       const fail = (error: Error) => {
         clearTimeout(timer);
         this.opening = null;
@@ -90,12 +90,12 @@ function upgradeRequest({ pathname }: URL, key: string): string {
   return `${lines.join('\r\n')}\r\n\r\n`;
 }
 
-function upgradeFault(answer: Buffer): string | null {
+function upgradeError(answer: Buffer): string | null {
   const line = answer.toString('latin1').split('\r\n', 1)[0] ?? '';
   return line.includes(' 101 ') ? null : `the WebSocket was refused: ${line}`;
 }
 
-function subscribeFault(answer: Buffer): string | null {
+function subscribeError(answer: Buffer): string | null {
   const text = answer.toString('latin1');
   return text.includes('"result"') ? null : `the subscription was refused: ${text}`;
 }

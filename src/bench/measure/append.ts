@@ -1,14 +1,14 @@
 /** Writing blocks to a filled index: how long it takes, and where the time goes from the node's answers to the file. */
 import { copyFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { grouped } from '../../cli/table.ts';
+import { formatNumber } from '../../cli/format.ts';
 import { parseConfig } from '../../config.ts';
 import { IndexWriter } from '../../store/index-writer.ts';
 import type { BlockBatch } from '../../types.ts';
 import { type Figure, median, type Table } from '../figure.ts';
-import { LARGE_TRANSFERS } from '../stage/plan.ts';
-import type { ChainNode, Stage } from '../stage/stage.ts';
-import { type Loaded, loadStepByStep } from './load-steps.ts';
+import type { BenchContext, ChainNode } from '../stage/bench-context.ts';
+import { LARGE_TRANSFERS } from '../stage/chain-plan.ts';
+import { type LoadedBlocks, loadStepByStep } from './load-steps.ts';
 import { type StepTimes, timeStatements } from './statement-times.ts';
 
 /** Page cache of the writer, MiB: the daemon's default. */
@@ -18,31 +18,34 @@ const CACHE_MB = parseConfig({}).config.index.cache_mb;
 const FILLED_PART = 0.3;
 
 /** What is appended, in the order of the chain. */
-interface Work {
+interface AppendWork {
   /** One ordinary block each. */
-  blocks: Loaded;
+  blocks: LoadedBlocks;
   /** As many blocks together as one commit takes while filling. */
-  fillings: Loaded;
+  fillings: LoadedBlocks;
   /** One busy block each. */
-  large: Loaded;
+  large: LoadedBlocks;
 }
 
-export async function measureAppend(stage: Stage): Promise<Table[]> {
-  const chain = await stage.chain();
-  const source = join(await stage.filledFolder(), 'index.db');
-  const work = await loadWork(stage, chain);
-  stage.log('append: writing blocks to a copy of the filled index');
-  const times = withCopy(source, stage.folder, (writer) => timeAppends(writer, work));
-  stage.log('append: the same once more, statement by statement');
-  const steps = withCopy(source, stage.folder, (writer) => timeSteps(writer, work));
+export async function measureAppend(context: BenchContext): Promise<Table[]> {
+  const chain = await context.chain();
+  const source = join(await context.filledFolder(), 'index.db');
+  const work = await loadWork(context, chain);
+  context.log('append: writing blocks to a copy of the filled index');
+  const times = withCopy(source, context.folder, (writer) => timeAppends(writer, work));
+  context.log('append: the same once more, statement by statement');
+  const steps = withCopy(source, context.folder, (writer) => timeSteps(writer, work));
   return [appendTable(work, times), stepsTable(work, times, steps)];
 }
 
 /** Loads what follows the filled part of the chain. */
-async function loadWork({ options, log }: Stage, { part, url, segments }: ChainNode): Promise<Work> {
+async function loadWork(
+  { options, log }: BenchContext,
+  { worker, url, segments }: ChainNode,
+): Promise<AppendWork> {
   log('append: loading and decoding what is to be appended');
   const { fill, more, large } = segments;
-  await part.ask('setHead', large.last);
+  await worker.call('setHead', large.last);
   const load = (from: number, to: number, blocksPerBatch: number) =>
     loadStepByStep({ url, from, to, blocksPerBatch });
   const single = more.first + (options.quick ? 5 : 30) - 1;
@@ -52,7 +55,7 @@ async function loadWork({ options, log }: Stage, { part, url, segments }: ChainN
     fillings: await load(single + 1, single + filled, Math.ceil(filled / options.repeat)),
     large: await load(large.first, large.last, 1),
   };
-  await part.ask('setHead', fill.last);
+  await worker.call('setHead', fill.last);
   return work;
 }
 
@@ -70,11 +73,11 @@ function withCopy<T>(source: string, folder: string, use: (writer: IndexWriter) 
 }
 
 /** Something for each kind of work. */
-type PerWork<T> = Record<keyof Work, T>;
+type PerWork<T> = Record<keyof AppendWork, T>;
 
 /** Milliseconds of each append. */
-function timeAppends(writer: IndexWriter, work: Work): PerWork<number[]> {
-  const timeEach = ({ batches }: Loaded) =>
+function timeAppends(writer: IndexWriter, work: AppendWork): PerWork<number[]> {
+  const timeEach = ({ batches }: LoadedBlocks) =>
     batches.map((batch) => {
       const began = performance.now();
       writer.append([batch]);
@@ -84,20 +87,20 @@ function timeAppends(writer: IndexWriter, work: Work): PerWork<number[]> {
 }
 
 /** Milliseconds of all appends of a kind, by step. */
-function timeSteps(writer: IndexWriter, work: Work): PerWork<StepTimes> {
-  const timeAll = ({ batches }: Loaded) =>
+function timeSteps(writer: IndexWriter, work: AppendWork): PerWork<StepTimes> {
+  const timeAll = ({ batches }: LoadedBlocks) =>
     timeStatements(() => {
       for (const batch of batches) writer.append([batch]);
     });
   return { blocks: timeAll(work.blocks), fillings: timeAll(work.fillings), large: timeAll(work.large) };
 }
 
-const count = (batches: readonly BlockBatch[]) =>
+const totalTransfers = (batches: readonly BlockBatch[]) =>
   batches.reduce((sum, batch) => sum + batch.transferCount, 0);
 
-function appendTable(work: Work, times: PerWork<number[]>): Table {
-  const figures = (what: string, { batches }: Loaded, ms: number[]): Figure[] => {
-    const size = grouped(Math.round(median(batches.map(({ transferCount }) => transferCount))));
+function appendTable(work: AppendWork, times: PerWork<number[]>): Table {
+  const figures = (what: string, { batches }: LoadedBlocks, ms: number[]): Figure[] => {
+    const size = formatNumber(Math.round(median(batches.map(({ transferCount }) => transferCount))));
     const name = `${what} of ${size} transfers`;
     const rates = ms.map((time, i) => (batches[i]?.transferCount ?? 0) / (time / 1000));
     return [
@@ -119,7 +122,7 @@ function appendTable(work: Work, times: PerWork<number[]>): Table {
 
 const COLUMNS: PerWork<string> = {
   blocks: 'block of 250',
-  large: `block of ${grouped(LARGE_TRANSFERS)}`,
+  large: `block of ${formatNumber(LARGE_TRANSFERS)}`,
   fillings: 'filling batch',
 };
 
@@ -127,12 +130,12 @@ const COLUMNS: PerWork<string> = {
 const MIN_SHARE = 0.02;
 
 /** Microseconds per transfer in each step, from the node's answer to the file. */
-function stepsTable(work: Work, times: PerWork<number[]>, steps: PerWork<StepTimes>): Table {
+function stepsTable(work: AppendWork, times: PerWork<number[]>, steps: PerWork<StepTimes>): Table {
   const figures: Figure[] = [];
   const named = mainSteps(steps.fillings);
   for (const kind of ['fillings', 'large', 'blocks'] as const) {
     const { batches, fetchMs, cutMs, decodeMs } = work[kind];
-    const transfers = count(batches);
+    const transfers = totalTransfers(batches);
     const add = (name: string, ms: number) => {
       figures.push({ name, column: COLUMNS[kind], unit: 'us', samples: [(ms * 1000) / transfers] });
     };

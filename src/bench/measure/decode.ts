@@ -1,14 +1,14 @@
 /** Decoding a block: from the bytes of the node's answers to columns of transfers. One thread, nothing else running. */
 import { Bench } from 'tinybench';
-import { grouped } from '../../cli/table.ts';
+import { formatNumber } from '../../cli/format.ts';
 import { BatchBuilder } from '../../decode/batch.ts';
 import { type BlockParts, decodeBlock } from '../../decode/block.ts';
-import { BLOCK, RECEIPTS, TRACES } from '../../decode/wanted.ts';
+import { BLOCK_FIELDS, RECEIPTS_FIELDS, TRACE_FIELDS } from '../../decode/decoded-fields.ts';
 import { FatalError } from '../../errors.ts';
 import { generateChain } from '../chain/generate.ts';
 import type { Figure, Table } from '../figure.ts';
-import type { Stage } from '../stage/stage.ts';
-import { RULES, resultOf } from './load-steps.ts';
+import type { BenchContext } from '../stage/bench-context.ts';
+import { LOAD_RULES, resultOf } from './load-steps.ts';
 
 /** Average transactions of an ordinary and of a busy block. */
 const SIZES = [160, 8_000];
@@ -22,15 +22,15 @@ interface Answers {
   trace: Buffer;
 }
 
-export async function measureDecode({ options, log }: Stage): Promise<Table[]> {
+export async function measureDecode({ options, log }: BenchContext): Promise<Table[]> {
   log('decode: reading blocks');
   const figures: Figure[] = [];
   for (const size of SIZES) {
     const answers = generateAnswers(size);
     const cut = figure(
-      `cut what is read out of the JSON of a block of ${grouped(answers.transfers)} transfers`,
+      `cut what is read out of the JSON of a block of ${formatNumber(answers.transfers)} transfers`,
     );
-    const decode = figure(`parse and decode that of a block of ${grouped(answers.transfers)} transfers`);
+    const decode = figure(`parse and decode that of a block of ${formatNumber(answers.transfers)} transfers`);
     for (let i = 0; i < options.repeat; i++) {
       const ms = await timeBlock(answers, options.quick);
       cut.samples.push(answers.transfers / (ms.cut / 1000));
@@ -74,7 +74,7 @@ async function timeBlock(answers: Answers, quick: boolean): Promise<{ cut: numbe
   bench.add('cut', () => void cutAnswers(answers));
   bench.add('decode', () => {
     const out = new BatchBuilder();
-    decodeBlock(out, parts, RULES);
+    decodeBlock(out, parts, LOAD_RULES);
     out.finish(true);
   });
   await bench.run();
@@ -89,8 +89,8 @@ async function timeBlock(answers: Answers, quick: boolean): Promise<{ cut: numbe
 /** Uses copies, since the text is overwritten. */
 function cutAnswers({ block, receipts, trace }: Answers): BlockParts {
   return {
-    block: resultOf(Buffer.from(block), 'block', BLOCK),
-    receipts: resultOf(Buffer.from(receipts), 'receipts', RECEIPTS),
-    traces: { form: 'tree', value: resultOf(Buffer.from(trace), 'trace', TRACES.tree) },
+    block: resultOf(Buffer.from(block), 'block', BLOCK_FIELDS),
+    receipts: resultOf(Buffer.from(receipts), 'receipts', RECEIPTS_FIELDS),
+    traces: { form: 'tree', value: resultOf(Buffer.from(trace), 'trace', TRACE_FIELDS.tree) },
   };
 }

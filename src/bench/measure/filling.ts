@@ -1,13 +1,13 @@
 /** Filling an index from the node's process, end to end. */
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { grouped } from '../../cli/table.ts';
+import { formatNumber } from '../../cli/format.ts';
 import { openIndexForReading } from '../../store/index-file.ts';
 import { surveyIndex } from '../../store/survey.ts';
 import type { IndexSurvey } from '../../types.ts';
 import type { Figure, Table } from '../figure.ts';
-import { type FillRun, fillIndex, ratesByPart } from '../stage/fill.ts';
-import type { Stage } from '../stage/stage.ts';
+import type { BenchContext } from '../stage/bench-context.ts';
+import { type FillRun, fillIndex, ratesByPart } from '../stage/fill-index.ts';
 
 const PARTS = 10;
 /** With fewer commits than this, the curve has too few points to say anything. */
@@ -15,17 +15,17 @@ const MIN_POINTS = 10;
 /** Longest time for measuring the size of one table, milliseconds. */
 const SURVEY_MS = 600_000;
 
-export async function measureFilling(stage: Stage): Promise<Table[]> {
-  const chain = await stage.chain();
+export async function measureFilling(context: BenchContext): Promise<Table[]> {
+  const chain = await context.chain();
   const runs: FillRun[] = [];
   let dataDir = '';
-  for (let i = 1; i <= stage.options.repeat; i++) {
-    stage.log(`filling: run ${i} of ${stage.options.repeat}`);
+  for (let i = 1; i <= context.options.repeat; i++) {
+    context.log(`filling: run ${i} of ${context.options.repeat}`);
     if (dataDir !== '') rmSync(dataDir, { recursive: true, force: true });
-    dataDir = join(stage.folder, `filled-${i}`);
-    runs.push(await fillIndex(stage, chain, dataDir));
+    dataDir = join(context.folder, `filled-${i}`);
+    runs.push(await fillIndex(context, chain, dataDir));
   }
-  stage.adopt(dataDir);
+  context.useFilledFolder(dataDir);
   const hasCourse = runs.every(({ course }) => course.length > MIN_POINTS);
   return [
     rates(runs),
@@ -41,7 +41,7 @@ function rates(runs: readonly FillRun[]): Table {
     samples: runs.map(value),
   });
   return {
-    title: `Filling ${grouped(runs[0]?.transfers ?? 0)} transfers from the node`,
+    title: `Filling ${formatNumber(runs[0]?.transfers ?? 0)} transfers from the node`,
     layout: 'list',
     figures: [
       {

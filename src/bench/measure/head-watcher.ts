@@ -3,9 +3,9 @@ import { FatalError } from '../../errors.ts';
 import { HttpSocket } from '../load/http-socket.ts';
 
 /** Polling interval, milliseconds: the resolution of the measurement. */
-const EVERY_MS = 1;
+const POLL_MS = 1;
 
-interface Waiting {
+interface PendingBlock {
   number: number;
   resolve: (at: number) => void;
   timer: NodeJS.Timeout;
@@ -15,7 +15,7 @@ export class HeadWatcher {
   /** Newest block that an answer named. */
   head = -1;
   private readonly socket: HttpSocket;
-  private waiting: Waiting[] = [];
+  private pending: PendingBlock[] = [];
   private timer: NodeJS.Timeout | undefined;
   private failure: Error | null = null;
 
@@ -24,8 +24,8 @@ export class HeadWatcher {
     this.socket = new HttpSocket(
       port,
       (_status, head) => {
-        this.note(Number(/\r\nx-indexed-block: *(\d+)/i.exec(head)?.[1] ?? -1));
-        this.timer = setTimeout(() => this.socket.send(request), EVERY_MS);
+        this.recordHead(Number(/\r\nx-indexed-block: *(\d+)/i.exec(head)?.[1] ?? -1));
+        this.timer = setTimeout(() => this.socket.send(request), POLL_MS);
       },
       (error) => {
         this.failure = error;
@@ -35,27 +35,27 @@ export class HeadWatcher {
   }
 
   /** Resolves when the block is indexed, with the time at which that was seen, Unix milliseconds with fractions. */
-  sees(number: number, timeoutMs: number): Promise<number> {
+  waitForBlock(number: number, timeoutMs: number): Promise<number> {
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => {
         reject(this.failure ?? new FatalError(`block ${number} was not indexed within ${timeoutMs} ms`));
       }, timeoutMs);
-      this.waiting.push({ number, resolve, timer });
+      this.pending.push({ number, resolve, timer });
     });
   }
 
   close(): void {
     clearTimeout(this.timer);
     this.socket.close();
-    for (const { timer } of this.waiting) clearTimeout(timer);
+    for (const { timer } of this.pending) clearTimeout(timer);
   }
 
-  private note(head: number): void {
+  private recordHead(head: number): void {
     if (head === this.head) return;
     this.head = head;
     const at = performance.timeOrigin + performance.now();
-    const reached = this.waiting.filter(({ number }) => number <= head);
-    this.waiting = this.waiting.filter(({ number }) => number > head);
+    const reached = this.pending.filter(({ number }) => number <= head);
+    this.pending = this.pending.filter(({ number }) => number > head);
     for (const { resolve, timer } of reached) {
       clearTimeout(timer);
       resolve(at);

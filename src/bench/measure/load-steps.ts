@@ -1,23 +1,23 @@
 /** Loading blocks step by step, so that each step can be timed; the daemon overlaps the steps. */
 import { BatchBuilder } from '../../decode/batch.ts';
 import { decodeBlock } from '../../decode/block.ts';
-import { BLOCK, RECEIPTS, TRACES } from '../../decode/wanted.ts';
-import type { Wanted } from '../../lib/members.ts';
-import type { LoadRules } from '../../sync/load.ts';
+import { BLOCK_FIELDS, RECEIPTS_FIELDS, TRACE_FIELDS } from '../../decode/decoded-fields.ts';
+import type { Projection } from '../../lib/json-projection.ts';
+import type { LoadRules } from '../../sync/load-blocks.ts';
 import type { BlockBatch } from '../../types.ts';
-import { HttpTransport } from '../../upstream/http.ts';
+import { HttpTransport } from '../../upstream/http-transport.ts';
 import { blockCall, receiptsCall, traceCall } from '../../upstream/methods.ts';
 import { parseBody, type RpcCall, readSingle } from '../../upstream/reply.ts';
 
 /** How blocks of a generated chain are decoded. */
-export const RULES: LoadRules = {
+export const LOAD_RULES: LoadRules = {
   traces: 'debug_traceBlockByNumber',
   blockReceipts: true,
   monad: true,
   wrappedNative: new Set(),
 };
 
-export interface Loaded {
+export interface LoadedBlocks {
   batches: BlockBatch[];
   fetchMs: number;
   cutMs: number;
@@ -33,14 +33,14 @@ export interface LoadOptions {
 }
 
 /** What is read of the three answers for a block. */
-const WANTED = [BLOCK, RECEIPTS, TRACES.tree];
+const WANTED = [BLOCK_FIELDS, RECEIPTS_FIELDS, TRACE_FIELDS.tree];
 
 const LIMITS = { timeoutMs: 60_000, maxSockets: 3, maxWaiting: 16, maxResponseBytes: 256 * 2 ** 20 };
 
 /** Loads `from..to`. Throws UpstreamError. */
-export async function loadStepByStep({ url, from, to, blocksPerBatch }: LoadOptions): Promise<Loaded> {
+export async function loadStepByStep({ url, from, to, blocksPerBatch }: LoadOptions): Promise<LoadedBlocks> {
   const http = new HttpTransport({ url, ...LIMITS });
-  const loaded: Loaded = { batches: [], fetchMs: 0, cutMs: 0, decodeMs: 0 };
+  const loaded: LoadedBlocks = { batches: [], fetchMs: 0, cutMs: 0, decodeMs: 0 };
   try {
     for (let first = from; first <= to; first += blocksPerBatch) {
       const last = Math.min(to, first + blocksPerBatch - 1);
@@ -56,7 +56,7 @@ async function loadBatch(
   http: HttpTransport,
   first: number,
   last: number,
-  times: Loaded,
+  times: LoadedBlocks,
 ): Promise<BlockBatch> {
   const out = new BatchBuilder();
   for (let number = first; number <= last; number++) {
@@ -70,7 +70,7 @@ async function loadBatch(
     const fetched = performance.now();
     const [block, receipts, value] = bodies.map((body, i) => resultOf(body, calls[i]!.method, WANTED[i]!));
     const cut = performance.now();
-    decodeBlock(out, { block, receipts, traces: { form: 'tree', value } }, RULES);
+    decodeBlock(out, { block, receipts, traces: { form: 'tree', value } }, LOAD_RULES);
     times.fetchMs += fetched - began;
     times.cutMs += cut - fetched;
     times.decodeMs += performance.now() - cut;
@@ -84,7 +84,7 @@ async function post(http: HttpTransport, { method, params }: RpcCall): Promise<B
 }
 
 /** The `wanted` parts of the answer to a call; overwrites the answer. Throws UpstreamError when the node refused it. */
-export function resultOf(body: Buffer, method: string, wanted: Wanted): unknown {
+export function resultOf(body: Buffer, method: string, wanted: Projection): unknown {
   const reply = readSingle(parseBody(body, method, wanted), method);
   if ('error' in reply) throw reply.error;
   return reply.result;

@@ -2,37 +2,46 @@
 import { join } from 'node:path';
 import type { Figure, Table } from '../figure.ts';
 import { getRequest } from '../load/request.ts';
-import { inTurn, loadTool, measureThroughput, type Throughput } from '../load/throughput.ts';
-import { sharing } from '../process/cores.ts';
-import type { Stage } from '../stage/stage.ts';
+import {
+  loadGeneratorName,
+  measureAlternately,
+  measureThroughput,
+  type Throughput,
+} from '../load/throughput.ts';
+import { pinningText } from '../process/cores.ts';
+import type { BenchContext } from '../stage/bench-context.ts';
 
 /** Limits on the ratio to the bare server. */
 const BUDGET = { floor: 0.5, goal: 0.75 };
 
 const BARE = 'bare uWebSockets.js + SQLite lookup';
 
-export async function measurePoints(stage: Stage): Promise<Table[]> {
-  const { wallets } = (await stage.keys()).ordinary;
-  const indexPath = join(await stage.filledFolder(), 'index.db');
-  stage.log('points: answers about one wallet against a bare lookup');
-  const [bare = [], summary = [], latest = []] = await stage.serve({}, (daemon) =>
-    stage.with('bare', stage.cores.server, async (server) => {
-      const barePort = await server.ask('open', { indexPath });
+export async function measurePoints(context: BenchContext): Promise<Table[]> {
+  const { wallets } = (await context.subjects()).ordinary;
+  const indexPath = join(await context.filledFolder(), 'index.db');
+  context.log('points: answers about one wallet against a bare lookup');
+  const [bare = [], summary = [], latest = []] = await context.withServingDaemon({}, (daemon) =>
+    context.withWorker('bare', context.cores.server, async (server) => {
+      const barePort = await server.call('open', { indexPath });
       const rest = (endpoint: string) => () =>
-        measureThroughput(stage, {
+        measureThroughput(context, {
           name: endpoint,
           pid: daemon.pid,
           port: daemon.port,
           requests: wallets.map((address) => getRequest(`/api/${endpoint}?address=${address}`, daemon.key)),
         });
       const lookup = () =>
-        measureThroughput(stage, {
+        measureThroughput(context, {
           name: BARE,
           pid: server.pid,
           port: barePort,
           requests: wallets.map((address) => getRequest(`/lookup?address=${address}`)),
         });
-      return inTurn(stage.options.repeat, [lookup, rest('wallet_summary'), rest('latest_native_in')]);
+      return measureAlternately(context.options.repeat, [
+        lookup,
+        rest('wallet_summary'),
+        rest('latest_native_in'),
+      ]);
     }),
   );
   return [
@@ -44,7 +53,7 @@ export async function measurePoints(stage: Stage): Promise<Table[]> {
         ...figures('latest_native_in', latest, bare),
         ...figures(BARE, bare, null),
       ],
-      notes: [`Load by ${await loadTool()}; ${sharing(stage.cores)}.`],
+      notes: [`Load by ${await loadGeneratorName()}; ${pinningText(context.cores)}.`],
     },
   ];
 }

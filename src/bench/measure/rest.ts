@@ -3,17 +3,17 @@
  * the daemon itself measures it, from reading the request to writing the answer.
  */
 import { join } from 'node:path';
-import { grouped } from '../../cli/table.ts';
+import { formatNumber } from '../../cli/format.ts';
 import { type Figure, median, quantile, type Table } from '../figure.ts';
 import { apiRequests, type EndpointRequests } from '../load/api-requests.ts';
 import type { GroupResult, LoadRequest } from '../load/http-load.ts';
-import { sharing } from '../process/cores.ts';
-import type { DaemonProcess } from '../stage/daemon.ts';
-import { PeakSize } from '../stage/fill.ts';
-import type { Keys } from '../stage/keys.ts';
-import { streamBlocks } from '../stage/plan.ts';
-import type { Stage } from '../stage/stage.ts';
-import { answersBetween, quantileMs } from './http-seconds.ts';
+import { pinningText } from '../process/cores.ts';
+import type { BenchContext } from '../stage/bench-context.ts';
+import { streamBlocks } from '../stage/chain-plan.ts';
+import type { DaemonProcess } from '../stage/daemon-process.ts';
+import { PeakSize } from '../stage/fill-index.ts';
+import type { Subjects } from '../stage/subjects.ts';
+import { bucketsBetween, quantileMs } from './latency-histogram.ts';
 
 const CONNECTIONS = 4;
 const SECONDS = 1;
@@ -58,17 +58,17 @@ interface LoopTimes {
   heldMs: number;
 }
 
-export async function measureRest(stage: Stage): Promise<Table[]> {
-  const keys = await stage.keys();
-  stage.log('rest: each endpoint, index at the head');
-  const idle = await stage.serve({}, (daemon) => measureIdle(stage, daemon, keys));
-  stage.log('rest: all endpoints in turn while the index is filled');
-  const filling = await measureWhileFilling(stage, keys);
+export async function measureRest(context: BenchContext): Promise<Table[]> {
+  const subjects = await context.subjects();
+  context.log('rest: each endpoint, index at the head');
+  const idle = await context.withServingDaemon({}, (daemon) => measureIdle(context, daemon, subjects));
+  context.log('rest: all endpoints in turn while the index is filled');
+  const filling = await measureWhileFilling(context, subjects);
   const what = `REST latency in ms at the client and at the server, ${CONNECTIONS} keep-alive connections`;
   return [
     latencyTable(`${what}, at the head`, idle, [
-      keyNote(keys),
-      `Each endpoint by itself; ${sharing(stage.cores)}.`,
+      keyNote(subjects),
+      `Each endpoint by itself; ${pinningText(context.cores)}.`,
     ]),
     latencyTable(`${what}, while filling`, filling, [
       `All endpoints in turn, first with ordinary keys and then with the hottest, ${PAUSE_MS} ms between requests; nothing is pinned. The first ${WARM_ROUNDS} requests of each, which start the read thread and have code compiled, are not counted.`,
@@ -78,20 +78,24 @@ export async function measureRest(stage: Stage): Promise<Table[]> {
 }
 
 /** Each endpoint by itself. */
-async function measureIdle(stage: Stage, daemon: DaemonProcess, keys: Keys): Promise<Phase> {
-  const seconds = stage.options.quick ? QUICK_SECONDS : SECONDS;
+async function measureIdle(context: BenchContext, daemon: DaemonProcess, subjects: Subjects): Promise<Phase> {
+  const seconds = context.options.quick ? QUICK_SECONDS : SECONDS;
   const latencies: Latencies = {};
-  const all = allRequests(keys, daemon.key);
+  const all = allRequests(subjects, daemon.key);
   const { port } = daemon;
-  return stage.with('http-load', stage.cores.load, async (load) => {
+  return context.withWorker('http-load', context.cores.load, async (load) => {
     const run = (requests: LoadRequest[]) =>
-      load.ask('run', { port, connections: CONNECTIONS, seconds, requests });
-    await run(inRounds(all)); // the first answers wait for compilation and page reads
-    const watch = await Watch.begin(daemon);
-    for (let i = 0; i < stage.options.repeat; i++) {
+      load.call('run', { port, connections: CONNECTIONS, seconds, requests });
+    await run(interleave(all)); // the first answers wait for compilation and page reads
+    const watch = await MetricsReader.begin(daemon);
+    for (let i = 0; i < context.options.repeat; i++) {
       for (const { name, keyClass, texts } of all) {
         const group = groupOf(name, keyClass);
-        note(latencies, (await run(texts.map((text) => ({ group, text })))).groups, await watch.look());
+        recordResults(
+          latencies,
+          (await run(texts.map((text) => ({ group, text })))).groups,
+          await watch.readP99(),
+        );
       }
     }
     return { latencies, loop: watch.loop };
@@ -99,14 +103,14 @@ async function measureIdle(stage: Stage, daemon: DaemonProcess, keys: Keys): Pro
 }
 
 /** The daemon's own measurements between two readings. */
-class Watch {
+class MetricsReader {
   readonly loop: LoopTimes = { lateMs: 0, heldMs: 0 };
   private readonly daemon: DaemonProcess;
   private last: Map<string, number>;
 
   /** Ignores everything before this call. */
-  static async begin(daemon: DaemonProcess): Promise<Watch> {
-    return new Watch(daemon, await daemon.metrics());
+  static async begin(daemon: DaemonProcess): Promise<MetricsReader> {
+    return new MetricsReader(daemon, await daemon.metrics());
   }
 
   private constructor(daemon: DaemonProcess, first: Map<string, number>) {
@@ -115,9 +119,9 @@ class Watch {
   }
 
   /** P99 of the answers since the last reading by endpoint, milliseconds. */
-  async look(): Promise<(endpoint: string) => number> {
+  async readP99(): Promise<(endpoint: string) => number> {
     const metrics = await this.daemon.metrics();
-    const answers = answersBetween(this.last, metrics);
+    const answers = bucketsBetween(this.last, metrics);
     this.last = metrics;
     const ms = (name: string) => (metrics.get(name) ?? Number.NaN) * 1000;
     this.loop.lateMs = Math.max(this.loop.lateMs, ms('atlas_event_loop_delay_seconds{stat="max"}'));
@@ -127,7 +131,7 @@ class Watch {
 }
 
 /** Adds the results of a run. */
-function note(
+function recordResults(
   latencies: Latencies,
   groups: Record<string, GroupResult>,
   serverP99Of: (endpoint: string) => number,
@@ -145,45 +149,45 @@ interface FillingPhase extends Phase {
 }
 
 /** Between two looks at the write-ahead log, milliseconds. */
-const LOOK_MS = 50;
+const WAL_SAMPLE_MS = 50;
 
 /**
  * All endpoints in turn, first with ordinary keys and then with the hottest, while the index is filled further. Nothing
  * is pinned.
  */
-async function measureWhileFilling(stage: Stage, keys: Keys): Promise<FillingPhase> {
-  const { part, segments } = await stage.chain();
+async function measureWhileFilling(context: BenchContext, subjects: Subjects): Promise<FillingPhase> {
+  const { worker, segments } = await context.chain();
   const first = segments.fill.last;
-  const target = segments.more.last - 2 * streamBlocks(stage.options.quick);
-  await part.ask('setHead', target);
-  const wal = new PeakSize(join(await stage.filledFolder(), 'index.db-wal'));
-  return stage.serve({ cores: null }, (daemon) =>
-    stage.with('http-load', null, async (load) => {
-      const before = await daemon.reaches(first, FILLING_SECONDS * 1000);
+  const target = segments.more.last - 2 * streamBlocks(context.options.quick);
+  await worker.call('setHead', target);
+  const wal = new PeakSize(join(await context.filledFolder(), 'index.db-wal'));
+  return context.withServingDaemon({ cores: null }, (daemon) =>
+    context.withWorker('http-load', null, async (load) => {
+      const before = await daemon.waitForBlock(first, FILLING_SECONDS * 1000);
       const began = before.lastCommitAt ?? Date.now();
-      const all = allRequests(keys, daemon.key);
-      await load.ask('run', {
+      const all = allRequests(subjects, daemon.key);
+      await load.call('run', {
         port: daemon.port,
         connections: CONNECTIONS,
         seconds: 0,
-        atLeast: all.length * WARM_ROUNDS,
-        requests: inRounds(all),
+        minRequests: all.length * WARM_ROUNDS,
+        requests: interleave(all),
       });
-      const watch = await Watch.begin(daemon);
+      const watch = await MetricsReader.begin(daemon);
       const latencies: Latencies = {};
-      const looks = setInterval(() => wal.look(), LOOK_MS);
+      const looks = setInterval(() => wal.sample(), WAL_SAMPLE_MS);
       const loadUpTo = async (block: number, keyClass: KeyClass) => {
         const ofClass = all.filter((requests) => requests.keyClass === keyClass);
-        await load.ask('start', {
+        await load.call('start', {
           port: daemon.port,
           connections: CONNECTIONS,
           seconds: FILLING_SECONDS,
           pauseMs: PAUSE_MS,
-          atLeast: ofClass.length,
-          requests: inRounds(ofClass),
+          minRequests: ofClass.length,
+          requests: interleave(ofClass),
         });
-        const status = await daemon.reaches(block, FILLING_SECONDS * 1000);
-        note(latencies, (await load.ask('finish')).groups, await watch.look());
+        const status = await daemon.waitForBlock(block, FILLING_SECONDS * 1000);
+        recordResults(latencies, (await load.call('finish')).groups, await watch.readP99());
         return status;
       };
       try {
@@ -207,9 +211,9 @@ interface ClassRequests extends EndpointRequests {
   keyClass: KeyClass;
 }
 
-function allRequests(keys: Keys, apiKey: string): ClassRequests[] {
+function allRequests(subjects: Subjects, apiKey: string): ClassRequests[] {
   return CLASSES.flatMap((keyClass) =>
-    apiRequests(keys[keyClass], keyClass === 'hottest', apiKey).map((requests) => ({
+    apiRequests(subjects[keyClass], keyClass === 'hottest', apiKey).map((requests) => ({
       ...requests,
       keyClass,
     })),
@@ -217,7 +221,7 @@ function allRequests(keys: Keys, apiKey: string): ClassRequests[] {
 }
 
 /** One request of each endpoint and class, then the next of each, so that all get the same number. */
-function inRounds(all: readonly ClassRequests[]): LoadRequest[] {
+function interleave(all: readonly ClassRequests[]): LoadRequest[] {
   return Array.from({ length: ROUNDS }, (_, round) =>
     all.map(({ name, keyClass, texts }) => ({
       group: groupOf(name, keyClass),
@@ -245,8 +249,8 @@ function latencyTable(title: string, { latencies }: Phase, notes: string[]): Tab
 }
 
 /** What ordinary and hottest mean. */
-function keyNote({ largest: { walletTransfers, tokenTransfers, holders } }: Keys): string {
-  return `Ordinary keys have up to 10,000 transfers; the hottest wallet has ${grouped(walletTransfers)}, the hottest token ${grouped(tokenTransfers)} and ${grouped(holders)} holders.`;
+function keyNote({ largest: { walletTransfers, tokenTransfers, holders } }: Subjects): string {
+  return `Ordinary keys have up to 10,000 transfers; the hottest wallet has ${formatNumber(walletTransfers)}, the hottest token ${formatNumber(tokenTransfers)} and ${formatNumber(holders)} holders.`;
 }
 
 function failureNotes(latencies: Latencies): string[] {

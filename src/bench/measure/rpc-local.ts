@@ -4,55 +4,55 @@ import { type Anvil, startAnvil } from '../../dev/anvil.ts';
 import { FatalError } from '../../errors.ts';
 import type { Figure, Table } from '../figure.ts';
 import { postRequest } from '../load/request.ts';
-import { inTurn, measureThroughput, type Throughput } from '../load/throughput.ts';
+import { measureAlternately, measureThroughput, type Throughput } from '../load/throughput.ts';
 import { pin } from '../process/cores.ts';
-import type { Stage } from '../stage/stage.ts';
+import type { BenchContext } from '../stage/bench-context.ts';
 
 /** Transactions of the block asked for. anvil recovers each sender every time: a fuller block would only flatter. */
 const TRANSACTIONS = 9;
 /** Blocks on top of it, so that it counts as finalized. */
 const CONFIRMATIONS = 100;
-const SYNC_MS = 60_000;
+const SYNC_TIMEOUT_MS = 60_000;
 
-export async function measureLocalAnswers(stage: Stage): Promise<Table[]> {
-  stage.log('rpc: answers that need no node, against anvil asked directly');
+export async function measureLocalAnswers(context: BenchContext): Promise<Table[]> {
+  context.log('rpc: answers that need no node, against anvil asked directly');
   const anvil = await startAnvil({ manual: true }).catch((error: unknown) => {
     if (!(error instanceof FatalError)) throw error;
-    stage.log(`rpc: left out, ${error.message}`);
+    context.log(`rpc: left out, ${error.message}`);
     return null;
   });
   if (anvil === null) return [];
-  return stage.whileRunning(
-    async () => [await measureAgainst(stage, anvil)],
+  return context.withCleanup(
+    async () => [await measureAgainst(context, anvil)],
     () => anvil.stop(),
   );
 }
 
-async function measureAgainst(stage: Stage, anvil: Anvil): Promise<Table> {
+async function measureAgainst(context: BenchContext, anvil: Anvil): Promise<Table> {
   const block = await mineFullBlock(anvil);
   const head = Number(await anvil.call('eth_blockNumber'));
-  await pin(anvil.pid, stage.cores.server);
+  await pin(anvil.pid, context.cores.server);
   const options = {
-    dataDir: join(stage.folder, 'anvil-data'),
+    dataDir: join(context.folder, 'anvil-data'),
     nodeHttp: anvil.url,
     nodeWs: anvil.wsUrl,
-    cores: stage.cores.server,
+    cores: context.cores.server,
   };
-  return stage.run(options, async (daemon) => {
-    await daemon.reaches(head, SYNC_MS);
+  return context.withDaemon(options, async (daemon) => {
+    await daemon.waitForBlock(head, SYNC_TIMEOUT_MS);
     const call = (method: string, params: unknown[]) =>
       JSON.stringify({ jsonrpc: '2.0', id: 1, method, params });
     const both = (body: string) =>
-      inTurn(stage.options.repeat, [
+      measureAlternately(context.options.repeat, [
         () =>
-          measureThroughput(stage, {
+          measureThroughput(context, {
             name: 'the gateway',
             pid: daemon.pid,
             port: daemon.port,
             requests: [postRequest('/rpc', body, daemon.key)],
           }),
         () =>
-          measureThroughput(stage, {
+          measureThroughput(context, {
             name: 'anvil',
             pid: anvil.pid,
             port: Number(new URL(anvil.url).port),

@@ -2,28 +2,34 @@
 import type { Figure, Table, Unit } from '../figure.ts';
 import { findNginx, type Nginx, startNginx } from '../load/nginx.ts';
 import { postRequest } from '../load/request.ts';
-import { inTurn, loadTool, measureThroughput, type Target, type Throughput } from '../load/throughput.ts';
+import {
+  loadGeneratorName,
+  measureAlternately,
+  measureThroughput,
+  type Target,
+  type Throughput,
+} from '../load/throughput.ts';
 import { fixedCall } from '../parts/fixed-call.ts';
-import { pin, sharing } from '../process/cores.ts';
-import type { DaemonProcess } from '../stage/daemon.ts';
-import type { ChainNode, Stage } from '../stage/stage.ts';
+import { pin, pinningText } from '../process/cores.ts';
+import type { BenchContext, ChainNode } from '../stage/bench-context.ts';
+import type { DaemonProcess } from '../stage/daemon-process.ts';
 import { measureLocalAnswers } from './rpc-local.ts';
 
 /** Distinct calls, so that none is merged with another. */
 const CALLS = Array.from({ length: 1_000 }, (_, i) => fixedCall(i));
 
-export async function measureRpc(stage: Stage): Promise<Table[]> {
-  const chain = await stage.chain();
-  await stage.filledFolder();
-  stage.log('rpc: calls passed through against nginx and against the node itself');
-  const passed = await stage.serve({ nodeHttp: chain.fastUrl }, (daemon) =>
-    withNginx(stage, chain, (nginx) => measurePassed(stage, chain, daemon, nginx)),
+export async function measureRpc(context: BenchContext): Promise<Table[]> {
+  const chain = await context.chain();
+  await context.filledFolder();
+  context.log('rpc: calls passed through against nginx and against the node itself');
+  const passthrough = await context.withServingDaemon({ nodeHttp: chain.fastUrl }, (daemon) =>
+    withNginx(context, chain, (nginx) => measurePassthrough(context, chain, daemon, nginx)),
   );
-  return [passed, ...(await measureLocalAnswers(stage))];
+  return [passthrough, ...(await measureLocalAnswers(context))];
 }
 
 async function withNginx<T>(
-  stage: Stage,
+  context: BenchContext,
   chain: ChainNode,
   use: (nginx: Nginx | null) => Promise<T>,
 ): Promise<T> {
@@ -31,24 +37,24 @@ async function withNginx<T>(
   if (program === null) return use(null);
   const nginx = await startNginx(program, {
     upstreamPort: portOf(chain.fastUrl),
-    folder: stage.folder,
-    cores: stage.cores.server,
+    folder: context.folder,
+    cores: context.cores.server,
   });
-  return stage.whileRunning(
+  return context.withCleanup(
     () => use(nginx),
     () => nginx.stop(),
   );
 }
 
-async function measurePassed(
-  stage: Stage,
+async function measurePassthrough(
+  context: BenchContext,
   chain: ChainNode,
   daemon: DaemonProcess,
   nginx: Nginx | null,
 ): Promise<Table> {
   const node: Target = {
     name: 'the node',
-    pid: chain.part.pid,
+    pid: chain.worker.pid,
     port: portOf(chain.fastUrl),
     requests: requests('/', ''),
   };
@@ -59,27 +65,27 @@ async function measurePassed(
     requests: requests('/rpc', daemon.key),
   };
   const proxy = nginx && { name: 'nginx', pid: nginx.pid, port: nginx.port, requests: requests('/', '') };
-  const { server, load } = stage.cores;
+  const { server, load } = context.cores;
   const at = (target: Target, connections?: number) => async () => {
     // When the node is asked directly it is the server; otherwise it runs with the load.
-    await pin(chain.part.pid, target === node ? server : load);
-    return measureThroughput(stage, target, connections);
+    await pin(chain.worker.pid, target === node ? server : load);
+    return measureThroughput(context, target, connections);
   };
   const sides = (connections?: number) =>
-    inTurn(stage.options.repeat, [
+    measureAlternately(context.options.repeat, [
       at(node, connections),
       at(gateway, connections),
       ...(proxy === null ? [] : [at(proxy, connections)]),
     ]);
   const full = await sides();
   const single = await sides(1);
-  await pin(chain.part.pid, [server, load].every((cores) => cores !== null) ? `${server},${load}` : null);
+  await pin(chain.worker.pid, [server, load].every((cores) => cores !== null) ? `${server},${load}` : null);
   return {
     title: '/rpc: calls that differ, passed through to the node',
     layout: 'list',
     figures: [...throughputFigures(full), ...latencyFigures(single)],
     notes: [
-      `64 connections, load by ${await loadTool()}; ${sharing(stage.cores)}; a proxy is on the core of servers and the node then on that of the load.`,
+      `64 connections, load by ${await loadGeneratorName()}; ${pinningText(context.cores)}; a proxy is on the core of servers and the node then on that of the load.`,
       nginx === null ? 'nginx is not installed and was left out.' : `nginx ${nginx.version}, one process.`,
     ],
   };

@@ -1,14 +1,14 @@
 /** From starting the program to serving, on an existing index. */
 import type { Table } from '../figure.ts';
-import type { Stage } from '../stage/stage.ts';
+import type { BenchContext } from '../stage/bench-context.ts';
 
-export async function measureStart(stage: Stage): Promise<Table[]> {
-  const { ordinary } = await stage.keys();
+export async function measureStart(context: BenchContext): Promise<Table[]> {
+  const { ordinary } = await context.subjects();
   const toReady: number[] = [];
   const toAnswer: number[] = [];
-  for (let i = 0; i < stage.options.repeat; i++) {
-    stage.log(`start: ${i + 1} of ${stage.options.repeat}`);
-    await stage.serve({ cores: null }, async (daemon) => {
+  for (let i = 0; i < context.options.repeat; i++) {
+    context.log(`start: ${i + 1} of ${context.options.repeat}`);
+    await context.withServingDaemon({ cores: null }, async (daemon) => {
       toReady.push((daemon.readyAt - daemon.startedAt) / 1000);
       const url = `${daemon.url}/api/wallet_summary?address=${ordinary.wallets[0]}`;
       const response = await fetch(url, { headers: { 'X-API-Key': daemon.key } });

@@ -3,7 +3,7 @@
  * are wrapped while it runs. Reading the clock twice per statement costs some percent, so the whole is measured
  * separately.
  */
-import { type Db, openDatabase } from '../../store/open.ts';
+import { type Db, openDatabase } from '../../store/open-database.ts';
 
 /** Milliseconds by operation: `insert transfers`, `read wallets`, `commit`, `checkpoint`; `JavaScript` is the rest. */
 export type StepTimes = ReadonlyMap<string, number>;
@@ -38,21 +38,21 @@ export function timeStatements(write: () => void): StepTimes {
   return times;
 }
 
-interface Described {
+interface StatementInfo {
   readonly source: string;
   readonly database: Db;
 }
 
 /** Makes every statement of this process report the time of each run, until the returned function is called. */
-function wrapStatements(onRun: (statement: Described, ms: number) => void): () => void {
+function wrapStatements(onRun: (statement: StatementInfo, ms: number) => void): () => void {
   const db = openDatabase(':memory:');
   const prototype: object = Object.getPrototypeOf(db.prepare('SELECT 1'));
   db.close();
   const originals = WRAPPED.map((name) => [name, Object.getOwnPropertyDescriptor(prototype, name)] as const);
   for (const [name, original] of originals) {
     if (original === undefined) throw new Error(`the driver's statements have no ${name}`);
-    const run: (this: Described, ...parameters: unknown[]) => unknown = original.value;
-    const timed = function (this: Described, ...parameters: unknown[]): unknown {
+    const run: (this: StatementInfo, ...parameters: unknown[]) => unknown = original.value;
+    const timed = function (this: StatementInfo, ...parameters: unknown[]): unknown {
       const began = performance.now();
       const result = run.apply(this, parameters);
       onRun(this, performance.now() - began);

@@ -2,99 +2,99 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Figure, quantile, type Table } from '../figure.ts';
 import type { WsClientsActions } from '../parts/ws-clients.ts';
-import { pinFirstThread, sharing } from '../process/cores.ts';
-import type { Part } from '../process/part.ts';
-import { forgetPeak, mainThreadSeconds, peakMegabytes } from '../process/usage.ts';
-import type { DaemonProcess } from '../stage/daemon.ts';
-import { streamBlocks } from '../stage/plan.ts';
-import type { ChainNode, Stage } from '../stage/stage.ts';
+import { pinFirstThread, pinningText } from '../process/cores.ts';
+import { mainThreadSeconds, peakMegabytes, resetPeakMemory } from '../process/resource-usage.ts';
+import type { WorkerProcess } from '../process/worker-process.ts';
+import type { BenchContext, ChainNode } from '../stage/bench-context.ts';
+import { streamBlocks } from '../stage/chain-plan.ts';
+import type { DaemonProcess } from '../stage/daemon-process.ts';
 
 const SOCKETS = 1_000;
 /** Pause between two blocks, so that one is finished before the next comes. */
 const PAUSE_MS = 250;
-const SYNC_MS = 600_000;
+const SYNC_TIMEOUT_MS = 600_000;
 
 /** A message as long as the one of a head. */
 const HEAD_BYTES = 1_700;
 
-interface Fan {
+interface FanOutTimes {
   /** From the first to the last of all sockets, milliseconds, one per message. */
   spreads: number[];
   /** Processor time of the server's event loop, milliseconds, one per message. */
   costs: number[];
 }
 
-export async function measureStreams(stage: Stage): Promise<Table[]> {
-  const chain = await stage.chain();
-  await stage.filledFolder();
-  return stage.with('ws-clients', stage.cores.load, async (clients) => {
-    stage.log(`streams: a bare publish to ${SOCKETS} sockets`);
-    const bare = await measureBare(stage, clients);
-    return stage.serve({ nodeWs: chain.wsUrl, cores: null }, async (daemon) => {
-      await daemon.reaches(await chain.part.ask('head'), SYNC_MS);
+export async function measureStreams(context: BenchContext): Promise<Table[]> {
+  const chain = await context.chain();
+  await context.filledFolder();
+  return context.withWorker('ws-clients', context.cores.load, async (clients) => {
+    context.log(`streams: a bare publish to ${SOCKETS} sockets`);
+    const bare = await measureBare(context, clients);
+    return context.withServingDaemon({ nodeWs: chain.wsUrl, cores: null }, async (daemon) => {
+      await daemon.waitForBlock(await chain.worker.call('head'), SYNC_TIMEOUT_MS);
       // The writer is not pinned: it is meant to have a core of its own while blocks come.
-      await pinFirstThread(daemon.pid, stage.cores.server);
-      stage.log(`streams: heads to ${SOCKETS} sockets`);
-      forgetPeak(daemon.pid);
-      const own = await measureHeads(stage, chain, daemon, clients);
-      stage.log(`streams: transfers of a wallet to ${SOCKETS} sockets`);
-      const ages = await measureAges(stage, chain, daemon, clients);
-      return [table(stage, own, bare, ages, peakMegabytes(daemon.pid))];
+      await pinFirstThread(daemon.pid, context.cores.server);
+      context.log(`streams: heads to ${SOCKETS} sockets`);
+      resetPeakMemory(daemon.pid);
+      const own = await measureHeads(context, chain, daemon, clients);
+      context.log(`streams: transfers of a wallet to ${SOCKETS} sockets`);
+      const ages = await measureDeliveryAges(context, chain, daemon, clients);
+      return [table(context, own, bare, ages, peakMegabytes(daemon.pid))];
     });
   });
 }
 
-function measureBare(stage: Stage, clients: Part<WsClientsActions>): Promise<Fan> {
-  return stage.with('bare', stage.cores.server, async (server) => {
-    const port = await server.ask('open', { indexPath: null });
+function measureBare(context: BenchContext, clients: WorkerProcess<WsClientsActions>): Promise<FanOutTimes> {
+  return context.withWorker('bare', context.cores.server, async (server) => {
+    const port = await server.call('open', { indexPath: null });
     const url = `ws://127.0.0.1:${port}/`;
-    await clients.ask('open', { url, key: '', count: SOCKETS, subscribe: [] });
+    await clients.call('open', { url, key: '', count: SOCKETS, subscribe: [] });
     const text = 'x'.repeat(HEAD_BYTES);
-    const fan = await measureFan(clients, server.pid, streamBlocks(stage.options.quick), () =>
-      server.ask('publish', text),
+    const fan = await measureFanOut(clients, server.pid, streamBlocks(context.options.quick), () =>
+      server.call('publish', text),
     );
-    await clients.ask('close');
+    await clients.call('close');
     return fan;
   });
 }
 
 async function measureHeads(
-  stage: Stage,
-  { part }: ChainNode,
+  context: BenchContext,
+  { worker }: ChainNode,
   daemon: DaemonProcess,
-  clients: Part<WsClientsActions>,
-): Promise<Fan> {
+  clients: WorkerProcess<WsClientsActions>,
+): Promise<FanOutTimes> {
   const subscribe = [subscription('newHeads')];
   const url = `${daemon.url.replace('http', 'ws')}/ws`;
-  await clients.ask('open', { url, key: daemon.key, count: SOCKETS, subscribe });
-  const fan = await measureFan(clients, daemon.pid, streamBlocks(stage.options.quick), () =>
-    part.ask('mine'),
+  await clients.call('open', { url, key: daemon.key, count: SOCKETS, subscribe });
+  const fan = await measureFanOut(clients, daemon.pid, streamBlocks(context.options.quick), () =>
+    worker.call('mine'),
   );
-  await clients.ask('close');
+  await clients.call('close');
   return fan;
 }
 
 /** Calls `cause`, which sends a message to all sockets, again and again. */
-async function measureFan(
-  clients: Part<WsClientsActions>,
+async function measureFanOut(
+  clients: WorkerProcess<WsClientsActions>,
   pid: number,
   times: number,
-  cause: () => Promise<unknown>,
-): Promise<Fan> {
-  const fan: Fan = { spreads: [], costs: [] };
+  publish: () => Promise<unknown>,
+): Promise<FanOutTimes> {
+  const fan: FanOutTimes = { spreads: [], costs: [] };
   for (let i = 0; i < times; i++) {
     await sleep(PAUSE_MS);
-    await clients.ask('arm');
+    await clients.call('arm');
     const before = mainThreadSeconds(pid);
-    await cause();
-    const arrivals = await clients.ask('arrived');
+    await publish();
+    const arrivals = await clients.call('arrived');
     fan.costs.push((mainThreadSeconds(pid) - before) * 1000);
     fan.spreads.push(quantile(arrivals, 1) - quantile(arrivals, 0));
   }
   return fan;
 }
 
-interface Ages {
+interface DeliveryAges {
   /** From the commit to each socket that was notified, milliseconds, over all blocks. */
   clientMs: number[];
   /** Per block: notifications, and sockets that got any. */
@@ -105,29 +105,29 @@ interface Ages {
 }
 
 /** Each socket watches a wallet of its own, some of which have transfers in each block. */
-async function measureAges(
-  stage: Stage,
-  { part }: ChainNode,
+async function measureDeliveryAges(
+  context: BenchContext,
+  { worker }: ChainNode,
   daemon: DaemonProcess,
-  clients: Part<WsClientsActions>,
-): Promise<Ages> {
-  const { recentWallets } = await stage.keys();
+  clients: WorkerProcess<WsClientsActions>,
+): Promise<DeliveryAges> {
+  const { recentWallets } = await context.subjects();
   const subscribe = recentWallets.map((address) => subscription('wallet_transfers', { address }));
   const url = `${daemon.url.replace('http', 'ws')}/ws`;
-  await clients.ask('open', { url, key: daemon.key, count: SOCKETS, subscribe });
+  await clients.call('open', { url, key: daemon.key, count: SOCKETS, subscribe });
   const clientMs: number[] = [];
-  const blocks = streamBlocks(stage.options.quick);
+  const blocks = streamBlocks(context.options.quick);
   const before = await sumOf(daemon, 'atlas_ws_notifications_total');
   for (let i = 0; i < blocks; i++) {
-    await clients.ask('arm');
-    await part.ask('mine');
+    await clients.call('arm');
+    await worker.call('mine');
     await sleep(PAUSE_MS); // no requests meanwhile, which would have to be answered too
-    const { lastCommitAt } = await daemon.reaches(await part.ask('head'), SYNC_MS);
-    const arrivals = await clients.ask('soFar');
+    const { lastCommitAt } = await daemon.waitForBlock(await worker.call('head'), SYNC_TIMEOUT_MS);
+    const arrivals = await clients.call('soFar');
     if (lastCommitAt !== null) clientMs.push(...arrivals.map((at) => at - lastCommitAt));
   }
   const notifications = (await sumOf(daemon, 'atlas_ws_notifications_total')) - before;
-  await clients.ask('close');
+  await clients.call('close');
   return {
     clientMs,
     notifications: notifications / blocks,
@@ -151,7 +151,13 @@ async function sumOf(daemon: DaemonProcess, name: string): Promise<number> {
   return values.reduce((sum, [, value]) => sum + value, 0);
 }
 
-function table(stage: Stage, own: Fan, bare: Fan, ages: Ages, megabytes: number): Table {
+function table(
+  context: BenchContext,
+  own: FanOutTimes,
+  bare: FanOutTimes,
+  ages: DeliveryAges,
+  megabytes: number,
+): Table {
   const against = (samples: number[]) => ({ against: { name: 'bare publish', samples } });
   const age = (name: string, part: number, floor: number, goal: number): Figure => ({
     name,
@@ -187,7 +193,7 @@ function table(stage: Stage, own: Fan, bare: Fan, ages: Ages, megabytes: number)
       },
     ],
     notes: [
-      `All sockets belong to one process, whose reading takes part of the time. ${sharing(stage.cores)}; of the daemon the event loop only, and it indexes each block meanwhile.`,
+      `All sockets belong to one process, whose reading takes part of the time. ${pinningText(context.cores)}; of the daemon the event loop only, and it indexes each block meanwhile.`,
       `Each socket watches a wallet of its own; a block made ${Math.round(ages.notifications)} notifications to ${Math.round(ages.sockets)} of them. An age is that of the first one of a block to a socket.`,
     ],
   };

@@ -1,9 +1,9 @@
 /** The part that is the bare server which the real one is compared with. */
-import { byAddress } from '../../query/by-address.ts';
-import { type BareServer, startBareServer } from '../../server/bare.ts';
+import { getByHexAddress } from '../../query/get-by-hex-address.ts';
+import { type BareServer, startBareServer } from '../../server/bare-server.ts';
 import { type AddressKeys, WALLET_BY_ADDRESS } from '../../store/address-table.ts';
 import { openIndexForReading } from '../../store/index-file.ts';
-import type { Db } from '../../store/open.ts';
+import type { Db } from '../../store/open-database.ts';
 
 /** Page cache, MiB: the same as that of the daemon's reading connection. */
 const CACHE_MB = 32;
@@ -40,7 +40,7 @@ function walletLookup(db: Db): (address: string) => string | null {
       w.funded
     FROM ${WALLET_BY_ADDRESS}`);
   return (address) => {
-    const row = byAddress(statement, address);
+    const row = getByHexAddress(statement, address);
     return row === undefined ? null : JSON.stringify(row);
   };
 }

@@ -1,6 +1,6 @@
 /** The part that is the chain node: it generates a chain in segments and serves it. */
 import { freemem } from 'node:os';
-import { startBareServer } from '../../server/bare.ts';
+import { startBareServer } from '../../server/bare-server.ts';
 import type { GeneratedBlock } from '../chain/block.ts';
 import { type GeneratedChain, generateChain } from '../chain/generate.ts';
 import type { ReplayNode } from '../replay/controls.ts';
@@ -58,7 +58,7 @@ export function chainNodeActions() {
         memoryBytes: memoryFor(plans),
       });
       const { url, wsUrl } = node;
-      return { url, wsUrl, fastUrl: await openFastFront(url), chainId, segments };
+      return { url, wsUrl, fastUrl: await startFastProxy(url), chainId, segments };
     },
     head: (): number => running().stats().head,
     setHead: (number: number): number => running().setHead(number),
@@ -118,7 +118,7 @@ function* generateSegments(
 }
 
 /** A fast server in front of the node, which itself is slower than what is measured. Resolves with its address. */
-async function openFastFront(nodeUrl: string): Promise<string> {
+async function startFastProxy(nodeUrl: string): Promise<string> {
   const front = await startBareServer({
     get: () => null,
     post: (body) => answerFixed(body) ?? forward(nodeUrl, body),

@@ -5,7 +5,7 @@ export function httpLoadActions() {
   let load: HttpLoad | null = null;
   return {
     /** Loads a server for the given time. */
-    run: (spec: LoadSpec): Promise<LoadResult> => new HttpLoad(spec).whenOver(),
+    run: (spec: LoadSpec): Promise<LoadResult> => new HttpLoad(spec).finished(),
     /** Begins a load that `finish` ends. */
     start(spec: LoadSpec): void {
       load = new HttpLoad(spec);

@@ -11,9 +11,9 @@ export interface ClientsSpec {
 }
 
 /** Connections opened at the same time. */
-const OPENING = 50;
+const OPEN_CONCURRENCY = 50;
 /** Longest wait for something to arrive, milliseconds. */
-const ARRIVAL_MS = 60_000;
+const ARRIVAL_TIMEOUT_MS = 60_000;
 
 class Clients {
   private sockets: WsSocket[] = [];
@@ -26,9 +26,9 @@ class Clients {
     const address = new URL(url);
     while (this.sockets.length < count) {
       const first = this.sockets.length;
-      const opening = Array.from({ length: Math.min(OPENING, count - first) }, (_, i) =>
+      const opening = Array.from({ length: Math.min(OPEN_CONCURRENCY, count - first) }, (_, i) =>
         WsSocket.open(address, key, subscribe[(first + i) % subscribe.length] ?? '', () =>
-          this.note(first + i),
+          this.recordArrival(first + i),
         ),
       );
       this.sockets.push(...(await Promise.all(opening)));
@@ -48,10 +48,12 @@ class Clients {
         const fail = () => {
           const { missing, sockets } = this;
           reject(
-            new Error(`${missing} of ${sockets.length} WebSockets were sent nothing in ${ARRIVAL_MS} ms`),
+            new Error(
+              `${missing} of ${sockets.length} WebSockets were sent nothing in ${ARRIVAL_TIMEOUT_MS} ms`,
+            ),
           );
         };
-        const timer = setTimeout(fail, ARRIVAL_MS);
+        const timer = setTimeout(fail, ARRIVAL_TIMEOUT_MS);
         this.onAll = () => {
           clearTimeout(timer);
           resolve();
@@ -71,7 +73,7 @@ class Clients {
     this.sockets = [];
   }
 
-  private note(i: number): void {
+  private recordArrival(i: number): void {
     if (this.arrivals[i] !== 0) return;
     this.arrivals[i] = performance.timeOrigin + performance.now();
     this.missing--;

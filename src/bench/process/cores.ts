@@ -38,12 +38,12 @@ export async function pinFirstThread(pid: number, cores: string | null): Promise
 }
 
 /** A command line that begins on given cores. */
-export function pinned(command: readonly string[], cores: string | null): string[] {
+export function pinnedCommand(command: readonly string[], cores: string | null): string[] {
   return cores === null ? [...command] : ['taskset', '-c', cores, ...command];
 }
 
 /** How servers and load share the machine, in words. */
-export function sharing({ server, load, reason }: Cores): string {
+export function pinningText({ server, load, reason }: Cores): string {
   return reason === null ? `server on core ${server}, load on ${load}` : `nothing is pinned: ${reason}`;
 }
 

@@ -3,10 +3,10 @@
 /** What a part can be asked to do, by name; each takes one argument or none, which must survive as JSON. */
 export type Actions = Record<string, (argument: never) => unknown>;
 
-export interface ToPart {
+export interface WorkerRequest {
   id: number;
   action: string;
   argument: unknown;
 }
 
-export type FromPart = { id: number; result: unknown } | { id: number; error: string };
+export type WorkerResponse = { id: number; result: unknown } | { id: number; error: string };

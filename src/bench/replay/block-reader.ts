@@ -27,22 +27,22 @@ export class BlockReader {
   }
 
   /** The block with hashes in place of whole transactions. */
-  light(block: StoredBlock): Buffer {
-    return this.lightTexts.get(block.hash, () => {
+  blockWithHashes(block: StoredBlock): Buffer {
+    return this.lightTexts.getOrCreate(block.hash, () => {
       const whole: RpcBlock = JSON.parse(this.text(block, 'block').toString());
       return jsonBytes({ ...whole, transactions: whole.transactions.map(({ hash }) => hash) });
     });
   }
 
   transactionHashes(block: StoredBlock): string[] {
-    const { transactions }: { transactions: string[] } = JSON.parse(this.light(block).toString());
+    const { transactions }: { transactions: string[] } = JSON.parse(this.blockWithHashes(block).toString());
     return transactions;
   }
 
   /** The block's header as `newHeads` shows it. */
   headerJson(block: StoredBlock): string {
     return JSON.stringify({
-      ...JSON.parse(this.light(block).toString()),
+      ...JSON.parse(this.blockWithHashes(block).toString()),
       transactions: undefined,
       uncles: undefined,
       withdrawals: undefined,
@@ -50,15 +50,15 @@ export class BlockReader {
   }
 
   parsedBlock(block: StoredBlock): RpcBlock {
-    return this.blocks.get(block.hash, () => JSON.parse(this.text(block, 'block').toString()));
+    return this.blocks.getOrCreate(block.hash, () => JSON.parse(this.text(block, 'block').toString()));
   }
 
   parsedReceipts(block: StoredBlock): RpcReceipt[] {
-    return this.receipts.get(block.hash, () => JSON.parse(this.text(block, 'receipts').toString()));
+    return this.receipts.getOrCreate(block.hash, () => JSON.parse(this.text(block, 'receipts').toString()));
   }
 
   parsedTraces(block: StoredBlock): RpcTrace[] {
-    return this.traces.get(block.hash, () => JSON.parse(this.text(block, 'trace').toString()));
+    return this.traces.getOrCreate(block.hash, () => JSON.parse(this.text(block, 'trace').toString()));
   }
 
   /** The recorded flat traces, else those derived from the call trees. */
@@ -70,7 +70,7 @@ export class BlockReader {
 
   /** JSON of the block's logs that pass the filter, in order. */
   matchingLogs(block: StoredBlock, filter: LogFilter): string[] {
-    const logs = this.logs.get(block.hash, () => this.indexLogs(block));
+    const logs = this.logs.getOrCreate(block.hash, () => this.indexLogs(block));
     return logs.filter((log) => matchesLog(filter, log)).map(({ json }) => json);
   }
 

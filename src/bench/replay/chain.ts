@@ -15,7 +15,7 @@ export class ReplayChain {
     this.blocks = blocks;
     this.headIndex = blocks.length - 1;
     blocks.forEach((block, index) => {
-      this.enter(block, index);
+      this.indexBlock(block, index);
     });
   }
 
@@ -77,12 +77,12 @@ export class ReplayChain {
       this.numberOfHash.delete(block.hash);
     }
     blocks.forEach((block, i) => {
-      this.enter(block, index + i);
+      this.indexBlock(block, index + i);
     });
     this.onReplaced(old, blocks);
   }
 
-  private enter(block: StoredBlock, index: number): void {
+  private indexBlock(block: StoredBlock, index: number): void {
     this.indexOfNumber.set(block.number, index);
     this.numberOfHash.set(block.hash, block.number);
   }

@@ -11,14 +11,14 @@ import type { CallStats } from './stats.ts';
 import type { TextStore } from './text-store.ts';
 
 /** Pieces that together make up an answer: large results are sent as they are in memory. */
-export type AnswerBytes = Buffer[];
+export type AnswerChunks = Buffer[];
 
 const OPEN = Buffer.from('[');
 const COMMA = Buffer.from(',');
 const CLOSE = Buffer.from(']');
 const END = Buffer.from('}');
 
-export interface DispatcherParts {
+export interface DispatcherDeps {
   methods: Methods;
   /** Recorded exchanges that are answered verbatim; they take precedence over the methods. */
   answers: ReadonlyMap<string, RecordedAnswer>;
@@ -29,34 +29,34 @@ export interface DispatcherParts {
 }
 
 export class Dispatcher {
-  private readonly parts: DispatcherParts;
+  private readonly deps: DispatcherDeps;
 
-  constructor(parts: DispatcherParts) {
-    this.parts = parts;
+  constructor(deps: DispatcherDeps) {
+    this.deps = deps;
   }
 
   /** Answers a request or a batch; `own` are methods only this connection has. Never throws. */
-  handle(text: string, own?: Methods): AnswerBytes {
+  handle(text: string, own?: Methods): AnswerChunks {
     const bytes = this.handleText(text, own);
-    this.parts.stats.bytes += totalLength(bytes);
+    this.deps.stats.bytes += totalLength(bytes);
     return bytes;
   }
 
-  private handleText(text: string, own?: Methods): AnswerBytes {
+  private handleText(text: string, own?: Methods): AnswerChunks {
     const request = parseJson(text);
     if (request === undefined) return this.fail(null, new RpcError(-32601, 'Parse error'));
     return Array.isArray(request) ? this.handleBatch(request, own) : this.handleCall(request, own);
   }
 
-  private handleBatch(calls: readonly unknown[], own?: Methods): AnswerBytes {
-    const { maxBatch } = this.parts.settings;
-    this.parts.stats.batches++;
+  private handleBatch(calls: readonly unknown[], own?: Methods): AnswerChunks {
+    const { maxBatch } = this.deps.settings;
+    this.deps.stats.batches++;
     if (calls.length === 0) return this.fail(null, new RpcError(-32603, 'empty batch request'));
     if (calls.length > maxBatch) {
       const message = `number of requests in batch request exceeds limit of ${maxBatch}`;
       return this.fail(null, new RpcError(-32603, message));
     }
-    const bytes: AnswerBytes = [OPEN];
+    const bytes: AnswerChunks = [OPEN];
     for (const call of calls) {
       if (bytes.length > 1) bytes.push(COMMA);
       bytes.push(...this.handleCall(call, own));
@@ -65,8 +65,8 @@ export class Dispatcher {
     return this.tooLong(totalLength(bytes)) ? this.fail(null, responseTooLarge()) : bytes;
   }
 
-  private handleCall(call: unknown, own?: Methods): AnswerBytes {
-    const { stats, settings, prng } = this.parts;
+  private handleCall(call: unknown, own?: Methods): AnswerChunks {
+    const { stats, settings, prng } = this.deps;
     stats.calls++;
     if (!isObject(call) || typeof call.method !== 'string') {
       return this.fail(isObject(call) ? call.id : null, new RpcError(-32601, 'Invalid request'));
@@ -85,11 +85,11 @@ export class Dispatcher {
     }
   }
 
-  private answer(id: unknown, method: string, params: unknown[], own?: Methods): AnswerBytes {
-    const { answers, methods, store } = this.parts;
+  private answer(id: unknown, method: string, params: unknown[], own?: Methods): AnswerChunks {
+    const { answers, methods, store } = this.deps;
     const recorded = answers.size > 0 ? answers.get(exchangeKey(method, params)) : undefined;
     if (recorded?.isError) {
-      this.parts.stats.errors++;
+      this.deps.stats.errors++;
       return [Buffer.from(`${opening(id)}"error":`), store.read(recorded.body), END];
     }
     const result = recorded ? store.read(recorded.body) : callMethod(own, methods, method, params);
@@ -98,17 +98,17 @@ export class Dispatcher {
   }
 
   private tooLong(length: number): boolean {
-    const { maxResponseBytes } = this.parts.settings;
+    const { maxResponseBytes } = this.deps.settings;
     return maxResponseBytes > 0 && length > maxResponseBytes;
   }
 
-  private fail(id: unknown, { code, message }: RpcError): AnswerBytes {
-    this.parts.stats.errors++;
+  private fail(id: unknown, { code, message }: RpcError): AnswerChunks {
+    this.deps.stats.errors++;
     return [Buffer.from(`${opening(id)}"error":`), jsonBytes({ code, message }), END];
   }
 }
 
-export function totalLength(bytes: AnswerBytes): number {
+export function totalLength(bytes: AnswerChunks): number {
   return bytes.reduce((sum, piece) => sum + piece.length, 0);
 }
 

@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { type AnswerBytes, totalLength } from './dispatch.ts';
+import { type AnswerChunks, totalLength } from './dispatch.ts';
 import type { Latency } from './latency.ts';
 
 const KEEP_ALIVE_MS = 120_000;
@@ -7,7 +7,7 @@ const HEADERS = { 'content-type': 'application/json' };
 
 export interface HttpHandlers {
   /** Answers the body of a POST. */
-  rpc(body: string): AnswerBytes;
+  rpc(body: string): AnswerChunks;
   /** Answers any other request. */
   stats(): object;
 }
@@ -19,7 +19,7 @@ export function createHttpServer(handlers: HttpHandlers, latency: Latency): Serv
       response.writeHead(200, HEADERS).end(JSON.stringify(handlers.stats()));
       return;
     }
-    readBody(request, (body) => latency.run(() => send(response, handlers.rpc(body))));
+    readBody(request, (body) => latency.delay(() => send(response, handlers.rpc(body))));
   });
 }
 
@@ -31,7 +31,7 @@ function readBody(request: IncomingMessage, done: (body: string) => void): void 
 }
 
 /** All pieces leave in one system call, without being joined. */
-function send(response: ServerResponse, bytes: AnswerBytes): void {
+function send(response: ServerResponse, bytes: AnswerChunks): void {
   response.writeHead(200, { ...HEADERS, 'content-length': totalLength(bytes) });
   response.cork();
   for (const piece of bytes) response.write(piece);

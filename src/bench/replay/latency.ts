@@ -3,20 +3,20 @@ import type { Prng } from '../chain/prng.ts';
 /** Delays answers: a fixed time and a random one on top. */
 export class Latency {
   /** Milliseconds. */
-  fixed: number;
-  private readonly jitter: number;
+  fixedMs: number;
+  private readonly jitterMs: number;
   private readonly prng: Prng;
   private readonly waiting = new Set<NodeJS.Timeout>();
 
   constructor(fixedMs: number, jitterMs: number, prng: Prng) {
-    this.fixed = fixedMs;
-    this.jitter = jitterMs;
+    this.fixedMs = fixedMs;
+    this.jitterMs = jitterMs;
     this.prng = prng;
   }
 
   /** Runs `answer` after its delay; at once when there is none. */
-  run(answer: () => void): void {
-    const wait = this.fixed + (this.jitter > 0 ? this.prng.fraction() * this.jitter : 0);
+  delay(answer: () => void): void {
+    const wait = this.fixedMs + (this.jitterMs > 0 ? this.prng.fraction() * this.jitterMs : 0);
     if (wait === 0) {
       answer();
       return;

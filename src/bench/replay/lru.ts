@@ -8,7 +8,7 @@ export class Lru<K, V> {
   }
 
   /** The value of a key, made by `create` when it is not held. */
-  get(key: K, create: () => V): V {
+  getOrCreate(key: K, create: () => V): V {
     const held = this.values.get(key);
     const value = held ?? create();
     this.values.delete(key);

@@ -12,7 +12,7 @@ import { Dispatcher } from './dispatch.ts';
 import { Feed } from './feed.ts';
 import { createHttpServer } from './http.ts';
 import { Latency } from './latency.ts';
-import { loadChain } from './load.ts';
+import { loadChain } from './load-chain.ts';
 import { blockMethods } from './methods/blocks.ts';
 import { controlMethods } from './methods/control.ts';
 import { logMethods } from './methods/logs.ts';
@@ -42,7 +42,7 @@ export async function startReplayNode(options: ReplayOptions = {}): Promise<Repl
     mine: (count = 1) => simulation.mine(count),
     fork: (from, newBlocks, forkOptions) => simulation.fork(from, newBlocks, forkOptions),
     setLatency: (milliseconds) => {
-      latency.fixed = milliseconds;
+      latency.fixedMs = milliseconds;
     },
     stats: () => ({
       ...calls,

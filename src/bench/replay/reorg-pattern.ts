@@ -1,6 +1,6 @@
 import { readBlock, type StoredBlock, storeBlock } from './block.ts';
 import type { ReplayChain } from './chain.ts';
-import { siblingBlock } from './side-branch.ts';
+import { siblingBlock } from './sibling-branch.ts';
 import type { TextStore } from './text-store.ts';
 
 /**
@@ -25,7 +25,7 @@ export class ReorgPattern {
   }
 
   /** Prepares the block that is about to become the head; returns the recorded blocks that came back, in order. */
-  enter(index: number): StoredBlock[] {
+  prepareHead(index: number): StoredBlock[] {
     const { number } = this.chain.at(index)!;
     const multiple = Math.ceil(number / this.every) * this.every;
     const restored = multiple === this.multiple ? [] : this.restore();

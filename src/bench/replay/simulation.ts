@@ -3,7 +3,7 @@ import type { ReplayChain } from './chain.ts';
 import type { Feed } from './feed.ts';
 import { withParent } from './rechain.ts';
 import { ReorgPattern } from './reorg-pattern.ts';
-import { siblingBranch } from './side-branch.ts';
+import { siblingBranch } from './sibling-branch.ts';
 import type { TextStore } from './text-store.ts';
 
 export interface ForkOptions {
@@ -13,7 +13,7 @@ export interface ForkOptions {
   removedLogs?: boolean;
 }
 
-export interface SimulationParts {
+export interface SimulationDeps {
   chain: ReplayChain;
   store: TextStore;
   feed: Feed;
@@ -21,26 +21,27 @@ export interface SimulationParts {
 
 /** Moves the head, replaces branches, and announces the changes. */
 export class Simulation {
-  private readonly parts: SimulationParts;
+  private readonly deps: SimulationDeps;
   private readonly pattern: ReorgPattern | null;
 
   /** With `reorgEvery` above zero, applies the pattern of forks to the blocks around the head at once. */
-  constructor(parts: SimulationParts, reorgEvery: number, reorgDepth: number) {
-    const { chain, store } = parts;
-    this.parts = parts;
+  constructor(deps: SimulationDeps, reorgEvery: number, reorgDepth: number) {
+    const { chain, store } = deps;
+    this.deps = deps;
     this.pattern = reorgEvery > 0 ? new ReorgPattern(chain, store, reorgEvery, reorgDepth) : null;
     const first = Math.max(0, chain.headIndex - reorgDepth);
-    for (let index = first; this.pattern && index <= chain.headIndex; index++) this.pattern.enter(index);
+    for (let index = first; this.pattern && index <= chain.headIndex; index++)
+      this.pattern.prepareHead(index);
   }
 
   /** Makes the last block at or below a number the head; every block on the way forward is announced. Returns the head. */
   setHead(number: number): number {
-    return this.moveHead(this.parts.chain.indexAtOrBelow(number));
+    return this.moveHead(this.deps.chain.indexAtOrBelow(number));
   }
 
   /** Moves the head on by `count` blocks, at most to the last one. Returns the head. */
   mine(count: number): number {
-    return this.moveHead(this.parts.chain.headIndex + count);
+    return this.moveHead(this.deps.chain.headIndex + count);
   }
 
   /**
@@ -50,7 +51,7 @@ export class Simulation {
    * old branch back. If `from` is one above the last block, blocks are added.
    */
   fork(from: number, newBlocks?: Iterable<ChainBlock>, options: ForkOptions = {}): ChainBlock[] {
-    const { chain, store, feed } = this.parts;
+    const { chain, store, feed } = this.deps;
     if (this.pattern) throw new Error('fork() cannot be used on a node that forks by itself (reorgEvery)');
     const index = this.forkIndex(from);
     const parentHash = chain.at(index - 1)?.hash ?? null;
@@ -72,7 +73,7 @@ export class Simulation {
   }
 
   private forkIndex(from: number): number {
-    const { chain } = this.parts;
+    const { chain } = this.deps;
     const index = chain.indexOf(from);
     if (index !== undefined) return index;
     if (from === (chain.at(chain.length - 1)?.number ?? from - 1) + 1) return chain.length;
@@ -80,7 +81,7 @@ export class Simulation {
   }
 
   private moveHead(wanted: number): number {
-    const { chain, feed } = this.parts;
+    const { chain, feed } = this.deps;
     const target = Math.max(0, Math.min(chain.length - 1, wanted));
     if (target < chain.headIndex) {
       chain.headIndex = target;
@@ -91,9 +92,9 @@ export class Simulation {
   }
 
   private advance(): void {
-    const { chain, feed } = this.parts;
+    const { chain, feed } = this.deps;
     const next = chain.headIndex + 1;
-    const restored = this.pattern?.enter(next) ?? [];
+    const restored = this.pattern?.prepareHead(next) ?? [];
     chain.headIndex = next;
     for (const block of [...restored, chain.at(next)!]) feed.announce(block);
   }

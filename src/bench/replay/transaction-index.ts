@@ -2,7 +2,7 @@ import type { StoredBlock } from './block.ts';
 import type { BlockReader } from './block-reader.ts';
 import type { ReplayChain } from './chain.ts';
 
-export interface TransactionPlace {
+export interface TransactionLocation {
   block: StoredBlock;
   index: number;
   /** Lower case. */
@@ -13,7 +13,7 @@ export interface TransactionPlace {
 export class TransactionIndex {
   private readonly chain: ReplayChain;
   private readonly reader: BlockReader;
-  private places: Map<string, { number: number; index: number }> | null = null;
+  private locations: Map<string, { number: number; index: number }> | null = null;
 
   constructor(chain: ReplayChain, reader: BlockReader) {
     this.chain = chain;
@@ -22,20 +22,20 @@ export class TransactionIndex {
   }
 
   /** The place of a transaction in a visible block. */
-  find(hash: unknown): TransactionPlace | null {
+  find(hash: unknown): TransactionLocation | null {
     const key = String(hash).toLowerCase();
-    if (!this.places) {
-      this.places = new Map();
+    if (!this.locations) {
+      this.locations = new Map();
       this.add(this.chain.from(0));
     }
-    const place = this.places.get(key);
+    const place = this.locations.get(key);
     const block = place && this.chain.byNumber(place.number);
     return block ? { block, index: place.index, hash: key } : null;
   }
 
   private replace(old: readonly StoredBlock[], current: readonly StoredBlock[]): void {
     for (const block of old) {
-      for (const hash of this.hashes(block)) this.places?.delete(hash);
+      for (const hash of this.hashes(block)) this.locations?.delete(hash);
     }
     this.add(current);
   }
@@ -43,14 +43,14 @@ export class TransactionIndex {
   private add(blocks: readonly StoredBlock[]): void {
     for (const block of blocks) {
       this.hashes(block).forEach((hash, index) => {
-        this.places?.set(hash, { number: block.number, index });
+        this.locations?.set(hash, { number: block.number, index });
       });
     }
   }
 
   /** Empty while the index is not built: then blocks need not be parsed for it. */
   private hashes(block: StoredBlock): string[] {
-    if (!this.places) return [];
+    if (!this.locations) return [];
     return this.reader.transactionHashes(block).map((hash) => hash.toLowerCase());
   }
 }

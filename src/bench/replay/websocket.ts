@@ -1,6 +1,6 @@
 import type { Server } from 'node:http';
 import { WebSocketServer } from 'ws';
-import type { AnswerBytes } from './dispatch.ts';
+import type { AnswerChunks } from './dispatch.ts';
 import type { Feed } from './feed.ts';
 import type { Latency } from './latency.ts';
 import type { Methods } from './methods/method.ts';
@@ -8,7 +8,7 @@ import type { Methods } from './methods/method.ts';
 /** JSON-RPC with subscriptions over WebSocket, on the port of the HTTP server. */
 export function attachWebSocket(
   server: Server,
-  handle: (text: string, own: Methods) => AnswerBytes,
+  handle: (text: string, own: Methods) => AnswerChunks,
   feed: Feed,
   latency: Latency,
 ): WebSocketServer {
@@ -21,7 +21,7 @@ export function attachWebSocket(
     const own = feed.methodsOf(subscriber);
     socket.on('message', (data) => {
       const text = data.toString();
-      latency.run(() => socket.send(Buffer.concat(handle(text, own)), { binary: false }));
+      latency.delay(() => socket.send(Buffer.concat(handle(text, own)), { binary: false }));
     });
     socket.on('close', () => feed.remove(subscriber));
     // The library closes a client that breaks the protocol; the close event does the rest.

@@ -1,6 +1,6 @@
 /** A table of figures as cells of text. Pure. */
 import { type Figure, median, type Table } from '../figure.ts';
-import { budgetText, medianText, number, ratioText, spreadText } from './format.ts';
+import { budgetText, formatSignificant, medianText, ratioText, spreadText } from './format.ts';
 
 /** Rows of cells, the headings first. */
 export function cellsOf(table: Table): string[][] {
@@ -25,7 +25,7 @@ function gridCells(figures: readonly Figure[]): string[][] {
   const columns = [...new Set(figures.map(({ column }) => column ?? ''))];
   const cell = (name: string, column: string) => {
     const figure = figures.find((one) => one.name === name && (one.column ?? '') === column);
-    return figure === undefined ? '' : number(median(figure.samples));
+    return figure === undefined ? '' : formatSignificant(median(figure.samples));
   };
   return [['', ...columns], ...names.map((name) => [name, ...columns.map((column) => cell(name, column))])];
 }

@@ -3,7 +3,7 @@ import { type Figure, median, ratioOf, verdictOf } from '../figure.ts';
 import type { Run } from '../machine.ts';
 
 /** How much others used the machine: delays caused by them are not the program's. */
-export function sharingText({
+export function machineLoadText({
   loadBefore,
   loadAfter,
   stolenPercent,
@@ -14,7 +14,7 @@ export function sharingText({
 }
 
 /** A number with as many digits as mean something. */
-export function number(value: number): string {
+export function formatSignificant(value: number): string {
   if (!Number.isFinite(value)) return '-';
   const size = Math.abs(value);
   const digits = size >= 100 ? 0 : size >= 10 ? 1 : size >= 1 ? 2 : 3;
@@ -22,19 +22,21 @@ export function number(value: number): string {
 }
 
 export function medianText({ samples, unit }: Figure): string {
-  return `${number(median(samples))} ${unit}`;
+  return `${formatSignificant(median(samples))} ${unit}`;
 }
 
 /** Least and largest sample; empty for a single one. */
 export function spreadText({ samples }: Figure): string {
   if (samples.length < 2) return '';
-  return `${number(Math.min(...samples))} to ${number(Math.max(...samples))}`;
+  return `${formatSignificant(Math.min(...samples))} to ${formatSignificant(Math.max(...samples))}`;
 }
 
 /** The ratio to what it is compared with. */
 export function ratioText(figure: Figure): string {
   const ratio = ratioOf(figure);
-  return ratio === null || figure.against === undefined ? '' : `${number(ratio)} x ${figure.against.name}`;
+  return ratio === null || figure.against === undefined
+    ? ''
+    : `${formatSignificant(ratio)} x ${figure.against.name}`;
 }
 
 /** The budget, and whether it is kept. */
@@ -42,7 +44,8 @@ export function budgetText(figure: Figure): string {
   const verdict = verdictOf(figure);
   if (figure.budget === undefined || verdict === null) return '';
   const { floor, goal } = figure.budget;
-  const limits = floor === goal ? number(goal) : `${number(floor)}, goal ${number(goal)}`;
+  const limits =
+    floor === goal ? formatSignificant(goal) : `${formatSignificant(floor)}, goal ${formatSignificant(goal)}`;
   return `${VERDICTS[verdict]} (${limits})`;
 }
 

@@ -1,9 +1,9 @@
 /** Results for a page. Pure. */
-import { duration } from '../../cli/table.ts';
+import { formatDuration } from '../../cli/format.ts';
 import type { Table } from '../figure.ts';
 import type { Run } from '../machine.ts';
 import { cellsOf } from './cells.ts';
-import { sharingText } from './format.ts';
+import { machineLoadText } from './format.ts';
 
 export function markdownReport(run: Run, tables: readonly Table[]): string {
   return `${[runText(run), ...tables.map(markdownTable)].join('\n\n')}\n`;
@@ -13,8 +13,8 @@ function runText(run: Run): string {
   const { machine, command, seconds } = run;
   const { cpu, cores, memoryGb, system, node, version, at } = machine;
   return (
-    `\`${command}\` of atlas-node ${version} on ${at.slice(0, 10)}, ${duration(seconds)}: ${cores} cores of ${cpu}, ` +
-    `${memoryGb} GB, ${system}, Node ${node}; ${sharingText(run)}.`
+    `\`${command}\` of atlas-node ${version} on ${at.slice(0, 10)}, ${formatDuration(seconds)}: ${cores} cores of ${cpu}, ` +
+    `${memoryGb} GB, ${system}, Node ${node}; ${machineLoadText(run)}.`
   );
 }
 

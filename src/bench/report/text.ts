@@ -1,9 +1,9 @@
 /** Results for a terminal. Pure. */
-import { duration } from '../../cli/table.ts';
+import { formatDuration } from '../../cli/format.ts';
 import type { Table } from '../figure.ts';
 import type { Run } from '../machine.ts';
 import { cellsOf } from './cells.ts';
-import { sharingText } from './format.ts';
+import { machineLoadText } from './format.ts';
 
 export function textReport(run: Run, tables: readonly Table[]): string {
   return [runLines(run), ...tables.map(textTable)].join('\n\n');
@@ -14,8 +14,8 @@ function runLines(run: Run): string {
   const { cpu, cores, memoryGb, system, node, version, at } = machine;
   return [
     `atlas-node ${version}: ${command}`,
-    `${at}, ${duration(seconds)}; ${cores} cores of ${cpu}, ${memoryGb} GB, ${system}, Node ${node}`,
-    sharingText(run),
+    `${at}, ${formatDuration(seconds)}; ${cores} cores of ${cpu}, ${memoryGb} GB, ${system}, Node ${node}`,
+    machineLoadText(run),
   ].join('\n');
 }
 

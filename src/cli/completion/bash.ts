@@ -1,7 +1,7 @@
 /** Completion in bash 4 and newer. */
-import { type CompletedCommand, pathText, type Value } from './tree.ts';
+import { type CompletionCommand, type CompletionValue, pathText } from './command-tree.ts';
 
-export function script(tree: CompletedCommand[]): string {
+export function script(tree: CompletionCommand[]): string {
   return `# bash completion of atlas-node, made by "atlas-node completion bash"
 
 _atlas_node() {
@@ -26,24 +26,24 @@ complete -F _atlas_node atlas-node
 `;
 }
 
-function valueCases({ path, options }: CompletedCommand): string[] {
+function valueCases({ path, options }: CompletionCommand): string[] {
   return options
     .filter(({ value }) => value.kind !== 'none')
     .map(({ names, value }) => {
       const patterns = names.map((name) => `"${pathText([...path, name])}"`);
-      return `    ${patterns.join(' | ')}) ${offer(value)} return ;;`;
+      return `    ${patterns.join(' | ')}) ${completeValue(value)} return ;;`;
     });
 }
 
-function commandCase({ path, commands, options, argument }: CompletedCommand): string {
+function commandCase({ path, commands, options, argument }: CompletionCommand): string {
   const names = [...commands.map(({ name }) => name), ...(argument.kind === 'choice' ? argument.words : [])];
   const list = [...names, ...options.flatMap((option) => option.names)].join(' ');
-  const files = argument.kind === 'file' ? `[[ $cur == -* ]] || { ${offer(argument)} }` : '';
+  const files = argument.kind === 'file' ? `[[ $cur == -* ]] || { ${completeValue(argument)} }` : '';
   return `    "${pathText(path)}") COMPREPLY=($(compgen -W '${list}' -- "$cur")); ${files} ;;`;
 }
 
 /** The commands that offer values of a kind. */
-function offer(value: Value): string {
+function completeValue(value: CompletionValue): string {
   switch (value.kind) {
     case 'file':
       return 'compopt -o filenames 2>/dev/null; COMPREPLY=($(compgen -f -- "$cur"));';

@@ -1,7 +1,12 @@
 /** Completion in fish, with descriptions. */
-import { type CompletedCommand, type CompletedOption, pathText, type Value } from './tree.ts';
+import {
+  type CompletionCommand,
+  type CompletionOption,
+  type CompletionValue,
+  pathText,
+} from './command-tree.ts';
 
-export function script(tree: CompletedCommand[]): string {
+export function script(tree: CompletionCommand[]): string {
   return `# fish completion of atlas-node, made by "atlas-node completion fish"
 
 function __atlas_node_at
@@ -23,7 +28,7 @@ ${tree.flatMap(commandLines).join('\n')}
 `;
 }
 
-function commandLines({ path, commands, options, argument }: CompletedCommand): string[] {
+function commandLines({ path, commands, options, argument }: CompletionCommand): string[] {
   const at = `complete -c atlas-node -n "__atlas_node_at '${pathText(path)}'"`;
   const names = commands.map(({ name, description }) => `${at} -a ${name} -d ${quoted(description)}`);
   return [
@@ -34,14 +39,14 @@ function commandLines({ path, commands, options, argument }: CompletedCommand): 
   ];
 }
 
-function optionWords({ names, description, value }: CompletedOption): string {
+function optionWords({ names, description, value }: CompletionOption): string {
   const flags = names.map((name) =>
     name.startsWith('--') ? ` -l ${name.slice(2)}` : ` -s ${name.slice(1)}`,
   );
   return `${flags.join('')}${valueWords(value)} -d ${quoted(description)}`;
 }
 
-function valueWords(value: Value): string {
+function valueWords(value: CompletionValue): string {
   switch (value.kind) {
     case 'none':
       return '';

@@ -1,7 +1,12 @@
 /** Completion in zsh, with descriptions. */
-import { type CompletedCommand, type CompletedOption, pathText, type Value } from './tree.ts';
+import {
+  type CompletionCommand,
+  type CompletionOption,
+  type CompletionValue,
+  pathText,
+} from './command-tree.ts';
 
-export function script(tree: CompletedCommand[]): string {
+export function script(tree: CompletionCommand[]): string {
   return `#compdef atlas-node
 # zsh completion of atlas-node, made by "atlas-node completion zsh"
 
@@ -34,16 +39,16 @@ fi
 `;
 }
 
-function valueCases({ path, options }: CompletedCommand): string[] {
+function valueCases({ path, options }: CompletionCommand): string[] {
   return options
     .filter(({ value }) => value.kind !== 'none')
     .map(({ names, value }) => {
       const patterns = names.map((name) => `'${pathText([...path, name])}'`);
-      return `    (${patterns.join('|')}) ${offer(value)}; return ;;`;
+      return `    (${patterns.join('|')}) ${completeValue(value)}; return ;;`;
     });
 }
 
-function commandCase({ path, commands, options, argument }: CompletedCommand): string {
+function commandCase({ path, commands, options, argument }: CompletionCommand): string {
   const words = argument.kind === 'choice' ? argument.words : [];
   const names = [...commands.map(({ name, description }) => entry(name, description)), ...words];
   const files = argument.kind === 'file' ? '; [[ $PREFIX == -* ]] || _files' : '';
@@ -51,7 +56,7 @@ function commandCase({ path, commands, options, argument }: CompletedCommand): s
   return `    ('${pathText(path)}') names=(${names.join(' ')}) options=(${flags.join(' ')})${files} ;;`;
 }
 
-function optionEntries({ names, description }: CompletedOption): string[] {
+function optionEntries({ names, description }: CompletionOption): string[] {
   return names.map((name) => entry(name, description));
 }
 
@@ -60,7 +65,7 @@ function entry(name: string, description: string): string {
   return `'${name}:${description.replaceAll("'", `'\\''`).replaceAll(':', '\\:')}'`;
 }
 
-function offer(value: Value): string {
+function completeValue(value: CompletionValue): string {
   switch (value.kind) {
     case 'file':
       return '_files';

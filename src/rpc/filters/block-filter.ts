@@ -5,20 +5,20 @@ import type { Changes, Filter } from './filter.ts';
 export class BlockFilter implements Filter {
   readonly logs = null;
   private readonly view: ChainView;
-  private at: number;
+  private position: number;
 
   /** Starts from the view's current state. */
   constructor(view: ChainView) {
     this.view = view;
-    this.at = view.at;
+    this.position = view.position;
   }
 
-  async changes(signal: AbortSignal): Promise<Changes> {
-    await this.view.advance();
-    const changes = this.view.since(this.at);
+  async poll(signal: AbortSignal): Promise<Changes> {
+    await this.view.refresh();
+    const changes = this.view.changesSince(this.position);
     if (changes === null) return { kind: 'lost' };
     signal.throwIfAborted(); // a client that has left gets these with its next poll
-    this.at = this.view.at;
+    this.position = this.view.position;
     const hashes = changes.filter(({ added }) => added).map(({ hash }) => `"${hash}"`);
     return { kind: 'list', json: `[${hashes}]` };
   }

@@ -6,8 +6,8 @@ import { UpstreamError } from '../../errors.ts';
 import { toQuantity } from '../../lib/hex.ts';
 import type { BlockRef } from '../../types.ts';
 import type { BlockHeader } from '../../upstream/block-header.ts';
-import type { Ask } from '../call.ts';
-import { blockHeaderOf } from '../tail.ts';
+import type { RequestFn } from '../call.ts';
+import { blockHeaderOf } from '../payload.ts';
 
 /** One change of the chain; `at` counts all changes. */
 export interface ChainChange extends BlockRef {
@@ -27,8 +27,8 @@ const CONCURRENCY = 16;
 const METHOD = 'eth_getBlockByNumber';
 
 export class ChainView {
-  private readonly ask: Ask;
-  private readonly askNode: Ask;
+  private readonly ask: RequestFn;
+  private readonly askUncached: RequestFn;
   /** Consecutive blocks, each the parent of the next. */
   private blocks: BlockRef[] = [];
   private changes: ChainChange[] = [];
@@ -37,66 +37,66 @@ export class ChainView {
   private next: Promise<void> | null = null;
 
   /** `askNode` asks the node itself: it never shares the answer to an earlier call. */
-  constructor(ask: Ask, askNode: Ask) {
+  constructor(ask: RequestFn, askUncached: RequestFn) {
     this.ask = ask;
-    this.askNode = askNode;
+    this.askUncached = askUncached;
   }
 
   /** Number of changes so far. */
-  get at(): number {
+  get position(): number {
     return this.count;
   }
 
   /** Height of the newest block, or -1 before the first look. */
-  get head(): number {
+  get headNumber(): number {
     return this.blocks.at(-1)?.number ?? -1;
   }
 
   /** Height of the oldest block that is still known. */
-  get tail(): number {
+  get oldestNumber(): number {
     return this.blocks[0]?.number ?? 0;
   }
 
   /** The hash of the block at a height, if it is known. */
   hashAt(number: number): string | undefined {
-    return this.blocks[number - this.tail]?.hash;
+    return this.blocks[number - this.oldestNumber]?.hash;
   }
 
   /** Changes after the first `at`, in order; null when some of them are no longer remembered. */
-  since(at: number): readonly ChainChange[] | null {
+  changesSince(position: number): readonly ChainChange[] | null {
     const known = this.count - this.changes.length;
-    return at < known ? null : this.changes.slice(at - known);
+    return position < known ? null : this.changes.slice(position - known);
   }
 
   /**
    * Updates the view from the node. A client that polls because of a new block must find it, so an update that is
    * already running does not count: another one follows it. Rejects with UpstreamError when the node does not answer.
    */
-  advance(): Promise<void> {
-    this.next ??= this.lookAfter(this.looking);
+  refresh(): Promise<void> {
+    this.next ??= this.refreshAfter(this.looking);
     return this.next;
   }
 
   /** Whether the block is on the node's chain at this moment. Rejects with UpstreamError. */
-  async confirms({ number, hash }: BlockRef): Promise<boolean> {
-    return (await this.header(toQuantity(number), this.askNode))?.hash === hash;
+  async isCanonical({ number, hash }: BlockRef): Promise<boolean> {
+    return (await this.header(toQuantity(number), this.askUncached))?.hash === hash;
   }
 
-  private async lookAfter(before: Promise<void> | null): Promise<void> {
+  private async refreshAfter(before: Promise<void> | null): Promise<void> {
     await before?.catch(() => undefined); // its own callers get its error
     this.next = null;
-    this.looking = this.look().finally(() => {
+    this.looking = this.refreshOnce().finally(() => {
       this.looking = null;
     });
     return this.looking;
   }
 
-  private async look(): Promise<void> {
-    const head = await this.header('latest', this.askNode);
-    if (head === null || head.hash === this.hashAt(this.head)) return;
+  private async refreshOnce(): Promise<void> {
+    const head = await this.header('latest', this.askUncached);
+    if (head === null || head.hash === this.hashAt(this.headNumber)) return;
     const tip = this.blocks.at(-1);
-    if (tip === undefined || head.number - tip.number > MAX_GAP) return this.begin(head);
-    const fork = await this.forkBelow(tip, head);
+    if (tip === undefined || head.number - tip.number > MAX_GAP) return this.reset(head);
+    const fork = await this.findFork(tip, head);
     // The node's head is already known: the node is behind for now, and no block is abandoned.
     if (fork === head.number) return;
     const fresh = await this.headers(fork + 1, head.number);
@@ -104,7 +104,7 @@ export class ChainView {
   }
 
   /** Starts over, with enough blocks to recognise a reorg later. Every earlier position is lost. */
-  private async begin(head: BlockHeader): Promise<void> {
+  private async reset(head: BlockHeader): Promise<void> {
     const first = Math.max(0, head.number - LOOK_BACK);
     const before = await this.headers(first, head.number - 1);
     // Keeps the unbroken chain of parents right below the head.
@@ -119,28 +119,28 @@ export class ChainView {
   }
 
   /** The highest block that the node's chain and the known one share. */
-  private async forkBelow(tip: BlockRef, head: BlockHeader): Promise<number> {
-    for (let number = Math.min(tip.number, head.number); number >= this.tail; number--) {
+  private async findFork(tip: BlockRef, head: BlockHeader): Promise<number> {
+    for (let number = Math.min(tip.number, head.number); number >= this.oldestNumber; number--) {
       const block = number === head.number ? head : await this.header(toQuantity(number));
       if (block !== null && block.hash === this.hashAt(number)) return number;
     }
-    return this.tail - 1;
+    return this.oldestNumber - 1;
   }
 
   private replace(fork: number, fresh: readonly BlockRef[]): void {
-    const kept = fork - this.tail + 1;
+    const kept = fork - this.oldestNumber + 1;
     // No block linked to the fork could be fetched: the chain changed again, and the next update will find out.
     if (fresh.length === 0) return;
-    for (const block of this.blocks.splice(kept)) this.note(block, false);
+    for (const block of this.blocks.splice(kept)) this.recordChange(block, false);
     for (const block of fresh) {
       this.blocks.push(block);
-      this.note(block, true);
+      this.recordChange(block, true);
     }
     this.blocks.splice(0, this.blocks.length - MAX_GAP);
     this.changes.splice(0, this.changes.length - MAX_CHANGES);
   }
 
-  private note({ number, hash }: BlockRef, added: boolean): void {
+  private recordChange({ number, hash }: BlockRef, added: boolean): void {
     this.count++;
     this.changes.push({ at: this.count, added, number, hash });
   }
@@ -160,9 +160,9 @@ export class ChainView {
   }
 
   private async header(id: string, ask = this.ask): Promise<BlockHeader | null> {
-    const { tail, status } = await ask(METHOD, [id, false]);
+    const { payload, status } = await ask(METHOD, [id, false]);
     if (status !== 200) throw new UpstreamError('connection', 'the node does not tell its blocks');
-    return blockHeaderOf(tail, METHOD);
+    return blockHeaderOf(payload, METHOD);
   }
 }
 

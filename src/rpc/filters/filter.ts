@@ -14,5 +14,5 @@ export interface Filter {
   /** Parameter of `eth_getLogs` for a filter of logs. */
   readonly logs: Readonly<Record<string, unknown>> | null;
   /** Calls never overlap. */
-  changes(signal: AbortSignal): Promise<Changes>;
+  poll(signal: AbortSignal): Promise<Changes>;
 }

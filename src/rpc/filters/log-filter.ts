@@ -4,9 +4,9 @@
  */
 
 import { quantityToNumber, toQuantity } from '../../lib/hex.ts';
-import type { Answer, Ask } from '../call.ts';
+import type { Answer, RequestFn } from '../call.ts';
 import { itemTexts } from '../json-slices.ts';
-import { isResult, resultText } from '../tail.ts';
+import { isResult, resultText } from '../payload.ts';
 import type { ChainChange, ChainView } from './chain-view.ts';
 import type { Changes, Filter } from './filter.ts';
 
@@ -18,7 +18,7 @@ const MAX_DELIVERED_BYTES = 1024 * 1024;
 export interface LogFilterDeps {
   view: ChainView;
   /** Fetches logs of a range of any width. */
-  ask: Ask;
+  ask: RequestFn;
   /** The highest block known to be final, or -1. */
   finalized: () => number;
 }
@@ -33,7 +33,7 @@ interface Delivered {
 export class LogFilter implements Filter {
   readonly logs: Readonly<Record<string, unknown>>;
   private readonly deps: LogFilterDeps;
-  private at: number;
+  private position: number;
   /** By height, ascending. */
   private delivered: Delivered[] = [];
 
@@ -41,24 +41,24 @@ export class LogFilter implements Filter {
   constructor(logs: Readonly<Record<string, unknown>>, deps: LogFilterDeps) {
     this.logs = logs;
     this.deps = deps;
-    this.at = deps.view.at;
+    this.position = deps.view.position;
   }
 
-  async changes(signal: AbortSignal): Promise<Changes> {
+  async poll(signal: AbortSignal): Promise<Changes> {
     const { view } = this.deps;
     for (let attempt = 1; attempt <= MAX_TRIES; attempt++) {
-      await view.advance();
-      const { at } = view;
-      const changes = view.since(this.at);
+      await view.refresh();
+      const { position: at } = view;
+      const changes = view.changesSince(this.position);
       if (changes === null) return { kind: 'lost' };
-      const { added, abandoned } = netChange(changes);
+      const { added, orphaned } = netChange(changes);
       const fresh = await this.logsOf(added, signal);
       if (fresh === 'moved') continue;
       if (!Array.isArray(fresh)) return { kind: 'answer', answer: fresh };
       signal.throwIfAborted();
-      const removed = this.takeBack(abandoned);
-      this.deliver(fresh);
-      this.at = at;
+      const removed = this.removeOrphaned(orphaned);
+      this.rememberDelivered(fresh);
+      this.position = at;
       return { kind: 'list', json: `[${[...removed, ...fresh.flatMap(({ logs }) => logs)]}]` };
     }
     return { kind: 'list', json: '[]' }; // the chain keeps changing: the position stays, the next poll tries again
@@ -75,30 +75,30 @@ export class LogFilter implements Filter {
     if (first === undefined || last === undefined) return [];
     const range = { fromBlock: toQuantity(first.number), toBlock: toQuantity(last.number) };
     const answer = await this.deps.ask('eth_getLogs', [{ ...this.logs, ...range }], signal);
-    if (!isResult(answer.tail)) return answer;
+    if (!isResult(answer.payload)) return answer;
     const byHash = new Map<string, Delivered>();
     for (const { number, hash } of wanted) byHash.set(hash, { number, hash, logs: [] });
-    for (const log of itemTexts(resultText(answer.tail) ?? '[]')) {
+    for (const log of itemTexts(resultText(answer.payload) ?? '[]')) {
       const { blockHash } = JSON.parse(log) as { blockHash: string };
       const block = byHash.get(blockHash);
       if (block === undefined) return 'moved';
       block.logs.push(log);
     }
-    return (await this.deps.view.confirms(last)) ? [...byHash.values()] : 'moved';
+    return (await this.deps.view.isCanonical(last)) ? [...byHash.values()] : 'moved';
   }
 
   /** The delivered logs of abandoned blocks, marked as removed, oldest block first. */
-  private takeBack(abandoned: ReadonlySet<string>): string[] {
-    if (abandoned.size === 0) return [];
-    const gone = this.delivered.filter(({ hash }) => abandoned.has(hash));
-    this.delivered = this.delivered.filter(({ hash }) => !abandoned.has(hash));
+  private removeOrphaned(orphaned: ReadonlySet<string>): string[] {
+    if (orphaned.size === 0) return [];
+    const gone = this.delivered.filter(({ hash }) => orphaned.has(hash));
+    this.delivered = this.delivered.filter(({ hash }) => !orphaned.has(hash));
     return gone.flatMap(({ logs }) => logs.map(asRemoved));
   }
 
   /** Remembers logs that may have to be reported as removed. */
-  private deliver(fresh: readonly Delivered[]): void {
+  private rememberDelivered(fresh: readonly Delivered[]): void {
     const finalized = this.deps.finalized();
-    const oldest = Math.max(finalized + 1, this.deps.view.tail);
+    const oldest = Math.max(finalized + 1, this.deps.view.oldestNumber);
     const all = [...this.delivered, ...fresh].filter(
       ({ number, logs }) => number >= oldest && logs.length > 0,
     );
@@ -112,15 +112,15 @@ export class LogFilter implements Filter {
 }
 
 /** The net effect of the changes: new blocks still on the chain, by height, and previously known ones that are not. */
-function netChange(changes: readonly ChainChange[]): { added: ChainChange[]; abandoned: Set<string> } {
+function netChange(changes: readonly ChainChange[]): { added: ChainChange[]; orphaned: Set<string> } {
   const added = new Map<string, ChainChange>();
-  const abandoned = new Set<string>();
+  const orphaned = new Set<string>();
   for (const change of changes) {
     if (change.added) {
-      if (!abandoned.delete(change.hash)) added.set(change.hash, change);
-    } else if (!added.delete(change.hash)) abandoned.add(change.hash);
+      if (!orphaned.delete(change.hash)) added.set(change.hash, change);
+    } else if (!added.delete(change.hash)) orphaned.add(change.hash);
   }
-  return { added: [...added.values()].sort((a, b) => a.number - b.number), abandoned };
+  return { added: [...added.values()].sort((a, b) => a.number - b.number), orphaned };
 }
 
 /** Whether the filter's own range, as far as it is given in heights, contains the block. */

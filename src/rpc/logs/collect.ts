@@ -1,13 +1,13 @@
 /** The logs of a wide range, fetched in parts and joined in order. */
 import { UpstreamError } from '../../errors.ts';
-import type { Account } from '../../lib/byte-budget.ts';
+import type { ClientBudget } from '../../lib/byte-budget.ts';
 import { toQuantity } from '../../lib/hex.ts';
-import type { Answer, Ask } from '../call.ts';
+import type { Answer, RequestFn } from '../call.ts';
 import { RpcCode } from '../errors.ts';
-import { errorOf, isResult, tailOf } from '../tail.ts';
-import { type BlockId, type LogsFilter, partParams } from './filter.ts';
-import type { NodeRange } from './node-range.ts';
-import { refusalOf } from './refusals.ts';
+import { errorOf, errorPayload, isResult } from '../payload.ts';
+import { type BlockParam, chunkParams, type LogsFilter } from './logs-filter.ts';
+import type { RangeLimit } from './range-limit.ts';
+import { classifyRefusal } from './refusals.ts';
 
 /** Parts of one call that are fetched at the same time. */
 const CONCURRENCY = 8;
@@ -18,16 +18,16 @@ export interface Range {
   from: number;
   to: number;
   /** The last block as it is sent to the node: `to`, or a tag or height that now stands for it. */
-  last: BlockId;
+  last: BlockParam;
 }
 
 export interface CollectDeps {
-  ask: Ask;
-  nodeRange: NodeRange;
-  budget: Account;
+  ask: RequestFn;
+  nodeRange: RangeLimit;
+  budget: ClientBudget;
 }
 
-interface Part {
+interface Chunk {
   from: number;
   to: number;
   /** The logs, separated by commas; null until fetched. */
@@ -51,7 +51,7 @@ class Collection {
   private readonly stop = new AbortController();
   private readonly signal: AbortSignal;
   /** In the order of their blocks. */
-  private readonly parts: Part[] = [];
+  private readonly chunks: Chunk[] = [];
   private next: number;
   private bytes = 0;
   private failure: Answer | null = null;
@@ -67,55 +67,59 @@ class Collection {
   async run(): Promise<Answer> {
     try {
       await Promise.all(Array.from({ length: CONCURRENCY }, () => this.work()));
-      return this.failure ?? { tail: wrapped(this.parts), status: 200 };
+      return this.failure ?? { payload: wrapped(this.chunks), status: 200 };
     } catch (error) {
       if (this.failure === null) throw error;
       return this.failure; // errors of the parts that it aborted do not matter
     } finally {
       this.stop.abort();
-      this.deps.budget.give(this.bytes);
+      this.deps.budget.release(this.bytes);
     }
   }
 
   private async work(): Promise<void> {
     while (this.next <= this.range.to && this.failure === null) {
-      const width = this.deps.nodeRange.next();
-      const part: Part = { from: this.next, to: Math.min(this.range.to, this.next + width - 1), logs: null };
-      this.next = part.to + 1;
-      this.parts.push(part);
-      const logs = await this.fetch(part.from, part.to);
+      const width = this.deps.nodeRange.nextWidth();
+      const chunk: Chunk = {
+        from: this.next,
+        to: Math.min(this.range.to, this.next + width - 1),
+        logs: null,
+      };
+      this.next = chunk.to + 1;
+      this.chunks.push(chunk);
+      const logs = await this.fetchChunk(chunk.from, chunk.to);
       if (!Array.isArray(logs)) return this.fail(logs);
       const joined = joinLogs(logs);
-      if (this.bytes + joined.length > MAX_BYTES || !this.deps.budget.take(joined.length)) {
-        return this.fail(tooLarge(this.parts));
+      if (this.bytes + joined.length > MAX_BYTES || !this.deps.budget.reserve(joined.length)) {
+        return this.fail(tooLarge(this.chunks));
       }
       this.bytes += joined.length;
-      part.logs = joined;
+      chunk.logs = joined;
     }
   }
 
   /** The logs of a part, which is halved as long as the node refuses it, or the error that remains. */
-  private async fetch(from: number, to: number): Promise<Buffer[] | Answer> {
+  private async fetchChunk(from: number, to: number): Promise<Buffer[] | Answer> {
     const { ask, nodeRange } = this.deps;
     const last = to === this.range.to ? this.range.last : to;
-    const answer = await ask('eth_getLogs', partParams(this.filter, from, last), this.signal).catch(
+    const answer = await ask('eth_getLogs', chunkParams(this.filter, from, last), this.signal).catch(
       (error) => {
-        nodeRange.undecided();
+        nodeRange.inconclusive();
         throw error;
       },
     );
-    if (isResult(answer.tail)) {
-      nodeRange.answered(to - from + 1);
-      return [logsIn(answer.tail)];
+    if (isResult(answer.payload)) {
+      nodeRange.accepted(to - from + 1);
+      return [logsIn(answer.payload)];
     }
-    const refusal = answer.status === 200 ? refusalOf(errorOf(answer.tail)) : null;
+    const refusal = answer.status === 200 ? classifyRefusal(errorOf(answer.payload)) : null;
     if (refusal === 'wide') nodeRange.tooWide(to - from + 1);
-    else nodeRange.undecided();
+    else nodeRange.inconclusive();
     if (refusal === null || from === to) return answer;
     const middle = from + ((to - from) >> 1);
-    const first = await this.fetch(from, middle);
+    const first = await this.fetchChunk(from, middle);
     if (!Array.isArray(first)) return first;
-    const second = await this.fetch(middle + 1, to);
+    const second = await this.fetchChunk(middle + 1, to);
     return Array.isArray(second) ? [...first, ...second] : second;
   }
 
@@ -126,11 +130,11 @@ class Collection {
 }
 
 /** The text between the brackets of a list of logs. Throws UpstreamError `malformed` when it is not a list. */
-function logsIn(tail: Buffer): Buffer {
-  if (!/^"result"\s*:\s*\[/.test(tail.toString('latin1', 0, 32))) {
+function logsIn(payload: Buffer): Buffer {
+  if (!/^"result"\s*:\s*\[/.test(payload.toString('latin1', 0, 32))) {
     throw new UpstreamError('malformed', 'eth_getLogs: the result is no list');
   }
-  return tail.subarray(tail.indexOf('[') + 1, tail.lastIndexOf(']'));
+  return payload.subarray(payload.indexOf('[') + 1, payload.lastIndexOf(']'));
 }
 
 function joinLogs(lists: readonly Buffer[]): Buffer {
@@ -139,16 +143,16 @@ function joinLogs(lists: readonly Buffer[]): Buffer {
   return Buffer.concat(filled.flatMap((list, i) => (i === 0 ? [list] : [comma, list])));
 }
 
-function wrapped(parts: readonly Part[]): Buffer {
-  const logs = joinLogs(parts.map((part) => part.logs ?? Buffer.alloc(0)));
+function wrapped(chunks: readonly Chunk[]): Buffer {
+  const logs = joinLogs(chunks.map((part) => part.logs ?? Buffer.alloc(0)));
   return Buffer.concat([Buffer.from('"result":['), logs, Buffer.from(']}')]);
 }
 
 /** Names the part of the range that was not too large. */
-function tooLarge(parts: readonly Part[]): Answer {
-  const missing = parts.findIndex((part) => part.logs === null);
-  const [first] = parts;
-  const last = parts[missing - 1];
+function tooLarge(chunks: readonly Chunk[]): Answer {
+  const missing = chunks.findIndex((part) => part.logs === null);
+  const [first] = chunks;
+  const last = chunks[missing - 1];
   const works =
     first === undefined || last === undefined
       ? {}
@@ -158,5 +162,5 @@ function tooLarge(parts: readonly Part[]): Answer {
     message: `the logs of this range take more than ${MAX_BYTES} bytes; ask for fewer blocks or narrow the filter`,
     data: { maxBytes: MAX_BYTES, ...works },
   };
-  return { tail: tailOf(error), status: 200 };
+  return { payload: errorPayload(error), status: 200 };
 }

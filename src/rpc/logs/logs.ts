@@ -6,16 +6,16 @@
 import type { ByteBudget } from '../../lib/byte-budget.ts';
 import { toQuantity } from '../../lib/hex.ts';
 import type { Logger } from '../../log.ts';
-import { readQuantity } from '../../upstream/shape.ts';
-import { type Answer, type Call, type Pending, SETTLED, type Taker } from '../call.ts';
+import { readQuantity } from '../../upstream/field-readers.ts';
+import { type Answer, type AnswerSink, type Call, type CallHandle, SETTLED_HANDLE } from '../call.ts';
+import { deliver } from '../collect-answer.ts';
 import { RpcCode } from '../errors.ts';
 import type { Gateway } from '../gateway.ts';
-import { deliver } from '../gathering.ts';
-import { blockHeaderOf, errorOf, isResult, resultOf, tailOf } from '../tail.ts';
+import { blockHeaderOf, errorOf, errorPayload, isResult, resultOf } from '../payload.ts';
 import { collectLogs, type Range } from './collect.ts';
-import { type BlockId, type LogsFilter, plainCall, readLogsFilter } from './filter.ts';
-import { NodeRange } from './node-range.ts';
-import { refusalOf } from './refusals.ts';
+import { type BlockParam, type LogsFilter, readLogsFilter, sanitizeCall } from './logs-filter.ts';
+import { RangeLimit } from './range-limit.ts';
+import { classifyRefusal } from './refusals.ts';
 
 /** The settings of the `[rpc]` table that concern logs. */
 export interface LogsSettings {
@@ -29,15 +29,15 @@ const MAX_TRIES = 3;
 const BLOCK = 'eth_getBlockByNumber';
 const BLOCK_NUMBER = 'eth_blockNumber';
 
-export class Logs {
-  private readonly gateway: Pick<Gateway, 'run' | 'ask' | 'askFor' | 'askNode' | 'finalized'>;
+export class LogsHandler {
+  private readonly gateway: Pick<Gateway, 'run' | 'ask' | 'askOnBehalfOf' | 'askUncached' | 'finalized'>;
   private readonly budget: ByteBudget;
   private readonly log: Logger;
   private readonly maxRange: number;
-  private readonly nodeRange: NodeRange;
+  private readonly nodeRange: RangeLimit;
 
   constructor(
-    gateway: Pick<Gateway, 'run' | 'ask' | 'askFor' | 'askNode' | 'finalized'>,
+    gateway: Pick<Gateway, 'run' | 'ask' | 'askOnBehalfOf' | 'askUncached' | 'finalized'>,
     settings: LogsSettings,
     budget: ByteBudget,
     log: Logger,
@@ -46,29 +46,29 @@ export class Logs {
     this.budget = budget;
     this.log = log;
     this.maxRange = settings.logs_max_range;
-    this.nodeRange = new NodeRange(settings.logs_node_range, settings.logs_max_range);
+    this.nodeRange = new RangeLimit(settings.logs_node_range, settings.logs_max_range);
   }
 
   /** Answers a call of a client. */
-  run(asked: Call, taker: Taker, client: number): Pending {
-    const call = plainCall(asked);
+  run(asked: Call, sink: AnswerSink, client: number): CallHandle {
+    const call = sanitizeCall(asked);
     if (call === null) {
-      taker.take(NOT_ONE_FILTER, 200, true);
-      return SETTLED;
+      sink.send(NOT_ONE_FILTER, 200, true);
+      return SETTLED_HANDLE;
     }
     const filter = readLogsFilter(call.args);
-    if (filter === null || filter.from === filter.to) return this.gateway.run(call, taker, client);
+    if (filter === null || filter.from === filter.to) return this.gateway.run(call, sink, client);
     const { from, to } = filter;
     if (typeof from === 'number' && typeof to === 'number' && this.isNarrow(from, to)) {
-      return this.passOn(call, client, filter, { from, to, last: to }, taker);
+      return this.forward(call, client, filter, { from, to, last: to }, sink);
     }
-    return deliver(taker, this.log, async (signal) => {
+    return deliver(sink, this.log, async (signal) => {
       const range = await this.resolve(filter, signal);
-      if ('tail' in range) return range;
+      if ('payload' in range) return range;
       if (range.to - range.from >= this.maxRange) return tooWide(range.from, this.maxRange);
       const isAhead = typeof filter.to === 'number' && filter.to > range.to;
       if (isAhead || this.isNarrow(range.from, range.to)) {
-        return (later) => this.passOn(call, client, filter, range, later);
+        return (later) => this.forward(call, client, filter, range, later);
       }
       return this.collect(filter, range, client, signal);
     });
@@ -80,26 +80,32 @@ export class Logs {
   }
 
   /** Passes the call to the node and splits the range only if the node refuses it. */
-  private passOn(call: Call, client: number, filter: LogsFilter, range: Range, taker: Taker): Pending {
-    if (range.to <= range.from) return this.gateway.run(call, taker, client);
-    let split: Pending | null = null;
-    const splitting: Taker = {
-      streams: taker.streams,
-      strict: taker.strict,
-      take: (tail, status, kept) => {
-        const refusal = status === 200 && !isResult(tail) ? refusalOf(errorOf(tail)) : null;
-        if (refusal === null) return taker.take(tail, status, kept);
+  private forward(
+    call: Call,
+    client: number,
+    filter: LogsFilter,
+    range: Range,
+    sink: AnswerSink,
+  ): CallHandle {
+    if (range.to <= range.from) return this.gateway.run(call, sink, client);
+    let split: CallHandle | null = null;
+    const splitting: AnswerSink = {
+      canStream: sink.canStream,
+      requiresValidJson: sink.requiresValidJson,
+      send: (payload, status, mayRetain) => {
+        const refusal = status === 200 && !isResult(payload) ? classifyRefusal(errorOf(payload)) : null;
+        if (refusal === null) return sink.send(payload, status, mayRetain);
         if (refusal === 'wide') this.nodeRange.tooWide(range.to - range.from + 1);
-        split = deliver(taker, this.log, (signal) => this.collect(filter, range, client, signal));
+        split = deliver(sink, this.log, (signal) => this.collect(filter, range, client, signal));
       },
-      begin: () => taker.begin(),
-      more: (piece) => taker.more(piece),
-      end: () => taker.end(),
-      cut: () => taker.cut(),
+      begin: () => sink.begin(),
+      write: (piece) => sink.write(piece),
+      end: () => sink.end(),
+      abort: () => sink.abort(),
     };
     const passed = this.gateway.run(call, splitting, client);
     return {
-      abandon: () => (split ?? passed).abandon(),
+      cancel: () => (split ?? passed).cancel(),
       resume: () => (split ?? passed).resume(),
     };
   }
@@ -118,16 +124,16 @@ export class Logs {
 
   private async headNumber(signal: AbortSignal): Promise<number | Answer> {
     const answer = await this.gateway.ask(BLOCK_NUMBER, [], signal);
-    const number = resultOf(answer.tail);
+    const number = resultOf(answer.payload);
     return number === undefined ? answer : readQuantity(number, BLOCK_NUMBER, 'result');
   }
 
-  private async heightOf(id: BlockId, head: number, signal: AbortSignal): Promise<number | Answer> {
+  private async heightOf(id: BlockParam, head: number, signal: AbortSignal): Promise<number | Answer> {
     if (typeof id === 'number') return id;
     if (id === 'earliest') return 0;
     if (id === 'latest' || id === 'pending') return head;
     const answer = await this.gateway.ask(BLOCK, [id, false], signal);
-    return blockHeaderOf(answer.tail, BLOCK)?.number ?? answer;
+    return blockHeaderOf(answer.payload, BLOCK)?.number ?? answer;
   }
 
   private async collect(
@@ -138,9 +144,9 @@ export class Logs {
   ): Promise<Answer> {
     const { from, to } = range;
     const deps = {
-      ask: this.gateway.askFor(client),
+      ask: this.gateway.askOnBehalfOf(client),
       nodeRange: this.nodeRange,
-      budget: this.budget.of(client),
+      budget: this.budget.forClient(client),
     };
     // Parts that are asked for one after the other are of one chain if the last block stayed the same, and so
     // everything below it. One part alone is: the node sees to that.
@@ -148,27 +154,27 @@ export class Logs {
     for (let attempt = 1; attempt <= MAX_TRIES; attempt++) {
       const before = mayDiffer ? await this.hashAt(to, signal) : null;
       const answer = await collectLogs(deps, filter, range, signal);
-      if (!mayDiffer || !isResult(answer.tail)) return answer;
+      if (!mayDiffer || !isResult(answer.payload)) return answer;
       if (before === (await this.hashAt(to, signal))) return answer;
     }
     return REORGANISED;
   }
 
   private async hashAt(block: number, signal: AbortSignal): Promise<string | null> {
-    const { tail } = await this.gateway.askNode(BLOCK, [toQuantity(block), false], signal);
-    return blockHeaderOf(tail, BLOCK)?.hash ?? null;
+    const { payload } = await this.gateway.askUncached(BLOCK, [toQuantity(block), false], signal);
+    return blockHeaderOf(payload, BLOCK)?.hash ?? null;
   }
 }
 
 const REORGANISED: Answer = {
-  tail: tailOf({
+  payload: errorPayload({
     code: RpcCode.internal,
     message: 'the chain was reorganised while its logs were collected; ask again',
   }),
   status: 200,
 };
 
-const NOT_ONE_FILTER = tailOf({
+const NOT_ONE_FILTER = errorPayload({
   code: RpcCode.invalidParams,
   message: 'eth_getLogs takes an array of one filter',
 });
@@ -179,5 +185,5 @@ function tooWide(from: number, maxRange: number): Answer {
     message: 'block range too large',
     data: { maxRange, fromBlock: toQuantity(from), toBlock: toQuantity(from + maxRange - 1) },
   };
-  return { tail: tailOf(error), status: 200 };
+  return { payload: errorPayload(error), status: 200 };
 }

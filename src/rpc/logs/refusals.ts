@@ -11,7 +11,7 @@ const OF_RESULTS = /\bresults?\b|\blogs?\b|\bsize\b|\bresponse\b/i;
  * `wide` when the range has too many blocks, `large` when it has too many logs: a narrower range helps in both cases,
  * but with `large` other ranges of this width may work. Null for every other error.
  */
-export function refusalOf({ message }: RpcError): 'wide' | 'large' | null {
+export function classifyRefusal({ message }: RpcError): 'wide' | 'large' | null {
   if (!TOO_MUCH.test(message)) return null;
   if (OF_RESULTS.test(message)) return 'large';
   return OF_BLOCKS.test(message) ? 'wide' : null;

@@ -15,7 +15,7 @@ const ROWS = 20;
 /**
  * @param {import('./section.js').View} view
  * @param {string} token
- * @param {import('./token-facts.js').AskStats} askStats
+ * @param {import('./token-facts-part.js').AskStats} askStats
  * @returns {Promise<import('./section.js').Shown>}
  */
 export async function loadActivity({ api, signal }, token, askStats) {
@@ -23,7 +23,7 @@ export async function loadActivity({ api, signal }, token, askStats) {
   const [head, stats] = await Promise.all([api.rpc('eth_blockNumber', [], signal), askStats()]);
   const to = Number(head.data);
   const from = Math.max(0, to - BLOCKS + 1);
-  /** @type {import('./api.js').Answered<import('./records.js').Log[]>} */
+  /** @type {import('./api.js').Answered<import('./api-types.js').Log[]>} */
   const { data: logs, exchange } = await api.rpc(
     'eth_getLogs',
     [

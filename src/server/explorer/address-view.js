@@ -1,8 +1,9 @@
 /** Addresses, tokens, transactions and blocks as they stand in tables. */
-import { addressMark } from '../ui/address-mark.js';
-import { copyButton } from '../ui/copy.js';
+
+import { copyButton } from '../ui/copy-button.js';
 import { h } from '../ui/dom.js';
 import { label, shortHex } from '../ui/format.js';
+import { addressMark } from '../ui/identicon.js';
 import { blockLink, tokenLink, transactionLink, walletLink } from './route.js';
 
 const ZERO = `0x${'0'.repeat(40)}`;

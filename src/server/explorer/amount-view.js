@@ -20,7 +20,7 @@ export function amountText(text, unit) {
 
 /**
  * What a transfer moved, without the token it is of.
- * @param {import('./records.js').Transfer} transfer
+ * @param {import('./api-types.js').Transfer} transfer
  * @param {string} coin
  */
 export function transferAmount({ transferType, amount, tokenId, decimals }, coin) {
@@ -44,7 +44,7 @@ export function exactText(text, unit) {
 
 /**
  * What a transfer is of.
- * @param {import('./records.js').Transfer} transfer
+ * @param {import('./api-types.js').Transfer} transfer
  * @param {string} coin
  */
 export function transferAsset({ tokenAddress, symbol }, coin) {

@@ -1,6 +1,6 @@
 /** Asking the public API with the visitor's key. */
 import { urlOf } from '../ui/base-url.js';
-import { Problem, problemOf } from './problem.js';
+import { Problem, problemOf } from './api-error.js';
 
 /** How often a request that came too soon is sent again. */
 const MAX_RETRIES = 5;
@@ -28,7 +28,7 @@ export class Api {
 
   /**
    * @param {string} key
-   * @param {import('./pace.js').Pace} pace
+   * @param {import('./request-throttle.js').Pace} pace
    */
   constructor(key, pace) {
     this.#key = key;

@@ -43,7 +43,7 @@ async function loadBlock({ api, signal }, block) {
   const [method, name] = isHash(block)
     ? ['eth_getBlockByHash', block]
     : ['eth_getBlockByNumber', `0x${Number(block).toString(16)}`];
-  /** @type {import('./api.js').Answered<import('./records.js').Block | null>} */
+  /** @type {import('./api.js').Answered<import('./api-types.js').Block | null>} */
   const { data, exchange } = await api.rpc(method, [name, false], signal);
   const content =
     data === null
@@ -52,7 +52,7 @@ async function loadBlock({ api, signal }, block) {
   return { content, exchanges: [exchange] };
 }
 
-/** @param {import('./records.js').Block} block */
+/** @param {import('./api-types.js').Block} block */
 function factsView({ number, hash, parentHash, timestamp, transactions }) {
   const time = isoTime(timestamp);
   return h(

@@ -16,7 +16,7 @@ const ROWS = 20;
  * @returns {Promise<import('./section.js').Shown>}
  */
 export async function loadBuyers({ api, signal }, token) {
-  /** @type {import('./api.js').Answered<{ buyers: import('./records.js').Buyer[] }>} */
+  /** @type {import('./api.js').Answered<{ buyers: import('./api-types.js').Buyer[] }>} */
   const { data, exchange } = await api.get('token_first_buyers', { token, limit: LIMIT }, signal);
   const { buyers } = data;
   if (buyers.length === 0) return { content: nothing('Nobody received it yet.'), exchanges: [exchange] };
@@ -37,7 +37,7 @@ export async function loadBuyers({ api, signal }, token) {
   };
 }
 
-/** @param {import('./records.js').Buyer[]} buyers */
+/** @param {import('./api-types.js').Buyer[]} buyers */
 function arrivals(buyers) {
   return stepChart({
     name: 'First receivers over time',
@@ -55,7 +55,7 @@ function arrivals(buyers) {
 }
 
 /**
- * @param {import('./records.js').Buyer[]} buyers
+ * @param {import('./api-types.js').Buyer[]} buyers
  * @param {number} before how many stand before these
  */
 function buyerTable(buyers, before) {

@@ -1,8 +1,9 @@
 /** A funding chain as a drawing to click through: the oldest known funder first, the wallet last. */
-import { addressMark } from '../ui/address-mark.js';
+
 import { h, replace, s } from '../ui/dom.js';
 import { ago, grouped, groupedText, shortHex } from '../ui/format.js';
-import { drawAtWidth } from '../ui/width.js';
+import { addressMark } from '../ui/identicon.js';
+import { drawAtWidth } from '../ui/redraw-on-resize.js';
 import { chainLayout, NODE } from './chain-layout.js';
 import { walletLink } from './route.js';
 
@@ -11,7 +12,7 @@ const EDGE = 4;
 const ARROW = 7;
 
 /**
- * @param {readonly import('./records.js').Hop[]} hops from the wallet backwards, one at least
+ * @param {readonly import('./api-types.js').Hop[]} hops from the wallet backwards, one at least
  * @param {string} coin
  */
 export function chainGraph(hops, coin) {
@@ -62,7 +63,7 @@ function node({ x, y }, address, hop) {
 
 /**
  * @param {import('./chain-layout.js').Line} line
- * @param {import('./records.js').Hop | undefined} hop
+ * @param {import('./api-types.js').Hop | undefined} hop
  * @param {string} coin
  */
 function edge({ x1, y1, x2, y2, upright }, hop, coin) {

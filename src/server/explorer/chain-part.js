@@ -1,7 +1,7 @@
 /** Who funded the wallet, who funded that one, and so on. */
 import { h } from '../ui/dom.js';
+import { Problem } from './api-error.js';
 import { chainGraph } from './chain-graph.js';
-import { Problem } from './problem.js';
 import { nothing } from './section.js';
 
 /** What every tier allows, and the most that any does. */
@@ -47,7 +47,7 @@ export function chainLoader({ api, coin, signal }, address, again) {
     };
   };
 
-  /** @returns {Promise<import('./api.js').Answered<{ chain: import('./records.js').Hop[] }>>} */
+  /** @returns {Promise<import('./api.js').Answered<{ chain: import('./api-types.js').Hop[] }>>} */
   async function ask() {
     try {
       return await api.get('funding_chain', { address, depth }, signal);

@@ -17,7 +17,7 @@ const LIMIT = 50;
  */
 export async function loadCohort({ api, coin, signal }, address) {
   const [cohort, funding] = await Promise.all([
-    /** @type {Promise<import('./api.js').Answered<import('./records.js').Cohort>>} */ (
+    /** @type {Promise<import('./api.js').Answered<import('./api-types.js').Cohort>>} */ (
       api.get('coordinated_wallets', { address, limit: LIMIT }, signal)
     ),
     /** @type {Promise<import('./api.js').Answered<{ firstFunding: { amount: string, blockNumber: number } | null }>>} */ (

@@ -3,9 +3,9 @@ import { grouped } from '../ui/format.js';
 import { table } from '../ui/table.js';
 import { walletName } from './address-view.js';
 import { exactText } from './amount-view.js';
+import { twoWay } from './in-out-bars.js';
 import { nothing } from './section.js';
 import { moment } from './time-view.js';
-import { twoWay } from './two-way.js';
 
 const LIMIT = 20;
 
@@ -15,7 +15,7 @@ const LIMIT = 20;
  * @returns {Promise<import('./section.js').Shown>}
  */
 export async function loadCounterparties({ api, coin, signal }, address) {
-  /** @type {import('./api.js').Answered<{ counterparties: import('./records.js').Counterparty[] }>} */
+  /** @type {import('./api.js').Answered<{ counterparties: import('./api-types.js').Counterparty[] }>} */
   const { data, exchange } = await api.get('wallet_counterparties', { address, limit: LIMIT }, signal);
   const rows = data.counterparties;
   if (rows.length === 0)

@@ -1,9 +1,9 @@
 /** The request behind a view: a line of shell to copy, and the answer as it came. */
 import { urlOf } from '../ui/base-url.js';
-import { copyButton } from '../ui/copy.js';
+import { copyButton } from '../ui/copy-button.js';
 import { h, replace } from '../ui/dom.js';
 import { curlLine } from './curl.js';
-import { keyHint } from './key.js';
+import { keyHint } from './stored-key.js';
 
 /** Characters of an answer that are shown. */
 const MAX_ANSWER = 20_000;

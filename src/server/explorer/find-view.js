@@ -1,6 +1,6 @@
 /** From what was put into the search field to the view of it. */
 import { h } from '../ui/dom.js';
-import { inWords, Problem } from './problem.js';
+import { inWords, Problem } from './api-error.js';
 import {
   blockLink,
   isAddress,
@@ -53,7 +53,7 @@ async function forward(view, text) {
  */
 async function addressLink({ api, signal }, address) {
   const isToken = await api.get('token_stats', { token: address }, signal).then(
-    (/** @type {import('./api.js').Answered<import('./records.js').TokenStats>} */ { data }) =>
+    (/** @type {import('./api.js').Answered<import('./api-types.js').TokenStats>} */ { data }) =>
       data.transferCount > 0,
     (error) => {
       if (error instanceof Problem && (error.code === 'not_found' || error.code === 'not_ready'))
@@ -70,7 +70,7 @@ async function addressLink({ api, signal }, address) {
  * @param {string} hash
  */
 async function hashLink({ api, signal }, hash) {
-  /** @type {import('./api.js').Answered<import('./records.js').Block | null>} */
+  /** @type {import('./api.js').Answered<import('./api-types.js').Block | null>} */
   const { data } = await api.rpc('eth_getBlockByHash', [hash, false], signal);
   return data === null ? transactionLink(hash) : blockLink(hash);
 }

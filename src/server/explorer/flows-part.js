@@ -23,11 +23,11 @@ const MAX_ASSETS = 20;
 /**
  * @param {import('./section.js').View} view
  * @param {string} address
- * @param {import('./summary.js').AskSummary} askSummary
+ * @param {import('./summary-part.js').AskSummary} askSummary
  * @returns {() => Promise<import('./section.js').Shown>}
  */
 export function flowsLoader(view, address, askSummary) {
-  /** @type {import('./records.js').Transfer[]} */
+  /** @type {import('./api-types.js').Transfer[]} */
   const transfers = [];
   /** @type {number | null} */
   let cursor = null;
@@ -35,7 +35,7 @@ export function flowsLoader(view, address, askSummary) {
   let chosen = 'native';
 
   const loadPage = async () => {
-    /** @type {import('./api.js').Answered<import('./records.js').TransferPage>} */
+    /** @type {import('./api.js').Answered<import('./api-types.js').TransferPage>} */
     const { data, exchange } = await view.api.get(
       'address_transfers',
       { address, limit: PAGE, include_internal: 'true', cursor },

@@ -13,7 +13,7 @@ import { NATIVE_DECIMALS } from '../ui/format.js';
 
 /**
  * The assets of transfers whose amounts can be added up, the native coin first, then by number of transfers.
- * @param {readonly import('./records.js').Transfer[]} transfers
+ * @param {readonly import('./api-types.js').Transfer[]} transfers
  * @param {string} coin
  * @param {(address: string, symbol: string | null) => string} nameOf
  * @returns {Asset[]}
@@ -36,7 +36,7 @@ export function assetsOf(transfers, coin, nameOf) {
 /**
  * The balance after each transaction, oldest first. It is reckoned backwards from the `present` balance, so it is
  * exact however few of the older transfers are known.
- * @param {readonly import('./records.js').Transfer[]} transfers newest first
+ * @param {readonly import('./api-types.js').Transfer[]} transfers newest first
  * @param {string} asset
  * @param {string} wallet
  * @param {bigint} present
@@ -61,7 +61,7 @@ export function flowPoints(transfers, asset, wallet, present) {
 
 /**
  * What all transfers of an asset come to.
- * @param {readonly import('./records.js').Transfer[]} transfers
+ * @param {readonly import('./api-types.js').Transfer[]} transfers
  * @param {string} asset
  * @param {string} wallet
  */
@@ -72,13 +72,13 @@ export function sumOf(transfers, asset, wallet) {
   );
 }
 
-/** @param {import('./records.js').Transfer} transfer */
+/** @param {import('./api-types.js').Transfer} transfer */
 function assetId({ tokenAddress }) {
   return tokenAddress ?? 'native';
 }
 
 /**
- * @param {import('./records.js').Transfer} transfer
+ * @param {import('./api-types.js').Transfer} transfer
  * @param {string} wallet
  */
 function changeOf({ from, to, amount }, wallet) {

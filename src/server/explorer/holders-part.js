@@ -6,7 +6,7 @@ import { wholeTicks } from '../ui/scale.js';
 import { stepChart } from '../ui/step-chart.js';
 import { table } from '../ui/table.js';
 import { walletName } from './address-view.js';
-import { percent, sharesOf } from './holders.js';
+import { percent, sharesOf } from './holder-shares.js';
 import { nothing } from './section.js';
 
 const LIMIT = 100;
@@ -16,12 +16,12 @@ const ROWS = 20;
 /**
  * @param {import('./section.js').View} view
  * @param {string} token
- * @param {import('./token-facts.js').AskStats} askStats
+ * @param {import('./token-facts-part.js').AskStats} askStats
  * @returns {Promise<import('./section.js').Shown>}
  */
 export async function loadHolders({ api, signal }, token, askStats) {
   const [{ data, exchange }, stats] = await Promise.all([
-    /** @type {Promise<import('./api.js').Answered<{ holders: import('./records.js').Holder[] }>>} */ (
+    /** @type {Promise<import('./api.js').Answered<{ holders: import('./api-types.js').Holder[] }>>} */ (
       api.get('token_holders', { token, limit: LIMIT }, signal)
     ),
     askStats(),
@@ -47,7 +47,7 @@ export async function loadHolders({ api, signal }, token, askStats) {
 }
 
 /**
- * @param {import('./holders.js').Share[]} shares
+ * @param {import('./holder-shares.js').Share[]} shares
  * @param {number} holders
  */
 function sentence(shares, holders) {
@@ -57,7 +57,7 @@ function sentence(shares, holders) {
   return `${largest}, the ten largest ${percent(shares[9]?.together ?? 0)}.`;
 }
 
-/** @param {import('./holders.js').Share[]} shares */
+/** @param {import('./holder-shares.js').Share[]} shares */
 function curve(shares) {
   return stepChart({
     name: 'Share of the largest holders together',
@@ -79,7 +79,7 @@ function curve(shares) {
 }
 
 /**
- * @param {import('./holders.js').Share[]} shares
+ * @param {import('./holder-shares.js').Share[]} shares
  * @param {number | null} decimals
  */
 function holderTable(shares, decimals) {

@@ -51,7 +51,7 @@ export function homeView(view) {
  * @returns {Promise<import('./section.js').Shown>}
  */
 async function loadLarge({ api, coin, signal }) {
-  /** @type {import('./api.js').Answered<{ transfers: import('./records.js').Whale[] }>} */
+  /** @type {import('./api.js').Answered<{ transfers: import('./api-types.js').Whale[] }>} */
   const { data, exchange } = await api.get(
     'whale_transfers',
     { min_mon: MIN, blocks: BLOCKS, limit: LIMIT },

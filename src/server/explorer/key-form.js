@@ -1,6 +1,6 @@
 /** Asking for the visitor's API key, and what stands in its place once there is one. */
 import { h } from '../ui/dom.js';
-import { keyHint } from './key.js';
+import { keyHint } from './stored-key.js';
 
 /**
  * @param {string} trouble why the key is asked for again, or empty

@@ -8,7 +8,7 @@ const MAX_ROWS = 50;
 
 /**
  * @param {string} coin
- * @param {(transfer: import('./records.js').Transfer) => boolean} isWanted by the filters of the page
+ * @param {(transfer: import('./api-types.js').Transfer) => boolean} isWanted by the filters of the page
  */
 export function liveRows(coin, isWanted) {
   const body = h('tbody', { class: 'live-rows' });
@@ -19,11 +19,11 @@ export function liveRows(coin, isWanted) {
   const onPage = new Set();
   /** @type {Map<string, { symbol: string | null, decimals: number | null }>} */
   const tokens = new Map();
-  /** What the pages said of a token that the push says nothing of. @param {import('./records.js').Transfer} transfer */
+  /** What the pages said of a token that the push says nothing of. @param {import('./api-types.js').Transfer} transfer */
   const named = ({ tokenAddress, symbol, decimals }) =>
     (symbol === null && decimals === null && tokens.get(tokenAddress ?? '')) || { symbol, decimals };
 
-  /** @param {import('./live.js').LiveTransfer} transfer */
+  /** @param {import('./transfer-subscription.js').LiveTransfer} transfer */
   const add = (transfer) => {
     if (transfer.removed) return remove(transfer.id);
     if (!isWanted(transfer) || rows.has(transfer.id) || onPage.has(transfer.id)) return;
@@ -48,7 +48,7 @@ export function liveRows(coin, isWanted) {
   return {
     body,
     add,
-    /** A page was loaded: what it holds is not shown twice. @param {readonly import('./records.js').Transfer[]} page */
+    /** A page was loaded: what it holds is not shown twice. @param {readonly import('./api-types.js').Transfer[]} page */
     reset(page) {
       rows.clear();
       onPage.clear();

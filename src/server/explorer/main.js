@@ -2,15 +2,15 @@
 import { urlOf } from '../ui/base-url.js';
 import { byId, replace } from '../ui/dom.js';
 import { Api } from './api.js';
+import { inWords } from './api-error.js';
 import { blockView } from './block-view.js';
 import { followChain } from './chain-state.js';
 import { findView, unknownView } from './find-view.js';
 import { homeView } from './home-view.js';
-import { forgetKey, keepKey, readKey } from './key.js';
 import { keyForm, keyInUse } from './key-form.js';
-import { Pace } from './pace.js';
-import { inWords } from './problem.js';
+import { Pace } from './request-throttle.js';
 import { findLink, parseRoute } from './route.js';
+import { forgetKey, keepKey, readKey } from './stored-key.js';
 import { ageMoments } from './time-view.js';
 import { tokenView } from './token-view.js';
 import { transactionView } from './transaction-view.js';

@@ -1,7 +1,8 @@
 /** The head of a view about an address, a transaction or a block. */
-import { addressMark } from '../ui/address-mark.js';
-import { copyButton } from '../ui/copy.js';
+
+import { copyButton } from '../ui/copy-button.js';
 import { h } from '../ui/dom.js';
+import { addressMark } from '../ui/identicon.js';
 import { isAddress } from './route.js';
 
 /**

@@ -17,7 +17,7 @@ const BLOCKS = 10_000;
  * @returns {Promise<import('./section.js').Shown>}
  */
 export async function loadRecipients({ api, coin, signal }, address) {
-  /** @type {import('./api.js').Answered<{ recipients: import('./records.js').Recipient[] }>} */
+  /** @type {import('./api.js').Answered<{ recipients: import('./api-types.js').Recipient[] }>} */
   const { data, exchange } = await api.get(
     'funding_recipients',
     { address, blocks: BLOCKS, limit: LIMIT },

@@ -1,7 +1,7 @@
 /** One part of a view: its title, its content once it was asked for, the requests behind it, or what went wrong. */
 import { h, replace } from '../ui/dom.js';
+import { inWords, Problem } from './api-error.js';
 import { exchangeView } from './exchange-view.js';
-import { inWords, Problem } from './problem.js';
 
 /** How long before the server is asked again while its index is empty or it cannot be reached. */
 const ASK_AGAIN_MS = 3000;

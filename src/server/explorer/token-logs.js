@@ -11,7 +11,7 @@ export const TRANSFER_TOPICS = [TRANSFER, TRANSFER_SINGLE, TRANSFER_BATCH];
 
 /**
  * The event of a log, or null for one of another form.
- * @param {import('./records.js').Log} log
+ * @param {import('./api-types.js').Log} log
  * @param {(units: bigint) => string} amountText
  * @returns {TokenEvent | null}
  */
@@ -54,7 +54,7 @@ function whatOf(topics, data, amountText) {
 
 /**
  * Logs per block over a range, oldest first.
- * @param {readonly import('./records.js').Log[]} logs
+ * @param {readonly import('./api-types.js').Log[]} logs
  * @param {number} from
  * @param {number} to
  * @returns {{ block: number, count: number }[]}

@@ -3,11 +3,11 @@ import { h } from '../ui/dom.js';
 import { loadActivity } from './activity-part.js';
 import { loadBuyers } from './buyers-part.js';
 import { loadHolders } from './holders-part.js';
+import { remember } from './memoize-async.js';
 import { pageTitle } from './page-title.js';
-import { remember } from './remember.js';
 import { walletLink } from './route.js';
 import { section } from './section.js';
-import { loadTokenFacts } from './token-facts.js';
+import { loadTokenFacts } from './token-facts-part.js';
 
 /**
  * @param {import('./section.js').View} view
@@ -15,7 +15,7 @@ import { loadTokenFacts } from './token-facts.js';
  * @returns {import('./main.js').Shown}
  */
 export function tokenView(view, { subject: token }) {
-  /** @type {import('./token-facts.js').AskStats} */
+  /** @type {import('./token-facts-part.js').AskStats} */
   const askStats = remember(() => view.api.get('token_stats', { token }, view.signal));
   const parts = [
     section(view, {

@@ -11,9 +11,9 @@ import { nothing, section } from './section.js';
 import { isoTime, moment } from './time-view.js';
 import { eventOf, TRANSFER_TOPICS } from './token-logs.js';
 
-/** @typedef {import('./records.js').Transaction} Transaction */
-/** @typedef {import('./records.js').Receipt} Receipt */
-/** @typedef {import('./records.js').Block} Block */
+/** @typedef {import('./api-types.js').Transaction} Transaction */
+/** @typedef {import('./api-types.js').Receipt} Receipt */
+/** @typedef {import('./api-types.js').Block} Block */
 
 /**
  * @param {import('./section.js').View} view
@@ -100,7 +100,7 @@ function statusText(receipt) {
   return receipt.status === '0x1' ? 'succeeded' : 'failed: it moved nothing';
 }
 
-/** @param {readonly import('./records.js').Log[]} logs */
+/** @param {readonly import('./api-types.js').Log[]} logs */
 function tokenTransfers(logs) {
   const rows = logs
     .filter(({ topics: [kind = ''] }) => TRANSFER_TOPICS.includes(kind))

@@ -12,7 +12,7 @@ const KINDS = {
   erc1155: 'ERC-1155',
 };
 
-/** @param {import('./records.js').Transfer} transfer */
+/** @param {import('./api-types.js').Transfer} transfer */
 function counterparty({ direction, from, to }) {
   if (from === to) return h('span', { class: 'soft' }, 'itself');
   return walletName(direction === 'in' ? from : to);
@@ -20,7 +20,7 @@ function counterparty({ direction, from, to }) {
 
 /**
  * @param {string} coin
- * @returns {import('../ui/table.js').Column<import('./records.js').Transfer>[]}
+ * @returns {import('../ui/table.js').Column<import('./api-types.js').Transfer>[]}
  */
 export function transferColumns(coin) {
   return [

@@ -1,13 +1,14 @@
 /** A wallet's transfers in pages, with those that happen meanwhile. The page's address holds what is shown. */
-import { choices } from '../ui/choices.js';
+
 import { h, replace } from '../ui/dom.js';
+import { choices } from '../ui/radio-group.js';
 import { table } from '../ui/table.js';
-import { watchTransfers } from './live.js';
+import { Problem } from './api-error.js';
 import { liveRows } from './live-rows.js';
-import { Problem } from './problem.js';
 import { sectionLink } from './route.js';
 import { nothing } from './section.js';
 import { transferColumns } from './transfer-columns.js';
+import { watchTransfers } from './transfer-subscription.js';
 
 const LIMIT = 25;
 
@@ -51,7 +52,7 @@ export function transfersLoader(view, address, settings) {
 
   return async () => {
     const { direction, internal, cursor } = read(settings());
-    /** @type {import('./api.js').Answered<import('./records.js').TransferPage>} */
+    /** @type {import('./api.js').Answered<import('./api-types.js').TransferPage>} */
     const { data, exchange } = await view.api.get(
       'address_transfers',
       { address, limit: LIMIT, direction, include_internal: internal ? 'true' : null, cursor },
@@ -119,7 +120,7 @@ function filters(address, direction, internal, state) {
 }
 
 /**
- * @param {import('./records.js').TransferPage} data
+ * @param {import('./api-types.js').TransferPage} data
  * @param {HTMLElement} live
  * @param {string} coin
  * @param {string | null} cursor
@@ -133,7 +134,7 @@ function page({ transfers }, live, coin, cursor) {
 
 /**
  * @param {string} address
- * @param {import('./records.js').TransferPage} data
+ * @param {import('./api-types.js').TransferPage} data
  * @param {{ direction: string, internal: boolean, cursor: string | null }} shown
  */
 function pages(address, { nextCursor }, shown) {

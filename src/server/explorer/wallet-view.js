@@ -4,12 +4,12 @@ import { chainLoader } from './chain-part.js';
 import { loadCohort } from './cohort-part.js';
 import { loadCounterparties } from './counterparties-part.js';
 import { flowsLoader } from './flows-part.js';
+import { remember } from './memoize-async.js';
 import { pageTitle } from './page-title.js';
 import { loadRecipients } from './recipients-part.js';
-import { remember } from './remember.js';
 import { tokenLink } from './route.js';
 import { section } from './section.js';
-import { loadSummary } from './summary.js';
+import { loadSummary } from './summary-part.js';
 import { transfersLoader } from './transfers-part.js';
 
 /**
@@ -20,7 +20,7 @@ import { transfersLoader } from './transfers-part.js';
 export function walletView(view, route) {
   const { subject: address } = route;
   let { params } = route;
-  /** @type {import('./summary.js').AskSummary} */
+  /** @type {import('./summary-part.js').AskSummary} */
   const askSummary = remember(() => view.api.get('wallet_summary', { address }, view.signal));
   const chain = section(view, {
     id: 'funding',

@@ -1,20 +1,20 @@
 /** The settings in force and where each comes from. */
 import { h, replace } from '../ui/dom.js';
 import { table } from '../ui/table.js';
-import { call } from './call.js';
+import { call } from './admin-api.js';
 
 /**
  * @param {import('./main.js').View} view
  */
 export function configView({ onTrouble }) {
   const content = h('div', {}, h('p', { class: 'loading' }, 'Asking …'));
-  /** @type {Promise<import('./answers.js').Config>} */
+  /** @type {Promise<import('./api-types.js').Config>} */
   const asked = call('GET', 'config');
   asked.then(({ settings }) => replace(content, configPart(settings)), onTrouble);
   return content;
 }
 
-/** @param {import('./answers.js').Config['settings']} settings */
+/** @param {import('./api-types.js').Config['settings']} settings */
 function configPart(settings) {
   const rows = Object.entries(settings).map(([path, { value, source }]) => ({ path, value, source }));
   const set = rows.filter(({ source }) => source !== 'default');

@@ -1,5 +1,5 @@
 /** Windows in front of the page: a question, and a key that is shown once. */
-import { copyButton } from '../ui/copy.js';
+import { copyButton } from '../ui/copy-button.js';
 import { h } from '../ui/dom.js';
 
 /**
@@ -31,7 +31,7 @@ export function confirmed({ title, text, action }) {
 
 /**
  * Shows a new key until it was put away; Escape does not lose it.
- * @param {import('./answers.js').Issued} issued
+ * @param {import('./api-types.js').Issued} issued
  * @returns {Promise<void>}
  */
 export function showKeyOnce({ key, record }) {

@@ -13,7 +13,7 @@ const KINDS = {
   erc1155: 'ERC-1155',
 };
 
-/** @param {import('./answers.js').IndexState} state */
+/** @param {import('./api-types.js').IndexState} state */
 export function kindsPart({ survey, surveyFailure }) {
   if (survey === null) return part('Transfers by kind', waiting(surveyFailure));
   const { estimated, transfers } = survey.kinds;
@@ -43,7 +43,7 @@ export function kindsPart({ survey, surveyFailure }) {
   );
 }
 
-/** @param {import('./answers.js').IndexState} state */
+/** @param {import('./api-types.js').IndexState} state */
 export function diskPart({ status, survey, surveyFailure, forecast }) {
   if (survey === null) return part('Disk', waiting(surveyFailure));
   const { fileBytes, walBytes, freeBytes, growth, tables, unmeasured } = survey;
@@ -92,7 +92,7 @@ export function diskPart({ status, survey, surveyFailure, forecast }) {
   );
 }
 
-/** @param {import('./answers.js').Status} status */
+/** @param {import('./api-types.js').Status} status */
 export function nodePart({ capabilities, internalTransfers, internalTransfersReason }) {
   if (capabilities === null)
     return part('Node', h('p', { class: 'notice' }, 'The node has not answered yet.'));
@@ -123,7 +123,7 @@ export function nodePart({ capabilities, internalTransfers, internalTransfersRea
   );
 }
 
-/** @param {import('./answers.js').Status} status */
+/** @param {import('./api-types.js').Status} status */
 export function skippedPart({ skippedLogs }) {
   const rows = Object.entries(skippedLogs).sort(([, a], [, b]) => b - a);
   if (rows.length === 0)
@@ -185,8 +185,8 @@ function growthText({ transfersPerDay, seconds }) {
 }
 
 /**
- * @param {import('./answers.js').Forecast} forecast
- * @param {import('./answers.js').Survey['growth']} growth
+ * @param {import('./api-types.js').Forecast} forecast
+ * @param {import('./api-types.js').Survey['growth']} growth
  */
 function filledFact({ bytesWhenFilled }, growth) {
   return fact(
@@ -198,7 +198,7 @@ function filledFact({ bytesWhenFilled }, growth) {
   );
 }
 
-/** @param {import('./answers.js').Forecast | null} forecast */
+/** @param {import('./api-types.js').Forecast | null} forecast */
 function fullText(forecast) {
   const days = forecast?.daysUntilFull ?? null;
   if (days === null) return 'unknown yet';

@@ -2,9 +2,9 @@
 import { h, replace } from '../ui/dom.js';
 import { fact } from '../ui/fact.js';
 import { ago, counted, decimal, duration, grouped } from '../ui/format.js';
-import { call } from './call.js';
+import { call } from './admin-api.js';
 import { diskPart, kindsPart, nodePart, skippedPart } from './index-parts.js';
-import { keepLooking } from './refresh.js';
+import { keepLooking } from './poll.js';
 
 const EVERY_MS = 2000;
 
@@ -15,7 +15,7 @@ export function indexView({ signal, onTrouble }) {
   const content = h('div', {}, h('p', { class: 'loading' }, 'Asking …'));
   keepLooking(EVERY_MS, signal, async () => {
     try {
-      /** @type {import('./answers.js').IndexState} */
+      /** @type {import('./api-types.js').IndexState} */
       const state = await call('GET', 'index');
       replace(
         content,
@@ -40,7 +40,7 @@ const PHASES = {
   paused: 'Standing still',
 };
 
-/** @param {import('./answers.js').IndexState} state */
+/** @param {import('./api-types.js').IndexState} state */
 function progress({ status }) {
   const { phase, reason, head, nodeHead, startBlock, lagBlocks, lagSeconds, etaSeconds, lastCommitAt } =
     status;
@@ -92,13 +92,13 @@ function progress({ status }) {
   );
 }
 
-/** @param {import('./answers.js').Status} status */
+/** @param {import('./api-types.js').Status} status */
 function phaseText({ phase, capabilities, head }) {
   const isLooking = phase === 'starting' && capabilities !== null && head === null;
   return isLooking ? 'Looking for the first block' : PHASES[phase];
 }
 
-/** @param {import('./answers.js').Status} status */
+/** @param {import('./api-types.js').Status} status */
 function shareDone({ head, startBlock, nodeHead }) {
   if (head === null || startBlock === null || nodeHead === null || nodeHead <= startBlock) return '';
   return `${decimal(((head.number - startBlock) / (nodeHead - startBlock)) * 100, 1)} % of the blocks are in`;

@@ -1,7 +1,7 @@
 /** The form for a new key. */
 import { h, replace } from '../ui/dom.js';
 import { grouped } from '../ui/format.js';
-import { call, Refusal } from './call.js';
+import { call, Refusal } from './admin-api.js';
 import { showKeyOnce } from './dialog.js';
 
 /**
@@ -44,7 +44,7 @@ export function keyForm(onCreated) {
   let offered = '';
   return {
     form,
-    /** @param {import('./answers.js').Tier[]} tiers */
+    /** @param {import('./api-types.js').Tier[]} tiers */
     offer(tiers) {
       const texts = tiers.map(tierText);
       if (texts.join() === offered) return;
@@ -57,7 +57,7 @@ export function keyForm(onCreated) {
   };
 }
 
-/** @param {import('./answers.js').Tier} tier */
+/** @param {import('./api-types.js').Tier} tier */
 function tierText({ name, requestsPerMonth, requestsPerSecond }) {
   const month = requestsPerMonth === 0 ? 'no quota' : `${grouped(requestsPerMonth)} a month`;
   const second = requestsPerSecond === 0 ? 'no rate limit' : `${grouped(requestsPerSecond)} a second`;

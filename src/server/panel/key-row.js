@@ -3,7 +3,7 @@ import { h, replace } from '../ui/dom.js';
 import { dateTime, grouped, label, NAME_CHARS } from '../ui/format.js';
 import { meter } from '../ui/meter.js';
 
-/** @typedef {import('./answers.js').ListedKey} ListedKey */
+/** @typedef {import('./api-types.js').ListedKey} ListedKey */
 
 /**
  * @param {ListedKey} first

@@ -1,16 +1,16 @@
 /** Keys: issuing, using, replacing and ending them. */
 import { h, replace } from '../ui/dom.js';
 import { dateTime } from '../ui/format.js';
-import { call } from './call.js';
+import { call } from './admin-api.js';
 import { confirmed, showKeyOnce } from './dialog.js';
 import { keyForm } from './key-form.js';
 import { keyRow } from './key-row.js';
-import { keepLooking } from './refresh.js';
+import { keepLooking } from './poll.js';
 import { usagePart } from './usage-part.js';
 
 const EVERY_MS = 3000;
 
-/** @typedef {import('./answers.js').ListedKey} ListedKey */
+/** @typedef {import('./api-types.js').ListedKey} ListedKey */
 
 /**
  * @param {import('./main.js').View} view
@@ -29,7 +29,7 @@ export function keysView({ signal, onTrouble }) {
 
   const look = async () => {
     try {
-      /** @type {import('./answers.js').KeyList} */
+      /** @type {import('./api-types.js').KeyList} */
       const { keys, tiers, monthEndsAt } = await call('GET', 'keys');
       form.offer(tiers);
       for (const key of keys) show(key);

@@ -1,6 +1,6 @@
 /** The panel: signing in, and the part that the page's address names. */
 import { byId, h, replace } from '../ui/dom.js';
-import { call, Refusal } from './call.js';
+import { call, Refusal } from './admin-api.js';
 import { configView } from './config-view.js';
 import { indexView } from './index-view.js';
 import { keysView } from './keys-view.js';

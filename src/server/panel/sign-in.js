@@ -1,6 +1,6 @@
 /** Signing in with the operator token. */
 import { h } from '../ui/dom.js';
-import { call, Refusal } from './call.js';
+import { call, Refusal } from './admin-api.js';
 
 /**
  * @param {() => void} onSignedIn

@@ -3,8 +3,8 @@ import { h, replace } from '../ui/dom.js';
 import { fact } from '../ui/fact.js';
 import { ago, byteSize, grouped, label, NAME_CHARS } from '../ui/format.js';
 import { table } from '../ui/table.js';
-import { call } from './call.js';
-import { keepLooking } from './refresh.js';
+import { call } from './admin-api.js';
+import { keepLooking } from './poll.js';
 
 const EVERY_MS = 2000;
 
@@ -15,7 +15,7 @@ export function socketsView({ signal, onTrouble }) {
   const content = h('div', {}, h('p', { class: 'loading' }, 'Asking …'));
   keepLooking(EVERY_MS, signal, async () => {
     try {
-      /** @type {[import('./answers.js').Sockets, import('./answers.js').KeyList]} */
+      /** @type {[import('./api-types.js').Sockets, import('./api-types.js').KeyList]} */
       const [sockets, { keys }] = await Promise.all([call('GET', 'sockets'), call('GET', 'keys')]);
       replace(content, socketsPart(sockets, new Map(keys.map(({ id, name }) => [id, name]))));
       onTrouble(null);
@@ -27,7 +27,7 @@ export function socketsView({ signal, onTrouble }) {
 }
 
 /**
- * @param {import('./answers.js').Sockets} sockets
+ * @param {import('./api-types.js').Sockets} sockets
  * @param {ReadonlyMap<number, string>} names of keys
  */
 function socketsPart({ available, total, endpoints, topics, sockets }, names) {
@@ -62,7 +62,7 @@ function socketsPart({ available, total, endpoints, topics, sockets }, names) {
 }
 
 /**
- * @param {import('./answers.js').Socket[]} sockets
+ * @param {import('./api-types.js').Socket[]} sockets
  * @param {ReadonlyMap<number, string>} names
  */
 function socketTable(sockets, names) {

@@ -10,7 +10,7 @@ const DAY = 24 * HOUR;
 const HOURLY_DAYS = 7;
 
 /**
- * @param {import('./answers.js').Usage} usage
+ * @param {import('./api-types.js').Usage} usage
  * @param {number} days
  * @param {string} whose
  */

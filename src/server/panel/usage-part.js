@@ -1,9 +1,10 @@
 /** The course of requests, of all keys or of one. */
-import { choices } from '../ui/choices.js';
+
 import { h, replace } from '../ui/dom.js';
 import { grouped, label, NAME_CHARS } from '../ui/format.js';
+import { choices } from '../ui/radio-group.js';
 import { table } from '../ui/table.js';
-import { call } from './call.js';
+import { call } from './admin-api.js';
 import { usageChart } from './usage-chart.js';
 
 const SPANS = { 1: '24 hours', 7: '7 days', 31: '31 days' };
@@ -13,7 +14,7 @@ const SPANS = { 1: '24 hours', 7: '7 days', 31: '31 days' };
  */
 export function usagePart(onTrouble) {
   let days = 1;
-  /** @type {import('./answers.js').Key | null} */
+  /** @type {import('./api-types.js').Key | null} */
   let key = null;
   let shown = '';
   const title = h('h2', { id: 'usage-title' }, 'Requests');
@@ -41,7 +42,7 @@ export function usagePart(onTrouble) {
     months,
   );
 
-  /** @param {import('./answers.js').Key | null} next */
+  /** @param {import('./api-types.js').Key | null} next */
   const show = (next) => {
     key = next;
     title.textContent = next === null ? 'Requests' : `Requests of ${label(next.name, NAME_CHARS)}`;
@@ -53,7 +54,7 @@ export function usagePart(onTrouble) {
   /** A chart is drawn anew only when it would look another, so that a point that is picked stays so. */
   const refresh = async () => {
     try {
-      /** @type {import('./answers.js').Usage} */
+      /** @type {import('./api-types.js').Usage} */
       const usage = await call('GET', `usage?days=${days}${key === null ? '' : `&key=${key.id}`}`);
       const looks = JSON.stringify([usage, days, key?.id]);
       if (looks === shown) return;

@@ -24,17 +24,17 @@ export class ChunkedBody {
    * Continues reading `chunk` from `at` and passes on the data in it. Returns the offset where it stopped: after the end
    * of the body, or at the end of the chunk. Throws UpstreamError `malformed`.
    */
-  read(chunk: Buffer, at: number, onData: (data: Buffer) => void): number {
+  read(piece: Buffer, at: number, onData: (data: Buffer) => void): number {
     let i = at;
-    while (i < chunk.length && this.state !== 'done') {
+    while (i < piece.length && this.state !== 'done') {
       if (this.state === 'data') {
-        const end = Math.min(chunk.length, i + this.size);
+        const end = Math.min(piece.length, i + this.size);
         this.size -= end - i;
         if (this.size === 0) this.state = 'data-end';
-        onData(chunk.subarray(i, end));
+        onData(piece.subarray(i, end));
         i = end;
       } else {
-        this.step(chunk[i]!);
+        this.step(piece[i]!);
         i++;
       }
     }
@@ -46,7 +46,7 @@ export class ChunkedBody {
       case 'size':
         return this.readSize(byte);
       case 'extension':
-        this.bound();
+        this.checkLineLength();
         if (byte === LF) this.endSize();
         return;
       case 'data-end':
@@ -87,14 +87,14 @@ export class ChunkedBody {
 
   /** Trailers end with an empty line; their content is ignored. */
   private readTrailer(byte: number): void {
-    this.bound();
+    this.checkLineLength();
     if (byte === CR) return;
     if (byte !== LF) this.trailerIsEmpty = false;
     else if (this.trailerIsEmpty) this.state = 'done';
     else this.trailerIsEmpty = true;
   }
 
-  private bound(): void {
+  private checkLineLength(): void {
     this.lineBytes += 1;
     if (this.lineBytes > MAX_LINE) throw malformed(`a line of more than ${MAX_LINE} bytes`);
   }

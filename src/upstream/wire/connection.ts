@@ -3,8 +3,8 @@ import { connect, isIP, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { UpstreamError } from '../../errors.ts';
 import { socketErrorText } from '../socket-error.ts';
-import type { AnswerHead } from './answer-head.ts';
-import { type AnswerParts, AnswerReader } from './answer-reader.ts';
+import type { ResponseHead } from './response-head.ts';
+import { type ResponseHandler, ResponseReader } from './response-reader.ts';
 
 /** Where to connect. */
 export interface Target {
@@ -14,7 +14,7 @@ export interface Target {
 }
 
 /** Receives an answer, or the error that prevented or cut it. */
-export interface AnswerListener extends AnswerParts {
+export interface ResponseListener extends ResponseHandler {
   onFailed(error: UpstreamError): void;
 }
 
@@ -31,13 +31,13 @@ const READ_BYTES = 256 * 1024;
 /** All plain sockets of the thread read into the same buffer: each read is processed before the next one. */
 const READ_BUFFER = Buffer.allocUnsafeSlow(READ_BYTES);
 
-export class Connection implements AnswerParts {
+export class Connection implements ResponseHandler {
   /** When the last exchange ended, by the owner's clock. */
   idleSince = 0;
   private readonly owner: ConnectionOwner;
   private readonly socket: Socket;
-  private readonly reader = new AnswerReader();
-  private listener: AnswerListener | null = null;
+  private readonly reader = new ResponseReader();
+  private listener: ResponseListener | null = null;
   private error: UpstreamError | null = null;
   private gone = false;
 
@@ -54,7 +54,7 @@ export class Connection implements AnswerParts {
   }
 
   /** Sends a whole request, given as Latin-1, whose answer goes to the listener. */
-  send(request: string, listener: AnswerListener): void {
+  send(request: string, listener: ResponseListener): void {
     this.listener = listener;
     this.socket.write(request, 'latin1');
   }
@@ -70,7 +70,7 @@ export class Connection implements AnswerParts {
   /** Closes at once; the listener is not called again. */
   destroy(): void {
     this.listener = null;
-    this.leave();
+    this.reportClosed();
     this.socket.destroy();
   }
 
@@ -89,7 +89,7 @@ export class Connection implements AnswerParts {
   }
 
   /** Called by the AnswerReader only, as is `onBody`. */
-  onHead(head: AnswerHead): void {
+  onHead(head: ResponseHead): void {
     this.listener?.onHead(head);
   }
 
@@ -122,7 +122,7 @@ export class Connection implements AnswerParts {
   }
 
   private onClose(): void {
-    this.leave();
+    this.reportClosed();
     const listener = this.listener;
     this.listener = null;
     listener?.onFailed(
@@ -130,7 +130,7 @@ export class Connection implements AnswerParts {
     );
   }
 
-  private leave(): void {
+  private reportClosed(): void {
     if (this.gone) return;
     this.gone = true;
     this.owner.onGone(this);

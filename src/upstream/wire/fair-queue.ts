@@ -12,13 +12,13 @@ export interface FairQueueLimits {
 /** The requests of one client. */
 export interface Flow {
   /** Whether it is limited to a share, so that some places stay free for others. */
-  readonly shares: boolean;
+  readonly isLimited: boolean;
   running: number;
   /** In order of arrival. */
   readonly waiting: Set<Exchange>;
   waitingBytes: number;
   /** When the node last sent something of an answer, by the clock of the exchanges. */
-  answeredAt: number;
+  lastProgressAt: number;
 }
 
 /**
@@ -31,7 +31,7 @@ export class FairQueue {
   private readonly limits: FairQueueLimits;
   /** By client: all that ever made a request. */
   private readonly flows = new Map<number, Flow>();
-  private readonly unshared = newFlow(false);
+  private readonly unlimitedFlow = newFlow(false);
   private readonly running = new Set<Exchange>();
   /** Flows with waiting requests; the first one is next. */
   private readonly turns = new Set<Flow>();
@@ -44,7 +44,7 @@ export class FairQueue {
 
   /** The flow of a client, or for null that of requests without a share limit. */
   flow(client: number | null): Flow {
-    if (client === null) return this.unshared;
+    if (client === null) return this.unlimitedFlow;
     let flow = this.flows.get(client);
     if (flow === undefined) {
       flow = newFlow(true);
@@ -59,7 +59,7 @@ export class FairQueue {
   }
 
   /** Admits a request, to run or to wait, or refuses it because too many wait. */
-  enter(exchange: Exchange): 'runs' | 'waits' | 'refused' {
+  admit(exchange: Exchange): 'runs' | 'waits' | 'refused' {
     if (this.mayRun(exchange.flow)) {
       this.run(exchange);
       return 'runs';
@@ -75,9 +75,9 @@ export class FairQueue {
   }
 
   /** Removes a request, whether it ran or waited. Returns the request that now runs in its place. */
-  leave(exchange: Exchange): Exchange | null {
+  remove(exchange: Exchange): Exchange | null {
     if (!this.running.delete(exchange)) {
-      this.unqueue(exchange);
+      this.dequeue(exchange);
       return null;
     }
     exchange.flow.running--;
@@ -90,7 +90,7 @@ export class FairQueue {
     yield* this.running;
   }
 
-  private mayRun({ shares, running }: Flow): boolean {
+  private mayRun({ isLimited: shares, running }: Flow): boolean {
     const free = this.limits.maxRunning - this.running.size;
     return free > 0 && (running < SHARE * free || !shares);
   }
@@ -99,7 +99,7 @@ export class FairQueue {
     const places = this.limits.maxWaiting - this.waitingCount;
     const bytes = this.limits.maxWaitingBytes - this.waitingBytes;
     if (places <= 0 || request.length > bytes) return false;
-    return !flow.shares || (flow.waiting.size < SHARE * places && flow.waitingBytes < SHARE * bytes);
+    return !flow.isLimited || (flow.waiting.size < SHARE * places && flow.waitingBytes < SHARE * bytes);
   }
 
   private run(exchange: Exchange): void {
@@ -113,7 +113,7 @@ export class FairQueue {
       if (!this.mayRun(flow)) continue;
       const [next] = flow.waiting;
       if (next === undefined) continue;
-      this.unqueue(next);
+      this.dequeue(next);
       this.run(next);
       if (this.turns.size > 1 && this.turns.delete(flow)) this.turns.add(flow); // to the end of the queue
       return next;
@@ -121,7 +121,7 @@ export class FairQueue {
     return null;
   }
 
-  private unqueue(exchange: Exchange): void {
+  private dequeue(exchange: Exchange): void {
     const { flow, request } = exchange;
     if (!flow.waiting.delete(exchange)) return;
     flow.waitingBytes -= request.length;
@@ -132,5 +132,5 @@ export class FairQueue {
 }
 
 function newFlow(shares: boolean): Flow {
-  return { shares, running: 0, waiting: new Set(), waitingBytes: 0, answeredAt: 0 };
+  return { isLimited: shares, running: 0, waiting: new Set(), waitingBytes: 0, lastProgressAt: 0 };
 }

@@ -1,13 +1,13 @@
 /** HTTP to the node that streams answers piece by piece: own keep-alive sockets, a limit on every resource. */
 import type { UpstreamFailure } from '../../errors.ts';
 import { type Endpoint, parseEndpoint } from '../endpoint.ts';
-import { type AnswerListener, Connection, type ConnectionOwner, type Target } from './connection.ts';
+import { Connection, type ConnectionOwner, type ResponseListener, type Target } from './connection.ts';
 import { type Clock, Exchange } from './exchange.ts';
 import { FairQueue } from './fair-queue.ts';
 
-export type { AnswerHead } from './answer-head.ts';
-export type { AnswerListener } from './connection.ts';
+export type { ResponseListener as AnswerListener } from './connection.ts';
 export type { Exchange } from './exchange.ts';
+export type { ResponseHead as AnswerHead } from './response-head.ts';
 
 export interface WireOptions {
   /** http or https; `user:password@` goes to the Authorization header. */
@@ -23,7 +23,7 @@ export interface WireOptions {
 
 export interface PostOptions {
   /** Use no socket that was used before: the node may just have closed it, which shows only when the request is lost. */
-  fresh?: boolean;
+  newSocket?: boolean;
   /** Waiting requests are taken from each client in turn, and each is limited to a share of the sockets; null: no limit. */
   client?: number | null;
 }
@@ -68,22 +68,22 @@ export class WireTransport implements ConnectionOwner {
    * UpstreamError (`timeout`, `connection`, `malformed`, `queue-full`; `what` names the request in its message), and
    * nothing before this returns.
    */
-  post(body: string, what: string, listener: AnswerListener, options: PostOptions = {}): Exchange {
-    const { fresh = false, client = null } = options;
+  post(body: string, what: string, listener: ResponseListener, options: PostOptions = {}): Exchange {
+    const { newSocket: fresh = false, client = null } = options;
     const request = `${this.head}${body.length}\r\n\r\n${body}`;
     const exchange = new Exchange(request, listener, {
       what,
-      fresh,
+      newSocket: fresh,
       flow: this.queue.flow(client),
       timeoutMs: this.options.timeoutMs,
       clock: this.clock,
-      onOver: this.onOver,
+      onEnd: this.onExchangeEnd,
     });
     if (this.closed) {
       failSoon(exchange, 'connection', `the connection to ${this.origin} is closed`);
       return exchange;
     }
-    const entered = this.queue.enter(exchange);
+    const entered = this.queue.admit(exchange);
     if (entered === 'runs') this.start(exchange);
     else if (entered === 'refused') {
       failSoon(exchange, 'queue-full', `${this.queue.waiting} requests already wait for ${this.origin}`);
@@ -114,21 +114,21 @@ export class WireTransport implements ConnectionOwner {
 
   /** Starts an exchange that was admitted: a socket is idle or there is room for another. */
   private start(exchange: Exchange): void {
-    exchange.start(this.take(exchange.fresh));
+    exchange.start(this.acquireConnection(exchange.newSocket));
   }
 
-  private take(fresh: boolean): Connection {
+  private acquireConnection(newSocket: boolean): Connection {
     const hasRoom = this.open.size < this.options.maxSockets;
-    const idle = fresh && hasRoom ? undefined : this.idle.pop();
-    if (idle !== undefined && !fresh) return idle;
+    const idle = newSocket && hasRoom ? undefined : this.idle.pop();
+    if (idle !== undefined && !newSocket) return idle;
     idle?.destroy();
     const connection = new Connection(this.target, this);
     this.open.add(connection);
     return connection;
   }
 
-  private readonly onOver = (exchange: Exchange): void => {
-    const next = this.queue.leave(exchange);
+  private readonly onExchangeEnd = (exchange: Exchange): void => {
+    const next = this.queue.remove(exchange);
     if (next !== null) this.start(next);
   };
 
@@ -136,7 +136,7 @@ export class WireTransport implements ConnectionOwner {
     const now = performance.now();
     this.clock.now += Math.min(now - this.sweptAt, MOST_PER_SWEEP_MS);
     this.sweptAt = now;
-    for (const exchange of this.queue) exchange.expire();
+    for (const exchange of this.queue) exchange.checkTimeout();
     const idleTooLong = this.clock.now - IDLE_MS;
     while (this.idle[0] !== undefined && this.idle[0].idleSince < idleTooLong) this.idle[0].destroy();
   }

@@ -4,11 +4,11 @@ import fc from 'fast-check';
 import type { IndexSource } from '../../../src/api/endpoint.ts';
 import { ENDPOINTS } from '../../../src/api/endpoints.ts';
 import { RequestError } from '../../../src/errors.ts';
-import { budgetOf, OverBudget } from '../../../src/query/effort.ts';
 import type { Head } from '../../../src/query/snapshot.ts';
-import { readLogsFilter } from '../../../src/rpc/logs/filter.ts';
-import { MAX_BATCH, type RpcCall, readRequest } from '../../../src/rpc/request.ts';
-import { readQuery } from '../../../src/server/query-string.ts';
+import { OverBudgetError, unitBudget } from '../../../src/query/work-budget.ts';
+import { readLogsFilter } from '../../../src/rpc/logs/logs-filter.ts';
+import { type IncomingCall, MAX_BATCH, readRequest } from '../../../src/rpc/request.ts';
+import { parseQuery } from '../../../src/server/query-string.ts';
 import { parseLogFilter } from '../../../src/stream/log-filter.ts';
 import { parseSignalFilter, parseWalletFilter } from '../../../src/stream/transfer-filter.ts';
 import { cpuMs } from '../cpu-time.ts';
@@ -23,7 +23,7 @@ function onlyRefusals(run: () => void): void {
   try {
     run();
   } catch (error) {
-    if (!(error instanceof RequestError || error instanceof OverBudget)) throw error;
+    if (!(error instanceof RequestError || error instanceof OverBudgetError)) throw error;
   }
   const ms = cpuMs() - started;
   assert.ok(ms < MAX_MS, `took ${ms.toFixed(0)} ms`);
@@ -87,7 +87,7 @@ function depthOf(text: string): number {
 }
 
 /** A call that was read says what JSON.parse says; one that was refused is not well-formed. */
-function checkCall(call: RpcCall | { id: string; error: object }, parsed: unknown): void {
+function checkCall(call: IncomingCall | { id: string; error: object }, parsed: unknown): void {
   const { jsonrpc, id, method, params } = (
     typeof parsed === 'object' && parsed !== null ? parsed : {}
   ) as Record<string, unknown>;
@@ -185,8 +185,8 @@ export function restInputs(source: IndexSource, head: Head, addresses: readonly 
   return property('queries and bodies of the REST API', input, ({ at, query, body }) => {
     const { endpoint, answer } = endpoints[at]!;
     onlyRefusals(() => {
-      const values = endpoint.method === 'GET' ? readQuery(query, known) : body;
-      const answered = answer(values, { head, chainDepth: 10, effort: budgetOf(1_000_000) });
+      const values = endpoint.method === 'GET' ? parseQuery(query, known) : body;
+      const answered = answer(values, { head, chainDepth: 10, budget: unitBudget(1_000_000) });
       assert.equal(typeof JSON.stringify(answered), 'string');
     });
   });

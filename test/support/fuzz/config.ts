@@ -1,7 +1,7 @@
 /** Configurations of any form: a configuration or a ConfigError of one line. */
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { FLAGS, type FlagTexts } from '../../../src/config/flags.ts';
+import { FLAGS, type FlagValues } from '../../../src/config/flags.ts';
 import { parseConfig } from '../../../src/config.ts';
 import { ConfigError } from '../../../src/errors.ts';
 import { type Property, property } from './property.ts';
@@ -65,7 +65,7 @@ const env = fc.dictionary(
   { maxKeys: 4 },
 );
 
-const flags: fc.Arbitrary<FlagTexts> = fc.dictionary(
+const flags: fc.Arbitrary<FlagValues> = fc.dictionary(
   fc.constantFrom(...FLAGS.map(({ flag }) => flag)),
   fc.oneof(value, fc.string()),
   { maxKeys: 4 },

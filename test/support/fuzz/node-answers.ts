@@ -4,8 +4,9 @@ import fc from 'fast-check';
 import { generateChain } from '../../../src/bench/chain/generate.ts';
 import { BatchBuilder } from '../../../src/decode/batch.ts';
 import { type BlockParts, decodeBlock, needsTraces } from '../../../src/decode/block.ts';
+import { BLOCK_FIELDS, RECEIPTS_FIELDS, TRACE_FIELDS } from '../../../src/decode/decoded-fields.ts';
 import { decodeLogs, readLogs } from '../../../src/decode/logs.ts';
-import { decodePayouts } from '../../../src/decode/staking.ts';
+import { decodeStakingPayouts } from '../../../src/decode/staking.ts';
 import {
   CONSECUTIVE_TRANSFER,
   DEPOSIT,
@@ -15,9 +16,8 @@ import {
   WITHDRAWAL,
 } from '../../../src/decode/topics.ts';
 import { flatTraces, treeTraces } from '../../../src/decode/traces.ts';
-import { BLOCK, RECEIPTS, TRACES } from '../../../src/decode/wanted.ts';
 import { UpstreamError } from '../../../src/errors.ts';
-import type { Wanted } from '../../../src/lib/members.ts';
+import type { Projection } from '../../../src/lib/json-projection.ts';
 import type { BlockBatch } from '../../../src/types.ts';
 import { parseBody, readBatch, readSingle } from '../../../src/upstream/reply.ts';
 import { cpuMs } from '../cpu-time.ts';
@@ -115,14 +115,14 @@ const blocksProperty = property(
 
 function cutParts({ block, receipts, traces }: BlockParts): BlockParts {
   return {
-    block: cutTo(BLOCK, block),
-    receipts: cutTo(RECEIPTS, receipts),
-    traces: traces && { form: traces.form, value: cutTo(TRACES[traces.form], traces.value) },
+    block: cutTo(BLOCK_FIELDS, block),
+    receipts: cutTo(RECEIPTS_FIELDS, receipts),
+    traces: traces && { form: traces.form, value: cutTo(TRACE_FIELDS[traces.form], traces.value) },
   };
 }
 
 /** What the client gives of a result that came as text. */
-function cutTo(wanted: Wanted, result: unknown): unknown {
+function cutTo(wanted: Projection, result: unknown): unknown {
   const reply = readSingle(parseBody(answerWith(result), 'test', wanted), 'test');
   assert.ok('result' in reply);
   return reply.result;
@@ -207,7 +207,7 @@ const logsProperty = property(
       const out = new BatchBuilder();
       out.beginTransaction(`0x${'1'.repeat(64)}`);
       const read = readLogs({ logs });
-      decodePayouts(out, read, null);
+      decodeStakingPayouts(out, read, null);
       decodeLogs(out, read, RULES.wrappedNative);
       out.endBlock(1, `0x${'2'.repeat(64)}`, `0x${'3'.repeat(64)}`, 1);
       checkBatch(out.finish(true));
@@ -280,7 +280,7 @@ const treesProperty = property(
       const traces = treeTraces(items, txHashes);
       for (const i of [0, 1]) {
         const trace = traces.at(i);
-        trace.internal(() => undefined);
+        trace.forEachInternalTransfer(() => undefined);
         trace.callsOf('a'.repeat(40));
       }
     });
@@ -302,7 +302,7 @@ const flatProperty = property(
   (items) => {
     onlyUpstreamErrors(() => {
       const traces = flatTraces(items, [txHashes[0]!], txHashes[0]!);
-      traces.at(0).internal(() => undefined);
+      traces.at(0).forEachInternalTransfer(() => undefined);
     });
   },
 );
@@ -325,7 +325,7 @@ const deepProperty = property(
     onlyUpstreamErrors(() =>
       treeTraces([{ result: root }], [txHashes[0]!])
         .at(0)
-        .internal(() => undefined),
+        .forEachInternalTransfer(() => undefined),
     );
   },
   40,

@@ -4,30 +4,30 @@ import fc from 'fast-check';
 import { bigIntToBytes, bytesToBigInt, bytesToHex, hexToBytes } from '../../../src/lib/hex.ts';
 import { decodeSigned, encodeSigned } from '../../../src/lib/signed.ts';
 import { coinToWei, weiToCoin } from '../../../src/lib/units.ts';
-import { ActivityCursor, Flag, mostEntryBytes, writeEntry } from '../../../src/store/activity.ts';
-import { isNative, Kind } from '../../../src/types.ts';
+import { ActivityCursor, ActivityFlag, maxEntryBytes, writeEntry } from '../../../src/store/activity.ts';
+import { isNativeKind, TransferKind } from '../../../src/types.ts';
 import { type Property, property } from './property.ts';
 
 const entry = fc
   .record({
     distance: fc.oneof(fc.integer({ min: 1, max: 300 }), fc.integer({ min: 1, max: 2 ** 47 })),
-    kind: fc.constantFrom(...Object.values(Kind)),
-    direction: fc.constantFrom(Flag.in, Flag.out, Flag.in | Flag.out),
+    kind: fc.constantFrom(...Object.values(TransferKind)),
+    direction: fc.constantFrom(ActivityFlag.in, ActivityFlag.out, ActivityFlag.in | ActivityFlag.out),
     zero: fc.boolean(),
     other: fc.oneof(fc.nat(300), fc.integer({ min: 0, max: 2 ** 33 })),
     wei: fc.oneof(fc.constant(0n), fc.bigInt({ min: 0n, max: 2n ** 256n - 1n })),
   })
-  .map((made) => ({ ...made, zero: isNative(made.kind) ? made.wei === 0n : made.zero }));
+  .map((made) => ({ ...made, zero: isNativeKind(made.kind) ? made.wei === 0n : made.zero }));
 
 const activity = property('runs of activity entries', fc.array(entry, { maxLength: 128 }), (entries) => {
-  const bytes = new Uint8Array(entries.length * mostEntryBytes(new Uint8Array(32)));
+  const bytes = new Uint8Array(entries.length * maxEntryBytes(new Uint8Array(32)));
   let end = 0;
   for (const { distance, kind, direction, zero, other, wei } of entries) {
-    const flags = kind | direction | (zero ? Flag.zero : 0);
+    const flags = kind | direction | (zero ? ActivityFlag.zero : 0);
     const before = end;
-    const amount = isNative(kind) ? bigIntToBytes(wei) : null;
+    const amount = isNativeKind(kind) ? bigIntToBytes(wei) : null;
     end = writeEntry(bytes, end, distance, flags, other, amount);
-    assert.ok(end - before <= mostEntryBytes(amount));
+    assert.ok(end - before <= maxEntryBytes(amount));
   }
   const cursor = new ActivityCursor().open(bytes.subarray(0, end), 0);
   let transfer = 0;
@@ -35,10 +35,10 @@ const activity = property('runs of activity entries', fc.array(entry, { maxLengt
     assert.ok(cursor.next());
     transfer += distance;
     assert.equal(cursor.transfer, transfer);
-    assert.equal(cursor.flags, kind | direction | (zero ? Flag.zero : 0));
-    assert.equal(cursor.other, other);
+    assert.equal(cursor.flags, kind | direction | (zero ? ActivityFlag.zero : 0));
+    assert.equal(cursor.counterparty, other);
     const amount = bytesToBigInt(cursor.bytes.subarray(cursor.amountStart, cursor.amountEnd));
-    assert.equal(amount, isNative(kind) ? wei : 0n);
+    assert.equal(amount, isNativeKind(kind) ? wei : 0n);
   }
   assert.ok(!cursor.next());
   assert.equal(cursor.offset, end);

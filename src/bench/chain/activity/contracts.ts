@@ -8,7 +8,7 @@ import type { World } from '../world.ts';
 /** A call that emits logs other than transfers. */
 export function callContract(world: World): Transaction {
   const { prng, actors, ledger } = world;
-  const contract = prng.ranked(actors.others);
+  const contract = prng.pickZipf(actors.others);
   const from = actors.wallet();
   const value = prng.chance(0.2) ? nativeAmount(prng) : 0n;
   const call = world.begin(from, contract, value, encode(SELECTOR.approve, contract)).pay();
@@ -46,7 +46,7 @@ function createInner({ prng }: World, creation: Transaction, parent: Hex): void 
 /** Status 0: neither the value nor an inner call moved anything. */
 export function failTransaction(world: World): Transaction {
   const { prng, actors, ledger } = world;
-  const target = prng.chance(0.5) ? prng.ranked(actors.routers) : prng.ranked(actors.erc20).address;
+  const target = prng.chance(0.5) ? prng.pickZipf(actors.routers) : prng.pickZipf(actors.erc20).address;
   const value = prng.chance(0.4) ? nativeAmount(prng) : 0n;
   const from = actors.wallet();
   const to = prng.chance(0.05) ? null : target;
@@ -65,7 +65,7 @@ export function failTransaction(world: World): Transaction {
 /** A contract pays several wallets; between the payments are frames that carry value but move nothing. */
 export function disperse(world: World): Transaction {
   const { prng, actors } = world;
-  const contract = prng.ranked(actors.dispersers);
+  const contract = prng.pickZipf(actors.dispersers);
   const payments = pickPayments(world);
   const total = payments.reduce((sum, { wei }) => sum + wei, 0n);
   const input = encode(SELECTOR.disperse, BigInt(payments.length));
@@ -106,7 +106,7 @@ function payOne(world: World, transaction: Transaction, from: Hex, to: Hex, wei:
 
 /** A reverted frame with value and, below it, frames without an error of their own: none of them moved anything. */
 function addRevertedBranch({ prng, actors, ledger }: World, transaction: Transaction, contract: Hex): void {
-  const target = prng.ranked(actors.others);
+  const target = prng.pickZipf(actors.others);
   const reverted = transaction.call(contract, target, nativeAmount(prng), '0xdeadbeef');
   reverted.error = 'execution reverted';
   reverted.calls = [

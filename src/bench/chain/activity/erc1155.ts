@@ -3,7 +3,7 @@ import { ZERO_ADDRESS } from '../../../lib/address.ts';
 import type { Hex } from '../../../types.ts';
 import { EVENT, encode, SELECTOR, topic } from '../abi.ts';
 import type { Erc1155Token } from '../actors.ts';
-import { partOf } from '../amounts.ts';
+import { randomPortion } from '../amounts.ts';
 import type { Transaction } from '../transaction.ts';
 import type { World } from '../world.ts';
 
@@ -12,7 +12,7 @@ const IDS = 500;
 
 export function moveErc1155(world: World): Transaction {
   const { prng, actors, ledger } = world;
-  const token = prng.ranked(actors.erc1155);
+  const token = prng.pickZipf(actors.erc1155);
   const { from, id, amount } = pickSource(world, token);
   const burns = from !== ZERO_ADDRESS && prng.chance(0.06);
   const to = burns ? ZERO_ADDRESS : actors.wallet();
@@ -33,7 +33,7 @@ export function moveErc1155(world: World): Transaction {
 /** A batch mint of up to nine ids, with empty batches, repeated ids and zero amounts among them. */
 export function mintErc1155Batch(world: World): Transaction {
   const { prng, actors, ledger } = world;
-  const token = prng.ranked(actors.erc1155);
+  const token = prng.pickZipf(actors.erc1155);
   const length = prng.chance(0.05) ? 0 : 1 + prng.below(9);
   const to = actors.wallet();
   const ids: bigint[] = [];
@@ -79,8 +79,8 @@ function pickSource({ prng }: World, token: Erc1155Token): { from: Hex; id: bigi
     amount: BigInt(1 + prng.below(1000)),
   };
   if (mints) return minted;
-  const { holder, id, balance } = prng.any(token.positions);
-  return balance > 0n ? { from: holder, id, amount: partOf(prng, balance) } : minted;
+  const { holder, id, balance } = prng.pick(token.positions);
+  return balance > 0n ? { from: holder, id, amount: randomPortion(prng, balance) } : minted;
 }
 
 /** ABI form of two dynamic arrays: two offsets, then each array as its length and its words. */

@@ -3,18 +3,18 @@ import { ZERO_ADDRESS } from '../../../lib/address.ts';
 import type { Hex } from '../../../types.ts';
 import { EVENT, encode, MAX_UINT256, SELECTOR, topic } from '../abi.ts';
 import type { Erc20Token } from '../actors.ts';
-import { mintAmount, nativeAmount, partOf } from '../amounts.ts';
+import { mintAmount, nativeAmount, randomPortion } from '../amounts.ts';
 import type { Transaction } from '../transaction.ts';
 import type { World } from '../world.ts';
 import { sendNative } from './native.ts';
 
 export function sendErc20(world: World): Transaction {
   const { prng, actors } = world;
-  const token = prng.ranked(actors.erc20);
+  const token = prng.pickZipf(actors.erc20);
   const holder = pickHolder(world, token);
   if (holder === null || prng.chance(0.06)) return mintErc20(world, token);
   const to = pickReceiver(world, holder);
-  const amount = prng.chance(0.02) ? 0n : partOf(prng, balanceOf(token, holder));
+  const amount = prng.chance(0.02) ? 0n : randomPortion(prng, balanceOf(token, holder));
   if (prng.chance(0.03)) {
     const burn = beginTokenCall(world, token, holder, encode(SELECTOR.burn, amount));
     moveErc20(world, burn, token, holder, ZERO_ADDRESS, amount);
@@ -29,16 +29,16 @@ export function sendErc20(world: World): Transaction {
 /** Token in, and either another token out or native currency paid by an internal call. */
 export function swapErc20(world: World): Transaction {
   const { prng, actors } = world;
-  const sold = prng.ranked(actors.erc20);
+  const sold = prng.pickZipf(actors.erc20);
   const trader = pickHolder(world, sold);
   if (trader === null) return sendNative(world);
-  const bought = prng.ranked(actors.erc20);
-  const router = prng.ranked(actors.routers);
-  const pool = prng.ranked(actors.others);
+  const bought = prng.pickZipf(actors.erc20);
+  const router = prng.pickZipf(actors.routers);
+  const pool = prng.pickZipf(actors.others);
   const paysNative = prng.chance(0.4);
 
   const swap = world.begin(trader, router, 0n, encode(SELECTOR.swap, 1000n, trader)).pay();
-  const amount = partOf(prng, balanceOf(sold, trader));
+  const amount = randomPortion(prng, balanceOf(sold, trader));
   swap.call(router, sold.address, 0n, encode(SELECTOR.transferFrom, trader, pool, amount));
   moveErc20(world, swap, sold, trader, pool, amount);
   swap.frame({ type: 'STATICCALL', from: router, to: pool, value: 0n, input: SELECTOR.getReserves });
@@ -64,11 +64,11 @@ export function mintHugeAmount(world: World): Transaction {
 function passHugeOn(world: World, transaction: Transaction): void {
   const { prng, actors } = world;
   const token = actors.huge;
-  const holder = prng.any(token.holders);
+  const holder = prng.pick(token.holders);
   const balance = balanceOf(token, holder);
   if (balance === 0n) return;
   const to = actors.wallet();
-  const amount = balance > MAX_UINT256 ? MAX_UINT256 : partOf(prng, balance);
+  const amount = balance > MAX_UINT256 ? MAX_UINT256 : randomPortion(prng, balance);
   moveErc20(world, transaction, token, holder, to, amount);
 }
 
@@ -91,7 +91,7 @@ function payOut(world: World, swap: Transaction, router: Hex, trader: Hex): void
 function buyErc20(world: World, swap: Transaction, token: Erc20Token, pool: Hex, trader: Hex): void {
   const wanted = mintAmount(world.prng, token);
   if (balanceOf(token, pool) < wanted) moveErc20(world, swap, token, ZERO_ADDRESS, pool, wanted);
-  moveErc20(world, swap, token, pool, trader, partOf(world.prng, balanceOf(token, pool)));
+  moveErc20(world, swap, token, pool, trader, randomPortion(world.prng, balanceOf(token, pool)));
 }
 
 /** A transaction to the token; a token behind a proxy delegates to its implementation. */
@@ -121,14 +121,14 @@ function moveErc20(
   if (from === ZERO_ADDRESS) ledger.counts.mintsErc20++;
   else token.balances.set(from, balanceOf(token, from) - amount);
   if (to === ZERO_ADDRESS) ledger.counts.burnsErc20++;
-  else give(token, to, amount);
+  else credit(token, to, amount);
   ledger.counts.erc20++;
   if (amount === 0n) ledger.counts.erc20Zero++;
   if (from === to) ledger.counts.erc20Self++;
   ledger.bookToken({ kind: 'erc20', token: token.address, from, to, amount, logIndex });
 }
 
-function give(token: Erc20Token, to: Hex, amount: bigint): void {
+function credit(token: Erc20Token, to: Hex, amount: bigint): void {
   if (!token.balances.has(to)) token.holders.push(to);
   token.balances.set(to, balanceOf(token, to) + amount);
 }
@@ -140,7 +140,7 @@ function balanceOf(token: Erc20Token, holder: Hex): bigint {
 /** A holder with a balance, or null when four tries found none. */
 function pickHolder({ prng }: World, token: Erc20Token): Hex | null {
   for (let tries = 0; tries < 4 && token.holders.length > 0; tries++) {
-    const holder = prng.ranked(token.holders);
+    const holder = prng.pickZipf(token.holders);
     if (balanceOf(token, holder) > 0n) return holder;
   }
   return null;

@@ -10,9 +10,9 @@ import type { World } from '../world.ts';
 /** A mint, paid for in three cases of ten, else a transfer or now and then a burn. */
 export function moveErc721(world: World): Transaction {
   const { prng, actors, ledger } = world;
-  const token = prng.ranked(actors.erc721);
+  const token = prng.pickZipf(actors.erc721);
   const mints = token.ids.length < 3 || prng.chance(0.4);
-  const id = mints ? BigInt(token.nextId++) : prng.any(token.ids);
+  const id = mints ? BigInt(token.nextId++) : prng.pick(token.ids);
   const from = mints ? ZERO_ADDRESS : token.owners.get(id)!;
   const burns = !mints && prng.chance(0.05);
   const to = burns ? ZERO_ADDRESS : actors.wallet();

@@ -52,6 +52,6 @@ export function payFreshWallet(world: World, funder: Hex): Transaction {
 }
 
 function recentFunder({ prng, recentlyFunded }: World): Hex {
-  const back = prng.rank(Math.min(recentlyFunded.length, FUNDING_WINDOW));
+  const back = prng.zipfIndex(Math.min(recentlyFunded.length, FUNDING_WINDOW));
   return recentlyFunded[recentlyFunded.length - 1 - back]!;
 }

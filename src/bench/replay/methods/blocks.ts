@@ -8,13 +8,13 @@ import { type Methods, type NodeState, NULL_RESULT } from './method.ts';
 
 export function blockMethods({ chain, reader, transactions, settings }: NodeState): Methods {
   const byNumber = (tag: unknown) => chain.byNumber(resolveNumber(chain, settings.finalizedLag, tag));
-  const wholeOrLight = (block: StoredBlock | null, whole: unknown) => {
+  const fullOrHashes = (block: StoredBlock | null, whole: unknown) => {
     if (!block) return NULL_RESULT;
-    return whole ? reader.text(block, 'block') : reader.light(block);
+    return whole ? reader.text(block, 'block') : reader.blockWithHashes(block);
   };
   return {
-    eth_getBlockByNumber: ([tag, whole]) => wholeOrLight(byNumber(tag), whole),
-    eth_getBlockByHash: ([hash, whole]) => wholeOrLight(chain.byHash(String(hash)), whole),
+    eth_getBlockByNumber: ([tag, whole]) => fullOrHashes(byNumber(tag), whole),
+    eth_getBlockByHash: ([hash, whole]) => fullOrHashes(chain.byHash(String(hash)), whole),
     eth_getBlockTransactionCountByNumber: ([tag]) => {
       const block = byNumber(tag);
       return block ? jsonBytes(toQuantity(reader.transactionHashes(block).length)) : NULL_RESULT;

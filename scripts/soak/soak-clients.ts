@@ -1,0 +1,129 @@
+/** The sockets of the soak, which subscribe, unsubscribe and reconnect at random. */
+import type { Prng } from '../../src/bench/chain/prng.ts';
+import { HeadCheck, LogCheck, type OnFault, TransferCheck } from './checks.ts';
+import { type EndedSubscription, SoakClient } from './client.ts';
+
+const MAX_SUBSCRIPTIONS = 4;
+/** Sockets opened at the same time at the beginning. */
+const OPENED_TOGETHER = 50;
+
+export interface SoakClientsOptions {
+  sockets: number;
+  /** The `ws://` URL of a path of the daemon, with the key. */
+  urlOf: (path: '/ws' | '/ws/signals') => string;
+  prng: Prng;
+  /** Addresses to draw from; some occur several times. */
+  wallets: readonly string[];
+  tokens: readonly string[];
+  /** The newest block of the node. */
+  head: () => number;
+  /** The newest block of which a subscription that ends now must have been notified. */
+  expectedHead: () => number;
+  onEnded: (ended: EndedSubscription) => void;
+  onFault: OnFault;
+}
+
+interface SoakSocket {
+  client: SoakClient;
+  /** Whether the socket is on `/ws/signals`. */
+  signals: boolean;
+}
+
+export class SoakClients {
+  private readonly options: SoakClientsOptions;
+  private readonly members: SoakSocket[];
+
+  constructor(options: SoakClientsOptions) {
+    this.options = options;
+    this.members = Array.from({ length: options.sockets }, (_, i) => {
+      const signals = i % 8 === 7;
+      const { expectedHead: head, onEnded, onFault } = options;
+      const url = options.urlOf(signals ? '/ws/signals' : '/ws');
+      return { signals, client: new SoakClient({ url, expectedHead: head, onEnded, onFault }) };
+    });
+  }
+
+  /** Events received so far. */
+  get events(): number {
+    return this.members.reduce((sum, { client }) => sum + client.events, 0);
+  }
+
+  /** Sockets that are open. */
+  get open(): number {
+    return this.members.filter(({ client }) => client.isOpen).length;
+  }
+
+  /** Opens all sockets and makes one subscription on each. */
+  async openAll(): Promise<void> {
+    for (let i = 0; i < this.members.length; i += OPENED_TOGETHER) {
+      await Promise.all(this.members.slice(i, i + OPENED_TOGETHER).map(({ client }) => client.open()));
+    }
+    await Promise.all(this.members.map((member) => this.subscribe(member)));
+  }
+
+  /** Makes one socket do something. */
+  async doRandomAction(): Promise<void> {
+    const { prng } = this.options;
+    const member = prng.pick(this.members);
+    const { client, signals } = member;
+    if (!client.isOpen) return client.open();
+    const kind = prng.below(10);
+    const ids = [...client.subscriptions.keys()];
+    if (kind === 0) return client.disconnect(prng.below(2) === 0);
+    if (kind < 4 && ids.length > 0)
+      return client.unsubscribe(signals ? 'atlas_unsubscribe' : 'eth_unsubscribe', prng.pick(ids));
+    if (ids.length < MAX_SUBSCRIPTIONS) return this.subscribe(member);
+  }
+
+  /** Ends all subscriptions locally, without unsubscribing. */
+  endAll(): void {
+    for (const { client } of this.members) client.endAll();
+  }
+
+  private subscribe(member: SoakSocket): Promise<void> {
+    const { prng, head } = this.options;
+    const since = head();
+    const fromBlock = prng.below(3) === 0 ? undefined : 1 + prng.below(since + 3);
+    if (member.signals) return this.subscribeSignals(member.client, since, fromBlock);
+    const kind = prng.below(100);
+    if (kind < 30) return this.subscribeHeads(member.client);
+    if (kind < 50) return this.subscribeLogs(member.client, since, kind < 32);
+    return this.subscribeTransfers(member.client, since, fromBlock);
+  }
+
+  private subscribeHeads(client: SoakClient): Promise<void> {
+    return client.subscribe('eth_subscribe', ['newHeads'], () => new HeadCheck(this.options.onFault));
+  }
+
+  /** `all`: logs of every contract instead of one token. */
+  private subscribeLogs(client: SoakClient, since: number, all: boolean): Promise<void> {
+    const { prng, tokens, onFault } = this.options;
+    const address = all ? null : prng.pick(tokens);
+    const filter = address === null ? {} : { address };
+    return client.subscribe('eth_subscribe', ['logs', filter], () => new LogCheck(address, since, onFault));
+  }
+
+  private subscribeTransfers(client: SoakClient, since: number, fromBlock?: number): Promise<void> {
+    const address = this.options.prng.pick(this.options.wallets);
+    const params = ['wallet_transfers', { address, fromBlock }];
+    const check = () => this.transferCheck([address], since, fromBlock, false);
+    return client.subscribe('eth_subscribe', params, check);
+  }
+
+  private subscribeSignals(client: SoakClient, since: number, fromBlock?: number): Promise<void> {
+    const { prng } = this.options;
+    const wallets = [...new Set(Array.from({ length: 3 }, () => prng.pick(this.options.wallets)))];
+    const check = () => this.transferCheck(wallets, since, fromBlock, true);
+    return client.subscribe('atlas_subscribe', { wallets, fromBlock }, check);
+  }
+
+  private transferCheck(
+    wallets: string[],
+    since: number,
+    fromBlock: number | undefined,
+    signals: boolean,
+  ): TransferCheck {
+    const options = { wallets, since: fromBlock ?? since, replayed: fromBlock !== undefined, signals };
+    return new TransferCheck(options, this.options.onFault);
+  }
+}

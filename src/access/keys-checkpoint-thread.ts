@@ -1,0 +1,17 @@
+/** Entry of the thread that makes one checkpoint of `keys.db` and ends. */
+import { parentPort, workerData } from 'node:worker_threads';
+import { lowerThreadPriority } from '../lib/thread-priority.ts';
+import { checkpointWal } from './keys-checkpointer.ts';
+import { openKeysFile } from './keys-file.ts';
+
+const path: unknown = workerData;
+if (parentPort === null || typeof path !== 'string') {
+  throw new Error('keys-log-thread is a thread entry and cannot be run by itself');
+}
+lowerThreadPriority(5);
+const db = openKeysFile(path);
+try {
+  checkpointWal(db);
+} finally {
+  db.close();
+}

@@ -1,0 +1,84 @@
+/**
+ * Keeping the write-ahead log of `keys.db` short without blocking the serving thread: a checkpoint waits for the disk,
+ * tens of milliseconds while an index is being filled. No connection to the file checkpoints automatically
+ * (keys-file.ts); a thread is started for each checkpoint and then ends.
+ */
+import { stat } from 'node:fs/promises';
+import type { Db } from '../store/open-database.ts';
+import { KEYS_SCHEMA_VERSION } from './schema.ts';
+
+/** The part of a worker thread that is used here. */
+export interface CheckpointThread {
+  on(event: 'error', listener: (error: Error) => void): unknown;
+  on(event: 'exit', listener: () => void): unknown;
+}
+
+/** Milliseconds between checks of the log's size. Writing usage under load adds 1 to 2 MB a minute. */
+const CHECK_INTERVAL_MS = 60_000;
+
+/** A log of at least this many bytes is moved into the file. */
+const MIN_WAL_BYTES = 4 * 2 ** 20;
+
+export class KeysCheckpointer {
+  private readonly walPath: string;
+  private readonly startThread: () => CheckpointThread;
+  private readonly onFailure: (error: Error) => void;
+  private readonly timer: NodeJS.Timeout;
+  /** Settles when the running thread has ended. */
+  private running: Promise<void> | null = null;
+
+  /** `start` starts a thread that moves the log of the file at `path`; `onFailure` is called when one fails. */
+  constructor(path: string, startThread: () => CheckpointThread, onFailure: (error: Error) => void) {
+    this.walPath = `${path}-wal`;
+    this.startThread = startThread;
+    this.onFailure = onFailure;
+    this.timer = setInterval(() => void this.checkpointIfLarge(), CHECK_INTERVAL_MS).unref();
+  }
+
+  /** Moves the log if it is long; resolves when that is done or not needed. Never rejects. */
+  async checkpointIfLarge(): Promise<void> {
+    if (this.running === null) {
+      const bytes = await sizeOf(this.walPath);
+      if (bytes < MIN_WAL_BYTES) return;
+      this.running ??= this.run();
+    }
+    await this.running;
+  }
+
+  /** Resolves when no thread is running. */
+  async close(): Promise<void> {
+    clearInterval(this.timer);
+    await this.running;
+  }
+
+  private run(): Promise<void> {
+    const thread = this.startThread();
+    thread.on('error', this.onFailure);
+    return new Promise<void>((resolve) => thread.on('exit', resolve)).finally(() => {
+      this.running = null;
+    });
+  }
+}
+
+/**
+ * Moves the log into the file and empties it. The first checkpoint waits only for the disk; the second, which blocks
+ * writers, has next to nothing left to do. Throws SQLite's errors, with the log unchanged.
+ */
+export function checkpointWal(db: Db): void {
+  db.pragma('wal_checkpoint(PASSIVE)');
+  db.pragma('wal_checkpoint(TRUNCATE)');
+  primeWal(db);
+}
+
+/** Makes the first write to an empty log: it is the only one that waits for the disk, to sync the log's header. */
+export function primeWal(db: Db): void {
+  db.pragma(`user_version = ${KEYS_SCHEMA_VERSION}`);
+}
+
+/** Size of a file in bytes, 0 when it does not exist. */
+function sizeOf(path: string): Promise<number> {
+  return stat(path).then(
+    ({ size }) => size,
+    () => 0,
+  );
+}

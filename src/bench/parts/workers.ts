@@ -1,0 +1,29 @@
+/** The parts of the benchmark by name. */
+import { FatalError } from '../../errors.ts';
+import type { Actions } from '../process/protocol.ts';
+import { serveWorker } from '../process/serve-worker.ts';
+import { bareActions } from './bare.ts';
+import { chainNodeActions } from './chain-node.ts';
+import { httpLoadActions } from './http-load.ts';
+import { wsClientsActions } from './ws-clients.ts';
+
+const WORKERS = {
+  'chain-node': chainNodeActions,
+  bare: bareActions,
+  'http-load': httpLoadActions,
+  'ws-clients': wsClientsActions,
+} satisfies Record<string, () => Actions>;
+
+export type WorkerName = keyof typeof WORKERS;
+
+/** What each part can be asked to do. */
+export type WorkerActions = { [N in WorkerName]: ReturnType<(typeof WORKERS)[N]> };
+
+/** Makes this process a part. Throws FatalError when no part has that name, or no benchmark started this process. */
+export function runWorker(name: string): void {
+  const makeActions = Object.entries(WORKERS).find(([part]) => part === name)?.[1];
+  if (makeActions === undefined || process.send === undefined) {
+    throw new FatalError('bench-part is what "atlas-node bench" starts; it is of no use by itself');
+  }
+  serveWorker(makeActions());
+}

@@ -1,0 +1,75 @@
+/** The command tree that completion scripts are made from: every command with its words and options. */
+import type { Command, Option } from 'commander';
+
+/** What may follow an option, or be an argument. */
+export type CompletionValue =
+  | { kind: 'none' | 'file' | 'folder' | 'any' }
+  | { kind: 'choice'; words: string[] };
+
+export interface CompletionOption {
+  /** `--port`, and `-V` beside `--version`. */
+  names: string[];
+  description: string;
+  value: CompletionValue;
+}
+
+export interface CompletionCommand {
+  /** Words that lead to the command: none for the program itself, `keys create` for that command. */
+  path: string[];
+  /** Commands below it with their descriptions. */
+  commands: { name: string; description: string }[];
+  options: CompletionOption[];
+  argument: CompletionValue;
+}
+
+/** Options with a few known values; the configuration's schema or the command itself refuses others. */
+const CHOICES: Record<string, string[]> = {
+  '--log-format': ['auto', 'pretty', 'json'],
+  '--log-level': ['debug', 'info', 'warn', 'error'],
+  '--start-block': ['earliest', 'latest'],
+  '--tier': ['free', 'growth', 'pro', 'unlimited'],
+};
+
+const HELP: CompletionOption = {
+  names: ['--help'],
+  description: 'display help for command',
+  value: { kind: 'none' },
+};
+
+/** The program and all commands below it, the program first. */
+export function commandTree(command: Command, path: string[] = []): CompletionCommand[] {
+  const [argument] = command.registeredArguments;
+  const visible = command
+    .createHelp()
+    .visibleCommands(command)
+    .filter((sub) => command.commands.includes(sub));
+  const here: CompletionCommand = {
+    path,
+    commands: visible.map((sub) => ({ name: sub.name(), description: sub.description() })),
+    options: [...command.options.map(completionOption), HELP],
+    argument: argument === undefined ? { kind: 'none' } : valueFor(argument.name(), argument.argChoices),
+  };
+  return [here, ...visible.flatMap((sub) => commandTree(sub, [...path, sub.name()]))];
+}
+
+function completionOption(option: Option): CompletionOption {
+  const { long, short, description, flags, argChoices } = option;
+  const placeholder = /<([^>]+)>/.exec(flags)?.[1];
+  const choices = argChoices ?? CHOICES[long ?? ''];
+  return {
+    names: [long, short].filter((name) => name !== undefined),
+    description,
+    value: placeholder === undefined ? { kind: 'none' } : valueFor(placeholder, choices),
+  };
+}
+
+function valueFor(placeholder: string, choices: readonly string[] | undefined): CompletionValue {
+  if (choices !== undefined) return { kind: 'choice', words: [...choices] };
+  if (placeholder === 'file') return { kind: 'file' };
+  return { kind: placeholder === 'dir' ? 'folder' : 'any' };
+}
+
+/** A path as the scripts spell it: each word with a space before it. */
+export function pathText(path: string[]): string {
+  return path.map((word) => ` ${word}`).join('');
+}

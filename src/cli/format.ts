@@ -1,0 +1,57 @@
+/** Text in columns. */
+
+/** Rows under headings, columns two spaces apart; numbers are right-aligned. */
+export function formatTable(headings: string[], rows: (string | number)[][]): string {
+  const cells = [
+    headings,
+    ...rows.map((row) => row.map((cell) => (typeof cell === 'number' ? formatNumber(cell) : cell))),
+  ];
+  const widths = headings.map((_, column) => Math.max(...cells.map((row) => row[column]?.length ?? 0)));
+  const atRight = headings.map(
+    (_, column) => rows.length > 0 && rows.every((row) => typeof row[column] === 'number'),
+  );
+  return cells
+    .map((row) => row.map((cell, i) => (atRight[i] ? cell.padStart(widths[i]!) : cell.padEnd(widths[i]!))))
+    .map((row) => row.join('  ').trimEnd())
+    .join('\n');
+}
+
+/** Names and values, one pair a line. */
+export function pairs(entries: readonly (readonly [string, string])[]): string {
+  return formatGroups([entries]);
+}
+
+/** Groups of pairs with an empty line between them; all values are in one column. */
+export function formatGroups(groups: readonly (readonly (readonly [string, string])[])[]): string {
+  const width = Math.max(...groups.flat().map(([name]) => name.length));
+  const line = ([name, value]: readonly [string, string]) => `${name.padEnd(width)}  ${value}`;
+  return groups
+    .filter((group) => group.length > 0)
+    .map((group) => group.map(line).join('\n'))
+    .join('\n\n');
+}
+
+/** A number with thousands separators. */
+export function formatNumber(value: number): string {
+  return value.toLocaleString('en-US', { maximumFractionDigits: value < 10 ? 1 : 0 });
+}
+
+/** A span of time in its two largest units. */
+export function formatDuration(seconds: number): string {
+  const whole = Math.round(seconds);
+  const [d, h, min, s] = [
+    Math.floor(whole / 86_400),
+    Math.floor(whole / 3_600) % 24,
+    Math.floor(whole / 60) % 60,
+    whole % 60,
+  ];
+  if (d > 0) return `${formatNumber(d)} d ${h} h`;
+  if (h > 0) return `${h} h ${min} min`;
+  return min > 0 ? `${min} min ${s} s` : `${s} s`;
+}
+
+export function formatBytes(count: number): string {
+  const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
+  const step = count < 1 ? 0 : Math.min(units.length - 1, Math.floor(Math.log2(count) / 10));
+  return `${formatNumber(count / 1024 ** step)} ${units[step]}`;
+}

@@ -1,0 +1,16 @@
+/** Logging uncaught errors where programs read the log. */
+import { createLogger, isJsonFormat, type LogOptions } from '../log.ts';
+import { EXIT_FAILURE } from './describe-error.ts';
+
+/**
+ * Logs uncaught errors as one line each, with their stack, before the process ends with exit code 1. A log for people
+ * is left to Node: it prints the stack and exits with the same code.
+ */
+export function logUncaughtErrors(options: LogOptions): void {
+  if (!isJsonFormat(options)) return;
+  const log = createLogger(options);
+  process.on('uncaughtException', (error) => {
+    log.fatal({ err: error }, 'unexpected failure; please report it');
+    process.exit(EXIT_FAILURE);
+  });
+}

@@ -1,0 +1,62 @@
+/** Loading the configuration of this process from file and environment, and checking the paths that it names. */
+import { accessSync, constants, existsSync, readFileSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { type ParsedConfig, parseConfig } from '../config.ts';
+import { ConfigError } from '../errors.ts';
+import type { FlagValues } from './flags.ts';
+
+const DEFAULT_FILE = 'atlas.toml';
+
+export interface LoadedConfig extends ParsedConfig {
+  /** The path of the file read, as given, or null when there is none. */
+  file: string | null;
+}
+
+/**
+ * Parses `configPath`, else `./atlas.toml` if it exists; the environment overrides the file, the flags override both.
+ */
+export function loadConfig(configPath: string | undefined, flags: FlagValues = {}): LoadedConfig {
+  const path = configPath ?? (existsSync(DEFAULT_FILE) ? DEFAULT_FILE : undefined);
+  const file = path === undefined ? undefined : { path, text: readConfigFile(path) };
+  return { ...parseConfig({ file, env: process.env, flags }), file: path ?? null };
+}
+
+/** Throws a ConfigError when a file cannot be read or the data folder cannot be written. */
+export function checkPaths({ config, sources }: ParsedConfig): void {
+  const at = (path: string) => `${path} (${sources[path]})`;
+  for (const [setting, file] of [
+    ['server.tls_cert', config.server.tls_cert],
+    ['server.tls_key', config.server.tls_key],
+  ] as const) {
+    if (file !== '') withConfigError(() => readFileSync(file), `${at(setting)}: cannot read ${file}`);
+  }
+  const folder = existingAncestor(config.data_dir);
+  const refusal = `${at('data_dir')}: cannot write to ${config.data_dir}`;
+  if (!statSync(folder).isDirectory()) throw new ConfigError(`${refusal}: ${folder} is not a folder`);
+  withConfigError(() => accessSync(folder, constants.W_OK | constants.X_OK), refusal);
+}
+
+function readConfigFile(path: string): string {
+  return withConfigError(() => readFileSync(path, 'utf8'), `cannot read the configuration ${path}`);
+}
+
+function existingAncestor(path: string): string {
+  return existsSync(path) || dirname(path) === path ? path : existingAncestor(dirname(path));
+}
+
+function withConfigError<T>(action: () => T, refusal: string): T {
+  try {
+    return action();
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : String(error);
+    throw new ConfigError(`${refusal}: ${REASONS[code] ?? code}`);
+  }
+}
+
+const REASONS: Record<string, string> = {
+  ENOENT: 'no such file',
+  EACCES: 'permission denied',
+  EROFS: 'read-only file system',
+  EISDIR: 'it is a folder',
+  ENOTDIR: 'part of the path is not a folder',
+};

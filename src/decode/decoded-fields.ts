@@ -1,0 +1,64 @@
+/** The members of a node's answers that the decoders read. All others are cut out before parsing. */
+import { LazyItems, ObjectProjection } from '../lib/json-projection.ts';
+
+const whole = 'whole';
+
+const TRANSACTION = new ObjectProjection({ hash: whole, from: whole, to: whole, value: whole, input: whole });
+
+export const BLOCK_FIELDS = new ObjectProjection({
+  number: whole,
+  hash: whole,
+  parentHash: whole,
+  timestamp: whole,
+  transactions: new LazyItems(TRANSACTION),
+});
+
+const LOG = new ObjectProjection({ address: whole, topics: whole, data: whole, logIndex: whole });
+
+const RECEIPT = new ObjectProjection({
+  status: whole,
+  blockHash: whole,
+  transactionHash: whole,
+  gasUsed: whole,
+  contractAddress: whole,
+  logs: LOG,
+});
+
+export const RECEIPTS_FIELDS = new LazyItems(RECEIPT);
+
+const FRAME = new ObjectProjection({
+  type: whole,
+  from: whole,
+  to: whole,
+  value: whole,
+  input: whole,
+  error: whole,
+});
+FRAME.add('calls', FRAME);
+
+/** Of debug_traceBlockByHash or debug_traceBlockByNumber with the callTracer. */
+const TREE_TRACES = new LazyItems(new ObjectProjection({ txHash: whole, result: FRAME, error: whole }));
+
+/** Of trace_block. */
+const FLAT_TRACES = new LazyItems(
+  new ObjectProjection({
+    type: whole,
+    action: new ObjectProjection({
+      callType: whole,
+      from: whole,
+      to: whole,
+      value: whole,
+      address: whole,
+      refundAddress: whole,
+      balance: whole,
+    }),
+    result: new ObjectProjection({ address: whole }),
+    error: whole,
+    traceAddress: whole,
+    blockHash: whole,
+    transactionHash: whole,
+  }),
+);
+
+/** By the form of the traces. */
+export const TRACE_FIELDS = { tree: TREE_TRACES, flat: FLAT_TRACES };

@@ -1,0 +1,82 @@
+/** Checked reads of the node's JSON. A wrong type is the node's fault and worth a retry, so it is an UpstreamError. */
+import { UpstreamError } from '../errors.ts';
+import { quantityToNumber } from '../lib/hex.ts';
+import { isObject } from '../lib/is-object.ts';
+import { LazyJsonArray } from '../lib/lazy-json-array.ts';
+import { previewValue } from '../lib/preview-value.ts';
+
+export type JsonObject = Record<string, unknown>;
+
+function malformed(what: string, value: unknown): UpstreamError {
+  return new UpstreamError('malformed', `the node sent ${previewValue(value)} as ${what}`);
+}
+
+export function readObject(value: unknown, what: string): JsonObject {
+  if (!isObject(value)) throw malformed(what, value);
+  return value;
+}
+
+export function readArray(value: unknown, what: string): unknown[] {
+  if (!Array.isArray(value)) throw malformed(what, value);
+  return value;
+}
+
+/** A list whose items may be parsed lazily. */
+export interface Items {
+  readonly length: number;
+  at(index: number): unknown;
+}
+
+export function readItems(value: unknown, what: string): Items {
+  return value instanceof LazyJsonArray ? value : readArray(value, what);
+}
+
+/** Frees the memory of a list that will not be read any more. */
+export function releaseItems(value: unknown): void {
+  if (value instanceof LazyJsonArray) value.release();
+}
+
+/** A `0x` string with exactly `digits` hex digits (the digits themselves are checked where they become bytes). */
+export function readHex(value: unknown, digits: number, what: string): string {
+  if (typeof value !== 'string' || value.length !== digits + 2 || !value.startsWith('0x'))
+    throw malformed(what, value);
+  return value;
+}
+
+/** The 40 digits of an address. */
+export function readAddress(value: unknown, what: string): string {
+  return readHex(value, 40, what).slice(2);
+}
+
+/** A `0x` string of any length: data, or a quantity whose digits are used as they are. */
+export function readData(value: unknown, what: string): string {
+  if (typeof value !== 'string' || !value.startsWith('0x')) throw malformed(what, value);
+  return value;
+}
+
+/** A quantity from 0 to `max`; the columns of a batch hold 32 bits. */
+export function readQuantity(value: unknown, what: string, max = 2 ** 32 - 1): number {
+  const number = quantityToNumber(value);
+  if (!(number <= max)) throw malformed(what, value);
+  return number;
+}
+
+/** The number given by any number of hex digits. */
+export function readBigInt(value: string, what: string): bigint {
+  if (!/^0x[0-9a-fA-F]+$/.test(value)) throw malformed(what, value);
+  return BigInt(value);
+}
+
+/** A quantity of up to 256 bits as `0x` text; an absent one is zero (typed transactions without `value`). */
+export function readAmount(value: unknown, what: string): string {
+  if (value === undefined || value === null) return '0x';
+  const text = readData(value, what);
+  if (text.length > 66) throw malformed(what, value);
+  return text;
+}
+
+/** True for `0x`, `0x0`, `0x000`...: nothing moves. */
+export function isZero(quantity: string): boolean {
+  for (let i = 2; i < quantity.length; i++) if (quantity.charCodeAt(i) !== 48) return false;
+  return true;
+}

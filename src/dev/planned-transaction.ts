@@ -1,0 +1,54 @@
+/** What demo traffic consists of: transactions, in stages that depend on one another. */
+import type { LocalAccount } from 'viem';
+import type { Hex, TransferKindName } from '../types.ts';
+import type { DemoContracts } from './contracts.ts';
+import type { SeededRandom } from './random.ts';
+import type { Roles } from './wallets.ts';
+
+/** Transfers per kind that the index must contain (internal ones, no reverted ones), and logs that it must reject. */
+export type TransferCounts = Partial<Record<TransferKindName | 'malformed', number>>;
+
+/** One transaction and what the index has to make of it. */
+export interface PlannedTransaction {
+  from: LocalAccount;
+  /** Null creates a contract. */
+  to: Hex | null;
+  data?: Hex;
+  /** Wei; nothing unless given. */
+  value?: bigint;
+  /** Gas limit; `CALL_GAS` unless given. */
+  gas?: bigint;
+  /** True: the transaction is meant to revert. */
+  reverts?: boolean;
+  yields: TransferCounts;
+}
+
+/** Steps that can be sent together; the stage before must be mined first. */
+export type Stage = PlannedTransaction[];
+
+/** Everything a scene is planned from. */
+export interface ScenarioContext {
+  contracts: DemoContracts;
+  roles: Roles;
+  random: SeededRandom;
+  /** A wallet nobody has used, for a name unique in the round. */
+  fresh(name: string): LocalAccount;
+}
+
+/** Plans some stages of a round; pure. */
+export type Scenario = (context: ScenarioContext) => Stage[];
+
+/** Gas limit of an ordinary step: more than any of them needs, and many fit into a block. */
+export const CALL_GAS = 500_000n;
+export const DEPLOY_GAS = 2_500_000n;
+
+/** Scenes played in parallel: their first stages together, then their second ones. */
+export function zipStages(scenes: readonly Stage[][]): Stage[] {
+  const length = Math.max(0, ...scenes.map((stages) => stages.length));
+  return Array.from({ length }, (_, index) => scenes.flatMap((stages) => stages[index] ?? []));
+}
+
+/** A native payment from one account to another. */
+export function payment(from: LocalAccount, to: Hex, value: bigint): PlannedTransaction {
+  return { from, to, value, gas: 21_000n, yields: value > 0n ? { native_direct: 1 } : {} };
+}

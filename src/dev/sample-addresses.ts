@@ -1,0 +1,47 @@
+/** The addresses of a demo chain that are worth asking the API about. */
+import { bytesToHex, hexToBytes } from '../lib/hex.ts';
+import type { Hex } from '../types.ts';
+import type { DemoContracts } from './contracts.ts';
+import { CHAIN_HOPS, COHORT_SIZE } from './native-scenarios.ts';
+import { roundContext } from './round.ts';
+
+/** Addresses in lower case. */
+export interface SampleAddresses {
+  /** Funds many wallets and is paid by many. */
+  hotWallet: Hex;
+  /** Buys and sells every ERC-20 token. */
+  trader: Hex;
+  /** Moves more than 10,000 coins at a time. */
+  whale: Hex;
+  /** Holds ERC-721 and ERC-1155 tokens. */
+  collector: Hex;
+  /** From the first funded wallet to the last: the hot wallet funded the first, each wallet the next. */
+  chain: Hex[];
+  /** Funded by the hot wallet at the same time. */
+  cohort: Hex[];
+  /** Receives internal native transfers and nothing else. */
+  payee: Hex;
+  /** An ERC-20 token with many holders. */
+  token: Hex;
+}
+
+/** The cast of the first round made with `seed`. */
+export function sampleAddresses(contracts: DemoContracts, seed: number): SampleAddresses {
+  const { roles, fresh } = roundContext(contracts, seed, 0);
+  const named = (name: string) => lowerCase(fresh(name).address);
+  return {
+    hotWallet: lowerCase(roles.exchange.address),
+    trader: lowerCase(roles.trader.address),
+    whale: lowerCase(roles.whale.address),
+    collector: lowerCase(roles.collector.address),
+    chain: Array.from({ length: CHAIN_HOPS }, (_, index) => named(`chain ${index + 1}`)),
+    cohort: Array.from({ length: COHORT_SIZE }, (_, index) => named(`cohort ${index}`)),
+    payee: named('payee'),
+    token: contracts.token,
+  };
+}
+
+/** viem writes addresses with mixed-case checksums; the API answers in lower case. */
+function lowerCase(address: Hex): Hex {
+  return bytesToHex(hexToBytes(address));
+}

@@ -1,0 +1,32 @@
+/** A cache of recently used entries in two generations: reading from the younger one writes nothing. */
+export class LruMap<K, V> {
+  private readonly size: number;
+  private young = new Map<K, V>();
+  private old = new Map<K, V>();
+
+  /** Keeps at least the `size` most recently used entries, and never more than twice as many. */
+  constructor(size: number) {
+    this.size = size;
+  }
+
+  get(key: K): V | undefined {
+    const value = this.young.get(key);
+    if (value !== undefined) return value;
+    const older = this.old.get(key);
+    if (older !== undefined) this.set(key, older);
+    return older;
+  }
+
+  set(key: K, value: V): void {
+    if (this.young.size >= this.size) {
+      this.old = this.young;
+      this.young = new Map();
+    }
+    this.young.set(key, value);
+  }
+
+  clear(): void {
+    this.young.clear();
+    this.old.clear();
+  }
+}

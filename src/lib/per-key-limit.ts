@@ -1,0 +1,24 @@
+/** How much each key holds at present of what all share. */
+export class PerKeyLimit {
+  private readonly limit: number;
+  private readonly held = new Map<number, number>();
+
+  /** `limit`: what one key may hold. */
+  constructor(limit: number) {
+    this.limit = limit;
+  }
+
+  /** Lets a key have so much more, or nothing if it would be too much. */
+  tryAcquire(key: number, amount: number): boolean {
+    const now = (this.held.get(key) ?? 0) + amount;
+    if (now > this.limit) return false;
+    this.held.set(key, now);
+    return true;
+  }
+
+  release(key: number, amount: number): void {
+    const now = (this.held.get(key) ?? 0) - amount;
+    if (now > 0) this.held.set(key, now);
+    else this.held.delete(key);
+  }
+}

@@ -1,0 +1,156 @@
+/**
+ * A wallet's transfers with each other wallet, summed entry by entry. A hot wallet has millions of entries with hundreds
+ * of thousands of others, where memory latency dominates: hence columns of numbers instead of objects. Sums can be
+ * extended, so that a repeated request for a wallet reads only its new entries.
+ */
+import type { ActivityCursor } from '../store/activity.ts';
+import { WeiSums } from './wei-sums.ts';
+
+/** Initial number of slots; always a power of two. */
+const INITIAL_SLOTS = 2048;
+/** Rows per slot: the largest fraction of the slots that may be in use. */
+const MAX_LOAD_FACTOR = 0.5;
+/** Odd, and spreads neighbouring ids: 2^32 divided by the golden ratio. */
+const HASH_MULTIPLIER = 0x9e3779b1;
+
+/** The transfers between one wallet and another, summed. */
+export interface CounterpartyTotals {
+  /** wallets.id of the other. */
+  counterparty: number;
+  inCount: number;
+  outCount: number;
+  inWei: bigint;
+  outWei: bigint;
+  /** transfers.id of the newest. */
+  lastTransfer: number;
+}
+
+export class CounterpartyTable {
+  /** For each slot the row of its wallet plus one, 0 for an empty slot. */
+  private slots = new Int32Array(INITIAL_SLOTS);
+  private used = 0;
+  private others = new Int32Array(INITIAL_SLOTS * MAX_LOAD_FACTOR);
+  /** Counts of transfers in and out, alternating. */
+  private counts = new Int32Array(INITIAL_SLOTS * MAX_LOAD_FACTOR * 2);
+  /** Index of the sum of their wei plus one; 0 while there is none, as for most. */
+  private sums = new Int32Array(INITIAL_SLOTS * MAX_LOAD_FACTOR * 2);
+  private lasts = new Float64Array(INITIAL_SLOTS * MAX_LOAD_FACTOR);
+  private readonly wei = new WeiSums(INITIAL_SLOTS * MAX_LOAD_FACTOR);
+  private summed = 0;
+
+  /** Memory used, bytes. */
+  get bytes(): number {
+    const { slots, others, counts, sums, lasts, wei } = this;
+    const columns = [slots, others, counts, sums, lasts];
+    return columns.reduce((bytes, { byteLength }) => bytes + byteLength, wei.bytes);
+  }
+
+  /** Counts the entry at the cursor; `out` is its direction. Entries may come in any order. Ids of others are below 2^31. */
+  add(cursor: ActivityCursor, out: boolean): void {
+    const row = this.rowOf(cursor.counterparty);
+    const side = row * 2 + (out ? 1 : 0);
+    this.counts[side]!++;
+    if (cursor.transfer > this.lasts[row]!) this.lasts[row] = cursor.transfer;
+    if (cursor.amountEnd > cursor.amountStart) this.wei.add(this.sumOf(side), cursor);
+  }
+
+  /** The wallets with most transfers, most first; of equal ones the latest first. */
+  top(limit: number): CounterpartyTotals[] {
+    const best: number[] = [];
+    for (let row = 0; row < this.used; row++) {
+      if (best.length === limit) {
+        if (!this.isBefore(row, best[limit - 1]!)) continue;
+        best.pop();
+      }
+      let rank = best.length;
+      while (rank > 0 && this.isBefore(row, best[rank - 1]!)) rank--;
+      best.splice(rank, 0, row);
+    }
+    return best.map((row) => this.totals(row));
+  }
+
+  /** Clears all rows but keeps the memory. */
+  clear(): void {
+    this.slots.fill(0);
+    this.counts.fill(0, 0, this.used * 2);
+    this.sums.fill(0, 0, this.used * 2);
+    this.lasts.fill(0, 0, this.used);
+    this.wei.clear(this.summed);
+    this.used = 0;
+    this.summed = 0;
+  }
+
+  private isBefore(a: number, b: number): boolean {
+    const difference = this.countOf(a) - this.countOf(b);
+    return difference > 0 || (difference === 0 && this.lasts[a]! > this.lasts[b]!);
+  }
+
+  private countOf(row: number): number {
+    return this.counts[row * 2]! + this.counts[row * 2 + 1]!;
+  }
+
+  private totals(row: number): CounterpartyTotals {
+    return {
+      counterparty: this.others[row]!,
+      inCount: this.counts[row * 2]!,
+      outCount: this.counts[row * 2 + 1]!,
+      inWei: this.weiOf(row * 2),
+      outWei: this.weiOf(row * 2 + 1),
+      lastTransfer: this.lasts[row]!,
+    };
+  }
+
+  private weiOf(side: number): bigint {
+    const sum = this.sums[side]!;
+    return sum === 0 ? 0n : this.wei.sum(sum - 1);
+  }
+
+  private sumOf(side: number): number {
+    if (this.sums[side] === 0) {
+      if (this.summed === this.wei.rows) this.wei.grow(this.wei.rows * 2);
+      this.sums[side] = ++this.summed;
+    }
+    return this.sums[side]! - 1;
+  }
+
+  private rowOf(other: number): number {
+    const at = this.slotOf(other);
+    const row = this.slots[at]! - 1;
+    return row >= 0 ? row : this.addRow(other, at);
+  }
+
+  private addRow(other: number, at: number): number {
+    if (this.used === this.others.length) {
+      this.grow();
+      return this.addRow(other, this.slotOf(other));
+    }
+    const row = this.used++;
+    this.slots[at] = row + 1;
+    this.others[row] = other;
+    return row;
+  }
+
+  /** The slot of a wallet, or the empty slot where it would go. */
+  private slotOf(other: number): number {
+    const { slots, others } = this;
+    const mask = slots.length - 1;
+    let at = (Math.imul(other, HASH_MULTIPLIER) >>> 8) & mask;
+    while (slots[at] !== 0 && others[slots[at]! - 1] !== other) at = (at + 1) & mask;
+    return at;
+  }
+
+  private grow(): void {
+    const rows = this.others.length * 2;
+    this.others = copyInto(new Int32Array(rows), this.others);
+    this.counts = copyInto(new Int32Array(rows * 2), this.counts);
+    this.sums = copyInto(new Int32Array(rows * 2), this.sums);
+    this.lasts = copyInto(new Float64Array(rows), this.lasts);
+    this.slots = new Int32Array(rows / MAX_LOAD_FACTOR);
+    for (let row = 0; row < this.used; row++) this.slots[this.slotOf(this.others[row]!)] = row + 1;
+  }
+}
+
+function copyInto<T extends Int32Array | Float64Array>(target: T, source: T): T {
+  target.set(source);
+  return target;
+}

@@ -1,0 +1,74 @@
+/** Sums of a wallet's transfers with a few others. */
+import type { ActivityCursor } from '../store/activity.ts';
+import { WeiSums } from './wei-sums.ts';
+
+/** The sum of the entries that were counted with one other wallet. */
+export interface RecipientTotals {
+  /** wallets.id of the other side. */
+  recipient: number;
+  count: number;
+  wei: bigint;
+  /** transfers.id of the first and the last of them. */
+  firstTransfer: number;
+  lastTransfer: number;
+}
+
+/** Most other wallets have no row: a byte indexed by the low bits of the id shows this for nearly all without the map. */
+const FILTER_BYTES = 4096;
+
+/** Rows by the other wallet, in insertion order. */
+export class RecipientTable {
+  private readonly rows = new Map<number, Row>();
+  private readonly filter = new Uint8Array(FILTER_BYTES);
+  private readonly limit: number;
+
+  /** Takes up to `limit` rows. */
+  constructor(limit: number) {
+    this.limit = limit;
+  }
+
+  get isFull(): boolean {
+    return this.rows.size >= this.limit;
+  }
+
+  /** Adds a row unless there is one. */
+  addRow(other: number): void {
+    if (this.rows.has(other)) return;
+    this.rows.set(other, new Row());
+    this.filter[other % FILTER_BYTES] = 1;
+  }
+
+  rowOf(other: number): Row | undefined {
+    return this.filter[other % FILTER_BYTES] === 0 ? undefined : this.rows.get(other);
+  }
+
+  list(): RecipientTotals[] {
+    return [...this.rows].map(([recipient, row]) => ({
+      recipient,
+      count: row.count,
+      wei: row.wei,
+      firstTransfer: row.first,
+      lastTransfer: row.last,
+    }));
+  }
+}
+
+class Row {
+  first = Number.POSITIVE_INFINITY;
+  last = 0;
+  count = 0;
+  private readonly sums = new WeiSums(1);
+
+  /** Counts the entry at the cursor. Entries may come in any order. */
+  add(cursor: ActivityCursor): void {
+    const { transfer } = cursor;
+    if (transfer < this.first) this.first = transfer;
+    if (transfer > this.last) this.last = transfer;
+    this.count++;
+    this.sums.add(0, cursor);
+  }
+
+  get wei(): bigint {
+    return this.sums.sum(0);
+  }
+}

@@ -1,0 +1,98 @@
+/**
+ * A cache from addresses to wallet ids and back. A lookup takes as many page reads as the rest of an answer about one
+ * wallet, and the same few wallets are requested again and again.
+ *
+ * An id belongs to its address as long as the block that was the head when it was read is on the chain: the same chain
+ * always gives the same ids (store/schema.ts), another branch may give them to other addresses.
+ */
+import { detachString } from '../lib/detach-string.ts';
+import { LruMap } from '../lib/lru-map.ts';
+import type { Db } from '../store/open-database.ts';
+import type { Hex } from '../types.ts';
+import { prepareHashPrefix } from './blocks.ts';
+import type { Head, Snapshot } from './snapshot.ts';
+import type { WalletQuery } from './wallet-query.ts';
+import { prepareAddressByWalletId, prepareWalletIdByAddress } from './wallets.ts';
+
+/** Entries of each direction that are kept at least; with those about to be dropped, a megabyte. */
+const MIN_ENTRIES = 4_096;
+
+export class WalletIdCache {
+  private readonly snapshot: Snapshot;
+  private readonly readId: (address: string) => number | undefined;
+  private readonly readAddress: (wallet: number) => Hex;
+  private readonly readHashPrefix: (number: number) => string | undefined;
+  private readonly ids = new LruMap<string, number>(MIN_ENTRIES);
+  private readonly addresses = new LruMap<number, Hex>(MIN_ENTRIES);
+  /** The head for which the entries are known to be valid; null when there are none. */
+  private validForHead: Head | null = null;
+
+  /** `snapshot` must be of the same connection. */
+  constructor(db: Db, snapshot: Snapshot) {
+    this.snapshot = snapshot;
+    this.readId = prepareWalletIdByAddress(db);
+    this.readAddress = prepareAddressByWalletId(db);
+    this.readHashPrefix = prepareHashPrefix(db);
+  }
+
+  /** wallets.id of a checked address in lower case, undefined when it occurs in no transfer. */
+  idOf(address: string): number | undefined {
+    this.invalidateOnReorg();
+    const cached = this.ids.get(address);
+    if (cached !== undefined) return cached;
+    const id = this.readId(address);
+    if (id !== undefined) this.cacheId(address, id);
+    return id;
+  }
+
+  /** The address of a wallet that the index holds. */
+  addressOf(wallet: number): Hex {
+    this.invalidateOnReorg();
+    const cached = this.addresses.get(wallet);
+    if (cached !== undefined) return cached;
+    const address = this.readAddress(wallet);
+    this.addresses.set(wallet, address);
+    return address;
+  }
+
+  /** The address of the wallet's first funder, null when it has none. */
+  funderOf(wallet: { funder: number | null } | undefined): Hex | null {
+    return wallet === undefined || wallet.funder === null ? null : this.addressOf(wallet.funder);
+  }
+
+  /** The answer about a checked address in lower case, undefined when there is none. */
+  query<T>(address: string, query: WalletQuery<T>): T | undefined {
+    this.invalidateOnReorg();
+    const wallet = this.ids.get(address);
+    if (wallet !== undefined) return query.byId(wallet);
+    const answer = query.byAddress(address);
+    if (answer !== undefined) this.cacheId(address, answer.wallet);
+    return answer;
+  }
+
+  /** The result of `read` for the wallet of an address, undefined when there is none. */
+  withId<T>(address: string, read: (wallet: number) => T | undefined): T | undefined {
+    const wallet = this.idOf(address);
+    return wallet === undefined ? undefined : read(wallet);
+  }
+
+  private cacheId(address: string, wallet: number): void {
+    this.ids.set(detachString(address), wallet);
+  }
+
+  /** Drops everything when the commit being read is of another branch. */
+  private invalidateOnReorg(): void {
+    const head = this.snapshot.head();
+    if (head === this.validForHead) return;
+    if (head === null || this.validForHead === null || !this.isCanonical(this.validForHead, head)) {
+      this.ids.clear();
+      this.addresses.clear();
+    }
+    this.validForHead = head;
+  }
+
+  private isCanonical(block: Head, head: Head): boolean {
+    if (block.number === head.number) return block.tag === head.tag;
+    return this.readHashPrefix(block.number) === block.tag;
+  }
+}

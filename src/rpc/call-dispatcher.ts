@@ -1,0 +1,81 @@
+/** Single calls of clients: whether they are allowed, what answers them, how long they take. */
+import type { Logger } from '../log.ts';
+import type { Answer, AnswerSink, Call, CallHandle } from './call.ts';
+import { SETTLED_HANDLE } from './call.ts';
+import { collectAnswer } from './collect-answer.ts';
+import { RpcCode, type RpcError } from './errors.ts';
+import type { RpcMeter } from './meter.ts';
+import { methodKindOf } from './method-kind.ts';
+import { errorPayload } from './payload.ts';
+import type { IncomingCall, InvalidCall } from './request.ts';
+
+/** Answers calls of certain methods, made with this key. */
+export type CallHandler = (call: Call, sink: AnswerSink, key: number) => CallHandle;
+
+export interface CallDispatcherOptions {
+  /** The methods that may be called. */
+  allowed: (method: string) => boolean;
+  /** What answers each method that is not simply passed on. */
+  special: ReadonlyMap<string, CallHandler>;
+  /** What answers all others. */
+  fallback: CallHandler;
+  /** Calls slower than this are logged, milliseconds. */
+  slowMs: number;
+  meter: Pick<RpcMeter, 'recordAnswer'>;
+  log: Logger;
+}
+
+/** Limited because names are kept (method-kind.ts); the nodes' longest method name is a third of the limit. */
+const METHOD = /^(?=.{3,128}$)[A-Za-z0-9]+_[A-Za-z0-9_]+$/;
+
+export class CallDispatcher {
+  private readonly options: CallDispatcherOptions;
+
+  constructor(options: CallDispatcherOptions) {
+    this.options = options;
+  }
+
+  /** Gets a call answered, or refuses it. */
+  dispatch(call: IncomingCall | InvalidCall, key: number, sink: AnswerSink): CallHandle {
+    if ('error' in call) return refuse(sink, call.error);
+    const { method } = call;
+    const { allowed, special, fallback: others } = this.options;
+    if (!METHOD.test(method) || !allowed(method)) return refuse(sink, unknownMethod(method));
+    return (special.get(method) ?? others)(call, sink, key);
+  }
+
+  /** The same, resolving with the whole answer. Rejects only with the signal's reason. */
+  async dispatchAndCollect(
+    call: IncomingCall | InvalidCall,
+    key: number,
+    signal?: AbortSignal,
+  ): Promise<Answer> {
+    const began = performance.now();
+    const answer = await collectAnswer((sink) => this.dispatch(call, key, sink), signal);
+    this.recordCall(call, answer.status, began);
+    return answer;
+  }
+
+  /** Counts an answered call and logs a slow one. `began` is a time of performance.now(). */
+  recordCall(call: IncomingCall | InvalidCall, status: number, began: number): void {
+    if ('error' in call) return;
+    const ms = performance.now() - began;
+    this.options.meter.recordAnswer(call.method, status, ms / 1000);
+    if (ms > this.options.slowMs) {
+      this.options.log.warn({ method: methodKindOf(call.method).label, ms: Math.round(ms) }, 'slow call');
+    }
+  }
+}
+
+function refuse(sink: AnswerSink, error: RpcError): CallHandle {
+  sink.send(errorPayload(error), 200, true);
+  return SETTLED_HANDLE;
+}
+
+function unknownMethod(method: string): RpcError {
+  const name = METHOD.test(method) ? ` ${method}` : '';
+  return {
+    code: RpcCode.methodNotFound,
+    message: `the method${name} does not exist or is not available here`,
+  };
+}

@@ -1,0 +1,72 @@
+/** From callbacks to promises and back, for code that needs whole answers. */
+import { UpstreamError } from '../errors.ts';
+import type { Logger } from '../log.ts';
+import type { Answer, AnswerSink, CallHandle, CallStatus } from './call.ts';
+import { failureAnswer, INTERNAL_ERROR } from './errors.ts';
+import { errorPayload } from './payload.ts';
+import { NO_STREAMING } from './sink.ts';
+
+/**
+ * Resolves with the value that `begin` passes to `settle`, perhaps before it returns. Rejects only with the signal's
+ * reason, after abandoning the pending work.
+ */
+export function toPromise<T>(
+  begin: (settle: (value: T) => void) => CallHandle,
+  signal?: AbortSignal,
+): Promise<T> {
+  return new Promise((resolve, reject) => {
+    signal?.throwIfAborted();
+    let pending: CallHandle | null = null;
+    const onAbort = () => {
+      pending?.cancel();
+      reject(signal?.reason);
+    };
+    // Added before `begin` runs: an immediate result must find the listener, to remove it.
+    signal?.addEventListener('abort', onAbort, { once: true });
+    pending = begin((value) => {
+      signal?.removeEventListener('abort', onAbort);
+      resolve(value);
+    });
+  });
+}
+
+/** Resolves with the whole answer to what `run` begins. Rejects only with the signal's reason. */
+export function collectAnswer(run: (sink: AnswerSink) => CallHandle, signal?: AbortSignal): Promise<Answer> {
+  return toPromise(
+    (settle) => run(wholeAnswerSink((payload, status) => settle({ payload, status }))),
+    signal,
+  );
+}
+
+/** The result of work for a taker: the answer, or a function that goes on to answer the taker itself. */
+export type Delivery = Answer | ((sink: AnswerSink) => CallHandle);
+
+/** Gives the taker the result of `work`, or an error when it throws. The work is aborted when the taker leaves. */
+export function deliver(
+  sink: AnswerSink,
+  log: Pick<Logger, 'error'>,
+  work: (signal: AbortSignal) => Promise<Delivery>,
+): CallHandle {
+  const left = new AbortController();
+  let pending: CallHandle = { cancel: () => left.abort(), resume() {} };
+  const settle = (delivery: Delivery) => {
+    if (left.signal.aborted) return;
+    if (typeof delivery === 'function') pending = delivery(sink);
+    else sink.send(delivery.payload, delivery.status, true);
+  };
+  work(left.signal).then(settle, (error: unknown) => {
+    if (left.signal.aborted) return;
+    if (error instanceof UpstreamError) return settle(failureAnswer(error));
+    log.error({ err: error }, 'call failed');
+    settle({ payload: errorPayload(INTERNAL_ERROR), status: 200 });
+  });
+  return { cancel: () => pending.cancel(), resume: () => pending.resume() };
+}
+
+function wholeAnswerSink(onAnswer: (payload: Buffer, status: CallStatus) => void): AnswerSink {
+  return {
+    ...NO_STREAMING,
+    requiresValidJson: true,
+    send: (payload, status, mayRetain) => onAnswer(mayRetain ? payload : Buffer.from(payload), status),
+  };
+}

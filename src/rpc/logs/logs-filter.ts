@@ -1,0 +1,71 @@
+/** The block range in the filter of `eth_getLogs`. */
+import { quantityToNumber, toQuantity } from '../../lib/hex.ts';
+import { isObject } from '../../lib/is-object.ts';
+import { type Call, createCall } from '../call.ts';
+
+/** An end of a range: a height, or a tag that the node resolves. */
+export type BlockParam = number | BlockTag;
+export type BlockTag = (typeof TAGS)[number];
+const TAGS = ['earliest', 'latest', 'pending', 'safe', 'finalized'] as const;
+
+export interface LogsFilter {
+  from: BlockParam;
+  to: BlockParam;
+  /** Everything else, as the client gave it. */
+  rest: Readonly<Record<string, unknown>>;
+}
+
+/** Nodes accept upper case, and heights above the head. */
+const QUANTITY = /^0x[0-9a-f]+$/i;
+
+/** The members of a filter that nodes know. */
+const MEMBERS = new Set(['address', 'blockHash', 'fromBlock', 'toBlock', 'topics']);
+
+/**
+ * The filter with only the members above. Nodes that match names case-insensitively (geth) would read `FROMBLOCK` as the
+ * range, which would then not be the one checked here.
+ */
+export function sanitizeFilter(filter: object): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(filter).filter(([name]) => MEMBERS.has(name)));
+}
+
+/**
+ * The call with a plain filter, its parameters parsed once for all readers. Null when there may be another filter than
+ * the first parameter: some nodes ignore what follows it, or read an object of named parameters.
+ */
+export function sanitizeCall(call: Call): Call | null {
+  const { args } = call;
+  if (!Array.isArray(args) || args.length > 1) return null;
+  const [filter]: unknown[] = args;
+  if (!isObject(filter) || Object.keys(filter).every((name) => MEMBERS.has(name))) {
+    const { method, params } = call;
+    return { method, params, args };
+  }
+  return createCall(call.method, [sanitizeFilter(filter)]);
+}
+
+/** The filter among the parameters. Null when it gives no range, or is one that the node itself should refuse. */
+export function readLogsFilter(args: unknown): LogsFilter | null {
+  if (!Array.isArray(args)) return null;
+  const [filter]: unknown[] = args;
+  if (!isObject(filter)) return null;
+  const { fromBlock, toBlock, ...rest } = filter;
+  const from = blockId(fromBlock);
+  const to = blockId(toBlock);
+  return from === null || to === null || (rest.blockHash ?? null) !== null ? null : { from, to, rest };
+}
+
+/** Parameters of a part of the range. */
+export function chunkParams({ rest }: LogsFilter, from: number, to: BlockParam): unknown[] {
+  return [{ ...rest, fromBlock: toQuantity(from), toBlock: typeof to === 'number' ? toQuantity(to) : to }];
+}
+
+/** An omitted bound means `latest`, as it does to nodes. */
+function blockId(value: unknown): BlockParam | null {
+  if (value === undefined || value === null || value === '') return 'latest';
+  if (typeof value === 'string' && QUANTITY.test(value)) {
+    const height = quantityToNumber(value.toLowerCase());
+    return Number.isNaN(height) ? Number.MAX_SAFE_INTEGER : height;
+  }
+  return TAGS.find((tag) => tag === value) ?? null;
+}

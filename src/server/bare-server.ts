@@ -1,0 +1,81 @@
+/**
+ * The minimal server on uWebSockets.js. The benchmark compares the real one with it, and uses it as a fake node where a
+ * real one would be the bottleneck.
+ */
+import { listen } from './listen.ts';
+import { App, type HttpResponse, queryOf, us_listen_socket_close, us_socket_local_port } from './uws.ts';
+
+export interface BareHandlers {
+  /** JSON for the query string of a GET, whatever its path; null is answered with 404. */
+  get(query: string): string | null;
+  /** JSON for the body of a POST. */
+  post(body: Buffer): string | Buffer | Promise<string | Buffer>;
+}
+
+export interface BareServer {
+  port: number;
+  /** WebSockets open now. */
+  sockets(): number;
+  /** Sends a text to every open WebSocket. */
+  publish(text: string): void;
+  close(): void;
+}
+
+const TOPIC = 'all';
+
+/** Listens on a free port of the loopback. */
+export async function startBareServer(handlers: BareHandlers): Promise<BareServer> {
+  const app = App();
+  let sockets = 0;
+  app.get('/*', (res, req) => {
+    const json = handlers.get(queryOf(req));
+    if (json === null) res.writeStatus('404 Not Found').end();
+    else sendJson(res, json);
+  });
+  app.post('/*', (res) => answerPost(res, handlers));
+  app.ws('/*', {
+    open(socket) {
+      sockets++;
+      socket.subscribe(TOPIC);
+    },
+    close() {
+      sockets--;
+    },
+  });
+  const listenSocket = await listen(app, '127.0.0.1', 0);
+  return {
+    port: us_socket_local_port(listenSocket),
+    sockets: () => sockets,
+    publish: (text) => app.publish(TOPIC, text),
+    close() {
+      us_listen_socket_close(listenSocket);
+      app.close();
+    },
+  };
+}
+
+function answerPost(res: HttpResponse, handlers: BareHandlers): void {
+  let aborted = false;
+  res.onAborted(() => {
+    aborted = true;
+  });
+  const parts: Buffer[] = [];
+  res.onData((part, isLast) => {
+    parts.push(Buffer.from(new Uint8Array(part))); // a copy: the library reuses the memory
+    if (!isLast) return;
+    const answer = handlers.post(parts.length === 1 ? parts[0]! : Buffer.concat(parts));
+    if (!(answer instanceof Promise)) return sendJson(res, answer);
+    answer.then(
+      (json) => {
+        if (!aborted) res.cork(() => sendJson(res, json));
+      },
+      () => {
+        if (!aborted) res.cork(() => res.writeStatus('502 Bad Gateway').end());
+      },
+    );
+  });
+}
+
+function sendJson(res: HttpResponse, json: string | Buffer): void {
+  res.writeHeader('Content-Type', 'application/json').end(json);
+}

@@ -1,0 +1,57 @@
+/**
+ * The limit on open connections. Each costs a file descriptor, and the library gives it ten seconds to send a request;
+ * without a limit a flood would also use up the descriptors for the database and the connections to the node.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Logger } from '../log.ts';
+import type { HttpResponse, TemplatedApp } from './uws.ts';
+
+/** Milliseconds between log lines about a flood, instead of one per connection. */
+const LOG_INTERVAL_MS = 60_000;
+
+/** How often to check whether the last connection has closed, milliseconds. */
+const POLL_MS = 10;
+
+export class ConnectionLimiter {
+  private readonly limit: number;
+  private readonly log: Logger;
+  private openCount = 0;
+  private refused = 0;
+  private loggedAt = Number.NEGATIVE_INFINITY;
+
+  /** `limit`: most open connections, HTTP and WebSocket together. */
+  constructor(limit: number, log: Logger) {
+    this.limit = limit;
+    this.log = log;
+  }
+
+  /** Counts the connections of an app and closes at once those beyond the limit. */
+  attach(app: TemplatedApp): void {
+    const count = (res: HttpResponse, change: number): void => {
+      this.openCount += change;
+      if (change < 0 || this.openCount <= this.limit) return;
+      this.logRefusal();
+      res.close();
+    };
+    app.filter((res, change) => count(res, Number(change)));
+  }
+
+  /** Call it when a WebSocket closes: the library reports closing only for connections that are still HTTP. */
+  onWebSocketClosed(): void {
+    this.openCount--;
+  }
+
+  /** Resolves when no connection is open, or after `timeoutMs`; time in which the event loop is blocked does not count. */
+  async waitUntilEmpty(timeoutMs: number): Promise<void> {
+    for (let waited = 0; this.openCount > 0 && waited < timeoutMs; waited += POLL_MS) await sleep(POLL_MS);
+  }
+
+  private logRefusal(): void {
+    this.refused++;
+    const now = performance.now();
+    if (now - this.loggedAt < LOG_INTERVAL_MS) return;
+    this.loggedAt = now;
+    const { limit, refused } = this;
+    this.log.warn({ limit, refused }, 'connections beyond server.max_connections are refused');
+  }
+}

@@ -1,0 +1,82 @@
+/** Transfers of a wallet as they happen, over the WebSocket. */
+import { socketUrlOf } from '../ui/base-url.js';
+
+/** Waiting before the next try, milliseconds: doubled from the first to the last. */
+const FIRST_WAIT_MS = 1000;
+const LAST_WAIT_MS = 30_000;
+
+/**
+ * @typedef {object} LiveListeners
+ * @property {(transfer: LiveTransfer) => void} onTransfer
+ * @property {(state: 'connecting' | 'live' | 'lost' | 'unavailable', reason: string) => void} onState
+ */
+
+/** @typedef {import('./api-types.js').Transfer & { removed?: boolean }} LiveTransfer */
+
+/** Of a server that refuses the socket the browser tells no more than that it did. */
+const REFUSED =
+  'The server did not accept the WebSocket. It may not offer streams, or this key has as many connections open as it may.';
+
+/**
+ * Watches a wallet until the signal ends it. After a break it connects again and has what was missed sent first.
+ * @param {string} key
+ * @param {string} address
+ * @param {number} fromBlock the first block whose transfers are not known yet
+ * @param {AbortSignal} signal
+ * @param {LiveListeners} listeners
+ */
+export function watchTransfers(key, address, fromBlock, signal, { onTransfer, onState }) {
+  /** @type {WebSocket | null} */
+  let socket = null;
+  let nextBlock = fromBlock;
+  let wait = FIRST_WAIT_MS;
+  let worked = false;
+
+  const connect = () => {
+    if (signal.aborted) return;
+    onState('connecting', '');
+    let refusal = '';
+    const opened = new WebSocket(socketUrlOf(`ws?api_key=${encodeURIComponent(key)}`));
+    socket = opened;
+    opened.addEventListener('open', () => {
+      const filter = { address, direction: 'both', fromBlock: nextBlock };
+      opened.send(
+        JSON.stringify({
+          jsonrpc: '2.0',
+          id: 1,
+          method: 'eth_subscribe',
+          params: ['wallet_transfers', filter],
+        }),
+      );
+    });
+    opened.addEventListener('message', ({ data }) => {
+      const message = JSON.parse(String(data));
+      if (message.error !== undefined) {
+        refusal = String(message.error.message);
+        opened.close();
+      } else if (message.id === 1) {
+        worked = true;
+        wait = FIRST_WAIT_MS;
+        onState('live', '');
+      } else if (message.method === 'eth_subscription') {
+        const transfer = message.params.result;
+        nextBlock = transfer.blockNumber; // there may be more of it
+        onTransfer(transfer);
+      }
+    });
+    opened.addEventListener('close', ({ code, reason }) => {
+      if (signal.aborted) return;
+      if (refusal !== '')
+        return onState('unavailable', `The server refused to watch this wallet: ${refusal}.`);
+      if (!worked) return onState('unavailable', REFUSED);
+      onState(
+        'lost',
+        `The connection broke (${reason || code}). Trying again in ${Math.round(wait / 1000)} s.`,
+      );
+      setTimeout(connect, wait);
+      wait = Math.min(LAST_WAIT_MS, wait * 2);
+    });
+  };
+  signal.addEventListener('abort', () => socket?.close());
+  connect();
+}

@@ -1,0 +1,209 @@
+/** From an endpoint to a route: the one adapter between the REST API and HTTP. */
+import type { KeyRecord } from '../access/keys.ts';
+import type { Answered, Api, Caller, PreparedEndpoint } from '../api/api.ts';
+import { RequestError } from '../errors.ts';
+import type { Logger } from '../log.ts';
+import {
+  type Answer,
+  errorAnswer,
+  internalError,
+  jsonAnswer,
+  rateLimitHeaders,
+  tooManyRequests,
+  unauthorized,
+} from './answer.ts';
+import { authenticate, type ClientAccess, KEY_PARAMETER } from './authenticate.ts';
+import {
+  type BodyBudget,
+  type BodyReservation,
+  closeIfChunked,
+  collectBody,
+  contentLengthExceeds,
+} from './body.ts';
+import { compressAnswer, isCompressible } from './compress.ts';
+import { etagBuilder, matchesEtag } from './etag.ts';
+import { addGetRoute, type MethodAdapter } from './get-route.ts';
+import { type HttpMetrics, routeMeter } from './meter.ts';
+import { parseQuery } from './query-string.ts';
+import type { ReplyWriter } from './reply.ts';
+import { type HttpRequest, type HttpResponse, queryOf, type TemplatedApp } from './uws.ts';
+
+/** Bytes of a REST request body. */
+const MAX_BODY_BYTES = 64 * 1024;
+
+export interface RestRouteDeps {
+  api: Api;
+  access: ClientAccess;
+  bodyBudget: BodyBudget;
+  replies: ReplyWriter;
+  cors: (req: HttpRequest) => string;
+  metrics: HttpMetrics;
+  log: Logger;
+}
+
+/** Registers every endpoint of the API. */
+export function addRestRoutes(app: TemplatedApp, deps: RestRouteDeps): void {
+  for (const prepared of deps.api.endpoints) {
+    const { method, path } = prepared.endpoint;
+    if (method === 'GET') addGetRoute(app, path, getHandler(prepared, deps));
+    else app.post(path, postHandler(prepared, deps));
+  }
+}
+
+/** Answers in the turn in which the request arrived, unless the work is long or the client wants compression. */
+function getHandler(prepared: PreparedEndpoint, deps: RestRouteDeps) {
+  const { path, params, tierLimited = false } = prepared.endpoint;
+  const names = new Set([...Object.keys(params.shape), KEY_PARAMETER]);
+  const etagOf = etagBuilder(path);
+  const meter = routeMeter(deps.metrics, path);
+
+  const answer = (req: HttpRequest): Answer | Promise<Answer> => {
+    const cors = deps.cors(req);
+    const key = authenticate(deps.access, req);
+    if (key === null) return unauthorized(cors);
+    const verdict = deps.access.limiter.take(key, 1);
+    if (!verdict.ok) return tooManyRequests(verdict, cors);
+    const headers = cors + rateLimitHeaders(verdict);
+    return answerSafely(prepared, deps, headers, () => {
+      const caller = callerFor(key, deps);
+      const query = queryOf(req);
+      const asked = tierLimited ? `${query} ${caller.chainDepth}` : query;
+      const etag = etagOf(caller.head, asked);
+      if (matchesEtag(req.getHeader('if-none-match'), etag)) {
+        const notModifiedHeaders = headers + indexedBlockHeader(caller.head) + etagHeader(etag);
+        return { status: 304, headers: notModifiedHeaders, body: null, cache: 'revalidate' };
+      }
+      const answered = prepared.handle(parseQuery(query, names), caller);
+      if (!(answered instanceof Promise)) {
+        return toHttpAnswer(answered, headers + etagHeader(etag), () => encodingsOf(req));
+      }
+      const accepted = encodingsOf(req); // now: the request must not be used after the handler returns
+      return answered.then((given) => {
+        // Revisions belong to this thread's connection. One older than the answer only costs a full answer later.
+        const head = { ...given.head, revision: caller.head.revision };
+        return toHttpAnswer(given, headers + etagHeader(etagOf(head, asked)), () => accepted);
+      });
+    });
+  };
+
+  return (shape: MethodAdapter) =>
+    (res: HttpResponse, req: HttpRequest): void => {
+      const began = performance.now();
+      deps.replies.sendOrDefer(
+        res,
+        () => shape(answer(req)),
+        (status) => meter(status, began),
+      );
+    };
+}
+
+function postHandler(prepared: PreparedEndpoint, deps: RestRouteDeps) {
+  const meter = routeMeter(deps.metrics, prepared.endpoint.path);
+
+  return (res: HttpResponse, req: HttpRequest): void => {
+    const began = performance.now();
+    let reservation: BodyReservation | null = null;
+    const reply = deps.replies.defer(
+      res,
+      (status) => meter(status, began),
+      () => reservation?.release(),
+    );
+    reply.guard(() => {
+      const cors = deps.cors(req);
+      const refuse = (answer: Answer): void => reply.send(closeIfChunked(req, answer));
+      const key = authenticate(deps.access, req);
+      if (key === null) return refuse(unauthorized(cors));
+      const verdict = deps.access.limiter.take(key, 1);
+      if (!verdict.ok) return refuse(tooManyRequests(verdict, cors));
+      const headers = cors + rateLimitHeaders(verdict);
+      const refusal = bodyRefusal(req, headers);
+      if (refusal !== null) return refuse(refusal);
+      const accepted = encodingsOf(req);
+      reservation = deps.bodyBudget.open(key.id);
+      collectBody(res, MAX_BODY_BYTES, reservation, (body) => {
+        if (body === null) return reply.send(contentTooLarge(headers));
+        const answer = answerSafely(prepared, deps, headers, () => {
+          const answered = prepared.handle(parseBody(body), callerFor(key, deps));
+          const finish = (given: Answered) => toHttpAnswer(given, headers, () => accepted);
+          return answered instanceof Promise ? answered.then(finish) : finish(answered);
+        });
+        if (answer instanceof Promise) reply.sendResolved(answer);
+        else reply.send(answer);
+      });
+    });
+  };
+}
+
+/** The refusal of a body that its headers alone call for, or null. */
+function bodyRefusal(req: HttpRequest, headers: string): Answer | null {
+  if (!isJson(req.getHeader('content-type'))) {
+    return errorAnswer(new RequestError(415, 'unsupported_media_type', 'send application/json'), headers);
+  }
+  return contentLengthExceeds(req, MAX_BODY_BYTES) ? contentTooLarge(headers) : null;
+}
+
+/** The answer for the client from that of the API. `encodings` is called only where compressing is worth it. */
+function toHttpAnswer(
+  { head, body }: Answered,
+  headers: string,
+  encodings: () => string,
+): Answer | Promise<Answer> {
+  const answer = jsonAnswer(200, body, headers + indexedBlockHeader(head));
+  answer.cache = 'revalidate';
+  return isCompressible(body) ? compressAnswer(answer, encodings()) : answer;
+}
+
+function encodingsOf(req: HttpRequest): string {
+  return req.getHeader('accept-encoding');
+}
+
+/** The answer, or an error answer if `respond` throws. */
+function answerSafely(
+  { endpoint }: PreparedEndpoint,
+  { log }: RestRouteDeps,
+  headers: string,
+  respond: () => Answer | Promise<Answer>,
+): Answer | Promise<Answer> {
+  const refuse = (error: unknown): Answer => {
+    if (error instanceof RequestError) return errorAnswer(error, headers);
+    log.error({ err: error, route: endpoint.path }, 'request failed');
+    return errorAnswer(internalError(), headers);
+  };
+  try {
+    const given = respond();
+    return given instanceof Promise ? given.catch(refuse) : given;
+  } catch (error) {
+    return refuse(error);
+  }
+}
+
+function callerFor(key: KeyRecord, { api, access }: RestRouteDeps): Caller {
+  const head = api.head();
+  if (head === null) throw new RequestError(503, 'not_ready', 'no block is indexed yet');
+  return { head, chainDepth: access.limiter.tier(key).chain_depth };
+}
+
+function indexedBlockHeader(head: Caller['head']): string {
+  return `\r\nX-Indexed-Block: ${head.number}`;
+}
+
+function etagHeader(etag: string): string {
+  return `\r\nETag: ${etag}`;
+}
+
+function parseBody(body: Buffer): unknown {
+  try {
+    return JSON.parse(body.toString('utf8'));
+  } catch {
+    throw new RequestError(400, 'invalid_body', 'the body is not JSON');
+  }
+}
+
+function isJson(contentType: string): boolean {
+  return /^application\/json\s*(;|$)/i.test(contentType);
+}
+
+function contentTooLarge(headers: string): Answer {
+  const error = new RequestError(413, 'body_too_large', `the body is longer than ${MAX_BODY_BYTES} bytes`);
+  return { ...errorAnswer(error, headers), close: true };
+}

@@ -1,0 +1,198 @@
+/** Messages of WebSocket clients: subscribing and unsubscribing here, everything else as over HTTP. */
+
+import type { KeyRecord } from '../access/keys.ts';
+import type { AdmissionResult, Limiter } from '../access/limiter.ts';
+import { RequestError } from '../errors.ts';
+import type { Logger } from '../log.ts';
+import { errorJson, INTERNAL_ERROR, limitExceededError, type Refusal, RpcCode } from '../rpc/errors.ts';
+import type { RpcHandler } from '../rpc/handler.ts';
+import { itemTexts } from '../rpc/json-slices.ts';
+import { type IncomingCall, type InvalidCall, readRequest } from '../rpc/request.ts';
+import { SIGNALS_TOPIC } from '../stream/hub.ts';
+import type { Session } from '../stream/session.ts';
+import type { Subscription } from '../stream/subscription.ts';
+import type { Client, WsConnection } from './ws-connection.ts';
+
+/** JSON-RPC codes of what a subscribe can be refused for (stream/subscribe-errors.ts); geth's where it has one. */
+const SUBSCRIBE_ERROR_CODES: Record<string, number> = {
+  invalid_params: RpcCode.invalidParams,
+  unknown_subscription: RpcCode.methodNotFound,
+  not_found: -32000,
+  limit_exceeded: RpcCode.limitExceeded,
+  upstream: RpcCode.internal,
+  not_ready: RpcCode.internal,
+};
+
+export interface MessageHandlerDeps {
+  rpc: Pick<RpcHandler, 'answer'>;
+  limiter: Pick<Limiter, 'take'>;
+  log: Logger;
+}
+
+/** A client's message with what is needed to answer it. */
+export interface ClientMessage extends Pick<Client, 'session'> {
+  connection: Pick<WsConnection, 'answer' | 'countTowardsFlood' | 'signal' | 'endpoint'>;
+  key: KeyRecord;
+  body: Buffer;
+}
+
+/** The answer to one call, and the subscription that it made. */
+interface CallResult {
+  text: string | null;
+  subscription: Subscription | null;
+}
+
+/** Answers messages of one endpoint. Nothing that a client sends makes it reject. */
+export type MessageHandler = (message: ClientMessage) => Promise<void>;
+
+/** `/ws`: eth_subscribe, eth_unsubscribe, and every method and batch that `/rpc` takes. */
+export function ethMessageHandler({ rpc, limiter, log }: MessageHandlerDeps): MessageHandler {
+  const isSubscriptionCall = (call: IncomingCall | InvalidCall): call is IncomingCall =>
+    'method' in call && (call.method === 'eth_subscribe' || call.method === 'eth_unsubscribe');
+
+  return async ({ connection, session, key, body }) => {
+    const charge = (calls: number) => refusalOf(limiter.take(key, calls));
+    const forward = async (calls: Buffer, admit: typeof charge) => {
+      const caller = { key: key.id, charge: admit };
+      const { status, body } = await rpc.answer(calls, caller, connection.signal);
+      if (status === 429) connection.countTowardsFlood();
+      return body;
+    };
+    // Recognises most calls that are not about subscriptions without parsing them; a backslash may hide a method name.
+    const mayBeSubscriptionCall = body.includes('subscribe') || body.includes('\\');
+    const request = mayBeSubscriptionCall ? readRequest(body.toString('utf8')) : null;
+    try {
+      if (request?.kind === 'single' && isSubscriptionCall(request.call)) {
+        const refusal = charge(1);
+        if (refusal !== null) return sendRefusal(connection, request.call.id, refusal);
+        return send(connection, [await runEthCall(session, request.call, log)], (text) => text);
+      }
+      if (request?.kind === 'batch' && request.calls.some(isSubscriptionCall)) {
+        const refusal = charge(request.calls.length);
+        if (refusal !== null) return sendRefusal(connection, null, refusal);
+        const texts = itemTexts(body.toString('utf8')).filter(
+          (_, i) => !isSubscriptionCall(request.calls[i]!),
+        );
+        const own = Promise.all(
+          request.calls.filter(isSubscriptionCall).map((call) => runEthCall(session, call, log)),
+        );
+        const others =
+          texts.length === 0 ? null : await forward(Buffer.from(`[${texts.join()}]`), () => null);
+        return send(connection, await own, (text) => joinBatch(text, others));
+      }
+      const answer = await forward(body, charge);
+      if (answer !== null) connection.answer(answer);
+    } catch (error) {
+      if (connection.signal.aborted) return;
+      log.error({ err: error, route: connection.endpoint }, 'message failed');
+      connection.answer(errorJson('null', INTERNAL_ERROR));
+    }
+  };
+}
+
+/** `/ws/signals`: atlas_subscribe and atlas_unsubscribe, which are answered even without an id. */
+export function signalMessageHandler({ limiter, log }: Omit<MessageHandlerDeps, 'rpc'>): MessageHandler {
+  return async ({ connection, session, key, body }) => {
+    const request = readRequest(body.toString('utf8'));
+    const calls = request.kind === 'batch' ? request.calls : request.kind === 'single' ? [request.call] : [];
+    const refusal = refusalOf(limiter.take(key, Math.max(1, calls.length)));
+    if (refusal !== null) return sendRefusal(connection, calls.length === 1 ? calls[0]!.id : null, refusal);
+    if (request.kind === 'refused') return connection.answer(errorJson('null', request.error));
+    const done = await Promise.all(calls.map((call) => runSignalCall(session, call, log)));
+    send(connection, done, (text) => (request.kind === 'batch' ? `[${text}]` : text));
+  };
+}
+
+/** Sends the answers in one message; notifications of the subscriptions they made may follow it. */
+function send(
+  connection: ClientMessage['connection'],
+  done: readonly CallResult[],
+  wrap: (text: string) => string | null,
+): void {
+  const texts = done.flatMap(({ text }) => text ?? []);
+  const message = wrap(texts.join());
+  if (message !== null && message !== '') connection.answer(message);
+  for (const { subscription: made } of done) made?.release();
+}
+
+/** Joins the answers to this server's own calls with the batch of the other answers; null when there are none. */
+function joinBatch(own: string, others: Buffer | string | null): string | null {
+  const text = others === null ? '' : others.toString();
+  const rest = text.startsWith('[') ? text.slice(1, -1) : text; // a single error when the other calls were refused together
+  const all = [own, rest].filter((part) => part !== '').join();
+  return all === '' ? null : `[${all}]`;
+}
+
+/** Ignores a subscribe that is a notification: nobody would learn the subscription's id. */
+async function runEthCall(
+  session: Session,
+  { id, method, params }: IncomingCall,
+  log: Logger,
+): Promise<CallResult> {
+  if (id === null && method === 'eth_subscribe') return { text: null, subscription: null };
+  const done = await toCallResult(id ?? 'null', log, async () => {
+    const list: unknown = JSON.parse(params);
+    if (!Array.isArray(list)) throw new RequestError(400, 'invalid_params', 'params must be an array');
+    const [first, ...rest]: unknown[] = list;
+    if (typeof first !== 'string') {
+      const what = method === 'eth_subscribe' ? 'the name of a subscription' : 'the id of a subscription';
+      throw new RequestError(400, 'invalid_params', `the first parameter must be ${what}`);
+    }
+    if (method === 'eth_subscribe') return session.subscribe(first, rest);
+    session.unsubscribe(first);
+    return null;
+  });
+  return id === null ? { text: null, subscription: null } : done;
+}
+
+async function runSignalCall(
+  session: Session,
+  call: IncomingCall | InvalidCall,
+  log: Logger,
+): Promise<CallResult> {
+  const id = call.id ?? 'null';
+  if ('error' in call) return { text: errorJson(id, call.error), subscription: null };
+  const params: unknown = JSON.parse(call.params);
+  const list: unknown[] = Array.isArray(params) ? params : [params];
+  if (call.method === 'atlas_subscribe')
+    return toCallResult(id, log, () => session.subscribe(SIGNALS_TOPIC, list));
+  if (call.method === 'atlas_unsubscribe') {
+    return toCallResult(id, log, async () => {
+      if (typeof list[0] !== 'string') {
+        throw new RequestError(400, 'invalid_params', 'the parameter must be the id of a subscription');
+      }
+      session.unsubscribe(list[0]);
+      return null;
+    });
+  }
+  const message = `the method ${call.method.slice(0, 100)} does not exist here; use atlas_subscribe or atlas_unsubscribe`;
+  return { text: errorJson(id, { code: RpcCode.methodNotFound, message }), subscription: null };
+}
+
+async function toCallResult(
+  id: string,
+  log: Logger,
+  run: () => Promise<Subscription | null>,
+): Promise<CallResult> {
+  try {
+    const subscription = await run();
+    const result = subscription === null ? 'true' : `"${subscription.id}"`;
+    return { text: `{"jsonrpc":"2.0","id":${id},"result":${result}}`, subscription };
+  } catch (error) {
+    if (!(error instanceof RequestError)) {
+      log.error({ err: error }, 'subscription failed');
+      return { text: errorJson(id, INTERNAL_ERROR), subscription: null };
+    }
+    const code = SUBSCRIBE_ERROR_CODES[error.code] ?? RpcCode.internal;
+    return { text: errorJson(id, { code, message: error.message }), subscription: null };
+  }
+}
+
+function refusalOf(verdict: AdmissionResult): Refusal | null {
+  return verdict.ok ? null : verdict;
+}
+
+function sendRefusal(connection: ClientMessage['connection'], id: string | null, refusal: Refusal): void {
+  connection.answer(errorJson(id ?? 'null', limitExceededError(refusal)));
+  connection.countTowardsFlood();
+}

@@ -1,0 +1,39 @@
+/** Memory for the unfinished runs of the wallets that one commit changes. */
+
+const CHUNK_BYTES = 2 ** 18;
+
+/**
+ * Pieces are cut from large blocks: a separate buffer per run would cost more than all other work on the run. Each
+ * commit reuses the blocks; left to the garbage collector, those of several commits would exist at once.
+ */
+export class RunArena {
+  /** The block that holds the piece taken last. */
+  chunk = new Uint8Array(CHUNK_BYTES);
+  start = 0;
+  private readonly chunks = [this.chunk];
+  private inUse = 1;
+  private end = 0;
+
+  /** Takes all pieces back; drops blocks that were not used since the last reset. */
+  reset(): void {
+    this.chunks.length = this.inUse;
+    this.useChunk(0);
+  }
+
+  /** Sets `block` and `start` to a piece of `bytes` bytes, which are not cleared. */
+  allocate(bytes: number): void {
+    if (this.end + bytes > this.chunk.length) {
+      if (bytes > CHUNK_BYTES) throw new Error(`a run of ${bytes} bytes: the index is damaged`);
+      if (this.inUse === this.chunks.length) this.chunks.push(new Uint8Array(CHUNK_BYTES));
+      this.useChunk(this.inUse);
+    }
+    this.start = this.end;
+    this.end += bytes;
+  }
+
+  private useChunk(block: number): void {
+    this.chunk = this.chunks[block]!;
+    this.inUse = block + 1;
+    this.end = 0;
+  }
+}

@@ -1,0 +1,44 @@
+/** What a failure of SQLite means to the operator. */
+import { FatalError, StorageError } from '../errors.ts';
+
+/** Failures that can pass, by the beginning of SQLite's code. */
+const TRANSIENT_FAILURES: readonly [code: string, meaning: string][] = [
+  ['SQLITE_FULL', 'the disk is full'],
+  ['SQLITE_IOERR', 'the disk or the file system fails'],
+  ['SQLITE_READONLY', 'the file or its file system has become read-only'],
+  ['SQLITE_BUSY', 'another program holds the file locked'],
+  ['SQLITE_CANTOPEN', 'its files cannot be opened'],
+];
+
+/** Advice for a damaged index. */
+const REBUILD_ADVICE = 'move it away and start again: the index is rebuilt from the node';
+
+/** A failure that can pass as StorageError, a damaged file as FatalError with advice, any other error unchanged. */
+export function toStorageError(
+  error: unknown,
+  path: string,
+  corruptionAdvice: string = REBUILD_ADVICE,
+): unknown {
+  if (!(error instanceof Error) || !('code' in error)) return error;
+  if (isCorruption(error)) return corruptionError(path, error, corruptionAdvice);
+  const code = String(error.code);
+  const transient = TRANSIENT_FAILURES.find(([beginning]) => code.startsWith(beginning));
+  return transient === undefined
+    ? error
+    : new StorageError(`${transient[1]} (${path}: ${error.message}, ${code})`, { cause: error });
+}
+
+/** Whether SQLite found the file corrupt. */
+export function isCorruption(error: unknown): error is Error & { code: string } {
+  if (!(error instanceof Error) || !('code' in error)) return false;
+  const code = String(error.code);
+  return code === 'SQLITE_NOTADB' || code.startsWith('SQLITE_CORRUPT');
+}
+
+export function corruptionError(
+  path: string,
+  error: Error,
+  corruptionAdvice: string = REBUILD_ADVICE,
+): FatalError {
+  return new FatalError(`${path} is damaged (${error.message}); ${corruptionAdvice}`, { cause: error });
+}

@@ -1,0 +1,234 @@
+/**
+ * `logs`: the logs of every block in order, fetched once per block for all subscribers. On a reorg the logs of the
+ * removed blocks are sent again with `removed: true`, oldest block first as in geth, then those of the new blocks.
+ */
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Logger } from '../log.ts';
+import type { RpcClient } from '../upstream/client.ts';
+import type { ChainBlock } from './chain-block.ts';
+import type { ChainFollower, ChainListener } from './chain-follower.ts';
+import { type CloseFrame, DEEP_REORG, LOGS_BEHIND } from './close-frames.ts';
+import {
+  fetchBlockLogs,
+  MAX_QUEUED_BLOCKS,
+  reportLogsUnavailable,
+  type SerializedLog,
+} from './fetch-block-logs.ts';
+import type { LogFilter } from './log-filter.ts';
+import { type LogSubscriber, LogSubscribers } from './log-subscribers.ts';
+import { MAX_REORG_DEPTH } from './max-reorg-depth.ts';
+import { Notification } from './notification.ts';
+import type { Unsubscribe } from './session.ts';
+import { awaitUpstream } from './subscribe-errors.ts';
+import type { Subscription } from './subscription.ts';
+import { MAX_TURN_MS } from './turn-limits.ts';
+
+/** Blocks whose logs are fetched at the same time while catching up. */
+const MAX_FETCHES = 8;
+/** Most bytes of delivered logs kept so that they can be sent again as removed. */
+const MAX_DELIVERED_BYTES = 16 * 2 ** 20;
+
+interface Added {
+  kind: 'added';
+  block: ChainBlock;
+  sequence: number;
+  fetched?: Promise<SerializedLog[] | null>;
+}
+
+interface Removed {
+  kind: 'removed';
+  blocks: readonly ChainBlock[];
+}
+
+/** The logs of a block that were pushed to anyone; `logs` is null when they were too large to keep. */
+interface Delivered {
+  sequence: number;
+  logs: SerializedLog[] | null;
+  bytes: number;
+}
+
+export class LogStream implements ChainListener {
+  private readonly chain: Pick<ChainFollower, 'acquire'>;
+  private readonly client: Pick<RpcClient, 'call'>;
+  private readonly log: Logger;
+  private readonly stop = new AbortController();
+  private readonly subscribers = new LogSubscribers();
+  private queue: (Added | Removed)[] = [];
+  private isDraining = false;
+  /** Counts the announced blocks. */
+  private sequence = 0;
+  private fetchesInFlight = 0;
+  private readonly delivered = new Map<string, Delivered>();
+  private deliveredBytes = 0;
+
+  constructor(
+    chain: Pick<ChainFollower, 'acquire' | 'addListener'>,
+    client: Pick<RpcClient, 'call'>,
+    log: Logger,
+  ) {
+    this.chain = chain;
+    this.client = client;
+    this.log = log;
+    chain.addListener(this);
+  }
+
+  async subscribe(filter: LogFilter, subscription: Subscription): Promise<Unsubscribe> {
+    const release = await awaitUpstream(this.chain.acquire());
+    const subscriber = { filter, subscription, since: this.sequence };
+    this.subscribers.add(subscriber);
+    return () => {
+      this.subscribers.delete(subscriber);
+      if (this.subscribers.all.size === 0) this.dropQueued();
+      release();
+    };
+  }
+
+  close(): void {
+    this.stop.abort();
+  }
+
+  onBlockAdded(block: ChainBlock): void {
+    this.sequence++;
+    if (this.subscribers.all.size === 0) return;
+    this.enqueue({ kind: 'added', block, sequence: this.sequence });
+  }
+
+  onBlocksRemoved(blocks: readonly ChainBlock[]): void {
+    if (this.subscribers.all.size > 0) this.enqueue({ kind: 'removed', blocks });
+  }
+
+  onDeepReorg(): void {
+    this.closeAll(DEEP_REORG);
+    this.delivered.clear();
+    this.deliveredBytes = 0;
+  }
+
+  private enqueue(event: Added | Removed): void {
+    this.queue.push(event);
+    if (this.queue.length > MAX_QUEUED_BLOCKS) return this.overflow();
+    this.prefetch();
+    void this.drainQueue();
+  }
+
+  /** The node delivers logs more slowly than blocks arrive, or is unreachable for too long. */
+  private overflow(): void {
+    this.dropQueued();
+    this.closeAll(LOGS_BEHIND);
+  }
+
+  /** Drops all waiting events but the one being delivered. */
+  private dropQueued(): void {
+    this.queue.splice(1);
+  }
+
+  private prefetch(): void {
+    for (const event of this.queue) {
+      if (this.fetchesInFlight >= MAX_FETCHES) return;
+      if (event.kind === 'added') this.fetchLogs(event);
+    }
+  }
+
+  private fetchLogs(event: Added): Promise<SerializedLog[] | null> {
+    if (event.fetched === undefined) {
+      this.fetchesInFlight++;
+      event.fetched = fetchBlockLogs(this.client, event.block, this.stop.signal).finally(
+        () => this.fetchesInFlight--,
+      );
+      event.fetched.catch(() => undefined); // `deliver` awaits it when the block's turn comes
+    }
+    return event.fetched;
+  }
+
+  private async drainQueue(): Promise<void> {
+    if (this.isDraining) return;
+    this.isDraining = true;
+    for (let event = this.queue[0]; event !== undefined; event = this.queue[0]) {
+      if (event.kind === 'removed') this.publishRemoved(event.blocks);
+      else await this.deliver(event);
+      this.queue.shift();
+      this.prefetch();
+    }
+    this.isDraining = false;
+  }
+
+  private async deliver(event: Added): Promise<void> {
+    const { block, sequence } = event;
+    try {
+      const logs = await this.fetchLogs(event);
+      if (logs !== null && !block.orphaned) await this.publishBlock(block, sequence, logs);
+    } catch (error) {
+      this.closeAll(reportLogsUnavailable(error, block, this.log));
+    }
+  }
+
+  private async publishBlock(
+    block: ChainBlock,
+    sequence: number,
+    logs: readonly SerializedLog[],
+  ): Promise<void> {
+    const pushed: SerializedLog[] = [];
+    let deadline = performance.now() + MAX_TURN_MS;
+    for (const log of logs) {
+      if (!this.publish(log, log.json, block.number, sequence)) continue;
+      pushed.push(log);
+      if (performance.now() < deadline) continue;
+      await nextTurn();
+      deadline = performance.now() + MAX_TURN_MS;
+    }
+    this.recordDelivered(block.hash, sequence, pushed);
+  }
+
+  private publishRemoved(blocks: readonly ChainBlock[]): void {
+    for (const { hash, number } of blocks) {
+      const delivered = this.delivered.get(hash);
+      if (delivered === undefined) continue;
+      if (delivered.logs === null) return this.onDeepReorg();
+      for (const log of delivered.logs) this.publish(log, removedJson(log), number, delivered.sequence);
+      this.deliveredBytes -= delivered.bytes;
+      this.delivered.delete(hash);
+    }
+  }
+
+  /** Pushes a log to the subscribers that want it and had subscribed before `turn`. Returns whether there were any. */
+  private publish(log: SerializedLog, json: string, blockNumber: number, sequence: number): boolean {
+    let notification: Notification | undefined;
+    this.subscribers.forEachMatch(log, blockNumber, ({ since, subscription }: LogSubscriber) => {
+      if (since >= sequence) return;
+      notification ??= new Notification('eth_subscription', json);
+      subscription.push(notification);
+    });
+    return notification !== undefined;
+  }
+
+  /** Keeps the logs pushed for a block. All at once, because everything kept may be dropped between two pushes. */
+  private recordDelivered(hash: string, sequence: number, logs: SerializedLog[]): void {
+    if (logs.length === 0) return;
+    const bytes = logs.reduce((sum, { json }) => sum + json.length, 0);
+    this.delivered.set(hash, { sequence, logs, bytes });
+    this.deliveredBytes += bytes;
+    this.evictDelivered();
+  }
+
+  /** Drops blocks too old to be removed by a reorg, and the logs of the oldest ones when there are too many bytes. */
+  private evictDelivered(): void {
+    for (const [hash, { bytes }] of this.delivered) {
+      if (this.delivered.size <= MAX_REORG_DEPTH) break;
+      this.deliveredBytes -= bytes;
+      this.delivered.delete(hash);
+    }
+    for (const delivered of this.delivered.values()) {
+      if (this.deliveredBytes <= MAX_DELIVERED_BYTES) break;
+      this.deliveredBytes -= delivered.bytes;
+      delivered.logs = null;
+      delivered.bytes = 0;
+    }
+  }
+
+  private closeAll(frame: CloseFrame): void {
+    for (const { subscription } of this.subscribers.all) subscription.connection.close(...frame);
+  }
+}
+
+function removedJson({ json }: SerializedLog): string {
+  return JSON.stringify({ ...JSON.parse(json), removed: true });
+}

@@ -1,0 +1,34 @@
+/** Why a subscribe can be refused. The code that writes the answer maps these to error codes. */
+import { RequestError, UpstreamError } from '../errors.ts';
+
+export function invalidParams(message: string): RequestError {
+  return new RequestError(400, 'invalid_params', message);
+}
+
+export function unknownSubscription(name: string): RequestError {
+  return new RequestError(400, 'unknown_subscription', `no "${name.slice(0, 64)}" subscription here`);
+}
+
+export function subscriptionNotFound(): RequestError {
+  return new RequestError(404, 'not_found', 'subscription not found');
+}
+
+export function subscriptionLimitReached(): RequestError {
+  return new RequestError(429, 'limit_exceeded', 'subscription limit reached');
+}
+
+/** Awaits something that a subscription needs from the node; if it does not answer, a RequestError `upstream`. */
+export async function awaitUpstream<T>(answer: Promise<T>): Promise<T> {
+  try {
+    return await answer;
+  } catch (error) {
+    if (!(error instanceof UpstreamError)) throw error;
+    const message = error.reason === 'timeout' ? 'upstream timeout' : 'upstream unavailable';
+    throw new RequestError(502, 'upstream', message);
+  }
+}
+
+/** The index is being rolled back, or its writer is stuck in a rollback. */
+export function indexRollingBack(): RequestError {
+  return new RequestError(503, 'not_ready', 'the index is being rolled back; try again');
+}

@@ -1,0 +1,391 @@
+/**
+ * Pushes transfers to their watchers as they are committed: first, if requested, the indexed ones from a block on
+ * (replay), then live ones; those that a reorg removes are pushed again as removed.
+ *
+ * Transfers are read from the index; the writer's watermarks say up to where. The index may already be ahead of the last
+ * watermark, or even rolled back. So a turn reads only if its snapshot contains the exact block that the watermark
+ * named: ids up to its end then mean the same as for the writer. Otherwise reading waits; the watermark that explains
+ * the difference is on its way.
+ */
+import type { Logger } from '../log.ts';
+import type { EventRow } from '../query/events.ts';
+import type { LastIds } from '../query/last-ids.ts';
+import type { ScannedTransfer } from '../query/scan.ts';
+import type { StreamReads } from '../query/stream-reads.ts';
+import type { BlockRef, Watermark } from '../types.ts';
+import { CloseCode } from './close-code.ts';
+import { DEEP_REORG } from './close-frames.ts';
+import { PushedTransfers } from './pushed-transfers.ts';
+import { replayTransfers } from './replay.ts';
+import type { StreamMetrics, Unsubscribe } from './session.ts';
+import { indexRollingBack } from './subscribe-errors.ts';
+import { MAX_TURN_MS, SCANNED_PER_STEP } from './turn-limits.ts';
+import { TransferEvent, type Watcher } from './watcher.ts';
+import { WatcherIndex } from './watcher-index.ts';
+
+/** Transfers scanned by id at a time when every one is pushed. */
+const ALL_PER_STEP = 100;
+/** Full rows read and pushed at a time: clients get the first transfers of a block before the last are read. */
+const EVENTS_PER_STEP = 16;
+/** New wallets compared with watched addresses at a time. */
+const WALLETS_PER_STEP = 2_000;
+/** How long a subscribe waits for the index to be where the last watermark says, milliseconds. */
+const VERIFY_MS = 10_000;
+/** A replay waits while its client's backlog is larger than this, bytes. */
+const MAX_REPLAY_BACKLOG_BYTES = 256 * 1024;
+
+export interface TransferStreamOptions {
+  reads: StreamReads;
+  /** Symbol of the chain's own coin. */
+  nativeSymbol: string;
+  metrics: StreamMetrics;
+  log: Logger;
+}
+
+/** A transfer, and who may want it. */
+interface TransferMatch {
+  id: number;
+  watchers: readonly Watcher[];
+}
+
+/** A watcher that is being replayed indexed transfers. */
+interface Replay {
+  watcher: Watcher;
+  steps: Generator<EventRow[], void, void> | null;
+  /** Where `steps` ends. */
+  below: number;
+  /** Whether it waits for the subscribe reply, or for the client's backlog to drain. */
+  isPaused: boolean;
+}
+
+/** The work of one turn of the event loop, all read from one commit. */
+interface Turn {
+  ends: LastIds;
+  /** Pushes to the live watchers. */
+  steps: Iterator<void>;
+  /** By performance.now(). */
+  deadline: number;
+}
+
+export class TransferStream {
+  private readonly options: TransferStreamOptions;
+  private readonly reads: StreamReads;
+  /** Watchers past their replay, if any: they get each commit. */
+  private readonly live = new WatcherIndex();
+  private readonly replays = new Set<Replay>();
+  private readonly pushed = new PushedTransfers((row) => this.recipientsOf(row));
+  /** The last block of the last watermark; null while the index is empty. */
+  private watermarkBlock: BlockRef | null;
+  /** Unix milliseconds of the last commit, and of the oldest commit that was pushed from but whose age is unmeasured. */
+  private committedAt: number | null = null;
+  private unmeasuredSince: number | null = null;
+  /** First transfer not yet pushed live; undefined while there are no live watchers. */
+  private nextLiveId: number | undefined;
+  /** Wallets up to this id were compared with the watched addresses. */
+  private lastResolvedWallet = 0;
+  /** Lowest block rolled back to since `putRight` last ran. */
+  private rolledBackTo: number | null = null;
+  /** Callbacks that wait for the next watermark. */
+  private readonly watermarkWaiters = new Set<() => void>();
+  private scheduled = false;
+  /** The last turn; null when the index was not where the last watermark says. */
+  private currentTurn: Turn | null = null;
+  private closed = false;
+  private chainId: number | undefined;
+
+  /** Construct it before the writer starts, so that no watermark is missed. */
+  constructor(options: TransferStreamOptions) {
+    this.options = options;
+    this.reads = options.reads;
+    this.watermarkBlock = this.reads.lastBlock();
+  }
+
+  /** Begins to push to a watcher: everything from `fromBlock` on when `replayed`, else what is committed from now on. */
+  async subscribe(watcher: Watcher, withReplay: boolean): Promise<Unsubscribe> {
+    const ends = await this.waitUntilVerified();
+    if (withReplay) {
+      watcher.firstId = watcher.nextId = this.reads.lastIdsUpTo(watcher.fromBlock - 1).lastTransfer + 1;
+      this.beginReplay(watcher);
+    } else {
+      watcher.firstId = watcher.nextId = ends.lastTransfer + 1;
+      this.goLive(watcher, ends);
+    }
+    return () => this.remove(watcher);
+  }
+
+  /** Handles a commit or a rollback. Call it with every watermark, after the snapshot is released. */
+  onWatermark(mark: Watermark): void {
+    if (mark.kind === 'committed') {
+      this.watermarkBlock = { number: mark.to, hash: mark.hash };
+      this.committedAt = mark.committedAt;
+    } else {
+      this.watermarkBlock = mark.hash === null ? null : { number: mark.to, hash: mark.hash };
+      this.rolledBackTo = Math.min(this.rolledBackTo ?? mark.to, mark.to);
+      this.publishRemoved(mark.to);
+    }
+    for (const resume of this.watermarkWaiters) resume();
+    this.watermarkWaiters.clear();
+    this.runTurn();
+  }
+
+  close(): void {
+    this.closed = true;
+  }
+
+  private beginReplay(watcher: Watcher): void {
+    const entry: Replay = { watcher, steps: null, below: 0, isPaused: true };
+    this.replays.add(entry);
+    watcher.subscription.onRelease(() => this.resume(entry));
+  }
+
+  private resume(entry: Replay): void {
+    entry.isPaused = false;
+    this.schedule();
+  }
+
+  private goLive(watcher: Watcher, ends: LastIds): void {
+    if (!this.live.hasUnresolved) this.lastResolvedWallet = ends.lastWallet;
+    this.live.add(watcher, this.reads.walletId);
+    this.nextLiveId ??= watcher.nextId;
+  }
+
+  private remove(watcher: Watcher): void {
+    watcher.ended = true;
+    this.live.delete(watcher);
+    for (const entry of this.replays) if (entry.watcher === watcher) this.replays.delete(entry);
+    if (this.live.all.size === 0) this.nextLiveId = undefined;
+    if (this.live.all.size + this.replays.size === 0) this.pushed.clear();
+  }
+
+  /** The last ids of the commit that the last watermark named, if this turn reads it; ids are valid up to them. */
+  private verifySnapshot(): LastIds | undefined {
+    this.reads.snapshot.head();
+    const ends =
+      this.watermarkBlock === null
+        ? { lastTransfer: 0, lastWallet: 0 }
+        : this.reads.lastIdsAt(this.watermarkBlock);
+    if (ends !== undefined && this.rolledBackTo !== null)
+      this.applyRollback(this.reads.lastIdsUpTo(this.rolledBackTo));
+    return ends;
+  }
+
+  /** After a rollback: ids above these are reassigned, now or later. */
+  private applyRollback({ lastTransfer, lastWallet }: LastIds): void {
+    this.rolledBackTo = null;
+    const first = lastTransfer + 1;
+    if (this.nextLiveId !== undefined) this.nextLiveId = Math.min(this.nextLiveId, first);
+    this.lastResolvedWallet = Math.min(this.lastResolvedWallet, lastWallet);
+    this.live.forgetIdsAbove(lastWallet);
+    this.reads.invalidateWalletsAbove(lastWallet);
+    for (const watcher of this.watchers()) {
+      watcher.firstId = Math.min(watcher.firstId, first);
+      watcher.nextId = Math.min(watcher.nextId, first);
+    }
+    for (const entry of this.replays) entry.steps = null;
+  }
+
+  private async waitUntilVerified(): Promise<LastIds> {
+    const deadline = performance.now() + VERIFY_MS;
+    for (;;) {
+      const ends = this.verifySnapshot();
+      if (ends !== undefined) return ends;
+      if (performance.now() > deadline) throw indexRollingBack();
+      await this.waitForWatermark(deadline - performance.now());
+    }
+  }
+
+  private async waitForWatermark(timeoutMs: number): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.watermarkWaiters.add(resolve);
+    const timer = setTimeout(resolve, timeoutMs).unref();
+    await promise;
+    clearTimeout(timer);
+    this.watermarkWaiters.delete(resolve);
+  }
+
+  private schedule(): void {
+    if (this.scheduled || this.closed) return;
+    this.scheduled = true;
+    setImmediate(() => {
+      this.scheduled = false;
+      this.runTurn();
+    });
+  }
+
+  /** Works for up to TURN_MS on whatever is pending. */
+  private runTurn(): void {
+    this.runGuarded(() => {
+      const ends = this.verifySnapshot();
+      this.currentTurn =
+        ends === undefined
+          ? null
+          : { ends, steps: this.publishLive(ends), deadline: performance.now() + MAX_TURN_MS };
+      if (this.currentTurn !== null) this.continueTurn(this.currentTurn);
+    });
+  }
+
+  /**
+   * Does one step and queues the next as a microtask of the same turn, so that outlets send in between. If another turn
+   * began meanwhile, it continues instead, because its `ends` are the current ones.
+   */
+  private continueTurn(turn: Turn): void {
+    if (turn !== this.currentTurn) return;
+    const done = turn.steps.next().done === true && this.advanceReplays(turn.ends, turn.deadline);
+    if (done) return;
+    if (performance.now() > turn.deadline) this.schedule();
+    else queueMicrotask(() => this.runGuarded(() => this.continueTurn(turn)));
+  }
+
+  private runGuarded(action: () => void): void {
+    if (this.closed || this.live.all.size + this.replays.size === 0) return;
+    try {
+      action();
+    } catch (error) {
+      this.options.log.error({ err: error }, 'streams cannot read the index');
+      for (const { subscription } of this.watchers())
+        subscription.connection.close(CloseCode.internalError, 'internal error');
+    }
+  }
+
+  /** Pushes committed transfers to live watchers, step by step. */
+  private *publishLive(ends: LastIds): Generator<void, void, void> {
+    yield* this.resolveNewWallets(ends);
+    while (this.nextLiveId !== undefined && this.nextLiveId <= ends.lastTransfer) {
+      const limit = this.live.wantsAll ? ALL_PER_STEP : SCANNED_PER_STEP;
+      const rows = this.reads.scan(this.nextLiveId, ends.lastTransfer + 1, limit);
+      const following = (rows.at(-1)?.id ?? ends.lastTransfer) + 1;
+      for (const matches of this.matchesIn(rows)) {
+        this.publishMatches(matches);
+        const reached = matches.at(-1)!.id + 1;
+        this.nextLiveId = reached;
+        yield;
+        if (this.nextLiveId !== reached) return; // for a moment there was no live watcher
+      }
+      this.nextLiveId = following;
+    }
+    this.observeAge();
+  }
+
+  /** The transfers that concern watchers, a few at a time. */
+  private *matchesIn(rows: readonly ScannedTransfer[]): Generator<TransferMatch[], void, void> {
+    let matches: TransferMatch[] = [];
+    for (const row of rows) {
+      const watchers = this.live.candidatesFor(row);
+      if (watchers.length > 0) matches.push({ id: row.id, watchers });
+      if (matches.length < EVENTS_PER_STEP) continue;
+      yield matches;
+      matches = [];
+    }
+    if (matches.length > 0) yield matches;
+  }
+
+  private publishMatches(matches: readonly TransferMatch[]): void {
+    const events = this.reads.events(matches.map(({ id }) => id));
+    for (const [i, event] of events.entries()) this.publish(event, matches[i]!.watchers);
+  }
+
+  private publish(row: EventRow, watchers: readonly Watcher[]): void {
+    const event = new TransferEvent(row, false, this.chainInfo());
+    const notified = watchers.filter((watcher) => row.id >= watcher.nextId && watcher.notify(event));
+    if (notified.length === 0) return;
+    this.unmeasuredSince ??= this.committedAt;
+    this.pushed.add(row, notified, this.watermarkBlock?.number ?? 0);
+  }
+
+  /** Assigns the ids of new wallets to watched addresses, step by step. */
+  private *resolveNewWallets(ends: LastIds): Generator<void, void, void> {
+    while (this.live.hasUnresolved && this.lastResolvedWallet < ends.lastWallet) {
+      const wallets = this.reads.walletsAfter(this.lastResolvedWallet, ends.lastWallet, WALLETS_PER_STEP);
+      this.live.resolve(wallets);
+      this.lastResolvedWallet = wallets.length < WALLETS_PER_STEP ? ends.lastWallet : wallets.at(-1)!.id;
+      if (this.lastResolvedWallet < ends.lastWallet) yield;
+    }
+  }
+
+  /** Advances the replays in turn until the deadline. Returns true when none of them can advance now. */
+  private advanceReplays(ends: LastIds, deadline: number): boolean {
+    for (;;) {
+      const ready = [...this.replays].filter((entry) => !this.pauseIfBehind(entry));
+      if (ready.length === 0) return true;
+      for (const entry of ready) {
+        this.advanceReplay(entry, ends);
+        this.moveToBack(entry);
+        if (performance.now() > deadline) return false;
+      }
+    }
+  }
+
+  /** Puts the entry last, so that the next turn begins with the others. */
+  private moveToBack(entry: Replay): void {
+    if (this.replays.delete(entry)) this.replays.add(entry);
+  }
+
+  private pauseIfBehind(entry: Replay): boolean {
+    const { connection } = entry.watcher.subscription;
+    if (!entry.isPaused && connection.backlogBytes > MAX_REPLAY_BACKLOG_BYTES) {
+      entry.isPaused = true;
+      connection.whenDrained(() => this.resume(entry));
+    }
+    return entry.isPaused;
+  }
+
+  private advanceReplay(entry: Replay, ends: LastIds): void {
+    const { watcher } = entry;
+    if (entry.steps === null) {
+      entry.below = Math.min(this.nextLiveId ?? Number.POSITIVE_INFINITY, ends.lastTransfer + 1);
+      if (watcher.nextId >= entry.below) {
+        this.replays.delete(entry);
+        return this.goLive(watcher, ends);
+      }
+      entry.steps = replayTransfers(this.reads, watcher, watcher.nextId, entry.below);
+    }
+    const step = entry.steps.next();
+    if (step.done === true) {
+      watcher.nextId = entry.below;
+      entry.steps = null;
+      return;
+    }
+    for (const row of step.value) {
+      watcher.nextId = row.id + 1;
+      if (watcher.notify(new TransferEvent(row, false, this.chainInfo()))) {
+        this.pushed.add(row, [watcher], this.watermarkBlock?.number ?? 0);
+      }
+    }
+  }
+
+  /** Pushes again, as removed and newest first, the pushed transfers of blocks above `to`. */
+  private publishRemoved(to: number): void {
+    for (const row of this.pushed.takeAbove(to)) {
+      const event = new TransferEvent(row, true, this.chainInfo());
+      for (const watcher of this.recipientsOf(row)) watcher.notify(event);
+    }
+    for (const { forgotten: evictedBlock, subscription } of this.watchers()) {
+      if (evictedBlock > to) subscription.connection.close(...DEEP_REORG);
+    }
+  }
+
+  /** The watchers that got a pushed transfer to look at; a live watcher got all that concern it from its `first` on. */
+  private recipientsOf(row: EventRow): Watcher[] {
+    const recipients = this.live.candidatesByAddress(row).filter(({ firstId }) => row.id >= firstId);
+    for (const { watcher } of this.replays) {
+      if (row.id >= watcher.firstId && row.id < watcher.nextId) recipients.push(watcher);
+    }
+    return recipients;
+  }
+
+  private watchers(): Watcher[] {
+    return [...this.live.all, ...[...this.replays].map(({ watcher }) => watcher)];
+  }
+
+  private chainInfo() {
+    this.chainId ??= this.reads.chainId();
+    return { chainId: this.chainId ?? 0, nativeSymbol: this.options.nativeSymbol };
+  }
+
+  private observeAge(): void {
+    if (this.unmeasuredSince === null) return;
+    const seconds = (performance.timeOrigin + performance.now() - this.unmeasuredSince) / 1000;
+    this.unmeasuredSince = null;
+    this.options.metrics.pushAge.observe({ topic: 'transfers' }, Math.max(0, seconds));
+  }
+}

@@ -1,0 +1,29 @@
+/** Where an index and the node's canonical chain diverge. */
+import type { Hex } from '../types.ts';
+
+/**
+ * The highest block at or below `from` on which both agree, or `start - 1` when there is none. `local` and `remote`
+ * give the hash of a height. Two chains share a prefix, so the search first goes back in doubling steps and then
+ * bisects: a fork of any depth costs a few dozen headers.
+ */
+export async function findForkPoint(
+  from: number,
+  start: number,
+  local: (number: number) => Hex | null,
+  remote: (number: number) => Promise<Hex>,
+): Promise<number> {
+  const agree = async (number: number): Promise<boolean> => local(number) === (await remote(number));
+  let differs = from + 1;
+  let same = from;
+  for (let step = 1; same >= start && !(await agree(same)); step *= 2) {
+    differs = same;
+    same -= step;
+  }
+  same = Math.max(same, start - 1);
+  while (differs - same > 1) {
+    const middle = Math.floor((same + differs) / 2);
+    if (await agree(middle)) same = middle;
+    else differs = middle;
+  }
+  return same;
+}

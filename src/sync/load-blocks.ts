@@ -1,0 +1,209 @@
+/** Fetching a range of blocks and decoding it: the work of the loader threads. */
+import { BatchBuilder } from '../decode/batch.ts';
+import {
+  type BlockParts,
+  type DecodeRules,
+  decodeBlock,
+  needsTraces,
+  readTransactions,
+  releaseBlock,
+  transactionHash,
+} from '../decode/block.ts';
+import { BLOCK_FIELDS, RECEIPTS_FIELDS, TRACE_FIELDS } from '../decode/decoded-fields.ts';
+import { readHex, readObject } from '../decode/read-json.ts';
+import { UpstreamError } from '../errors.ts';
+import type { BlockBatch, Capabilities } from '../types.ts';
+import type { RpcCall, RpcClient, RpcReply } from '../upstream/client.ts';
+import {
+  blockCall,
+  headerCall,
+  receiptCall,
+  receiptsCall,
+  type TraceMethod,
+  traceCall,
+  traceTransactionCall,
+} from '../upstream/methods.ts';
+import { isOverLimit } from '../upstream/send-in-batches.ts';
+
+/** What loading needs to know of the node and the chain. */
+export interface LoadRules extends DecodeRules {
+  traces: Capabilities['traces'];
+  blockReceipts: boolean;
+}
+
+/**
+ * Blocks `from..to` (inclusive); all parts of each block have one hash, and it is the child of the block before.
+ * Throws UpstreamError: `inconsistent` when a part is missing yet or is of another block, else as the client does.
+ */
+export async function loadBlocks(
+  client: RpcClient,
+  rules: LoadRules,
+  from: number,
+  to: number,
+  signal?: AbortSignal,
+): Promise<BlockBatch> {
+  const numbers = Array.from({ length: to - from + 1 }, (_, i) => from + i);
+  const blocks = await loadBlocksAndReceipts(client, rules, numbers, signal);
+  const traces = await loadTraces(client, rules, blocks, signal);
+  const out = new BatchBuilder();
+  for (const [i, { block, receipts }] of blocks.entries()) {
+    const parts: BlockParts = { block, receipts, traces: traces.get(i) ?? null };
+    decodeBlock(out, parts, rules);
+    releaseBlock(parts);
+  }
+  const batch = out.finish(rules.traces !== null);
+  checkContinuity(batch, numbers);
+  return batch;
+}
+
+interface LoadedBlock {
+  number: number;
+  block: unknown;
+  receipts: unknown;
+}
+
+/** A result that must exist: null near the tip means "not yet", so it is retried and never believed. */
+function requireResult(reply: RpcReply, what: string, number: number): unknown {
+  if ('error' in reply) throw reply.error;
+  if (reply.result === null)
+    throw new UpstreamError('inconsistent', `the node has no ${what} of block ${number} yet, or no more`);
+  return reply.result;
+}
+
+async function loadBlocksAndReceipts(
+  client: RpcClient,
+  rules: LoadRules,
+  numbers: readonly number[],
+  signal?: AbortSignal,
+): Promise<LoadedBlock[]> {
+  // Two batches, so that blocks are parsed while receipts arrive: together a large block's would exceed one answer.
+  const asked = [
+    client.batch(numbers.map(blockCall), signal, BLOCK_FIELDS),
+    client.batch(rules.blockReceipts ? numbers.map(receiptsCall) : [], signal, RECEIPTS_FIELDS),
+  ] as const;
+  await Promise.allSettled(asked); // so that a failed one leaves no request running
+  const [blockReplies, receiptReplies] = await Promise.all(asked);
+  const blocks: LoadedBlock[] = [];
+  for (const [i, number] of numbers.entries()) {
+    const block = requireResult(blockReplies[i]!, 'header', number);
+    const reply = receiptReplies[i];
+    const fits = reply !== undefined && !isOverLimit(reply);
+    const receipts = fits
+      ? requireResult(reply, 'receipts', number)
+      : await fetchPerTransaction(client, block, number, 'receipt', receiptCall, signal);
+    blocks.push({ number, block, receipts });
+  }
+  return blocks;
+}
+
+/** Traces of the blocks that can hold internal transfers, by position; empty when the node offers none. */
+async function loadTraces(
+  client: RpcClient,
+  rules: LoadRules,
+  blocks: readonly LoadedBlock[],
+  signal?: AbortSignal,
+): Promise<Map<number, NonNullable<BlockParts['traces']>>> {
+  const traces = new Map<number, NonNullable<BlockParts['traces']>>();
+  const method = rules.traces;
+  if (method === null) return traces;
+  const wanted = [...blocks.keys()].filter((i) => needsTraces(blocks[i]!.block, blocks[i]!.receipts, rules));
+  const form = method === 'trace_block' ? 'flat' : 'tree';
+  const unverified: LoadedBlock[] = [];
+  const replies = await client.batch(
+    wanted.map((i) => traceCall(blocks[i]!.number, hashOf(blocks[i]!.block), method, client.timeoutMs)),
+    signal,
+    TRACE_FIELDS[form],
+  );
+  for (const [k, i] of wanted.entries()) {
+    const reply = replies[k]!;
+    const { block, number } = blocks[i]!;
+    const tooLarge = isOverLimit(reply);
+    const value = tooLarge
+      ? await fetchTracesPerTransaction(client, method, block, number, signal)
+      : requireResult(reply, 'traces', number);
+    traces.set(i, { form, value });
+    if (form === 'tree' && (tooLarge || method === 'debug_traceBlockByNumber')) unverified.push(blocks[i]!);
+  }
+  await requireUnchanged(client, unverified, signal);
+  return traces;
+}
+
+/**
+ * Throws unless the node still has these blocks. Call trees that were asked for by number may belong to another block
+ * of that height, in which the same transactions had other effects.
+ */
+async function requireUnchanged(
+  client: RpcClient,
+  blocks: readonly LoadedBlock[],
+  signal?: AbortSignal,
+): Promise<void> {
+  const replies = await client.batch(
+    blocks.map(({ number }) => headerCall(number)),
+    signal,
+  );
+  for (const [i, { block, number }] of blocks.entries()) {
+    if (hashOf(requireResult(replies[i]!, 'header', number)) !== hashOf(block))
+      throw new UpstreamError('inconsistent', `block ${number} of the node changed while it was traced`);
+  }
+}
+
+/** The traces of a block too large for one answer, fetched per transaction and put in the form of the block method. */
+async function fetchTracesPerTransaction(
+  client: RpcClient,
+  method: TraceMethod,
+  block: unknown,
+  number: number,
+  signal?: AbortSignal,
+): Promise<unknown[]> {
+  const results = await fetchPerTransaction(
+    client,
+    block,
+    number,
+    'trace',
+    (hash) => traceTransactionCall(hash, method, client.timeoutMs),
+    signal,
+  );
+  return method === 'trace_block' ? results.flat() : results.map((result) => ({ result }));
+}
+
+async function fetchPerTransaction(
+  client: RpcClient,
+  block: unknown,
+  number: number,
+  what: string,
+  call: (hash: string) => RpcCall,
+  signal?: AbortSignal,
+): Promise<unknown[]> {
+  const replies = await client.batch(transactionHashes(block).map(call), signal);
+  return replies.map((reply) => requireResult(reply, `transaction ${what}`, number));
+}
+
+function hashOf(block: unknown): string {
+  return readHex(readObject(block, 'block')['hash'], 64, 'block hash');
+}
+
+function transactionHashes(block: unknown): string[] {
+  return readTransactions(readObject(block, 'block')).map(transactionHash);
+}
+
+/** Throws for a block of another number than asked for, and for one that is no child of the block before. */
+function checkContinuity(batch: BlockBatch, numbers: readonly number[]): void {
+  for (const [i, number] of numbers.entries()) {
+    if (batch.number[i] !== number) {
+      throw new UpstreamError(
+        'inconsistent',
+        `the node sent block ${batch.number[i]} when asked for ${number}`,
+      );
+    }
+    const linked = i === 0 || sameHash(batch.parent, i, batch.hash, i - 1);
+    if (!linked)
+      throw new UpstreamError(
+        'inconsistent',
+        `block ${number} of the node does not follow its block ${number - 1}`,
+      );
+  }
+}
+
+function sameHash(a: Uint8Array, i: number, b: Uint8Array, j: number): boolean {
+  return Buffer.compare(a.subarray(i * 32, i * 32 + 32), b.subarray(j * 32, j * 32 + 32)) === 0;
+}

@@ -1,0 +1,48 @@
+/** Choosing the first block of a new index. */
+import { UpstreamError } from '../errors.ts';
+
+/**
+ * Whether the node still has everything needed to index a block. Asked once, a busy node may deny data that it has;
+ * `patiently` asks again before the answer is no.
+ */
+export type IsAvailable = (number: number, withRetries: boolean) => Promise<boolean>;
+
+/**
+ * The wanted first block or, when the node has pruned it, the oldest one it still has. Nodes prune from the old end, so
+ * bisection finds the first available block. When a block is wrongly denied, the search ends just above it; so only the
+ * block below the result is asked for patiently, not each of 26 steps. Throws UpstreamError while the node does not
+ * even give its head: then it is in trouble, which says nothing about pruning.
+ */
+export async function findOldestAvailable(
+  wanted: number,
+  head: number,
+  isAvailable: IsAvailable,
+): Promise<number> {
+  if (wanted > head)
+    throw new UpstreamError(
+      'inconsistent',
+      `the node's head is block ${head}, before index.start_block ${wanted}`,
+    );
+  let available = head;
+  for (;;) {
+    const oldest = await bisectOldest(wanted, available, isAvailable);
+    if (oldest === wanted) return oldest;
+    if (oldest === head && !(await isAvailable(head, true)))
+      throw new UpstreamError('inconsistent', `the node does not give its head, block ${head}, for now`);
+    if (!(await isAvailable(oldest - 1, true))) return oldest;
+    available = oldest - 1;
+  }
+}
+
+/** The lowest block of `wanted..available` that bisection finds when every answer is believed. */
+async function bisectOldest(wanted: number, available: number, isAvailable: IsAvailable): Promise<number> {
+  if (wanted === available || (await isAvailable(wanted, false))) return wanted;
+  let missing = wanted;
+  let oldest = available;
+  while (oldest - missing > 1) {
+    const middle = Math.floor((missing + oldest) / 2);
+    if (await isAvailable(middle, false)) oldest = middle;
+    else missing = middle;
+  }
+  return oldest;
+}

@@ -1,0 +1,124 @@
+/** HTTP to the node: posts bodies and gathers whole answers, with a limit on every resource. */
+import { UpstreamError } from '../errors.ts';
+import { type AnswerHead, type AnswerListener, WireTransport } from './wire/transport.ts';
+
+export interface HttpOptions {
+  url: string;
+  /** Milliseconds from `post` to the last byte of the answer, waiting for a free socket included. */
+  timeoutMs: number;
+  /** Most sockets, and so most requests in flight. */
+  maxSockets: number;
+  /** Most requests that may wait for a free socket; the next one fails at once. */
+  maxWaiting: number;
+  /** Most bytes of one answer; a longer one is aborted and fails as `too-large`. */
+  maxResponseBytes: number;
+}
+
+export interface UpstreamResponse {
+  status: number;
+  /** In its own memory, which the reader may free. */
+  body: Buffer<ArrayBuffer>;
+}
+
+/** Most bytes of all waiting requests; one takes some kilobytes. */
+const MAX_WAITING_BYTES = 64 * 2 ** 20;
+
+/** Initial buffer for an answer of unknown length; doubled as needed. */
+const FIRST_BYTES = 64 * 2 ** 10;
+
+export class HttpTransport {
+  /** Where it posts to, without secrets: for messages. */
+  readonly origin: string;
+  private readonly wire: WireTransport;
+  private readonly maxResponseBytes: number;
+
+  constructor({ maxResponseBytes, ...options }: HttpOptions) {
+    this.wire = new WireTransport({ ...options, maxWaitingBytes: MAX_WAITING_BYTES });
+    this.maxResponseBytes = maxResponseBytes;
+    this.origin = this.wire.origin;
+  }
+
+  /**
+   * Posts a JSON body and resolves with whatever the node answers, any status.
+   * Rejects with an UpstreamError (`timeout`, `connection`, `malformed`, `too-large`; `what` names the request
+   * in its message), or with the signal's reason.
+   */
+  post(body: string, what: string, signal?: AbortSignal): Promise<UpstreamResponse> {
+    return new Promise((resolve, reject) => {
+      signal?.throwIfAborted();
+      const stop = (error: unknown): void => {
+        signal?.removeEventListener('abort', onAbort);
+        reject(error);
+      };
+      const answer = new ResponseBuffer(this.maxResponseBytes, {
+        onAnswer(answer) {
+          signal?.removeEventListener('abort', onAbort);
+          resolve(answer);
+        },
+        onTooLarge: () => {
+          exchange.cancel();
+          const message = `${what}: the answer exceeds ${this.maxResponseBytes} bytes`;
+          stop(new UpstreamError('too-large', message));
+        },
+        onFailed: ({ reason, message, cause }) =>
+          stop(new UpstreamError(reason, `${message}; asked ${this.origin}`, undefined, { cause })),
+      });
+      const exchange = this.wire.post(Buffer.from(body).toString('latin1'), what, answer);
+      const onAbort = (): void => {
+        exchange.cancel();
+        reject(signal?.reason);
+      };
+      signal?.addEventListener('abort', onAbort, { once: true });
+    });
+  }
+
+  /** Fails all waiting requests and those in flight, and closes the sockets. */
+  close(): void {
+    this.wire.close();
+  }
+}
+
+interface ResponseEvents {
+  onAnswer(answer: UpstreamResponse): void;
+  onTooLarge(): void;
+  onFailed(error: UpstreamError): void;
+}
+
+/** Joins the pieces of an answer. */
+class ResponseBuffer implements AnswerListener {
+  private readonly maxBytes: number;
+  private readonly to: ResponseEvents;
+  private status = 0;
+  private body: Buffer<ArrayBuffer> = Buffer.alloc(0);
+  private length = 0;
+
+  constructor(maxBytes: number, to: ResponseEvents) {
+    this.maxBytes = maxBytes;
+    this.to = to;
+  }
+
+  onHead({ status, length }: AnswerHead): void {
+    this.status = status;
+    if (length !== null && length > this.maxBytes) this.to.onTooLarge();
+    else this.body = Buffer.allocUnsafeSlow(length ?? FIRST_BYTES);
+  }
+
+  onBody(piece: Buffer, isLast: boolean): void {
+    const end = this.length + piece.length;
+    if (end > this.maxBytes) return this.to.onTooLarge();
+    if (end > this.body.length) this.grow(end);
+    piece.copy(this.body, this.length);
+    this.length = end;
+    if (isLast) this.to.onAnswer({ status: this.status, body: this.body.subarray(0, end) });
+  }
+
+  onFailed(error: UpstreamError): void {
+    this.to.onFailed(error);
+  }
+
+  private grow(bytes: number): void {
+    const larger = Buffer.allocUnsafeSlow(Math.max(bytes, 2 * this.body.length));
+    this.body.copy(larger, 0, 0, this.length);
+    this.body = larger;
+  }
+}

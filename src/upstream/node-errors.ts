@@ -1,0 +1,43 @@
+/**
+ * What a node means by an error. Nodes reuse codes for different things (-32603 is "too large", "overloaded"
+ * and "broken"; -32003 is "too large" on geth and "no funds" on Monad), so the text has to be read as well.
+ */
+import type { UpstreamError } from '../errors.ts';
+
+/** The answer would not fit the node's response limit: Monad, geth, reth (jsonrpsee), a proxy's HTTP 413. */
+export function isTooLarge(error: UpstreamError): boolean {
+  return (
+    error.reason === 'too-large' ||
+    /exceeds size limit|size limit exceeded|(response|answer) (is |was )?too (large|big)/i.test(error.message)
+  );
+}
+
+/** How geth, anvil, Monad, Nethermind and hosted nodes describe a method that they do not offer. */
+const UNKNOWN_METHOD_TEXT =
+  /method .*(not|n't) |unsupported method|not available on|found but (the containing module is )?disabled/i;
+/** The HTTP statuses of providers that do not offer a method. */
+const KEPT_BACK_STATUS = /: HTTP (403|404|405):/;
+
+/** The node does not offer the method, though it offers others. */
+export function isUnknownMethod(error: UpstreamError): boolean {
+  if (error.code === -32601) return true;
+  if (error.reason === 'http') return KEPT_BACK_STATUS.test(error.message);
+  return error.code !== undefined && UNKNOWN_METHOD_TEXT.test(error.message);
+}
+
+/** Whether the contract failed, not the node: code 3, or the wording of geth, reth, anvil or Monad. */
+export function isExecutionFailure({ code, message }: UpstreamError): boolean {
+  return (
+    code === 3 || /revert|opcode|out of ?gas|invalid jump|stack (under|over)flow|evm error/i.test(message)
+  );
+}
+
+/** The node is up but busy: the same request may succeed later, and a different one is no better. */
+export function isBusy(error: UpstreamError): boolean {
+  // jsonrpsee uses -32005 for "Batched requests are not supported", others for an exceeded limit.
+  const limited = error.code === -32005 && !/batched/i.test(error.message);
+  return (
+    limited ||
+    /overload|rate limit|too many requests|concurrent requests|timed? ?out|try again/i.test(error.message)
+  );
+}

@@ -1,0 +1,174 @@
+/** Whether the indexed transfers of a block equal those decoded anew from the node's answers. */
+
+import { bytesToBigInt, bytesToHex } from '../lib/hex.ts';
+import { readLastBlock } from '../store/chain.ts';
+import type { Db } from '../store/open-database.ts';
+import { type LoadRules, loadBlocks } from '../sync/load-blocks.ts';
+import { type BlockBatch, type Hex, TRANSFER_KIND_NAMES, TransferKind } from '../types.ts';
+import type { RpcClient } from '../upstream/client.ts';
+import { inReadTransaction } from './read-transaction.ts';
+
+interface Row {
+  id: number;
+  tx: Buffer | number;
+  kind: number;
+  /** Null where the index names a wallet that has no row. */
+  sender: Buffer | null;
+  receiver: Buffer | null;
+  token: Buffer | null;
+  amount: Buffer | null;
+  token_number: Buffer | null;
+  log_index: number | null;
+}
+
+/** Compares blocks of the index with what the node gives for them. */
+export class BlockComparer {
+  private readonly db: Db;
+  private readonly client: RpcClient;
+  private readonly rules: LoadRules;
+
+  constructor(db: Db, client: RpcClient, rules: LoadRules) {
+    this.db = db;
+    this.client = client;
+    this.rules = rules;
+  }
+
+  /** The first difference of an indexed block in words, or null. Rejects with UpstreamError as loading does. */
+  async difference(number: number, signal: AbortSignal): Promise<string | null> {
+    const batch = await loadBlocks(this.client, this.rules, number, number, signal);
+    return blockDifference(this.db, batch, 0);
+  }
+}
+
+/**
+ * The first difference between the `i`-th block of a batch and the index, in words. Null when there is none, or when
+ * the index has another block or none at that height.
+ */
+export function blockDifference(db: Db, batch: BlockBatch, i: number): string | null {
+  const number = batch.number[i]!;
+  return inReadTransaction(db, () => {
+    const tip = readLastBlock(db, number);
+    if (tip === null || tip.number !== number || tip.hash !== batchHash(batch, i)) return null;
+    const firstId = (readLastBlock(db, number - 1)?.lastTransfer ?? 0) + 1;
+    const indexed = readRows(db, firstId, tip.lastTransfer);
+    return transfersDifference(indexed, decodedLines(batch, i), number) ?? timeDifference(db, batch, i);
+  });
+}
+
+/** The hash of the `i`-th block of a batch. */
+export function batchHash({ hash }: BlockBatch, i: number): Hex {
+  return bytesToHex(hash.subarray(i * 32, i * 32 + 32));
+}
+
+function timeDifference(db: Db, batch: BlockBatch, i: number): string | null {
+  const number = batch.number[i]!;
+  const timestamp = db
+    .prepare<[number], number>('SELECT timestamp FROM blocks WHERE number = ?')
+    .pluck()
+    .get(number);
+  if (timestamp === batch.timestamp[i]) return null;
+  return `block ${number} has the time ${timestamp} in the index and ${batch.timestamp[i]} on the node`;
+}
+
+function transfersDifference(
+  indexed: readonly string[],
+  decoded: readonly string[],
+  number: number,
+): string | null {
+  const at = decoded.findIndex((line, i) => line !== indexed[i]);
+  if (at >= 0 || indexed.length > decoded.length) {
+    const place = at >= 0 ? at : decoded.length;
+    return `transfer ${place + 1} of block ${number} is ${indexed[place] ?? 'missing'} in the index and ${decoded[place] ?? 'not there'} on the node`;
+  }
+  return null;
+}
+
+/** One line per transfer of the ids, with all its fields. */
+function readRows(db: Db, from: number, to: number): string[] {
+  const rows = db
+    .prepare<[number, number], Row>(/* sql */ `
+      SELECT t.id, t.tx, t.kind, s.address AS sender, r.address AS receiver, c.address AS token, t.amount,
+        t.token_number, t.log_index
+      FROM transfers t LEFT JOIN wallets s ON s.id = t.sender LEFT JOIN wallets r ON r.id = t.receiver
+        LEFT JOIN tokens k ON k.id = t.token LEFT JOIN wallets c ON c.id = k.wallet
+      WHERE t.id BETWEEN ? AND ? ORDER BY t.id`)
+    .iterate(from, to);
+  const lines: string[] = [];
+  let transaction: { id: number; hash: Buffer } | null = null;
+  let expected = from;
+  for (const row of rows) {
+    if (row.id !== expected++) lines.push(`missing (id ${row.id - 1})`);
+    if (Buffer.isBuffer(row.tx)) transaction = { id: row.id, hash: row.tx };
+    const fits = transaction !== null && (Buffer.isBuffer(row.tx) || row.id - row.tx === transaction.id);
+    lines.push(
+      formatTransfer({
+        hash: fits && transaction ? bytesToHex(transaction.hash) : `of no transaction (${row.tx})`,
+        kind: row.kind,
+        from: bytesOrMissing(row.sender),
+        to: bytesOrMissing(row.receiver),
+        token: row.token && bytesToHex(row.token),
+        amount: row.kind === TransferKind.erc721 ? 1n : bytesToBigInt(row.amount ?? new Uint8Array(0)),
+        tokenNumber: row.token_number && bytesToBigInt(row.token_number),
+        logIndex: row.log_index,
+      }),
+    );
+  }
+  return lines;
+}
+
+function bytesOrMissing(address: Buffer | null): string {
+  return address === null ? 'a wallet without a row' : bytesToHex(address);
+}
+
+interface TransferFields {
+  hash: string;
+  kind: number;
+  from: string;
+  to: string;
+  token: string | null;
+  amount: bigint;
+  tokenNumber: bigint | null;
+  logIndex: number | null;
+}
+
+function formatTransfer({
+  hash,
+  kind,
+  from,
+  to,
+  token,
+  amount,
+  tokenNumber,
+  logIndex,
+}: TransferFields): string {
+  const of = token === null ? '' : ` of ${token}`;
+  const nft = tokenNumber === null ? '' : ` id ${tokenNumber}`;
+  const log = logIndex === null ? '' : ` log ${logIndex}`;
+  return `${TRANSFER_KIND_NAMES[kind] ?? `kind ${kind}`} ${amount}${nft}${of} from ${from} to ${to} in ${hash}${log}`;
+}
+
+/** The transfers of one block of a batch, as lines of the same form. */
+function decodedLines(batch: BlockBatch, block: number): string[] {
+  const address = (at: number) => bytesToHex(batch.addresses.subarray(at * 20, at * 20 + 20));
+  const value = (bytes: Uint8Array, ends: Uint32Array, i: number) =>
+    bytesToBigInt(bytes.subarray(i === 0 ? 0 : ends[i - 1]!, ends[i]!));
+  const lines: string[] = [];
+  for (let i = block === 0 ? 0 : batch.transferEnd[block - 1]!; i < batch.transferEnd[block]!; i++) {
+    const kind = batch.kind[i]!;
+    const tx = batch.tx[i]! * 32;
+    const isNft = kind === TransferKind.erc721 || kind === TransferKind.erc1155;
+    lines.push(
+      formatTransfer({
+        hash: bytesToHex(batch.txHashes.subarray(tx, tx + 32)),
+        kind,
+        from: address(batch.from[i]!),
+        to: address(batch.to[i]!),
+        token: batch.token[i]! < 0 ? null : address(batch.token[i]!),
+        amount: kind === TransferKind.erc721 ? 1n : value(batch.amounts, batch.amountEnd, i),
+        tokenNumber: isNft ? value(batch.tokenNumbers, batch.tokenNumberEnd, i) : null,
+        logIndex: batch.logIndex[i]! < 0 ? null : batch.logIndex[i]!,
+      }),
+    );
+  }
+  return lines;
+}

@@ -1,0 +1,109 @@
+/** Whether the blocks of the index form one chain without gaps, and the same one as the node's. */
+import { pause } from '../lib/backoff.ts';
+import { hashAt, readLastBlock } from '../store/chain.ts';
+import type { Db } from '../store/open-database.ts';
+import type { BlockHeader } from '../upstream/block-header.ts';
+import type { RpcClient } from '../upstream/client.ts';
+import { fetchHeader } from '../upstream/methods.ts';
+import { inReadTransaction } from './read-transaction.ts';
+import type { Check } from './report.ts';
+import { forEachConcurrently, type Random, sampleRange } from './sample.ts';
+
+interface BlockRow {
+  number: number;
+  last_transfer: number;
+  last_wallet: number;
+}
+
+/** Block numbers have no gap from the start block on, ids never decrease, the last ones are those of the last rows. */
+export function checkContiguity(db: Db, check: Check): void {
+  inReadTransaction(db, () => {
+    const start = db.prepare<[], number>('SELECT start_block FROM chain').pluck().get() ?? 0;
+    let before: BlockRow = { number: start - 1, last_transfer: 0, last_wallet: 0 };
+    const rows = db.prepare<[], BlockRow>(
+      'SELECT number, last_transfer, last_wallet FROM blocks ORDER BY number',
+    );
+    for (const row of rows.iterate()) {
+      if (row.number !== before.number + 1)
+        check.addDifference(
+          `blocks ${before.number + 1} to ${row.number - 1} are missing`,
+          before.number + 1,
+        );
+      if (row.last_transfer < before.last_transfer || row.last_wallet < before.last_wallet)
+        check.addDifference(`block ${row.number} ends with lower ids than the block before`, row.number);
+      before = row;
+    }
+    const lastOf = (table: string) =>
+      db.prepare<[], number>(`SELECT ifnull(max(id), 0) FROM ${table}`).pluck().get();
+    check.expect('the last transfer', lastOf('transfers'), before.last_transfer);
+    check.expect('the last wallet', lastOf('wallets'), before.last_wallet);
+    check.compared = `${(before.number - start + 1).toLocaleString('en-US')} blocks without a gap`;
+  });
+}
+
+/** Hashes asked for at the same time. */
+const CONCURRENCY = 16;
+/**
+ * How often and after how long a differing hash is checked again: a reorg may be about to reach the index. With a writer
+ * that is behind this takes longer, so checks after which the index had moved do not count, up to so many in total.
+ */
+const TRIES = 5;
+const RETRY_MS = 600;
+const MAX_MOVED_TRIES = 100;
+
+/** Hashes and parents' hashes of up to `count` blocks equal the node's. */
+export async function checkHashes(
+  db: Db,
+  client: RpcClient,
+  check: Check,
+  options: { from: number; to: number; count: number; random: Random; signal: AbortSignal },
+): Promise<void> {
+  const { from, to, count, random, signal } = options;
+  const numbers = sampleRange(random, from, to, count);
+  const absent: number[] = [];
+  const retryBudget = { left: MAX_MOVED_TRIES };
+  await forEachConcurrently(numbers, CONCURRENCY, async (number) => {
+    const found = await compareHash(db, client, number, from, retryBudget, signal);
+    if (found === 'absent') absent.push(number);
+    else if (found !== null) check.addDifference(found, number);
+  });
+  check.compared += `, ${numbers.length - absent.length} hashes compared with the node's`;
+  if (absent.length > 0)
+    check.addNote(
+      `the node has no ${absent.length} of the ${numbers.length} blocks asked for, such as ${absent[0]}`,
+    );
+}
+
+/** The difference in words, null when there is none, 'absent' when the node does not have the block. */
+async function compareHash(
+  db: Db,
+  client: RpcClient,
+  number: number,
+  start: number,
+  retryBudget: { left: number },
+  signal: AbortSignal,
+): Promise<string | null> {
+  for (let attempt = 1; ; ) {
+    const node = await fetchHeader(client, number, signal);
+    if (node === null) return 'absent';
+    const difference = hashDifference(db, node, start);
+    if (difference === null || attempt === TRIES) return difference;
+    const before = readLastBlock(db)?.hash;
+    await pause(RETRY_MS, signal);
+    if (readLastBlock(db)?.hash === before || retryBudget.left === 0) attempt++;
+    else retryBudget.left--;
+  }
+}
+
+function hashDifference(db: Db, node: BlockHeader, start: number): string | null {
+  const { number } = node;
+  return inReadTransaction(db, () => {
+    const hash = hashAt(db, number);
+    if (hash === null) return null; // rolled back since it was chosen
+    if (hash !== node.hash) return `block ${number} is ${hash} in the index and ${node.hash} on the node`;
+    const parent = number > start ? hashAt(db, number - 1) : node.parentHash;
+    return parent === node.parentHash
+      ? null
+      : `block ${number} follows ${node.parentHash}, but block ${number - 1} is ${parent} in the index`;
+  });
+}

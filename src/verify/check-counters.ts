@@ -1,0 +1,144 @@
+/** Compares counters, facts and packed lists of sampled wallets and tokens with a recount of their transfers. */
+import { setImmediate } from 'node:timers/promises';
+import { hashAt, readLastBlock, type Tip } from '../store/chain.ts';
+import type { Db, Statement } from '../store/open-database.ts';
+import { checkAddresses } from './check-addresses.ts';
+import { checkPeaks } from './check-peaks.ts';
+import { inReadTransaction } from './read-transaction.ts';
+import type { Check } from './report.ts';
+import { type Random, randomInt } from './sample.ts';
+import { IDS_PER_READ, type SampleIds, SampleScan } from './sample-scan.ts';
+import { TokenComparer } from './token-comparer.ts';
+import { WalletComparer } from './wallet-comparer.ts';
+
+/** Most transfers of one sampled wallet or token, and of a whole sample: bounds memory. */
+const MAX_TRANSFERS_EACH = 200_000;
+const MAX_TRANSFERS_ALL = 600_000;
+
+/** Most transfers read per unit of the sample size: the newest ones of a larger index. */
+const SCANNED_PER_SAMPLE = 100_000;
+
+/** How often the scan starts over when a reorg removes what it has read. */
+const TRIES = 5;
+
+export interface CounterChecks {
+  wallets: Check;
+  tokens: Check;
+}
+
+export interface CounterOptions {
+  /** Most wallets examined; a quarter as many tokens are. */
+  sample: number;
+  random: Random;
+  signal: AbortSignal;
+  onProgress(done: number): void;
+}
+
+/** Scans in short pieces, so that the writer can go on; compares within one commit. */
+export async function checkCounters(db: Db, checks: CounterChecks, options: CounterOptions): Promise<void> {
+  for (let attempt = 1; attempt <= TRIES && !options.signal.aborted; attempt++) {
+    if (await scanAndCompare(db, checks, options)) return;
+  }
+  checks.wallets.addNote('not compared: the chain was reorganised again and again meanwhile');
+}
+
+/** False when what was read was rolled back meanwhile. */
+async function scanAndCompare(db: Db, checks: CounterChecks, options: CounterOptions): Promise<boolean> {
+  const begin = readLastBlock(db);
+  if (begin === null) return true;
+  const after = Math.max(0, begin.lastTransfer - options.sample * SCANNED_PER_SAMPLE);
+  const sample = inReadTransaction(db, () => chooseSample(db, begin, after, options));
+  const scan = new SampleScan(db, sample, after, checks.wallets);
+  while (begin.lastTransfer - scan.position > IDS_PER_READ) {
+    if (options.signal.aborted) return true;
+    scan.advance(begin.lastTransfer);
+    options.onProgress((scan.position - after) / (begin.lastTransfer - after));
+    await setImmediate();
+  }
+  return inReadTransaction(db, () => {
+    if (hashAt(db, begin.number) !== begin.hash) return false;
+    const end = readLastBlock(db)?.lastTransfer ?? 0;
+    while (scan.position < end) scan.advance(end);
+    const wallets = new WalletComparer(db);
+    for (const recount of scan.wallets.values()) wallets.compare(recount, checks.wallets);
+    const tokens = new TokenComparer(db);
+    for (const recount of scan.tokens.values()) tokens.compare(recount, checks.tokens);
+    checkAddresses(db, checks.wallets, readLastBlock(db)?.lastWallet ?? 0);
+    checkPeaks(db, checks.wallets, { ...options, last: end });
+    reportCoverage(checks, scan, after, end);
+    return true;
+  });
+}
+
+function reportCoverage(checks: CounterChecks, scan: SampleScan, after: number, end: number): void {
+  const { wallets, tokens } = scan;
+  checks.wallets.compared = `${wallets.size.toLocaleString('en-US')} wallets recounted from ${(end - after).toLocaleString('en-US')} transfers`;
+  checks.tokens.compared = `${tokens.size.toLocaleString('en-US')} tokens with all holdings and first buyers recounted`;
+  if (after > 0)
+    checks.wallets.addNote(
+      `only the newest ${(end - after).toLocaleString('en-US')} of ${end.toLocaleString('en-US')} transfers were read, for wallets and tokens that began among them; a larger --sample reads more`,
+    );
+}
+
+/** Wallets and tokens with all transfers after `after`: half at random, half from random transfers, to hit busy ones. */
+function chooseSample(db: Db, tip: Tip, after: number, { sample, random }: CounterOptions): SampleIds {
+  const transfer = db.prepare<[number], { sender: number; receiver: number; token: number | null }>(
+    'SELECT sender, receiver, token FROM transfers WHERE id = ?',
+  );
+  const randomTransfer = () =>
+    tip.lastTransfer > after ? transfer.get(randomInt(random, after + 1, tip.lastTransfer)) : undefined;
+  const lastToken = db.prepare<[], number>('SELECT ifnull(max(id), 0) FROM tokens').pluck().get() ?? 0;
+  const wallets = new IdSampler(
+    db.prepare('SELECT transfers, first_transfer FROM wallets WHERE id = ?'),
+    after,
+  );
+  const tokens = new IdSampler(
+    db.prepare('SELECT transfers, first_transfer FROM tokens WHERE id = ?'),
+    after,
+  );
+  const count = Math.ceil(sample / 4);
+  addRange(wallets, 0, tip.lastWallet, sample);
+  addRange(tokens, 1, lastToken, count);
+  for (let i = 0; i < sample; i++) {
+    const { sender = 0, receiver = 0 } = randomTransfer() ?? {};
+    wallets.addIfFits(
+      [randomInt(random, 0, tip.lastWallet), sender, randomInt(random, 0, tip.lastWallet), receiver][i % 4]!,
+    );
+    if (i < count)
+      tokens.addIfFits(i % 2 === 0 ? randomInt(random, 1, lastToken) : (randomTransfer()?.token ?? 1));
+  }
+  return { wallets: [...wallets.chosen], tokens: [...tokens.chosen] };
+}
+
+/** Takes the whole range when it is no larger than the sample. */
+function addRange(sampler: IdSampler, from: number, to: number, sample: number): void {
+  if (to - from + 1 > sample) return;
+  for (let id = from; id <= to; id++) sampler.addIfFits(id);
+}
+
+interface Counted {
+  transfers: number;
+  first_transfer: number | null;
+}
+
+/** Takes ids while their transfers fit the bounds. */
+class IdSampler {
+  readonly chosen = new Set<number>();
+  private readonly row: Statement<[number], Counted>;
+  private readonly after: number;
+  private total = 0;
+
+  constructor(row: Statement<[number], Counted>, after: number) {
+    this.row = row;
+    this.after = after;
+  }
+
+  addIfFits(id: number): void {
+    const row = this.row.get(id);
+    if (row === undefined || this.chosen.has(id) || row.transfers > MAX_TRANSFERS_EACH) return;
+    if (this.total + row.transfers > MAX_TRANSFERS_ALL) return;
+    if (this.after > 0 && (row.first_transfer ?? 0) <= this.after) return;
+    this.total += row.transfers;
+    this.chosen.add(id);
+  }
+}

@@ -1,0 +1,168 @@
+/** Compares native balances with native transfers: what some wallets gained over the newest blocks, fees included. */
+import { UpstreamError } from '../errors.ts';
+import { bytesToHex, toQuantity } from '../lib/hex.ts';
+import { previewValue } from '../lib/preview-value.ts';
+import { readLastBlock, type Tip } from '../store/chain.ts';
+import type { Db } from '../store/open-database.ts';
+import { type Hex, TransferKind } from '../types.ts';
+import type { RpcCall, RpcClient, RpcReply } from '../upstream/client.ts';
+import { blockCall, fetchHeader, receiptsCall } from '../upstream/methods.ts';
+import { BalanceAdjustments } from './balance-adjustments.ts';
+import type { BlockComparer } from './block-comparer.ts';
+import { inReadTransaction } from './read-transaction.ts';
+import { type RawTransfer, toTransferRow } from './recount.ts';
+import type { Check } from './report.ts';
+
+/** Most blocks over which balances are compared: all their receipts are read. */
+const WINDOW_BLOCKS = 8;
+
+export interface NativeOptions {
+  db: Db;
+  client: RpcClient;
+  comparer: BlockComparer;
+  startBlock: number;
+  /** Wallets to be compared, at most. */
+  wallets: number;
+  signal: AbortSignal;
+}
+
+export async function checkNative(check: Check, options: NativeOptions): Promise<void> {
+  const { db, client, signal } = options;
+  const window = inReadTransaction(db, () => readWindow(db, options.startBlock));
+  if (window === null) return check.addNote('not compared: one block is not enough');
+  const adjustments = await fetchAdjustments(client, window, signal);
+  const addresses = [...new Set([...window.net.keys(), ...adjustments.senders()])]
+    .filter((address) => !adjustments.isExempt(address))
+    .slice(0, options.wallets);
+  const balanceChanges = await fetchBalanceChanges(client, addresses, window, signal);
+  if (balanceChanges === null)
+    return check.addNote(`not compared: the node has no state of block ${window.before}`);
+  if ((await fetchHeader(client, window.tip.number, signal))?.hash !== window.tip.hash)
+    return check.addNote('not compared: the chain was reorganised meanwhile');
+  check.compared = `what ${addresses.length} wallets gained from block ${window.before} to ${window.tip.number}`;
+  for (const address of addresses) {
+    const expected = (window.net.get(address) ?? 0n) + adjustments.netOf(address);
+    const actual = balanceChanges.get(address);
+    if (actual === expected || actual === undefined) continue;
+    if (await wasDestroyed(client, address, window.tip.number, signal)) continue;
+    await reportDifference(
+      check,
+      options,
+      window,
+      `${address} gained ${actual} wei, its transfers and fees say ${expected}`,
+    );
+  }
+}
+
+interface BlockWindow {
+  tip: Tip;
+  /** The block before the first one of the window. */
+  before: number;
+  /** What transfers bring each address, wei. */
+  net: Map<Hex, bigint>;
+}
+
+function readWindow(db: Db, startBlock: number): BlockWindow | null {
+  const tip = readLastBlock(db);
+  const before = tip && Math.max(startBlock, tip.number - WINDOW_BLOCKS);
+  if (tip === null || before === null || before >= tip.number) return null;
+  const net = new Map<Hex, bigint>();
+  const rows = db
+    .prepare<[number, number, number], RawTransfer & { from: Buffer; to: Buffer }>(/* sql */ `
+      SELECT t.id, t.tx, t.sender, t.receiver, t.kind, t.token, t.amount, s.address AS "from", r.address AS "to"
+      FROM transfers t JOIN wallets s ON s.id = t.sender JOIN wallets r ON r.id = t.receiver
+      WHERE t.id > ? AND t.kind IN (?, ?)`)
+    .all(
+      readLastBlock(db, before)?.lastTransfer ?? 0,
+      TransferKind.nativeDirect,
+      TransferKind.nativeInternal,
+    );
+  for (const row of rows) {
+    const { amount } = toTransferRow(row);
+    const [from, to] = [bytesToHex(row.from), bytesToHex(row.to)];
+    net.set(from, (net.get(from) ?? 0n) - amount);
+    net.set(to, (net.get(to) ?? 0n) + amount);
+  }
+  return { tip, before, net };
+}
+
+async function fetchAdjustments(
+  client: RpcClient,
+  { before, tip }: BlockWindow,
+  signal: AbortSignal,
+): Promise<BalanceAdjustments> {
+  const calls: RpcCall[] = [];
+  for (let number = before + 1; number <= tip.number; number++)
+    calls.push(blockCall(number), receiptsCall(number));
+  const results = (await client.batch(calls, signal)).map(requireResult);
+  const adjustments = new BalanceAdjustments();
+  for (let i = 0; i < results.length; i += 2) adjustments.add(results[i], results[i + 1]);
+  return adjustments;
+}
+
+function requireResult(reply: RpcReply): unknown {
+  if ('error' in reply) throw reply.error;
+  if (reply.result === null)
+    throw new UpstreamError('inconsistent', 'the node lacks one of its newest blocks');
+  return reply.result;
+}
+
+/** How much more each address has at the window's end than before it; null when the node lacks the state. */
+async function fetchBalanceChanges(
+  client: RpcClient,
+  addresses: readonly Hex[],
+  { before, tip }: BlockWindow,
+  signal: AbortSignal,
+): Promise<Map<Hex, bigint> | null> {
+  const calls = addresses.flatMap((address) =>
+    [before, tip.number].map((block) => ({ method: 'eth_getBalance', params: [address, toQuantity(block)] })),
+  );
+  const replies = await client.batch(calls, signal);
+  const balanceChanges = new Map<Hex, bigint>();
+  for (const [i, address] of addresses.entries()) {
+    const [then, now] = [replies[i * 2], replies[i * 2 + 1]].map((reply) =>
+      reply && 'result' in reply ? parseBalance(reply.result) : null,
+    );
+    if (typeof then !== 'bigint' || typeof now !== 'bigint') return null;
+    balanceChanges.set(address, now - then);
+  }
+  return balanceChanges;
+}
+
+/** Throws UpstreamError `malformed` for anything but a quantity. */
+function parseBalance(result: unknown): bigint {
+  if (typeof result === 'string' && /^0x[0-9a-fA-F]+$/.test(result)) return BigInt(result);
+  throw new UpstreamError('malformed', `eth_getBalance: the node sent ${previewValue(result)} as a balance`);
+}
+
+/** Whether a contract may have destroyed itself in favour of itself: that burns its balance without a transfer. */
+async function wasDestroyed(
+  client: RpcClient,
+  address: Hex,
+  block: number,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const at = toQuantity(block);
+  const replies = await client.batch(
+    [
+      { method: 'eth_getBalance', params: [address, at] },
+      { method: 'eth_getTransactionCount', params: [address, at] },
+    ],
+    signal,
+  );
+  return replies.every((reply) => 'result' in reply && reply.result === '0x0');
+}
+
+/** Reports the block in which the index differs from the node, or that none does and so the decoding rules are wrong. */
+async function reportDifference(
+  check: Check,
+  { comparer, signal }: NativeOptions,
+  { before, tip }: BlockWindow,
+  text: string,
+): Promise<void> {
+  for (let number = before + 1; number <= tip.number; number++) {
+    const difference = await comparer.difference(number, signal);
+    if (difference !== null) return check.addDifference(`${text}: ${difference}`, number);
+  }
+  check.addDifference(`${text}; the index holds what the node's blocks and traces give`);
+}

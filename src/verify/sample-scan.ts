@@ -1,0 +1,56 @@
+/** Reading the transfers once, in order, for the wallets and tokens of a sample. */
+import type { Db, Statement } from '../store/open-database.ts';
+import { type RawTransfer, TokenRecount, toTransferRow, WalletRecount } from './recount.ts';
+import type { Check } from './report.ts';
+
+/** Ids read in one statement: a fraction of a second. */
+export const IDS_PER_READ = 100_000;
+
+export interface SampleIds {
+  wallets: readonly number[];
+  tokens: readonly number[];
+}
+
+/** The transfers of the sample and their sums; `advance` continues from `position`. */
+export class SampleScan {
+  readonly wallets: ReadonlyMap<number, WalletRecount>;
+  readonly tokens: ReadonlyMap<number, TokenRecount>;
+  /** The last transfer read. */
+  position: number;
+  private readonly select: Statement<[number, number], RawTransfer>;
+  private readonly count: Statement<[number, number], number>;
+  private readonly check: Check;
+
+  /** Begins behind transfer `after`. Missing ids are told to `check`. */
+  constructor(db: Db, sample: SampleIds, after: number, check: Check) {
+    this.wallets = new Map(sample.wallets.map((id) => [id, new WalletRecount(id)]));
+    this.tokens = new Map(sample.tokens.map((id) => [id, new TokenRecount(id)]));
+    this.position = after;
+    this.check = check;
+    const wallets = sample.wallets.join(',');
+    this.select = db.prepare(/* sql */ `
+      SELECT id, tx, sender, receiver, kind, token, amount FROM transfers
+      WHERE id BETWEEN ? AND ?
+        AND (sender IN (${wallets}) OR receiver IN (${wallets}) OR token IN (${sample.tokens.join(',')}))
+      ORDER BY id`);
+    this.count = db
+      .prepare<[number, number], number>('SELECT count(*) FROM transfers WHERE id BETWEEN ? AND ?')
+      .pluck();
+  }
+
+  /** Reads the next transfers, none above `to`. */
+  advance(to: number): void {
+    const from = this.position + 1;
+    const end = Math.min(to, this.position + IDS_PER_READ);
+    const present = this.count.get(from, end) ?? 0;
+    if (present !== end - from + 1)
+      this.check.addDifference(`of the transfers ${from} to ${end} ${end - from + 1 - present} are missing`);
+    for (const raw of this.select.iterate(from, end)) {
+      const row = toTransferRow(raw);
+      this.wallets.get(row.sender)?.add(row);
+      if (row.receiver !== row.sender) this.wallets.get(row.receiver)?.add(row);
+      if (row.token !== null) this.tokens.get(row.token)?.add(row);
+    }
+    this.position = end;
+  }
+}

@@ -1,0 +1,61 @@
+/** Storing an event of the sync: blocks, or a rollback. */
+import { bytesToHex } from '../lib/hex.ts';
+import type { SyncEvent } from '../sync/sync.ts';
+import type { BlockBatch, IndexedBlock } from '../types.ts';
+import type { CommitSizer } from './commit-sizer.ts';
+import type { IndexerContext } from './indexer-context.ts';
+import { type IndexContents, readContents } from './progress.ts';
+import { retryWriteAndReport } from './report-failure.ts';
+
+/** Stores what the sync yielded and reports it. Returns as soon as the signal aborts. */
+export async function applyEvent(
+  context: IndexerContext,
+  event: SyncEvent,
+  commitSizer: CommitSizer,
+  signal: AbortSignal,
+): Promise<void> {
+  if (event.kind === 'reorg') return applyRollback(context, event.to, signal);
+  const { store, checkpoints, progress, send } = context;
+  store.prefetch(event.batches); // while the last commit is still being checkpointed
+  await checkpoints.whenIdle();
+  const started = performance.now();
+  let walBytes = 0;
+  const append = (): void => {
+    walBytes = store.append(event.batches);
+  };
+  if (!(await retryWriteAndReport(context, append, signal))) return;
+  checkpoints.checkpointIfLarge(walBytes);
+  commitSizer.adapt(event.batches, walBytes);
+  const head = lastBlockOf(event.batches);
+  progress.recordCommit(event.batches, head, (performance.now() - started) / 1000);
+  const from = event.batches[0]?.number[0] ?? head.number;
+  const committedAt = performance.timeOrigin + performance.now();
+  const { number: to, hash, timestamp } = head;
+  send({ kind: 'watermark', watermark: { kind: 'committed', from, to, hash, timestamp, committedAt } });
+}
+
+async function applyRollback(context: IndexerContext, to: number, signal: AbortSignal): Promise<void> {
+  const { store, progress, send } = context;
+  const from = progress.status.head?.number ?? to;
+  let remaining: IndexContents = { head: null, transfers: 0, untraced: null };
+  const write = (): void => {
+    store.rollback(to);
+    remaining = readContents(store);
+  };
+  if (!(await retryWriteAndReport(context, write, signal))) return;
+  progress.recordRollback(from - to, remaining);
+  send({ kind: 'log', level: 'warn', msg: 'rolled back a reorg', fields: { from, to } });
+  const hash = progress.status.head?.hash ?? null;
+  send({ kind: 'watermark', watermark: { kind: 'rolled-back', to, hash } });
+}
+
+function lastBlockOf(batches: readonly BlockBatch[]): IndexedBlock {
+  const last = batches.at(-1);
+  const i = (last?.blockCount ?? 0) - 1;
+  if (last === undefined || i < 0) throw new Error('a batch without blocks was stored');
+  return {
+    number: last.number[i]!,
+    hash: bytesToHex(last.hash.subarray(-32)),
+    timestamp: last.timestamp[i]!,
+  };
+}

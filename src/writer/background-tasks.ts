@@ -1,0 +1,50 @@
+/** Background work beside following the chain: reading token metadata and balances from contracts. */
+import type { IndexWriter } from '../store/index-writer.ts';
+import { RpcClient } from '../upstream/client.ts';
+import type { CallRecorder } from './call-recorder.ts';
+import { runMetadataLoop } from './metadata-loop.ts';
+import type { WriterOptions } from './protocol.ts';
+import { type QualityOptions, runQualityLoop } from './quality-loop.ts';
+
+/** Few sockets and small answers: this must not delay the fetching of blocks. */
+const SOCKETS = 1;
+const MAX_RESPONSE_BYTES = 8 * 2 ** 20;
+
+export interface BackgroundDeps
+  extends Pick<QualityOptions, 'startBlock' | 'wrappedNative' | 'isFollowing' | 'send'> {
+  store: IndexWriter;
+  calls: CallRecorder;
+}
+
+/** The returned signal aborts with `signal`, or when a part of the work fails; `end` then rejects. */
+export function startBackgroundTasks(
+  { node, indexPath }: WriterOptions,
+  { store, calls, ...rest }: BackgroundDeps,
+  signal: AbortSignal,
+): { signal: AbortSignal; stop(): Promise<void> } {
+  const stopController = new AbortController();
+  const client = new RpcClient({
+    url: node.http,
+    timeoutMs: node.timeoutMs,
+    maxSockets: SOCKETS,
+    maxBatch: node.maxBatch,
+    maxResponseBytes: MAX_RESPONSE_BYTES,
+    onCall: calls.record,
+  });
+  const stopSignal = AbortSignal.any([signal, stopController.signal]);
+  const tasks = [
+    runMetadataLoop(store, client, rest.send, stopSignal),
+    runQualityLoop({ indexPath, store, client, ...rest }, stopSignal),
+  ];
+  const allTasks = Promise.all(tasks.map((part) => part.finally(() => stopController.abort())));
+  allTasks.catch(() => undefined); // `end` reports the rejection
+  return {
+    signal: stopSignal,
+    async stop() {
+      stopController.abort();
+      await client.close();
+      await Promise.allSettled(tasks);
+      await allTasks;
+    },
+  };
+}

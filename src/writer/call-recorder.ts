@@ -1,0 +1,24 @@
+/** Calls to the node, collected between two reports. */
+import type { UpstreamFailure } from '../errors.ts';
+import type { UpstreamCall } from './protocol.ts';
+
+/** Most calls kept per report. Further ones are not counted, so the call metrics are then too low. */
+const MAX_CALLS = 5_000;
+
+export class CallRecorder {
+  private calls: UpstreamCall[] = [];
+
+  readonly record = (method: string, seconds: number, failure: UpstreamFailure | null): void => {
+    if (this.calls.length < MAX_CALLS) this.calls.push({ method, seconds, failure });
+  };
+
+  add(calls: readonly UpstreamCall[]): void {
+    for (const call of calls) this.record(call.method, call.seconds, call.failure);
+  }
+
+  drain(): UpstreamCall[] {
+    const taken = this.calls;
+    this.calls = [];
+    return taken;
+  }
+}

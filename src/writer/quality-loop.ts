@@ -1,0 +1,97 @@
+/** Finding out in the background whether token balances follow from transfers: one token at a time, for ever. */
+import { openIndexForReading } from '../store/index-file.ts';
+import type { IndexWriter } from '../store/index-writer.ts';
+import { prepareTokensToExamine, Quality, type TokenQuality } from '../store/quality.ts';
+import type { RpcClient } from '../upstream/client.ts';
+import { type Examination, examineToken } from '../verify/examine-token.ts';
+import { runBackgroundLoop } from './background-loop.ts';
+import type { Send } from './protocol.ts';
+
+/** Shortest pause between two examinations, milliseconds. */
+const MIN_PAUSE_MS = 250;
+/** Pause between searches when there is nothing to do, milliseconds. */
+const IDLE_MS = 2_000;
+
+/** How long failed tokens are skipped, milliseconds, and how many of them are remembered at most. */
+const FAILED_MS = 600_000;
+const MAX_FAILED = 1_000;
+
+/** Page cache of the reading connection, MiB. */
+const CACHE_MB = 4;
+
+export interface QualityOptions {
+  indexPath: string;
+  store: Pick<IndexWriter, 'head' | 'hashAt' | 'qualityOf' | 'setQuality'>;
+  client: RpcClient;
+  startBlock: number;
+  wrappedNative: ReadonlySet<string>;
+  /** Whether the index is at the node's head: only there does every node know the balances. */
+  isFollowing(): boolean;
+  send: Send;
+}
+
+/** Resolves when the signal aborts. Rejects only for a defect. */
+export async function runQualityLoop(options: QualityOptions, signal: AbortSignal): Promise<void> {
+  const { indexPath, store, client, startBlock, wrappedNative, send } = options;
+  const db = openIndexForReading(indexPath, { cacheMb: CACHE_MB });
+  const nextTokens = prepareTokensToExamine(db);
+  const context = { db, client, startBlock, wrappedNative, random: Math.random, signal };
+  const failedUntil = new Map<number, number>();
+  try {
+    const step = async (): Promise<boolean> => {
+      const token = options.isFollowing() ? pickToken(nextTokens, store, failedUntil) : undefined;
+      if (token === undefined) return false;
+      markFailed(failedUntil, token); // first, in case the examination throws
+      if (await examineAndStore(store, context, token)) failedUntil.delete(token);
+      return true;
+    };
+    await runBackgroundLoop(
+      step,
+      { name: 'token quality', idleMs: IDLE_MS, minPauseMs: MIN_PAUSE_MS, send },
+      signal,
+    );
+  } finally {
+    db.close();
+  }
+}
+
+function markFailed(failedUntil: Map<number, number>, token: number): void {
+  if (failedUntil.size < MAX_FAILED) failedUntil.set(token, performance.now() + FAILED_MS);
+}
+
+/** The next token that did not fail recently. */
+function pickToken(
+  next: ReturnType<typeof prepareTokensToExamine>,
+  store: QualityOptions['store'],
+  failedUntil: Map<number, number>,
+): number | undefined {
+  const now = performance.now();
+  for (const [token, until] of failedUntil) if (until < now) failedUntil.delete(token);
+  return next(store.head()?.number ?? 0, failedUntil.size + 1).find((token) => !failedUntil.has(token));
+}
+
+/** Returns false when the examination failed. */
+async function examineAndStore(
+  store: QualityOptions['store'],
+  context: Parameters<typeof examineToken>[0],
+  token: number,
+): Promise<boolean> {
+  const known = store.qualityOf(token);
+  const offsets = known?.quality === Quality.partial ? known.offsets : [];
+  const found = await examineToken(context, token, offsets);
+  if (found === null || found.quality === null) return false;
+  // Meanwhile the block may have been rolled back, and the id may belong to another token.
+  if (store.hashAt(found.head.number) === found.head.hash)
+    store.setQuality(token, mergeQuality(known, found.quality, found));
+  return true;
+}
+
+/** A defect once found stays: a sample without one proves less than the sample that had it. */
+function mergeQuality(
+  known: TokenQuality | null,
+  quality: Quality,
+  { offsets, head }: Examination,
+): TokenQuality {
+  if (known !== null && known.quality >= quality) return { ...known, block: head.number };
+  return { quality, offsets, block: head.number };
+}

@@ -1,0 +1,34 @@
+/** Problems that pause indexing, shown in the status and the log. */
+import { type StorageError, UpstreamError } from '../errors.ts';
+import type { IndexerContext } from './indexer-context.ts';
+import { retryWrite } from './retry-write.ts';
+
+/** Retries a write until the disk accepts it, showing why it does not; false when stopped first. */
+export function retryWriteAndReport(
+  context: Pick<IndexerContext, 'progress' | 'send'>,
+  write: () => void,
+  signal: AbortSignal,
+): Promise<boolean> {
+  return retryWrite(write, (error, retryInMs) => reportFailure(context, error, retryInMs), signal);
+}
+
+/** Shows a problem in the status; logs it when it is new and when it is over, not on every try. */
+export function reportFailure(
+  { progress, send }: Pick<IndexerContext, 'progress' | 'send'>,
+  error: UpstreamError | StorageError | null,
+  retryInMs: number,
+): void {
+  const reason = error === null ? null : error.message;
+  const known = progress.setPauseReason(reason);
+  if (reason !== null && known !== reason) {
+    const isNode = error instanceof UpstreamError;
+    send({
+      kind: 'log',
+      level: isNode ? 'warn' : 'error',
+      msg: isNode ? 'the node gave no usable answer' : 'indexing is paused: the index cannot be written',
+      fields: { reason, retryInMs },
+    });
+  }
+  if (reason === null && known !== null)
+    send({ kind: 'log', level: 'info', msg: 'indexing goes on', fields: { after: known } });
+}

@@ -1,0 +1,51 @@
+/** The serving thread's handle on the writer thread. */
+import type { Worker } from 'node:worker_threads';
+import { FatalError } from '../errors.ts';
+import type { IndexStatus, Watermark } from '../types.ts';
+import type { FromWriter, MetricsDelta, ToWriter, WriterOptions } from './protocol.ts';
+import { startThread } from './threads.ts';
+
+export interface WriterListeners {
+  onWatermark(watermark: Watermark): void;
+  onStatus(status: IndexStatus, delta: MetricsDelta): void;
+  onLog(level: 'info' | 'warn' | 'error', fields: Record<string, unknown>, msg: string): void;
+}
+
+export class WriterClient {
+  /** Resolves when the thread has closed the index on request; rejects with FatalError when it had to stop. */
+  readonly ended: Promise<void>;
+  private readonly thread: Worker;
+
+  constructor(options: WriterOptions, listeners: WriterListeners) {
+    this.thread = startThread('writer', options);
+    this.ended = new Promise((resolve, reject) => {
+      this.thread.on('message', (message: FromWriter) => {
+        switch (message.kind) {
+          case 'watermark':
+            return listeners.onWatermark(message.watermark);
+          case 'status':
+            return listeners.onStatus(message.status, message.delta);
+          case 'log':
+            return listeners.onLog(message.level, message.fields, message.msg);
+          case 'fatal':
+            return reject(new FatalError(message.message));
+          case 'stopped':
+            return resolve();
+        }
+      });
+      this.thread.on('error', (error) =>
+        reject(new FatalError(`the writer thread failed: ${error.message}`, { cause: error })),
+      );
+      this.thread.on('exit', (code) =>
+        reject(new FatalError(`the writer thread ended by itself with code ${code}`)),
+      );
+    });
+    this.ended.catch(() => undefined); // the holder of the handle awaits `ended` when it needs to
+  }
+
+  /** Asks the thread to commit, close the index and end; resolves when it has. */
+  async stop(): Promise<void> {
+    this.thread.postMessage({ kind: 'stop' } satisfies ToWriter);
+    await this.ended;
+  }
+}

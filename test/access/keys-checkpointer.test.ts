@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict';
+import { copyFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { openAccess } from '../../src/access/access.ts';
+import { KeysCheckpointer } from '../../src/access/keys-checkpointer.ts';
+import { startKeysCheckpointThread } from '../../src/access/threads.ts';
+import { readUsage } from '../../src/access/usage.ts';
+import { openDatabase } from '../../src/store/open-database.ts';
+import { tempDir } from '../support/temp-dir.ts';
+
+const LONG_LOG_BYTES = 4 * 2 ** 20;
+
+function openAll(t: TestContext) {
+  const dir = tempDir(t);
+  const path = join(dir, 'keys.db');
+  const tiers = { free: { requests_per_month: 0, requests_per_second: 0, chain_depth: 5 } };
+  openAccess(path, tiers).close(); // the tables themselves are in the file from now on
+  const access = openAccess(path, tiers);
+  t.after(() => access.close());
+  const failures: Error[] = [];
+  const keysLog = new KeysCheckpointer(
+    path,
+    () => startKeysCheckpointThread(path),
+    (error) => failures.push(error),
+  );
+  t.after(() => keysLog.close());
+  const logBytes = () => statSync(`${path}-wal`).size;
+  /** What the file alone holds, without its log. */
+  const countedInFile = () => {
+    const copy = join(dir, 'copy.db');
+    copyFileSync(path, copy);
+    const db = openDatabase(copy);
+    try {
+      return readUsage(db, 1)[0]?.requests ?? 0;
+    } finally {
+      db.close();
+    }
+  };
+  return { access, keysLog, failures, logBytes, countedInFile };
+}
+
+/** Writes usage as a daemon under load does, until the log is long. */
+function fillLog({ access, logBytes }: Pick<ReturnType<typeof openAll>, 'access' | 'logBytes'>): number {
+  let counted = 0;
+  while (logBytes() < LONG_LOG_BYTES) {
+    for (let i = 0; i < 50; i++) {
+      access.usage.add(1, 1, Date.now());
+      access.usage.flush();
+      counted++;
+    }
+  }
+  return counted;
+}
+
+test('writing usage moves nothing into the file by itself: that would wait for the disk', (t) => {
+  const all = openAll(t);
+  fillLog(all);
+  assert.equal(all.countedInFile(), 0);
+});
+
+test('a long log is moved into the file by a thread, and usage is counted on', async (t) => {
+  const all = openAll(t);
+  const counted = fillLog(all);
+  await all.keysLog.checkpointIfLarge();
+  assert.deepEqual(all.failures, []);
+  assert.equal(all.countedInFile(), counted);
+  const { key } = all.access.keys.create({ name: 'app', tier: 'free' });
+  assert.ok(all.access.keys.verify(key));
+  all.access.usage.add(1, 1, Date.now());
+  all.access.usage.flush();
+  assert.equal(readUsage(all.access.keys.db, 1)[0]?.requests, counted + 1);
+  assert.ok(all.logBytes() < LONG_LOG_BYTES / 16, `the log has ${all.logBytes()} bytes`);
+});
+
+test('a short log is left alone, and closing waits for the thread at work', async (t) => {
+  const all = openAll(t);
+  all.access.usage.add(1, 1, Date.now());
+  all.access.usage.flush();
+  await all.keysLog.checkpointIfLarge();
+  assert.equal(all.countedInFile(), 0);
+  const counted = fillLog(all) + 1;
+  const looking = all.keysLog.checkpointIfLarge();
+  await Promise.all([looking, all.keysLog.close()]);
+  assert.equal(all.countedInFile(), counted);
+});

@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { startHeartbeat, statusText } from '../../src/cli/systemd-heartbeat.ts';
+import type { Notification } from '../../src/cli/systemd-notify.ts';
+import { initialStatus } from '../../src/writer/progress.ts';
+
+const WATCHDOG_MS = 200;
+
+/** A watched daemon whose indexer reports when it is told to. */
+function watched(t: TestContext) {
+  t.mock.timers.enable({ apis: ['setInterval'] });
+  let now = 0;
+  t.mock.method(performance, 'now', () => now);
+  const told: Notification[] = [];
+  const reports: (() => void)[] = [];
+  let silences = 0;
+  const systemd = {
+    watchdogMs: WATCHDOG_MS,
+    notify: (notification: Notification) => told.push(notification),
+    close() {},
+  };
+  const daemon = {
+    status: () => initialStatus(),
+    onStatus: (listener: (status: ReturnType<typeof initialStatus>) => void) =>
+      reports.push(() => listener(initialStatus())),
+  };
+  const end = startHeartbeat(systemd, daemon, () => silences++);
+  t.after(end);
+  /** So many milliseconds pass. */
+  const pass = (ms: number) => {
+    for (let passed = 0; passed < ms; passed++) {
+      now++;
+      t.mock.timers.tick(1);
+    }
+  };
+  return { told, end, pass, report: () => reports[0]?.(), silences: () => silences };
+}
+
+test('ready is said once and first', (t) => {
+  const { told, pass } = watched(t);
+  assert.equal(told[0]?.READY, 1);
+  pass(WATCHDOG_MS);
+  assert.ok(told.length > 2);
+  assert.equal(told.filter(({ READY }) => READY === 1).length, 1);
+});
+
+test('an indexer that reports no more is a reason not to feed the watchdog, until it does again', (t) => {
+  const { told, pass, report, silences } = watched(t);
+  const fed = () => told.at(-1)?.WATCHDOG === 1;
+  pass(WATCHDOG_MS / 2);
+  assert.ok(fed());
+  assert.equal(silences(), 0);
+  pass(2 * WATCHDOG_MS);
+  assert.ok(!fed());
+  assert.match(told.at(-1)?.STATUS ?? '', /^waiting for the node/, 'the status is told all the same');
+  report();
+  pass(WATCHDOG_MS / 2);
+  assert.ok(fed());
+  assert.equal(silences(), 1, 'one silence is one line in the log');
+});
+
+test('nothing is told after the end', (t) => {
+  const { told, end, pass } = watched(t);
+  end();
+  const before = told.length;
+  pass(2 * WATCHDOG_MS);
+  assert.equal(told.length, before);
+});
+
+test('the status text says what the index is doing', () => {
+  const following = {
+    ...initialStatus(),
+    phase: 'following' as const,
+    head: { number: 1_234, hash: '0xaa' as const },
+    nodeHead: 1_236,
+  };
+  assert.equal(statusText(following), 'following: block 1,234, 2 behind the node');
+  assert.equal(statusText({ ...following, nodeHead: 1_234 }), 'following: block 1,234');
+  assert.equal(
+    statusText({ ...following, phase: 'filling', nodeHead: 9_234, blocksPerSecond: 100 }),
+    'filling: block 1,234 of 9,234  100 blocks/s  0 transfers/s  lag 8,000  ETA 1 min 20 s',
+  );
+  assert.equal(statusText({ ...following, phase: 'paused', reason: 'disk full' }), 'paused: disk full');
+});

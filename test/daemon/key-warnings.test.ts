@@ -1,0 +1,26 @@
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { openAccess } from '../../src/access/access.ts';
+import { warnAboutKeys } from '../../src/daemon/key-warnings.ts';
+import { createLogger } from '../../src/log.ts';
+import { tempDir } from '../support/temp-dir.ts';
+
+test('a keys file without a valid key is told with the command that makes one', (t) => {
+  const dir = tempDir(t);
+  writeFileSync(join(dir, 'keys.db'), '');
+  const access = openAccess(join(dir, 'keys.db'), {});
+  t.after(() => access.close());
+  const lines: string[] = [];
+  const log = createLogger({ level: 'warn', format: 'json', write: (line) => lines.push(line) });
+  warnAboutKeys(access, dir, log);
+  assert.match(lines.join(), /no key is valid.*keys create --name app --tier growth --data-dir/);
+  const { record } = access.keys.create({ name: 'first', tier: 'free' });
+  lines.length = 0;
+  warnAboutKeys(access, dir, log);
+  assert.doesNotMatch(lines.join(), /no key is valid/);
+  access.keys.revoke(record.id);
+  warnAboutKeys(access, dir, log);
+  assert.match(lines.join(), /no key is valid/);
+});

@@ -1,0 +1,165 @@
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { prepareCounterparties } from '../../src/query/counterparties.ts';
+import { CounterpartyCache } from '../../src/query/counterparty-cache.ts';
+import { CounterpartyTable } from '../../src/query/counterparty-table.ts';
+import { prepareWalletIdByAddress } from '../../src/query/wallets.ts';
+import { deadlineBudget } from '../../src/query/work-budget.ts';
+import { TRANSFER_KIND_NAMES } from '../../src/types.ts';
+import { nativeEntry } from '../support/activity-entry.ts';
+import { address, createIndex, type NamedBlock, type NamedTransfer } from '../support/index-fixture.ts';
+import { randomSource } from '../support/random-chain.ts';
+
+test('dealings with many others equal plain sums, however often they are cleared', () => {
+  const random = randomSource(5);
+  const dealings = new CounterpartyTable();
+  const ids = [0, 1, 2 ** 31 - 1, ...Array.from({ length: 9_000 }, (_, i) => i * 128 + 3)];
+  for (const entries of [30_000, 300, 0, 8_000]) {
+    dealings.clear();
+    const plain = new Map<
+      number,
+      { counterparty: number; counts: [number, number]; wei: bigint; lastTransfer: number }
+    >();
+    for (let transfer = 1; transfer <= entries; transfer++) {
+      const counterparty = ids[Math.floor(random() ** 3 * ids.length)]!;
+      const wei = BigInt(transfer) ** 5n;
+      const out = transfer % 3 === 0;
+      dealings.add(nativeEntry(transfer, counterparty, wei), out);
+      const row = plain.get(counterparty) ?? { counterparty, counts: [0, 0], wei: 0n, lastTransfer: 0 };
+      row.counts[out ? 1 : 0]++;
+      plain.set(counterparty, { ...row, wei: row.wei + wei, lastTransfer: transfer });
+    }
+    const countOf = ({ counts: [a, b] }: { counts: [number, number] }) => a + b;
+    const sorted = [...plain.values()].sort(
+      (a, b) => countOf(b) - countOf(a) || b.lastTransfer - a.lastTransfer,
+    );
+    for (const limit of [1, 2, 50, 10_000]) {
+      assert.deepEqual(
+        dealings.top(limit).map(({ counterparty, inCount, outCount, inWei, outWei, lastTransfer }) => ({
+          counterparty,
+          counts: [inCount, outCount],
+          wei: inWei + outWei,
+          lastTransfer,
+        })),
+        sorted.slice(0, limit),
+      );
+    }
+  }
+});
+
+/** A hub that deals with others in every way there is; `blocks` is what the index holds of them. */
+function hubOf(t: TestContext) {
+  const index = createIndex(t);
+  const db = index.reader(t);
+  const ask = prepareCounterparties(db);
+  const random = randomSource(9);
+  const pick = (count: number) => Math.floor(random() * count);
+  const blocks: NamedBlock[] = [];
+  const append = (count: number, transfers: number, branch: string) => {
+    const made = Array.from({ length: count }, (_, b): NamedBlock => {
+      const list = Array.from({ length: transfers }, (): NamedTransfer => {
+        const other = `other ${Math.floor(random() ** 2 * 400)}`;
+        const name = pick(20) === 0 ? 'zero' : pick(20) === 0 ? 'hub' : other;
+        const [from, to] = pick(2) === 0 ? ['hub', name] : [name, 'hub'];
+        const kind = TRANSFER_KIND_NAMES[pick(TRANSFER_KIND_NAMES.length)]!;
+        const native = kind.startsWith('native'); // never of amount zero
+        const amount =
+          kind === 'erc721' ? 1n : BigInt(native ? 1 + pick(9) : pick(3)) * 10n ** BigInt(pick(30));
+        return { kind, from, to, amount };
+      });
+      return { [`transaction ${branch} ${blocks.length + b}`]: list };
+    });
+    index.append(made, branch);
+    blocks.push(...made);
+  };
+  const rollback = (to: number) => {
+    index.writer.rollback(to);
+    blocks.splice(to);
+  };
+  const check = (limit: number) => {
+    const hub = prepareWalletIdByAddress(db)(address('hub'))!;
+    assert.deepEqual(
+      ask(hub, limit, deadlineBudget(Infinity)),
+      plainCounterparties(blocks, prepareWalletIdByAddress(db), limit),
+    );
+  };
+  return { append, rollback, check };
+}
+
+function plainCounterparties(
+  blocks: readonly NamedBlock[],
+  idOf: (address: string) => number | undefined,
+  limit: number,
+) {
+  const rows = new Map<string, ReturnType<typeof emptyRow>>();
+  let last = 0;
+  for (const { kind = '', from, to, amount = 0n } of blocks.flatMap((block) => Object.values(block).flat())) {
+    last++;
+    const other = from === 'hub' ? to : from;
+    const native = kind.startsWith('native');
+    if (other === 'hub' || other === 'zero' || (!native && amount === 0n)) continue;
+    const row = rows.get(other) ?? emptyRow(idOf(address(other))!);
+    const side = from === 'hub' ? 'out' : 'in';
+    row[`${side}Count`]++;
+    if (native) row[`${side}Wei`] += amount;
+    rows.set(other, { ...row, lastTransfer: last });
+  }
+  const countOf = ({ inCount, outCount }: { inCount: number; outCount: number }) => inCount + outCount;
+  return [...rows.values()]
+    .sort((a, b) => countOf(b) - countOf(a) || b.lastTransfer - a.lastTransfer)
+    .slice(0, limit);
+}
+
+function emptyRow(counterparty: number) {
+  return { counterparty, inCount: 0, outCount: 0, inWei: 0n, outWei: 0n, lastTransfer: 0 };
+}
+
+test('counterparties of a hot wallet equal the full sort while the chain goes on and after reorganisations', (t) => {
+  const { append, rollback, check } = hubOf(t);
+  append(80, 300, 'first'); // enough to be kept
+  for (const limit of [7, 200]) check(limit);
+  append(1, 3, 'first');
+  check(200);
+  append(3, 300, 'first');
+  check(50);
+  rollback(80);
+  check(200);
+  append(4, 200, 'second');
+  check(200);
+  rollback(72);
+  append(14, 100, 'third'); // as high as it was, and other blocks
+  check(200);
+});
+
+test('an answer that is broken off leaves nothing half done behind', (t) => {
+  const index = createIndex(t);
+  const db = index.reader(t);
+  const deal = (from: string): NamedTransfer => ({ from, to: 'hub' });
+  const blocks = Array.from({ length: 80 }, (_, b) => ({
+    [`transaction ${b}`]: Array.from({ length: 300 }, (_, i) => deal(`other ${i % 7}`)),
+  }));
+  index.append(blocks);
+  const ask = prepareCounterparties(db);
+  const hub = prepareWalletIdByAddress(db)(address('hub'))!;
+  const whole = ask(hub, 10, deadlineBudget(Infinity));
+  index.append(
+    Array.from({ length: 3 }, (_, b) => ({ ...blocks[0], [`more ${b}`]: blocks[0]!['transaction 0']! })),
+  );
+  assert.throws(() => ask(hub, 10, deadlineBudget(0)), { code: 'timeout' });
+  const after = ask(hub, 10, deadlineBudget(Infinity));
+  assert.deepEqual(after, prepareCounterparties(db)(hub, 10, deadlineBudget(Infinity)));
+  assert.ok(after[0]!.inCount > whole[0]!.inCount);
+});
+
+test('what is kept is bounded: the wallet asked about longest ago goes first', (t) => {
+  const index = createIndex(t);
+  index.append([{ transaction: [{ from: 'a', to: 'b' }] }]);
+  const one = () => new CounterpartyTable();
+  const kept = new CounterpartyCache(index.reader(t), one().bytes * 2);
+  for (const wallet of [1, 2, 1, 3]) kept.set(wallet, one());
+  assert.deepEqual(
+    [1, 2, 3].map((wallet) => kept.get(wallet)?.from),
+    [2, undefined, 2],
+  );
+  assert.equal(new CounterpartyCache(index.reader(t), one().bytes - 1).get(1), undefined);
+});

@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { LruMap } from '../../src/lib/lru-map.ts';
+import { WalletIdCache } from '../../src/query/wallet-id-cache.ts';
+import { prepareWalletIdByAddress } from '../../src/query/wallets.ts';
+import { address, createIndex, ZERO_ADDRESS } from '../support/index-fixture.ts';
+import { randomSource } from '../support/random-chain.ts';
+
+test('ids and addresses are those of the index, and unknown addresses have none', (t) => {
+  const index = createIndex(t);
+  const { addresses } = index.snapshot(t);
+  assert.equal(addresses.idOf(ZERO_ADDRESS), 0, 'in an index without blocks');
+  index.append([{ a: [{ from: 'alice', to: 'bob' }] }]);
+  const later = index.snapshot(t).addresses;
+  for (const name of ['alice', 'bob', 'alice']) {
+    const id = later.idOf(address(name));
+    assert.ok(id !== undefined && id > 0);
+    assert.equal(later.addressOf(id), address(name));
+  }
+  assert.equal(later.idOf(address('nobody')), undefined);
+  assert.equal(later.withId(address('nobody'), Number), undefined);
+  assert.throws(() => later.addressOf(77), /names wallet 77/);
+});
+
+test('what was looked up once is kept, also over new blocks', (t) => {
+  const index = createIndex(t);
+  const { db, snapshot, addresses } = index.snapshot(t);
+  index.append([{ a: [{ from: 'alice', to: 'bob' }] }]);
+  const bob = addresses.idOf(address('bob'))!;
+  addresses.addressOf(bob);
+  snapshot.release();
+  index.append([{ b: [{ from: 'bob', to: 'carol' }] }]);
+  index.damage('DELETE FROM addresses; UPDATE wallets SET address = zeroblob(20)');
+  assert.equal(addresses.idOf(address('bob')), bob);
+  assert.equal(addresses.addressOf(bob), address('bob'));
+  assert.equal(new WalletIdCache(db, snapshot).idOf(address('bob')), undefined, 'the file has it no more');
+});
+
+test('after a reorganisation nothing is told of the branch before', (t) => {
+  const index = createIndex(t);
+  const { snapshot, addresses } = index.snapshot(t);
+  index.append([{}, { a: [{ from: 'alice', to: 'bob' }] }]);
+  const [alice, bob] = [addresses.idOf(address('alice')), addresses.idOf(address('bob'))];
+  assert.equal(addresses.addressOf(bob!), address('bob'));
+  snapshot.release();
+  index.writer.rollback(1);
+  index.append([{ a: [{ from: 'bob', to: 'alice' }] }, {}], 'other branch');
+  assert.equal(addresses.addressOf(bob!), address('alice'));
+  assert.equal(addresses.idOf(address('alice')), bob);
+  assert.equal(addresses.idOf(address('bob')), alice);
+});
+
+test('through random commits and rollbacks it says what the index says', (t) => {
+  const index = createIndex(t);
+  const { db, snapshot, addresses } = index.snapshot(t);
+  const inIndex = prepareWalletIdByAddress(db);
+  const random = randomSource(7);
+  const next = (below: number) => Math.floor(random() * below);
+  const names = Array.from({ length: 20 }, (_, i) => `wallet ${i}`);
+  const anyName = () => names[next(names.length)]!;
+  let compared = 0;
+  for (let step = 0; step < 100; step++) {
+    const head = index.writer.head()?.number ?? 0;
+    if (head > 0 && next(3) === 0) index.writer.rollback(Math.max(0, head - 1 - next(4)));
+    else index.append([{ [`tx ${step}`]: [{ from: anyName(), to: anyName() }] }], `branch ${step}`);
+    if (next(2) === 0) continue; // a reader does not see every commit
+    snapshot.release();
+    for (const name of names) {
+      const id = addresses.idOf(address(name));
+      assert.equal(id, inIndex(address(name)), `${name} at step ${step}`);
+      if (id === undefined) continue;
+      assert.equal(addresses.addressOf(id), address(name), `${name} at step ${step}`);
+      compared++;
+    }
+  }
+  assert.ok(compared > 200, `only ${compared} were compared`);
+});
+
+test('a recent map keeps what is used and at most twice its size', () => {
+  const map = new LruMap<string, number>(10);
+  map.set('used', 1);
+  for (let i = 0; i < 1_000; i++) {
+    map.set(`other ${i}`, i);
+    assert.equal(map.get('used'), 1, `after ${i} others`);
+    assert.equal(map.get(`other ${i - 4}`), i < 4 ? undefined : i - 4);
+  }
+  assert.equal(map.get('other 0'), undefined);
+  const kept = Array.from({ length: 1_000 }, (_, i) => map.get(`other ${i}`)).filter((v) => v !== undefined);
+  assert.ok(kept.length <= 20, `${kept.length} are kept`);
+  map.clear();
+  assert.equal(map.get('used'), undefined);
+});

@@ -1,0 +1,202 @@
+/** Following the heads of a node whose every answer is scripted, over HTTP alone where it is not said otherwise. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Logger } from '../../src/log.ts';
+import { ChainFollower, type ChainListener } from '../../src/stream/chain-follower.ts';
+import { NodeConnection } from '../../src/stream/node-connection.ts';
+import { RpcClient } from '../../src/upstream/client.ts';
+import { type NodeCall, startMisbehavingNode } from '../support/misbehaving-node.ts';
+import { waitFor } from '../support/wait.ts';
+import { type Owner, opened } from './client.ts';
+
+const POLL_MS = 5;
+const SILENT = { debug() {}, info() {}, warn() {}, error() {} };
+
+/** A chain written as branches: `12a` is block 12 of branch a. */
+class Script {
+  /** Branch of each block, by number from 0 on. */
+  branches: string[];
+
+  constructor(length: number) {
+    this.branches = Array(length).fill('a');
+  }
+
+  get head(): number {
+    return this.branches.length - 1;
+  }
+
+  block(number: number): object | null {
+    if (number > this.head) return null;
+    const hash = (at: number) => `0x${hex(at)}${hex(this.branches[at]?.charCodeAt(0) ?? 0)}${'0'.repeat(32)}`;
+    return {
+      number: `0x${number.toString(16)}`,
+      hash: hash(number),
+      parentHash: number === 0 ? `0x${'f'.repeat(64)}` : hash(number - 1),
+      timestamp: '0x1',
+    };
+  }
+}
+
+function hex(number: number): string {
+  return number.toString(16).padStart(16, '0');
+}
+
+async function follow(
+  owner: Owner,
+  script: Script,
+  { log = SILENT, ws = false }: { log?: Logger; ws?: boolean } = {},
+) {
+  const node = await startMisbehavingNode({
+    answer: (_method, [id]) => script.block(id === 'latest' ? script.head : Number(id)),
+  });
+  owner.after(() => node.close());
+  const client = new RpcClient({ url: node.url, timeoutMs: 20_000, maxSockets: 4, maxBatch: 60 });
+  const source = new NodeConnection({ wsUrl: ws ? node.wsUrl : '', client, log: SILENT });
+  owner.after(() => source.close());
+  const chain = new ChainFollower({ node: source, pollMs: POLL_MS, log });
+  owner.after(() => chain.close());
+  const told: string[] = [];
+  const name = (block: { number: number; hash: string }) =>
+    `${block.number}${String.fromCharCode(Number.parseInt(block.hash.slice(18, 34), 16))}`;
+  const listener: ChainListener = {
+    onBlockAdded: (block) => told.push(`+${name(block)}`),
+    onBlocksRemoved: (blocks) => told.push(...blocks.map((block) => `-${name(block)}`)),
+    onDeepReorg: () => told.push('lost'),
+  };
+  chain.addListener(listener);
+  await chain.acquire();
+  return { node, chain, told };
+}
+
+const tells = (told: string[], text: string) =>
+  waitFor(() => told.join(' ') === text, { what: `"${text}"; told "${told.join(' ')}"`, everyMs: 5 }).catch(
+    () => assert.equal(told.join(' '), text),
+  );
+
+test('a gap is filled, a reorg takes blocks back before the others come, and nothing else is told', async (context) => {
+  const script = new Script(50);
+  const { told } = await follow(opened(context), script);
+  script.branches.push('a', 'a', 'a');
+  await tells(told, '+50a +51a +52a');
+  script.branches.splice(51, 2, 'b', 'b', 'b');
+  await tells(told, '+50a +51a +52a -51a -52a +51b +52b +53b');
+});
+
+test('a reorg that cannot be fetched to its end takes nothing back', async (context) => {
+  const script = new Script(50);
+  const { node, told } = await follow(opened(context), script);
+  script.branches.push('a', 'a', 'a');
+  await tells(told, '+50a +51a +52a');
+  // The fork is found with single calls; the blocks above it come in a batch, which fails.
+  const failing: NodeCall[] = [];
+  const isBatched = (call: NodeCall) => call.method === 'eth_getBlockByNumber' && call.params[0] === '0x33';
+  node.misbehave({
+    errorFor: { eth_getBlockByNumber: { code: -32603, message: 'Internal error' } },
+    when: (call) => {
+      const fails = isBatched(call) && node.requests.at(-1)?.batch === true;
+      if (fails) failing.push(call);
+      return fails;
+    },
+  });
+  const before = [...script.branches];
+  script.branches.splice(50, 3, 'b', 'b', 'b', 'b');
+  await waitFor(() => failing.length > 1, { what: 'the batch to fail' });
+  script.branches = before;
+  node.misbehave({});
+  script.branches.push('a');
+  await tells(told, '+50a +51a +52a +53a');
+});
+
+test('a branch that shows only while the fork is looked for has no block told twice', async (context) => {
+  const script = new Script(50);
+  const { node, told } = await follow(opened(context), script);
+  script.branches.push('a', 'a', 'a');
+  await tells(told, '+50a +51a +52a');
+  const other = new Script(50);
+  other.branches.push('a', 'b', 'b');
+  let looks = 0;
+  node.misbehave({
+    // The fork is looked for with single calls; the blocks above it come in a batch.
+    when: ({ params: [id] }) => typeof id === 'string' && id !== 'latest' && !node.requests.at(-1)?.batch,
+    replace: (_method, [id]) => {
+      looks++;
+      return other.block(Number(id));
+    },
+  });
+  script.branches.push('a', 'a', 'a');
+  await tells(told, '+50a +51a +52a +53a +54a +55a');
+  assert.ok(looks >= 2, `${looks} looks at the other branch`);
+});
+
+test('a node that is behind for a while changes nothing', async (context) => {
+  const script = new Script(60);
+  const { node, told } = await follow(opened(context), script);
+  script.branches.push('a', 'a');
+  await tells(told, '+60a +61a');
+  const ahead = [...script.branches];
+  script.branches.length = 40;
+  const asked = node.requests.length;
+  await waitFor(() => node.requests.length > asked + 5, { what: 'the head to be asked for' });
+  script.branches = [...ahead, 'a'];
+  await tells(told, '+60a +61a +62a');
+});
+
+test('a reorg deeper than what is known is said to be lost, and following goes on from there', async (context) => {
+  const script = new Script(60);
+  const { told } = await follow(opened(context), script);
+  script.branches.push('a');
+  await tells(told, '+60a');
+  script.branches.fill('b', 5);
+  script.branches.push('b');
+  await tells(told, '+60a lost');
+  script.branches.push('b');
+  await tells(told, '+60a lost +62b');
+});
+
+test('many missed blocks all come, in order', async (context) => {
+  const script = new Script(10);
+  const { told } = await follow(opened(context), script);
+  script.branches.push(...Array(500).fill('a'));
+  const expected = Array.from({ length: 500 }, (_, i) => `+${10 + i}a`);
+  await tells(told, expected.join(' '));
+});
+
+test('a node that does not tell its head is told of once, and again when it fails anew', async (context) => {
+  const script = new Script(50);
+  const warnings: string[] = [];
+  const log = { ...SILENT, warn: (_: object, msg: string) => warnings.push(msg) };
+  const { node, told } = await follow(opened(context), script, { log });
+  for (const times of [1, 2]) {
+    const seen = node.requests.length;
+    node.misbehave({ errorFor: { eth_getBlockByNumber: { code: -32603, message: 'Internal error' } } });
+    await waitFor(() => node.requests.length > seen + 5, {
+      what: 'the head to be asked for again and again',
+    });
+    node.misbehave({});
+    script.branches.push('a');
+    await tells(told, times === 1 ? '+50a' : '+50a +51a');
+    assert.deepEqual(warnings, Array(times).fill('cannot follow the heads of the node'));
+  }
+});
+
+test('announcements are not begun anew because what came before them is still being fetched', async (context) => {
+  const script = new Script(50);
+  const { node, told } = await follow(opened(context), script, { ws: true });
+  await waitFor(() => node.subscriptions === 1, { what: 'the announcements' });
+  node.misbehave({ delayMs: 60, when: () => node.requests.at(-1)?.batch === true });
+  node.drop();
+  script.branches.push(...Array(300).fill('a'));
+  await waitFor(() => told.length === 300, { what: 'all that was missed' });
+  assert.equal(node.upgrades.length, 2);
+});
+
+test('announcements that stopped are begun anew', async (context) => {
+  const script = new Script(50);
+  const { node, told } = await follow(opened(context), script, { ws: true });
+  await waitFor(() => node.subscriptions === 1, { what: 'the announcements' });
+  const begunAnew = () => {
+    if (told.length === script.head - 49) script.branches.push('a');
+    return node.upgrades.length > 1;
+  };
+  await waitFor(begunAnew, { what: 'the announcements anew' });
+});

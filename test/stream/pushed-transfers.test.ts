@@ -1,0 +1,88 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { EventRow } from '../../src/query/events.ts';
+import { PushedTransfers } from '../../src/stream/pushed-transfers.ts';
+import { Subscription } from '../../src/stream/subscription.ts';
+import { WalletWatcher, type Watcher } from '../../src/stream/watcher.ts';
+
+/** Watches the wallet whose address is `byte` over and over. */
+function watcher(byte = '00'): Watcher {
+  const outlet = { backlogBytes: 0, push() {}, whenDrained() {}, close() {} };
+  const subscription = new Subscription('wallet_transfers', outlet, { total: 0 }, 1_000);
+  const filter = {
+    wallet: byte.repeat(20),
+    direction: 'both',
+    includeNative: true,
+    includeTokens: true,
+    fromBlock: null,
+  } as const;
+  return new WalletWatcher(subscription, filter);
+}
+
+function row(id: number, blockNumber: number): EventRow {
+  const hex = '00';
+  return {
+    id,
+    kind: 0,
+    amount: '1',
+    tokenNumber: '',
+    logIndex: null,
+    txHash: hex,
+    blockNumber,
+    timestamp: 0,
+    from: hex.repeat(20),
+    to: hex.repeat(20),
+    token: '',
+    symbol: null,
+    decimals: null,
+    eventIndex: 0,
+    blockHash: hex,
+  };
+}
+
+test('what is above a block is taken out newest first, however often and in whatever order it was pushed', () => {
+  const pushed = new PushedTransfers(() => []);
+  const [a, b] = [watcher(), watcher()];
+  pushed.add(row(5, 11), [a], 12);
+  pushed.add(row(6, 12), [a], 12);
+  pushed.add(row(4, 10), [b], 12);
+  pushed.add(row(5, 11), [b], 12);
+  const takeAbove = (to: number) => pushed.takeAbove(to).map(({ id }) => id);
+  assert.deepEqual(takeAbove(10), [6, 5]);
+  assert.deepEqual(takeAbove(10), []);
+  assert.deepEqual(takeAbove(0), [4]);
+});
+
+test('a watcher knows up to which block it was told what nobody remembers', () => {
+  const [old, flooded, unconcerned] = [watcher(), watcher(), watcher('cc')];
+  const pushed = new PushedTransfers(() => [flooded, unconcerned]);
+  pushed.add(row(1, 700), [old], 1_000);
+  assert.equal(old.forgotten, 700, 'too old to be taken back');
+  for (let id = 2; id <= 60_000; id++) pushed.add(row(id, 900 + Math.floor(id / 1_000)), [flooded], 1_000);
+  assert.ok(flooded.forgotten > 900 && flooded.forgotten < 960, `forgotten up to ${flooded.forgotten}`);
+  assert.equal(unconcerned.forgotten, -1, 'it was told nothing of it');
+  const kept = pushed.takeAbove(flooded.forgotten);
+  assert.equal(kept[0]?.id, 60_000);
+  assert.ok(kept.length > 20_000);
+});
+
+test('the newest blocks are remembered, however much of older ones is pushed after them', () => {
+  const told = watcher();
+  const pushed = new PushedTransfers(() => [told]);
+  pushed.add(row(200_000, 1_000), [told], 1_000);
+  for (let id = 2; id <= 60_000; id++) pushed.add(row(id, 900), [told], 1_000);
+  assert.equal(told.forgotten, 900);
+  assert.deepEqual(
+    pushed.takeAbove(900).map(({ id }) => id),
+    [200_000],
+  );
+});
+
+test('blocks too old to be taken back go as others come', () => {
+  const told = watcher();
+  const pushed = new PushedTransfers(() => [told]);
+  for (let id = 1; id <= 100; id++) pushed.add(row(id, id), [told], 100);
+  for (let id = 101; id <= 200; id++) pushed.add(row(id, 300 + id), [told], 300 + id);
+  assert.equal(told.forgotten, 100);
+  assert.equal(pushed.takeAbove(0).length, 100);
+});

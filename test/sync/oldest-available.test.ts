@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { UpstreamError } from '../../src/errors.ts';
+import { findOldestAvailable } from '../../src/sync/oldest-available.ts';
+
+test('a block the node has is the start', async () => {
+  assert.equal(await findOldestAvailable(5, 100, async () => true), 5);
+});
+
+test('on a node that has pruned its history the start is the oldest block that is left', async () => {
+  for (const oldest of [1, 2, 50, 99, 100]) {
+    let asked = 0;
+    const available = async (number: number): Promise<boolean> => {
+      asked++;
+      return number >= oldest;
+    };
+    assert.equal(await findOldestAvailable(0, 100, available), oldest);
+    assert.ok(asked <= (oldest === 100 ? 10 : 9), `${asked} blocks asked for`);
+  }
+});
+
+test('a busy node that denies a block it has does not hide the older ones', async () => {
+  for (const denied of [40, 50, 62, 63, 99]) {
+    let denials = 0;
+    const available = async (number: number, patiently: boolean): Promise<boolean> => {
+      if (number === denied && !patiently) {
+        denials++;
+        return false;
+      }
+      return number >= 40;
+    };
+    assert.equal(await findOldestAvailable(0, 100, available), 40);
+    assert.ok(denials <= 2, `${denied} was denied ${denials} times`);
+  }
+});
+
+test('only the block before the oldest one is asked for patiently, since every no there costs a wait', async () => {
+  const patient: number[] = [];
+  const available = async (number: number, patiently: boolean): Promise<boolean> => {
+    if (patiently) patient.push(number);
+    return number >= 15_000_001;
+  };
+  assert.equal(await findOldestAvailable(0, 15_000_018, available), 15_000_001);
+  assert.deepEqual(patient, [15_000_000]);
+});
+
+test('a node that gives nothing at all has not pruned everything but is in trouble, to be tried again', async () => {
+  await assert.rejects(
+    findOldestAvailable(0, 100, async () => false),
+    UpstreamError,
+  );
+});
+
+test('a start beyond the head is the node being behind, to be tried again', async () => {
+  await assert.rejects(
+    findOldestAvailable(101, 100, async () => true),
+    UpstreamError,
+  );
+});
