@@ -66,7 +66,7 @@ export class BatchBuilder {
     this.rangeIds = 0;
   }
 
-  /** Whether a range of `ids` ids may still be expanded in the current block; if so, counts it. */
+  /** Whether a range of `count` ids may still be expanded in the current block; if so, counts it. */
   reserveRangeIds(count: number): boolean {
     if (this.rangeIds + count > RANGE_IDS_PER_BLOCK) return false;
     this.rangeIds += count;

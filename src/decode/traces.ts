@@ -208,7 +208,7 @@ function emitFlatTransfer(trace: JsonObject, parent: JsonObject | undefined, sin
   sink(readAddress(action['from'], 'trace from'), readAddress(to, 'trace to'), amount);
 }
 
-/** `destroyedIn` for flat traces. */
+/** `selfDestructedAccount` for flat traces. */
 function flatSelfDestructedAccount(parent: JsonObject | undefined): unknown {
   if (parent === undefined) return undefined;
   const action = readObject(parent['action'], 'trace action');

@@ -39,7 +39,7 @@ export function readFetchedBlock(
   return chainBlock(block, Object.fromEntries(kept), what);
 }
 
-/** The names in a header, for `fetchedBlock`. */
+/** The names in a header, for `readFetchedBlock`. */
 export function membersOf(announced: unknown): ReadonlySet<string> | null {
   return isObject(announced) ? new Set(Object.keys(announced)) : null;
 }

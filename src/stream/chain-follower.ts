@@ -181,7 +181,7 @@ export class ChainFollower {
   }
 
   /** Logs a failure once when it persists, and not again before the chain advances. */
-  private noteFailure(error: unknown): void {
+  private recordFailure(error: unknown): void {
     if (!(error instanceof UpstreamError)) throw error;
     this.failures++;
     // A single failure is normal: the chain may change while it is read.
@@ -189,7 +189,7 @@ export class ChainFollower {
   }
 
   private retry(error: unknown, signal: AbortSignal): void {
-    this.noteFailure(error);
+    this.recordFailure(error);
     this.headQueue = [];
     this.schedulePoll(signal, backoffMs(this.failures, RETRY_MIN_MS, RETRY_MAX_MS));
   }
@@ -277,7 +277,7 @@ export class ChainFollower {
       this.lastHeadHash = head.hash;
       this.enqueueHead(head, signal);
     } catch (error) {
-      if (!signal.aborted) this.noteFailure(error);
+      if (!signal.aborted) this.recordFailure(error);
     }
     this.schedulePoll(signal);
   }

@@ -27,7 +27,7 @@ import { awaitUpstream } from './subscribe-errors.ts';
 import type { Subscription } from './subscription.ts';
 
 /** Most announced logs that may wait while a gap is filled. */
-const MAX_HELD = 100_000;
+const MAX_HELD_LOGS = 100_000;
 
 interface ChainLog extends SerializedLog {
   height: number;
@@ -41,7 +41,7 @@ export class ChainLogStream implements ChainListener {
   private readonly stop = new AbortController();
   private readonly onceSubscribers = new LogSubscribers();
   private readonly everyStateSubscribers = new LogSubscribers();
-  /** Indexes of the logs sent, by block hash, for the newest REORG_BLOCKS blocks. */
+  /** Indexes of the logs sent, by block hash, for the newest MAX_REORG_DEPTH blocks. */
   private readonly seen = new Map<string, Set<string>>();
   /** Highest block with a log sent, and a block up to which all announced logs are certain to have been sent. */
   private highestSentBlock = -1;
@@ -125,11 +125,11 @@ export class ChainLogStream implements ChainListener {
 
   private async acquireFeed(): Promise<(() => void) | null> {
     if (this.shared === null) return null;
-    const joined = this.shared.acquire().catch((error: unknown) => {
+    const acquired = this.shared.acquire().catch((error: unknown) => {
       if (error instanceof UpstreamError && error.reason === 'rpc') return null;
       throw error;
     });
-    return awaitUpstream(joined);
+    return awaitUpstream(acquired);
   }
 
   private onLog(value: unknown): void {
@@ -137,7 +137,7 @@ export class ChainLogStream implements ChainListener {
     if (log === null) return;
     if (this.gap === null) return this.publish(log);
     this.gap.held.push(log);
-    if (this.gap.held.length > MAX_HELD) this.closeAll(LOGS_BEHIND);
+    if (this.gap.held.length > MAX_HELD_LOGS) this.closeAll(LOGS_BEHIND);
     this.closeGapIfFilled();
   }
 

@@ -116,7 +116,7 @@ export class LogStream implements ChainListener {
     this.closeAll(LOGS_BEHIND);
   }
 
-  /** Drops all waiting events but the one being delivered. */
+  /** Drops all queued events but the one being delivered. */
   private dropQueued(): void {
     this.queue.splice(1);
   }
@@ -134,7 +134,7 @@ export class LogStream implements ChainListener {
       event.fetched = fetchBlockLogs(this.client, event.block, this.stop.signal).finally(
         () => this.fetchesInFlight--,
       );
-      event.fetched.catch(() => undefined); // `deliver` awaits it when the block's turn comes
+      event.fetched.catch(() => undefined); // `deliver` awaits it when the block is the first in the queue
     }
     return event.fetched;
   }
@@ -189,7 +189,7 @@ export class LogStream implements ChainListener {
     }
   }
 
-  /** Pushes a log to the subscribers that want it and had subscribed before `turn`. Returns whether there were any. */
+  /** Pushes a log to the subscribers that want it and had subscribed before block `sequence`. Returns whether there were any. */
   private publish(log: SerializedLog, json: string, blockNumber: number, sequence: number): boolean {
     let notification: Notification | undefined;
     this.subscribers.forEachMatch(log, blockNumber, ({ since, subscription }: LogSubscriber) => {
@@ -200,7 +200,7 @@ export class LogStream implements ChainListener {
     return notification !== undefined;
   }
 
-  /** Keeps the logs pushed for a block. All at once, because everything kept may be dropped between two pushes. */
+  /** Records the logs pushed for a block. All at once, because every record may be dropped between two pushes. */
   private recordDelivered(hash: string, sequence: number, logs: SerializedLog[]): void {
     if (logs.length === 0) return;
     const bytes = logs.reduce((sum, { json }) => sum + json.length, 0);

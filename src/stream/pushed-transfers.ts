@@ -20,16 +20,16 @@ export class PushedTransfers {
   private readonly ids = new Set<number>();
   private lowestBlock = Number.POSITIVE_INFINITY;
 
-  /** `handedTo` gives the watchers that got a pushed transfer to look at, whether they wanted it or not. */
+  /** `recipientsOf` gives the watchers that got a pushed transfer to look at, whether they wanted it or not. */
   constructor(recipientsOf: (row: EventRow) => readonly Watcher[]) {
     this.recipientsOf = recipientsOf;
   }
 
-  /** Notes that a transfer was just pushed to `watchers` while the index was at block `head`. */
+  /** Records that a transfer was just pushed to `watchers` while the index was at block `head`. */
   add(row: EventRow, watchers: readonly Watcher[], head: number): void {
     const old = head - MAX_REORG_DEPTH;
     if (row.blockNumber <= old) return markEvicted(row, watchers);
-    this.keep(row);
+    this.store(row);
     for (let i = 0; i < EVICTIONS_PER_ROW; i++) {
       if (this.ids.size > MAX_ROWS || this.lowestBlock <= old) this.evictFromLowest();
     }
@@ -48,7 +48,7 @@ export class PushedTransfers {
     this.lowestBlock = Number.POSITIVE_INFINITY;
   }
 
-  private keep(row: EventRow): void {
+  private store(row: EventRow): void {
     if (this.ids.has(row.id)) return;
     this.ids.add(row.id);
     const block = this.blocks.get(row.blockNumber);
@@ -80,6 +80,6 @@ export class PushedTransfers {
 
 function markEvicted(row: EventRow, watchers: readonly Watcher[]): void {
   for (const watcher of watchers) {
-    if (watcher.forgotten < row.blockNumber && watcher.wants(row)) watcher.forgotten = row.blockNumber;
+    if (watcher.evictedBlock < row.blockNumber && watcher.wants(row)) watcher.evictedBlock = row.blockNumber;
   }
 }

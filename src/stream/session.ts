@@ -21,7 +21,7 @@ export interface SessionOptions {
   connection: ClientConnection;
   /** Most subscriptions. */
   maxSubscriptions: number;
-  /** Most bytes of notices that may wait for the subscribe reply. */
+  /** Most bytes of notifications that may wait for the subscribe reply. */
   maxHeldBytes: number;
   metrics: Pick<Metrics, 'subscriptions'>;
   counts: NotificationCounts;
@@ -46,7 +46,7 @@ export class Session {
   }
 
   /**
-   * Makes a subscription. Its notices are held until `release` is called on it, which must follow the reply.
+   * Makes a subscription. Its notifications are held until `release` is called on it, which must follow the reply.
    * Rejects with RequestError.
    */
   async subscribe(name: string, params: readonly unknown[]): Promise<Subscription> {

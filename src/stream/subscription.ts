@@ -1,4 +1,4 @@
-/** A client's subscription: where its notices go, and the rule that none is sent before the subscribe reply. */
+/** A client's subscription: where its notifications go, and the rule that none is sent before the subscribe reply. */
 import type { CloseCode } from './close-code.ts';
 import { SLOW_CONSUMER } from './close-frames.ts';
 import { type Notification, newSubscriptionId } from './notification.ts';
@@ -7,7 +7,7 @@ import { type Notification, newSubscriptionId } from './notification.ts';
 export interface ClientConnection {
   /** Bytes pushed but not yet sent. */
   readonly backlogBytes: number;
-  /** Sends a notice soon, in the order of the calls. Closes the connection when its backlog grows too large. */
+  /** Sends a notification soon, in the order of the calls. Closes the connection when its backlog grows too large. */
   push(notification: Notification, id: Uint8Array): void;
   /** Calls back once, when the backlog is sent; never if the connection closes first. */
   whenDrained(callback: () => void): void;
@@ -28,7 +28,7 @@ export class Subscription {
   private readonly idBytes = new Uint8Array(Buffer.from(this.id));
   private readonly sent: NotificationCount;
   private readonly maxHeldBytes: number;
-  /** Notices that wait for the reply; null from `release` on. */
+  /** Notifications that wait for the reply; null from `release` on. */
   private held: Notification[] | null = [];
   private heldBytes = 0;
   private releaseCallbacks: (() => void)[] = [];
@@ -44,11 +44,11 @@ export class Subscription {
     if (this.held === null) return this.send(notification);
     this.held.push(notification);
     this.heldBytes += notification.byteLength;
-    // In a batch the subscribe reply waits for the slowest call, so the notices waiting here need a limit too.
+    // In a batch the subscribe reply waits for the slowest call, so the notifications waiting here need a limit too.
     if (this.heldBytes > this.maxHeldBytes) this.connection.close(...SLOW_CONSUMER);
   }
 
-  /** The reply is on its way: sends the held notices after it. */
+  /** The reply is on its way: sends the held notifications after it. */
   release(): void {
     const held = this.held ?? [];
     this.held = null;

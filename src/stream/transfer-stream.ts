@@ -83,7 +83,7 @@ export class TransferStream {
   private nextLiveId: number | undefined;
   /** Wallets up to this id were compared with the watched addresses. */
   private lastResolvedWallet = 0;
-  /** Lowest block rolled back to since `putRight` last ran. */
+  /** Lowest block rolled back to since `applyRollback` last ran. */
   private rolledBackTo: number | null = null;
   /** Callbacks that wait for the next watermark. */
   private readonly watermarkWaiters = new Set<() => void>();
@@ -100,7 +100,7 @@ export class TransferStream {
     this.watermarkBlock = this.reads.lastBlock();
   }
 
-  /** Begins to push to a watcher: everything from `fromBlock` on when `replayed`, else what is committed from now on. */
+  /** Begins to push to a watcher: everything from `fromBlock` on when `withReplay`, else what is committed from now on. */
   async subscribe(watcher: Watcher, withReplay: boolean): Promise<Unsubscribe> {
     const ends = await this.waitUntilVerified();
     if (withReplay) {
@@ -175,7 +175,7 @@ export class TransferStream {
     const first = lastTransfer + 1;
     if (this.nextLiveId !== undefined) this.nextLiveId = Math.min(this.nextLiveId, first);
     this.lastResolvedWallet = Math.min(this.lastResolvedWallet, lastWallet);
-    this.live.forgetIdsAbove(lastWallet);
+    this.live.invalidateIdsAbove(lastWallet);
     this.reads.invalidateWalletsAbove(lastWallet);
     for (const watcher of this.watchers()) {
       watcher.firstId = Math.min(watcher.firstId, first);
@@ -212,7 +212,7 @@ export class TransferStream {
     });
   }
 
-  /** Works for up to TURN_MS on whatever is pending. */
+  /** Works for up to MAX_TURN_MS on whatever is pending. */
   private runTurn(): void {
     this.runGuarded(() => {
       const ends = this.verifySnapshot();
@@ -225,7 +225,7 @@ export class TransferStream {
   }
 
   /**
-   * Does one step and queues the next as a microtask of the same turn, so that outlets send in between. If another turn
+   * Does one step and queues the next as a microtask of the same turn, so that connections send in between. If another turn
    * began meanwhile, it continues instead, because its `ends` are the current ones.
    */
   private continueTurn(turn: Turn): void {
@@ -359,12 +359,12 @@ export class TransferStream {
       const event = new TransferEvent(row, true, this.chainInfo());
       for (const watcher of this.recipientsOf(row)) watcher.notify(event);
     }
-    for (const { forgotten: evictedBlock, subscription } of this.watchers()) {
+    for (const { evictedBlock, subscription } of this.watchers()) {
       if (evictedBlock > to) subscription.connection.close(...DEEP_REORG);
     }
   }
 
-  /** The watchers that got a pushed transfer to look at; a live watcher got all that concern it from its `first` on. */
+  /** The watchers that got a pushed transfer to look at; a live watcher got all that concern it from its `firstId` on. */
   private recipientsOf(row: EventRow): Watcher[] {
     const recipients = this.live.candidatesByAddress(row).filter(({ firstId }) => row.id >= firstId);
     for (const { watcher } of this.replays) {

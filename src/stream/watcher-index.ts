@@ -59,9 +59,9 @@ export class WatcherIndex {
   }
 
   /** Ids above `last` are no longer valid. */
-  forgetIdsAbove(last: number): void {
-    this.wallets.forgetIdsAbove(last);
-    this.contracts.forgetIdsAbove(last);
+  invalidateIdsAbove(last: number): void {
+    this.wallets.invalidateIdsAbove(last);
+    this.contracts.invalidateIdsAbove(last);
   }
 
   /** The watchers that may want a transfer, each once. Do not modify the list. */
@@ -78,10 +78,10 @@ export class WatcherIndex {
     return this.union(this.wallets.ofAddress(from), receivers, this.contracts.ofAddress(token));
   }
 
-  private union(senders: Watchers, receivers: Watchers, traders: Watchers): readonly Watcher[] {
-    if (senders === undefined && receivers === undefined && traders === undefined)
+  private union(senders: Watchers, receivers: Watchers, contractWatchers: Watchers): readonly Watcher[] {
+    if (senders === undefined && receivers === undefined && contractWatchers === undefined)
       return this.unselectiveList;
-    const found = [...this.unselectiveList, ...(senders ?? []), ...(traders ?? [])];
+    const found = [...this.unselectiveList, ...(senders ?? []), ...(contractWatchers ?? [])];
     for (const watcher of receivers ?? []) if (!senders?.has(watcher)) found.push(watcher);
     return found;
   }
@@ -142,7 +142,7 @@ class AddressWatchers {
     this.byId.set(id, entry);
   }
 
-  forgetIdsAbove(last: number): void {
+  invalidateIdsAbove(last: number): void {
     for (const [id, entry] of this.byId) {
       if (id <= last) continue;
       this.byId.delete(id);

@@ -57,8 +57,8 @@ export abstract class Watcher {
   firstId = 0;
   /** First transfer id that the replay has not handed to it. */
   nextId = 0;
-  /** Highest block with a transfer that was pushed to it and since forgotten (PushedTransfers). */
-  forgotten = -1;
+  /** Highest block with a transfer that was pushed to it and since evicted from PushedTransfers. */
+  evictedBlock = -1;
   ended = false;
 
   constructor(
@@ -73,14 +73,14 @@ export abstract class Watcher {
     this.fromBlock = fromBlock ?? 0;
   }
 
-  /** Pushes the notices it wants for the transfer; false when it wants none. */
+  /** Pushes the notifications it wants for the transfer; false when it wants none. */
   notify(event: TransferEvent): boolean {
     const directions = this.wantedDirections(event.row);
     for (const direction of directions) this.subscription.push(this.notificationOf(event, direction));
     return directions.length > 0;
   }
 
-  /** Whether `tell` would push anything for the transfer. */
+  /** Whether `notify` would push anything for the transfer. */
   wants(row: EventRow): boolean {
     return this.wantedDirections(row).length > 0;
   }
@@ -89,7 +89,7 @@ export abstract class Watcher {
     return this.ended || row.blockNumber < this.fromBlock ? NONE : this.directionsOf(row);
   }
 
-  /** The sides that pass its filter. Depends only on the transfer, so it is the same when that is removed. */
+  /** The directions that pass its filter. Depends only on the transfer, so it is the same when that is removed. */
   protected abstract directionsOf(row: EventRow): readonly Direction[];
 
   protected abstract notificationOf(event: TransferEvent, direction: Direction): Notification;

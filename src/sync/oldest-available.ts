@@ -3,15 +3,15 @@ import { UpstreamError } from '../errors.ts';
 
 /**
  * Whether the node still has everything needed to index a block. Asked once, a busy node may deny data that it has;
- * `patiently` asks again before the answer is no.
+ * `withRetries` asks again before the answer is no.
  */
 export type IsAvailable = (number: number, withRetries: boolean) => Promise<boolean>;
 
 /**
  * The wanted first block or, when the node has pruned it, the oldest one it still has. Nodes prune from the old end, so
  * bisection finds the first available block. When a block is wrongly denied, the search ends just above it; so only the
- * block below the result is asked for patiently, not each of 26 steps. Throws UpstreamError while the node does not
- * even give its head: then it is in trouble, which says nothing about pruning.
+ * block below the result is asked for with retries, not each of 26 steps. Throws UpstreamError while the node does not
+ * even give its head: then the node is failing, which says nothing about pruning.
  */
 export async function findOldestAvailable(
   wanted: number,

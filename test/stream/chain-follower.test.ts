@@ -51,42 +51,43 @@ async function follow(
   });
   owner.after(() => node.close());
   const client = new RpcClient({ url: node.url, timeoutMs: 20_000, maxSockets: 4, maxBatch: 60 });
-  const source = new NodeConnection({ wsUrl: ws ? node.wsUrl : '', client, log: SILENT });
-  owner.after(() => source.close());
-  const chain = new ChainFollower({ node: source, pollMs: POLL_MS, log });
+  const connection = new NodeConnection({ wsUrl: ws ? node.wsUrl : '', client, log: SILENT });
+  owner.after(() => connection.close());
+  const chain = new ChainFollower({ node: connection, pollMs: POLL_MS, log });
   owner.after(() => chain.close());
-  const told: string[] = [];
+  const events: string[] = [];
   const name = (block: { number: number; hash: string }) =>
     `${block.number}${String.fromCharCode(Number.parseInt(block.hash.slice(18, 34), 16))}`;
   const listener: ChainListener = {
-    onBlockAdded: (block) => told.push(`+${name(block)}`),
-    onBlocksRemoved: (blocks) => told.push(...blocks.map((block) => `-${name(block)}`)),
-    onDeepReorg: () => told.push('lost'),
+    onBlockAdded: (block) => events.push(`+${name(block)}`),
+    onBlocksRemoved: (blocks) => events.push(...blocks.map((block) => `-${name(block)}`)),
+    onDeepReorg: () => events.push('deep reorg'),
   };
   chain.addListener(listener);
   await chain.acquire();
-  return { node, chain, told };
+  return { node, chain, events };
 }
 
-const tells = (told: string[], text: string) =>
-  waitFor(() => told.join(' ') === text, { what: `"${text}"; told "${told.join(' ')}"`, everyMs: 5 }).catch(
-    () => assert.equal(told.join(' '), text),
-  );
+const expectEvents = (events: string[], text: string) =>
+  waitFor(() => events.join(' ') === text, {
+    what: `"${text}"; got "${events.join(' ')}"`,
+    everyMs: 5,
+  }).catch(() => assert.equal(events.join(' '), text));
 
 test('a gap is filled, a reorg takes blocks back before the others come, and nothing else is told', async (context) => {
   const script = new Script(50);
-  const { told } = await follow(opened(context), script);
+  const { events } = await follow(opened(context), script);
   script.branches.push('a', 'a', 'a');
-  await tells(told, '+50a +51a +52a');
+  await expectEvents(events, '+50a +51a +52a');
   script.branches.splice(51, 2, 'b', 'b', 'b');
-  await tells(told, '+50a +51a +52a -51a -52a +51b +52b +53b');
+  await expectEvents(events, '+50a +51a +52a -51a -52a +51b +52b +53b');
 });
 
 test('a reorg that cannot be fetched to its end takes nothing back', async (context) => {
   const script = new Script(50);
-  const { node, told } = await follow(opened(context), script);
+  const { node, events } = await follow(opened(context), script);
   script.branches.push('a', 'a', 'a');
-  await tells(told, '+50a +51a +52a');
+  await expectEvents(events, '+50a +51a +52a');
   // The fork is found with single calls; the blocks above it come in a batch, which fails.
   const failing: NodeCall[] = [];
   const isBatched = (call: NodeCall) => call.method === 'eth_getBlockByNumber' && call.params[0] === '0x33';
@@ -104,68 +105,68 @@ test('a reorg that cannot be fetched to its end takes nothing back', async (cont
   script.branches = before;
   node.misbehave({});
   script.branches.push('a');
-  await tells(told, '+50a +51a +52a +53a');
+  await expectEvents(events, '+50a +51a +52a +53a');
 });
 
 test('a branch that shows only while the fork is looked for has no block told twice', async (context) => {
   const script = new Script(50);
-  const { node, told } = await follow(opened(context), script);
+  const { node, events } = await follow(opened(context), script);
   script.branches.push('a', 'a', 'a');
-  await tells(told, '+50a +51a +52a');
+  await expectEvents(events, '+50a +51a +52a');
   const other = new Script(50);
   other.branches.push('a', 'b', 'b');
-  let looks = 0;
+  let lookups = 0;
   node.misbehave({
     // The fork is looked for with single calls; the blocks above it come in a batch.
     when: ({ params: [id] }) => typeof id === 'string' && id !== 'latest' && !node.requests.at(-1)?.batch,
     replace: (_method, [id]) => {
-      looks++;
+      lookups++;
       return other.block(Number(id));
     },
   });
   script.branches.push('a', 'a', 'a');
-  await tells(told, '+50a +51a +52a +53a +54a +55a');
-  assert.ok(looks >= 2, `${looks} looks at the other branch`);
+  await expectEvents(events, '+50a +51a +52a +53a +54a +55a');
+  assert.ok(lookups >= 2, `${lookups} lookups of the other branch`);
 });
 
 test('a node that is behind for a while changes nothing', async (context) => {
   const script = new Script(60);
-  const { node, told } = await follow(opened(context), script);
+  const { node, events } = await follow(opened(context), script);
   script.branches.push('a', 'a');
-  await tells(told, '+60a +61a');
+  await expectEvents(events, '+60a +61a');
   const ahead = [...script.branches];
   script.branches.length = 40;
   const asked = node.requests.length;
   await waitFor(() => node.requests.length > asked + 5, { what: 'the head to be asked for' });
   script.branches = [...ahead, 'a'];
-  await tells(told, '+60a +61a +62a');
+  await expectEvents(events, '+60a +61a +62a');
 });
 
-test('a reorg deeper than what is known is said to be lost, and following goes on from there', async (context) => {
+test('a reorg deeper than the known blocks is reported as such, and following goes on from there', async (context) => {
   const script = new Script(60);
-  const { told } = await follow(opened(context), script);
+  const { events } = await follow(opened(context), script);
   script.branches.push('a');
-  await tells(told, '+60a');
+  await expectEvents(events, '+60a');
   script.branches.fill('b', 5);
   script.branches.push('b');
-  await tells(told, '+60a lost');
+  await expectEvents(events, '+60a deep reorg');
   script.branches.push('b');
-  await tells(told, '+60a lost +62b');
+  await expectEvents(events, '+60a deep reorg +62b');
 });
 
 test('many missed blocks all come, in order', async (context) => {
   const script = new Script(10);
-  const { told } = await follow(opened(context), script);
+  const { events } = await follow(opened(context), script);
   script.branches.push(...Array(500).fill('a'));
   const expected = Array.from({ length: 500 }, (_, i) => `+${10 + i}a`);
-  await tells(told, expected.join(' '));
+  await expectEvents(events, expected.join(' '));
 });
 
 test('a node that does not tell its head is told of once, and again when it fails anew', async (context) => {
   const script = new Script(50);
   const warnings: string[] = [];
   const log = { ...SILENT, warn: (_: object, msg: string) => warnings.push(msg) };
-  const { node, told } = await follow(opened(context), script, { log });
+  const { node, events } = await follow(opened(context), script, { log });
   for (const times of [1, 2]) {
     const seen = node.requests.length;
     node.misbehave({ errorFor: { eth_getBlockByNumber: { code: -32603, message: 'Internal error' } } });
@@ -174,28 +175,28 @@ test('a node that does not tell its head is told of once, and again when it fail
     });
     node.misbehave({});
     script.branches.push('a');
-    await tells(told, times === 1 ? '+50a' : '+50a +51a');
+    await expectEvents(events, times === 1 ? '+50a' : '+50a +51a');
     assert.deepEqual(warnings, Array(times).fill('cannot follow the heads of the node'));
   }
 });
 
 test('announcements are not begun anew because what came before them is still being fetched', async (context) => {
   const script = new Script(50);
-  const { node, told } = await follow(opened(context), script, { ws: true });
+  const { node, events } = await follow(opened(context), script, { ws: true });
   await waitFor(() => node.subscriptions === 1, { what: 'the announcements' });
   node.misbehave({ delayMs: 60, when: () => node.requests.at(-1)?.batch === true });
   node.drop();
   script.branches.push(...Array(300).fill('a'));
-  await waitFor(() => told.length === 300, { what: 'all that was missed' });
+  await waitFor(() => events.length === 300, { what: 'all that was missed' });
   assert.equal(node.upgrades.length, 2);
 });
 
 test('announcements that stopped are begun anew', async (context) => {
   const script = new Script(50);
-  const { node, told } = await follow(opened(context), script, { ws: true });
+  const { node, events } = await follow(opened(context), script, { ws: true });
   await waitFor(() => node.subscriptions === 1, { what: 'the announcements' });
   const begunAnew = () => {
-    if (told.length === script.head - 49) script.branches.push('a');
+    if (events.length === script.head - 49) script.branches.push('a');
     return node.upgrades.length > 1;
   };
   await waitFor(begunAnew, { what: 'the announcements anew' });

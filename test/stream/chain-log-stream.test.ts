@@ -44,7 +44,7 @@ class ScriptedMonad {
   }
 
   /** A block that nobody is told of. */
-  proposeUnheard(): void {
+  proposeUnannounced(): void {
     this.head++;
   }
 
@@ -176,7 +176,7 @@ test('logs announced in part or not at all when the connection breaks are fetche
   monad.announce(102, 'Proposed', [0]);
   await reach(feed, 3);
   monad.node.drop();
-  for (let i = 0; i < 4; i++) monad.proposeUnheard();
+  for (let i = 0; i < 4; i++) monad.proposeUnannounced();
   const back = () => monad.node.subscriptions >= WITH_LOGS;
   await waitFor(back, { what: 'the subscriptions at the node again' });
   monad.propose();

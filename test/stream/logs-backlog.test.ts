@@ -5,6 +5,7 @@ import { createLogger } from '../../src/log.ts';
 import type { ChainBlock } from '../../src/stream/chain-block.ts';
 import type { ChainListener } from '../../src/stream/chain-follower.ts';
 import { ChainLogStream } from '../../src/stream/chain-log-stream.ts';
+import { MAX_QUEUED_BLOCKS } from '../../src/stream/fetch-block-logs.ts';
 import { parseLogFilter } from '../../src/stream/log-filter.ts';
 import { LogStream } from '../../src/stream/log-stream.ts';
 import { NodeConnection } from '../../src/stream/node-connection.ts';
@@ -13,8 +14,6 @@ import type { Hex } from '../../src/types.ts';
 import { RpcClient } from '../../src/upstream/client.ts';
 import { startMisbehavingNode } from '../support/misbehaving-node.ts';
 import { waitFor } from '../support/wait.ts';
-
-const MAX_WAITING = 16_384;
 
 const hashOf = (number: number): Hex => `0x${number.toString(16).padStart(64, '0')}`;
 
@@ -27,8 +26,8 @@ const block = (number: number): ChainBlock => ({
   orphaned: false,
 });
 
-/** A chain whose blocks the test tells. */
-class ToldChain {
+/** A chain whose blocks the test adds and removes. */
+class ManualChain {
   readonly tip = block(0);
   private listener: ChainListener | undefined;
 
@@ -52,7 +51,7 @@ class ToldChain {
     this.listener?.onBlocksRemoved([block(number)]);
   }
 
-  lose(): void {
+  reorgDeeply(): void {
     this.listener?.onDeepReorg();
   }
 }
@@ -60,13 +59,13 @@ class ToldChain {
 /** A subscription, and why its client was closed. */
 function client(topic: string) {
   const closed: unknown[] = [];
-  const outlet = {
+  const connection = {
     backlogBytes: 0,
     push: () => undefined,
     whenDrained: () => undefined,
     close: (code: number, reason: string) => closed.push([code, reason]),
   };
-  return { closed, subscription: new Subscription(topic, outlet, { total: 0 }, 1_000) };
+  return { closed, subscription: new Subscription(topic, connection, { total: 0 }, 1_000) };
 }
 
 /** A node that never answers, and what it was asked. */
@@ -100,30 +99,30 @@ function talkativeNode(busy: number) {
 const log = createLogger({ level: 'error', format: 'json' });
 
 test('clients are closed when the logs of too many blocks wait for the node', async (t) => {
-  const chain = new ToldChain();
+  const chain = new ManualChain();
   const node = silentNode();
   const logs = new LogStream(chain, node, log);
   t.after(() => logs.close());
   const { closed, subscription } = client('logs');
   const end = await logs.subscribe(parseLogFilter({}), subscription);
-  chain.add(1, MAX_WAITING);
+  chain.add(1, MAX_QUEUED_BLOCKS);
   assert.deepEqual(closed, []);
-  chain.add(MAX_WAITING + 1, MAX_WAITING + 1);
+  chain.add(MAX_QUEUED_BLOCKS + 1, MAX_QUEUED_BLOCKS + 1);
   assert.deepEqual(closed, [[1013, 'logs of the node cannot be caught up with']]);
   end();
   assert.equal(node.calls.length, 8, 'no more blocks are asked for at once than before');
 });
 
 test('blocks do not wait for their logs once nobody is left who wants them', async (t) => {
-  const chain = new ToldChain();
+  const chain = new ManualChain();
   const logs = new LogStream(chain, silentNode(), log);
   t.after(() => logs.close());
   const end = await logs.subscribe(parseLogFilter({}), client('logs').subscription);
-  chain.add(1, MAX_WAITING);
+  chain.add(1, MAX_QUEUED_BLOCKS);
   end();
   const { closed, subscription } = client('logs');
   await logs.subscribe(parseLogFilter({}), subscription);
-  chain.add(MAX_WAITING + 1, 2 * MAX_WAITING - 1);
+  chain.add(MAX_QUEUED_BLOCKS + 1, 2 * MAX_QUEUED_BLOCKS - 1);
   assert.deepEqual(closed, []);
 });
 
@@ -131,32 +130,32 @@ test('clients of chainLogs are closed when too many blocks wait, after the annou
   const node = await startMisbehavingNode({});
   t.after(() => node.close());
   const rpc = new RpcClient({ url: 'http://127.0.0.1:1', timeoutMs: 20_000, maxSockets: 1, maxBatch: 1 });
-  const source = new NodeConnection({ wsUrl: node.wsUrl, client: rpc, log });
-  t.after(() => source.close());
-  const chain = new ToldChain();
-  const chainLogs = new ChainLogStream(chain, source, log);
+  const connection = new NodeConnection({ wsUrl: node.wsUrl, client: rpc, log });
+  t.after(() => connection.close());
+  const chain = new ManualChain();
+  const chainLogs = new ChainLogStream(chain, connection, log);
   t.after(() => chainLogs.close());
   const { closed, subscription } = client('chainLogs');
   await chainLogs.subscribe(parseLogFilter({}), false, subscription);
   const broken = new Promise<void>((resolve) =>
-    source.onConnectionChange((connected) => !connected && resolve()),
+    connection.onConnectionChange((connected) => !connected && resolve()),
   );
   node.drop();
   await broken;
-  chain.add(1, MAX_WAITING);
+  chain.add(1, MAX_QUEUED_BLOCKS);
   assert.deepEqual(closed, []);
-  chain.add(MAX_WAITING + 1, MAX_WAITING + 1);
+  chain.add(MAX_QUEUED_BLOCKS + 1, MAX_QUEUED_BLOCKS + 1);
   assert.deepEqual(closed, [[1013, 'logs of the node cannot be caught up with']]);
 });
 
 test('a deep reorg amid the logs of a block leaves those of later blocks to be taken back', async (t) => {
-  const chain = new ToldChain();
+  const chain = new ManualChain();
   const logs = new LogStream(chain, talkativeNode(1), log);
   t.after(() => logs.close());
   const { closed, subscription } = client('logs');
   let pushed = 0;
   subscription.push = () => {
-    if (++pushed === 1_000) chain.lose();
+    if (++pushed === 1_000) chain.reorgDeeply();
   };
   await logs.subscribe(parseLogFilter({}), subscription);
   chain.add(1, 2);

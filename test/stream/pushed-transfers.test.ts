@@ -7,8 +7,8 @@ import { WalletWatcher, type Watcher } from '../../src/stream/watcher.ts';
 
 /** Watches the wallet whose address is `byte` over and over. */
 function watcher(byte = '00'): Watcher {
-  const outlet = { backlogBytes: 0, push() {}, whenDrained() {}, close() {} };
-  const subscription = new Subscription('wallet_transfers', outlet, { total: 0 }, 1_000);
+  const connection = { backlogBytes: 0, push() {}, whenDrained() {}, close() {} };
+  const subscription = new Subscription('wallet_transfers', connection, { total: 0 }, 1_000);
   const filter = {
     wallet: byte.repeat(20),
     direction: 'both',
@@ -53,25 +53,28 @@ test('what is above a block is taken out newest first, however often and in what
   assert.deepEqual(takeAbove(0), [4]);
 });
 
-test('a watcher knows up to which block it was told what nobody remembers', () => {
+test('a watcher knows up to which block transfers that it got were evicted', () => {
   const [old, flooded, unconcerned] = [watcher(), watcher(), watcher('cc')];
   const pushed = new PushedTransfers(() => [flooded, unconcerned]);
   pushed.add(row(1, 700), [old], 1_000);
-  assert.equal(old.forgotten, 700, 'too old to be taken back');
+  assert.equal(old.evictedBlock, 700, 'too old to be taken back');
   for (let id = 2; id <= 60_000; id++) pushed.add(row(id, 900 + Math.floor(id / 1_000)), [flooded], 1_000);
-  assert.ok(flooded.forgotten > 900 && flooded.forgotten < 960, `forgotten up to ${flooded.forgotten}`);
-  assert.equal(unconcerned.forgotten, -1, 'it was told nothing of it');
-  const kept = pushed.takeAbove(flooded.forgotten);
+  assert.ok(
+    flooded.evictedBlock > 900 && flooded.evictedBlock < 960,
+    `evicted up to ${flooded.evictedBlock}`,
+  );
+  assert.equal(unconcerned.evictedBlock, -1, 'it was told nothing of it');
+  const kept = pushed.takeAbove(flooded.evictedBlock);
   assert.equal(kept[0]?.id, 60_000);
   assert.ok(kept.length > 20_000);
 });
 
 test('the newest blocks are remembered, however much of older ones is pushed after them', () => {
-  const told = watcher();
-  const pushed = new PushedTransfers(() => [told]);
-  pushed.add(row(200_000, 1_000), [told], 1_000);
-  for (let id = 2; id <= 60_000; id++) pushed.add(row(id, 900), [told], 1_000);
-  assert.equal(told.forgotten, 900);
+  const receiver = watcher();
+  const pushed = new PushedTransfers(() => [receiver]);
+  pushed.add(row(200_000, 1_000), [receiver], 1_000);
+  for (let id = 2; id <= 60_000; id++) pushed.add(row(id, 900), [receiver], 1_000);
+  assert.equal(receiver.evictedBlock, 900);
   assert.deepEqual(
     pushed.takeAbove(900).map(({ id }) => id),
     [200_000],
@@ -79,10 +82,10 @@ test('the newest blocks are remembered, however much of older ones is pushed aft
 });
 
 test('blocks too old to be taken back go as others come', () => {
-  const told = watcher();
-  const pushed = new PushedTransfers(() => [told]);
-  for (let id = 1; id <= 100; id++) pushed.add(row(id, id), [told], 100);
-  for (let id = 101; id <= 200; id++) pushed.add(row(id, 300 + id), [told], 300 + id);
-  assert.equal(told.forgotten, 100);
+  const receiver = watcher();
+  const pushed = new PushedTransfers(() => [receiver]);
+  for (let id = 1; id <= 100; id++) pushed.add(row(id, id), [receiver], 100);
+  for (let id = 101; id <= 200; id++) pushed.add(row(id, 300 + id), [receiver], 300 + id);
+  assert.equal(receiver.evictedBlock, 100);
   assert.equal(pushed.takeAbove(0).length, 100);
 });

@@ -32,11 +32,14 @@ export function remaining<T extends { id: number; removed?: true; direction: str
   for (const { removed, ...event } of results) {
     const last = kept.at(-1);
     if (removed) {
-      const told = kept.findLastIndex(
+      const pushedAt = kept.findLastIndex(
         ({ id, direction }) => id === event.id && direction === event.direction,
       );
-      assert.ok(told >= 0 && last?.id === event.id, `removed ${event.id}, but the last one is ${last?.id}`);
-      kept.splice(told, 1);
+      assert.ok(
+        pushedAt >= 0 && last?.id === event.id,
+        `removed ${event.id}, but the last one is ${last?.id}`,
+      );
+      kept.splice(pushedAt, 1);
     } else {
       assert.ok(last === undefined || last.id <= event.id, `${event.id} after ${last?.id}`);
       kept.push(event as T);

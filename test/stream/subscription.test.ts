@@ -5,9 +5,9 @@ import { Subscription } from '../../src/stream/subscription.ts';
 
 test('the bytes of an id keep no more memory than they take', () => {
   const ids: Uint8Array[] = [];
-  const push = (_notice: Notification, id: Uint8Array) => void ids.push(id);
-  const outlet = { backlogBytes: 0, push, whenDrained() {}, close() {} };
-  const subscription = new Subscription('newHeads', outlet, { total: 0 }, 1_000);
+  const push = (_notification: Notification, id: Uint8Array) => void ids.push(id);
+  const connection = { backlogBytes: 0, push, whenDrained() {}, close() {} };
+  const subscription = new Subscription('newHeads', connection, { total: 0 }, 1_000);
   subscription.release();
   subscription.push(new Notification('eth_subscription', '{}'));
   const [id] = ids;

@@ -4,8 +4,8 @@ import { Subscription } from '../../src/stream/subscription.ts';
 import { SignalWatcher, WalletWatcher } from '../../src/stream/watcher.ts';
 import { WatcherIndex } from '../../src/stream/watcher-index.ts';
 
-const OUTLET = { backlogBytes: 0, push() {}, whenDrained() {}, close() {} };
-const subscription = (topic: string) => new Subscription(topic, OUTLET, { total: 0 }, 1_000);
+const CONNECTION = { backlogBytes: 0, push() {}, whenDrained() {}, close() {} };
+const subscription = (topic: string) => new Subscription(topic, CONNECTION, { total: 0 }, 1_000);
 /** The address of the wallet with this id. */
 const addressOf = (id: number) => id.toString(16).padStart(40, '0');
 const idOf = (address: string) => Number.parseInt(address, 16);
@@ -61,7 +61,7 @@ test('an address is recognised once it has an id, and again after a rollback gav
   index.resolve([{ id: 500, address: addressOf(77) }]);
   assert.equal(index.hasUnresolved, false);
   assert.deepEqual(index.candidatesFor(transfer(500, 1)), [newcomer]);
-  index.forgetIdsAbove(400);
+  index.invalidateIdsAbove(400);
   assert.equal(index.hasUnresolved, true);
   assert.deepEqual(index.candidatesFor(transfer(500, 1)), []);
   assert.deepEqual(index.candidatesByAddress({ from: addressOf(77), to: addressOf(1), token: '' }), [
@@ -78,9 +78,9 @@ test('what a transfer costs does not grow with the subscriptions', () => {
     for (let id = 1; id <= watchers; id++) index.add(walletWatcher(id), idOf);
     const transfers = Array.from({ length: 2_000 }, (_, i) => transfer(i + 1, watchers + i, i));
     const best = Array.from({ length: 20 }, () => {
-      const began = performance.now();
+      const startedAt = performance.now();
       for (const one of transfers) index.candidatesFor(one);
-      return performance.now() - began;
+      return performance.now() - startedAt;
     });
     return Math.min(...best);
   };

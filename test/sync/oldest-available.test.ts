@@ -22,8 +22,8 @@ test('on a node that has pruned its history the start is the oldest block that i
 test('a busy node that denies a block it has does not hide the older ones', async () => {
   for (const denied of [40, 50, 62, 63, 99]) {
     let denials = 0;
-    const available = async (number: number, patiently: boolean): Promise<boolean> => {
-      if (number === denied && !patiently) {
+    const available = async (number: number, withRetries: boolean): Promise<boolean> => {
+      if (number === denied && !withRetries) {
         denials++;
         return false;
       }
@@ -34,17 +34,17 @@ test('a busy node that denies a block it has does not hide the older ones', asyn
   }
 });
 
-test('only the block before the oldest one is asked for patiently, since every no there costs a wait', async () => {
-  const patient: number[] = [];
-  const available = async (number: number, patiently: boolean): Promise<boolean> => {
-    if (patiently) patient.push(number);
+test('only the block before the oldest one is asked for with retries, since every no there costs a wait', async () => {
+  const retried: number[] = [];
+  const available = async (number: number, withRetries: boolean): Promise<boolean> => {
+    if (withRetries) retried.push(number);
     return number >= 15_000_001;
   };
   assert.equal(await findOldestAvailable(0, 15_000_018, available), 15_000_001);
-  assert.deepEqual(patient, [15_000_000]);
+  assert.deepEqual(retried, [15_000_000]);
 });
 
-test('a node that gives nothing at all has not pruned everything but is in trouble, to be tried again', async () => {
+test('a node that gives nothing at all has not pruned everything but is failing, to be tried again', async () => {
   await assert.rejects(
     findOldestAvailable(0, 100, async () => false),
     UpstreamError,

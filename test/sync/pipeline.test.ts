@@ -14,13 +14,13 @@ function numbers(batches: readonly BlockBatch[]): number[] {
 }
 
 test('blocks come in order and whole though later ranges are loaded first', async () => {
-  let underWay = 0;
+  let inFlight = 0;
   let most = 0;
   const pipeline = new Pipeline(
     async (from, to) => {
-      most = Math.max(most, ++underWay);
+      most = Math.max(most, ++inFlight);
       await new Promise((resolve) => setTimeout(resolve, 20 - Math.min(19, from / 20)));
-      underWay--;
+      inFlight--;
       return batchOf(from, to);
     },
     { depth: 4, batchTransfers: 300 },
@@ -70,7 +70,7 @@ test('after a failure and a reset the same blocks are loaded again in smaller ra
   assert.ok((sizes[2] ?? before) < before, `ranges of ${sizes}`);
 });
 
-test('asking for another block than the next one forgets what was fetched ahead', async () => {
+test('asking for another block than the next one drops what was prefetched', async () => {
   const pipeline = new Pipeline(async (from, to) => batchOf(from, to), { depth: 3, batchTransfers: 1 });
   await pipeline.take(1, 400);
   assert.equal(numbers(await pipeline.take(5, 400))[0], 5);

@@ -1,4 +1,4 @@
-/** Whom transfers are told as removed, on an index that the test writes. */
+/** Who is told that transfers are removed, on an index that the test writes. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -19,7 +19,7 @@ import { waitFor } from '../support/wait.ts';
 interface Client {
   told: string[];
   closed: boolean;
-  leave: () => void;
+  unsubscribe: () => void;
 }
 
 class Index {
@@ -78,11 +78,11 @@ class Index {
     fromBlock: number | null,
     watch: (subscription: Subscription) => Watcher,
   ): Promise<Client> {
-    const client: Client = { told: [], closed: false, leave: () => undefined };
-    const outlet = {
+    const client: Client = { told: [], closed: false, unsubscribe: () => undefined };
+    const connection = {
       backlogBytes: 0,
-      push: (notice: Notification, id: Uint8Array) => {
-        const { blockNumber, removed } = JSON.parse(String(notice.messageFor(id))).params.result;
+      push: (notification: Notification, id: Uint8Array) => {
+        const { blockNumber, removed } = JSON.parse(String(notification.messageFor(id))).params.result;
         client.told.push(`${removed === true ? '-' : '+'}${blockNumber}`);
       },
       whenDrained: () => undefined,
@@ -90,8 +90,8 @@ class Index {
         client.closed = true;
       },
     };
-    const subscription = new Subscription('test', outlet, { total: 0 }, 1_000_000);
-    client.leave = await this.transfers.subscribe(watch(subscription), fromBlock !== null);
+    const subscription = new Subscription('test', connection, { total: 0 }, 1_000_000);
+    client.unsubscribe = await this.transfers.subscribe(watch(subscription), fromBlock !== null);
     subscription.release();
     return client;
   }
@@ -185,7 +185,7 @@ test('nothing of those who left is kept, however much they were told and whoever
   for (let i = 0; i < 200; i++) {
     const client = await index.wallet('alice', 1);
     await waitFor(() => client.told.length === 60, { what: 'the replay', everyMs: 1 });
-    client.leave();
+    client.unsubscribe();
     left.push(new WeakRef(client));
   }
   await nextTurn();
