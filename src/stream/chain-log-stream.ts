@@ -43,7 +43,10 @@ export class ChainLogStream implements ChainListener {
   private readonly everyStateSubscribers = new LogSubscribers();
   /** Indexes of the logs sent, by block hash, for the newest MAX_REORG_DEPTH blocks. */
   private readonly seen = new Map<string, Set<string>>();
-  /** Highest block with a log sent, and a block up to which all announced logs are certain to have been sent. */
+  /**
+   * Highest block with a log sent, and a block up to which nothing is missing: all announced logs are certain to have been
+   * sent, or there was no subscriber yet.
+   */
   private highestSentBlock = -1;
   private completeThrough = -1;
   /** Blocks to fetch before announcements are passed on again; null while these come without a gap. */
@@ -85,7 +88,12 @@ export class ChainLogStream implements ChainListener {
       throw error;
     });
     const subscribers = everyState ? this.everyStateSubscribers : this.onceSubscribers;
-    const subscriber = { filter, subscription, since: this.chain.tip?.number ?? -1 };
+    const since = this.chain.tip?.number ?? -1;
+    if (this.isIdle) {
+      this.highestSentBlock = -1;
+      this.completeThrough = since;
+    }
+    const subscriber = { filter, subscription, since };
     subscribers.add(subscriber);
     if (this.node.feed?.connected !== true) this.openGap();
     return () => {
@@ -135,7 +143,7 @@ export class ChainLogStream implements ChainListener {
   private onLog(value: unknown): void {
     const log = this.readLog(value);
     if (log === null) return;
-    if (this.gap === null) return this.publish(log);
+    if (this.gap === null) return this.publish(log, true);
     this.gap.held.push(log);
     if (this.gap.held.length > MAX_HELD_LOGS) this.closeAll(LOGS_BEHIND);
     this.closeGapIfFilled();
@@ -176,7 +184,7 @@ export class ChainLogStream implements ChainListener {
   private async publishFetched(block: ChainBlock): Promise<void> {
     try {
       const logs = await fetchBlockLogs(this.node.client, block, this.stop.signal);
-      for (const log of logs ?? []) this.publish({ ...log, height: block.number });
+      for (const log of logs ?? []) this.publish({ ...log, height: block.number }, false);
     } catch (error) {
       this.closeAll(reportLogsUnavailable(error, block, this.log));
     }
@@ -188,10 +196,14 @@ export class ChainLogStream implements ChainListener {
     const next = gap?.held[0];
     if (gap === null || next === undefined || next.height > gap.filledTo + 1) return;
     this.gap = null;
-    for (const log of gap.held) this.publish(log);
+    for (const log of gap.held) this.publish(log, false);
   }
 
-  private publish(log: ChainLog): void {
+  /**
+   * Pushes a log to the subscribers that want it. One that was fetched or held is not live: its state may be from before
+   * a subscription, so it is new only to those made before its block.
+   */
+  private publish(log: ChainLog, isLive: boolean): void {
     this.highestSentBlock = Math.max(this.highestSentBlock, log.height);
     const isNew = this.markSeen(log);
     let notification: Notification | undefined;
@@ -199,7 +211,9 @@ export class ChainLogStream implements ChainListener {
       notification ??= new Notification('eth_subscription', log.json);
       subscription.push(notification);
     };
-    this.everyStateSubscribers.forEachMatch(log, log.height, ({ subscription }) => push(subscription));
+    this.everyStateSubscribers.forEachMatch(log, log.height, ({ since, subscription }) => {
+      if (isLive || log.height > since) push(subscription);
+    });
     if (!isNew) return;
     this.onceSubscribers.forEachMatch(log, log.height, ({ since, subscription }) => {
       if (log.height > since) push(subscription);

@@ -43,6 +43,12 @@ class ScriptedMonad {
     for (const state of states) this.announce(this.head, state);
   }
 
+  /** How often logs of a block were asked for. */
+  get logsAsked(): number {
+    return this.node.requests.flatMap(({ calls }) => calls).filter(({ method }) => method === 'eth_getLogs')
+      .length;
+  }
+
   /** A block that nobody is told of. */
   proposeUnannounced(): void {
     this.head++;
@@ -183,6 +189,45 @@ test('logs announced in part or not at all when the connection breaks are fetche
   monad.propose();
   await reach(feed, 16);
   assert.deepEqual(places(feed.results), blocks(101, 108));
+});
+
+test('a gap is fetched from the first subscription on, and for nobody from before his own', async (context) => {
+  const { monad, client } = await serve(opened(context));
+  const early = await client.subscribe<ChainLog>('chainLogs', { commitStates: true });
+  monad.node.drop();
+  monad.proposeUnannounced();
+  const back = () => monad.node.subscriptions >= WITH_LOGS;
+  await waitFor(back, { what: 'the subscriptions at the node again' });
+  monad.node.misbehave({ delayMs: 500, when: ({ method }) => method === 'eth_getLogs' });
+  const heads = await client.subscribe<{ number: string }>('newHeads');
+  monad.propose();
+  monad.propose();
+  await waitFor(() => Number(heads.results.at(-1)?.number) === 103, { what: 'the head' });
+  const late = await client.subscribe<ChainLog>('chainLogs', { commitStates: true });
+  monad.node.misbehave({});
+  monad.propose();
+  await reach(early, 8);
+  assert.deepEqual(places(early.results), blocks(101, 104));
+  await reach(late, 2);
+  assert.deepEqual(places(late.results), blocks(104, 104));
+  assert.ok(monad.logsAsked <= 6, `the logs of ${monad.logsAsked} blocks were asked for`);
+});
+
+test('a gap of a later subscription does not reach back to an earlier one', async (context) => {
+  const { monad, client } = await serve(opened(context));
+  const first = await client.subscribe<ChainLog>('chainLogs', {});
+  monad.propose();
+  await reach(first, 2);
+  await client.call('eth_unsubscribe', first.id);
+  const heads = await client.subscribe<{ number: string }>('newHeads');
+  for (let i = 0; i < 20; i++) monad.propose();
+  await waitFor(() => heads.results.length === 20, { what: 'twenty heads' });
+  const second = await client.subscribe<ChainLog>('chainLogs', {});
+  monad.node.drop();
+  monad.proposeUnannounced();
+  await reach(second, 2);
+  assert.deepEqual(places(second.results), blocks(122, 122));
+  assert.ok(monad.logsAsked <= 3, `the logs of ${monad.logsAsked} blocks were asked for`);
 });
 
 test('pending transactions are offered only where the operator and the node do', async (context) => {
