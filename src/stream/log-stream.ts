@@ -143,7 +143,7 @@ export class LogStream implements ChainListener {
     if (this.isDraining) return;
     this.isDraining = true;
     for (let event = this.queue[0]; event !== undefined; event = this.queue[0]) {
-      if (event.kind === 'removed') this.publishRemoved(event.blocks);
+      if (event.kind === 'removed') await this.publishRemoved(event.blocks);
       else await this.deliver(event);
       this.queue.shift();
       this.prefetch();
@@ -167,25 +167,22 @@ export class LogStream implements ChainListener {
     logs: readonly SerializedLog[],
   ): Promise<void> {
     const pushed: SerializedLog[] = [];
-    let deadline = performance.now() + MAX_TURN_MS;
-    for (const log of logs) {
-      if (!this.publish(log, log.json, block.number, sequence)) continue;
-      pushed.push(log);
-      if (performance.now() < deadline) continue;
-      await nextTurn();
-      deadline = performance.now() + MAX_TURN_MS;
-    }
+    await forEachInTurns(logs, (log) => {
+      if (this.publish(log, log.json, block.number, sequence)) pushed.push(log);
+    });
     this.recordDelivered(block.hash, sequence, pushed);
   }
 
-  private publishRemoved(blocks: readonly ChainBlock[]): void {
+  private async publishRemoved(blocks: readonly ChainBlock[]): Promise<void> {
     for (const { hash, number } of blocks) {
       const delivered = this.delivered.get(hash);
       if (delivered === undefined) continue;
-      if (delivered.logs === null) return this.onDeepReorg();
-      for (const log of delivered.logs) this.publish(log, removedJson(log), number, delivered.sequence);
-      this.deliveredBytes -= delivered.bytes;
+      const { logs, bytes, sequence } = delivered;
+      if (logs === null) return this.onDeepReorg();
+      // Dropped before the first push, because everything recorded may be dropped between two of them.
+      this.deliveredBytes -= bytes;
       this.delivered.delete(hash);
+      await forEachInTurns(logs, (log) => this.publish(log, removedJson(log), number, sequence));
     }
   }
 
@@ -226,6 +223,17 @@ export class LogStream implements ChainListener {
 
   private closeAll(frame: CloseFrame): void {
     for (const { subscription } of this.subscribers.all) subscription.connection.close(...frame);
+  }
+}
+
+/** Yields to the event loop whenever a turn has been long. */
+async function forEachInTurns<T>(items: readonly T[], action: (item: T) => void): Promise<void> {
+  let deadline = performance.now() + MAX_TURN_MS;
+  for (const item of items) {
+    action(item);
+    if (performance.now() < deadline) continue;
+    await nextTurn();
+    deadline = performance.now() + MAX_TURN_MS;
   }
 }
 

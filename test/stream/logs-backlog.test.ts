@@ -78,8 +78,8 @@ function silentNode() {
   return { calls, call };
 }
 
-/** A node that has logs of one block by the thousand, and one log of each other. */
-function talkativeNode(busy: number) {
+/** A node that has so many logs of one block, and one log of each other. */
+function talkativeNode(busy: number, count: number) {
   const logOf = (blockHash: unknown, index: number, data: string) => ({
     address: `0x${'11'.repeat(20)}`,
     topics: [],
@@ -91,7 +91,7 @@ function talkativeNode(busy: number) {
   const call = async (_method: string, [filter]: readonly unknown[]) => {
     const { blockHash } = filter as { blockHash: Hex };
     if (blockHash !== hashOf(busy)) return [logOf(blockHash, 0, '0x')];
-    return Array.from({ length: 20_000 }, (_, i) => logOf(blockHash, i, `0x${'00'.repeat(500)}`));
+    return Array.from({ length: count }, (_, i) => logOf(blockHash, i, `0x${'00'.repeat(500)}`));
   };
   return { call };
 }
@@ -150,7 +150,7 @@ test('clients of chainLogs are closed when too many blocks wait, after the annou
 
 test('a deep reorg amid the logs of a block leaves those of later blocks to be taken back', async (t) => {
   const chain = new ManualChain();
-  const logs = new LogStream(chain, talkativeNode(1), log);
+  const logs = new LogStream(chain, talkativeNode(1, 20_000), log);
   t.after(() => logs.close());
   const { closed, subscription } = client('logs');
   let pushed = 0;
@@ -164,4 +164,27 @@ test('a deep reorg amid the logs of a block leaves those of later blocks to be t
   chain.remove(2);
   assert.equal(pushed, 20_002, 'the log of the second block comes again as removed');
   assert.equal(closed.length, 1);
+});
+
+test('the event loop turns while the logs of a large block are taken back, and later blocks wait for that', async (t) => {
+  const COUNT = 10_000;
+  const chain = new ManualChain();
+  const logs = new LogStream(chain, talkativeNode(1, COUNT), log);
+  t.after(() => logs.close());
+  const { closed, subscription } = client('logs');
+  const pushed: boolean[] = [];
+  subscription.push = (notification) => {
+    const { params } = JSON.parse(String(notification.messageFor(new Uint8Array())));
+    pushed.push(params.result.removed === true);
+  };
+  await logs.subscribe(parseLogFilter({}), subscription);
+  chain.add(1, 1);
+  await waitFor(() => pushed.length === COUNT, { what: 'the logs of the block' });
+  chain.remove(1);
+  chain.add(2, 2);
+  assert.ok(pushed.length < 2 * COUNT, 'not all in one turn');
+  await waitFor(() => pushed.length === 2 * COUNT + 1, { what: 'the same as removed, and the next block' });
+  assert.ok(pushed.slice(COUNT, 2 * COUNT).every((removed) => removed));
+  assert.equal(pushed.at(-1), false);
+  assert.deepEqual(closed, []);
 });
