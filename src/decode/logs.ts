@@ -77,8 +77,8 @@ export function decodeLogs(
   }
 }
 
-/** The 40 digits of an address word, or null when its upper 12 bytes are not zero. */
-function addressFromTopic(topic: string): string | null {
+/** The 40 digits of an address in a topic, or null when that is not 32 bytes of which the upper 12 are zero. */
+export function addressFromTopic(topic: string): string | null {
   return topic.length === 66 && topic.startsWith('0x000000000000000000000000') ? topic.slice(26) : null;
 }
 

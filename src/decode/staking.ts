@@ -4,7 +4,7 @@
  */
 import { TransferKind } from '../types.ts';
 import type { BatchBuilder } from './batch.ts';
-import type { Log } from './logs.ts';
+import { addressFromTopic, type Log } from './logs.ts';
 import { isZero } from './read-json.ts';
 import type { TransactionTrace } from './traces.ts';
 
@@ -38,20 +38,13 @@ export function decodeStakingPayouts(
 
 /** A payout to the delegator (third topic) of the amount in data word `word`. */
 function pushPayout(out: BatchBuilder, log: Log, word: number): void {
-  const delegator = log.topics[2];
+  const topic = log.topics[2];
   const start = 2 + 64 * word;
-  if (delegator === undefined || log.data.length < start + 64) return out.skip('staking_shape');
+  if (topic === undefined || log.data.length < start + 64) return out.skip('staking_shape');
+  const delegator = addressFromTopic(topic);
+  if (delegator === null) return out.skip('dirty_address');
   if (isZero(`0x${log.data.slice(start, start + 64)}`)) return;
-  out.push(
-    TransferKind.nativeInternal,
-    STAKING_CONTRACT,
-    delegator.slice(26),
-    '',
-    -1,
-    log.data,
-    start,
-    start + 64,
-  );
+  out.push(TransferKind.nativeInternal, STAKING_CONTRACT, delegator, '', -1, log.data, start, start + 64);
 }
 
 /**

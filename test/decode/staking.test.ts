@@ -127,3 +127,19 @@ test('a call that failed inside does not explain a log: the later compound does'
   const root = { type: 'CALL', from: B, to: A, value: '0x0', calls: [failed, staking('0xb34fea67', 1)] };
   assert.deepEqual(payouts([claimed(1, 9), delegated(1, 9)], root), []);
 });
+
+test('a payout to what is no clean address is skipped and counted, and the rest of the block is kept', () => {
+  const [, first, delegator = ''] = withdrawn.topics;
+  const dirty = [delegator.slice(0, 50), `${delegator}00`, delegator.replace('0x00', '0x01')].map(
+    (topic) => ({
+      ...withdrawn,
+      topics: [WITHDRAW, first ?? '', topic],
+    }),
+  );
+  const batch = decode(blockOf({ logs: [...dirty, withdrawn] }), MONAD);
+  assert.deepEqual(
+    rowsOf(batch).map(({ to, amount }) => [to, amount]),
+    [[A, 55n]],
+  );
+  assert.deepEqual(batch.skipped, { dirty_address: 3 });
+});
