@@ -8,6 +8,7 @@ import type { BatchBuilder } from './batch.ts';
 import { decodeLogs, readLogs } from './logs.ts';
 import {
   type Items,
+  isAddress,
   isZero,
   type JsonObject,
   readAddress,
@@ -157,7 +158,7 @@ function succeeded(receipt: JsonObject, trace: TransactionTrace | null): boolean
 }
 
 function isSystemTransaction(tx: JsonObject): boolean {
-  return tx['from'] === `0x${SYSTEM_SENDER}`;
+  return isAddress(tx['from'], SYSTEM_SENDER);
 }
 
 /** The transaction's own value: to its receiver or the contract it created; Monad's block reward is a mint. */

@@ -37,7 +37,7 @@ export function readLogs(receipt: Record<string, unknown>): Log[] {
   return readArray(receipt['logs'], 'receipt logs').map((item) => {
     const log = readObject(item, 'log');
     return {
-      emitter: `0x${readAddress(log['address'], 'log address')}`.toLowerCase(),
+      emitter: `0x${readAddress(log['address'], 'log address')}`,
       topics: readArray(log['topics'], 'log topics').map((topic) => readData(topic, 'log topic')),
       data: readData(log['data'], 'log data'),
       index: readQuantity(log['logIndex'], 'logIndex', 2 ** 31 - 1),

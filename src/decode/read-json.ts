@@ -43,9 +43,14 @@ export function readHex(value: unknown, digits: number, what: string): string {
   return value;
 }
 
-/** The 40 digits of an address. */
+/** The 40 digits of an address in lower case: some nodes send them with the capitals of the checksum. */
 export function readAddress(value: unknown, what: string): string {
-  return readHex(value, 40, what).slice(2);
+  return readHex(value, 40, what).slice(2).toLowerCase();
+}
+
+/** Whether a value is the address of these 40 lower-case digits. */
+export function isAddress(value: unknown, digits: string): boolean {
+  return typeof value === 'string' && value.toLowerCase() === `0x${digits}`;
 }
 
 /** A `0x` string of any length: data, or a quantity whose digits are used as they are. */

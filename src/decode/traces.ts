@@ -6,6 +6,7 @@
 import { UpstreamError } from '../errors.ts';
 import { previewValue } from '../lib/preview-value.ts';
 import {
+  isAddress,
   isZero,
   type JsonObject,
   readAddress,
@@ -16,7 +17,7 @@ import {
   readObject,
 } from './read-json.ts';
 
-/** Receives one internal transfer: addresses as 40 digits, the amount as a `0x` quantity above zero. */
+/** Receives one internal transfer: addresses as 40 lower-case digits, the amount as a `0x` quantity above zero. */
 export type InternalSink = (from: string, to: string, amount: string) => void;
 
 /** The traces of one block. */
@@ -70,7 +71,7 @@ function treeTrace(item: unknown, expected: string): TransactionTrace {
     callsOf(callee) {
       const calls: { caller: string; input: string }[] = [];
       walkTree(root, true, (frame) => {
-        if (frame['type'] === 'CALL' && frame['to'] === `0x${callee}`) {
+        if (frame['type'] === 'CALL' && isAddress(frame['to'], callee)) {
           calls.push({
             caller: readAddress(frame['from'], 'frame from'),
             input: readData(frame['input'], 'frame input'),

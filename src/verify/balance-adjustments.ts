@@ -79,5 +79,5 @@ function readOptionalInteger(value: unknown, what: string): bigint {
 }
 
 function readLowerCaseAddress(value: unknown, what: string): Hex {
-  return `0x${readAddress(value, what).toLowerCase()}`;
+  return `0x${readAddress(value, what)}`;
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { needsTraces } from '../../src/decode/block.ts';
 import { STAKING_CONTRACT, SYSTEM_SENDER } from '../../src/decode/staking.ts';
 import {
   A,
@@ -142,4 +143,14 @@ test('a payout to what is no clean address is skipped and counted, and the rest 
     [[A, 55n]],
   );
   assert.deepEqual(batch.skipped, { dirty_address: 3 });
+});
+
+test('a node that writes addresses with capitals has its rewards and claims recognised all the same', () => {
+  const capitals = (address: string) => `0x${address.slice(2).toUpperCase()}`;
+  const reward = { from: capitals(`0x${SYSTEM_SENDER}`), to: CONTRACT, value: '0x5', input: '0x791bdcf3' };
+  assert.equal(rowsOf(decode(blockOf(reward), MONAD))[0]?.from, ZERO);
+  const { block, receipts } = blockOf(reward);
+  assert.equal(needsTraces(block, receipts, MONAD), false);
+  const compound = staking('0xb34fea67', 1, { from: capitals(A) });
+  assert.deepEqual(payouts([claimed(1, 9), delegated(1, 9)], compound), []);
 });
