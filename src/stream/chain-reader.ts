@@ -9,6 +9,7 @@ const BLOCKS_PER_FETCH = 16;
 
 export class ChainReader {
   private readonly client: RpcClient;
+  /** Those of the last announced header: an upgrade of the node may add some. */
   private members: ReadonlySet<string> | null = null;
 
   constructor(client: RpcClient) {
@@ -18,7 +19,7 @@ export class ChainReader {
   /** Reads an announced header and remembers its members. Throws UpstreamError `malformed`. */
   readAnnounced(value: unknown): ChainBlock {
     const block = readAnnouncedBlock(value);
-    this.members ??= membersOf(value);
+    this.members = membersOf(value);
     return block;
   }
 
