@@ -4,6 +4,7 @@
  */
 import { UpstreamError } from '../errors.ts';
 import { backoffMs } from '../lib/backoff.ts';
+import { once } from '../lib/once.ts';
 import type { Logger } from '../log.ts';
 import type { ChainBlock } from './chain-block.ts';
 import { ChainReader } from './chain-reader.ts';
@@ -88,11 +89,7 @@ export class ChainFollower {
       this.release();
       throw error;
     }
-    let using = true;
-    return () => {
-      if (using) this.release();
-      using = false;
-    };
+    return once(() => this.release());
   }
 
   close(): void {

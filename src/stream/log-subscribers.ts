@@ -5,7 +5,7 @@ import type { Subscription } from './subscription.ts';
 export interface LogSubscriber {
   readonly filter: LogFilter;
   readonly subscription: Subscription;
-  /** Blocks are numbered as they are announced; this is the last one before the subscription. */
+  /** The last block before the subscription: in LogStream counted as announced, in ChainLogStream its height. */
   readonly since: number;
 }
 

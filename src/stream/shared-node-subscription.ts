@@ -1,5 +1,6 @@
 /** One subscription at the node shared by any number of clients, made for the first and ended with the last. */
 import { UpstreamError } from '../errors.ts';
+import { once } from '../lib/once.ts';
 import type { NodeFeed } from '../upstream/feed.ts';
 
 /** How long a client's subscribe waits for the node's answer, milliseconds. */
@@ -37,7 +38,7 @@ export class SharedNodeSubscription {
       this.release();
       throw error;
     }
-    return () => this.release();
+    return once(() => this.release());
   }
 
   private release(): void {
