@@ -4,6 +4,7 @@
  */
 import { UpstreamError } from '../errors.ts';
 import { backoffMs } from '../lib/backoff.ts';
+import { findForkPoint } from '../lib/fork-point.ts';
 import { once } from '../lib/once.ts';
 import type { Logger } from '../log.ts';
 import type { ChainBlock } from './chain-block.ts';
@@ -197,21 +198,22 @@ export class ChainFollower {
     if (oldest === undefined || head.number < oldest.number || this.blockAt(head.number)?.hash === head.hash)
       return;
     const linksDirectly = this.blockAt(head.number - 1)?.hash === head.parentHash;
-    const fork = linksDirectly ? head.number - 1 : await this.findForkPoint(head, signal);
-    if (fork === null) return this.handleDeepReorg(signal);
+    const fork = linksDirectly ? head.number - 1 : await this.findForkPoint(head, oldest.number, signal);
+    if (fork < oldest.number) return this.handleDeepReorg(signal);
     for await (const block of this.reader.fetchRange(fork + 1, head.number - 1, signal)) this.append(block);
     this.append(head);
   }
 
-  /** The newest known block that is on the head's chain; null when none is. */
-  private async findForkPoint(head: ChainBlock, signal: AbortSignal): Promise<number | null> {
-    const oldest = this.blocks[0]?.number ?? 0;
-    for (let number = Math.min(head.number - 1, this.tip?.number ?? 0); number >= oldest; number--) {
-      const isParent = number === head.number - 1;
-      const hash = isParent ? head.parentHash : (await this.reader.fetchBlock(number, signal)).hash;
-      if (this.blockAt(number)?.hash === hash) return number;
-    }
-    return null;
+  /** The newest known block that is on the head's chain, or the one before the known blocks when none is. */
+  private findForkPoint(head: ChainBlock, oldest: number, signal: AbortSignal): Promise<number> {
+    const parent = head.number - 1;
+    return findForkPoint(
+      Math.min(parent, this.tip?.number ?? parent),
+      oldest,
+      (number) => this.blockAt(number)?.hash,
+      async (number) =>
+        number === parent ? head.parentHash : (await this.reader.fetchBlock(number, signal)).hash,
+    );
   }
 
   /** Appends a block to its parent. Only now, with a replacement at hand, are the blocks of the old branch removed. */

@@ -5,9 +5,9 @@
 
 import { StorageError, UpstreamError } from '../errors.ts';
 import { backoffMs, pause } from '../lib/backoff.ts';
+import { findForkPoint } from '../lib/fork-point.ts';
 import { bytesToHex } from '../lib/hex.ts';
 import type { BlockBatch, BlockRef, Capabilities, Hex } from '../types.ts';
-import { findForkPoint } from './fork-point.ts';
 import type { Pipeline } from './pipeline.ts';
 
 export type SyncEvent =

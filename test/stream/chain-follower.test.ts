@@ -154,6 +154,22 @@ test('a reorg deeper than the known blocks is reported as such, and following go
   await expectEvents(events, '+60a deep reorg +62b');
 });
 
+test('the fork of a deep reorg is found with few requests', async (context) => {
+  const script = new Script(50);
+  const { node, events } = await follow(opened(context), script);
+  script.branches.push(...Array(200).fill('a'));
+  await waitFor(() => events.length === 200, { what: 'a long chain' });
+  const before = node.requests.length;
+  script.branches.splice(80, 170, ...Array(171).fill('b'));
+  await waitFor(() => events.length === 200 + 170 + 171, { what: 'the new branch' });
+  assert.equal(events[200], '-80a');
+  assert.equal(events.at(-1), '+250b');
+  const lookups = node.requests
+    .slice(before)
+    .filter(({ batch, calls }) => !batch && calls[0]?.params[0] !== 'latest');
+  assert.ok(lookups.length <= 16, `${lookups.length} blocks were asked for`);
+});
+
 test('many missed blocks all come, in order', async (context) => {
   const script = new Script(10);
   const { events } = await follow(opened(context), script);

@@ -1,5 +1,4 @@
-/** Where an index and the node's canonical chain diverge. */
-import type { Hex } from '../types.ts';
+/** Where blocks that are known and the node's canonical chain diverge. */
 
 /**
  * The highest block at or below `from` on which both agree, or `start - 1` when there is none. `local` and `remote`
@@ -9,8 +8,8 @@ import type { Hex } from '../types.ts';
 export async function findForkPoint(
   from: number,
   start: number,
-  local: (number: number) => Hex | null,
-  remote: (number: number) => Promise<Hex>,
+  local: (number: number) => string | null | undefined,
+  remote: (number: number) => Promise<string>,
 ): Promise<number> {
   const agree = async (number: number): Promise<boolean> => local(number) === (await remote(number));
   let differs = from + 1;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { findForkPoint } from '../../src/sync/fork-point.ts';
+import { findForkPoint } from '../../src/lib/fork-point.ts';
 import type { Hex } from '../../src/types.ts';
 
 const hash = (branch: string, number: number): Hex => `0x${branch}${number}`;
