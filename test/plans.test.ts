@@ -66,10 +66,10 @@ async function allStatements(t: TestContext): Promise<{ db: Db; statements: Map<
   };
   const snapshot = new Snapshot(db);
   collect('Snapshot', () => new Snapshot(db));
-  collect('AddressBook', () => new WalletIdCache(db, snapshot));
-  const addresses = new WalletIdCache(db, snapshot);
+  collect('WalletIdCache', () => new WalletIdCache(db, snapshot));
+  const walletIds = new WalletIdCache(db, snapshot);
   for (const endpoint of ENDPOINTS) {
-    collect(endpoint.path, () => endpoint.prepare({ db, addresses, nativeSymbol: 'MON' }));
+    collect(endpoint.path, () => endpoint.prepare({ db, walletIds, nativeSymbol: 'MON' }));
   }
   for (const { name, prepare } of await readers()) collect(name, () => prepare(db));
   return { db, statements };

@@ -68,12 +68,12 @@ export const addressTransfers = defineEndpoint({
       count: 1,
     },
   },
-  prepare({ db, addresses, nativeSymbol }) {
+  prepare({ db, walletIds, nativeSymbol }) {
     const idsOfBlocks = prepareTransferIdsOfBlocks(db);
     const listIds = prepareActivityIds(db);
     const readTransfers = prepareTransfersById(db);
     return (params, { head, budget }) => {
-      const wallet = addresses.idOf(params.address);
+      const wallet = walletIds.idOf(params.address);
       if (wallet === undefined) return { address: params.address, transfers: [], nextCursor: null, count: 0 };
       const range = idsOfBlocks(params.after_block ?? head.startBlock, params.before_block ?? head.number);
       const filter = {

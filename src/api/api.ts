@@ -10,7 +10,7 @@ import type { ApiResult } from './reader-protocol.ts';
 /** Most units of work (query/work-budget.ts) that one answer may cost the event loop: at most 2 ms, mostly less. */
 const LOOP_BUDGET = 20_000;
 
-export type { ApiResult as Answered } from './reader-protocol.ts';
+export type { ApiResult } from './reader-protocol.ts';
 
 /** What an answer depends on besides its parameters. */
 export interface Caller {

@@ -41,17 +41,17 @@ export const coordinatedWallets = defineEndpoint({
       count: 1,
     },
   },
-  prepare({ db, addresses }) {
-    const cohortOf = prepareCoordinatedWallets(db);
+  prepare({ db, walletIds }) {
+    const coordinatedOf = prepareCoordinatedWallets(db);
     return ({ address, limit }) => {
-      const found = addresses.withId(address, (wallet) => cohortOf(wallet, limit));
+      const found = walletIds.withId(address, (wallet) => coordinatedOf(wallet, limit));
       const coordinated = (found?.nearest ?? []).map((row) => {
         const { from: _, ...funding } = fundingRecord(row, `0x${row.from}`);
         return { address: `0x${row.to}`, ...funding };
       });
       return {
         address,
-        funder: addresses.funderOf(found),
+        funder: walletIds.funderOf(found),
         funderFundedCount: found?.funded ?? 0,
         hub: (found?.funded ?? 0) > HUB_ABOVE,
         coordinated,

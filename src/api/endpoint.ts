@@ -10,13 +10,13 @@ import { inputParser } from './input-parser.ts';
 export interface IndexSource {
   db: Db;
   /** Of the same connection. */
-  addresses: WalletIdCache;
+  walletIds: WalletIdCache;
   /** Symbol of the chain's own coin. */
   nativeSymbol: string;
 }
 
 /** What an answer may depend on besides its parameters. */
-export interface RequestContext {
+interface RequestContext {
   /** The last block of the commit being read. */
   head: Head;
   /** Largest `depth` of funding_chain for the caller. */

@@ -1,7 +1,7 @@
 /** GET /api/funding_chain: who funded a wallet first, who funded that one first, and so on. */
 import { z } from 'zod';
 import { RequestError } from '../errors.ts';
-import { prepareFundingChain as readChain } from '../query/funding.ts';
+import { prepareFundingChain } from '../query/funding.ts';
 import { defineEndpoint } from './endpoint.ts';
 import { example, exampleFunding } from './examples.ts';
 import { addressField } from './fields.ts';
@@ -52,14 +52,14 @@ export const fundingChain = defineEndpoint({
       depth: 1,
     },
   },
-  prepare({ db, addresses }) {
-    const chainFrom = readChain(db);
+  prepare({ db, walletIds }) {
+    const chainFrom = prepareFundingChain(db);
     return ({ address, depth }, { chainDepth }) => {
       if (depth !== undefined && depth > chainDepth) {
         throw new RequestError(403, 'tier_limit', `depth of this key goes up to ${chainDepth}`, 'depth');
       }
       const hops = depth ?? Math.min(DEFAULT_DEPTH, chainDepth);
-      const rows = addresses.withId(address, (wallet) => chainFrom(wallet, hops)) ?? [];
+      const rows = walletIds.withId(address, (wallet) => chainFrom(wallet, hops)) ?? [];
       const chain = rows.map((row, i) => {
         const { from, ...funding } = fundingRecord(row, `0x${row.from}`);
         return { hop: i + 1, funded: `0x${row.to}`, funder: from, ...funding };

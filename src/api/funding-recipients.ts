@@ -67,19 +67,19 @@ export const fundingRecipients = defineEndpoint({
       count: 1,
     },
   },
-  prepare({ db, addresses }) {
+  prepare({ db, walletIds }) {
     const idsOfBlocks = prepareTransferIdsOfBlocks(db);
     const fundedBy = prepareFundedWallets(db);
     const wallets = prepareWalletsById(db);
     const blocksOf = prepareBlocksOfTransfers(db);
     const readTransfers = prepareTransfersById(db);
     return ({ address, blocks, limit }, { head, budget }) => {
-      const funder = addresses.idOf(address);
+      const funder = walletIds.idOf(address);
       const range = idsOfBlocks(head.number - blocks + 1, head.number);
       const latest = funder === undefined ? [] : fundedBy(funder, range, limit, budget);
-      const funded = wallets(latest.map(({ recipient: other }) => other));
-      const firsts = blocksOf(latest.map(({ firstTransfer: first }) => first));
-      const lasts = readTransfers(latest.map(({ lastTransfer: last }) => last));
+      const funded = wallets(latest.map(({ recipient }) => recipient));
+      const firsts = blocksOf(latest.map(({ firstTransfer }) => firstTransfer));
+      const lasts = readTransfers(latest.map(({ lastTransfer }) => lastTransfer));
       const recipients = latest.map(({ wei, count }, i) => {
         const last = lasts[i]!;
         return {

@@ -1,5 +1,5 @@
 /** GET /api/latest_native_in: the newest native transfer a wallet received. */
-import { prepareLatestNativeIn as latestIn } from '../query/funding.ts';
+import { prepareLatestNativeIn } from '../query/funding.ts';
 import { defineEndpoint } from './endpoint.ts';
 import { example } from './examples.ts';
 import { addressField } from './fields.ts';
@@ -28,11 +28,11 @@ export const latestNativeIn = defineEndpoint({
       },
     },
   },
-  prepare({ db, addresses }) {
-    const latest = latestIn(db);
+  prepare({ db, walletIds }) {
+    const latest = prepareLatestNativeIn(db);
     return ({ address }) => {
-      const row = addresses.query(address, latest);
-      return { address, latestNativeIn: row ? fundingRecord(row, addresses.addressOf(row.sender)) : null };
+      const row = walletIds.query(address, latest);
+      return { address, latestNativeIn: row ? fundingRecord(row, walletIds.addressOf(row.sender)) : null };
     };
   },
 });

@@ -1,4 +1,4 @@
-/** The read threads behind one function that answers a question. */
+/** The read threads behind one function that answers a request. */
 import { availableParallelism } from 'node:os';
 import { RequestError } from '../errors.ts';
 import { monotonicNow } from '../lib/time.ts';
@@ -14,20 +14,20 @@ export interface ReadThread {
 }
 
 /**
- * Most threads; each is started when a question finds all others busy. One takes some 45 MB, and on a machine with two
+ * Most threads; each is started when a request finds all others busy. One takes some 45 MB, and on a machine with two
  * cores a second one would only take time from the writer or the event loop.
  */
 const MAX_THREADS = availableParallelism() > 2 ? 2 : 1;
-/** Most questions that may wait for a thread. */
+/** Most requests that may wait for a thread. */
 const MAX_QUEUED = 128;
-/** How long a question may take, waiting included, milliseconds. */
+/** How long a request may take, waiting included, milliseconds. */
 const TIME_LIMIT_MS = 10_000;
-/** Most answers kept for clients that ask the same while the head stays. */
+/** Most results cached for clients that ask for the same while the head stays. */
 const MAX_CACHED = 32;
 
 interface Job {
   request: ReadRequest;
-  resolve: (answered: ApiResult) => void;
+  resolve: (result: ApiResult) => void;
   reject: (error: Error) => void;
 }
 
@@ -41,14 +41,14 @@ export class ReadPool {
   private readonly startThread: () => ReadThread;
   private readonly readers = new Set<Reader>();
   private readonly queue: Job[] = [];
-  /** Answers of one head, finished or pending, by question. */
+  /** Results of one head, finished or pending, by request. */
   private readonly cache = new Map<string, Promise<ApiResult>>();
   private cachedHashPrefix = '';
   private cachedRevision = 0;
 
-  /** `start` starts a read thread. */
-  constructor(start: () => ReadThread) {
-    this.startThread = start;
+  /** `startThread` starts a read thread. */
+  constructor(startThread: () => ReadThread) {
+    this.startThread = startThread;
   }
 
   /**
@@ -56,41 +56,41 @@ export class ReadPool {
    * time limit, `busy` when too many wait.
    */
   run(path: string, input: unknown, chainDepth: number, head: Head): Promise<ApiResult> {
-    if (head.tag !== this.cachedHashPrefix || head.revision !== this.cachedRevision) {
+    if (head.hashPrefix !== this.cachedHashPrefix || head.revision !== this.cachedRevision) {
       this.cache.clear();
-      this.cachedHashPrefix = head.tag;
+      this.cachedHashPrefix = head.hashPrefix;
       this.cachedRevision = head.revision;
     }
     const cacheKey = JSON.stringify([path, input, chainDepth]);
     const cached = this.cache.get(cacheKey);
     if (cached !== undefined) return cached;
-    const answered = this.enqueue({ path, input, chainDepth, deadline: monotonicNow() + TIME_LIMIT_MS });
-    this.cacheResult(cacheKey, answered);
-    return answered;
+    const result = this.enqueue({ path, input, chainDepth, deadline: monotonicNow() + TIME_LIMIT_MS });
+    this.cacheResult(cacheKey, result);
+    return result;
   }
 
-  /** Ends the threads, each after its current question; waiting questions are refused. */
+  /** Ends the threads, each after its current request; waiting requests are refused. */
   async close(): Promise<void> {
     for (const job of this.queue.splice(0)) job.reject(new RequestError(503, 'busy', 'shutting down'));
     for (const { thread } of this.readers) thread.postMessage('stop');
-    await Promise.all([...this.readers].map(({ exited: ended }) => ended));
+    await Promise.all([...this.readers].map(({ exited }) => exited));
   }
 
-  private cacheResult(name: string, answered: Promise<ApiResult>): void {
+  private cacheResult(cacheKey: string, result: Promise<ApiResult>): void {
     const [oldest] = this.cache.keys();
     if (this.cache.size >= MAX_CACHED && oldest !== undefined) this.cache.delete(oldest);
-    this.cache.set(name, answered);
-    answered.catch(() => {
-      if (this.cache.get(name) === answered) this.cache.delete(name);
+    this.cache.set(cacheKey, result);
+    result.catch(() => {
+      if (this.cache.get(cacheKey) === result) this.cache.delete(cacheKey);
     });
   }
 
-  private enqueue(question: ReadRequest): Promise<ApiResult> {
+  private enqueue(request: ReadRequest): Promise<ApiResult> {
     return new Promise((resolve, reject) => {
       if (this.queue.length >= MAX_QUEUED) {
         throw new RequestError(503, 'busy', 'too many large questions at the same time; try again later');
       }
-      this.queue.push({ request: question, resolve, reject });
+      this.queue.push({ request, resolve, reject });
       this.dispatch();
     });
   }
@@ -112,8 +112,8 @@ export class ReadPool {
 
   private addReader(): Reader {
     const thread = this.startThread();
-    const ended = new Promise<void>((resolve) => thread.on('exit', resolve));
-    const reader: Reader = { thread, job: null, exited: ended };
+    const exited = new Promise<void>((resolve) => thread.on('exit', resolve));
+    const reader: Reader = { thread, job: null, exited };
     this.readers.add(reader);
     thread.on('message', (message) => this.finishJob(reader, (job) => settleJob(job, message)));
     const fail = (error: Error) => {
@@ -135,8 +135,8 @@ export class ReadPool {
 
 function settleJob({ resolve, reject }: Job, message: FromReader): void {
   if ('body' in message) resolve(message);
-  else if ('refused' in message) {
-    const { status, code, message: text, param } = message.refused;
+  else if ('requestError' in message) {
+    const { status, code, message: text, param } = message.requestError;
     reject(new RequestError(status, code, text, param));
   } else reject(new Error(`a read thread failed: ${message.defect}`));
 }

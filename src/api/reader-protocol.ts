@@ -8,7 +8,7 @@ export interface ReaderOptions {
   nativeSymbol: string;
 }
 
-/** A question that is too much work for the event loop. */
+/** A request that is too much work for the event loop. */
 export interface ReadRequest {
   /** Path of the endpoint. */
   path: string;
@@ -16,7 +16,7 @@ export interface ReadRequest {
   input: unknown;
   /** Largest `depth` of funding_chain for the caller. */
   chainDepth: number;
-  /** After this moment of `steadyNow` nobody waits for the answer. */
+  /** After this moment of `monotonicNow` nobody waits for the answer. */
   deadline: number;
 }
 
@@ -30,6 +30,6 @@ export type ToReader = ReadRequest | 'stop';
 
 export type FromReader =
   | ApiResult
-  | { refused: { status: number; code: string; message: string; param: string | undefined } }
+  | { requestError: { status: number; code: string; message: string; param: string | undefined } }
   /** Any other error: a defect. */
   | { defect: string };

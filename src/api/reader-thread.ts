@@ -1,4 +1,4 @@
-/** Entry of a read thread: answers, one after another, questions that are too much work for the event loop. */
+/** Entry of a read thread: answers, one after another, requests that are too much work for the event loop. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { RequestError } from '../errors.ts';
 import { stackOf } from '../lib/error-text.ts';
@@ -19,7 +19,7 @@ function main(): void {
   const { indexPath, nativeSymbol } = workerData as ReaderOptions;
   const db = openIndexForReading(indexPath, { cacheMb: CACHE_MB });
   const snapshot = new Snapshot(db);
-  const source = { db, addresses: new WalletIdCache(db, snapshot), nativeSymbol };
+  const source = { db, walletIds: new WalletIdCache(db, snapshot), nativeSymbol };
   const handlers = new Map<string, EndpointHandler>(
     ENDPOINTS.map((endpoint) => [endpoint.path, endpoint.prepare(source)]),
   );
@@ -46,13 +46,13 @@ function main(): void {
 }
 
 /** Errors lose their class between threads, so the fields that matter are sent. */
-function toReply(answer: () => ApiResult): FromReader {
+function toReply(read: () => ApiResult): FromReader {
   try {
-    return answer();
+    return read();
   } catch (error) {
     if (error instanceof RequestError) {
       const { status, code, message, param } = error;
-      return { refused: { status, code, message, param } };
+      return { requestError: { status, code, message, param } };
     }
     return { defect: stackOf(error) };
   }

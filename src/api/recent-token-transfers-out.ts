@@ -48,12 +48,12 @@ export const recentTokenTransfersOut = defineEndpoint({
       count: 1,
     },
   },
-  prepare({ db, addresses, nativeSymbol }) {
+  prepare({ db, walletIds, nativeSymbol }) {
     const idsOfBlocks = prepareTransferIdsOfBlocks(db);
     const listIds = prepareActivityIds(db);
     const readTransfers = prepareTransfersById(db);
     return ({ address, blocks, limit }, { head, budget }) => {
-      const wallet = addresses.idOf(address);
+      const wallet = walletIds.idOf(address);
       const range = idsOfBlocks(head.number - blocks + 1, head.number);
       const sentTokens = { ...range, direction: ActivityFlag.out, kinds: TOKEN_KINDS, limit };
       const ids = wallet === undefined ? [] : listIds(wallet, sentTokens, budget);

@@ -30,11 +30,11 @@ export const tokenFirstBuyers = defineEndpoint({
       count: 1,
     },
   },
-  prepare({ db, addresses }) {
+  prepare({ db, walletIds }) {
     const tokenOf = prepareTokenIdByWallet(db);
     const buyersOf = prepareFirstBuyers(db);
     return ({ token, limit }) => {
-      const id = addresses.withId(token, tokenOf);
+      const id = walletIds.withId(token, tokenOf);
       const buyers = (id === undefined ? [] : buyersOf(id, limit)).map((buyer) => ({
         address: `0x${buyer.address}`,
         firstSeenBlock: buyer.block,

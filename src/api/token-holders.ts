@@ -33,13 +33,13 @@ export const tokenHolders = defineEndpoint({
       estimateQuality: 'exact',
     },
   },
-  prepare({ db, addresses }) {
+  prepare({ db, walletIds }) {
     const factsOf = prepareTokenFacts(db);
     const qualityOf = prepareQualityName(db);
     const largest = prepareTopHoldings(db);
     const wallets = prepareWalletsById(db);
     return ({ token, limit }, { budget }) => {
-      const facts = addresses.withId(token, factsOf);
+      const facts = walletIds.withId(token, factsOf);
       const top = facts ? largest(facts, limit, budget) : [];
       const owners = wallets(top.map(({ wallet }) => wallet));
       const holders = owners.map(({ address }, i) => ({

@@ -43,11 +43,11 @@ export const tokenStats = defineEndpoint({
       estimateQuality: 'exact',
     },
   },
-  prepare({ db, addresses }) {
+  prepare({ db, walletIds }) {
     const factsOf = prepareTokenFacts(db);
     const qualityOf = prepareQualityName(db);
     return ({ token }) => {
-      const facts = addresses.withId(token, factsOf);
+      const facts = walletIds.withId(token, factsOf);
       return {
         token,
         name: facts?.name ?? null,

@@ -24,7 +24,7 @@ export const transferSchema = z.object({
   logIndex: z.int().nullable().describe('Null for native transfers'),
 });
 
-/** A transfer as its wallet sees it. A self-transfer counts as outgoing, unless only incoming ones were `asked` for. */
+/** A transfer as its wallet sees it. A self-transfer counts as outgoing, unless only incoming ones were requested. */
 export function transferRecord(
   row: TransferRow,
   wallet: string,

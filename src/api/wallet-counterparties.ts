@@ -50,15 +50,15 @@ export const walletCounterparties = defineEndpoint({
       count: 1,
     },
   },
-  prepare({ db, addresses }) {
+  prepare({ db, walletIds }) {
     const busiestOf = prepareCounterparties(db);
     const wallets = prepareWalletsById(db);
     const blocks = prepareBlocksOfTransfers(db);
     return ({ address, limit }, { budget }) => {
-      const wallet = addresses.idOf(address);
+      const wallet = walletIds.idOf(address);
       const busiest = wallet === undefined ? [] : busiestOf(wallet, limit, budget);
-      const others = wallets(busiest.map(({ counterparty: other }) => other));
-      const lasts = blocks(busiest.map(({ lastTransfer: last }) => last));
+      const others = wallets(busiest.map(({ counterparty }) => counterparty));
+      const lasts = blocks(busiest.map(({ lastTransfer }) => lastTransfer));
       const counterparties = busiest.map(({ inCount, outCount, inWei, outWei }, i) => ({
         address: `0x${others[i]!.address}`,
         transferCount: inCount + outCount,

@@ -41,11 +41,11 @@ export const walletFundingSource = defineEndpoint({
     params: { address: example.wallet },
     response: { address: example.wallet, firstFunding: exampleRecord, ...exampleRecord },
   },
-  prepare({ db, addresses }) {
+  prepare({ db, walletIds }) {
     const funding = prepareFirstFunding(db);
     return ({ address }) => {
-      const row = addresses.query(address, funding);
-      const record = row ? fundingRecord(row, addresses.addressOf(row.sender)) : null;
+      const row = walletIds.query(address, funding);
+      const record = row ? fundingRecord(row, walletIds.addressOf(row.sender)) : null;
       return { address, firstFunding: record, ...(record ?? NO_FUNDING) };
     };
   },

@@ -69,12 +69,12 @@ export const walletLabel = defineEndpoint({
       },
     },
   },
-  prepare({ db, addresses }) {
+  prepare({ db, walletIds }) {
     const factsOf = prepareWalletFacts(db);
     return ({ address }, { head }) => {
-      const facts = addresses.query(address, factsOf);
+      const facts = walletIds.query(address, factsOf);
       return facts
-        ? labelResponse(address, facts, addresses.funderOf(facts), head.number)
+        ? labelResponse(address, facts, walletIds.funderOf(facts), head.number)
         : emptyResponse(address);
     };
   },

@@ -2,7 +2,7 @@
 import { digitsToBigInt } from '../lib/hex.ts';
 import { secondsToIso } from '../lib/time.ts';
 import { weiToCoin } from '../lib/units.ts';
-import { prepareWalletSummary as summaryOf } from '../query/wallets.ts';
+import { prepareWalletSummary } from '../query/wallets.ts';
 import { defineEndpoint } from './endpoint.ts';
 import { example } from './examples.ts';
 import { addressField, blockField, coinField, countField, timeField, weiField } from './fields.ts';
@@ -42,10 +42,10 @@ export const walletSummary = defineEndpoint({
       lastActivity: example.time,
     },
   },
-  prepare({ db, addresses }) {
-    const summary = summaryOf(db);
+  prepare({ db, walletIds }) {
+    const summary = prepareWalletSummary(db);
     return ({ address }) => {
-      const facts = addresses.query(address, summary);
+      const facts = walletIds.query(address, summary);
       const received = digitsToBigInt(facts?.nativeReceived ?? '');
       const sent = digitsToBigInt(facts?.nativeSent ?? '');
       return {
@@ -58,7 +58,7 @@ export const walletSummary = defineEndpoint({
         nativeReceivedWei: received.toString(),
         nativeSent: weiToCoin(sent),
         nativeSentWei: sent.toString(),
-        firstFundingSource: addresses.funderOf(facts),
+        firstFundingSource: walletIds.funderOf(facts),
         lastActivity: facts ? secondsToIso(facts.lastTimestamp) : null,
       };
     };

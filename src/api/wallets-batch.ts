@@ -58,7 +58,7 @@ export const walletsBatch = defineEndpoint({
       count: 2,
     },
   },
-  prepare({ db, addresses: walletIds }) {
+  prepare({ db, walletIds }) {
     const facts = prepareWalletFacts(db);
     return ({ addresses }) => {
       const wallets: Record<string, z.output<typeof entrySchema> | null> = {};

@@ -66,7 +66,7 @@ function openApi(config: Config, { indexPath, db, snapshot }: DataStores, closer
   const nativeSymbol = config.chain.symbol;
   const readers = new ReadPool(() => startReader({ indexPath, nativeSymbol }));
   closers.adopt(readers, (readers) => readers.close());
-  return prepareApi({ db, addresses: new WalletIdCache(db, snapshot), nativeSymbol }, snapshot, readers);
+  return prepareApi({ db, walletIds: new WalletIdCache(db, snapshot), nativeSymbol }, snapshot, readers);
 }
 
 function openHub(config: Config, { stores, metrics, log }: ServiceDeps): StreamHub {

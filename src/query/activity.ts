@@ -4,7 +4,7 @@ import type { Db } from '../store/open-database.ts';
 import type { IdRange } from './blocks.ts';
 import type { WorkBudget } from './work-budget.ts';
 
-/** Runs fetched by the first statement; each later one fetches MORE times as many, since most lists end soon. */
+/** Runs fetched by the first statement; each later one fetches GROWTH_FACTOR times as many, since most lists end soon. */
 const FIRST_RUNS = 2;
 const GROWTH_FACTOR = 4;
 const MAX_RUNS = 32;
@@ -14,7 +14,7 @@ const MAX_RUNS = 32;
  * entries within a run are oldest first. The newest run may begin below the range and end above it, so the reader must
  * check each id. All runs share one cursor: each is valid until the next is read, of this wallet or of another.
  */
-export type ReadRuns = (wallet: number, range: IdRange, budget: WorkBudget) => Iterable<ActivityCursor>;
+type ReadRuns = (wallet: number, range: IdRange, budget: WorkBudget) => Iterable<ActivityCursor>;
 
 interface RecentRun {
   /** The wallet's unfinished run. */
@@ -63,7 +63,7 @@ export function prepareActivityRuns(db: Db): ReadRuns {
 /** Most runs counted to estimate the size of a list; beyond that it is just large. */
 const MAX_COUNTED_RUNS = 256;
 
-/** About how many entries of a wallet lie within a range, COUNTED_RUNS full runs at most. */
+/** About how many entries of a wallet lie within a range, MAX_COUNTED_RUNS full runs at most. */
 export function prepareActivitySize(db: Db): (wallet: number, range: IdRange) => number {
   const countRuns = db
     .prepare<[number, number, number], number>(/* sql */ `
@@ -75,8 +75,8 @@ export function prepareActivitySize(db: Db): (wallet: number, range: IdRange) =>
 }
 
 /** Which entries of a wallet's activity are wanted. */
-export interface ActivityFilter extends IdRange {
-  /** Bits of Flag.in and Flag.out; an entry must have at least one of them. */
+interface ActivityFilter extends IdRange {
+  /** Bits of ActivityFlag.in and ActivityFlag.out; an entry must have at least one of them. */
   direction: number;
   /** A bit `1 << kind` for each wanted kind. */
   kinds: number;

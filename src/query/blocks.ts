@@ -3,10 +3,10 @@ import { blockNumberSql } from '../store/chain.ts';
 import type { Db } from '../store/open-database.ts';
 import { idList } from './id-list.ts';
 
-/** SQL: `Head.tag` of the block in a row of `blocks`. */
+/** SQL: `Head.hashPrefix` of the block in a row of `blocks`. */
 export const BLOCK_HASH_PREFIX = 'lower(hex(substr(hash, 1, 8)))';
 
-/** The tag of the indexed block of a height; undefined when there is none. */
+/** The hash prefix of the indexed block of a height; undefined when there is none. */
 export function prepareHashPrefix(db: Db): (number: number) => string | undefined {
   const statement = db
     .prepare<[number], string>(`SELECT ${BLOCK_HASH_PREFIX} FROM blocks WHERE number = +?`)
@@ -34,7 +34,7 @@ export function prepareTransferIdsOfBlocks(db: Db): (first: number, last: number
 }
 
 /** The block of a record. */
-export interface BlockTime {
+interface BlockTime {
   number: number;
   /** Unix seconds. */
   timestamp: number;

@@ -3,7 +3,7 @@ import { blockNumberSql } from '../store/chain.ts';
 import type { Db } from '../store/open-database.ts';
 import { prepareTransfersById, type TransferRow } from './transfers.ts';
 
-export interface CoordinatedWallets {
+interface CoordinatedWallets {
   /** wallets.id of the funder. */
   funder: number;
   /** All wallets it funded first. */
@@ -26,7 +26,7 @@ interface NearbyFunding {
   block: number;
 }
 
-/** The cohort of a wallet, or undefined when nobody funded it; `limit` members are listed. */
+/** The wallets with the same first funder as a wallet, `limit` at most; undefined when nobody funded it. */
 export function prepareCoordinatedWallets(
   db: Db,
 ): (wallet: number, limit: number) => CoordinatedWallets | undefined {

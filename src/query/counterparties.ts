@@ -13,8 +13,8 @@ import type { WorkBudget } from './work-budget.ts';
 const ALL_TRANSFERS: IdRange = { from: 1, below: Number.MAX_SAFE_INTEGER };
 
 /**
- * Dealings over fewer entries than this are summed anew each time. It is more than the event loop does itself
- * (api/api.ts), so only the read threads keep any.
+ * Fewer entries than this are summed anew each time. It is more than the event loop does itself (api/api.ts), so only
+ * the read threads cache any.
  */
 const MIN_CACHED_ENTRIES = 160 * ENTRIES_PER_RUN;
 
@@ -68,42 +68,46 @@ export function prepareFundedWallets(
   return (wallet, range, limit, budget) => {
     if (wallet === ZERO_WALLET) return [];
     budget.ensure(sizeOf(wallet, range));
-    const tally = new RecipientTable(limit);
+    const recipients = new RecipientTable(limit);
     const isWanted = (entry: ActivityCursor) => isSentNative(entry, wallet, range);
     for (const cursor of readRuns(wallet, range, budget)) {
-      if (!tally.isFull) {
-        addLatestRecipients(tally, cursor, isWanted);
+      if (!recipients.isFull) {
+        addLatestRecipients(recipients, cursor, isWanted);
         cursor.rewind();
       }
       while (cursor.next()) {
-        if (isSentNative(cursor, wallet, range)) tally.rowOf(cursor.counterparty)?.add(cursor);
+        if (isSentNative(cursor, wallet, range)) recipients.rowOf(cursor.counterparty)?.add(cursor);
       }
     }
-    return tally.list();
+    return recipients.list();
   };
 }
 
-/** Adds rows for the other wallets of wanted entries, newest first, while there is room. */
+/** Adds rows for the counterparties of wanted entries, newest first, while there is room. */
 function addLatestRecipients(
-  tally: RecipientTable,
+  recipients: RecipientTable,
   cursor: ActivityCursor,
   isWanted: (entry: ActivityCursor) => boolean,
 ): void {
   const oldestFirst: number[] = [];
   while (cursor.next()) if (isWanted(cursor)) oldestFirst.push(cursor.counterparty);
-  for (const other of oldestFirst.reverse()) if (!tally.isFull) tally.addRow(other);
+  for (const recipient of oldestFirst.reverse()) if (!recipients.isFull) recipients.addRow(recipient);
 }
 
-function isCounted({ flags, counterparty: other }: ActivityCursor, wallet: number): boolean {
-  return other !== wallet && other !== ZERO_WALLET && (flags & ActivityFlag.zero) === 0;
+function isCounted({ flags, counterparty }: ActivityCursor, wallet: number): boolean {
+  return counterparty !== wallet && counterparty !== ZERO_WALLET && (flags & ActivityFlag.zero) === 0;
 }
 
 function isSentNative(
-  { transfer, flags, counterparty: other }: ActivityCursor,
+  { transfer, flags, counterparty }: ActivityCursor,
   wallet: number,
   range: IdRange,
 ): boolean {
-  if ((flags & ActivityFlag.out) === 0 || !isNativeKind(flags & ActivityFlag.kindMask) || other === wallet)
+  if (
+    (flags & ActivityFlag.out) === 0 ||
+    !isNativeKind(flags & ActivityFlag.kindMask) ||
+    counterparty === wallet
+  )
     return false;
   return transfer >= range.from && transfer < range.below;
 }

@@ -1,5 +1,5 @@
 /**
- * A cache of the dealings of recently requested wallets with many transfers. As the chain grows only their new transfers
+ * A cache of the counterparties of recently requested wallets with many transfers. As the chain grows only their new transfers
  * are read; after a reorg they are summed anew.
  */
 import { prepareLastBlock } from '../store/chain.ts';
@@ -13,12 +13,12 @@ const MAX_BYTES = 64 * 2 ** 20;
 
 interface CacheEntry {
   table: CounterpartyTable;
-  /** They contain every transfer up to and including this block, and no later one. */
+  /** It contains every transfer up to and including this block, and no later one. */
   tip: BlockRef;
 }
 
-/** The dealings of a wallet so far, and the first transfer not yet added. */
-export interface CachedCounterparties {
+/** The counterparties of a wallet so far, and the first transfer not yet added. */
+interface CachedCounterparties {
   table: CounterpartyTable;
   from: number;
 }
@@ -37,28 +37,28 @@ export class CounterpartyCache {
     this.maxBytes = maxBytes;
   }
 
-  /** The kept dealings of a wallet, undefined when there are none or they are of another branch of the chain. */
+  /** The cached table of a wallet, undefined when there is none or it is of another branch of the chain. */
   get(wallet: number): CachedCounterparties | undefined {
-    const kept = this.entries.get(wallet);
-    const ends = kept && this.lastIdsAt(kept.tip);
-    return ends && { table: kept.table, from: ends.lastTransfer + 1 };
+    const cached = this.entries.get(wallet);
+    const lastIds = cached && this.lastIdsAt(cached.tip);
+    return lastIds && { table: cached.table, from: lastIds.lastTransfer + 1 };
   }
 
-  /** Removes a wallet's dealings before they are extended, so that an aborted answer leaves none half done. */
+  /** Removes a wallet's table before it is extended, so that an aborted answer leaves none half done. */
   delete(wallet: number): void {
-    const kept = this.entries.get(wallet);
-    if (kept === undefined) return;
+    const cached = this.entries.get(wallet);
+    if (cached === undefined) return;
     this.entries.delete(wallet);
-    this.bytes -= kept.table.bytes;
+    this.bytes -= cached.table.bytes;
   }
 
-  /** Keeps the dealings of a wallet, which are complete up to the commit being read. */
-  set(wallet: number, dealings: CounterpartyTable): void {
+  /** Caches the table of a wallet, which is complete up to the commit being read. */
+  set(wallet: number, table: CounterpartyTable): void {
     this.delete(wallet);
     const tip = this.lastBlock();
-    if (tip === null || dealings.bytes > this.maxBytes) return;
-    this.entries.set(wallet, { table: dealings, tip });
-    this.bytes += dealings.bytes;
+    if (tip === null || table.bytes > this.maxBytes) return;
+    this.entries.set(wallet, { table, tip });
+    this.bytes += table.bytes;
     for (const oldest of this.entries.keys()) {
       if (this.bytes <= this.maxBytes) break;
       this.delete(oldest);

@@ -29,7 +29,7 @@ export class CounterpartyTable {
   /** For each slot the row of its wallet plus one, 0 for an empty slot. */
   private slots = new Int32Array(INITIAL_SLOTS);
   private used = 0;
-  private others = new Int32Array(INITIAL_SLOTS * MAX_LOAD_FACTOR);
+  private counterparties = new Int32Array(INITIAL_SLOTS * MAX_LOAD_FACTOR);
   /** Counts of transfers in and out, alternating. */
   private counts = new Int32Array(INITIAL_SLOTS * MAX_LOAD_FACTOR * 2);
   /** Index of the sum of their wei plus one; 0 while there is none, as for most. */
@@ -40,12 +40,12 @@ export class CounterpartyTable {
 
   /** Memory used, bytes. */
   get bytes(): number {
-    const { slots, others, counts, sums, lasts, wei } = this;
-    const columns = [slots, others, counts, sums, lasts];
+    const { slots, counterparties, counts, sums, lasts, wei } = this;
+    const columns = [slots, counterparties, counts, sums, lasts];
     return columns.reduce((bytes, { byteLength }) => bytes + byteLength, wei.bytes);
   }
 
-  /** Counts the entry at the cursor; `out` is its direction. Entries may come in any order. Ids of others are below 2^31. */
+  /** Counts the entry at the cursor; `out` is its direction. Entries may come in any order; ids are below 2^31. */
   add(cursor: ActivityCursor, out: boolean): void {
     const row = this.rowOf(cursor.counterparty);
     const side = row * 2 + (out ? 1 : 0);
@@ -91,7 +91,7 @@ export class CounterpartyTable {
 
   private totals(row: number): CounterpartyTotals {
     return {
-      counterparty: this.others[row]!,
+      counterparty: this.counterparties[row]!,
       inCount: this.counts[row * 2]!,
       outCount: this.counts[row * 2 + 1]!,
       inWei: this.weiOf(row * 2),
@@ -113,40 +113,40 @@ export class CounterpartyTable {
     return this.sums[side]! - 1;
   }
 
-  private rowOf(other: number): number {
-    const at = this.slotOf(other);
+  private rowOf(counterparty: number): number {
+    const at = this.slotOf(counterparty);
     const row = this.slots[at]! - 1;
-    return row >= 0 ? row : this.addRow(other, at);
+    return row >= 0 ? row : this.addRow(counterparty, at);
   }
 
-  private addRow(other: number, at: number): number {
-    if (this.used === this.others.length) {
+  private addRow(counterparty: number, at: number): number {
+    if (this.used === this.counterparties.length) {
       this.grow();
-      return this.addRow(other, this.slotOf(other));
+      return this.addRow(counterparty, this.slotOf(counterparty));
     }
     const row = this.used++;
     this.slots[at] = row + 1;
-    this.others[row] = other;
+    this.counterparties[row] = counterparty;
     return row;
   }
 
   /** The slot of a wallet, or the empty slot where it would go. */
-  private slotOf(other: number): number {
-    const { slots, others } = this;
+  private slotOf(counterparty: number): number {
+    const { slots, counterparties } = this;
     const mask = slots.length - 1;
-    let at = (Math.imul(other, HASH_MULTIPLIER) >>> 8) & mask;
-    while (slots[at] !== 0 && others[slots[at]! - 1] !== other) at = (at + 1) & mask;
+    let at = (Math.imul(counterparty, HASH_MULTIPLIER) >>> 8) & mask;
+    while (slots[at] !== 0 && counterparties[slots[at]! - 1] !== counterparty) at = (at + 1) & mask;
     return at;
   }
 
   private grow(): void {
-    const rows = this.others.length * 2;
-    this.others = copyInto(new Int32Array(rows), this.others);
+    const rows = this.counterparties.length * 2;
+    this.counterparties = copyInto(new Int32Array(rows), this.counterparties);
     this.counts = copyInto(new Int32Array(rows * 2), this.counts);
     this.sums = copyInto(new Int32Array(rows * 2), this.sums);
     this.lasts = copyInto(new Float64Array(rows), this.lasts);
     this.slots = new Int32Array(rows / MAX_LOAD_FACTOR);
-    for (let row = 0; row < this.used; row++) this.slots[this.slotOf(this.others[row]!)] = row + 1;
+    for (let row = 0; row < this.used; row++) this.slots[this.slotOf(this.counterparties[row]!)] = row + 1;
   }
 }
 

@@ -62,7 +62,7 @@ class AddressCache {
     this.lookUp = (ids) => statement.all(ids);
   }
 
-  /** Loads the addresses of `ids`; they stay until the next `makeRoom`. */
+  /** Loads the addresses of `ids`; they stay until the next `evictOldest`. */
   load(ids: readonly number[]): void {
     const missing = [...new Set(ids)].filter((id) => !this.cache.has(id)).sort((a, b) => a - b);
     if (missing.length === 0) return;

@@ -1,4 +1,4 @@
-/** Where a commit ends, found by its last block. */
+/** The highest ids at a block. */
 import { hexToBytes } from '../lib/hex.ts';
 import { prepareLastBlock, type Tip } from '../store/chain.ts';
 import type { Db } from '../store/open-database.ts';
@@ -7,14 +7,14 @@ import type { BlockRef } from '../types.ts';
 /** Highest ids up to and with a block. */
 export type LastIds = Pick<Tip, 'lastTransfer' | 'lastWallet'>;
 
-/** The ends of the commit whose last block is `tip`; undefined when the index does not contain that exact block. */
+/** The highest ids when `tip` was the last block; undefined when the index does not contain that exact block. */
 export function prepareLastIdsAt(db: Db): (tip: BlockRef) => LastIds | undefined {
   const statement = db.prepare<[number, Uint8Array], LastIds>(/* sql */ `
     SELECT last_transfer AS lastTransfer, last_wallet AS lastWallet FROM blocks WHERE number = +? AND hash = +?`);
   return ({ number, hash }) => statement.get(number, hexToBytes(hash));
 }
 
-/** The ends of all blocks up to and with a height. */
+/** The highest ids up to and with a height. */
 export function prepareLastIdsUpTo(db: Db): (number: number) => LastIds {
   const lastUpTo = prepareLastBlock(db);
   return (number) => lastUpTo(number) ?? { lastTransfer: 0, lastWallet: 0 };

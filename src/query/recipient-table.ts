@@ -1,10 +1,10 @@
-/** Sums of a wallet's transfers with a few others. */
+/** Sums of a wallet's transfers to a few others. */
 import type { ActivityCursor } from '../store/activity.ts';
 import { WeiSums } from './wei-sums.ts';
 
-/** The sum of the entries that were counted with one other wallet. */
+/** The sum of the entries that were counted of one recipient. */
 export interface RecipientTotals {
-  /** wallets.id of the other side. */
+  /** wallets.id. */
   recipient: number;
   count: number;
   wei: bigint;
@@ -32,14 +32,14 @@ export class RecipientTable {
   }
 
   /** Adds a row unless there is one. */
-  addRow(other: number): void {
-    if (this.rows.has(other)) return;
-    this.rows.set(other, new Row());
-    this.filter[other % FILTER_BYTES] = 1;
+  addRow(recipient: number): void {
+    if (this.rows.has(recipient)) return;
+    this.rows.set(recipient, new Row());
+    this.filter[recipient % FILTER_BYTES] = 1;
   }
 
-  rowOf(other: number): Row | undefined {
-    return this.filter[other % FILTER_BYTES] === 0 ? undefined : this.rows.get(other);
+  rowOf(recipient: number): Row | undefined {
+    return this.filter[recipient % FILTER_BYTES] === 0 ? undefined : this.rows.get(recipient);
   }
 
   list(): RecipientTotals[] {

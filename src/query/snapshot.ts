@@ -15,7 +15,7 @@ export interface Head {
   /** Unix seconds. */
   timestamp: number;
   /** First 8 bytes of the block's hash, hex: distinguishes blocks of the same height. */
-  tag: string;
+  hashPrefix: string;
   /** First block of the index. */
   startBlock: number;
   /** Changes with every commit that this connection sees, even one without blocks, such as for names of tokens. */
@@ -39,7 +39,7 @@ export class Snapshot {
     this.commit = db.prepare('COMMIT');
     this.readRevision = db.prepare<[], number>('PRAGMA data_version').pluck();
     this.readHead = db.prepare(/* sql */ `
-      SELECT blocks.number, timestamp, ${BLOCK_HASH_PREFIX} AS tag, start_block AS startBlock
+      SELECT blocks.number, timestamp, ${BLOCK_HASH_PREFIX} AS hashPrefix, start_block AS startBlock
       FROM blocks, chain ORDER BY blocks.number DESC LIMIT 1`);
   }
 

@@ -14,7 +14,7 @@ import type { Head, Snapshot } from './snapshot.ts';
 import type { WalletQuery } from './wallet-query.ts';
 import { prepareAddressByWalletId, prepareWalletIdByAddress } from './wallets.ts';
 
-/** Entries of each direction that are kept at least; with those about to be dropped, a megabyte. */
+/** Entries of each direction that are cached at least; with those about to be evicted, a megabyte. */
 const MIN_ENTRIES = 4_096;
 
 export class WalletIdCache {
@@ -92,7 +92,7 @@ export class WalletIdCache {
   }
 
   private isCanonical(block: Head, head: Head): boolean {
-    if (block.number === head.number) return block.tag === head.tag;
-    return this.readHashPrefix(block.number) === block.tag;
+    if (block.number === head.number) return block.hashPrefix === head.hashPrefix;
+    return this.readHashPrefix(block.number) === block.hashPrefix;
   }
 }

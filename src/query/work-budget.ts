@@ -15,25 +15,25 @@ export interface WorkBudget {
 
 /** Thrown by a read that is too much work for the event loop; nothing has been answered yet. */
 export class OverBudgetError extends Error {
-  override name = 'OverBudget';
+  override name = 'OverBudgetError';
 }
 
-/** Allows `units` units; more throw OverBudget. */
+/** Allows `units` units; more throw OverBudgetError. */
 export function unitBudget(units: number): WorkBudget {
   let left = units;
-  const expect = (wanted: number): void => {
+  const ensure = (wanted: number): void => {
     if (wanted > left) throw new OverBudgetError(`${wanted} units of work with ${left} left`);
   };
   return {
-    ensure: expect,
+    ensure,
     spend(units) {
-      expect(units);
+      ensure(units);
       left -= units;
     },
   };
 }
 
-/** Any amount of work until a moment of `steadyNow`; past it RequestError 503 `timeout` is thrown. */
+/** Any amount of work until a moment of `monotonicNow`; past it RequestError 503 `timeout` is thrown. */
 export function deadlineBudget(deadline: number): WorkBudget {
   return {
     ensure: () => undefined,

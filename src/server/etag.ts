@@ -1,6 +1,6 @@
 /** Entity tags of REST answers, made from the state of the index and the request. */
 import { randomInt } from 'node:crypto';
-import type { Answered } from '../api/api.ts';
+import type { ApiResult } from '../api/api.ts';
 
 /** Distinguishes this process from others: each counts revisions from the start. */
 const PROCESS = randomInt(2 ** 31).toString(36);
@@ -14,9 +14,10 @@ const FNV_PRIME = 0x01000193;
  */
 export function etagBuilder(
   path: string,
-): (head: Pick<Answered['head'], 'number' | 'tag' | 'revision'>, query: string) => string {
+): (head: Pick<ApiResult['head'], 'number' | 'hashPrefix' | 'revision'>, query: string) => string {
   const seed = fnv1a(path, FNV_OFFSET);
-  return (head, query) => `W/"${head.number}-${head.tag}-${PROCESS}${head.revision}-${fnv1a(query, seed)}"`;
+  return (head, query) =>
+    `W/"${head.number}-${head.hashPrefix}-${PROCESS}${head.revision}-${fnv1a(query, seed)}"`;
 }
 
 /** Whether an If-None-Match header names the tag. Only successful answers have tags, so a match needs no more checks. */

@@ -1,6 +1,6 @@
 /** From an endpoint to a route: the one adapter between the REST API and HTTP. */
 import type { KeyRecord } from '../access/keys.ts';
-import type { Answered, Api, Caller, PreparedEndpoint } from '../api/api.ts';
+import type { Api, ApiResult, Caller, PreparedEndpoint } from '../api/api.ts';
 import { RequestError } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import {
@@ -124,7 +124,7 @@ function postHandler(prepared: PreparedEndpoint, deps: RestRouteDeps) {
         if (body === null) return reply.send(contentTooLarge(headers));
         const answer = answerSafely(prepared, deps, headers, () => {
           const answered = prepared.handle(parseBody(body), callerFor(key, deps));
-          const finish = (given: Answered) => toHttpAnswer(given, headers, () => accepted);
+          const finish = (given: ApiResult) => toHttpAnswer(given, headers, () => accepted);
           return answered instanceof Promise ? answered.then(finish) : finish(answered);
         });
         if (answer instanceof Promise) reply.sendResolved(answer);
@@ -144,7 +144,7 @@ function bodyRefusal(req: HttpRequest, headers: string): Answer | null {
 
 /** The answer for the client from that of the API. `encodings` is called only where compressing is worth it. */
 function toHttpAnswer(
-  { head, body }: Answered,
+  { head, body }: ApiResult,
   headers: string,
   encodings: () => string,
 ): Answer | Promise<Answer> {

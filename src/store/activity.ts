@@ -2,19 +2,19 @@
  * Packed lists of a wallet's transfers: the read side of every wallet endpoint and the hottest bytes of the store.
  *
  * An entry is: varint difference between its transfer id and the previous entry's (for a run's first entry: the
- * wallet's first transfer), one byte for flags and the number of wei bytes, varint wallet id of the other side, and
+ * wallet's first transfer), one byte for flags and the number of wei bytes, varint wallet id of the counterparty, and
  * the wei of a native transfer. A plain index row per wallet and transfer costs 20 to 40 bytes and a random page each;
  * an entry costs 4 to 14 and lies in a row that the commit rewrites anyway. Rankings over a wallet's whole history
  * (counterparties, recipients) read only these bytes.
  *
- * A run holds ACTIVITY_RUN entries; `wallets.recent` holds the last, unfinished run, which is never empty for a wallet
+ * A run holds ENTRIES_PER_RUN entries; `wallets.recent` holds the last, unfinished run, which is never empty for a wallet
  * that has transfers. So where a run ends depends only on the chain, not on how the chain was cut into commits.
  */
 import { TransferKind } from '../types.ts';
 
 export const ENTRIES_PER_RUN = 128;
 
-/** Flags of an entry: three bits of Kind, then these. An entry goes out, comes in, or both. */
+/** Flags of an entry: three bits of TransferKind, then these. An entry goes out, comes in, or both. */
 export const ActivityFlag = {
   kindMask: 7,
   out: 8,
@@ -126,7 +126,7 @@ function writeVarint(out: Uint8Array, at: number, value: number): number {
 }
 
 /**
- * Writes one entry into `out` at `at` and returns the offset after it. `distance` is the transfer's id minus that of
+ * Writes one entry into `out` at `at` and returns the offset after it. `idDelta` is the transfer's id minus that of
  * the previous entry in the run, or minus that of the wallet's first transfer for a run's first entry. `wei` is null
  * for a token.
  */

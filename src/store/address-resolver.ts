@@ -71,7 +71,7 @@ export class AddressResolver {
     return found;
   }
 
-  /** The wallet of an address that shares its beginning with wallet `first`; undefined when there is none. */
+  /** The wallet of an address that shares its prefix with wallet `first`; undefined when there is none. */
   private loadMatching(
     { wallets, addresses }: Tables,
     first: number,

@@ -3,8 +3,8 @@
  *
  * An index over whole addresses takes twice the room, and a commit changes twice as many of its pages. The first bytes
  * alone would do for random addresses, but anybody can send to any address, even to a million that begin alike, and
- * finding one of them would mean comparing them all. So only the first wallet with a given beginning is keyed by that
- * beginning; later ones are keyed by the whole address.
+ * finding one of them would mean comparing them all. So only the first wallet with a given prefix is keyed by that
+ * prefix; later ones are keyed by the whole address.
  */
 import type { Db, Statement } from './open-database.ts';
 import { RowWriter } from './row-writer.ts';
@@ -27,7 +27,7 @@ export function getByAddress<T>(statement: Statement<AddressKeys, T>, address: U
   return statement.get(addressPrefix(address), address) ?? statement.get(address, address);
 }
 
-/** The key by which a new wallet is found. */
+/** A row of `addresses`: the key by which a new wallet is found. */
 export interface AddressRow {
   key: Uint8Array;
   wallet: number;

@@ -2,9 +2,9 @@
  * Writing blocks: rows, counters and facts of a batch in one transaction.
  *
  * In a large index the time goes into pages, not rows: a commit of 46,000 transfers on top of ten million changes
- * 23,000 pages of 8 KiB, half of them of `wallets` and a fifth of `addresses`. Each is fetched, logged and
- * checkpointed. So lookups go in page order (addresses.ts), a row is written right after it is read (token-state.ts),
- * rows are written in key order (changes.ts), and a commit is as large as the log may get (writer/commit-sizer.ts).
+ * 23,000 pages of 8 KiB, half of them of `wallets` and a fifth of `addresses`. Each is fetched, written to the WAL and
+ * checkpointed. So lookups go in page order (address-resolver.ts), a row is written right after it is read (token-state.ts),
+ * rows are written in key order (change-set.ts), and a commit is as large as the WAL may get (writer/commit-sizer.ts).
  * Otherwise only the work per row counts: one more buffer per row costs as much as binding its statement, and calling
  * a statement as much as writing its row (row-writer.ts).
  */
@@ -63,7 +63,7 @@ export class Appender {
   }
 }
 
-/** One commit under way. */
+/** One commit in progress. */
 export class Commit {
   readonly changes: ChangeSet;
   private readonly transfers: RowWriter;

@@ -33,7 +33,7 @@ export async function withBackupLock<T>(
 /** Pages copied at a time: enough to use the disk's full speed, few enough to show progress and to stop in between. */
 const PAGES_PER_STEP = 2_048;
 
-export interface CopyOptions {
+interface CopyOptions {
   /** Whether only its owner may read the copy. */
   isPrivate: boolean;
   /** Advice to give the operator when the source is damaged. */
@@ -54,19 +54,19 @@ export interface CopyOptions {
 export async function copyDatabase(
   source: string,
   target: string,
-  { isPrivate, corruptionAdvice: whenDamaged, onProgress: onCopied }: CopyOptions,
+  { isPrivate, corruptionAdvice, onProgress }: CopyOptions,
 ): Promise<number> {
   const partial = `${target}.partial`;
   try {
     rmSync(partial, { force: true });
     closeSync(openSync(partial, 'wx', isPrivate ? 0o600 : 0o644));
-    await copySnapshot(source, partial, onCopied);
+    await copySnapshot(source, partial, onProgress);
     leaveWalMode(partial);
     renameSync(partial, target);
     fsyncDirectory(dirname(target));
   } catch (error) {
     for (const file of [partial, `${partial}-journal`]) rmSync(file, { force: true });
-    if (isCorruption(error)) throw corruptionError(source, error, whenDamaged);
+    if (isCorruption(error)) throw corruptionError(source, error, corruptionAdvice);
     throw toBackupError(error, source, target);
   }
   return statSync(target).size;
@@ -75,7 +75,7 @@ export async function copyDatabase(
 async function copySnapshot(
   source: string,
   partial: string,
-  onCopied: CopyOptions['onProgress'],
+  onProgress: CopyOptions['onProgress'],
 ): Promise<void> {
   const db = openDatabase(source, { readonly: true });
   try {
@@ -88,7 +88,7 @@ async function copySnapshot(
       totalPages: number;
       remainingPages: number;
     }): number => {
-      onCopied((totalPages - remainingPages) * pageBytes, totalPages * pageBytes);
+      onProgress((totalPages - remainingPages) * pageBytes, totalPages * pageBytes);
       return PAGES_PER_STEP;
     };
     await db.backup(partial, { progress });
@@ -118,7 +118,7 @@ function fsyncDirectory(path: string): void {
 }
 
 function toBackupError(error: unknown, source: string, target: string): unknown {
-  const named = toStorageError(error, target);
-  if (named instanceof FatalError || !(named instanceof Error)) return named;
-  return new FatalError(`cannot copy ${source} to ${target}: ${named.message}`, { cause: error });
+  const classified = toStorageError(error, target);
+  if (classified instanceof FatalError || !(classified instanceof Error)) return classified;
+  return new FatalError(`cannot copy ${source} to ${target}: ${classified.message}`, { cause: error });
 }

@@ -34,7 +34,7 @@ export function prepareLastBlock(db: Db): (upTo?: number) => Tip | null {
   };
 }
 
-/** `lastBlock` for a single read. */
+/** `prepareLastBlock` for a single read. */
 export function readLastBlock(db: Db, upTo?: number): Tip | null {
   return prepareLastBlock(db)(upTo);
 }

@@ -30,7 +30,7 @@ export class ChangeSet {
   readonly wallets = new Map<number, WalletState>();
   readonly tokens = new Map<number, TokenState>();
   readonly finishedRuns: FinishedRun[] = [];
-  /** The keys of the new wallets, in key order. */
+  /** The rows of `addresses` for the new wallets, in key order. */
   readonly newAddressRows: AddressRow[] = [];
   readonly nativePeaks: NativePeaks;
   readonly tables: Tables;

@@ -1,10 +1,10 @@
-/** Moving the pages of the write-ahead log into the file, on a connection of its own. */
+/** Moving the pages of the WAL into the file, on a connection of its own. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { StorageError } from '../errors.ts';
 import { type Db, openDatabase, type Statement } from './open-database.ts';
 import { toStorageError } from './storage-error.ts';
 
-/** Pages in the log, and how many of them are already in the file. */
+/** Pages in the WAL, and how many of them are already in the file. */
 interface CheckpointResult {
   log: number;
   checkpointed: number;
@@ -27,15 +27,15 @@ export class Checkpointer {
   }
 
   /**
-   * Moves the pages that readers allow, so that little is left for the writer, which alone can restart the log.
+   * Moves the pages that readers allow, so that little is left for the writer, which alone can restart the WAL.
    * Neither the writer nor readers wait for this. A disk failure is not reported here: the writer meets the same one
    * and reports it.
    */
   async checkpointWal(): Promise<void> {
     for (let tries = 1; tries <= MAX_TRIES; tries++) {
       try {
-        const counts = this.passiveCheckpoint.get();
-        if (counts === undefined || counts.checkpointed >= counts.log) return;
+        const result = this.passiveCheckpoint.get();
+        if (result === undefined || result.checkpointed >= result.log) return;
       } catch (error) {
         const classified = toStorageError(error, this.path);
         if (classified instanceof StorageError) return;

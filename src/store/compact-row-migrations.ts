@@ -13,7 +13,7 @@ import { ADDRESS_PREFIX_BYTES, ADDRESSES, FUNDINGS, TRANSFERS, WALLETS, ZERO_WAL
 const ROWS_PER_STEP = 20_000;
 const ROWS_PER_RUN = 100;
 
-/** How many beginnings of addresses there are. */
+/** How many prefixes an address can have. */
 const PREFIX_COUNT = 256 ** ADDRESS_PREFIX_BYTES;
 
 /** The migrations, in pieces of so many rows. */
@@ -60,7 +60,7 @@ function lastOf(db: Db, column: 'last_wallet' | 'last_transfer'): number {
   return db.prepare<[], number>(`SELECT ifnull(max(${column}), 0) FROM blocks`).pluck().get() ?? 0;
 }
 
-/** The cursor is the beginning of an address, as a number: all addresses that begin alike are in one piece. */
+/** The cursor is the prefix of an address, as a number: all addresses with the same prefix are in one piece. */
 function fillAddressTable(db: Db, cursor: number | null, rows: number): number | null {
   if (cursor === null) db.exec(ADDRESSES);
   const from = prefixBytes(cursor ?? 0);
@@ -80,7 +80,7 @@ function fillAddressTable(db: Db, cursor: number | null, rows: number): number |
   return next;
 }
 
-/** A beginning as bytes, which sort before all addresses that have it; for the end, bytes after all addresses. */
+/** A prefix as bytes, which sort before all addresses that have it; for the end, bytes after all addresses. */
 function prefixBytes(number: number): Buffer {
   if (number === PREFIX_COUNT) return Buffer.alloc(21, 255);
   const bytes = Buffer.alloc(ADDRESS_PREFIX_BYTES);
@@ -190,12 +190,12 @@ function compactRun(run: unknown, base: unknown): Uint8Array {
     }
   };
   while (at < run.length) {
-    const distance = varint() - (end === 0 ? Number(base) : 0);
+    const idDelta = varint() - (end === 0 ? Number(base) : 0);
     const flags = run[at++]!;
-    const other = varint();
+    const counterparty = varint();
     const wei = isNativeKind(flags & ActivityFlag.kindMask) ? run.subarray(at + 1, at + 1 + run[at]!) : null;
     if (wei !== null) at += 1 + wei.length;
-    end = writeEntry(out, end, distance, flags, other, wei);
+    end = writeEntry(out, end, idDelta, flags, counterparty, wei);
   }
   return out.subarray(0, end);
 }

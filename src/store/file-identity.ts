@@ -2,12 +2,12 @@
 import { statSync } from 'node:fs';
 import { StorageError } from '../errors.ts';
 
-/** Device and number of a file, null when there is none at the path. */
+/** Device and inode number of a file, null when there is none at the path. */
 type Inode = { dev: bigint; ino: bigint } | null;
 
 /**
  * SQLite keeps writing into a file that was removed or replaced, and all of that is lost when the process ends. So the
- * identities of the database and of its WAL are noted when they are opened and compared before each write.
+ * identities of the database and of its WAL are recorded when they are opened and compared before each write.
  */
 export class FileIdentity {
   private readonly files: readonly { path: string; inode: Inode }[];

@@ -1,4 +1,4 @@
-/** Refusing a write-ahead log that was left beside a file it does not belong to. */
+/** Refusing a WAL that was left beside a file it does not belong to. */
 import { closeSync, openSync, readSync, statSync } from 'node:fs';
 import { FatalError } from '../errors.ts';
 
@@ -7,9 +7,9 @@ const WRITE_VERSION_AT = 18;
 const LEGACY_WRITE_VERSION = 1;
 
 /**
- * Throws FatalError when a log stands beside a copy that was put in the place of the file it is of: SQLite would read
- * the log's pages as the copy's, and write them into it and spoil it. To be called before this process has the file open, because closing any
- * handle of a file gives up all locks that the process has on it.
+ * Throws FatalError when a WAL stands beside a copy that was put in the place of the file it is of: SQLite would read
+ * its pages as the copy's, and write them into it and spoil it. To be called before this process has the file open,
+ * because closing any handle of a file gives up all locks that the process has on it.
  */
 export function rejectForeignWal(path: string): void {
   const walBytes = statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0;

@@ -101,15 +101,15 @@ export class IndexWriter {
   }
 
   /**
-   * Appends consecutive blocks that follow the head, all or none. Returns the bytes then in the write-ahead log, for
+   * Appends consecutive blocks that follow the head, all or none. Returns the bytes then in the WAL, for
    * sizing the next commit; 0 when unknown.
    */
   append(batches: readonly BlockBatch[]): number {
     this.checkpointWalIfLarge();
     // A commit that failed half-way has already changed its counters: a retry reads the file afresh.
-    const prepared = this.prefetched?.batches === batches ? this.prefetched.commit : null;
+    const prefetched = this.prefetched?.batches === batches ? this.prefetched.commit : null;
     this.prefetched = null;
-    this.write(() => this.appender.write(prepared ?? this.appender.prefetch(batches)));
+    this.write(() => this.appender.write(prefetched ?? this.appender.prefetch(batches)));
     return this.walBytes();
   }
 
@@ -158,12 +158,12 @@ export class IndexWriter {
     this.lock.release();
   }
 
-  /** From now on another connection checkpoints the log after commits (checkpoint.ts). */
+  /** From now on another connection checkpoints the WAL after commits (checkpointer.ts). */
   disableAutoCheckpoint(): void {
     this.db.pragma('wal_autocheckpoint = 0');
   }
 
-  /** Pages that the disk refuses now stay in the log and are read from there: nothing is lost. */
+  /** Pages that the disk refuses now stay in the WAL and are read from there: nothing is lost. */
   private checkpointWalIfLarge(): void {
     this.nullOnStorageError(() => this.wal.checkpointIfLarge());
   }

@@ -86,11 +86,11 @@ export function schemaVersion(db: Db): number {
 
 function runStep(db: Db, migration: Migration): number | null {
   db.exec(CREATE_PROGRESS_TABLE);
-  const noted = db
+  const savedCursor = db
     .prepare<[number], number>('SELECT cursor FROM migration WHERE version = ?')
     .pluck()
     .get(migration.version);
-  const cursor = migration.step(db, noted ?? null);
+  const cursor = migration.step(db, savedCursor ?? null);
   if (cursor === null) {
     db.exec('DROP TABLE migration');
     db.pragma(`user_version = ${migration.version}`);

@@ -24,7 +24,7 @@ export class NativePeaks {
     this.table = table;
   }
 
-  /** Notes a native transfer; `wei` is not kept. */
+  /** Records a native transfer; `wei` is copied. */
   record(transfer: number, wei: Uint8Array): void {
     for (const level of LEVELS) {
       const peaks = this.peaks[level - 1]!;

@@ -27,7 +27,7 @@ interface RemovedTransfer {
   amount: Buffer | null;
 }
 
-/** Where an index ends: highest ids that stay. */
+/** Where a rollback ends: the highest ids that stay. */
 interface RollbackPoint {
   transfer: number;
   wallet: number;
@@ -83,24 +83,24 @@ export class Rollback {
   }
 
   private step(to: number): void {
-    const cut = this.rollbackPointAt.get(to) ?? { transfer: 0, wallet: ZERO_WALLET };
+    const point = this.rollbackPointAt.get(to) ?? { transfer: 0, wallet: ZERO_WALLET };
     const changes = new ChangeSet(this.tables);
-    for (const transfer of this.removedTransfers(cut.transfer)) this.subtract(changes, transfer);
-    for (const wallet of [...changes.wallets.values()]) this.restoreFacts(changes, wallet, cut.transfer);
+    for (const transfer of this.removedTransfers(point.transfer)) this.subtract(changes, transfer);
+    for (const wallet of [...changes.wallets.values()]) this.restoreFacts(changes, wallet, point.transfer);
     for (const token of changes.tokens.values())
-      token.buyers -= this.deleteBuyers.run(token.id, cut.transfer).changes;
+      token.buyers -= this.deleteBuyers.run(token.id, point.transfer).changes;
     changes.save();
-    const limit = { transfer: cut.transfer, wallet: cut.wallet, block: to };
-    this.tables.addresses.rollback(cut.wallet);
+    const limit = { ...point, block: to };
+    this.tables.addresses.rollback(point.wallet);
     for (const { by, statement } of this.deletions) statement.run(limit[by]);
-    this.tables.nativePeaks.rollback(cut.transfer);
+    this.tables.nativePeaks.rollback(point.transfer);
     this.tables.untraced.rollback(to);
   }
 
-  /** Every transfer above the cut, newest first, read in pieces so that rows can be written in between. */
-  private *removedTransfers(cut: number): Generator<RemovedTransfer> {
+  /** Every transfer above `last`, newest first, read in pieces so that rows can be written in between. */
+  private *removedTransfers(last: number): Generator<RemovedTransfer> {
     for (let before = Number.MAX_SAFE_INTEGER; ; ) {
-      const piece = this.transfersAbove.all(cut, before);
+      const piece = this.transfersAbove.all(last, before);
       yield* piece;
       if (piece.length < TRANSFERS_PER_READ) return;
       before = piece[piece.length - 1]!.id;
@@ -150,18 +150,18 @@ export class Rollback {
     }
   }
 
-  /** Cuts the unfinished run at `cut` and re-reads the facts that the removed transfers had set. */
-  private restoreFacts(changes: ChangeSet, wallet: WalletState, cut: number): void {
+  /** Truncates the unfinished run and re-reads the facts that the transfers above `last` had set. */
+  private restoreFacts(changes: ChangeSet, wallet: WalletState, last: number): void {
     truncateRecent(wallet);
     if (wallet.transfers === 0) wallet.firstTransfer = null;
-    wallet.firstDirect = keep(wallet.firstDirect, cut);
-    wallet.firstInternal = keep(wallet.firstInternal, cut);
-    wallet.latestDirect = this.latestReceived(wallet, wallet.latestDirect, TransferKind.nativeDirect, cut);
+    wallet.firstDirect = keepUpTo(last, wallet.firstDirect);
+    wallet.firstInternal = keepUpTo(last, wallet.firstInternal);
+    wallet.latestDirect = this.latestReceived(wallet, wallet.latestDirect, TransferKind.nativeDirect, last);
     wallet.latestInternal = this.latestReceived(
       wallet,
       wallet.latestInternal,
       TransferKind.nativeInternal,
-      cut,
+      last,
     );
     const funding = wallet.firstDirect ?? wallet.firstInternal;
     if (funding !== wallet.funding) {
@@ -175,9 +175,9 @@ export class Rollback {
     wallet: WalletState,
     known: number | null,
     kind: number,
-    cut: number,
+    last: number,
   ): number | null {
-    if (known === null || known <= cut) return known;
+    if (known === null || known <= last) return known;
     const base = wallet.firstTransfer ?? 0;
     const recent = latestReceivedIn(wallet.recent, base, kind);
     if (recent !== null) return recent;
@@ -190,8 +190,8 @@ export class Rollback {
 }
 
 /** The fact (a transfer id), null if that transfer is removed. */
-function keep(fact: number | null, cut: number): number | null {
-  return fact !== null && fact <= cut ? fact : null;
+function keepUpTo(last: number, fact: number | null): number | null {
+  return fact !== null && fact <= last ? fact : null;
 }
 
 /** Shortens the unfinished run to the wallet's remaining entry count and sets the last transfer from it. */

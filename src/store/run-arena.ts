@@ -3,24 +3,24 @@
 const CHUNK_BYTES = 2 ** 18;
 
 /**
- * Pieces are cut from large blocks: a separate buffer per run would cost more than all other work on the run. Each
- * commit reuses the blocks; left to the garbage collector, those of several commits would exist at once.
+ * Pieces are cut from large chunks: a separate buffer per run would cost more than all other work on the run. Each
+ * commit reuses the chunks; left to the garbage collector, those of several commits would exist at once.
  */
 export class RunArena {
-  /** The block that holds the piece taken last. */
+  /** The chunk that holds the piece allocated last. */
   chunk = new Uint8Array(CHUNK_BYTES);
   start = 0;
   private readonly chunks = [this.chunk];
   private inUse = 1;
   private end = 0;
 
-  /** Takes all pieces back; drops blocks that were not used since the last reset. */
+  /** Takes all pieces back; drops chunks that were not used since the last reset. */
   reset(): void {
     this.chunks.length = this.inUse;
     this.useChunk(0);
   }
 
-  /** Sets `block` and `start` to a piece of `bytes` bytes, which are not cleared. */
+  /** Sets `chunk` and `start` to a piece of `bytes` bytes, which are not cleared. */
   allocate(bytes: number): void {
     if (this.end + bytes > this.chunk.length) {
       if (bytes > CHUNK_BYTES) throw new Error(`a run of ${bytes} bytes: the index is damaged`);
@@ -31,9 +31,9 @@ export class RunArena {
     this.end += bytes;
   }
 
-  private useChunk(block: number): void {
-    this.chunk = this.chunks[block]!;
-    this.inUse = block + 1;
+  private useChunk(index: number): void {
+    this.chunk = this.chunks[index]!;
+    this.inUse = index + 1;
     this.end = 0;
   }
 }

@@ -1,7 +1,7 @@
 /** What a failure of SQLite means to the operator. */
 import { FatalError, StorageError } from '../errors.ts';
 
-/** Failures that can pass, by the beginning of SQLite's code. */
+/** Failures that can pass, by a prefix of SQLite's code. */
 const TRANSIENT_FAILURES: readonly [code: string, meaning: string][] = [
   ['SQLITE_FULL', 'the disk is full'],
   ['SQLITE_IOERR', 'the disk or the file system fails'],
@@ -22,7 +22,7 @@ export function toStorageError(
   if (!(error instanceof Error) || !('code' in error)) return error;
   if (isCorruption(error)) return corruptionError(path, error, corruptionAdvice);
   const code = String(error.code);
-  const transient = TRANSIENT_FAILURES.find(([beginning]) => code.startsWith(beginning));
+  const transient = TRANSIENT_FAILURES.find(([prefix]) => code.startsWith(prefix));
   return transient === undefined
     ? error
     : new StorageError(`${transient[1]} (${path}: ${error.message}, ${code})`, { cause: error });

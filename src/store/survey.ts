@@ -13,8 +13,8 @@ const DAY = 86_400;
 const MIN_GROWTH_SECONDS = 600;
 
 /**
- * Longest time for one b-tree, milliseconds. An open read keeps the write-ahead log from being emptied; 5 s of the
- * fastest writing stay within the log's budget of 256 MB.
+ * Longest time for one b-tree, milliseconds. An open read keeps the WAL from being emptied; 5 s of the
+ * fastest writing stay within the WAL's budget of 256 MB.
  */
 const TREE_LIMIT_MS = 5_000;
 
@@ -28,7 +28,7 @@ const SAMPLE_LENGTH = 256;
 
 /** Surveys an open index; `path` is its file. */
 export function surveyIndex(db: Db, path: string, treeLimitMs = TREE_LIMIT_MS): IndexSurvey {
-  const began = performance.now();
+  const startedAt = performance.now();
   const at = Date.now();
   const whole = db.transaction(() => ({ fileBytes: databaseBytes(db), ...measureChain(db) }))();
   const walBytes = statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0;
@@ -41,11 +41,11 @@ export function surveyIndex(db: Db, path: string, treeLimitMs = TREE_LIMIT_MS): 
     freeBytes: disk.bavail * disk.bsize,
     ...sizes,
     kinds: countKinds(db),
-    seconds: (performance.now() - began) / 1000,
+    seconds: (performance.now() - startedAt) / 1000,
   };
 }
 
-/** Size of the file including the pages still in its write-ahead log: during filling the file alone lags far behind. */
+/** Size of the file including the pages still in its WAL: during filling the file alone lags far behind. */
 function databaseBytes(db: Db): number {
   return Number(db.pragma('page_count', { simple: true })) * Number(db.pragma('page_size', { simple: true }));
 }

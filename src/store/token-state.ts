@@ -39,7 +39,7 @@ export class TokenState {
   /** Wallets among the first buyers, while there is room for more; null when not read, as for a full list. */
   knownBuyers: Set<number> | null = null;
 
-  constructor(row: TokenRow, stored: boolean) {
+  constructor(row: TokenRow, isStored: boolean) {
     this.id = row.id;
     this.wallet = row.wallet;
     this.transfers = row.transfers;
@@ -48,7 +48,7 @@ export class TokenState {
     this.buyers = row.buyers;
     this.firstTransfer = row.first_transfer;
     this.kind = row.kind;
-    this.isStored = stored;
+    this.isStored = isStored;
   }
 }
 
@@ -109,7 +109,7 @@ export class TokenTable {
     return new TokenState(row, true);
   }
 
-  /** Notes by how much a wallet's balance changes, and by how many its transfers of the token do. */
+  /** Adds up by how much a wallet's balance changes, and by how many its transfers of the token do. */
   addToHolding(token: TokenState, wallet: WalletState, balance: bigint, transfers: number): void {
     const holding = token.holdings.get(wallet.id);
     if (holding === undefined) token.holdings.set(wallet.id, { wallet, balance, transfers });
@@ -119,7 +119,7 @@ export class TokenTable {
     }
   }
 
-  /** Notes a receiver of a non-zero amount as one of the first buyers while there is room. */
+  /** Records a receiver of a non-zero amount as one of the first buyers while there is room. */
   recordBuyer(token: TokenState, wallet: number, transfer: number): void {
     if (token.buyers >= MAX_FIRST_BUYERS || wallet === ZERO_WALLET) return;
     token.knownBuyers ??= new Set(this.buyersOf.all(token.id));

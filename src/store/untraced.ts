@@ -38,7 +38,7 @@ export class UntracedTable {
     if (this.extend.run(last, first - 1).changes === 0) this.insert.run(first, last);
   }
 
-  /** Forgets every block above `to`. */
+  /** Removes every block above `to`. */
   rollback(to: number): void {
     this.deleteRanges.run(to + 1, Number.MAX_SAFE_INTEGER);
     this.truncate.run(to, to);

@@ -1,23 +1,23 @@
-/** Keeping the write-ahead log of the index short, even under constant readers. */
+/** Keeping the write-ahead log (WAL) of the index short, even under constant readers. */
 import type { Db, Statement } from './open-database.ts';
 
-/** A log up to this size is left to checkpoints that never wait. */
+/** A WAL up to this size is left to checkpoints that never wait. */
 const CHECKPOINT_ABOVE_BYTES = 16 * 2 ** 20;
 
-/** How long the writer waits for readers when the log is larger, ms: longer than a turn of the serving event loop. */
+/** How long the writer waits for readers when the WAL is larger, ms: longer than a turn of the serving event loop. */
 const SHORT_WAIT_MS = 100;
 
 /** Above this size, which only filling reaches, the writer waits long enough for any read of a read thread or survey. */
 const LONG_WAIT_ABOVE_BYTES = 128 * 2 ** 20;
 const LONG_WAIT_MS = 15_000;
 
-/** SQLite's header in front of each page of the log, bytes. */
+/** SQLite's header in front of each page of the WAL, bytes. */
 const FRAME_HEADER = 24;
 
 interface CheckpointResult {
   /** 1 when readers were in the way. */
   busy: number;
-  /** Pages in the log. */
+  /** Pages in the WAL. */
   log: number;
 }
 
@@ -30,22 +30,22 @@ export class WriteAheadLog {
   /** Above this size the writer waits LONG_WAIT_MS. */
   private longWaitAboveBytes = LONG_WAIT_ABOVE_BYTES;
 
-  constructor(db: Db, calmBytes = CHECKPOINT_ABOVE_BYTES) {
+  constructor(db: Db, checkpointAboveBytes = CHECKPOINT_ABOVE_BYTES) {
     this.db = db;
-    this.checkpointAboveBytes = calmBytes;
+    this.checkpointAboveBytes = checkpointAboveBytes;
     this.walStatus = db.prepare('PRAGMA wal_checkpoint(NOOP)');
     this.restartCheckpoint = db.prepare('PRAGMA wal_checkpoint(RESTART)');
     this.frameBytes = Number(db.pragma('page_size', { simple: true })) + FRAME_HEADER;
   }
 
-  /** Bytes in the log. */
+  /** Bytes in the WAL. */
   sizeBytes(): number {
     return (this.walStatus.get()?.log ?? 0) * this.frameBytes;
   }
 
   /**
-   * Called before a commit. A passive checkpoint gives way to readers, so under constant readers the log would grow
-   * from commit to commit. A large log is therefore emptied here, after waiting until nobody reads from it. Readers
+   * Called before a commit. A passive checkpoint gives way to readers, so under constant readers the WAL would grow
+   * from commit to commit. A large WAL is therefore emptied here, after waiting until nobody reads from it. Readers
    * themselves never wait.
    */
   checkpointIfLarge(): void {
@@ -59,7 +59,7 @@ export class WriteAheadLog {
     this.db.pragma(`busy_timeout = ${isLarge ? LONG_WAIT_MS : SHORT_WAIT_MS}`);
     const isEmpty = this.restartCheckpoint.get()?.busy === 0;
     this.db.pragma(`busy_timeout = ${usual}`);
-    // An even longer reader, such as a backup, must not delay every block: the log may double before the next long wait.
+    // An even longer reader, such as a backup, must not delay every block: the WAL may double before the next long wait.
     if (isEmpty) this.longWaitAboveBytes = LONG_WAIT_ABOVE_BYTES;
     else if (isLarge) this.longWaitAboveBytes = bytes * 2;
   }

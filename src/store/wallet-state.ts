@@ -58,7 +58,7 @@ export class WalletState {
   funder: number | null = null;
   funding: number | null = null;
   funded = 0;
-  /** The unfinished run starts at `start` in `block` and may grow to `room` bytes. A view per run would be as large. */
+  /** The unfinished run starts at `start` in `chunk` and may grow to `capacity` bytes. A view per run would be as large. */
   private chunk: Uint8Array = NO_BYTES;
   private start = 0;
   private capacity = 0;
@@ -78,9 +78,9 @@ export class WalletState {
   static fromRow(
     row: readonly [...WalletRow, ...unknown[]],
     address: Uint8Array,
-    memory: RunArena,
+    arena: RunArena,
   ): WalletState {
-    const wallet = new WalletState(row[0], address, memory);
+    const wallet = new WalletState(row[0], address, arena);
     wallet.transfers = row[1];
     wallet.transactions = row[2];
     wallet.tokens = row[3];
@@ -108,11 +108,11 @@ export class WalletState {
   }
 
   /** A wallet without transfers. The buffer of `address` is kept and must not change. */
-  constructor(id: number, address: Uint8Array, memory: RunArena) {
+  constructor(id: number, address: Uint8Array, arena: RunArena) {
     this.id = id;
     this.addressBuffer = address.buffer;
     this.addressOffset = address.byteOffset;
-    this.arena = memory;
+    this.arena = arena;
   }
 
   /** 20 bytes. */
@@ -147,7 +147,7 @@ export class WalletState {
    * Adds an entry for transfer `id` and counts it; a run that was full is returned, to be stored as finished.
    * Entries must come in ascending order of id.
    */
-  addEntry(id: number, flags: number, other: number, wei: Uint8Array | null): FinishedRun | null {
+  addEntry(id: number, flags: number, counterparty: number, wei: Uint8Array | null): FinishedRun | null {
     const full = this.recentCount === ENTRIES_PER_RUN;
     const finished = full
       ? {
@@ -161,7 +161,7 @@ export class WalletState {
     this.firstTransfer ??= id;
     const before = this.recentLength === 0 ? this.firstTransfer : (this.lastTransfer ?? 0);
     const at = this.start + this.recentLength;
-    this.recentLength = writeEntry(this.chunk, at, id - before, flags, other, wei) - this.start;
+    this.recentLength = writeEntry(this.chunk, at, id - before, flags, counterparty, wei) - this.start;
     this.transfers++;
     this.lastTransfer = id;
     return finished;
@@ -172,12 +172,12 @@ export class WalletState {
       this.copyRecent(this.chunk, this.start, 2 * this.capacity + SPARE_BYTES);
   }
 
-  /** Copies the unfinished run into a piece of `room` bytes. */
-  private copyRecent(from: Uint8Array, start: number, room: number): void {
-    this.arena.allocate(room);
+  /** Copies the unfinished run into a piece of `capacity` bytes. */
+  private copyRecent(from: Uint8Array, start: number, capacity: number): void {
+    this.arena.allocate(capacity);
     this.chunk = this.arena.chunk;
     this.start = this.arena.start;
-    this.capacity = room;
+    this.capacity = capacity;
     this.chunk.set(from.subarray(start, start + this.recentLength), this.start);
   }
 }

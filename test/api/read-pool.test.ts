@@ -64,13 +64,13 @@ suite('answers that are too much for the event loop', () => {
   });
 
   test('come from read threads, and are what the event loop would have answered in its own time', async (t) => {
-    const { db, snapshot, addresses } = index.snapshot(t);
-    const source = { db, addresses, nativeSymbol: 'MON' };
+    const { db, snapshot, walletIds } = index.snapshot(t);
+    const source = { db, walletIds, nativeSymbol: 'MON' };
     let asked = 0;
     const api = prepareApi(source, snapshot, {
-      run(...question) {
+      run(...request) {
         asked++;
-        return pool.run(...question);
+        return pool.run(...request);
       },
     });
     for (const [path, input] of HEAVY) {
@@ -119,7 +119,7 @@ suite('answers that are too much for the event loop', () => {
     const answers = await Promise.all([ask(head), ask(head), ask(head)]);
     assert.equal(await ask(head), answers[0]);
     assert.equal(messages.length, 1);
-    await ask({ ...head, tag: 'another' });
+    await ask({ ...head, hashPrefix: 'another' });
     assert.equal(messages.length, 2);
   });
 
@@ -127,10 +127,10 @@ suite('answers that are too much for the event loop', () => {
     t.mock.timers.enable({ apis: ['Date'], now: Date.now() + 3_600_000 }); // those that wait have all the time they need
     const { snapshot } = index.snapshot(t);
     const head = snapshot.head()!;
-    const questions = Array.from({ length: 140 }, (_, i) =>
+    const results = Array.from({ length: 140 }, (_, i) =>
       pool.run('/api/whale_transfers', { min_mon: String(i) }, 10, head),
     );
-    const outcomes = await Promise.allSettled(questions);
+    const outcomes = await Promise.allSettled(results);
     const refused = outcomes.filter((outcome) => outcome.status === 'rejected').map(({ reason }) => reason);
     const taken = Math.min(2, Math.max(1, availableParallelism() - 1)); // one for each thread
     assert.equal(refused.length, 140 - taken - 128);
@@ -147,7 +147,9 @@ suite('answers that are too much for the event loop', () => {
     const answer = new Promise((resolve) => thread.on('message', resolve));
     thread.postMessage({ path, input, chainDepth: 10, deadline: monotonicNow() - 1 });
     const message = 'the answer took too long; ask for less or try again later';
-    assert.deepEqual(await answer, { refused: { status: 503, code: 'timeout', message, param: undefined } });
+    assert.deepEqual(await answer, {
+      requestError: { status: 503, code: 'timeout', message, param: undefined },
+    });
   });
 
   test('have their time by a clock that nobody sets', async (t) => {
@@ -164,7 +166,7 @@ suite('answers that are too much for the event loop', () => {
   });
 });
 
-test('a read thread that cannot start fails its question, and the next one gets a new thread', async (t) => {
+test('a read thread that cannot start fails its request, and the next one gets a new thread', async (t) => {
   const index = createIndex(t);
   index.append([{ a: [{ from: 'bob', to: 'alice' }] }]);
   const { snapshot } = index.snapshot(t);

@@ -10,12 +10,12 @@ import { nativeEntry } from '../support/activity-entry.ts';
 import { address, createIndex, type NamedBlock, type NamedTransfer } from '../support/index-fixture.ts';
 import { randomSource } from '../support/random-chain.ts';
 
-test('dealings with many others equal plain sums, however often they are cleared', () => {
+test('totals with many counterparties equal plain sums, however often they are cleared', () => {
   const random = randomSource(5);
-  const dealings = new CounterpartyTable();
+  const table = new CounterpartyTable();
   const ids = [0, 1, 2 ** 31 - 1, ...Array.from({ length: 9_000 }, (_, i) => i * 128 + 3)];
   for (const entries of [30_000, 300, 0, 8_000]) {
-    dealings.clear();
+    table.clear();
     const plain = new Map<
       number,
       { counterparty: number; counts: [number, number]; wei: bigint; lastTransfer: number }
@@ -24,7 +24,7 @@ test('dealings with many others equal plain sums, however often they are cleared
       const counterparty = ids[Math.floor(random() ** 3 * ids.length)]!;
       const wei = BigInt(transfer) ** 5n;
       const out = transfer % 3 === 0;
-      dealings.add(nativeEntry(transfer, counterparty, wei), out);
+      table.add(nativeEntry(transfer, counterparty, wei), out);
       const row = plain.get(counterparty) ?? { counterparty, counts: [0, 0], wei: 0n, lastTransfer: 0 };
       row.counts[out ? 1 : 0]++;
       plain.set(counterparty, { ...row, wei: row.wei + wei, lastTransfer: transfer });
@@ -35,7 +35,7 @@ test('dealings with many others equal plain sums, however often they are cleared
     );
     for (const limit of [1, 2, 50, 10_000]) {
       assert.deepEqual(
-        dealings.top(limit).map(({ counterparty, inCount, outCount, inWei, outWei, lastTransfer }) => ({
+        table.top(limit).map(({ counterparty, inCount, outCount, inWei, outWei, lastTransfer }) => ({
           counterparty,
           counts: [inCount, outCount],
           wei: inWei + outWei,
@@ -116,7 +116,7 @@ function emptyRow(counterparty: number) {
 
 test('counterparties of a hot wallet equal the full sort while the chain goes on and after reorganisations', (t) => {
   const { append, rollback, check } = hubOf(t);
-  append(80, 300, 'first'); // enough to be kept
+  append(80, 300, 'first'); // enough to be cached
   for (const limit of [7, 200]) check(limit);
   append(1, 3, 'first');
   check(200);
@@ -151,14 +151,14 @@ test('an answer that is broken off leaves nothing half done behind', (t) => {
   assert.ok(after[0]!.inCount > whole[0]!.inCount);
 });
 
-test('what is kept is bounded: the wallet asked about longest ago goes first', (t) => {
+test('the cache is bounded: the wallet requested longest ago is evicted first', (t) => {
   const index = createIndex(t);
   index.append([{ transaction: [{ from: 'a', to: 'b' }] }]);
   const one = () => new CounterpartyTable();
-  const kept = new CounterpartyCache(index.reader(t), one().bytes * 2);
-  for (const wallet of [1, 2, 1, 3]) kept.set(wallet, one());
+  const cache = new CounterpartyCache(index.reader(t), one().bytes * 2);
+  for (const wallet of [1, 2, 1, 3]) cache.set(wallet, one());
   assert.deepEqual(
-    [1, 2, 3].map((wallet) => kept.get(wallet)?.from),
+    [1, 2, 3].map((wallet) => cache.get(wallet)?.from),
     [2, undefined, 2],
   );
   assert.equal(new CounterpartyCache(index.reader(t), one().bytes - 1).get(1), undefined);

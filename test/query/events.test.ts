@@ -50,7 +50,7 @@ test('wallets whose ids were given anew after a rollback are those of now', (t) 
   assert.equal(receiver(), address('new').slice(2));
 });
 
-test('a list with more wallets than are kept is read whole', (t) => {
+test('a list with more wallets than are cached is read whole', (t) => {
   const index = createIndex(t);
   const many = Array.from({ length: 9_000 }, (_, i): NamedTransfer => ({ from: 'hub', to: `wallet ${i}` }));
   index.append([{ all: many }]);

@@ -6,14 +6,14 @@ import { nativeEntry } from '../support/activity-entry.ts';
 test('sums are exact, however many entries and however large', () => {
   const most = 2n ** 96n - 1n;
   const cursor = nativeEntry(1, 7, most);
-  const tally = new RecipientTable(1);
-  tally.addRow(7);
-  const row = tally.rowOf(7)!;
+  const table = new RecipientTable(1);
+  table.addRow(7);
+  const row = table.rowOf(7)!;
   const times = 2 ** 20 + 2 ** 19; // past the point where limbs are carried over
   for (let i = 0; i < times; i++) row.add(cursor);
   row.add(nativeEntry(2, 7, 2n ** 256n - 1n));
   row.add(nativeEntry(3, 7, 5n));
-  assert.deepEqual(tally.list(), [
+  assert.deepEqual(table.list(), [
     {
       recipient: 7,
       count: times + 2,
@@ -24,15 +24,15 @@ test('sums are exact, however many entries and however large', () => {
   ]);
 });
 
-test('rows are listed in the order in which they were begun', () => {
-  const tally = new RecipientTable(3);
-  for (const recipient of [9, 2, 2]) tally.addRow(recipient);
-  assert.equal(tally.isFull, false);
-  tally.addRow(5);
+test('rows are listed in the order in which they were added', () => {
+  const table = new RecipientTable(3);
+  for (const recipient of [9, 2, 2]) table.addRow(recipient);
+  assert.equal(table.isFull, false);
+  table.addRow(5);
   assert.deepEqual(
-    tally.list().map(({ recipient }) => recipient),
+    table.list().map(({ recipient }) => recipient),
     [9, 2, 5],
   );
-  assert.equal(tally.isFull, true);
-  for (const recipient of [4, 9 + 4096, 2 + 8192]) assert.equal(tally.rowOf(recipient), undefined);
+  assert.equal(table.isFull, true);
+  for (const recipient of [4, 9 + 4096, 2 + 8192]) assert.equal(table.rowOf(recipient), undefined);
 });

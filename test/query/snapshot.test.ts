@@ -6,9 +6,9 @@ import { address, createIndex, timestampOf } from '../support/index-fixture.ts';
 
 test('reads of one turn see one commit, those of the next turn the newest', async (t) => {
   const index = createIndex(t, 10);
-  const { db, snapshot, addresses } = index.snapshot(t);
+  const { db, snapshot, walletIds } = index.snapshot(t);
   const facts = prepareWalletFacts(db);
-  const alice = () => addresses.query(address('alice'), facts);
+  const alice = () => walletIds.query(address('alice'), facts);
   assert.equal(snapshot.head(), null);
   await nextTurn();
 
@@ -38,16 +38,16 @@ test('after a release the same turn sees the newest commit', (t) => {
   assert.equal(snapshot.head()?.number, 2);
 });
 
-test('two blocks of one height have different tags', (t) => {
+test('two blocks of one height have different hash prefixes', (t) => {
   const index = createIndex(t);
   const { snapshot } = index.snapshot(t);
   index.append([{}, {}]);
-  const before = snapshot.head()?.tag;
+  const before = snapshot.head()?.hashPrefix;
   index.writer.rollback(1);
   index.append([{}], 'other branch');
   snapshot.release();
   assert.equal(snapshot.head()?.number, 2);
-  assert.notEqual(snapshot.head()?.tag, before);
+  assert.notEqual(snapshot.head()?.hashPrefix, before);
 });
 
 test('a head that could not be read is read again by the next look', (t) => {

@@ -8,10 +8,10 @@ import { randomSource } from '../support/random-chain.ts';
 
 test('ids and addresses are those of the index, and unknown addresses have none', (t) => {
   const index = createIndex(t);
-  const { addresses } = index.snapshot(t);
-  assert.equal(addresses.idOf(ZERO_ADDRESS), 0, 'in an index without blocks');
+  const { walletIds } = index.snapshot(t);
+  assert.equal(walletIds.idOf(ZERO_ADDRESS), 0, 'in an index without blocks');
   index.append([{ a: [{ from: 'alice', to: 'bob' }] }]);
-  const later = index.snapshot(t).addresses;
+  const later = index.snapshot(t).walletIds;
   for (const name of ['alice', 'bob', 'alice']) {
     const id = later.idOf(address(name));
     assert.ok(id !== undefined && id > 0);
@@ -22,37 +22,37 @@ test('ids and addresses are those of the index, and unknown addresses have none'
   assert.throws(() => later.addressOf(77), /names wallet 77/);
 });
 
-test('what was looked up once is kept, also over new blocks', (t) => {
+test('what was looked up once is cached, also over new blocks', (t) => {
   const index = createIndex(t);
-  const { db, snapshot, addresses } = index.snapshot(t);
+  const { db, snapshot, walletIds } = index.snapshot(t);
   index.append([{ a: [{ from: 'alice', to: 'bob' }] }]);
-  const bob = addresses.idOf(address('bob'))!;
-  addresses.addressOf(bob);
+  const bob = walletIds.idOf(address('bob'))!;
+  walletIds.addressOf(bob);
   snapshot.release();
   index.append([{ b: [{ from: 'bob', to: 'carol' }] }]);
   index.damage('DELETE FROM addresses; UPDATE wallets SET address = zeroblob(20)');
-  assert.equal(addresses.idOf(address('bob')), bob);
-  assert.equal(addresses.addressOf(bob), address('bob'));
+  assert.equal(walletIds.idOf(address('bob')), bob);
+  assert.equal(walletIds.addressOf(bob), address('bob'));
   assert.equal(new WalletIdCache(db, snapshot).idOf(address('bob')), undefined, 'the file has it no more');
 });
 
 test('after a reorganisation nothing is told of the branch before', (t) => {
   const index = createIndex(t);
-  const { snapshot, addresses } = index.snapshot(t);
+  const { snapshot, walletIds } = index.snapshot(t);
   index.append([{}, { a: [{ from: 'alice', to: 'bob' }] }]);
-  const [alice, bob] = [addresses.idOf(address('alice')), addresses.idOf(address('bob'))];
-  assert.equal(addresses.addressOf(bob!), address('bob'));
+  const [alice, bob] = [walletIds.idOf(address('alice')), walletIds.idOf(address('bob'))];
+  assert.equal(walletIds.addressOf(bob!), address('bob'));
   snapshot.release();
   index.writer.rollback(1);
   index.append([{ a: [{ from: 'bob', to: 'alice' }] }, {}], 'other branch');
-  assert.equal(addresses.addressOf(bob!), address('alice'));
-  assert.equal(addresses.idOf(address('alice')), bob);
-  assert.equal(addresses.idOf(address('bob')), alice);
+  assert.equal(walletIds.addressOf(bob!), address('alice'));
+  assert.equal(walletIds.idOf(address('alice')), bob);
+  assert.equal(walletIds.idOf(address('bob')), alice);
 });
 
 test('through random commits and rollbacks it says what the index says', (t) => {
   const index = createIndex(t);
-  const { db, snapshot, addresses } = index.snapshot(t);
+  const { db, snapshot, walletIds } = index.snapshot(t);
   const inIndex = prepareWalletIdByAddress(db);
   const random = randomSource(7);
   const next = (below: number) => Math.floor(random() * below);
@@ -66,17 +66,17 @@ test('through random commits and rollbacks it says what the index says', (t) => 
     if (next(2) === 0) continue; // a reader does not see every commit
     snapshot.release();
     for (const name of names) {
-      const id = addresses.idOf(address(name));
+      const id = walletIds.idOf(address(name));
       assert.equal(id, inIndex(address(name)), `${name} at step ${step}`);
       if (id === undefined) continue;
-      assert.equal(addresses.addressOf(id), address(name), `${name} at step ${step}`);
+      assert.equal(walletIds.addressOf(id), address(name), `${name} at step ${step}`);
       compared++;
     }
   }
   assert.ok(compared > 200, `only ${compared} were compared`);
 });
 
-test('a recent map keeps what is used and at most twice its size', () => {
+test('an LRU map keeps what is used and at most twice its size', () => {
   const map = new LruMap<string, number>(10);
   map.set('used', 1);
   for (let i = 0; i < 1_000; i++) {
@@ -85,8 +85,10 @@ test('a recent map keeps what is used and at most twice its size', () => {
     assert.equal(map.get(`other ${i - 4}`), i < 4 ? undefined : i - 4);
   }
   assert.equal(map.get('other 0'), undefined);
-  const kept = Array.from({ length: 1_000 }, (_, i) => map.get(`other ${i}`)).filter((v) => v !== undefined);
-  assert.ok(kept.length <= 20, `${kept.length} are kept`);
+  const cached = Array.from({ length: 1_000 }, (_, i) => map.get(`other ${i}`)).filter(
+    (v) => v !== undefined,
+  );
+  assert.ok(cached.length <= 20, `${cached.length} are cached`);
   map.clear();
   assert.equal(map.get('used'), undefined);
 });

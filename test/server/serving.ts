@@ -57,7 +57,7 @@ export interface ServingOptions {
 /** `t` is a test, or a suite by `suiteOwner` of support/replay.ts. */
 export async function serve(t: Owner, options: ServingOptions = {}): Promise<Serving> {
   const index = options.index ?? createIndex(t);
-  const { db, snapshot, addresses } = index.snapshot(t);
+  const { db, snapshot, walletIds } = index.snapshot(t);
   const access = openAccess(join(tempDir(t), 'keys.db'), TIERS);
   const { key } = access.keys.create({ name: 'test', tier: 'unlimited' });
   const logs: string[] = [];
@@ -83,7 +83,7 @@ export async function serve(t: Owner, options: ServingOptions = {}): Promise<Ser
       max_connections: 1_000,
       ...options.settings,
     },
-    api: prepareApi({ db, addresses, nativeSymbol }, snapshot, readers),
+    api: prepareApi({ db, walletIds, nativeSymbol }, snapshot, readers),
     rpc: new RpcHandler({
       transport,
       allowed: methodPolicy({ allow: options.allow ?? ['debug_traceCall'] }),

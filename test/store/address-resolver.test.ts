@@ -14,8 +14,8 @@ import { tempDir } from '../support/temp-dir.ts';
 const GIVER = '9'.repeat(40);
 
 /** Digits of addresses that begin with the same bytes. */
-function alike(n: number, beginning = 'ab'.repeat(ADDRESS_PREFIX_BYTES)): string {
-  return beginning + n.toString(16).padStart(40 - beginning.length, '0');
+function alike(n: number, prefix = 'ab'.repeat(ADDRESS_PREFIX_BYTES)): string {
+  return prefix + n.toString(16).padStart(40 - prefix.length, '0');
 }
 
 /** A block in which each of some addresses is paid. */
@@ -82,7 +82,7 @@ test('addresses that begin as the zero address does are wallets of their own', (
   );
 });
 
-test('only the first wallet of a beginning is found by it, however many there are', (t) => {
+test('only the first wallet of a prefix is found by it, however many there are', (t) => {
   const { writer, path } = openWriter(t, 'index.db');
   const many = Array.from({ length: 3_000 }, (_, n) => alike(n));
   writer.append([paying(1, many.slice(0, 1_000)), paying(2, many.slice(1_000, 2_000))]);
@@ -100,7 +100,7 @@ test('only the first wallet of a beginning is found by it, however many there ar
   ]);
 });
 
-test('a rollback forgets addresses, and what begins alike afterwards is as in a fresh index', (t) => {
+test('a rollback removes addresses, and what begins alike afterwards is as in a fresh index', (t) => {
   const { writer, path } = openWriter(t, 'forked.db');
   writer.append([paying(1, [alike(1, '11')])]);
   writer.append([paying(2, [alike(1), alike(2), alike(2, '11')])]);

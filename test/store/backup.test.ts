@@ -205,7 +205,7 @@ test('what is damaged, or no index, is named, with what helps', async (t) => {
   assert.deepEqual(readdirSync(folder), []);
 });
 
-test('a copy put beside the log of the file that it replaces is refused and stays whole', async (t) => {
+test('a copy put beside the WAL of the file that it replaces is refused and stays whole', async (t) => {
   const dir = tempDir(t);
   const source = join(dir, 'source.db');
   const restored = join(dir, 'index.db');
@@ -231,7 +231,7 @@ test('a copy put beside the log of the file that it replaces is refused and stay
   assert.deepEqual(dumpIndex(restored), whole);
 });
 
-test('a copy of the keys put beside the log of the file that it replaces is refused', async (t) => {
+test('a copy of the keys put beside the WAL of the file that it replaces is refused', async (t) => {
   const dir = tempDir(t);
   const source = join(dir, 'source.db');
   const store = openKeyStore(source);

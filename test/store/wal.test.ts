@@ -27,30 +27,30 @@ async function startReaders(t: TestContext, path: string, count: number): Promis
   await Promise.all(readers.map((reader) => once(reader, 'message')));
 }
 
-/** Pages in the log after each of some commits that change COMMIT_PAGES pages. */
+/** Pages in the WAL after each of some commits that change COMMIT_PAGES pages. */
 function write(db: Db, afterCommit: () => void): number[] {
   const insert = db.prepare(`INSERT OR REPLACE INTO filler VALUES (?, zeroblob(${PAGE - 200}))`);
   const commit = db.transaction(() => {
     for (let id = 1; id <= COMMIT_PAGES; id++) insert.run(id);
   });
-  const look = db.prepare<[], { log: number }>('PRAGMA wal_checkpoint(NOOP)');
+  const walStatus = db.prepare<[], { log: number }>('PRAGMA wal_checkpoint(NOOP)');
   return Array.from({ length: COMMITS }, () => {
     commit.immediate();
-    const pages = look.get()?.log ?? 0;
+    const pages = walStatus.get()?.log ?? 0;
     afterCommit();
     return pages;
   });
 }
 
-test('readers that follow each other without a gap do not let the log grow beyond a commit', async (t) => {
+test('readers that follow each other without a gap do not let the WAL grow beyond a commit', async (t) => {
   const { path, db } = openTable(t);
   db.pragma('wal_autocheckpoint = 0');
-  const log = new WriteAheadLog(db, (COMMIT_PAGES / 2) * PAGE);
+  const wal = new WriteAheadLog(db, (COMMIT_PAGES / 2) * PAGE);
   await startReaders(t, path, 2);
   const seen: number[] = [];
   const pages = write(db, () => {
-    seen.push(log.sizeBytes());
-    log.checkpointIfLarge();
+    seen.push(wal.sizeBytes());
+    wal.checkpointIfLarge();
   });
   // One commit and what SQLite keeps of its own; a reader that a busy machine holds up may delay one emptying.
   const usual = [...pages].sort((a, b) => a - b)[Math.floor(COMMITS / 2)]!;
@@ -59,10 +59,10 @@ test('readers that follow each other without a gap do not let the log grow beyon
   assert.ok(Math.min(...seen) > COMMIT_PAGES * PAGE, 'it tells the size of the commit');
 });
 
-test('a small log is left alone', (t) => {
+test('a small WAL is left alone', (t) => {
   const { db } = openTable(t);
   db.pragma('wal_autocheckpoint = 0');
-  const log = new WriteAheadLog(db, COMMIT_PAGES * COMMITS * 2 * PAGE);
-  const pages = write(db, () => log.checkpointIfLarge());
+  const wal = new WriteAheadLog(db, COMMIT_PAGES * COMMITS * 2 * PAGE);
+  const pages = write(db, () => wal.checkpointIfLarge());
   assert.ok(pages.at(-1)! > COMMIT_PAGES * (COMMITS - 1), `${pages.at(-1)} pages`);
 });

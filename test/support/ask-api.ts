@@ -15,7 +15,7 @@ export function askApi(owner: { after(close: () => void | Promise<void>): void }
   const snapshot = new Snapshot(db);
   const nativeSymbol = 'MON';
   const readers = new ReadPool(() => startReader({ indexPath, nativeSymbol }));
-  const api = prepareApi({ db, addresses: new WalletIdCache(db, snapshot), nativeSymbol }, snapshot, readers);
+  const api = prepareApi({ db, walletIds: new WalletIdCache(db, snapshot), nativeSymbol }, snapshot, readers);
   const answers = new Map(
     api.endpoints.map(({ endpoint, handle: answer }) => [endpoint.path as string, answer]),
   );

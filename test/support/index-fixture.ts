@@ -85,15 +85,15 @@ export class IndexFixture {
     return db;
   }
 
-  /** A reading connection with its snapshot and addresses. */
-  snapshot(owner: { after(fn: () => void): void }): { db: Db; snapshot: Snapshot; addresses: WalletIdCache } {
+  /** A reading connection with its snapshot and wallet ids. */
+  snapshot(owner: { after(fn: () => void): void }): { db: Db; snapshot: Snapshot; walletIds: WalletIdCache } {
     const db = openIndexForReading(this.path);
     const snapshot = new Snapshot(db);
     this.closeWith(owner, () => {
       snapshot.release();
       db.close();
     });
-    return { db, snapshot, addresses: new WalletIdCache(db, snapshot) };
+    return { db, snapshot, walletIds: new WalletIdCache(db, snapshot) };
   }
 
   close(): void {
