@@ -2,7 +2,7 @@
 import { chmodSync, existsSync } from 'node:fs';
 import { FatalError } from '../errors.ts';
 import { type Db, openDatabase } from '../store/open-database.ts';
-import { corruptionError, isCorruption, toStorageError } from '../store/storage-error.ts';
+import { toOpenError, toStorageError } from '../store/storage-error.ts';
 import { KEYS_APPLICATION_ID, KEYS_SCHEMA_V1, KEYS_SCHEMA_V2, KEYS_SCHEMA_VERSION } from './schema.ts';
 
 /** Only the operator's account may read the file: it names the clients. */
@@ -30,7 +30,7 @@ export function openKeysFile(path: string): Db {
     return db;
   } catch (error) {
     db?.close();
-    throw toOpenError(path, error);
+    throw toOpenError(path, error, KEYS_CORRUPTION_ADVICE);
   }
 }
 
@@ -64,10 +64,4 @@ function isEmpty(db: Db): boolean {
 /** A failure while the file is in use: as StorageError if it can pass, as FatalError for a damaged file, else unchanged. */
 export function toKeysStorageError(error: unknown, db: Db): unknown {
   return toStorageError(error, db.name, KEYS_CORRUPTION_ADVICE);
-}
-
-function toOpenError(path: string, error: unknown): unknown {
-  if (error instanceof FatalError || !(error instanceof Error)) return error;
-  if (isCorruption(error)) return corruptionError(path, error, KEYS_CORRUPTION_ADVICE);
-  return new FatalError(`cannot open ${path}: ${error.message}`, { cause: error });
 }

@@ -6,7 +6,7 @@ import { rejectForeignWal } from './foreign-wal.ts';
 import { MIGRATIONS, type MigrationProgress, migrate, schemaVersion } from './migrations.ts';
 import { type Db, type OpenOptions, openDatabase } from './open-database.ts';
 import { INDEX_APPLICATION_ID, SCHEMA, ZERO_WALLET } from './schema.ts';
-import { corruptionError, isCorruption, toStorageError } from './storage-error.ts';
+import { toOpenError, toStorageError } from './storage-error.ts';
 import { acquireWriterLock, type WriterLock } from './writer-lock.ts';
 
 /** The schema this program writes; `PRAGMA user_version` of the file. */
@@ -157,10 +157,4 @@ function toPrepareError(path: string, error: unknown): unknown {
     `${path} could not be brought up to date, ${error.message}; once that is mended start again: it goes on where it stopped`,
     { cause: error },
   );
-}
-
-function toOpenError(path: string, error: unknown): unknown {
-  if (error instanceof FatalError || !(error instanceof Error)) return error;
-  if (isCorruption(error)) return corruptionError(path, error);
-  return new FatalError(`cannot open ${path}: ${error.message}`, { cause: error });
 }

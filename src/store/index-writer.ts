@@ -9,7 +9,7 @@ import { acquireIndexLock, openIndexForWriting } from './index-file.ts';
 import type { Db, Statement } from './open-database.ts';
 import { type TokenQuality, TokenQualityTable } from './quality.ts';
 import { Rollback } from './rollback.ts';
-import { toStorageError } from './storage-error.ts';
+import { toOpenError, toStorageError } from './storage-error.ts';
 import { type TokenMetadata, TokenMetadataTable, type UnreadToken } from './token-metadata.ts';
 import type { BlockRange } from './untraced.ts';
 import { WriteAheadLog } from './wal.ts';
@@ -38,20 +38,23 @@ export class IndexWriter {
   constructor(path: string, options: { cacheMb: number }) {
     this.path = path;
     this.lock = acquireIndexLock(path);
+    let db: Db | undefined;
     try {
-      this.db = openIndexForWriting(path, options);
+      db = openIndexForWriting(path, options);
+      this.db = db;
+      this.tables = new Tables(db);
+      this.appender = new Appender(db, this.tables);
+      this.rollbacks = new Rollback(db, this.tables);
+      this.quality = new TokenQualityTable(db);
+      this.metadata = new TokenMetadataTable(db);
+      this.wal = new WriteAheadLog(db);
+      this.lastTransferId = db.prepare<[], number>('SELECT ifnull(max(id), 0) FROM transfers').pluck();
+      this.fileIdentity = new FileIdentity(path);
     } catch (error) {
+      db?.close();
       this.lock.release();
-      throw error;
+      throw toOpenError(path, error); // a file that lacks a table fails here
     }
-    this.tables = new Tables(this.db);
-    this.appender = new Appender(this.db, this.tables);
-    this.rollbacks = new Rollback(this.db, this.tables);
-    this.quality = new TokenQualityTable(this.db);
-    this.metadata = new TokenMetadataTable(this.db);
-    this.wal = new WriteAheadLog(this.db);
-    this.lastTransferId = this.db.prepare<[], number>('SELECT ifnull(max(id), 0) FROM transfers').pluck();
-    this.fileIdentity = new FileIdentity(path);
   }
 
   /** Throws StorageError when the file was removed or replaced since it was opened. */
@@ -150,12 +153,12 @@ export class IndexWriter {
    */
   close(): void {
     try {
-      this.withStorageErrors(() => this.db.pragma('wal_checkpoint(TRUNCATE)'));
-    } catch (error) {
-      if (!(error instanceof StorageError)) throw error; // pages that a full disk leaves in the WAL are read from there
+      // Pages that a full disk leaves in the WAL are read from there.
+      this.nullOnStorageError(() => this.db.pragma('wal_checkpoint(TRUNCATE)'));
+    } finally {
+      this.db.close();
+      this.lock.release();
     }
-    this.db.close();
-    this.lock.release();
   }
 
   /** From now on another connection checkpoints the WAL after commits (checkpointer.ts). */

@@ -28,6 +28,17 @@ export function toStorageError(
     : new StorageError(`${transient[1]} (${path}: ${error.message}, ${code})`, { cause: error });
 }
 
+/** Any failure while a file is opened as FatalError. */
+export function toOpenError(
+  path: string,
+  error: unknown,
+  corruptionAdvice: string = REBUILD_ADVICE,
+): unknown {
+  if (error instanceof FatalError || !(error instanceof Error)) return error;
+  if (isCorruption(error)) return corruptionError(path, error, corruptionAdvice);
+  return new FatalError(`cannot open ${path}: ${error.message}`, { cause: error });
+}
+
 /** Whether SQLite found the file corrupt. */
 export function isCorruption(error: unknown): error is Error & { code: string } {
   if (!(error instanceof Error) || !('code' in error)) return false;
