@@ -26,6 +26,7 @@ export function prepareTopHoldings(
     SELECT wallet, balance FROM holdings WHERE token = +? AND wallet >= +? AND wallet < +? AND balance > +?
     ORDER BY balance DESC, wallet LIMIT +?`);
   return ({ id, wallets }, limit, budget) => {
+    if (wallets === 0) return []; // the zero address alone moved it, and there would be no slice to scan
     budget.ensure(wallets);
     const slices = Math.ceil(wallets / HOLDINGS_PER_SLICE);
     const end = (lastWallet.get() ?? ZERO_WALLET) + 1;
