@@ -45,6 +45,7 @@ export class ReadPool {
   private readonly cache = new Map<string, Promise<ApiResult>>();
   private cachedHashPrefix = '';
   private cachedRevision = 0;
+  private isClosed = false;
 
   /** `startThread` starts a read thread. */
   constructor(startThread: () => ReadThread) {
@@ -69,9 +70,10 @@ export class ReadPool {
     return result;
   }
 
-  /** Ends the threads, each after its current request; waiting requests are refused. */
+  /** Ends the threads, each after its current request; waiting and later requests are refused. */
   async close(): Promise<void> {
-    for (const job of this.queue.splice(0)) job.reject(new RequestError(503, 'busy', 'shutting down'));
+    this.isClosed = true;
+    for (const job of this.queue.splice(0)) job.reject(shuttingDown());
     for (const { thread } of this.readers) thread.postMessage('stop');
     await Promise.all([...this.readers].map(({ exited }) => exited));
   }
@@ -87,6 +89,7 @@ export class ReadPool {
 
   private enqueue(request: ReadRequest): Promise<ApiResult> {
     return new Promise((resolve, reject) => {
+      if (this.isClosed) throw shuttingDown(); // nothing would end a thread that is started now
       if (this.queue.length >= MAX_QUEUED) {
         throw new RequestError(503, 'busy', 'too many large questions at the same time; try again later');
       }
@@ -131,6 +134,10 @@ export class ReadPool {
     if (job !== null) settle(job);
     this.dispatch();
   }
+}
+
+function shuttingDown(): RequestError {
+  return new RequestError(503, 'busy', 'shutting down');
 }
 
 function settleJob({ resolve, reject }: Job, message: FromReader): void {

@@ -180,6 +180,26 @@ test('a read thread that cannot start fails its request, and the next one gets a
   assert.equal(JSON.parse(body).count, 0);
 });
 
+test('a closed pool refuses requests and starts no more threads', async (t) => {
+  const index = createIndex(t);
+  index.append([{ a: [{ from: 'bob', to: 'alice' }] }]);
+  const { snapshot } = index.snapshot(t);
+  const head = snapshot.head()!;
+  let started = 0;
+  const pool = new ReadPool(() => {
+    started++;
+    const thread = startReader({ indexPath: index.path, nativeSymbol: 'MON' });
+    t.after(() => thread.terminate());
+    return thread;
+  });
+  await pool.run('/api/whale_transfers', {}, 10, head);
+  await pool.close();
+  const late = pool.run('/api/whale_transfers', { limit: '1' }, 10, head);
+  await assert.rejects(late, (error) => error instanceof RequestError && error.status === 503);
+  assert.equal(started, 1);
+  await pool.close();
+});
+
 test('every endpoint can be asked of a read thread', async (t) => {
   const index = createIndex(t);
   index.append([{ a: [{ from: 'bob', to: 'alice' }] }]);
