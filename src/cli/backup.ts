@@ -30,15 +30,17 @@ export function addBackup(program: Command): void {
 
 async function backup(dataDir: string, file: string): Promise<void> {
   const source = existingIndexPath(dataDir);
-  const { withBackupLock: alone } = await import('../store/backup.ts');
+  const { withBackupLock } = await import('../store/backup.ts');
   const targets = backupPaths(file);
-  await alone(source, targets.index, () => backupTo(targets, source, join(dataDir, 'keys.db')));
+  await withBackupLock(source, targets.index, () => backupTo(targets, source, join(dataDir, 'keys.db')));
 }
 
 async function backupTo(targets: BackupPaths, source: string, keys: string): Promise<void> {
   for (const target of [targets.index, targets.keys]) {
     if (existsSync(target))
-      throw new ConfigError(`${target} exists already and is left as it is; name another file`);
+      throw new ConfigError(
+        `${target} exists already and is left as it is; move it away, or name another file`,
+      );
   }
   const { checkIndexFile } = await import('../store/index-file.ts');
   const { rejectForeignWal: refuseForeignLog } = await import('../store/foreign-wal.ts');

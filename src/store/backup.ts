@@ -25,6 +25,7 @@ export async function withBackupLock<T>(
   try {
     return await backup();
   } finally {
+    // While it is still locked: a file of that name that stands there after the release may be another backup's.
     rmSync(`${path}${LOCK_SUFFIX}`, { force: true });
     lock.release();
   }
@@ -45,7 +46,7 @@ interface CopyOptions {
 /**
  * Copies the database as one commit left it, while any number of readers and its writer go on, and resolves with the
  * copy's size in bytes. The copy is a single file that appears under its name once it is whole and on the disk;
- * it replaces a file of that name. A failed copy leaves nothing behind.
+ * it replaces a file of that name. A failed copy leaves nothing behind; what a killed one left, the next clears away.
  *
  * SQLite's backup starts over whenever another connection writes, so under a busy writer it never ends. Here it
  * copies within one read transaction, which no write disturbs; the price is that the WAL cannot be emptied
@@ -58,14 +59,14 @@ export async function copyDatabase(
 ): Promise<number> {
   const partial = `${target}.partial`;
   try {
-    rmSync(partial, { force: true });
+    removeDatabase(partial);
     closeSync(openSync(partial, 'wx', isPrivate ? 0o600 : 0o644));
     await copySnapshot(source, partial, onProgress);
     leaveWalMode(partial);
     renameSync(partial, target);
     fsyncDirectory(dirname(target));
   } catch (error) {
-    for (const file of [partial, `${partial}-journal`]) rmSync(file, { force: true });
+    removeDatabase(partial);
     if (isCorruption(error)) throw corruptionError(source, error, corruptionAdvice);
     throw toBackupError(error, source, target);
   }
@@ -106,8 +107,16 @@ function beginSnapshot(db: Db): void {
 /** Takes a copy out of WAL mode, so that it can be opened for reading without files beside it, also from a read-only disk. */
 function leaveWalMode(path: string): void {
   const db = openDatabase(path);
-  db.pragma('journal_mode = DELETE');
-  db.close();
+  try {
+    db.pragma('journal_mode = DELETE');
+  } finally {
+    db.close();
+  }
+}
+
+/** Removes a database with the files that SQLite keeps beside it. */
+function removeDatabase(path: string): void {
+  for (const suffix of ['', '-journal', '-wal', '-shm']) rmSync(`${path}${suffix}`, { force: true });
 }
 
 /** Makes a rename durable. */

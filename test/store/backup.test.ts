@@ -257,6 +257,39 @@ test('a copy of the keys put beside the WAL of the file that it replaces is refu
   );
 });
 
+test('what a killed copy left is cleared away, also when the next one fails', async (t) => {
+  const dir = tempDir(t);
+  const source = join(dir, 'index.db');
+  new IndexWriter(source, { cacheMb: 8 }).close();
+  const folder = tempDir(t);
+  const target = join(folder, 'copy.db');
+  for (const suffix of ['', '-journal', '-wal', '-shm']) writeFileSync(`${target}.partial${suffix}`, 'half');
+  const options = { isPrivate: false, onProgress: () => undefined };
+  await assert.rejects(copyDatabase(join(dir, 'missing.db'), target, options), /cannot copy/);
+  assert.deepEqual(readdirSync(folder), []);
+  await copyDatabase(source, target, options);
+  assert.deepEqual(readdirSync(folder), ['copy.db']);
+});
+
+test('after a killed backup the next one to the same place says what to do with the keys', async (t) => {
+  const dataDir = tempDir(t);
+  new IndexWriter(join(dataDir, 'index.db'), { cacheMb: 8 }).close();
+  openKeyStore(join(dataDir, 'keys.db')).close();
+  const folder = tempDir(t);
+  const target = join(folder, 'copy.db');
+  for (const left of ['copy.keys.db', 'copy.db.partial', 'copy.db.partial.lock'])
+    writeFileSync(join(folder, left), '');
+  const { stderr, code } = await backup(dataDir, target);
+  assert.equal(code, 2);
+  assert.match(
+    stderr,
+    /copy\.keys\.db exists already and is left as it is; move it away, or name another file/,
+  );
+  rmSync(join(folder, 'copy.keys.db'));
+  assert.equal((await backup(dataDir, target)).code, 0);
+  assert.deepEqual(readdirSync(folder).sort(), ['copy.db', 'copy.keys.db']);
+});
+
 test('a backup to where another is being made is refused and takes nothing of the other away', async (t) => {
   const dataDir = tempDir(t);
   const source = join(dataDir, 'index.db');
