@@ -65,7 +65,13 @@ export class Rollback {
     this.senderOf = db.prepare<[number], number>('SELECT sender FROM transfers WHERE id = ?').pluck();
     this.deleteBuyers = db.prepare('DELETE FROM first_buyers WHERE token = ? AND transfer > ?');
     this.deletions = [
-      { by: 'transfer', statement: db.prepare('DELETE FROM tokens WHERE first_transfer > ?') },
+      // Ids are in the order of first transfers, which no index has: only the tokens that go are looked at.
+      {
+        by: 'transfer',
+        statement: db.prepare(/* sql */ `
+          DELETE FROM tokens WHERE id > ifnull(
+            (SELECT id FROM tokens WHERE first_transfer <= ? ORDER BY id DESC LIMIT 1), 0)`),
+      },
       { by: 'wallet', statement: db.prepare('DELETE FROM wallets WHERE id > ?') },
       { by: 'transfer', statement: db.prepare('DELETE FROM transfers WHERE id > ?') },
       { by: 'block', statement: db.prepare('DELETE FROM blocks WHERE number > ?') },
