@@ -1,9 +1,8 @@
 /** GET /api/token_holders: the largest balances of a token, summed from its transfers. */
 import { z } from 'zod';
 import { prepareTopHoldings } from '../query/holders.ts';
-import { prepareTokenFacts } from '../query/tokens.ts';
+import { prepareQualityName, prepareTokenFacts } from '../query/tokens.ts';
 import { prepareWalletsById } from '../query/wallets.ts';
-import { prepareQualityName } from '../store/quality.ts';
 import { defineEndpoint } from './endpoint.ts';
 import { example } from './examples.ts';
 import { addressField, countField, qualityField, unitsField } from './fields.ts';

@@ -1,8 +1,7 @@
 /** GET /api/token_stats: totals of a token's transfers, and its contract's metadata. */
 import { z } from 'zod';
 import { secondsToIso } from '../lib/time.ts';
-import { prepareTokenFacts } from '../query/tokens.ts';
-import { prepareQualityName } from '../store/quality.ts';
+import { prepareQualityName, prepareTokenFacts } from '../query/tokens.ts';
 import { defineEndpoint } from './endpoint.ts';
 import { example } from './examples.ts';
 import { addressField, blockField, countField, qualityField, timeField, tokenTypeField } from './fields.ts';

@@ -1,6 +1,7 @@
 /** Tokens by the wallet of their contract. */
 import { blockNumberSql } from '../store/chain.ts';
 import type { Db } from '../store/open-database.ts';
+import { QUALITY_NAMES, type QualityName } from '../store/quality.ts';
 
 /** What is known of a token that has transfers. */
 export interface TokenFacts {
@@ -35,6 +36,14 @@ export function prepareTokenFacts(db: Db): (wallet: number) => TokenFacts | unde
 export function prepareTokenIdByWallet(db: Db): (wallet: number) => number | undefined {
   const statement = db.prepare<[number], number>('SELECT id FROM tokens WHERE wallet = +?').pluck();
   return (wallet) => statement.get(wallet);
+}
+
+/** The public name of a token's quality, null while it was not examined. */
+export function prepareQualityName(db: Db): (token: number) => QualityName | null {
+  const statement = db
+    .prepare<[number], number>('SELECT quality FROM token_quality WHERE token = +?')
+    .pluck();
+  return (token) => QUALITY_NAMES[statement.get(token) ?? -1] ?? null;
 }
 
 export interface FirstBuyer {

@@ -28,12 +28,6 @@ export interface TokenQuality {
   offsets: readonly BalanceOffset[];
 }
 
-/** The public name of a token's quality, null while it was not examined. */
-export function prepareQualityName(db: Db): (token: number) => QualityName | null {
-  const read = db.prepare<[number], number>('SELECT quality FROM token_quality WHERE token = +?').pluck();
-  return (token) => QUALITY_NAMES[read.get(token) ?? -1] ?? null;
-}
-
 /** How many of the newest transfers are searched for tokens to examine. */
 const RECENT_TRANSFERS = 500;
 /** Most tokens looked at to find one that was never examined, so that a search never takes long. */
