@@ -1,7 +1,7 @@
 /** The file of keys and usage: creating, checking and opening it. */
 import { chmodSync, existsSync } from 'node:fs';
 import { FatalError } from '../errors.ts';
-import { type Db, openDatabase } from '../store/open-database.ts';
+import { type Db, isEmpty, openDatabase } from '../store/open-database.ts';
 import { toOpenError, toStorageError } from '../store/storage-error.ts';
 import { KEYS_APPLICATION_ID, KEYS_SCHEMA_V1, KEYS_SCHEMA_V2, KEYS_SCHEMA_VERSION } from './schema.ts';
 
@@ -55,10 +55,6 @@ function migrate(db: Db, path: string): void {
     db.pragma(`application_id = ${KEYS_APPLICATION_ID}`);
     db.pragma(`user_version = ${KEYS_SCHEMA_VERSION}`);
   }).immediate();
-}
-
-function isEmpty(db: Db): boolean {
-  return db.prepare('SELECT count(*) FROM sqlite_schema').pluck().get() === 0;
 }
 
 /** A failure while the file is in use: as StorageError if it can pass, as FatalError for a damaged file, else unchanged. */

@@ -2,6 +2,7 @@
 import type { Db } from '../store/open-database.ts';
 import { idList } from './id-list.ts';
 import { LISTED_TRANSFERS, TOKEN_JOINS, TRANSFER_COLUMNS, type TransferRow } from './transfers.ts';
+import { prepareWalletsById } from './wallets.ts';
 
 export interface EventRow extends TransferRow {
   /** Position among the transfers of its transaction, from 0. */
@@ -53,20 +54,17 @@ const MAX_CACHED = 8_192;
  */
 class AddressCache {
   private readonly cache = new Map<number, string>();
-  private readonly lookUp: (ids: string) => { id: number; address: string }[];
+  private readonly walletsById: ReturnType<typeof prepareWalletsById>;
 
   constructor(db: Db) {
-    const statement = db.prepare<[string], { id: number; address: string }>(/* sql */ `
-      SELECT w.id, lower(hex(w.address)) AS address
-      FROM json_each(?) list CROSS JOIN wallets w ON w.id = list.value`);
-    this.lookUp = (ids) => statement.all(ids);
+    this.walletsById = prepareWalletsById(db);
   }
 
   /** Loads the addresses of `ids`; they stay until the next `evictOldest`. */
   load(ids: readonly number[]): void {
     const missing = [...new Set(ids)].filter((id) => !this.cache.has(id)).sort((a, b) => a - b);
     if (missing.length === 0) return;
-    for (const { id, address } of this.lookUp(idList(missing))) this.cache.set(id, address);
+    for (const { id, address } of this.walletsById(missing)) this.cache.set(id, address);
   }
 
   get(id: number): string {

@@ -49,16 +49,17 @@ export function prepareAddressByWalletId(db: Db): (wallet: number) => Hex {
 
 /** A wallet that is listed in an answer about another. */
 export interface ListedWallet {
+  id: number;
   /** Hex digits without prefix. */
   address: string;
   /** wallets.id of its first funder, or null. */
   funder: number | null;
 }
 
-/** The wallets of a list of ids, in its order. */
+/** The wallets of a list of ids, in its order; those that the index does not hold are left out. */
 export function prepareWalletsById(db: Db): (ids: readonly number[]) => ListedWallet[] {
   const statement = db.prepare<[string], ListedWallet>(/* sql */ `
-    SELECT lower(hex(w.address)) AS address, w.funder
+    SELECT w.id, lower(hex(w.address)) AS address, w.funder
     FROM json_each(?) list CROSS JOIN wallets w ON w.id = list.value`);
   return (ids) => statement.all(idList(ids));
 }

@@ -3,12 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { StorageError } from '../errors.ts';
 import { type Db, openDatabase, type Statement } from './open-database.ts';
 import { toStorageError } from './storage-error.ts';
-
-/** Pages in the WAL, and how many of them are already in the file. */
-interface CheckpointResult {
-  log: number;
-  checkpointed: number;
-}
+import type { CheckpointResult } from './wal.ts';
 
 /** A reader that began before the last commit holds up the pages written since; reads are short. */
 const MAX_TRIES = 20;

@@ -4,7 +4,7 @@ import { FatalError, StorageError } from '../errors.ts';
 import { addressPrefix } from './address-table.ts';
 import { rejectForeignWal } from './foreign-wal.ts';
 import { MIGRATIONS, type MigrationProgress, migrate, schemaVersion } from './migrations.ts';
-import { type Db, type OpenOptions, openDatabase } from './open-database.ts';
+import { type Db, isEmpty, type OpenOptions, openDatabase } from './open-database.ts';
 import { INDEX_APPLICATION_ID, SCHEMA, ZERO_WALLET } from './schema.ts';
 import { toOpenError, toStorageError } from './storage-error.ts';
 import { acquireWriterLock, type WriterLock } from './writer-lock.ts';
@@ -112,11 +112,6 @@ function open(path: string, options: OpenOptions): Db {
   } catch (error) {
     throw toOpenError(path, error);
   }
-}
-
-/** True for a new file, and for one whose creation was cut short: the tables are made in one transaction. */
-function isEmpty(db: Db): boolean {
-  return db.prepare<[], number>('SELECT count(*) FROM sqlite_schema').pluck().get() === 0;
 }
 
 function create(db: Db): void {

@@ -34,6 +34,11 @@ export function openDatabase(path: string, options: OpenOptions = {}): Db {
   }
 }
 
+/** Whether a file has no tables: a new one, or one whose tables, made in one transaction, were cut short. */
+export function isEmpty(db: Db): boolean {
+  return db.prepare<[], number>('SELECT count(*) FROM sqlite_schema').pluck().get() === 0;
+}
+
 function configure(db: Db, options: OpenOptions): void {
   db.pragma(`busy_timeout = ${BUSY_TIMEOUT_MS}`);
   if (!options.readonly) {

@@ -6,6 +6,7 @@
 import { bytesToBigInt } from '../lib/hex.ts';
 import { TransferKind } from '../types.ts';
 import { ActivityCursor, ActivityFlag, ENTRIES_PER_RUN } from './activity.ts';
+import { prepareLastBlock } from './chain.ts';
 import { ChangeSet, type Tables } from './change-set.ts';
 import type { Db, Statement } from './open-database.ts';
 import { ZERO_WALLET } from './schema.ts';
@@ -27,16 +28,10 @@ interface RemovedTransfer {
   amount: Buffer | null;
 }
 
-/** Where a rollback ends: the highest ids that stay. */
-interface RollbackPoint {
-  transfer: number;
-  wallet: number;
-}
-
 export class Rollback {
   private readonly db: Db;
   private readonly tables: Tables;
-  private readonly rollbackPointAt: Statement<[number], RollbackPoint>;
+  private readonly lastBlock: ReturnType<typeof prepareLastBlock>;
   private readonly transfersAbove: Statement<[number, number], RemovedTransfer>;
   private readonly lastRun: Statement<[number], { first_transfer: number; entries: Buffer }>;
   private readonly runsDescending: Statement<[number], Buffer>;
@@ -48,9 +43,7 @@ export class Rollback {
   constructor(db: Db, tables: Tables) {
     this.db = db;
     this.tables = tables;
-    this.rollbackPointAt = db.prepare(
-      'SELECT last_transfer AS transfer, last_wallet AS wallet FROM blocks WHERE number = ?',
-    );
+    this.lastBlock = prepareLastBlock(db);
     this.transfersAbove = db.prepare(
       /* sql */ `SELECT id, tx, sender, receiver, kind, token, amount FROM transfers
         WHERE id > ? AND id < ? ORDER BY id DESC LIMIT ${TRANSFERS_PER_READ}`,
@@ -89,17 +82,17 @@ export class Rollback {
   }
 
   private step(to: number): void {
-    const point = this.rollbackPointAt.get(to) ?? { transfer: 0, wallet: ZERO_WALLET };
+    const { lastTransfer, lastWallet } = this.lastBlock(to) ?? { lastTransfer: 0, lastWallet: ZERO_WALLET };
     const changes = new ChangeSet(this.tables);
-    for (const transfer of this.removedTransfers(point.transfer)) this.subtract(changes, transfer);
-    for (const wallet of [...changes.wallets.values()]) this.restoreFacts(changes, wallet, point.transfer);
+    for (const transfer of this.removedTransfers(lastTransfer)) this.subtract(changes, transfer);
+    for (const wallet of [...changes.wallets.values()]) this.restoreFacts(changes, wallet, lastTransfer);
     for (const token of changes.tokens.values())
-      token.buyers -= this.deleteBuyers.run(token.id, point.transfer).changes;
+      token.buyers -= this.deleteBuyers.run(token.id, lastTransfer).changes;
     changes.save();
-    const limit = { ...point, block: to };
-    this.tables.addresses.rollback(point.wallet);
+    const limit = { transfer: lastTransfer, wallet: lastWallet, block: to };
+    this.tables.addresses.rollback(lastWallet);
     for (const { by, statement } of this.deletions) statement.run(limit[by]);
-    this.tables.nativePeaks.rollback(point.transfer);
+    this.tables.nativePeaks.rollback(lastTransfer);
     this.tables.untraced.rollback(to);
   }
 

@@ -14,11 +14,14 @@ const LONG_WAIT_MS = 15_000;
 /** SQLite's header in front of each page of the WAL, bytes. */
 const FRAME_HEADER = 24;
 
-interface CheckpointResult {
+/** What `PRAGMA wal_checkpoint` gives. */
+export interface CheckpointResult {
   /** 1 when readers were in the way. */
   busy: number;
   /** Pages in the WAL. */
   log: number;
+  /** How many of them are already in the file. */
+  checkpointed: number;
 }
 
 export class WriteAheadLog {
