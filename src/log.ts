@@ -1,4 +1,4 @@
-/** The log: facts with a fixed message, as one JSON object per line or formatted for people. Written to stderr. */
+/** The log: fixed messages with fields, as one JSON object per line or formatted for people. Written to stderr. */
 import { isatty } from 'node:tty';
 import { pino } from 'pino';
 import { isColourless } from './lib/colourless.ts';
@@ -11,26 +11,26 @@ export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 /** What is known about an event, by name. An Error goes under `err`. */
 export type LogFields = Record<string, unknown>;
 
-/** Messages are fixed texts, so that they can be searched for; whatever varies is a fact. */
+/** Messages are fixed texts, so that they can be searched for; whatever varies is a field. */
 export interface Logger {
-  debug(facts: LogFields, msg: string): void;
-  info(facts: LogFields, msg: string): void;
-  warn(facts: LogFields, msg: string): void;
-  error(facts: LogFields, msg: string): void;
+  debug(fields: LogFields, msg: string): void;
+  info(fields: LogFields, msg: string): void;
+  warn(fields: LogFields, msg: string): void;
+  error(fields: LogFields, msg: string): void;
 }
 
 /** The logger of a program: its level may change. */
 export interface AdjustableLogger extends Logger {
   level: string;
   /** An event that ends the program. */
-  fatal(facts: LogFields, msg: string): void;
+  fatal(fields: LogFields, msg: string): void;
 }
 
 export interface LogOptions {
   level: LogLevel;
   /** `auto` is pretty when stderr is a terminal or the systemd journal. */
   format: 'auto' | 'pretty' | 'json';
-  /** Facts added to every line, such as the name of the thread. */
+  /** Fields added to every line, such as the name of the thread. */
   fields?: LogFields;
   /** Where lines go, each with its line end; stderr when absent. */
   write?: (line: string) => void;

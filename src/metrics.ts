@@ -97,13 +97,13 @@ export function createMetrics() {
     contentType: registry.contentType,
 
     /** Registers a function to run before each rendering: for gauges that are read rather than kept. */
-    onCollect(refresh: () => void): void {
-      collectors.push(refresh);
+    onCollect(collect: () => void): void {
+      collectors.push(collect);
     },
 
     /** All metrics in the Prometheus text format. */
     async render(): Promise<string> {
-      for (const refresh of collectors) refresh();
+      for (const collect of collectors) collect();
       const quick = [metrics.httpSeconds, metrics.rpcSeconds].map((histogram) => histogram.render());
       return [await registry.metrics(), ...quick].join('\n');
     },

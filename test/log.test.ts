@@ -18,7 +18,7 @@ function collect(options: Partial<LogOptions> = {}) {
   return { log: createLogger({ level: 'info', format: 'json', write, ...options }), lines };
 }
 
-test('a line is one JSON object: message first, then level, time and the facts', () => {
+test('a line is one JSON object: message first, then level, time and the fields', () => {
   const { log, lines } = collect({ fields: { thread: 'writer' } });
   log.info({ block: 12, note: 'tricky ,"msg":"text' }, 'block indexed');
   assert.equal(lines.length, 1);
@@ -51,7 +51,7 @@ test('levels below the chosen one are left out', () => {
   );
 });
 
-test('keys and passwords are masked wherever they stand, also in errors and nested facts', () => {
+test('keys and passwords are masked wherever they stand, also in errors and nested fields', () => {
   const { log, lines } = collect();
   const error = new Error(`bad ${KEY}`, { cause: new Error(`GET /x?api_key=${KEY}`) });
   log.error(
@@ -95,7 +95,7 @@ test('a node’s URL is shown without password, query values and key-like parts 
   assert.equal(maskUrl('not a url'), '***');
 });
 
-test('a pretty line has time, level, message and facts; the stack of an error follows', () => {
+test('a pretty line has time, level, message and fields; the stack of an error follows', () => {
   const json = JSON.stringify({
     msg: 'fetch failed',
     level: 'warn',
@@ -117,7 +117,7 @@ test('a pretty line has time, level, message and facts; the stack of an error fo
 
 test('lines of several threads are whole, and none is lost when the process ends at once', async (t) => {
   const thread = `import { createLogger } from '${pathToFileURL(ROOT)}src/log.ts';
-    const log = createLogger({ level: 'info', format: 'auto', facts: { thread: process.argv[2] ?? 'main' } });
+    const log = createLogger({ level: 'info', format: 'auto', fields: { thread: process.argv[2] ?? 'main' } });
     for (let i = 0; i < 300; i++) log.info({ i, pad: 'x'.repeat(500) }, 'line');`;
   const main = `import { Worker } from 'node:worker_threads';
     ${thread}

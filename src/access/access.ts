@@ -14,7 +14,7 @@ export interface Access {
   close(): void;
 }
 
-/** Opens `keys.db` for the daemon. Throws FatalError when the file is unusable. `onTrouble`: usage.ts. */
+/** Opens `keys.db` for the daemon. Throws FatalError when the file is unusable. `onFailure`: usage.ts. */
 export function openAccess(path: string, tiers: Tiers, onFailure?: OnFailure): Access {
   rejectForeignWal(path);
   const keys = openKeyStore(path);

@@ -13,10 +13,10 @@ export interface CheckpointThread {
   on(event: 'exit', listener: () => void): unknown;
 }
 
-/** Milliseconds between checks of the log's size. Writing usage under load adds 1 to 2 MB a minute. */
+/** Milliseconds between checks of the size of the write-ahead log. Writing usage under load adds 1 to 2 MB a minute. */
 const CHECK_INTERVAL_MS = 60_000;
 
-/** A log of at least this many bytes is moved into the file. */
+/** A write-ahead log of at least this many bytes is checkpointed. */
 const MIN_WAL_BYTES = 4 * 2 ** 20;
 
 export class KeysCheckpointer {
@@ -27,7 +27,7 @@ export class KeysCheckpointer {
   /** Settles when the running thread has ended. */
   private running: Promise<void> | null = null;
 
-  /** `start` starts a thread that moves the log of the file at `path`; `onFailure` is called when one fails. */
+  /** `startThread` starts a thread that makes a checkpoint of the file at `path`; `onFailure` is called when one fails. */
   constructor(path: string, startThread: () => CheckpointThread, onFailure: (error: Error) => void) {
     this.walPath = `${path}-wal`;
     this.startThread = startThread;
@@ -35,7 +35,7 @@ export class KeysCheckpointer {
     this.timer = setInterval(() => void this.checkpointIfLarge(), CHECK_INTERVAL_MS).unref();
   }
 
-  /** Moves the log if it is long; resolves when that is done or not needed. Never rejects. */
+  /** Makes a checkpoint if the log is long; resolves when that is done or not needed. Never rejects. */
   async checkpointIfLarge(): Promise<void> {
     if (this.running === null) {
       const bytes = await sizeOf(this.walPath);

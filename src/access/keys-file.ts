@@ -24,7 +24,7 @@ export function openKeysFile(path: string): Db {
   try {
     const fresh = !existsSync(path);
     db = openDatabase(path, { cacheMb: 2 });
-    db.pragma('wal_autocheckpoint = 0'); // see keys-log.ts; the last connection still checkpoints when it closes
+    db.pragma('wal_autocheckpoint = 0'); // see keys-checkpointer.ts; the last connection still does when it closes
     if (fresh) chmodSync(path, FILE_MODE);
     migrate(db, path);
     return db;

@@ -45,7 +45,7 @@ export function openKeyStore(path: string): KeyStore {
 
 /**
  * The keys file with its valid keys in memory. Changes made here take effect at once, those of another process within
- * WATCH_MS.
+ * REFRESH_MS.
  */
 export class KeyStore {
   /** The connection, for the other tables in the same file. */
@@ -56,13 +56,13 @@ export class KeyStore {
   private readonly verified = new Map<string, KeyRecord>();
   private readonly listeners = new Set<(change: KeysInvalidated) => void>();
   private readonly refreshTimer: NodeJS.Timeout;
-  private readonly inodeGuard: FileIdentity;
+  private readonly fileIdentity: FileIdentity;
   private version: unknown;
 
   constructor(db: Db) {
     this.db = db;
     this.reload();
-    this.inodeGuard = new FileIdentity(db.name);
+    this.fileIdentity = new FileIdentity(db.name);
     this.refreshTimer = setInterval(() => this.reloadIfChanged(), REFRESH_MS).unref();
   }
 
@@ -158,7 +158,7 @@ export class KeyStore {
    * with nothing changed, when the file cannot be written for now or was moved away.
    */
   private durably<T>(change: () => T): T {
-    this.inodeGuard.check();
+    this.fileIdentity.check();
     this.db.pragma('synchronous = FULL');
     try {
       return change();

@@ -3,7 +3,7 @@ import type { ThreadCode } from '../lib/thread.ts';
 
 /** The files that threads begin with. */
 export const THREADS = {
-  'keys-log': new URL('./keys-checkpoint-thread.ts', import.meta.url),
+  'keys-checkpoint': new URL('./keys-checkpoint-thread.ts', import.meta.url),
 };
 export type ThreadName = keyof typeof THREADS;
 

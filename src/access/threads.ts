@@ -5,5 +5,5 @@ import { threadCode } from './thread-code.ts';
 
 /** Starts a thread that makes one checkpoint of the keys file at `path` and ends. */
 export function startKeysCheckpointThread(path: string): Worker {
-  return newThread('keys-log', threadCode('keys-log'), path);
+  return newThread('keys-checkpoint', threadCode('keys-checkpoint'), path);
 }

@@ -56,7 +56,7 @@ export type OnFailure = (error: StorageError | null) => void;
  */
 export class UsageCounter {
   private readonly db: Db;
-  private readonly inodeGuard: FileIdentity;
+  private readonly fileIdentity: FileIdentity;
   private readonly writeMonth: Statement<[number, number, number]>;
   private readonly writeHour: Statement<[number, number, number]>;
   private readonly deleteOldHours: Statement<[number]>;
@@ -90,7 +90,7 @@ export class UsageCounter {
     this.hourBegins = this.hour * HOUR_MS;
     this.hourEnds = this.hourBegins + HOUR_MS;
     this.readCounts();
-    this.inodeGuard = new FileIdentity(db.name);
+    this.fileIdentity = new FileIdentity(db.name);
     this.timer = setInterval(() => this.flush(), FLUSH_MS).unref();
   }
 
@@ -118,7 +118,7 @@ export class UsageCounter {
     const rows = [...this.unwritten, ...this.changedRows()];
     if (rows.length === 0) return;
     try {
-      this.inodeGuard.check();
+      this.fileIdentity.check();
       this.write(rows);
     } catch (error) {
       const translated = toKeysStorageError(error, this.db);
@@ -178,7 +178,7 @@ export class UsageCounter {
     if (!isNext) return this.readCounts();
     for (const count of this.counts.values()) {
       count.beforeHour = count.requests;
-      count.written = count.requests; // or overdue
+      count.written = count.requests; // or among the unwritten rows
     }
   }
 

@@ -1,4 +1,4 @@
-/** Log lines for people: `12:03:04.123 INFO  message  fact=value`. */
+/** Log lines for people: `12:03:04.123 INFO  message  field=value`. */
 
 import { journalPriority } from './journal.ts';
 
@@ -23,9 +23,9 @@ const CLEAR_LINE = '\r\x1b[K';
 /** One JSON log line formatted for people, in local time; an error's stack follows on its own lines. */
 export function prettyLine(json: string, style: PrettyStyle): string {
   const record: Record<string, unknown> = JSON.parse(json);
-  const { msg, level, time, err, ...facts } = record;
+  const { msg, level, time, err, ...fields } = record;
   const { message, stack } = errorParts(err);
-  const shown = Object.entries(message ? { ...facts, error: message } : facts)
+  const shown = Object.entries(message ? { ...fields, error: message } : fields)
     .map(([name, value]) => `${name}=${fieldText(value)}`)
     .join(' ');
   const paint = (colour: string, text: string) => (style.colour && text ? `${colour}${text}${RESET}` : text);

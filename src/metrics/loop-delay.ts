@@ -2,7 +2,7 @@
 import { closeSync, openSync, readSync } from 'node:fs';
 import { createHistogram } from 'node:perf_hooks';
 
-/** Milliseconds between two checks of the clock. */
+/** Milliseconds between two samples. */
 const SAMPLE_INTERVAL_MS = 10;
 
 /**
@@ -10,7 +10,7 @@ const SAMPLE_INTERVAL_MS = 10;
  * ran. The thread itself must open the file.
  */
 const SCHEDSTAT_PATH = '/proc/thread-self/schedstat';
-const SCHEDULING_CHARS = 96;
+const SCHEDSTAT_CHARS = 96;
 
 /** Seconds. */
 export interface LoopDelays {
@@ -29,7 +29,7 @@ export class LoopDelayMonitor {
   private readonly delays = createHistogram();
   private readonly timer: NodeJS.Timeout;
   private readonly schedstatFd: number | null = openOrNull(SCHEDSTAT_PATH);
-  private readonly text = Buffer.alloc(SCHEDULING_CHARS);
+  private readonly text = Buffer.alloc(SCHEDSTAT_CHARS);
   private sampledAt = performance.now();
   private cpuWaitMs = this.readCpuWaitMs();
   private heldMs = 0;
@@ -71,7 +71,7 @@ export class LoopDelayMonitor {
   /** Total milliseconds for which this thread has waited for a processor. */
   private readCpuWaitMs(): number {
     if (this.schedstatFd === null) return 0;
-    const length = readSync(this.schedstatFd, this.text, 0, SCHEDULING_CHARS, 0);
+    const length = readSync(this.schedstatFd, this.text, 0, SCHEDSTAT_CHARS, 0);
     return Number(this.text.toString('latin1', 0, length).split(' ')[1] ?? 0) / 1e6;
   }
 }

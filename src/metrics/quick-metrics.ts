@@ -85,21 +85,21 @@ export class QuickHistogram<L extends string = string> {
     const name = pairs.join();
     const known = this.children.get(name);
     if (known !== undefined) return known;
-    const tally = new HistogramChild(this.upperBounds);
-    this.children.set(name, tally);
-    return tally;
+    const child = new HistogramChild(this.upperBounds);
+    this.children.set(name, child);
+    return child;
   }
 
   /** In the Prometheus text format. */
   render(): string {
     const lines = [`# HELP ${this.name} ${this.help}`, `# TYPE ${this.name} histogram`];
-    for (const [labels, tally] of this.children) {
+    for (const [labels, child] of this.children) {
       let count = 0;
-      for (const [i, fresh] of tally.buckets.entries()) {
-        count += fresh;
+      for (const [i, observations] of child.buckets.entries()) {
+        count += observations;
         lines.push(`${this.name}_bucket{le="${this.upperBounds[i] ?? '+Inf'}",${labels}} ${count}`);
       }
-      lines.push(`${this.name}_sum{${labels}} ${tally.sum}`, `${this.name}_count{${labels}} ${count}`);
+      lines.push(`${this.name}_sum{${labels}} ${child.sum}`, `${this.name}_count{${labels}} ${count}`);
     }
     return `${lines.join('\n')}\n`;
   }

@@ -1,7 +1,7 @@
 /**
  * Who may operate. A browser trades the operator token for a session: an HttpOnly, SameSite=Strict cookie that no
  * script can read, so the token itself is not kept where a flaw of a page could reach it. Against requests forged by
- * other sites a session begins and counts only together with PANEL_HEADER, which no form can send and no other origin
+ * other sites a session begins and counts only together with CSRF_HEADER, which no form can send and no other origin
  * is allowed to. Programs send the token itself, as `Authorization: Bearer`, which browsers never add by themselves.
  */
 import { createHash, timingSafeEqual } from 'node:crypto';
@@ -19,11 +19,11 @@ export interface Credentials {
   authorization: string;
   cookie: string;
   csrfHeader: string;
-  /** The origin that failures are counted against. */
+  /** The network that failures are counted against (admin-throttle.ts). */
   clientNetwork: string;
 }
 
-/** The address has to wait: too many wrong tokens came from it. */
+/** The network has to wait: too many wrong tokens came from it. */
 export class TooManyFailures extends RequestError {
   readonly retryAfter: number;
   constructor(retryAfter: number) {
@@ -56,7 +56,7 @@ export class AdminAuth {
     return csrfHeader !== '' && this.sessions.isValid(sessionIdOf(cookie));
   }
 
-  /** Exchanges the token for a session; returns its Set-Cookie value. Throws as `admit` does. */
+  /** Exchanges the token for a session; returns its Set-Cookie value. Throws as `authorize` does. */
   signIn(token: string, clientNetwork: string, secure: boolean): string {
     this.verifyToken(token, clientNetwork);
     return cookieText(this.sessions.begin(), SESSION_SECONDS, secure);
@@ -68,10 +68,10 @@ export class AdminAuth {
     return cookieText('', 0, secure);
   }
 
-  /** While the address has to wait, even the right token is refused; otherwise waiting would not hinder guessing. */
+  /** While the network has to wait, even the right token is refused; otherwise waiting would not hinder guessing. */
   private verifyToken(token: string, clientNetwork: string): void {
-    const wait = this.throttle.retryAfterSeconds(clientNetwork);
-    if (wait > 0) throw new TooManyFailures(wait);
+    const retryAfter = this.throttle.retryAfterSeconds(clientNetwork);
+    if (retryAfter > 0) throw new TooManyFailures(retryAfter);
     if (timingSafeEqual(digest(token), this.tokenDigest)) return;
     this.throttle.recordFailure(clientNetwork);
     throw new RequestError(401, 'wrong_token', 'this is not the operator token');

@@ -47,38 +47,38 @@ export function addAdminRoute(
   { tls, replies, metrics, log }: RouteContext,
   method: 'get' | 'post' | 'del',
   path: string,
-  handle: (call: AdminRequest) => AdminResult,
+  handle: (request: AdminRequest) => AdminResult,
 ): void {
   const route = PREFIX + path;
   const meter = routeMeter(metrics, route);
 
-  const answer = (call: AdminRequest): Answer => {
+  const answer = (request: AdminRequest): Answer => {
     try {
-      const { body, cookie } = handle(call);
-      const cookieLine = cookie === undefined ? '' : `\r\nSet-Cookie: ${cookie}`;
-      return jsonAnswer(200, JSON.stringify(body), NOSNIFF_HEADER + cookieLine);
+      const { body, cookie } = handle(request);
+      const cookieHeader = cookie === undefined ? '' : `\r\nSet-Cookie: ${cookie}`;
+      return jsonAnswer(200, JSON.stringify(body), NOSNIFF_HEADER + cookieHeader);
     } catch (error) {
       if (error instanceof StorageError) return refusal(new RequestError(503, 'storage', error.message));
       if (!(error instanceof RequestError)) throw error;
       if (error.code === 'wrong_token')
-        log.warn({ from: call.credentials.clientNetwork }, 'wrong operator token');
+        log.warn({ from: request.credentials.clientNetwork }, 'wrong operator token');
       return refusal(error);
     }
   };
 
   app[method](route, (res: HttpResponse, req: HttpRequest) => {
-    const began = performance.now();
-    const count = (status: number) => meter(status, began);
+    const startedAt = performance.now();
+    const count = (status: number) => meter(status, startedAt);
     if (method !== 'post') {
       return count(replies.sendNow(res, () => closeIfChunked(req, answer(readAdminRequest(res, req, tls)))));
     }
     const reply = replies.defer(res, count, () => undefined);
     reply.guard(() => {
       if (isChunked(req)) return reply.send(closeIfChunked(req, errorAnswer(NO_LENGTH, NOSNIFF_HEADER)));
-      const call = readAdminRequest(res, req, tls);
+      const request = readAdminRequest(res, req, tls);
       collectBody(res, MAX_BODY_BYTES, null, (bytes) => {
         reply.guard(() =>
-          reply.send(bytes === null ? contentTooLarge() : answer({ ...call, body: parseJson(bytes) })),
+          reply.send(bytes === null ? contentTooLarge() : answer({ ...request, body: parseJson(bytes) })),
         );
       });
     });

@@ -1,26 +1,26 @@
-/** How often each address recently gave a wrong operator token. */
+/** How often each network recently gave a wrong operator token. */
 
 /** How an IPv4 address that is written as an IPv6 one begins, in hex. */
 const IPV4_MAPPED = `${'0'.repeat(20)}ffff`;
 
 const WINDOW_MS = 60_000;
 
-/** Failures within the window after which an address has to wait. */
+/** Failures within the window after which a network has to wait. */
 const MAX_FAILURES = 10;
 
-/** Most addresses remembered; beyond it the one that failed first is dropped. */
-const MAX_ADDRESSES = 10_000;
+/** Most networks remembered; beyond it the one that failed first is dropped. */
+const MAX_NETWORKS = 10_000;
 
 export class AdminThrottle {
   private readonly clock: () => number;
-  /** Times of the last failures of each address, oldest first; milliseconds of the clock. */
+  /** Times of the last failures of each network, oldest first; milliseconds of the clock. */
   private readonly times = new Map<string, number[]>();
 
   constructor(clock: () => number = () => performance.now()) {
     this.clock = clock;
   }
 
-  /** Whole seconds the address has to wait before it may try again; 0 when it may now. */
+  /** Whole seconds the network has to wait before it may try again; 0 when it may now. */
   retryAfterSeconds(network: string): number {
     const recent = this.recent(network);
     const first = recent[0];
@@ -33,7 +33,7 @@ export class AdminThrottle {
     const recent = this.recent(network);
     recent.push(this.clock());
     this.times.set(network, recent);
-    if (this.times.size > MAX_ADDRESSES) this.times.delete(this.times.keys().next().value ?? '');
+    if (this.times.size > MAX_NETWORKS) this.times.delete(this.times.keys().next().value ?? '');
   }
 
   private recent(network: string): number[] {
@@ -43,8 +43,8 @@ export class AdminThrottle {
 }
 
 /**
- * The origin that failures are counted against, from the bytes of an IP address: an IPv4 address, or the /64 network of
- * an IPv6 one, since whoever has one address of it has them all.
+ * The network that failures are counted against, from the bytes of an IP address: an IPv4 address alone, or the /64
+ * network of an IPv6 one, since whoever has one address of it has them all.
  */
 export function clientNetworkOf(address: Uint8Array): string {
   if (address.length === 4) return address.join('.');

@@ -1,4 +1,4 @@
-/** `/admin/api/*`: the API of the operator's panel. Every route except those of the session goes through the gate. */
+/** `/admin/api/*`: the API of the operator's panel. Every route except those of the session needs authorization. */
 import { z } from 'zod';
 import { RequestError } from '../errors.ts';
 import type { Logger } from '../log.ts';
@@ -52,11 +52,11 @@ export function addAdminRoutes(app: TemplatedApp, options: AdminRouteDeps): void
   const addAuthenticatedRoute = (
     method: 'get' | 'post',
     path: string,
-    answer: (call: AdminRequest) => object,
+    answer: (request: AdminRequest) => object,
   ) =>
-    addAdminRoute(app, options, method, path, (call) => {
-      auth.authorize(call.credentials);
-      return { body: answer(call) };
+    addAdminRoute(app, options, method, path, (request) => {
+      auth.authorize(request.credentials);
+      return { body: answer(request) };
     });
 
   addAdminRoute(app, options, 'post', '/session', ({ body, credentials, secure }) => {
@@ -81,14 +81,14 @@ export function addAdminRoutes(app: TemplatedApp, options: AdminRouteDeps): void
     log.info({ body }, 'operator created a key');
     return issued;
   });
-  addAuthenticatedRoute('post', '/keys/:id/rotate', (call) => {
-    const id = keyId(call);
+  addAuthenticatedRoute('post', '/keys/:id/rotate', (request) => {
+    const id = keyId(request);
     const issued = rotateKey(access, id);
     log.info({ id }, 'operator rotated a key');
     return issued;
   });
-  addAuthenticatedRoute('post', '/keys/:id/revoke', (call) => {
-    const id = keyId(call);
+  addAuthenticatedRoute('post', '/keys/:id/revoke', (request) => {
+    const id = keyId(request);
     const revoked = revokeKey(access, id);
     log.info({ id }, 'operator revoked a key');
     return revoked;

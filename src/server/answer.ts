@@ -41,7 +41,7 @@ export const STATUS_LINES = {
   504: '504 Gateway Timeout',
 } as const;
 
-const JSON_LINE = '\r\nContent-Type: application/json';
+const JSON_HEADER = '\r\nContent-Type: application/json';
 
 /** The body of every refusal of a key, word for word as the specification has it. */
 const UNAUTHORIZED_BODY =
@@ -59,7 +59,7 @@ export function withoutBody(answer: Answer | Promise<Answer>): Answer | Promise<
 
 /** A JSON answer. `body` is JSON text. */
 export function jsonAnswer(status: Answer['status'], body: string | Buffer, headers = ''): Answer {
-  return { status, headers: JSON_LINE + headers, body, cache: 'no-store' };
+  return { status, headers: JSON_HEADER + headers, body, cache: 'no-store' };
 }
 
 /** The answer to a missing or invalid key. */

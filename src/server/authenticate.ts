@@ -1,4 +1,4 @@
-/** Which key a request has, and whether it is admitted. */
+/** Which key a request has, and whether it is valid. */
 import type { KeyRecord, KeyStore } from '../access/keys.ts';
 import type { Limiter } from '../access/limiter.ts';
 import { queryValue } from './query-string.ts';

@@ -4,8 +4,8 @@ import type { Answer } from './answer.ts';
 import type { HttpRequest, HttpResponse } from './uws.ts';
 
 /**
- * Pieces allowed for any body, and one more for so many of its bytes. Each piece costs 3 us and 100 bytes of memory, so
- * two million pieces of one byte (six on the wire, as chunks) would block all clients for seconds.
+ * Chunks in which any body may arrive, and one more for so many of its bytes. Each costs 3 us and 100 bytes of memory, so
+ * two million chunks of one byte (six on the wire) would block all clients for seconds.
  */
 const FREE_CHUNKS = 1_000;
 const BYTES_PER_CHUNK = 64;
@@ -28,47 +28,48 @@ export function closeIfChunked(req: HttpRequest, answer: Answer): Answer {
   return isChunked(req) ? { ...answer, close: true } : answer;
 }
 
-/** Bytes that one key may have sent at once of bodies that are not whole: on ten thousand connections it could be 20 GB. */
+/** Bytes that one key may have sent at once of incomplete bodies: on ten thousand connections it could be 20 GB. */
 const MAX_PARTIAL_BYTES_PER_KEY = 32 * 2 ** 20;
 
-/** Bodies of which a part is there. */
+/** How much memory the incomplete bodies of each key may take. */
 export class BodyBudget {
-  private readonly shares = new PerKeyLimit(MAX_PARTIAL_BYTES_PER_KEY);
+  private readonly limit = new PerKeyLimit(MAX_PARTIAL_BYTES_PER_KEY);
 
-  /** The body of a request that begins. */
+  /** The reservation for the body of a request that begins. */
   open(key: number): BodyReservation {
-    return new BodyReservation(this.shares, key);
+    return new BodyReservation(this.limit, key);
   }
 }
 
+/** The part of a key's budget that one incomplete body takes. */
 export class BodyReservation {
-  private readonly shares: PerKeyLimit;
+  private readonly limit: PerKeyLimit;
   private readonly key: number;
   private bytes = 0;
 
-  constructor(shares: PerKeyLimit, key: number) {
-    this.shares = shares;
+  constructor(limit: PerKeyLimit, key: number) {
+    this.limit = limit;
     this.key = key;
   }
 
   /** Whether the key may have so many bytes more. */
   grow(bytes: number): boolean {
-    if (!this.shares.tryAcquire(this.key, bytes)) return false;
+    if (!this.limit.tryAcquire(this.key, bytes)) return false;
     this.bytes += bytes;
     return true;
   }
 
-  /** It is whole, or not wanted any more. */
+  /** The body is complete, or not wanted any more. */
   release(): void {
-    if (this.bytes > 0) this.shares.release(this.key, this.bytes);
+    if (this.bytes > 0) this.limit.release(this.key, this.bytes);
     this.bytes = 0;
   }
 }
 
 /**
- * Gathers the body and hands it over once, or null as soon as it is longer than `limit` bytes. Never calls back when the
- * client goes first, or is cut off because the body comes in crumbs or its key has too much `unfinished`; that is to be
- * ended by the caller when the client is gone. Null where the limit alone bounds it.
+ * Collects the body and hands it over once, or null as soon as it is longer than `limit` bytes. Never calls back when the
+ * client goes first, or is cut off because the body comes in too many chunks or its key has no budget left. The caller
+ * releases the `reservation` when the client is gone; it is null where the limit alone bounds the body.
  */
 export function collectBody(
   res: HttpResponse,

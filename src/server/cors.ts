@@ -1,15 +1,15 @@
-/** Which web pages may call: header lines of every answer, and the preflight. */
+/** Which web pages may call: headers of every answer, and the preflight. */
 import type { HttpRequest } from './uws.ts';
 
 const EXPOSED = 'X-Indexed-Block, ETag, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, Retry-After';
 
-/** Lines that only a preflight has. */
+/** Headers that only a preflight has. */
 export const PREFLIGHT_HEADERS =
   '\r\nAccess-Control-Allow-Methods: GET, POST, OPTIONS' +
   '\r\nAccess-Control-Allow-Headers: X-API-Key, Content-Type, If-None-Match' +
   '\r\nAccess-Control-Max-Age: 86400';
 
-/** A function that gives a request's CORS lines, each preceded by CRLF. `origins` as configured: `*` or origins. */
+/** A function that gives a request's CORS headers, each preceded by CRLF. `origins` as configured: `*` or origins. */
 export function corsPolicy(origins: readonly string[]): (req: HttpRequest) => string {
   if (origins.includes('*')) {
     const headers = allow('*');

@@ -29,15 +29,15 @@ export function addOpenApiRoute(
 ): void {
   const meter = routeMeter(metrics, OPENAPI_PATH);
   const body = JSON.stringify(DOCUMENT);
-  addGetRoute(app, OPENAPI_PATH, (shape) => (res, req) => {
-    const began = performance.now();
+  addGetRoute(app, OPENAPI_PATH, (adapt) => (res, req) => {
+    const startedAt = performance.now();
     replies.sendOrDefer(
       res,
       () => {
         const answer = jsonAnswer(200, body, cors(req));
-        return shape(compressAnswer({ ...answer, cache: 'revalidate' }, req.getHeader('accept-encoding')));
+        return adapt(compressAnswer({ ...answer, cache: 'revalidate' }, req.getHeader('accept-encoding')));
       },
-      (status) => meter(status, began),
+      (status) => meter(status, startedAt),
     );
   });
 }

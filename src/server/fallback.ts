@@ -28,19 +28,19 @@ export interface FallbackDeps {
 }
 
 /** Registers the routes of last resort. */
-export function addFallback(app: TemplatedApp, routes: FallbackDeps): void {
-  const { replies, cors } = routes;
-  const meter = routeMeter(routes.metrics, 'other');
+export function addFallback(app: TemplatedApp, deps: FallbackDeps): void {
+  const { replies, cors } = deps;
+  const meter = routeMeter(deps.metrics, 'other');
 
   app.options('/*', (res, req) => {
     // With a body, which reply.ts can bound; 204 could have none.
     replies.sendNow(res, () => closeIfChunked(req, jsonAnswer(200, '{}', cors(req) + PREFLIGHT_HEADERS)));
   });
   app.any('/*', (res: HttpResponse, req: HttpRequest) => {
-    const began = performance.now();
+    const startedAt = performance.now();
     meter(
-      replies.sendNow(res, () => closeIfChunked(req, methodAdapterFor(req)(refusal(req, routes)))),
-      began,
+      replies.sendNow(res, () => closeIfChunked(req, methodAdapterFor(req)(refusal(req, deps)))),
+      startedAt,
     );
   });
 }
@@ -51,9 +51,9 @@ function refusal(req: HttpRequest, { methods, needsKey, access, cors }: Fallback
   if (needsKey(path)) {
     const key = authenticate(access, req);
     if (key === null) return unauthorized(headers);
-    const verdict = access.limiter.take(key, 1);
-    if (!verdict.ok) return tooManyRequests(verdict, headers);
-    headers += rateLimitHeaders(verdict);
+    const admission = access.limiter.take(key, 1);
+    if (!admission.ok) return tooManyRequests(admission, headers);
+    headers += rateLimitHeaders(admission);
   }
   const method = methods.get(path);
   const error =

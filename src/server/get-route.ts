@@ -8,7 +8,7 @@ export type MethodAdapter = typeof withoutBody;
 
 const unchanged: MethodAdapter = <T>(answer: T): T => answer;
 
-/** The shape for a request's method, where one handler answers several. */
+/** The adapter for a request's method, where one handler answers several. */
 export function methodAdapterFor(req: HttpRequest): MethodAdapter {
   return req.getMethod() === 'head' ? withoutBody : unchanged;
 }
@@ -19,15 +19,15 @@ type Handler = (res: HttpResponse, req: HttpRequest) => void;
 export function addGetRoute(
   app: TemplatedApp,
   path: string,
-  makeHandler: (shape: MethodAdapter) => Handler,
+  makeHandler: (adapt: MethodAdapter) => Handler,
 ): void {
   app.get(path, rejectChunked(makeHandler(unchanged)));
   app.head(path, rejectChunked(makeHandler(withoutBody)));
 }
 
-function rejectChunked(answer: Handler): Handler {
+function rejectChunked(handle: Handler): Handler {
   return (res, req) => {
     if (isChunked(req)) res.close();
-    else answer(res, req);
+    else handle(res, req);
   };
 }

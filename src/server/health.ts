@@ -22,21 +22,21 @@ interface HealthAnswer {
 }
 
 /** Registers /healthz, /readyz and /status and returns these paths. */
-export function addHealthRoutes(app: TemplatedApp, options: HealthRouteDeps): string[] {
+export function addHealthRoutes(app: TemplatedApp, deps: HealthRouteDeps): string[] {
   const answers: Record<string, () => HealthAnswer> = {
     '/healthz': () => ({ status: 200, body: { status: 'ok' } }),
     '/readyz': () => {
-      const reason = options.readinessProbe();
+      const reason = deps.readinessProbe();
       return reason === null
         ? { status: 200, body: { ready: true } }
         : { status: 503, body: { ready: false, reason } };
     },
     '/status': () => ({
       status: 200,
-      body: describeStatus(redactNodeAddress(options.indexState()), Date.now()),
+      body: describeStatus(redactNodeAddress(deps.indexState()), Date.now()),
     }),
   };
-  for (const [path, answer] of Object.entries(answers)) addRoute(app, options, path, answer);
+  for (const [path, answer] of Object.entries(answers)) addRoute(app, deps, path, answer);
   return Object.keys(answers);
 }
 
@@ -47,12 +47,12 @@ function addRoute(
   answer: () => HealthAnswer,
 ): void {
   const meter = routeMeter(metrics, path);
-  addGetRoute(app, path, (shape) => (res, req) => {
-    const began = performance.now();
+  addGetRoute(app, path, (adapt) => (res, req) => {
+    const startedAt = performance.now();
     const sent = replies.sendNow(res, () => {
       const { status, body } = answer();
-      return shape(jsonAnswer(status, JSON.stringify(body), cors(req)));
+      return adapt(jsonAnswer(status, JSON.stringify(body), cors(req)));
     });
-    meter(sent, began);
+    meter(sent, startedAt);
   });
 }

@@ -61,12 +61,12 @@ export class Listener {
 
   /** Rejects with ListenError when it cannot bind the address, with ConfigError for an unusable certificate. */
   static async open(settings: ListenerSettings, addRoutes: AddRoutes): Promise<Listener> {
-    const entrance = createApp(settings, addRoutes);
+    const first = createApp(settings, addRoutes);
     try {
-      const listenSocket = await listen(entrance.app, settings.host, settings.port);
-      return new Listener(settings, addRoutes, entrance, listenSocket);
+      const listenSocket = await listen(first.app, settings.host, settings.port);
+      return new Listener(settings, addRoutes, first, listenSocket);
     } catch (error) {
-      entrance.app.close();
+      first.app.close();
       throw error;
     }
   }

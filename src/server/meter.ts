@@ -3,20 +3,20 @@ import type { Metrics } from '../metrics.ts';
 
 export type HttpMetrics = Pick<Metrics, 'httpRequests' | 'httpSeconds'>;
 
-/** Counts one answer; `began` is performance.now() when the request arrived. */
-export type RequestMeter = (status: number, began: number) => void;
+/** Counts one answer; `startedAt` is performance.now() when the request arrived. */
+export type RequestMeter = (status: number, startedAt: number) => void;
 
 /** The meter of a route. Its label is the route's pattern, never what a client sent. */
 export function routeMeter(metrics: HttpMetrics, route: string): RequestMeter {
   const seconds = metrics.httpSeconds.child({ route });
   const byStatus = new Map<number, { inc(): void }>();
-  return (status, began) => {
+  return (status, startedAt) => {
     let count = byStatus.get(status);
     if (count === undefined) {
       count = metrics.httpRequests.child({ route, status: String(status) });
       byStatus.set(status, count);
     }
     count.inc();
-    seconds.observe((performance.now() - began) / 1000);
+    seconds.observe((performance.now() - startedAt) / 1000);
   };
 }

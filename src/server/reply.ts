@@ -9,7 +9,7 @@ const CACHE_CONTROL = {
   'no-store': 'no-store',
 } as const;
 
-/** How often a closing server checks whether the last late answer is sent, milliseconds. */
+/** How often a closing server checks whether the last deferred answer is sent, milliseconds. */
 const DRAIN_POLL_MS = 10;
 
 /**
@@ -28,10 +28,10 @@ const CHECK_EVERY_ANSWERS = 64;
 const TIMEOUT_RESET_MS = 5_000;
 const MAX_TIMEOUT_RESETS = 10;
 
-/** A body that comes in pieces. */
+/** A body that is written in chunks. */
 export interface ChunkWriter {
-  /** Writes a piece, whose memory may be reused. Returns false when the client must catch up first. */
-  write(piece: Buffer): boolean;
+  /** Writes a chunk, whose memory may be reused. Returns false when the client must catch up first. */
+  write(chunk: Buffer): boolean;
   end(): void;
   /** Cuts the connection, so that the client notices that the body is incomplete. */
   abort(): void;
@@ -41,7 +41,7 @@ export interface ChunkWriter {
 export interface DeferredReply {
   /** Writes the answer, or does nothing when the client has left. */
   send(answer: Answer): void;
-  /** Begins an answer with a body in pieces. After `write` returned false, `caughtUp` is called when it may continue. */
+  /** Begins an answer with a body in chunks. After `write` returned false, `onDrain` is called when it may continue. */
   beginStream(answer: Omit<Answer, 'body'>, onDrain: () => void): ChunkWriter;
   /** Sends what the promise gives; if it rejects, the answer is a 500. */
   sendResolved(answer: Promise<Answer>): void;
@@ -81,8 +81,8 @@ export class ReplyWriter {
   }
 
   /**
-   * Answers within the handler of the request, or later when `respond` returns a promise; `answered` is called with the
-   * status when the answer is ready, but not when the client leaves first.
+   * Answers within the handler of the request, or later when `respond` returns a promise; `onAnswered` is called with
+   * the status when the answer is ready, but not when the client leaves first.
    */
   sendOrDefer(
     res: HttpResponse,
@@ -103,9 +103,10 @@ export class ReplyWriter {
   }
 
   /**
-   * Must be called in the handler of a request that is answered later. Either `answered` or `gone` is called, once:
-   * `answered` when the answer is ready, before it is written. Writing is not measured: small answers leave after the
-   * handler anyway, and a client that a large one wakes may take the processor, which would count as its waiting time.
+   * Must be called in the handler of a request that is answered later. Either `onAnswered` or `onAborted` is called,
+   * once: `onAnswered` when the answer is ready, before it is written. Writing is not measured: small answers leave
+   * after the handler anyway, and a client that a large one wakes may take the processor, which would count as its
+   * waiting time.
    */
   defer(res: HttpResponse, onAnswered: (status: number) => void, onAborted: () => void): DeferredReply {
     return new DeferredReplyWriter(this.state, res, onAnswered, onAborted);
@@ -131,7 +132,7 @@ export class ReplyWriter {
 
 /** State shared by all answers. */
 interface WriterState {
-  /** Pending answers: late ones, and those not yet written completely. */
+  /** Pending answers: deferred ones, and those not yet written completely. */
   pending: number;
   /** Whether connections are closed after their answers. */
   closing: boolean;
@@ -174,18 +175,18 @@ class DeferredReplyWriter implements DeferredReply {
     this.res.cork(() => writeAnswer(this.res, answer, this.state));
   }
 
-  beginStream(answer: Omit<Answer, 'body'>, caughtUp: () => void): ChunkWriter {
+  beginStream(answer: Omit<Answer, 'body'>, onDrain: () => void): ChunkWriter {
     if (this.open) {
       this.res.cork(() => writeHead(this.res, answer));
       this.res.onWritable(() => {
         this.stopTimeoutResets();
         if (this.finalStep !== null) this.finalStep();
-        else if (this.open) caughtUp();
+        else if (this.open) onDrain();
         return true;
       });
     }
     return {
-      write: (piece) => this.write(piece),
+      write: (chunk) => this.write(chunk),
       end: () => this.whenDrained(() => this.finish(answer, () => this.end(answer))),
       abort: () => this.finish(answer, () => this.res.close()),
     };
@@ -260,9 +261,9 @@ class DeferredReplyWriter implements DeferredReply {
 
 function writeAnswer(res: HttpResponse, answer: Answer, state: WriterState): void {
   writeHead(res, answer);
-  const { body, contentLength: length } = answer;
+  const { body, contentLength } = answer;
   const close = answer.close === true || state.closing || isLoopBlocked(state);
-  if (length !== undefined) writeLength(res, length);
+  if (contentLength !== undefined) writeLength(res, contentLength);
   else if (body === null && !close) res.endWithoutBody();
   else if (body === null) writeLength(res, 0);
   else if (close) res.end(body, true);
@@ -307,8 +308,8 @@ function writeBody(res: HttpResponse, body: string | Buffer, state: WriterState)
 }
 
 /**
- * All header lines go out in one call, as the value of the first: each call into the library costs 0.15 us, and an
- * answer has nine lines.
+ * All headers go out in one call, as the value of the first: each call into the library costs 0.15 us, and an
+ * answer has nine.
  */
 function writeHead(res: HttpResponse, { status, headers, cache }: Omit<Answer, 'body'>): void {
   if (status !== 200) res.writeStatus(STATUS_LINES[status]);

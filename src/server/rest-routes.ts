@@ -61,9 +61,9 @@ function getHandler(prepared: PreparedEndpoint, deps: RestRouteDeps) {
     const cors = deps.cors(req);
     const key = authenticate(deps.access, req);
     if (key === null) return unauthorized(cors);
-    const verdict = deps.access.limiter.take(key, 1);
-    if (!verdict.ok) return tooManyRequests(verdict, cors);
-    const headers = cors + rateLimitHeaders(verdict);
+    const admission = deps.access.limiter.take(key, 1);
+    if (!admission.ok) return tooManyRequests(admission, cors);
+    const headers = cors + rateLimitHeaders(admission);
     return answerSafely(prepared, deps, headers, () => {
       const caller = callerFor(key, deps);
       const query = queryOf(req);
@@ -86,13 +86,13 @@ function getHandler(prepared: PreparedEndpoint, deps: RestRouteDeps) {
     });
   };
 
-  return (shape: MethodAdapter) =>
+  return (adapt: MethodAdapter) =>
     (res: HttpResponse, req: HttpRequest): void => {
-      const began = performance.now();
+      const startedAt = performance.now();
       deps.replies.sendOrDefer(
         res,
-        () => shape(answer(req)),
-        (status) => meter(status, began),
+        () => adapt(answer(req)),
+        (status) => meter(status, startedAt),
       );
     };
 }
@@ -101,11 +101,11 @@ function postHandler(prepared: PreparedEndpoint, deps: RestRouteDeps) {
   const meter = routeMeter(deps.metrics, prepared.endpoint.path);
 
   return (res: HttpResponse, req: HttpRequest): void => {
-    const began = performance.now();
+    const startedAt = performance.now();
     let reservation: BodyReservation | null = null;
     const reply = deps.replies.defer(
       res,
-      (status) => meter(status, began),
+      (status) => meter(status, startedAt),
       () => reservation?.release(),
     );
     reply.guard(() => {
@@ -113,9 +113,9 @@ function postHandler(prepared: PreparedEndpoint, deps: RestRouteDeps) {
       const refuse = (answer: Answer): void => reply.send(closeIfChunked(req, answer));
       const key = authenticate(deps.access, req);
       if (key === null) return refuse(unauthorized(cors));
-      const verdict = deps.access.limiter.take(key, 1);
-      if (!verdict.ok) return refuse(tooManyRequests(verdict, cors));
-      const headers = cors + rateLimitHeaders(verdict);
+      const admission = deps.access.limiter.take(key, 1);
+      if (!admission.ok) return refuse(tooManyRequests(admission, cors));
+      const headers = cors + rateLimitHeaders(admission);
       const refusal = bodyRefusal(req, headers);
       if (refusal !== null) return refuse(refusal);
       const accepted = encodingsOf(req);

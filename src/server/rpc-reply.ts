@@ -1,4 +1,4 @@
-/** The answer to one JSON-RPC request over HTTP: whole, or in pieces at the client's pace. */
+/** The answer to one JSON-RPC request over HTTP: whole, or in chunks at the client's pace. */
 import type { KeyRecord } from '../access/keys.ts';
 import type { AdmissionResult, Limiter } from '../access/limiter.ts';
 import type { CallHandle } from '../rpc/call.ts';
@@ -8,7 +8,7 @@ import type { RpcAnswer, RpcSink } from '../rpc/sink.ts';
 import { jsonAnswer, rateLimitHeaders, retryAfterHeader } from './answer.ts';
 import type { ChunkWriter, DeferredReply } from './reply.ts';
 
-/** Answers of at least this size are written in pieces, since the library would copy what a slow client has not read. */
+/** Answers of at least this size are written in chunks, since the library would copy what a slow client has not read. */
 const MIN_STREAMED_BYTES = 1024 * 1024;
 const CHUNK_BYTES = 256 * 1024;
 
@@ -53,9 +53,9 @@ export class HttpRpcReply implements RpcSink, RpcCaller {
   }
 
   charge(calls: number): Refusal | null {
-    const verdict = this.limiter.take(this.record, calls);
-    this.addRateLimitHeaders(verdict);
-    return verdict.ok ? null : verdict;
+    const admission = this.limiter.take(this.record, calls);
+    this.addRateLimitHeaders(admission);
+    return admission.ok ? null : admission;
   }
 
   send({ status, body, retryAfter }: RpcAnswer, mayRetain: boolean): void {
@@ -65,10 +65,10 @@ export class HttpRpcReply implements RpcSink, RpcCaller {
     if (mayRetain && Buffer.isBuffer(body) && body.length >= MIN_STREAMED_BYTES && status === 200) {
       this.begin();
       this.unwritten = body;
-      return this.writeRest();
+      return this.writeUnwritten();
     }
-    const lines = retryAfter === undefined ? this.headers : this.headers + retryAfterHeader(retryAfter);
-    this.reply.send(jsonAnswer(status, body, lines));
+    const headers = retryAfter === undefined ? this.headers : this.headers + retryAfterHeader(retryAfter);
+    this.reply.send(jsonAnswer(status, body, headers));
   }
 
   begin(): void {
@@ -76,8 +76,8 @@ export class HttpRpcReply implements RpcSink, RpcCaller {
     this.chunkWriter = this.reply.beginStream({ status, headers, cache }, () => this.onDrain());
   }
 
-  write(piece: Buffer): boolean {
-    return this.chunkWriter?.write(piece) ?? true;
+  write(chunk: Buffer): boolean {
+    return this.chunkWriter?.write(chunk) ?? true;
   }
 
   end(): void {
@@ -89,16 +89,16 @@ export class HttpRpcReply implements RpcSink, RpcCaller {
   }
 
   /** What the key has left goes into the headers. */
-  private addRateLimitHeaders(verdict: AdmissionResult): void {
-    this.headers += rateLimitHeaders(verdict);
+  private addRateLimitHeaders(admission: AdmissionResult): void {
+    this.headers += rateLimitHeaders(admission);
   }
 
   private onDrain(): void {
-    if (this.unwritten !== null) this.writeRest();
+    if (this.unwritten !== null) this.writeUnwritten();
     else this.callHandle?.resume();
   }
 
-  private writeRest(): void {
+  private writeUnwritten(): void {
     while (this.unwritten !== null) {
       const chunk = this.unwritten.subarray(0, CHUNK_BYTES);
       this.unwritten = this.unwritten.length > CHUNK_BYTES ? this.unwritten.subarray(CHUNK_BYTES) : null;

@@ -38,12 +38,12 @@ export function addRpcRoute(
   const meter = routeMeter(metrics, RPC_PATH);
 
   app.post(RPC_PATH, (res: HttpResponse, req: HttpRequest) => {
-    const began = performance.now();
+    const startedAt = performance.now();
     let reservation: BodyReservation | null = null;
     let httpRpcReply: HttpRpcReply | null = null;
     const reply = replies.defer(
       res,
-      (status) => meter(status, began),
+      (status) => meter(status, startedAt),
       () => {
         reservation?.release();
         httpRpcReply?.cancel();

@@ -87,7 +87,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     const state = redactNodeAddress(options.indexState());
     return notReadyReason(state, options.readyLag, stallDetector.isStalled(state, performance.now()));
   };
-  const shared: RouteDeps = {
+  const deps: RouteDeps = {
     ...options,
     adminAuth: admin && new AdminAuth(admin.token),
     assets: new Map([...loadAssets(), ...docsAssets()]),
@@ -98,24 +98,24 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     readinessProbe,
     tls: settings.tls_cert !== '',
   };
-  const listener = await Listener.open(settings, (app) => addRoutes(app, shared));
-  if (shared.tls) warnAboutCertificateDates(settings, log);
+  const listener = await Listener.open(settings, (app) => addRoutes(app, deps));
+  if (deps.tls) warnAboutCertificateDates(settings, log);
   metrics.onCollect(() => metrics.ready.set(readinessProbe() === null ? 1 : 0));
   const stopStallDetector = stallDetector.start(options.indexState);
   return {
-    url: `${shared.tls ? 'https' : 'http'}://${hostPort(settings.host, listener.port)}`,
+    url: `${deps.tls ? 'https' : 'http'}://${hostPort(settings.host, listener.port)}`,
     port: listener.port,
     async reload(changed) {
       await listener.renewCertificate(changed);
-      if (shared.tls && changed.tls_cert !== '') warnAboutCertificateDates(changed, log);
+      if (deps.tls && changed.tls_cert !== '') warnAboutCertificateDates(changed, log);
       cors = corsPolicy(changed.cors_origins);
     },
     async close() {
       listener.stopAccepting();
       options.streams?.connections.close();
-      shared.replies.closeAfterAnswers();
-      await shared.connectionLimiter.waitUntilEmpty(CLOSE_GRACE_MS);
-      await shared.replies.drain(DRAIN_MS);
+      deps.replies.closeAfterAnswers();
+      await deps.connectionLimiter.waitUntilEmpty(CLOSE_GRACE_MS);
+      await deps.replies.drain(DRAIN_MS);
       listener.closeConnections();
       stopStallDetector();
     },
@@ -127,8 +127,8 @@ function warnAboutCertificateDates(
   { tls_cert, tls_key }: Pick<ServerSettings, 'tls_cert' | 'tls_key'>,
   log: Logger,
 ): void {
-  const fault = certificateDateError(tls_cert, readTlsFiles(tls_cert, tls_key).cert);
-  if (fault !== null) log.warn({ reason: fault }, 'the certificate is out of its dates');
+  const reason = certificateDateError(tls_cert, readTlsFiles(tls_cert, tls_key).cert);
+  if (reason !== null) log.warn({ reason }, 'the certificate is out of its dates');
 }
 
 interface RouteDeps extends ServerOptions {

@@ -78,16 +78,16 @@ export function addStaticRoutes(app: TemplatedApp, deps: StaticRouteDeps): strin
     const path = pathOf(file);
     const etag = `W/"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`;
     const headers = `\r\nContent-Type: ${typeOf(file)}\r\nETag: ${etag}${SECURITY_HEADERS}`;
-    const whole: Answer = { status: 200, headers, body, cache: 'revalidate' };
+    const full: Answer = { status: 200, headers, body, cache: 'revalidate' };
     const notModified: Answer = { status: 304, headers, body: null, cache: 'revalidate' };
     const meter = routeMeter(metrics, file in PAGES ? path : 'asset');
-    addGetRoute(app, path, (shape) => (res, req) => {
-      const began = performance.now();
+    addGetRoute(app, path, (adapt) => (res, req) => {
+      const startedAt = performance.now();
       const known = matchesEtag(req.getHeader('if-none-match'), etag);
       const isNotModified = known && ++notModifiedCount % FULL_ANSWER_EVERY !== 0;
       meter(
-        replies.sendNow(res, () => shape(isNotModified ? notModified : whole)),
-        began,
+        replies.sendNow(res, () => adapt(isNotModified ? notModified : full)),
+        startedAt,
       );
     });
     paths.push(path);
@@ -100,11 +100,11 @@ export function addStaticRoutes(app: TemplatedApp, deps: StaticRouteDeps): strin
 function addRedirect(app: TemplatedApp, page: string, replies: ReplyWriter, meter: RequestMeter): string {
   const path = `${page}/`;
   const answer = jsonAnswer(308, '{}', `\r\nLocation: ..${page}`);
-  addGetRoute(app, path, (shape) => (res) => {
-    const began = performance.now();
+  addGetRoute(app, path, (adapt) => (res) => {
+    const startedAt = performance.now();
     meter(
-      replies.sendNow(res, () => shape(answer)),
-      began,
+      replies.sendNow(res, () => adapt(answer)),
+      startedAt,
     );
   });
   return path;

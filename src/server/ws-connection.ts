@@ -35,7 +35,7 @@ export interface Client {
 export interface ConnectionOptions {
   endpoint: WsEndpoint;
   limits: OutboxLimits;
-  /** Told when the client did not take what it was sent. */
+  /** Called when the client did not take what it was sent. */
   onSlowConsumer: () => void;
 }
 
@@ -52,21 +52,18 @@ export class WsConnection implements ClientConnection {
   private readonly outbox: Outbox;
   private readonly abortController = new AbortController();
   private closing = false;
-  /** Pings and refused messages since `noiseSince`, a time of performance.now(). */
+  /** Pings and refused messages since `floodWindowStart`, a time of performance.now(). */
   private floodCount = 0;
   private floodWindowStart = 0;
 
-  constructor(
-    socket: WebSocket<SocketData>,
-    { endpoint, limits, onSlowConsumer: onSlow }: ConnectionOptions,
-  ) {
+  constructor(socket: WebSocket<SocketData>, { endpoint, limits, onSlowConsumer }: ConnectionOptions) {
     const { key, apiKey } = socket.getUserData();
     this.socket = socket;
     this.endpoint = endpoint;
     this.keyId = key.id;
     this.apiKey = apiKey;
     this.outbox = new Outbox(socket, limits, () => {
-      onSlow();
+      onSlowConsumer();
       this.close(...SLOW_CONSUMER);
     });
   }

@@ -47,12 +47,12 @@ export class WsConnections {
 
   /** The open connections, for the operator. */
   list(): LiveSocket[] {
-    return [...this.open].map(([{ endpoint, keyId, openedAt, backlogBytes: backlog }, { topics }]) => ({
+    return [...this.open].map(([{ endpoint, keyId, openedAt, backlogBytes }, { topics }]) => ({
       endpoint,
       keyId,
       openedAt,
       topics,
-      backlogBytes: backlog,
+      backlogBytes,
     }));
   }
 

@@ -98,21 +98,21 @@ export function signalMessageHandler({ limiter, log }: Omit<MessageHandlerDeps, 
     const refusal = refusalOf(limiter.take(key, Math.max(1, calls.length)));
     if (refusal !== null) return sendRefusal(connection, calls.length === 1 ? calls[0]!.id : null, refusal);
     if (request.kind === 'refused') return connection.answer(errorJson('null', request.error));
-    const done = await Promise.all(calls.map((call) => runSignalCall(session, call, log)));
-    send(connection, done, (text) => (request.kind === 'batch' ? `[${text}]` : text));
+    const results = await Promise.all(calls.map((call) => runSignalCall(session, call, log)));
+    send(connection, results, (text) => (request.kind === 'batch' ? `[${text}]` : text));
   };
 }
 
 /** Sends the answers in one message; notifications of the subscriptions they made may follow it. */
 function send(
   connection: ClientMessage['connection'],
-  done: readonly CallResult[],
+  results: readonly CallResult[],
   wrap: (text: string) => string | null,
 ): void {
-  const texts = done.flatMap(({ text }) => text ?? []);
+  const texts = results.flatMap(({ text }) => text ?? []);
   const message = wrap(texts.join());
   if (message !== null && message !== '') connection.answer(message);
-  for (const { subscription: made } of done) made?.release();
+  for (const { subscription } of results) subscription?.release();
 }
 
 /** Joins the answers to this server's own calls with the batch of the other answers; null when there are none. */
@@ -130,7 +130,7 @@ async function runEthCall(
   log: Logger,
 ): Promise<CallResult> {
   if (id === null && method === 'eth_subscribe') return { text: null, subscription: null };
-  const done = await toCallResult(id ?? 'null', log, async () => {
+  const result = await toCallResult(id ?? 'null', log, async () => {
     const list: unknown = JSON.parse(params);
     if (!Array.isArray(list)) throw new RequestError(400, 'invalid_params', 'params must be an array');
     const [first, ...rest]: unknown[] = list;
@@ -142,7 +142,7 @@ async function runEthCall(
     session.unsubscribe(first);
     return null;
   });
-  return id === null ? { text: null, subscription: null } : done;
+  return id === null ? { text: null, subscription: null } : result;
 }
 
 async function runSignalCall(
@@ -188,8 +188,8 @@ async function toCallResult(
   }
 }
 
-function refusalOf(verdict: AdmissionResult): Refusal | null {
-  return verdict.ok ? null : verdict;
+function refusalOf(admission: AdmissionResult): Refusal | null {
+  return admission.ok ? null : admission;
 }
 
 function sendRefusal(connection: ClientMessage['connection'], id: string | null, refusal: Refusal): void {

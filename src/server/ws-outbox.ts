@@ -1,6 +1,6 @@
 /**
  * The send queue of one WebSocket. The library is given little more than the system accepts at once, so that the backlog
- * of a slow client stays here, where notices are shared with other clients and can be dropped on closing.
+ * of a slow client stays here, where notifications are shared with other clients and can be dropped on closing.
  */
 import type { ClientBudget } from '../lib/byte-budget.ts';
 import type { Notification } from '../stream/notification.ts';
@@ -44,7 +44,7 @@ export class Outbox {
   /** Of both, what is answers. */
   private queuedAnswerBytes = 0;
   private unsentAnswerBytes = 0;
-  /** Of these, what was taken from the account. */
+  /** Of these, what is reserved in the budget. */
   private reservedBytes = 0;
   private scheduled = false;
   private stopped = false;
@@ -131,16 +131,16 @@ export class Outbox {
   private sendFrom(start: number): number {
     if (start + 1 === this.queue.length) {
       // In the most frequent case, a single message, the result says whether the system accepted it.
-      if (this.sendItem(this.queue[start]!) === SEND_OK) this.unsentAnswerBytes = 0;
+      if (this.sendMessage(this.queue[start]!) === SEND_OK) this.unsentAnswerBytes = 0;
       else this.refreshUnsent();
       return start + 1;
     }
     let at = start;
     this.socket.cork(() => {
       for (let bytes = 0; at < this.queue.length && bytes < CHUNK_BYTES; at++) {
-        const item = this.queue[at]!;
-        this.sendItem(item);
-        bytes += sizeOf(item);
+        const message = this.queue[at]!;
+        this.sendMessage(message);
+        bytes += sizeOf(message);
       }
     });
     this.refreshUnsent();
@@ -152,7 +152,7 @@ export class Outbox {
     this.unsentAnswerBytes = Math.min(this.unsentAnswerBytes, this.unsentBytes);
   }
 
-  /** Gives back to the account what is not kept any more. */
+  /** Gives back to the budget what is not kept any more. */
   private releaseSent(): void {
     const kept = this.queuedAnswerBytes + this.unsentAnswerBytes;
     if (kept === this.reservedBytes) return;
@@ -165,22 +165,22 @@ export class Outbox {
     this.onOverflow();
   }
 
-  private sendItem(item: QueuedMessage): number {
-    const bytes = sizeOf(item);
+  private sendMessage(message: QueuedMessage): number {
+    const bytes = sizeOf(message);
     this.queuedBytes -= bytes;
-    if ('text' in item) {
+    if ('text' in message) {
       this.queuedAnswerBytes -= bytes;
       this.unsentAnswerBytes += bytes;
     }
     return this.socket.send(
-      'notification' in item ? item.notification.messageFor(item.id) : item.text,
+      'notification' in message ? message.notification.messageFor(message.id) : message.text,
       false,
     );
   }
 
-  private enqueue(item: QueuedMessage, bytes: number): void {
+  private enqueue(message: QueuedMessage, bytes: number): void {
     if (this.stopped) return;
-    this.queue.push(item);
+    this.queue.push(message);
     this.queuedBytes += bytes;
     if (this.queuedBytes > CHUNK_BYTES && this.unsentBytes === 0) this.flush();
     if (this.backlogBytes - this.queuedAnswerBytes - this.unsentAnswerBytes > this.limits.notificationBytes) {
@@ -193,6 +193,6 @@ export class Outbox {
   }
 }
 
-function sizeOf(item: QueuedMessage): number {
-  return 'notification' in item ? item.notification.byteLength : item.bytes;
+function sizeOf(message: QueuedMessage): number {
+  return 'notification' in message ? message.notification.byteLength : message.bytes;
 }

@@ -41,8 +41,8 @@ export interface WsRouteDeps {
 
 /** A message of up to so many times the limit gets the proper close code; beyond it the library cuts the connection. */
 const HARD_LIMIT_FACTOR = 4;
-/** Bytes of answers that wait for their clients to take them. */
-const UNSENT_ANSWERS = 256 * 2 ** 20;
+/** Most bytes of answers that wait for their clients to take them. */
+const MAX_UNSENT_ANSWER_BYTES = 256 * 2 ** 20;
 /** The library's own limit of silence comes after ours. Its largest is 960. */
 const LIBRARY_IDLE_SECONDS = 8;
 const MAX_LIBRARY_IDLE_SECONDS = 960;
@@ -52,10 +52,10 @@ const ENDPOINTS: readonly WsEndpoint[] = ['/ws', '/ws/signals'];
 /** Registers both endpoints and returns the paths. */
 export function addWsRoutes(app: TemplatedApp, deps: WsRouteDeps): readonly string[] {
   const { rpc, access, log } = deps;
-  const calls = { rpc, limiter: access.limiter, log };
+  const handlerDeps = { rpc, limiter: access.limiter, log };
   for (const endpoint of ENDPOINTS) addUpgradeRequiredRoute(app, deps, endpoint);
-  addEndpoint(app, deps, '/ws', ethMessageHandler(calls));
-  addEndpoint(app, deps, '/ws/signals', signalMessageHandler(calls));
+  addEndpoint(app, deps, '/ws', ethMessageHandler(handlerDeps));
+  addEndpoint(app, deps, '/ws/signals', signalMessageHandler(handlerDeps));
   return ENDPOINTS;
 }
 
@@ -66,7 +66,7 @@ function addEndpoint(
   handleMessage: MessageHandler,
 ): void {
   const { hub, connections, settings, access, connectionLimiter, metrics, log } = deps;
-  const answerBudget = new ByteBudget(UNSENT_ANSWERS);
+  const answerBudget = new ByteBudget(MAX_UNSENT_ANSWER_BYTES);
   const sockets = metrics.sockets.labels(endpoint);
   const touch = (socket: WebSocket<SocketData>): Client | undefined => {
     const { client } = socket.getUserData();
@@ -95,7 +95,7 @@ function addEndpoint(
       });
       const session = hub.session(endpoint === '/ws' ? 'eth' : 'signals', connection);
       const inbox = new Inbox({
-        connection: connection,
+        connection,
         maxBytes: settings.max_backlog_bytes,
         onOverflow: () => connection.close(...FLOODING),
         async handle(body) {
@@ -151,13 +151,13 @@ function addUpgradeRequiredRoute(
   endpoint: WsEndpoint,
 ): void {
   const meter = routeMeter(metrics, endpoint);
-  addGetRoute(app, endpoint, (shape) => (res, req) => {
-    const began = performance.now();
+  addGetRoute(app, endpoint, (adapt) => (res, req) => {
+    const startedAt = performance.now();
     const error = new RequestError(426, 'upgrade_required', 'connect with a WebSocket client');
     const headers = `${cors(req)}\r\nUpgrade: websocket`;
     meter(
-      replies.sendNow(res, () => shape(errorAnswer(error, headers))),
-      began,
+      replies.sendNow(res, () => adapt(errorAnswer(error, headers))),
+      startedAt,
     );
   });
 }
@@ -168,11 +168,11 @@ function upgradeHandler(deps: WsRouteDeps, endpoint: WsEndpoint) {
   const meter = routeMeter(deps.metrics, endpoint);
 
   return (res: HttpResponse, req: HttpRequest, context: us_socket_context_t): void => {
-    const began = performance.now();
+    const startedAt = performance.now();
     const refuse = (answer: Answer) =>
       meter(
         replies.sendNow(res, () => answer),
-        began,
+        startedAt,
       );
     const apiKey = apiKeyOf(req);
     const key = apiKey === '' ? null : access.keys.verify(apiKey);
@@ -187,7 +187,7 @@ function upgradeHandler(deps: WsRouteDeps, endpoint: WsEndpoint) {
       req.getHeader('sec-websocket-extensions'),
       context,
     );
-    meter(101, began);
+    meter(101, startedAt);
   };
 }
 

@@ -25,7 +25,7 @@ suite('abuse over HTTP', () => {
     });
   });
 
-  const tagOf = async (path: string) => (await fetch(daemon.url + path)).headers.get('etag');
+  const etagOf = async (path: string) => (await fetch(daemon.url + path)).headers.get('etag');
 
   test('who sends headers or a body drop by drop, or nothing, is cut off', async () => {
     const withKey = `X-API-Key: ${daemon.key}\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n`;
@@ -186,7 +186,7 @@ suite('abuse over HTTP', () => {
       reads: `GET /api/wallet_summary HTTP/1.1\r\nHost: x\r\nX-API-Key: ${key}\r\n\r\n`,
     };
     requests['an unchanged file'] =
-      `GET /docs HTTP/1.1\r\nHost: x\r\nIf-None-Match: ${await tagOf('/docs')}\r\n\r\n`;
+      `GET /docs HTTP/1.1\r\nHost: x\r\nIf-None-Match: ${await etagOf('/docs')}\r\n\r\n`;
     for (const [what, request] of Object.entries(requests)) {
       await bounded(daemon, `${what} unread`, async () => {
         const connection = daemon.dial();
@@ -202,7 +202,7 @@ suite('abuse over HTTP', () => {
       'without a key': 'GET /rpc HTTP/1.1\r\nHost: x\r\n\r\n',
       'beyond a limit': `GET /api/whale_transfers HTTP/1.1\r\nHost: x\r\nX-API-Key: ${daemon.freeKey}\r\n\r\n`,
       preflights: 'OPTIONS /rpc HTTP/1.1\r\nHost: x\r\nOrigin: https://a.example\r\n\r\n',
-      'whose answers have no body': `GET /docs HTTP/1.1\r\nHost: x\r\nIf-None-Match: ${await tagOf('/docs')}\r\n\r\n`,
+      'whose answers have no body': `GET /docs HTTP/1.1\r\nHost: x\r\nIf-None-Match: ${await etagOf('/docs')}\r\n\r\n`,
     };
     for (const [what, request] of Object.entries(requests)) {
       await bounded(daemon, `requests ${what}`, async () => {

@@ -9,7 +9,7 @@ import { readUsage } from '../../src/access/usage.ts';
 import { openDatabase } from '../../src/store/open-database.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
-const LONG_LOG_BYTES = 4 * 2 ** 20;
+const MIN_WAL_BYTES = 4 * 2 ** 20;
 
 function openAll(t: TestContext) {
   const dir = tempDir(t);
@@ -19,14 +19,14 @@ function openAll(t: TestContext) {
   const access = openAccess(path, tiers);
   t.after(() => access.close());
   const failures: Error[] = [];
-  const keysLog = new KeysCheckpointer(
+  const checkpointer = new KeysCheckpointer(
     path,
     () => startKeysCheckpointThread(path),
     (error) => failures.push(error),
   );
-  t.after(() => keysLog.close());
-  const logBytes = () => statSync(`${path}-wal`).size;
-  /** What the file alone holds, without its log. */
+  t.after(() => checkpointer.close());
+  const walBytes = () => statSync(`${path}-wal`).size;
+  /** What the file alone holds, without its write-ahead log. */
   const countedInFile = () => {
     const copy = join(dir, 'copy.db');
     copyFileSync(path, copy);
@@ -37,13 +37,13 @@ function openAll(t: TestContext) {
       db.close();
     }
   };
-  return { access, keysLog, failures, logBytes, countedInFile };
+  return { access, checkpointer, failures, walBytes, countedInFile };
 }
 
-/** Writes usage as a daemon under load does, until the log is long. */
-function fillLog({ access, logBytes }: Pick<ReturnType<typeof openAll>, 'access' | 'logBytes'>): number {
+/** Writes usage as a daemon under load does, until the write-ahead log is long. */
+function fillWal({ access, walBytes }: Pick<ReturnType<typeof openAll>, 'access' | 'walBytes'>): number {
   let counted = 0;
-  while (logBytes() < LONG_LOG_BYTES) {
+  while (walBytes() < MIN_WAL_BYTES) {
     for (let i = 0; i < 50; i++) {
       access.usage.add(1, 1, Date.now());
       access.usage.flush();
@@ -55,14 +55,14 @@ function fillLog({ access, logBytes }: Pick<ReturnType<typeof openAll>, 'access'
 
 test('writing usage moves nothing into the file by itself: that would wait for the disk', (t) => {
   const all = openAll(t);
-  fillLog(all);
+  fillWal(all);
   assert.equal(all.countedInFile(), 0);
 });
 
 test('a long log is moved into the file by a thread, and usage is counted on', async (t) => {
   const all = openAll(t);
-  const counted = fillLog(all);
-  await all.keysLog.checkpointIfLarge();
+  const counted = fillWal(all);
+  await all.checkpointer.checkpointIfLarge();
   assert.deepEqual(all.failures, []);
   assert.equal(all.countedInFile(), counted);
   const { key } = all.access.keys.create({ name: 'app', tier: 'free' });
@@ -70,17 +70,17 @@ test('a long log is moved into the file by a thread, and usage is counted on', a
   all.access.usage.add(1, 1, Date.now());
   all.access.usage.flush();
   assert.equal(readUsage(all.access.keys.db, 1)[0]?.requests, counted + 1);
-  assert.ok(all.logBytes() < LONG_LOG_BYTES / 16, `the log has ${all.logBytes()} bytes`);
+  assert.ok(all.walBytes() < MIN_WAL_BYTES / 16, `the log has ${all.walBytes()} bytes`);
 });
 
 test('a short log is left alone, and closing waits for the thread at work', async (t) => {
   const all = openAll(t);
   all.access.usage.add(1, 1, Date.now());
   all.access.usage.flush();
-  await all.keysLog.checkpointIfLarge();
+  await all.checkpointer.checkpointIfLarge();
   assert.equal(all.countedInFile(), 0);
-  const counted = fillLog(all) + 1;
-  const looking = all.keysLog.checkpointIfLarge();
-  await Promise.all([looking, all.keysLog.close()]);
+  const counted = fillWal(all) + 1;
+  const checkpoint = all.checkpointer.checkpointIfLarge();
+  await Promise.all([checkpoint, all.checkpointer.close()]);
   assert.equal(all.countedInFile(), counted);
 });

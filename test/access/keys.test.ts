@@ -142,11 +142,11 @@ test('keys survive closing and opening', (t) => {
 test('a file found damaged while it is in use is not to be thrown away like an index', (t) => {
   const { store, path } = openStore(t);
   const error = Object.assign(new Error('database disk image is malformed'), { code: 'SQLITE_CORRUPT' });
-  const trouble = toKeysStorageError(error, store.db);
-  assert.ok(trouble instanceof FatalError);
-  assert.ok(trouble.message.startsWith(`${path} is damaged`));
-  assert.match(trouble.message, /put back a copy made by atlas-node backup/);
-  assert.doesNotMatch(trouble.message, /rebuilt/);
+  const translated = toKeysStorageError(error, store.db);
+  assert.ok(translated instanceof FatalError);
+  assert.ok(translated.message.startsWith(`${path} is damaged`));
+  assert.match(translated.message, /put back a copy made by atlas-node backup/);
+  assert.doesNotMatch(translated.message, /rebuilt/);
 });
 
 test('files that hold no keys are refused with what to do', (t) => {
@@ -179,8 +179,8 @@ test('files that hold no keys are refused with what to do', (t) => {
 test('a file that was moved away or replaced is not written on: what it took would be lost with the process', (t) => {
   const { store, path } = openStore(t);
   const { key, record } = store.create({ name: 'app', tier: 'free' });
-  const troubles: (string | null)[] = [];
-  const usage = new UsageCounter(store.db, 0, (error) => troubles.push(error?.message ?? null));
+  const failures: (string | null)[] = [];
+  const usage = new UsageCounter(store.db, 0, (error) => failures.push(error?.message ?? null));
   t.after(() => usage.close());
   const files = ['', '-wal', '-shm'].map((suffix) => path + suffix);
   for (const file of files) renameSync(file, `${file}.away`);
@@ -198,8 +198,8 @@ test('a file that was moved away or replaced is not written on: what it took wou
 
   for (const file of files) renameSync(`${file}.away`, file);
   usage.flush();
-  assert.match(troubles[0] ?? '', /moved away/);
-  assert.deepEqual(troubles.slice(1), [null]);
+  assert.match(failures[0] ?? '', /moved away/);
+  assert.deepEqual(failures.slice(1), [null]);
   assert.deepEqual(
     store.list().map(({ name, revokedAt }) => [name, revokedAt]),
     [['app', null]],

@@ -33,9 +33,9 @@ function setUp(t: TestContext, tier: string) {
 
 test('a full bucket admits one second of requests at once and not one more', (t) => {
   const { limiter, key, other } = setUp(t, 'free');
-  const verdicts = Array.from({ length: 6 }, () => limiter.take(key, 1));
+  const admissions = Array.from({ length: 6 }, () => limiter.take(key, 1));
   assert.deepEqual(
-    verdicts.map(({ ok, remaining }) => [ok, remaining]),
+    admissions.map(({ ok, remaining }) => [ok, remaining]),
     [
       [true, 4],
       [true, 3],
@@ -45,7 +45,7 @@ test('a full bucket admits one second of requests at once and not one more', (t)
       [false, 0],
     ],
   );
-  const refused = verdicts[5]!;
+  const refused = admissions[5]!;
   assert.ok(!refused.ok);
   assert.equal(refused.code, 'rate_limited');
   assert.equal(refused.retryAfter, 1);

@@ -11,9 +11,9 @@ import { tempDir } from '../support/temp-dir.ts';
 /** Counts one request every millisecond and tells, once a line, how many there were one second ago. */
 const COUNTER = `
   const { openKeyStore } = await import(process.argv[1]);
-  const { Usage } = await import(process.argv[2]);
+  const { UsageCounter } = await import(process.argv[2]);
   const store = openKeyStore(process.argv[3]);
-  const usage = new Usage(store.db);
+  const usage = new UsageCounter(store.db);
   const history = [];
   setInterval(() => {
     usage.add(1, 1, Date.now());

@@ -87,8 +87,8 @@ test('a file that is missing has no bytes, the disk has some', async (t) => {
 
 test('the daemon serves its metrics on metrics.listen and not on its own port', async (t) => {
   const found: string[] = [];
-  const info: Logger['info'] = (facts, msg) => {
-    if (msg === 'metrics are served') found.push(String(facts.url));
+  const info: Logger['info'] = (fields, msg) => {
+    if (msg === 'metrics are served') found.push(String(fields.url));
   };
   const { daemon, url } = await startTestDaemon(t, {
     flags: { '--node-http': 'http://127.0.0.1:1' },

@@ -141,41 +141,45 @@ test('chunks are not read, and the connection ends', async (t) => {
 
 test('a lockout ends with its minute, concerns one address and spares those signed in', () => {
   let now = 0;
-  const gate = new AdminAuth('secret', () => now);
-  const session = gate.signIn('secret', 'a', false).split(';')[0] ?? '';
-  const admit = (authorization: string, origin: string, cookie = '') =>
-    gate.authorize({ authorization, clientNetwork: origin, cookie, csrfHeader: cookie === '' ? '' : '1' });
+  const auth = new AdminAuth('secret', () => now);
+  const session = auth.signIn('secret', 'a', false).split(';')[0] ?? '';
+  const authorize = (authorization: string, clientNetwork: string, cookie = '') =>
+    auth.authorize({ authorization, clientNetwork, cookie, csrfHeader: cookie === '' ? '' : '1' });
   for (let i = 0; i < 10; i++) {
     now = i * 1000;
-    assert.throws(() => admit('Bearer wrong', 'a'), { code: 'wrong_token' });
+    assert.throws(() => authorize('Bearer wrong', 'a'), { code: 'wrong_token' });
   }
-  assert.throws(() => admit('Bearer secret', 'a'), TooManyFailures);
-  admit('Bearer secret', 'b');
-  admit('', 'a', session);
+  assert.throws(() => authorize('Bearer secret', 'a'), TooManyFailures);
+  authorize('Bearer secret', 'b');
+  authorize('', 'a', session);
   now = 60_000;
-  admit('Bearer secret', 'a');
-  assert.throws(() => admit('Bearer wrong', 'a'), { code: 'wrong_token' });
-  assert.throws(() => admit('Bearer wrong', 'a'), TooManyFailures, 'nine of the last minute and this one');
+  authorize('Bearer secret', 'a');
+  assert.throws(() => authorize('Bearer wrong', 'a'), { code: 'wrong_token' });
+  assert.throws(
+    () => authorize('Bearer wrong', 'a'),
+    TooManyFailures,
+    'nine of the last minute and this one',
+  );
 });
 
 test('a session ends by itself', () => {
   let now = 0;
-  const gate = new AdminAuth('secret', () => now);
-  const cookie = gate.signIn('secret', 'a', false).split(';')[0] ?? '';
-  const admit = () => gate.authorize({ authorization: '', cookie, csrfHeader: '1', clientNetwork: 'a' });
+  const auth = new AdminAuth('secret', () => now);
+  const cookie = auth.signIn('secret', 'a', false).split(';')[0] ?? '';
+  const authorize = () => auth.authorize({ authorization: '', cookie, csrfHeader: '1', clientNetwork: 'a' });
   now = SESSION_SECONDS * 1000 - 1;
-  admit();
+  authorize();
   now++;
-  assert.throws(admit, { code: 'not_signed_in' });
+  assert.throws(authorize, { code: 'not_signed_in' });
 });
 
-test('failures are remembered for a bounded number of addresses', () => {
-  const failures = new AdminThrottle(() => 0);
-  for (let i = 0; i < 10; i++) failures.recordFailure('first');
-  for (let i = 0; i < 9_999; i++) failures.recordFailure(`other ${i}`);
-  assert.equal(failures.retryAfterSeconds('first'), 60);
-  failures.recordFailure('one more');
-  assert.equal(failures.retryAfterSeconds('first'), 0);
+test('failures are remembered for a bounded number of networks', () => {
+  const throttle = new AdminThrottle(() => 0);
+  for (let i = 0; i < 10; i++) throttle.recordFailure('first');
+  for (let i = 0; i < 9_999; i++) throttle.recordFailure(`other ${i}`);
+  assert.equal(throttle.retryAfterSeconds('first'), 60);
+  throttle.recordFailure('one more');
+  assert.equal(throttle.retryAfterSeconds('first'), 0);
 });
 
 test('all of an IPv6 network counts as one address, an IPv4 address however it is written as itself', () => {

@@ -57,9 +57,9 @@ test('a page asked for as a folder leads to the page, by an address that holds b
 test('only the files of the table are there, however a path is written', async (t) => {
   const { server } = await operate(t);
   const paths = [
-    '/explorer/../app.ts',
+    '/explorer/../server.ts',
     '/ui/../../../package.json',
-    '/ui/%2e%2e/app.ts',
+    '/ui/%2e%2e/server.ts',
     '/ui/..%2fapp.ts',
     '/explorer/',
     '/explorer/index.html',

@@ -73,16 +73,16 @@ test('readiness names what is missing', () => {
 
 test('a stall is seen within 30 seconds and only while the node has a block', () => {
   const logs: string[] = [];
-  const watch = new StallDetector(
+  const detector = new StallDetector(
     createLogger({ level: 'info', format: 'json', write: (line) => logs.push(line) }),
   );
   let now = 1_000_000;
   const run = (state: IndexStatus, seconds: number) => {
     for (let i = 0; i < seconds; i++) {
       now += 1_000;
-      watch.observe(state, now);
+      detector.observe(state, now);
     }
-    return watch.isStalled(state, now);
+    return detector.isStalled(state, now);
   };
   assert.equal(run(following(5, 5), 600), false, 'a quiet chain is no stall');
   assert.equal(run(following(5, 6), 20), false);
@@ -90,7 +90,7 @@ test('a stall is seen within 30 seconds and only while the node has a block', ()
   assert.equal(run(following(6, 9), 10), true);
   assert.equal(run(following(6, 50), 100), true);
   assert.equal(logs.filter((line) => line.includes('index stalls')).length, 1, 'told once');
-  assert.equal(watch.isStalled(following(7, 50), now), false, 'over as soon as the index moves');
+  assert.equal(detector.isStalled(following(7, 50), now), false, 'over as soon as the index moves');
   assert.equal(run(following(7, 50), 1), false);
   assert.equal(logs.filter((line) => line.includes('index moves again')).length, 1);
 });
@@ -98,10 +98,10 @@ test('a stall is seen within 30 seconds and only while the node has a block', ()
 test('a clock that is put right makes no stall', (t) => {
   t.mock.timers.enable({ apis: ['setInterval', 'Date'], now: Date.now() });
   const logs: string[] = [];
-  const watch = new StallDetector(
+  const detector = new StallDetector(
     createLogger({ level: 'info', format: 'json', write: (line) => logs.push(line) }),
   );
-  t.after(watch.start(() => following(5, 6)));
+  t.after(detector.start(() => following(5, 6)));
   t.mock.timers.tick(3_000);
   t.mock.timers.setTime(Date.now() + 3_600_000);
   t.mock.timers.tick(1_000);
@@ -109,10 +109,12 @@ test('a clock that is put right makes no stall', (t) => {
 });
 
 test('an empty index that never begins stalls too', () => {
-  const watch = new StallDetector(createLogger({ level: 'error', format: 'json', write: () => undefined }));
+  const detector = new StallDetector(
+    createLogger({ level: 'error', format: 'json', write: () => undefined }),
+  );
   const empty = { ...statusAt(null), nodeHead: 3 };
-  for (let second = 0; second <= 31; second++) watch.observe(empty, second * 1_000);
-  assert.equal(watch.isStalled(empty, 31_000), true);
+  for (let second = 0; second <= 31; second++) detector.observe(empty, second * 1_000);
+  assert.equal(detector.isStalled(empty, 31_000), true);
 });
 
 test('/status adds lag, ETA and what is known of internal transfers', () => {

@@ -13,21 +13,21 @@ const BODY = Buffer.alloc(40_000_000, 'abcdefghij');
 const REQUEST = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n';
 
 /** A server that answers with a body at once, and a client that has asked and does not read. */
-async function unread(t: TestContext, body = BODY, answered = () => {}) {
+async function unread(t: TestContext, body = BODY, onAnswered = () => {}) {
   const replies = new ReplyWriter(createLogger({ level: 'error', format: 'json', write: () => undefined }));
   const app = App();
   let asked = 0;
   app.get('/', (res) => {
     asked++;
     replies.sendNow(res, () => ({ status: 200, headers: '', body, cache: 'no-store' }));
-    answered();
+    onAnswered();
   });
-  const door = await listen(app, '127.0.0.1', 0);
+  const listenSocket = await listen(app, '127.0.0.1', 0);
   t.after(() => {
-    us_listen_socket_close(door);
+    us_listen_socket_close(listenSocket);
     app.close();
   });
-  const client = connect(us_socket_local_port(door), '127.0.0.1');
+  const client = connect(us_socket_local_port(listenSocket), '127.0.0.1');
   t.after(() => void client.destroy());
   client.on('error', () => undefined).pause();
   client.write(REQUEST);

@@ -28,17 +28,17 @@ const MIXED = [
 async function answerOf(body: string | null, message = JSON.stringify(MIXED)): Promise<unknown> {
   const log = createLogger({ level: 'error', format: 'json', write: () => undefined });
   const metrics = createMetrics();
-  const outlet = { backlogBytes: 0, push() {}, whenDrained() {}, close() {} };
+  const sessionConnection = { backlogBytes: 0, push() {}, whenDrained() {}, close() {} };
   const session = new Session({
     handlers: new Map(),
-    connection: outlet,
+    connection: sessionConnection,
     maxSubscriptions: 1,
     maxHeldBytes: 1,
     metrics,
     counts: new NotificationCounts(metrics),
   });
   const sent: string[] = [];
-  const answer = ethMessageHandler({
+  const handleMessage = ethMessageHandler({
     rpc: { answer: async () => ({ status: 200, body }) },
     limiter: { take: () => ({ ok: true, limit: 0, remaining: 0, reset: 0 }) },
     log,
@@ -49,7 +49,7 @@ async function answerOf(body: string | null, message = JSON.stringify(MIXED)): P
     signal: new AbortController().signal,
     endpoint: '/ws' as const,
   };
-  await answer({ connection, session, key: KEY, body: Buffer.from(message) });
+  await handleMessage({ connection, session, key: KEY, body: Buffer.from(message) });
   metrics.close();
   return JSON.parse(sent.join());
 }

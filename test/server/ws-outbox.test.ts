@@ -60,9 +60,9 @@ const settled = () => new Promise((resolve) => setImmediate(resolve));
 test('what is pushed in one task goes out in one piece, in order', async () => {
   const socket = new Socket();
   const { outbox } = outboxOf(socket);
-  const notice = new Notification('eth_subscription', '{"a":1}');
+  const notification = new Notification('eth_subscription', '{"a":1}');
   outbox.answer('first');
-  outbox.notify(notice, ID);
+  outbox.notify(notification, ID);
   outbox.answer('last');
   assert.equal(socket.sent.length, 0);
   await settled();
@@ -108,9 +108,9 @@ test('while the client takes nothing, messages wait here and follow in order whe
 test('beyond the limit everything that waits is dropped, once', async () => {
   const socket = new Socket(0);
   const { outbox, overflows } = outboxOf(socket, 1_000);
-  const notice = new Notification('eth_subscription', `"${'x'.repeat(300)}"`);
+  const notification = new Notification('eth_subscription', `"${'x'.repeat(300)}"`);
   for (let i = 0; i < 20; i++) {
-    outbox.notify(notice, ID);
+    outbox.notify(notification, ID);
     await settled();
   }
   assert.equal(overflows(), 1);
@@ -121,26 +121,26 @@ test('beyond the limit everything that waits is dropped, once', async () => {
 test('answers may be larger than the limit; what else waits meanwhile is still bounded', async () => {
   const socket = new Socket(0);
   const { outbox, overflows } = outboxOf(socket, 1_000);
-  const notice = new Notification('eth_subscription', `"${'x'.repeat(300)}"`);
+  const notification = new Notification('eth_subscription', `"${'x'.repeat(300)}"`);
   for (let i = 0; i < 3; i++) {
     outbox.answer('x'.repeat(50_000));
     await settled();
   }
-  for (let i = 0; i < 2; i++) outbox.notify(notice, ID);
+  for (let i = 0; i < 2; i++) outbox.notify(notification, ID);
   assert.equal(overflows(), 0);
-  for (let i = 0; i < 2; i++) outbox.notify(notice, ID);
+  for (let i = 0; i < 2; i++) outbox.notify(notification, ID);
   assert.equal(overflows(), 1);
 });
 
 test('an answer that was taken makes no room for more', async () => {
   const socket = new Socket(0);
   const { outbox, overflows } = outboxOf(socket, 1_000);
-  const notice = new Notification('eth_subscription', `"${'x'.repeat(300)}"`);
+  const notification = new Notification('eth_subscription', `"${'x'.repeat(300)}"`);
   outbox.answer('x'.repeat(50_000));
   await settled();
   socket.drain(0);
   outbox.onDrain();
-  for (let i = 0; i < 4; i++) outbox.notify(notice, ID);
+  for (let i = 0; i < 4; i++) outbox.notify(notification, ID);
   await settled();
   assert.equal(overflows(), 1);
 });
