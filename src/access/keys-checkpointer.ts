@@ -24,7 +24,7 @@ export class KeysCheckpointer {
   private readonly startThread: () => CheckpointThread;
   private readonly onFailure: (error: Error) => void;
   private readonly timer: NodeJS.Timeout;
-  /** Settles when the running thread has ended. */
+  /** Settles when the check under way is over, and with it the thread that it started. */
   private running: Promise<void> | null = null;
 
   /** `startThread` starts a thread that makes a checkpoint of the file at `path`; `onFailure` is called when one fails. */
@@ -36,27 +36,25 @@ export class KeysCheckpointer {
   }
 
   /** Makes a checkpoint if the log is long; resolves when that is done or not needed. Never rejects. */
-  async checkpointIfLarge(): Promise<void> {
-    if (this.running === null) {
-      const bytes = await sizeOf(this.walPath);
-      if (bytes < MIN_WAL_BYTES) return;
-      this.running ??= this.run();
-    }
-    await this.running;
+  checkpointIfLarge(): Promise<void> {
+    this.running ??= this.check().finally(() => {
+      this.running = null;
+    });
+    return this.running;
   }
 
-  /** Resolves when no thread is running. */
+  /** Resolves when no thread is running, and none will be started any more. */
   async close(): Promise<void> {
     clearInterval(this.timer);
     await this.running;
   }
 
-  private run(): Promise<void> {
+  private async check(): Promise<void> {
+    const { size } = await stat(this.walPath).catch(() => ({ size: 0 }));
+    if (size < MIN_WAL_BYTES) return;
     const thread = this.startThread();
     thread.on('error', this.onFailure);
-    return new Promise<void>((resolve) => thread.on('exit', resolve)).finally(() => {
-      this.running = null;
-    });
+    await new Promise<void>((resolve) => thread.on('exit', resolve));
   }
 }
 
@@ -73,12 +71,4 @@ export function checkpointWal(db: Db): void {
 /** Makes the first write to an empty log: it is the only one that waits for the disk, to sync the log's header. */
 export function primeWal(db: Db): void {
   db.pragma(`user_version = ${KEYS_SCHEMA_VERSION}`);
-}
-
-/** Size of a file in bytes, 0 when it does not exist. */
-function sizeOf(path: string): Promise<number> {
-  return stat(path).then(
-    ({ size }) => size,
-    () => 0,
-  );
 }

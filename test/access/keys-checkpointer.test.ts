@@ -80,7 +80,7 @@ test('a short log is left alone, and closing waits for the thread at work', asyn
   await all.checkpointer.checkpointIfLarge();
   assert.equal(all.countedInFile(), 0);
   const counted = fillWal(all) + 1;
-  const checkpoint = all.checkpointer.checkpointIfLarge();
-  await Promise.all([checkpoint, all.checkpointer.close()]);
+  void all.checkpointer.checkpointIfLarge(); // it does not know yet how long the log is
+  await all.checkpointer.close();
   assert.equal(all.countedInFile(), counted);
 });
