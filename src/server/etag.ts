@@ -20,6 +20,11 @@ export function etagBuilder(
     `W/"${head.number}-${head.hashPrefix}-${PROCESS}${head.revision}-${fnv1a(query, seed)}"`;
 }
 
+/** Whether an If-None-Match header is matched by any answer that would be a success (RFC 9110, section 13.1.2). */
+export function matchesAnyEtag(ifNoneMatch: string): boolean {
+  return ifNoneMatch === '*';
+}
+
 /** Whether an If-None-Match header names the tag. Only successful answers have tags, so a match needs no more checks. */
 export function matchesEtag(ifNoneMatch: string, etag: string): boolean {
   return ifNoneMatch !== '' && ifNoneMatch.includes(etag.slice(2));

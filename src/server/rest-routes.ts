@@ -21,7 +21,7 @@ import {
   contentLengthExceeds,
 } from './body.ts';
 import { compressAnswer, isCompressible } from './compress.ts';
-import { etagBuilder, matchesEtag } from './etag.ts';
+import { etagBuilder, matchesAnyEtag, matchesEtag } from './etag.ts';
 import { addGetRoute, type MethodAdapter } from './get-route.ts';
 import { type HttpMetrics, routeMeter } from './meter.ts';
 import { parseQuery } from './query-string.ts';
@@ -69,19 +69,18 @@ function getHandler(prepared: PreparedEndpoint, deps: RestRouteDeps) {
       const query = queryOf(req);
       const asked = tierLimited ? `${query} ${caller.chainDepth}` : query;
       const etag = etagOf(caller.head, asked);
-      if (matchesEtag(req.getHeader('if-none-match'), etag)) {
-        const notModifiedHeaders = headers + indexedBlockHeader(caller.head) + etagHeader(etag);
-        return { status: 304, headers: notModifiedHeaders, body: null, cache: 'revalidate' };
-      }
+      const ifNoneMatch = req.getHeader('if-none-match');
+      if (matchesEtag(ifNoneMatch, etag)) return notModified(caller.head, headers + etagHeader(etag));
+      const toConditionalAnswer = matchesAnyEtag(ifNoneMatch) ? toNotModified : toHttpAnswer;
       const answered = prepared.handle(parseQuery(query, names), caller);
       if (!(answered instanceof Promise)) {
-        return toHttpAnswer(answered, headers + etagHeader(etag), () => encodingsOf(req));
+        return toConditionalAnswer(answered, headers + etagHeader(etag), () => encodingsOf(req));
       }
       const accepted = encodingsOf(req); // now: the request must not be used after the handler returns
       return answered.then((given) => {
         // Revisions belong to this thread's connection. One older than the answer only costs a full answer later.
         const head = { ...given.head, revision: caller.head.revision };
-        return toHttpAnswer(given, headers + etagHeader(etagOf(head, asked)), () => accepted);
+        return toConditionalAnswer(given, headers + etagHeader(etagOf(head, asked)), () => accepted);
       });
     });
   };
@@ -151,6 +150,15 @@ function toHttpAnswer(
   const answer = jsonAnswer(200, body, headers + indexedBlockHeader(head));
   answer.cache = 'revalidate';
   return isCompressible(body) ? compressAnswer(answer, encodings()) : answer;
+}
+
+/** The answer to a client that wants the body only if there was no successful answer so far. */
+function toNotModified({ head }: Answered, headers: string): Answer {
+  return notModified(head, headers);
+}
+
+function notModified(head: Caller['head'], headers: string): Answer {
+  return { status: 304, headers: headers + indexedBlockHeader(head), body: null, cache: 'revalidate' };
 }
 
 function encodingsOf(req: HttpRequest): string {

@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import { type Answer, jsonAnswer } from './answer.ts';
-import { matchesEtag } from './etag.ts';
+import { matchesAnyEtag, matchesEtag } from './etag.ts';
 import { addGetRoute } from './get-route.ts';
 import { type HttpMetrics, type RequestMeter, routeMeter } from './meter.ts';
 import type { ReplyWriter } from './reply.ts';
@@ -83,7 +83,8 @@ export function addStaticRoutes(app: TemplatedApp, deps: StaticRouteDeps): strin
     const meter = routeMeter(metrics, file in PAGES ? path : 'asset');
     addGetRoute(app, path, (adapt) => (res, req) => {
       const startedAt = performance.now();
-      const known = matchesEtag(req.getHeader('if-none-match'), etag);
+      const ifNoneMatch = req.getHeader('if-none-match');
+      const known = matchesEtag(ifNoneMatch, etag) || matchesAnyEtag(ifNoneMatch);
       const isNotModified = known && ++notModifiedCount % FULL_ANSWER_EVERY !== 0;
       meter(
         replies.sendNow(res, () => adapt(isNotModified ? notModified : full)),

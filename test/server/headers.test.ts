@@ -42,6 +42,19 @@ test('If-None-Match gives 304 until another block or another URL is asked for', 
   assert.equal(await status(SUMMARY, etag), 200, 'another block at the same height');
 });
 
+test('If-None-Match of any tag gives 304 for every answer that would be a success', async (t) => {
+  const { fetch, index } = await serve(t);
+  index.append([{ a: [{ from: 'bob', to: 'alice' }] }]);
+  const ask = (path: string) => fetch(path, { headers: { 'If-None-Match': '*' } });
+  for (const path of [SUMMARY, '/api/whale_transfers', '/docs']) {
+    const answer = await ask(path);
+    assert.equal(answer.status, 304, path);
+    assert.equal(answer.headers.get('etag'), (await fetch(path)).headers.get('etag'));
+  }
+  assert.equal((await ask('/api/wallet_summary?address=nonsense')).status, 400);
+  assert.equal((await ask('/api/nothing')).status, 404);
+});
+
 test('what tokens say of themselves, found out later, and what a tier allows make another tag', async (t) => {
   const { fetch, index, access } = await serve(t);
   index.append([{ a: [{ from: 'bob', to: 'alice', kind: 'erc20', token: 'gold' }] }]);
