@@ -18,10 +18,8 @@ export const HISTORY_HOURS = 32 * 24;
 interface Count {
   /** In the current month. */
   requests: number;
-  /** The part of `requests` that the file has. */
+  /** The part of `requests` that the file or an unwritten row has. */
   written: number;
-  /** The part of `requests` from before the current hour. */
-  beforeHour: number;
 }
 
 /** Requests of one key in one month (year * 100 + month, UTC). */
@@ -38,21 +36,20 @@ export interface HourlyUsage {
   requests: number;
 }
 
-/** A count as it is written to the file. */
+/** Requests that are added to those in the file. */
 interface Row {
   key: number;
   month: number;
-  requests: number;
   hour: number;
-  inHour: number;
+  requests: number;
 }
 
-/** Called once with the reason when counts cannot be written, and with null when they can again. */
+/** Called once with the reason when counts cannot be written or read, and with null when they can again. */
 export type OnFailure = (error: StorageError | null) => void;
 
 /**
  * Counts admitted requests. The one writer of the usage tables. While the file cannot be written (disk full, moved
- * away) the counts stay in memory and requests are still served.
+ * away) or read the counts stay in memory and requests are still served.
  */
 export class UsageCounter {
   private readonly db: Db;
@@ -65,6 +62,8 @@ export class UsageCounter {
   private readonly onFailure: OnFailure;
   /** Rows of past hours that could not be written. */
   private unwritten: Row[] = [];
+  /** Whether the counts still lack what the file has of the current month. */
+  private isUnread = false;
   private isFailing = false;
   private month: number;
   private monthEnds: number;
@@ -73,15 +72,15 @@ export class UsageCounter {
   private hourBegins: number;
   private hourEnds: number;
 
-  /** Reads the counts of the current month and hour. Times are Unix milliseconds here and below. */
+  /** Reads the counts of the current month. Times are Unix milliseconds here and below. */
   constructor(db: Db, now: number = Date.now(), onFailure: OnFailure = () => undefined) {
     this.db = db;
     this.writeMonth = db.prepare(/* sql */ `
       INSERT INTO usage (key, month, requests) VALUES (?, ?, ?)
-      ON CONFLICT (key, month) DO UPDATE SET requests = excluded.requests`);
+      ON CONFLICT (key, month) DO UPDATE SET requests = requests + excluded.requests`);
     this.writeHour = db.prepare(/* sql */ `
       INSERT INTO usage_hours (hour, key, requests) VALUES (?, ?, ?)
-      ON CONFLICT (hour, key) DO UPDATE SET requests = excluded.requests`);
+      ON CONFLICT (hour, key) DO UPDATE SET requests = requests + excluded.requests`);
     this.deleteOldHours = db.prepare('DELETE FROM usage_hours WHERE hour <= ?');
     this.onFailure = onFailure;
     this.month = monthOf(now);
@@ -89,7 +88,7 @@ export class UsageCounter {
     this.hour = hourOf(now);
     this.hourBegins = this.hour * HOUR_MS;
     this.hourEnds = this.hourBegins + HOUR_MS;
-    this.readCounts();
+    this.recount(this.readMonth());
     this.fileIdentity = new FileIdentity(db.name);
     this.timer = setInterval(() => this.flush(), FLUSH_MS).unref();
   }
@@ -103,9 +102,7 @@ export class UsageCounter {
   /** Adds `requests` to the count of a key. */
   add(key: number, requests: number, now: number): void {
     this.rollOverIfDue(now);
-    const count = this.counts.get(key);
-    if (count === undefined) this.counts.set(key, { requests, written: 0, beforeHour: 0 });
-    else count.requests += requests;
+    this.addTo(key, requests);
   }
 
   /** When the current month ends. */
@@ -113,13 +110,12 @@ export class UsageCounter {
     return this.monthEnds;
   }
 
-  /** Writes all changed counts in one transaction; a failed write is retried with the next. */
+  /** Writes all changed counts in one transaction, and reads those not yet read; what fails is retried with the next. */
   flush(): void {
-    const rows = [...this.unwritten, ...this.changedRows()];
-    if (rows.length === 0) return;
     try {
-      this.fileIdentity.check();
-      this.write(rows);
+      if (this.isUnread) this.recount(this.readMonth());
+      this.isUnread = false;
+      this.write([...this.unwritten, ...this.changedRows()]);
     } catch (error) {
       const translated = toKeysStorageError(error, this.db);
       if (!(translated instanceof StorageError)) throw translated;
@@ -128,7 +124,7 @@ export class UsageCounter {
       return;
     }
     this.unwritten = [];
-    for (const count of this.counts.values()) count.written = count.requests;
+    this.markWritten();
     if (this.isFailing) this.onFailure(null);
     this.isFailing = false;
   }
@@ -139,23 +135,34 @@ export class UsageCounter {
     this.flush();
   }
 
+  private addTo(key: number, requests: number): void {
+    const count = this.counts.get(key);
+    if (count === undefined) this.counts.set(key, { requests, written: 0 });
+    else count.requests += requests;
+  }
+
   private changedRows(): Row[] {
     return [...this.counts]
-      .filter(([, count]) => count.requests !== count.written)
-      .map(([key, { requests, beforeHour }]) => ({
+      .filter(([, { requests, written }]) => requests !== written)
+      .map(([key, { requests, written }]) => ({
         key,
         month: this.month,
-        requests,
         hour: this.hour,
-        inHour: requests - beforeHour,
+        requests: requests - written,
       }));
   }
 
+  private markWritten(): void {
+    for (const count of this.counts.values()) count.written = count.requests;
+  }
+
   private write(rows: readonly Row[]): void {
+    if (rows.length === 0) return;
+    this.fileIdentity.check();
     this.db.transaction(() => {
-      for (const { key, month, requests, hour, inHour } of rows) {
+      for (const { key, month, hour, requests } of rows) {
         this.writeMonth.run(key, month, requests);
-        this.writeHour.run(hour, key, inHour);
+        this.writeHour.run(hour, key, requests);
       }
       this.deleteOldHours.run(this.hour - HISTORY_HOURS);
     })();
@@ -165,43 +172,42 @@ export class UsageCounter {
     if (now >= this.hourEnds || now < this.hourBegins) this.beginHour(now);
   }
 
-  /** Starts the hour of `now`. A corrected clock may return to an hour that already has counts. */
+  /** Starts the hour of `now`. A corrected clock may return to a month that already has counts. */
   private beginHour(now: number): void {
-    this.flush();
-    if (this.isFailing) this.unwritten.push(...this.changedRows());
-    const isNext = now >= this.hourEnds && now < this.monthEnds;
-    this.month = monthOf(now);
-    this.monthEnds = endOfMonth(now);
+    this.setAside();
     this.hour = hourOf(now);
     this.hourBegins = this.hour * HOUR_MS;
     this.hourEnds = this.hourBegins + HOUR_MS;
-    if (!isNext) return this.readCounts();
-    for (const count of this.counts.values()) {
-      count.beforeHour = count.requests;
-      count.written = count.requests; // or among the unwritten rows
-    }
+    if (monthOf(now) !== this.month) this.beginMonth(now);
+    this.flush();
   }
 
-  /** Reads the counts of the current month and hour from the file and from the unwritten rows. */
-  private readCounts(): void {
+  private beginMonth(now: number): void {
+    this.month = monthOf(now);
+    this.monthEnds = endOfMonth(now);
+    this.recount([]);
+    this.isUnread = true;
+  }
+
+  /** Makes unwritten rows of what was counted in the current hour. */
+  private setAside(): void {
+    this.unwritten.push(...this.changedRows());
+    this.markWritten();
+  }
+
+  /** Sets the counts to what the file has of the current month, together with what it still lacks. */
+  private recount(inFile: readonly { key: number; requests: number }[]): void {
+    this.setAside();
     this.counts.clear();
     const unwritten = this.unwritten.filter(({ month }) => month === this.month);
-    const rows = unwritten.map(({ hour, inHour, ...row }) => ({
-      ...row,
-      inHour: hour === this.hour ? inHour : 0,
-    }));
-    for (const { key, requests, inHour } of [...this.readCurrent(), ...rows]) {
-      this.counts.set(key, { requests, written: requests, beforeHour: requests - inHour });
-    }
+    for (const { key, requests } of [...inFile, ...unwritten]) this.addTo(key, requests);
+    this.markWritten();
   }
 
-  private readCurrent(): { key: number; requests: number; inHour: number }[] {
+  private readMonth(): { key: number; requests: number }[] {
     return this.db
-      .prepare<[number, number], { key: number; requests: number; inHour: number }>(/* sql */ `
-        SELECT usage.key, usage.requests, coalesce(usage_hours.requests, 0) AS inHour
-        FROM usage LEFT JOIN usage_hours ON usage_hours.hour = ? AND usage_hours.key = usage.key
-        WHERE usage.month = ?`)
-      .all(this.hour, this.month);
+      .prepare<[number], { key: number; requests: number }>('SELECT key, requests FROM usage WHERE month = ?')
+      .all(this.month);
   }
 }
 

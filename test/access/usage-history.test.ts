@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { openKeyStore } from '../../src/access/keys.ts';
@@ -14,11 +15,22 @@ const TEN = Date.UTC(2026, 10, 21, 10);
 function openUsage(t: TestContext, now: number) {
   const store = openKeyStore(join(tempDir(t), 'keys.db'));
   t.after(() => store.close());
-  const usage = new UsageCounter(store.db, now);
+  const failures: (string | null)[] = [];
+  const usage = new UsageCounter(store.db, now, (error) => failures.push(error?.message ?? null));
   t.after(() => usage.close());
   const hours = (key?: number) =>
     readHourlyUsage(store.db, 0, key).map(({ hour, requests }) => [hour - TEN / HOUR, requests]);
-  return { store, usage, hours };
+  return { store, usage, failures, hours };
+}
+
+/** Makes reading the file fail, as on a failing disk, until the returned function is called. */
+function makeUnreadable(path: string): () => void {
+  const other = openKeyStore(path);
+  other.create({ name: 'app', tier: 'free' }); // whoever has the file open must read it again
+  other.close();
+  const wal = readFileSync(`${path}-wal`);
+  truncateSync(`${path}-wal`);
+  return () => writeFileSync(`${path}-wal`, wal);
 }
 
 test('each hour keeps its own count while the month goes on', (t) => {
@@ -125,5 +137,39 @@ test('a clock put right counts on in the month and hour it is put to, in either 
       [0, 8],
       [1, 4],
     ],
+  );
+});
+
+test('a month that ends while the file cannot be read is counted on in memory, and in full when it can', (t) => {
+  const { store, usage, failures } = openUsage(t, TEN);
+  const DECEMBER = Date.UTC(2026, 11, 1);
+  usage.add(1, 5, TEN);
+  usage.flush();
+  const makeReadable = makeUnreadable(store.db.name);
+  assert.equal(usage.used(1, TEN - HOUR), 5, 'within the month the clock may be put right');
+  assert.equal(usage.used(1, DECEMBER), 0);
+  usage.add(1, 2, DECEMBER);
+  usage.flush();
+  usage.add(1, 4, DECEMBER + HOUR);
+  assert.equal(usage.used(1, DECEMBER + HOUR), 6);
+  usage.add(1, 3, TEN); // a clock put right, to a month of which the file has a count
+  assert.equal(usage.used(1, TEN), 3);
+  assert.equal(failures.length, 1);
+  assert.match(failures[0] ?? '', /the disk or the file system fails/);
+
+  makeReadable();
+  usage.flush();
+  assert.equal(usage.used(1, TEN), 8);
+  assert.deepEqual(failures.slice(1), [null]);
+  assert.deepEqual(
+    readUsage(store.db, 1).map(({ month, requests }) => [month, requests]),
+    [
+      [202612, 6],
+      [202611, 8],
+    ],
+  );
+  assert.deepEqual(
+    readHourlyUsage(store.db, 0, 1).map(({ requests }) => requests),
+    [8, 2, 4],
   );
 });
