@@ -37,6 +37,17 @@ interface Bucket {
   refilledAt: number;
 }
 
+/** What decides on a request of a key. */
+interface KeyState {
+  tier: Tier;
+  /** Unix milliseconds. */
+  now: number;
+  /** Infinity for a key without a quota. */
+  quotaLeft: number;
+  /** Null for a key without a rate. */
+  bucket: Bucket | null;
+}
+
 export class Limiter {
   /** May be replaced, effective from the next request on; usage and buckets of keys stay. */
   tiers: Tiers;
@@ -59,35 +70,37 @@ export class Limiter {
 
   /** Admits and counts all of `requests`, or none. */
   take(key: KeyRecord, requests: number): AdmissionResult {
-    const tier = tierOf(this.tiers, key.tier);
-    const now = this.clock();
-    const left = this.quotaLeft(key, tier, now);
-    if (requests > left) return this.overQuota(tier, left, now);
-    const rate = tier.requests_per_second;
-    const bucket = rate === 0 ? null : this.refill(key.id, rate, now);
-    if (bucket !== null) {
-      if (bucket.milliTokens < requests * 1000) return overRate(bucket, rate, requests);
-      bucket.milliTokens -= requests * 1000;
-    }
-    this.usage.add(key.id, requests, now);
-    return { ok: true, ...this.rateLimitStatus(bucket, tier, left - requests, now) };
+    const state = this.stateOf(key);
+    const refused = this.check(state, requests);
+    if (refused !== null) return refused;
+    if (state.bucket !== null) state.bucket.milliTokens -= requests * 1000;
+    this.usage.add(key.id, requests, state.now);
+    state.quotaLeft -= requests;
+    return { ok: true, ...this.rateLimitStatus(state) };
   }
 
   /** Why not even one request is admitted now, or null. Counts nothing. */
   refusal(key: KeyRecord): Refused | null {
-    const tier = tierOf(this.tiers, key.tier);
-    const now = this.clock();
-    const left = this.quotaLeft(key, tier, now);
-    if (left < 1) return this.overQuota(tier, left, now);
-    const rate = tier.requests_per_second;
-    if (rate === 0) return null;
-    const bucket = this.refill(key.id, rate, now);
-    return bucket.milliTokens < 1000 ? overRate(bucket, rate, 1) : null;
+    return this.check(this.stateOf(key), 1);
   }
 
-  private quotaLeft(key: KeyRecord, tier: Tier, now: number): number {
+  private stateOf(key: KeyRecord): KeyState {
+    const tier = this.tier(key);
+    const now = this.clock();
     const quota = tier.requests_per_month;
-    return quota === 0 ? Number.POSITIVE_INFINITY : Math.max(0, quota - this.usage.used(key.id, now));
+    const rate = tier.requests_per_second;
+    return {
+      tier,
+      now,
+      quotaLeft: quota === 0 ? Number.POSITIVE_INFINITY : Math.max(0, quota - this.usage.used(key.id, now)),
+      bucket: rate === 0 ? null : this.refill(key.id, rate, now),
+    };
+  }
+
+  private check({ tier, now, quotaLeft, bucket }: KeyState, requests: number): Refused | null {
+    if (requests > quotaLeft) return this.overQuota(tier, quotaLeft, now);
+    if (bucket === null || bucket.milliTokens >= requests * 1000) return null;
+    return overRate(bucket, tier.requests_per_second, requests);
   }
 
   private refill(id: number, rate: number, now: number): Bucket {
@@ -104,12 +117,7 @@ export class Limiter {
   }
 
   /** Shows whichever of rate and quota leaves less. */
-  private rateLimitStatus(
-    bucket: Bucket | null,
-    tier: Tier,
-    quotaLeft: number,
-    now: number,
-  ): RateLimitStatus {
+  private rateLimitStatus({ tier, now, quotaLeft, bucket }: KeyState): RateLimitStatus {
     const rate = tier.requests_per_second;
     const inBucket = bucket === null ? Number.POSITIVE_INFINITY : Math.floor(bucket.milliTokens / 1000);
     if (quotaLeft < inBucket) {
