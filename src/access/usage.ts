@@ -10,7 +10,7 @@ import { toKeysStorageError } from './keys-file.ts';
  */
 const FLUSH_MS = 500;
 
-const HOUR_MS = 3_600_000;
+export const HOUR_MS = 3_600_000;
 
 /** How long the hourly counts are kept: a month and a day. */
 export const HISTORY_HOURS = 32 * 24;

@@ -4,7 +4,7 @@
  * other sites a session begins and counts only together with CSRF_HEADER, which no form can send and no other origin
  * is allowed to. Programs send the token itself, as `Authorization: Bearer`, which browsers never add by themselves.
  */
-import { createHash, timingSafeEqual } from 'node:crypto';
+import { hash, timingSafeEqual } from 'node:crypto';
 import { RequestError } from '../errors.ts';
 import { AdminSessions, SESSION_SECONDS } from './admin-sessions.ts';
 import { AdminThrottle } from './admin-throttle.ts';
@@ -33,12 +33,13 @@ export class TooManyFailures extends RequestError {
 }
 
 export class AdminAuth {
+  /** SHA-256, as of whatever is compared with it: the lengths must be equal. */
   private readonly tokenDigest: Buffer;
   private readonly throttle: AdminThrottle;
   private readonly sessions: AdminSessions;
 
   constructor(token: string, clock: () => number = () => performance.now()) {
-    this.tokenDigest = digest(token);
+    this.tokenDigest = hash('sha256', token, 'buffer');
     this.throttle = new AdminThrottle(clock);
     this.sessions = new AdminSessions(clock);
   }
@@ -72,15 +73,10 @@ export class AdminAuth {
   private verifyToken(token: string, clientNetwork: string): void {
     const retryAfter = this.throttle.retryAfterSeconds(clientNetwork);
     if (retryAfter > 0) throw new TooManyFailures(retryAfter);
-    if (timingSafeEqual(digest(token), this.tokenDigest)) return;
+    if (timingSafeEqual(hash('sha256', token, 'buffer'), this.tokenDigest)) return;
     this.throttle.recordFailure(clientNetwork);
     throw new RequestError(401, 'wrong_token', 'this is not the operator token');
   }
-}
-
-/** Equal lengths for the comparison, whatever was sent. */
-function digest(token: string): Buffer {
-  return createHash('sha256').update(token).digest();
 }
 
 function sessionIdOf(cookie: string): string {

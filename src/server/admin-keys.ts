@@ -4,10 +4,9 @@ import type { Access } from '../access/access.ts';
 import { keyJson, monthText } from '../access/key-json.ts';
 import type { IssuedKey } from '../access/keys.ts';
 import { tierOf } from '../access/tiers.ts';
-import { HISTORY_HOURS, readHourlyUsage, readUsage } from '../access/usage.ts';
+import { HISTORY_HOURS, HOUR_MS, readHourlyUsage, readUsage } from '../access/usage.ts';
 import { RequestError } from '../errors.ts';
 
-const HOUR_MS = 3_600_000;
 const MAX_HISTORY_DAYS = HISTORY_HOURS / 24;
 
 export type AdminAccess = Pick<Access, 'keys' | 'usage' | 'limiter'>;

@@ -3,7 +3,7 @@ import { RequestError, StorageError } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import { type Credentials, CSRF_HEADER, TooManyFailures } from './admin-auth.ts';
 import { clientNetworkOf } from './admin-throttle.ts';
-import { type Answer, errorAnswer, jsonAnswer, retryAfterHeader } from './answer.ts';
+import { type Answer, contentTooLarge, errorAnswer, jsonAnswer, retryAfterHeader } from './answer.ts';
 import { closeIfChunked, collectBody, isChunked } from './body.ts';
 import { type HttpMetrics, routeMeter } from './meter.ts';
 import type { ReplyWriter } from './reply.ts';
@@ -77,9 +77,8 @@ export function addAdminRoute(
       if (isChunked(req)) return reply.send(closeIfChunked(req, errorAnswer(NO_LENGTH, NOSNIFF_HEADER)));
       const request = readAdminRequest(res, req, tls);
       collectBody(res, MAX_BODY_BYTES, null, (bytes) => {
-        reply.guard(() =>
-          reply.send(bytes === null ? contentTooLarge() : answer({ ...request, body: parseJson(bytes) })),
-        );
+        if (bytes === null) return reply.send(contentTooLarge(MAX_BODY_BYTES, NOSNIFF_HEADER));
+        reply.guard(() => reply.send(answer({ ...request, body: parseJson(bytes) })));
       });
     });
   });
@@ -115,9 +114,4 @@ function refusal(error: RequestError): Answer {
   const { code, message, retryAfter } = error;
   const body = JSON.stringify({ error: { code, message }, retryAfter });
   return jsonAnswer(429, body, NOSNIFF_HEADER + retryAfterHeader(retryAfter));
-}
-
-function contentTooLarge(): Answer {
-  const error = new RequestError(413, 'body_too_large', `the body is longer than ${MAX_BODY_BYTES} bytes`);
-  return { ...errorAnswer(error, NOSNIFF_HEADER), close: true };
 }

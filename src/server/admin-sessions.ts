@@ -1,5 +1,5 @@
 /** Who is signed in to the panel. In memory only: a restart signs everybody out. */
-import { createHash, randomBytes } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 
 /** How long a sign-in lasts, seconds. */
 export const SESSION_SECONDS = 12 * 3600;
@@ -37,5 +37,5 @@ export class AdminSessions {
 }
 
 function digest(id: string): string {
-  return createHash('sha256').update(id).digest('base64url');
+  return hash('sha256', id, 'base64url');
 }

@@ -8,7 +8,7 @@ import { describeIndex } from './admin-index.ts';
 import { type AdminAccess, createKey, listKeys, revokeKey, rotateKey, usageHistory } from './admin-keys.ts';
 import { type AdminRequest, addAdminRoute } from './admin-route.ts';
 import { describeSockets } from './admin-sockets.ts';
-import { errorAnswer } from './answer.ts';
+import { notFound } from './answer.ts';
 import { closeIfChunked } from './body.ts';
 import { methodAdapterFor } from './get-route.ts';
 import type { HttpMetrics } from './meter.ts';
@@ -100,9 +100,8 @@ export function addAdminRoutes(app: TemplatedApp, options: AdminRouteDeps): void
   addAuthenticatedRoute('get', '/config', () => ({ settings: JSON.parse(options.settings()) }));
 
   // Preflights too: other origins have no business here.
-  const nothing = errorAnswer(new RequestError(404, 'not_found', 'there is nothing at this path'), '');
   const refuse = (res: HttpResponse, req: HttpRequest): void => {
-    options.replies.sendNow(res, () => closeIfChunked(req, methodAdapterFor(req)(nothing)));
+    options.replies.sendNow(res, () => closeIfChunked(req, methodAdapterFor(req)(notFound(''))));
   };
   app.options('/admin/*', refuse);
   app.any('/admin/*', refuse);

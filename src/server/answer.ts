@@ -1,5 +1,5 @@
 /** Answers to clients as plain data: no socket is touched here. */
-import type { Admitted, RateLimitStatus, Refused } from '../access/limiter.ts';
+import type { RateLimitStatus, Refused } from '../access/limiter.ts';
 import { RequestError } from '../errors.ts';
 
 export interface Answer {
@@ -74,6 +74,17 @@ export function errorAnswer(error: RequestError, headers: string): Answer {
   return jsonAnswer(status, JSON.stringify({ error: { code, message, param } }), headers);
 }
 
+/** The answer where there is nothing. */
+export function notFound(headers: string): Answer {
+  return errorAnswer(new RequestError(404, 'not_found', 'there is nothing at this path'), headers);
+}
+
+/** The answer to a body that is longer than `maxBytes`, of which the rest is not read. */
+export function contentTooLarge(maxBytes: number, headers: string): Answer {
+  const error = new RequestError(413, 'body_too_large', `the body is longer than ${maxBytes} bytes`);
+  return { ...errorAnswer(error, headers), close: true };
+}
+
 /** A request over the key's limits, in the form of the REST API. `cors` are header lines. */
 export function tooManyRequests(refused: Refused, cors: string): Answer {
   const { code, message, retryAfter } = refused;
@@ -87,7 +98,7 @@ export function internalError(): RequestError {
 }
 
 /** The rate limit headers that every answer to a valid key carries. */
-export function rateLimitHeaders({ limit, remaining, reset }: RateLimitStatus | Admitted): string {
+export function rateLimitHeaders({ limit, remaining, reset }: RateLimitStatus): string {
   return `\r\nRateLimit-Limit: ${limit}\r\nRateLimit-Remaining: ${remaining}\r\nRateLimit-Reset: ${reset}`;
 }
 

@@ -4,6 +4,7 @@ import {
   type Answer,
   errorAnswer,
   jsonAnswer,
+  notFound,
   rateLimitHeaders,
   tooManyRequests,
   unauthorized,
@@ -56,11 +57,8 @@ function refusal(req: HttpRequest, { methods, needsKey, access, cors }: Fallback
     headers += rateLimitHeaders(admission);
   }
   const method = methods.get(path);
-  const error =
-    method === undefined
-      ? new RequestError(404, 'not_found', 'there is nothing at this path')
-      : new RequestError(405, 'method_not_allowed', `use ${method}`);
+  if (method === undefined) return notFound(headers);
   const allowed = method === 'GET' ? 'GET, HEAD' : method;
-  const allow = method === undefined ? '' : `\r\nAllow: ${allowed}, OPTIONS`;
-  return errorAnswer(error, headers + allow);
+  const error = new RequestError(405, 'method_not_allowed', `use ${method}`);
+  return errorAnswer(error, `${headers}\r\nAllow: ${allowed}, OPTIONS`);
 }

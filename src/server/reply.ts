@@ -117,9 +117,8 @@ export class ReplyWriter {
     this.state.closing = true;
   }
 
-  /** Closes connections after their answers. Resolves when none is pending, after `timeoutMs` at most. */
+  /** Resolves when no answer is pending, after `timeoutMs` at most. */
   async drain(timeoutMs: number): Promise<void> {
-    this.closeAfterAnswers();
     const deadline = performance.now() + timeoutMs;
     while (this.state.pending > 0 && performance.now() < deadline) await sleep(DRAIN_POLL_MS);
   }

@@ -5,6 +5,7 @@ import { RequestError } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import {
   type Answer,
+  contentTooLarge,
   errorAnswer,
   internalError,
   jsonAnswer,
@@ -120,7 +121,7 @@ function postHandler(prepared: PreparedEndpoint, deps: RestRouteDeps) {
       const accepted = encodingsOf(req);
       reservation = deps.bodyBudget.open(key.id);
       collectBody(res, MAX_BODY_BYTES, reservation, (body) => {
-        if (body === null) return reply.send(contentTooLarge(headers));
+        if (body === null) return reply.send(contentTooLarge(MAX_BODY_BYTES, headers));
         const answer = answerSafely(prepared, deps, headers, () => {
           const answered = prepared.handle(parseBody(body), callerFor(key, deps));
           const finish = (given: ApiResult) => toHttpAnswer(given, headers, () => accepted);
@@ -138,7 +139,7 @@ function bodyRefusal(req: HttpRequest, headers: string): Answer | null {
   if (!isJson(req.getHeader('content-type'))) {
     return errorAnswer(new RequestError(415, 'unsupported_media_type', 'send application/json'), headers);
   }
-  return contentLengthExceeds(req, MAX_BODY_BYTES) ? contentTooLarge(headers) : null;
+  return contentLengthExceeds(req, MAX_BODY_BYTES) ? contentTooLarge(MAX_BODY_BYTES, headers) : null;
 }
 
 /** The answer for the client from that of the API. `encodings` is called only where compressing is worth it. */
@@ -209,9 +210,4 @@ function parseBody(body: Buffer): unknown {
 
 function isJson(contentType: string): boolean {
   return /^application\/json\s*(;|$)/i.test(contentType);
-}
-
-function contentTooLarge(headers: string): Answer {
-  const error = new RequestError(413, 'body_too_large', `the body is longer than ${MAX_BODY_BYTES} bytes`);
-  return { ...errorAnswer(error, headers), close: true };
 }
