@@ -154,7 +154,7 @@ function toHttpAnswer(
 }
 
 /** The answer to a client that wants the body only if there was no successful answer so far. */
-function toNotModified({ head }: Answered, headers: string): Answer {
+function toNotModified({ head }: ApiResult, headers: string): Answer {
   return notModified(head, headers);
 }
 
