@@ -31,7 +31,7 @@ export async function openDataStores(
 ) {
   makeDataDir(config.data_dir);
   const indexPath = join(config.data_dir, 'index.db');
-  await prepareIndexFile(indexPath, migrationLog(log), signal); // before anything else depends on the file
+  await prepareIndexFile(indexPath, migrationLogger(log), signal); // before anything else depends on the file
   signal?.throwIfAborted();
   const db = closers.adopt(openIndexForReading(indexPath, { cacheMb: READER_CACHE_MB }), (db) => db.close());
   const snapshot = closers.adopt(new Snapshot(db), (snapshot) => snapshot.release());
@@ -41,13 +41,13 @@ export async function openDataStores(
   );
   closers.adopt(
     new KeysCheckpointer(keysPath, () => startKeysCheckpointThread(keysPath), keysWalFailureLogger(log)),
-    (keysLog) => keysLog.close(),
+    (checkpointer) => checkpointer.close(),
   );
   return { indexPath, db, snapshot, access };
 }
 
 /** Logs the beginning and the end of each migration, and its progress. */
-function migrationLog(log: Logger): (progress: MigrationProgress) => void {
+function migrationLogger(log: Logger): (progress: MigrationProgress) => void {
   let current = 0;
   let loggedAt = 0;
   return ({ version, title, done }) => {

@@ -20,7 +20,9 @@ export async function openMetrics(
   registerFileGauges(metrics, indexPath);
   const address = parseListen(config.metrics.listen);
   if (address !== undefined) {
-    const listener = closers.adopt(await listenForMetrics(address, metrics, log), (one) => one.close());
+    const listener = closers.adopt(await listenForMetrics(address, metrics, log), (listener) =>
+      listener.close(),
+    );
     log.info({ url: listener.url }, 'metrics are served');
   }
   return metrics;

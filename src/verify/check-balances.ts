@@ -13,7 +13,7 @@ import { randomInt } from './sample.ts';
 const MAX_FAILURES = 3;
 
 /** How often a token is examined again when the head moved meanwhile. */
-const TRIES = 4;
+const MAX_TRIES = 4;
 
 export interface BalanceCheckOptions {
   context: ExamineContext;
@@ -52,7 +52,7 @@ async function examineWithRetry(context: ExamineContext, token: number): Promise
     try {
       return await examineToken(context, token);
     } catch (error) {
-      if (!(error instanceof HeadMovedError) || attempt === TRIES) throw error;
+      if (!(error instanceof HeadMovedError) || attempt === MAX_TRIES) throw error;
     }
   }
 }

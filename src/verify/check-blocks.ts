@@ -47,7 +47,7 @@ const CONCURRENCY = 16;
  * How often and after how long a differing hash is checked again: a reorg may be about to reach the index. With a writer
  * that is behind this takes longer, so checks after which the index had moved do not count, up to so many in total.
  */
-const TRIES = 5;
+const MAX_TRIES = 5;
 const RETRY_MS = 600;
 const MAX_MOVED_TRIES = 100;
 
@@ -87,7 +87,7 @@ async function compareHash(
     const node = await fetchHeader(client, number, signal);
     if (node === null) return 'absent';
     const difference = hashDifference(db, node, start);
-    if (difference === null || attempt === TRIES) return difference;
+    if (difference === null || attempt === MAX_TRIES) return difference;
     const before = readLastBlock(db)?.hash;
     await pause(RETRY_MS, signal);
     if (readLastBlock(db)?.hash === before || retryBudget.left === 0) attempt++;

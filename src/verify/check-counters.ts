@@ -19,7 +19,7 @@ const MAX_TRANSFERS_ALL = 600_000;
 const SCANNED_PER_SAMPLE = 100_000;
 
 /** How often the scan starts over when a reorg removes what it has read. */
-const TRIES = 5;
+const MAX_TRIES = 5;
 
 export interface CounterChecks {
   wallets: Check;
@@ -36,7 +36,7 @@ export interface CounterOptions {
 
 /** Scans in short pieces, so that the writer can go on; compares within one commit. */
 export async function checkCounters(db: Db, checks: CounterChecks, options: CounterOptions): Promise<void> {
-  for (let attempt = 1; attempt <= TRIES && !options.signal.aborted; attempt++) {
+  for (let attempt = 1; attempt <= MAX_TRIES && !options.signal.aborted; attempt++) {
     if (await scanAndCompare(db, checks, options)) return;
   }
   checks.wallets.addNote('not compared: the chain was reorganised again and again meanwhile');

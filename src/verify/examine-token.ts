@@ -60,7 +60,7 @@ export class HeadMovedError extends UpstreamError {
 
 /**
  * Examines one token; null when there is no such token. `known` are offsets found earlier: if one has changed, that
- * counts too. Rejects with UpstreamError when the node does not answer, with Unpinned when another try may succeed.
+ * counts too. Rejects with UpstreamError when the node does not answer, with HeadMovedError when another try may succeed.
  */
 export async function examineToken(
   context: ExamineContext,
@@ -242,7 +242,7 @@ function sumUints(replies: readonly RpcReply[]): bigint | null {
   return sum;
 }
 
-/** Throws Unpinned unless node and index have the same block at the sample's height. */
+/** Throws HeadMovedError unless node and index have the same block at the sample's height. */
 async function requireHeadUnchanged({ client, signal }: ExamineContext, { tip }: TokenSample): Promise<void> {
   const node = await fetchHeader(client, tip.number, signal);
   if (node?.hash !== tip.hash)

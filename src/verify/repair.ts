@@ -20,8 +20,8 @@ import { batchHash, blockDifference } from './block-comparer.ts';
 /** Blocks read at a time while the range is compared. */
 const BLOCKS_PER_READ = 16;
 
-/** Tries to read a part of the range before the repair fails. */
-const READ_TRIES = 5;
+/** Most tries to read a part of the range before the repair fails. */
+const MAX_READ_TRIES = 5;
 
 /** Ranges prefetched while indexing again. */
 const PIPELINE_DEPTH = 8;
@@ -132,7 +132,7 @@ async function loadWithRetry({ client, signal }: RepairOptions, rules: LoadRules
       return await loadBlocks(client, rules, from, to, signal);
     } catch (error) {
       if (!(error instanceof UpstreamError) || signal.aborted) throw error;
-      if (attempt === READ_TRIES)
+      if (attempt === MAX_READ_TRIES)
         throw new FatalError(`blocks ${from} to ${to} cannot be had from the node: ${error.message}`, {
           cause: error,
         });
@@ -166,7 +166,7 @@ async function indexUpTo(
   const { client, capabilities, batchTransfers, onProgress } = options;
   const done = new AbortController();
   const signal = AbortSignal.any([options.signal, done.signal]);
-  const pipeline = new Pipeline((from, to, abort) => loadBlocks(client, rules, from, to, abort), {
+  const pipeline = new Pipeline((from, to, rangeSignal) => loadBlocks(client, rules, from, to, rangeSignal), {
     depth: PIPELINE_DEPTH,
     batchTransfers,
   });
@@ -183,7 +183,7 @@ async function indexUpTo(
         hashAt: (number) => fetchNodeHash(client, number, signal),
       },
       pipeline,
-      waitForHead: (abort) => pause(250, abort),
+      waitForHead: (waitSignal) => pause(250, waitSignal),
       onNodeHead: () => undefined,
       onStepOutcome: (error) => error && onProgress(`waiting: ${error.message}`),
     },

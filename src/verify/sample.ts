@@ -20,7 +20,7 @@ export function sampleRange(random: Random, from: number, to: number, count: num
   return [...chosen].sort((a, b) => a - b);
 }
 
-/** Runs `work` on every item, `atOnce` at a time; rejects with the first failure once all running ones have ended. */
+/** Runs `work` on every item, `concurrency` at a time; rejects with the first failure once all running ones have ended. */
 export async function forEachConcurrently<T>(
   items: readonly T[],
   concurrency: number,

@@ -125,17 +125,17 @@ export interface BlockEstimates {
   supply: bigint;
 }
 
-/** How many blocks back the nearer baseline lies at most: nodes without an archive keep the state of at least 128. */
-const NEAR_BLOCKS = 64;
+/** How many blocks back the recent baseline lies at most: nodes without an archive keep the state of at least 128. */
+const RECENT_BLOCKS = 64;
 
 /**
- * The estimates up to NEAR_BLOCKS blocks before the head, fewer when those hold too many transfers to subtract, and
+ * The estimates up to RECENT_BLOCKS blocks before the head, fewer when those hold too many transfers to subtract, and
  * never before the index's first block. Null when the head is the first block.
  */
 export function readRecentEstimates(db: Db, sample: TokenSample): BlockEstimates | null {
   const { tip, token } = sample;
   const start = db.prepare<[], number>('SELECT min(number) FROM blocks').pluck().get() ?? tip.number;
-  for (let back = NEAR_BLOCKS; back >= 1; back = Math.floor(back / 4)) {
+  for (let back = RECENT_BLOCKS; back >= 1; back = Math.floor(back / 4)) {
     const block = Math.max(start, tip.number - back);
     const from = readLastBlock(db, block)?.lastTransfer ?? 0;
     if (block >= tip.number) return null;

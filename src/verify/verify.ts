@@ -50,7 +50,7 @@ export interface VerifyOptions {
  * check during which the node fails later is reported as unfinished.
  */
 export async function verifyIndex(options: VerifyOptions): Promise<VerifyReport> {
-  const started = performance.now();
+  const startedAt = performance.now();
   const { path, client, capabilities, signal } = options;
   const db = openIndexForReading(path);
   try {
@@ -69,7 +69,7 @@ export async function verifyIndex(options: VerifyOptions): Promise<VerifyReport>
       tokens,
       differences: checks.reduce((sum, { differenceCount }) => sum + differenceCount, 0),
       unfinished: checks.filter(({ brokenOffBy }) => brokenOffBy !== null).map(({ name }) => name),
-      seconds: (performance.now() - started) / 1000,
+      seconds: (performance.now() - startedAt) / 1000,
     };
   } finally {
     db.close();

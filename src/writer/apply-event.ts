@@ -18,7 +18,7 @@ export async function applyEvent(
   const { store, checkpoints, progress, send } = context;
   store.prefetch(event.batches); // while the last commit is still being checkpointed
   await checkpoints.whenIdle();
-  const started = performance.now();
+  const startedAt = performance.now();
   let walBytes = 0;
   const append = (): void => {
     walBytes = store.append(event.batches);
@@ -27,7 +27,7 @@ export async function applyEvent(
   checkpoints.checkpointIfLarge(walBytes);
   commitSizer.adapt(event.batches, walBytes);
   const head = lastBlockOf(event.batches);
-  progress.recordCommit(event.batches, head, (performance.now() - started) / 1000);
+  progress.recordCommit(event.batches, head, (performance.now() - startedAt) / 1000);
   const from = event.batches[0]?.number[0] ?? head.number;
   const committedAt = performance.timeOrigin + performance.now();
   const { number: to, hash, timestamp } = head;

@@ -28,13 +28,13 @@ export async function runBackgroundLoop(
   signal: AbortSignal,
 ): Promise<void> {
   for (let failures = 0; !signal.aborted; ) {
-    const began = performance.now();
+    const startedAt = performance.now();
     try {
       const worked = await step();
       if (worked && failures > 1)
         send({ kind: 'log', level: 'info', msg: 'background work goes on', fields: { work: name } });
       if (worked) failures = 0; // a step without work proves nothing
-      await pause(worked ? Math.max(minPauseMs, performance.now() - began) : idleMs, signal);
+      await pause(worked ? Math.max(minPauseMs, performance.now() - startedAt) : idleMs, signal);
     } catch (error) {
       if (signal.aborted) return;
       if (!(error instanceof UpstreamError || error instanceof StorageError)) throw error;

@@ -16,7 +16,7 @@ export interface BackgroundDeps
   calls: CallRecorder;
 }
 
-/** The returned signal aborts with `signal`, or when a part of the work fails; `end` then rejects. */
+/** The returned signal aborts with `signal`, or when a task fails; `stop` then rejects. */
 export function startBackgroundTasks(
   { node, indexPath }: WriterOptions,
   { store, calls, ...rest }: BackgroundDeps,
@@ -36,8 +36,8 @@ export function startBackgroundTasks(
     runMetadataLoop(store, client, rest.send, stopSignal),
     runQualityLoop({ indexPath, store, client, ...rest }, stopSignal),
   ];
-  const allTasks = Promise.all(tasks.map((part) => part.finally(() => stopController.abort())));
-  allTasks.catch(() => undefined); // `end` reports the rejection
+  const allTasks = Promise.all(tasks.map((task) => task.finally(() => stopController.abort())));
+  allTasks.catch(() => undefined); // `stop` reports the rejection
   return {
     signal: stopSignal,
     async stop() {

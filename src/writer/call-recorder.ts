@@ -17,8 +17,8 @@ export class CallRecorder {
   }
 
   drain(): UpstreamCall[] {
-    const taken = this.calls;
+    const drained = this.calls;
     this.calls = [];
-    return taken;
+    return drained;
   }
 }

@@ -15,18 +15,18 @@ export class CheckpointClient {
   constructor(indexPath: string) {
     this.thread = startThread('checkpoint', indexPath);
     this.ended = new Promise((resolve) => this.thread.once('exit', resolve));
-    this.thread.on('message', (_moved: FromCheckpointer) => this.running?.resolve());
+    this.thread.on('message', (_checkpointed: FromCheckpointer) => this.running?.resolve());
     this.thread.on('error', (error) => {
       this.failure = error; // may come while no checkpoint runs: a dead thread must not be used again
       this.running?.resolve();
     });
   }
 
-  /** Call it after a commit that left `logBytes` bytes in the log, while no checkpoint runs. */
+  /** Call it after a commit that left `walBytes` bytes in the log, while no checkpoint runs. */
   checkpointIfLarge(walBytes: number): void {
     if (walBytes < MIN_WAL_BYTES || this.failure !== null) return;
     this.running = Promise.withResolvers();
-    this.thread.postMessage('move' satisfies ToCheckpointer);
+    this.thread.postMessage('checkpoint' satisfies ToCheckpointer);
   }
 
   /** Resolves when no checkpoint runs. Rejects when the thread has failed, which is a defect. */

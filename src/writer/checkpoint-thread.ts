@@ -21,7 +21,7 @@ function main(): void {
     }
     checkpoint = checkpointer.checkpointWal();
     await checkpoint;
-    port.postMessage('moved' satisfies FromCheckpointer);
+    port.postMessage('checkpointed' satisfies FromCheckpointer);
   });
 }
 

@@ -64,7 +64,7 @@ export async function chooseStart(
   const begun = store.chain();
   // If the index has no blocks yet, the node may have pruned its first block meanwhile.
   if (begun !== null && store.head() !== null) {
-    warnOfOtherStart(options.index.startBlock, begun.startBlock, send);
+    warnAboutOtherStart(options.index.startBlock, begun.startBlock, send);
     return begun.startBlock;
   }
   /** A pruning node goes on pruning: stays ahead of it by twice the blocks that the chain grew during the search. */
@@ -76,8 +76,8 @@ export async function chooseStart(
     const head = await fetchNodeHead(client, capabilities.headTag, signal);
     const { startBlock } = options.index;
     const wanted = startBlock === 'earliest' ? 0 : startBlock === 'latest' ? head.number : startBlock;
-    const oldest = await findOldestAvailable(wanted, head.number, (number, patiently) =>
-      isAvailable(client, rules, number, patiently ? AVAILABLE_TRIES : 1, signal),
+    const oldest = await findOldestAvailable(wanted, head.number, (number, withRetries) =>
+      isAvailable(client, rules, number, withRetries ? AVAILABLE_TRIES : 1, signal),
     );
     const first = oldest === wanted ? oldest : await withPruningMargin(oldest, head.number);
     if (first !== wanted) {
@@ -98,7 +98,7 @@ export async function chooseStart(
 }
 
 /** The start of an index cannot be changed; warns when another one is configured. */
-function warnOfOtherStart(wanted: WriterOptions['index']['startBlock'], begun: number, send: Send): void {
+function warnAboutOtherStart(wanted: WriterOptions['index']['startBlock'], begun: number, send: Send): void {
   if (typeof wanted !== 'number' || wanted === begun) return;
   send({
     kind: 'log',
@@ -111,7 +111,7 @@ function warnOfOtherStart(wanted: WriterOptions['index']['startBlock'], begun: n
 /** A node that is not an archive drops the state needed for tracing long before it drops blocks. */
 const TRACES_ADVICE = 'with index.traces = false older blocks may be had, without internal transfers';
 
-/** Repeats `ask` until the node gives a usable answer, with growing pauses; null when the signal aborts first. */
+/** Repeats `request` until the node gives a usable answer, with growing pauses; null when the signal aborts first. */
 async function requestWithRetry<T>(
   context: IndexerContext,
   signal: AbortSignal,

@@ -40,7 +40,7 @@ export async function runIndexer(options: WriterOptions, send: Send, signal: Abo
     url: http,
     timeoutMs,
     maxSockets,
-    maxBatch: maxBatch,
+    maxBatch,
     onCall: calls.record,
   });
   store.disableAutoCheckpoint();
@@ -78,10 +78,13 @@ async function runSync(options: WriterOptions, context: IndexerContext, signal: 
     }),
   );
   const commitSizer = new CommitSizer(options.index.batchTransfers);
-  const pipeline = new Pipeline((from, to, abort) => loadRange(context, pool, rules, from, to, abort), {
-    depth: PIPELINE_DEPTH,
-    batchTransfers: commitSizer.targetTransfers,
-  });
+  const pipeline = new Pipeline(
+    (from, to, rangeSignal) => loadRange(context, pool, rules, from, to, rangeSignal),
+    {
+      depth: PIPELINE_DEPTH,
+      batchTransfers: commitSizer.targetTransfers,
+    },
+  );
   const background = startBackgroundTasks(
     options,
     {
@@ -113,7 +116,7 @@ async function runSync(options: WriterOptions, context: IndexerContext, signal: 
           hashAt: (number) => fetchNodeHash(client, number, signal),
         },
         pipeline,
-        waitForHead: (abort) => headWatch.next(abort),
+        waitForHead: (waitSignal) => headWatch.next(waitSignal),
         onNodeHead: (number) => progress.setNodeHead(number),
         onStepOutcome(error, retryInMs) {
           mustCheckChain = true;

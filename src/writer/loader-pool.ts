@@ -36,7 +36,7 @@ export class LoaderPool {
   private idleTimer: NodeJS.Timeout | undefined;
   private lastId = 0;
 
-  /** Threads are started when they are needed, `count` at most. */
+  /** Threads are started when they are needed, `maxThreads` at most. */
   constructor(
     maxThreads: number,
     options: LoaderOptions,
@@ -99,7 +99,7 @@ export class LoaderPool {
     thread.on('message', (message: FromLoader) => this.onMessage(loader, message));
     thread.on('error', (error) => {
       loader.stopping = true;
-      for (const range of loader.pending.values()) range.reject(error);
+      for (const pending of loader.pending.values()) pending.reject(error);
       loader.pending.clear();
     });
     thread.once('exit', () => this.loaders.delete(loader));

@@ -64,10 +64,10 @@ export class Progress {
 
   /** Sets why indexing is paused; null when it goes on. Returns the previous reason. */
   setPauseReason(reason: string | null): string | null {
-    const known = this.current.reason;
+    const previous = this.current.reason;
     this.current.reason = reason;
     if (this.current.capabilities !== null) this.setPhase();
-    return known;
+    return previous;
   }
 
   recordCommit(batches: readonly BlockBatch[], head: IndexedBlock | null, seconds: number): void {

@@ -42,7 +42,7 @@ export type Send = (message: FromWriter) => void;
 /** What the writer did since it last reported, for the metrics. */
 export interface MetricsDelta {
   blocks: number;
-  /** Transfers stored, by Kind. */
+  /** Transfers stored, by TransferKind. */
   transfers: number[];
   skippedLogs: Record<string, number>;
   /** Depth of each rollback. */
@@ -64,7 +64,7 @@ export interface LoaderOptions {
   rules: LoadRules;
 }
 
-/** `drop` cancels a range that is not begun yet; the loader still answers for it. */
+/** `cancel` takes back a range that is not begun yet; the loader still answers for it. */
 export type ToLoader = { id: number; from: number; to: number } | { cancel: number } | 'stop';
 
 export type FromLoader =
@@ -78,7 +78,7 @@ export type FromLoader =
   /** Any other error: a defect, which stops the writer. */
   | { id: number; defect: string };
 
-export type ToCheckpointer = 'move' | 'stop';
+export type ToCheckpointer = 'checkpoint' | 'stop';
 
 /** The log has been moved into the file, as far as readers and the disk allowed. */
-export type FromCheckpointer = 'moved';
+export type FromCheckpointer = 'checkpointed';

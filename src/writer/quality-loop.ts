@@ -61,13 +61,13 @@ function markFailed(failedUntil: Map<number, number>, token: number): void {
 
 /** The next token that did not fail recently. */
 function pickToken(
-  next: ReturnType<typeof prepareTokensToExamine>,
+  nextTokens: ReturnType<typeof prepareTokensToExamine>,
   store: QualityOptions['store'],
   failedUntil: Map<number, number>,
 ): number | undefined {
   const now = performance.now();
   for (const [token, until] of failedUntil) if (until < now) failedUntil.delete(token);
-  return next(store.head()?.number ?? 0, failedUntil.size + 1).find((token) => !failedUntil.has(token));
+  return nextTokens(store.head()?.number ?? 0, failedUntil.size + 1).find((token) => !failedUntil.has(token));
 }
 
 /** Returns false when the examination failed. */

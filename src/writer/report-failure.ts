@@ -19,8 +19,8 @@ export function reportFailure(
   retryInMs: number,
 ): void {
   const reason = error === null ? null : error.message;
-  const known = progress.setPauseReason(reason);
-  if (reason !== null && known !== reason) {
+  const previous = progress.setPauseReason(reason);
+  if (reason !== null && previous !== reason) {
     const isNode = error instanceof UpstreamError;
     send({
       kind: 'log',
@@ -29,6 +29,6 @@ export function reportFailure(
       fields: { reason, retryInMs },
     });
   }
-  if (reason === null && known !== null)
-    send({ kind: 'log', level: 'info', msg: 'indexing goes on', fields: { after: known } });
+  if (reason === null && previous !== null)
+    send({ kind: 'log', level: 'info', msg: 'indexing goes on', fields: { after: previous } });
 }

@@ -7,7 +7,7 @@ const RETRY_MIN_MS = 500;
 const RETRY_MAX_MS = 10_000;
 
 /**
- * Retries a write until it succeeds; a failed one has changed nothing. `onTrouble` is called with the error of each
+ * Retries a write until it succeeds; a failed one has changed nothing. `onFailure` is called with the error of each
  * failed try, and with null when one succeeds after that. Returns false when the signal aborts; throws any other error
  * than StorageError.
  */

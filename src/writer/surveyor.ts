@@ -25,7 +25,7 @@ export class Surveyor {
   private failedAt: number | null = null;
   private thread: SurveyThread | null = null;
 
-  /** `start` starts a thread that posts one survey and ends. */
+  /** `startThread` starts a thread that posts one survey and ends. */
   constructor(startThread: () => SurveyThread, clock: () => number = () => performance.now()) {
     this.startThread = startThread;
     this.clock = clock;

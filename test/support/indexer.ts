@@ -60,7 +60,7 @@ export function startIndexer(owner: Owner, options: IndexerOptions): TestIndexer
       onStatus: (current) => {
         status = current;
       },
-      onLog: (level, facts, msg) => logs.push(`${level} ${msg} ${JSON.stringify(facts)}`),
+      onLog: (level, fields, msg) => logs.push(`${level} ${msg} ${JSON.stringify(fields)}`),
     },
   );
   owner.after(() => client.stop().catch(() => undefined)); // it may have ended already, and not on request

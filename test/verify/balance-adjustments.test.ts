@@ -24,14 +24,14 @@ const RECEIPT = {
 };
 
 test('fees of gas, blobs and the parent chain are taken, withdrawals and mints are given', () => {
-  const costs = new BalanceAdjustments();
-  costs.add(BLOCK, [RECEIPT]);
-  costs.add(BLOCK, [{ ...RECEIPT, blobGasUsed: undefined, l1Fee: null }]);
-  assert.equal(costs.netOf(SENDER as `0x${string}`), 2n * (100n - 63_000n) - 32n - 7n);
-  assert.equal(costs.netOf(STAKER as `0x${string}`), 4_000_000_000n);
-  assert.deepEqual([...costs.senders()], [SENDER]);
-  assert.equal(costs.isExempt(MINER as `0x${string}`), true);
-  assert.equal(costs.isExempt(SENDER as `0x${string}`), false);
+  const adjustments = new BalanceAdjustments();
+  adjustments.add(BLOCK, [RECEIPT]);
+  adjustments.add(BLOCK, [{ ...RECEIPT, blobGasUsed: undefined, l1Fee: null }]);
+  assert.equal(adjustments.netOf(SENDER as `0x${string}`), 2n * (100n - 63_000n) - 32n - 7n);
+  assert.equal(adjustments.netOf(STAKER as `0x${string}`), 4_000_000_000n);
+  assert.deepEqual([...adjustments.senders()], [SENDER]);
+  assert.equal(adjustments.isExempt(MINER as `0x${string}`), true);
+  assert.equal(adjustments.isExempt(SENDER as `0x${string}`), false);
 });
 
 test('what is no block, no receipt or of another block is the fault of the node, however deep it is nested', () => {

@@ -19,7 +19,7 @@ function logs() {
   return { lines, send };
 }
 
-test('trouble is told when it lasts and when it is over, and neither a single failure nor an idle step is', async () => {
+test('a failure is told when it lasts and when it is over, and neither a single failure nor an idle step is', async () => {
   const stop = new AbortController();
   const { lines, send } = logs();
   const steps: (Error | boolean)[] = [
@@ -66,7 +66,7 @@ test('a node that runs no calls is told of, and its tokens are asked when it doe
   const { lines, send } = logs();
   const reading = runMetadataLoop(index.writer, client, send, stop.signal);
 
-  await waitFor(() => lines.length > 0, { what: 'the trouble to be told' });
+  await waitFor(() => lines.length > 0, { what: 'the failure to be told' });
   assert.match(lines[0] ?? '', /^warn .*"token metadata".*eth_call: Method not found/);
   assert.deepEqual(
     index.writer.unreadTokens(0, 10).map((token) => token.address),
@@ -74,7 +74,7 @@ test('a node that runs no calls is told of, and its tokens are asked when it doe
     'the token is not given up',
   );
   node.misbehave({});
-  await waitFor(() => lines.length > 1, { what: 'the end of the trouble to be told' });
+  await waitFor(() => lines.length > 1, { what: 'the end of the failure to be told' });
   assert.match(lines[1] ?? '', /^info .*goes on/);
   assert.deepEqual(index.writer.unreadTokens(0, 10), []);
   stop.abort();

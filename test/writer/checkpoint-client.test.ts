@@ -24,8 +24,8 @@ function openFile(t: TestContext) {
   db.pragma('wal_autocheckpoint = 0');
   db.exec('CREATE TABLE filler (bytes BLOB)');
   const insert = db.prepare('INSERT INTO filler VALUES (zeroblob(1000000))');
-  const look = db.prepare<[], Counts>('PRAGMA wal_checkpoint(NOOP)');
-  const counts = (): Counts => look.get() ?? { log: 0, checkpointed: 0 };
+  const readCounts = db.prepare<[], Counts>('PRAGMA wal_checkpoint(NOOP)');
+  const counts = (): Counts => readCounts.get() ?? { log: 0, checkpointed: 0 };
   return { path, insert, counts };
 }
 

@@ -5,32 +5,32 @@ import { CommitSizer, WAL_TARGET_BYTES } from '../../src/writer/commit-sizer.ts'
 const of = (transferCount: number) => [{ transferCount }];
 
 test('commits grow to what is configured while their pages are few', () => {
-  const size = new CommitSizer(200_000);
-  for (let i = 0; i < 10; i++) size.adapt(of(size.targetTransfers), WAL_TARGET_BYTES / 8);
-  assert.equal(size.targetTransfers, 200_000);
+  const sizer = new CommitSizer(200_000);
+  for (let i = 0; i < 10; i++) sizer.adapt(of(sizer.targetTransfers), WAL_TARGET_BYTES / 8);
+  assert.equal(sizer.targetTransfers, 200_000);
 });
 
 test('commits shrink until their pages keep the target, also when most transfers touch a page of their own', () => {
-  const size = new CommitSizer(200_000);
+  const sizer = new CommitSizer(200_000);
   // Every transfer draws one of so many pages at random, as wallets of a large index do.
   const pages = 40_000;
   const walBytes = (transfers: number) => pages * (1 - Math.exp(-transfers / pages)) * 8_216;
-  for (let i = 0; i < 20; i++) size.adapt(of(size.targetTransfers), walBytes(size.targetTransfers));
+  for (let i = 0; i < 20; i++) sizer.adapt(of(sizer.targetTransfers), walBytes(sizer.targetTransfers));
   assert.ok(
-    walBytes(size.targetTransfers) < WAL_TARGET_BYTES * 1.05,
-    `${walBytes(size.targetTransfers)} bytes`,
+    walBytes(sizer.targetTransfers) < WAL_TARGET_BYTES * 1.05,
+    `${walBytes(sizer.targetTransfers)} bytes`,
   );
   assert.ok(
-    walBytes(size.targetTransfers) > WAL_TARGET_BYTES * 0.9,
-    `${walBytes(size.targetTransfers)} bytes`,
+    walBytes(sizer.targetTransfers) > WAL_TARGET_BYTES * 0.9,
+    `${walBytes(sizer.targetTransfers)} bytes`,
   );
 });
 
 test('neither a small configured size nor blocks without transfers are passed over', () => {
-  const size = new CommitSizer(300);
-  assert.equal(size.targetTransfers, 300);
-  size.adapt(of(0), 8_216);
-  assert.ok(size.targetTransfers > 0 && size.targetTransfers <= 300);
-  size.adapt(of(250), 0);
-  assert.ok(size.targetTransfers <= 300);
+  const sizer = new CommitSizer(300);
+  assert.equal(sizer.targetTransfers, 300);
+  sizer.adapt(of(0), 8_216);
+  assert.ok(sizer.targetTransfers > 0 && sizer.targetTransfers <= 300);
+  sizer.adapt(of(250), 0);
+  assert.ok(sizer.targetTransfers <= 300);
 });

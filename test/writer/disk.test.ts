@@ -132,7 +132,7 @@ async function startCase(t: TestContext, dataDir: string): Promise<Case> {
   const chain = [...generateChain({ seed: 11, blocks: 60, txPerBlock: 40 }).blocks];
   const node = await startNode(t, { chain, head: 20 });
   const logs: string[] = [];
-  const note = (facts: object, msg: string) => logs.push(`${msg} ${JSON.stringify(facts)}`);
+  const note = (fields: object, msg: string) => logs.push(`${msg} ${JSON.stringify(fields)}`);
   const daemon = await startTestDaemon(t, {
     dataDir,
     flags: { '--node-http': node.url, '--start-block': '1' },

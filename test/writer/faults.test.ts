@@ -109,7 +109,7 @@ test('a node that limits the rate is waited for, and the status says so', async 
 test('a fork below finality stops indexing with the reason everywhere, rolls nothing back, and ends when the node mends', async (t) => {
   const real = await startNode(t, { chain: chainOf(64, 80), head: 50, finalizedLag: 2 });
   const logs: string[] = [];
-  const note = (facts: object, msg: string) => logs.push(`${msg} ${JSON.stringify(facts)}`);
+  const note = (fields: object, msg: string) => logs.push(`${msg} ${JSON.stringify(fields)}`);
   const { daemon, url, dataDir } = await startTestDaemon(t, {
     flags: { '--node-http': real.url, '--start-block': '1' },
     env: { ATLAS_INDEX__HEAD: 'finalized' },
