@@ -48,17 +48,25 @@ async function scanAndCompare(db: Db, checks: CounterChecks, options: CounterOpt
   if (begin === null) return true;
   const after = Math.max(0, begin.lastTransfer - options.sample * SCANNED_PER_SAMPLE);
   const sample = inReadTransaction(db, () => chooseSample(db, begin, after, options));
-  const scan = new SampleScan(db, sample, after, checks.wallets);
+  const scan = new SampleScan(db, sample, after);
+  /** Runs reads that see one commit; returns false instead when block `begin` is no longer in it. */
+  const readUnlessRolledBack = (read: () => void): boolean =>
+    inReadTransaction(db, () => {
+      if (hashAt(db, begin.number) !== begin.hash) return false;
+      read();
+      return true;
+    });
   while (begin.lastTransfer - scan.position > IDS_PER_READ) {
     if (options.signal.aborted) return true;
-    scan.advance(begin.lastTransfer);
+    if (!readUnlessRolledBack(() => scan.advance(begin.lastTransfer))) return false;
     options.onProgress((scan.position - after) / (begin.lastTransfer - after));
     await setImmediate();
   }
-  return inReadTransaction(db, () => {
-    if (hashAt(db, begin.number) !== begin.hash) return false;
+  return readUnlessRolledBack(() => {
     const end = readLastBlock(db)?.lastTransfer ?? 0;
     while (scan.position < end) scan.advance(end);
+    // Not before: a scan that starts over would name them again.
+    for (const gap of scan.gaps) checks.wallets.addDifference(gap);
     const wallets = new WalletComparer(db);
     for (const recount of scan.wallets.values()) wallets.compare(recount, checks.wallets);
     const tokens = new TokenComparer(db);
@@ -66,7 +74,6 @@ async function scanAndCompare(db: Db, checks: CounterChecks, options: CounterOpt
     checkAddresses(db, checks.wallets, readLastBlock(db)?.lastWallet ?? 0);
     checkPeaks(db, checks.wallets, { ...options, last: end });
     reportCoverage(checks, scan, after, end);
-    return true;
   });
 }
 

@@ -1,7 +1,6 @@
 /** Reading the transfers once, in order, for the wallets and tokens of a sample. */
 import type { Db, Statement } from '../store/open-database.ts';
 import { type RawTransfer, TokenRecount, toTransferRow, WalletRecount } from './recount.ts';
-import type { Check } from './report.ts';
 
 /** Ids read in one statement: a fraction of a second. */
 export const IDS_PER_READ = 100_000;
@@ -15,18 +14,18 @@ export interface SampleIds {
 export class SampleScan {
   readonly wallets: ReadonlyMap<number, WalletRecount>;
   readonly tokens: ReadonlyMap<number, TokenRecount>;
+  /** The missing ids in words, one line at most for each read. */
+  readonly gaps: string[] = [];
   /** The last transfer read. */
   position: number;
   private readonly select: Statement<[number, number], RawTransfer>;
   private readonly count: Statement<[number, number], number>;
-  private readonly check: Check;
 
-  /** Begins behind transfer `after`. Missing ids are told to `check`. */
-  constructor(db: Db, sample: SampleIds, after: number, check: Check) {
+  /** Begins behind transfer `after`. */
+  constructor(db: Db, sample: SampleIds, after: number) {
     this.wallets = new Map(sample.wallets.map((id) => [id, new WalletRecount(id)]));
     this.tokens = new Map(sample.tokens.map((id) => [id, new TokenRecount(id)]));
     this.position = after;
-    this.check = check;
     const wallets = sample.wallets.join(',');
     this.select = db.prepare(/* sql */ `
       SELECT id, tx, sender, receiver, kind, token, amount FROM transfers
@@ -44,7 +43,7 @@ export class SampleScan {
     const end = Math.min(to, this.position + IDS_PER_READ);
     const present = this.count.get(from, end) ?? 0;
     if (present !== end - from + 1)
-      this.check.addDifference(`of the transfers ${from} to ${end} ${end - from + 1 - present} are missing`);
+      this.gaps.push(`of the transfers ${from} to ${end} ${end - from + 1 - present} are missing`);
     for (const raw of this.select.iterate(from, end)) {
       const row = toTransferRow(raw);
       this.wallets.get(row.sender)?.add(row);
