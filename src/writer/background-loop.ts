@@ -20,7 +20,7 @@ export interface LoopOptions {
 
 /**
  * Runs one step after another, with growing pauses after failures of the node or the disk. `step` returns whether there
- * was anything to do. Resolves when the signal aborts, rejects only for a defect.
+ * was anything to do. Resolves when the signal aborts; rejects for a defect and a damaged file, which no retry mends.
  */
 export async function runBackgroundLoop(
   step: () => Promise<boolean>,

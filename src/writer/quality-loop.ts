@@ -1,7 +1,9 @@
 /** Finding out in the background whether token balances follow from transfers: one token at a time, for ever. */
-import { openIndexForReading } from '../store/index-file.ts';
+import { CleanupStack } from '../lib/cleanup-stack.ts';
 import type { IndexWriter } from '../store/index-writer.ts';
+import { type Db, openDatabase } from '../store/open-database.ts';
 import { prepareTokensToExamine, Quality, type TokenQuality } from '../store/quality.ts';
+import { toStorageError } from '../store/storage-error.ts';
 import type { RpcClient } from '../upstream/client.ts';
 import { type Examination, examineToken } from '../verify/examine-token.ts';
 import { runBackgroundLoop } from './background-loop.ts';
@@ -30,28 +32,51 @@ export interface QualityOptions {
   send: Send;
 }
 
-/** Resolves when the signal aborts. Rejects only for a defect. */
+/** Resolves when the signal aborts. Rejects with FatalError when the index is damaged, else only for a defect. */
 export async function runQualityLoop(options: QualityOptions, signal: AbortSignal): Promise<void> {
   const { indexPath, store, client, startBlock, wrappedNative, send } = options;
-  const db = openIndexForReading(indexPath, { cacheMb: CACHE_MB });
-  const nextTokens = prepareTokensToExamine(db);
-  const context = { db, client, startBlock, wrappedNative, random: Math.random, signal };
+  const closers = new CleanupStack();
   const failedUntil = new Map<number, number>();
+  let reader: Reader | undefined;
+  const step = async (): Promise<boolean> => {
+    reader ??= closers.adopt(openReader(indexPath), ({ db }) => db.close());
+    const { db, nextTokens } = reader;
+    const token = options.isFollowing() ? pickToken(nextTokens, store, failedUntil) : undefined;
+    if (token === undefined) return false;
+    markFailed(failedUntil, token); // first, in case the examination throws
+    const context = { db, client, startBlock, wrappedNative, random: Math.random, signal };
+    if (await examineAndStore(store, context, token)) failedUntil.delete(token);
+    return true;
+  };
+  /** A failure of the disk that can pass pauses the loop, on this connection as on the writer's. */
+  const stepOrStorageError = (): Promise<boolean> =>
+    step().catch((error: unknown) => {
+      throw toStorageError(error, indexPath);
+    });
   try {
-    const step = async (): Promise<boolean> => {
-      const token = options.isFollowing() ? pickToken(nextTokens, store, failedUntil) : undefined;
-      if (token === undefined) return false;
-      markFailed(failedUntil, token); // first, in case the examination throws
-      if (await examineAndStore(store, context, token)) failedUntil.delete(token);
-      return true;
-    };
     await runBackgroundLoop(
-      step,
+      stepOrStorageError,
       { name: 'token quality', idleMs: IDLE_MS, minPauseMs: MIN_PAUSE_MS, send },
       signal,
     );
   } finally {
+    await closers.close();
+  }
+}
+
+interface Reader {
+  db: Db;
+  nextTokens: ReturnType<typeof prepareTokensToExamine>;
+}
+
+/** A connection beside the writer's, which has checked the file. */
+function openReader(indexPath: string): Reader {
+  const db = openDatabase(indexPath, { readonly: true, cacheMb: CACHE_MB });
+  try {
+    return { db, nextTokens: prepareTokensToExamine(db) };
+  } catch (error) {
     db.close();
+    throw error;
   }
 }
 
@@ -61,7 +86,7 @@ function markFailed(failedUntil: Map<number, number>, token: number): void {
 
 /** The next token that did not fail recently. */
 function pickToken(
-  nextTokens: ReturnType<typeof prepareTokensToExamine>,
+  nextTokens: Reader['nextTokens'],
   store: QualityOptions['store'],
   failedUntil: Map<number, number>,
 ): number | undefined {

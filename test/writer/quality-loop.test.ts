@@ -1,11 +1,17 @@
 import assert from 'node:assert/strict';
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
+import { FatalError } from '../../src/errors.ts';
 import { IndexWriter } from '../../src/store/index-writer.ts';
+import { openDatabase } from '../../src/store/open-database.ts';
 import { prepareTokensToExamine, Quality } from '../../src/store/quality.ts';
 import type { Hex } from '../../src/types.ts';
+import { RpcClient } from '../../src/upstream/client.ts';
+import { runQualityLoop } from '../../src/writer/quality-loop.ts';
 import { startTestDaemon } from '../support/daemon.ts';
-import { createIndex } from '../support/index-fixture.ts';
+import { createIndex, type IndexFixture } from '../support/index-fixture.ts';
+import { startMisbehavingNode } from '../support/misbehaving-node.ts';
 import { startOddChain } from '../support/odd-tokens.ts';
 import { randomBlocks, toBatch } from '../support/random-chain.ts';
 import { tempDir } from '../support/temp-dir.ts';
@@ -81,4 +87,67 @@ test('a rollback forgets what was found in blocks that are gone', (t) => {
   writer.rollback(20);
   assert.deepEqual(writer.qualityOf(1), { ...found, block: 20 });
   assert.equal(writer.qualityOf(2), null);
+});
+
+/** Runs the loop over an index of one token against a node that answers every call with null. */
+async function runLoop(t: TestContext, index: IndexFixture) {
+  const node = await startMisbehavingNode();
+  t.after(() => node.close());
+  const client = new RpcClient({ url: node.url, timeoutMs: 20_000, maxSockets: 1, maxBatch: 60 });
+  t.after(() => client.close());
+  const stop = new AbortController();
+  t.after(() => stop.abort());
+  const warnings: string[] = [];
+  const ended = runQualityLoop(
+    {
+      indexPath: index.path,
+      store: index.writer,
+      client,
+      startBlock: 1,
+      wrappedNative: new Set(),
+      isFollowing: () => true,
+      send: (message) => message.kind === 'log' && warnings.push(JSON.stringify(message.fields)),
+    },
+    stop.signal,
+  );
+  ended.catch(() => undefined); // awaited when the test wants it
+  return { node, stop, warnings, ended };
+}
+
+test('a file that cannot be opened for a while is waited for', async (t) => {
+  const index = createIndex(t);
+  index.append([transfer('one')]);
+  renameSync(index.path, `${index.path}.away`);
+  const { node, stop, warnings, ended } = await runLoop(t, index);
+  await Promise.race([ended, waitFor(() => warnings.length > 0, { what: 'the failure to be told' })]);
+  assert.match(warnings[0] ?? '', /"token quality".*cannot be opened/);
+  renameSync(`${index.path}.away`, index.path);
+  await waitFor(() => node.requests.length > 0, { what: 'the token to be examined' });
+  stop.abort();
+  await ended;
+});
+
+/** Overwrites the first page of a table. */
+function damageTable({ path }: IndexFixture, table: string): void {
+  const db = openDatabase(path);
+  db.pragma('wal_checkpoint(TRUNCATE)');
+  const pageBytes = Number(db.pragma('page_size', { simple: true }));
+  const page = db
+    .prepare<[string], number>('SELECT rootpage FROM sqlite_schema WHERE name = ?')
+    .pluck()
+    .get(table);
+  db.close();
+  assert.ok(page !== undefined);
+  writeFileSync(path, readFileSync(path).fill(0xa5, (page - 1) * pageBytes, page * pageBytes));
+}
+
+test('a damaged file ends the loop with the advice for one', async (t) => {
+  const index = createIndex(t);
+  index.append([transfer('one')]);
+  damageTable(index, 'token_quality');
+  const { ended } = await runLoop(t, index);
+  await assert.rejects(
+    ended,
+    (error) => error instanceof FatalError && /is damaged .*move it away/.test(error.message),
+  );
 });
