@@ -5,7 +5,7 @@ import { toQuantity } from '../lib/hex.ts';
 import type { Hex } from '../types.ts';
 import type { RpcCall, RpcReply } from '../upstream/client.ts';
 import { contractCall } from '../upstream/contract-call.ts';
-import { isExecutionFailure } from '../upstream/node-errors.ts';
+import { isBusy, isExecutionFailure } from '../upstream/node-errors.ts';
 
 const BALANCE_OF = '0x70a08231';
 const BALANCE_OF_ID = '0x00fdd58e';
@@ -29,6 +29,16 @@ export function supplyCall(token: Hex, block: number): RpcCall {
 /** Answered by every node that still has the state of the block. */
 export function stateProbe(block: number): RpcCall {
   return { method: 'eth_getBalance', params: [ZERO_ADDRESS, toQuantity(block)] };
+}
+
+/**
+ * Whether the reply to an `eth_getBalance` shows that the node has the state of the block. Throws the UpstreamError of
+ * a busy node, which may have it; nodes word the lack of it in too many ways to be told by the text.
+ */
+export function hasState(reply: RpcReply): reply is Extract<RpcReply, { result: unknown }> {
+  if ('result' in reply) return true;
+  if (isBusy(reply.error)) throw reply.error;
+  return false;
 }
 
 function addressWord(address: Hex): string {

@@ -8,6 +8,7 @@ import { type Hex, TransferKind } from '../types.ts';
 import type { RpcCall, RpcClient, RpcReply } from '../upstream/client.ts';
 import { blockCall, fetchHeader, receiptsCall } from '../upstream/methods.ts';
 import { BalanceAdjustments } from './balance-adjustments.ts';
+import { hasState } from './balance-calls.ts';
 import type { BlockComparer } from './block-comparer.ts';
 import { inReadTransaction } from './read-transaction.ts';
 import { type RawTransfer, toTransferRow } from './recount.ts';
@@ -118,15 +119,12 @@ async function fetchBalanceChanges(
     [before, tip.number].map((block) => ({ method: 'eth_getBalance', params: [address, toQuantity(block)] })),
   );
   const replies = await client.batch(calls, signal);
-  const balanceChanges = new Map<Hex, bigint>();
-  for (const [i, address] of addresses.entries()) {
-    const [then, now] = [replies[i * 2], replies[i * 2 + 1]].map((reply) =>
-      reply && 'result' in reply ? parseBalance(reply.result) : null,
-    );
-    if (typeof then !== 'bigint' || typeof now !== 'bigint') return null;
-    balanceChanges.set(address, now - then);
+  const balances: bigint[] = [];
+  for (const reply of replies) {
+    if (!hasState(reply)) return null;
+    balances.push(parseBalance(reply.result));
   }
-  return balanceChanges;
+  return new Map(addresses.map((address, i) => [address, balances[i * 2 + 1]! - balances[i * 2]!]));
 }
 
 /** Throws UpstreamError `malformed` for anything but a quantity. */

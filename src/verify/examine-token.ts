@@ -13,7 +13,7 @@ import { ZERO_WALLET } from '../store/schema.ts';
 import { type BlockRef, type Hex, TransferKind } from '../types.ts';
 import type { RpcCall, RpcClient, RpcReply } from '../upstream/client.ts';
 import { fetchHeader } from '../upstream/methods.ts';
-import { balanceCall, decodeUint, idBalanceCall, stateProbe, supplyCall } from './balance-calls.ts';
+import { balanceCall, decodeUint, hasState, idBalanceCall, stateProbe, supplyCall } from './balance-calls.ts';
 import { inReadTransaction } from './read-transaction.ts';
 import type { Random } from './sample.ts';
 import {
@@ -208,7 +208,7 @@ async function fetchOffsets(
     [stateProbe(block), ...supplyCalls, ...perWallet.flat()],
     context.signal,
   );
-  if (probe === undefined || 'error' in probe) return 'no state';
+  if (probe === undefined || !hasState(probe)) return 'no state';
   const [supplyReply, burntReply] = replies.splice(0, 2);
   const offsets: BalanceOffset[] = [];
   for (const [i, { wallet }] of wallets.entries()) {

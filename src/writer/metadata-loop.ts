@@ -2,7 +2,7 @@
 import type { IndexWriter } from '../store/index-writer.ts';
 import type { TokenMetadata, UnreadToken } from '../store/token-metadata.ts';
 import type { RpcClient, RpcReply } from '../upstream/client.ts';
-import { isExecutionFailure, isUnknownMethod } from '../upstream/node-errors.ts';
+import { isBusy, isExecutionFailure, isUnknownMethod } from '../upstream/node-errors.ts';
 import { runBackgroundLoop } from './background-loop.ts';
 import type { Send } from './protocol.ts';
 
@@ -19,6 +19,8 @@ const IDLE_MS = 50;
  * up yet, or the node may have failed. After the last try it is not asked again.
  */
 const RETRY_DELAYS_S = [60, 3_600, 86_400];
+/** Seconds after which a contract is asked again that a busy node has not called: that was no try. */
+const BUSY_DELAY_S = 60;
 
 /** Resolves when the signal aborts. Rejects only for a defect. */
 export function runMetadataLoop(
@@ -48,21 +50,32 @@ async function fetchMetadata(
   const calls = tokens.map(metadataCalls);
   const replies = await client.batch(calls.flat(), signal);
   return tokens.map((token, i) => {
-    const answers = replies.splice(0, calls[i]!.length).map(resultOrUndefined);
-    const metadata = decodeMetadata(answers);
+    const answers = replies.splice(0, calls[i]!.length);
+    const metadata = decodeMetadata(answers.map(resultOrUndefined));
     const asked = [metadata.name, metadata.symbol, ...(answers.length > 2 ? [metadata.decimals] : [])];
-    return { address: token.address, ...metadata, ...scheduleRetry(token.tries + 1, !asked.includes(null)) };
+    const retry = answers.some(isFromBusyNode)
+      ? { tries: token.tries, retryAt: secondsFromNow(BUSY_DELAY_S) }
+      : scheduleRetry(token.tries + 1, !asked.includes(null));
+    return { address: token.address, ...metadata, ...retry };
   });
 }
 
-/** Undefined when the contract failed. Throws the UpstreamError of a node that does not run calls. */
+/** Undefined when the contract failed or the node is busy. Throws the UpstreamError of a node that does not run calls. */
 function resultOrUndefined(reply: RpcReply): unknown {
   if ('result' in reply) return reply.result;
   if (isUnknownMethod(reply.error) && !isExecutionFailure(reply.error)) throw reply.error;
   return undefined;
 }
 
+function isFromBusyNode(reply: RpcReply): boolean {
+  return 'error' in reply && isBusy(reply.error) && !isExecutionFailure(reply.error);
+}
+
 function scheduleRetry(tries: number, complete: boolean): Pick<TokenMetadata, 'tries' | 'retryAt'> {
   const wait = complete ? undefined : RETRY_DELAYS_S[tries - 1];
-  return { tries, retryAt: wait === undefined ? null : Math.floor(Date.now() / 1000) + wait };
+  return { tries, retryAt: wait === undefined ? null : secondsFromNow(wait) };
+}
+
+function secondsFromNow(seconds: number): number {
+  return Math.floor(Date.now() / 1000) + seconds;
 }

@@ -3,6 +3,7 @@ import { type TestContext, test } from 'node:test';
 import type { Hex } from '../../src/types.ts';
 import type { VerifyReport } from '../../src/verify/report.ts';
 import { startIndexer } from '../support/indexer.ts';
+import { startMisbehavingNode } from '../support/misbehaving-node.ts';
 import { type OddChain, type OddToken, startOddChain } from '../support/odd-tokens.ts';
 import { tempDir } from '../support/temp-dir.ts';
 import { differencesOf, verifyFile } from '../support/verify.ts';
@@ -101,4 +102,26 @@ test('where the node has pruned the state of the start the newest blocks decide'
     reason,
     new RegExp(`as it was at block ${(await chain.head()) - 64}: history before block ${start}`),
   );
+});
+
+test('where the node is busy nothing is said of a token instead of something less', async (t) => {
+  const chain = await startOddChain(t);
+  const token = await chain.deploy('PlainToken');
+  await chain.mint(token, 0, 1_000);
+  const start = (await chain.head()) + 1;
+  await chain.transfer(token, 0, 1, 400);
+  const indexer = startIndexer(t, { http: chain.anvil.url, dir: tempDir(t), index: { startBlock: start } });
+  await indexer.reaches(await chain.head());
+  await indexer.client.stop();
+  const node = await startMisbehavingNode({ upstream: chain.anvil.url });
+  t.after(() => node.close());
+  const before = `0x${(start - 1).toString(16)}`;
+  node.misbehave({
+    when: ({ method, params }) => method === 'eth_getBalance' && params[1] === before,
+    errorFor: { eth_getBalance: { code: -32005, message: 'rate limit exceeded' } },
+  });
+  const { tokens, checks } = await verifyFile({ path: indexer.path, http: node.url });
+  assert.deepEqual(tokens, []);
+  const notes = checks.find(({ name }) => name === 'balances')?.notes;
+  assert.deepEqual(notes, ['1 tokens could not be examined']);
 });

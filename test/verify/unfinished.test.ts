@@ -4,12 +4,16 @@ import { verifyText } from '../../src/cli/verify-text.ts';
 import { startAnvil } from '../../src/dev/anvil.ts';
 import { LAUNCHER, run } from '../support/command.ts';
 import { startIndexer } from '../support/indexer.ts';
-import { startMisbehavingNode } from '../support/misbehaving-node.ts';
+import { type Faults, startMisbehavingNode } from '../support/misbehaving-node.ts';
 import { tempDir } from '../support/temp-dir.ts';
 import { differencesOf, verifyFile } from '../support/verify.ts';
 
-/** An index of a short chain, and its node, which by now gives no balances. */
-async function indexedByNodeWithoutBalances(t: TestContext) {
+const ODD_BALANCES: Partial<Faults> = {
+  replace: (method, _params, result) => (method === 'eth_getBalance' ? 'much' : result),
+};
+
+/** An index of a short chain, and its node, which by now gives no balances; `faults` are how. */
+async function indexedByNodeWithoutBalances(t: TestContext, faults: Partial<Faults> = ODD_BALANCES) {
   const anvil = await startAnvil({ manual: true });
   t.after(() => anvil.stop());
   const [from, to] = (await anvil.call('eth_accounts')) as string[];
@@ -23,7 +27,7 @@ async function indexedByNodeWithoutBalances(t: TestContext) {
   await indexer.client.stop();
   const node = await startMisbehavingNode({ upstream: anvil.url });
   t.after(() => node.close());
-  node.misbehave({ replace: (method, _params, result) => (method === 'eth_getBalance' ? 'much' : result) });
+  node.misbehave(faults);
   return { dir, path: indexer.path, url: node.url };
 }
 
@@ -36,6 +40,14 @@ test('a check that the node fails is told as unfinished, and the others are fini
   assert.match(text, /^native +UNFINISHED +eth_getBalance: the node sent "much" as a balance$/m);
   assert.match(text, /^transfers +equal /m);
   assert.match(text, /^no difference found in what was compared/m);
+});
+
+test('a node too busy to give balances is not taken for one without the state', async (t) => {
+  const busy = { code: -32005, message: 'rate limit exceeded' };
+  const { path, url } = await indexedByNodeWithoutBalances(t, { errorFor: { eth_getBalance: busy } });
+  const report = await verifyFile({ path, http: url });
+  assert.deepEqual(report.unfinished, ['native']);
+  assert.match(verifyText(report), /^native +UNFINISHED .*rate limit exceeded/m);
 });
 
 test('the command prints the report, names the unfinished check and exits with 1', async (t) => {

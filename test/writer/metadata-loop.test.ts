@@ -4,8 +4,11 @@ import { test } from 'node:test';
 import { startAnvil } from '../../src/dev/anvil.ts';
 import { openDatabase } from '../../src/store/open-database.ts';
 import { type Hex, TRANSFER_KIND_NAMES } from '../../src/types.ts';
+import { RpcClient } from '../../src/upstream/client.ts';
+import { runMetadataLoop } from '../../src/writer/metadata-loop.ts';
 import { startTestDaemon } from '../support/daemon.ts';
 import { address, createIndex } from '../support/index-fixture.ts';
+import { startMisbehavingNode } from '../support/misbehaving-node.ts';
 import { receiptOf } from '../support/receipt.ts';
 import { compileFixture } from '../support/solidity.ts';
 import { waitFor } from '../support/wait.ts';
@@ -83,6 +86,25 @@ test('tokens are asked in the order of their appearance, again later when they d
   writer.rollback(0);
   append(['four', 'one', 'five']);
   assert.deepEqual(unread(1e9), [address('four'), address('five')]);
+});
+
+test('a busy node does not count as a contract that did not answer', async (t) => {
+  const { writer, append } = indexOfTokens(t);
+  append(['one']);
+  const node = await startMisbehavingNode();
+  t.after(() => node.close());
+  node.misbehave({ errorFor: { eth_call: { code: -32005, message: 'rate limit exceeded' } } });
+  const client = new RpcClient({ url: node.url, timeoutMs: 20_000, maxSockets: 1, maxBatch: 60 });
+  t.after(() => client.close());
+  const stop = new AbortController();
+  const reading = runMetadataLoop(writer, client, () => undefined, stop.signal);
+  await waitFor(() => writer.unreadTokens(0, 10).length === 0, { what: 'the token to be put off' });
+  stop.abort();
+  await reading;
+  assert.deepEqual(
+    writer.unreadTokens(Date.now() / 1000 + 61, 10).map(({ address, tries }) => [address, tries]),
+    [[address('one'), 0]],
+  );
 });
 
 test('what was known stays when a contract says it no longer', (t) => {
