@@ -99,6 +99,7 @@ export class Progress {
     this.current.transfers = transfers;
     this.current.untraced = untraced;
     this.setHead(head);
+    this.setPhase();
   }
 
   /** The status as of now, and the work since the last call. */

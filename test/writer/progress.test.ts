@@ -3,6 +3,8 @@ import { test } from 'node:test';
 import { BatchBuilder } from '../../src/decode/batch.ts';
 import { Progress } from '../../src/writer/progress.ts';
 
+const HASH = `0x${'00'.repeat(32)}` as const;
+
 test('a clock that is put right changes no rate, and the last commit is told by it', (t) => {
   t.mock.timers.enable({ apis: ['Date'], now: 1_763_740_800_000 });
   const progress = new Progress(5);
@@ -15,4 +17,14 @@ test('a clock that is put right changes no rate, and the last commit is told by 
   assert.equal(rateNow(), rate);
   progress.recordCommit([batch], null, 0.1);
   assert.equal(progress.takeReport().status.lastCommitAt, 1_763_744_400_000);
+});
+
+test('a rollback that puts the index far behind the node is filling again', () => {
+  const progress = new Progress(5);
+  const at = (number: number) => ({ number, hash: HASH, timestamp: 1_763_740_800 });
+  progress.setNodeHead(100);
+  progress.recordCommit([], at(100), 0.1);
+  assert.equal(progress.status.phase, 'following');
+  progress.recordRollback(60, { head: at(40), transfers: 7, untraced: null });
+  assert.equal(progress.status.phase, 'filling');
 });
