@@ -47,7 +47,7 @@ export interface Examination {
   /** Head of the index when the token was examined. */
   head: BlockRef;
   offsets: readonly BalanceOffset[];
-  /** A wallet whose offset changed, and two blocks between which it changed. */
+  /** A wallet whose offset changed, and two blocks between which it changed; null when they are not known. */
   driftRange: { wallet: number; from: number; to: number } | null;
 }
 
@@ -99,9 +99,8 @@ async function examineSample(
   if (present.every(({ offset }) => offset === 0n))
     return { ...result, ...exactResult(sample, present), offsets: present };
   const baseline = await readBaseline(context, sample, recentEstimates);
-  const drift = findChanged(known, present) ?? (baseline && findChanged(baseline.offsets, present)) ?? null;
   const offsets = known.length > 0 ? known : present;
-  return { ...result, ...classifyOffsets(context, sample, present, baseline, drift), offsets };
+  return { ...result, ...classifyOffsets(context, sample, present, baseline, known), offsets };
 }
 
 function presentEstimates(sample: TokenSample): BlockEstimates {
@@ -164,18 +163,22 @@ function classifyOffsets(
   sample: TokenSample,
   present: readonly BalanceOffset[],
   baseline: Baseline | null,
-  drift: BalanceOffset | null,
+  known: readonly BalanceOffset[],
 ): Pick<Examination, 'quality' | 'reason' | 'driftRange'> {
   const to = sample.tip.number;
   const name = (wallet: number) =>
     wallet === ZERO_WALLET
       ? 'the total supply'
       : `the balance of ${sample.wallets.find((other) => other.wallet === wallet)?.address}`;
-  if (drift !== null) {
-    const from = baseline?.block ?? startBlock;
+  const sinceBaseline = baseline === null ? undefined : findChanged(baseline.offsets, present);
+  const drift = sinceBaseline ?? findChanged(known, present);
+  if (drift !== undefined) {
     const reason = `${name(drift.wallet)} moved by other means than transfers up to block ${to}: it is off by ${drift.offset}`;
+    // Known offsets come without a block: the balance may have moved before the baseline.
     const driftRange =
-      drift.wallet === ZERO_WALLET || baseline === null ? null : { wallet: drift.wallet, from, to };
+      baseline === null || sinceBaseline === undefined || drift.wallet === ZERO_WALLET
+        ? null
+        : { wallet: drift.wallet, from: baseline.block, to };
     return { quality: Quality.unreliable, reason, driftRange };
   }
   const off = present.find(({ offset }) => offset !== 0n)!;
