@@ -129,8 +129,8 @@ export interface BlockEstimates {
 const RECENT_BLOCKS = 64;
 
 /**
- * The estimates up to RECENT_BLOCKS blocks before the head, fewer when those hold too many transfers to subtract, and
- * never before the index's first block. Null when the head is the first block.
+ * The estimates up to RECENT_BLOCKS blocks before the head; fewer, but at least one, when those hold too many transfers
+ * to subtract; never before the index's first block. Null when the head is the first block.
  */
 export function readRecentEstimates(db: Db, sample: TokenSample): BlockEstimates | null {
   const { tip, token } = sample;

@@ -52,7 +52,10 @@ function requireSameChain(store: IndexWriter, found: number): void {
   if (indexed !== null && indexed.chainId !== found) throw wrongChainError(indexed.chainId, found);
 }
 
-/** The index's first block: its existing one, or the configured start, or the oldest block that the node still has. */
+/**
+ * The index's first block: its existing one, or the configured start, or the oldest block that the node still has. Null
+ * when the signal aborts before that is known.
+ */
 export async function chooseStart(
   options: WriterOptions,
   context: IndexerContext,

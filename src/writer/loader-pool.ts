@@ -15,7 +15,7 @@ interface PendingRange {
 interface Loader {
   thread: Worker;
   pending: Map<number, PendingRange>;
-  /** It gets no more work and ends after its current one. */
+  /** It gets no more work, drops what it has, and ends. */
   stopping: boolean;
   ended: Promise<void>;
 }
