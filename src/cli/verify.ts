@@ -6,6 +6,7 @@ import type { RpcClient } from '../upstream/client.ts';
 import { formatNumber } from './format.ts';
 import { existingIndexPath } from './index-path.ts';
 import { addConfigOptions } from './options.ts';
+import { waitForStopSignal } from './signals.ts';
 import { type StatusLine, statusLine } from './terminal.ts';
 
 const EXAMPLES = `
@@ -20,6 +21,7 @@ The daemon may run meanwhile, except for a repair. Exit code 1 when something di
 A repair reads the range from the node, compares it, and if it differs rolls the index back to before the first
 block that does and indexes from there to the head again: ids and running sums of all later transfers depend on it,
 so the cost is that of indexing everything behind that block. Every block is tied to its hash and its parent's.
+Stopped before its end, it leaves an index that ends earlier: "atlas-node start" indexes the rest.
 Of blocks that were indexed without traces it brings the internal transfers in, if the node has their traces now.`;
 
 interface Options {
@@ -117,6 +119,8 @@ async function repair(
   const { repairRange } = await import('../verify/repair.ts');
   const { probeCapabilities: probe } = await import('../upstream/probe.ts');
   const capabilities = await probe(client, { traces: config.index.traces, head: config.index.head });
+  const stop = new AbortController();
+  void waitForStopSignal().then(() => stop.abort(new FatalError('stopped before any block was replaced')));
   const { differing, replacedFrom, head } = await repairRange({
     path,
     client,
@@ -126,7 +130,7 @@ async function repair(
     to,
     cacheMb: config.index.cache_mb,
     batchTransfers: config.index.batch_transfers,
-    signal: new AbortController().signal,
+    signal: stop.signal,
     onProgress: (text) => line.show(text),
   });
   line.clear();

@@ -51,9 +51,10 @@ export interface RepairResult {
 /**
  * Reads the range from the node and compares it; from the first differing block on the index is rolled back and
  * indexed again up to where it ended. Ids are dense and counters are running sums, so nothing after a changed block
- * could stay; a kill leaves a shorter index that the daemon continues. Blocks compared or indexed again with traces are
+ * could stay; a kill leaves a shorter index that the daemon continues, and so does an abort. Blocks compared or indexed again with traces are
  * then marked as traced. Throws FatalError when the node lacks the range or its chain does not join the index before it,
- * UpstreamError when the node does not answer.
+ * UpstreamError when the node does not answer, and when the signal aborts its reason, or FatalError with where the index
+ * ends once blocks were removed.
  */
 export async function repairRange(options: RepairOptions): Promise<RepairResult> {
   const { path, from, to, capabilities } = options;
@@ -87,10 +88,12 @@ function requireRange(writer: IndexWriter, { chainId }: Capabilities, from: numb
   const head = writer.head();
   if (chain === null || head === null) throw new FatalError('the index is empty: there is nothing to repair');
   if (chain.chainId !== chainId) throw wrongChainError(chain.chainId, chainId);
-  if (from < chain.startBlock || to > head.number)
+  if (from < chain.startBlock || to > head.number) {
+    const advice = to > head.number ? '; if a repair was stopped, "atlas-node start" indexes the rest' : '';
     throw new FatalError(
-      `the index holds blocks ${chain.startBlock} to ${head.number}: blocks ${from} to ${to} are not within`,
+      `the index holds blocks ${chain.startBlock} to ${head.number}: blocks ${from} to ${to} are not within${advice}`,
     );
+  }
   return head;
 }
 

@@ -4,7 +4,10 @@ import { join, resolve } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { promisify } from 'node:util';
 import { generateChain } from '../../src/bench/chain/generate.ts';
+import { readLastBlock } from '../../src/store/chain.ts';
+import { openIndexForReading } from '../../src/store/index-file.ts';
 import { IndexWriter } from '../../src/store/index-writer.ts';
+import { start } from '../support/command.ts';
 import { dumpIndex } from '../support/dump.ts';
 import { startIndexer } from '../support/indexer.ts';
 import type { NodeCall } from '../support/misbehaving-node.ts';
@@ -13,17 +16,14 @@ import { startOddChain } from '../support/odd-tokens.ts';
 import { startNode } from '../support/replay.ts';
 import { tempDir } from '../support/temp-dir.ts';
 import { differencesOf, repairFile, verifyFile } from '../support/verify.ts';
+import { waitFor } from '../support/wait.ts';
 
 const CLI = resolve(import.meta.dirname, '../../src/cli.ts');
 const HEAD = 40;
 
-/** Runs `atlas-node verify` as its own process. */
-async function verifyCommand(
-  dir: string,
-  url: string,
-  ...more: string[]
-): Promise<{ code: number; stdout: string; stderr: string }> {
-  const args = [
+/** The arguments of `atlas-node verify` for Node.js. */
+function verifyArgs(dir: string, url: string, ...more: string[]): string[] {
+  return [
     '--disable-warning=ExperimentalWarning',
     CLI,
     'verify',
@@ -33,6 +33,15 @@ async function verifyCommand(
     url,
     ...more,
   ];
+}
+
+/** Runs `atlas-node verify` as its own process. */
+async function verifyCommand(
+  dir: string,
+  url: string,
+  ...more: string[]
+): Promise<{ code: number; stdout: string; stderr: string }> {
+  const args = verifyArgs(dir, url, ...more);
   try {
     return { code: 0, ...(await promisify(execFile)(process.execPath, args)) };
   } catch (error) {
@@ -138,6 +147,56 @@ test('a repair follows the chain that the node has now, also where finalized blo
   assert.equal(head.number, 40);
   assert.match(differing[0] ?? '', /block 30 is 0x\w+ in the index and 0x\w+ on the node/);
   assert.deepEqual(dumpIndex(path), dumpIndex(await indexAll(t, node.url, tempDir(t))));
+});
+
+test('a repair that is stopped says that the daemon completes the index, and it does', async (t) => {
+  const chain = [...generateChain({ seed: 44, blocks: HEAD, txPerBlock: 30 }).blocks];
+  const node = await startNode(t, { chain });
+  const dir = tempDir(t);
+  const path = await indexAll(t, await forgetfulNode(t, node.url), dir);
+  node.setHead(20); // the repair waits for the rest
+  const args = verifyArgs(dir, node.url, '--repair', '10..15');
+  const { child, ended } = start(t, [process.execPath, ...args], { cwd: dir });
+  const db = openIndexForReading(path);
+  t.after(() => db.close());
+  await waitFor(() => readLastBlock(db)?.number === 20, { what: 'the repair to index as far as it can' });
+  child.kill('SIGINT');
+  const { code, stderr } = await ended;
+  assert.equal(code, 1);
+  assert.equal(
+    stderr,
+    'atlas-node: the index now ends with block 20 instead of 40; "atlas-node start" goes on from there\n',
+  );
+  await assert.rejects(
+    repairFile(path, node.url, 10, 30),
+    /the index holds blocks 1 to 20: .* not within; if a repair was stopped, "atlas-node start" indexes the rest/,
+  );
+  node.setHead(HEAD);
+  assert.deepEqual(
+    dumpIndex(await indexAll(t, node.url, dir)),
+    dumpIndex(await indexAll(t, node.url, tempDir(t))),
+  );
+});
+
+test('a repair that is stopped while it compares has replaced nothing', async (t) => {
+  const chain = [...generateChain({ seed: 45, blocks: 3, txPerBlock: 2 }).blocks];
+  const node = await startNode(t, { chain });
+  const dir = tempDir(t);
+  await indexAll(t, node.url, dir, 3);
+  const slow = await startMisbehavingNode({ upstream: node.url });
+  t.after(() => slow.close());
+  const isOfFirstBlock = ({ method, params }: NodeCall) =>
+    method === 'eth_getBlockReceipts' && Number(params[0]) === 1;
+  slow.misbehave({ delayMs: 60_000, when: isOfFirstBlock });
+  const args = verifyArgs(dir, slow.url, '--repair', '1..2');
+  const { child, ended } = start(t, [process.execPath, ...args], { cwd: dir });
+  await waitFor(() => slow.requests.some(({ calls }) => calls.some(isOfFirstBlock)), {
+    what: 'the first block to be read',
+  });
+  child.kill('SIGINT');
+  const { code, stderr } = await ended;
+  assert.equal(code, 1);
+  assert.equal(stderr, 'atlas-node: stopped before any block was replaced\n');
 });
 
 test('a repair is refused outside the index, beside a running writer, and when the node has not the range', async (t) => {
