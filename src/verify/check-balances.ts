@@ -5,7 +5,7 @@ import { QUALITY_NAMES, Quality } from '../store/quality.ts';
 import type { BlockComparer } from './block-comparer.ts';
 import { type Examination, type ExamineContext, examineToken, HeadMovedError } from './examine-token.ts';
 import { findDriftBlock } from './find-drift-block.ts';
-import { inReadTransaction } from './read-transaction.ts';
+import { inReadTransaction, lastTokenId } from './read-transaction.ts';
 import type { Check, TokenVerdict } from './report.ts';
 import { randomInt } from './sample.ts';
 
@@ -83,7 +83,7 @@ async function reportVerdict(
 function chooseTokens({ db, random }: ExamineContext, count: number): number[] {
   return inReadTransaction(db, () => {
     const tip = readLastBlock(db);
-    const last = db.prepare<[], number>('SELECT ifnull(max(id), 0) FROM tokens').pluck().get() ?? 0;
+    const last = lastTokenId(db);
     const tokenOf = db
       .prepare<[number], number | null>(
         'SELECT token FROM transfers WHERE id >= ? AND token IS NOT NULL ORDER BY id LIMIT 1',

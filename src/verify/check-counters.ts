@@ -4,7 +4,7 @@ import { hashAt, readLastBlock, type Tip } from '../store/chain.ts';
 import type { Db, Statement } from '../store/open-database.ts';
 import { checkAddresses } from './check-addresses.ts';
 import { checkPeaks } from './check-peaks.ts';
-import { inReadTransaction } from './read-transaction.ts';
+import { inReadTransaction, lastTokenId } from './read-transaction.ts';
 import type { Check } from './report.ts';
 import { type Random, randomInt } from './sample.ts';
 import { IDS_PER_READ, type SampleIds, SampleScan } from './sample-scan.ts';
@@ -94,7 +94,7 @@ function chooseSample(db: Db, tip: Tip, after: number, { sample, random }: Count
   );
   const randomTransfer = () =>
     tip.lastTransfer > after ? transfer.get(randomInt(random, after + 1, tip.lastTransfer)) : undefined;
-  const lastToken = db.prepare<[], number>('SELECT ifnull(max(id), 0) FROM tokens').pluck().get() ?? 0;
+  const lastToken = lastTokenId(db);
   const wallets = new IdSampler(
     db.prepare('SELECT transfers, first_transfer FROM wallets WHERE id = ?'),
     after,

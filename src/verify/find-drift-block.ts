@@ -1,12 +1,12 @@
 /** Finding the block in which a token balance moved without a transfer in the index. */
-import { bytesToHex, hexToBytes } from '../lib/hex.ts';
+import { hexToBytes } from '../lib/hex.ts';
 import { type AddressKeys, getByAddress, WALLET_BY_ADDRESS } from '../store/address-table.ts';
 import { readLastBlock } from '../store/chain.ts';
 import type { Db } from '../store/open-database.ts';
 import { type Hex, TransferKind } from '../types.ts';
 import type { RpcClient } from '../upstream/client.ts';
 import { balanceCall, decodeUint } from './balance-calls.ts';
-import { inReadTransaction } from './read-transaction.ts';
+import { inReadTransaction, walletAddress } from './read-transaction.ts';
 import { balanceAfter, walletTokenTransfers } from './token-history.ts';
 
 export interface DriftRange {
@@ -45,19 +45,18 @@ function readHistory(
   token: Hex,
   wallet: number,
 ): { owner: Hex; balanceAt: (block: number) => bigint } | null {
-  const address = db.prepare<[number], Buffer>('SELECT address FROM wallets WHERE id = ?').pluck();
   const found = getByAddress(
     db.prepare<AddressKeys, { id: number; kind: number }>(
       `SELECT t.id, t.kind FROM ${WALLET_BY_ADDRESS} JOIN tokens t ON t.wallet = w.id`,
     ),
     hexToBytes(token),
   );
-  const owner = address.get(wallet);
-  if (found === undefined || owner === undefined || found.kind === TransferKind.erc1155) return null;
+  const owner = walletAddress(db, wallet);
+  if (found === undefined || owner === null || found.kind === TransferKind.erc1155) return null;
   const rows = walletTokenTransfers(db, wallet, found.id);
   if (rows === null) return null;
   return {
-    owner: bytesToHex(owner),
+    owner,
     balanceAt: (block) => balanceAfter(rows, wallet, readLastBlock(db, block)?.lastTransfer ?? 0),
   };
 }
