@@ -2,9 +2,9 @@
 
 /** What one client holds. */
 export interface ClientBudget {
-  /** Takes so many bytes, or none and says no. */
+  /** Reserves so many bytes, or none and says no. */
   reserve(bytes: number): boolean;
-  /** Gives back what was taken. */
+  /** Gives back what was reserved. */
   release(bytes: number): void;
 }
 
@@ -14,23 +14,23 @@ const SHARE = 3;
 export class ByteBudget {
   private left: number;
   /** By client: all that ever asked. */
-  private readonly accounts = new Map<number, ClientBudget>();
+  private readonly budgets = new Map<number, ClientBudget>();
 
   constructor(bytes: number) {
     this.left = bytes;
   }
 
-  /** What a client, by the id of its key, holds of it. */
+  /** The share of a client, by the id of its key. */
   forClient(client: number): ClientBudget {
-    let account = this.accounts.get(client);
-    if (account === undefined) {
-      account = this.open();
-      this.accounts.set(client, account);
+    let budget = this.budgets.get(client);
+    if (budget === undefined) {
+      budget = this.newClient();
+      this.budgets.set(client, budget);
     }
-    return account;
+    return budget;
   }
 
-  private open(): ClientBudget {
+  private newClient(): ClientBudget {
     let held = 0;
     return {
       reserve: (bytes) => {

@@ -15,8 +15,8 @@ export class ObjectProjection {
   readonly withItems: [name: string, members: ObjectProjection | LazyItems][] = [];
   private readonly byHash = new Map<number, Projection>();
 
-  constructor(wanted: Readonly<Record<string, Projection>>) {
-    for (const [name, members] of Object.entries(wanted)) this.add(name, members);
+  constructor(projected: Readonly<Record<string, Projection>>) {
+    for (const [name, members] of Object.entries(projected)) this.add(name, members);
   }
 
   /** Adds a member later, for objects that are nested in themselves. */
@@ -31,7 +31,7 @@ export class ObjectProjection {
     return this;
   }
 
-  /** Looks up by the hash of the name. A name whose hash collides with a wanted one is kept too. */
+  /** Looks up by the hash of the name. A name whose hash collides with that of one in here is kept too. */
   get(hash: number): Projection | undefined {
     return this.byHash.get(hash);
   }
@@ -52,26 +52,26 @@ function nextHash(hash: number, byte: number): number {
 }
 
 /**
- * The value of a JSON text with only the `wanted` members, and JsonItems in place of each array of `Each`. Overwrites the
- * text. Throws SyntaxError when the text is truncated or its kept part is not JSON; dropped parts are not checked, items
- * only when they are read.
+ * The value of a JSON text with only the members of the projection, and a LazyJsonArray in place of each array of
+ * LazyItems. Overwrites the text. Throws SyntaxError when the text is truncated or its kept part is not JSON; dropped
+ * parts are not checked, items only when they are read.
  */
-export function parseProjected(text: Buffer, wanted: ObjectProjection): unknown {
-  const cutter = new Projector(text);
-  const left = text.subarray(0, cutter.project(wanted));
-  return putItems(JSON.parse(left.toString(encodingOf(left))), wanted, cutter.items);
+export function parseProjected(text: Buffer, projection: ObjectProjection): unknown {
+  const projector = new Projector(text);
+  const projected = text.subarray(0, projector.project(projection));
+  return putItems(JSON.parse(projected.toString(encodingOf(projected))), projection, projector.items);
 }
 
-/** Puts items in the placeholders that the cutter left: arrays that contain only the items' number. */
-function putItems(value: unknown, wanted: Projection, items: readonly LazyJsonArray[]): unknown {
-  if (wanted === 'whole' || typeof value !== 'object' || value === null) return value;
-  if (wanted instanceof LazyItems) {
+/** Puts items in the placeholders that the projector left: arrays that contain only the items' number. */
+function putItems(value: unknown, projection: Projection, items: readonly LazyJsonArray[]): unknown {
+  if (projection === 'whole' || typeof value !== 'object' || value === null) return value;
+  if (projection instanceof LazyItems) {
     const place: unknown = Array.isArray(value) && value.length === 1 ? value[0] : undefined;
     return typeof place === 'number' ? (items[place] ?? value) : value;
   }
-  if (Array.isArray(value)) return value.map((item: unknown) => putItems(item, wanted, items));
+  if (Array.isArray(value)) return value.map((item: unknown) => putItems(item, projection, items));
   const object = value as Record<string, unknown>;
-  for (const [name, inner] of wanted.withItems) {
+  for (const [name, inner] of projection.withItems) {
     if (Object.hasOwn(object, name)) object[name] = putItems(object[name], inner, items);
   }
   return object;
@@ -173,25 +173,25 @@ class Projector {
     this.skipSpace();
     while (this.bytes[this.at] === QUOTE) {
       const start = this.at;
-      const wanted = this.name(members);
+      const projection = this.name(members);
       this.skipSpace();
       if (this.bytes[this.at] !== COLON) return;
       this.at++;
       this.skipSpace();
-      if (wanted instanceof ObjectProjection) this.value(wanted, depth);
-      else if (wanted instanceof LazyItems) this.each(wanted, depth);
+      if (projection instanceof ObjectProjection) this.value(projection, depth);
+      else if (projection instanceof LazyItems) this.each(projection, depth);
       else this.skipValue();
       this.skipSpace();
       const isLast = this.bytes[this.at] === CLOSE_BRACE;
       if (!isLast && this.bytes[this.at] !== COMMA) return;
       if (!isLast) this.at++;
       this.skipSpace();
-      if (wanted === undefined) this.drop(start, isLast);
+      if (projection === undefined) this.drop(start, isLast);
     }
     if (this.bytes[this.at] === CLOSE_BRACE) this.at++;
   }
 
-  /** Steps over the name of a member and returns what is wanted of it. */
+  /** Steps over the name of a member and returns what is kept of it. */
   private name(members: ObjectProjection): Projection | undefined {
     const { bytes } = this;
     let hash = 0;

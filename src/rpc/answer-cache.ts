@@ -7,10 +7,10 @@ const OVERHEAD_BYTES = 256;
 const LARGEST_SHARE = 1 / 8;
 
 export class AnswerCache {
-  /** Bytes of the largest tail that is kept. */
+  /** Bytes of the largest payload that is kept. */
   readonly maxEntryBytes: number;
   private readonly maxBytes: number;
-  /** Tails by the key of their call; the Map's insertion order gives the least recently used. */
+  /** Payloads by the key of their call; the Map's insertion order gives the least recently used. */
   private readonly entries = new Map<string, Buffer>();
   private used = 0;
 
@@ -24,7 +24,7 @@ export class AnswerCache {
     return this.used;
   }
 
-  /** The tail that was kept; it must not be changed. */
+  /** The payload that was kept; it must not be changed. */
   get(key: string): Buffer | undefined {
     const payload = this.entries.get(key);
     if (payload === undefined) return undefined;
@@ -33,7 +33,7 @@ export class AnswerCache {
     return payload;
   }
 
-  /** Keeps a copy of a tail, unless it is too large. */
+  /** Keeps a copy of a payload, unless it is too large. */
   put(key: string, payload: Buffer): void {
     const size = sizeOf(key, payload);
     if (payload.length > this.maxEntryBytes || size > this.maxBytes) return;

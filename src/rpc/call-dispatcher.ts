@@ -39,9 +39,9 @@ export class CallDispatcher {
   dispatch(call: IncomingCall | InvalidCall, key: number, sink: AnswerSink): CallHandle {
     if ('error' in call) return refuse(sink, call.error);
     const { method } = call;
-    const { allowed, special, fallback: others } = this.options;
+    const { allowed, special, fallback } = this.options;
     if (!METHOD.test(method) || !allowed(method)) return refuse(sink, unknownMethod(method));
-    return (special.get(method) ?? others)(call, sink, key);
+    return (special.get(method) ?? fallback)(call, sink, key);
   }
 
   /** The same, resolving with the whole answer. Rejects only with the signal's reason. */
@@ -50,16 +50,16 @@ export class CallDispatcher {
     key: number,
     signal?: AbortSignal,
   ): Promise<Answer> {
-    const began = performance.now();
+    const startedAt = performance.now();
     const answer = await collectAnswer((sink) => this.dispatch(call, key, sink), signal);
-    this.recordCall(call, answer.status, began);
+    this.recordCall(call, answer.status, startedAt);
     return answer;
   }
 
-  /** Counts an answered call and logs a slow one. `began` is a time of performance.now(). */
-  recordCall(call: IncomingCall | InvalidCall, status: number, began: number): void {
+  /** Counts an answered call and logs a slow one. `startedAt` is a time of performance.now(). */
+  recordCall(call: IncomingCall | InvalidCall, status: number, startedAt: number): void {
     if ('error' in call) return;
-    const ms = performance.now() - began;
+    const ms = performance.now() - startedAt;
     this.options.meter.recordAnswer(call.method, status, ms / 1000);
     if (ms > this.options.slowMs) {
       this.options.log.warn({ method: methodKindOf(call.method).label, ms: Math.round(ms) }, 'slow call');

@@ -1,4 +1,4 @@
-/** A call on its way through the gateway, and the takers that wait for its answer. */
+/** A call on its way through the gateway, and the sinks that wait for its answer. */
 import type { StreamSink } from './sink.ts';
 
 export interface Call {
@@ -21,19 +21,19 @@ export interface Answer {
 /** Asks the node through merging and cache. Rejects only with the signal's reason. */
 export type RequestFn = (method: string, params: readonly unknown[], signal?: AbortSignal) => Promise<Answer>;
 
-/** Takes the tail of the answer to a call: `take` once, or pieces. */
+/** Takes the payload of the answer to a call (payload.ts): `send` once, or pieces. */
 export interface AnswerSink extends StreamSink {
   /** Whether the answer must be checked to be valid JSON, because it becomes part of a larger JSON text. */
   readonly requiresValidJson: boolean;
-  /** The tail of the whole answer. Its memory is reused after this call unless `kept`. */
+  /** The payload of the whole answer. Its memory is reused after this call unless `mayRetain`. */
   send(payload: Buffer, status: CallStatus, mayRetain: boolean): void;
 }
 
-/** A taker's hold on its call. */
+/** What the owner of a sink can do about its call. */
 export interface CallHandle {
-  /** The taker no longer wants the answer; nothing is called on it after this. */
+  /** The answer is no longer wanted; nothing is called on the sink after this. */
   cancel(): void;
-  /** The taker can take more pieces. */
+  /** The sink can take more pieces. */
   resume(): void;
 }
 

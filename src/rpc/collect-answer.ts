@@ -8,7 +8,7 @@ import { NO_STREAMING } from './sink.ts';
 
 /**
  * Resolves with the value that `begin` passes to `settle`, perhaps before it returns. Rejects only with the signal's
- * reason, after abandoning the pending work.
+ * reason, after cancelling the pending work.
  */
 export function toPromise<T>(
   begin: (settle: (value: T) => void) => CallHandle,
@@ -38,24 +38,24 @@ export function collectAnswer(run: (sink: AnswerSink) => CallHandle, signal?: Ab
   );
 }
 
-/** The result of work for a taker: the answer, or a function that goes on to answer the taker itself. */
+/** The result of work for a sink: the answer, or a function that goes on to answer into the sink itself. */
 export type Delivery = Answer | ((sink: AnswerSink) => CallHandle);
 
-/** Gives the taker the result of `work`, or an error when it throws. The work is aborted when the taker leaves. */
+/** Sends the result of `work` to the sink, or an error when it throws. Cancelling aborts the work. */
 export function deliver(
   sink: AnswerSink,
   log: Pick<Logger, 'error'>,
   work: (signal: AbortSignal) => Promise<Delivery>,
 ): CallHandle {
-  const left = new AbortController();
-  let pending: CallHandle = { cancel: () => left.abort(), resume() {} };
+  const cancelled = new AbortController();
+  let pending: CallHandle = { cancel: () => cancelled.abort(), resume() {} };
   const settle = (delivery: Delivery) => {
-    if (left.signal.aborted) return;
+    if (cancelled.signal.aborted) return;
     if (typeof delivery === 'function') pending = delivery(sink);
     else sink.send(delivery.payload, delivery.status, true);
   };
-  work(left.signal).then(settle, (error: unknown) => {
-    if (left.signal.aborted) return;
+  work(cancelled.signal).then(settle, (error: unknown) => {
+    if (cancelled.signal.aborted) return;
     if (error instanceof UpstreamError) return settle(failureAnswer(error));
     log.error({ err: error }, 'call failed');
     settle({ payload: errorPayload(INTERNAL_ERROR), status: 200 });

@@ -44,7 +44,7 @@ export function errorJson(id: string, error: RpcError): string {
   return `{"jsonrpc":"2.0","id":${id},${errorPayloadJson(error)}`;
 }
 
-/** The part of an error answer that follows the id. */
+/** The payload of an error answer, as text. */
 export function errorPayloadJson(error: RpcError): string {
   return `"error":${JSON.stringify(error)}}`;
 }

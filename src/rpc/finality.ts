@@ -8,8 +8,8 @@ import { blockHeaderOf } from './payload.ts';
 /** How long after a check the node is trusted to be on the same chain, ms. A test chain may be replaced at any time. */
 const TRUST_MS = 10_000;
 /** Milliseconds between checks of a node whose finalized block is awaited, and of one that has none or failed. */
-const LOOK_MS = 200;
-const LOOK_AGAIN_MS = 5_000;
+const POLL_MS = 200;
+const RETRY_MS = 5_000;
 
 const METHOD = 'eth_getBlockByNumber';
 
@@ -18,10 +18,10 @@ export class Finality {
   private readonly onReplaced: () => void;
   /** The highest block known to be final. */
   private anchor: BlockRef | null = null;
-  /** When the node last confirmed the anchor; by performance.now(). */
-  private seenAt = Number.NEGATIVE_INFINITY;
-  private nextLook = 0;
-  private looking = false;
+  /** When the node last confirmed the anchor; by performance.now(), as all times here. */
+  private confirmedAt = Number.NEGATIVE_INFINITY;
+  private nextPollAt = 0;
+  private isPolling = false;
 
   /** `onReplaced` is called when the node turns out to be on another chain than before. */
   constructor(ask: RequestFn, onReplaced: () => void) {
@@ -31,7 +31,7 @@ export class Finality {
 
   /** The highest block that is known to be final, or -1. */
   finalizedNumber(now: number): number {
-    const age = now - this.seenAt;
+    const age = now - this.confirmedAt;
     if (age > TRUST_MS / 2) this.poll(now);
     return this.anchor === null || age > TRUST_MS ? -1 : this.anchor.number;
   }
@@ -43,7 +43,7 @@ export class Finality {
 
   /** The node failed and may be another one when it is back: nothing counts as final until the next check. */
   invalidate(): void {
-    this.seenAt = Number.NEGATIVE_INFINITY;
+    this.confirmedAt = Number.NEGATIVE_INFINITY;
   }
 
   /** The chain was rewritten. */
@@ -54,16 +54,16 @@ export class Finality {
   }
 
   private poll(now: number): void {
-    if (this.looking || now < this.nextLook) return;
-    this.looking = true;
-    this.nextLook = now + LOOK_MS;
+    if (this.isPolling || now < this.nextPollAt) return;
+    this.isPolling = true;
+    this.nextPollAt = now + POLL_MS;
     this.refresh(now)
       .catch(() => {
         // Nothing was learnt: the anchor stays trusted until TRUST_MS are over.
-        this.nextLook = now + LOOK_AGAIN_MS;
+        this.nextPollAt = now + RETRY_MS;
       })
       .finally(() => {
-        this.looking = false;
+        this.isPolling = false;
       });
   }
 
@@ -77,11 +77,11 @@ export class Finality {
       if (anchor.hash !== this.anchor.hash) return this.reset();
     }
     if (finalized === null) {
-      this.nextLook = now + LOOK_AGAIN_MS;
+      this.nextPollAt = now + RETRY_MS;
       return;
     }
     if (this.anchor === null || finalized.number > this.anchor.number) this.anchor = finalized;
-    this.seenAt = now;
+    this.confirmedAt = now;
   }
 
   private async header(id: string): Promise<BlockHeader | null> {

@@ -80,8 +80,8 @@ export class Gateway {
     this.meter = meter;
     this.cache = new AnswerCache(settings.cache_mb * 2 ** 20);
     this.finality = new Finality(this.askUncached, () => this.emptyCache());
-    const breaker = new CircuitBreaker((open) => {
-      if (open) log.error({}, 'the node fails; calls to it are held back');
+    const breaker = new CircuitBreaker((isOpen) => {
+      if (isOpen) log.error({}, 'the node fails; calls to it are held back');
       else log.info({}, 'the node answers again');
     });
     const onFailure = (call: Call, error: UpstreamError, ofNode: boolean) => {
@@ -116,7 +116,7 @@ export class Gateway {
   /** A function that makes calls of this server on behalf of a client and resolves with the answer. */
   askOnBehalfOf(client: number): RequestFn {
     return (method, params, signal) =>
-      collectAnswer((taker) => this.run(createCall(method, params), taker, client), signal);
+      collectAnswer((sink) => this.run(createCall(method, params), sink, client), signal);
   }
 
   /** Resolves with the answer to a call that this server makes for itself. */
@@ -125,7 +125,8 @@ export class Gateway {
   /** The same, but always asks the node: no cached answer and no call in flight is used. */
   readonly askUncached: RequestFn = (method, params, signal) =>
     collectAnswer(
-      (sink) => startCall(new NodeCall(createCall(method, params), INTERNAL_CLIENT, this.deps, UNKEPT), sink),
+      (sink) =>
+        startCall(new NodeCall(createCall(method, params), INTERNAL_CLIENT, this.deps, UNSHARED), sink),
       signal,
     );
 
@@ -150,9 +151,9 @@ export class Gateway {
       if (payload !== undefined) this.meter.recordLocalAnswer(call.method);
       return payload;
     }
-    const tail = finalized < 0 ? undefined : this.cache.get(key);
-    if (tail !== undefined) this.meter.recordCacheHit(call.method);
-    return tail;
+    const payload = finalized < 0 ? undefined : this.cache.get(key);
+    if (payload !== undefined) this.meter.recordCacheHit(call.method);
+    return payload;
   }
 
   /** Joins an equal call in flight if its answer will be as fresh as that to a new call and come no later. */
@@ -163,7 +164,7 @@ export class Gateway {
     const other = this.inFlight.get(key);
     if (other === undefined || (other.isQueued && other.client !== client)) return null;
     const lasts = typeof block === 'number' && block <= finalized;
-    if (!lasts && now - other.began > HEAD_TTL_MS) return null;
+    if (!lasts && now - other.startedAt > HEAD_TTL_MS) return null;
     this.meter.recordMerged(call.method);
     return other.join(sink);
   }
@@ -172,14 +173,14 @@ export class Gateway {
     const { call, client, key, local, block } = plan;
     const nodeCall = new NodeCall(call, client, this.deps, {
       bufferBytes: local !== null ? MAX_LOCAL_BYTES : block !== null ? this.cache.maxEntryBytes : 0,
-      onPayload: (tail) => this.cacheAnswer(plan, tail),
+      onPayload: (payload) => this.cacheAnswer(plan, payload),
       onSealed: () => {
         if (this.inFlight.get(key) === nodeCall) this.inFlight.delete(key);
       },
-      onEvicted: (waiting) => {
-        for (const one of waiting) {
-          const own = new NodeCall(call, client, this.deps, UNKEPT);
-          own.adopt(one);
+      onEvicted: (waiters) => {
+        for (const waiter of waiters) {
+          const own = new NodeCall(call, client, this.deps, UNSHARED);
+          own.adopt(waiter);
           own.start();
         }
       },
@@ -189,29 +190,29 @@ export class Gateway {
   }
 
   /** Caches an answer that is valid for a while or for ever. Throws UpstreamError `malformed` when it is not JSON. */
-  private cacheAnswer({ call, key, local, block, finalized, now }: Plan, tail: Buffer): void {
+  private cacheAnswer({ call, key, local, block, finalized, now }: Plan, payload: Buffer): void {
     if (local !== null) {
-      if (!isResult(tail)) return;
-      checkPayload(tail);
-      return this.local.put(local, tail, now);
+      if (!isResult(payload)) return;
+      checkPayload(payload);
+      return this.local.put(local, payload, now);
     }
     if (block === null) return;
-    const number = dependentBlock(call, block, tail);
+    const number = dependentBlock(call, block, payload);
     if (number === null) return;
     if (number > finalized) return this.finality.pollIfAbove(number, now);
-    checkPayload(tail);
-    this.cache.put(key, tail);
+    checkPayload(payload);
+    this.cache.put(key, payload);
     this.meter.setCacheBytes(this.cache.bytes);
   }
 
   /** Sends a call that is not a read. Once it has taken effect, answers to earlier reads are no longer used. */
   private sendWrite(call: Call, sink: AnswerSink, client: number): CallHandle {
-    const onFull = () => {
+    const onSealed = () => {
       this.local.invalidate(performance.now());
       this.inFlight.clear();
       if (methodKindOf(call.method).mayRewriteChain) this.finality.reset();
     };
-    return startCall(new NodeCall(call, client, this.deps, { ...UNKEPT, onSealed: onFull }), sink);
+    return startCall(new NodeCall(call, client, this.deps, { ...UNSHARED, onSealed }), sink);
   }
 
   private emptyCache(): void {
@@ -232,11 +233,11 @@ export class Gateway {
   }
 }
 
-/** For an answer that is neither kept nor shared. */
-const UNKEPT: NodeCallOptions = { bufferBytes: 0, onPayload() {}, onSealed() {}, onEvicted() {} };
+/** For an answer that is neither shared nor cached. */
+const UNSHARED: NodeCallOptions = { bufferBytes: 0, onPayload() {}, onSealed() {}, onEvicted() {} };
 
 function startCall(nodeCall: NodeCall, sink: AnswerSink): CallHandle {
-  const waiting = nodeCall.join(sink);
+  const handle = nodeCall.join(sink);
   nodeCall.start();
-  return waiting;
+  return handle;
 }

@@ -42,11 +42,11 @@ export interface RpcHandlerOptions {
   clock?: () => number;
 }
 
-/** Most bytes of answers being gathered at once, for all clients together. */
-const GATHER_BUDGET = 256 * 2 ** 20;
+/** Most bytes of answers being buffered at once, for all clients together. */
+const BUFFER_BYTES = 256 * 2 ** 20;
 
 export class RpcHandler {
-  private readonly budget = new ByteBudget(GATHER_BUDGET);
+  private readonly budget = new ByteBudget(BUFFER_BYTES);
   private readonly gateway: Gateway;
   private readonly dispatcher: CallDispatcher;
   /** Calls that wait for the node. */
@@ -117,38 +117,38 @@ export class RpcHandler {
   }
 
   private single(call: IncomingCall | InvalidCall, key: number, sink: RpcSink): CallHandle {
-    const began = performance.now();
+    const startedAt = performance.now();
     const answer = new SingleAnswer(call.id, sink, (status) => {
       this.concurrency.release(key, 1);
-      if (status !== null) this.dispatcher.recordCall(call, status, began);
+      if (status !== null) this.dispatcher.recordCall(call, status, startedAt);
     });
     return answer.start((answerSink) => this.dispatcher.dispatch(call, key, answerSink));
   }
 
   private batch(calls: readonly (IncomingCall | InvalidCall)[], key: number, sink: RpcSink): CallHandle {
-    const left = new AbortController();
+    const cancelled = new AbortController();
     const one = (call: IncomingCall | InvalidCall) =>
-      this.dispatcher.dispatchAndCollect(call, key, left.signal);
+      this.dispatcher.dispatchAndCollect(call, key, cancelled.signal);
     answerBatch(calls, this.budget.forClient(key), one)
       .catch((error: unknown): RpcAnswer => {
-        if (!left.signal.aborted) this.log.error({ err: error }, 'batch failed');
+        if (!cancelled.signal.aborted) this.log.error({ err: error }, 'batch failed');
         return { status: 500, body: errorJson('null', INTERNAL_ERROR) };
       })
       .then((answer) => {
         this.concurrency.release(key, Math.min(calls.length, BATCH_CONCURRENCY));
-        if (!left.signal.aborted) sink.send(answer, true);
+        if (!cancelled.signal.aborted) sink.send(answer, true);
       });
-    return { cancel: () => left.abort(), resume() {} };
+    return { cancel: () => cancelled.abort(), resume() {} };
   }
 }
 
 const TOO_MANY: Refusal = { message: 'too many calls of this key wait for the node at once', retryAfter: 1 };
 
-function wholeSink(whole: (answer: RpcAnswer) => void): RpcSink {
+function wholeSink(onAnswer: (answer: RpcAnswer) => void): RpcSink {
   return {
     ...NO_STREAMING,
     send: (answer, mayRetain) =>
-      whole(
+      onAnswer(
         mayRetain || !Buffer.isBuffer(answer.body) ? answer : { ...answer, body: Buffer.from(answer.body) },
       ),
   };

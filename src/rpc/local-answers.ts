@@ -28,7 +28,7 @@ export class LocalAnswers {
   private readonly known = new Map<string, Known>();
   private invalidatedAt = Number.NEGATIVE_INFINITY;
 
-  /** The tail of the answer, if recent enough. `name` comes from `localName`; times are of performance.now(). */
+  /** The payload of the answer, if recent enough. `name` comes from `localName`; times are of performance.now(). */
   get(name: string, now: number): Buffer | undefined {
     const known = this.known.get(name);
     return known !== undefined && now < known.until ? known.payload : undefined;

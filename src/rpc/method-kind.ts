@@ -41,7 +41,7 @@ const READS = new Set([
   'web3_sha3',
 ]);
 const READING = /^(eth_get|trace_|debug_(trace|get|storageRange)|txpool_|ots_|erigon_get)/;
-const STEERING = /^(anvil|evm|hardhat)_/;
+const CONTROLLING = /^(anvil|evm|hardhat)_/;
 
 /** Clients choose the names of methods, so the table must not grow with them. */
 const MAX_KINDS = 1_000;
@@ -53,7 +53,7 @@ export function methodKindOf(method: string): MethodKind {
     kind = {
       label: methodLabel(method),
       isRead: READS.has(method) || READING.test(method),
-      mayRewriteChain: STEERING.test(method),
+      mayRewriteChain: CONTROLLING.test(method),
       mayBeLocal: mayBeLocal(method),
       dependence: dependenceReader(method),
     };

@@ -1,7 +1,7 @@
-/** One call to the node for one or more takers: gathers the answer, or streams it as it arrives. */
+/** One call to the node for one or more sinks: buffers the answer, or streams it as it arrives. */
 import { UpstreamError } from '../errors.ts';
 import type { ByteBudget, ClientBudget } from '../lib/byte-budget.ts';
-import type { AnswerHead, AnswerListener, Exchange, WireTransport } from '../upstream/wire/transport.ts';
+import type { Exchange, ResponseHead, ResponseListener, WireTransport } from '../upstream/wire/transport.ts';
 import type { CircuitBreaker } from './breaker.ts';
 import type { AnswerSink, Call, CallHandle } from './call.ts';
 import { failureAnswer } from './errors.ts';
@@ -22,8 +22,8 @@ const GATEWAY_STATUSES = new Set([502, 503, 504]);
 /** 4xx statuses that are about the node or the way to it; all other 4xx are about the single request. */
 const REFUSAL_STATUSES = new Set([401, 403, 407, 408, 429]);
 
-/** Most bytes of a gathered answer: more than any node sends at its default limits. */
-const MAX_GATHERED = 64 * 1024 * 1024;
+/** Most bytes of a buffered answer: more than any node sends at its default limits. */
+const MAX_BUFFERED = 64 * 1024 * 1024;
 
 export interface NodeCallDeps {
   transport: Pick<WireTransport, 'post'>;
@@ -34,20 +34,20 @@ export interface NodeCallDeps {
 }
 
 export interface NodeCallOptions {
-  /** Up to so many bytes the answer is gathered even if its only taker accepts pieces, because it may be cached. */
+  /** Up to so many bytes the answer is buffered even if its only sink accepts pieces, because it may be cached. */
   bufferBytes: number;
   /**
-   * Called with the complete answer before the takers get it; its memory may be reused afterwards. Throws UpstreamError
+   * Called with the complete answer before the sinks get it; its memory may be reused afterwards. Throws UpstreamError
    * `malformed` when it is not an answer.
    */
   onPayload(payload: Buffer): void;
-  /** No more takers may join. Called once, before any taker is served. */
+  /** No more sinks may join. Called once, before any sink is served. */
   onSealed(): void;
-  /** Gathering the answer for all takers would take too much memory: these need calls of their own. */
+  /** Buffering the answer for all sinks would take too much memory: these need calls of their own. */
   onEvicted(waiters: readonly Waiter[]): void;
 }
 
-/** A taker waiting for a call, which may be moved to another call. */
+/** A sink waiting for a call, which may be moved to another call. */
 export class Waiter implements CallHandle {
   readonly sink: AnswerSink;
   call: NodeCall;
@@ -66,15 +66,15 @@ export class Waiter implements CallHandle {
   }
 }
 
-export class NodeCall implements AnswerListener {
+export class NodeCall implements ResponseListener {
   readonly call: Call;
   /** Who asks. */
   readonly client: number;
   /** By performance.now(). */
-  readonly began = performance.now();
+  readonly startedAt = performance.now();
   private readonly isRead: boolean;
   private readonly deps: NodeCallDeps;
-  private readonly account: ClientBudget;
+  private readonly budget: ClientBudget;
   private readonly options: NodeCallOptions;
   private waiters: Waiter[] = [];
   private exchange: Exchange | null = null;
@@ -91,7 +91,7 @@ export class NodeCall implements AnswerListener {
     this.client = client;
     this.isRead = methodKindOf(call.method).isRead;
     this.deps = deps;
-    this.account = deps.budget.forClient(client);
+    this.budget = deps.budget.forClient(client);
     this.options = options;
   }
 
@@ -101,14 +101,14 @@ export class NodeCall implements AnswerListener {
   }
 
   join(sink: AnswerSink): Waiter {
-    const waiting = new Waiter(sink, this);
-    this.waiters.push(waiting);
-    return waiting;
+    const waiter = new Waiter(sink, this);
+    this.waiters.push(waiter);
+    return waiter;
   }
 
-  adopt(waiting: Waiter): void {
-    waiting.call = this;
-    this.waiters.push(waiting);
+  adopt(waiter: Waiter): void {
+    waiter.call = this;
+    this.waiters.push(waiter);
   }
 
   /**
@@ -116,16 +116,16 @@ export class NodeCall implements AnswerListener {
    * a trace, and a write is never sent twice.
    */
   start(): void {
-    if (this.deps.breaker.admits(this.began)) this.post(!this.isRead);
+    if (this.deps.breaker.admits(this.startedAt)) this.post(!this.isRead);
     else
       this.failWaiters(
         new UpstreamError('connection', `${this.call.method}: the node has failed repeatedly`),
       );
   }
 
-  /** Removes a taker. When none is left a read is aborted; a write goes on, since it takes effect either way. */
-  leave(waiting: Waiter): void {
-    const at = this.waiters.indexOf(waiting);
+  /** Removes a sink. When none is left a read is aborted; a write goes on, since it takes effect either way. */
+  leave(waiter: Waiter): void {
+    const at = this.waiters.indexOf(waiter);
     if (at < 0) return;
     this.waiters.splice(at, 1);
     if (this.waiters.length > 0 || !this.isRead) return;
@@ -138,7 +138,7 @@ export class NodeCall implements AnswerListener {
     this.exchange?.resume();
   }
 
-  onHead({ status, length, chunked }: AnswerHead): void {
+  onHead({ status, length, chunked }: ResponseHead): void {
     this.status = status;
     this.isOpenEnded = length === null && !chunked;
   }
@@ -174,19 +174,19 @@ export class NodeCall implements AnswerListener {
 
   /** Keeps a copy of the piece; false when that would take too much memory. */
   private buffer(piece: Buffer): boolean {
-    if (this.bytes + piece.length > MAX_GATHERED || !this.account.reserve(piece.length)) return false;
+    if (this.bytes + piece.length > MAX_BUFFERED || !this.budget.reserve(piece.length)) return false;
     this.bytes += piece.length;
     this.buffered.push(Buffer.from(piece));
     return true;
   }
 
   private releaseBuffer(): void {
-    this.account.release(this.bytes);
+    this.budget.release(this.bytes);
     this.buffered = [];
     this.bytes = 0;
   }
 
-  /** Streams the answer from now on if its only taker accepts pieces and the tail has begun; else returns null. */
+  /** Streams the answer from now on if its only sink accepts pieces and the payload has begun; else returns null. */
   private beginStream(): PayloadStream | null {
     const [only, another] = this.waiters;
     if (only === undefined || another !== undefined || !only.sink.canStream) return null;
@@ -208,10 +208,10 @@ export class NodeCall implements AnswerListener {
     this.exchange?.restartTimeout();
     stream.push(piece);
     if (!isLast) return;
-    const whole = stream.end();
-    if (whole) this.deps.breaker.succeeded();
+    const isComplete = stream.end();
+    if (isComplete) this.deps.breaker.succeeded();
     for (const { sink } of this.waiters.splice(0)) {
-      if (whole) sink.end();
+      if (isComplete) sink.end();
       else sink.abort();
     }
   }
@@ -231,7 +231,7 @@ export class NodeCall implements AnswerListener {
     for (const { sink } of this.waiters.splice(0)) sink.send(payload, 200, mayRetain);
   }
 
-  /** The tail. A JSON-RPC error counts as the node's answer whatever the HTTP status is. */
+  /** The payload. A JSON-RPC error counts as the node's answer whatever the HTTP status is. */
   private readAnswer(body: Buffer): Buffer {
     if (this.status === 200) return this.readWhole(body);
     const error = new UpstreamError('http', `${this.call.method}: HTTP ${this.status}`);
@@ -250,7 +250,7 @@ export class NodeCall implements AnswerListener {
     }
   }
 
-  /** The tail of the body. It is fully checked only if a taker is strict or the body may be truncated. */
+  /** The payload of the body. It is fully checked only if a sink requires valid JSON or the body may be truncated. */
   private readWhole(body: Buffer): Buffer {
     const payload = extractPayload(body);
     if (this.isOpenEnded || this.waiters.some(({ sink }) => sink.requiresValidJson)) checkPayload(payload);

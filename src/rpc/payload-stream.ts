@@ -1,7 +1,7 @@
-/** Passes on the tail of an answer while the answer is still arriving. */
+/** Passes on the payload of an answer while the answer is still arriving. */
 import { type PayloadStart, trimEnvelope } from './payload.ts';
 
-/** Bytes held back where part of the envelope follows the tail: enough to contain it. */
+/** Bytes held back where part of the envelope follows the payload: enough to contain it. */
 const HOLD = 128;
 const CLOSE_BRACE = 125;
 
@@ -12,7 +12,7 @@ export class PayloadStream {
   /** The last non-whitespace byte so far. */
   private lastByte = 0;
 
-  /** `beginning` is the start of the answer, in which its tail was found. `out` gets pieces whose memory is reused. */
+  /** `beginning` is the start of the answer, in which its payload was found. `out` gets pieces whose memory is reused. */
   constructor(beginning: Buffer, start: PayloadStart, out: (piece: Buffer) => void) {
     this.follows = start.follows;
     this.out = out;

@@ -1,5 +1,5 @@
 /**
- * The tail of an answer `{"jsonrpc":"2.0","id":...,"result":...}` is everything after the id: `"result":...}` or
+ * The payload of an answer `{"jsonrpc":"2.0","id":...,"result":...}` is everything after the id: `"result":...}` or
  * `"error":...}`. It is what the gateway passes on, merges and caches; each client gets its own id in front of it.
  *
  * Some nodes write the id or the version last; these are then cut off.
@@ -26,17 +26,17 @@ const CLOSE_BRACE = 125;
 /** Shows that another answer follows the first. */
 const NEXT_ANSWER = Buffer.from('}{');
 
-/** Most bytes of the envelope before the tail, and of the part after it that is cut off. */
+/** Most bytes of the envelope before the payload, and of the part after it that is cut off. */
 const MAX_ENVELOPE = 128;
 const ENVELOPE =
   /^\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*|"id"\s*:\s*(?:1|null)\s*,\s*)*(?="result"\s*:\s*["{[\w-]|"error"\s*:\s*\{)/;
 const ENVELOPE_LAST = /(?:,\s*"jsonrpc"\s*:\s*"2\.0"\s*|,\s*"id"\s*:\s*(?:1|null)\s*)+\}\s*$/;
 const ID = '"id"';
 
-/** Where the tail begins in an answer. */
+/** Where the payload begins in an answer. */
 export interface PayloadStart {
   at: number;
-  /** What follows the tail: the id, possibly with the version; at most the version; or nothing of the envelope. */
+  /** What follows the payload: the id, possibly with the version; at most the version; or nothing of the envelope. */
   follows: 'id' | 'version' | 'nothing';
 }
 
@@ -45,7 +45,7 @@ export function upstreamRequest(method: string, params: string): string {
   return `{"jsonrpc":"2.0","id":${UPSTREAM_ID},"method":"${method}","params":${params}}`;
 }
 
-/** Looks for the start of the tail in the first bytes of an answer. Null for an envelope that has to be parsed. */
+/** Looks for the start of the payload in the first bytes of an answer. Null for an envelope that has to be parsed. */
 export function findPayload(body: Buffer): PayloadStart | null {
   const envelope = ENVELOPE.exec(body.toString('latin1', 0, MAX_ENVELOPE))?.[0];
   if (envelope === undefined) return null;
@@ -54,7 +54,7 @@ export function findPayload(body: Buffer): PayloadStart | null {
 }
 
 /**
- * The tail of a whole answer, in the memory of `body`, which this modifies. Throws UpstreamError `malformed` when it is
+ * The payload of a whole answer, in the memory of `body`, which this modifies. Throws UpstreamError `malformed` when it is
  * not a JSON-RPC answer.
  */
 export function extractPayload(body: Buffer): Buffer {
@@ -66,7 +66,7 @@ export function extractPayload(body: Buffer): Buffer {
   return body.subarray(start.at, end);
 }
 
-/** Throws UpstreamError `malformed` for a tail that is not JSON. Takes some 2 ns a byte. */
+/** Throws UpstreamError `malformed` for a payload that is not JSON. Takes some 2 ns a byte. */
 export function checkPayload(payload: Buffer): void {
   const text = payload.toString('latin1');
   const end = scanValue(text, skipSpace(text, text.indexOf(':') + 1));
@@ -74,7 +74,7 @@ export function checkPayload(payload: Buffer): void {
   if (end < 0 || skipSpace(text, end) !== text.length - 1) parsePayload(payload);
 }
 
-/** A quick form of `checkTail`, some 0.1 us: if the end of a value fits its start, the rest is taken to be JSON. */
+/** A quick form of `checkPayload`, some 0.1 us: if the end of a value fits its start, the rest is taken to be JSON. */
 export function quickCheckPayload(payload: Buffer): void {
   const last = payload.length - 2;
   let at = payload.indexOf(COLON) + 1;
@@ -89,7 +89,7 @@ export function quickCheckPayload(payload: Buffer): void {
   if (!fits) checkPayload(payload);
 }
 
-/** Writes the closing brace over the start of the envelope after the tail. Returns the offset after it, -1 without id. */
+/** Writes the closing brace over the start of the envelope after the payload. Returns the offset after it, -1 without id. */
 export function trimEnvelope(body: Buffer, follows: PayloadStart['follows']): number {
   if (follows === 'nothing') return endOfText(body);
   const from = Math.max(0, body.length - MAX_ENVELOPE);
@@ -101,23 +101,23 @@ export function trimEnvelope(body: Buffer, follows: PayloadStart['follows']): nu
   return from + at + 1;
 }
 
-/** The tail of an error that this server makes itself. */
+/** The payload of an error that this server makes itself. */
 export function errorPayload(error: RpcError): Buffer {
   return Buffer.from(errorPayloadJson(error));
 }
 
-/** The tail of a result given as JSON text in Latin-1. */
+/** The payload of a result given as JSON text in Latin-1. */
 export function resultPayload(json: string): Buffer {
   return Buffer.from(`"result":${json}}`, 'latin1');
 }
 
-/** The JSON text of the result, in Latin-1, or null when the tail is that of an error. */
+/** The JSON text of the result, in Latin-1, or null when the payload is that of an error. */
 export function resultText(payload: Buffer): string | null {
   if (!isResult(payload)) return null;
   return payload.toString('latin1', payload.indexOf(':') + 1, payload.length - 1).trim();
 }
 
-/** The result, parsed; undefined when the tail is that of an error. Throws UpstreamError `malformed`. */
+/** The result, parsed; undefined when the payload is that of an error. Throws UpstreamError `malformed`. */
 export function resultOf(payload: Buffer): unknown {
   return isResult(payload) ? (parsePayload(payload) as { result: unknown }).result : undefined;
 }
@@ -126,7 +126,7 @@ export function isResult(payload: Buffer): boolean {
   return payload[1] === LETTER_R;
 }
 
-/** The error in a tail that has no result. Throws UpstreamError `malformed`. */
+/** The error in a payload that has no result. Throws UpstreamError `malformed`. */
 export function errorOf(payload: Buffer): RpcError {
   const { error } = parsePayload(payload) as { error: Partial<RpcError> };
   return { code: Number(error.code), message: String(error.message), data: error.data };

@@ -1,4 +1,4 @@
-/** The answer to a request of one call: puts the client's own id in front of the tail. */
+/** The answer to a request of one call: puts the client's own id in front of the payload. */
 import type { AnswerSink, CallHandle, CallStatus } from './call.ts';
 import { SETTLED_HANDLE } from './call.ts';
 import type { RpcSink } from './sink.ts';
@@ -9,7 +9,7 @@ const SCRATCH = Buffer.allocUnsafeSlow(512 * 1024);
 export class SingleAnswer implements AnswerSink, CallHandle {
   readonly canStream: boolean;
   readonly requiresValidJson = false;
-  /** The beginning of the answer up to its tail; null for a notification, which has no answer. */
+  /** The beginning of the answer up to its payload; null for a notification, which has no answer. */
   private readonly envelope: string | null;
   private readonly sink: RpcSink;
   private readonly settled: (status: CallStatus | null) => void;
@@ -28,7 +28,7 @@ export class SingleAnswer implements AnswerSink, CallHandle {
   }
 
   /** Starts the call. `run` may answer before it returns. */
-  start(run: (taker: AnswerSink) => CallHandle): this {
+  start(run: (sink: AnswerSink) => CallHandle): this {
     this.handle = run(this);
     return this;
   }

@@ -8,7 +8,7 @@ export interface RpcAnswer {
   retryAfter?: number;
 }
 
-/** Takes an answer in pieces: `begin` (the status is 200), then `more`, then either `end` or `cut`. */
+/** Takes an answer in pieces: `begin` (the status is 200), then `write`, then either `end` or `abort`. */
 export interface StreamSink {
   /** Whether a long answer may come in pieces. */
   readonly canStream: boolean;
@@ -20,9 +20,9 @@ export interface StreamSink {
   abort(): void;
 }
 
-/** Takes one answer: `whole` once, or pieces. */
+/** Takes one answer: `send` once, or pieces. */
 export interface RpcSink extends StreamSink {
-  /** The memory of the body is reused after the call unless `kept`. */
+  /** The memory of the body is reused after the call unless `mayRetain`. */
   send(answer: RpcAnswer, mayRetain: boolean): void;
 }
 
@@ -36,5 +36,5 @@ export const NO_STREAMING: StreamSink = {
 };
 
 function misuse(): never {
-  throw new Error('pieces were sent to one who takes only whole answers');
+  throw new Error('pieces were sent to a sink that takes only whole answers');
 }

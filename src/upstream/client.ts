@@ -74,12 +74,12 @@ export class RpcClient {
    * Replies in the order of the calls. The reply to a call that the node answers with an error is that error
    * (`rpc`, or `too-large` when its result alone is over the limit). When an exchange as a whole fails
    * (`timeout`, `connection`, `http`, `malformed`, or `rpc` from a busy node), the promise rejects with that error.
-   * Only the `wanted` parts of results are read; without it, everything.
+   * Of results only the parts of the `projection` are read; without it, everything.
    */
-  batch(calls: readonly RpcCall[], signal?: AbortSignal, wanted?: Projection): Promise<RpcReply[]> {
+  batch(calls: readonly RpcCall[], signal?: AbortSignal, projection?: Projection): Promise<RpcReply[]> {
     return sendInBatches(calls, this.limit, {
-      single: (call) => this.sendSingle(call, signal, wanted),
-      batch: (part) => this.sendBatch(part, signal, wanted),
+      single: (call) => this.sendSingle(call, signal, projection),
+      batch: (part) => this.sendBatch(part, signal, projection),
     });
   }
 
@@ -91,19 +91,19 @@ export class RpcClient {
   private async sendSingle(
     call: RpcCall,
     signal: AbortSignal | undefined,
-    wanted?: Projection,
+    projection?: Projection,
   ): Promise<RpcReply> {
-    const started = performance.now();
+    const startedAt = performance.now();
     try {
       const answer = await this.http.post(JSON.stringify(request(call, 0)), call.method, signal);
       if (answer.status !== 200) throw httpError(answer, call.method);
-      const reply = readSingle(parsed(answer, call.method, wanted), call.method);
+      const reply = readSingle(parsed(answer, call.method, projection), call.method);
       if (isOverLimit(reply)) throw new UpstreamError('too-large', reply.error.message, reply.error.code);
-      this.report(call.method, started, reply);
+      this.report(call.method, startedAt, reply);
       return reply;
     } catch (error) {
       if (!(error instanceof UpstreamError)) throw error;
-      this.report(call.method, started, { error });
+      this.report(call.method, startedAt, { error });
       if (error.reason === 'too-large') return { error };
       throw error;
     }
@@ -112,20 +112,20 @@ export class RpcClient {
   private async sendBatch(
     calls: readonly RpcCall[],
     signal: AbortSignal | undefined,
-    wanted: Projection | undefined,
+    projection: Projection | undefined,
   ): Promise<RpcReply[] | UpstreamError> {
-    const started = performance.now();
+    const startedAt = performance.now();
     try {
-      const replies = await this.postBatch(calls, signal, wanted);
+      const replies = await this.postBatch(calls, signal, projection);
       if (replies instanceof UpstreamError) return replies;
       for (const [index, reply] of replies.entries()) {
-        if (!isOverLimit(reply)) this.report(calls[index]!.method, started, reply);
+        if (!isOverLimit(reply)) this.report(calls[index]!.method, startedAt, reply);
       }
       return replies;
     } catch (error) {
       if (!(error instanceof UpstreamError)) throw error;
       if (error.reason === 'too-large') return error;
-      for (const { method } of calls) this.report(method, started, { error });
+      for (const { method } of calls) this.report(method, startedAt, { error });
       throw error;
     }
   }
@@ -133,7 +133,7 @@ export class RpcClient {
   private async postBatch(
     calls: readonly RpcCall[],
     signal: AbortSignal | undefined,
-    wanted: Projection | undefined,
+    projection: Projection | undefined,
   ): Promise<RpcReply[] | UpstreamError> {
     const what = batchName(calls);
     const answer = await this.http.post(JSON.stringify(calls.map(request)), what, signal);
@@ -142,20 +142,24 @@ export class RpcClient {
       if (FINAL_STATUSES.has(answer.status)) throw error;
       return error;
     }
-    const replies = readBatch(parsed(answer, what, wanted), calls);
+    const replies = readBatch(parsed(answer, what, projection), calls);
     if (replies instanceof UpstreamError && isBusy(replies)) throw replies;
     return replies;
   }
 
-  private report(method: string, started: number, reply: RpcReply): void {
-    this.onCall?.(method, (performance.now() - started) / 1000, 'error' in reply ? reply.error.reason : null);
+  private report(method: string, startedAt: number, reply: RpcReply): void {
+    this.onCall?.(
+      method,
+      (performance.now() - startedAt) / 1000,
+      'error' in reply ? reply.error.reason : null,
+    );
   }
 }
 
 /** Reads an answer and frees its memory, which the garbage collector, seeing only small objects, would free too late. */
-function parsed({ body }: UpstreamResponse, what: string, wanted: Projection | undefined): unknown {
+function parsed({ body }: UpstreamResponse, what: string, projection: Projection | undefined): unknown {
   try {
-    return parseBody(body, what, wanted);
+    return parseBody(body, what, projection);
   } finally {
     body.buffer.transfer(0);
   }

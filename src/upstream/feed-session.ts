@@ -51,9 +51,9 @@ export class FeedSession {
   private replyTimer: NodeJS.Timeout | undefined;
   private probeSent = false;
 
-  constructor(options: SessionOptions, wanted: Iterable<Subscription>) {
+  constructor(options: SessionOptions, subscriptions: Iterable<Subscription>) {
     this.options = options;
-    this.subscriptions = new Set(wanted);
+    this.subscriptions = new Set(subscriptions);
     this.socket = new NodeSocket(options.endpoint, options, {
       onOpen: () => this.onOpen(),
       onText: (text) => this.onText(text),
@@ -162,7 +162,7 @@ export class FeedSession {
     }
   }
 
-  /** Passes on the held notifications in order once every subscribe has its reply. */
+  /** Passes on the buffered notifications in order once every subscribe has its reply. */
   private flushBuffered(): void {
     if (this.pending.size > 0) return;
     clearTimeout(this.replyTimer);
@@ -172,10 +172,10 @@ export class FeedSession {
       this.options.onReady();
     }
     while (this.pending.size === 0 && this.buffered.length > 0) {
-      const held = this.buffered;
+      const notifications = this.buffered;
       this.buffered = [];
       this.bufferedBytes = 0;
-      for (const notification of held) this.deliver(notification);
+      for (const notification of notifications) this.deliver(notification);
     }
   }
 

@@ -17,7 +17,7 @@ export interface FeedOptions {
   idleTimeoutMs?: number;
   /** Milliseconds to connect, and to answer a subscribe; default 10,000. */
   timeoutMs?: number;
-  /** Most bytes of one message, and of notifications held while a subscribe reply is awaited; default 16 MiB. */
+  /** Most bytes of one message, and of notifications buffered while a subscribe reply is awaited; default 16 MiB. */
   maxMessageBytes?: number;
   /** First and longest wait between attempts to connect, in milliseconds; default 100 and 5,000. */
   retryMs?: { first: number; longest: number };

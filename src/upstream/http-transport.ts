@@ -1,6 +1,6 @@
-/** HTTP to the node: posts bodies and gathers whole answers, with a limit on every resource. */
+/** HTTP to the node: posts bodies and buffers whole answers, with a limit on every resource. */
 import { UpstreamError } from '../errors.ts';
-import { type AnswerHead, type AnswerListener, WireTransport } from './wire/transport.ts';
+import { type ResponseHead, type ResponseListener, WireTransport } from './wire/transport.ts';
 
 export interface HttpOptions {
   url: string;
@@ -50,7 +50,7 @@ export class HttpTransport {
         signal?.removeEventListener('abort', onAbort);
         reject(error);
       };
-      const answer = new ResponseBuffer(this.maxResponseBytes, {
+      const buffer = new ResponseBuffer(this.maxResponseBytes, {
         onAnswer(answer) {
           signal?.removeEventListener('abort', onAbort);
           resolve(answer);
@@ -63,7 +63,7 @@ export class HttpTransport {
         onFailed: ({ reason, message, cause }) =>
           stop(new UpstreamError(reason, `${message}; asked ${this.origin}`, undefined, { cause })),
       });
-      const exchange = this.wire.post(Buffer.from(body).toString('latin1'), what, answer);
+      const exchange = this.wire.post(Buffer.from(body).toString('latin1'), what, buffer);
       const onAbort = (): void => {
         exchange.cancel();
         reject(signal?.reason);
@@ -85,35 +85,35 @@ interface ResponseEvents {
 }
 
 /** Joins the pieces of an answer. */
-class ResponseBuffer implements AnswerListener {
+class ResponseBuffer implements ResponseListener {
   private readonly maxBytes: number;
-  private readonly to: ResponseEvents;
+  private readonly events: ResponseEvents;
   private status = 0;
   private body: Buffer<ArrayBuffer> = Buffer.alloc(0);
   private length = 0;
 
-  constructor(maxBytes: number, to: ResponseEvents) {
+  constructor(maxBytes: number, events: ResponseEvents) {
     this.maxBytes = maxBytes;
-    this.to = to;
+    this.events = events;
   }
 
-  onHead({ status, length }: AnswerHead): void {
+  onHead({ status, length }: ResponseHead): void {
     this.status = status;
-    if (length !== null && length > this.maxBytes) this.to.onTooLarge();
+    if (length !== null && length > this.maxBytes) this.events.onTooLarge();
     else this.body = Buffer.allocUnsafeSlow(length ?? FIRST_BYTES);
   }
 
   onBody(piece: Buffer, isLast: boolean): void {
     const end = this.length + piece.length;
-    if (end > this.maxBytes) return this.to.onTooLarge();
+    if (end > this.maxBytes) return this.events.onTooLarge();
     if (end > this.body.length) this.grow(end);
     piece.copy(this.body, this.length);
     this.length = end;
-    if (isLast) this.to.onAnswer({ status: this.status, body: this.body.subarray(0, end) });
+    if (isLast) this.events.onAnswer({ status: this.status, body: this.body.subarray(0, end) });
   }
 
   onFailed(error: UpstreamError): void {
-    this.to.onFailed(error);
+    this.events.onFailed(error);
   }
 
   private grow(bytes: number): void {

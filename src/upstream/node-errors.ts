@@ -16,12 +16,12 @@ export function isTooLarge(error: UpstreamError): boolean {
 const UNKNOWN_METHOD_TEXT =
   /method .*(not|n't) |unsupported method|not available on|found but (the containing module is )?disabled/i;
 /** The HTTP statuses of providers that do not offer a method. */
-const KEPT_BACK_STATUS = /: HTTP (403|404|405):/;
+const UNKNOWN_METHOD_STATUS = /: HTTP (403|404|405):/;
 
 /** The node does not offer the method, though it offers others. */
 export function isUnknownMethod(error: UpstreamError): boolean {
   if (error.code === -32601) return true;
-  if (error.reason === 'http') return KEPT_BACK_STATUS.test(error.message);
+  if (error.reason === 'http') return UNKNOWN_METHOD_STATUS.test(error.message);
   return error.code !== undefined && UNKNOWN_METHOD_TEXT.test(error.message);
 }
 

@@ -31,7 +31,7 @@ export async function probeCapabilities(
   options: ProbeOptions,
   signal?: AbortSignal,
 ): Promise<Capabilities> {
-  const [software, chain, head] = await Promise.all([
+  const [software, chainId, head] = await Promise.all([
     fetchClientVersion(client, signal),
     fetchChainId(client, signal),
     fetchBlockNumber(client, signal),
@@ -45,7 +45,7 @@ export async function probeCapabilities(
     offersBlockReceipts(client, block, signal),
     options.traces ? findTraces(client, block, software, signal) : SWITCHED_OFF,
   ]);
-  return { client: software, chainId: chain, blockReceipts, headTag, ...traces };
+  return { client: software, chainId, blockReceipts, headTag, ...traces };
 }
 
 type Traces = Pick<Capabilities, 'traces' | 'tracesReason'>;

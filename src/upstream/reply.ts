@@ -17,11 +17,11 @@ export type RpcReply = { result: unknown } | { error: UpstreamError };
 /** Node texts are shortened to this many characters in messages. */
 const MAX_DETAIL = 300;
 
-/** Parses a response body; of results only the `wanted` parts (lib/json-projection.ts), if given. Overwrites the body. */
-export function parseBody(body: Buffer, what: string, wanted?: Projection): unknown {
+/** Parses a response body; of results only the parts of the `projection`, if given. Overwrites the body. */
+export function parseBody(body: Buffer, what: string, projection?: Projection): unknown {
   try {
-    if (wanted === undefined) return JSON.parse(body.toString(encodingOf(body)));
-    return parseProjected(body, new ObjectProjection({ id: 'whole', error: 'whole', result: wanted }));
+    if (projection === undefined) return JSON.parse(body.toString(encodingOf(body)));
+    return parseProjected(body, new ObjectProjection({ id: 'whole', error: 'whole', result: projection }));
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
     throw malformed(what, `not JSON: ${excerpt(body)}`);

@@ -15,12 +15,12 @@ export interface BatchTransport {
 export async function sendInBatches(
   calls: readonly RpcCall[],
   limit: BatchLimit,
-  ask: BatchTransport,
+  transport: BatchTransport,
 ): Promise<RpcReply[]> {
   const size = limit.size;
   const parts: Promise<RpcReply[]>[] = [];
   for (let from = 0; from < calls.length; from += size) {
-    parts.push(sendPart(calls.slice(from, from + size), limit, ask));
+    parts.push(sendPart(calls.slice(from, from + size), limit, transport));
   }
   // Waits for all, so that a failed batch leaves no requests running.
   const outcomes = await Promise.allSettled(parts);
@@ -38,33 +38,33 @@ export function isOverLimit(reply: RpcReply): reply is { error: UpstreamError } 
 async function sendPart(
   calls: readonly RpcCall[],
   limit: BatchLimit,
-  ask: BatchTransport,
+  transport: BatchTransport,
 ): Promise<RpcReply[]> {
   const [first] = calls;
   if (first === undefined) return [];
   if (calls.length === 1) {
-    const reply = await ask.single(first);
+    const reply = await transport.single(first);
     limit.accepted(1);
     return [reply];
   }
-  const replies = await ask.batch(calls);
+  const replies = await transport.batch(calls);
   if (replies instanceof UpstreamError || replies.every(isOverLimit)) {
     limit.refused(calls.length);
-    return sendHalves(calls, limit, ask);
+    return sendHalves(calls, limit, transport);
   }
   limit.accepted(calls.length);
-  return answerRest(calls, replies, limit, ask);
+  return answerRest(calls, replies, limit, transport);
 }
 
 /** Sends the first half alone, so that a node that refuses everything gets a few requests, not one per call. */
 async function sendHalves(
   calls: readonly RpcCall[],
   limit: BatchLimit,
-  ask: BatchTransport,
+  transport: BatchTransport,
 ): Promise<RpcReply[]> {
   const half = calls.length >> 1;
-  const replies = await sendPart(calls.slice(0, half), limit, ask);
-  return replies.concat(await sendInBatches(calls.slice(half), limit, ask));
+  const replies = await sendPart(calls.slice(0, half), limit, transport);
+  return replies.concat(await sendInBatches(calls.slice(half), limit, transport));
 }
 
 /** geth answers a batch up to its size limit and the rest with "too large"; sends those again. */
@@ -72,14 +72,14 @@ async function answerRest(
   calls: readonly RpcCall[],
   replies: RpcReply[],
   limit: BatchLimit,
-  ask: BatchTransport,
+  transport: BatchTransport,
 ): Promise<RpcReply[]> {
   const unanswered = replies.flatMap((reply, index) => (isOverLimit(reply) ? [index] : []));
   if (unanswered.length === 0) return replies;
   const rest = await sendInBatches(
     unanswered.map((index) => calls[index]!),
     limit,
-    ask,
+    transport,
   );
   for (const [at, index] of unanswered.entries()) replies[index] = rest[at]!;
   return replies;

@@ -13,20 +13,20 @@ import { LazyJsonArray } from '../../src/lib/lazy-json-array.ts';
 type Rule = Rules | [Rules] | 'whole';
 type Rules = { [name: string]: Rule };
 
-function toWanted(rule: Rule): Projection {
+function toProjection(rule: Rule): Projection {
   if (rule === 'whole') return rule;
-  return Array.isArray(rule) ? new LazyItems(toMembers(rule[0])) : toMembers(rule);
+  return Array.isArray(rule) ? new LazyItems(toObjectProjection(rule[0])) : toObjectProjection(rule);
 }
 
-function toMembers(rules: Rules): ObjectProjection {
+function toObjectProjection(rules: Rules): ObjectProjection {
   return new ObjectProjection(
-    Object.fromEntries(Object.entries(rules).map(([name, rule]) => [name, toWanted(rule)])),
+    Object.fromEntries(Object.entries(rules).map(([name, rule]) => [name, toProjection(rule)])),
   );
 }
 
 /** The value of what is kept of a text, all items parsed. */
 function kept(text: string, rules: Rules): unknown {
-  return withoutItems(parseProjected(Buffer.from(text), toMembers(rules)));
+  return withoutItems(parseProjected(Buffer.from(text), toObjectProjection(rules)));
 }
 
 function withoutItems(value: unknown): unknown {

@@ -10,12 +10,12 @@ const GENESIS = { number: '0x0', hash: `0x${'ab'.repeat(32)}`, parentHash: `0x${
 const unavailable: Answer = { payload: Buffer.from('"error":{}}'), status: 502 };
 const genesis: Answer = { payload: resultPayload(JSON.stringify(GENESIS)), status: 200 };
 
-test('a look that waits for one that fails is made all the same', async () => {
+test('an update that waits for one that fails is made all the same', async () => {
   const answers = [unavailable, genesis];
   const ask = async () => answers.shift() ?? genesis;
   const view = new ChainView(ask, ask);
   const first = view.refresh();
-  await Promise.resolve(); // the first look has begun
+  await Promise.resolve(); // the first update has begun
   const second = view.refresh();
   await assert.rejects(first, /does not tell its blocks/);
   await second;

@@ -161,7 +161,7 @@ test('a log filter gives new logs that match, each once', async (t) => {
   assert.deepEqual(values(await changes(gateway, id)), [5]);
 });
 
-test('logs of abandoned blocks are given again as removed, then those of the new chain', async (t) => {
+test('logs of orphaned blocks are given again as removed, then those of the new chain', async (t) => {
   const { anvil, gateway, address, mine, deposit, reorganise } = await setUp(t);
   const id = await gateway.result('eth_newFilter', { address });
   await deposit(1);

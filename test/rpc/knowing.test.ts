@@ -365,7 +365,7 @@ interface Block {
   transactions: string[];
 }
 
-test('after reorganisations of a real chain no answer shows an abandoned block', async (t) => {
+test('after reorganisations of a real chain no answer shows an orphaned block', async (t) => {
   const anvil = await startAnvil({ manual: true });
   t.after(() => anvil.stop());
   const gateway = startGateway(t, { url: anvil.url });

@@ -104,7 +104,7 @@ test('the header of a block is read, none has neither null nor an error, and any
   }
 });
 
-/** Texts of results, and whether a glance shows what they are. */
+/** Texts of results, and whether the quick check sees what they are. */
 const BROKEN = [
   ['', true],
   ['0x1', true],
@@ -120,17 +120,17 @@ const BROKEN = [
   ['"a\n"', false],
 ] as const;
 
-test('a tail that is no JSON is the fault of the node', () => {
+test('a payload that is no JSON is the fault of the node', () => {
   for (const [text, shows] of BROKEN) {
-    const tail = Buffer.from(`"result":${text}}`);
+    const payload = Buffer.from(`"result":${text}}`);
     const fault = { name: 'UpstreamError', reason: 'malformed' };
-    assert.throws(() => checkPayload(tail), fault, text);
-    if (shows) assert.throws(() => quickCheckPayload(tail), fault, text);
-    else assert.doesNotThrow(() => quickCheckPayload(tail), text);
+    assert.throws(() => checkPayload(payload), fault, text);
+    if (shows) assert.throws(() => quickCheckPayload(payload), fault, text);
+    else assert.doesNotThrow(() => quickCheckPayload(payload), text);
   }
 });
 
-test('every tail that is JSON passes', () => {
+test('every payload that is JSON passes', () => {
   const deep = `${'['.repeat(5_000)}${']'.repeat(5_000)}`;
   for (const text of [
     'null',
@@ -145,9 +145,9 @@ test('every tail that is JSON passes', () => {
     '" é"',
     deep,
   ]) {
-    for (const tail of [`"result":${text}}`, `"result" : ${text} }`, `"result":${text},"extra":[1]}`]) {
-      assert.doesNotThrow(() => checkPayload(Buffer.from(tail)), tail);
-      assert.doesNotThrow(() => quickCheckPayload(Buffer.from(tail)), tail);
+    for (const payload of [`"result":${text}}`, `"result" : ${text} }`, `"result":${text},"extra":[1]}`]) {
+      assert.doesNotThrow(() => checkPayload(Buffer.from(payload)), payload);
+      assert.doesNotThrow(() => quickCheckPayload(Buffer.from(payload)), payload);
     }
   }
 });

@@ -9,14 +9,14 @@ const NOTHING = { cancel() {}, resume() {} };
 
 test('an answer leaves no listener on the signal of its connection, whether it comes at once or later', async () => {
   const { signal } = new AbortController();
-  const answer = (taker: AnswerSink) => taker.send(errorPayload({ code: 1, message: 'x' }), 200, true);
-  await collectAnswer((taker) => {
-    answer(taker);
+  const answer = (sink: AnswerSink) => sink.send(errorPayload({ code: 1, message: 'x' }), 200, true);
+  await collectAnswer((sink) => {
+    answer(sink);
     return NOTHING;
   }, signal);
   assert.equal(getEventListeners(signal, 'abort').length, 0);
-  await collectAnswer((taker) => {
-    setImmediate(() => answer(taker));
+  await collectAnswer((sink) => {
+    setImmediate(() => answer(sink));
     return NOTHING;
   }, signal);
   assert.equal(getEventListeners(signal, 'abort').length, 0);

@@ -1,6 +1,6 @@
 /**
  * The newest blocks of the node's chain as the filters saw them, and how the chain changed: which blocks were added and
- * which abandoned, in order. It asks the node only when a client polls; all filters share one view.
+ * which orphaned, in order. It asks the node only when a client polls; all filters share one view.
  */
 import { UpstreamError } from '../../errors.ts';
 import { toQuantity } from '../../lib/hex.ts';
@@ -33,10 +33,10 @@ export class ChainView {
   private blocks: BlockRef[] = [];
   private changes: ChainChange[] = [];
   private count = 0;
-  private looking: Promise<void> | null = null;
-  private next: Promise<void> | null = null;
+  private running: Promise<void> | null = null;
+  private following: Promise<void> | null = null;
 
-  /** `askNode` asks the node itself: it never shares the answer to an earlier call. */
+  /** `askUncached` asks the node itself: it never shares the answer to an earlier call. */
   constructor(ask: RequestFn, askUncached: RequestFn) {
     this.ask = ask;
     this.askUncached = askUncached;
@@ -47,7 +47,7 @@ export class ChainView {
     return this.count;
   }
 
-  /** Height of the newest block, or -1 before the first look. */
+  /** Height of the newest block, or -1 before the first update. */
   get headNumber(): number {
     return this.blocks.at(-1)?.number ?? -1;
   }
@@ -62,7 +62,7 @@ export class ChainView {
     return this.blocks[number - this.oldestNumber]?.hash;
   }
 
-  /** Changes after the first `at`, in order; null when some of them are no longer remembered. */
+  /** Changes after the first `position`, in order; null when some of them are no longer remembered. */
   changesSince(position: number): readonly ChainChange[] | null {
     const known = this.count - this.changes.length;
     return position < known ? null : this.changes.slice(position - known);
@@ -73,8 +73,8 @@ export class ChainView {
    * already running does not count: another one follows it. Rejects with UpstreamError when the node does not answer.
    */
   refresh(): Promise<void> {
-    this.next ??= this.refreshAfter(this.looking);
-    return this.next;
+    this.following ??= this.refreshAfter(this.running);
+    return this.following;
   }
 
   /** Whether the block is on the node's chain at this moment. Rejects with UpstreamError. */
@@ -84,11 +84,11 @@ export class ChainView {
 
   private async refreshAfter(before: Promise<void> | null): Promise<void> {
     await before?.catch(() => undefined); // its own callers get its error
-    this.next = null;
-    this.looking = this.refreshOnce().finally(() => {
-      this.looking = null;
+    this.following = null;
+    this.running = this.refreshOnce().finally(() => {
+      this.running = null;
     });
-    return this.looking;
+    return this.running;
   }
 
   private async refreshOnce(): Promise<void> {
@@ -97,7 +97,7 @@ export class ChainView {
     const tip = this.blocks.at(-1);
     if (tip === undefined || head.number - tip.number > MAX_GAP) return this.reset(head);
     const fork = await this.findFork(tip, head);
-    // The node's head is already known: the node is behind for now, and no block is abandoned.
+    // The node's head is already known: the node is behind for now, and no block is orphaned.
     if (fork === head.number) return;
     const fresh = await this.headers(fork + 1, head.number);
     this.replace(fork, linked(fresh, this.hashAt(fork)));

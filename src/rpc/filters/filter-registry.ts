@@ -19,7 +19,7 @@ const MAX_FILTERS = 64;
 /** A filter not polled for so long is removed, milliseconds; the same as geth. */
 const IDLE_MS = 5 * 60_000;
 
-export interface FiltersDeps {
+export interface FilterRegistryDeps {
   /** Asks the node through merging and cache. */
   ask: RequestFn;
   /** Asks the node itself. */
@@ -41,12 +41,12 @@ interface Installed {
 }
 
 export class FilterRegistry {
-  private readonly deps: FiltersDeps;
+  private readonly deps: FilterRegistryDeps;
   private readonly view: ChainView;
   /** By key, then by id. */
   private readonly keys = new Map<number, Map<string, Installed>>();
 
-  constructor(deps: FiltersDeps) {
+  constructor(deps: FilterRegistryDeps) {
     this.deps = deps;
     this.view = new ChainView(deps.ask, deps.askUncached);
   }

@@ -1,5 +1,5 @@
 /**
- * `eth_newFilter`: logs of the blocks that joined the chain since the last poll. As in geth, the logs of abandoned
+ * `eth_newFilter`: logs of the blocks that joined the chain since the last poll. As in geth, the logs of orphaned
  * blocks come first, repeated with `removed: true`.
  */
 
@@ -48,7 +48,7 @@ export class LogFilter implements Filter {
     const { view } = this.deps;
     for (let attempt = 1; attempt <= MAX_TRIES; attempt++) {
       await view.refresh();
-      const { position: at } = view;
+      const { position } = view;
       const changes = view.changesSince(this.position);
       if (changes === null) return { kind: 'lost' };
       const { added, orphaned } = netChange(changes);
@@ -58,7 +58,7 @@ export class LogFilter implements Filter {
       signal.throwIfAborted();
       const removed = this.removeOrphaned(orphaned);
       this.rememberDelivered(fresh);
-      this.position = at;
+      this.position = position;
       return { kind: 'list', json: `[${[...removed, ...fresh.flatMap(({ logs }) => logs)]}]` };
     }
     return { kind: 'list', json: '[]' }; // the chain keeps changing: the position stays, the next poll tries again
@@ -87,7 +87,7 @@ export class LogFilter implements Filter {
     return (await this.deps.view.isCanonical(last)) ? [...byHash.values()] : 'moved';
   }
 
-  /** The delivered logs of abandoned blocks, marked as removed, oldest block first. */
+  /** The delivered logs of orphaned blocks, marked as removed, oldest block first. */
   private removeOrphaned(orphaned: ReadonlySet<string>): string[] {
     if (orphaned.size === 0) return [];
     const gone = this.delivered.filter(({ hash }) => orphaned.has(hash));

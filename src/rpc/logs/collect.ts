@@ -1,4 +1,4 @@
-/** The logs of a wide range, fetched in parts and joined in order. */
+/** The logs of a wide range, fetched in chunks and joined in order. */
 import { UpstreamError } from '../../errors.ts';
 import type { ClientBudget } from '../../lib/byte-budget.ts';
 import { toQuantity } from '../../lib/hex.ts';
@@ -9,7 +9,7 @@ import { type BlockParam, chunkParams, type LogsFilter } from './logs-filter.ts'
 import type { RangeLimit } from './range-limit.ts';
 import { classifyRefusal } from './refusals.ts';
 
-/** Parts of one call that are fetched at the same time. */
+/** Chunks of one call that are fetched at the same time. */
 const CONCURRENCY = 8;
 /** Most bytes of the logs of one call: somewhat more than nodes send. */
 const MAX_BYTES = 32 * 2 ** 20;
@@ -70,7 +70,7 @@ class Collection {
       return this.failure ?? { payload: wrapped(this.chunks), status: 200 };
     } catch (error) {
       if (this.failure === null) throw error;
-      return this.failure; // errors of the parts that it aborted do not matter
+      return this.failure; // errors of the chunks that it aborted do not matter
     } finally {
       this.stop.abort();
       this.deps.budget.release(this.bytes);
@@ -98,7 +98,7 @@ class Collection {
     }
   }
 
-  /** The logs of a part, which is halved as long as the node refuses it, or the error that remains. */
+  /** The logs of a chunk, which is halved as long as the node refuses it, or the error that remains. */
   private async fetchChunk(from: number, to: number): Promise<Buffer[] | Answer> {
     const { ask, nodeRange } = this.deps;
     const last = to === this.range.to ? this.range.last : to;
@@ -144,13 +144,13 @@ function joinLogs(lists: readonly Buffer[]): Buffer {
 }
 
 function wrapped(chunks: readonly Chunk[]): Buffer {
-  const logs = joinLogs(chunks.map((part) => part.logs ?? Buffer.alloc(0)));
+  const logs = joinLogs(chunks.map((chunk) => chunk.logs ?? Buffer.alloc(0)));
   return Buffer.concat([Buffer.from('"result":['), logs, Buffer.from(']}')]);
 }
 
 /** Names the part of the range that was not too large. */
 function tooLarge(chunks: readonly Chunk[]): Answer {
-  const missing = chunks.findIndex((part) => part.logs === null);
+  const missing = chunks.findIndex((chunk) => chunk.logs === null);
   const [first] = chunks;
   const last = chunks[missing - 1];
   const works =

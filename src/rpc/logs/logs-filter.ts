@@ -50,18 +50,18 @@ export function readLogsFilter(args: unknown): LogsFilter | null {
   const [filter]: unknown[] = args;
   if (!isObject(filter)) return null;
   const { fromBlock, toBlock, ...rest } = filter;
-  const from = blockId(fromBlock);
-  const to = blockId(toBlock);
+  const from = readBlockParam(fromBlock);
+  const to = readBlockParam(toBlock);
   return from === null || to === null || (rest.blockHash ?? null) !== null ? null : { from, to, rest };
 }
 
-/** Parameters of a part of the range. */
+/** Parameters of a chunk of the range. */
 export function chunkParams({ rest }: LogsFilter, from: number, to: BlockParam): unknown[] {
   return [{ ...rest, fromBlock: toQuantity(from), toBlock: typeof to === 'number' ? toQuantity(to) : to }];
 }
 
 /** An omitted bound means `latest`, as it does to nodes. */
-function blockId(value: unknown): BlockParam | null {
+function readBlockParam(value: unknown): BlockParam | null {
   if (value === undefined || value === null || value === '') return 'latest';
   if (typeof value === 'string' && QUANTITY.test(value)) {
     const height = quantityToNumber(value.toLowerCase());

@@ -148,8 +148,8 @@ export class LogsHandler {
       nodeRange: this.nodeRange,
       budget: this.budget.forClient(client),
     };
-    // Parts that are asked for one after the other are of one chain if the last block stayed the same, and so
-    // everything below it. One part alone is: the node sees to that.
+    // Chunks that are asked for one after the other are of one chain if the last block stayed the same, and so
+    // everything below it. One chunk alone is: the node sees to that.
     const mayDiffer = to - Math.max(from, this.gateway.finalized) > this.nodeRange.width;
     for (let attempt = 1; attempt <= MAX_TRIES; attempt++) {
       const before = mayDiffer ? await this.hashAt(to, signal) : null;

@@ -21,8 +21,8 @@ export class ChunkedBody {
   }
 
   /**
-   * Continues reading `chunk` from `at` and passes on the data in it. Returns the offset where it stopped: after the end
-   * of the body, or at the end of the chunk. Throws UpstreamError `malformed`.
+   * Continues reading `piece` from `at` and passes on the data in it. Returns the offset where it stopped: after the end
+   * of the body, or at the end of the piece. Throws UpstreamError `malformed`.
    */
   read(piece: Buffer, at: number, onData: (data: Buffer) => void): number {
     let i = at;

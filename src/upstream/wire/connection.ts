@@ -88,14 +88,14 @@ export class Connection implements ResponseHandler {
     return connect({ host, port, noDelay: true, onread: { buffer: READ_BUFFER, callback } });
   }
 
-  /** Called by the AnswerReader only, as is `onBody`. */
+  /** Called by the ResponseReader only, as is `onBody`. */
   onHead(head: ResponseHead): void {
     this.listener?.onHead(head);
   }
 
   onBody(piece: Buffer, isLast: boolean): void {
     const listener = this.listener;
-    if (listener === null) return; // abandoned at the head or at an earlier piece
+    if (listener === null) return; // cancelled at the head or at an earlier piece
     if (isLast) {
       this.listener = null;
       if (this.reader.reusable) this.owner.onFree(this);

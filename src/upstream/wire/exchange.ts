@@ -27,7 +27,7 @@ export class Exchange implements ResponseListener {
   private deadline: number;
   private paused = false;
 
-  /** `onOver` is called once when the exchange ends, before the listener is told. */
+  /** `onEnd` is called once when the exchange ends, before the listener is told. */
   constructor(
     request: string,
     listener: ResponseListener,

@@ -90,9 +90,9 @@ export class FairQueue {
     yield* this.running;
   }
 
-  private mayRun({ isLimited: shares, running }: Flow): boolean {
+  private mayRun({ isLimited, running }: Flow): boolean {
     const free = this.limits.maxRunning - this.running.size;
-    return free > 0 && (running < SHARE * free || !shares);
+    return free > 0 && (running < SHARE * free || !isLimited);
   }
 
   private mayWait({ flow, request }: Exchange): boolean {
@@ -131,6 +131,6 @@ export class FairQueue {
   }
 }
 
-function newFlow(shares: boolean): Flow {
-  return { isLimited: shares, running: 0, waiting: new Set(), waitingBytes: 0, lastProgressAt: 0 };
+function newFlow(isLimited: boolean): Flow {
+  return { isLimited, running: 0, waiting: new Set(), waitingBytes: 0, lastProgressAt: 0 };
 }

@@ -29,24 +29,24 @@ export class ResponseReader {
   }
 
   /** Reads the next piece from the socket. Throws UpstreamError `malformed`. */
-  read(piece: Buffer, parts: ResponseHandler): void {
-    const body = this.head === null ? this.readHead(piece, parts) : piece;
+  read(piece: Buffer, handler: ResponseHandler): void {
+    const body = this.head === null ? this.readHead(piece, handler) : piece;
     if (body === null) return;
-    if (this.chunked !== null) this.readChunked(body, this.chunked, parts);
-    else if (this.head?.length === null) parts.onBody(body, false);
-    else this.readFixedLength(body, parts);
+    if (this.chunked !== null) this.readChunked(body, this.chunked, handler);
+    else if (this.head?.length === null) handler.onBody(body, false);
+    else this.readFixedLength(body, handler);
   }
 
   /** The connection has closed: completes a body that ends with the connection. False when the answer is incomplete. */
-  finish(parts: ResponseHandler): boolean {
+  finish(handler: ResponseHandler): boolean {
     if (this.head === null || this.head.length !== null || this.chunked !== null) return false;
     this.isReusable = false;
-    parts.onBody(NOTHING, true);
+    handler.onBody(NOTHING, true);
     return true;
   }
 
   /** The rest of the piece after the head, or null while the head is incomplete. */
-  private readHead(piece: Buffer, parts: ResponseHandler): Buffer | null {
+  private readHead(piece: Buffer, handler: ResponseHandler): Buffer | null {
     const bytes = this.begun.length === 0 ? piece : Buffer.concat([this.begun, piece]);
     this.begun = NOTHING;
     let from = 0;
@@ -65,40 +65,40 @@ export class ResponseReader {
       const head = readResponseHead(bytes.toString('latin1', from, end));
       from = end + END_OF_HEAD.length;
       if (head.status >= 200) {
-        this.begin(head, parts);
+        this.begin(head, handler);
         return bytes.subarray(from);
       }
       // 1xx is an interim answer: the real one follows.
     }
   }
 
-  private begin(head: ResponseHead, parts: ResponseHandler): void {
+  private begin(head: ResponseHead, handler: ResponseHandler): void {
     this.head = head;
     this.remainingBytes = head.length ?? 0;
     this.chunked = head.chunked ? new ChunkedBody() : null;
-    parts.onHead(head);
+    handler.onHead(head);
   }
 
-  private readFixedLength(body: Buffer, parts: ResponseHandler): void {
+  private readFixedLength(body: Buffer, handler: ResponseHandler): void {
     if (body.length < this.remainingBytes) {
       this.remainingBytes -= body.length;
-      if (body.length > 0) parts.onBody(body, false);
+      if (body.length > 0) handler.onBody(body, false);
       return;
     }
     const last = body.length === this.remainingBytes ? body : body.subarray(0, this.remainingBytes);
     this.end(body.length - this.remainingBytes);
-    parts.onBody(last, true);
+    handler.onBody(last, true);
   }
 
   /** Each piece is passed on only when the next is known, so that the last one can be marked. */
-  private readChunked(body: Buffer, chunked: ChunkedBody, parts: ResponseHandler): void {
+  private readChunked(body: Buffer, chunked: ChunkedBody, handler: ResponseHandler): void {
     let piece: Buffer | null = null;
     const end = chunked.read(body, 0, (data) => {
-      if (piece !== null) parts.onBody(piece, false);
+      if (piece !== null) handler.onBody(piece, false);
       piece = data;
     });
     if (chunked.done) this.end(body.length - end);
-    if (piece !== null || chunked.done) parts.onBody(piece ?? NOTHING, chunked.done);
+    if (piece !== null || chunked.done) handler.onBody(piece ?? NOTHING, chunked.done);
   }
 
   /** Gets ready for the next answer; unexpected bytes after the answer make the connection unusable. */

@@ -5,9 +5,9 @@ import { Connection, type ConnectionOwner, type ResponseListener, type Target } 
 import { type Clock, Exchange } from './exchange.ts';
 import { FairQueue } from './fair-queue.ts';
 
-export type { ResponseListener as AnswerListener } from './connection.ts';
+export type { ResponseListener } from './connection.ts';
 export type { Exchange } from './exchange.ts';
-export type { ResponseHead as AnswerHead } from './response-head.ts';
+export type { ResponseHead } from './response-head.ts';
 
 export interface WireOptions {
   /** http or https; `user:password@` goes to the Authorization header. */
@@ -69,11 +69,11 @@ export class WireTransport implements ConnectionOwner {
    * nothing before this returns.
    */
   post(body: string, what: string, listener: ResponseListener, options: PostOptions = {}): Exchange {
-    const { newSocket: fresh = false, client = null } = options;
+    const { newSocket = false, client = null } = options;
     const request = `${this.head}${body.length}\r\n\r\n${body}`;
     const exchange = new Exchange(request, listener, {
       what,
-      newSocket: fresh,
+      newSocket,
       flow: this.queue.flow(client),
       timeoutMs: this.options.timeoutMs,
       clock: this.clock,
@@ -83,9 +83,9 @@ export class WireTransport implements ConnectionOwner {
       failSoon(exchange, 'connection', `the connection to ${this.origin} is closed`);
       return exchange;
     }
-    const entered = this.queue.admit(exchange);
-    if (entered === 'runs') this.start(exchange);
-    else if (entered === 'refused') {
+    const verdict = this.queue.admit(exchange);
+    if (verdict === 'runs') this.start(exchange);
+    else if (verdict === 'refused') {
       failSoon(exchange, 'queue-full', `${this.queue.waiting} requests already wait for ${this.origin}`);
     }
     return exchange;
