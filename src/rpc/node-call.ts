@@ -8,6 +8,7 @@ import { failureAnswer } from './errors.ts';
 import { methodKindOf } from './method-kind.ts';
 import {
   checkPayload,
+  errorOf,
   extractPayload,
   findPayload,
   isResult,
@@ -250,10 +251,15 @@ export class NodeCall implements ResponseListener {
     }
   }
 
-  /** The payload of the body. It is fully checked only if a sink requires valid JSON or the body may be truncated. */
+  /**
+   * The payload of the body. A result is fully checked only if a sink requires valid JSON or the body may be truncated;
+   * an error always, since a sink may read it when nobody can be told any more that it is none.
+   */
   private readWhole(body: Buffer): Buffer {
     const payload = extractPayload(body);
-    if (this.isOpenEnded || this.waiters.some(({ sink }) => sink.requiresValidJson)) checkPayload(payload);
+    if (!isResult(payload)) errorOf(payload);
+    else if (this.isOpenEnded || this.waiters.some(({ sink }) => sink.requiresValidJson))
+      checkPayload(payload);
     else quickCheckPayload(payload);
     return payload;
   }

@@ -126,9 +126,10 @@ export function isResult(payload: Buffer): boolean {
   return payload[1] === LETTER_R;
 }
 
-/** The error in a payload that has no result. Throws UpstreamError `malformed`. */
+/** The error in a payload that has no result. Throws UpstreamError `malformed` when it is no object or not JSON. */
 export function errorOf(payload: Buffer): RpcError {
-  const { error } = parsePayload(payload) as { error: Partial<RpcError> };
+  const { error } = parsePayload(payload) as { error: unknown };
+  if (!isObject(error)) throw malformed(payload);
   return { code: Number(error.code), message: String(error.message), data: error.data };
 }
 

@@ -258,3 +258,19 @@ test('parts below the finalized block are kept, and the whole is then answered w
   const after = node.requests.filter(({ calls }) => calls[0]?.method === 'eth_getLogs').length;
   assert.equal(after, before);
 });
+
+test('an error of the node that is no JSON: everyone who waits for the logs is told', {
+  timeout: 10_000,
+}, async (t) => {
+  const { node, gateway } = await setUp(t);
+  const ask = () => gateway.call('eth_getLogs', [{ fromBlock: '0x1', toBlock: '0x64' }]);
+  for (const error of ['{garbage}', '{"code":1},"error":null']) {
+    const text = `{"jsonrpc":"2.0","id":1,"error":${error}}`;
+    node.misbehave({ wire: { kind: 'body', status: 200, text }, delayMs: 20 });
+    const asked = node.requests.length;
+    for (const { status, error } of await Promise.all([ask(), ask()])) {
+      assert.deepEqual([status, error], [502, { code: -32603, message: 'upstream unavailable' }]);
+    }
+    assert.equal(node.requests.length - asked, 2, 'one call for both, tried twice');
+  }
+});
