@@ -5,7 +5,7 @@ import { SETTLED_HANDLE } from './call.ts';
 import { collectAnswer } from './collect-answer.ts';
 import { RpcCode, type RpcError } from './errors.ts';
 import type { RpcMeter } from './meter.ts';
-import { methodKindOf } from './method-kind.ts';
+import { methodLabel } from './method-label.ts';
 import { errorPayload } from './payload.ts';
 import type { IncomingCall, InvalidCall } from './request.ts';
 
@@ -62,7 +62,7 @@ export class CallDispatcher {
     const ms = performance.now() - startedAt;
     this.options.meter.recordAnswer(call.method, status, ms / 1000);
     if (ms > this.options.slowMs) {
-      this.options.log.warn({ method: methodKindOf(call.method).label, ms: Math.round(ms) }, 'slow call');
+      this.options.log.warn({ method: methodLabel(call.method), ms: Math.round(ms) }, 'slow call');
     }
   }
 }

@@ -20,6 +20,7 @@ import { Finality } from './finality.ts';
 import { HEAD_TTL_MS, LocalAnswers, localName } from './local-answers.ts';
 import type { RpcMeter } from './meter.ts';
 import { type MethodKind, methodKindOf } from './method-kind.ts';
+import { methodLabel } from './method-label.ts';
 import { NodeCall, type NodeCallDeps, type NodeCallOptions } from './node-call.ts';
 import { checkPayload, isResult } from './payload.ts';
 
@@ -87,7 +88,7 @@ export class Gateway {
     const onFailure = (call: Call, error: UpstreamError, ofNode: boolean) => {
       if (error.reason === 'connection') this.invalidate();
       if (!ofNode && !this.mayLogRefusal(performance.now())) return;
-      log.warn({ err: error, method: methodKindOf(call.method).label }, 'call to the node failed');
+      log.warn({ err: error, method: methodLabel(call.method) }, 'call to the node failed');
     };
     this.deps = { transport, breaker, budget, onFailure };
   }

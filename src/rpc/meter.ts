@@ -1,6 +1,6 @@
 /** Counting calls. */
 import type { Metrics } from '../metrics.ts';
-import { methodKindOf } from './method-kind.ts';
+import { methodLabel } from './method-label.ts';
 
 export type RpcMetrics = Pick<
   Metrics,
@@ -48,7 +48,7 @@ export class RpcMeter {
   }
 
   private meterFor(method: string): MethodMeter {
-    const { label } = methodKindOf(method);
+    const label = methodLabel(method);
     let meter = this.methods.get(label);
     if (meter === undefined) {
       meter = {

@@ -2,11 +2,8 @@
 import { detachString } from '../lib/detach-string.ts';
 import { type DependenceReader, dependenceReader } from './block-dependence.ts';
 import { mayBeLocal } from './local-answers.ts';
-import { methodLabel } from './method-label.ts';
 
 export interface MethodKind {
-  /** As it stands in metrics and logs. */
-  label: string;
   /** It changes nothing, so it may be sent twice, or once for several clients. False for an unknown method. */
   isRead: boolean;
   /** It may rewrite final blocks; only development chains have such methods. */
@@ -47,11 +44,11 @@ const CONTROLLING = /^(anvil|evm|hardhat)_/;
 const MAX_KINDS = 1_000;
 const kinds = new Map<string, MethodKind>();
 
+/** `method` is one that may be called: its name is kept, which is bounded (call-dispatcher.ts). */
 export function methodKindOf(method: string): MethodKind {
   let kind = kinds.get(method);
   if (kind === undefined) {
     kind = {
-      label: methodLabel(method),
       isRead: READS.has(method) || READING.test(method),
       mayRewriteChain: CONTROLLING.test(method),
       mayBeLocal: mayBeLocal(method),
