@@ -149,13 +149,16 @@ export class NodeCall implements ResponseListener {
     if (isLast && this.bytes === 0) return this.complete(piece, false);
     if (this.buffer(piece)) {
       if (isLast) this.complete(Buffer.concat(this.buffered), true);
-      else if (this.bytes > this.options.bufferBytes) this.beginStream();
+      else if (this.bytes > this.options.bufferBytes) this.beginStream(this.buffered);
       return;
     }
     const others = this.waiters.splice(1);
     if (others.length > 0) this.options.onEvicted(others);
-    const stream = this.beginStream();
-    if (stream !== null) return this.forward(stream, piece, isLast);
+    const stream = this.beginStream([...this.buffered, piece]);
+    if (stream !== null) {
+      if (isLast) this.endStream(stream);
+      return;
+    }
     this.exchange?.cancel();
     this.releaseBuffer();
     this.failWaiters(
@@ -187,12 +190,15 @@ export class NodeCall implements ResponseListener {
     this.bytes = 0;
   }
 
-  /** Streams the answer from now on if its only sink accepts pieces and the payload has begun; else returns null. */
-  private beginStream(): PayloadStream | null {
+  /**
+   * Streams the answer, of which these pieces have come, if its only sink accepts pieces and the payload has begun; else
+   * returns null.
+   */
+  private beginStream(pieces: readonly Buffer[]): PayloadStream | null {
     const [only, another] = this.waiters;
     if (only === undefined || another !== undefined || !only.sink.canStream) return null;
     if (this.status !== 200 || this.isOpenEnded) return null;
-    const beginning = Buffer.concat(this.buffered);
+    const beginning = Buffer.concat(pieces);
     const start = findPayload(beginning);
     if (start === null) return null;
     this.options.onSealed();
@@ -208,7 +214,10 @@ export class NodeCall implements ResponseListener {
   private forward(stream: PayloadStream, piece: Buffer, isLast: boolean): void {
     this.exchange?.restartTimeout();
     stream.push(piece);
-    if (!isLast) return;
+    if (isLast) this.endStream(stream);
+  }
+
+  private endStream(stream: PayloadStream): void {
     const isComplete = stream.end();
     if (isComplete) this.deps.breaker.succeeded();
     for (const { sink } of this.waiters.splice(0)) {

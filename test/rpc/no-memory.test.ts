@@ -1,0 +1,84 @@
+/** Answers that come when there is no memory left to buffer them. */
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ByteBudget } from '../../src/lib/byte-budget.ts';
+import { createLogger } from '../../src/log.ts';
+import { createMetrics } from '../../src/metrics.ts';
+import { type AnswerSink, createCall } from '../../src/rpc/call.ts';
+import { Gateway } from '../../src/rpc/gateway.ts';
+import { RpcMeter } from '../../src/rpc/meter.ts';
+import { WireTransport } from '../../src/upstream/wire/transport.ts';
+import { RPC_SETTINGS } from '../support/rpc-settings.ts';
+import { startNode } from './node.ts';
+
+const BUDGET_BYTES = 1_000;
+const DIGITS = 'ab'.repeat(50_000);
+
+/** The payload as a client gets it that takes answers in pieces, from a node that writes these pieces. */
+async function streamed(t: TestContext, pieces: readonly string[]): Promise<string> {
+  const node = await startNode(t, async (_, response) => {
+    response.setHeader('content-length', pieces.join('').length);
+    for (const piece of pieces) {
+      response.write(piece);
+      await sleep(50);
+    }
+    response.end();
+  });
+  const limits = { maxSockets: 1, maxWaiting: 1, maxWaitingBytes: 1_000 };
+  const transport = new WireTransport({ url: node.url, timeoutMs: 5_000, ...limits });
+  const metrics = createMetrics();
+  t.after(() => {
+    transport.close();
+    metrics.close();
+  });
+  const budget = new ByteBudget(BUDGET_BYTES);
+  const log = createLogger({ level: 'error', format: 'json', write: () => undefined });
+  const gateway = new Gateway({
+    transport,
+    settings: RPC_SETTINGS,
+    budget,
+    meter: new RpcMeter(metrics),
+    log,
+  });
+  const text = await new Promise<string>((resolve) => {
+    let received = '';
+    const sink: AnswerSink = {
+      canStream: true,
+      requiresValidJson: false,
+      send: (payload) => resolve(payload.toString()),
+      begin: () => undefined,
+      write(piece) {
+        received += piece.toString();
+        return true;
+      },
+      end: () => resolve(received),
+      abort: () => resolve('aborted'),
+    };
+    gateway.run(createCall('debug_traceCall', []), sink, 1);
+  });
+  assert.ok(budget.forClient(1).reserve((BUDGET_BYTES * 3) / 4), 'no memory is held');
+  return text;
+}
+
+for (const [what, pieces] of Object.entries({
+  'when its first piece finds no room': [`{"jsonrpc":"2.0","id":1,"result":"0x${DIGITS}`, `${DIGITS}"}`],
+  'when it begins in the piece that finds no room': [
+    '{"jsonrpc":"2.0",',
+    `"id":1,"result":"0x${DIGITS}`,
+    `${DIGITS}"}`,
+  ],
+  'when the piece that finds no room is the last': [
+    '{"jsonrpc":"2.0",',
+    `"id":1,"result":"0x${DIGITS}${DIGITS}"}`,
+  ],
+})) {
+  test(`a client that takes pieces gets an answer ${what}`, async (t) => {
+    assert.equal(await streamed(t, pieces), `"result":"0x${DIGITS}${DIGITS}"}`);
+  });
+}
+
+test('what is no answer is not passed on, however little room there is', async (t) => {
+  const text = await streamed(t, ['<html>', 'x'.repeat(100_000), '</html>']);
+  assert.match(text, /response too large/);
+});
