@@ -9,6 +9,7 @@ import { type Anvil, startAnvil } from '../../src/dev/anvil.ts';
 import contracts from '../../src/dev/contracts.json' with { type: 'json' };
 import type { Hex } from '../../src/types.ts';
 import { serve } from '../server/serving.ts';
+import { startMisbehavingNode } from '../support/misbehaving-node.ts';
 import { waitFor } from '../support/wait.ts';
 import { startGateway, type TestGateway, type TestGatewayOptions } from './gateway.ts';
 
@@ -347,4 +348,40 @@ test('contract.on of ethers and watchContractEvent of viem work over HTTP', asyn
   await mineUntil(() => byEthers.length >= 5 && byViem.length >= 5, 'the events');
   const all = [1, 2, 3, 4, 5];
   assert.deepEqual([byEthers, byViem], [all, all]);
+});
+
+test('a node that does not tell its head: the client is told so, and nothing is missed', async (t) => {
+  const hash = (number: number) => `0x${number.toString(16).padStart(64, '0')}`;
+  let head = 105;
+  const node = await startMisbehavingNode({
+    answer(method, [id]) {
+      if (method === 'eth_getLogs') return [];
+      const number = id === 'latest' ? head : Number(id);
+      return { number: `0x${number.toString(16)}`, hash: hash(number), parentHash: hash(number - 1) };
+    },
+  });
+  t.after(() => node.close());
+  const gateway = startGateway(t, { url: node.url });
+  const unavailable = { code: -32603, message: 'upstream unavailable' };
+  const method = 'eth_getBlockByNumber';
+  const faults = [{ errorFor: { [method]: { code: -32005, message: 'busy' } } }, { nullFor: [method] }];
+  for (const fault of faults) {
+    node.misbehave(fault);
+    for (const install of ['eth_newFilter', 'eth_newBlockFilter']) {
+      const { status, error } = await gateway.call(install, [{}]);
+      assert.deepEqual([status, error], [502, unavailable], install);
+    }
+  }
+  const asked = node.requests.flatMap(({ calls }) => calls.map((call) => call.method));
+  assert.ok(!asked.includes('eth_getLogs'), 'a block that nobody knows was not asked about');
+
+  node.misbehave({});
+  const id = await gateway.result('eth_newBlockFilter');
+  head = 107;
+  for (const fault of faults) {
+    node.misbehave(fault);
+    assert.equal((await gateway.call('eth_getFilterChanges', [id])).status, 502);
+  }
+  node.misbehave({});
+  assert.deepEqual(await gateway.result('eth_getFilterChanges', id), [hash(106), hash(107)]);
 });

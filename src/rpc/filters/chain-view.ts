@@ -70,7 +70,8 @@ export class ChainView {
 
   /**
    * Updates the view from the node. A client that polls because of a new block must find it, so an update that is
-   * already running does not count: another one follows it. Rejects with UpstreamError when the node does not answer.
+   * already running does not count: another one follows it. Rejects with UpstreamError when the node does not tell its
+   * newest block.
    */
   refresh(): Promise<void> {
     this.following ??= this.refreshAfter(this.running);
@@ -93,7 +94,8 @@ export class ChainView {
 
   private async refreshOnce(): Promise<void> {
     const head = await this.header('latest', this.askUncached);
-    if (head === null || head.hash === this.hashAt(this.headNumber)) return;
+    if (head === null) throw unknownChain(); // not "nothing new": the client has to ask again
+    if (head.hash === this.hashAt(this.headNumber)) return;
     const tip = this.blocks.at(-1);
     if (tip === undefined || head.number - tip.number > MAX_GAP) return this.reset(head);
     const fork = await this.findFork(tip, head);
@@ -161,9 +163,13 @@ export class ChainView {
 
   private async header(id: string, ask = this.ask): Promise<BlockHeader | null> {
     const { payload, status } = await ask(METHOD, [id, false]);
-    if (status !== 200) throw new UpstreamError('connection', 'the node does not tell its blocks');
+    if (status !== 200) throw unknownChain();
     return blockHeaderOf(payload, METHOD);
   }
+}
+
+function unknownChain(): UpstreamError {
+  return new UpstreamError('connection', 'the node does not tell its blocks');
 }
 
 /** The blocks up to where the chain of parents breaks, beginning with a child of `parent` if that is known. */
