@@ -22,6 +22,8 @@ export class Finality {
   private confirmedAt = Number.NEGATIVE_INFINITY;
   private nextPollAt = 0;
   private isPolling = false;
+  /** Counts what makes earlier questions worthless: their answers may be of another node or chain. */
+  private epoch = 0;
 
   /** `onReplaced` is called when the node turns out to be on another chain than before. */
   constructor(ask: RequestFn, onReplaced: () => void) {
@@ -43,6 +45,7 @@ export class Finality {
 
   /** The node failed and may be another one when it is back: nothing counts as final until the next check. */
   invalidate(): void {
+    this.epoch++;
     this.confirmedAt = Number.NEGATIVE_INFINITY;
   }
 
@@ -68,10 +71,12 @@ export class Finality {
   }
 
   private async refresh(now: number): Promise<void> {
+    const { epoch } = this;
     const [finalized, anchor] = await Promise.all([
       this.header('finalized'),
       this.anchor && this.header(toQuantity(this.anchor.number)),
     ]);
+    if (epoch !== this.epoch) return;
     if (this.anchor !== null) {
       if (anchor === null) return; // missing for now: proves neither the same chain nor another
       if (anchor.hash !== this.anchor.hash) return this.reset();
