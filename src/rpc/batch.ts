@@ -21,10 +21,12 @@ export async function answerBatch(
   const answers = new Array<Answer>(calls.length);
   let next = 0;
   let bytes = 0;
+  let isOver = false;
   const work = async () => {
-    while (next < calls.length) {
+    while (next < calls.length && !isOver) {
       const at = next++;
       const one = bytes > MAX_BATCH_BYTES ? tooLarge() : await answer(calls[at]!);
+      if (isOver) return; // it failed meanwhile: what is reserved now would never be released
       const fits = budget.reserve(one.payload.length);
       if (fits) bytes += one.payload.length;
       answers[at] = fits ? one : tooLarge();
@@ -34,6 +36,7 @@ export async function answerBatch(
     await Promise.all(Array.from({ length: Math.min(BATCH_CONCURRENCY, calls.length) }, work));
     return joined(calls, answers);
   } finally {
+    isOver = true;
     budget.release(bytes);
   }
 }

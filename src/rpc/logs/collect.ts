@@ -89,6 +89,7 @@ class Collection {
       this.chunks.push(chunk);
       const logs = await this.fetchChunk(chunk.from, chunk.to);
       if (!Array.isArray(logs)) return this.fail(logs);
+      if (this.signal.aborted) return; // it ended meanwhile: what is reserved now would never be released
       const joined = joinLogs(logs);
       if (this.bytes + joined.length > MAX_BYTES || !this.deps.budget.reserve(joined.length)) {
         return this.fail(tooLarge(this.chunks));

@@ -1,0 +1,23 @@
+/** What a batch takes of the memory for answers, it gives back. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ByteBudget } from '../../src/lib/byte-budget.ts';
+import { answerBatch } from '../../src/rpc/batch.ts';
+import { createCall } from '../../src/rpc/call.ts';
+import { resultPayload } from '../../src/rpc/payload.ts';
+
+test('a batch that fails holds no memory, and asks for nothing more', async () => {
+  const budget = new ByteBudget(1_000).forClient(1);
+  const calls = Array.from({ length: 40 }, (_, i) => ({ ...createCall('eth_getCode', [i]), id: String(i) }));
+  let asked = 0;
+  const answer = async () => {
+    if (asked++ === 3) throw new Error('defect');
+    await sleep(10);
+    return { payload: resultPayload('"0x"'), status: 200 } as const;
+  };
+  await assert.rejects(answerBatch(calls, budget, answer), /defect/);
+  await sleep(50);
+  assert.equal(asked, 16);
+  assert.ok(budget.reserve(750), 'all that one client may hold');
+});
