@@ -9,9 +9,8 @@ import type { BlockHeader } from '../../upstream/block-header.ts';
 import type { RequestFn } from '../call.ts';
 import { blockHeaderOf } from '../payload.ts';
 
-/** One change of the chain; `at` counts all changes. */
+/** One change of the chain: a block that was added or orphaned. */
 export interface ChainChange extends BlockRef {
-  at: number;
   added: boolean;
 }
 
@@ -144,7 +143,7 @@ export class ChainView {
 
   private recordChange({ number, hash }: BlockRef, added: boolean): void {
     this.count++;
-    this.changes.push({ at: this.count, added, number, hash });
+    this.changes.push({ added, number, hash });
   }
 
   /** Headers of consecutive blocks; null for one that the node does not have now. */
