@@ -31,7 +31,10 @@ export type RpcRequest =
 const OPEN_BRACKET = 91;
 const OPEN_BRACE = 123;
 
-/** Splits a request body into calls. `text` is Latin-1, so that every byte can be passed on unchanged. */
+/**
+ * Splits a request body into calls, whose ids and parameters are pieces of `text`. To pass every byte of them on unchanged,
+ * valid UTF-8 or not, the text is the Latin-1 of the body; to read them, its UTF-8.
+ */
 export function readRequest(text: string): RpcRequest {
   const start = skipSpace(text, 0);
   if (text.charCodeAt(start) === OPEN_BRACKET) return readBatch(text, start);
