@@ -1,7 +1,7 @@
 /** Blocks fetched over HTTP, in the shape of those the node announces. */
 import { UpstreamError } from '../errors.ts';
-import { toQuantity } from '../lib/hex.ts';
 import type { RpcClient } from '../upstream/client.ts';
+import { headerCall } from '../upstream/methods.ts';
 import { type ChainBlock, membersOf, readAnnouncedBlock, readFetchedBlock } from './chain-block.ts';
 
 /** Blocks fetched with one request. */
@@ -65,8 +65,4 @@ export class ChainReader {
     }
     return block;
   }
-}
-
-function headerCall(id: 'latest' | number) {
-  return { method: 'eth_getBlockByNumber', params: [id === 'latest' ? id : toQuantity(id), false] };
 }

@@ -9,6 +9,8 @@ import { readQuantity, readText } from './field-readers.ts';
 /** Where internal native transfers come from. */
 export type TraceMethod = NonNullable<Capabilities['traces']>;
 
+type BlockTag = 'latest' | 'finalized';
+
 /**
  * The tracer is named, since Monad and geth refuse or mean something else without it (geth's default is the opcode logger).
  * Without a time geth and its kin give each transaction 5 s; others pass it over. In whole seconds it is read by all.
@@ -36,12 +38,11 @@ export async function fetchBlockNumber(client: RpcClient, signal?: AbortSignal):
  */
 export async function fetchHeader(
   client: RpcClient,
-  tagOrNumber: 'latest' | 'finalized' | number,
+  tagOrNumber: BlockTag | number,
   signal?: AbortSignal,
 ): Promise<BlockHeader | null> {
-  const method = 'eth_getBlockByNumber';
-  const id = typeof tagOrNumber === 'number' ? toQuantity(tagOrNumber) : tagOrNumber;
-  const block = await client.call(method, [id, false], signal);
+  const { method, params } = headerCall(tagOrNumber);
+  const block = await client.call(method, params, signal);
   if (block === null) return null;
   const read = readBlockHeader(block, method);
   if (typeof tagOrNumber === 'number' && read.number !== tagOrNumber) {
@@ -75,9 +76,10 @@ export function traceCall(number: number, hash: string, method: TraceMethod, tim
   }
 }
 
-/** A block without its transactions. */
-export function headerCall(number: number): RpcCall {
-  return { method: 'eth_getBlockByNumber', params: [toQuantity(number), false] };
+/** A block with only the hashes of its transactions. */
+export function headerCall(tagOrNumber: BlockTag | number): RpcCall {
+  const id = typeof tagOrNumber === 'number' ? toQuantity(tagOrNumber) : tagOrNumber;
+  return { method: 'eth_getBlockByNumber', params: [id, false] };
 }
 
 export function receiptCall(txHash: string): RpcCall {
