@@ -1,6 +1,7 @@
 /** One call to the node for one or more sinks: buffers the answer, or streams it as it arrives. */
 import { UpstreamError } from '../errors.ts';
 import type { ByteBudget, ClientBudget } from '../lib/byte-budget.ts';
+import { GATEWAY_STATUSES, REFUSAL_STATUSES } from '../upstream/node-errors.ts';
 import type { Exchange, ResponseHead, ResponseListener, WireTransport } from '../upstream/wire/transport.ts';
 import type { CircuitBreaker } from './breaker.ts';
 import type { AnswerSink, Call, CallHandle } from './call.ts';
@@ -16,12 +17,6 @@ import {
   upstreamRequest,
 } from './payload.ts';
 import { PayloadStream } from './payload-stream.ts';
-
-/** Statuses of a proxy whose node did not answer: a retry may succeed. */
-const GATEWAY_STATUSES = new Set([502, 503, 504]);
-
-/** 4xx statuses that are about the node or the way to it; all other 4xx are about the single request. */
-const REFUSAL_STATUSES = new Set([401, 403, 407, 408, 429]);
 
 /** Most bytes of a buffered answer: more than any node sends at its default limits. */
 const MAX_BUFFERED = 64 * 1024 * 1024;
@@ -266,9 +261,9 @@ export class NodeCall implements ResponseListener {
    */
   private readWhole(body: Buffer): Buffer {
     const payload = extractPayload(body);
+    const mustBeValid = this.isOpenEnded || this.waiters.some(({ sink }) => sink.requiresValidJson);
     if (!isResult(payload)) errorOf(payload);
-    else if (this.isOpenEnded || this.waiters.some(({ sink }) => sink.requiresValidJson))
-      checkPayload(payload);
+    else if (mustBeValid) checkPayload(payload);
     else quickCheckPayload(payload);
     return payload;
   }

@@ -3,7 +3,7 @@ import { UpstreamError, type UpstreamFailure } from '../errors.ts';
 import type { Projection } from '../lib/json-projection.ts';
 import { BatchLimit } from './batch-limit.ts';
 import { HttpTransport, type UpstreamResponse } from './http-transport.ts';
-import { isBusy } from './node-errors.ts';
+import { GATEWAY_STATUSES, isBusy, REFUSAL_STATUSES } from './node-errors.ts';
 import {
   batchName,
   httpError,
@@ -36,7 +36,7 @@ const DEFAULT_MAX_RESPONSE_BYTES = 64 * 2 ** 20;
 /** Most exchanges that may wait for a socket: enough for several batches divided into single calls. */
 const MAX_WAITING = 4096;
 /** Statuses that mean "not now" or "not you": smaller batches would not help. */
-const FINAL_STATUSES = new Set([401, 403, 407, 408, 429, 502, 503, 504]);
+const FINAL_STATUSES = new Set([...REFUSAL_STATUSES, ...GATEWAY_STATUSES]);
 
 export class RpcClient {
   private readonly http: HttpTransport;
