@@ -61,6 +61,8 @@ interface Plan {
   block: Dependence | null;
   /** The highest block known to be final when the call was made; -1 for none. */
   finalized: number;
+  /** The chain on which it was asked, as Gateway.chain counts them. */
+  chain: number;
   now: number;
 }
 
@@ -73,6 +75,8 @@ export class Gateway {
   private readonly finality: Finality;
   /** Reads in flight whose answer others may share, by the key of the call. */
   private readonly inFlight = new Map<string, NodeCall>();
+  /** Counts the chains that the node has had: answers about a former one come as long as calls are in flight. */
+  private chain = 0;
   /** By performance.now(). */
   private nextRefusalLog = 0;
 
@@ -80,7 +84,7 @@ export class Gateway {
     this.settings = settings;
     this.meter = meter;
     this.cache = new AnswerCache(settings.cache_mb * 2 ** 20);
-    this.finality = new Finality(this.askUncached, () => this.emptyCache());
+    this.finality = new Finality(this.askUncached, () => this.forgetChain());
     const breaker = new CircuitBreaker((isOpen) => {
       if (isOpen) log.error({}, 'the node fails; calls to it are held back');
       else log.info({}, 'the node answers again');
@@ -142,6 +146,7 @@ export class Gateway {
       local: local && mayBeLocal ? localName(call) : null,
       block,
       finalized: block === null ? -1 : this.finality.finalizedNumber(now),
+      chain: this.chain,
       now,
     };
   }
@@ -191,13 +196,13 @@ export class Gateway {
   }
 
   /** Caches an answer that is valid for a while or for ever. Throws UpstreamError `malformed` when it is not JSON. */
-  private cacheAnswer({ call, key, local, block, finalized, now }: Plan, payload: Buffer): void {
+  private cacheAnswer({ call, key, local, block, finalized, chain, now }: Plan, payload: Buffer): void {
     if (local !== null) {
       if (!isResult(payload)) return;
       checkPayload(payload);
       return this.local.put(local, payload, now);
     }
-    if (block === null) return;
+    if (block === null || chain !== this.chain) return;
     const number = dependentBlock(call, block, payload);
     if (number === null) return;
     if (number > finalized) return this.finality.pollIfAbove(number, now);
@@ -216,7 +221,10 @@ export class Gateway {
     return startCall(new NodeCall(call, client, this.deps, { ...UNSHARED, onSealed }), sink);
   }
 
-  private emptyCache(): void {
+  /** The node is on another chain: nothing that it said, or is about to say, of the former one is used again. */
+  private forgetChain(): void {
+    this.chain++;
+    this.inFlight.clear();
     this.cache.clear();
     this.meter.setCacheBytes(0);
   }

@@ -12,7 +12,14 @@ const hashOf = (number: number, branch = '') => `0x${(branch + number.toString(1
 
 /** A node of a chain that the test moves. Each answer is different from the one before, but for the block. */
 async function scripted(t: TestContext, options: Partial<TestGatewayOptions> = {}) {
-  const chain = { head: 100, finalized: 90, branch: '', asked: [] as string[] };
+  const chain = {
+    head: 100,
+    finalized: 90,
+    branch: '',
+    asked: [] as string[],
+    /** Until when answers about a block, by its quantity, are held back. */
+    held: new Map<string, Promise<void>>(),
+  };
   let answers = 0;
   const block = (number: number) =>
     number > chain.head
@@ -32,8 +39,10 @@ async function scripted(t: TestContext, options: Partial<TestGatewayOptions> = {
       switch (method) {
         case 'eth_blockNumber':
           return quantity(chain.head);
-        case 'eth_getBlockByNumber':
-          return block(numberOf(first ?? ''));
+        case 'eth_getBlockByNumber': {
+          const answer = block(numberOf(first ?? ''));
+          return chain.held.get(first ?? '')?.then(() => answer) ?? answer;
+        }
         case 'eth_getBlockByHash':
           return block(Number(`0x${(first ?? '').slice(-4)}`));
         case 'eth_getTransactionReceipt': {
@@ -267,6 +276,40 @@ test('when the node comes back as another chain nothing of the former one is tol
   for (let i = 0; i < 10; i++) {
     const { hash } = (await gateway.result('eth_getBlockByNumber', '0x1', false)) as { hash: string };
     assert.equal(hash, hashOf(1, 'abc'));
+  }
+});
+
+test('an answer that was under way when the chain was replaced is neither kept nor shared', async (t) => {
+  const { node, chain, gateway } = await scripted(t, { development: true, allow: ['anvil_*'] });
+  const replace = {
+    abc: () => gateway.result('anvil_reset'),
+    def: async () => {
+      node.misbehave({ wire: { kind: 'reset' }, when: ({ method }) => method === 'eth_gasPrice' });
+      assert.equal((await gateway.call('eth_gasPrice')).status, 502);
+      node.misbehave({});
+    },
+  };
+  let number = 5;
+  for (const [branch, happen] of Object.entries(replace)) {
+    const block = quantity(++number);
+    const ask = async () =>
+      ((await gateway.result('eth_getBlockByNumber', block, false)) as { hash: string }).hash;
+    await learnFinality(gateway);
+    const release = Promise.withResolvers<void>();
+    chain.held.set(block, release.promise);
+    const former = hashOf(number, chain.branch);
+    const underWay = ask();
+    const isAsked = () => chain.asked.includes(`eth_getBlockByNumber ["${block}",false]`);
+    await waitFor(isAsked, { what: 'the call to be made' });
+    chain.branch = branch;
+    await happen();
+    await learnFinality(gateway);
+    chain.held.clear();
+    // A shared answer would come only now.
+    setTimeout(() => release.resolve(), 500);
+    assert.equal(await ask(), hashOf(number, branch));
+    assert.equal(await underWay, former);
+    assert.equal(await ask(), hashOf(number, branch));
   }
 });
 
