@@ -23,7 +23,7 @@ for (let seed = first; seed < first + Number(values.runs); seed++) {
   const folder = mkdtempSync(join(tmpdir(), 'atlas-faults-'));
   const dirs: [string, string] = [join(folder, 'trial'), join(folder, 'fresh')];
   for (const dir of dirs) mkdirSync(dir);
-  const started = Date.now();
+  const startedAt = Date.now();
   const { actual, fresh, rollbacks, faults } = await runFaults({
     seed,
     steps: Number(values.steps),
@@ -40,7 +40,7 @@ for (let seed = first; seed < first + Number(values.runs); seed++) {
   }
   rmSync(folder, { recursive: true });
   for (const [kind, count] of Object.entries(faults)) kinds[kind] = (kinds[kind] ?? 0) + count;
-  const seconds = ((Date.now() - started) / 1_000).toFixed(0);
+  const seconds = ((Date.now() - startedAt) / 1_000).toFixed(0);
   console.log(`seed ${seed}: ${fresh.length} rows equal after ${rollbacks} rollbacks, ${seconds} s`);
 }
 console.log(

@@ -35,7 +35,7 @@ const { values } = parseArgs({
     help: { type: 'boolean', default: false },
   },
 });
-const started = Date.now();
+const startedAt = Date.now();
 
 if (values.help) {
   console.log(HELP);
@@ -58,7 +58,7 @@ if (values.help) {
   console.log(
     `${path}: ${blocks} blocks, ${transactions} transactions, ${logs} logs, ` +
       `${mebibytes(expected.uncompressedBytes)} of JSON, ${mebibytes(onDisk)} on disk, ` +
-      `${((Date.now() - started) / 1000).toFixed(1)} s`,
+      `${((Date.now() - startedAt) / 1000).toFixed(1)} s`,
   );
 }
 

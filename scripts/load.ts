@@ -27,7 +27,7 @@ import { MemoryMonitor } from './memory-monitor.ts';
 const RATES = { free: 5, growth: 50, pro: 100 } as const;
 const TRANSPORTS = ['rest', 'rpc', 'ws'] as const;
 
-/** The chain grows in leaps, so that the index fills again and again. */
+/** The chain grows in bursts, so that the index fills again and again. */
 const BURST_BLOCKS = 50;
 const BURST_INTERVAL_MS = 2_000;
 const FIRST_BLOCKS = 500;
@@ -71,7 +71,7 @@ const timers = [
     60_000,
   ),
 ];
-const { tallies, seconds } = await load();
+const { counts, seconds } = await load();
 for (const timer of timers) clearInterval(timer);
 const lastHead = node.stats().head;
 await waitForHead(lastHead);
@@ -86,7 +86,7 @@ await node.close();
 rmSync(dir, { recursive: true, force: true });
 process.exit(faults.length === 0 ? 0 : 1);
 
-/** A key for each tier and way in, and one without limits for the watcher. */
+/** A key for each tier and transport, and one without limits for the watcher. */
 function issueKeys(): Map<string, { key: string; id: number }> {
   const store = openKeyStore(join(dir, 'keys.db'));
   const issued = new Map<string, { key: string; id: number }>();
@@ -94,7 +94,8 @@ function issueKeys(): Map<string, { key: string; id: number }> {
     const { key, record } = store.create({ name, tier });
     issued.set(name, { key, id: record.id });
   };
-  for (const tier of Object.keys(RATES)) for (const way of TRANSPORTS) issue(`${tier} ${way}`, tier);
+  for (const tier of Object.keys(RATES))
+    for (const transport of TRANSPORTS) issue(`${tier} ${transport}`, tier);
   issue('watcher', 'unlimited');
   store.close();
   return issued;
@@ -136,27 +137,27 @@ async function subscribeWatcher(): Promise<WsClient> {
 }
 
 /** Every key at twice its rate, until the time is up. */
-async function load(): Promise<{ tallies: Map<string, CallCounts>; seconds: number }> {
+async function load(): Promise<{ counts: Map<string, CallCounts>; seconds: number }> {
   const stop = new AbortController();
-  const began = performance.now();
+  const startedAt = performance.now();
   const running = [...Object.entries(RATES)].flatMap(([tier, rate]) =>
-    TRANSPORTS.map(async (way) => {
-      const name = `${tier} ${way}`;
-      const { call, close } = await callerOf(way, keyOf(name).key);
+    TRANSPORTS.map(async (transport) => {
+      const name = `${tier} ${transport}`;
+      const { call, close } = await callerOf(transport, keyOf(name).key);
       const safely = () =>
         call().catch((error: unknown) => {
           reportFault(`${name}: ${String(error)}`);
           return false;
         });
-      const tally = await callAtRate(2 * rate, safely, stop.signal);
+      const callCounts = await callAtRate(2 * rate, safely, stop.signal);
       await close();
-      return [name, tally] as const;
+      return [name, callCounts] as const;
     }),
   );
   await sleep(minutes * 60_000);
-  const seconds = (performance.now() - began) / 1000;
+  const seconds = (performance.now() - startedAt) / 1000;
   stop.abort();
-  return { tallies: new Map(await Promise.all(running)), seconds };
+  return { counts: new Map(await Promise.all(running)), seconds };
 }
 
 interface Caller {
@@ -165,8 +166,8 @@ interface Caller {
   close(): void | Promise<void>;
 }
 
-async function callerOf(way: (typeof TRANSPORTS)[number], key: string): Promise<Caller> {
-  if (way === 'ws') {
+async function callerOf(transport: (typeof TRANSPORTS)[number], key: string): Promise<Caller> {
+  if (transport === 'ws') {
     const client = new WsClient(daemon.url, key);
     await client.opened();
     return {
@@ -181,7 +182,7 @@ async function callerOf(way: (typeof TRANSPORTS)[number], key: string): Promise<
   const overHttp = async (method: string, params: unknown[]): Promise<RpcAnswer> =>
     (await client.rpc(method, params)).body as RpcAnswer;
   return {
-    call: way === 'rest' ? () => askForTransfers(client) : () => askForBlock(overHttp),
+    call: transport === 'rest' ? () => askForTransfers(client) : () => askForBlock(overHttp),
     close: () => client.close(),
   };
 }
@@ -190,9 +191,9 @@ async function askForTransfers(client: HttpClient): Promise<boolean> {
   const wallet = prng.pick(expected.wallets);
   const answer = await client.get(expected.pathOf(wallet));
   if (answer.status === 429) return false;
-  const wrong =
+  const mismatch =
     answer.status === 200 ? expected.checkTransfers(wallet, answer) : `REST gave ${answer.status}`;
-  if (wrong !== null) reportFault(wrong);
+  if (mismatch !== null) reportFault(mismatch);
   return true;
 }
 
@@ -202,8 +203,8 @@ async function askForBlock(
   const number = 1 + prng.below(FIRST_BLOCKS);
   const answer = await call('eth_getBlockByNumber', [`0x${number.toString(16)}`, false]);
   if (isRateLimited(answer)) return false;
-  const wrong = expected.checkBlock(number, answer);
-  if (wrong !== null) reportFault(wrong);
+  const mismatch = expected.checkBlock(number, answer);
+  if (mismatch !== null) reportFault(mismatch);
   return true;
 }
 
@@ -212,29 +213,29 @@ async function checkEnd(): Promise<void> {
   const gap = heads.findIndex((number, i) => i > 0 && number !== heads[i - 1]! + 1);
   if (gap >= 0) reportFault(`after head ${heads[gap - 1]} came ${heads[gap]}`);
   for (const [wallet, received] of pushed) {
-    const right = expected.blocksOf(wallet, FIRST_BLOCKS, lastHead).length;
-    await waitUntil(() => received.length >= right, `the transfers of ${wallet}`).catch(() => undefined);
-    if (received.length !== right)
-      reportFault(`${received.length} of ${right} transfers of ${wallet} were pushed`);
+    const due = expected.blocksOf(wallet, FIRST_BLOCKS, lastHead).length;
+    await waitUntil(() => received.length >= due, `the transfers of ${wallet}`).catch(() => undefined);
+    if (received.length !== due)
+      reportFault(`${received.length} of ${due} transfers of ${wallet} were pushed`);
   }
   if (watcher.ended !== null) reportFault(`the watching WebSocket was closed: ${watcher.ended}`);
   watcher.close();
   const client = new HttpClient(daemon.url, keyOf('watcher').key);
   for (const wallet of expected.wallets) {
-    const wrong = expected.checkTransfers(wallet, await client.get(expected.pathOf(wallet)));
-    if (wrong !== null) reportFault(wrong);
+    const mismatch = expected.checkTransfers(wallet, await client.get(expected.pathOf(wallet)));
+    if (mismatch !== null) reportFault(mismatch);
   }
   await client.close();
-  for (const [name, { admitted, refused, latencies }] of tallies) {
+  for (const [name, { admitted, refused, latencies }] of counts) {
     const rate = Object.entries(RATES).find(([tier]) => name.startsWith(tier))![1];
-    const right = rate * seconds + rate; // the refill, and the initial contents of the bucket
-    const off = admitted / right - 1;
+    const allowed = rate * seconds + rate; // the refill, and the initial contents of the bucket
+    const off = admitted / allowed - 1;
     const p99 = quantile(latencies, 0.99);
     console.log(
       `${name}: ${admitted} admitted, ${refused} refused, ${(100 * off).toFixed(2)} % off the limit, p99 ${p99.toFixed(1)} ms`,
     );
     if (Math.abs(off) > LIMIT_TOLERANCE)
-      reportFault(`${name}: ${admitted} admitted instead of ${Math.round(right)}`);
+      reportFault(`${name}: ${admitted} admitted instead of ${Math.round(allowed)}`);
   }
 }
 
@@ -243,7 +244,7 @@ function checkUsage(): void {
   const db = openKeysFile(join(dir, 'keys.db'));
   const usage = new Map(readUsage(db).map(({ key, requests }) => [key, requests]));
   db.close();
-  for (const [name, { admitted }] of tallies) {
+  for (const [name, { admitted }] of counts) {
     const counted = usage.get(keyOf(name).id);
     if (counted !== admitted) reportFault(`${name}: ${admitted} calls were admitted, ${counted} are counted`);
   }
@@ -256,9 +257,9 @@ function checkMemory(): void {
 }
 
 async function stopDaemon(): Promise<void> {
-  const ended = once(daemon.child, 'exit');
+  const exited = once(daemon.child, 'exit');
   daemon.child.kill('SIGTERM');
-  const [code] = await ended;
+  const [code] = await exited;
   if (code !== 0) reportFault(`the daemon ended with ${code}`);
 }
 

@@ -22,7 +22,7 @@ else setup();
 
 function setup() {
   if (readText(STAMP_FILE) === stamp() && hasBinaries(ROOT)) return;
-  if (!fitsLock() || !hasBinaries(ROOT)) install();
+  if (!matchesLockFile() || !hasBinaries(ROOT)) install();
   // Compared before any of it is run; installing the same package again would not change it.
   const problem = checksumProblem(ROOT) ?? loadProblem(ROOT);
   if (problem !== undefined) stop(problem);
@@ -47,7 +47,7 @@ function stamp() {
 }
 
 /** Whether every package of the lock file is installed in its version; optional ones are left out on other systems. */
-function fitsLock() {
+function matchesLockFile() {
   const { packages } = JSON.parse(readFileSync(LOCK_FILE, 'utf8'));
   return Object.entries(packages).every(([path, { version, optional }]) => {
     const manifest = readText(join(ROOT, path, 'package.json'));
@@ -65,7 +65,7 @@ function install() {
   say(`installing packages: ${command.join(' ')}`);
   const { status, error } = spawnSync(command[0], command.slice(1), {
     cwd: tmpdir(),
-    env: withoutProject(process.env),
+    env: withoutNpmVariables(process.env),
     stdio: 'inherit',
     shell: process.platform === 'win32',
   });
@@ -75,7 +75,7 @@ function install() {
 }
 
 /** The environment without what an outer `npm start` or `npm test` sets for this project, including its PATH. */
-function withoutProject(env) {
+function withoutNpmVariables(env) {
   const kept = Object.entries(env).filter(
     ([name]) => !/^(npm_config_local_prefix|npm_package_|npm_lifecycle_|INIT_CWD$)/.test(name),
   );

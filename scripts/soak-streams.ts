@@ -1,7 +1,7 @@
 /**
  * Ten minutes of streams under trouble: 1,000 sockets that subscribe, unsubscribe, go and come back at random, while
  * blocks come, reorgs replace them and the connections to the node are cut every few seconds. In the end nothing may
- * have been missed or told twice, compared with the index and the chain, and the memory must be flat.
+ * have been missed or notified twice, compared with the index and the chain, and the memory must be flat.
  *
  *   node --import tsx scripts/soak-streams.ts [minutes] [sockets] [seed]     10 minutes, 1,000 sockets, seed 1
  */
@@ -153,8 +153,8 @@ async function waitUntilIndexed(number: number): Promise<void> {
 }
 
 function compare(): void {
-  const truth = readExpectedState(join(dir, 'index.db'), blocks);
-  for (const { check, head: last } of ended) check.verify(last, truth);
+  const expected = readExpectedState(join(dir, 'index.db'), blocks);
+  for (const { check, head: last } of ended) check.verify(last, expected);
   const grown = memory.fault();
   if (grown !== null) faults.push(grown);
 }

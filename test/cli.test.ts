@@ -170,9 +170,9 @@ test('each kind of error has its exit code, and always one line', () => {
     exitCode: 2,
   });
   assert.deepEqual(describeError(new FatalError('first\n  second')), { line: 'first second', exitCode: 1 });
-  const defect = describeError(new TypeError('a\nb'));
-  assert.equal(defect.exitCode, 1);
-  assert.match(defect.line, /^unexpected TypeError: a b at .*cli\.test\.ts.*; please report it$/);
+  const unexpected = describeError(new TypeError('a\nb'));
+  assert.equal(unexpected.exitCode, 1);
+  assert.match(unexpected.line, /^unexpected TypeError: a b at .*cli\.test\.ts.*; please report it$/);
   assert.deepEqual(describeError('text'), { line: 'unexpected failure: text', exitCode: 1 });
 });
 
@@ -189,8 +189,8 @@ test('an old glibc is named with the version that is needed', () => {
     'ERR_DLOPEN_FAILED',
     "/lib/libc.so.6: version `GLIBC_2.34' not found (required by x.node)",
   );
-  const fault = nativeLoadError(new FatalError('cannot open keys.db', { cause }), DEBIAN);
-  assert.match(fault?.message ?? '', /^this system has glibc 2\.31, atlas-node needs 2\.34 or newer/);
+  const error = nativeLoadError(new FatalError('cannot open keys.db', { cause }), DEBIAN);
+  assert.match(error?.message ?? '', /^this system has glibc 2\.31, atlas-node needs 2\.34 or newer/);
 });
 
 test('another C library, a missing binary and a missing package are each told apart', () => {
@@ -217,7 +217,7 @@ test('another C library, a missing binary and a missing package are each told ap
   assert.match(nativeLoadError(noPackage, ARM)?.message ?? '', /^cannot load undici on linux-arm64/);
 });
 
-test('errors of other kinds are no native faults', () => {
+test('errors of other kinds are not those of native modules', () => {
   assert.equal(nativeLoadError(new Error('x'), DEBIAN), undefined);
   assert.equal(
     nativeLoadError(loadError('ERR_MODULE_NOT_FOUND', "Cannot find module '/x/src/gone.ts'"), DEBIAN),
@@ -229,8 +229,8 @@ test('errors of other kinds are no native faults', () => {
 test('this process finds a glibc where it runs on one', {
   skip: process.platform !== 'linux' && 'Linux only',
 }, () => {
-  const fault = nativeLoadError(loadError('ERR_DLOPEN_FAILED', "version `GLIBC_9.99' not found"));
-  assert.match(fault?.message ?? '', /^this system has glibc (\d\.\d+|\(none\)), atlas-node needs 9\.99/);
+  const error = nativeLoadError(loadError('ERR_DLOPEN_FAILED', "version `GLIBC_9.99' not found"));
+  assert.match(error?.message ?? '', /^this system has glibc (\d\.\d+|\(none\)), atlas-node needs 9\.99/);
 });
 
 test('--help and --version answer at every level, with examples', async (t) => {

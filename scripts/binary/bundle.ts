@@ -38,7 +38,7 @@ export async function bundle(entry: string, commit: string): Promise<string> {
     legalComments: 'none',
     define: { BUILD_COMMIT: JSON.stringify(commit) },
     plugins: [replaceModules(), loaders()],
-    // A module that asks for its own location would fail in the binary: it needs a stand-in.
+    // A module that asks for its own location would fail in the binary: it needs a replacement.
     logOverride: { 'empty-import-meta': 'error' },
     logLevel: 'error',
   });
@@ -49,12 +49,12 @@ export async function bundle(entry: string, commit: string): Promise<string> {
 
 function replaceModules(): Plugin {
   return {
-    name: 'stand-ins',
+    name: 'replace-modules',
     setup({ onLoad }) {
       onLoad({ filter: /\/src\/.*\.ts$/ }, ({ path }) => {
-        const standIn = REPLACED_MODULES[relative(path)];
-        if (standIn === undefined) return undefined;
-        const contents = readFileSync(join(ROOT, standIn), 'utf8');
+        const replacement = REPLACED_MODULES[relative(path)];
+        if (replacement === undefined) return undefined;
+        const contents = readFileSync(join(ROOT, replacement), 'utf8');
         return { contents, loader: 'ts', resolveDir: join(ROOT, 'src/binary') };
       });
     },

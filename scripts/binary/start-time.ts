@@ -14,19 +14,19 @@ export async function secondsToFirstAnswer(executable: string, dataDir: string):
 }
 
 async function start(executable: string, dataDir: string): Promise<number> {
-  const began = performance.now();
+  const startedAt = performance.now();
   const daemon = spawn(executable, ['start', '--port', '0', '--data-dir', dataDir, '--log-level', 'error'], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
-  const ended = once(daemon, 'exit');
+  const exited = once(daemon, 'exit');
   try {
     const url = await urlOf(createInterface(daemon.stdout));
     const { ok } = await fetch(`${url}/healthz`);
     if (!ok) throw new Error(`${url}/healthz does not answer with success`);
-    return (performance.now() - began) / 1000;
+    return (performance.now() - startedAt) / 1000;
   } finally {
     daemon.kill();
-    await ended;
+    await exited;
   }
 }
 

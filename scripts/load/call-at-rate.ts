@@ -21,21 +21,21 @@ export async function callAtRate(
   call: () => Promise<boolean>,
   signal: AbortSignal,
 ): Promise<CallCounts> {
-  const tally: CallCounts = { admitted: 0, refused: 0, latencies: [] };
+  const counts: CallCounts = { admitted: 0, refused: 0, latencies: [] };
   const inFlight = new Set<Promise<void>>();
   const one = async (): Promise<void> => {
-    const began = performance.now();
+    const calledAt = performance.now();
     if (!(await call())) {
-      tally.refused++;
+      counts.refused++;
       return;
     }
-    tally.admitted++;
-    tally.latencies.push(performance.now() - began);
+    counts.admitted++;
+    counts.latencies.push(performance.now() - calledAt);
   };
-  const began = performance.now();
+  const startedAt = performance.now();
   let made = 0;
   while (!signal.aborted) {
-    const due = ((performance.now() - began) / 1000) * perSecond;
+    const due = ((performance.now() - startedAt) / 1000) * perSecond;
     for (; made < due; made++) {
       const calling = one().finally(() => inFlight.delete(calling));
       inFlight.add(calling);
@@ -43,5 +43,5 @@ export async function callAtRate(
     await sleep(TICK_MS);
   }
   await Promise.all(inFlight);
-  return tally;
+  return counts;
 }

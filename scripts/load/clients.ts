@@ -1,4 +1,4 @@
-/** The three ways in: REST, /rpc and /ws. Each call returns whether it was admitted and has its answer checked. */
+/** The three transports: REST, /rpc and /ws. Each call returns whether it was admitted and has its answer checked. */
 import { once } from 'node:events';
 import { Agent } from 'undici';
 import { WebSocket } from 'ws';

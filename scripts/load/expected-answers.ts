@@ -36,12 +36,12 @@ export class ExpectedAnswers {
   /** What is wrong with a wallet's newest transfers as of the block that the answer names, or null. */
   checkTransfers(wallet: string, { block, body }: HttpAnswer): string | null {
     const { transfers } = body as { transfers: { txHash: string; blockNumber: number }[] };
-    const told = transfers.map(({ txHash, blockNumber }) => `${blockNumber} ${txHash}`);
+    const received = transfers.map(({ txHash, blockNumber }) => `${blockNumber} ${txHash}`);
     const history = this.historyOf(wallet);
     let end = history.length;
     while (end > 0 && history[end - 1]!.block > block) end--;
-    const right = history.slice(Math.max(0, end - PAGE), end).reverse();
-    const same = told.join() === right.map((one) => `${one.block} ${one.hash}`).join();
+    const wanted = history.slice(Math.max(0, end - PAGE), end).reverse();
+    const same = received.join() === wanted.map((one) => `${one.block} ${one.hash}`).join();
     return same ? null : `the transfers of ${wallet} as of block ${block} are wrong`;
   }
 

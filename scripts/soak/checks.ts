@@ -10,10 +10,10 @@ export interface Check {
   /** A notification's result. */
   onNotification(result: unknown): void;
   /**
-   * Compares with the truth, once the subscription is over. Everything up to `head` must have been notified, and
-   * everything up to the last block that any notification was about.
+   * Compares with the expected state, once the subscription is over. Everything up to `head` must have been notified,
+   * and everything up to the last block that any notification was about.
    */
-  verify(head: number, truth: ExpectedState): void;
+  verify(head: number, state: ExpectedState): void;
 }
 
 /** The final state of the node and the index. */
@@ -58,11 +58,11 @@ export class HeadCheck implements Check {
     this.hashes.add(hash);
   }
 
-  verify(head: number, truth: ExpectedState): void {
+  verify(head: number, state: ExpectedState): void {
     const last = this.chain.at(-1)?.number ?? head;
     if (last < head - UNSETTLED_BLOCKS) this.onFault(`heads stopped at ${last}, the node is at ${head}`);
     for (const { number, hash } of this.chain) {
-      if (number <= head - UNSETTLED_BLOCKS && truth.hashAt(number) !== hash)
+      if (number <= head - UNSETTLED_BLOCKS && state.hashAt(number) !== hash)
         this.onFault(`head ${number} is not of the chain`);
     }
   }
@@ -97,13 +97,13 @@ export class LogCheck implements Check {
     else this.notified.set(key, Number(blockNumber));
   }
 
-  verify(head: number, truth: ExpectedState): void {
+  verify(head: number, state: ExpectedState): void {
     const settled = Math.max(head, ...this.notified.values()) - UNSETTLED_BLOCKS;
     const notified = [...this.notified].filter(([, number]) => number <= settled).map(([key]) => key);
     // Which of the first blocks were notified depends on when exactly the subscription began.
     const from = this.since + UNSETTLED_BLOCKS;
-    const expected = truth.logs(this.address, from, settled);
-    const known = new Set(truth.logs(this.address, 0, settled));
+    const expected = state.logs(this.address, from, settled);
+    const known = new Set(state.logs(this.address, 0, settled));
     for (const key of expected) if (!this.notified.has(key)) this.onFault(`log ${key} was missed`);
     for (const key of notified) if (!known.has(key)) this.onFault(`log ${key} is not of the chain`);
   }
@@ -163,10 +163,10 @@ export class TransferCheck implements Check {
     this.notified.push({ key, id, block: blockNumber });
   }
 
-  verify(head: number, truth: ExpectedState): void {
+  verify(head: number, state: ExpectedState): void {
     const last = this.notified.at(-1);
     const settled = Math.max(head, last?.block ?? 0) - UNSETTLED_BLOCKS;
-    const read = this.signals ? truth.signals : truth.transfers;
+    const read = this.signals ? state.signals : state.transfers;
     const of = (from: number) => new Set(this.wallets.flatMap((wallet) => read(wallet, from, settled)));
     const notified = new Set(this.notified.filter(({ block }) => block <= settled).map(({ key }) => key));
     for (const key of of(this.replayed ? this.since : this.since + UNSETTLED_BLOCKS)) {

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { WebSocket } from 'ws';
 import type { Check } from './checks.ts';
 
-/** A finished subscription, to be compared with the truth at the end. */
+/** A finished subscription, to be compared with the expected state at the end. */
 export interface EndedSubscription {
   check: Check;
   /** The block up to which everything must have been notified when it ended. */

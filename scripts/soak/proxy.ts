@@ -1,4 +1,4 @@
-/** A TCP proxy whose connections can be cut. */
+/** A TCP proxy whose connections can be dropped. */
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
@@ -6,7 +6,7 @@ export interface TcpProxy {
   url: string;
   /** Connections open now, counting both ends. */
   readonly connections: number;
-  /** Cuts every connection; new ones are accepted. */
+  /** Drops every connection; new ones are accepted. */
   dropConnections(): void;
   close(): void;
 }
@@ -27,7 +27,7 @@ export async function startProxy(url: string): Promise<TcpProxy> {
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  const cut = () => {
+  const dropConnections = () => {
     for (const socket of sockets) socket.destroy();
   };
   return {
@@ -35,9 +35,9 @@ export async function startProxy(url: string): Promise<TcpProxy> {
     get connections() {
       return sockets.size;
     },
-    dropConnections: cut,
+    dropConnections,
     close() {
-      cut();
+      dropConnections();
       server.close();
     },
   };

@@ -31,64 +31,64 @@ interface SoakSocket {
 
 export class SoakClients {
   private readonly options: SoakClientsOptions;
-  private readonly members: SoakSocket[];
+  private readonly sockets: SoakSocket[];
 
   constructor(options: SoakClientsOptions) {
     this.options = options;
-    this.members = Array.from({ length: options.sockets }, (_, i) => {
+    this.sockets = Array.from({ length: options.sockets }, (_, i) => {
       const signals = i % 8 === 7;
-      const { expectedHead: head, onEnded, onFault } = options;
+      const { expectedHead, onEnded, onFault } = options;
       const url = options.urlOf(signals ? '/ws/signals' : '/ws');
-      return { signals, client: new SoakClient({ url, expectedHead: head, onEnded, onFault }) };
+      return { signals, client: new SoakClient({ url, expectedHead, onEnded, onFault }) };
     });
   }
 
   /** Events received so far. */
   get events(): number {
-    return this.members.reduce((sum, { client }) => sum + client.events, 0);
+    return this.sockets.reduce((sum, { client }) => sum + client.events, 0);
   }
 
   /** Sockets that are open. */
   get open(): number {
-    return this.members.filter(({ client }) => client.isOpen).length;
+    return this.sockets.filter(({ client }) => client.isOpen).length;
   }
 
   /** Opens all sockets and makes one subscription on each. */
   async openAll(): Promise<void> {
-    for (let i = 0; i < this.members.length; i += OPENED_TOGETHER) {
-      await Promise.all(this.members.slice(i, i + OPENED_TOGETHER).map(({ client }) => client.open()));
+    for (let i = 0; i < this.sockets.length; i += OPENED_TOGETHER) {
+      await Promise.all(this.sockets.slice(i, i + OPENED_TOGETHER).map(({ client }) => client.open()));
     }
-    await Promise.all(this.members.map((member) => this.subscribe(member)));
+    await Promise.all(this.sockets.map((socket) => this.subscribe(socket)));
   }
 
   /** Makes one socket do something. */
   async doRandomAction(): Promise<void> {
     const { prng } = this.options;
-    const member = prng.pick(this.members);
-    const { client, signals } = member;
+    const socket = prng.pick(this.sockets);
+    const { client, signals } = socket;
     if (!client.isOpen) return client.open();
     const kind = prng.below(10);
     const ids = [...client.subscriptions.keys()];
     if (kind === 0) return client.disconnect(prng.below(2) === 0);
     if (kind < 4 && ids.length > 0)
       return client.unsubscribe(signals ? 'atlas_unsubscribe' : 'eth_unsubscribe', prng.pick(ids));
-    if (ids.length < MAX_SUBSCRIPTIONS) return this.subscribe(member);
+    if (ids.length < MAX_SUBSCRIPTIONS) return this.subscribe(socket);
   }
 
   /** Ends all subscriptions locally, without unsubscribing. */
   endAll(): void {
-    for (const { client } of this.members) client.endAll();
+    for (const { client } of this.sockets) client.endAll();
   }
 
-  private subscribe(member: SoakSocket): Promise<void> {
+  private subscribe(socket: SoakSocket): Promise<void> {
     const { prng, head } = this.options;
     const since = head();
     const fromBlock = prng.below(3) === 0 ? undefined : 1 + prng.below(since + 3);
-    if (member.signals) return this.subscribeSignals(member.client, since, fromBlock);
+    if (socket.signals) return this.subscribeSignals(socket.client, since, fromBlock);
     const kind = prng.below(100);
-    if (kind < 30) return this.subscribeHeads(member.client);
-    if (kind < 50) return this.subscribeLogs(member.client, since, kind < 32);
-    return this.subscribeTransfers(member.client, since, fromBlock);
+    if (kind < 30) return this.subscribeHeads(socket.client);
+    if (kind < 50) return this.subscribeLogs(socket.client, since, kind < 32);
+    return this.subscribeTransfers(socket.client, since, fromBlock);
   }
 
   private subscribeHeads(client: SoakClient): Promise<void> {

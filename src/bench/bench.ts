@@ -14,7 +14,7 @@ import { measureStreams } from './measure/streams.ts';
 import { type BenchOptions, MEASURES, type MeasureName } from './options.ts';
 import { markdownReport } from './report/markdown.ts';
 import { textReport } from './report/text.ts';
-import { BenchContext } from './stage/bench-context.ts';
+import { BenchContext } from './setup/bench-context.ts';
 
 const MEASURE_FUNCTIONS: Record<MeasureName, (context: BenchContext) => Promise<Table[]>> = {
   decode: measureDecode,
@@ -44,14 +44,14 @@ export async function runBench(
   stop: Promise<void>,
   log: (text: string) => void,
 ): Promise<void> {
-  const began = performance.now();
+  const startedAt = performance.now();
   const loadBefore = loadAverage();
   const timesBefore = processorTimes();
   const context = await BenchContext.open(options, log);
   try {
     const results = await Promise.race([measureAll(context), stop]);
     if (results === undefined) return;
-    const seconds = (performance.now() - began) / 1000;
+    const seconds = (performance.now() - startedAt) / 1000;
     const run: Run = {
       machine: describeMachine(),
       command,
@@ -69,9 +69,9 @@ export async function runBench(
 async function measureAll(context: BenchContext): Promise<MeasureResult[]> {
   const results: MeasureResult[] = [];
   for (const measure of MEASURES.filter((name) => context.options.only.includes(name))) {
-    const began = performance.now();
+    const startedAt = performance.now();
     const tables = await MEASURE_FUNCTIONS[measure](context);
-    results.push({ measure, seconds: (performance.now() - began) / 1000, tables });
+    results.push({ measure, seconds: (performance.now() - startedAt) / 1000, tables });
   }
   return results;
 }

@@ -47,7 +47,7 @@ export function median(samples: readonly number[]): number {
   return quantile(samples, 0.5);
 }
 
-/** The quantile `part` (0 to 1) of the samples, interpolated linearly. */
+/** The quantile `q` (0 to 1) of the samples, interpolated linearly. */
 export function quantile(samples: readonly number[], q: number): number {
   const sorted = [...samples].sort((a, b) => a - b);
   const at = (sorted.length - 1) * q;
@@ -61,10 +61,10 @@ export function quantile(samples: readonly number[], q: number): number {
 export function ratioOf({ unit, samples, against }: Figure): number | null {
   if (against === undefined) return null;
   const more = MORE_IS_BETTER.some((name) => name === unit);
-  const ratios = samples.flatMap((own, i) => {
+  const ratios = samples.flatMap((measured, i) => {
     const other = against.samples[i];
     if (other === undefined) return [];
-    return more ? own / other : other / own;
+    return more ? measured / other : other / measured;
   });
   return median(ratios);
 }

@@ -43,9 +43,9 @@ async function backupTo(targets: BackupPaths, source: string, keys: string): Pro
       );
   }
   const { checkIndexFile } = await import('../store/index-file.ts');
-  const { rejectForeignWal: refuseForeignLog } = await import('../store/foreign-wal.ts');
+  const { rejectForeignWal } = await import('../store/foreign-wal.ts');
   checkIndexFile(source);
-  refuseForeignLog(keys);
+  rejectForeignWal(keys);
   const stop = new AbortController();
   void waitForStopSignal().then(() => stop.abort());
   const line = statusLine();
@@ -81,28 +81,28 @@ async function copy(
   signal: AbortSignal,
 ): Promise<string> {
   const { copyDatabase } = await import('../store/backup.ts');
-  const { KEYS_CORRUPTION_ADVICE: WHEN_KEYS_ARE_DAMAGED } = await import('../access/keys-file.ts');
-  const started = performance.now();
+  const { KEYS_CORRUPTION_ADVICE } = await import('../access/keys-file.ts');
+  const startedAt = performance.now();
   const size = await copyDatabase(source, target, {
     isPrivate: what === 'keys',
-    ...(what === 'keys' && { corruptionAdvice: WHEN_KEYS_ARE_DAMAGED }),
+    ...(what === 'keys' && { corruptionAdvice: KEYS_CORRUPTION_ADVICE }),
     onProgress: (done, of) => {
       if (signal.aborted) throw new FatalError('stopped before the copy was whole: nothing of it is kept');
       line.show(`copying the ${what}: ${formatBytes(done)} of ${formatBytes(of)}`);
     },
   });
   line.clear();
-  return `${what}: ${target}, ${formatBytes(size)} in ${formatDuration((performance.now() - started) / 1000)}`;
+  return `${what}: ${target}, ${formatBytes(size)} in ${formatDuration((performance.now() - startedAt) / 1000)}`;
 }
 
 /** What the copy holds, read from the copy itself. */
 async function describeCopy(path: string): Promise<string> {
   const { openDatabase } = await import('../store/open-database.ts');
-  const { chainOf, readLastBlock: tipOf } = await import('../store/chain.ts');
+  const { chainOf, readLastBlock } = await import('../store/chain.ts');
   const db = openDatabase(path, { readonly: true });
   try {
     const chain = chainOf(db);
-    const head = tipOf(db);
+    const head = readLastBlock(db);
     if (chain === null || head === null) return 'the index is empty';
     return `the copy ends with block ${formatNumber(head.number)} (${head.hash}) of chain ${chain.chainId}`;
   } finally {

@@ -1,4 +1,4 @@
-/** `atlas-node bench`: the benchmark on this machine, and its helper processes. */
+/** `atlas-node bench`: the benchmark on this machine, and its worker processes. */
 import { resolve } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
 import {
@@ -48,8 +48,8 @@ export function addBench(program: Command): void {
     .command('bench-part', { hidden: true })
     .argument('<name>')
     .action(async (name: string) => {
-      const { runWorker: runPart } = await import('../bench/parts/workers.ts');
-      runPart(name);
+      const { runWorker } = await import('../bench/workers/workers.ts');
+      runWorker(name);
     });
 }
 
@@ -82,9 +82,9 @@ function commandLine(): string {
   return ['atlas-node', ...process.argv.slice(2)].join(' ');
 }
 
-const began = performance.now();
+const startedAt = performance.now();
 
 function logProgress(text: string): void {
-  const seconds = (performance.now() - began) / 1000;
+  const seconds = (performance.now() - startedAt) / 1000;
   process.stderr.write(`[${seconds.toFixed(0).padStart(4)} s] ${text}\n`);
 }

@@ -25,9 +25,9 @@ function addCheck(config: Command): void {
     checkPaths(loaded);
     const { tls_cert, tls_key } = loaded.config.server;
     if (tls_cert !== '') {
-      const { certificateDateError: datesFault, readTlsFiles } = await import('../server/tls.ts');
-      const fault = datesFault(tls_cert, readTlsFiles(tls_cert, tls_key).cert);
-      if (fault !== null) throw new ConfigError(fault);
+      const { certificateDateError, readTlsFiles } = await import('../server/tls.ts');
+      const error = certificateDateError(tls_cert, readTlsFiles(tls_cert, tls_key).cert);
+      if (error !== null) throw new ConfigError(error);
     }
     console.log(`the configuration is valid (${fileName(loaded)})`);
   });

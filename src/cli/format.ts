@@ -1,4 +1,4 @@
-/** Text in columns. */
+/** Tables, numbers, durations and sizes as text. */
 
 /** Rows under headings, columns two spaces apart; numbers are right-aligned. */
 export function formatTable(headings: string[], rows: (string | number)[][]): string {

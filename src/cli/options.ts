@@ -18,10 +18,10 @@ export function addConfigOptions(
     return { flag, attribute: option.attributeName() };
   });
   return async () => {
-    const texts: FlagValues = {};
-    for (const { flag, attribute } of flags) texts[flag] = textOption(command, attribute);
+    const values: FlagValues = {};
+    for (const { flag, attribute } of flags) values[flag] = textOption(command, attribute);
     const { loadConfig } = await import('../config/load-config.ts');
-    return loadConfig(textOption(command, 'config'), texts);
+    return loadConfig(textOption(command, 'config'), values);
   };
 }
 
@@ -30,7 +30,7 @@ export function examples(...lines: string[]): string {
   return ['\nExamples:', ...lines.map((line) => `  $ atlas-node ${line}`)].join('\n');
 }
 
-/** Parses an argument that is a positive whole number. */
+/** Parses the number of a key. */
 export function parseKeyId(text: string): number {
   if (!/^[1-9]\d{0,14}$/.test(text))
     throw new InvalidArgumentError('It must be the number that "keys list" shows.');

@@ -37,11 +37,11 @@ export async function startService(
     const stopHeartbeat =
       systemd &&
       startHeartbeat(systemd, daemon, () => log.error({}, 'the indexer has not reported for too long'));
-    const reloads = new ConfigReloader({ daemon, log, systemd, load }, loaded);
+    const reloader = new ConfigReloader({ daemon, log, systemd, load }, loaded);
     return {
       daemon,
-      reload: () => reloads.request(),
-      ended: Promise.race([daemon.closed, reloads.failed]),
+      reload: () => reloader.request(),
+      ended: Promise.race([daemon.closed, reloader.failed]),
       async close() {
         stopHeartbeat?.();
         systemd?.notify({ STOPPING: 1, STATUS: 'stopping' });

@@ -30,11 +30,11 @@ async function start(load: () => Promise<LoadedConfig>): Promise<void> {
   const stopping = new AbortController();
   const stop = waitForStopSignal(() => service?.reload()).then(() => stopping.abort());
   const loaded = await load();
-  const [{ logUncaughtErrors: logDefects }, { startService }] = await Promise.all([
+  const [{ logUncaughtErrors }, { startService }] = await Promise.all([
     import('./uncaught-errors.ts'),
     import('./service.ts'),
   ]);
-  logDefects(loaded.config.log);
+  logUncaughtErrors(loaded.config.log);
   service = await startService(loaded, load, stopping.signal).catch((error: unknown) => {
     throw withSettingSource(error, loaded);
   });
@@ -42,11 +42,11 @@ async function start(load: () => Promise<LoadedConfig>): Promise<void> {
   const { daemon } = service;
   ignoreOutputErrors();
   console.log(readyLine(daemon.url));
-  const endProgress = showProgress(() => daemon.status());
+  const stopProgress = showProgress(() => daemon.status());
   try {
     await Promise.race([stop, service.ended]);
   } finally {
-    endProgress();
+    stopProgress();
     await service.close();
   }
 }

@@ -91,12 +91,14 @@ export class StatusClient {
 }
 
 async function get(
-  { isLocal: own, baseUrl: base }: StatusTarget,
+  { isLocal, baseUrl }: StatusTarget,
   url: string,
   headers: Record<string, string>,
 ): Promise<{ code: number; body: unknown }> {
   const { Agent, request } = await import('undici');
-  const dispatcher = new Agent({ connect: { rejectUnauthorized: !(own && base.startsWith('https:')) } });
+  const dispatcher = new Agent({
+    connect: { rejectUnauthorized: !(isLocal && baseUrl.startsWith('https:')) },
+  });
   try {
     const response = await request(url, { headers, dispatcher, signal: AbortSignal.timeout(TIMEOUT_MS) });
     const text = await response.body.text();

@@ -32,15 +32,15 @@ export function addStatus(program: Command): void {
   const load = addConfigOptions(command, []);
   command.action(async ({ url, json, watch: again }: Options) => {
     const target = url === undefined ? localTarget((await load()).config) : urlTarget(url);
-    const source = new StatusClient(target);
-    const text = async () => {
-      const report = await source.fetch();
+    const client = new StatusClient(target);
+    const render = async () => {
+      const report = await client.fetch();
       return json
         ? jsonText(report, again ? 0 : 2)
         : statusTable(report, Date.now(), paintFor(process.stdout));
     };
-    if (again) await watch(text, process.stdout);
-    else console.log(await text());
+    if (again) await watch(render, process.stdout);
+    else console.log(await render());
   });
 }
 

@@ -1,4 +1,4 @@
-/** What the service manager is told while the daemon runs: that it is ready, alive, and how far the index is. */
+/** What the service manager is sent while the daemon runs: that it is ready, alive, and how far the index is. */
 import type { Daemon } from '../daemon.ts';
 import { lagBlocks } from '../lib/lag.ts';
 import type { IndexStatus } from '../types.ts';

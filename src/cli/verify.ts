@@ -84,10 +84,13 @@ async function verify(
   line: StatusLine,
 ): Promise<void> {
   const { DEFAULT_SAMPLE, verifyIndex } = await import('../verify/verify.ts');
-  const { rejectForeignWal: refuseForeignLog } = await import('../store/foreign-wal.ts');
-  refuseForeignLog(path);
-  const { probeCapabilities: probe } = await import('../upstream/probe.ts');
-  const capabilities = await probe(client, { traces: config.index.traces, head: config.index.head });
+  const { rejectForeignWal } = await import('../store/foreign-wal.ts');
+  rejectForeignWal(path);
+  const { probeCapabilities } = await import('../upstream/probe.ts');
+  const capabilities = await probeCapabilities(client, {
+    traces: config.index.traces,
+    head: config.index.head,
+  });
   const report = await verifyIndex({
     path,
     client,
@@ -117,8 +120,11 @@ async function repair(
   line: StatusLine,
 ): Promise<void> {
   const { repairRange } = await import('../verify/repair.ts');
-  const { probeCapabilities: probe } = await import('../upstream/probe.ts');
-  const capabilities = await probe(client, { traces: config.index.traces, head: config.index.head });
+  const { probeCapabilities } = await import('../upstream/probe.ts');
+  const capabilities = await probeCapabilities(client, {
+    traces: config.index.traces,
+    head: config.index.head,
+  });
   const stop = new AbortController();
   void waitForStopSignal().then(() => stop.abort(new FatalError('stopped before any block was replaced')));
   const { differing, replacedFrom, head } = await repairRange({

@@ -1,4 +1,4 @@
-/** A text on the terminal that is redrawn until Ctrl-C. */
+/** A text on the terminal that is rendered anew until Ctrl-C. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { FatalError } from '../errors.ts';
 
@@ -20,7 +20,7 @@ interface Screen {
 }
 
 /**
- * Shows the result of `text` once a second, until SIGINT or SIGTERM. A terminal is redrawn in place and keeps the last
+ * Shows the result of `render` once a second, until SIGINT or SIGTERM. A terminal is redrawn in place and keeps the last
  * text at the end; elsewhere the texts are written one after another. The first failure is thrown; later ones, as when
  * the daemon is restarted, are shown instead of the text.
  */
@@ -55,9 +55,9 @@ function frame(text: string, { columns = 80, rows = 24 }: Screen): string {
 
 /** At most `columns` visible characters; colour codes take no room and are kept. */
 function truncate(line: string, columns: number): string {
-  let room = columns;
+  let remaining = columns;
   return line.replace(/\p{Cc}\[\d+m|./gu, (part) => {
     if (part.length > 1) return part;
-    return room-- > 0 ? part : '';
+    return remaining-- > 0 ? part : '';
   });
 }

@@ -17,12 +17,12 @@ export async function withKeyStore<T>(
       `there is no ${path} yet: issue a key with "atlas-node keys create", or name the folder with --data-dir, or the configuration with --config`,
     );
   }
-  const [{ openKeyStore }, { rejectForeignWal: refuseForeignLog }] = await Promise.all([
+  const [{ openKeyStore }, { rejectForeignWal }] = await Promise.all([
     import('../access/keys.ts'),
     import('../store/foreign-wal.ts'),
   ]);
   makeDataDir(dataDir);
-  refuseForeignLog(path);
+  rejectForeignWal(path);
   const store = openKeyStore(path);
   try {
     return action(store);

@@ -1,14 +1,14 @@
 /** Finding the setting that a mistyped one was meant to be. */
 
 /** The candidate closest to a mistyped dotted path, or undefined when none comes near. */
-export function closestMatch(wrong: string, candidates: Iterable<string>): string | undefined {
+export function closestMatch(mistyped: string, candidates: Iterable<string>): string | undefined {
   let best: string | undefined;
   let bestDistance = Number.POSITIVE_INFINITY;
   for (const candidate of candidates) {
-    const distance = Math.min(editDistance(wrong, candidate), lastKeyDistance(wrong, candidate));
+    const distance = Math.min(editDistance(mistyped, candidate), lastKeyDistance(mistyped, candidate));
     if (distance < bestDistance) [best, bestDistance] = [candidate, distance];
   }
-  return bestDistance <= Math.max(2, Math.floor(wrong.length / 4)) ? best : undefined;
+  return bestDistance <= Math.max(2, Math.floor(mistyped.length / 4)) ? best : undefined;
 }
 
 /** Distance of the last keys alone, plus one: the right key in the wrong table is a common mistake. */

@@ -59,10 +59,10 @@ export function fromEnv(env: Record<string, string | undefined>, known: Leaves):
   return given;
 }
 
-export function fromFlags(texts: FlagValues): GivenSetting[] {
+export function fromFlags(flags: FlagValues): GivenSetting[] {
   const given: GivenSetting[] = [];
   for (const { flag, path } of FLAGS) {
-    const text = texts[flag];
+    const text = flags[flag];
     if (text === undefined) continue;
     given.push({ path, value: parseSettingText(path, text), source: `flag ${flag}`, where: `flag ${flag}` });
   }
@@ -74,11 +74,13 @@ function envName(path: string): string {
   return ENV_PREFIX + path.replaceAll('.', '__').toUpperCase();
 }
 
-/** The value of a text for a setting: the first reading that its schema accepts, else the likeliest, which is refused. */
+/** The value of a text for a setting: the first candidate that its schema takes, else the likeliest, which it refuses. */
 function parseSettingText(path: string, text: string): unknown {
   const schema = schemaAt(path);
-  const readings = parseCandidates(text);
-  return readings.find((reading) => schema && z.safeParse(schema, reading).success) ?? readings.at(-1);
+  const candidates = parseCandidates(text);
+  return (
+    candidates.find((candidate) => schema && z.safeParse(schema, candidate).success) ?? candidates.at(-1)
+  );
 }
 
 function parseCandidates(text: string): unknown[] {
@@ -98,7 +100,7 @@ function assertKnownSetting(
   written: string,
   where: string,
   known: Leaves,
-  formatName: (path: string) => string = (right) => right,
+  formatName: (path: string) => string = (name) => name,
 ): void {
   const schema = schemaAt(path);
   if (schema !== undefined && !isTableSchema(schema)) return;

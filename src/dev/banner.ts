@@ -13,9 +13,9 @@ export interface BannerData {
   samples: SampleAddresses;
 }
 
-/** The addresses, the key and lines to paste, as text for a terminal. */
-export function devBanner(addresses: BannerData): string {
-  const { url, nodeUrl, key, adminToken } = addresses;
+/** The addresses, the key and requests to paste, as text for a terminal. */
+export function devBanner(data: BannerData): string {
+  const { url, nodeUrl, key, adminToken } = data;
   const sockets = url.replace(/^http/, 'ws');
   return `
 atlas-node is indexing a local chain with demo traffic and serving it.
@@ -30,23 +30,23 @@ atlas-node is indexing a local chain with demo traffic and serving it.
 
 Paste any of these into another terminal:
 
-${curlLines(addresses).join('\n\n')}
+${curlLines(data).join('\n\n')}
 
 Ctrl-C stops the daemon and the chain.
 `;
 }
 
 /** Five requests that have something to show, each one line of shell. */
-function curlLines({ url, key, samples: cast }: BannerData): string[] {
+function curlLines({ url, key, samples }: BannerData): string[] {
   const get = (endpoint: string, parameters: string) =>
     `curl -s -H 'X-API-Key: ${key}' '${url}/api/${endpoint}?${parameters}'`;
   const post = (path: string, body: object) =>
     `curl -s -H 'X-API-Key: ${key}' -H 'Content-Type: application/json' -d '${JSON.stringify(body)}' '${url}${path}'`;
-  const chainEnd = cast.chain.at(-1);
-  const batch: Hex[] = [cast.hotWallet, cast.whale, ...cast.cohort.slice(0, 2)];
+  const chainEnd = samples.chain.at(-1);
+  const batch: Hex[] = [samples.hotWallet, samples.whale, ...samples.cohort.slice(0, 2)];
   return [
-    get('address_transfers', `address=${cast.trader}&limit=5`),
-    get('wallet_summary', `address=${cast.hotWallet}`),
+    get('address_transfers', `address=${samples.trader}&limit=5`),
+    get('wallet_summary', `address=${samples.hotWallet}`),
     get('wallet_funding_source', `address=${chainEnd}`),
     post('/api/wallets/batch', { addresses: batch }),
     post('/rpc', { jsonrpc: '2.0', id: 1, method: 'eth_blockNumber', params: [] }),

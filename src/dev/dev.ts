@@ -32,7 +32,7 @@ const BLOCK_TIME_MS = 1_000;
 const STATE_BLOCKS = 128;
 /** Rounds made before the daemon starts, so that there is history to index. */
 const FIRST_ROUNDS = 3;
-const TRAFFIC_PACE_MS = 5_000;
+const ROUND_PAUSE_MS = 5_000;
 const TRAFFIC_RETRY_MS = 5_000;
 const CATCH_UP_TIMEOUT_MS = 60_000;
 
@@ -128,7 +128,7 @@ async function runTraffic(
 ): Promise<void> {
   for (let seed = DEMO_SEED + 1; !signal.aborted; seed++) {
     try {
-      await generateTraffic(url, contracts, { seed, roundPauseMs: TRAFFIC_PACE_MS, signal });
+      await generateTraffic(url, contracts, { seed, roundPauseMs: ROUND_PAUSE_MS, signal });
     } catch (err) {
       if (signal.aborted) return;
       log.warn({ err }, 'demo traffic failed; it goes on with other wallets');

@@ -1,4 +1,4 @@
-/** Scenes of native value that moves, or only seems to move, below the root of a transaction. */
+/** Scenarios of native value that moves, or only seems to move, below the root of a transaction. */
 import { encodeFunctionData, pad, toHex } from 'viem';
 import { WEI_PER_COIN } from '../lib/units.ts';
 import type { Hex } from '../types.ts';

@@ -1,4 +1,4 @@
-/** Scenes of native transfers that are transactions themselves: payments, funding, creations with value. */
+/** Scenarios of native transfers that are transactions themselves: payments, funding, creations with value. */
 import { WEI_PER_COIN } from '../lib/units.ts';
 import { vaultCode } from './contracts.ts';
 import { DEPLOY_GAS, payment, type Scenario } from './planned-transaction.ts';

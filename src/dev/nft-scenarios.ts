@@ -1,4 +1,4 @@
-/** Scenes of ERC-721, ERC-1155 and ERC-2309 tokens, and of logs that only look like transfers. */
+/** Scenarios of ERC-721, ERC-1155 and ERC-2309 tokens, and of logs that only look like transfers. */
 import { encodeFunctionData, getContractAddress } from 'viem';
 import { WEI_PER_COIN } from '../lib/units.ts';
 import type { Hex } from '../types.ts';

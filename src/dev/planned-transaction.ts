@@ -23,10 +23,10 @@ export interface PlannedTransaction {
   yields: TransferCounts;
 }
 
-/** Steps that can be sent together; the stage before must be mined first. */
+/** Transactions that can be sent together; the stage before must be mined first. */
 export type Stage = PlannedTransaction[];
 
-/** Everything a scene is planned from. */
+/** Everything a scenario is planned from. */
 export interface ScenarioContext {
   contracts: DemoContracts;
   roles: Roles;
@@ -38,14 +38,14 @@ export interface ScenarioContext {
 /** Plans some stages of a round; pure. */
 export type Scenario = (context: ScenarioContext) => Stage[];
 
-/** Gas limit of an ordinary step: more than any of them needs, and many fit into a block. */
+/** Gas limit of an ordinary call: more than any of them needs, and many fit into a block. */
 export const CALL_GAS = 500_000n;
 export const DEPLOY_GAS = 2_500_000n;
 
-/** Scenes played in parallel: their first stages together, then their second ones. */
-export function zipStages(scenes: readonly Stage[][]): Stage[] {
-  const length = Math.max(0, ...scenes.map((stages) => stages.length));
-  return Array.from({ length }, (_, index) => scenes.flatMap((stages) => stages[index] ?? []));
+/** Scenarios played in parallel: their first stages together, then their second ones. */
+export function zipStages(scenarios: readonly Stage[][]): Stage[] {
+  const length = Math.max(0, ...scenarios.map((stages) => stages.length));
+  return Array.from({ length }, (_, index) => scenarios.flatMap((stages) => stages[index] ?? []));
 }
 
 /** A native payment from one account to another. */

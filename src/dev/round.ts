@@ -1,4 +1,4 @@
-/** One round of demo traffic: every scene once, planned only from the contracts, the seed and the round's number. */
+/** One round of demo traffic: every scenario once, planned only from the contracts, the seed and the round's number. */
 
 import type { DemoContracts } from './contracts.ts';
 import { contractPayments, fanOuts, revertedPayments } from './internal-scenarios.ts';
@@ -31,7 +31,7 @@ const SCENARIOS: readonly Scenario[] = [
 
 export function planRound(contracts: DemoContracts, seed: number, round: number): Stage[] {
   const context = roundContext(contracts, seed, round);
-  return zipStages(SCENARIOS.map((scene) => scene(context)));
+  return zipStages(SCENARIOS.map((scenario) => scenario(context)));
 }
 
 export function roundContext(contracts: DemoContracts, seed: number, round: number): ScenarioContext {

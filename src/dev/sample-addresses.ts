@@ -25,7 +25,7 @@ export interface SampleAddresses {
   token: Hex;
 }
 
-/** The cast of the first round made with `seed`. */
+/** The addresses of the first round made with `seed`. */
 export function sampleAddresses(contracts: DemoContracts, seed: number): SampleAddresses {
   const { roles, fresh } = roundContext(contracts, seed, 0);
   const named = (name: string) => lowerCase(fresh(name).address);

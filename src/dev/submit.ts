@@ -19,8 +19,8 @@ export interface SubmitOptions {
 
 export interface Submitter {
   /**
-   * Sends the steps, waits until all are mined and returns their receipts in order. Throws when the node refuses one,
-   * when one is not mined within half a minute, or when the outcome of one differs from the plan.
+   * Sends the transactions, waits until all are mined and returns their receipts in order. Throws when the node refuses
+   * one, when one is not mined within half a minute, or when the outcome of one differs from the plan.
    */
   run(stage: Stage): Promise<RpcTransactionReceipt[]>;
 }
@@ -46,7 +46,7 @@ export async function createSubmitter(url: string, options: SubmitOptions = {}):
         options.signal?.throwIfAborted();
         if (options.mine) await miner.mine({ blocks: 1 });
       });
-      for (const [index, step] of stage.entries()) checkOutcome(step, receipts[index]);
+      for (const [index, planned] of stage.entries()) checkOutcome(planned, receipts[index]);
       return receipts;
     },
   };
@@ -55,30 +55,30 @@ export async function createSubmitter(url: string, options: SubmitOptions = {}):
 async function sendAll(client: PublicClient, chainId: number, stage: Stage): Promise<Hex[]> {
   const nonces = new Map<Hex, number>();
   const hashes: Hex[] = [];
-  for (const step of stage) {
-    const { address } = step.from;
+  for (const planned of stage) {
+    const { address } = planned.from;
     const nonce = nonces.get(address) ?? (await client.getTransactionCount({ address, blockTag: 'pending' }));
     nonces.set(address, nonce + 1);
-    const serializedTransaction = await sign(step, chainId, nonce);
+    const serializedTransaction = await sign(planned, chainId, nonce);
     hashes.push(await client.sendRawTransaction({ serializedTransaction }));
   }
   return hashes;
 }
 
-function sign(step: PlannedTransaction, chainId: number, nonce: number): Promise<Hex> {
-  return step.from.signTransaction({
+function sign(planned: PlannedTransaction, chainId: number, nonce: number): Promise<Hex> {
+  return planned.from.signTransaction({
     chainId,
     nonce,
-    to: step.to,
-    data: step.data,
-    value: step.value,
-    gas: step.gas ?? CALL_GAS,
+    to: planned.to,
+    data: planned.data,
+    value: planned.value,
+    gas: planned.gas ?? CALL_GAS,
     maxFeePerGas: MAX_FEE_PER_GAS,
     maxPriorityFeePerGas: PRIORITY_FEE_PER_GAS,
   });
 }
 
-/** Receipts of all hashes, once all exist; calls `beforeLook` before each poll. */
+/** Receipts of all hashes, once all exist; calls `beforePoll` before each poll. */
 async function waitForReceipts(
   client: PublicClient,
   hashes: readonly Hex[],
@@ -100,9 +100,9 @@ async function waitForReceipts(
   }
 }
 
-function checkOutcome(step: PlannedTransaction, receipt: RpcTransactionReceipt | undefined): void {
+function checkOutcome(planned: PlannedTransaction, receipt: RpcTransactionReceipt | undefined): void {
   const reverted = receipt?.status !== '0x1';
-  if (reverted === (step.reverts ?? false)) return;
+  if (reverted === (planned.reverts ?? false)) return;
   const outcome = reverted ? 'was reverted' : 'was not reverted';
-  throw new Error(`demo transaction ${receipt?.transactionHash} of ${step.from.address} ${outcome}`);
+  throw new Error(`demo transaction ${receipt?.transactionHash} of ${planned.from.address} ${outcome}`);
 }

@@ -1,4 +1,4 @@
-/** Scenes of fungible tokens: ERC-20, new tokens with their first buyers, the wrapped native coin. */
+/** Scenarios of fungible tokens: ERC-20, new tokens with their first buyers, the wrapped native coin. */
 import { encodeFunctionData, getContractAddress, type LocalAccount } from 'viem';
 import { WEI_PER_COIN } from '../lib/units.ts';
 import type { Hex } from '../types.ts';

@@ -37,7 +37,7 @@ export async function generateTraffic(
   contracts: DemoContracts,
   options: TrafficOptions = {},
 ): Promise<TrafficReport> {
-  const { rounds = Number.POSITIVE_INFINITY, seed = DEMO_SEED, roundPauseMs: paceMs = 0, signal } = options;
+  const { rounds = Number.POSITIVE_INFINITY, seed = DEMO_SEED, roundPauseMs = 0, signal } = options;
   const submitter = await createSubmitter(url, options);
   const report = emptyReport();
   while (report.rounds < rounds && !signal?.aborted) {
@@ -48,7 +48,7 @@ export async function generateTraffic(
       throw error;
     }
     report.rounds++;
-    if (report.rounds < rounds) await pause(paceMs, signal);
+    if (report.rounds < rounds) await pause(roundPauseMs, signal);
   }
   return report;
 }
@@ -56,14 +56,14 @@ export async function generateTraffic(
 async function runRound(submitter: Submitter, stages: readonly Stage[], report: TrafficReport) {
   for (const stage of stages) {
     await submitter.run(stage);
-    for (const step of stage) record(step, report);
+    for (const planned of stage) record(planned, report);
   }
 }
 
-function record(step: PlannedTransaction, report: TrafficReport): void {
+function record(planned: PlannedTransaction, report: TrafficReport): void {
   report.transactions++;
-  if (step.reverts) report.reverted++;
-  for (const name of YIELDS) report.yields[name] += step.yields[name] ?? 0;
+  if (planned.reverts) report.reverted++;
+  for (const name of YIELDS) report.yields[name] += planned.yields[name] ?? 0;
 }
 
 function emptyReport(): TrafficReport {

@@ -5,9 +5,9 @@ import { test } from 'node:test';
 import { type Figure, median, quantile, ratioOf, verdictOf } from '../../src/bench/figure.ts';
 import { parseProcessorTimes, stolenPercent } from '../../src/bench/machine.ts';
 import { stepOf } from '../../src/bench/measure/statement-times.ts';
-import { answerFixed, fixedCall } from '../../src/bench/parts/fixed-call.ts';
 import { machineLoadText } from '../../src/bench/report/format.ts';
-import { ratesByPart } from '../../src/bench/stage/fill-index.ts';
+import { ratesByPart } from '../../src/bench/setup/fill-index.ts';
+import { answerFixed, fixedCall } from '../../src/bench/workers/fixed-call.ts';
 import { LAUNCHER, run } from '../support/command.ts';
 import { tempDir } from '../support/temp-dir.ts';
 

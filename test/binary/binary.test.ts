@@ -123,7 +123,7 @@ async function startChain(t: TestContext): Promise<Chain> {
   const contracts = await deployDemo(anvil.url, { mine: true });
   await generateTraffic(anvil.url, contracts, { rounds: 2, mine: true });
   const height = Number(await anvil.call('eth_blockNumber'));
-  return { anvil, cast: sampleAddresses(contracts, DEMO_SEED), height };
+  return { anvil, samples: sampleAddresses(contracts, DEMO_SEED), height };
 }
 
 /** The least that needs the SQLite driver. */

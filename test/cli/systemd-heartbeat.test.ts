@@ -11,12 +11,12 @@ function watched(t: TestContext) {
   t.mock.timers.enable({ apis: ['setInterval'] });
   let now = 0;
   t.mock.method(performance, 'now', () => now);
-  const told: Notification[] = [];
+  const sent: Notification[] = [];
   const reports: (() => void)[] = [];
   let silences = 0;
   const systemd = {
     watchdogMs: WATCHDOG_MS,
-    notify: (notification: Notification) => told.push(notification),
+    notify: (notification: Notification) => sent.push(notification),
     close() {},
   };
   const daemon = {
@@ -33,38 +33,38 @@ function watched(t: TestContext) {
       t.mock.timers.tick(1);
     }
   };
-  return { told, end, pass, report: () => reports[0]?.(), silences: () => silences };
+  return { sent, end, pass, report: () => reports[0]?.(), silences: () => silences };
 }
 
 test('ready is said once and first', (t) => {
-  const { told, pass } = watched(t);
-  assert.equal(told[0]?.READY, 1);
+  const { sent, pass } = watched(t);
+  assert.equal(sent[0]?.READY, 1);
   pass(WATCHDOG_MS);
-  assert.ok(told.length > 2);
-  assert.equal(told.filter(({ READY }) => READY === 1).length, 1);
+  assert.ok(sent.length > 2);
+  assert.equal(sent.filter(({ READY }) => READY === 1).length, 1);
 });
 
 test('an indexer that reports no more is a reason not to feed the watchdog, until it does again', (t) => {
-  const { told, pass, report, silences } = watched(t);
-  const fed = () => told.at(-1)?.WATCHDOG === 1;
+  const { sent, pass, report, silences } = watched(t);
+  const fed = () => sent.at(-1)?.WATCHDOG === 1;
   pass(WATCHDOG_MS / 2);
   assert.ok(fed());
   assert.equal(silences(), 0);
   pass(2 * WATCHDOG_MS);
   assert.ok(!fed());
-  assert.match(told.at(-1)?.STATUS ?? '', /^waiting for the node/, 'the status is told all the same');
+  assert.match(sent.at(-1)?.STATUS ?? '', /^waiting for the node/, 'the status is sent all the same');
   report();
   pass(WATCHDOG_MS / 2);
   assert.ok(fed());
   assert.equal(silences(), 1, 'one silence is one line in the log');
 });
 
-test('nothing is told after the end', (t) => {
-  const { told, end, pass } = watched(t);
+test('nothing is sent after the end', (t) => {
+  const { sent, end, pass } = watched(t);
   end();
-  const before = told.length;
+  const before = sent.length;
   pass(2 * WATCHDOG_MS);
-  assert.equal(told.length, before);
+  assert.equal(sent.length, before);
 });
 
 test('the status text says what the index is doing', () => {

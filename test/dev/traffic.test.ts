@@ -91,12 +91,12 @@ test('a round holds every trap for those who read traces', async (t) => {
   }
 });
 
-test('every member of the cast holds what it is there for', async (t) => {
+test('every sample address has what it is there for', async (t) => {
   const { anvil, contracts } = await demoChain(t);
   await generateTraffic(anvil.url, contracts, { rounds: 1, seed: SEED, mine: true });
-  const cast = sampleAddresses(contracts, SEED);
-  const wallets = [cast.hotWallet, cast.trader, cast.whale, cast.collector, cast.payee];
-  for (const address of [...wallets, ...cast.chain, ...cast.cohort]) {
+  const samples = sampleAddresses(contracts, SEED);
+  const wallets = [samples.hotWallet, samples.trader, samples.whale, samples.collector, samples.payee];
+  for (const address of [...wallets, ...samples.chain, ...samples.cohort]) {
     assert.match(address, /^0x[0-9a-f]{40}$/);
     assert.ok((await nativeBalance(anvil, address)) > 0n, `${address} holds nothing`);
   }

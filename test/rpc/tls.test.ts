@@ -12,7 +12,7 @@ import { startAnvil } from '../../src/dev/anvil.ts';
 import { LAUNCHER, readyUrl, run, start } from '../support/command.ts';
 import { freePort } from '../support/free-port.ts';
 import { tempDir } from '../support/temp-dir.ts';
-import { PATIENCE_MS, waitFor } from '../support/wait.ts';
+import { WAIT_TIMEOUT_MS, waitFor } from '../support/wait.ts';
 
 const FIXTURES = fileURLToPath(new URL('../fixtures/tls/', import.meta.url));
 const CALL = '{"jsonrpc":"2.0","id":"x","method":"eth_chainId"}';
@@ -66,7 +66,7 @@ function overHttps(port: number, key: string): Promise<{ name: string; answer: s
 }
 
 /** So that what never comes fails the test instead of holding it. */
-const soon = () => ({ signal: AbortSignal.timeout(PATIENCE_MS) });
+const soon = () => ({ signal: AbortSignal.timeout(WAIT_TIMEOUT_MS) });
 
 async function openWss(t: TestContext, port: number, key: string): Promise<WebSocket> {
   const socket = new WebSocket(`wss://127.0.0.1:${port}/ws?api_key=${key}`, { rejectUnauthorized: false });

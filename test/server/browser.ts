@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 import { type Browser, type BrowserContextOptions, chromium, type Locator, type Page } from 'playwright-core';
 import { type Owner, opened } from '../support/owner.ts';
-import { PATIENCE_MS, waitFor } from '../support/wait.ts';
+import { WAIT_TIMEOUT_MS, waitFor } from '../support/wait.ts';
 
 const CHROMIUM = '/usr/bin/chromium';
 
@@ -38,7 +38,7 @@ export function pageTests(tests: Record<string, (t: Owner, open: OpenPage) => Pr
   let browser: Browser | undefined;
   before(async () => {
     if (leftOut !== false) return;
-    browser = await chromium.launch({ executablePath: CHROMIUM, args: ARGUMENTS, timeout: PATIENCE_MS });
+    browser = await chromium.launch({ executablePath: CHROMIUM, args: ARGUMENTS, timeout: WAIT_TIMEOUT_MS });
   });
   after(() => browser?.close());
   const open: OpenPage = (t, url, options) => {
@@ -77,7 +77,7 @@ async function openPage(
   { key, ...options }: PageOptions = {},
 ): Promise<Page> {
   const context = await browser.newContext({ viewport: WIDE, ...options });
-  context.setDefaultTimeout(PATIENCE_MS);
+  context.setDefaultTimeout(WAIT_TIMEOUT_MS);
   const page = await context.newPage();
   const faults: string[] = [];
   page.on('pageerror', (error) => faults.push(error.message));

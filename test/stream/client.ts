@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { WebSocket } from 'ws';
 import { type Owner, opened } from '../support/owner.ts';
-import { PATIENCE_MS, waitFor } from '../support/wait.ts';
+import { WAIT_TIMEOUT_MS, waitFor } from '../support/wait.ts';
 
 export { type Owner, opened };
 
@@ -43,7 +43,7 @@ export class StreamClient {
 
   /** Connects with the key in the header. Rejects when the upgrade is refused. */
   static async open(owner: Owner, url: string, key: string, path = '/ws'): Promise<StreamClient> {
-    const options = { headers: { 'X-API-Key': key }, handshakeTimeout: PATIENCE_MS };
+    const options = { headers: { 'X-API-Key': key }, handshakeTimeout: WAIT_TIMEOUT_MS };
     const socket = new WebSocket(url.replace('http', 'ws') + path, options);
     owner.after(() => socket.terminate());
     const client = new StreamClient(socket);
@@ -69,7 +69,7 @@ export class StreamClient {
     const id = ++this.lastId;
     const answer = Promise.withResolvers<Json>();
     this.answers.set(id, answer);
-    const timer = setTimeout(() => answer.reject(new Error(`${method} was not answered`)), PATIENCE_MS);
+    const timer = setTimeout(() => answer.reject(new Error(`${method} was not answered`)), WAIT_TIMEOUT_MS);
     if (this.end === undefined) this.socket.send(JSON.stringify({ jsonrpc: '2.0', id, method, params }));
     else answer.reject(new Error(`${method}: the connection is closed`));
     const { result, error } = (await answer.promise.finally(() => clearTimeout(timer))) as {

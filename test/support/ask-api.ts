@@ -16,19 +16,17 @@ export function askApi(owner: { after(close: () => void | Promise<void>): void }
   const nativeSymbol = 'MON';
   const readers = new ReadPool(() => startReader({ indexPath, nativeSymbol }));
   const api = prepareApi({ db, walletIds: new WalletIdCache(db, snapshot), nativeSymbol }, snapshot, readers);
-  const answers = new Map(
-    api.endpoints.map(({ endpoint, handle: answer }) => [endpoint.path as string, answer]),
-  );
+  const handlers = new Map(api.endpoints.map(({ endpoint, handle }) => [endpoint.path as string, handle]));
   owner.after(async () => {
     await readers.close();
     snapshot.release();
     db.close();
   });
   return async (path, input) => {
-    const answer = answers.get(`/api/${path}`);
+    const handle = handlers.get(`/api/${path}`);
     const head = api.head();
-    if (answer === undefined || head === null) throw new Error(`nothing can be asked of ${path}`);
-    const { body } = await answer(input, { head, chainDepth: 10 });
+    if (handle === undefined || head === null) throw new Error(`nothing can be asked of ${path}`);
+    const { body } = await handle(input, { head, chainDepth: 10 });
     const parsed: Record<string, unknown> = JSON.parse(body);
     checkAnswer(`/api/${path}`, parsed);
     return parsed;

@@ -2,7 +2,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { openDatabase } from '../../src/store/open-database.ts';
 
-/** Turns between two looks at the messages. */
+/** Turns between two checks for a message. */
 const TURNS = 20;
 const READ_MS = 2;
 

@@ -8,7 +8,7 @@ import { openKeyStore } from '../../src/access/keys.ts';
 import { LAUNCHER, type Running, readyUrl, start } from './command.ts';
 import type { Owner } from './owner.ts';
 import { tempDir } from './temp-dir.ts';
-import { PATIENCE_MS, waitFor } from './wait.ts';
+import { WAIT_TIMEOUT_MS, waitFor } from './wait.ts';
 
 export interface DaemonProcess extends Running {
   url: string;
@@ -43,10 +43,10 @@ export async function startDaemonProcess(owner: Owner, env: Record<string, strin
     memory: () => residentMemory(running.child.pid),
     dial: () => new Dialled(owner, port),
     async answersWithin() {
-      const began = performance.now();
-      const response = await fetch(`${url}/healthz`, { signal: AbortSignal.timeout(PATIENCE_MS) });
+      const startedAt = performance.now();
+      const response = await fetch(`${url}/healthz`, { signal: AbortSignal.timeout(WAIT_TIMEOUT_MS) });
       await response.text();
-      return performance.now() - began;
+      return performance.now() - startedAt;
     },
   };
 }

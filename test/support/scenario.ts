@@ -14,10 +14,10 @@ export interface Program {
   cwd: string;
 }
 
-/** A chain that stands still but for what the scenario mines, with traffic of `cast` up to block `height`. */
+/** A chain that stands still but for what the scenario mines, with traffic of `samples` up to block `height`. */
 export interface Chain {
   anvil: Anvil;
-  cast: SampleAddresses;
+  samples: SampleAddresses;
   height: number;
 }
 
@@ -38,7 +38,7 @@ interface Check {
 const ADMIN_TOKEN = 'operator-token';
 
 /** Every kind of answer the program gives. */
-function checks({ cast, height }: Chain): Check[] {
+function checks({ samples, height }: Chain): Check[] {
   const head = `0x${height.toString(16)}`;
   return [
     { path: '/healthz', anonymous: true, status: 200, contains: /"ok"/ },
@@ -49,34 +49,34 @@ function checks({ cast, height }: Chain): Check[] {
     { path: '/admin', anonymous: true, status: 200, contains: /<!doctype html>/i },
     { path: '/nothing', anonymous: true, status: 404, contains: /not_found/ },
     {
-      path: `/api/wallet_summary?address=${cast.trader}`,
+      path: `/api/wallet_summary?address=${samples.trader}`,
       anonymous: true,
       status: 401,
       contains: /X-API-Key/,
     },
     {
-      path: `/api/wallet_summary?address=${cast.trader}`,
+      path: `/api/wallet_summary?address=${samples.trader}`,
       status: 200,
-      contains: new RegExp(`"address":"${cast.trader}".*"txCount":[1-9]`),
+      contains: new RegExp(`"address":"${samples.trader}".*"txCount":[1-9]`),
     },
     {
-      path: `/api/address_transfers?address=${cast.hotWallet}&limit=3`,
+      path: `/api/address_transfers?address=${samples.hotWallet}&limit=3`,
       status: 200,
       contains: /"nextCursor":\d+/,
     },
-    { path: `/api/token_holders?token=${cast.token}`, status: 200, contains: /"holders":\[\{/ },
+    { path: `/api/token_holders?token=${samples.token}`, status: 200, contains: /"holders":\[\{/ },
     {
-      path: `/api/funding_chain?address=${cast.chain.at(-1)}&depth=10`,
+      path: `/api/funding_chain?address=${samples.chain.at(-1)}&depth=10`,
       status: 200,
       contains: /"chain":\[\{/,
     },
-    { path: '/api/whale_transfers?min_mon=10000', status: 200, contains: new RegExp(cast.whale) },
+    { path: '/api/whale_transfers?min_mon=10000', status: 200, contains: new RegExp(samples.whale) },
     { path: '/api/wallet_summary?address=0x1', status: 400, contains: /invalid_address/ },
     {
       path: '/api/wallets/batch',
-      body: { addresses: [cast.whale, cast.trader] },
+      body: { addresses: [samples.whale, samples.trader] },
       status: 200,
-      contains: new RegExp(`"${cast.whale}":\\{`),
+      contains: new RegExp(`"${samples.whale}":\\{`),
     },
     {
       path: '/rpc',

@@ -1,19 +1,19 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /** How long a test waits for what should come at once, milliseconds: the machine may have other work, or be slow. */
-export const PATIENCE_MS = 120_000;
+export const WAIT_TIMEOUT_MS = 120_000;
 
 export interface WaitOptions {
   /** What is waited for; becomes the error message. */
   what: string;
-  /** PATIENCE_MS unless given. */
+  /** WAIT_TIMEOUT_MS unless given. */
   timeoutMs?: number;
   everyMs?: number;
 }
 
 /** Resolves with the first truthy value of `probe`, polled; rejects naming `what` after the time limit. Errors of `probe` count as "not yet" and are shown at the end. */
 export async function waitFor<T>(probe: () => T | Promise<T>, options: WaitOptions): Promise<NonNullable<T>> {
-  const deadline = performance.now() + (options.timeoutMs ?? PATIENCE_MS);
+  const deadline = performance.now() + (options.timeoutMs ?? WAIT_TIMEOUT_MS);
   let last: unknown;
   for (;;) {
     try {

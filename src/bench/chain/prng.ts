@@ -56,7 +56,7 @@ export class Prng {
     return list[this.below(list.length)]!;
   }
 
-  /** An element picked by `rank`. The list must not be empty. */
+  /** An element at an index of `zipfIndex`. The list must not be empty. */
   pickZipf<T>(list: readonly T[]): T {
     return list[this.zipfIndex(list.length)]!;
   }

@@ -2,7 +2,7 @@
 
 import type { Endpoint } from '../../api/endpoint.ts';
 import { ENDPOINTS } from '../../api/endpoints.ts';
-import type { SubjectSet } from '../stage/subjects.ts';
+import type { SubjectSet } from '../setup/subjects.ts';
 import { getRequest, postRequest } from './request.ts';
 
 /** Wallets of one batch request: as many as are allowed. */
@@ -30,15 +30,15 @@ export function apiRequests(subjectSet: SubjectSet, widest: boolean, apiKey: str
               apiKey,
             ),
           ]
-        : subjects(endpoint, subjectSet).map((subject) => {
-            const query = new URLSearchParams({ ...subject, ...(widest ? windowOf(endpoint) : {}) });
+        : parametersOf(endpoint, subjectSet).map((parameters) => {
+            const query = new URLSearchParams({ ...parameters, ...(widest ? windowOf(endpoint) : {}) });
             return getRequest(`${endpoint.path}?${query}`, apiKey);
           }),
   }));
 }
 
-/** The subjects of an endpoint's requests, one set of parameters per request. */
-function subjects({ path, params }: Endpoint, subjectSet: SubjectSet): Record<string, string>[] {
+/** The parameters of each of an endpoint's requests. */
+function parametersOf({ path, params }: Endpoint, subjectSet: SubjectSet): Record<string, string>[] {
   if ('token' in params.shape) return subjectSet.tokens.map((token) => ({ token }));
   const aboutFunders = path === '/api/funding_recipients';
   const wallets = aboutFunders ? subjectSet.funders : subjectSet.wallets;

@@ -16,7 +16,7 @@ export interface LoadSpec {
 }
 
 export interface LoadRequest {
-  /** Latencies are told apart by it. */
+  /** Latencies are kept apart by it. */
   group: string;
   /** As it goes over the wire. */
   text: string;
@@ -69,9 +69,9 @@ export class HttpLoad {
   private readonly requests: { group: Group; text: string }[];
   private readonly groups = new Map<string, Group>();
   private readonly sockets: HttpSocket[];
-  private readonly began = performance.now();
+  private readonly startedAt = performance.now();
   private readonly pauseMs: number;
-  private readonly atLeast: number;
+  private readonly minRequests: number;
   private readonly end: number;
   private readonly idle: Promise<void>;
   private next = 0;
@@ -80,11 +80,11 @@ export class HttpLoad {
   private onIdle: () => void = () => undefined;
   private failure: Error | null = null;
 
-  constructor({ port, connections, seconds, pauseMs = 0, minRequests: atLeast = 0, requests }: LoadSpec) {
+  constructor({ port, connections, seconds, pauseMs = 0, minRequests = 0, requests }: LoadSpec) {
     this.pauseMs = pauseMs;
-    this.atLeast = atLeast;
+    this.minRequests = minRequests;
     this.requests = requests.map(({ group, text }) => ({ group: this.groupOf(group), text }));
-    this.end = this.began + seconds * 1000;
+    this.end = this.startedAt + seconds * 1000;
     this.activeConnections = connections;
     this.idle = new Promise((resolve) => {
       this.onIdle = resolve;
@@ -97,7 +97,7 @@ export class HttpLoad {
     await this.idle;
     for (const socket of this.sockets) socket.close();
     if (this.failure !== null) throw this.failure;
-    const seconds = (performance.now() - this.began) / 1000;
+    const seconds = (performance.now() - this.startedAt) / 1000;
     let count = 0;
     for (const group of this.groups.values()) count += group.count;
     const asked = [...this.groups].filter(([, group]) => group.count > 0);
@@ -113,23 +113,23 @@ export class HttpLoad {
   }
 
   private connect(port: number): HttpSocket {
-    let sent = 0;
+    let sentAt = 0;
     let group: Group | null = null;
     const socket = new HttpSocket(
       port,
       (status) => {
         const now = performance.now();
-        group?.add(now - sent, status === 200);
+        group?.add(now - sentAt, status === 200);
         if (this.pauseMs > 0) setTimeout(sendNext, this.pauseMs);
         else sendNext(now);
       },
       (error) => this.fail(error),
     );
     const sendNext = (now = performance.now()) => {
-      if ((this.stopping || now >= this.end) && this.next >= this.atLeast) return this.connectionDone();
+      if ((this.stopping || now >= this.end) && this.next >= this.minRequests) return this.connectionDone();
       const request = this.requests[this.next++ % this.requests.length]!;
       group = request.group;
-      sent = now;
+      sentAt = now;
       socket.send(request.text);
     };
     sendNext();

@@ -12,7 +12,7 @@ import { waitUntil } from '../wait-until.ts';
 const run = promisify(execFile);
 
 /** Where Debian and most others put it; it is seldom in the PATH of users. */
-const PLACES = ['/usr/sbin/nginx', '/usr/local/sbin/nginx', '/usr/bin/nginx'];
+const PATHS = ['/usr/sbin/nginx', '/usr/local/sbin/nginx', '/usr/bin/nginx'];
 const START_TIMEOUT_MS = 10_000;
 /** Requests before a connection is closed: never, within a measurement. */
 const KEEP_ALIVE_REQUESTS = 1_000_000_000;
@@ -26,7 +26,7 @@ export interface Nginx {
 
 /** Path of nginx, null when it is not installed. */
 export function findNginx(): string | null {
-  return PLACES.find((path) => existsSync(path)) ?? null;
+  return PATHS.find((path) => existsSync(path)) ?? null;
 }
 
 /** Starts it on a free port of the loopback, with its files below `folder`. */

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { FatalError } from '../../errors.ts';
 import { messageOf } from '../../lib/error-text.ts';
 import { cpuSeconds } from '../process/resource-usage.ts';
-import type { BenchContext } from '../stage/bench-context.ts';
+import type { BenchContext } from '../setup/bench-context.ts';
 import { hasWrk, runWrk, type WrkResult } from './wrk.ts';
 
 export interface Target {

@@ -16,7 +16,7 @@ export class WsSocket {
   private readonly socket: Socket;
   private readonly onMessage: () => void;
   /** Receives the bytes until the socket is open and subscribed. */
-  private opening: { take: (bytes: Buffer) => void; fail: (error: Error) => void } | null = null;
+  private opening: { receive: (bytes: Buffer) => void; fail: (error: Error) => void } | null = null;
 
   /** Connects and sends `subscribe`, unless it is empty; rejects when either is refused. */
   static async open(url: URL, key: string, subscribe: string, onMessage: () => void): Promise<WsSocket> {
@@ -34,7 +34,7 @@ export class WsSocket {
       onread: {
         buffer: readBuffer,
         callback: (length) => {
-          this.take(length);
+          this.receive(length);
           return true;
         },
       },
@@ -48,15 +48,15 @@ export class WsSocket {
     this.socket.destroy();
   }
 
-  private take(length: number): void {
+  private receive(length: number): void {
     if (this.opening === null) {
       // Pings, and later parts of a message read in several pieces, mostly begin with other bytes.
       if (readBuffer[0] === TEXT) this.onMessage();
-    } else this.opening.take(readBuffer.subarray(0, length));
+    } else this.opening.receive(readBuffer.subarray(0, length));
   }
 
-  /** Sends something and waits for the answer; `fault` returns what is wrong with it, or null. */
-  private roundTrip(request: string | Buffer, fault: (answer: Buffer) => string | null): Promise<void> {
+  /** Sends something and waits for the answer; `errorOf` returns what is wrong with it, or null. */
+  private roundTrip(request: string | Buffer, errorOf: (answer: Buffer) => string | null): Promise<void> {
     return new Promise<void>((resolve, reject) => {
       const timer = setTimeout(() => fail(new Error('a WebSocket was not answered')), HANDSHAKE_TIMEOUT_MS);
       const fail = (error: Error) => {
@@ -64,14 +64,14 @@ export class WsSocket {
         this.opening = null;
         reject(error);
       };
-      const take = (answer: Buffer) => {
-        const problem = fault(answer);
+      const receive = (answer: Buffer) => {
+        const problem = errorOf(answer);
         if (problem !== null) return fail(new Error(problem));
         clearTimeout(timer);
         this.opening = null;
         resolve();
       };
-      this.opening = { take, fail };
+      this.opening = { receive, fail };
       this.socket.write(request);
     });
   }

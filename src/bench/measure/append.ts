@@ -6,8 +6,8 @@ import { parseConfig } from '../../config.ts';
 import { IndexWriter } from '../../store/index-writer.ts';
 import type { BlockBatch } from '../../types.ts';
 import { type Figure, median, type Table } from '../figure.ts';
-import type { BenchContext, ChainNode } from '../stage/bench-context.ts';
-import { LARGE_TRANSFERS } from '../stage/chain-plan.ts';
+import type { BenchContext, ChainNode } from '../setup/bench-context.ts';
+import { LARGE_TRANSFERS } from '../setup/chain-plan.ts';
 import { type LoadedBlocks, loadStepByStep } from './load-steps.ts';
 import { type StepTimes, timeStatements } from './statement-times.ts';
 
@@ -79,9 +79,9 @@ type PerWork<T> = Record<keyof AppendWork, T>;
 function timeAppends(writer: IndexWriter, work: AppendWork): PerWork<number[]> {
   const timeEach = ({ batches }: LoadedBlocks) =>
     batches.map((batch) => {
-      const began = performance.now();
+      const startedAt = performance.now();
       writer.append([batch]);
-      return performance.now() - began;
+      return performance.now() - startedAt;
     });
   return { blocks: timeEach(work.blocks), fillings: timeEach(work.fillings), large: timeEach(work.large) };
 }

@@ -7,7 +7,7 @@ import { BLOCK_FIELDS, RECEIPTS_FIELDS, TRACE_FIELDS } from '../../decode/decode
 import { FatalError } from '../../errors.ts';
 import { generateChain } from '../chain/generate.ts';
 import type { Figure, Table } from '../figure.ts';
-import type { BenchContext } from '../stage/bench-context.ts';
+import type { BenchContext } from '../setup/bench-context.ts';
 import { LOAD_RULES, resultOf } from './load-steps.ts';
 
 /** Average transactions of an ordinary and of a busy block. */

@@ -6,8 +6,8 @@ import { openIndexForReading } from '../../store/index-file.ts';
 import { surveyIndex } from '../../store/survey.ts';
 import type { IndexSurvey } from '../../types.ts';
 import type { Figure, Table } from '../figure.ts';
-import type { BenchContext } from '../stage/bench-context.ts';
-import { type FillRun, fillIndex, ratesByPart } from '../stage/fill-index.ts';
+import type { BenchContext } from '../setup/bench-context.ts';
+import { type FillRun, fillIndex, ratesByPart } from '../setup/fill-index.ts';
 
 const PARTS = 10;
 /** With fewer commits than this, the curve has too few points to say anything. */

@@ -4,9 +4,9 @@ import { formatNumber } from '../../cli/format.ts';
 import { type Figure, quantile, type Table } from '../figure.ts';
 import { apiRequests } from '../load/api-requests.ts';
 import { getRequest } from '../load/request.ts';
-import type { BenchContext, ChainNode } from '../stage/bench-context.ts';
-import { FAST_BLOCK_MS, FAST_TRANSFERS, LARGE_TRANSFERS } from '../stage/chain-plan.ts';
-import type { DaemonProcess } from '../stage/daemon-process.ts';
+import type { BenchContext, ChainNode } from '../setup/bench-context.ts';
+import { FAST_BLOCK_MS, FAST_TRANSFERS, LARGE_TRANSFERS } from '../setup/chain-plan.ts';
+import type { DaemonProcess } from '../setup/daemon-process.ts';
 import { HeadWatcher } from './head-watcher.ts';
 import { loadStepByStep } from './load-steps.ts';
 
@@ -44,7 +44,7 @@ async function followLarge(
   daemon: DaemonProcess,
 ): Promise<LargeBlockTimes> {
   const { first, last } = segments.large;
-  const watcher = watch(daemon);
+  const watcher = watchHead(daemon);
   const large: LargeBlockTimes = { visibleMs: [], answersMs: [] };
   try {
     for (let number = first; number <= last; number++) {
@@ -72,7 +72,7 @@ async function followFast(
   daemon: DaemonProcess,
 ): Promise<FastBlockTimes> {
   const { ordinary } = await context.subjects();
-  const watcher = watch(daemon);
+  const watcher = watchHead(daemon);
   try {
     return await context.withWorker('http-load', null, async (load) => {
       const requests = apiRequests(ordinary, false, daemon.key).flatMap(({ texts }) =>
@@ -103,9 +103,9 @@ async function mineAtInterval(
   const { first, last } = segments.fast;
   const lags: number[] = [];
   const seen: Promise<number>[] = [];
-  const began = performance.now();
+  const startedAt = performance.now();
   for (let number = first; number <= last; number++) {
-    await sleep(Math.max(0, began + (number - first) * FAST_BLOCK_MS - performance.now()));
+    await sleep(Math.max(0, startedAt + (number - first) * FAST_BLOCK_MS - performance.now()));
     lags.push(Math.max(0, number - 1 - watcher.head));
     const minedAt = await worker.call('mine');
     seen.push(watcher.waitForBlock(number, BLOCK_TIMEOUT_MS).then((at) => at - minedAt));
@@ -113,7 +113,7 @@ async function mineAtInterval(
   return { visibleMs: await Promise.all(seen), lags };
 }
 
-function watch(daemon: DaemonProcess): HeadWatcher {
+function watchHead(daemon: DaemonProcess): HeadWatcher {
   const anyWallet = `0x${'1'.repeat(40)}`;
   return new HeadWatcher(daemon.port, getRequest(`/api/latest_native_in?address=${anyWallet}`, daemon.key));
 }
@@ -122,10 +122,10 @@ function headTable(large: LargeBlockTimes, fast: FastBlockTimes): Table {
   const transfers = (count: number) => `${formatNumber(count)} transfers`;
   const commitMs = large.visibleMs.map((ms, i) => ms - (large.answersMs[i] ?? 0));
   const every = `${transfers(FAST_TRANSFERS)} every ${FAST_BLOCK_MS} ms`;
-  const part = (name: string, share: number): Figure => ({
+  const visible = (name: string, q: number): Figure => ({
     name: `${every}, ${name}`,
     unit: 'ms',
-    samples: [quantile(fast.visibleMs, share)],
+    samples: [quantile(fast.visibleMs, q)],
   });
   return {
     title: 'Following the head',
@@ -142,8 +142,8 @@ function headTable(large: LargeBlockTimes, fast: FastBlockTimes): Table {
         samples: commitMs,
         budget: { floor: 800, goal: 300 },
       },
-      part('announcement until clients read it, p50', 0.5),
-      part('announcement until clients read it, p99', 0.99),
+      visible('announcement until clients read it, p50', 0.5),
+      visible('announcement until clients read it, p99', 0.99),
       {
         name: `${every}, blocks behind at most when the next comes`,
         unit: 'blocks',

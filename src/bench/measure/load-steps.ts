@@ -65,15 +65,15 @@ async function loadBatch(
       receiptsCall(number),
       traceCall(number, '', 'debug_traceBlockByNumber', LIMITS.timeoutMs),
     ];
-    const began = performance.now();
+    const startedAt = performance.now();
     const bodies = await Promise.all(calls.map((call) => post(http, call)));
-    const fetched = performance.now();
+    const fetchedAt = performance.now();
     const [block, receipts, value] = bodies.map((body, i) => resultOf(body, calls[i]!.method, WANTED[i]!));
-    const cut = performance.now();
+    const cutAt = performance.now();
     decodeBlock(out, { block, receipts, traces: { form: 'tree', value } }, LOAD_RULES);
-    times.fetchMs += fetched - began;
-    times.cutMs += cut - fetched;
-    times.decodeMs += performance.now() - cut;
+    times.fetchMs += fetchedAt - startedAt;
+    times.cutMs += cutAt - fetchedAt;
+    times.decodeMs += performance.now() - cutAt;
   }
   return out.finish(true);
 }

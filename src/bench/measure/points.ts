@@ -9,7 +9,7 @@ import {
   type Throughput,
 } from '../load/throughput.ts';
 import { pinningText } from '../process/cores.ts';
-import type { BenchContext } from '../stage/bench-context.ts';
+import type { BenchContext } from '../setup/bench-context.ts';
 
 /** Limits on the ratio to the bare server. */
 const BUDGET = { floor: 0.5, goal: 0.75 };
@@ -58,20 +58,24 @@ export async function measurePoints(context: BenchContext): Promise<Table[]> {
   ];
 }
 
-function figures(name: string, own: readonly Throughput[], bare: readonly Throughput[] | null): Figure[] {
+function figures(
+  name: string,
+  measured: readonly Throughput[],
+  bare: readonly Throughput[] | null,
+): Figure[] {
   const rate = ({ requestsPerSecond }: Throughput) => requestsPerSecond;
   const cost = ({ microsecondsPerRequest }: Throughput) => microsecondsPerRequest;
   return [
     {
       name,
       unit: 'requests/s',
-      samples: own.map(rate),
+      samples: measured.map(rate),
       ...(bare && { against: { name: 'bare', samples: bare.map(rate) }, budget: BUDGET }),
     },
     {
       name: `${name}, processor time`,
       unit: 'us',
-      samples: own.map(cost),
+      samples: measured.map(cost),
       ...(bare && { against: { name: 'bare', samples: bare.map(cost) }, budget: BUDGET }),
     },
   ];

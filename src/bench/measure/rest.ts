@@ -8,11 +8,11 @@ import { type Figure, median, quantile, type Table } from '../figure.ts';
 import { apiRequests, type EndpointRequests } from '../load/api-requests.ts';
 import type { GroupResult, LoadRequest } from '../load/http-load.ts';
 import { pinningText } from '../process/cores.ts';
-import type { BenchContext } from '../stage/bench-context.ts';
-import { streamBlocks } from '../stage/chain-plan.ts';
-import type { DaemonProcess } from '../stage/daemon-process.ts';
-import { PeakSize } from '../stage/fill-index.ts';
-import type { Subjects } from '../stage/subjects.ts';
+import type { BenchContext } from '../setup/bench-context.ts';
+import { streamBlocks } from '../setup/chain-plan.ts';
+import type { DaemonProcess } from '../setup/daemon-process.ts';
+import { PeakSize } from '../setup/fill-index.ts';
+import type { Subjects } from '../setup/subjects.ts';
 import { bucketsBetween, quantileMs } from './latency-histogram.ts';
 
 const CONNECTIONS = 4;
@@ -34,11 +34,11 @@ const FILLING_SECONDS = 900;
 const BUDGETS = { ordinary: { floor: 10, goal: 3 }, hottest: { floor: 200, goal: 30 } };
 const LOOP_BUDGET = { floor: 20, goal: 5 };
 
-type KeyClass = keyof typeof BUDGETS;
-const CLASSES: readonly KeyClass[] = ['ordinary', 'hottest'];
+type SubjectClass = keyof typeof BUDGETS;
+const CLASSES: readonly SubjectClass[] = ['ordinary', 'hottest'];
 
-/** Latencies by endpoint and class of keys, under this name, one per repetition. */
-const groupOf = (endpoint: string, keys: KeyClass) => `${endpoint} ${keys}`;
+/** Latencies by endpoint and class of subjects, under this name, one per repetition. */
+const groupOf = (endpoint: string, subjectClass: SubjectClass) => `${endpoint} ${subjectClass}`;
 type Latencies = Record<string, Result[]>;
 
 interface Result extends GroupResult {
@@ -67,7 +67,7 @@ export async function measureRest(context: BenchContext): Promise<Table[]> {
   const what = `REST latency in ms at the client and at the server, ${CONNECTIONS} keep-alive connections`;
   return [
     latencyTable(`${what}, at the head`, idle, [
-      keyNote(subjects),
+      subjectNote(subjects),
       `Each endpoint by itself; ${pinningText(context.cores)}.`,
     ]),
     latencyTable(`${what}, while filling`, filling, [
@@ -87,18 +87,18 @@ async function measureIdle(context: BenchContext, daemon: DaemonProcess, subject
     const run = (requests: LoadRequest[]) =>
       load.call('run', { port, connections: CONNECTIONS, seconds, requests });
     await run(interleave(all)); // the first answers wait for compilation and page reads
-    const watch = await MetricsReader.begin(daemon);
+    const reader = await MetricsReader.begin(daemon);
     for (let i = 0; i < context.options.repeat; i++) {
-      for (const { name, keyClass, texts } of all) {
-        const group = groupOf(name, keyClass);
+      for (const { name, subjectClass, texts } of all) {
+        const group = groupOf(name, subjectClass);
         recordResults(
           latencies,
           (await run(texts.map((text) => ({ group, text })))).groups,
-          await watch.readP99(),
+          await reader.readP99(),
         );
       }
     }
-    return { latencies, loop: watch.loop };
+    return { latencies, loop: reader.loop };
   });
 }
 
@@ -148,12 +148,12 @@ interface FillingPhase extends Phase {
   walPeakBytes: number;
 }
 
-/** Between two looks at the write-ahead log, milliseconds. */
+/** Between two samples of the size of the write-ahead log, milliseconds. */
 const WAL_SAMPLE_MS = 50;
 
 /**
- * All endpoints in turn, first with ordinary keys and then with the hottest, while the index is filled further. Nothing
- * is pinned.
+ * All endpoints in turn, first with ordinary subjects and then with the hottest, while the index is filled further.
+ * Nothing is pinned.
  */
 async function measureWhileFilling(context: BenchContext, subjects: Subjects): Promise<FillingPhase> {
   const { worker, segments } = await context.chain();
@@ -164,7 +164,7 @@ async function measureWhileFilling(context: BenchContext, subjects: Subjects): P
   return context.withServingDaemon({ cores: null }, (daemon) =>
     context.withWorker('http-load', null, async (load) => {
       const before = await daemon.waitForBlock(first, FILLING_SECONDS * 1000);
-      const began = before.lastCommitAt ?? Date.now();
+      const startedAt = before.lastCommitAt ?? Date.now();
       const all = allRequests(subjects, daemon.key);
       await load.call('run', {
         port: daemon.port,
@@ -173,11 +173,11 @@ async function measureWhileFilling(context: BenchContext, subjects: Subjects): P
         minRequests: all.length * WARM_ROUNDS,
         requests: interleave(all),
       });
-      const watch = await MetricsReader.begin(daemon);
+      const reader = await MetricsReader.begin(daemon);
       const latencies: Latencies = {};
-      const looks = setInterval(() => wal.sample(), WAL_SAMPLE_MS);
-      const loadUpTo = async (block: number, keyClass: KeyClass) => {
-        const ofClass = all.filter((requests) => requests.keyClass === keyClass);
+      const sampling = setInterval(() => wal.sample(), WAL_SAMPLE_MS);
+      const loadUpTo = async (block: number, subjectClass: SubjectClass) => {
+        const ofClass = all.filter((requests) => requests.subjectClass === subjectClass);
         await load.call('start', {
           port: daemon.port,
           connections: CONNECTIONS,
@@ -187,35 +187,35 @@ async function measureWhileFilling(context: BenchContext, subjects: Subjects): P
           requests: interleave(ofClass),
         });
         const status = await daemon.waitForBlock(block, FILLING_SECONDS * 1000);
-        recordResults(latencies, (await load.call('finish')).groups, await watch.readP99());
+        recordResults(latencies, (await load.call('finish')).groups, await reader.readP99());
         return status;
       };
       try {
         await loadUpTo(Math.floor((first + target) / 2), 'ordinary');
         const after = await loadUpTo(target, 'hottest');
-        const seconds = ((after.lastCommitAt ?? 0) - began) / 1000;
+        const seconds = ((after.lastCommitAt ?? 0) - startedAt) / 1000;
         return {
           latencies,
-          loop: watch.loop,
+          loop: reader.loop,
           transfersPerSecond: (after.transfers - before.transfers) / seconds,
           walPeakBytes: wal.bytes,
         };
       } finally {
-        clearInterval(looks);
+        clearInterval(sampling);
       }
     }),
   );
 }
 
 interface ClassRequests extends EndpointRequests {
-  keyClass: KeyClass;
+  subjectClass: SubjectClass;
 }
 
 function allRequests(subjects: Subjects, apiKey: string): ClassRequests[] {
-  return CLASSES.flatMap((keyClass) =>
-    apiRequests(subjects[keyClass], keyClass === 'hottest', apiKey).map((requests) => ({
+  return CLASSES.flatMap((subjectClass) =>
+    apiRequests(subjects[subjectClass], subjectClass === 'hottest', apiKey).map((requests) => ({
       ...requests,
-      keyClass,
+      subjectClass,
     })),
   );
 }
@@ -223,8 +223,8 @@ function allRequests(subjects: Subjects, apiKey: string): ClassRequests[] {
 /** One request of each endpoint and class, then the next of each, so that all get the same number. */
 function interleave(all: readonly ClassRequests[]): LoadRequest[] {
   return Array.from({ length: ROUNDS }, (_, round) =>
-    all.map(({ name, keyClass, texts }) => ({
-      group: groupOf(name, keyClass),
+    all.map(({ name, subjectClass, texts }) => ({
+      group: groupOf(name, subjectClass),
       text: texts[round % texts.length] ?? '',
     })),
   ).flat();
@@ -232,10 +232,10 @@ function interleave(all: readonly ClassRequests[]): LoadRequest[] {
 
 function latencyTable(title: string, { latencies }: Phase, notes: string[]): Table {
   const figures = Object.entries(latencies).flatMap(([group, results]) => {
-    const [name = '', keyClass] = group.split(' ');
-    const figure = (part: string, value: (result: Result) => number): Figure => ({
+    const [name = '', subjectClass] = group.split(' ');
+    const figure = (column: string, value: (result: Result) => number): Figure => ({
       name,
-      column: `${keyClass} ${part}`,
+      column: `${subjectClass} ${column}`,
       unit: 'ms',
       samples: results.map(value),
     });
@@ -249,7 +249,7 @@ function latencyTable(title: string, { latencies }: Phase, notes: string[]): Tab
 }
 
 /** What ordinary and hottest mean. */
-function keyNote({ largest: { walletTransfers, tokenTransfers, holders } }: Subjects): string {
+function subjectNote({ largest: { walletTransfers, tokenTransfers, holders } }: Subjects): string {
   return `Ordinary keys have up to 10,000 transfers; the hottest wallet has ${formatNumber(walletTransfers)}, the hottest token ${formatNumber(tokenTransfers)} and ${formatNumber(holders)} holders.`;
 }
 
@@ -264,8 +264,8 @@ function failureNotes(latencies: Latencies): string[] {
 }
 
 function worstTable(idle: Phase, filling: FillingPhase): Table {
-  const worst = ({ latencies }: Phase, keyClass: KeyClass, value: (result: Result) => number) => {
-    const ofClass = Object.entries(latencies).filter(([group]) => group.endsWith(` ${keyClass}`));
+  const worst = ({ latencies }: Phase, subjectClass: SubjectClass, value: (result: Result) => number) => {
+    const ofClass = Object.entries(latencies).filter(([group]) => group.endsWith(` ${subjectClass}`));
     return quantile(
       ofClass.map(([, results]) => median(results.map(value))),
       1,
@@ -278,17 +278,17 @@ function worstTable(idle: Phase, filling: FillingPhase): Table {
     ...(budget && { budget }),
   });
   const ofPhase = (name: string, phase: Phase): Figure[] => [
-    ...CLASSES.flatMap((keyClass) => {
-      const what = `slowest endpoint, ${keyClass} keys, ${name}, p99`;
+    ...CLASSES.flatMap((subjectClass) => {
+      const what = `slowest endpoint, ${subjectClass} keys, ${name}, p99`;
       return [
         figure(
           `${what} at the server`,
-          worst(phase, keyClass, ({ serverP99Ms }) => serverP99Ms),
-          BUDGETS[keyClass],
+          worst(phase, subjectClass, ({ serverP99Ms }) => serverP99Ms),
+          BUDGETS[subjectClass],
         ),
         figure(
           `${what} at the client`,
-          worst(phase, keyClass, ({ p99Ms }) => p99Ms),
+          worst(phase, subjectClass, ({ p99Ms }) => p99Ms),
         ),
       ];
     }),

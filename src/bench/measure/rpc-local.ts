@@ -6,7 +6,7 @@ import type { Figure, Table } from '../figure.ts';
 import { postRequest } from '../load/request.ts';
 import { measureAlternately, measureThroughput, type Throughput } from '../load/throughput.ts';
 import { pin } from '../process/cores.ts';
-import type { BenchContext } from '../stage/bench-context.ts';
+import type { BenchContext } from '../setup/bench-context.ts';
 
 /** Transactions of the block asked for. anvil recovers each sender every time: a fuller block would only flatter. */
 const TRANSACTIONS = 9;

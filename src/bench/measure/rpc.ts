@@ -9,10 +9,10 @@ import {
   type Target,
   type Throughput,
 } from '../load/throughput.ts';
-import { fixedCall } from '../parts/fixed-call.ts';
 import { pin, pinningText } from '../process/cores.ts';
-import type { BenchContext, ChainNode } from '../stage/bench-context.ts';
-import type { DaemonProcess } from '../stage/daemon-process.ts';
+import type { BenchContext, ChainNode } from '../setup/bench-context.ts';
+import type { DaemonProcess } from '../setup/daemon-process.ts';
+import { fixedCall } from '../workers/fixed-call.ts';
 import { measureLocalAnswers } from './rpc-local.ts';
 
 /** Distinct calls, so that none is merged with another. */
@@ -106,12 +106,12 @@ function throughputFigures([node = [], gateway = [], nginx = []]: Sides): Figure
   ];
 }
 
-function sideFigures(name: string, own: Throughput[], nginx: Throughput[]): Figure[] {
-  if (own.length === 0) return [];
+function sideFigures(name: string, measured: Throughput[], nginx: Throughput[]): Figure[] {
+  if (measured.length === 0) return [];
   const figure = (what: string, unit: Unit, value: (result: Throughput) => number): Figure => ({
     name: what,
     unit,
-    samples: own.map(value),
+    samples: measured.map(value),
     ...(nginx.length > 0 && {
       against: { name: 'nginx', samples: nginx.map(value) },
       budget: { floor: 0.5, goal: 0.8 },
@@ -125,10 +125,10 @@ function sideFigures(name: string, own: Throughput[], nginx: Throughput[]): Figu
 
 /** What a proxy adds to the time of one call at a time. */
 function latencyFigures([node = [], gateway = [], nginx = []]: Sides): Figure[] {
-  const added = (name: string, own: Throughput[]): Figure => ({
+  const added = (name: string, measured: Throughput[]): Figure => ({
     name: `${name}, time added to one call at a time, p50`,
     unit: 'ms',
-    samples: own.map(({ p50Ms }, i) => p50Ms - (node[i]?.p50Ms ?? Number.NaN)),
+    samples: measured.map(({ p50Ms }, i) => p50Ms - (node[i]?.p50Ms ?? Number.NaN)),
   });
   return [
     { ...added('gateway', gateway), budget: { floor: 0.5, goal: 0.2 } },

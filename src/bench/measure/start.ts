@@ -1,6 +1,6 @@
 /** From starting the program to serving, on an existing index. */
 import type { Table } from '../figure.ts';
-import type { BenchContext } from '../stage/bench-context.ts';
+import type { BenchContext } from '../setup/bench-context.ts';
 
 export async function measureStart(context: BenchContext): Promise<Table[]> {
   const { ordinary } = await context.subjects();

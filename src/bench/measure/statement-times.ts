@@ -22,18 +22,18 @@ export function timeStatements(write: () => void): StepTimes {
     }
     add(stepOf(statement.source), ms);
   });
-  const began = performance.now();
+  const startedAt = performance.now();
   try {
     write();
   } finally {
     unwrap();
   }
   const inStatements = [...times.values()].reduce((sum, ms) => sum + ms, 0);
-  add('JavaScript', performance.now() - began - inStatements);
+  add('JavaScript', performance.now() - startedAt - inStatements);
   for (const db of connections) {
-    const start = performance.now();
+    const checkpointAt = performance.now();
     db.pragma('wal_checkpoint(PASSIVE)');
-    add('checkpoint', performance.now() - start);
+    add('checkpoint', performance.now() - checkpointAt);
   }
   return times;
 }
@@ -53,9 +53,9 @@ function wrapStatements(onRun: (statement: StatementInfo, ms: number) => void): 
     if (original === undefined) throw new Error(`the driver's statements have no ${name}`);
     const run: (this: StatementInfo, ...parameters: unknown[]) => unknown = original.value;
     const timed = function (this: StatementInfo, ...parameters: unknown[]): unknown {
-      const began = performance.now();
+      const startedAt = performance.now();
       const result = run.apply(this, parameters);
-      onRun(this, performance.now() - began);
+      onRun(this, performance.now() - startedAt);
       return result;
     };
     Object.defineProperty(prototype, name, { ...original, value: timed });

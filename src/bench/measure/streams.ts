@@ -1,13 +1,13 @@
 /** How soon messages reach 1,000 WebSockets and what they cost, against a bare publish. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Figure, quantile, type Table } from '../figure.ts';
-import type { WsClientsActions } from '../parts/ws-clients.ts';
 import { pinFirstThread, pinningText } from '../process/cores.ts';
 import { mainThreadSeconds, peakMegabytes, resetPeakMemory } from '../process/resource-usage.ts';
 import type { WorkerProcess } from '../process/worker-process.ts';
-import type { BenchContext, ChainNode } from '../stage/bench-context.ts';
-import { streamBlocks } from '../stage/chain-plan.ts';
-import type { DaemonProcess } from '../stage/daemon-process.ts';
+import type { BenchContext, ChainNode } from '../setup/bench-context.ts';
+import { streamBlocks } from '../setup/chain-plan.ts';
+import type { DaemonProcess } from '../setup/daemon-process.ts';
+import type { WsClientsActions } from '../workers/ws-clients.ts';
 
 const SOCKETS = 1_000;
 /** Pause between two blocks, so that one is finished before the next comes. */
@@ -36,10 +36,10 @@ export async function measureStreams(context: BenchContext): Promise<Table[]> {
       await pinFirstThread(daemon.pid, context.cores.server);
       context.log(`streams: heads to ${SOCKETS} sockets`);
       resetPeakMemory(daemon.pid);
-      const own = await measureHeads(context, chain, daemon, clients);
+      const heads = await measureHeads(context, chain, daemon, clients);
       context.log(`streams: transfers of a wallet to ${SOCKETS} sockets`);
       const ages = await measureDeliveryAges(context, chain, daemon, clients);
-      return [table(context, own, bare, ages, peakMegabytes(daemon.pid))];
+      return [table(context, heads, bare, ages, peakMegabytes(daemon.pid))];
     });
   });
 }
@@ -50,11 +50,11 @@ function measureBare(context: BenchContext, clients: WorkerProcess<WsClientsActi
     const url = `ws://127.0.0.1:${port}/`;
     await clients.call('open', { url, key: '', count: SOCKETS, subscribe: [] });
     const text = 'x'.repeat(HEAD_BYTES);
-    const fan = await measureFanOut(clients, server.pid, streamBlocks(context.options.quick), () =>
+    const times = await measureFanOut(clients, server.pid, streamBlocks(context.options.quick), () =>
       server.call('publish', text),
     );
     await clients.call('close');
-    return fan;
+    return times;
   });
 }
 
@@ -67,31 +67,31 @@ async function measureHeads(
   const subscribe = [subscription('newHeads')];
   const url = `${daemon.url.replace('http', 'ws')}/ws`;
   await clients.call('open', { url, key: daemon.key, count: SOCKETS, subscribe });
-  const fan = await measureFanOut(clients, daemon.pid, streamBlocks(context.options.quick), () =>
+  const times = await measureFanOut(clients, daemon.pid, streamBlocks(context.options.quick), () =>
     worker.call('mine'),
   );
   await clients.call('close');
-  return fan;
+  return times;
 }
 
-/** Calls `cause`, which sends a message to all sockets, again and again. */
+/** Calls `publish`, which sends a message to all sockets, again and again. */
 async function measureFanOut(
   clients: WorkerProcess<WsClientsActions>,
   pid: number,
-  times: number,
+  count: number,
   publish: () => Promise<unknown>,
 ): Promise<FanOutTimes> {
-  const fan: FanOutTimes = { spreads: [], costs: [] };
-  for (let i = 0; i < times; i++) {
+  const times: FanOutTimes = { spreads: [], costs: [] };
+  for (let i = 0; i < count; i++) {
     await sleep(PAUSE_MS);
     await clients.call('arm');
     const before = mainThreadSeconds(pid);
     await publish();
     const arrivals = await clients.call('arrived');
-    fan.costs.push((mainThreadSeconds(pid) - before) * 1000);
-    fan.spreads.push(quantile(arrivals, 1) - quantile(arrivals, 0));
+    times.costs.push((mainThreadSeconds(pid) - before) * 1000);
+    times.spreads.push(quantile(arrivals, 1) - quantile(arrivals, 0));
   }
-  return fan;
+  return times;
 }
 
 interface DeliveryAges {
@@ -153,16 +153,16 @@ async function sumOf(daemon: DaemonProcess, name: string): Promise<number> {
 
 function table(
   context: BenchContext,
-  own: FanOutTimes,
+  heads: FanOutTimes,
   bare: FanOutTimes,
   ages: DeliveryAges,
   megabytes: number,
 ): Table {
   const against = (samples: number[]) => ({ against: { name: 'bare publish', samples } });
-  const age = (name: string, part: number, floor: number, goal: number): Figure => ({
+  const age = (name: string, q: number, floor: number, goal: number): Figure => ({
     name,
     unit: 'ms',
-    samples: [quantile(ages.clientMs, part)],
+    samples: [quantile(ages.clientMs, q)],
     budget: { floor, goal },
   });
   return {
@@ -172,13 +172,13 @@ function table(
       {
         name: 'one head, from the first to the last socket',
         unit: 'ms',
-        samples: own.spreads,
+        samples: heads.spreads,
         ...against(bare.spreads),
       },
       {
         name: 'one head, processor time of the event loop',
         unit: 'ms',
-        samples: own.costs,
+        samples: heads.costs,
         ...against(bare.costs),
         budget: { floor: 0.5, goal: 0.8 },
       },

@@ -18,7 +18,7 @@ export function mainThreadSeconds(pid: number): number {
   return Number(nanoseconds) / 1e9;
 }
 
-/** Largest resident memory since the start of the process or the last `forgetPeak`, MB (10^6 bytes). */
+/** Largest resident memory since the start of the process or the last `resetPeakMemory`, MB (10^6 bytes). */
 export function peakMegabytes(pid: number): number {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8');
   return (Number(/^VmHWM:\s*(\d+) kB/m.exec(status)?.[1]) * 1024) / 1e6;

@@ -1,9 +1,9 @@
-/** A part's own side: runs actions on request until the benchmarking process is gone. */
+/** A worker's own side: runs actions on request until the benchmarking process is gone. */
 import { messageOf } from '../../lib/error-text.ts';
 import type { Actions, WorkerRequest, WorkerResponse } from './protocol.ts';
 
 export function serveWorker(actions: Actions): void {
-  // Ctrl-C reaches every process of the terminal; the benchmarking process then ends its parts properly.
+  // Ctrl-C reaches every process of the terminal; the benchmarking process then ends its workers properly.
   process.on('SIGINT', () => undefined);
   process.once('disconnect', () => process.exit(0));
   process.on('message', (message: WorkerRequest) => void answer(actions, message));

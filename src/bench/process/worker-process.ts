@@ -1,11 +1,11 @@
-/** Parts of the benchmark that run in processes of their own, as seen from the benchmarking process. */
+/** Processes that do parts of the benchmark, as seen from the benchmarking process. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { FatalError } from '../../errors.ts';
 import { pinnedCommand } from './cores.ts';
 import { programCommand } from './program.ts';
 import type { Actions, WorkerRequest, WorkerResponse } from './protocol.ts';
 
-/** Longest time for one action of a part, milliseconds: generating a large chain takes longest. */
+/** Longest time for one action, milliseconds: generating a large chain takes longest. */
 const CALL_TIMEOUT_MS = 3_600_000;
 
 interface PendingCall {
@@ -40,7 +40,7 @@ export class WorkerProcess<A extends Actions> {
     return this.child.pid;
   }
 
-  /** Runs an action in the part; rejects with what it threw. */
+  /** Runs an action in the worker; rejects with what it threw. */
   call<N extends keyof A & string>(
     action: N,
     ...[argument]: Parameters<A[N]>
@@ -51,7 +51,7 @@ export class WorkerProcess<A extends Actions> {
         () => reject(new FatalError(`${this.name}.${action} took too long`)),
         CALL_TIMEOUT_MS,
       );
-      // The part runs this same program, so an action's result has the declared type.
+      // The worker runs this same program, so an action's result has the declared type.
       const settle = (result: unknown) => resolve(result as Awaited<ReturnType<A[N]>>);
       this.pending.set(id, { resolve: settle, reject, timer });
       this.child.send({ id, action, argument } satisfies WorkerRequest, (error) => {
@@ -67,12 +67,12 @@ export class WorkerProcess<A extends Actions> {
   }
 
   private receive(message: WorkerResponse): void {
-    const waiting = this.pending.get(message.id);
-    if (waiting === undefined) return;
+    const call = this.pending.get(message.id);
+    if (call === undefined) return;
     this.pending.delete(message.id);
-    clearTimeout(waiting.timer);
-    if ('error' in message) waiting.reject(new FatalError(`${this.name}: ${message.error}`));
-    else waiting.resolve(message.result);
+    clearTimeout(call.timer);
+    if ('error' in message) call.reject(new FatalError(`${this.name}: ${message.error}`));
+    else call.resolve(message.result);
   }
 
   private failAll(reason: string): void {

@@ -10,7 +10,7 @@ import type { TextStore } from './text-store.ts';
 export class BlockReader {
   private readonly store: TextStore;
   private readonly logs = new Lru<string, IndexedLog[]>(4000);
-  private readonly lightTexts = new Lru<string, Buffer>(2000);
+  private readonly textsWithHashes = new Lru<string, Buffer>(2000);
   private readonly blocks = new Lru<string, RpcBlock>(32);
   private readonly receipts = new Lru<string, RpcReceipt[]>(32);
   private readonly traces = new Lru<string, RpcTrace[]>(32);
@@ -28,9 +28,9 @@ export class BlockReader {
 
   /** The block with hashes in place of whole transactions. */
   blockWithHashes(block: StoredBlock): Buffer {
-    return this.lightTexts.getOrCreate(block.hash, () => {
-      const whole: RpcBlock = JSON.parse(this.text(block, 'block').toString());
-      return jsonBytes({ ...whole, transactions: whole.transactions.map(({ hash }) => hash) });
+    return this.textsWithHashes.getOrCreate(block.hash, () => {
+      const full: RpcBlock = JSON.parse(this.text(block, 'block').toString());
+      return jsonBytes({ ...full, transactions: full.transactions.map(({ hash }) => hash) });
     });
   }
 

@@ -40,7 +40,7 @@ export async function runReplayNode(argv: string[]): Promise<void> {
     console.log(HELP);
     return;
   }
-  const started = Date.now();
+  const startedAt = Date.now();
   const generated = values.generate === undefined ? null : generatedChain(values);
   const node = await startReplayNode({
     ...replayOptions(values),
@@ -51,7 +51,7 @@ export async function runReplayNode(argv: string[]): Promise<void> {
   const { blocks, first, last, head, memoryBytes, spilledBytes } = node.stats();
   console.log(
     `replay-node on ${node.url} chain ${node.chainId}, ${blocks} blocks ${first}..${last}, head ${head}, ` +
-      `loaded in ${Date.now() - started} ms, ${mebibytes(memoryBytes)} in memory, ${mebibytes(spilledBytes)} in a file`,
+      `loaded in ${Date.now() - startedAt} ms, ${mebibytes(memoryBytes)} in memory, ${mebibytes(spilledBytes)} in a file`,
   );
   const stop = () => void node.close();
   process.once('SIGINT', stop);

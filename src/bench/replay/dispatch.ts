@@ -35,20 +35,22 @@ export class Dispatcher {
     this.deps = deps;
   }
 
-  /** Answers a request or a batch; `own` are methods only this connection has. Never throws. */
-  handle(text: string, own?: Methods): AnswerChunks {
-    const bytes = this.handleText(text, own);
+  /** Answers a request or a batch; `connectionMethods` are methods only this connection has. Never throws. */
+  handle(text: string, connectionMethods?: Methods): AnswerChunks {
+    const bytes = this.handleText(text, connectionMethods);
     this.deps.stats.bytes += totalLength(bytes);
     return bytes;
   }
 
-  private handleText(text: string, own?: Methods): AnswerChunks {
+  private handleText(text: string, connectionMethods?: Methods): AnswerChunks {
     const request = parseJson(text);
     if (request === undefined) return this.fail(null, new RpcError(-32601, 'Parse error'));
-    return Array.isArray(request) ? this.handleBatch(request, own) : this.handleCall(request, own);
+    return Array.isArray(request)
+      ? this.handleBatch(request, connectionMethods)
+      : this.handleCall(request, connectionMethods);
   }
 
-  private handleBatch(calls: readonly unknown[], own?: Methods): AnswerChunks {
+  private handleBatch(calls: readonly unknown[], connectionMethods?: Methods): AnswerChunks {
     const { maxBatch } = this.deps.settings;
     this.deps.stats.batches++;
     if (calls.length === 0) return this.fail(null, new RpcError(-32603, 'empty batch request'));
@@ -59,13 +61,13 @@ export class Dispatcher {
     const bytes: AnswerChunks = [OPEN];
     for (const call of calls) {
       if (bytes.length > 1) bytes.push(COMMA);
-      bytes.push(...this.handleCall(call, own));
+      bytes.push(...this.handleCall(call, connectionMethods));
     }
     bytes.push(CLOSE);
     return this.tooLong(totalLength(bytes)) ? this.fail(null, responseTooLarge()) : bytes;
   }
 
-  private handleCall(call: unknown, own?: Methods): AnswerChunks {
+  private handleCall(call: unknown, connectionMethods?: Methods): AnswerChunks {
     const { stats, settings, prng } = this.deps;
     stats.calls++;
     if (!isObject(call) || typeof call.method !== 'string') {
@@ -78,21 +80,23 @@ export class Dispatcher {
       return this.fail(id, overloaded());
     }
     try {
-      return this.answer(id, method, params, own);
+      return this.answer(id, method, params, connectionMethods);
     } catch (error) {
       if (error instanceof RpcError) return this.fail(id, error);
       return this.fail(id, new RpcError(-32603, `Internal error: ${String(error)}`));
     }
   }
 
-  private answer(id: unknown, method: string, params: unknown[], own?: Methods): AnswerChunks {
+  private answer(id: unknown, method: string, params: unknown[], connectionMethods?: Methods): AnswerChunks {
     const { answers, methods, store } = this.deps;
     const recorded = answers.size > 0 ? answers.get(exchangeKey(method, params)) : undefined;
     if (recorded?.isError) {
       this.deps.stats.errors++;
       return [Buffer.from(`${opening(id)}"error":`), store.read(recorded.body), END];
     }
-    const result = recorded ? store.read(recorded.body) : callMethod(own, methods, method, params);
+    const result = recorded
+      ? store.read(recorded.body)
+      : callMethod(connectionMethods, methods, method, params);
     if (this.tooLong(result.length)) throw responseTooLarge();
     return [Buffer.from(`${opening(id)}"result":`), result, END];
   }
@@ -112,8 +116,13 @@ export function totalLength(bytes: AnswerChunks): number {
   return bytes.reduce((sum, piece) => sum + piece.length, 0);
 }
 
-function callMethod(own: Methods | undefined, methods: Methods, name: string, params: unknown[]): Buffer {
-  const method = own?.[name] ?? methods[name];
+function callMethod(
+  connectionMethods: Methods | undefined,
+  methods: Methods,
+  name: string,
+  params: unknown[],
+): Buffer {
+  const method = connectionMethods?.[name] ?? methods[name];
   if (!method) throw methodNotFound();
   return method(params);
 }

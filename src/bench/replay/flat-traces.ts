@@ -8,7 +8,7 @@ const CALL_TYPES: Record<string, string> = {
   STATICCALL: 'staticcall',
 };
 
-interface TracePlace {
+interface TraceLocation {
   blockHash: string;
   blockNumber: number;
   transactionHash: string | undefined;
@@ -23,21 +23,21 @@ export function flatTraces(
 ): object[] {
   return traces.flatMap(({ txHash, result }, position) => {
     if (!result) return [];
-    const place = {
+    const location = {
       blockHash: block.hash,
       blockNumber: block.number,
       transactionHash: txHash ?? transactions[position]?.hash,
       transactionPosition: position,
     };
-    return flatten(result, place, []);
+    return flatten(result, location, []);
   });
 }
 
 /** The frame, then its children in order. */
-function flatten(frame: RpcFrame, place: TracePlace, traceAddress: number[]): object[] {
+function flatten(frame: RpcFrame, location: TraceLocation, traceAddress: number[]): object[] {
   const children = frame.calls ?? [];
-  const own = { ...place, traceAddress, subtraces: children.length, ...describe(frame) };
-  return [own, ...children.flatMap((child, i) => flatten(child, place, [...traceAddress, i]))];
+  const flat = { ...location, traceAddress, subtraces: children.length, ...describe(frame) };
+  return [flat, ...children.flatMap((child, i) => flatten(child, location, [...traceAddress, i]))];
 }
 
 function describe(frame: RpcFrame): object {

@@ -6,7 +6,7 @@ export class Latency {
   fixedMs: number;
   private readonly jitterMs: number;
   private readonly prng: Prng;
-  private readonly waiting = new Set<NodeJS.Timeout>();
+  private readonly pending = new Set<NodeJS.Timeout>();
 
   constructor(fixedMs: number, jitterMs: number, prng: Prng) {
     this.fixedMs = fixedMs;
@@ -22,15 +22,15 @@ export class Latency {
       return;
     }
     const timer = setTimeout(() => {
-      this.waiting.delete(timer);
+      this.pending.delete(timer);
       answer();
     }, wait);
-    this.waiting.add(timer);
+    this.pending.add(timer);
   }
 
   /** Drops the answers that still wait. */
   close(): void {
-    for (const timer of this.waiting) clearTimeout(timer);
-    this.waiting.clear();
+    for (const timer of this.pending) clearTimeout(timer);
+    this.pending.clear();
   }
 }

@@ -66,7 +66,12 @@ export async function startReplayNode(options: ReplayOptions = {}): Promise<Repl
   };
   const dispatcher = new Dispatcher({ methods, answers, store, settings, prng, stats: calls });
   const server = createHttpServer({ rpc: (body) => dispatcher.handle(body), stats: controls.stats }, latency);
-  const sockets = attachWebSocket(server, (text, own) => dispatcher.handle(text, own), feed, latency);
+  const sockets = attachWebSocket(
+    server,
+    (text, connectionMethods) => dispatcher.handle(text, connectionMethods),
+    feed,
+    latency,
+  );
   const port = await listen(server, settings.port, settings.host).catch((error) => {
     store.close();
     throw error;

@@ -21,16 +21,16 @@ export class TransactionIndex {
     chain.onReplaced = (old, current) => this.replace(old, current);
   }
 
-  /** The place of a transaction in a visible block. */
+  /** The location of a transaction in a visible block. */
   find(hash: unknown): TransactionLocation | null {
     const key = String(hash).toLowerCase();
     if (!this.locations) {
       this.locations = new Map();
       this.add(this.chain.from(0));
     }
-    const place = this.locations.get(key);
-    const block = place && this.chain.byNumber(place.number);
-    return block ? { block, index: place.index, hash: key } : null;
+    const location = this.locations.get(key);
+    const block = location && this.chain.byNumber(location.number);
+    return block ? { block, index: location.index, hash: key } : null;
   }
 
   private replace(old: readonly StoredBlock[], current: readonly StoredBlock[]): void {

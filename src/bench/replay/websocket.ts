@@ -8,7 +8,7 @@ import type { Methods } from './methods/method.ts';
 /** JSON-RPC with subscriptions over WebSocket, on the port of the HTTP server. */
 export function attachWebSocket(
   server: Server,
-  handle: (text: string, own: Methods) => AnswerChunks,
+  handle: (text: string, connectionMethods: Methods) => AnswerChunks,
   feed: Feed,
   latency: Latency,
 ): WebSocketServer {
@@ -18,10 +18,10 @@ export function attachWebSocket(
   });
   sockets.on('connection', (socket) => {
     const subscriber = feed.add((text) => socket.send(text));
-    const own = feed.methodsOf(subscriber);
+    const connectionMethods = feed.methodsOf(subscriber);
     socket.on('message', (data) => {
       const text = data.toString();
-      latency.delay(() => socket.send(Buffer.concat(handle(text, own)), { binary: false }));
+      latency.delay(() => socket.send(Buffer.concat(handle(text, connectionMethods)), { binary: false }));
     });
     socket.on('close', () => feed.remove(subscriber));
     // The library closes a client that breaks the protocol; the close event does the rest.

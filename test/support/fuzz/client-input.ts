@@ -19,13 +19,13 @@ import { type Property, property } from './property.ts';
 const MAX_MS = 1_000;
 
 function onlyRefusals(run: () => void): void {
-  const started = cpuMs();
+  const startedAt = cpuMs();
   try {
     run();
   } catch (error) {
     if (!(error instanceof RequestError || error instanceof OverBudgetError)) throw error;
   }
-  const ms = cpuMs() - started;
+  const ms = cpuMs() - startedAt;
   assert.ok(ms < MAX_MS, `took ${ms.toFixed(0)} ms`);
 }
 

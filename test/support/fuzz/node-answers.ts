@@ -29,13 +29,13 @@ const MAX_MS = 3_000;
 
 /** Runs it; anything but an UpstreamError is a failure, and so is taking too long. */
 function onlyUpstreamErrors(run: () => void): void {
-  const started = cpuMs();
+  const startedAt = cpuMs();
   try {
     run();
   } catch (error) {
     if (!(error instanceof UpstreamError)) throw error;
   }
-  const ms = cpuMs() - started;
+  const ms = cpuMs() - startedAt;
   assert.ok(ms < MAX_MS, `took ${ms.toFixed(0)} ms`);
 }
 

@@ -8,13 +8,13 @@ import { type Methods, type NodeState, NULL_RESULT } from './method.ts';
 
 export function blockMethods({ chain, reader, transactions, settings }: NodeState): Methods {
   const byNumber = (tag: unknown) => chain.byNumber(resolveNumber(chain, settings.finalizedLag, tag));
-  const fullOrHashes = (block: StoredBlock | null, whole: unknown) => {
+  const fullOrHashes = (block: StoredBlock | null, full: unknown) => {
     if (!block) return NULL_RESULT;
-    return whole ? reader.text(block, 'block') : reader.blockWithHashes(block);
+    return full ? reader.text(block, 'block') : reader.blockWithHashes(block);
   };
   return {
-    eth_getBlockByNumber: ([tag, whole]) => fullOrHashes(byNumber(tag), whole),
-    eth_getBlockByHash: ([hash, whole]) => fullOrHashes(chain.byHash(String(hash)), whole),
+    eth_getBlockByNumber: ([tag, full]) => fullOrHashes(byNumber(tag), full),
+    eth_getBlockByHash: ([hash, full]) => fullOrHashes(chain.byHash(String(hash)), full),
     eth_getBlockTransactionCountByNumber: ([tag]) => {
       const block = byNumber(tag);
       return block ? jsonBytes(toQuantity(reader.transactionHashes(block).length)) : NULL_RESULT;
@@ -25,15 +25,17 @@ export function blockMethods({ chain, reader, transactions, settings }: NodeStat
       return block ? reader.text(block, 'receipts') : NULL_RESULT;
     },
     eth_getTransactionReceipt: ([hash]) => {
-      const place = transactions.find(hash);
-      if (!place?.block.receipts) return NULL_RESULT;
-      const receipts = reader.parsedReceipts(place.block);
-      const receipt = receipts.find(({ transactionHash }) => transactionHash.toLowerCase() === place.hash);
+      const location = transactions.find(hash);
+      if (!location?.block.receipts) return NULL_RESULT;
+      const receipts = reader.parsedReceipts(location.block);
+      const receipt = receipts.find(({ transactionHash }) => transactionHash.toLowerCase() === location.hash);
       return receipt ? jsonBytes(receipt) : NULL_RESULT;
     },
     eth_getTransactionByHash: ([hash]) => {
-      const place = transactions.find(hash);
-      return place ? jsonBytes(reader.parsedBlock(place.block).transactions[place.index]) : NULL_RESULT;
+      const location = transactions.find(hash);
+      return location
+        ? jsonBytes(reader.parsedBlock(location.block).transactions[location.index])
+        : NULL_RESULT;
     },
   };
 }

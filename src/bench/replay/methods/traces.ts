@@ -24,9 +24,9 @@ export function traceMethods({ chain, reader, transactions, settings }: NodeStat
     debug_traceBlockByHash: ([hash, config]) => callTrees(chain.byHash(String(hash)), config),
     debug_traceTransaction: ([hash, config]) => {
       requireTraces(config);
-      const place = transactions.find(hash);
-      if (!place) return NULL_RESULT;
-      return jsonBytes(reader.parsedTraces(place.block)[place.index]?.result ?? null);
+      const location = transactions.find(hash);
+      if (!location) return NULL_RESULT;
+      return jsonBytes(reader.parsedTraces(location.block)[location.index]?.result ?? null);
     },
     trace_block: ([tag]) => {
       requireTraces();

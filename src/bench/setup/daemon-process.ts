@@ -63,7 +63,7 @@ export async function startDaemonProcess(options: DaemonOptions): Promise<Daemon
   const exited = new Promise<void>((resolve) => child.once('close', () => resolve()));
   const output = readOutput(child);
   try {
-    const found = await waitUntil(
+    const handle = await waitUntil(
       () => {
         if (child.exitCode !== null) throw new FatalError(`the daemon ended: ${output.logTail()}`);
         const { url, metricsUrl } = output;
@@ -71,7 +71,7 @@ export async function startDaemonProcess(options: DaemonOptions): Promise<Daemon
       },
       { what: 'the daemon to serve', timeoutMs: START_TIMEOUT_MS, everyMs: 2 },
     );
-    return new RunningDaemon(child, exited, { ...found, key, startedAt, output });
+    return new RunningDaemon(child, exited, { ...handle, key, startedAt, output });
   } catch (error) {
     child.kill('SIGKILL');
     await exited;
@@ -93,10 +93,10 @@ function spawnDaemon({ dataDir, nodeHttp, nodeWs, cores }: DaemonOptions): Child
   if (nodeWs !== '') flags.push('--node-ws', nodeWs);
   const [file = '', ...args] = pinnedCommand(programCommand('start', ...flags), cores);
   // No settings of the user: neither from the environment nor from a file in the working folder.
-  const own = Object.entries(process.env).filter(([name]) => !name.startsWith('ATLAS_'));
+  const kept = Object.entries(process.env).filter(([name]) => !name.startsWith('ATLAS_'));
   const child = spawn(file, args, {
     cwd: dataDir,
-    env: { ...Object.fromEntries(own), ...SETTINGS },
+    env: { ...Object.fromEntries(kept), ...SETTINGS },
     stdio: ['ignore', 'pipe', 'pipe'],
     // Ctrl-C reaches every process of the terminal, but the daemon is to be stopped properly.
     detached: true,
@@ -156,17 +156,17 @@ class RunningDaemon implements DaemonProcess {
   private readonly metricsUrl: string;
   private readonly output: Output;
 
-  constructor(child: ChildProcess, exited: Promise<void>, found: DaemonHandle) {
+  constructor(child: ChildProcess, exited: Promise<void>, handle: DaemonHandle) {
     this.child = child;
     this.exited = exited;
     this.pid = child.pid ?? 0;
-    this.url = found.url;
-    this.port = Number(new URL(found.url).port);
-    this.metricsUrl = found.metricsUrl;
-    this.key = found.key;
-    this.startedAt = found.startedAt;
-    this.readyAt = found.output.readyAt;
-    this.output = found.output;
+    this.url = handle.url;
+    this.port = Number(new URL(handle.url).port);
+    this.metricsUrl = handle.metricsUrl;
+    this.key = handle.key;
+    this.startedAt = handle.startedAt;
+    this.readyAt = handle.output.readyAt;
+    this.output = handle.output;
   }
 
   async status(): Promise<IndexStatus> {

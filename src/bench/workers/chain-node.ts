@@ -1,4 +1,4 @@
-/** The part that is the chain node: it generates a chain in segments and serves it. */
+/** The worker that is the chain node: it generates a chain in segments and serves it. */
 import { freemem } from 'node:os';
 import { startBareServer } from '../../server/bare-server.ts';
 import type { GeneratedBlock } from '../chain/block.ts';
@@ -95,16 +95,16 @@ function emptySegments(): Segments<Segment> {
   return { fill: empty(), more: empty(), large: empty(), fast: empty() };
 }
 
-/** The blocks of all segments; `made` records what they contain. */
+/** The blocks of all segments; `segments` records what they contain. */
 function* generateSegments(
   chain: GeneratedChain,
   plans: Segments<SegmentPlan>,
-  made: Segments<Segment>,
+  segments: Segments<Segment>,
 ): Generator<GeneratedBlock> {
   const blocks = chain.blocks[Symbol.iterator]();
   for (const name of ['fill', 'more', 'large', 'fast'] as const) {
     const plan = plans[name];
-    const segment = made[name];
+    const segment = segments[name];
     chain.resizeBlocks(plan.txPerBlock, plan.even);
     for (let count = 0; count < plan.blocks || segment.transfers < plan.transfers; count++) {
       const { value: block } = blocks.next();
@@ -119,11 +119,11 @@ function* generateSegments(
 
 /** A fast server in front of the node, which itself is slower than what is measured. Resolves with its address. */
 async function startFastProxy(nodeUrl: string): Promise<string> {
-  const front = await startBareServer({
+  const proxy = await startBareServer({
     get: () => null,
     post: (body) => answerFixed(body) ?? forward(nodeUrl, body),
   });
-  return `http://127.0.0.1:${front.port}`;
+  return `http://127.0.0.1:${proxy.port}`;
 }
 
 async function forward(url: string, body: Buffer): Promise<string> {

@@ -1,4 +1,4 @@
-/** The part that holds many WebSocket connections and records when each gets a message. */
+/** The worker that holds many WebSocket connections and records when each gets a message. */
 import { WsSocket } from '../load/ws-socket.ts';
 
 export interface ClientsSpec {

@@ -1,4 +1,4 @@
-/** The part that is the bare server which the real one is compared with. */
+/** The worker that is the bare server which the real one is compared with. */
 import { getByHexAddress } from '../../query/get-by-hex-address.ts';
 import { type BareServer, startBareServer } from '../../server/bare-server.ts';
 import { type AddressKeys, WALLET_BY_ADDRESS } from '../../store/address-table.ts';

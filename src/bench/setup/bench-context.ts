@@ -7,10 +7,10 @@ import { FatalError } from '../../errors.ts';
 import { CleanupStack } from '../../lib/cleanup-stack.ts';
 import { removeOnParentExit } from '../../lib/watchdog.ts';
 import type { BenchOptions } from '../options.ts';
-import type { ChainFacts, ChainNodeActions } from '../parts/chain-node.ts';
-import type { WorkerActions, WorkerName } from '../parts/workers.ts';
 import { type Cores, chooseCores } from '../process/cores.ts';
 import { WorkerProcess } from '../process/worker-process.ts';
+import type { ChainFacts, ChainNodeActions } from '../workers/chain-node.ts';
+import type { WorkerActions, WorkerName } from '../workers/workers.ts';
 import { chainPlan } from './chain-plan.ts';
 import { type DaemonOptions, type DaemonProcess, startDaemonProcess } from './daemon-process.ts';
 import { fillIndex } from './fill-index.ts';
@@ -93,7 +93,7 @@ export class BenchContext {
     return this.withCleanup(async () => use(await starting), end);
   }
 
-  /** Runs a part of the benchmark in a process of its own while `use` lasts. */
+  /** Runs a worker while `use` lasts. */
   async withWorker<N extends WorkerName, T>(
     name: N,
     cores: string | null,

@@ -1,6 +1,6 @@
 /** The chain that all measurements use. Pure. */
 import type { BenchOptions } from '../options.ts';
-import type { ChainPlan } from '../parts/chain-node.ts';
+import type { ChainPlan } from '../workers/chain-node.ts';
 
 /** Seed of the generator; the same in every run, so that runs can be compared. */
 const SEED = 1;

@@ -4,7 +4,7 @@ import { bucketsBetween, quantileMs } from '../../src/bench/measure/latency-hist
 import { createMetrics } from '../../src/metrics.ts';
 
 /** The metrics as a client of the daemon gets them. */
-async function look(metrics: ReturnType<typeof createMetrics>): Promise<Map<string, number>> {
+async function read(metrics: ReturnType<typeof createMetrics>): Promise<Map<string, number>> {
   const samples = (await metrics.render()).split('\n').filter((line) => line !== '' && !line.startsWith('#'));
   return new Map(
     samples.map((line) => {
@@ -14,17 +14,17 @@ async function look(metrics: ReturnType<typeof createMetrics>): Promise<Map<stri
   );
 }
 
-test('the time within which answers were given is told from what came between two looks', async (t) => {
+test('the time within which answers were given is told from what came between two readings', async (t) => {
   const metrics = createMetrics();
   t.after(() => metrics.close());
   const one = metrics.httpSeconds.child({ route: '/api/one' });
   const other = metrics.httpSeconds.child({ route: '/api/other' });
   for (let i = 0; i < 1_000; i++) one.observe(0.4);
-  const before = await look(metrics);
+  const before = await read(metrics);
   for (let i = 0; i < 98; i++) one.observe(0.0015);
   for (let i = 0; i < 2; i++) one.observe(0.0125);
   other.observe(30);
-  const answers = bucketsBetween(before, await look(metrics));
+  const answers = bucketsBetween(before, await read(metrics));
   const of = (route: string, q: number) => quantileMs(answers.get(route) ?? [], q);
   assert.ok(of('/api/one', 0.5) > 1 && of('/api/one', 0.5) <= 2);
   assert.equal(of('/api/one', 0.98), 2);

@@ -1,4 +1,4 @@
-/** The part that loads an HTTP server. */
+/** The worker that loads an HTTP server. */
 import { HttpLoad, type LoadResult, type LoadSpec } from '../load/http-load.ts';
 
 export function httpLoadActions() {

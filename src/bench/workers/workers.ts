@@ -1,4 +1,4 @@
-/** The parts of the benchmark by name. */
+/** The workers of the benchmark by name. */
 import { FatalError } from '../../errors.ts';
 import type { Actions } from '../process/protocol.ts';
 import { serveWorker } from '../process/serve-worker.ts';
@@ -16,12 +16,12 @@ const WORKERS = {
 
 export type WorkerName = keyof typeof WORKERS;
 
-/** What each part can be asked to do. */
+/** What each worker can be asked to do. */
 export type WorkerActions = { [N in WorkerName]: ReturnType<(typeof WORKERS)[N]> };
 
-/** Makes this process a part. Throws FatalError when no part has that name, or no benchmark started this process. */
+/** Makes this process a worker. Throws FatalError when none has that name, or no benchmark started this process. */
 export function runWorker(name: string): void {
-  const makeActions = Object.entries(WORKERS).find(([part]) => part === name)?.[1];
+  const makeActions = Object.entries(WORKERS).find(([worker]) => worker === name)?.[1];
   if (makeActions === undefined || process.send === undefined) {
     throw new FatalError('bench-part is what "atlas-node bench" starts; it is of no use by itself');
   }

@@ -9,7 +9,7 @@ import { cpuSeconds, peakMegabytes } from '../process/resource-usage.ts';
 import type { BenchContext, ChainNode } from './bench-context.ts';
 import type { DaemonProcess } from './daemon-process.ts';
 
-/** How far it was at a time. */
+/** How far the index was at a time. */
 export interface ProgressPoint {
   /** Seconds since the daemon was ready. */
   at: number;
@@ -115,6 +115,6 @@ function timeOf(course: readonly ProgressPoint[], transfers: number): number {
   const next = course.findIndex((point) => point.transfers >= transfers);
   const [before, after] = [course[next - 1], course[next]];
   if (after === undefined || before === undefined) return after?.at ?? Number.NaN;
-  const part = (transfers - before.transfers) / (after.transfers - before.transfers);
-  return before.at + part * (after.at - before.at);
+  const share = (transfers - before.transfers) / (after.transfers - before.transfers);
+  return before.at + share * (after.at - before.at);
 }
