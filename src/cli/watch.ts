@@ -28,17 +28,24 @@ export async function watch(render: () => Promise<string>, screen: Screen): Prom
   const stop = new AbortController();
   const onSignal = () => stop.abort();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, onSignal);
+  try {
+    await redraw(render, screen, stop.signal);
+  } finally {
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.off(signal, onSignal);
+  }
+}
+
+async function redraw(render: () => Promise<string>, screen: Screen, signal: AbortSignal): Promise<void> {
   let last = await render();
   if (screen.isTTY) screen.write(ENTER);
   try {
-    while (!stop.signal.aborted) {
+    while (!signal.aborted) {
       screen.write(screen.isTTY ? frame(last, screen) : `${last}\n`);
-      await sleep(REFRESH_MS, undefined, { signal: stop.signal }).catch(() => undefined);
-      if (!stop.signal.aborted) last = await render().catch(errorText);
+      await sleep(REFRESH_MS, undefined, { signal }).catch(() => undefined);
+      if (!signal.aborted) last = await render().catch(errorText);
     }
   } finally {
     if (screen.isTTY) screen.write(`${LEAVE}${last}\n`);
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.off(signal, onSignal);
   }
 }
 

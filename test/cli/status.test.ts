@@ -10,6 +10,7 @@ import { type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { paintFor } from '../../src/cli/colour.ts';
 import { statusTable } from '../../src/cli/status-table.ts';
+import { watch } from '../../src/cli/watch.ts';
 import type { IndexStatus } from '../../src/types.ts';
 import { initialStatus } from '../../src/writer/progress.ts';
 import { LAUNCHER, run, start } from '../support/command.ts';
@@ -123,6 +124,17 @@ test('--watch writes again and again where there is no terminal, and ends well o
   const { code, stdout } = await watching.ended;
   assert.equal(code, 0);
   for (const line of stdout.trim().split('\n')) assert.equal(JSON.parse(line).phase, 'following');
+});
+
+test('a watch whose first report fails leaves signals to whoever had them', async () => {
+  const handlers = () => [process.listenerCount('SIGINT'), process.listenerCount('SIGTERM')];
+  const before = handlers();
+  const screen = { write: () => assert.fail('there is nothing to draw') };
+  await assert.rejects(
+    watch(() => Promise.reject(new Error('no daemon')), screen),
+    /no daemon/,
+  );
+  assert.deepEqual(handlers(), before);
 });
 
 /** Runs a command in a terminal, presses Ctrl-C once `count` frames were drawn; prints its exit code and all it wrote, as JSON. */
