@@ -3,10 +3,23 @@
 /** What OpenSSL says of an answer that is not TLS. */
 const NOT_TLS = /wrong version number|packet length too long|record layer failure|http request/i;
 
-/** Of several addresses that all refuse, the message is empty. */
-export function socketErrorText({ message, code, name }: NodeJS.ErrnoException): string {
+const USE_TLS = 'if it expects TLS there, use https:// or wss:// in its address';
+
+/** Of a plain connection that ended without a byte: most TLS servers close one that does not begin with a handshake. */
+export const CLOSED_UNANSWERED = `the node closed the connection without an answer: ${USE_TLS}`;
+
+/** Other TLS servers answer with this status; ws has no code for it. */
+const BAD_REQUEST = 'Unexpected server response: 400';
+
+/** `mayExpectTls`: the connection is plain, and nothing was received that a server of TLS does not send. */
+export function socketErrorText(
+  { message, code, name }: NodeJS.ErrnoException,
+  mayExpectTls: boolean,
+): string {
   if (code === 'EPROTO' && NOT_TLS.test(message)) {
     return 'the node does not speak TLS there: use http:// or ws:// in its address';
   }
-  return message || code || name;
+  if (mayExpectTls && code === 'ECONNRESET') return CLOSED_UNANSWERED;
+  if (mayExpectTls && message === BAD_REQUEST) return `${message}: ${USE_TLS}`;
+  return message || code || name; // the message is empty when several addresses all refuse
 }

@@ -29,10 +29,13 @@ export class NodeSocket {
   private readonly ws: WebSocket;
   private readonly timeout: NodeJS.Timeout;
   private ended = false;
+  /** Plain, and not accepted as a WebSocket yet. */
+  private mayExpectTls: boolean;
 
   constructor({ origin, path, authorization }: Endpoint, limits: SocketLimits, events: SocketEvents) {
     this.origin = origin;
     this.events = events;
+    this.mayExpectTls = origin.startsWith('ws:');
     this.ws = new WebSocket(origin + path, {
       maxPayload: limits.maxMessageBytes,
       perMessageDeflate: false,
@@ -77,6 +80,7 @@ export class NodeSocket {
 
   private onOpen(): void {
     if (this.ended) return;
+    this.mayExpectTls = false;
     clearTimeout(this.timeout);
     this.events.onOpen();
   }
@@ -88,7 +92,7 @@ export class NodeSocket {
   }
 
   private onError(error: Error & { code?: string }): void {
-    const message = `WebSocket to ${this.origin}: ${socketErrorText(error)}`;
+    const message = `WebSocket to ${this.origin}: ${socketErrorText(error, this.mayExpectTls)}`;
     this.fail(new UpstreamError('connection', message, undefined, { cause: error }));
   }
 

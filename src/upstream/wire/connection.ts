@@ -2,7 +2,7 @@
 import { connect, isIP, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { UpstreamError } from '../../errors.ts';
-import { socketErrorText } from '../socket-error.ts';
+import { CLOSED_UNANSWERED, socketErrorText } from '../socket-error.ts';
 import type { ResponseHead } from './response-head.ts';
 import { type ResponseHandler, ResponseReader } from './response-reader.ts';
 
@@ -40,14 +40,16 @@ export class Connection implements ResponseHandler {
   private listener: ResponseListener | null = null;
   private error: UpstreamError | null = null;
   private gone = false;
+  /** Plain, and nothing was received yet. */
+  private mayExpectTls: boolean;
 
   constructor(target: Target, owner: ConnectionOwner) {
     this.owner = owner;
+    this.mayExpectTls = !target.tls;
     this.socket = this.open(target);
     this.socket.on('error', (error: NodeJS.ErrnoException) => {
-      this.error ??= new UpstreamError('connection', socketErrorText(error), undefined, {
-        cause: error,
-      });
+      const message = socketErrorText(error, this.mayExpectTls);
+      this.error ??= new UpstreamError('connection', message, undefined, { cause: error });
     });
     this.socket.on('end', () => this.onEnd());
     this.socket.on('close', () => this.onClose());
@@ -105,6 +107,7 @@ export class Connection implements ResponseHandler {
   }
 
   private onData(piece: Buffer): void {
+    this.mayExpectTls = false;
     if (this.listener === null) return this.destroy(); // unexpected bytes
     try {
       this.reader.read(piece, this);
@@ -125,9 +128,10 @@ export class Connection implements ResponseHandler {
     this.reportClosed();
     const listener = this.listener;
     this.listener = null;
-    listener?.onFailed(
-      this.error ?? new UpstreamError('connection', 'the node closed the connection before it had answered'),
-    );
+    const closed = this.mayExpectTls
+      ? CLOSED_UNANSWERED
+      : 'the node closed the connection before it had answered';
+    listener?.onFailed(this.error ?? new UpstreamError('connection', closed));
   }
 
   private reportClosed(): void {
