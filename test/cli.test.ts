@@ -13,6 +13,7 @@ import { statusTable } from '../src/cli/status-table.ts';
 import { parseConfig } from '../src/config.ts';
 import { ConfigError, FatalError, RequestError } from '../src/errors.ts';
 import { etaSeconds, lagBlocks } from '../src/lib/lag.ts';
+import { openDatabase } from '../src/store/open-database.ts';
 import type { Capabilities, IndexStatus } from '../src/types.ts';
 import { LAUNCHER, PINNED_NODE, ROOT, type RunOptions, readyUrl, run, start } from './support/command.ts';
 import { tempDir } from './support/temp-dir.ts';
@@ -353,6 +354,20 @@ test('init writes a file for the owner and the first key, and never overwrites',
   assert.equal(again.code, 2);
   assert.match(again.stderr, /^atlas-node: .*atlas.toml exists already and is left as it is: [^\n]+\n$/);
   assert.equal(readFileSync(file, 'utf8'), text);
+});
+
+test('init that cannot issue the key leaves no file, so that it can be run again', async (t) => {
+  const cwd = tempDir(t);
+  await atlas(t, ['keys', 'create', '--name', 'x', '--tier', 'free', '--data-dir', 'atlas-data'], { cwd });
+  const keys = openDatabase(join(cwd, 'atlas-data', 'keys.db'));
+  t.after(() => keys.close());
+  keys.exec("CREATE TRIGGER full BEFORE INSERT ON keys BEGIN SELECT RAISE(FAIL, 'no room'); END");
+  const { code, stderr } = await atlas(t, ['init'], { cwd });
+  assert.equal(code, 1);
+  assert.match(stderr, /^atlas-node: [^\n]*no room[^\n]*\n$/);
+  keys.exec('DROP TRIGGER full');
+  const again = await atlas(t, ['init'], { cwd });
+  assert.equal(again.code, 0, again.stderr);
 });
 
 test('keys are created, listed, rotated and revoked, and shown in full only when issued', async (t) => {

@@ -1,7 +1,8 @@
 /** `atlas-node init`: the configuration file and the first key. */
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Command } from 'commander';
+import type { IssuedKey, KeyStore } from '../access/keys.ts';
 import { ConfigError } from '../errors.ts';
 import { messageOf } from '../lib/error-text.ts';
 import { issuedText } from './keys-text.ts';
@@ -39,13 +40,23 @@ async function init(dir: string): Promise<void> {
     dataDir,
     (store) => {
       writeNew(file, text);
-      return store.create(FIRST_KEY);
+      return firstKey(store, file);
     },
     { create: true },
   );
   console.log(
     `${file}:\n\n${text}\n${issuedText(issued)}\n\nnext: set node_http in it, then run: ${startLine(dir, file)}`,
   );
+}
+
+/** Without the key the file goes too, or the next `init` would refuse to write it. */
+function firstKey(store: KeyStore, file: string): IssuedKey {
+  try {
+    return store.create(FIRST_KEY);
+  } catch (error) {
+    rmSync(file);
+    throw error;
+  }
 }
 
 function startLine(dir: string, file: string): string {
