@@ -8,6 +8,7 @@ const POLL_MS = 1;
 interface PendingBlock {
   number: number;
   resolve: (at: number) => void;
+  reject: (error: Error) => void;
   timer: NodeJS.Timeout;
 }
 
@@ -15,7 +16,9 @@ export class HeadWatcher {
   /** Newest block that an answer named. */
   head = -1;
   private readonly socket: HttpSocket;
-  private pending: PendingBlock[] = [];
+  private readonly pending = new Set<PendingBlock>();
+  /** When `head` was seen, Unix milliseconds with fractions. */
+  private headSeenAt = 0;
   private timer: NodeJS.Timeout | undefined;
   private failure: Error | null = null;
 
@@ -27,20 +30,25 @@ export class HeadWatcher {
         this.recordHead(Number(/\r\nx-indexed-block: *(\d+)/i.exec(head)?.[1] ?? -1));
         this.timer = setTimeout(() => this.socket.send(request), POLL_MS);
       },
-      (error) => {
-        this.failure = error;
-      },
+      (error) => this.fail(error),
     );
     this.socket.send(request);
   }
 
-  /** Resolves when the block is indexed, with the time at which that was seen, Unix milliseconds with fractions. */
+  /**
+   * Resolves when the block is indexed, with the time at which that was seen, Unix milliseconds with fractions. Rejects
+   * after the time limit, and as soon as nothing can be seen any more.
+   */
   waitForBlock(number: number, timeoutMs: number): Promise<number> {
     return new Promise((resolve, reject) => {
+      if (this.failure !== null) return reject(this.failure);
+      if (number <= this.head) return resolve(this.headSeenAt);
       const timer = setTimeout(() => {
-        reject(this.failure ?? new FatalError(`block ${number} was not indexed within ${timeoutMs} ms`));
+        this.pending.delete(block);
+        reject(new FatalError(`block ${number} was not indexed within ${timeoutMs} ms`));
       }, timeoutMs);
-      this.pending.push({ number, resolve, timer });
+      const block = { number, resolve, reject, timer };
+      this.pending.add(block);
     });
   }
 
@@ -53,12 +61,21 @@ export class HeadWatcher {
   private recordHead(head: number): void {
     if (head === this.head) return;
     this.head = head;
-    const at = performance.timeOrigin + performance.now();
-    const reached = this.pending.filter(({ number }) => number <= head);
-    this.pending = this.pending.filter(({ number }) => number > head);
-    for (const { resolve, timer } of reached) {
-      clearTimeout(timer);
-      resolve(at);
+    this.headSeenAt = performance.timeOrigin + performance.now();
+    for (const block of this.pending) {
+      if (block.number > head) continue;
+      this.pending.delete(block);
+      clearTimeout(block.timer);
+      block.resolve(this.headSeenAt);
     }
+  }
+
+  private fail(cause: Error): void {
+    this.failure = new FatalError(`the daemon cannot be asked for its head: ${cause.message}`, { cause });
+    for (const { reject, timer } of this.pending) {
+      clearTimeout(timer);
+      reject(this.failure);
+    }
+    this.pending.clear();
   }
 }

@@ -47,10 +47,10 @@ export class WorkerProcess<A extends Actions> {
   ): Promise<Awaited<ReturnType<A[N]>>> {
     const id = ++this.lastId;
     return new Promise((resolve, reject) => {
-      const timer = setTimeout(
-        () => reject(new FatalError(`${this.name}.${action} took too long`)),
-        CALL_TIMEOUT_MS,
-      );
+      const timer = setTimeout(() => {
+        this.pending.delete(id);
+        reject(new FatalError(`${this.name}.${action} took too long`));
+      }, CALL_TIMEOUT_MS);
       // The worker runs this same program, so an action's result has the declared type.
       const settle = (result: unknown) => resolve(result as Awaited<ReturnType<A[N]>>);
       this.pending.set(id, { resolve: settle, reject, timer });
