@@ -5,6 +5,7 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { FatalError } from '../../errors.ts';
 import { killOnParentExit } from '../../lib/watchdog.ts';
 import { pinnedCommand } from '../process/cores.ts';
 import { waitUntil } from '../wait-until.ts';
@@ -43,19 +44,22 @@ export async function startNginx(
   const [file = '', ...args] = pinnedCommand([program, '-p', home, '-c', config, '-e', errors], cores);
   const child = spawn(file, args, { stdio: 'ignore', detached: true });
   killOnParentExit(child);
-  const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+  const exited = new Promise<string>((resolve) => {
+    child.once('exit', (code) => resolve(`it ended with ${code}`));
+    child.once('error', ({ message }) => resolve(message));
+  });
   const stop = async () => {
     child.kill('SIGTERM');
     await exited;
   };
   try {
     await waitUntil(
-      () => fetch(`http://127.0.0.1:${port}/`, { method: 'POST', body: '{}' }).catch(() => null),
-      {
-        what: 'nginx to listen',
-        timeoutMs: START_TIMEOUT_MS,
-        everyMs: 20,
+      async () => {
+        if (child.exitCode !== null)
+          throw new FatalError(`${program} does not run here: ${await exited}; uninstall it to leave it out`);
+        return fetch(`http://127.0.0.1:${port}/`, { method: 'POST', body: '{}' }).catch(() => null);
       },
+      { what: 'nginx to listen', timeoutMs: START_TIMEOUT_MS, everyMs: 20 },
     );
     // It prints its version to stderr.
     const { stderr } = await run(program, ['-v']);

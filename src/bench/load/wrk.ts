@@ -36,12 +36,16 @@ interface Summary {
   p99: number;
 }
 
-export async function hasWrk(): Promise<boolean> {
+let isInstalled: Promise<boolean> | undefined;
+
+/** Asked of the system once: a process less before every load. */
+export function hasWrk(): Promise<boolean> {
   // wrk has no option that does nothing: asked for its version, it prints that and exits with 1.
-  return run('wrk', ['--version']).then(
+  isInstalled ??= run('wrk', ['--version']).then(
     () => true,
     (error: NodeJS.ErrnoException) => error.code !== 'ENOENT',
   );
+  return isInstalled;
 }
 
 /** Throws FatalError when requests failed: the figures would be of other answers than those wanted. */

@@ -65,6 +65,8 @@ export async function startDaemonProcess(options: DaemonOptions): Promise<Daemon
   try {
     const handle = await waitUntil(
       () => {
+        if (output.spawnError !== null)
+          throw new FatalError(`the daemon cannot be started: ${output.spawnError.message}`);
         if (child.exitCode !== null) throw new FatalError(`the daemon ended: ${output.logTail()}`);
         const { url, metricsUrl } = output;
         return url !== null && metricsUrl !== null ? { url, metricsUrl } : null;
@@ -107,6 +109,8 @@ function spawnDaemon({ dataDir, nodeHttp, nodeWs, cores }: DaemonOptions): Child
 
 /** Its output: its addresses, once it has printed them, and the end of its log. */
 interface Output {
+  /** Why there is no process, or null. */
+  spawnError: Error | null;
   url: string | null;
   metricsUrl: string | null;
   /** Unix milliseconds. */
@@ -114,15 +118,20 @@ interface Output {
   logTail(): string;
 }
 
-function readOutput({ stdout, stderr }: ChildProcess): Output {
+function readOutput(child: ChildProcess): Output {
+  const { stdout, stderr } = child;
   if (stdout === null || stderr === null) throw new Error('the daemon has no pipes');
   let log = '';
   const output: Output = {
+    spawnError: null,
     url: null,
     metricsUrl: null,
     readyAt: 0,
     logTail: () => log.trim() || 'it said nothing',
   };
+  child.once('error', (error) => {
+    output.spawnError = error;
+  });
   createInterface({ input: stdout }).on('line', (line) => {
     const url = /REST (\S+)\/api/.exec(line)?.[1];
     if (url === undefined) return;
