@@ -1,6 +1,5 @@
 /** `atlas-node completion`: a script for the shell, generated from the actual commands. */
 import { Argument, type Command } from 'commander';
-import { commandTree } from './completion/command-tree.ts';
 
 const EXAMPLES = `
 Examples:
@@ -18,7 +17,10 @@ export function addCompletion(program: Command): void {
     .addArgument(new Argument('<shell>', 'the shell it is for').choices(SHELLS))
     .addHelpText('after', EXAMPLES)
     .action(async (shell: (typeof SHELLS)[number]) => {
-      const { script } = await scriptMakers[shell]();
+      const [{ script }, { commandTree }] = await Promise.all([
+        scriptMakers[shell](),
+        import('./completion/command-tree.ts'),
+      ]);
       process.stdout.write(script(commandTree(program)));
     });
 }

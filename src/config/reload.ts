@@ -1,6 +1,7 @@
 /** Which settings take effect in a running daemon when the configuration is reloaded. */
-import type { Config, ParsedConfig, Sources } from '../config.ts';
-import { flatten } from './tree.ts';
+import type { Config, ParsedConfig } from '../config.ts';
+import { configSchema } from './schema.ts';
+import { flatten, unflatten } from './tree.ts';
 
 export interface ReloadResult {
   /** The configuration now in force. */
@@ -15,37 +16,32 @@ const RELOADABLE = ['tiers', 'log.level', 'server.cors_origins', 'server.tls_cer
 
 /** The configuration in force after reloading `next` over `current`. TLS cannot be turned on or off. */
 export function mergeReload(current: ParsedConfig, next: ParsedConfig): ReloadResult {
-  const config = merge(current.config, next.config);
-  const ignored = differences(config, next.config);
+  const keepsTls = (next.config.server.tls_cert === '') === (current.config.server.tls_cert === '');
+  const isTaken = (path: string) => isReloadable(path) && (keepsTls || !path.startsWith('server.tls_'));
+  const leaves = merge(flatten(current.config), flatten(next.config), isTaken);
+  const sources = merge(Object.entries(current.sources), Object.entries(next.sources), isTaken);
+  const config = configSchema.parse(unflatten(leaves));
   return {
-    parsed: { config, sources: mergeSources(current.sources, next.sources, ignored) },
+    parsed: { config, sources: Object.fromEntries(sources) },
     changed: differences(current.config, config),
-    ignored,
+    ignored: differences(config, next.config),
   };
-}
-
-function merge(current: Config, next: Config): Config {
-  const { cors_origins, tls_cert, tls_key } = next.server;
-  const keepsTls = (tls_cert === '') === (current.server.tls_cert === '');
-  const tls = keepsTls ? { tls_cert, tls_key } : {};
-  return {
-    ...current,
-    tiers: next.tiers,
-    log: { ...current.log, level: next.log.level },
-    server: { ...current.server, cors_origins, ...tls },
-  };
-}
-
-function mergeSources(current: Sources, next: Sources, ignored: string[]): Sources {
-  const isTaken = (path: string) => isReloadable(path) && !ignored.includes(path);
-  return Object.fromEntries([
-    ...Object.entries(current).filter(([path]) => !isTaken(path)),
-    ...Object.entries(next).filter(([path]) => isTaken(path)),
-  ]);
 }
 
 function isReloadable(path: string): boolean {
   return RELOADABLE.some((setting) => path === setting || path.startsWith(`${setting}.`));
+}
+
+/** Values by dotted path: those taken from `next`, all others from `current`. */
+function merge<V>(
+  current: Iterable<[string, V]>,
+  next: Iterable<[string, V]>,
+  isTaken: (path: string) => boolean,
+): Map<string, V> {
+  return new Map([
+    ...[...current].filter(([path]) => !isTaken(path)),
+    ...[...next].filter(([path]) => isTaken(path)),
+  ]);
 }
 
 function differences(a: Config, b: Config): string[] {

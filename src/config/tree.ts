@@ -34,6 +34,14 @@ export function isTableSchema(schema: z.core.$ZodType): boolean {
   return inner instanceof z.ZodObject || inner instanceof z.ZodRecord;
 }
 
+/** The words that a setting takes where only these, or numbers besides, are valid; else none. */
+export function choicesOf(path: string): string[] {
+  const schema = schemaAt(path);
+  const inner = schema && withoutDefault(schema);
+  const kinds = inner instanceof z.ZodUnion ? inner.options : [inner];
+  return kinds.flatMap((kind) => (kind instanceof z.ZodEnum ? kind.options.map(String) : []));
+}
+
 /** The settings of a tree of values; an empty table counts as a value. */
 export function flatten(tree: Table, prefix = ''): Leaves {
   const leaves: Leaves = new Map();

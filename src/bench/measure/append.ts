@@ -7,7 +7,7 @@ import { IndexWriter } from '../../store/index-writer.ts';
 import type { BlockBatch } from '../../types.ts';
 import { type Figure, median, type Table } from '../figure.ts';
 import type { BenchContext, ChainNode } from '../setup/bench-context.ts';
-import { LARGE_TRANSFERS } from '../setup/chain-plan.ts';
+import { LARGE_TRANSFERS, streamBlocks } from '../setup/chain-plan.ts';
 import { type LoadedBlocks, loadStepByStep } from './load-steps.ts';
 import { type StepTimes, timeStatements } from './statement-times.ts';
 
@@ -48,7 +48,7 @@ async function loadWork(
   await worker.call('setHead', large.last);
   const load = (from: number, to: number, blocksPerBatch: number) =>
     loadStepByStep({ url, from, to, blocksPerBatch });
-  const single = more.first + (options.quick ? 5 : 30) - 1;
+  const single = more.first + streamBlocks(options.quick) - 1;
   const filled = Math.floor((more.last - single) * FILLED_PART);
   const work = {
     blocks: await load(more.first, single, 1),

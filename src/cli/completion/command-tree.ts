@@ -1,5 +1,8 @@
 /** The command tree that completion scripts are made from: every command with its words and options. */
 import type { Command, Option } from 'commander';
+import { FLAGS } from '../../config/flags.ts';
+import { configSchema } from '../../config/schema.ts';
+import { choicesOf } from '../../config/tree.ts';
 
 /** What may follow an option, or be an argument. */
 export type CompletionValue =
@@ -21,14 +24,6 @@ export interface CompletionCommand {
   options: CompletionOption[];
   argument: CompletionValue;
 }
-
-/** Options with a few known values; the configuration's schema or the command itself refuses others. */
-const CHOICES: Record<string, string[]> = {
-  '--log-format': ['auto', 'pretty', 'json'],
-  '--log-level': ['debug', 'info', 'warn', 'error'],
-  '--start-block': ['earliest', 'latest'],
-  '--tier': ['free', 'growth', 'pro', 'unlimited'],
-};
 
 const HELP: CompletionOption = {
   names: ['--help'],
@@ -55,7 +50,7 @@ export function commandTree(command: Command, path: string[] = []): CompletionCo
 function completionOption(option: Option): CompletionOption {
   const { long, short, description, flags, argChoices } = option;
   const placeholder = /<([^>]+)>/.exec(flags)?.[1];
-  const choices = argChoices ?? CHOICES[long ?? ''];
+  const choices = argChoices ?? choicesOfOption(long);
   return {
     names: [long, short].filter((name) => name !== undefined),
     description,
@@ -63,8 +58,15 @@ function completionOption(option: Option): CompletionOption {
   };
 }
 
-function valueFor(placeholder: string, choices: readonly string[] | undefined): CompletionValue {
-  if (choices !== undefined) return { kind: 'choice', words: [...choices] };
+/** The words that the configuration takes for an option. */
+function choicesOfOption(long: string | undefined): string[] {
+  if (long === '--tier') return Object.keys(configSchema.parse({}).tiers);
+  const setting = FLAGS.find(({ flag }) => flag === long)?.path;
+  return setting === undefined ? [] : choicesOf(setting);
+}
+
+function valueFor(placeholder: string, choices: readonly string[] = []): CompletionValue {
+  if (choices.length > 0) return { kind: 'choice', words: [...choices] };
   if (placeholder === 'file') return { kind: 'file' };
   return { kind: placeholder === 'dir' ? 'folder' : 'any' };
 }
