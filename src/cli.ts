@@ -8,6 +8,7 @@ import { describeError, EXIT_USAGE } from './cli/describe-error.ts';
 import { addDev } from './cli/dev.ts';
 import { addInit } from './cli/init.ts';
 import { addKeys } from './cli/keys.ts';
+import { addNotes } from './cli/options.ts';
 import { assertOutputWritten, handleOutputErrors } from './cli/output-errors.ts';
 import { addStart } from './cli/start.ts';
 import { addStatus } from './cli/status.ts';
@@ -33,14 +34,17 @@ const COMMANDS = [
 
 const EXAMPLES = `
 Examples:
-  $ atlas-node dev                                       a local chain with traffic, and the daemon beside it
-  $ atlas-node init                                      write atlas.toml and the first key
-  $ atlas-node start --node-http http://127.0.0.1:8545   index a node's chain and serve it
+  $ atlas-node dev        a local chain with traffic, and the daemon beside it
+  $ atlas-node init       write atlas.toml and the first key
+  $ atlas-node start --node-http http://127.0.0.1:8545
   $ atlas-node keys create --name app --tier growth
-  $ atlas-node status
+  $ atlas-node status`;
 
-Settings: flags over environment (ATLAS_NODE_HTTP, ATLAS_SERVER__PORT, ...) over --config over ./atlas.toml.
+const NOTES = `Settings: flags over environment (ATLAS_NODE_HTTP, ATLAS_SERVER__PORT, ...) over --config over ./atlas.toml.
 Exit codes: 0 stopped on request, 1 failure while running, 2 bad usage or configuration.`;
+
+/** Columns beside the names from which on descriptions are wrapped: commander's own 40 leave none in a narrow terminal. */
+const MIN_DESCRIPTION_COLUMNS = 25;
 
 // Not awaited: the single binary holds this file as a CommonJS script.
 void run(process.argv.slice(2)).then((exitCode) => {
@@ -72,7 +76,9 @@ function buildProgram(): Command {
     .version(versionText)
     .addHelpText('after', EXAMPLES)
     .configureOutput({ outputError: () => undefined })
+    .configureHelp({ minWidthToWrap: MIN_DESCRIPTION_COLUMNS })
     .exitOverride();
+  addNotes(program, NOTES);
   for (const add of COMMANDS) add(program);
   return program;
 }

@@ -5,18 +5,18 @@ import type { Command } from 'commander';
 import { ConfigError, FatalError } from '../errors.ts';
 import { formatBytes, formatDuration, formatNumber } from './format.ts';
 import { existingIndexPath } from './index-path.ts';
-import { addConfigOptions } from './options.ts';
+import { addConfigOptions, addNotes } from './options.ts';
 import { waitForStopSignal } from './signals.ts';
 import { type StatusLine, statusLine } from './terminal.ts';
 
 const EXAMPLES = `
 Examples:
-  $ atlas-node backup /backup/atlas-2026-11-21.db     the index; the keys go to /backup/atlas-2026-11-21.keys.db
-  $ atlas-node backup /backup/today                   into a folder that is there: index.db and keys.db
+  $ atlas-node backup /backup/monday.db   the keys go to /backup/monday.keys.db
+  $ atlas-node backup /backup/today       a folder, for index.db and keys.db`;
 
-The daemon may run meanwhile. To go back to a copy, stop the daemon and put the files in data_dir as index.db and
-keys.db, without any *-wal and *-shm files; what the chain did since then is indexed again at the next start.
-While the index is copied its WAL grows by what is written: leave room for that.`;
+const NOTES = `The daemon may run meanwhile. To go back to a copy, stop the daemon and put the files in data_dir as \
+index.db and keys.db, without any *-wal and *-shm files; what the chain did since then is indexed again at the next \
+start. While the index is copied its WAL grows by what is written: leave room for that.`;
 
 export function addBackup(program: Command): void {
   const command = program
@@ -24,6 +24,7 @@ export function addBackup(program: Command): void {
     .description('online copy of the index and the keys')
     .argument('<file>', 'where the index goes; the keys go beside it. Or a folder that is there')
     .addHelpText('after', EXAMPLES);
+  addNotes(command, NOTES);
   const load = addConfigOptions(command, ['--data-dir']);
   command.action(async (file: string) => backup((await load()).config.data_dir, resolve(file)));
 }

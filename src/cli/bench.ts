@@ -14,8 +14,8 @@ import { waitForStopSignal } from './signals.ts';
 
 const EXAMPLES = `
 Examples:
-  $ atlas-node bench --quick                    a look at everything, no figures to rely on
-  $ atlas-node bench --json bench.json          the standard run
+  $ atlas-node bench --quick               all of it, no figures to rely on
+  $ atlas-node bench --json bench.json     the standard run
   $ atlas-node bench --only filling --transfers 10000000`;
 
 /** As commander gives them. */

@@ -3,10 +3,10 @@ import { Argument, type Command } from 'commander';
 
 const EXAMPLES = `
 Examples:
-  $ source <(atlas-node completion bash)                                           this shell only
-  $ atlas-node completion bash > /etc/bash_completion.d/atlas-node                 every bash
-  $ atlas-node completion zsh  > "\${fpath[1]}/_atlas-node"                         every zsh
-  $ atlas-node completion fish > ~/.config/fish/completions/atlas-node.fish        every fish`;
+  $ source <(atlas-node completion bash)        this shell only
+  $ atlas-node completion bash > /etc/bash_completion.d/atlas-node
+  $ atlas-node completion zsh  > "\${fpath[1]}/_atlas-node"
+  $ atlas-node completion fish > ~/.config/fish/completions/atlas-node.fish`;
 
 const SHELLS = ['bash', 'zsh', 'fish'] as const;
 

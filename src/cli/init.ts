@@ -6,25 +6,24 @@ import type { IssuedKey, KeyStore } from '../access/keys.ts';
 import { ConfigError } from '../errors.ts';
 import { messageOf } from '../lib/error-text.ts';
 import { issuedText } from './keys-text.ts';
-import { examples } from './options.ts';
+import { addNotes, examples } from './options.ts';
 import { withKeyStore } from './with-key-store.ts';
 
 /** The operator's own key: no limits. */
 const FIRST_KEY = { name: 'first', tier: 'unlimited' };
 
-const FOR_A_SERVICE = `
-
-The data goes to atlas-data in that folder. As a service (scripts/atlas-node.service) the daemon has its configuration
-in /etc/atlas-node and its data in /var/lib/atlas-node: write the first from config.example.toml, and issue keys with
-  $ atlas-node keys create --name app --tier pro --data-dir /var/lib/atlas-node`;
+const FOR_A_SERVICE = `The data goes to atlas-data in that folder. As a service (scripts/atlas-node.service) the daemon has its \
+configuration in /etc/atlas-node and its data in /var/lib/atlas-node: write the first from config.example.toml, and \
+issue keys with "atlas-node keys create --data-dir /var/lib/atlas-node".`;
 
 export function addInit(program: Command): void {
-  program
+  const command = program
     .command('init')
     .description('write atlas.toml and the first key, and print both once')
     .option('--dir <dir>', 'folder to write to', '.')
-    .addHelpText('after', `${examples('init', 'init --dir ~/atlas')}${FOR_A_SERVICE}`)
+    .addHelpText('after', examples('init', 'init --dir ~/atlas'))
     .action(({ dir }: { dir: string }) => init(resolve(dir)));
+  addNotes(command, FOR_A_SERVICE);
 }
 
 async function init(dir: string): Promise<void> {

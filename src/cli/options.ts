@@ -30,6 +30,18 @@ export function examples(...lines: string[]): string {
   return ['\nExamples:', ...lines.map((line) => `  $ atlas-node ${line}`)].join('\n');
 }
 
+/** Columns of help that goes to no terminal. */
+const DEFAULT_COLUMNS = 80;
+
+/** Adds paragraphs behind the help of a command, wrapped to the terminal. */
+export function addNotes(command: Command, ...paragraphs: string[]): void {
+  command.addHelpText('after', ({ error }) => {
+    const { getErrHelpWidth, getOutHelpWidth } = command.configureOutput();
+    const columns = (error ? getErrHelpWidth : getOutHelpWidth)?.() ?? DEFAULT_COLUMNS;
+    return paragraphs.map((text) => `\n${command.createHelp().boxWrap(text, columns)}`).join('\n');
+  });
+}
+
 /** Parses the number of a key. */
 export function parseKeyId(text: string): number {
   if (!/^[1-9]\d{0,14}$/.test(text))

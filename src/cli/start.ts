@@ -10,8 +10,8 @@ import { showProgress } from './terminal.ts';
 
 const EXAMPLES = `
 Examples:
-  $ atlas-node start --node-http http://127.0.0.1:8545 --node-ws ws://127.0.0.1:8546
-  $ atlas-node start --config /etc/atlas-node/atlas.toml --data-dir /var/lib/atlas-node
+  $ atlas-node start --node-http http://node:8545 --node-ws ws://node:8546
+  $ atlas-node start --config /etc/atlas-node/atlas.toml --log-level warn
   $ ATLAS_SERVER__PORT=9000 atlas-node start --start-block latest
 
 All settings with their defaults: atlas-node config show`;

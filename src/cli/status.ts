@@ -1,19 +1,19 @@
 /** `atlas-node status`: the status that a running daemon reports. */
 import type { Command } from 'commander';
 import { paintFor } from './colour.ts';
-import { addConfigOptions } from './options.ts';
+import { addConfigOptions, addNotes } from './options.ts';
 import { localTarget, StatusClient, type StatusReport, urlTarget } from './status-client.ts';
 import { statusTable } from './status-table.ts';
 import { watch } from './watch.ts';
 
 const EXAMPLES = `
 Examples:
-  $ atlas-node status                                    the daemon of ./atlas.toml
-  $ atlas-node status --watch                            drawn anew every second, until Ctrl-C
+  $ atlas-node status              the daemon of ./atlas.toml
+  $ atlas-node status --watch      drawn anew every second, until Ctrl-C
   $ atlas-node status --url http://10.0.0.7:8650 --json
-  $ atlas-node status --json | jq .lagBlocks
+  $ atlas-node status --json | jq .lagBlocks`;
 
-Where the configuration has an admin_token the disk and its forecast are shown too.`;
+const NOTES = 'Where the configuration has an admin_token the disk and its forecast are shown too.';
 
 interface Options {
   url?: string;
@@ -29,6 +29,7 @@ export function addStatus(program: Command): void {
     .option('--watch', 'again and again, until Ctrl-C')
     .option('--json', 'as JSON; with --watch one line each time')
     .addHelpText('after', EXAMPLES);
+  addNotes(command, NOTES);
   const load = addConfigOptions(command, []);
   command.action(async ({ url, json, watch: again }: Options) => {
     const target = url === undefined ? localTarget((await load()).config) : urlTarget(url);

@@ -5,24 +5,25 @@ import { FatalError } from '../errors.ts';
 import type { RpcClient } from '../upstream/client.ts';
 import { formatNumber } from './format.ts';
 import { existingIndexPath } from './index-path.ts';
-import { addConfigOptions } from './options.ts';
+import { addConfigOptions, addNotes } from './options.ts';
 import { waitForStopSignal } from './signals.ts';
 import { type StatusLine, statusLine } from './terminal.ts';
 
 const EXAMPLES = `
 Examples:
-  $ atlas-node verify                      blocks, transfers, counters and balances, by samples; changes nothing
+  $ atlas-node verify                      by samples; changes nothing
   $ atlas-node verify --sample 5000        the same with larger samples
   $ atlas-node verify --json | jq .tokens
-  $ atlas-node verify --repair 1200..1250  with the daemon stopped: read these blocks again and replace them
+  $ atlas-node verify --repair 1200..1250  with the daemon stopped`;
 
-The daemon may run meanwhile, except for a repair. Exit code 1 when something differs; each difference is named.
-
-A repair reads the range from the node, compares it, and if it differs rolls the index back to before the first
-block that does and indexes from there to the head again: ids and running sums of all later transfers depend on it,
-so the cost is that of indexing everything behind that block. Every block is tied to its hash and its parent's.
-Stopped before its end, it leaves an index that ends earlier: "atlas-node start" indexes the rest.
-Of blocks that were indexed without traces it brings the internal transfers in, if the node has their traces now.`;
+const NOTES = [
+  'The daemon may run meanwhile, except for a repair. Exit code 1 when something differs; each difference is named.',
+  `A repair reads the range from the node, compares it, and if it differs rolls the index back to before the first \
+block that does and indexes from there to the head again: ids and running sums of all later transfers depend on it, \
+so the cost is that of indexing everything behind that block. Every block is tied to its hash and its parent's. \
+Stopped before its end, it leaves an index that ends earlier: "atlas-node start" indexes the rest. \
+Of blocks that were indexed without traces it brings the internal transfers in, if the node has their traces now.`,
+];
 
 interface Options {
   sample?: number;
@@ -38,6 +39,7 @@ export function addVerify(program: Command): void {
     .option('--repair <from..to>', 'read these blocks again and replace what differs', parseRange)
     .option('--json', 'as JSON')
     .addHelpText('after', EXAMPLES);
+  addNotes(command, ...NOTES);
   const load = addConfigOptions(command, ['--node-http', '--data-dir']);
   command.action(async (options: Options) => {
     const { config } = await load();

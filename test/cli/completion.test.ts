@@ -109,16 +109,18 @@ test('an unknown shell is refused with the known ones', async (t) => {
   assert.match(stderr, /Allowed choices are bash, zsh, fish/);
 });
 
-test('every command that is completed shows examples in its help', async (t) => {
+test('every command that is completed shows examples in its help, which fits into 80 columns', async (t) => {
   const cwd = tempDir(t);
   const { stdout } = await run(t, [LAUNCHER, 'completion', 'bash'], { cwd });
   const paths = [...(/^ +(" init".*)\) at=/m.exec(stdout)?.[1] ?? '').matchAll(/" ([^"]+)"/g)].map(
     ([, path = '']) => path.split(' '),
   );
   assert.ok(paths.length > 15);
-  const helps = await Promise.all(paths.map((path) => run(t, [LAUNCHER, ...path, '--help'], { cwd })));
+  const commands = [[], ...paths];
+  const helps = await Promise.all(commands.map((path) => run(t, [LAUNCHER, ...path, '--help'], { cwd })));
   for (const [i, { code, stdout: help }] of helps.entries()) {
     assert.equal(code, 0);
-    assert.match(help, /^Examples:\n {2}\$ .*atlas-node /m, paths[i]?.join(' '));
+    assert.match(help, /^Examples:\n {2}\$ .*atlas-node /m, commands[i]?.join(' '));
+    for (const line of help.split('\n')) assert.ok(line.length <= 80, line);
   }
 });
