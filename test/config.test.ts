@@ -4,11 +4,13 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { parse } from 'smol-toml';
+import { z } from 'zod';
 import { configText } from '../src/cli/init.ts';
 import { checkPaths } from '../src/config/load-config.ts';
 import { printConfig, printConfigJson } from '../src/config/print.ts';
 import { configSchema } from '../src/config/schema.ts';
-import { flatten } from '../src/config/tree.ts';
+import { lineOf } from '../src/config/toml.ts';
+import { flatten, schemaAt } from '../src/config/tree.ts';
 import { type ConfigInput, parseConfig } from '../src/config.ts';
 import { ConfigError } from '../src/errors.ts';
 import { tempDir } from './support/temp-dir.ts';
@@ -40,6 +42,25 @@ test('the example file has every setting, each at its default', () => {
   const example = flatten(parse(EXAMPLE));
   assert.deepEqual([...example.keys()].sort(), [...DEFAULTS.keys()].sort());
   assert.deepEqual(Object.fromEntries(example), Object.fromEntries(DEFAULTS));
+});
+
+test('the example file names the range of every number that has one', () => {
+  const lines = EXAMPLE.split('\n');
+  const commentAbove = (at: number): string => {
+    const line = lines[at - 1] ?? '';
+    return line.startsWith('# ') ? `${commentAbove(at - 1)} ${line.slice(2)}` : '';
+  };
+  const numbers = [...DEFAULTS.keys()].filter((path) => !/^tiers\.(?!free)/.test(path));
+  let found = 0;
+  for (const path of numbers) {
+    const schema = schemaAt(path);
+    const inner = schema instanceof z.ZodDefault ? schema.unwrap() : schema;
+    if (!(inner instanceof z.ZodNumber) || inner.maxValue === Number.MAX_SAFE_INTEGER) continue;
+    const comment = commentAbove((lineOf(EXAMPLE, path) ?? 0) - 1);
+    assert.ok(comment.includes(`${inner.minValue} to ${inner.maxValue}`), `${path}:${comment}`);
+    found++;
+  }
+  assert.ok(found > 20, `only ${found} numbers were found`);
 });
 
 test('the example file explains every setting above it, and tiers once', () => {
