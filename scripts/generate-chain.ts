@@ -3,6 +3,7 @@ import { stat } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
 import { CHAIN_DEFAULTS } from '../src/bench/chain/options.ts';
 import { writeChain } from '../src/bench/chain/write-chain.ts';
+import { formatBytes } from '../src/cli/format.ts';
 
 const HELP = `generate-chain [options]
   --out PATH           PATH.jsonl.gz, PATH.expected.json (default synth)
@@ -57,11 +58,7 @@ if (values.help) {
   const onDisk = (await stat(path)).size;
   console.log(
     `${path}: ${blocks} blocks, ${transactions} transactions, ${logs} logs, ` +
-      `${mebibytes(expected.uncompressedBytes)} of JSON, ${mebibytes(onDisk)} on disk, ` +
+      `${formatBytes(expected.uncompressedBytes)} of JSON, ${formatBytes(onDisk)} on disk, ` +
       `${((Date.now() - startedAt) / 1000).toFixed(1)} s`,
   );
-}
-
-function mebibytes(bytes: number): string {
-  return `${(bytes / 1048576).toFixed(0)} MiB`;
 }

@@ -18,6 +18,7 @@ import { generateChain } from '../src/bench/chain/generate.ts';
 import { Prng } from '../src/bench/chain/prng.ts';
 import { quantile } from '../src/bench/figure.ts';
 import { startReplayNode } from '../src/bench/replay/node.ts';
+import { readyUrl } from '../src/cli/ready-line.ts';
 import { type CallCounts, callAtRate } from './load/call-at-rate.ts';
 import { HttpClient, isRateLimited, type RpcAnswer, WsClient } from './load/clients.ts';
 import { ExpectedAnswers } from './load/expected-answers.ts';
@@ -116,8 +117,8 @@ async function startDaemon(): Promise<{ child: ChildProcess; url: string }> {
   child.stdout.on('data', (chunk) => {
     text += chunk;
   });
-  await waitUntil(() => /is ready: REST (\S+)\/api /.test(text), 'the daemon to be ready');
-  return { child, url: /is ready: REST (\S+)\/api /.exec(text)![1]! };
+  await waitUntil(() => readyUrl(text) !== undefined, 'the daemon to be ready');
+  return { child, url: readyUrl(text)! };
 }
 
 /** Subscribes with the key that has no limits: to all heads, and to the transfers of some wallets. */

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import manifest from '../package.json' with { type: 'json' };
 import { describeError } from '../src/cli/describe-error.ts';
-import { formatBytes, formatDuration, formatNumber, formatTable, pairs } from '../src/cli/format.ts';
+import { formatBytes, formatDuration, formatNumber, formatTable } from '../src/cli/format.ts';
 import { nativeLoadError } from '../src/cli/native-load-error.ts';
 import { progressLine } from '../src/cli/progress.ts';
 import { daemonUrl } from '../src/cli/status-client.ts';
@@ -103,13 +103,6 @@ test('columns are as wide as their widest cell, numbers at the right', () => {
     'NAME           N\na              1\nlong name  1,200',
   );
   assert.equal(formatTable(['NAME', 'N'], []), 'NAME  N');
-  assert.equal(
-    pairs([
-      ['a', '1'],
-      ['long', '2'],
-    ]),
-    'a     1\nlong  2',
-  );
 });
 
 test('the status table tells state, range, lag and what the node offers', () => {

@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
+import { readyUrl } from '../../src/cli/ready-line.ts';
 
 const STARTS = 5;
 
@@ -33,7 +34,7 @@ async function start(executable: string, dataDir: string): Promise<number> {
 /** The address in the line that says the daemon is ready. */
 async function urlOf(lines: AsyncIterable<string>): Promise<string> {
   for await (const line of lines) {
-    const url = /REST (https?:\/\/\S+)\/api/.exec(line)?.[1];
+    const url = readyUrl(line);
     if (url !== undefined) return url;
   }
   throw new Error('the daemon ended before it was ready');

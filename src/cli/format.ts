@@ -6,19 +6,22 @@ export function formatTable(headings: string[], rows: (string | number)[][]): st
     headings,
     ...rows.map((row) => row.map((cell) => (typeof cell === 'number' ? formatNumber(cell) : cell))),
   ];
-  const widths = headings.map((_, column) => Math.max(...cells.map((row) => row[column]?.length ?? 0)));
-  const atRight = headings.map(
-    (_, column) => rows.length > 0 && rows.every((row) => typeof row[column] === 'number'),
-  );
-  return cells
-    .map((row) => row.map((cell, i) => (atRight[i] ? cell.padStart(widths[i]!) : cell.padEnd(widths[i]!))))
-    .map((row) => row.join('  ').trimEnd())
-    .join('\n');
+  const isNumeric = (column: number) =>
+    rows.length > 0 && rows.every((row) => typeof row[column] === 'number');
+  return alignColumns(cells, isNumeric).join('\n');
 }
 
-/** Names and values, one pair a line. */
-export function pairs(entries: readonly (readonly [string, string])[]): string {
-  return formatGroups([entries]);
+/** Rows of cells as lines: columns two spaces apart, as wide as their widest cell. */
+export function alignColumns(
+  cells: readonly (readonly string[])[],
+  isAtRight: (column: number) => boolean,
+): string[] {
+  const widths = (cells[0] ?? []).map((_, column) =>
+    Math.max(...cells.map((row) => row[column]?.length ?? 0)),
+  );
+  const pad = (cell: string, column: number) =>
+    isAtRight(column) ? cell.padStart(widths[column]!) : cell.padEnd(widths[column]!);
+  return cells.map((row) => row.map(pad).join('  ').trimEnd());
 }
 
 /** Groups of pairs with an empty line between them; all values are in one column. */

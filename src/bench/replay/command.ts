@@ -1,6 +1,7 @@
 /** The replay node as a process of its own. */
 import { writeFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
+import { formatBytes } from '../../cli/format.ts';
 import { type GeneratedChain, generateChain } from '../chain/generate.ts';
 import { startReplayNode } from './node.ts';
 import { REPLAY_DEFAULTS, type ReplayOptions } from './options.ts';
@@ -51,7 +52,7 @@ export async function runReplayNode(argv: string[]): Promise<void> {
   const { blocks, first, last, head, memoryBytes, spilledBytes } = node.stats();
   console.log(
     `replay-node on ${node.url} chain ${node.chainId}, ${blocks} blocks ${first}..${last}, head ${head}, ` +
-      `loaded in ${Date.now() - startedAt} ms, ${mebibytes(memoryBytes)} in memory, ${mebibytes(spilledBytes)} in a file`,
+      `loaded in ${Date.now() - startedAt} ms, ${formatBytes(memoryBytes)} in memory, ${formatBytes(spilledBytes)} in a file`,
   );
   const stop = () => void node.close();
   process.once('SIGINT', stop);
@@ -133,8 +134,4 @@ function generatedChain(values: Values): GeneratedChain {
     seed: Number(values['generate-seed'] ?? 1),
     ...(values['chain-id'] !== undefined && { chainId: Number(values['chain-id']) }),
   });
-}
-
-function mebibytes(bytes: number): string {
-  return `${(bytes / 1048576).toFixed(0)} MiB`;
 }

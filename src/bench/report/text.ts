@@ -1,5 +1,5 @@
 /** Results for a terminal. Pure. */
-import { formatDuration } from '../../cli/format.ts';
+import { alignColumns, formatDuration } from '../../cli/format.ts';
 import type { Table } from '../figure.ts';
 import type { Run } from '../machine.ts';
 import { cellsOf } from './cells.ts';
@@ -20,17 +20,6 @@ function runLines(run: Run): string {
 }
 
 function textTable(table: Table): string {
-  const cells = cellsOf(table);
-  const widths = (cells[0] ?? []).map((_, column) =>
-    Math.max(...cells.map((row) => row[column]?.length ?? 0)),
-  );
-  const lines = cells.map((row) =>
-    row
-      .map((cell, i) =>
-        table.layout === 'grid' && i > 0 ? cell.padStart(widths[i]!) : cell.padEnd(widths[i]!),
-      )
-      .join('  ')
-      .trimEnd(),
-  );
+  const lines = alignColumns(cellsOf(table), (column) => table.layout === 'grid' && column > 0);
   return [table.title, ...lines, ...table.notes.map((note) => `(${note})`)].join('\n');
 }

@@ -4,6 +4,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { openKeyStore } from '../../access/keys.ts';
+import { readyUrl } from '../../cli/ready-line.ts';
 import { FatalError } from '../../errors.ts';
 import { killOnParentExit } from '../../lib/watchdog.ts';
 import type { IndexStatus } from '../../types.ts';
@@ -133,7 +134,7 @@ function readOutput(child: ChildProcess): Output {
     output.spawnError = error;
   });
   createInterface({ input: stdout }).on('line', (line) => {
-    const url = /REST (\S+)\/api/.exec(line)?.[1];
+    const url = readyUrl(line);
     if (url === undefined) return;
     output.url = url;
     output.readyAt = Date.now();

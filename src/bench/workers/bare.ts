@@ -30,8 +30,6 @@ export function bareActions() {
   };
 }
 
-export type BareActions = ReturnType<typeof bareActions>;
-
 /** The row of one address as JSON, null when there is none: one lookup by an index and nothing else. */
 function walletLookup(db: Db): (address: string) => string | null {
   const statement = db.prepare<AddressKeys, object>(/* sql */ `

@@ -16,5 +16,3 @@ export function httpLoadActions() {
     },
   };
 }
-
-export type HttpLoadActions = ReturnType<typeof httpLoadActions>;
