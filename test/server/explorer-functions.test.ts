@@ -40,7 +40,7 @@ test('amounts are exact, grouped, and never shown as nothing', async () => {
 });
 
 test('names that anybody may choose lose what could mislead the eye', async () => {
-  await check('ui/format', 'label', [
+  await check('ui/format', 'safeName', [
     [['USDC'], 'USDC'],
     [['US\u202eCDSU'], 'USCDSU'],
     [['a\nb\u0000c\u200b'], 'abc'],
@@ -218,27 +218,33 @@ test('the balance is reckoned back from the present, whatever of the past is mis
 });
 
 test('logs of every standard are read, those of another form left out', async () => {
-  const read = await from('explorer/token-logs', 'eventOf');
+  const read = await from('explorer/token-logs', 'decodeTransferLog');
   const word = (value: string | number) => String(value).replace('0x', '').padStart(64, '0');
   const topic = (value: string) => `0x${word(value)}`;
   const [alice, bob] = [address('alice'), address('bob')];
-  const what = (topics: string[], data: string) =>
+  const decoded = (topics: string[], data: string) =>
     z
-      .object({ from: z.string(), to: z.string(), what: z.string() })
+      .object({ from: z.string(), to: z.string(), amount: z.string() })
       .nullable()
       .parse(read({ topics, data, blockNumber: '0x1', transactionHash: txHash('t') }, String));
   const transfer = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
   const single = '0xc3d58168c5ae7397731d063d5bbf3d657854427343f4c083240f7aacaa2d0f62';
   const ends = { from: alice, to: bob };
-  assert.deepEqual(what([transfer, topic(alice), topic(bob)], `0x${word('2a')}`), { ...ends, what: '42' });
-  assert.deepEqual(what([transfer, topic(alice), topic(bob), topic('7')], '0x'), { ...ends, what: '#7' });
-  assert.deepEqual(what([single, topic(bob), topic(alice), topic(bob)], `0x${word('5')}${word('3')}`), {
+  assert.deepEqual(decoded([transfer, topic(alice), topic(bob)], `0x${word('2a')}`), {
     ...ends,
-    what: '3 × #5',
+    amount: '42',
+  });
+  assert.deepEqual(decoded([transfer, topic(alice), topic(bob), topic('7')], '0x'), {
+    ...ends,
+    amount: '#7',
+  });
+  assert.deepEqual(decoded([single, topic(bob), topic(alice), topic(bob)], `0x${word('5')}${word('3')}`), {
+    ...ends,
+    amount: '3 × #5',
   });
   for (const data of ['0x', `0x${word('1')}00`])
-    assert.equal(what([transfer, topic(alice), topic(bob)], data), null);
-  assert.equal(what([transfer], '0x'), null);
+    assert.equal(decoded([transfer, topic(alice), topic(bob)], data), null);
+  assert.equal(decoded([transfer], '0x'), null);
 });
 
 test('a request becomes a line of shell that keeps quotes in place', async () => {
@@ -255,68 +261,68 @@ test('a request becomes a line of shell that keeps quotes in place', async () =>
 });
 
 test('a refusal of a proxy is not taken for one of the server or its node', async () => {
-  const problemOf = await from('explorer/problem', 'problemOf');
+  const apiErrorOf = await from('explorer/api-error', 'apiErrorOf');
   const codeOf = (status: number, body: unknown) =>
-    z.object({ code: z.string() }).parse(problemOf(status, body)).code;
+    z.object({ code: z.string() }).parse(apiErrorOf(status, body)).code;
   for (const status of [502, 503, 504]) assert.equal(codeOf(status, null), 'unreachable');
   assert.equal(codeOf(502, { error: { code: -32603, message: 'upstream unavailable' } }), 'upstream');
   assert.equal(codeOf(503, { error: { code: 'not_ready', message: 'no block yet' } }), 'not_ready');
 });
 
-interface Pace {
+interface RequestThrottle {
   run(request: () => Promise<void>): Promise<void>;
-  learn(rate: number, remaining: number): void;
+  updateLimits(rate: number, remaining: number): void;
   pause(seconds: number): void;
 }
 
-async function newPace(onPause: (seconds: number) => void): Promise<Pace> {
+async function newThrottle(onPause: (seconds: number) => void): Promise<RequestThrottle> {
   const module: unknown = await import(
     new URL('../../src/server/explorer/request-throttle.js', import.meta.url).href
   );
-  const { Pace } = z
-    .object({ Pace: z.custom<new (onPause: (seconds: number) => void) => Pace>() })
+  const { RequestThrottle } = z
+    .object({ RequestThrottle: z.custom<new (onPause: (seconds: number) => void) => RequestThrottle>() })
     .parse(module);
-  return new Pace(onPause);
+  return new RequestThrottle(onPause);
 }
 
 test('requests wait for their turn and for the end of a pause', async () => {
   const pauses: number[] = [];
-  const pace = await newPace((seconds) => pauses.push(seconds));
-  let underWay = 0;
+  const throttle = await newThrottle((seconds) => pauses.push(seconds));
+  let inFlight = 0;
   let most = 0;
   const ends: (() => void)[] = [];
   const runs = Array.from({ length: 7 }, () =>
-    pace.run(async () => {
-      most = Math.max(most, ++underWay);
+    throttle.run(async () => {
+      most = Math.max(most, ++inFlight);
       await new Promise<void>((resolve) => ends.push(resolve));
-      underWay--;
+      inFlight--;
     }),
   );
   for (let done = 0; done < 4; done++) (await waitFor(() => ends.shift(), { what: 'a request' }))();
-  const began = performance.now();
-  pace.pause(0.1);
+  const startedAt = performance.now();
+  throttle.pause(0.1);
   for (let done = 4; done < 7; done++) (await waitFor(() => ends.shift(), { what: 'a request' }))();
   await Promise.all(runs);
   assert.equal(most, 3);
   assert.deepEqual(pauses, [0.1, 0]);
-  assert.ok(performance.now() - began >= 95);
+  assert.ok(performance.now() - startedAt >= 95);
 });
 
 test('requests go out no faster than the answers allow', async () => {
-  const pace = await newPace(() => undefined);
+  const throttle = await newThrottle(() => undefined);
   const RATE = 50;
   let left = 2; // as the server counts
   let refused = 0;
   let at = performance.now();
   const ask = () =>
-    pace.run(async () => {
+    throttle.run(async () => {
       const now = performance.now();
       left = Math.min(RATE, left + ((now - at) / 1000) * RATE);
       at = now;
       if (left < 1) refused++;
       else left--;
       await setTimeout(5);
-      pace.learn(RATE, Math.floor(left));
+      throttle.updateLimits(RATE, Math.floor(left));
     });
   await ask();
   await Promise.all(Array.from({ length: 20 }, ask));

@@ -1,22 +1,22 @@
 /** The newest transfers of a token, asked of the node through /rpc. */
 import { barChart } from '../ui/bar-chart.js';
 import { h } from '../ui/dom.js';
-import { counted, grouped, groupedText, unitsToText } from '../ui/format.js';
+import { countText, grouped, groupedText, unitsToText } from '../ui/format.js';
 import { wholeTicks } from '../ui/scale.js';
 import { table } from '../ui/table.js';
-import { transactionName, walletName } from './address-view.js';
-import { nothing } from './section.js';
-import { countByBlock, eventOf, TRANSFER_TOPICS } from './token-logs.js';
+import { transactionAnchor, walletAnchor } from './address-view.js';
+import { notice } from './section.js';
+import { countByBlock, decodeTransferLog, TRANSFER_TOPICS } from './token-logs.js';
 
 /** Any node answers for so many blocks. */
 const BLOCKS = 100;
 const ROWS = 20;
 
 /**
- * @param {import('./section.js').View} view
+ * @param {import('./section.js').ViewContext} view
  * @param {string} token
  * @param {import('./token-facts-part.js').AskStats} askStats
- * @returns {Promise<import('./section.js').Shown>}
+ * @returns {Promise<import('./section.js').PartContent>}
  */
 export async function loadActivity({ api, signal }, token, askStats) {
   /** @type {[import('./api.js').Answered<string>, Awaited<ReturnType<typeof askStats>>]} */
@@ -38,23 +38,26 @@ export async function loadActivity({ api, signal }, token, askStats) {
   );
   const exchanges = [exchange];
   if (logs.length === 0)
-    return { content: nothing(`Nobody moved it in the last ${counted(to - from + 1, 'block')}.`), exchanges };
+    return {
+      content: notice(`Nobody moved it in the last ${countText(to - from + 1, 'block')}.`),
+      exchanges,
+    };
   const { decimals } = stats.data;
   /** @param {bigint} units */
   const amountText = (units) =>
     decimals === null ? `${groupedText(String(units))} units` : groupedText(unitsToText(units, decimals));
-  const events = logs.map((log) => eventOf(log, amountText)).filter((event) => event !== null);
+  const events = logs.map((log) => decodeTransferLog(log, amountText)).filter((event) => event !== null);
   return {
     content: [
       chart(countByBlock(logs, from, to), logs.length),
       table(
         'Newest transfers',
         [
-          { title: 'From', plain: true, cell: (row) => walletName(row.from) },
-          { title: 'To', plain: true, cell: (row) => ['→ ', walletName(row.to)] },
-          { title: 'Amount', number: true, cell: (row) => row.what },
+          { title: 'From', plain: true, cell: (row) => walletAnchor(row.from) },
+          { title: 'To', plain: true, cell: (row) => ['→ ', walletAnchor(row.to)] },
+          { title: 'Amount', number: true, cell: (row) => row.amount },
           { title: 'Block', number: true, cell: (row) => grouped(row.block) },
-          { title: 'Transaction', plain: true, cell: (row) => transactionName(row.txHash) },
+          { title: 'Transaction', plain: true, cell: (row) => transactionAnchor(row.txHash) },
         ],
         events.reverse().slice(0, ROWS),
       ),
@@ -79,7 +82,7 @@ function chart(bars, total) {
       text: `Block ${grouped(block)}: ${grouped(count)}`,
     })),
     step: 1,
-    resting: `${counted(total, 'transfer')} in the last ${counted(bars.length, 'block')}`,
+    resting: `${countText(total, 'transfer')} in the last ${countText(bars.length, 'block')}`,
     xTicks: wholeTicks,
     yText: grouped,
     height: 150,

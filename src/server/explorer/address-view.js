@@ -2,8 +2,8 @@
 
 import { copyButton } from '../ui/copy-button.js';
 import { h } from '../ui/dom.js';
-import { label, shortHex } from '../ui/format.js';
-import { addressMark } from '../ui/identicon.js';
+import { safeName, shortHex } from '../ui/format.js';
+import { identicon } from '../ui/identicon.js';
 import { blockLink, tokenLink, transactionLink, walletLink } from './route.js';
 
 const ZERO = `0x${'0'.repeat(40)}`;
@@ -12,12 +12,12 @@ const ZERO = `0x${'0'.repeat(40)}`;
  * An address to click on. The zero address is no wallet.
  * @param {string} address
  */
-export function walletName(address) {
+export function walletAnchor(address) {
   if (address === ZERO) return h('span', { class: 'address soft', title: address }, 'zero address');
   return h(
     'a',
     { class: 'address', href: walletLink(address), title: address },
-    addressMark(address),
+    identicon(address),
     shortHex(address),
   );
 }
@@ -27,8 +27,8 @@ export function walletName(address) {
  * @param {string} address
  * @param {string | null} symbol
  */
-export function tokenName(address, symbol) {
-  const name = symbol === null ? '' : label(symbol);
+export function tokenAnchor(address, symbol) {
+  const name = symbol === null ? '' : safeName(symbol);
   return h(
     'a',
     { class: 'token', href: tokenLink(address), title: address },
@@ -40,11 +40,11 @@ export function tokenName(address, symbol) {
 /**
  * @param {string} hash
  */
-export function transactionName(hash) {
+export function transactionAnchor(hash) {
   return h(
     'span',
     {},
-    hashLink(hash, transactionLink(hash)),
+    hashAnchor(hash, transactionLink(hash)),
     copyButton(() => hash, `transaction ${shortHex(hash)}`),
   );
 }
@@ -52,14 +52,14 @@ export function transactionName(hash) {
 /**
  * @param {string} hash
  */
-export function blockName(hash) {
-  return hashLink(hash, blockLink(hash));
+export function blockAnchor(hash) {
+  return hashAnchor(hash, blockLink(hash));
 }
 
 /**
  * @param {string} hash
  * @param {string} href
  */
-function hashLink(hash, href) {
+function hashAnchor(hash, href) {
   return h('a', { class: 'address', href, title: hash }, shortHex(hash));
 }

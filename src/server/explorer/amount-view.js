@@ -1,20 +1,20 @@
 /** Amounts as they stand in tables: short, with the exact value to point at. */
 import { h } from '../ui/dom.js';
-import { groupedText, label, NATIVE_DECIMALS, unitsToText } from '../ui/format.js';
-import { tokenName } from './address-view.js';
+import { groupedText, NATIVE_DECIMALS, safeName, unitsToText } from '../ui/format.js';
+import { tokenAnchor } from './address-view.js';
 
 /**
  * A decimal text with its unit.
  * @param {string} text
  * @param {string} unit
  */
-export function amountText(text, unit) {
+export function amountView(text, unit) {
   return h(
     'span',
     { title: `${text} ${unit}` },
     groupedText(text),
     ' ',
-    h('span', { class: 'soft' }, label(unit)),
+    h('span', { class: 'soft' }, safeName(unit)),
   );
 }
 
@@ -25,11 +25,11 @@ export function amountText(text, unit) {
  */
 export function transferAmount({ transferType, amount, tokenId, decimals }, coin) {
   if (transferType === 'native_direct' || transferType === 'native_internal') {
-    return exactText(unitsToText(BigInt(amount), decimals ?? NATIVE_DECIMALS), coin);
+    return exactAmountView(unitsToText(BigInt(amount), decimals ?? NATIVE_DECIMALS), coin);
   }
-  if (transferType === 'erc721') return idText(tokenId);
-  if (transferType === 'erc1155') return h('span', {}, `${groupedText(amount)} × `, idText(tokenId));
-  if (decimals === null) return amountText(amount, 'units');
+  if (transferType === 'erc721') return tokenIdView(tokenId);
+  if (transferType === 'erc1155') return h('span', {}, `${groupedText(amount)} × `, tokenIdView(tokenId));
+  if (decimals === null) return amountView(amount, 'units');
   return h('span', { title: `${amount} units` }, groupedText(unitsToText(BigInt(amount), decimals)));
 }
 
@@ -38,7 +38,7 @@ export function transferAmount({ transferType, amount, tokenId, decimals }, coin
  * @param {string} text
  * @param {string} unit
  */
-export function exactText(text, unit) {
+export function exactAmountView(text, unit) {
   return h('span', { title: `${text} ${unit}` }, groupedText(text));
 }
 
@@ -48,11 +48,11 @@ export function exactText(text, unit) {
  * @param {string} coin
  */
 export function transferAsset({ tokenAddress, symbol }, coin) {
-  return tokenAddress === null ? label(coin) : tokenName(tokenAddress, symbol);
+  return tokenAddress === null ? safeName(coin) : tokenAnchor(tokenAddress, symbol);
 }
 
 /** @param {string | null} tokenId */
-function idText(tokenId) {
+function tokenIdView(tokenId) {
   const text = tokenId ?? '?';
   return h(
     'span',

@@ -3,7 +3,7 @@
 /**
  * An answer that is no success, or none at all (status 0).
  */
-export class Problem extends Error {
+export class ApiError extends Error {
   /**
    * @param {{ status: number, code: string, message: string, retryAfter?: number }} facts
    */
@@ -19,15 +19,15 @@ export class Problem extends Error {
  * The problem that an answer's body tells of. Three forms occur: REST, JSON-RPC, and whatever a proxy in front says.
  * @param {number} status
  * @param {unknown} body
- * @returns {Problem}
+ * @returns {ApiError}
  */
-export function problemOf(status, body) {
+export function apiErrorOf(status, body) {
   const error = field(body, 'error');
   const code = field(error, 'code');
   const message = field(error, 'message');
   const ofProxy = error === undefined && status >= 502;
   const wait = field(body, 'retryAfter') ?? field(field(error, 'data'), 'retryAfter');
-  return new Problem({
+  return new ApiError({
     status,
     code: typeof code === 'string' ? code : ofProxy ? 'unreachable' : codeOfStatus(status),
     message: typeof message === 'string' ? message : `HTTP ${status}`,
@@ -40,8 +40,8 @@ export function problemOf(status, body) {
  * @param {unknown} error
  * @returns {string}
  */
-export function inWords(error) {
-  if (!(error instanceof Problem)) return 'Something in this page failed. Reloading it may help.';
+export function errorMessage(error) {
+  if (!(error instanceof ApiError)) return 'Something in this page failed. Reloading it may help.';
   switch (error.code) {
     case 'unreachable':
       return 'The server cannot be reached.';

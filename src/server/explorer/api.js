@@ -1,6 +1,6 @@
 /** Asking the public API with the visitor's key. */
 import { urlOf } from '../ui/base-url.js';
-import { Problem, problemOf } from './api-error.js';
+import { ApiError, apiErrorOf } from './api-error.js';
 
 /** How often a request that came too soon is sent again. */
 const MAX_RETRIES = 5;
@@ -24,19 +24,19 @@ const MAX_RETRIES = 5;
 
 export class Api {
   #key;
-  #pace;
+  #throttle;
 
   /**
    * @param {string} key
-   * @param {import('./request-throttle.js').Pace} pace
+   * @param {import('./request-throttle.js').RequestThrottle} throttle
    */
-  constructor(key, pace) {
+  constructor(key, throttle) {
     this.#key = key;
-    this.#pace = pace;
+    this.#throttle = throttle;
   }
 
   /**
-   * A GET of the REST API. Rejects with a Problem, or with the signal's reason.
+   * A GET of the REST API. Rejects with an ApiError, or with the signal's reason.
    * @template T
    * @param {string} endpoint such as `wallet_summary`
    * @param {Record<string, string | number | null>} params those that are null are left out
@@ -46,7 +46,7 @@ export class Api {
   get(endpoint, params, signal) {
     const query = new URLSearchParams();
     for (const [name, value] of Object.entries(params)) if (value !== null) query.set(name, String(value));
-    return this.#patiently('GET', `api/${endpoint}?${query}`, null, signal);
+    return this.#sendWithRetry('GET', `api/${endpoint}?${query}`, null, signal);
   }
 
   /**
@@ -60,8 +60,8 @@ export class Api {
   async rpc(method, params, signal) {
     const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params });
     /** @type {Answered<{ result?: T }>} */
-    const { data, exchange } = await this.#patiently('POST', 'rpc', body, signal);
-    if (data.result === undefined) throw problemOf(exchange.status, data);
+    const { data, exchange } = await this.#sendWithRetry('POST', 'rpc', body, signal);
+    if (data.result === undefined) throw apiErrorOf(exchange.status, data);
     return { data: data.result, exchange };
   }
 
@@ -74,14 +74,14 @@ export class Api {
    * @param {AbortSignal} signal
    * @returns {Promise<Answered<T>>}
    */
-  async #patiently(method, path, body, signal) {
+  async #sendWithRetry(method, path, body, signal) {
     for (let retries = 0; ; retries++) {
       try {
-        return await this.#pace.run(() => this.#send(method, path, body, signal));
+        return await this.#throttle.run(() => this.#send(method, path, body, signal));
       } catch (error) {
-        const tooSoon = error instanceof Problem && error.code === 'rate_limited';
+        const tooSoon = error instanceof ApiError && error.code === 'rate_limited';
         if (!tooSoon || retries === MAX_RETRIES) throw error;
-        this.#pace.pause(Math.max(1, error.retryAfter));
+        this.#throttle.pause(Math.max(1, error.retryAfter));
       }
     }
   }
@@ -96,18 +96,18 @@ export class Api {
    */
   async #send(method, path, body, signal) {
     signal.throwIfAborted();
-    const began = performance.now();
+    const startedAt = performance.now();
     const headers = {
       'X-API-Key': this.#key,
       ...(body === null ? {} : { 'Content-Type': 'application/json' }),
     };
     const response = await fetch(urlOf(path), { method, headers, body, signal }).catch((error) => {
       signal.throwIfAborted();
-      throw new Problem({ status: 0, code: 'unreachable', message: String(error) });
+      throw new ApiError({ status: 0, code: 'unreachable', message: String(error) });
     });
-    this.#learn(response.headers);
+    this.#readRateLimit(response.headers);
     const answer = await response.json().catch(() => null);
-    if (!response.ok || answer === null) throw problemOf(response.status, answer);
+    if (!response.ok || answer === null) throw apiErrorOf(response.status, answer);
     return {
       data: answer,
       exchange: {
@@ -115,7 +115,7 @@ export class Api {
         path: `/${path}`,
         body,
         status: response.status,
-        ms: performance.now() - began,
+        ms: performance.now() - startedAt,
         block: response.headers.get('X-Indexed-Block'),
         answer,
       },
@@ -123,8 +123,8 @@ export class Api {
   }
 
   /** @param {Headers} headers */
-  #learn(headers) {
+  #readRateLimit(headers) {
     const limit = Number(headers.get('RateLimit-Limit'));
-    if (limit > 0) this.#pace.learn(limit, Number(headers.get('RateLimit-Remaining')));
+    if (limit > 0) this.#throttle.updateLimits(limit, Number(headers.get('RateLimit-Remaining')));
   }
 }

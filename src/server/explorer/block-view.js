@@ -2,19 +2,19 @@
 import { h } from '../ui/dom.js';
 import { fact } from '../ui/fact.js';
 import { dateTime, grouped } from '../ui/format.js';
-import { blockName, transactionName } from './address-view.js';
+import { blockAnchor, transactionAnchor } from './address-view.js';
 import { pageTitle } from './page-title.js';
 import { isHash } from './route.js';
-import { nothing, section } from './section.js';
-import { isoTime, moment } from './time-view.js';
+import { notice, section } from './section.js';
+import { isoTime, timeAgo } from './time-view.js';
 
 /** Most transactions that are listed. */
 const LISTED = 200;
 
 /**
- * @param {import('./section.js').View} view
+ * @param {import('./section.js').ViewContext} view
  * @param {import('./route.js').Route} route
- * @returns {import('./main.js').Shown}
+ * @returns {import('./main.js').MountedView}
  */
 export function blockView(view, { subject: block }) {
   const part = section(view, {
@@ -22,7 +22,7 @@ export function blockView(view, { subject: block }) {
     title: 'Summary',
     note: 'As the node has it.',
     load: () => loadBlock(view, block),
-    now: true,
+    eager: true,
   });
   return {
     title: `Block ${block}`,
@@ -35,9 +35,9 @@ export function blockView(view, { subject: block }) {
 }
 
 /**
- * @param {import('./section.js').View} view
+ * @param {import('./section.js').ViewContext} view
  * @param {string} block its number or its hash
- * @returns {Promise<import('./section.js').Shown>}
+ * @returns {Promise<import('./section.js').PartContent>}
  */
 async function loadBlock({ api, signal }, block) {
   const [method, name] = isHash(block)
@@ -47,7 +47,7 @@ async function loadBlock({ api, signal }, block) {
   const { data, exchange } = await api.rpc(method, [name, false], signal);
   const content =
     data === null
-      ? nothing('The node has no such block. It may be of another chain, or not there yet.')
+      ? notice('The node has no such block. It may be of another chain, or not there yet.')
       : [factsView(data), data.transactions.length > 0 && transactionList(data.transactions)];
   return { content, exchanges: [exchange] };
 }
@@ -59,10 +59,10 @@ function factsView({ number, hash, parentHash, timestamp, transactions }) {
     'dl',
     { class: 'facts' },
     fact('Number', grouped(Number(number))),
-    fact('Time, UTC', dateTime(time), moment(time)),
+    fact('Time, UTC', dateTime(time), timeAgo(time)),
     fact('Transactions', grouped(transactions.length)),
-    fact('Hash', blockName(hash)),
-    fact('Block before', blockName(parentHash)),
+    fact('Hash', blockAnchor(hash)),
+    fact('Block before', blockAnchor(parentHash)),
   );
 }
 
@@ -72,7 +72,7 @@ function transactionList(hashes) {
   return h(
     'ul',
     { class: 'hashes', 'aria-label': 'Transactions' },
-    hashes.slice(0, LISTED).map((hash) => h('li', {}, transactionName(hash))),
+    hashes.slice(0, LISTED).map((hash) => h('li', {}, transactionAnchor(hash))),
     left > 0 ? h('li', { class: 'soft' }, `and ${grouped(left)} more`) : null,
   );
 }

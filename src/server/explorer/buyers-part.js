@@ -4,22 +4,22 @@ import { dateTime, grouped } from '../ui/format.js';
 import { timeTicks } from '../ui/scale.js';
 import { stepChart } from '../ui/step-chart.js';
 import { table } from '../ui/table.js';
-import { walletName } from './address-view.js';
-import { nothing } from './section.js';
+import { walletAnchor } from './address-view.js';
+import { notice } from './section.js';
 
 const LIMIT = 100;
 const ROWS = 20;
 
 /**
- * @param {import('./section.js').View} view
+ * @param {import('./section.js').ViewContext} view
  * @param {string} token
- * @returns {Promise<import('./section.js').Shown>}
+ * @returns {Promise<import('./section.js').PartContent>}
  */
 export async function loadBuyers({ api, signal }, token) {
   /** @type {import('./api.js').Answered<{ buyers: import('./api-types.js').Buyer[] }>} */
   const { data, exchange } = await api.get('token_first_buyers', { token, limit: LIMIT }, signal);
   const { buyers } = data;
-  if (buyers.length === 0) return { content: nothing('Nobody received it yet.'), exchanges: [exchange] };
+  if (buyers.length === 0) return { content: notice('Nobody received it yet.'), exchanges: [exchange] };
   return {
     content: [
       buyers[0]?.firstSeenAt === buyers.at(-1)?.firstSeenAt ? null : arrivals(buyers),
@@ -63,7 +63,7 @@ function buyerTable(buyers, before) {
     'First receivers',
     [
       { title: 'No.', number: true, cell: (_, i) => grouped(before + i + 1) },
-      { title: 'Wallet', plain: true, cell: (row) => walletName(row.address) },
+      { title: 'Wallet', plain: true, cell: (row) => walletAnchor(row.address) },
       { title: 'Block', number: true, cell: (row) => grouped(row.firstSeenBlock) },
       {
         title: 'Time, UTC',

@@ -2,8 +2,8 @@
 
 import { h, replace, s } from '../ui/dom.js';
 import { ago, grouped, groupedText, shortHex } from '../ui/format.js';
-import { addressMark } from '../ui/identicon.js';
-import { drawAtWidth } from '../ui/redraw-on-resize.js';
+import { identicon } from '../ui/identicon.js';
+import { redrawOnResize } from '../ui/redraw-on-resize.js';
 import { chainLayout, NODE } from './chain-layout.js';
 import { walletLink } from './route.js';
 
@@ -33,7 +33,7 @@ export function chainGraph(hops, coin) {
       places.map((place, i) => node(place, wallets[i] ?? '', wallets.length - 1 - i)),
     );
   };
-  drawAtWidth(box, draw);
+  redrawOnResize(box, draw);
   return box;
 }
 
@@ -48,7 +48,7 @@ function node({ x, y }, address, hop) {
     'g',
     { transform: `translate(${x} ${y})` },
     s('rect', { class: 'frame', width: NODE.width, height: NODE.height, rx: 6 }),
-    s('g', { transform: 'translate(12 13)' }, addressMark(address, 14)),
+    s('g', { transform: 'translate(12 13)' }, identicon(address, 14)),
     s('text', { x: 34, y: 25, class: 'name' }, shortHex(address)),
     s('text', { x: 12, y: 46 }, role),
   );

@@ -1,18 +1,18 @@
 /** Who funded the wallet, who funded that one, and so on. */
 import { h } from '../ui/dom.js';
-import { Problem } from './api-error.js';
+import { ApiError } from './api-error.js';
 import { chainGraph } from './chain-graph.js';
-import { nothing } from './section.js';
+import { notice } from './section.js';
 
 /** What every tier allows, and the most that any does. */
 const DEPTH = 5;
 const MAX_DEPTH = 10;
 
 /**
- * @param {import('./section.js').View} view
+ * @param {import('./section.js').ViewContext} view
  * @param {string} address
  * @param {() => void} again has the part loaded anew
- * @returns {() => Promise<import('./section.js').Shown>}
+ * @returns {() => Promise<import('./section.js').PartContent>}
  */
 export function chainLoader({ api, coin, signal }, address, again) {
   let depth = DEPTH;
@@ -22,7 +22,7 @@ export function chainLoader({ api, coin, signal }, address, again) {
     const { data, exchange } = await ask();
     if (data.chain.length === 0) {
       return {
-        content: nothing('No native transfer from another wallet to this one is in the index.'),
+        content: notice('No native transfer from another wallet to this one is in the index.'),
         exchanges: [exchange],
       };
     }
@@ -52,7 +52,7 @@ export function chainLoader({ api, coin, signal }, address, again) {
     try {
       return await api.get('funding_chain', { address, depth }, signal);
     } catch (error) {
-      if (!(error instanceof Problem) || error.code !== 'tier_limit' || depth === DEPTH) throw error;
+      if (!(error instanceof ApiError) || error.code !== 'tier_limit' || depth === DEPTH) throw error;
       depth = DEPTH;
       refusal = error.message;
       return api.get('funding_chain', { address, depth }, signal);

@@ -3,13 +3,13 @@ import { urlOf } from '../ui/base-url.js';
 import { h, replace } from '../ui/dom.js';
 import { duration, grouped } from '../ui/format.js';
 
-const EVERY_MS = 4000;
+const POLL_MS = 4000;
 
 /** @typedef {{ phase: string, head: { number: number } | null, nodeHead: number | null, lagBlocks: number | null, etaSeconds: number | null, startBlock: number | null }} Status */
 
 /** @param {HTMLElement} place */
-export function followChain(place) {
-  const look = async () => {
+export function showChainState(place) {
+  const poll = async () => {
     if (document.hidden) return;
     try {
       const response = await fetch(urlOf('status'));
@@ -18,9 +18,9 @@ export function followChain(place) {
       mark(place, 'bad', 'server not reached');
     }
   };
-  void look();
-  setInterval(look, EVERY_MS);
-  document.addEventListener('visibilitychange', look);
+  void poll();
+  setInterval(poll, POLL_MS);
+  document.addEventListener('visibilitychange', poll);
 }
 
 /**

@@ -1,7 +1,7 @@
 /** A funder with the wallets it funded first, as a drawing to click through. */
 import { h, replace, s } from '../ui/dom.js';
 import { grouped, groupedText, shortHex } from '../ui/format.js';
-import { drawAtWidth } from '../ui/redraw-on-resize.js';
+import { redrawOnResize } from '../ui/redraw-on-resize.js';
 import { cohortLayout } from './cohort-layout.js';
 import { walletLink } from './route.js';
 
@@ -58,7 +58,7 @@ export function cohortGraph(funder, members, here, coin) {
       }),
     );
   };
-  drawAtWidth(box, draw);
+  redrawOnResize(box, draw);
   return h('div', {}, readout, box);
 }
 

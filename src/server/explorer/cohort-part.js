@@ -2,18 +2,18 @@
 import { h } from '../ui/dom.js';
 import { grouped } from '../ui/format.js';
 import { table } from '../ui/table.js';
-import { transactionName, walletName } from './address-view.js';
-import { amountText } from './amount-view.js';
+import { transactionAnchor, walletAnchor } from './address-view.js';
+import { amountView } from './amount-view.js';
 import { cohortGraph } from './cohort-graph.js';
-import { nothing } from './section.js';
-import { moment } from './time-view.js';
+import { notice } from './section.js';
+import { timeAgo } from './time-view.js';
 
 const LIMIT = 50;
 
 /**
- * @param {import('./section.js').View} view
+ * @param {import('./section.js').ViewContext} view
  * @param {string} address
- * @returns {Promise<import('./section.js').Shown>}
+ * @returns {Promise<import('./section.js').PartContent>}
  */
 export async function loadCohort({ api, coin, signal }, address) {
   const [cohort, funding] = await Promise.all([
@@ -26,10 +26,10 @@ export async function loadCohort({ api, coin, signal }, address) {
   ]);
   const exchanges = [cohort.exchange, funding.exchange];
   const { funder, coordinated, funderFundedCount, hub } = cohort.data;
-  if (funder === null) return { content: nothing('Nobody funded this wallet within the index.'), exchanges };
+  if (funder === null) return { content: notice('Nobody funded this wallet within the index.'), exchanges };
   if (coordinated.length === 0) {
     return {
-      content: nothing('This is the only wallet that its funder funded first.'),
+      content: notice('This is the only wallet that its funder funded first.'),
       exchanges,
     };
   }
@@ -48,11 +48,11 @@ export async function loadCohort({ api, coin, signal }, address) {
         table(
           'Coordinated wallets',
           [
-            { title: 'Wallet', plain: true, cell: (row) => walletName(row.address) },
-            { title: 'Amount', number: true, cell: (row) => amountText(row.amount, coin) },
+            { title: 'Wallet', plain: true, cell: (row) => walletAnchor(row.address) },
+            { title: 'Amount', number: true, cell: (row) => amountView(row.amount, coin) },
             { title: 'Block', number: true, cell: (row) => grouped(row.blockNumber) },
-            { title: 'When', plain: true, cell: (row) => moment(row.timestamp) },
-            { title: 'Transaction', plain: true, cell: (row) => transactionName(row.txHash) },
+            { title: 'When', plain: true, cell: (row) => timeAgo(row.timestamp) },
+            { title: 'Transaction', plain: true, cell: (row) => transactionAnchor(row.txHash) },
           ],
           coordinated,
         ),
@@ -71,7 +71,7 @@ export async function loadCohort({ api, coin, signal }, address) {
 function sentence(funder, shown, all, hub) {
   const near = all - 1 > shown ? `; the ${grouped(shown)} nearest in time are shown` : '';
   return [
-    walletName(funder),
+    walletAnchor(funder),
     ` funded ${grouped(all)} wallets first${near}.`,
     hub ? ' So many are typical of an exchange or a faucet, and say little about these wallets.' : '',
   ];

@@ -1,6 +1,6 @@
 /** From what was put into the search field to the view of it. */
 import { h } from '../ui/dom.js';
-import { inWords, Problem } from './api-error.js';
+import { ApiError, errorMessage } from './api-error.js';
 import {
   blockLink,
   isAddress,
@@ -15,29 +15,29 @@ import {
 const SHOWN = 80;
 
 /**
- * @param {import('./section.js').View} view
+ * @param {import('./section.js').ViewContext} view
  * @param {import('./route.js').Route} route
- * @returns {import('./main.js').Shown}
+ * @returns {import('./main.js').MountedView}
  */
 export function findView(view, { subject: text }) {
   if (!isAddress(text) && !isHash(text) && !isBlockNumber(text)) {
-    return said('That is no address, hash or block', reasonFor(text), text);
+    return messageView('That is no address, hash or block', reasonFor(text), text);
   }
   const message = h('p', { class: 'loading', role: 'status' }, 'Looking …');
-  void forward(view, text).catch((error) => {
+  void redirect(view, text).catch((error) => {
     if (view.signal.aborted) return;
-    if (error instanceof Problem && error.code === 'unauthorized') return view.onRefusedKey(error);
+    if (error instanceof ApiError && error.code === 'unauthorized') return view.onRefusedKey(error);
     message.className = 'notice bad';
-    message.textContent = inWords(error);
+    message.textContent = errorMessage(error);
   });
   return { title: 'Search', content: message, update: () => undefined };
 }
 
 /**
- * @param {import('./section.js').View} view
+ * @param {import('./section.js').ViewContext} view
  * @param {string} text
  */
-async function forward(view, text) {
+async function redirect(view, text) {
   const link = isAddress(text)
     ? await addressLink(view, text)
     : isHash(text)
@@ -48,7 +48,7 @@ async function forward(view, text) {
 
 /**
  * A contract whose token transfers are in the index is shown as a token, everything else as a wallet.
- * @param {import('./section.js').View} view
+ * @param {import('./section.js').ViewContext} view
  * @param {string} address
  */
 async function addressLink({ api, signal }, address) {
@@ -56,7 +56,7 @@ async function addressLink({ api, signal }, address) {
     (/** @type {import('./api.js').Answered<import('./api-types.js').TokenStats>} */ { data }) =>
       data.transferCount > 0,
     (error) => {
-      if (error instanceof Problem && (error.code === 'not_found' || error.code === 'not_ready'))
+      if (error instanceof ApiError && (error.code === 'not_found' || error.code === 'not_ready'))
         return false;
       throw error;
     },
@@ -66,7 +66,7 @@ async function addressLink({ api, signal }, address) {
 
 /**
  * A hash is one of a transaction unless the node has a block of it.
- * @param {import('./section.js').View} view
+ * @param {import('./section.js').ViewContext} view
  * @param {string} hash
  */
 async function hashLink({ api, signal }, hash) {
@@ -88,9 +88,9 @@ function reasonFor(text) {
  * @param {string} title
  * @param {string} reason
  * @param {string} text
- * @returns {import('./main.js').Shown}
+ * @returns {import('./main.js').MountedView}
  */
-function said(title, reason, text) {
+function messageView(title, reason, text) {
   return {
     title,
     content: h(
@@ -104,9 +104,9 @@ function said(title, reason, text) {
   };
 }
 
-/** @returns {import('./main.js').Shown} */
+/** @returns {import('./main.js').MountedView} */
 export function unknownView() {
-  return said(
+  return messageView(
     'There is nothing here',
     'The link may be cut short. Look for the address or the hash in the field above.',
     location.hash,

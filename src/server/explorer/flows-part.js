@@ -1,19 +1,19 @@
 /** The chart of a wallet's balance, from as many of its transfers as the visitor wants to load. */
 import { h, replace } from '../ui/dom.js';
 import {
-  brief,
-  counted,
+  compactNumber,
+  countText,
   dateTime,
   grouped,
   groupedText,
-  label,
+  safeName,
   shortHex,
   unitsToText,
 } from '../ui/format.js';
 import { timeTicks } from '../ui/scale.js';
 import { stepChart } from '../ui/step-chart.js';
 import { assetsOf, flowPoints, sumOf } from './flows.js';
-import { nothing } from './section.js';
+import { notice } from './section.js';
 
 const PAGE = 500;
 
@@ -21,10 +21,10 @@ const PAGE = 500;
 const MAX_ASSETS = 20;
 
 /**
- * @param {import('./section.js').View} view
+ * @param {import('./section.js').ViewContext} view
  * @param {string} address
  * @param {import('./summary-part.js').AskSummary} askSummary
- * @returns {() => Promise<import('./section.js').Shown>}
+ * @returns {() => Promise<import('./section.js').PartContent>}
  */
 export function flowsLoader(view, address, askSummary) {
   /** @type {import('./api-types.js').Transfer[]} */
@@ -50,7 +50,7 @@ export function flowsLoader(view, address, askSummary) {
   return async () => {
     const summary = await askSummary();
     const exchanges = [summary.exchange, await loadPage()];
-    if (transfers.length === 0) return { content: nothing('There is nothing to draw yet.'), exchanges };
+    if (transfers.length === 0) return { content: notice('There is nothing to draw yet.'), exchanges };
 
     const present = BigInt(summary.data.nativeReceivedWei) - BigInt(summary.data.nativeSentWei);
     const chart = h('div');
@@ -74,7 +74,7 @@ export function flowsLoader(view, address, askSummary) {
       return balanceChart(flowPoints(transfers, asset.id, address, now), asset, relative);
     };
     const olderButton = () => {
-      const count = counted(transfers.length, 'transfer');
+      const count = countText(transfers.length, 'transfer');
       if (complete) {
         const all = transfers.length === 1 ? 'its one transfer is drawn' : `all ${count} are drawn`;
         return h('span', { class: 'soft small' }, all);
@@ -99,7 +99,7 @@ export function flowsLoader(view, address, askSummary) {
  * @param {string | null} symbol
  */
 function assetName(address, symbol) {
-  return symbol === null ? shortHex(address) : `${label(symbol)} (${shortHex(address)})`;
+  return symbol === null ? shortHex(address) : `${safeName(symbol)} (${shortHex(address)})`;
 }
 
 /**
@@ -111,7 +111,9 @@ function assetChoice(assets, chosen, onChoice) {
   const select = h(
     'select',
     { 'aria-label': 'Asset', onchange: () => onChoice(select.value) },
-    assets.map(({ id, name, count }) => h('option', { value: id }, `${name}, ${counted(count, 'transfer')}`)),
+    assets.map(({ id, name, count }) =>
+      h('option', { value: id }, `${name}, ${countText(count, 'transfer')}`),
+    ),
   );
   select.value = chosen;
   return select;
@@ -126,7 +128,7 @@ function balanceChart(points, { name, decimals }, relative) {
   const first = points[0];
   const last = points.at(-1);
   if (first === undefined || last === undefined)
-    return nothing(`No transfer of ${name} is among those loaded.`);
+    return notice(`No transfer of ${name} is among those loaded.`);
   /** @param {bigint} units */
   const text = (units) => groupedText(unitsToText(units, decimals));
   /**
@@ -138,7 +140,7 @@ function balanceChart(points, { name, decimals }, relative) {
       ? `${text(-balance)} ${name} more sent than received`
       : `${text(balance)} ${name} received and not sent on`;
   if (first.at === last.at)
-    return nothing(
+    return notice(
       `All of it happened at ${dateTime(new Date(last.at).toISOString())} UTC: ${left(last.balance)}.`,
     );
   const drawn = points.map(({ at, block, balance, change }) => ({
@@ -157,6 +159,6 @@ function balanceChart(points, { name, decimals }, relative) {
       ? `${text(last.balance)} ${name} more or less than before the oldest transfer drawn`
       : `${left(last.balance)}; fees are no transfers and not counted`,
     xTicks: timeTicks,
-    yText: brief,
+    yText: compactNumber,
   });
 }

@@ -5,7 +5,7 @@
  * @property {string} address
  * @property {bigint} balance
  * @property {number} share of what all holders listed have, 0 to 1
- * @property {number} together share of this holder and all larger ones
+ * @property {number} cumulativeShare share of this holder and all larger ones
  */
 
 /**
@@ -15,11 +15,11 @@
 export function sharesOf(holders) {
   const balances = holders.map(({ balance }) => BigInt(balance));
   const total = balances.reduce((sum, balance) => sum + balance, 0n);
-  let together = 0n;
+  let cumulative = 0n;
   return holders.map(({ address }, i) => {
     const balance = balances[i] ?? 0n;
-    together += balance;
-    return { address, balance, share: part(balance, total), together: part(together, total) };
+    cumulative += balance;
+    return { address, balance, share: part(balance, total), cumulativeShare: part(cumulative, total) };
   });
 }
 

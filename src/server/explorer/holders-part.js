@@ -5,19 +5,19 @@ import { meter } from '../ui/meter.js';
 import { wholeTicks } from '../ui/scale.js';
 import { stepChart } from '../ui/step-chart.js';
 import { table } from '../ui/table.js';
-import { walletName } from './address-view.js';
+import { walletAnchor } from './address-view.js';
 import { percent, sharesOf } from './holder-shares.js';
-import { nothing } from './section.js';
+import { notice } from './section.js';
 
 const LIMIT = 100;
 /** Rows that stand in the table at first. */
 const ROWS = 20;
 
 /**
- * @param {import('./section.js').View} view
+ * @param {import('./section.js').ViewContext} view
  * @param {string} token
  * @param {import('./token-facts-part.js').AskStats} askStats
- * @returns {Promise<import('./section.js').Shown>}
+ * @returns {Promise<import('./section.js').PartContent>}
  */
 export async function loadHolders({ api, signal }, token, askStats) {
   const [{ data, exchange }, stats] = await Promise.all([
@@ -27,7 +27,7 @@ export async function loadHolders({ api, signal }, token, askStats) {
     askStats(),
   ]);
   const shares = sharesOf(data.holders);
-  if (shares.length === 0) return { content: nothing('Nobody holds it.'), exchanges: [exchange] };
+  if (shares.length === 0) return { content: notice('Nobody holds it.'), exchanges: [exchange] };
   return {
     content: [
       h('p', { class: 'lead' }, sentence(shares, stats.data.holderCount)),
@@ -54,20 +54,20 @@ function sentence(shares, holders) {
   const of = holders > shares.length ? `what the ${grouped(shares.length)} largest have` : 'all there is';
   const largest = `The largest holder has ${percent(shares[0]?.share ?? 0)} of ${of}`;
   if (shares.length <= 10) return `${largest}.`;
-  return `${largest}, the ten largest ${percent(shares[9]?.together ?? 0)}.`;
+  return `${largest}, the ten largest ${percent(shares[9]?.cumulativeShare ?? 0)}.`;
 }
 
 /** @param {import('./holder-shares.js').Share[]} shares */
 function curve(shares) {
   return stepChart({
     name: 'Share of the largest holders together',
-    points: shares.map(({ together }, i) => ({
+    points: shares.map(({ cumulativeShare }, i) => ({
       x: i,
-      y: together * 100,
+      y: cumulativeShare * 100,
       text:
         i === 0
-          ? `The largest has ${percent(together)}`
-          : `The ${i + 1} largest have ${percent(together)} together`,
+          ? `The largest has ${percent(cumulativeShare)}`
+          : `The ${i + 1} largest have ${percent(cumulativeShare)} together`,
     })),
     until: shares.length,
     resting: 'How much the largest holders have together, from the first on',
@@ -86,7 +86,7 @@ function holderTable(shares, decimals) {
   return table(
     'Holders',
     [
-      { title: 'Holder', plain: true, cell: (row) => walletName(row.address) },
+      { title: 'Holder', plain: true, cell: (row) => walletAnchor(row.address) },
       {
         title: decimals === null ? 'Balance, units' : 'Balance',
         number: true,

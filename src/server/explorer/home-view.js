@@ -2,21 +2,21 @@
 import { h } from '../ui/dom.js';
 import { grouped } from '../ui/format.js';
 import { table } from '../ui/table.js';
-import { transactionName, walletName } from './address-view.js';
-import { amountText } from './amount-view.js';
-import { nothing, section } from './section.js';
-import { moment } from './time-view.js';
+import { transactionAnchor, walletAnchor } from './address-view.js';
+import { amountView } from './amount-view.js';
+import { notice, section } from './section.js';
+import { timeAgo } from './time-view.js';
 
 const MIN = 100;
 const BLOCKS = 10_000;
 const LIMIT = 20;
 
 /** A page that stays open should not use up the quota of a key. */
-const EVERY_MS = 60_000;
+const REFRESH_MS = 60_000;
 
 /**
- * @param {import('./section.js').View} view
- * @returns {import('./main.js').Shown}
+ * @param {import('./section.js').ViewContext} view
+ * @returns {import('./main.js').MountedView}
  */
 export function homeView(view) {
   const large = section(view, {
@@ -24,8 +24,8 @@ export function homeView(view) {
     title: 'Large transfers',
     note: `${grouped(MIN)} ${view.coin} or more, in the last ${grouped(BLOCKS)} blocks.`,
     load: () => loadLarge(view),
-    now: true,
-    everyMs: EVERY_MS,
+    eager: true,
+    refreshMs: REFRESH_MS,
   });
   return {
     title: 'Explorer',
@@ -47,8 +47,8 @@ export function homeView(view) {
 }
 
 /**
- * @param {import('./section.js').View} view
- * @returns {Promise<import('./section.js').Shown>}
+ * @param {import('./section.js').ViewContext} view
+ * @returns {Promise<import('./section.js').PartContent>}
  */
 async function loadLarge({ api, coin, signal }) {
   /** @type {import('./api.js').Answered<{ transfers: import('./api-types.js').Whale[] }>} */
@@ -57,16 +57,16 @@ async function loadLarge({ api, coin, signal }) {
     { min_mon: MIN, blocks: BLOCKS, limit: LIMIT },
     signal,
   );
-  if (data.transfers.length === 0) return { content: nothing('There was none.'), exchanges: [exchange] };
+  if (data.transfers.length === 0) return { content: notice('There was none.'), exchanges: [exchange] };
   const list = table(
     'Large transfers',
     [
-      { title: 'From', plain: true, cell: (row) => walletName(row.from) },
-      { title: 'To', plain: true, cell: (row) => ['→ ', walletName(row.to)] },
-      { title: 'Amount', plain: true, number: true, cell: (row) => amountText(row.amount, coin) },
-      { title: 'When', plain: true, cell: (row) => moment(row.timestamp) },
+      { title: 'From', plain: true, cell: (row) => walletAnchor(row.from) },
+      { title: 'To', plain: true, cell: (row) => ['→ ', walletAnchor(row.to)] },
+      { title: 'Amount', plain: true, number: true, cell: (row) => amountView(row.amount, coin) },
+      { title: 'When', plain: true, cell: (row) => timeAgo(row.timestamp) },
       { title: 'Block', number: true, cell: (row) => grouped(row.blockNumber) },
-      { title: 'Transaction', plain: true, cell: (row) => transactionName(row.txHash) },
+      { title: 'Transaction', plain: true, cell: (row) => transactionAnchor(row.txHash) },
     ],
     data.transfers,
   );

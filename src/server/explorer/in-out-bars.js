@@ -9,7 +9,7 @@ const HALF = 50;
  * @param {number} outgoing
  * @param {number} most the longest bar
  */
-export function twoWay(incoming, outgoing, most) {
+export function inOutBars(incoming, outgoing, most) {
   const name = `${grouped(incoming)} in, ${grouped(outgoing)} out`;
   const left = (incoming / most) * HALF;
   const right = (outgoing / most) * HALF;

@@ -3,10 +3,10 @@ import { h } from '../ui/dom.js';
 import { keyHint } from './stored-key.js';
 
 /**
- * @param {string} trouble why the key is asked for again, or empty
+ * @param {string} problem why the key is asked for again, or empty
  * @param {(key: string) => void} onKey
  */
-export function keyForm(trouble, onKey) {
+export function keyForm(problem, onKey) {
   const input = h('input', {
     type: 'password',
     name: 'key',
@@ -14,7 +14,7 @@ export function keyForm(trouble, onKey) {
     spellcheck: 'false',
     required: true,
     placeholder: 'atlas_…',
-    'aria-describedby': trouble === '' ? null : 'key-trouble',
+    'aria-describedby': problem === '' ? null : 'key-trouble',
   });
   const form = h(
     'form',
@@ -25,7 +25,7 @@ export function keyForm(trouble, onKey) {
       { class: 'soft' },
       'The explorer asks the API of this server with your key. It stays in this tab and is forgotten when the tab is closed.',
     ),
-    trouble === '' ? null : h('p', { id: 'key-trouble', class: 'notice bad', role: 'alert' }, trouble),
+    problem === '' ? null : h('p', { id: 'key-trouble', class: 'notice bad', role: 'alert' }, problem),
     h('label', { class: 'field' }, 'API key', input),
     h('button', { type: 'submit', class: 'button main' }, 'Use this key'),
     h('p', { class: 'soft small' }, 'Keys are issued by the operator of this server.'),

@@ -2,22 +2,22 @@
 import { urlOf } from '../ui/base-url.js';
 import { byId, replace } from '../ui/dom.js';
 import { Api } from './api.js';
-import { inWords } from './api-error.js';
+import { errorMessage } from './api-error.js';
 import { blockView } from './block-view.js';
-import { followChain } from './chain-state.js';
+import { showChainState } from './chain-state.js';
 import { findView, unknownView } from './find-view.js';
 import { homeView } from './home-view.js';
 import { keyForm, keyInUse } from './key-form.js';
-import { Pace } from './request-throttle.js';
+import { RequestThrottle } from './request-throttle.js';
 import { findLink, parseRoute } from './route.js';
-import { forgetKey, keepKey, readKey } from './stored-key.js';
-import { ageMoments } from './time-view.js';
+import { forgetKey, readKey, saveKey } from './stored-key.js';
+import { refreshTimes } from './time-view.js';
 import { tokenView } from './token-view.js';
 import { transactionView } from './transaction-view.js';
 import { walletView } from './wallet-view.js';
 
 /**
- * @typedef {object} Shown
+ * @typedef {object} MountedView
  * @property {string} title
  * @property {import('../ui/dom.js').Child} content
  * @property {(route: import('./route.js').Route) => void} update called when only the settings of the route changed
@@ -35,33 +35,33 @@ const VIEWS = {
 
 const main = byId('main');
 const keyPlace = byId('key');
-const pace = new Pace((seconds) => {
+const throttle = new RequestThrottle((seconds) => {
   byId('pace').textContent =
     seconds === 0 ? '' : `This key may not send more requests at the moment. Going on in ${seconds} s.`;
 });
 
-/** @type {{ route: import('./route.js').Route, shown: Shown, end: AbortController } | null} */
+/** @type {{ route: import('./route.js').Route, shown: MountedView, end: AbortController } | null} */
 let current = null;
 let coin = 'MON';
 
-/** @param {string} [trouble] */
-function show(trouble = '') {
+/** @param {string} [problem] */
+function show(problem = '') {
   const route = parseRoute(location.hash);
   const key = readKey();
-  if (key === '' || trouble !== '') return askForKey(trouble);
+  if (key === '' || problem !== '') return askForKey(problem);
   if (current !== null && current.route.view === route.view && current.route.subject === route.subject) {
     current.shown.update(route);
     current.route = route;
-    return scrollTo(route);
+    return scrollToSection(route);
   }
-  leave();
+  unmount();
   const end = new AbortController();
   const view = {
-    api: new Api(key, pace),
+    api: new Api(key, throttle),
     key,
     coin,
     signal: end.signal,
-    onRefusedKey: (/** @type {Error} */ error) => show(inWords(error)),
+    onRefusedKey: (/** @type {Error} */ error) => show(errorMessage(error)),
   };
   const shown = VIEWS[route.view](view, route);
   current = { route, shown, end };
@@ -70,17 +70,17 @@ function show(trouble = '') {
   replace(main, shown.content);
   main.focus({ preventScroll: true }); // whoever uses the keyboard goes on where the new view begins
   scroll(0, 0);
-  scrollTo(route);
+  scrollToSection(route);
 }
 
-/** @param {string} trouble */
-function askForKey(trouble) {
-  leave();
+/** @param {string} problem */
+function askForKey(problem) {
+  unmount();
   forgetKey();
   document.title = 'Explorer – atlas-node';
   replace(keyPlace);
-  const form = keyForm(trouble, (key) => {
-    keepKey(key);
+  const form = keyForm(problem, (key) => {
+    saveKey(key);
     show();
   });
   replace(main, form);
@@ -92,13 +92,13 @@ function forget() {
   show();
 }
 
-function leave() {
+function unmount() {
   current?.end.abort();
   current = null;
 }
 
 /** @param {import('./route.js').Route} route */
-function scrollTo({ section }) {
+function scrollToSection({ section }) {
   if (section !== '') document.getElementById(section)?.scrollIntoView();
 }
 
@@ -121,7 +121,7 @@ document.querySelector('.skip')?.addEventListener('click', (event) => {
   main.focus();
 });
 addEventListener('hashchange', () => show());
-followChain(byId('chain'));
-ageMoments(main);
+showChainState(byId('chain'));
+refreshTimes(main);
 await readCoin();
 show();

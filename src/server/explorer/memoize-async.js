@@ -6,7 +6,7 @@
  * @param {() => Promise<T>} ask
  * @returns {() => Promise<T>}
  */
-export function remember(ask) {
+export function memoizeAsync(ask) {
   /** @type {Promise<T> | null} */
   let asked = null;
   return () => {

@@ -2,7 +2,7 @@
 
 import { copyButton } from '../ui/copy-button.js';
 import { h } from '../ui/dom.js';
-import { addressMark } from '../ui/identicon.js';
+import { identicon } from '../ui/identicon.js';
 import { isAddress } from './route.js';
 
 /**
@@ -18,7 +18,7 @@ export function pageTitle(kind, subject, more = null) {
     h(
       'h1',
       {},
-      isAddress(subject) ? addressMark(subject, 22) : null,
+      isAddress(subject) ? identicon(subject, 22) : null,
       h(
         'span',
         { class: 'mono whole' },

@@ -1,10 +1,10 @@
 /** Whom the wallet funded lately. */
 import { grouped } from '../ui/format.js';
 import { table } from '../ui/table.js';
-import { walletName } from './address-view.js';
-import { amountText } from './amount-view.js';
-import { nothing } from './section.js';
-import { moment } from './time-view.js';
+import { walletAnchor } from './address-view.js';
+import { amountView } from './amount-view.js';
+import { notice } from './section.js';
+import { timeAgo } from './time-view.js';
 
 const LIMIT = 20;
 
@@ -12,9 +12,9 @@ const LIMIT = 20;
 const BLOCKS = 10_000;
 
 /**
- * @param {import('./section.js').View} view
+ * @param {import('./section.js').ViewContext} view
  * @param {string} address
- * @returns {Promise<import('./section.js').Shown>}
+ * @returns {Promise<import('./section.js').PartContent>}
  */
 export async function loadRecipients({ api, coin, signal }, address) {
   /** @type {import('./api.js').Answered<{ recipients: import('./api-types.js').Recipient[] }>} */
@@ -25,18 +25,18 @@ export async function loadRecipients({ api, coin, signal }, address) {
   );
   if (data.recipients.length === 0) {
     return {
-      content: nothing(`It sent no native coin to another wallet in the last ${grouped(BLOCKS)} blocks.`),
+      content: notice(`It sent no native coin to another wallet in the last ${grouped(BLOCKS)} blocks.`),
       exchanges: [exchange],
     };
   }
   const list = table(
     'Wallets it funded',
     [
-      { title: 'Wallet', plain: true, cell: (row) => walletName(row.address) },
-      { title: 'Amount', number: true, cell: (row) => amountText(row.amount, coin) },
+      { title: 'Wallet', plain: true, cell: (row) => walletAnchor(row.address) },
+      { title: 'Amount', number: true, cell: (row) => amountView(row.amount, coin) },
       { title: 'Transfers', number: true, cell: (row) => grouped(row.transferCount) },
       { title: 'First funding', cell: (row) => (row.firstFunding ? 'yes' : 'no') },
-      { title: 'Last', plain: true, cell: (row) => moment(row.timestamp) },
+      { title: 'Last', plain: true, cell: (row) => timeAgo(row.timestamp) },
     ],
     data.recipients,
   );

@@ -1,17 +1,17 @@
 /** How many requests go out at once and how fast, and waiting when the key's rate is used up. */
 
-/** Requests under way at the same time. */
-const AT_ONCE = 3;
+/** Requests in flight at the same time. */
+const MAX_IN_FLIGHT = 3;
 
-export class Pace {
-  #underWay = 0;
+export class RequestThrottle {
+  #inFlight = 0;
   /** @type {(() => void)[]} */
-  #waiting = [];
+  #queue = [];
   #pausedUntil = 0;
   /** Requests a second that the key may send, and how many of them it could still send at a time of `performance.now()`. */
   #rate = Number.POSITIVE_INFINITY;
-  #left = Number.POSITIVE_INFINITY;
-  #leftAt = 0;
+  #tokens = Number.POSITIVE_INFINITY;
+  #refilledAt = 0;
   #timer = 0;
   /** @type {(seconds: number) => void} */
   #onPause;
@@ -28,25 +28,25 @@ export class Pace {
    * @returns {Promise<T>}
    */
   async run(request) {
-    await this.#turn();
+    await this.#acquire();
     try {
       return await request();
     } finally {
-      this.#underWay--;
-      this.#next();
+      this.#inFlight--;
+      this.#dispatch();
     }
   }
 
   /**
-   * What the answer to a request under way says of the key, so that it is not asked for more than it may. The others
-   * under way may not have been counted yet.
+   * What the answer to a request in flight says of the key, so that it is not asked for more than it may. The others
+   * in flight may not have been counted yet.
    * @param {number} rate requests a second
    * @param {number} remaining
    */
-  learn(rate, remaining) {
+  updateLimits(rate, remaining) {
     this.#rate = rate;
-    this.#left = remaining - (this.#underWay - 1);
-    this.#leftAt = performance.now();
+    this.#tokens = remaining - (this.#inFlight - 1);
+    this.#refilledAt = performance.now();
   }
 
   /** @param {number} seconds in which nothing new goes out */
@@ -59,41 +59,45 @@ export class Pace {
       () => {
         if (performance.now() < this.#pausedUntil) return;
         this.#onPause(0);
-        this.#next();
+        this.#dispatch();
       },
       seconds * 1000 + 5,
     );
   }
 
   /** @returns {Promise<void>} */
-  #turn() {
+  #acquire() {
     return new Promise((resolve) => {
-      this.#waiting.push(resolve);
-      this.#next();
+      this.#queue.push(resolve);
+      this.#dispatch();
     });
   }
 
-  #next() {
-    while (this.#underWay < AT_ONCE && performance.now() >= this.#pausedUntil && this.#waiting.length > 0) {
+  #dispatch() {
+    while (
+      this.#inFlight < MAX_IN_FLIGHT &&
+      performance.now() >= this.#pausedUntil &&
+      this.#queue.length > 0
+    ) {
       this.#refill();
-      if (this.#left < 1) return this.#wake(((1 - this.#left) / this.#rate) * 1000);
-      this.#left--;
-      this.#underWay++;
-      this.#waiting.shift()?.();
+      if (this.#tokens < 1) return this.#dispatchLater(((1 - this.#tokens) / this.#rate) * 1000);
+      this.#tokens--;
+      this.#inFlight++;
+      this.#queue.shift()?.();
     }
   }
 
   #refill() {
     const now = performance.now();
     if (this.#rate < Number.POSITIVE_INFINITY) {
-      this.#left = Math.min(this.#rate, this.#left + ((now - this.#leftAt) / 1000) * this.#rate);
+      this.#tokens = Math.min(this.#rate, this.#tokens + ((now - this.#refilledAt) / 1000) * this.#rate);
     }
-    this.#leftAt = now;
+    this.#refilledAt = now;
   }
 
   /** @param {number} ms until there is a request left */
-  #wake(ms) {
+  #dispatchLater(ms) {
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.#next(), Math.ceil(ms));
+    this.#timer = setTimeout(() => this.#dispatch(), Math.ceil(ms));
   }
 }

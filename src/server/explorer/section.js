@@ -1,45 +1,45 @@
 /** One part of a view: its title, its content once it was asked for, the requests behind it, or what went wrong. */
 import { h, replace } from '../ui/dom.js';
-import { inWords, Problem } from './api-error.js';
+import { ApiError, errorMessage } from './api-error.js';
 import { exchangeView } from './exchange-view.js';
 
 /** How long before the server is asked again while its index is empty or it cannot be reached. */
-const ASK_AGAIN_MS = 3000;
+const RETRY_MS = 3000;
 
 /** How far below the window a part is asked for already. */
-const AHEAD = '400px';
+const PRELOAD_MARGIN = '400px';
 
 /**
- * @typedef {object} View what a part needs of the view it is in
+ * @typedef {object} ViewContext what a part needs of the view it is in
  * @property {import('./api.js').Api} api
  * @property {string} key
  * @property {string} coin symbol of the native coin
  * @property {AbortSignal} signal ends with the view
- * @property {(error: Problem) => void} onRefusedKey
+ * @property {(error: ApiError) => void} onRefusedKey
  */
 
 /**
- * @typedef {object} Shown
+ * @typedef {object} PartContent
  * @property {import('../ui/dom.js').Child} content
  * @property {import('./api.js').Exchange[]} exchanges
  */
 
 /**
- * @typedef {object} Part
+ * @typedef {object} SectionOptions
  * @property {string} id
  * @property {string} title
  * @property {string} note one sentence about what is to be seen
- * @property {() => Promise<Shown>} load
- * @property {boolean} [now] asked for at once and not only when it comes into sight
- * @property {number} [everyMs] asked for anew so often, unless nobody sees it or the focus is in it
+ * @property {() => Promise<PartContent>} load
+ * @property {boolean} [eager] asked for at once and not only when it comes into sight
+ * @property {number} [refreshMs] asked for anew so often, unless nobody sees it or the focus is in it
  */
 
 /**
- * @param {View} view
- * @param {Part} part
+ * @param {ViewContext} view
+ * @param {SectionOptions} options
  * @returns {{ element: HTMLElement, reload: () => Promise<void> }}
  */
-export function section(view, { id, title, note, load, now = false, everyMs }) {
+export function section(view, { id, title, note, load, eager = false, refreshMs }) {
   const body = h('div', { class: 'body' }, h('p', { class: 'loading' }, 'Asking …'));
   const exchanges = h('div', { class: 'exchanges' });
   const element = h(
@@ -52,18 +52,18 @@ export function section(view, { id, title, note, load, now = false, everyMs }) {
 
   let timer = 0;
   /** What is said in place of the content: said again it would be read out again. */
-  let told = '';
+  let shownMessage = '';
 
   const reload = async () => {
     try {
       const shown = await load();
-      told = '';
+      shownMessage = '';
       replace(body, shown.content);
       replace(
         exchanges,
         shown.exchanges.map((exchange) => exchangeView(exchange, view.key)),
       );
-      if (everyMs !== undefined) later(refresh, everyMs);
+      if (refreshMs !== undefined) schedule(refresh, refreshMs);
     } catch (error) {
       if (view.signal.aborted) return;
       showProblem(error);
@@ -76,27 +76,27 @@ export function section(view, { id, title, note, load, now = false, everyMs }) {
    * @param {() => void} run
    * @param {number} ms
    */
-  const later = (run, ms) => {
+  const schedule = (run, ms) => {
     clearTimeout(timer);
     timer = setTimeout(() => view.signal.aborted || run(), ms);
   };
 
   const refresh = () => {
     const unwanted = document.hidden || element.contains(document.activeElement);
-    if (unwanted) later(refresh, everyMs ?? 0);
+    if (unwanted) schedule(refresh, refreshMs ?? 0);
     else void reload();
   };
 
   /** @param {unknown} error */
   const showProblem = (error) => {
-    if (error instanceof Problem && error.code === 'unauthorized') return view.onRefusedKey(error);
-    if (!(error instanceof Problem)) console.error(error);
-    const notReady = error instanceof Problem && error.code === 'not_ready';
-    const passing = notReady || (error instanceof Problem && error.code === 'unreachable');
-    if (passing) later(reload, ASK_AGAIN_MS);
-    const words = inWords(error);
-    if (words === told) return;
-    told = words;
+    if (error instanceof ApiError && error.code === 'unauthorized') return view.onRefusedKey(error);
+    if (!(error instanceof ApiError)) console.error(error);
+    const notReady = error instanceof ApiError && error.code === 'not_ready';
+    const isTransient = notReady || (error instanceof ApiError && error.code === 'unreachable');
+    if (isTransient) schedule(reload, RETRY_MS);
+    const words = errorMessage(error);
+    if (words === shownMessage) return;
+    shownMessage = words;
     const again = h('button', { type: 'button', class: 'button compact', onclick: reload }, 'Ask again');
     replace(
       body,
@@ -110,15 +110,15 @@ export function section(view, { id, title, note, load, now = false, everyMs }) {
     replace(exchanges);
   };
 
-  if (now) void reload();
-  else whenInSight(element, view.signal, reload);
+  if (eager) void reload();
+  else onceVisible(element, view.signal, reload);
   return { element, reload };
 }
 
 /**
  * @param {string} text
  */
-export function nothing(text) {
+export function notice(text) {
   return h('p', { class: 'notice' }, text);
 }
 
@@ -127,14 +127,14 @@ export function nothing(text) {
  * @param {AbortSignal} signal
  * @param {() => void} then
  */
-function whenInSight(element, signal, then) {
+function onceVisible(element, signal, then) {
   const observer = new IntersectionObserver(
     (entries) => {
       if (!entries.some((entry) => entry.isIntersecting)) return;
       observer.disconnect();
       then();
     },
-    { rootMargin: AHEAD },
+    { rootMargin: PRELOAD_MARGIN },
   );
   observer.observe(element);
   signal.addEventListener('abort', () => observer.disconnect());

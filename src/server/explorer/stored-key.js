@@ -1,19 +1,19 @@
 /** The visitor's API key: kept for this tab only. */
 
-const PLACE = 'atlas-api-key';
+const STORAGE_KEY = 'atlas-api-key';
 
 /** @returns {string} empty when there is none */
 export function readKey() {
-  return sessionStorage.getItem(PLACE) ?? '';
+  return sessionStorage.getItem(STORAGE_KEY) ?? '';
 }
 
 /** @param {string} key */
-export function keepKey(key) {
-  sessionStorage.setItem(PLACE, key);
+export function saveKey(key) {
+  sessionStorage.setItem(STORAGE_KEY, key);
 }
 
 export function forgetKey() {
-  sessionStorage.removeItem(PLACE);
+  sessionStorage.removeItem(STORAGE_KEY);
 }
 
 /**

@@ -1,11 +1,11 @@
 /** A wallet in numbers, with its labels. */
 import { h } from '../ui/dom.js';
 import { fact } from '../ui/fact.js';
-import { counted, grouped, label, NATIVE_DECIMALS, unitsToText } from '../ui/format.js';
-import { walletName } from './address-view.js';
-import { amountText } from './amount-view.js';
-import { nothing } from './section.js';
-import { moment } from './time-view.js';
+import { countText, grouped, NATIVE_DECIMALS, safeName, unitsToText } from '../ui/format.js';
+import { walletAnchor } from './address-view.js';
+import { amountView } from './amount-view.js';
+import { notice } from './section.js';
+import { timeAgo } from './time-view.js';
 
 /** What each label means: the rule that gave it. */
 const MEANINGS = {
@@ -22,10 +22,10 @@ const MEANINGS = {
 /** @typedef {() => Promise<import('./api.js').Answered<import('./api-types.js').Summary>>} AskSummary */
 
 /**
- * @param {import('./section.js').View} view
+ * @param {import('./section.js').ViewContext} view
  * @param {string} address
  * @param {AskSummary} askSummary
- * @returns {Promise<import('./section.js').Shown>}
+ * @returns {Promise<import('./section.js').PartContent>}
  */
 export async function loadSummary({ api, coin, signal }, address, askSummary) {
   const [summary, labels] = await Promise.all([
@@ -47,12 +47,12 @@ export async function loadSummary({ api, coin, signal }, address, askSummary) {
  */
 function summaryView(summary, { labels, confidence, stats }, coin) {
   if (summary.txCount === 0) {
-    return nothing(
+    return notice(
       'No transfer of this address is in the index. It may be new, or older than what is indexed.',
     );
   }
   const { firstSeenBlock, lastSeenBlock, lastActivity, firstFundingSource } = summary;
-  const age = stats.ageBlocks === null ? '' : `${counted(stats.ageBlocks, 'block')} ago`;
+  const age = stats.ageBlocks === null ? '' : `${countText(stats.ageBlocks, 'block')} ago`;
   return [
     labelList(labels, confidence),
     h(
@@ -60,16 +60,16 @@ function summaryView(summary, { labels, confidence, stats }, coin) {
       { class: 'facts' },
       fact('Transactions', grouped(summary.txCount)),
       fact('Tokens', grouped(summary.uniqueTokens)),
-      fact('Received', amountText(summary.nativeReceived, coin)),
-      fact('Sent', amountText(summary.nativeSent, coin)),
-      fact('Balance of flows', amountText(balanceOf(summary), coin), 'received less sent, without fees'),
+      fact('Received', amountView(summary.nativeReceived, coin)),
+      fact('Sent', amountView(summary.nativeSent, coin)),
+      fact('Balance of flows', amountView(balanceOf(summary), coin), 'received less sent, without fees'),
       fact('First seen', `block ${grouped(firstSeenBlock ?? 0)}`, age),
       fact(
         'Last seen',
         `block ${grouped(lastSeenBlock ?? 0)}`,
-        lastActivity === null ? '' : moment(lastActivity),
+        lastActivity === null ? '' : timeAgo(lastActivity),
       ),
-      fact('First funded by', firstFundingSource === null ? 'nobody' : walletName(firstFundingSource)),
+      fact('First funded by', firstFundingSource === null ? 'nobody' : walletAnchor(firstFundingSource)),
     ),
   ];
 }
@@ -89,9 +89,9 @@ function labelList(labels, confidence) {
     'p',
     { class: 'labels' },
     labels.map((name) =>
-      h('span', { class: 'label', title: meaningOf(name) }, label(name.replaceAll('_', ' '))),
+      h('span', { class: 'label', title: meaningOf(name) }, safeName(name.replaceAll('_', ' '))),
     ),
-    h('span', { class: 'soft small' }, `${label(confidence)} confidence`),
+    h('span', { class: 'soft small' }, `${safeName(confidence)} confidence`),
   );
 }
 

@@ -1,8 +1,8 @@
-/** A moment as it stands in tables: how long ago, with the exact time to point at. */
+/** A time as it stands in tables: how long ago, with the exact time to point at. */
 import { h } from '../ui/dom.js';
 import { ago, dateTime } from '../ui/format.js';
 
-const EVERY_MS = 1000;
+const REFRESH_MS = 1000;
 
 /**
  * @param {string} seconds Unix time as nodes give it, in hex
@@ -12,20 +12,20 @@ export function isoTime(seconds) {
 }
 
 /** @param {string} iso */
-export function moment(iso) {
+export function timeAgo(iso) {
   return h('time', { class: 'nowrap', datetime: iso, title: `${dateTime(iso)} UTC` }, ago(iso));
 }
 
 /**
- * Lets the moments in a place grow older.
+ * Keeps the times in a place true to the clock.
  * @param {HTMLElement} place
  */
-export function ageMoments(place) {
+export function refreshTimes(place) {
   setInterval(() => {
     if (document.hidden) return;
     for (const time of place.querySelectorAll('time')) {
       const text = ago(time.dateTime);
       if (time.textContent !== text) time.textContent = text;
     }
-  }, EVERY_MS);
+  }, REFRESH_MS);
 }

@@ -1,15 +1,15 @@
 /** A token in numbers. */
 import { h } from '../ui/dom.js';
 import { fact } from '../ui/fact.js';
-import { grouped, label, NAME_CHARS } from '../ui/format.js';
-import { nothing } from './section.js';
-import { moment } from './time-view.js';
+import { grouped, NAME_CHARS, safeName } from '../ui/format.js';
+import { notice } from './section.js';
+import { timeAgo } from './time-view.js';
 
 /** @typedef {() => Promise<import('./api.js').Answered<import('./api-types.js').TokenStats>>} AskStats */
 
 /**
  * @param {AskStats} askStats
- * @returns {Promise<import('./section.js').Shown>}
+ * @returns {Promise<import('./section.js').PartContent>}
  */
 export async function loadTokenFacts(askStats) {
   const { data, exchange } = await askStats();
@@ -20,11 +20,11 @@ export async function loadTokenFacts(askStats) {
 function factsView(stats) {
   const { name, symbol, decimals, type, firstSeenAt, firstSeenBlock } = stats;
   if (stats.transferCount === 0) {
-    return nothing(
+    return notice(
       'No token transfer of this contract is in the index. It may be a wallet, or another kind of contract.',
     );
   }
-  const names = [name, symbol].filter((text) => text !== null).map((text) => label(text, NAME_CHARS));
+  const names = [name, symbol].filter((text) => text !== null).map((text) => safeName(text, NAME_CHARS));
   return h(
     'dl',
     { class: 'facts' },
@@ -35,8 +35,8 @@ function factsView(stats) {
     fact(
       'First seen',
       `block ${grouped(firstSeenBlock ?? 0)}`,
-      firstSeenAt === null ? null : moment(firstSeenAt),
+      firstSeenAt === null ? null : timeAgo(firstSeenAt),
     ),
-    type === null ? null : fact('Kind', label(type), decimals === null ? null : `${decimals} decimals`),
+    type === null ? null : fact('Kind', safeName(type), decimals === null ? null : `${decimals} decimals`),
   );
 }

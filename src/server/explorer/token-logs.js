@@ -7,7 +7,7 @@ const TRANSFER_BATCH = '0x4a39dc06d4c0dbc64b70af90fd698a233a518aa5d07e595d983b8c
 /** First topics of the transfer events. */
 export const TRANSFER_TOPICS = [TRANSFER, TRANSFER_SINGLE, TRANSFER_BATCH];
 
-/** @typedef {{ block: number, txHash: string, from: string, to: string, what: string }} TokenEvent */
+/** @typedef {{ block: number, txHash: string, from: string, to: string, amount: string }} TokenEvent */
 
 /**
  * The event of a log, or null for one of another form.
@@ -15,16 +15,16 @@ export const TRANSFER_TOPICS = [TRANSFER, TRANSFER_SINGLE, TRANSFER_BATCH];
  * @param {(units: bigint) => string} amountText
  * @returns {TokenEvent | null}
  */
-export function eventOf({ topics, data, blockNumber, transactionHash }, amountText) {
+export function decodeTransferLog({ topics, data, blockNumber, transactionHash }, amountText) {
   const multi = topics[0] === TRANSFER_SINGLE || topics[0] === TRANSFER_BATCH;
   const [from, to] = multi ? [topics[2], topics[3]] : [topics[1], topics[2]];
-  if (from === undefined || to === undefined || !fits(topics, data)) return null;
+  if (from === undefined || to === undefined || !isWellFormed(topics, data)) return null;
   return {
     block: Number(blockNumber),
     txHash: transactionHash,
     from: addressOf(from),
     to: addressOf(to),
-    what: whatOf(topics, data, amountText),
+    amount: amountTextOf(topics, data, amountText),
   };
 }
 
@@ -33,7 +33,7 @@ export function eventOf({ topics, data, blockNumber, transactionHash }, amountTe
  * @param {string[]} topics
  * @param {string} data
  */
-function fits([kind, ...values], data) {
+function isWellFormed([kind, ...values], data) {
   const words = (data.length - 2) / 64;
   if (kind === TRANSFER_BATCH) return words >= 4;
   if (kind === TRANSFER_SINGLE) return words === 2;
@@ -45,7 +45,7 @@ function fits([kind, ...values], data) {
  * @param {string} data
  * @param {(units: bigint) => string} amountText
  */
-function whatOf(topics, data, amountText) {
+function amountTextOf(topics, data, amountText) {
   if (topics[0] === TRANSFER_BATCH) return 'several ids';
   if (topics[0] === TRANSFER_SINGLE) return `${word(data, 1)} × #${word(data, 0)}`;
   const id = topics[3];

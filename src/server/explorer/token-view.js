@@ -3,27 +3,27 @@ import { h } from '../ui/dom.js';
 import { loadActivity } from './activity-part.js';
 import { loadBuyers } from './buyers-part.js';
 import { loadHolders } from './holders-part.js';
-import { remember } from './memoize-async.js';
+import { memoizeAsync } from './memoize-async.js';
 import { pageTitle } from './page-title.js';
 import { walletLink } from './route.js';
 import { section } from './section.js';
 import { loadTokenFacts } from './token-facts-part.js';
 
 /**
- * @param {import('./section.js').View} view
+ * @param {import('./section.js').ViewContext} view
  * @param {import('./route.js').Route} route
- * @returns {import('./main.js').Shown}
+ * @returns {import('./main.js').MountedView}
  */
 export function tokenView(view, { subject: token }) {
   /** @type {import('./token-facts-part.js').AskStats} */
-  const askStats = remember(() => view.api.get('token_stats', { token }, view.signal));
+  const askStats = memoizeAsync(() => view.api.get('token_stats', { token }, view.signal));
   const parts = [
     section(view, {
       id: 'summary',
       title: 'Summary',
       note: 'What the index holds of this token in all.',
       load: () => loadTokenFacts(askStats),
-      now: true,
+      eager: true,
     }),
     section(view, {
       id: 'holders',

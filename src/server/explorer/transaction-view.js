@@ -3,22 +3,22 @@ import { h } from '../ui/dom.js';
 import { fact } from '../ui/fact.js';
 import { grouped, groupedText, NATIVE_DECIMALS, unitsToText } from '../ui/format.js';
 import { table } from '../ui/table.js';
-import { tokenName, walletName } from './address-view.js';
-import { amountText } from './amount-view.js';
+import { tokenAnchor, walletAnchor } from './address-view.js';
+import { amountView } from './amount-view.js';
 import { pageTitle } from './page-title.js';
 import { blockLink } from './route.js';
-import { nothing, section } from './section.js';
-import { isoTime, moment } from './time-view.js';
-import { eventOf, TRANSFER_TOPICS } from './token-logs.js';
+import { notice, section } from './section.js';
+import { isoTime, timeAgo } from './time-view.js';
+import { decodeTransferLog, TRANSFER_TOPICS } from './token-logs.js';
 
 /** @typedef {import('./api-types.js').Transaction} Transaction */
 /** @typedef {import('./api-types.js').Receipt} Receipt */
 /** @typedef {import('./api-types.js').Block} Block */
 
 /**
- * @param {import('./section.js').View} view
+ * @param {import('./section.js').ViewContext} view
  * @param {import('./route.js').Route} route
- * @returns {import('./main.js').Shown}
+ * @returns {import('./main.js').MountedView}
  */
 export function transactionView(view, { subject: hash }) {
   const part = section(view, {
@@ -26,7 +26,7 @@ export function transactionView(view, { subject: hash }) {
     title: 'Summary',
     note: 'As the node has it. Transfers between contracts stand in the views of the wallets.',
     load: () => loadTransaction(view, hash),
-    now: true,
+    eager: true,
   });
   return {
     title: `Transaction ${hash}`,
@@ -36,9 +36,9 @@ export function transactionView(view, { subject: hash }) {
 }
 
 /**
- * @param {import('./section.js').View} view
+ * @param {import('./section.js').ViewContext} view
  * @param {string} hash
- * @returns {Promise<import('./section.js').Shown>}
+ * @returns {Promise<import('./section.js').PartContent>}
  */
 async function loadTransaction({ api, coin, signal }, hash) {
   /** @type {[import('./api.js').Answered<Transaction | null>, import('./api.js').Answered<Receipt | null>]} */
@@ -49,7 +49,7 @@ async function loadTransaction({ api, coin, signal }, hash) {
   const exchanges = [transaction.exchange, receipt.exchange];
   if (transaction.data === null) {
     return {
-      content: nothing(
+      content: notice(
         'The node has no transaction of this hash. It may be of another chain, not sent yet, or older than what the node keeps.',
       ),
       exchanges,
@@ -80,16 +80,16 @@ function factsView({ from, to, value, blockHash }, receipt, block, coin) {
     'dl',
     { class: 'facts' },
     fact('Status', blockHash === null ? 'waits for a block' : statusText(receipt)),
-    fact('From', walletName(from)),
-    fact('To', to === null ? 'nobody: it makes a contract' : walletName(to)),
-    made === null ? null : fact('Contract it made', walletName(made)),
-    fact('Value', amountText(unitsToText(BigInt(value), NATIVE_DECIMALS), coin)),
+    fact('From', walletAnchor(from)),
+    fact('To', to === null ? 'nobody: it makes a contract' : walletAnchor(to)),
+    made === null ? null : fact('Contract it made', walletAnchor(made)),
+    fact('Value', amountView(unitsToText(BigInt(value), NATIVE_DECIMALS), coin)),
     block === null
       ? null
       : fact(
           'Block',
           h('a', { href: blockLink(Number(block.number)) }, grouped(Number(block.number))),
-          moment(isoTime(block.timestamp)),
+          timeAgo(isoTime(block.timestamp)),
         ),
   );
 }
@@ -105,17 +105,17 @@ function tokenTransfers(logs) {
   const rows = logs
     .filter(({ topics: [kind = ''] }) => TRANSFER_TOPICS.includes(kind))
     .flatMap((log) => {
-      const event = eventOf(log, (units) => `${groupedText(String(units))} units`);
+      const event = decodeTransferLog(log, (units) => `${groupedText(String(units))} units`);
       return event === null ? [] : [{ ...event, token: log.address }];
     });
   if (rows.length === 0) return null;
   return table(
     'Token transfers',
     [
-      { title: 'From', plain: true, cell: (row) => walletName(row.from) },
-      { title: 'To', plain: true, cell: (row) => ['→ ', walletName(row.to)] },
-      { title: 'Amount', plain: true, number: true, cell: (row) => row.what },
-      { title: 'Of', plain: true, cell: (row) => tokenName(row.token, null) },
+      { title: 'From', plain: true, cell: (row) => walletAnchor(row.from) },
+      { title: 'To', plain: true, cell: (row) => ['→ ', walletAnchor(row.to)] },
+      { title: 'Amount', plain: true, number: true, cell: (row) => row.amount },
+      { title: 'Of', plain: true, cell: (row) => tokenAnchor(row.token, null) },
     ],
     rows,
   );

@@ -1,7 +1,7 @@
 /** The columns in which transfers stand. */
 import { h } from '../ui/dom.js';
 import { dateTime, grouped } from '../ui/format.js';
-import { transactionName, walletName } from './address-view.js';
+import { transactionAnchor, walletAnchor } from './address-view.js';
 import { transferAmount, transferAsset } from './amount-view.js';
 
 const KINDS = {
@@ -15,7 +15,7 @@ const KINDS = {
 /** @param {import('./api-types.js').Transfer} transfer */
 function counterparty({ direction, from, to }) {
   if (from === to) return h('span', { class: 'soft' }, 'itself');
-  return walletName(direction === 'in' ? from : to);
+  return walletAnchor(direction === 'in' ? from : to);
 }
 
 /**
@@ -47,6 +47,6 @@ export function transferColumns(coin) {
       cell: ({ transferType }) => h('span', { class: 'nowrap' }, KINDS[transferType]),
     },
     { title: 'Block', number: true, cell: ({ blockNumber }) => grouped(blockNumber) },
-    { title: 'Transaction', plain: true, cell: ({ txHash }) => transactionName(txHash) },
+    { title: 'Transaction', plain: true, cell: ({ txHash }) => transactionAnchor(txHash) },
   ];
 }

@@ -2,8 +2,8 @@
 import { socketUrlOf } from '../ui/base-url.js';
 
 /** Waiting before the next try, milliseconds: doubled from the first to the last. */
-const FIRST_WAIT_MS = 1000;
-const LAST_WAIT_MS = 30_000;
+const MIN_BACKOFF_MS = 1000;
+const MAX_BACKOFF_MS = 30_000;
 
 /**
  * @typedef {object} LiveListeners
@@ -25,12 +25,12 @@ const REFUSED =
  * @param {AbortSignal} signal
  * @param {LiveListeners} listeners
  */
-export function watchTransfers(key, address, fromBlock, signal, { onTransfer, onState }) {
+export function subscribeToTransfers(key, address, fromBlock, signal, { onTransfer, onState }) {
   /** @type {WebSocket | null} */
   let socket = null;
   let nextBlock = fromBlock;
-  let wait = FIRST_WAIT_MS;
-  let worked = false;
+  let backoffMs = MIN_BACKOFF_MS;
+  let subscribed = false;
 
   const connect = () => {
     if (signal.aborted) return;
@@ -55,8 +55,8 @@ export function watchTransfers(key, address, fromBlock, signal, { onTransfer, on
         refusal = String(message.error.message);
         opened.close();
       } else if (message.id === 1) {
-        worked = true;
-        wait = FIRST_WAIT_MS;
+        subscribed = true;
+        backoffMs = MIN_BACKOFF_MS;
         onState('live', '');
       } else if (message.method === 'eth_subscription') {
         const transfer = message.params.result;
@@ -68,13 +68,13 @@ export function watchTransfers(key, address, fromBlock, signal, { onTransfer, on
       if (signal.aborted) return;
       if (refusal !== '')
         return onState('unavailable', `The server refused to watch this wallet: ${refusal}.`);
-      if (!worked) return onState('unavailable', REFUSED);
+      if (!subscribed) return onState('unavailable', REFUSED);
       onState(
         'lost',
-        `The connection broke (${reason || code}). Trying again in ${Math.round(wait / 1000)} s.`,
+        `The connection broke (${reason || code}). Trying again in ${Math.round(backoffMs / 1000)} s.`,
       );
-      setTimeout(connect, wait);
-      wait = Math.min(LAST_WAIT_MS, wait * 2);
+      setTimeout(connect, backoffMs);
+      backoffMs = Math.min(MAX_BACKOFF_MS, backoffMs * 2);
     });
   };
   signal.addEventListener('abort', () => socket?.close());

@@ -1,14 +1,14 @@
 /** A wallet's transfers in pages, with those that happen meanwhile. The page's address holds what is shown. */
 
 import { h, replace } from '../ui/dom.js';
-import { choices } from '../ui/radio-group.js';
+import { radioGroup } from '../ui/radio-group.js';
 import { table } from '../ui/table.js';
-import { Problem } from './api-error.js';
+import { ApiError } from './api-error.js';
 import { liveRows } from './live-rows.js';
 import { sectionLink } from './route.js';
-import { nothing } from './section.js';
+import { notice } from './section.js';
 import { transferColumns } from './transfer-columns.js';
-import { watchTransfers } from './transfer-subscription.js';
+import { subscribeToTransfers } from './transfer-subscription.js';
 
 const LIMIT = 25;
 
@@ -20,14 +20,14 @@ const STATE_TEXTS = {
 };
 
 /**
- * @param {import('./section.js').View} view
+ * @param {import('./section.js').ViewContext} view
  * @param {string} address
  * @param {() => URLSearchParams} settings the present settings of the page's address
- * @returns {() => Promise<import('./section.js').Shown>}
+ * @returns {() => Promise<import('./section.js').PartContent>}
  */
 export function transfersLoader(view, address, settings) {
   const rows = liveRows(view.coin, (transfer) => {
-    const { direction, internal, cursor } = read(settings());
+    const { direction, internal, cursor } = parseSettings(settings());
     if (cursor !== null || (transfer.transferType === 'native_internal' && !internal)) return false;
     return direction === 'both' || direction === transfer.direction;
   });
@@ -38,20 +38,20 @@ export function transfersLoader(view, address, settings) {
   const watch = (fromBlock) => {
     if (watching) return;
     watching = true;
-    watchTransfers(view.key, address, fromBlock, view.signal, {
+    subscribeToTransfers(view.key, address, fromBlock, view.signal, {
       onTransfer: rows.add,
       onState(name, reason) {
         state.dataset['state'] = name;
         replace(state, STATE_TEXTS[name]);
         reasonText.hidden = reason === '';
         reasonText.textContent = reason;
-        if (name === 'lost' || name === 'unavailable') lookAtKey(view);
+        if (name === 'lost' || name === 'unavailable') checkKey(view);
       },
     });
   };
 
   return async () => {
-    const { direction, internal, cursor } = read(settings());
+    const { direction, internal, cursor } = parseSettings(settings());
     /** @type {import('./api.js').Answered<import('./api-types.js').TransferPage>} */
     const { data, exchange } = await view.api.get(
       'address_transfers',
@@ -74,11 +74,11 @@ export function transfersLoader(view, address, settings) {
 
 /**
  * The browser does not tell of a refused socket whether it was for the key; the API does.
- * @param {import('./section.js').View} view
+ * @param {import('./section.js').ViewContext} view
  */
-function lookAtKey({ api, signal, onRefusedKey }) {
+function checkKey({ api, signal, onRefusedKey }) {
   api.rpc('eth_chainId', [], signal).catch((error) => {
-    if (error instanceof Problem && error.code === 'unauthorized') onRefusedKey(error);
+    if (error instanceof ApiError && error.code === 'unauthorized') onRefusedKey(error);
   });
 }
 
@@ -86,7 +86,7 @@ function lookAtKey({ api, signal, onRefusedKey }) {
  * @param {URLSearchParams} settings
  * @returns {{ direction: string, internal: boolean, cursor: string | null }}
  */
-function read(settings) {
+function parseSettings(settings) {
   return {
     direction: settings.get('direction') ?? 'both',
     internal: settings.get('internal') === 'true',
@@ -113,7 +113,7 @@ function filters(address, direction, internal, state) {
   return h(
     'div',
     { class: 'controls' },
-    choices('Direction', { both: 'Both', in: 'In', out: 'Out' }, direction, (way) => go(way, internal)),
+    radioGroup('Direction', { both: 'Both', in: 'In', out: 'Out' }, direction, (way) => go(way, internal)),
     h('label', { class: 'check small' }, box, ' with internal ones'),
     state,
   );
@@ -129,7 +129,7 @@ function page({ transfers }, live, coin, cursor) {
   const list = table('Transfers', transferColumns(coin), transfers);
   list.tHead?.after(live);
   if (transfers.length > 0) return list;
-  return [list, nothing(cursor === null ? 'No transfer fits.' : 'There are no older ones.')];
+  return [list, notice(cursor === null ? 'No transfer fits.' : 'There are no older ones.')];
 }
 
 /**

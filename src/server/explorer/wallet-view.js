@@ -4,7 +4,7 @@ import { chainLoader } from './chain-part.js';
 import { loadCohort } from './cohort-part.js';
 import { loadCounterparties } from './counterparties-part.js';
 import { flowsLoader } from './flows-part.js';
-import { remember } from './memoize-async.js';
+import { memoizeAsync } from './memoize-async.js';
 import { pageTitle } from './page-title.js';
 import { loadRecipients } from './recipients-part.js';
 import { tokenLink } from './route.js';
@@ -13,15 +13,15 @@ import { loadSummary } from './summary-part.js';
 import { transfersLoader } from './transfers-part.js';
 
 /**
- * @param {import('./section.js').View} view
+ * @param {import('./section.js').ViewContext} view
  * @param {import('./route.js').Route} route
- * @returns {import('./main.js').Shown}
+ * @returns {import('./main.js').MountedView}
  */
 export function walletView(view, route) {
   const { subject: address } = route;
   let { params } = route;
   /** @type {import('./summary-part.js').AskSummary} */
-  const askSummary = remember(() => view.api.get('wallet_summary', { address }, view.signal));
+  const askSummary = memoizeAsync(() => view.api.get('wallet_summary', { address }, view.signal));
   const chain = section(view, {
     id: 'funding',
     title: 'Funding chain',
@@ -40,7 +40,7 @@ export function walletView(view, route) {
       title: 'Summary',
       note: 'What the index holds of this wallet in all.',
       load: () => loadSummary(view, address, askSummary),
-      now: true,
+      eager: true,
     }),
     section(view, {
       id: 'flows',

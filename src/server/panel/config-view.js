@@ -1,16 +1,16 @@
 /** The settings in force and where each comes from. */
 import { h, replace } from '../ui/dom.js';
 import { table } from '../ui/table.js';
-import { call } from './admin-api.js';
+import { callAdminApi } from './admin-api.js';
 
 /**
- * @param {import('./main.js').View} view
+ * @param {import('./main.js').ViewContext} view
  */
-export function configView({ onTrouble }) {
+export function configView({ onFailure }) {
   const content = h('div', {}, h('p', { class: 'loading' }, 'Asking …'));
   /** @type {Promise<import('./api-types.js').Config>} */
-  const asked = call('GET', 'config');
-  asked.then(({ settings }) => replace(content, configPart(settings)), onTrouble);
+  const asked = callAdminApi('GET', 'config');
+  asked.then(({ settings }) => replace(content, configPart(settings)), onFailure);
   return content;
 }
 

@@ -7,7 +7,7 @@ import { h } from '../ui/dom.js';
  * @param {{ title: string, text: string, action: string }} question
  * @returns {Promise<boolean>}
  */
-export function confirmed({ title, text, action }) {
+export function askToConfirm({ title, text, action }) {
   return new Promise((resolve) => {
     const dialog = h(
       'dialog',
@@ -25,7 +25,7 @@ export function confirmed({ title, text, action }) {
         ),
       ),
     );
-    open(dialog, () => resolve(dialog.returnValue === 'yes'));
+    openDialog(dialog, () => resolve(dialog.returnValue === 'yes'));
   });
 }
 
@@ -54,7 +54,7 @@ export function showKeyOnce({ key, record }) {
       ),
     );
     dialog.addEventListener('cancel', (event) => event.preventDefault());
-    open(dialog, () => resolve());
+    openDialog(dialog, () => resolve());
   });
 }
 
@@ -62,7 +62,7 @@ export function showKeyOnce({ key, record }) {
  * @param {HTMLDialogElement} dialog
  * @param {() => void} onClose
  */
-function open(dialog, onClose) {
+function openDialog(dialog, onClose) {
   dialog.addEventListener('close', () => {
     dialog.remove();
     onClose();

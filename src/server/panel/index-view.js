@@ -1,22 +1,22 @@
 /** The index: where it stands, what it holds, where it is going. */
 import { h, replace } from '../ui/dom.js';
 import { fact } from '../ui/fact.js';
-import { ago, counted, decimal, duration, grouped } from '../ui/format.js';
-import { call } from './admin-api.js';
+import { ago, countText, decimal, duration, grouped } from '../ui/format.js';
+import { callAdminApi } from './admin-api.js';
 import { diskPart, kindsPart, nodePart, skippedPart } from './index-parts.js';
-import { keepLooking } from './poll.js';
+import { poll } from './poll.js';
 
-const EVERY_MS = 2000;
+const POLL_MS = 2000;
 
 /**
- * @param {import('./main.js').View} view
+ * @param {import('./main.js').ViewContext} view
  */
-export function indexView({ signal, onTrouble }) {
+export function indexView({ signal, onFailure }) {
   const content = h('div', {}, h('p', { class: 'loading' }, 'Asking …'));
-  keepLooking(EVERY_MS, signal, async () => {
+  poll(POLL_MS, signal, async () => {
     try {
       /** @type {import('./api-types.js').IndexState} */
-      const state = await call('GET', 'index');
+      const state = await callAdminApi('GET', 'index');
       replace(
         content,
         progress(state),
@@ -25,9 +25,9 @@ export function indexView({ signal, onTrouble }) {
         nodePart(state.status),
         skippedPart(state.status),
       );
-      onTrouble(null);
+      onFailure(null);
     } catch (error) {
-      onTrouble(error);
+      onFailure(error);
     }
   });
   return content;
@@ -70,7 +70,7 @@ function progress({ status }) {
       fact('Head of the node', nodeHead === null ? 'unknown' : grouped(nodeHead)),
       fact(
         'Behind',
-        lagBlocks === null ? 'unknown' : counted(lagBlocks, 'block'),
+        lagBlocks === null ? 'unknown' : countText(lagBlocks, 'block'),
         lagSeconds === null ? '' : `${duration(lagSeconds)} by the clock`,
       ),
       fact(
@@ -85,7 +85,9 @@ function progress({ status }) {
       fact(
         'Reorganisations',
         grouped(status.reorgs),
-        status.reorgs === 0 ? 'since the start' : `the deepest took ${counted(status.deepestReorg, 'block')}`,
+        status.reorgs === 0
+          ? 'since the start'
+          : `the deepest took ${countText(status.deepestReorg, 'block')}`,
       ),
       fact('Last commit', lastCommitAt === null ? 'none yet' : ago(new Date(lastCommitAt).toISOString())),
     ),

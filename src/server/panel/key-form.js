@@ -1,7 +1,7 @@
 /** The form for a new key. */
 import { h, replace } from '../ui/dom.js';
 import { grouped } from '../ui/format.js';
-import { call, Refusal } from './admin-api.js';
+import { ApiError, callAdminApi } from './admin-api.js';
 import { showKeyOnce } from './dialog.js';
 
 /**
@@ -16,7 +16,7 @@ export function keyForm(onCreated) {
     placeholder: 'Whose key it is',
   });
   const tier = h('select', { name: 'tier' });
-  const trouble = h('p', { class: 'notice bad', role: 'alert', hidden: true });
+  const problem = h('p', { class: 'notice bad', role: 'alert', hidden: true });
   const button = h('button', { type: 'submit', class: 'button main' }, 'Create key');
   const form = h(
     'form',
@@ -24,19 +24,19 @@ export function keyForm(onCreated) {
     h('label', { class: 'field' }, 'Name', name),
     h('label', { class: 'field' }, 'Tier', tier),
     button,
-    trouble,
+    problem,
   );
   form.addEventListener('submit', async (event) => {
     event.preventDefault();
     button.disabled = true;
-    trouble.hidden = true;
+    problem.hidden = true;
     try {
-      const issued = await call('POST', 'keys', { name: name.value, tier: tier.value });
+      const issued = await callAdminApi('POST', 'keys', { name: name.value, tier: tier.value });
       name.value = '';
       await Promise.all([showKeyOnce(issued), onCreated()]);
     } catch (error) {
-      trouble.textContent = error instanceof Refusal ? error.message : String(error);
-      trouble.hidden = false;
+      problem.textContent = error instanceof ApiError ? error.message : String(error);
+      problem.hidden = false;
     } finally {
       button.disabled = false;
     }
@@ -45,7 +45,7 @@ export function keyForm(onCreated) {
   return {
     form,
     /** @param {import('./api-types.js').Tier[]} tiers */
-    offer(tiers) {
+    setTiers(tiers) {
       const texts = tiers.map(tierText);
       if (texts.join() === offered) return;
       offered = texts.join();

@@ -1,6 +1,6 @@
 /** A key as a row that is kept up to date, so that a button in it keeps its focus. */
 import { h, replace } from '../ui/dom.js';
-import { dateTime, grouped, label, NAME_CHARS } from '../ui/format.js';
+import { dateTime, grouped, NAME_CHARS, safeName } from '../ui/format.js';
 import { meter } from '../ui/meter.js';
 
 /** @typedef {import('./api-types.js').ListedKey} ListedKey */
@@ -14,7 +14,7 @@ export function keyRow(first, { onRotate, onRevoke, onUsage }) {
   const hint = h('span', { class: 'mono nowrap' });
   const state = h('td', { class: 'state' });
   const usage = h('td', { class: 'usage' });
-  const name = label(first.name, NAME_CHARS);
+  const name = safeName(first.name, NAME_CHARS);
   /**
    * @param {string} text
    * @param {(key: ListedKey) => void} action

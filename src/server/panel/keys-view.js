@@ -1,21 +1,21 @@
 /** Keys: issuing, using, replacing and ending them. */
 import { h, replace } from '../ui/dom.js';
 import { dateTime } from '../ui/format.js';
-import { call } from './admin-api.js';
-import { confirmed, showKeyOnce } from './dialog.js';
+import { callAdminApi } from './admin-api.js';
+import { askToConfirm, showKeyOnce } from './dialog.js';
 import { keyForm } from './key-form.js';
 import { keyRow } from './key-row.js';
-import { keepLooking } from './poll.js';
+import { poll } from './poll.js';
 import { usagePart } from './usage-part.js';
 
-const EVERY_MS = 3000;
+const POLL_MS = 3000;
 
 /** @typedef {import('./api-types.js').ListedKey} ListedKey */
 
 /**
- * @param {import('./main.js').View} view
+ * @param {import('./main.js').ViewContext} view
  */
-export function keysView({ signal, onTrouble }) {
+export function keysView({ signal, onFailure }) {
   /** @type {Map<number, ReturnType<typeof keyRow>>} */
   const rows = new Map();
   const body = h('tbody');
@@ -25,20 +25,20 @@ export function keysView({ signal, onTrouble }) {
     { class: 'notice', hidden: true },
     'There are no keys yet. Create the first one above.',
   );
-  const usage = usagePart(onTrouble);
+  const usage = usagePart(onFailure);
 
-  const look = async () => {
+  const refresh = async () => {
     try {
       /** @type {import('./api-types.js').KeyList} */
-      const { keys, tiers, monthEndsAt } = await call('GET', 'keys');
-      form.offer(tiers);
+      const { keys, tiers, monthEndsAt } = await callAdminApi('GET', 'keys');
+      form.setTiers(tiers);
       for (const key of keys) show(key);
       empty.hidden = keys.length > 0;
       list.hidden = keys.length === 0;
       month.textContent = `Counts begin anew ${dateTime(monthEndsAt).slice(0, 10)}, 00:00 UTC.`;
-      onTrouble(null);
+      onFailure(null);
     } catch (error) {
-      onTrouble(error);
+      onFailure(error);
     }
   };
   /** @param {ListedKey} key */
@@ -52,21 +52,21 @@ export function keysView({ signal, onTrouble }) {
   /** @param {ListedKey} key */
   const rotate = async (key) => {
     const text = `The present key of ${key.name} stops working at once and its owner needs the new one. Name, tier and usage stay.`;
-    if (!(await confirmed({ title: `Replace key ${key.id}?`, text, action: 'Rotate' }))) return;
-    await attempt(async () => showKeyOnce(await call('POST', `keys/${key.id}/rotate`, {})));
+    if (!(await askToConfirm({ title: `Replace key ${key.id}?`, text, action: 'Rotate' }))) return;
+    await runAction(async () => showKeyOnce(await callAdminApi('POST', `keys/${key.id}/rotate`, {})));
   };
   /** @param {ListedKey} key */
   const revoke = async (key) => {
     const text = `The key of ${key.name} stops working at once and its sockets are closed. This cannot be undone.`;
-    if (!(await confirmed({ title: `Revoke key ${key.id}?`, text, action: 'Revoke' }))) return;
-    await attempt(() => call('POST', `keys/${key.id}/revoke`, {}));
+    if (!(await askToConfirm({ title: `Revoke key ${key.id}?`, text, action: 'Revoke' }))) return;
+    await runAction(() => callAdminApi('POST', `keys/${key.id}/revoke`, {}));
   };
   /** @param {() => Promise<unknown>} action */
-  const attempt = async (action) => {
-    await action().then(look, onTrouble);
+  const runAction = async (action) => {
+    await action().then(refresh, onFailure);
   };
 
-  const form = keyForm(look);
+  const form = keyForm(refresh);
   const list = h(
     'table',
     { class: 'table keys', hidden: true },
@@ -84,8 +84,8 @@ export function keysView({ signal, onTrouble }) {
     ),
     body,
   );
-  keepLooking(EVERY_MS, signal, async () => {
-    await look();
+  poll(POLL_MS, signal, async () => {
+    await refresh();
     await usage.refresh();
   });
   const main = h(

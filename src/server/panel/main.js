@@ -1,6 +1,6 @@
 /** The panel: signing in, and the part that the page's address names. */
 import { byId, h, replace } from '../ui/dom.js';
-import { call, Refusal } from './admin-api.js';
+import { ApiError, callAdminApi } from './admin-api.js';
 import { configView } from './config-view.js';
 import { indexView } from './index-view.js';
 import { keysView } from './keys-view.js';
@@ -8,12 +8,12 @@ import { signInForm } from './sign-in.js';
 import { socketsView } from './sockets-view.js';
 
 /**
- * @typedef {object} View what a part needs of the panel
+ * @typedef {object} ViewContext what a part needs of the panel
  * @property {AbortSignal} signal ends with the part
- * @property {(error: unknown) => void} onTrouble null when all is well again
+ * @property {(error: unknown) => void} onFailure null when all is well again
  */
 
-/** @type {Record<string, { title: string, show: (view: View) => HTMLElement }>} */
+/** @type {Record<string, { title: string, show: (view: ViewContext) => HTMLElement }>} */
 const PARTS = {
   keys: { title: 'Keys', show: keysView },
   index: { title: 'Index', show: indexView },
@@ -33,13 +33,13 @@ function show() {
   const part = PARTS[name];
   if (part === undefined) return;
   document.title = `${part.title} – atlas-node`;
-  trouble('');
+  showProblem('');
   replace(
     byId('nav'),
     Object.entries(PARTS).map(([key, { title }]) => link(key, title, key === name)),
   );
   replace(byId('session'), h('button', { type: 'button', class: 'copy', onclick: signOut }, 'Sign out'));
-  replace(main, part.show({ signal: current.signal, onTrouble }));
+  replace(main, part.show({ signal: current.signal, onFailure }));
   main.focus(); // whoever uses the keyboard goes on where the new part begins
 }
 
@@ -53,15 +53,17 @@ function link(key, title, isHere) {
 }
 
 /** @param {unknown} error */
-function onTrouble(error) {
-  if (error === null) return trouble('');
-  if (error instanceof Refusal && error.status === 401) return askForToken();
-  if (!(error instanceof Refusal)) console.error(error);
-  trouble(error instanceof Refusal ? error.message : 'Something in this page failed. Reloading it may help.');
+function onFailure(error) {
+  if (error === null) return showProblem('');
+  if (error instanceof ApiError && error.status === 401) return askForToken();
+  if (!(error instanceof ApiError)) console.error(error);
+  showProblem(
+    error instanceof ApiError ? error.message : 'Something in this page failed. Reloading it may help.',
+  );
 }
 
 /** @param {string} text */
-function trouble(text) {
+function showProblem(text) {
   const place = byId('trouble');
   if (place.textContent !== text) place.textContent = text;
 }
@@ -69,7 +71,7 @@ function trouble(text) {
 function askForToken() {
   current.abort();
   document.title = 'Sign in – atlas-node';
-  trouble('');
+  showProblem('');
   replace(byId('nav'));
   replace(byId('session'));
   const form = signInForm(show);
@@ -78,14 +80,14 @@ function askForToken() {
 }
 
 async function signOut() {
-  await call('DELETE', 'session').catch(onTrouble);
+  await callAdminApi('DELETE', 'session').catch(onFailure);
   askForToken();
 }
 
 addEventListener('hashchange', async () => {
   if (byId('nav').childElementCount > 0) show();
 });
-await call('GET', 'session').then(
+await callAdminApi('GET', 'session').then(
   (/** @type {{ signedIn: boolean }} */ { signedIn }) => (signedIn ? show() : askForToken()),
-  onTrouble,
+  onFailure,
 );

@@ -1,22 +1,22 @@
 /** Asking again and again while somebody looks. */
 
 /**
- * Runs `look` now and every `ms` until the signal ends it; not while the page is hidden, and never twice at once.
+ * Runs `task` now and every `ms` until the signal ends it; not while the page is hidden, and never twice at once.
  * @param {number} ms
  * @param {AbortSignal} signal
- * @param {() => Promise<void>} look must not reject
+ * @param {() => Promise<void>} task must not reject
  */
-export function keepLooking(ms, signal, look) {
+export function poll(ms, signal, task) {
   let busy = false;
-  const turn = async () => {
+  const tick = async () => {
     if (busy || document.hidden || signal.aborted) return;
     busy = true;
-    await look();
+    await task();
     busy = false;
   };
-  void turn();
-  const timer = setInterval(turn, ms);
-  const onVisible = () => void turn();
+  void tick();
+  const timer = setInterval(tick, ms);
+  const onVisible = () => void tick();
   document.addEventListener('visibilitychange', onVisible);
   signal.addEventListener('abort', () => {
     clearInterval(timer);

@@ -1,6 +1,6 @@
 /** Signing in with the operator token. */
 import { h } from '../ui/dom.js';
-import { call, Refusal } from './admin-api.js';
+import { ApiError, callAdminApi } from './admin-api.js';
 
 /**
  * @param {() => void} onSignedIn
@@ -12,7 +12,7 @@ export function signInForm(onSignedIn) {
     autocomplete: 'current-password',
     required: true,
   });
-  const trouble = h('p', { class: 'notice bad', role: 'alert', hidden: true });
+  const problem = h('p', { class: 'notice bad', role: 'alert', hidden: true });
   const button = h('button', { type: 'submit', class: 'button main' }, 'Sign in');
   const form = h(
     'form',
@@ -24,18 +24,18 @@ export function signInForm(onSignedIn) {
       'With the operator token of this server: admin_token in its configuration, or ATLAS_ADMIN_TOKEN.',
     ),
     h('label', { class: 'field' }, 'Operator token', input),
-    trouble,
+    problem,
     button,
   );
   form.addEventListener('submit', async (event) => {
     event.preventDefault();
     button.disabled = true;
     try {
-      await call('POST', 'session', { token: input.value });
+      await callAdminApi('POST', 'session', { token: input.value });
       onSignedIn();
     } catch (error) {
-      trouble.textContent = error instanceof Refusal ? error.message : String(error);
-      trouble.hidden = false;
+      problem.textContent = error instanceof ApiError ? error.message : String(error);
+      problem.hidden = false;
       input.select();
       input.focus();
     } finally {

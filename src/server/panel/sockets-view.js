@@ -1,26 +1,29 @@
 /** Open WebSockets and what is subscribed to. */
 import { h, replace } from '../ui/dom.js';
 import { fact } from '../ui/fact.js';
-import { ago, byteSize, grouped, label, NAME_CHARS } from '../ui/format.js';
+import { ago, byteSize, grouped, NAME_CHARS, safeName } from '../ui/format.js';
 import { table } from '../ui/table.js';
-import { call } from './admin-api.js';
-import { keepLooking } from './poll.js';
+import { callAdminApi } from './admin-api.js';
+import { poll } from './poll.js';
 
-const EVERY_MS = 2000;
+const POLL_MS = 2000;
 
 /**
- * @param {import('./main.js').View} view
+ * @param {import('./main.js').ViewContext} view
  */
-export function socketsView({ signal, onTrouble }) {
+export function socketsView({ signal, onFailure }) {
   const content = h('div', {}, h('p', { class: 'loading' }, 'Asking …'));
-  keepLooking(EVERY_MS, signal, async () => {
+  poll(POLL_MS, signal, async () => {
     try {
       /** @type {[import('./api-types.js').Sockets, import('./api-types.js').KeyList]} */
-      const [sockets, { keys }] = await Promise.all([call('GET', 'sockets'), call('GET', 'keys')]);
+      const [sockets, { keys }] = await Promise.all([
+        callAdminApi('GET', 'sockets'),
+        callAdminApi('GET', 'keys'),
+      ]);
       replace(content, socketsPart(sockets, new Map(keys.map(({ id, name }) => [id, name]))));
-      onTrouble(null);
+      onFailure(null);
     } catch (error) {
-      onTrouble(error);
+      onFailure(error);
     }
   });
   return content;
@@ -73,14 +76,14 @@ function socketTable(sockets, names) {
         title: 'Key',
         cell: ({ keyId }) => [
           `${keyId} `,
-          h('bdi', { class: 'soft' }, label(names.get(keyId) ?? '', NAME_CHARS)),
+          h('bdi', { class: 'soft' }, safeName(names.get(keyId) ?? '', NAME_CHARS)),
         ],
       },
       { title: 'Path', plain: true, cell: ({ endpoint }) => h('code', {}, endpoint) },
       {
         title: 'Subscribed to',
         plain: true,
-        cell: ({ topics }) => (topics.length === 0 ? 'nothing' : counted(topics)),
+        cell: ({ topics }) => (topics.length === 0 ? 'nothing' : topicCounts(topics)),
       },
       { title: 'Unsent', number: true, cell: ({ backlogBytes }) => byteSize(backlogBytes) },
       {
@@ -96,7 +99,7 @@ function socketTable(sockets, names) {
  * `logs ×3, newHeads`
  * @param {string[]} topics
  */
-function counted(topics) {
+function topicCounts(topics) {
   /** @type {Map<string, number>} */
   const counts = new Map();
   for (const topic of topics) counts.set(topic, (counts.get(topic) ?? 0) + 1);

@@ -1,10 +1,10 @@
 /** Requests over time as bars. */
 import { barChart } from '../ui/bar-chart.js';
-import { brief, counted, dateTime } from '../ui/format.js';
+import { compactNumber, countText, dateTime } from '../ui/format.js';
 import { timeTicks } from '../ui/scale.js';
 
-const HOUR = 3_600_000;
-const DAY = 24 * HOUR;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
 
 /** Up to so many days each hour has its bar, above it each day. */
 const HOURLY_DAYS = 7;
@@ -15,16 +15,16 @@ const HOURLY_DAYS = 7;
  * @param {string} whose
  */
 export function usageChart({ from, to, hours }, days, whose) {
-  const step = days <= HOURLY_DAYS ? HOUR : DAY;
+  const step = days <= HOURLY_DAYS ? HOUR_MS : DAY_MS;
   const bars = barsOf(hours, Date.parse(from), Date.parse(to), step);
   const total = bars.reduce((sum, { y }) => sum + y, 0);
   return barChart({
     name: `Requests of ${whose} over time`,
-    bars: bars.map(({ x, y }) => ({ x, y, text: `${spanText(x, step)}: ${counted(y, 'request')}` })),
+    bars: bars.map(({ x, y }) => ({ x, y, text: `${spanText(x, step)}: ${countText(y, 'request')}` })),
     step,
-    resting: `${counted(total, 'request')} of ${whose} in the last ${days === 1 ? '24 hours' : `${days} days`}`,
+    resting: `${countText(total, 'request')} of ${whose} in the last ${days === 1 ? '24 hours' : `${days} days`}`,
     xTicks: timeTicks,
-    yText: brief,
+    yText: compactNumber,
   });
 }
 
@@ -53,5 +53,5 @@ function barsOf(hours, from, to, step) {
  */
 function spanText(at, step) {
   const iso = new Date(at).toISOString();
-  return step === DAY ? iso.slice(0, 10) : `${dateTime(iso).slice(0, 16)} UTC, one hour`;
+  return step === DAY_MS ? iso.slice(0, 10) : `${dateTime(iso).slice(0, 16)} UTC, one hour`;
 }

@@ -1,18 +1,18 @@
 /** The course of requests, of all keys or of one. */
 
 import { h, replace } from '../ui/dom.js';
-import { grouped, label, NAME_CHARS } from '../ui/format.js';
-import { choices } from '../ui/radio-group.js';
+import { grouped, NAME_CHARS, safeName } from '../ui/format.js';
+import { radioGroup } from '../ui/radio-group.js';
 import { table } from '../ui/table.js';
-import { call } from './admin-api.js';
+import { callAdminApi } from './admin-api.js';
 import { usageChart } from './usage-chart.js';
 
 const SPANS = { 1: '24 hours', 7: '7 days', 31: '31 days' };
 
 /**
- * @param {(error: unknown) => void} onTrouble
+ * @param {(error: unknown) => void} onFailure
  */
-export function usagePart(onTrouble) {
+export function usagePart(onFailure) {
   let days = 1;
   /** @type {import('./api-types.js').Key | null} */
   let key = null;
@@ -32,7 +32,7 @@ export function usagePart(onTrouble) {
       'header',
       {},
       title,
-      choices('Time span', SPANS, String(days), (value) => {
+      radioGroup('Time span', SPANS, String(days), (value) => {
         days = Number(value);
         void refresh();
       }),
@@ -45,7 +45,7 @@ export function usagePart(onTrouble) {
   /** @param {import('./api-types.js').Key | null} next */
   const show = (next) => {
     key = next;
-    title.textContent = next === null ? 'Requests' : `Requests of ${label(next.name, NAME_CHARS)}`;
+    title.textContent = next === null ? 'Requests' : `Requests of ${safeName(next.name, NAME_CHARS)}`;
     all.hidden = next === null;
     void refresh();
     if (next !== null) element.scrollIntoView({ block: 'nearest' });
@@ -55,14 +55,14 @@ export function usagePart(onTrouble) {
   const refresh = async () => {
     try {
       /** @type {import('./api-types.js').Usage} */
-      const usage = await call('GET', `usage?days=${days}${key === null ? '' : `&key=${key.id}`}`);
-      const looks = JSON.stringify([usage, days, key?.id]);
-      if (looks === shown) return;
-      shown = looks;
-      replace(chart, usageChart(usage, days, key === null ? 'all keys' : label(key.name, NAME_CHARS)));
+      const usage = await callAdminApi('GET', `usage?days=${days}${key === null ? '' : `&key=${key.id}`}`);
+      const fingerprint = JSON.stringify([usage, days, key?.id]);
+      if (fingerprint === shown) return;
+      shown = fingerprint;
+      replace(chart, usageChart(usage, days, key === null ? 'all keys' : safeName(key.name, NAME_CHARS)));
       replace(months, usage.months.length === 0 ? null : monthTable(usage.months));
     } catch (error) {
-      onTrouble(error);
+      onFailure(error);
     }
   };
   return { element, show, refresh };

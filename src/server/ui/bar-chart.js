@@ -1,6 +1,6 @@
 /** Counts in equal steps. */
 import { s } from './dom.js';
-import { plotted } from './plot.js';
+import { renderPlot } from './plot.js';
 import { ticksAround } from './scale.js';
 
 /**
@@ -20,7 +20,7 @@ export function barChart({ name, bars, step, resting, xTicks, yText, height = 18
   const right = (bars.at(-1)?.x ?? left) + step;
   const high = Math.max(1, ...bars.map(({ y }) => y));
   const marks = ticksAround(0, high, 3).filter(Number.isInteger);
-  return plotted({
+  return renderPlot({
     name,
     height,
     points: bars.map(({ x, text }) => ({ x: x + step / 2, text })),

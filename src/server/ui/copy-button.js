@@ -11,7 +11,7 @@ const SHOWN_MS = 1500;
 export function copyButton(text, what, { label = 'Copy', class: name = 'copy' } = {}) {
   const button = h('button', { type: 'button', class: name, 'aria-label': `${label} ${what}` }, label);
   button.addEventListener('click', async () => {
-    const copied = await write(text());
+    const copied = await copyText(text());
     button.textContent = copied ? 'Copied' : 'Not allowed here';
     setTimeout(() => {
       button.textContent = label;
@@ -24,7 +24,7 @@ export function copyButton(text, what, { label = 'Copy', class: name = 'copy' } 
  * The clipboard is there on https and on this machine only; elsewhere the old way still works.
  * @param {string} text
  */
-async function write(text) {
+async function copyText(text) {
   try {
     await navigator.clipboard.writeText(text);
     return true;

@@ -4,9 +4,9 @@
 export const NATIVE_DECIMALS = 18;
 
 const GROUPED = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 });
-const MINUTE = 60;
-const HOUR = 3600;
-const DAY = 86_400;
+const MINUTE_SECONDS = 60;
+const HOUR_SECONDS = 3600;
+const DAY_SECONDS = 86_400;
 
 /**
  * `12,345`
@@ -21,7 +21,7 @@ export function grouped(value) {
  * @param {number} count
  * @param {string} noun
  */
-export function counted(count, noun) {
+export function countText(count, noun) {
   return `${grouped(count)} ${noun}${count === 1 ? '' : 's'}`;
 }
 
@@ -41,7 +41,7 @@ export function decimal(value, digits = 2) {
  * Large numbers in few characters: `1.2M`.
  * @param {number} value
  */
-export function brief(value) {
+export function compactNumber(value) {
   const text = new Intl.NumberFormat('en-US', { notation: 'compact', maximumSignificantDigits: 3 }).format(
     value,
   );
@@ -69,11 +69,11 @@ export function byteSize(bytes) {
  */
 export function duration(seconds) {
   const whole = Math.max(0, Math.round(seconds));
-  if (whole < MINUTE) return `${whole} s`;
-  if (whole < HOUR) return two(whole, MINUTE, 'min', 1, 's');
-  if (whole < DAY) return two(whole, HOUR, 'h', MINUTE, 'min');
-  if (whole < 365 * DAY) return two(whole, DAY, 'd', HOUR, 'h');
-  return two(whole, 365 * DAY, 'y', DAY, 'd');
+  if (whole < MINUTE_SECONDS) return `${whole} s`;
+  if (whole < HOUR_SECONDS) return twoUnits(whole, MINUTE_SECONDS, 'min', 1, 's');
+  if (whole < DAY_SECONDS) return twoUnits(whole, HOUR_SECONDS, 'h', MINUTE_SECONDS, 'min');
+  if (whole < 365 * DAY_SECONDS) return twoUnits(whole, DAY_SECONDS, 'd', HOUR_SECONDS, 'h');
+  return twoUnits(whole, 365 * DAY_SECONDS, 'y', DAY_SECONDS, 'd');
 }
 
 /**
@@ -83,7 +83,7 @@ export function duration(seconds) {
  * @param {number} small
  * @param {string} smallName
  */
-function two(seconds, large, largeName, small, smallName) {
+function twoUnits(seconds, large, largeName, small, smallName) {
   const rest = Math.floor((seconds % large) / small);
   const first = `${grouped(Math.floor(seconds / large))} ${largeName}`;
   return rest === 0 ? first : `${first} ${rest} ${smallName}`;
@@ -142,7 +142,7 @@ export function shortHex(hex) {
 }
 
 /** Longest symbol that is shown whole. */
-const LABEL_CHARS = 16;
+const SYMBOL_CHARS = 16;
 
 /** Longest name of a person or a program that is shown whole. */
 export const NAME_CHARS = 40;
@@ -153,7 +153,7 @@ export const NAME_CHARS = 40;
  * @param {string} name
  * @param {number} [most] characters
  */
-export function label(name, most = LABEL_CHARS) {
+export function safeName(name, most = SYMBOL_CHARS) {
   const clean = name.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, '').trim();
   const chars = [...clean];
   return chars.length <= most ? clean : `${chars.slice(0, most - 1).join('')}…`;

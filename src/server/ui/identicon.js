@@ -6,7 +6,7 @@ import { s } from './dom.js';
  * @param {string} address
  * @param {number} [size] pixels
  */
-export function addressMark(address, size = 12) {
+export function identicon(address, size = 12) {
   const stripes = [2, 16, 38].map((at, i) => {
     const byte = Number.parseInt(address.slice(at, at + 2), 16) || 0;
     const fill = `hsl(${Math.round((byte / 256) * 360)} 55% ${[46, 60, 74][i]}%)`;

@@ -31,7 +31,7 @@ const LABEL_WIDTH = 84;
  * @param {Plot} plot
  * @returns {HTMLElement}
  */
-export function plotted(plot) {
+export function renderPlot(plot) {
   const readout = h('p', { class: 'readout', 'aria-live': 'polite' }, plot.resting);
   const svg = s('svg', { height: plot.height, role: 'img', 'aria-label': plot.name, tabindex: 0 });
   /** @type {number | null} */
@@ -82,8 +82,8 @@ function frameOf({ height, xRange, yRange }, width) {
   return {
     width,
     height,
-    x: scaled(xRange, [left, width - right]),
-    y: scaled(yRange, [height - bottom, top]),
+    x: linearScale(xRange, [left, width - right]),
+    y: linearScale(yRange, [height - bottom, top]),
   };
 }
 
@@ -92,7 +92,7 @@ function frameOf({ height, xRange, yRange }, width) {
  * @param {[number, number]} to
  * @returns {(value: number) => number}
  */
-function scaled([low, high], [start, end]) {
+function linearScale([low, high], [start, end]) {
   const span = high - low || 1;
   return (value) => start + ((value - low) / span) * (end - start);
 }

@@ -7,7 +7,7 @@ import { h } from './dom.js';
  * @param {string} chosen
  * @param {(value: string) => void} onChoice
  */
-export function choices(name, options, chosen, onChoice) {
+export function radioGroup(name, options, chosen, onChoice) {
   const labels = Object.entries(options).map(([value, text]) => {
     const input = h('input', { type: 'radio', name, value, onchange: () => onChoice(value) });
     input.checked = value === chosen;

@@ -5,7 +5,7 @@
  * @param {Element} box
  * @param {(width: number) => void} draw
  */
-export function drawAtWidth(box, draw) {
+export function redrawOnResize(box, draw) {
   let drawn = 0;
   new ResizeObserver(([entry]) => {
     const width = Math.floor(entry?.contentRect.width ?? 0);

@@ -54,15 +54,15 @@ function roundStep(min, max, count) {
   return ([1, 2, 5, 10].find((factor) => factor * power >= rough) ?? 10) * power;
 }
 
-const SECOND = 1000;
-const MINUTE = 60 * SECOND;
-const HOUR = 60 * MINUTE;
-const DAY = 24 * HOUR;
+const SECOND_MS = 1000;
+const MINUTE_MS = 60 * SECOND_MS;
+const HOUR_MS = 60 * MINUTE_MS;
+const DAY_MS = 24 * HOUR_MS;
 const STEPS = [
-  ...[1, 2, 5, 10, 15, 30].map((n) => n * SECOND),
-  ...[1, 2, 5, 10, 15, 30].map((n) => n * MINUTE),
-  ...[1, 2, 3, 6, 12].map((n) => n * HOUR),
-  ...[1, 2, 5, 10, 20, 50, 100, 200, 500, 1000].map((n) => n * DAY),
+  ...[1, 2, 5, 10, 15, 30].map((n) => n * SECOND_MS),
+  ...[1, 2, 5, 10, 15, 30].map((n) => n * MINUTE_MS),
+  ...[1, 2, 3, 6, 12].map((n) => n * HOUR_MS),
+  ...[1, 2, 5, 10, 20, 50, 100, 200, 500, 1000].map((n) => n * DAY_MS),
 ];
 
 /**
@@ -73,7 +73,7 @@ const STEPS = [
  * @returns {{ at: number, text: string }[]}
  */
 export function timeTicks(from, to, count) {
-  if (to <= from) return [{ at: from, text: timeText(from, MINUTE) }];
+  if (to <= from) return [{ at: from, text: timeText(from, MINUTE_MS) }];
   const step = STEPS.find((candidate) => (to - from) / candidate <= count) ?? (to - from) / count;
   const marks = [];
   for (let at = Math.ceil(from / step) * step; at <= to; at += step)
@@ -87,7 +87,7 @@ export function timeTicks(from, to, count) {
  */
 function timeText(at, step) {
   const iso = new Date(at).toISOString();
-  if (step >= 20 * DAY) return iso.slice(0, 10);
-  if (step >= DAY || at % DAY === 0) return iso.slice(5, 10);
-  return step >= MINUTE ? iso.slice(11, 16) : iso.slice(11, 19);
+  if (step >= 20 * DAY_MS) return iso.slice(0, 10);
+  if (step >= DAY_MS || at % DAY_MS === 0) return iso.slice(5, 10);
+  return step >= MINUTE_MS ? iso.slice(11, 16) : iso.slice(11, 19);
 }

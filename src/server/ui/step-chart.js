@@ -1,6 +1,6 @@
 /** A quantity that changes at moments and stays in between. */
 import { s } from './dom.js';
-import { plotted } from './plot.js';
+import { renderPlot } from './plot.js';
 import { ticksAround } from './scale.js';
 
 /**
@@ -16,7 +16,7 @@ import { ticksAround } from './scale.js';
  */
 
 /** Values within this part of the largest are looked at closely, without zero. */
-const CLOSE = 2 / 3;
+const ZOOM_RATIO = 2 / 3;
 
 /** @param {StepChart} chart */
 export function stepChart({ name, points, until, resting, xTicks, yText, height = 220, fromZero = false }) {
@@ -29,7 +29,7 @@ export function stepChart({ name, points, until, resting, xTicks, yText, height 
   const bottom = Math.min(low, marks[0] ?? low);
   const top = Math.max(high, marks.at(-1) ?? high);
   const ground = Math.min(top, Math.max(bottom, 0));
-  return plotted({
+  return renderPlot({
     name,
     height,
     points,
@@ -59,8 +59,8 @@ export function stepChart({ name, points, until, resting, xTicks, yText, height 
  * @param {boolean} fromZero
  */
 function rangeOf(low, high, fromZero) {
-  if (!fromZero && low > high * CLOSE && low > 0) return { low, high };
-  if (!fromZero && high < low * CLOSE && high < 0) return { low, high };
+  if (!fromZero && low > high * ZOOM_RATIO && low > 0) return { low, high };
+  if (!fromZero && high < low * ZOOM_RATIO && high < 0) return { low, high };
   return { low: Math.min(0, low), high: Math.max(0, high) };
 }
 
