@@ -32,6 +32,21 @@ pageTests({
     await page.getByLabel('Operator token').waitFor();
   },
 
+  'a sign-out that failed leaves the operator signed in, and says so': async (t, open) => {
+    const { server } = await operate(t);
+    const page = await open(t, `${server.url}/admin`);
+    await signIn(page);
+    await page.getByRole('heading', { name: 'Keys' }).waitFor();
+    await page.route('**/admin/api/**', (route) => route.abort());
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByText('The server cannot be reached.').waitFor();
+    await page.getByRole('heading', { name: 'Keys' }).waitFor();
+    assert.equal(await page.getByLabel('Operator token').count(), 0, 'seems to be signed out');
+    await page.unroute('**/admin/api/**');
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByLabel('Operator token').waitFor();
+  },
+
   'after ten wrong tokens the page says how long to wait': async (t, open) => {
     const { server } = await operate(t);
     const page = await open(t, `${server.url}/admin`);
