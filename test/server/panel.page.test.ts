@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { mock } from 'node:test';
 import type { Page } from 'playwright-core';
+import { waitFor } from '../support/wait.ts';
 import { pageTests, recordTexts, textOf } from './browser.ts';
 import { operate, surveyed, TOKEN } from './operating.ts';
 import { prefixProxy } from './prefix-proxy.ts';
@@ -174,6 +175,30 @@ pageTests({
     await page.getByText('15 requests of shop in the last 31 days').waitFor();
     await page.getByRole('button', { name: 'All keys' }).click();
     await page.getByText('45 requests of all keys in the last 31 days').waitFor();
+  },
+
+  'a late answer about requests is not drawn as that of what was chosen meanwhile': async (t, open) => {
+    const { server, access } = await operate(t);
+    const { record } = access.keys.create({ name: 'shop', tier: 'free' });
+    access.usage.add(1, 30, Date.now());
+    access.usage.add(record.id, 12, Date.now());
+    const page = await open(t, `${server.url}/admin`);
+    await signIn(page);
+    await page.getByText('42 requests of all keys in the last 24 hours').waitFor();
+    const held: (() => Promise<void>)[] = [];
+    await page.route('**/admin/api/usage?days=31', (route) => void held.push(() => route.continue()));
+    const hasShown = await recordTexts(page);
+    await page.getByText('31 days').click();
+    const answerLate = await waitFor(() => held.shift(), { what: 'the request to be held' });
+    await page.getByRole('button', { name: 'Usage shop' }).click();
+    await hasShown('12 requests of shop in the last 31 days');
+    const answered = page.waitForResponse('**/admin/api/usage?days=31');
+    await answerLate();
+    await (await answered).finished();
+    access.usage.add(record.id, 3, Date.now());
+    await hasShown('15 requests of shop in the last 31 days');
+    const wasMixedUp = await page.evaluate('shownTexts.some((text) => text.includes("42 requests of shop"))');
+    assert.equal(wasMixedUp, false, 'all requests were drawn as those of one key');
   },
 
   'the index is shown as it moves': async (t, open) => {

@@ -17,6 +17,7 @@ export function usagePart(onFailure) {
   /** @type {import('./api-types.js').Key | null} */
   let key = null;
   let shown = '';
+  let latest = 0;
   const title = h('h2', { id: 'usage-title' }, 'Requests');
   const all = h(
     'button',
@@ -53,9 +54,11 @@ export function usagePart(onFailure) {
 
   /** A chart is drawn anew only when it would look another, so that a point that is picked stays so. */
   const refresh = async () => {
+    const request = ++latest;
     try {
       /** @type {import('./api-types.js').Usage} */
       const usage = await callAdminApi('GET', `usage?days=${days}${key === null ? '' : `&key=${key.id}`}`);
+      if (request !== latest) return; // a later one is on its way, perhaps for another key or span
       const fingerprint = JSON.stringify([usage, days, key?.id]);
       if (fingerprint === shown) return;
       shown = fingerprint;
