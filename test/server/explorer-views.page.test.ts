@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
+import type { Request } from 'playwright-core';
 import { address, txHash } from '../support/index-fixture.ts';
 import type { Owner } from '../support/owner.ts';
 import { waitFor } from '../support/wait.ts';
@@ -186,6 +187,32 @@ pageTests({
       await rows.locator('td:nth-child(2)').allInnerTexts(),
       Array.from({ length: 3 }, () => '← in'),
     );
+  },
+
+  'a late page of transfers does not take the place of the one chosen after it': async (t, open) => {
+    const { at, key } = await world(t);
+    const page = await open(t, at(`wallet/${ALICE}/transfers`), { key });
+    const directions = () => page.locator('#transfers td:nth-child(2)').allInnerTexts();
+    await waitFor(async () => (await directions()).length === 25, { what: 'the newest page' });
+    const held: (() => Promise<void>)[] = [];
+    await page.route(
+      '**/api/address_transfers*direction=in*',
+      (route) => void held.push(() => route.continue()),
+    );
+    const direction = (name: string) => page.locator('#transfers').getByText(name, { exact: true });
+    await direction('In').click();
+    const answerLate = await waitFor(() => held.shift(), { what: 'the request to be held' });
+    const isLate = (request: Request) => request.url().includes('direction=in');
+    const ended = Promise.race([
+      page.waitForEvent('requestfinished', isLate),
+      page.waitForEvent('requestfailed', isLate),
+    ]);
+    await direction('Out').click();
+    await page.waitForResponse('**/api/address_transfers*direction=out*');
+    await answerLate().catch(() => undefined); // the page may have called it off
+    await ended;
+    await page.evaluate('new Promise((resolve) => setTimeout(resolve, 100))'); // time to draw it
+    assert.deepEqual(new Set(await directions()), new Set(['→ out']));
   },
 
   'the balance of flows is drawn and can be read point by point with the arrow keys': async (t, open) => {

@@ -24,7 +24,7 @@ const MAX_ASSETS = 20;
  * @param {import('./section.js').ViewContext} view
  * @param {string} address
  * @param {import('./summary-part.js').AskSummary} askSummary
- * @returns {() => Promise<import('./section.js').PartContent>}
+ * @returns {(signal: AbortSignal) => Promise<import('./section.js').PartContent>}
  */
 export function flowsLoader(view, address, askSummary) {
   /** @type {import('./api-types.js').Transfer[]} */
@@ -34,12 +34,13 @@ export function flowsLoader(view, address, askSummary) {
   let complete = false;
   let chosen = 'native';
 
-  const loadPage = async () => {
+  /** @param {AbortSignal} signal */
+  const loadPage = async (signal) => {
     /** @type {import('./api.js').Answered<import('./api-types.js').TransferPage>} */
     const { data, exchange } = await view.api.get(
       'address_transfers',
       { address, limit: PAGE, include_internal: 'true', cursor },
-      view.signal,
+      signal,
     );
     transfers.push(...data.transfers);
     cursor = data.nextCursor;
@@ -47,9 +48,9 @@ export function flowsLoader(view, address, askSummary) {
     return exchange;
   };
 
-  return async () => {
+  return async (signal) => {
     const summary = await askSummary();
-    const exchanges = [summary.exchange, await loadPage()];
+    const exchanges = [summary.exchange, await loadPage(signal)];
     if (transfers.length === 0) return { content: notice('There is nothing to draw yet.'), exchanges };
 
     const present = BigInt(summary.data.nativeReceivedWei) - BigInt(summary.data.nativeSentWei);
@@ -82,7 +83,7 @@ export function flowsLoader(view, address, askSummary) {
       const button = h('button', { type: 'button', class: 'button compact' }, 'Load older ones');
       button.addEventListener('click', async () => {
         button.disabled = true;
-        await loadPage().then(draw, () => {
+        await loadPage(view.signal).then(draw, () => {
           button.disabled = false;
           button.textContent = 'That failed: try again';
         });

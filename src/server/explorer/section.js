@@ -29,7 +29,7 @@ const PRELOAD_MARGIN = '400px';
  * @property {string} id
  * @property {string} title
  * @property {string} note one sentence about what is to be seen
- * @property {() => Promise<PartContent>} load
+ * @property {(signal: AbortSignal) => Promise<PartContent>} load the signal ends with the view, or when the part is loaded anew
  * @property {boolean} [eager] asked for at once and not only when it comes into sight
  * @property {number} [refreshMs] asked for anew so often, unless nobody sees it or the focus is in it
  */
@@ -54,9 +54,17 @@ export function section(view, { id, title, note, load, eager = false, refreshMs 
   /** What is said in place of the content: said again it would be read out again. */
   let shownMessage = '';
 
+  let loading = new AbortController();
+  view.signal.addEventListener('abort', () => loading.abort());
+
   const reload = async () => {
+    loading.abort(); // its answer could come after the newer one
+    loading = new AbortController();
+    clearTimeout(timer);
+    const { signal } = loading;
     try {
-      const shown = await load();
+      const shown = await load(signal);
+      if (signal.aborted) return;
       shownMessage = '';
       replace(body, shown.content);
       replace(
@@ -65,11 +73,10 @@ export function section(view, { id, title, note, load, eager = false, refreshMs 
       );
       if (refreshMs !== undefined) schedule(refresh, refreshMs);
     } catch (error) {
-      if (view.signal.aborted) return;
+      if (signal.aborted) return;
       showProblem(error);
-    } finally {
-      element.dataset['state'] = 'shown';
     }
+    element.dataset['state'] = 'shown';
   };
 
   /**

@@ -23,7 +23,7 @@ const STATE_TEXTS = {
  * @param {import('./section.js').ViewContext} view
  * @param {string} address
  * @param {() => URLSearchParams} settings the present settings of the page's address
- * @returns {() => Promise<import('./section.js').PartContent>}
+ * @returns {(signal: AbortSignal) => Promise<import('./section.js').PartContent>}
  */
 export function transfersLoader(view, address, settings) {
   const rows = liveRows(view.coin, (transfer) => {
@@ -50,13 +50,13 @@ export function transfersLoader(view, address, settings) {
     });
   };
 
-  return async () => {
+  return async (signal) => {
     const { direction, internal, cursor } = parseSettings(settings());
     /** @type {import('./api.js').Answered<import('./api-types.js').TransferPage>} */
     const { data, exchange } = await view.api.get(
       'address_transfers',
       { address, limit: LIMIT, direction, include_internal: internal ? 'true' : null, cursor },
-      view.signal,
+      signal,
     );
     rows.reset(data.transfers);
     watch(Number(exchange.block) + 1);
