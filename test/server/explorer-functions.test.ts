@@ -1,9 +1,13 @@
 /** The parts of the pages that need no page: texts, scales, layouts and sums. */
 import assert from 'node:assert/strict';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { z } from 'zod';
+import { openAccess } from '../../src/access/access.ts';
+import type { Tiers } from '../../src/access/tiers.ts';
 import { address, txHash } from '../support/index-fixture.ts';
+import { tempDir } from '../support/temp-dir.ts';
 import { waitFor } from '../support/wait.ts';
 
 const FUNCTION = z.custom<(...parameters: unknown[]) => unknown>((value) => typeof value === 'function');
@@ -284,6 +288,34 @@ async function newThrottle(onPause: (seconds: number) => void): Promise<RequestT
     .parse(module);
   return new RequestThrottle(onPause);
 }
+
+test('the rate of a key is read from what the server says of it, and not from its monthly quota', async (t) => {
+  const rateLimitOf = await from('explorer/api', 'rateLimitOf');
+  const tiers: Tiers = {
+    rated: { requests_per_month: 0, requests_per_second: 5, chain_depth: 5 },
+    both: { requests_per_month: 3, requests_per_second: 5, chain_depth: 5 },
+    quota: { requests_per_month: 100, requests_per_second: 0, chain_depth: 5 },
+  };
+  const access = openAccess(join(tempDir(t), 'keys.db'), tiers);
+  t.after(() => access.close());
+  const rateOf = (tier: string) => {
+    const { limit, remaining, reset } = access.limiter.take(
+      access.keys.create({ name: tier, tier }).record,
+      1,
+    );
+    return rateLimitOf(
+      new Headers({
+        'RateLimit-Limit': String(limit),
+        'RateLimit-Remaining': String(remaining),
+        'RateLimit-Reset': String(reset),
+      }),
+    );
+  };
+  assert.deepEqual(rateOf('rated'), { rate: 5, remaining: 4 });
+  assert.equal(rateOf('both'), null, 'the quota leaves less than the rate');
+  assert.equal(rateOf('quota'), null);
+  assert.equal(rateLimitOf(new Headers()), null, 'a proxy may take the headers away');
+});
 
 test('requests wait for their turn and for the end of a pause', async () => {
   const pauses: number[] = [];

@@ -105,7 +105,8 @@ export class Api {
       signal.throwIfAborted();
       throw new ApiError({ status: 0, code: 'unreachable', message: String(error) });
     });
-    this.#readRateLimit(response.headers);
+    const rateLimit = rateLimitOf(response.headers);
+    if (rateLimit !== null) this.#throttle.updateLimits(rateLimit.rate, rateLimit.remaining);
     const answer = await response.json().catch(() => null);
     if (!response.ok || answer === null) throw apiErrorOf(response.status, answer);
     return {
@@ -121,10 +122,16 @@ export class Api {
       },
     };
   }
+}
 
-  /** @param {Headers} headers */
-  #readRateLimit(headers) {
-    const limit = Number(headers.get('RateLimit-Limit'));
-    if (limit > 0) this.#throttle.updateLimits(limit, Number(headers.get('RateLimit-Remaining')));
-  }
+/**
+ * What a key may still send. Null where the headers are missing, or tell of the monthly quota because that leaves less:
+ * it begins anew with the month, while a rate is whole again within a second.
+ * @param {Headers} headers
+ * @returns {{ rate: number, remaining: number } | null} requests a second, and those left of them
+ */
+export function rateLimitOf(headers) {
+  const rate = Number(headers.get('RateLimit-Limit'));
+  if (rate === 0 || Number(headers.get('RateLimit-Reset')) > 1) return null;
+  return { rate, remaining: Number(headers.get('RateLimit-Remaining')) };
 }
