@@ -265,7 +265,7 @@ test('a request becomes a line of shell that keeps quotes in place', async () =>
 });
 
 test('a refusal of a proxy is not taken for one of the server or its node', async () => {
-  const apiErrorOf = await from('explorer/api-error', 'apiErrorOf');
+  const apiErrorOf = await from('ui/api-error', 'apiErrorOf');
   const codeOf = (status: number, body: unknown) =>
     z.object({ code: z.string() }).parse(apiErrorOf(status, body)).code;
   for (const status of [502, 503, 504]) assert.equal(codeOf(status, null), 'unreachable');

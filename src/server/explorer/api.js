@@ -1,6 +1,7 @@
 /** Asking the public API with the visitor's key. */
+
+import { ApiError, apiErrorOf } from '../ui/api-error.js';
 import { urlOf } from '../ui/base-url.js';
-import { ApiError, apiErrorOf } from './api-error.js';
 
 /** How often a request that came too soon is sent again. */
 const MAX_RETRIES = 5;

@@ -1,6 +1,7 @@
 /** Who funded the wallet, who funded that one, and so on. */
+
+import { ApiError } from '../ui/api-error.js';
 import { h } from '../ui/dom.js';
-import { ApiError } from './api-error.js';
 import { chainGraph } from './chain-graph.js';
 import { notice } from './section.js';
 

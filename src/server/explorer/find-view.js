@@ -1,6 +1,7 @@
 /** From what was put into the search field to the view of it. */
+
+import { ApiError } from '../ui/api-error.js';
 import { h } from '../ui/dom.js';
-import { ApiError, errorMessage } from './api-error.js';
 import {
   blockLink,
   isAddress,
@@ -10,6 +11,7 @@ import {
   transactionLink,
   walletLink,
 } from './route.js';
+import { visitorMessage } from './visitor-message.js';
 
 /** Longest text that is repeated. */
 const SHOWN = 80;
@@ -28,7 +30,7 @@ export function findView(view, { subject: text }) {
     if (view.signal.aborted) return;
     if (error instanceof ApiError && error.code === 'unauthorized') return view.onRefusedKey(error);
     message.className = 'notice bad';
-    message.textContent = errorMessage(error);
+    message.textContent = visitorMessage(error);
   });
   return { title: 'Search', content: message, update: () => undefined };
 }

@@ -2,7 +2,6 @@
 import { urlOf } from '../ui/base-url.js';
 import { byId, replace } from '../ui/dom.js';
 import { Api } from './api.js';
-import { errorMessage } from './api-error.js';
 import { blockView } from './block-view.js';
 import { showChainState } from './chain-state.js';
 import { findView, unknownView } from './find-view.js';
@@ -14,6 +13,7 @@ import { forgetKey, readKey, saveKey } from './stored-key.js';
 import { refreshTimes } from './time-view.js';
 import { tokenView } from './token-view.js';
 import { transactionView } from './transaction-view.js';
+import { visitorMessage } from './visitor-message.js';
 import { walletView } from './wallet-view.js';
 
 /**
@@ -61,7 +61,7 @@ function show(problem = '') {
     key,
     coin,
     signal: end.signal,
-    onRefusedKey: (/** @type {Error} */ error) => show(errorMessage(error)),
+    onRefusedKey: (/** @type {Error} */ error) => show(visitorMessage(error)),
   };
   const shown = VIEWS[route.view](view, route);
   current = { route, shown, end };

@@ -1,7 +1,9 @@
 /** One part of a view: its title, its content once it was asked for, the requests behind it, or what went wrong. */
+
+import { ApiError } from '../ui/api-error.js';
 import { h, replace } from '../ui/dom.js';
-import { ApiError, errorMessage } from './api-error.js';
 import { exchangeView } from './exchange-view.js';
+import { visitorMessage } from './visitor-message.js';
 
 /** How long before the server is asked again while its index is empty or it cannot be reached. */
 const RETRY_MS = 3000;
@@ -101,7 +103,7 @@ export function section(view, { id, title, note, load, eager = false, refreshMs 
     const notReady = error instanceof ApiError && error.code === 'not_ready';
     const isTransient = notReady || (error instanceof ApiError && error.code === 'unreachable');
     if (isTransient) schedule(reload, RETRY_MS);
-    const words = errorMessage(error);
+    const words = visitorMessage(error);
     if (words === shownMessage) return;
     shownMessage = words;
     const again = h('button', { type: 'button', class: 'button compact', onclick: reload }, 'Ask again');

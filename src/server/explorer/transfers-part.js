@@ -1,9 +1,9 @@
 /** A wallet's transfers in pages, with those that happen meanwhile. The page's address holds what is shown. */
 
+import { ApiError } from '../ui/api-error.js';
 import { h, replace } from '../ui/dom.js';
 import { radioGroup } from '../ui/radio-group.js';
 import { table } from '../ui/table.js';
-import { ApiError } from './api-error.js';
 import { liveRows } from './live-rows.js';
 import { sectionLink } from './route.js';
 import { notice } from './section.js';

@@ -1,22 +1,9 @@
 /** Asking the panel's API. The session is a cookie that no script sees; the header proves that this page asks. */
+import { ApiError, apiErrorOf } from '../ui/api-error.js';
 import { urlOf } from '../ui/base-url.js';
 
-/** An answer that is no success, or none at all (status 0). */
-export class ApiError extends Error {
-  /**
-   * @param {number} status
-   * @param {string} message
-   * @param {string | undefined} param the field the message is about
-   */
-  constructor(status, message, param) {
-    super(message);
-    this.status = status;
-    this.param = param;
-  }
-}
-
 /**
- * Rejects with an ApiError whose message can be shown.
+ * Rejects with an ApiError.
  * @template T
  * @param {'GET' | 'POST' | 'DELETE'} method
  * @param {string} path below `admin/api/`
@@ -28,25 +15,10 @@ export async function callAdminApi(method, path, body) {
     method,
     headers: { 'X-Atlas-Panel': '1', ...(body === undefined ? {} : { 'Content-Type': 'application/json' }) },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  }).catch(() => {
-    throw new ApiError(0, 'The server cannot be reached.', undefined);
+  }).catch((error) => {
+    throw new ApiError({ status: 0, code: 'unreachable', message: String(error) });
   });
   const answer = await response.json().catch(() => null);
-  if (response.ok && answer !== null) return answer;
-  throw new ApiError(
-    response.status,
-    errorMessage(response.status, answer?.error?.message),
-    answer?.error?.param,
-  );
-}
-
-/**
- * @param {number} status
- * @param {unknown} message
- */
-function errorMessage(status, message) {
-  if (status === 500) return 'The server met an error of its own. Its log says more.';
-  return typeof message === 'string'
-    ? `${message.charAt(0).toUpperCase()}${message.slice(1)}.`
-    : `HTTP ${status}`;
+  if (!response.ok || answer === null) throw apiErrorOf(response.status, answer);
+  return answer;
 }

@@ -1,7 +1,9 @@
 /** The form for a new key. */
+
+import { errorMessage } from '../ui/api-error.js';
 import { h, replace } from '../ui/dom.js';
 import { grouped } from '../ui/format.js';
-import { ApiError, callAdminApi } from './admin-api.js';
+import { callAdminApi } from './admin-api.js';
 import { showKeyOnce } from './dialog.js';
 
 /**
@@ -35,7 +37,7 @@ export function keyForm(onCreated) {
       name.value = '';
       await Promise.all([showKeyOnce(issued), onCreated()]);
     } catch (error) {
-      problem.textContent = error instanceof ApiError ? error.message : String(error);
+      problem.textContent = errorMessage(error);
       problem.hidden = false;
     } finally {
       button.disabled = false;

@@ -1,6 +1,8 @@
 /** The panel: signing in, and the part that the page's address names. */
+
+import { ApiError, errorMessage } from '../ui/api-error.js';
 import { byId, h, replace } from '../ui/dom.js';
-import { ApiError, callAdminApi } from './admin-api.js';
+import { callAdminApi } from './admin-api.js';
 import { configView } from './config-view.js';
 import { indexView } from './index-view.js';
 import { keysView } from './keys-view.js';
@@ -57,9 +59,7 @@ function onFailure(error) {
   if (error === null) return showProblem('');
   if (error instanceof ApiError && error.status === 401) return askForToken();
   if (!(error instanceof ApiError)) console.error(error);
-  showProblem(
-    error instanceof ApiError ? error.message : 'Something in this page failed. Reloading it may help.',
-  );
+  showProblem(errorMessage(error));
 }
 
 /** @param {string} text */

@@ -1,6 +1,8 @@
 /** Signing in with the operator token. */
+
+import { errorMessage } from '../ui/api-error.js';
 import { h } from '../ui/dom.js';
-import { ApiError, callAdminApi } from './admin-api.js';
+import { callAdminApi } from './admin-api.js';
 
 /**
  * @param {() => void} onSignedIn
@@ -34,7 +36,7 @@ export function signInForm(onSignedIn) {
       await callAdminApi('POST', 'session', { token: input.value });
       onSignedIn();
     } catch (error) {
-      problem.textContent = error instanceof ApiError ? error.message : String(error);
+      problem.textContent = errorMessage(error);
       problem.hidden = false;
       input.select();
       input.focus();

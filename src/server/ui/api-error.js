@@ -1,4 +1,4 @@
-/** What went wrong, in words. */
+/** What went wrong in asking the server, and what to say of it. */
 
 /**
  * An answer that is no success, or none at all (status 0).
@@ -36,7 +36,7 @@ export function apiErrorOf(status, body) {
 }
 
 /**
- * What to tell the visitor: what happened and what can be done.
+ * What to tell whoever looks at the page.
  * @param {unknown} error
  * @returns {string}
  */
@@ -45,33 +45,11 @@ export function errorMessage(error) {
   switch (error.code) {
     case 'unreachable':
       return 'The server cannot be reached.';
-    case 'unauthorized':
-      return 'This key is not valid, or not any more.';
-    case 'rate_limited':
-      return `This key may not send more requests at the moment. It may again in ${error.retryAfter} s.`;
-    case 'quota_exceeded':
-      return `The requests of this key for this month are used up. ${resetText(error.retryAfter)}`;
-    case 'tier_limit':
-      return `The tier of this key does not allow this: ${error.message}.`;
-    case 'not_ready':
-      return 'The index holds no block yet: the server has only just begun. This view asks again by itself.';
-    case 'not_found':
-      return 'This server does not offer this view.';
-    case 'upstream':
-      return 'The node behind this server did not answer.';
     case 'internal':
       return 'The server met an error of its own. Its log says more.';
     default:
-      return error.status >= 500
-        ? `The server could not answer: ${error.message}.`
-        : `The server refused the request: ${error.message}.`;
+      return `${error.message.charAt(0).toUpperCase()}${error.message.slice(1)}.`;
   }
-}
-
-/** @param {number} seconds */
-function resetText(seconds) {
-  const days = Math.ceil(seconds / 86_400);
-  return days > 1 ? `There will be new ones in ${days} days.` : 'There will be new ones within a day.';
 }
 
 /** @param {number} status */
