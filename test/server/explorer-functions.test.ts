@@ -228,23 +228,31 @@ test('logs of every standard are read, those of another form left out', async ()
   const [alice, bob] = [address('alice'), address('bob')];
   const decoded = (topics: string[], data: string) =>
     z
-      .object({ from: z.string(), to: z.string(), amount: z.string() })
+      .object({
+        from: z.string(),
+        to: z.string(),
+        amount: z.string().nullable(),
+        tokenId: z.string().nullable(),
+      })
       .nullable()
-      .parse(read({ topics, data, blockNumber: '0x1', transactionHash: txHash('t') }, String));
+      .parse(read({ topics, data, blockNumber: '0x1', transactionHash: txHash('t') }));
   const transfer = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
   const single = '0xc3d58168c5ae7397731d063d5bbf3d657854427343f4c083240f7aacaa2d0f62';
   const ends = { from: alice, to: bob };
   assert.deepEqual(decoded([transfer, topic(alice), topic(bob)], `0x${word('2a')}`), {
     ...ends,
     amount: '42',
+    tokenId: null,
   });
   assert.deepEqual(decoded([transfer, topic(alice), topic(bob), topic('7')], '0x'), {
     ...ends,
-    amount: '#7',
+    amount: '1',
+    tokenId: '7',
   });
   assert.deepEqual(decoded([single, topic(bob), topic(alice), topic(bob)], `0x${word('5')}${word('3')}`), {
     ...ends,
-    amount: '3 × #5',
+    amount: '3',
+    tokenId: '5',
   });
   for (const data of ['0x', `0x${word('1')}00`])
     assert.equal(decoded([transfer, topic(alice), topic(bob)], data), null);

@@ -269,7 +269,7 @@ pageTests({
     const moved = page.locator('#summary tbody tr');
     assert.equal(await moved.count(), 1, 'a log that is no transfer is shown as one');
     assert.match(await textOf(moved), /42 units/);
-    assert.equal(await page.locator('#summary .exchange').count(), 3);
+    assert.equal(await page.locator('#summary .exchange').count(), 4);
     await fact('Block').getByRole('link').click();
     await page.waitForURL(at('block/100'));
     assert.match(await textOf(fact('Time, UTC')), /^2023-11-14 22:13:20/);
@@ -280,6 +280,26 @@ pageTests({
     await page.locator('#transfers').scrollIntoViewIfNeeded();
     await page.locator('#transfers tbody td:last-child a').first().click();
     await page.getByText('The node has no transaction of this hash.').waitFor();
+  },
+
+  'a transaction shows what it moved in the decimals and by the symbol of each token': async (t, open) => {
+    const others = Array.from({ length: 9 }, (_, n) => address(`other ${n}`));
+    const { at, key, index } = await world(t, await nodeWithTransfer(t, [...others, GOLD]));
+    const named = { name: 'Gold', symbol: 'GLD', decimals: 1, tries: 1, retryAt: null };
+    index.writer.saveMetadata([{ ...named, address: GOLD }]);
+    const page = await open(t, `${new URL(at('')).origin}/healthz`, { key });
+    await page.route(`**/api/token_stats?token=${others[0]}`, (route) =>
+      route.fulfill({ status: 500, json: {} }),
+    );
+    await page.goto(at(`transaction/${txHash('trade')}`));
+    const cells = (column: number) => page.locator(`#summary tbody td:nth-child(${column})`).allInnerTexts();
+    await page.locator('#summary tbody tr').last().waitFor();
+    assert.deepEqual(await cells(3), ['4.2', ...others.map(() => '42 units'), '4.2']);
+    assert.deepEqual(await cells(4), [`GLD\n${short(GOLD)}`, ...others.map(short), `GLD\n${short(GOLD)}`]);
+    const requests = await page.locator('#summary .exchange summary code').allInnerTexts();
+    const asked = requests.filter((request) => request.includes('token_stats'));
+    assert.equal(asked.length, 7, 'eight tokens at most, one of which the server could not tell of');
+    assert.equal(new Set(asked).size, 7, 'a token was asked for twice');
   },
 
   'a transaction that the node cannot be asked for can be asked for again': async (t, open) => {

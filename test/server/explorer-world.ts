@@ -41,8 +41,11 @@ export function fillWorld(index: IndexFixture): void {
 /** The last block of the node below. */
 export const NODE_BLOCK = { number: '0x64', hash: txHash('block 100'), parentHash: txHash('block 99') };
 
-/** A node that knows 100 blocks with one transaction in the last: it made a contract, and moved the token. */
-export async function nodeWithTransfer(t: Owner): Promise<string> {
+/**
+ * A node that knows 100 blocks with one transaction in the last: it made a contract, and moved the token and 42 units of
+ * each of the others.
+ */
+export async function nodeWithTransfer(t: Owner, others: readonly string[] = []): Promise<string> {
   const word = (hex: string) => `0x${hex.replace('0x', '').padStart(64, '0')}`;
   const log = {
     address: GOLD,
@@ -63,7 +66,8 @@ export async function nodeWithTransfer(t: Owner): Promise<string> {
     to: null,
     value: '0x14d1120d7b160000',
   };
-  const receipt = { status: '0x1', contractAddress: address('made'), logs: [log, { ...log, data: '0x' }] };
+  const logs = [log, { ...log, data: '0x' }, ...others.map((token) => ({ ...log, address: token }))];
+  const receipt = { status: '0x1', contractAddress: address('made'), logs };
   const block = { ...NODE_BLOCK, timestamp: '0x6553f100', transactions: [transaction.hash] };
   const answers: Record<string, (asked: unknown) => unknown> = {
     eth_blockNumber: () => NODE_BLOCK.number,

@@ -1,10 +1,11 @@
 /** The newest transfers of a token, asked of the node through /rpc. */
 import { barChart } from '../ui/bar-chart.js';
 import { h } from '../ui/dom.js';
-import { countText, grouped, groupedText, unitsToText } from '../ui/format.js';
+import { countText, grouped } from '../ui/format.js';
 import { wholeTicks } from '../ui/scale.js';
 import { table } from '../ui/table.js';
 import { transactionAnchor, walletAnchor } from './address-view.js';
+import { tokenAmount } from './amount-view.js';
 import { notice } from './section.js';
 import { countByBlock, decodeTransferLog, TRANSFER_TOPICS } from './token-logs.js';
 
@@ -43,10 +44,7 @@ export async function loadActivity({ api, signal }, token, askStats) {
       exchanges,
     };
   const { decimals } = stats.data;
-  /** @param {bigint} units */
-  const amountText = (units) =>
-    decimals === null ? `${groupedText(String(units))} units` : groupedText(unitsToText(units, decimals));
-  const events = logs.map((log) => decodeTransferLog(log, amountText)).filter((event) => event !== null);
+  const events = logs.map(decodeTransferLog).filter((event) => event !== null);
   return {
     content: [
       chart(countByBlock(logs, from, to), logs.length),
@@ -55,7 +53,7 @@ export async function loadActivity({ api, signal }, token, askStats) {
         [
           { title: 'From', plain: true, cell: (row) => walletAnchor(row.from) },
           { title: 'To', plain: true, cell: (row) => ['→ ', walletAnchor(row.to)] },
-          { title: 'Amount', number: true, cell: (row) => row.amount },
+          { title: 'Amount', number: true, cell: (row) => tokenAmount(row, decimals) },
           { title: 'Block', number: true, cell: (row) => grouped(row.block) },
           { title: 'Transaction', plain: true, cell: (row) => transactionAnchor(row.txHash) },
         ],

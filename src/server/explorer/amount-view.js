@@ -23,10 +23,21 @@ export function amountView(text, unit) {
  * @param {import('./api-types.js').Transfer} transfer
  * @param {string} coin
  */
-export function transferAmount({ transferType, amount, tokenId, decimals }, coin) {
+export function transferAmount(transfer, coin) {
+  const { transferType, amount, decimals } = transfer;
   if (transferType === 'native_direct' || transferType === 'native_internal') {
     return exactAmountView(unitsToText(BigInt(amount), decimals ?? NATIVE_DECIMALS), coin);
   }
+  return tokenAmount({ ...transfer, transferType }, decimals);
+}
+
+/**
+ * What was moved of a token; in its base units while its decimals are not known.
+ * @param {Pick<import('./token-logs.js').TokenEvent, 'transferType' | 'amount' | 'tokenId'>} event
+ * @param {number | null} decimals
+ */
+export function tokenAmount({ transferType, amount, tokenId }, decimals) {
+  if (amount === null) return 'several ids';
   if (transferType === 'erc721') return tokenIdView(tokenId);
   if (transferType === 'erc1155') return h('span', {}, `${groupedText(amount)} × `, tokenIdView(tokenId));
   if (decimals === null) return amountView(amount, 'units');

@@ -7,15 +7,23 @@ const TRANSFER_BATCH = '0x4a39dc06d4c0dbc64b70af90fd698a233a518aa5d07e595d983b8c
 /** First topics of the transfer events. */
 export const TRANSFER_TOPICS = [TRANSFER, TRANSFER_SINGLE, TRANSFER_BATCH];
 
-/** @typedef {{ block: number, txHash: string, from: string, to: string, amount: string }} TokenEvent */
+/**
+ * @typedef {object} TokenEvent
+ * @property {number} block
+ * @property {string} txHash
+ * @property {string} from
+ * @property {string} to
+ * @property {'erc20' | 'erc721' | 'erc1155'} transferType
+ * @property {string | null} amount base units, null where several ids are moved at once
+ * @property {string | null} tokenId
+ */
 
 /**
  * The event of a log, or null for one of another form.
  * @param {import('./api-types.js').Log} log
- * @param {(units: bigint) => string} amountText
  * @returns {TokenEvent | null}
  */
-export function decodeTransferLog({ topics, data, blockNumber, transactionHash }, amountText) {
+export function decodeTransferLog({ topics, data, blockNumber, transactionHash }) {
   const multi = topics[0] === TRANSFER_SINGLE || topics[0] === TRANSFER_BATCH;
   const [from, to] = multi ? [topics[2], topics[3]] : [topics[1], topics[2]];
   if (from === undefined || to === undefined || !isWellFormed(topics, data)) return null;
@@ -24,7 +32,7 @@ export function decodeTransferLog({ topics, data, blockNumber, transactionHash }
     txHash: transactionHash,
     from: addressOf(from),
     to: addressOf(to),
-    amount: amountTextOf(topics, data, amountText),
+    ...movedBy(topics, data),
   };
 }
 
@@ -43,13 +51,14 @@ function isWellFormed([kind, ...values], data) {
 /**
  * @param {string[]} topics
  * @param {string} data
- * @param {(units: bigint) => string} amountText
+ * @returns {Pick<TokenEvent, 'transferType' | 'amount' | 'tokenId'>}
  */
-function amountTextOf(topics, data, amountText) {
-  if (topics[0] === TRANSFER_BATCH) return 'several ids';
-  if (topics[0] === TRANSFER_SINGLE) return `${word(data, 1)} × #${word(data, 0)}`;
-  const id = topics[3];
-  return id === undefined ? amountText(word(data, 0)) : `#${BigInt(id)}`;
+function movedBy([kind, , , id], data) {
+  if (kind === TRANSFER_BATCH) return { transferType: 'erc1155', amount: null, tokenId: null };
+  if (kind === TRANSFER_SINGLE)
+    return { transferType: 'erc1155', amount: String(word(data, 1)), tokenId: String(word(data, 0)) };
+  if (id === undefined) return { transferType: 'erc20', amount: String(word(data, 0)), tokenId: null };
+  return { transferType: 'erc721', amount: '1', tokenId: String(BigInt(id)) };
 }
 
 /**

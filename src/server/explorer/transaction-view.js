@@ -1,10 +1,11 @@
 /** A transaction, asked of the node through /rpc. */
+import { ApiError } from '../ui/api-error.js';
 import { h } from '../ui/dom.js';
 import { fact } from '../ui/fact.js';
-import { grouped, groupedText, NATIVE_DECIMALS, unitsToText } from '../ui/format.js';
+import { grouped, NATIVE_DECIMALS, unitsToText } from '../ui/format.js';
 import { table } from '../ui/table.js';
 import { tokenAnchor, walletAnchor } from './address-view.js';
-import { amountView } from './amount-view.js';
+import { amountView, tokenAmount } from './amount-view.js';
 import { pageTitle } from './page-title.js';
 import { blockLink } from './route.js';
 import { notice, section } from './section.js';
@@ -14,6 +15,14 @@ import { decodeTransferLog, TRANSFER_TOPICS } from './token-logs.js';
 /** @typedef {import('./api-types.js').Transaction} Transaction */
 /** @typedef {import('./api-types.js').Receipt} Receipt */
 /** @typedef {import('./api-types.js').Block} Block */
+/** @typedef {import('./api-types.js').TokenStats} TokenStats */
+/** @typedef {import('./token-logs.js').TokenEvent & { token: string }} TokenTransfer */
+
+/** Most tokens that are asked for: each costs a request. */
+const MAX_TOKENS = 8;
+
+/** Most token transfers that are listed. */
+const MAX_TRANSFERS = 200;
 
 /**
  * @param {import('./section.js').ViewContext} view
@@ -25,7 +34,7 @@ export function transactionView(view, { subject: hash }) {
     id: 'summary',
     title: 'Summary',
     note: 'As the node has it. Transfers between contracts stand in the views of the wallets.',
-    load: () => loadTransaction(view, hash),
+    load: (signal) => loadTransaction(view, hash, signal),
     eager: true,
   });
   return {
@@ -38,9 +47,11 @@ export function transactionView(view, { subject: hash }) {
 /**
  * @param {import('./section.js').ViewContext} view
  * @param {string} hash
+ * @param {AbortSignal} signal
  * @returns {Promise<import('./section.js').PartContent>}
  */
-async function loadTransaction({ api, coin, signal }, hash) {
+async function loadTransaction(view, hash, signal) {
+  const { api, coin } = view;
   /** @type {[import('./api.js').Answered<Transaction | null>, import('./api.js').Answered<Receipt | null>]} */
   const [transaction, receipt] = await Promise.all([
     api.rpc('eth_getTransactionByHash', [hash], signal),
@@ -57,14 +68,21 @@ async function loadTransaction({ api, coin, signal }, hash) {
   }
   const { blockHash } = transaction.data;
   if (blockHash === null) return { content: factsView(transaction.data, null, null, coin), exchanges };
-  /** @type {import('./api.js').Answered<Block | null>} */
-  const block = await api.rpc('eth_getBlockByHash', [blockHash, false], signal);
+  const transfers = tokenTransfersOf(receipt.data?.logs ?? []);
+  /** @type {[import('./api.js').Answered<Block | null>, import('./api.js').Answered<TokenStats>[]]} */
+  const [block, tokens] = await Promise.all([
+    api.rpc('eth_getBlockByHash', [blockHash, false], signal),
+    askTokens(view, transfers, signal),
+  ]);
   return {
     content: [
       factsView(transaction.data, receipt.data, block.data, coin),
-      tokenTransfers(receipt.data?.logs ?? []),
+      transferTable(
+        transfers,
+        tokens.map(({ data }) => data),
+      ),
     ],
-    exchanges: [...exchanges, block.exchange],
+    exchanges: [...exchanges, block.exchange, ...tokens.map(({ exchange }) => exchange)],
   };
 }
 
@@ -100,23 +118,70 @@ function statusText(receipt) {
   return receipt.status === '0x1' ? 'succeeded' : 'failed: it moved nothing';
 }
 
-/** @param {readonly import('./api-types.js').Log[]} logs */
-function tokenTransfers(logs) {
-  const rows = logs
+/**
+ * What is known of the first tokens among those that were moved; nothing of one that the index cannot tell of.
+ * @param {import('./section.js').ViewContext} view
+ * @param {readonly TokenTransfer[]} transfers
+ * @param {AbortSignal} signal
+ * @returns {Promise<import('./api.js').Answered<TokenStats>[]>}
+ */
+async function askTokens({ api }, transfers, signal) {
+  const tokens = [...new Set(transfers.map(({ token }) => token))].slice(0, MAX_TOKENS);
+  const answers = await Promise.all(
+    tokens.map((token) =>
+      /** @type {Promise<import('./api.js').Answered<TokenStats>>} */ (
+        api.get('token_stats', { token }, signal)
+      ).catch((error) => {
+        if (error instanceof ApiError && error.code !== 'unauthorized') return null;
+        throw error;
+      }),
+    ),
+  );
+  return answers.filter((answer) => answer !== null);
+}
+
+/**
+ * @param {readonly import('./api-types.js').Log[]} logs
+ * @returns {TokenTransfer[]}
+ */
+function tokenTransfersOf(logs) {
+  return logs
     .filter(({ topics: [kind = ''] }) => TRANSFER_TOPICS.includes(kind))
     .flatMap((log) => {
-      const event = decodeTransferLog(log, (units) => `${groupedText(String(units))} units`);
+      const event = decodeTransferLog(log);
       return event === null ? [] : [{ ...event, token: log.address }];
     });
-  if (rows.length === 0) return null;
-  return table(
-    'Token transfers',
-    [
-      { title: 'From', plain: true, cell: (row) => walletAnchor(row.from) },
-      { title: 'To', plain: true, cell: (row) => ['→ ', walletAnchor(row.to)] },
-      { title: 'Amount', plain: true, number: true, cell: (row) => row.amount },
-      { title: 'Of', plain: true, cell: (row) => tokenAnchor(row.token, null) },
-    ],
-    rows,
-  );
+}
+
+/**
+ * @param {readonly TokenTransfer[]} transfers
+ * @param {readonly TokenStats[]} tokens those that are known
+ */
+function transferTable(transfers, tokens) {
+  if (transfers.length === 0) return null;
+  const known = new Map(tokens.map((stats) => [stats.token, stats]));
+  return [
+    table(
+      'Token transfers',
+      [
+        { title: 'From', plain: true, cell: (row) => walletAnchor(row.from) },
+        { title: 'To', plain: true, cell: (row) => ['→ ', walletAnchor(row.to)] },
+        {
+          title: 'Amount',
+          plain: true,
+          number: true,
+          cell: (row) => tokenAmount(row, known.get(row.token)?.decimals ?? null),
+        },
+        {
+          title: 'Of',
+          plain: true,
+          cell: ({ token }) => tokenAnchor(token, known.get(token)?.symbol ?? null),
+        },
+      ],
+      transfers.slice(0, MAX_TRANSFERS),
+    ),
+    transfers.length > MAX_TRANSFERS
+      ? h('p', { class: 'soft small after' }, `The first ${MAX_TRANSFERS} of ${grouped(transfers.length)}.`)
+      : null,
+  ];
 }
