@@ -40,6 +40,7 @@ test('amounts are exact, grouped, and never shown as nothing', async () => {
     [['-1000.5'], '−1,000.5'],
     [['1000'], '1,000'],
     [['0.12999', 2], '0.12'],
+    [[String(2n ** 255n)], '5.7896 × 10⁷⁶'],
   ]);
 });
 
@@ -48,6 +49,8 @@ test('names that anybody may choose lose what could mislead the eye', async () =
     [['USDC'], 'USDC'],
     [['US\u202eCDSU'], 'USCDSU'],
     [['a\nb\u0000c\u200b'], 'abc'],
+    [['a\u3164\u2800\u115fb\u00a0\u3000c'], 'ab c'],
+    [[`Z${'\u0334'.repeat(90)}y`], 'Z\u0334\u0334y'],
     [['x'.repeat(17)], `${'x'.repeat(15)}…`],
     [['😀'.repeat(16)], '😀'.repeat(16)],
     [['long name of a company', 40], 'long name of a company'],

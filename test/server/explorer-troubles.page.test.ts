@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import type { Page, Route } from 'playwright-core';
-import { address } from '../support/index-fixture.ts';
+import { address, txHash } from '../support/index-fixture.ts';
 import { waitFor } from '../support/wait.ts';
 import { pageTests, recordTexts, textOf } from './browser.ts';
 import { ALICE, fillWorld, GOLD, nodeWithTransfer } from './explorer-world.ts';
+import { assertReadable } from './look.ts';
 import { serve } from './serving.ts';
 
 const HOSTILE = '<img src=x onerror="document.title=`owned`">';
@@ -182,6 +183,39 @@ pageTests({
       await page.getByText('<img src=x', { exact: false }).first().waitFor();
       assert.equal(await page.locator('main img, main script, main [onerror]').count(), 0, view);
       assert.doesNotMatch(await page.title(), /owned/);
+    }
+  },
+
+  'names of tokens that mislead or are too large do neither': async (t, open) => {
+    const names = [
+      'US\u202eCDSU',
+      'W'.repeat(10_000),
+      'a\nb\u2028c',
+      `Z${'\u0334'.repeat(90)}`,
+      '\ufdfd'.repeat(16),
+    ];
+    const tokens = names.map((_, n) => address(`named ${n}`));
+    const { server, key, index } = await serve(t, { upstream: await nodeWithTransfer(t, tokens) });
+    const moved = { kind: 'erc20', from: 'bob', to: 'alice', amount: 2n ** 255n } as const;
+    index.append([
+      Object.fromEntries(names.map((_, n) => [`move ${n}`, [{ ...moved, token: `named ${n}` }]])),
+    ]);
+    const rest = { decimals: 0, tries: 1, retryAt: null };
+    index.writer.saveMetadata(
+      names.map((name, n) => ({ ...rest, address: address(`named ${n}`), name, symbol: name })),
+    );
+    const page = await open(t, `${server.url}/#/`, { key });
+    for (const view of [
+      `transaction/${txHash('trade')}`,
+      `wallet/${ALICE}/transfers`,
+      ...tokens.map((at) => `token/${at}`),
+    ]) {
+      await page.goto(`${server.url}/#/${view}`);
+      await page.locator('#summary[data-state=shown]').waitFor();
+      await seeAll(page);
+      for (const summary of await page.locator('#summary .exchange summary').all()) await summary.click();
+      await assertReadable(page, view);
+      assert.doesNotMatch(await textOf(page.locator('main')), /[\u202e\u2028]/);
     }
   },
 

@@ -43,9 +43,17 @@ export function exchangeView({ method, path, body, status, ms, block, answer }, 
   return details;
 }
 
-/** @param {unknown} answer */
+/**
+ * The answer as it came, except that characters which cannot be seen or turn the text around them stand escaped.
+ * @param {unknown} answer
+ */
 function answerText(answer) {
-  const text = JSON.stringify(answer, null, 2);
+  const text = JSON.stringify(answer, null, 2).replace(/[^\n\P{C}]|[\p{Zl}\p{Zp}]/gu, (hidden) =>
+    Array.from(
+      { length: hidden.length },
+      (_, i) => `\\u${hidden.charCodeAt(i).toString(16).padStart(4, '0')}`,
+    ).join(''),
+  );
   if (text.length <= MAX_ANSWER) return text;
   return `${text.slice(0, MAX_ANSWER)}\n… ${text.length - MAX_ANSWER} more characters`;
 }

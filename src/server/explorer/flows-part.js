@@ -6,6 +6,7 @@ import {
   dateTime,
   grouped,
   groupedText,
+  isolated,
   safeName,
   shortHex,
   unitsToText,
@@ -100,7 +101,7 @@ export function flowsLoader(view, address, askSummary) {
  * @param {string | null} symbol
  */
 function assetName(address, symbol) {
-  return symbol === null ? shortHex(address) : `${safeName(symbol)} (${shortHex(address)})`;
+  return symbol === null ? shortHex(address) : `${isolated(safeName(symbol))} (${shortHex(address)})`;
 }
 
 /**

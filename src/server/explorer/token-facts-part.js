@@ -24,11 +24,16 @@ function factsView(stats) {
       'No token transfer of this contract is in the index. It may be a wallet, or another kind of contract.',
     );
   }
-  const names = [name, symbol].filter((text) => text !== null).map((text) => safeName(text, NAME_CHARS));
+  const names = [name, symbol].map((text) => safeName(text ?? '', NAME_CHARS)).filter((text) => text !== '');
   return h(
     'dl',
     { class: 'facts' },
-    names.length === 0 ? null : fact('Name, as the contract says', h('bdi', {}, names.join(', '))),
+    names.length === 0
+      ? null
+      : fact(
+          'Name, as the contract says',
+          names.map((text, i) => [i > 0 && ', ', h('bdi', {}, text)]),
+        ),
     fact('Transfers', grouped(stats.transferCount)),
     fact('Holders', grouped(stats.holderCount), 'with a balance above zero'),
     fact('Wallets', grouped(stats.uniqueWallets), 'that ever had it'),

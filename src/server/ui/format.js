@@ -120,17 +120,27 @@ export function unitsToText(units, decimals) {
 
 /**
  * A decimal text with grouped digits and no more than `digits` after the point, cut and not rounded; an amount that
- * would seem to be nothing keeps its first two figures.
+ * would seem to be nothing keeps its first two figures, one longer than any table is wide becomes `5.7896 × 10⁷⁶`.
  * @param {string} text
  * @param {number} [digits]
  */
 export function groupedText(text, digits = 4) {
   const negative = text.startsWith('-');
   const [whole = '0', fraction = ''] = text.replace('-', '').split('.');
+  if (whole.length > MAX_DIGITS) return `${negative ? '−' : ''}${powerOfTen(whole, digits)}`;
   const first = fraction.search(/[1-9]/);
   const keep = whole === '0' && first >= digits ? first + 2 : digits;
   const cut = fraction.slice(0, keep).replace(/0+$/, '');
   return `${negative ? '−' : ''}${whole.replace(/\B(?=(\d{3})+$)/g, ',')}${cut && `.${cut}`}`;
+}
+
+/**
+ * @param {string} whole
+ * @param {number} digits
+ */
+function powerOfTen(whole, digits) {
+  const exponent = [...String(whole.length - 1)].map((digit) => '⁰¹²³⁴⁵⁶⁷⁸⁹'[Number(digit)]).join('');
+  return `${whole[0]}.${whole.slice(1, digits + 1)} × 10${exponent}`;
 }
 
 /**
@@ -141,6 +151,9 @@ export function shortHex(hex) {
   return `${hex.slice(0, 8)}…${hex.slice(-6)}`;
 }
 
+/** Most digits before the point of an amount that is shown in full: those of a large supply in the smallest units. */
+const MAX_DIGITS = 30;
+
 /** Longest symbol that is shown whole. */
 const SYMBOL_CHARS = 16;
 
@@ -149,12 +162,24 @@ export const NAME_CHARS = 40;
 
 /**
  * A name that anybody may have chosen, made harmless to look at: no line breaks or control characters, none that
- * turn the direction of the text around it, and not longer than a name should be.
+ * cannot be seen or turn the direction of the text around it, no towers of accents, and not longer than a name should be.
  * @param {string} name
  * @param {number} [most] characters
  */
 export function safeName(name, most = SYMBOL_CHARS) {
-  const clean = name.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, '').trim();
+  const clean = name
+    .replace(/[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]/gu, '')
+    .replace(/\s+/gu, ' ')
+    .replace(/(\p{M}{2})\p{M}+/gu, '$1')
+    .trim();
   const chars = [...clean];
   return chars.length <= most ? clean : `${chars.slice(0, most - 1).join('')}…`;
+}
+
+/**
+ * A name within a sentence: one that runs from right to left leaves the rest of it in order.
+ * @param {string} name
+ */
+export function isolated(name) {
+  return `\u2068${name}\u2069`;
 }
