@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import type { Request } from 'playwright-core';
+import type { Request, Route } from 'playwright-core';
 import { address, txHash } from '../support/index-fixture.ts';
 import type { Owner } from '../support/owner.ts';
 import { waitFor } from '../support/wait.ts';
@@ -307,6 +307,62 @@ pageTests({
     const page = await open(t, at(`transaction/${txHash('trade')}`), { key });
     await page.getByText('The node behind this server did not answer.').waitFor();
     await page.getByRole('button', { name: 'Ask again' }).waitFor();
+  },
+
+  'transactions, blocks and searches can be walked with the keyboard and by their headings': async (
+    t,
+    open,
+  ) => {
+    const { at, key } = await world(t, await nodeWithTransfer(t));
+    const page = await open(t, at(''), { key });
+    const focused = () =>
+      page.evaluate(
+        'document.activeElement.getAttribute("aria-label") ?? document.activeElement.textContent',
+      );
+    const tabTo = async (name: string) => {
+      for (let i = 0; i < 20; i++) {
+        await page.keyboard.press('Tab');
+        if ((await focused()) === name) return;
+      }
+      throw new Error(`Tab does not lead to ${name}; it ended at ${await focused()}`);
+    };
+    const arrivedAt = async (name: string) => {
+      await page.getByRole('heading', { level: 1, name, exact: true }).waitFor();
+      await page.locator('#summary[data-state=shown]').waitFor();
+      assert.equal(
+        await page.evaluate('document.activeElement.id'),
+        'main',
+        'the focus is not where the view begins',
+      );
+    };
+    const hash = txHash('trade');
+    await page.getByRole('searchbox').focus();
+    await page.keyboard.type(hash);
+    await page.keyboard.press('Enter');
+    await arrivedAt(`Transaction ${hash}`);
+    await tabTo('Copy the transaction');
+    await tabTo('100');
+    await page.keyboard.press('Enter');
+    await arrivedAt('Block 100');
+    await page.getByRole('list', { name: 'Transactions' }).waitFor();
+    await tabTo('Copy the block');
+    await tabTo(short(hash));
+    await page.keyboard.press('Enter');
+    await arrivedAt(`Transaction ${hash}`);
+  },
+
+  'a search that fails says so under its heading, and is tried again with the keyboard': async (t, open) => {
+    const { at, key } = await world(t, await nodeWithTransfer(t));
+    const page = await open(t, `${new URL(at('')).origin}/healthz`, { key });
+    const fail = (route: Route) => route.fulfill({ status: 500, json: {} });
+    await page.route('**/rpc', fail);
+    await page.goto(at(`find/${txHash('trade')}`));
+    await page.getByRole('alert').getByText('The server met an error of its own.').waitFor();
+    await page.getByRole('heading', { level: 1, name: 'Search' }).waitFor();
+    await page.unroute('**/rpc', fail);
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
+    await page.waitForURL(at(`transaction/${txHash('trade')}`));
   },
 
   'each view shows its request, and the copied line gives the same answer': async (t, open) => {

@@ -11,7 +11,7 @@ import {
   transactionLink,
   walletLink,
 } from './route.js';
-import { visitorMessage } from './visitor-message.js';
+import { section } from './section.js';
 
 /** Longest text that is repeated. */
 const SHOWN = 80;
@@ -25,14 +25,24 @@ export function findView(view, { subject: text }) {
   if (!isAddress(text) && !isHash(text) && !isBlockNumber(text)) {
     return messageView('That is no address, hash or block', reasonFor(text), text);
   }
-  const message = h('p', { class: 'loading', role: 'status' }, 'Looking …');
-  void redirect(view, text).catch((error) => {
-    if (view.signal.aborted) return;
-    if (error instanceof ApiError && error.code === 'unauthorized') return view.onRefusedKey(error);
-    message.className = 'notice bad';
-    message.textContent = visitorMessage(error);
+  const part = section(view, {
+    id: 'search',
+    title: 'Looking it up',
+    note: 'What it is decides which view shows it.',
+    load: async () => {
+      await redirect(view, text);
+      return { content: null, exchanges: [] };
+    },
+    eager: true,
   });
-  return { title: 'Search', content: message, update: () => undefined };
+  return {
+    title: 'Search',
+    content: [
+      h('div', { class: 'intro' }, h('h1', {}, 'Search'), h('p', { class: 'mono break' }, text)),
+      part.element,
+    ],
+    update: () => undefined,
+  };
 }
 
 /**

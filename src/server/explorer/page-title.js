@@ -14,15 +14,19 @@ export function pageTitle(kind, subject, more = null) {
   return h(
     'div',
     { class: 'page-title' },
-    h('p', { class: 'kind' }, kind),
+    h('p', { class: 'kind', 'aria-hidden': true }, kind),
     h(
-      'h1',
-      {},
-      isAddress(subject) ? identicon(subject, 22) : null,
+      'div',
+      { class: 'subject' },
       h(
-        'span',
-        { class: 'mono whole' },
-        pieces(subject).map((piece) => h('span', {}, piece)),
+        'h1',
+        { 'aria-label': `${kind} ${subject}` },
+        isAddress(subject) ? identicon(subject, 22) : null,
+        h(
+          'span',
+          { class: 'mono whole' },
+          pieces(subject).map((piece) => h('span', {}, piece)),
+        ),
       ),
       copyButton(() => subject, `the ${isAddress(subject) ? 'address' : kind.toLowerCase()}`),
     ),
