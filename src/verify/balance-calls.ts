@@ -32,6 +32,12 @@ export function stateProbe(block: number): RpcCall {
 }
 
 /**
+ * Wait before what differs is asked again, milliseconds. While a node executes the next block it may answer for its newest
+ * one with the state after that: anvil does in one of a hundred reads beside constant transactions.
+ */
+export const SETTLE_MS = 250;
+
+/**
  * Whether the reply to an `eth_getBalance` shows that the node has the state of the block. Throws the UpstreamError of
  * a busy node, which may have it; nodes word the lack of it in too many ways to be told by the text.
  */

@@ -1,5 +1,6 @@
 /** Compares native balances with native transfers: what some wallets gained over the newest blocks, fees included. */
 import { UpstreamError } from '../errors.ts';
+import { pause } from '../lib/backoff.ts';
 import { bytesToHex, toQuantity } from '../lib/hex.ts';
 import { previewValue } from '../lib/preview-value.ts';
 import { readLastBlock, type Tip } from '../store/chain.ts';
@@ -8,7 +9,7 @@ import { type Hex, TransferKind } from '../types.ts';
 import type { RpcCall, RpcClient, RpcReply } from '../upstream/client.ts';
 import { blockCall, fetchHeader, receiptsCall } from '../upstream/methods.ts';
 import { BalanceAdjustments } from './balance-adjustments.ts';
-import { hasState } from './balance-calls.ts';
+import { hasState, SETTLE_MS } from './balance-calls.ts';
 import type { BlockComparer } from './block-comparer.ts';
 import { inReadTransaction } from './read-transaction.ts';
 import { type RawTransfer, toTransferRow } from './recount.ts';
@@ -35,14 +36,15 @@ export async function checkNative(check: Check, options: NativeOptions): Promise
   const addresses = [...new Set([...window.net.keys(), ...adjustments.senders()])]
     .filter((address) => !adjustments.isExempt(address))
     .slice(0, options.wallets);
-  const balanceChanges = await fetchBalanceChanges(client, addresses, window, signal);
+  const expectedOf = (address: Hex) => (window.net.get(address) ?? 0n) + adjustments.netOf(address);
+  const balanceChanges = await fetchSettledChanges(client, addresses, window, expectedOf, signal);
   if (balanceChanges === null)
     return check.addNote(`not compared: the node has no state of block ${window.before}`);
   if ((await fetchHeader(client, window.tip.number, signal))?.hash !== window.tip.hash)
     return check.addNote('not compared: the chain was reorganised meanwhile');
   check.compared = `what ${addresses.length} wallets gained from block ${window.before} to ${window.tip.number}`;
   for (const address of addresses) {
-    const expected = (window.net.get(address) ?? 0n) + adjustments.netOf(address);
+    const expected = expectedOf(address);
     const actual = balanceChanges.get(address);
     if (actual === expected || actual === undefined) continue;
     if (await wasDestroyed(client, address, window.tip.number, signal)) continue;
@@ -106,6 +108,23 @@ function requireResult(reply: RpcReply): unknown {
   if (reply.result === null)
     throw new UpstreamError('inconsistent', 'the node lacks one of its newest blocks');
   return reply.result;
+}
+
+/** The same as `fetchBalanceChanges`; what differs from the expected is asked again once the node has had time to settle. */
+async function fetchSettledChanges(
+  client: RpcClient,
+  addresses: readonly Hex[],
+  window: BlockWindow,
+  expectedOf: (address: Hex) => bigint,
+  signal: AbortSignal,
+): Promise<Map<Hex, bigint> | null> {
+  const first = await fetchBalanceChanges(client, addresses, window, signal);
+  if (first === null) return null;
+  const differing = addresses.filter((address) => first.get(address) !== expectedOf(address));
+  if (differing.length === 0) return first;
+  await pause(SETTLE_MS, signal);
+  const settled = await fetchBalanceChanges(client, differing, window, signal);
+  return settled && new Map([...first, ...settled]);
 }
 
 /** How much more each address has at the window's end than before it; null when the node lacks the state. */

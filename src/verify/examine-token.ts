@@ -7,13 +7,22 @@
  */
 import { UpstreamError } from '../errors.ts';
 import { ZERO_ADDRESS } from '../lib/address.ts';
+import { pause } from '../lib/backoff.ts';
 import type { Db } from '../store/open-database.ts';
 import { type BalanceOffset, Quality } from '../store/quality.ts';
 import { ZERO_WALLET } from '../store/schema.ts';
 import { type BlockRef, type Hex, TransferKind } from '../types.ts';
 import type { RpcCall, RpcClient, RpcReply } from '../upstream/client.ts';
 import { fetchHeader } from '../upstream/methods.ts';
-import { balanceCall, decodeUint, hasState, idBalanceCall, stateProbe, supplyCall } from './balance-calls.ts';
+import {
+  balanceCall,
+  decodeUint,
+  hasState,
+  idBalanceCall,
+  SETTLE_MS,
+  stateProbe,
+  supplyCall,
+} from './balance-calls.ts';
 import { inReadTransaction } from './read-transaction.ts';
 import type { Random } from './sample.ts';
 import {
@@ -88,7 +97,7 @@ async function examineSample(
   const block = sample.tip.number;
   const { number, hash } = sample.tip;
   const result = { address: sample.address, head: { number, hash }, driftRange: null };
-  const present = await fetchOffsets(context, sample, block, presentEstimates(sample));
+  const present = await fetchPresentOffsets(context, sample, known);
   if (present === 'no state') throw new HeadMovedError(`the node has no state of block ${block}`);
   if (present === 'no answer') {
     const reason = `the contract answers no balanceOf at block ${block}`;
@@ -103,9 +112,20 @@ async function examineSample(
   return { ...result, ...classifyOffsets(context, sample, present, baseline, known), offsets };
 }
 
-function presentEstimates(sample: TokenSample): BlockEstimates {
+/** Offsets at the head of the index; those that are news are asked for again once the node has had time to settle. */
+async function fetchPresentOffsets(
+  context: ExamineContext,
+  sample: TokenSample,
+  known: readonly BalanceOffset[],
+): Promise<BalanceOffset[] | 'no state' | 'no answer'> {
+  const block = sample.tip.number;
   const balances = new Map(sample.wallets.map(({ wallet, balance }) => [wallet, balance]));
-  return { block: sample.tip.number, balances, supply: sample.supply };
+  const estimates = { block, balances, supply: sample.supply };
+  const first = await fetchOffsets(context, sample, block, estimates);
+  if (!Array.isArray(first) || first.every(({ offset }) => offset === 0n)) return first;
+  if (known.length > 0 && findChanged(known, first) === undefined) return first;
+  await pause(SETTLE_MS, context.signal);
+  return fetchOffsets(context, sample, block, estimates);
 }
 
 function exactResult(

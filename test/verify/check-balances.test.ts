@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
+import { toQuantity } from '../../src/lib/hex.ts';
 import type { Hex } from '../../src/types.ts';
 import type { VerifyReport } from '../../src/verify/report.ts';
 import { startIndexer } from '../support/indexer.ts';
@@ -124,4 +125,31 @@ test('where the node is busy nothing is said of a token instead of something les
   assert.deepEqual(tokens, []);
   const notes = checks.find(({ name }) => name === 'balances')?.notes;
   assert.deepEqual(notes, ['1 tokens could not be examined']);
+});
+
+test('what a node says while it executes the next block is asked again before it counts', async (t) => {
+  const chain = await startOddChain(t);
+  const token = await chain.deploy('PlainToken');
+  await chain.mint(token, 0, 1_000);
+  await chain.transfer(token, 0, 1, 400);
+  const indexer = startIndexer(t, { http: chain.anvil.url, dir: tempDir(t) });
+  const head = await chain.head();
+  await indexer.reaches(head);
+  await indexer.client.stop();
+  const node = await startMisbehavingNode({ upstream: chain.anvil.url });
+  t.after(() => node.close());
+  const asked = new Set<string>();
+  node.misbehave({
+    replace: (method, params, result) => {
+      const call = JSON.stringify([method, params]);
+      const isState = method === 'eth_getBalance' || method === 'eth_call';
+      if (!isState || params[1] !== toQuantity(head) || asked.has(call)) return result;
+      asked.add(call);
+      return `0x${(BigInt(String(result)) + 5n).toString(16).padStart(64, '0')}`;
+    },
+  });
+  const report = await verifyFile({ path: indexer.path, http: node.url });
+  assert.ok(asked.size > 4, `only ${asked.size} answers were wrong`);
+  assert.deepEqual(differencesOf(report), []);
+  assert.deepEqual(said(report, { token }), { token: 'exact' });
 });
