@@ -207,8 +207,9 @@ pageTests({
       page.waitForEvent('requestfinished', isLate),
       page.waitForEvent('requestfailed', isLate),
     ]);
+    const answered = page.waitForResponse('**/api/address_transfers*direction=out*');
     await direction('Out').click();
-    await page.waitForResponse('**/api/address_transfers*direction=out*');
+    await answered;
     await answerLate().catch(() => undefined); // the page may have called it off
     await ended;
     await page.evaluate('new Promise((resolve) => setTimeout(resolve, 100))'); // time to draw it
