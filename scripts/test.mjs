@@ -13,8 +13,11 @@ import { fileURLToPath } from 'node:url';
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const CHROMIUM = '/usr/bin/chromium';
 
-/** Test files run at the same time: the machines have two cores, and many tests start a daemon and a node. */
-const CONCURRENCY = 2;
+/**
+ * Test files run at the same time: one more than the cores of the machines, since those that drive a browser or wait for a
+ * time limit leave a core idle most of the time.
+ */
+const CONCURRENCY = 3;
 
 /** A test or a file that hangs fails after this long; the longest takes a minute on an idle machine. */
 const TEST_TIMEOUT_MS = 900_000;
