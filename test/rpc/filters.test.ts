@@ -9,7 +9,7 @@ import { type Anvil, startAnvil } from '../../src/dev/anvil.ts';
 import contracts from '../../src/dev/contracts.json' with { type: 'json' };
 import type { Hex } from '../../src/types.ts';
 import { serve } from '../server/serving.ts';
-import { startMisbehavingNode } from '../support/misbehaving-node.ts';
+import { type NodeCall, startMisbehavingNode } from '../support/misbehaving-node.ts';
 import { waitFor } from '../support/wait.ts';
 import { startGateway, type TestGateway, type TestGatewayOptions } from './gateway.ts';
 
@@ -384,4 +384,28 @@ test('a node that does not tell its head: the client is told so, and nothing is 
   }
   node.misbehave({});
   assert.deepEqual(await gateway.result('eth_getFilterChanges', id), [hash(106), hash(107)]);
+});
+
+test('a known block that the node does not tell for a moment is not orphaned', async (t) => {
+  const hash = (number: number) => `0x${number.toString(16).padStart(64, '0')}`;
+  let head = 105;
+  const node = await startMisbehavingNode({
+    answer(_, [id]) {
+      const number = id === 'latest' ? head : Number(id);
+      return { number: `0x${number.toString(16)}`, hash: hash(number), parentHash: hash(number - 1) };
+    },
+  });
+  t.after(() => node.close());
+  const gateway = startGateway(t, { url: node.url });
+  const id = await gateway.result('eth_newBlockFilter');
+  const method = 'eth_getBlockByNumber';
+  const once = { when: ({ params }: NodeCall) => params[0] === '0x69', times: 1 };
+
+  head = 107;
+  node.misbehave({ ...once, errorFor: { [method]: { code: -32005, message: 'busy' } } });
+  assert.equal((await gateway.call('eth_getFilterChanges', [id])).status, 502);
+  // As if another node behind the same address, a few blocks behind, answered once.
+  node.misbehave({ ...once, nullFor: [method] });
+  assert.deepEqual(await gateway.result('eth_getFilterChanges', id), [hash(106), hash(107)]);
+  assert.deepEqual(await gateway.result('eth_getFilterChanges', id), []);
 });

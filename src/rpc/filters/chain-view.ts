@@ -7,7 +7,7 @@ import { toQuantity } from '../../lib/hex.ts';
 import type { BlockRef } from '../../types.ts';
 import type { BlockHeader } from '../../upstream/block-header.ts';
 import type { RequestFn } from '../call.ts';
-import { blockHeaderOf } from '../payload.ts';
+import { blockHeaderOf, isResult } from '../payload.ts';
 
 /** One change of the chain: a block that was added or orphaned. */
 export interface ChainChange extends BlockRef {
@@ -70,7 +70,7 @@ export class ChainView {
   /**
    * Updates the view from the node. A client that polls because of a new block must find it, so an update that is
    * already running does not count: another one follows it. Rejects with UpstreamError when the node does not tell its
-   * newest block.
+   * blocks.
    */
   refresh(): Promise<void> {
     this.following ??= this.refreshAfter(this.running);
@@ -100,8 +100,7 @@ export class ChainView {
     const fork = await this.findFork(tip, head);
     // The node's head is already known: the node is behind for now, and no block is orphaned.
     if (fork === head.number) return;
-    const fresh = await this.headers(fork + 1, head.number);
-    this.replace(fork, linked(fresh, this.hashAt(fork)));
+    this.replace(linked(await this.headers(fork + 1, head.number), this.hashAt(fork)));
   }
 
   /** Starts over, with enough blocks to recognise a reorg later. Every earlier position is lost. */
@@ -128,11 +127,14 @@ export class ChainView {
     return this.oldestNumber - 1;
   }
 
-  private replace(fork: number, fresh: readonly BlockRef[]): void {
-    const kept = fork - this.oldestNumber + 1;
-    // No block linked to the fork could be fetched: the chain changed again, and the next update will find out.
-    if (fresh.length === 0) return;
-    for (const block of this.blocks.splice(kept)) this.recordChange(block, false);
+  /** Puts consecutive blocks that follow a known one in the place of what is known from the first new one of them on. */
+  private replace(blocks: readonly BlockRef[]): void {
+    // The first may be known: the node, or another at its address, had no such block when the fork was looked for.
+    const fresh = blocks.filter(({ number, hash }) => hash !== this.hashAt(number));
+    const [first] = fresh;
+    // No new block could be fetched: the chain changed again, and the next update will find out.
+    if (first === undefined) return;
+    for (const block of this.blocks.splice(first.number - this.oldestNumber)) this.recordChange(block, false);
     for (const block of fresh) {
       this.blocks.push(block);
       this.recordChange(block, true);
@@ -160,9 +162,10 @@ export class ChainView {
     return headers;
   }
 
+  /** Null for a block that the node does not have now. Rejects with UpstreamError when it does not tell. */
   private async header(id: string, ask = this.ask): Promise<BlockHeader | null> {
     const { payload, status } = await ask(METHOD, [id, false]);
-    if (status !== 200) throw unknownChain();
+    if (status !== 200 || !isResult(payload)) throw unknownChain();
     return blockHeaderOf(payload, METHOD);
   }
 }
