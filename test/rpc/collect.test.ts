@@ -25,3 +25,17 @@ test('a collection that fails holds no memory, also of answers that are there al
   await sleep(50);
   assert.ok(budget.reserve(750), 'all that one client may hold');
 });
+
+test('a collection that is called off resolves with no part of the logs', async () => {
+  const calledOff = new AbortController();
+  let asked = 0;
+  const ask: RequestFn = async () => {
+    // When the last answer is there, none is read yet.
+    if (++asked === 8) calledOff.abort();
+    return { payload: resultPayload('["0x1"]'), status: 200 };
+  };
+  const filter = { from: 1, to: 80, rest: {} };
+  const deps = { ask, nodeRange: new RangeLimit(10, 10), budget: new ByteBudget(1_000).forClient(1) };
+  const collected = collectLogs(deps, filter, { from: 1, to: 80, last: 80 }, calledOff.signal);
+  await assert.rejects(collected, { name: 'AbortError' });
+});

@@ -34,7 +34,10 @@ interface Chunk {
   logs: Buffer | null;
 }
 
-/** Resolves with all logs of the range, or with the first error. Rejects only with the signal's reason. */
+/**
+ * Resolves with all logs of the range, or with the first error. Rejects with the signal's reason, or with UpstreamError
+ * `malformed`.
+ */
 export async function collectLogs(
   deps: CollectDeps,
   filter: LogsFilter,
@@ -89,7 +92,7 @@ class Collection {
       this.chunks.push(chunk);
       const logs = await this.fetchChunk(chunk.from, chunk.to);
       if (!Array.isArray(logs)) return this.fail(logs);
-      if (this.signal.aborted) return; // it ended meanwhile: what is reserved now would never be released
+      this.signal.throwIfAborted(); // it ended meanwhile: what is reserved now would never be released
       const joined = joinLogs(logs);
       if (this.bytes + joined.length > MAX_BYTES || !this.deps.budget.reserve(joined.length)) {
         return this.fail(tooLarge(this.chunks));
