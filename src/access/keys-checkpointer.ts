@@ -37,9 +37,11 @@ export class KeysCheckpointer {
 
   /** Makes a checkpoint if the log is long; resolves when that is done or not needed. Never rejects. */
   checkpointIfLarge(): Promise<void> {
-    this.running ??= this.check().finally(() => {
-      this.running = null;
-    });
+    this.running ??= this.check()
+      .catch(this.onFailure)
+      .finally(() => {
+        this.running = null;
+      });
     return this.running;
   }
 

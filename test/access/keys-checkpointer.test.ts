@@ -11,7 +11,7 @@ import { tempDir } from '../support/temp-dir.ts';
 
 const MIN_WAL_BYTES = 4 * 2 ** 20;
 
-function openAll(t: TestContext) {
+function openAll(t: TestContext, startThread = startKeysCheckpointThread) {
   const dir = tempDir(t);
   const path = join(dir, 'keys.db');
   const tiers = { free: { requests_per_month: 0, requests_per_second: 0, chain_depth: 5 } };
@@ -21,7 +21,7 @@ function openAll(t: TestContext) {
   const failures: Error[] = [];
   const checkpointer = new KeysCheckpointer(
     path,
-    () => startKeysCheckpointThread(path),
+    () => startThread(path),
     (error) => failures.push(error),
   );
   t.after(() => checkpointer.close());
@@ -83,4 +83,14 @@ test('a short log is left alone, and closing waits for the thread at work', asyn
   void all.checkpointer.checkpointIfLarge(); // it does not know yet how long the log is
   await all.checkpointer.close();
   assert.equal(all.countedInFile(), counted);
+});
+
+test('a thread that the system cannot start is reported and does not end the daemon', async (t) => {
+  const failure = new Error('no more threads');
+  const all = openAll(t, () => {
+    throw failure;
+  });
+  fillWal(all);
+  await all.checkpointer.checkpointIfLarge();
+  assert.deepEqual(all.failures, [failure]);
 });
