@@ -157,7 +157,7 @@ export class NodeCall implements ResponseListener {
     this.exchange?.cancel();
     this.releaseBuffer();
     this.failWaiters(
-      new UpstreamError('too-large', `${this.call.method}: too large an answer to be gathered`),
+      new UpstreamError('too-large', `${this.call.method}: too large an answer to be buffered`),
     );
   }
 
