@@ -239,6 +239,24 @@ test('logs of two branches are never mixed', async (t) => {
   assert.deepEqual([...new Set(result.map(({ branch }) => branch))], [1]);
 });
 
+test('logs of two branches are not mixed either while the node does not tell the last block', async (t) => {
+  const method = 'eth_getBlockByNumber';
+  for (const [fault, message] of [
+    [{ errorFor: { [method]: { code: -32005, message: 'busy' } } }, /upstream unavailable/],
+    [{ nullFor: [method] }, /reorganised/],
+  ] as const) {
+    const { node, chain, logs } = await setUp(t);
+    chain.finalized = 100;
+    let answered = 0;
+    chain.refuse = () => {
+      if (++answered === 4) chain.branch = 1;
+    };
+    node.misbehave({ ...fault, when: ({ params }) => params[0] === quantity(2_000) });
+    const error = await logs('0x1', quantity(2_000));
+    assert.match('message' in error ? error.message : 'logs', message);
+  }
+});
+
 test('a chain that does not hold still is not waited for for ever', async (t) => {
   const { chain, logs } = await setUp(t);
   chain.finalized = 100;

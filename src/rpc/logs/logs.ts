@@ -3,6 +3,7 @@
  * accepts are passed on as they are.
  */
 
+import { UpstreamError } from '../../errors.ts';
 import type { ByteBudget } from '../../lib/byte-budget.ts';
 import { toQuantity } from '../../lib/hex.ts';
 import type { Logger } from '../../log.ts';
@@ -153,6 +154,7 @@ export class LogsHandler {
     const mayDiffer = to - Math.max(from, this.gateway.finalized) > this.nodeRange.width;
     for (let attempt = 1; attempt <= MAX_TRIES; attempt++) {
       const before = mayDiffer ? await this.hashAt(to, signal) : null;
+      if (mayDiffer && before === null) continue;
       const answer = await collectLogs(deps, filter, range, signal);
       if (!mayDiffer || !isResult(answer.payload)) return answer;
       if (before === (await this.hashAt(to, signal))) return answer;
@@ -160,8 +162,10 @@ export class LogsHandler {
     return REORGANISED;
   }
 
+  /** Null when the node does not have the block any more. Rejects with UpstreamError when it does not tell. */
   private async hashAt(block: number, signal: AbortSignal): Promise<string | null> {
     const { payload } = await this.gateway.askUncached(BLOCK, [toQuantity(block), false], signal);
+    if (!isResult(payload)) throw new UpstreamError('connection', 'the node does not tell its blocks');
     return blockHeaderOf(payload, BLOCK)?.hash ?? null;
   }
 }
