@@ -134,6 +134,17 @@ test('tags and missing ends mean what they mean to the node', async (t) => {
   assert.deepEqual(await logs('finalized', 'latest'), expected(700, 1_050));
 });
 
+test('a tag for which the node has no block is left to the node', async (t) => {
+  const { node, chain, gateway } = await setUp(t);
+  node.misbehave({ nullFor: ['eth_getBlockByNumber'], when: ({ params }) => params[0] === 'finalized' });
+  chain.refuse = () => {
+    throw new NodeError(-32000, 'finalized block not found');
+  };
+  const { error } = await gateway.call('eth_getLogs', [{ fromBlock: 'finalized', toBlock: 'latest' }]);
+  assert.deepEqual(error, { code: -32000, message: 'finalized block not found' });
+  assert.deepEqual(chain.ranges, [['finalized', 'latest']]);
+});
+
 test('a range beyond the limit is refused with one that works', async (t) => {
   const { chain, node, logs } = await setUp(t, { logs_max_range: 1_000 });
   assert.deepEqual(await logs('0x10', quantity(4_000)), {

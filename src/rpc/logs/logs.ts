@@ -65,7 +65,10 @@ export class LogsHandler {
     }
     return deliver(sink, this.log, async (signal) => {
       const range = await this.resolve(filter, signal);
-      if ('payload' in range) return range;
+      if ('payload' in range) {
+        if (!isResult(range.payload)) return range;
+        return (later) => this.gateway.run(call, later, client); // the node says what it makes of the tag
+      }
       if (range.to - range.from >= this.maxRange) return tooWide(range.from, this.maxRange);
       const isAhead = typeof filter.to === 'number' && filter.to > range.to;
       if (isAhead || this.isNarrow(range.from, range.to)) {
@@ -111,7 +114,10 @@ export class LogsHandler {
     };
   }
 
-  /** The ends of the range as heights, at most the head, since nodes differ about blocks above it; or the node's error. */
+  /**
+   * The ends of the range as heights, at most the head, since nodes differ about blocks above it; or what the node said
+   * instead of the block of a tag: an error or null.
+   */
   private async resolve(filter: LogsFilter, signal: AbortSignal): Promise<Range | Answer> {
     const head = await this.headNumber(signal);
     if (typeof head !== 'number') return head;
