@@ -66,7 +66,7 @@ function keysWalFailureLogger(log: Logger): (error: Error) => void {
 
 function usageFailureLogger(log: Logger): (error: Error | null) => void {
   return (error) => {
-    if (error === null) log.info({}, 'usage is written again');
-    else log.error({ reason: error.message }, 'usage cannot be written and is kept in memory');
+    if (error === null) log.info({}, 'usage is written and read again');
+    else log.error({ reason: error.message }, 'usage cannot be written or read and is kept in memory');
   };
 }
