@@ -1,4 +1,5 @@
 /** Reading the metadata of token contracts: in the background, a few at a time, for ever. */
+import type { UpstreamError } from '../errors.ts';
 import type { IndexWriter } from '../store/index-writer.ts';
 import type { TokenMetadata, UnreadToken } from '../store/token-metadata.ts';
 import type { RpcClient, RpcReply } from '../upstream/client.ts';
@@ -22,7 +23,7 @@ const RETRY_DELAYS_S = [60, 3_600, 86_400];
 /** Seconds after which a contract is asked again that a busy node has not called: that was no try. */
 const BUSY_DELAY_S = 60;
 
-/** Resolves when the signal aborts. Rejects only for a defect. */
+/** Resolves when the signal aborts. Rejects with FatalError when the index is damaged, else only for a defect. */
 export function runMetadataLoop(
   store: Pick<IndexWriter, 'unreadTokens' | 'saveMetadata'>,
   client: Pick<RpcClient, 'batch'>,
@@ -31,8 +32,11 @@ export function runMetadataLoop(
 ): Promise<void> {
   const step = async (): Promise<boolean> => {
     const tokens = store.unreadTokens(Date.now() / 1000, TOKENS_PER_BATCH);
-    if (tokens.length > 0) store.saveMetadata(await fetchMetadata(client, tokens, signal));
-    return tokens.length > 0;
+    if (tokens.length === 0) return false;
+    const { found, busy } = await fetchMetadata(client, tokens, signal);
+    store.saveMetadata(found);
+    if (busy.length === tokens.length) throw busy[0]; // the loop pauses, so that the node can recover
+    return true;
   };
   return runBackgroundLoop(
     step,
@@ -41,23 +45,33 @@ export function runMetadataLoop(
   );
 }
 
+/** What came of asking the tokens, and for each one that the node was too busy for its error. */
 async function fetchMetadata(
   client: Pick<RpcClient, 'batch'>,
   tokens: readonly UnreadToken[],
   signal: AbortSignal,
-): Promise<TokenMetadata[]> {
+): Promise<{ found: TokenMetadata[]; busy: UpstreamError[] }> {
   const { metadataCalls, decodeMetadata } = await import('./metadata-calls.ts'); // 13 MB, which an index without tokens never needs
   const calls = tokens.map(metadataCalls);
   const replies = await client.batch(calls.flat(), signal);
-  return tokens.map((token, i) => {
+  const busy: UpstreamError[] = [];
+  const found = tokens.map((token, i) => {
     const answers = replies.splice(0, calls[i]!.length);
     const metadata = decodeMetadata(answers.map(resultOrUndefined));
+    const error = answers.map(busyError).find((other) => other !== null);
+    if (error) {
+      busy.push(error);
+      return {
+        address: token.address,
+        ...metadata,
+        tries: token.tries,
+        retryAt: secondsFromNow(BUSY_DELAY_S),
+      };
+    }
     const asked = [metadata.name, metadata.symbol, ...(answers.length > 2 ? [metadata.decimals] : [])];
-    const retry = answers.some(isFromBusyNode)
-      ? { tries: token.tries, retryAt: secondsFromNow(BUSY_DELAY_S) }
-      : scheduleRetry(token.tries + 1, !asked.includes(null));
-    return { address: token.address, ...metadata, ...retry };
+    return { address: token.address, ...metadata, ...scheduleRetry(token.tries + 1, !asked.includes(null)) };
   });
+  return { found, busy };
 }
 
 /** Undefined when the contract failed or the node is busy. Throws the UpstreamError of a node that does not run calls. */
@@ -67,8 +81,9 @@ function resultOrUndefined(reply: RpcReply): unknown {
   return undefined;
 }
 
-function isFromBusyNode(reply: RpcReply): boolean {
-  return 'error' in reply && isBusy(reply.error) && !isExecutionFailure(reply.error);
+/** The error of a node that was too busy to run the call, else null. */
+function busyError(reply: RpcReply): UpstreamError | null {
+  return 'error' in reply && isBusy(reply.error) && !isExecutionFailure(reply.error) ? reply.error : null;
 }
 
 function scheduleRetry(tries: number, complete: boolean): Pick<TokenMetadata, 'tries' | 'retryAt'> {

@@ -107,6 +107,30 @@ test('a busy node does not count as a contract that did not answer', async (t) =
   );
 });
 
+test('while a node is too busy for every contract the pauses between its batches grow', async (t) => {
+  const { writer, append } = indexOfTokens(t);
+  append(Array.from({ length: 160 }, (_, i) => `token ${i}`));
+  const node = await startMisbehavingNode();
+  t.after(() => node.close());
+  node.misbehave({ errorFor: { eth_call: { code: -32005, message: 'rate limit exceeded' } } });
+  const client = new RpcClient({ url: node.url, timeoutMs: 20_000, maxSockets: 1, maxBatch: 60 });
+  t.after(() => client.close());
+  const stop = new AbortController();
+  const warnings: string[] = [];
+  const reading = runMetadataLoop(
+    writer,
+    client,
+    (message) => message.kind === 'log' && warnings.push(JSON.stringify(message.fields)),
+    stop.signal,
+  );
+  await Promise.race([reading, waitFor(() => warnings.length > 0, { what: 'the failures to be told' })]);
+  stop.abort();
+  await reading;
+  assert.match(warnings[0] ?? '', /"token metadata".*rate limit exceeded/);
+  assert.equal(node.requests.length, 2, 'one batch after the other is put off, with a pause between them');
+  assert.equal(writer.unreadTokens(0, 160).length, 160 - 2 * 16);
+});
+
 test('what was known stays when a contract says it no longer', (t) => {
   const { writer, append, path } = indexOfTokens(t);
   append(['one']);
