@@ -44,8 +44,8 @@ export class ChainLogStream implements ChainListener {
   /** Indexes of the logs sent, by block hash, for the newest MAX_REORG_DEPTH blocks. */
   private readonly seen = new Map<string, Set<string>>();
   /**
-   * Highest block with a log sent, and a block up to which nothing is missing: all announced logs are certain to have been
-   * sent, or there was no subscriber yet.
+   * Highest block with a log sent, and a block up to which nothing is missing: all announced logs are certain to have
+   * been sent, or there was no subscriber yet.
    */
   private highestSentBlock = -1;
   private completeThrough = -1;

@@ -32,8 +32,8 @@ export function stateProbe(block: number): RpcCall {
 }
 
 /**
- * Wait before what differs is asked again, milliseconds. While a node executes the next block it may answer for its newest
- * one with the state after that: anvil does in one of a hundred reads beside constant transactions.
+ * Wait before what differs is asked again, milliseconds. While a node executes the next block it may answer for its
+ * newest one with the state after that: anvil does in one of a hundred reads beside constant transactions.
  */
 export const SETTLE_MS = 250;
 

@@ -51,10 +51,10 @@ export interface RepairResult {
 /**
  * Reads the range from the node and compares it; from the first differing block on the index is rolled back and
  * indexed again up to where it ended. Ids are dense and counters are running sums, so nothing after a changed block
- * could stay; a kill leaves a shorter index that the daemon continues, and so does an abort. Blocks compared or indexed again with traces are
- * then marked as traced. Throws FatalError when the node lacks the range or its chain does not join the index before it,
- * UpstreamError when the node does not answer, and when the signal aborts its reason, or FatalError with where the index
- * ends once blocks were removed.
+ * could stay; a kill or an abort leaves a shorter index that the daemon continues. Blocks compared or indexed again
+ * with traces are then marked as traced. Throws FatalError when the node lacks the range or its chain does not join the
+ * index before it, UpstreamError when the node does not answer, and when the signal aborts its reason, or FatalError
+ * with where the index ends once blocks were removed.
  */
 export async function repairRange(options: RepairOptions): Promise<RepairResult> {
   const { path, from, to, capabilities } = options;
