@@ -186,7 +186,7 @@ export class ChainLogStream implements ChainListener {
       const logs = await fetchBlockLogs(this.node.client, block, this.stop.signal);
       for (const log of logs ?? []) this.publish({ ...log, height: block.number }, false);
     } catch (error) {
-      this.closeAll(reportLogsUnavailable(error, block, this.log));
+      this.closeAll(reportLogsUnavailable(error, block, this.log), block.number);
     }
   }
 
@@ -234,8 +234,9 @@ export class ChainLogStream implements ChainListener {
     return isNew;
   }
 
-  private closeAll(frame: CloseFrame): void {
-    for (const { subscription } of [...this.onceSubscribers.all, ...this.everyStateSubscribers.all])
-      subscription.connection.close(...frame);
+  /** Closes the connections of all subscribers, or of those that were to get block `missing`. */
+  private closeAll(frame: CloseFrame, missing = Number.POSITIVE_INFINITY): void {
+    for (const { since, subscription } of [...this.onceSubscribers.all, ...this.everyStateSubscribers.all])
+      if (since < missing) subscription.connection.close(...frame);
   }
 }

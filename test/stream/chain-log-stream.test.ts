@@ -230,6 +230,27 @@ test('a gap of a later subscription does not reach back to an earlier one', asyn
   assert.ok(monad.logsAsked <= 3, `the logs of ${monad.logsAsked} blocks were asked for`);
 });
 
+test('a block that only subscribers who left were missing closes nobody when it cannot be had', async (context) => {
+  const { monad, client } = await serve(opened(context));
+  const first = await client.subscribe<ChainLog>('chainLogs', {});
+  monad.node.misbehave({ errorFor: { eth_getLogs: { code: -32000, message: 'unknown block' } } });
+  monad.node.drop();
+  monad.proposeUnannounced();
+  await waitFor(() => monad.logsAsked > 0, { what: 'the logs of a block to be asked for' });
+  await client.call('eth_unsubscribe', first.id);
+  const back = () => monad.node.subscriptions === WITH_LOGS - 1;
+  await waitFor(back, { what: 'the other subscriptions at the node again' });
+  const second = await client.subscribe<ChainLog>('chainLogs', {});
+  const asked = await waitFor(() => monad.logsAsked >= 12 && monad.logsAsked, { what: 'the last try' });
+  monad.propose();
+  const { socket } = client;
+  await waitFor(() => second.results.length === 2 || socket.readyState !== socket.OPEN, {
+    what: 'the logs of the next block, or the end of the connection',
+  });
+  assert.deepEqual(places(second.results), blocks(102, 102));
+  assert.equal(monad.logsAsked, asked);
+});
+
 test('pending transactions are offered only where the operator and the node do', async (context) => {
   const t = opened(context);
   const off = await serve(t);
