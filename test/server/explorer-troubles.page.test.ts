@@ -193,16 +193,32 @@ pageTests({
       'a\nb\u2028c',
       `Z${'\u0334'.repeat(90)}`,
       '\ufdfd'.repeat(16),
+      '\u3164\u2800',
+      'many decimals',
     ];
     const tokens = names.map((_, n) => address(`named ${n}`));
     const { server, key, index } = await serve(t, { upstream: await nodeWithTransfer(t, tokens) });
     const moved = { kind: 'erc20', from: 'bob', to: 'alice', amount: 2n ** 255n } as const;
-    index.append([
-      Object.fromEntries(names.map((_, n) => [`move ${n}`, [{ ...moved, token: `named ${n}` }]])),
-    ]);
-    const rest = { decimals: 0, tries: 1, retryAt: null };
+    const tiny = names.length - 1;
+    index.append(
+      [0, 1].map((block) =>
+        Object.fromEntries(
+          names.map((_, n) => [
+            `move ${n} in ${block}`,
+            [{ ...moved, amount: n === tiny ? 42n : 2n ** 255n, token: `named ${n}` }],
+          ]),
+        ),
+      ),
+    );
+    const rest = { tries: 1, retryAt: null };
     index.writer.saveMetadata(
-      names.map((name, n) => ({ ...rest, address: address(`named ${n}`), name, symbol: name })),
+      names.map((name, n) => ({
+        ...rest,
+        address: address(`named ${n}`),
+        name,
+        symbol: name,
+        decimals: n === tiny ? 255 : 0,
+      })),
     );
     const page = await open(t, `${server.url}/#/`, { key });
     for (const view of [
@@ -217,6 +233,14 @@ pageTests({
       await assertReadable(page, view);
       assert.doesNotMatch(await textOf(page.locator('main')), /[\u202e\u2028]/);
     }
+    await page.goto(`${server.url}/#/wallet/${ALICE}/flows`);
+    const asset = page.getByLabel('Asset');
+    for (const token of tokens) {
+      await asset.selectOption(token);
+      const text = await textOf(page.locator('#flows'));
+      assert.doesNotMatch(text, /\u2068\u2069/, 'a name that cannot be seen is shown as one');
+    }
+    await assertReadable(page, 'balance of the smallest amount');
   },
 
   'hostile text in the address of the page stays text': async (t, open) => {

@@ -101,7 +101,8 @@ export function flowsLoader(view, address, askSummary) {
  * @param {string | null} symbol
  */
 function assetName(address, symbol) {
-  return symbol === null ? shortHex(address) : `${isolated(safeName(symbol))} (${shortHex(address)})`;
+  const name = safeName(symbol ?? '');
+  return name === '' ? shortHex(address) : `${isolated(name)} (${shortHex(address)})`;
 }
 
 /**

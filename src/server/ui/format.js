@@ -38,14 +38,14 @@ export function decimal(value, digits = 2) {
 }
 
 /**
- * Large numbers in few characters: `1.2M`.
+ * Numbers in few characters: `1.2M`, and `5.79E76` where no letter is short enough.
  * @param {number} value
  */
 export function compactNumber(value) {
-  const text = new Intl.NumberFormat('en-US', { notation: 'compact', maximumSignificantDigits: 3 }).format(
-    value,
-  );
-  return text.replace('-', '−');
+  const size = Math.abs(value);
+  const notation = size >= 1e15 || (size > 0 && size < 1e-6) ? 'scientific' : 'compact';
+  const text = new Intl.NumberFormat('en-US', { notation, maximumSignificantDigits: 3 }).format(value);
+  return text.replaceAll('-', '−');
 }
 
 /**
@@ -125,22 +125,32 @@ export function unitsToText(units, decimals) {
  * @param {number} [digits]
  */
 export function groupedText(text, digits = 4) {
-  const negative = text.startsWith('-');
+  const sign = text.startsWith('-') ? '−' : '';
   const [whole = '0', fraction = ''] = text.replace('-', '').split('.');
-  if (whole.length > MAX_DIGITS) return `${negative ? '−' : ''}${powerOfTen(whole, digits)}`;
+  if (whole.length > MAX_DIGITS) return `${sign}${scientific(whole, whole.length - 1, digits)}`;
   const first = fraction.search(/[1-9]/);
+  if (whole === '0' && first >= MAX_DIGITS)
+    return `${sign}${scientific(fraction.slice(first), -first - 1, digits)}`;
   const keep = whole === '0' && first >= digits ? first + 2 : digits;
-  const cut = fraction.slice(0, keep).replace(/0+$/, '');
-  return `${negative ? '−' : ''}${whole.replace(/\B(?=(\d{3})+$)/g, ',')}${cut && `.${cut}`}`;
+  return `${sign}${whole.replace(/\B(?=(\d{3})+$)/g, ',')}${afterPoint(fraction.slice(0, keep))}`;
 }
 
 /**
- * @param {string} whole
+ * @param {string} figures
+ * @param {number} exponent of the first of them
  * @param {number} digits
  */
-function powerOfTen(whole, digits) {
-  const exponent = [...String(whole.length - 1)].map((digit) => '⁰¹²³⁴⁵⁶⁷⁸⁹'[Number(digit)]).join('');
-  return `${whole[0]}.${whole.slice(1, digits + 1)} × 10${exponent}`;
+function scientific(figures, exponent, digits) {
+  const power = [...String(exponent)]
+    .map((char) => (char === '-' ? '⁻' : '⁰¹²³⁴⁵⁶⁷⁸⁹'[Number(char)]))
+    .join('');
+  return `${figures[0]}${afterPoint(figures.slice(1, digits + 1))} × 10${power}`;
+}
+
+/** @param {string} digits */
+function afterPoint(digits) {
+  const cut = digits.replace(/0+$/, '');
+  return cut && `.${cut}`;
 }
 
 /**
@@ -151,7 +161,7 @@ export function shortHex(hex) {
   return `${hex.slice(0, 8)}…${hex.slice(-6)}`;
 }
 
-/** Most digits before the point of an amount that is shown in full: those of a large supply in the smallest units. */
+/** Most digits before the point, and zeros behind it, of an amount that is shown with them: a large supply has fewer. */
 const MAX_DIGITS = 30;
 
 /** Longest symbol that is shown whole. */
