@@ -284,6 +284,17 @@ test('a request becomes a line of shell that keeps quotes in place', async () =>
   ]);
 });
 
+test('a used up quota is told from a used up rate, also by /rpc', async () => {
+  const apiErrorOf = await from('ui/api-error', 'apiErrorOf');
+  const codeOf = (retryAfter: number) =>
+    z
+      .object({ code: z.string() })
+      .parse(apiErrorOf(429, { error: { code: -32005, message: 'over a limit', data: { retryAfter } } }))
+      .code;
+  assert.equal(codeOf(1), 'rate_limited');
+  assert.equal(codeOf(700_000), 'quota_exceeded');
+});
+
 test('a refusal of a proxy is not taken for one of the server or its node', async () => {
   const apiErrorOf = await from('ui/api-error', 'apiErrorOf');
   const codeOf = (status: number, body: unknown) =>

@@ -51,7 +51,10 @@ pageTests({
     fillWorld(index);
     const { key } = access.keys.create({ name: 'visitor', tier: 'tiny' });
     const page = await open(t, `${server.url}/#/wallet/${ALICE}`, { key });
-    await page.getByText('The requests of this key for this month are used up.').first().waitFor();
+    const told = page.getByText('The requests of this key for this month are used up.');
+    await told.first().waitFor();
+    await page.goto(`${server.url}/#/find/${txHash('any')}`); // asks /rpc
+    await page.locator('#search').locator(told).waitFor();
   },
 
   'an empty index is told, and the view comes by itself when the first block is in': async (t, open) => {

@@ -27,11 +27,12 @@ export function apiErrorOf(status, body) {
   const message = field(error, 'message');
   const ofProxy = error === undefined && status >= 502;
   const wait = field(body, 'retryAfter') ?? field(field(error, 'data'), 'retryAfter');
+  const retryAfter = typeof wait === 'number' ? wait : 0;
   return new ApiError({
     status,
-    code: typeof code === 'string' ? code : ofProxy ? 'unreachable' : codeOfStatus(status),
+    code: typeof code === 'string' ? code : ofProxy ? 'unreachable' : codeOfStatus(status, retryAfter),
     message: typeof message === 'string' ? message : `HTTP ${status}`,
-    retryAfter: typeof wait === 'number' ? wait : 0,
+    retryAfter,
   });
 }
 
@@ -52,8 +53,13 @@ export function errorMessage(error) {
   }
 }
 
-/** @param {number} status */
-function codeOfStatus(status) {
+/**
+ * JSON-RPC has one code for a used up rate and a used up quota; the rate is whole again within a second.
+ * @param {number} status
+ * @param {number} retryAfter
+ */
+function codeOfStatus(status, retryAfter) {
+  if (status === 429 && retryAfter > 1) return 'quota_exceeded';
   return (
     {
       401: 'unauthorized',
