@@ -85,6 +85,29 @@ pageTests({
     assert.equal(await live.count(), 2, 'one that was shown before came again');
   },
 
+  'what happens while another page is on its way is shown too': async (t, open) => {
+    const { url, key, send } = await chain(t);
+    await send({ to: WALLET, value: coins(1) });
+    const page = await open(t, `${url}/#/wallet/${WALLET}/transfers`, { key });
+    await page.getByText('Live: new transfers appear by themselves').waitFor();
+    const held: (() => Promise<void>)[] = [];
+    await page.route('**/api/address_transfers*direction=in*', async (route) => {
+      const response = await route.fetch();
+      held.push(() => route.fulfill({ response }));
+    });
+    await page.locator('#transfers').getByText('In', { exact: true }).click();
+    const answer = await waitFor(() => held.shift(), { what: 'the server to have read the page' });
+    await send({ to: WALLET, value: coins(42) });
+    const live = page.locator('.live-rows tr');
+    await live.first().waitFor();
+    const answered = page.waitForResponse('**/api/address_transfers*direction=in*');
+    await answer();
+    await answered;
+    await page.evaluate('new Promise((resolve) => setTimeout(resolve, 100))'); // time to draw it
+    assert.equal(await live.count(), 1);
+    assert.match(await textOf(live.first()), /← in.*42/);
+  },
+
   'a key that ends while a wallet is watched is asked for anew at once': async (t, open) => {
     const { url, key, dataDir, send } = await chain(t);
     await send({ to: WALLET, value: coins(1) });

@@ -13,7 +13,8 @@ const MAX_ROWS = 50;
 export function liveRows(coin, isWanted) {
   const body = h('tbody', { class: 'live-rows' });
   const columns = transferColumns(coin);
-  /** @type {Map<number, HTMLTableRowElement>} newest last */
+  /** @typedef {import('./transfer-subscription.js').LiveTransfer} LiveTransfer */
+  /** @type {Map<number, { transfer: LiveTransfer, row: HTMLTableRowElement }>} newest last */
   const rows = new Map();
   /** @type {Set<number>} */
   const onPage = new Set();
@@ -23,23 +24,23 @@ export function liveRows(coin, isWanted) {
   const named = ({ tokenAddress, symbol, decimals }) =>
     (symbol === null && decimals === null && tokens.get(tokenAddress ?? '')) || { symbol, decimals };
 
-  /** @param {import('./transfer-subscription.js').LiveTransfer} transfer */
+  /** @param {LiveTransfer} transfer */
   const add = (transfer) => {
     if (transfer.removed) return remove(transfer.id);
     if (!isWanted(transfer) || rows.has(transfer.id) || onPage.has(transfer.id)) return;
     const row = tableRow(columns, { ...transfer, ...named(transfer) });
-    rows.set(transfer.id, row);
+    rows.set(transfer.id, { transfer, row });
     body.prepend(row);
     const oldest = rows.keys().next().value;
     if (rows.size > MAX_ROWS && oldest !== undefined) {
-      rows.get(oldest)?.remove();
+      rows.get(oldest)?.row.remove();
       rows.delete(oldest);
     }
   };
   /** A reorganisation took the transfer back; another may get its id. @param {number} id */
   const remove = (id) => {
     onPage.delete(id);
-    const row = rows.get(id);
+    const row = rows.get(id)?.row;
     if (row === undefined) return;
     rows.delete(id);
     row.classList.add('withdrawn');
@@ -48,15 +49,19 @@ export function liveRows(coin, isWanted) {
   return {
     body,
     add,
-    /** A page was loaded: what it holds is not shown twice. @param {readonly import('./api-types.js').Transfer[]} page */
+    /**
+     * A page was loaded: what it holds is not shown twice. What came after the server had read it stays.
+     * @param {readonly import('./api-types.js').Transfer[]} page newest first
+     */
     reset(page) {
-      rows.clear();
+      const newest = page[0]?.id ?? 0;
+      for (const [id, { transfer }] of rows) if (id <= newest || !isWanted(transfer)) rows.delete(id);
       onPage.clear();
       for (const { id, tokenAddress, symbol, decimals } of page) {
         onPage.add(id);
         if (tokenAddress !== null) tokens.set(tokenAddress, { symbol, decimals });
       }
-      replace(body);
+      replace(body, ...[...rows.values()].map(({ row }) => row).reverse());
     },
   };
 }
