@@ -5,7 +5,7 @@ const integer = { type: 'integer' };
 const HEADERS = {
   'X-Indexed-Block': { description: 'The last indexed block, of which the answer is', schema: integer },
   ETag: {
-    description: 'Made of the block and the URL; If-None-Match with it gives 304',
+    description: 'Made of the block and the URL; If-None-Match with it, or with *, gives 304',
     schema: { type: 'string' },
   },
   'RateLimit-Limit': { description: 'Requests that may be sent', schema: integer },

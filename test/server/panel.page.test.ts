@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { mock } from 'node:test';
 import type { Page } from 'playwright-core';
+import type { Owner } from '../support/owner.ts';
 import { waitFor } from '../support/wait.ts';
-import { pageTests, recordTexts, textOf } from './browser.ts';
+import { type OpenPage, pageTests, recordTexts, textOf } from './browser.ts';
 import { operate, surveyed, TOKEN } from './operating.ts';
 import { prefixProxy } from './prefix-proxy.ts';
 import { statusAt } from './serving.ts';
@@ -10,6 +11,19 @@ import { statusAt } from './serving.ts';
 async function signIn(page: Page, token = TOKEN): Promise<void> {
   await page.getByLabel('Operator token').fill(token);
   await page.keyboard.press('Enter');
+}
+
+/** The panel with 30 requests of the first key and 12 of one named `shop`. */
+async function openUsage(t: Owner, open: OpenPage) {
+  const { server, access } = await operate(t);
+  const { usage } = access;
+  const shop = access.keys.create({ name: 'shop', tier: 'free' }).record.id;
+  usage.add(1, 30, Date.now());
+  usage.add(shop, 12, Date.now());
+  const page = await open(t, `${server.url}/admin`);
+  await signIn(page);
+  await page.getByText('42 requests of all keys in the last 24 hours').waitFor();
+  return { page, usage, shop };
 }
 
 const CLIPBOARD = ['clipboard-read', 'clipboard-write'];
@@ -155,13 +169,7 @@ pageTests({
     const hour = 3_600_000;
     mock.timers.enable({ apis: ['Date'], now: (Math.floor(Date.now() / hour) + 0.5) * hour }); // no hour ends meanwhile
     t.after(() => mock.timers.reset());
-    const { server, access } = await operate(t);
-    const { record } = access.keys.create({ name: 'shop', tier: 'free' });
-    access.usage.add(1, 30, Date.now());
-    access.usage.add(record.id, 12, Date.now());
-    const page = await open(t, `${server.url}/admin`);
-    await signIn(page);
-    await page.getByText('42 requests of all keys in the last 24 hours').waitFor();
+    const { page, usage, shop } = await openUsage(t, open);
     assert.equal(await page.locator('.chart .bar').count(), 24);
     await page.locator('.chart svg').focus();
     await page.keyboard.press('ArrowLeft');
@@ -171,20 +179,14 @@ pageTests({
     assert.ok((await page.locator('.chart .bar').count()) <= 32);
     await page.getByRole('button', { name: 'Usage shop' }).click();
     await page.getByText('12 requests of shop in the last 31 days').waitFor();
-    access.usage.add(record.id, 3, Date.now());
+    usage.add(shop, 3, Date.now());
     await page.getByText('15 requests of shop in the last 31 days').waitFor();
     await page.getByRole('button', { name: 'All keys' }).click();
     await page.getByText('45 requests of all keys in the last 31 days').waitFor();
   },
 
   'a late answer about requests is not drawn as that of what was chosen meanwhile': async (t, open) => {
-    const { server, access } = await operate(t);
-    const { record } = access.keys.create({ name: 'shop', tier: 'free' });
-    access.usage.add(1, 30, Date.now());
-    access.usage.add(record.id, 12, Date.now());
-    const page = await open(t, `${server.url}/admin`);
-    await signIn(page);
-    await page.getByText('42 requests of all keys in the last 24 hours').waitFor();
+    const { page, usage, shop } = await openUsage(t, open);
     const held: (() => Promise<void>)[] = [];
     await page.route('**/admin/api/usage?days=31', (route) => void held.push(() => route.continue()));
     const hasShown = await recordTexts(page);
@@ -195,7 +197,7 @@ pageTests({
     const answered = page.waitForResponse('**/admin/api/usage?days=31');
     await answerLate();
     await (await answered).finished();
-    access.usage.add(record.id, 3, Date.now());
+    usage.add(shop, 3, Date.now());
     await hasShown('15 requests of shop in the last 31 days');
     const wasMixedUp = await page.evaluate('shownTexts.some((text) => text.includes("42 requests of shop"))');
     assert.equal(wasMixedUp, false, 'all requests were drawn as those of one key');

@@ -21,24 +21,6 @@ export interface DaemonOptions {
   cores: string | null;
 }
 
-export interface DaemonProcess {
-  readonly pid: number;
-  readonly url: string;
-  readonly port: number;
-  /** A key without limits. */
-  readonly key: string;
-  /** Unix milliseconds when it was started, and when it reported that it serves. */
-  readonly startedAt: number;
-  readonly readyAt: number;
-  status(): Promise<IndexStatus>;
-  /** Values of its metrics by name with labels, as Prometheus scrapes them. */
-  metrics(): Promise<Map<string, number>>;
-  /** Resolves with the status when the index has reached a block. */
-  waitForBlock(block: number, timeoutMs: number): Promise<IndexStatus>;
-  /** Asks it to stop; resolves when it has. */
-  stop(): Promise<void>;
-}
-
 const START_TIMEOUT_MS = 60_000;
 const STOP_TIMEOUT_MS = 30_000;
 /** Longest time for a status answer: the event loop may be blocked, but not for that long. */
@@ -74,7 +56,7 @@ export async function startDaemonProcess(options: DaemonOptions): Promise<Daemon
       },
       { what: 'the daemon to serve', timeoutMs: START_TIMEOUT_MS, everyMs: 2 },
     );
-    return new RunningDaemon(child, exited, { ...handle, key, startedAt, output });
+    return new DaemonProcess(child, exited, { ...handle, key, startedAt, output });
   } catch (error) {
     child.kill('SIGKILL');
     await exited;
@@ -154,11 +136,14 @@ interface DaemonHandle {
   output: Output;
 }
 
-class RunningDaemon implements DaemonProcess {
+/** A daemon that serves. */
+export class DaemonProcess {
   readonly pid: number;
   readonly url: string;
   readonly port: number;
+  /** A key without limits. */
   readonly key: string;
+  /** Unix milliseconds when it was started, and when it reported that it serves. */
   readonly startedAt: number;
   readonly readyAt: number;
   private readonly child: ChildProcess;
@@ -184,6 +169,7 @@ class RunningDaemon implements DaemonProcess {
     return status;
   }
 
+  /** Values of its metrics by name with labels, as Prometheus scrapes them. */
   async metrics(): Promise<Map<string, number>> {
     const text = await this.fetchText(this.metricsUrl);
     const samples = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
@@ -195,6 +181,7 @@ class RunningDaemon implements DaemonProcess {
     );
   }
 
+  /** Resolves with the status when the index has reached a block. */
   waitForBlock(block: number, timeoutMs: number): Promise<IndexStatus> {
     return waitUntil(
       async () => {
@@ -205,6 +192,7 @@ class RunningDaemon implements DaemonProcess {
     );
   }
 
+  /** Asks it to stop; resolves when it has. */
   async stop(): Promise<void> {
     this.child.kill('SIGTERM');
     const timer = setTimeout(() => this.child.kill('SIGKILL'), STOP_TIMEOUT_MS);
