@@ -38,6 +38,14 @@ export interface IndexedBlock extends BlockRef {
   timestamp: number;
 }
 
+/** Blocks whose commit begins, announced to the serving thread so that what it pushes of them is ready in time. */
+export interface CommittingBlocks {
+  /** Consecutive, as decoded. */
+  batches: readonly BlockBatch[];
+  /** Id that their first transfer will have; the others' follow it. */
+  firstTransfer: number;
+}
+
 /** The writer's message to the serving thread about committed blocks: never rows, only how far they are committed. */
 export type Watermark =
   /** `committedAt` is in Unix milliseconds, with their fractions. */

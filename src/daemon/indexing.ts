@@ -32,6 +32,10 @@ export function startIndexing(config: Config, deps: IndexingDeps, closers: Clean
   let status = initialStatus();
   const listeners: ((status: IndexStatus) => void)[] = [];
   const writer = new WriterClient(writerOptions(config, stores.indexPath), {
+    onCommitting(blocks) {
+      stores.snapshot.release();
+      hub.onCommitting(blocks);
+    },
     onWatermark(watermark) {
       stores.snapshot.release();
       hub.onWatermark(watermark);

@@ -38,8 +38,13 @@ export function hexToBytes(hex: string): Uint8Array {
 
 /** `0x` string of bytes, lower case. */
 export function bytesToHex(bytes: Uint8Array): Hex {
+  return `0x${bytesToDigits(bytes)}`;
+}
+
+/** Hex digits of bytes without prefix, lower case. */
+export function bytesToDigits(bytes: Uint8Array): string {
   const view = Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  return `0x${view.toString('hex')}`;
+  return view.toString('hex');
 }
 
 /** Non-negative integer of big-endian hex digits without prefix; an empty text is zero. */

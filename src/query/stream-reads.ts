@@ -6,6 +6,7 @@ import { prepareWalletHistory } from './history.ts';
 import { prepareLastIdsAt, prepareLastIdsUpTo } from './last-ids.ts';
 import { prepareTransferScan, prepareWalletsAfter } from './scan.ts';
 import type { Snapshot } from './snapshot.ts';
+import { prepareTokenSymbols } from './token-symbols.ts';
 import { prepareWalletIdByAddress } from './wallets.ts';
 
 export type StreamReads = ReturnType<typeof prepareStreamReads>;
@@ -24,6 +25,7 @@ export function prepareStreamReads(db: Db, snapshot: Snapshot) {
     scan: prepareTransferScan(db),
     walletsAfter: prepareWalletsAfter(db),
     events: events.byId,
+    tokenSymbols: prepareTokenSymbols(db),
     invalidateWalletsAbove: events.invalidateWalletsAbove,
     history: prepareWalletHistory(db),
     /** The wallet id of an address of 40 hex digits without prefix. */

@@ -9,6 +9,7 @@
  * a statement as much as writing its row (row-writer.ts).
  */
 import { bytesToBigInt } from '../lib/hex.ts';
+import { packedValue } from '../lib/packed-bytes.ts';
 import { type BlockBatch, isNativeKind, TransferKind } from '../types.ts';
 import { ActivityFlag } from './activity.ts';
 import { AddressResolver } from './address-resolver.ts';
@@ -169,7 +170,7 @@ export class Commit {
     const kind = batch.kind[i]!;
     const sender = wallets[batch.from[i]!]!;
     const receiver = wallets[batch.to[i]!]!;
-    const amount = batch.amounts.subarray(i === 0 ? 0 : batch.amountEnd[i - 1], batch.amountEnd[i]);
+    const amount = packedValue(batch.amounts, batch.amountEnd, i);
     const native = isNativeKind(kind);
     const token = native ? null : this.findOrCreateToken(wallets[batch.token[i]!]!, id, kind);
 
@@ -178,9 +179,7 @@ export class Commit {
         ? batch.txHashes.subarray(batch.tx[i]! * 32, batch.tx[i]! * 32 + 32)
         : id - transactionStart;
     const hasNumber = kind === TransferKind.erc721 || kind === TransferKind.erc1155;
-    const number = hasNumber
-      ? batch.tokenNumbers.subarray(i === 0 ? 0 : batch.tokenNumberEnd[i - 1], batch.tokenNumberEnd[i])
-      : null;
+    const number = hasNumber ? packedValue(batch.tokenNumbers, batch.tokenNumberEnd, i) : null;
     const logIndex = batch.logIndex[i]!;
     this.transfers.add(
       id,

@@ -2,7 +2,7 @@
 import { isObject } from '../lib/is-object.ts';
 import type { Logger } from '../log.ts';
 import type { StreamReads } from '../query/stream-reads.ts';
-import type { Watermark } from '../types.ts';
+import type { CommittingBlocks, Watermark } from '../types.ts';
 import type { RpcClient } from '../upstream/client.ts';
 import { ChainFollower } from './chain-follower.ts';
 import { ChainLogStream } from './chain-log-stream.ts';
@@ -78,6 +78,11 @@ export class StreamHub {
       metrics,
       counts,
     });
+  }
+
+  /** Call it with the blocks that the writer is about to commit; they are pushed when their watermark comes. The snapshot must be released. */
+  onCommitting(blocks: CommittingBlocks): void {
+    this.transfers.onCommitting(blocks);
   }
 
   /** Call it with every watermark of the writer, after the snapshot is released. */

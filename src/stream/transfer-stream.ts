@@ -2,17 +2,21 @@
  * Pushes transfers to their watchers as they are committed: first, if requested, the indexed ones from a block on
  * (replay), then live ones; those that a reorg removes are pushed again as removed.
  *
- * Transfers are read from the index; the writer's watermarks say up to where. The index may already be ahead of the last
- * watermark, or even rolled back. So a turn reads only if its snapshot contains the exact block that the watermark
- * named: ids up to its end then mean the same as for the writer. Otherwise reading waits; the watermark that explains
- * the difference is on its way.
+ * Near the head the writer announces the blocks that it is about to commit. What concerns live watchers is looked for
+ * in them while it writes, so that the watermark has it pushed at once.
+ *
+ * All other transfers are read from the index; the writer's watermarks say up to where. The index may already be ahead of
+ * the last watermark, or even rolled back. So a turn reads only if its snapshot contains the exact block that the
+ * watermark named: ids up to its end then mean the same as for the writer. Otherwise reading waits; the watermark that
+ * explains the difference is on its way.
  */
 import type { Logger } from '../log.ts';
 import type { EventRow } from '../query/events.ts';
 import type { LastIds } from '../query/last-ids.ts';
 import type { ScannedTransfer } from '../query/scan.ts';
 import type { StreamReads } from '../query/stream-reads.ts';
-import type { BlockRef, Watermark } from '../types.ts';
+import type { BlockRef, CommittingBlocks, Watermark } from '../types.ts';
+import { AnnouncedTransfers } from './announced-transfers.ts';
 import { CloseCode } from './close-code.ts';
 import { DEEP_REORG } from './close-frames.ts';
 import { PushedTransfers } from './pushed-transfers.ts';
@@ -60,8 +64,6 @@ interface Replay {
 
 /** The work of one turn of the event loop, all read from one commit. */
 interface Turn {
-  ends: LastIds;
-  /** Pushes to the live watchers. */
   steps: Iterator<void>;
   /** By performance.now(). */
   deadline: number;
@@ -81,6 +83,8 @@ export class TransferStream {
   private unmeasuredSince: number | null = null;
   /** First transfer not yet pushed live; undefined while there are no live watchers. */
   private nextLiveId: number | undefined;
+  /** The blocks announced last; null when a watcher joined since, who may want some of their transfers. */
+  private announced: AnnouncedTransfers | null = null;
   /** Wallets up to this id were compared with the watched addresses. */
   private lastResolvedWallet = 0;
   /** Lowest block rolled back to since `applyRollback` last ran. */
@@ -88,7 +92,7 @@ export class TransferStream {
   /** Callbacks that wait for the next watermark. */
   private readonly watermarkWaiters = new Set<() => void>();
   private scheduled = false;
-  /** The last turn; null when the index was not where the last watermark says. */
+  /** The last turn. */
   private currentTurn: Turn | null = null;
   private closed = false;
   private chainId: number | undefined;
@@ -111,6 +115,22 @@ export class TransferStream {
       this.goLive(watcher, ends);
     }
     return () => this.remove(watcher);
+  }
+
+  /** Handles the announcement of a commit, whose watermark follows unless it fails. */
+  onCommitting(blocks: CommittingBlocks): void {
+    this.announced = null;
+    if (this.live.all.size === 0) return;
+    this.runGuarded(() => {
+      this.reads.snapshot.head();
+      const announced = new AnnouncedTransfers(blocks, {
+        watchers: this.live,
+        symbols: this.reads.tokenSymbols,
+        chainInfo: this.chainInfo(),
+      });
+      announced.prepare(performance.now() + MAX_TURN_MS);
+      this.announced = announced;
+    });
   }
 
   /** Handles a commit or a rollback. Call it with every watermark, after the snapshot is released. */
@@ -146,6 +166,7 @@ export class TransferStream {
   private goLive(watcher: Watcher, ends: LastIds): void {
     if (!this.live.hasUnresolved) this.lastResolvedWallet = ends.lastWallet;
     this.live.add(watcher, this.reads.walletId);
+    this.announced = null;
     this.nextLiveId ??= watcher.nextId;
   }
 
@@ -215,23 +236,28 @@ export class TransferStream {
   /** Works for up to MAX_TURN_MS on whatever is pending. */
   private runTurn(): void {
     this.runGuarded(() => {
-      const ends = this.verifySnapshot();
-      this.currentTurn =
-        ends === undefined
-          ? null
-          : { ends, steps: this.publishLive(ends), deadline: performance.now() + MAX_TURN_MS };
-      if (this.currentTurn !== null) this.continueTurn(this.currentTurn);
+      const deadline = performance.now() + MAX_TURN_MS;
+      this.currentTurn = { steps: this.publishPending(deadline), deadline };
+      this.continueTurn(this.currentTurn);
     });
+  }
+
+  /** Pushes what was committed to live watchers, then indexed transfers to those being replayed, until the deadline. */
+  private *publishPending(deadline: number): Generator<void, void, void> {
+    yield* this.publishAnnounced();
+    const ends = this.verifySnapshot();
+    if (ends === undefined) return;
+    yield* this.publishLive(ends);
+    while (!this.advanceReplays(ends, deadline)) yield;
   }
 
   /**
    * Does one step and queues the next as a microtask of the same turn, so that connections send in between. If another turn
-   * began meanwhile, it continues instead, because its `ends` are the current ones.
+   * began meanwhile, it continues instead, because it reads the current commit.
    */
   private continueTurn(turn: Turn): void {
     if (turn !== this.currentTurn) return;
-    const done = turn.steps.next().done === true && this.advanceReplays(turn.ends, turn.deadline);
-    if (done) return;
+    if (turn.steps.next().done === true) return;
     if (performance.now() > turn.deadline) this.schedule();
     else queueMicrotask(() => this.runGuarded(() => this.continueTurn(turn)));
   }
@@ -247,7 +273,22 @@ export class TransferStream {
     }
   }
 
-  /** Pushes committed transfers to live watchers, step by step. */
+  /** Pushes the announced transfers to live watchers, if their commit was the last and all before it is pushed. */
+  private *publishAnnounced(): Generator<void, void, void> {
+    const { announced } = this;
+    if (announced === null || announced.hash !== this.watermarkBlock?.hash || this.rolledBackTo !== null)
+      return;
+    while (this.nextLiveId === announced.next && announced.next <= announced.last) {
+      const matches = announced.take(EVENTS_PER_STEP);
+      for (const { event, watchers } of matches) this.publish(event, watchers);
+      const reached = matches.length < EVENTS_PER_STEP ? announced.last : matches.at(-1)!.event.row.id;
+      announced.next = reached + 1;
+      this.nextLiveId = announced.next;
+      yield;
+    }
+  }
+
+  /** Pushes committed transfers to live watchers from the index, step by step. */
   private *publishLive(ends: LastIds): Generator<void, void, void> {
     yield* this.resolveNewWallets(ends);
     while (this.nextLiveId !== undefined && this.nextLiveId <= ends.lastTransfer) {
@@ -281,11 +322,13 @@ export class TransferStream {
 
   private publishMatches(matches: readonly TransferMatch[]): void {
     const events = this.reads.events(matches.map(({ id }) => id));
-    for (const [i, event] of events.entries()) this.publish(event, matches[i]!.watchers);
+    for (const [i, row] of events.entries()) {
+      this.publish(new TransferEvent(row, false, this.chainInfo()), matches[i]!.watchers);
+    }
   }
 
-  private publish(row: EventRow, watchers: readonly Watcher[]): void {
-    const event = new TransferEvent(row, false, this.chainInfo());
+  private publish(event: TransferEvent, watchers: readonly Watcher[]): void {
+    const { row } = event;
     const notified = watchers.filter((watcher) => row.id >= watcher.nextId && watcher.notify(event));
     if (notified.length === 0) return;
     this.unmeasuredSince ??= this.committedAt;

@@ -7,6 +7,9 @@ import type { EventRow } from '../query/events.ts';
 import type { NewWallet, ScannedTransfer } from '../query/scan.ts';
 import type { Watcher } from './watcher.ts';
 
+/** Whom a transfer concerns, by address. */
+type Parties = Pick<EventRow, 'from' | 'to' | 'token'>;
+
 export class WatcherIndex {
   private readonly wallets = new AddressWatchers();
   private readonly contracts = new AddressWatchers();
@@ -72,8 +75,8 @@ export class WatcherIndex {
     return this.union(senders, receivers, contractWatchers);
   }
 
-  /** The same for a transfer no longer in the index, found by its addresses. */
-  candidatesByAddress({ from, to, token }: Pick<EventRow, 'from' | 'to' | 'token'>): readonly Watcher[] {
+  /** The same for a transfer that is not in the index, not yet or no longer, found by its addresses. */
+  candidatesByAddress({ from, to, token }: Parties): readonly Watcher[] {
     const receivers = from === to ? undefined : this.wallets.ofAddress(to);
     return this.union(this.wallets.ofAddress(from), receivers, this.contracts.ofAddress(token));
   }

@@ -80,12 +80,17 @@ export abstract class Watcher {
     return directions.length > 0;
   }
 
+  /** Returns what `notify` will; has ready what it will push, as far as that does not depend on the time. */
+  prepare(event: TransferEvent): boolean {
+    return this.wants(event.row);
+  }
+
   /** Whether `notify` would push anything for the transfer. */
   wants(row: EventRow): boolean {
     return this.wantedDirections(row).length > 0;
   }
 
-  private wantedDirections(row: EventRow): readonly Direction[] {
+  protected wantedDirections(row: EventRow): readonly Direction[] {
     return this.ended || row.blockNumber < this.fromBlock ? NONE : this.directionsOf(row);
   }
 
@@ -102,6 +107,12 @@ export class WalletWatcher extends Watcher {
   constructor(subscription: Subscription, filter: WalletFilter) {
     super(subscription, new Set([filter.wallet]), new Set(), filter.fromBlock);
     this.filter = filter;
+  }
+
+  override prepare(event: TransferEvent): boolean {
+    const directions = this.wantedDirections(event.row);
+    for (const direction of directions) event.walletNotification(direction);
+    return directions.length > 0;
   }
 
   protected override directionsOf(row: EventRow): readonly Direction[] {

@@ -1,6 +1,7 @@
 /** Whether the indexed transfers of a block equal those decoded anew from the node's answers. */
 
 import { bytesToBigInt, bytesToHex } from '../lib/hex.ts';
+import { packedValue } from '../lib/packed-bytes.ts';
 import { readLastBlock } from '../store/chain.ts';
 import type { Db } from '../store/open-database.ts';
 import { type LoadRules, loadBlocks } from '../sync/load-blocks.ts';
@@ -151,7 +152,7 @@ function formatTransfer({
 function decodedLines(batch: BlockBatch, block: number): string[] {
   const address = (at: number) => bytesToHex(batch.addresses.subarray(at * 20, at * 20 + 20));
   const value = (bytes: Uint8Array, ends: Uint32Array, i: number) =>
-    bytesToBigInt(bytes.subarray(i === 0 ? 0 : ends[i - 1]!, ends[i]!));
+    bytesToBigInt(packedValue(bytes, ends, i));
   const lines: string[] = [];
   for (let i = block === 0 ? 0 : batch.transferEnd[block - 1]!; i < batch.transferEnd[block]!; i++) {
     const kind = batch.kind[i]!;

@@ -18,6 +18,7 @@ export async function applyEvent(
   const { store, checkpoints, progress, send } = context;
   store.prefetch(event.batches); // while the last commit is still being checkpointed
   await checkpoints.whenIdle();
+  announce(context, event.batches);
   const startedAt = performance.now();
   let walBytes = 0;
   const append = (): void => {
@@ -32,6 +33,18 @@ export async function applyEvent(
   const committedAt = performance.timeOrigin + performance.now();
   const { number: to, hash, timestamp } = head;
   send({ kind: 'watermark', watermark: { kind: 'committed', from, to, hash, timestamp, committedAt } });
+}
+
+/**
+ * Transfers of a commit up to which they are handed to the serving thread: copying and looking through so many takes it
+ * under a millisecond. What a larger commit brings is read from the index.
+ */
+const MAX_ANNOUNCED_TRANSFERS = 4_000;
+
+function announce({ progress, send }: IndexerContext, batches: readonly BlockBatch[]): void {
+  const count = batches.reduce((sum, { transferCount }) => sum + transferCount, 0);
+  if (count === 0 || count > MAX_ANNOUNCED_TRANSFERS) return;
+  send({ kind: 'committing', blocks: { batches, firstTransfer: progress.status.transfers + 1 } });
 }
 
 async function applyRollback(context: IndexerContext, to: number, signal: AbortSignal): Promise<void> {

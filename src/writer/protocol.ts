@@ -1,8 +1,8 @@
-/** Messages between the serving thread and the writer thread, and between the writer and its helper threads. No rows. */
+/** Messages between the serving thread and the writer thread, and between the writer and its helper threads. */
 
 import type { UpstreamFailure } from '../errors.ts';
 import type { LoadRules } from '../sync/load-blocks.ts';
-import type { BlockBatch, IndexStatus, Watermark } from '../types.ts';
+import type { BlockBatch, CommittingBlocks, IndexStatus, Watermark } from '../types.ts';
 
 /** Everything the writer needs, fixed for its life. */
 export interface WriterOptions {
@@ -29,6 +29,8 @@ export interface WriterOptions {
 export type ToWriter = { kind: 'stop' };
 
 export type FromWriter =
+  /** Comes before the watermark of the same blocks, and only for few transfers; the commit may still fail. */
+  | { kind: 'committing'; blocks: CommittingBlocks }
   | { kind: 'watermark'; watermark: Watermark }
   | { kind: 'status'; status: IndexStatus; delta: MetricsDelta }
   | { kind: 'log'; level: 'info' | 'warn' | 'error'; msg: string; fields: Record<string, unknown> }

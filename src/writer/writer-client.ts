@@ -1,11 +1,12 @@
 /** The serving thread's handle on the writer thread. */
 import type { Worker } from 'node:worker_threads';
 import { FatalError } from '../errors.ts';
-import type { IndexStatus, Watermark } from '../types.ts';
+import type { CommittingBlocks, IndexStatus, Watermark } from '../types.ts';
 import type { FromWriter, MetricsDelta, ToWriter, WriterOptions } from './protocol.ts';
 import { startThread } from './threads.ts';
 
 export interface WriterListeners {
+  onCommitting(blocks: CommittingBlocks): void;
   onWatermark(watermark: Watermark): void;
   onStatus(status: IndexStatus, delta: MetricsDelta): void;
   onLog(level: 'info' | 'warn' | 'error', fields: Record<string, unknown>, msg: string): void;
@@ -21,6 +22,8 @@ export class WriterClient {
     this.ended = new Promise((resolve, reject) => {
       this.thread.on('message', (message: FromWriter) => {
         switch (message.kind) {
+          case 'committing':
+            return listeners.onCommitting(message.blocks);
           case 'watermark':
             return listeners.onWatermark(message.watermark);
           case 'status':

@@ -6,7 +6,13 @@ import { WalletIdCache } from '../../src/query/wallet-id-cache.ts';
 import { openIndexForReading } from '../../src/store/index-file.ts';
 import { IndexWriter } from '../../src/store/index-writer.ts';
 import { type Db, openDatabase } from '../../src/store/open-database.ts';
-import { type Hex, TRANSFER_KIND_NAMES, TransferKind, type TransferKindName } from '../../src/types.ts';
+import {
+  type BlockBatch,
+  type Hex,
+  TRANSFER_KIND_NAMES,
+  TransferKind,
+  type TransferKindName,
+} from '../../src/types.ts';
 import { type PlainBlock, type PlainTransfer, toBatch } from './random-chain.ts';
 import { tempDir } from './temp-dir.ts';
 
@@ -52,6 +58,11 @@ export class IndexFixture {
 
   /** Appends blocks in one commit; `branch` gives other hashes at the same heights. */
   append(blocks: readonly NamedBlock[], branch = ''): void {
+    this.writer.append([this.batch(blocks, branch)]);
+  }
+
+  /** What `append` would append. */
+  batch(blocks: readonly NamedBlock[], branch = ''): BlockBatch {
     const head = this.writer.head();
     const first = head === null ? this.startBlock : head.number + 1;
     let parent: string = head === null ? txHash('no parent') : head.hash;
@@ -68,7 +79,7 @@ export class IndexFixture {
       parent = hash;
       return made;
     });
-    this.writer.append([toBatch(plain)]);
+    return toBatch(plain);
   }
 
   /** Changes rows behind the writer's back, as a broken disk would. */

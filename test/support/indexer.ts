@@ -1,6 +1,6 @@
 /** A writer thread on a file of its own, without the serving half. */
 import { join } from 'node:path';
-import type { IndexStatus, Watermark } from '../../src/types.ts';
+import type { CommittingBlocks, IndexStatus, Watermark } from '../../src/types.ts';
 import type { WriterOptions } from '../../src/writer/protocol.ts';
 import { WriterClient } from '../../src/writer/writer-client.ts';
 import type { Owner } from './owner.ts';
@@ -19,6 +19,8 @@ export interface TestIndexer {
   path: string;
   status(): IndexStatus;
   watermarks: Watermark[];
+  /** What was announced, and how many watermarks there were before. */
+  announced: { blocks: CommittingBlocks; before: number }[];
   logs: string[];
   client: WriterClient;
   /** Resolves when the index stands at this block (and hash). */
@@ -30,6 +32,7 @@ export function startIndexer(owner: Owner, options: IndexerOptions): TestIndexer
   const path = join(options.dir, 'index.db');
   let status: IndexStatus | undefined;
   const watermarks: Watermark[] = [];
+  const announced: TestIndexer['announced'] = [];
   const logs: string[] = [];
   const client = new WriterClient(
     {
@@ -56,6 +59,7 @@ export function startIndexer(owner: Owner, options: IndexerOptions): TestIndexer
       wrappedNative: options.wrappedNative ?? [],
     },
     {
+      onCommitting: (blocks) => announced.push({ blocks, before: watermarks.length }),
       onWatermark: (watermark) => watermarks.push(watermark),
       onStatus: (current) => {
         status = current;
@@ -72,6 +76,7 @@ export function startIndexer(owner: Owner, options: IndexerOptions): TestIndexer
     path,
     status: current,
     watermarks,
+    announced,
     logs,
     client,
     async reaches(number, hash) {

@@ -5,6 +5,7 @@ import { generateChain } from '../../src/bench/chain/generate.ts';
 import { startReplayNode } from '../../src/bench/replay/node.ts';
 import type { ReplayOptions } from '../../src/bench/replay/options.ts';
 import { FatalError } from '../../src/errors.ts';
+import { openIndexForReading } from '../../src/store/index-file.ts';
 import { dumpIndex } from '../support/dump.ts';
 import { startIndexer } from '../support/indexer.ts';
 import { type MisbehavingNode, NodeError, startMisbehavingNode } from '../support/misbehaving-node.ts';
@@ -44,6 +45,45 @@ test('a chain that grows while it is indexed ends as a chain that was there from
   await indexer.client.stop();
   assert.deepEqual(dumpIndex(indexer.path), await freshIndex(t, node.url, 120));
 });
+
+test('commits of few transfers are announced with the ids that they get, large ones are not', async (t) => {
+  const chain = [...generateChain({ seed: 7, blocks: 65, startBlock: 1, txPerBlock: 300 }).blocks];
+  const node = await replay(t, { chain, head: 60 });
+  const index = { batchTransfers: 100_000 };
+  const indexer = startIndexer(t, { http: node.url, ws: node.wsUrl, dir: tempDir(t), index });
+  await indexer.reaches(60);
+  for (let head = 61; head <= 65; head++) {
+    node.mine();
+    await indexer.reaches(head);
+  }
+  await indexer.client.stop();
+  const lastTransfers = lastTransferByBlock(indexer.path);
+  for (const { blocks, before } of indexer.announced) {
+    const [first, last] = [blocks.batches[0]!, blocks.batches.at(-1)!];
+    const watermark = indexer.watermarks[before]!;
+    assert.ok(watermark.kind === 'committed');
+    assert.deepEqual([watermark.from, watermark.to], [first.number[0], last.number.at(-1)]);
+    assert.equal(blocks.firstTransfer, (lastTransfers.get(watermark.from - 1) ?? 0) + 1);
+    const count = lastTransfers.get(watermark.to)! - blocks.firstTransfer + 1;
+    assert.equal(
+      blocks.batches.reduce((sum, { transferCount }) => sum + transferCount, 0),
+      count,
+    );
+    assert.ok(count > 0 && count <= 4_000);
+  }
+  assert.ok(indexer.announced.length >= 5);
+  assert.ok(indexer.watermarks.length > indexer.announced.length);
+});
+
+/** Id of the last transfer up to and with each block. */
+function lastTransferByBlock(path: string): Map<number, number> {
+  const db = openIndexForReading(path);
+  const rows = db
+    .prepare<[], { number: number; last_transfer: number }>('SELECT number, last_transfer FROM blocks')
+    .all();
+  db.close();
+  return new Map(rows.map(({ number, last_transfer }) => [number, last_transfer]));
+}
 
 test('after a stop at any point indexing resumes at the next block', async (t) => {
   const node = await replay(t, { chain: chainOf(2, 60), head: 5 });

@@ -1,0 +1,194 @@
+/** What is announced before its commit: the same as what the index gives after it, and pushed without reading it. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { bytesToHex } from '../../src/lib/hex.ts';
+import type { EventRow } from '../../src/query/events.ts';
+import { prepareStreamReads } from '../../src/query/stream-reads.ts';
+import { AnnouncedTransfers } from '../../src/stream/announced-transfers.ts';
+import type { Notification } from '../../src/stream/notification.ts';
+import { Subscription } from '../../src/stream/subscription.ts';
+import { signalJson, transferJson } from '../../src/stream/transfer-json.ts';
+import { type TransferEvent, Watcher } from '../../src/stream/watcher.ts';
+import { WatcherIndex } from '../../src/stream/watcher-index.ts';
+import { type BlockBatch, TransferKind } from '../../src/types.ts';
+import { createIndex } from '../support/index-fixture.ts';
+import { opened } from '../support/owner.ts';
+import { randomBlocks, toBatch } from '../support/random-chain.ts';
+import { StreamIndex, tells } from './stream-index.ts';
+
+/** Wants every transfer, also those of no amount. */
+class WatcherOfAll extends Watcher {
+  constructor() {
+    const connection = {
+      backlogBytes: 0,
+      push: () => undefined,
+      whenDrained: () => undefined,
+      close: () => undefined,
+    };
+    super(new Subscription('all', connection, { total: 0 }, 1), new Set(), new Set(), null);
+  }
+  protected override directionsOf() {
+    return ['out'] as const;
+  }
+  protected override notificationOf(event: TransferEvent): Notification {
+    return event.walletNotification('out');
+  }
+}
+
+const CHAIN = { chainId: 143, nativeSymbol: 'MON' };
+
+/** Everything that clients are told of a transfer. */
+function payloads(row: EventRow): string {
+  return `${transferJson(row, 'out', false, CHAIN)} ${signalJson(row, 'in', false, CHAIN, 0)}`;
+}
+
+for (const prepared of ['all', 'none'] as const) {
+  test(`the rows of announced transfers equal those that the index gives after the commit, ${prepared} of them prepared`, (context) => {
+    const owner = opened(context);
+    const fixture = createIndex(owner);
+    const { db, snapshot } = fixture.snapshot(owner);
+    const reads = prepareStreamReads(db, snapshot);
+    const watchers = new WatcherIndex();
+    watchers.add(new WatcherOfAll(), () => undefined);
+    const kinds = new Set<number>();
+    let firstTransfer = 1;
+    let next = 1;
+    for (let round = 0; round < 60; round++) {
+      const parent = fixture.writer.head()?.hash ?? `0x${'0'.repeat(64)}`;
+      const blocks = randomBlocks(next, 5, parent, round);
+      const batches = [toBatch(blocks.slice(0, 2)), toBatch(blocks.slice(2))];
+      const announced = new AnnouncedTransfers(
+        { batches, firstTransfer },
+        { watchers, symbols: reads.tokenSymbols, chainInfo: CHAIN },
+      );
+      announced.prepare(prepared === 'all' ? Number.POSITIVE_INFINITY : 0);
+      fixture.writer.append(batches);
+      snapshot.release();
+      const rows = [...takeAll(announced)];
+      const ids = Array.from({ length: announced.last - firstTransfer + 1 }, (_, i) => firstTransfer + i);
+      assert.deepEqual(rows.map(payloads), reads.events(ids).map(payloads));
+      assert.equal(announced.hash, fixture.writer.head()?.hash);
+      for (const { kind } of rows) kinds.add(kind);
+      nameFirstToken(batches[0]!, round);
+      firstTransfer = announced.last + 1;
+      next += blocks.length;
+    }
+    assert.deepEqual([...kinds].sort(), Object.values(TransferKind).sort());
+
+    function nameFirstToken({ token, addresses }: BlockBatch, round: number): void {
+      const contract = token.find((at) => at >= 0);
+      if (contract === undefined) return;
+      const address = bytesToHex(addresses.subarray(contract * 20, contract * 20 + 20));
+      const symbol = `T${round}`;
+      fixture.writer.saveMetadata([
+        { address, name: null, symbol, decimals: round % 19, tries: 1, retryAt: null },
+      ]);
+    }
+  });
+}
+
+function* takeAll(announced: AnnouncedTransfers): Generator<EventRow> {
+  for (;;) {
+    const matches = announced.take(7);
+    for (const { event } of matches) yield event.row;
+    if (matches.length < 7) return;
+  }
+}
+
+test('announced transfers are pushed on their watermark, before the index is read', async (context) => {
+  const index = new StreamIndex(opened(context), true);
+  index.commit(1);
+  const client = await index.wallet('alice');
+  const batch = index.announce({ payments: 40 });
+  assert.deepEqual(client.told, []);
+  index.publish(batch); // the index does not have it, so nothing of it can be read
+  await tells(client, Array(40).fill('+2').join(' '));
+});
+
+test('a client that comes after the announcement gets its transfers, each once', async (context) => {
+  const index = new StreamIndex(opened(context), true);
+  index.commit(1);
+  const early = await index.wallet('alice');
+  const batch = index.announce({ payments: 2 });
+  const late = await index.wallet('bob');
+  const replayed = await index.wallet('bob', 1);
+  index.write(batch);
+  index.publish(batch);
+  index.commit(1);
+  await tells(early, '+2 +2 +3');
+  await tells(late, '+2 +2 +3');
+  await tells(replayed, '+1 +2 +2 +3');
+});
+
+test('an announcement whose commit fails is forgotten', async (context) => {
+  const index = new StreamIndex(opened(context), true);
+  index.commit(1);
+  const client = await index.wallet('alice');
+  index.announce({ payments: 3, branch: 'lost' });
+  index.commit(2);
+  await tells(client, '+2 +3');
+});
+
+test('a rollback between announcement and commit is told first', async (context) => {
+  const index = new StreamIndex(opened(context), true);
+  index.commit(2);
+  const client = await index.wallet('alice');
+  index.commit(1);
+  await tells(client, '+3');
+  index.rollBack(2);
+  const batch = index.announce({ branch: 'b', payments: 2 });
+  index.write(batch);
+  index.publish(batch);
+  index.commit(1);
+  await tells(client, '+3 -3 +3 +3 +4');
+});
+
+test('a client that left after the announcement is told nothing', async (context) => {
+  const index = new StreamIndex(opened(context), true);
+  index.commit(1);
+  const [left, stays] = [await index.wallet('alice'), await index.wallet('bob')];
+  const batch = index.announce();
+  left.unsubscribe();
+  index.write(batch);
+  index.publish(batch);
+  await tells(stays, '+2');
+  assert.deepEqual(left.told, []);
+});
+
+test('what is announced is not told before its commit, whatever else is told meanwhile', async (context) => {
+  const index = new StreamIndex(opened(context), true);
+  index.commit(1);
+  const live = await index.wallet('alice');
+  const batch = index.announce();
+  const replayed = await index.wallet('bob', 1);
+  await tells(replayed, '+1');
+  assert.deepEqual(live.told, []);
+  index.write(batch);
+  index.publish(batch);
+  await tells(live, '+2');
+});
+
+test('a block announced while the one before it is still being told comes after it', async (context) => {
+  const index = new StreamIndex(opened(context), true);
+  index.commit(1);
+  const client = await index.wallet('alice');
+  index.commit(1, { payments: 20_000 });
+  assert.ok(client.told.length < 20_000);
+  index.commit(1);
+  await tells(client, `${'+2 '.repeat(20_000)}+3`);
+});
+
+test('after a rollback that cannot be read yet nothing is told of what was announced later', async (context) => {
+  const index = new StreamIndex(opened(context), true);
+  index.commit(2);
+  const client = await index.wallet('alice');
+  const { to, hash } = index.head();
+  index.commit(1);
+  const later = index.announce({ branch: 'b' });
+  index.undo(1); // a further rollback, which is not published yet
+  index.publishRollback(to, hash);
+  index.publish(later);
+  await nextTurn();
+  await tells(client, '+3 -3');
+});

@@ -1,0 +1,152 @@
+/** A transfer stream on an index that the test writes, and its clients. */
+import assert from 'node:assert/strict';
+import { bytesToHex } from '../../src/lib/hex.ts';
+import { createLogger } from '../../src/log.ts';
+import { createMetrics } from '../../src/metrics.ts';
+import { prepareStreamReads } from '../../src/query/stream-reads.ts';
+import type { Notification } from '../../src/stream/notification.ts';
+import { Subscription } from '../../src/stream/subscription.ts';
+import { TransferStream } from '../../src/stream/transfer-stream.ts';
+import { SignalWatcher, WalletWatcher, type Watcher } from '../../src/stream/watcher.ts';
+import type { BlockBatch, Hex } from '../../src/types.ts';
+import { address, createIndex, type NamedBlock } from '../support/index-fixture.ts';
+import type { Owner } from '../support/owner.ts';
+import { waitFor } from '../support/wait.ts';
+
+/** What a client was told, `+12` for a transfer of block 12 and `-12` for one that is taken back, and its end. */
+export interface Client {
+  told: string[];
+  closed: boolean;
+  unsubscribe: () => void;
+}
+
+export class StreamIndex {
+  private readonly announces: boolean;
+  private readonly fixture: ReturnType<typeof createIndex>;
+  private readonly snapshot: ReturnType<ReturnType<typeof createIndex>['snapshot']>['snapshot'];
+  private readonly transfers: TransferStream;
+
+  /** `announces`: whether `commit` announces its blocks. */
+  constructor(owner: Owner, announces: boolean) {
+    this.announces = announces;
+    this.fixture = createIndex(owner);
+    const { db, snapshot } = this.fixture.snapshot(owner);
+    this.snapshot = snapshot;
+    const metrics = createMetrics();
+    owner.after(() => metrics.close());
+    const log = createLogger({ level: 'error', format: 'json' });
+    this.transfers = new TransferStream({
+      reads: prepareStreamReads(db, snapshot),
+      nativeSymbol: 'MON',
+      metrics,
+      log,
+    });
+    owner.after(() => this.transfers.close());
+  }
+
+  /** Appends a block, or several, in which Alice pays Bob that often. */
+  commit(count: number, { branch = '', payments = 1 } = {}): void {
+    for (let i = 0; i < count; i++) {
+      const batch = this.announces ? this.announce({ branch, payments }) : this.nextBlock(branch, payments);
+      this.write(batch);
+      this.publish(batch);
+    }
+  }
+
+  rollBack(to: number): void {
+    this.undo(to);
+    this.publishRollback(to, this.head().hash);
+  }
+
+  /** Rolls the index back without a word. */
+  undo(to: number): void {
+    this.fixture.writer.rollback(to);
+  }
+
+  /** Says that everything above a block is rolled back. */
+  publishRollback(to: number, hash: Hex): void {
+    this.snapshot.release();
+    this.transfers.onWatermark({ kind: 'rolled-back', to, hash });
+  }
+
+  /** A subscription to the transfers of a wallet, from now on or from a block on. */
+  wallet(name: string, fromBlock: number | null = null): Promise<Client> {
+    const wallet = address(name).slice(2);
+    const filter = {
+      wallet,
+      direction: 'both',
+      includeNative: true,
+      includeTokens: true,
+      fromBlock,
+    } as const;
+    return this.open(fromBlock, (subscription) => new WalletWatcher(subscription, filter));
+  }
+
+  /** The same to what any wallet pays out, from a block on. */
+  payments(fromBlock: number): Promise<Client> {
+    const events = new Set(['wallet_native_out'] as const);
+    const filter = { wallets: new Set<string>(), tokens: new Set<string>(), events, fromBlock };
+    return this.open(fromBlock, (subscription) => new SignalWatcher(subscription, filter));
+  }
+
+  private async open(
+    fromBlock: number | null,
+    watch: (subscription: Subscription) => Watcher,
+  ): Promise<Client> {
+    const client: Client = { told: [], closed: false, unsubscribe: () => undefined };
+    const connection = {
+      backlogBytes: 0,
+      push: (notification: Notification, id: Uint8Array) => {
+        const { blockNumber, removed } = JSON.parse(String(notification.messageFor(id))).params.result;
+        client.told.push(`${removed === true ? '-' : '+'}${blockNumber}`);
+      },
+      whenDrained: () => undefined,
+      close: () => {
+        client.closed = true;
+      },
+    };
+    const subscription = new Subscription('test', connection, { total: 0 }, 1_000_000);
+    client.unsubscribe = await this.transfers.subscribe(watch(subscription), fromBlock !== null);
+    subscription.release();
+    return client;
+  }
+
+  /** Announces the next block, in which Alice pays Bob that often. */
+  announce({ branch = '', payments = 1 } = {}): BlockBatch {
+    const batch = this.nextBlock(branch, payments);
+    const firstTransfer = this.fixture.writer.transferCount() + 1;
+    this.snapshot.release();
+    this.transfers.onCommitting({ batches: [batch], firstTransfer });
+    return batch;
+  }
+
+  /** Appends a block without a word. */
+  write(batch: BlockBatch): void {
+    this.fixture.writer.append([batch]);
+  }
+
+  /** Says that a block is committed. */
+  publish(batch: BlockBatch): void {
+    this.snapshot.release();
+    const to = batch.number[0]!;
+    const hash = bytesToHex(batch.hash);
+    const committedAt = performance.timeOrigin + performance.now();
+    this.transfers.onWatermark({ kind: 'committed', from: to, to, hash, timestamp: 0, committedAt });
+  }
+
+  private nextBlock(branch: string, payments: number): BlockBatch {
+    const block: NamedBlock = {};
+    const number = (this.fixture.writer.head()?.number ?? 0) + 1;
+    for (let i = 0; i < payments; i++) block[`${number} ${branch} ${i}`] = [{ from: 'alice', to: 'bob' }];
+    return this.fixture.batch([block], branch);
+  }
+
+  head() {
+    const head = this.fixture.writer.head();
+    assert.ok(head);
+    return { to: head.number, hash: head.hash };
+  }
+}
+
+export const tells = (client: Client, text: string) =>
+  waitFor(() => client.told.join(' ') === text, { what: `"${text}"; told ${client.told}`, everyMs: 5 });
