@@ -43,5 +43,5 @@ export function chainPlan({ transfers, quick }: Pick<BenchOptions, 'transfers' |
 
 /** Blocks of `more` that are reserved for the streams, which take them one by one. */
 export function streamBlocks(quick: boolean): number {
-  return quick ? 5 : 30;
+  return quick ? 6 : 50;
 }
