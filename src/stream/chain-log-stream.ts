@@ -119,8 +119,16 @@ export class ChainLogStream implements ChainListener {
     void this.fillGap();
   }
 
-  onBlocksRemoved(): void {
-    // Monad never reports logs as removed: proposed ones are not final until the node says so.
+  /**
+   * Monad never reports logs as removed: proposed ones are not final until the node says so. But some of the blocks that
+   * replace these may have been proposed while the announcements were interrupted, so their logs are fetched.
+   */
+  onBlocksRemoved(blocks: readonly ChainBlock[]): void {
+    const fork = blocks[0]!.number - 1;
+    this.highestSentBlock = Math.min(this.highestSentBlock, fork);
+    this.completeThrough = Math.min(this.completeThrough, fork);
+    if (this.gap === null) this.openGap();
+    else this.gap.filledTo = Math.min(this.gap.filledTo, fork);
   }
 
   onDeepReorg(): void {
@@ -143,7 +151,7 @@ export class ChainLogStream implements ChainListener {
   private onLog(value: unknown): void {
     const log = this.readLog(value);
     if (log === null) return;
-    if (this.gap === null) return this.publish(log, true);
+    if (this.gap === null) return this.publish(log, 'live');
     this.gap.held.push(log);
     if (this.gap.held.length > MAX_HELD_LOGS) this.closeAll(LOGS_BEHIND);
     this.closeGapIfFilled();
@@ -175,7 +183,7 @@ export class ChainLogStream implements ChainListener {
       const block = gap.blocks.shift();
       if (block === undefined) break;
       await this.publishFetched(block);
-      gap.filledTo = Math.max(gap.filledTo, block.number);
+      if (!block.orphaned) gap.filledTo = Math.max(gap.filledTo, block.number);
       this.closeGapIfFilled();
     }
     this.isFilling = false;
@@ -184,7 +192,7 @@ export class ChainLogStream implements ChainListener {
   private async publishFetched(block: ChainBlock): Promise<void> {
     try {
       const logs = await fetchBlockLogs(this.node.client, block, this.stop.signal);
-      for (const log of logs ?? []) this.publish({ ...log, height: block.number }, false);
+      for (const log of logs ?? []) this.publish({ ...log, height: block.number }, 'fetched');
     } catch (error) {
       this.closeAll(reportLogsUnavailable(error, block, this.log), block.number);
     }
@@ -196,14 +204,14 @@ export class ChainLogStream implements ChainListener {
     const next = gap?.held[0];
     if (gap === null || next === undefined || next.height > gap.filledTo + 1) return;
     this.gap = null;
-    for (const log of gap.held) this.publish(log, false);
+    for (const log of gap.held) this.publish(log, 'held');
   }
 
   /**
-   * Pushes a log to the subscribers that want it. One that was fetched or held is not live: its state may be from before
-   * a subscription, so it is new only to those made before its block.
+   * Pushes a log to the subscribers that want it. The state of one that was held may be from before a subscription, so it
+   * is new only to those made before its block; one that was fetched tells of no state.
    */
-  private publish(log: ChainLog, isLive: boolean): void {
+  private publish(log: ChainLog, source: 'live' | 'held' | 'fetched'): void {
     this.highestSentBlock = Math.max(this.highestSentBlock, log.height);
     const isNew = this.markSeen(log);
     let notification: Notification | undefined;
@@ -211,9 +219,11 @@ export class ChainLogStream implements ChainListener {
       notification ??= new Notification('eth_subscription', log.json);
       subscription.push(notification);
     };
-    this.everyStateSubscribers.forEachMatch(log, log.height, ({ since, subscription }) => {
-      if (isLive || log.height > since) push(subscription);
-    });
+    if (isNew || source !== 'fetched') {
+      this.everyStateSubscribers.forEachMatch(log, log.height, ({ since, subscription }) => {
+        if (source === 'live' || log.height > since) push(subscription);
+      });
+    }
     if (!isNew) return;
     this.onceSubscribers.forEachMatch(log, log.height, ({ since, subscription }) => {
       if (log.height > since) push(subscription);

@@ -22,6 +22,8 @@ interface ChainLog {
 /** A chain of blocks with two logs each, as Monad's node tells it. */
 class ScriptedMonad {
   head = 100;
+  /** Higher blocks are those of another branch. */
+  fork = Number.POSITIVE_INFINITY;
   node: MisbehavingNode;
 
   private constructor(node: MisbehavingNode) {
@@ -39,7 +41,7 @@ class ScriptedMonad {
   /** Makes a block and announces its head and, as each state is reached, its logs. */
   propose(states: readonly string[] = ['Proposed']): void {
     this.head++;
-    this.node.publish('newHeads', header(this.head));
+    this.node.publish('newHeads', header(this.head, this.hashOf));
     for (const state of states) this.announce(this.head, state);
   }
 
@@ -56,9 +58,15 @@ class ScriptedMonad {
 
   announce(number: number, commitState: string, indices: readonly number[] = [0, 1]): void {
     for (const index of indices) {
-      this.node.publish('monadLogs', { blockId: hash('1d', number), commitState, ...log(number, index) });
+      this.node.publish('monadLogs', {
+        blockId: hash('1d', number),
+        commitState,
+        ...log(number, index, this.hashOf),
+      });
     }
   }
+
+  readonly hashOf = (number: number): string => hash(number > this.fork ? 'b1' : 'b0', number);
 
   private answer(method: string, [first]: unknown[]): unknown {
     switch (method) {
@@ -70,14 +78,14 @@ class ScriptedMonad {
         return quantity(this.head);
       case 'eth_getBlockByNumber': {
         const number = typeof first === 'string' && first.startsWith('0x') ? Number(first) : this.head;
-        return number <= this.head ? { ...header(number), transactions: [], size: '0x1' } : null;
+        return number <= this.head ? { ...header(number, this.hashOf), transactions: [], size: '0x1' } : null;
       }
       case 'eth_getBlockReceipts':
         return [];
       case 'eth_getLogs': {
         const { blockHash } = first as { blockHash: string };
         const number = Number.parseInt(blockHash.slice(4, 20), 16);
-        return [log(number, 0), log(number, 1)];
+        return [0, 1].map((index) => log(number, index, () => blockHash));
       }
       default:
         throw new NodeError(-32601, 'Method not found');
@@ -85,23 +93,25 @@ class ScriptedMonad {
   }
 }
 
-function header(number: number) {
+const firstBranch = (number: number): string => hash('b0', number);
+
+function header(number: number, hashOf = firstBranch) {
   return {
     number: quantity(number),
-    hash: hash('b0', number),
-    parentHash: hash('b0', number - 1),
+    hash: hashOf(number),
+    parentHash: hashOf(number - 1),
     timestamp: quantity(1_700_000_000 + number),
     logsBloom: `0x${'01'.repeat(256)}`,
   };
 }
 
-function log(number: number, index: number) {
+function log(number: number, index: number, hashOf = firstBranch) {
   return {
     address: ADDRESS,
     topics: [TOPIC],
     data: '0x',
     blockNumber: quantity(number),
-    blockHash: hash('b0', number),
+    blockHash: hashOf(number),
     logIndex: quantity(index),
     removed: false,
   };
@@ -189,6 +199,28 @@ test('logs announced in part or not at all when the connection breaks are fetche
   monad.propose();
   await reach(feed, 16);
   assert.deepEqual(places(feed.results), blocks(101, 108));
+});
+
+test('logs of blocks that replace others while the connection is broken are fetched, each once', async (context) => {
+  const { monad, client } = await serve(opened(context));
+  const once = await client.subscribe<ChainLog>('chainLogs', {});
+  const every = await client.subscribe<ChainLog>('chainLogs', { commitStates: true });
+  for (let i = 0; i < 5; i++) monad.propose();
+  await reach(every, 10);
+  monad.node.drop();
+  const back = () => monad.node.subscriptions >= WITH_LOGS;
+  await waitFor(back, { what: 'the subscriptions at the node again' });
+  monad.fork = 102;
+  monad.head = 104;
+  monad.announce(105, 'Proposed'); // before the head that tells of the other branch
+  await reach(once, 12);
+  monad.propose([]);
+  monad.propose();
+  const told = [...blocks(101, 102), ...blocks(103, 105), ...blocks(103, 106)].sort();
+  for (const feed of [once, every]) {
+    await reach(feed, told.length);
+    assert.deepEqual(places(feed.results).sort(), told);
+  }
 });
 
 test('a gap is fetched from the first subscription on, and for nobody from before his own', async (context) => {
