@@ -47,17 +47,26 @@ pageTests({
     await page.getByLabel('Operator token').waitFor();
   },
 
-  'a sign-out that failed leaves the operator signed in, and says so': async (t, open) => {
-    const { server } = await operate(t);
+  'a sign-out that failed leaves the operator signed in, and says so until the next action': async (
+    t,
+    open,
+  ) => {
+    const { server, access } = await operate(t);
     const page = await open(t, `${server.url}/admin`);
     await signIn(page);
     await page.getByRole('heading', { name: 'Keys' }).waitFor();
-    await page.route('**/admin/api/**', (route) => route.abort());
+    await page.route('**/admin/api/session', (route) => route.abort());
     await page.getByRole('button', { name: 'Sign out' }).click();
-    await page.getByText('The server cannot be reached.').waitFor();
+    const note = page.getByText('The server cannot be reached.');
+    await note.waitFor();
     await page.getByRole('heading', { name: 'Keys' }).waitFor();
     assert.equal(await page.getByLabel('Operator token').count(), 0, 'seems to be signed out');
-    await page.unroute('**/admin/api/**');
+    access.keys.create({ name: 'polled', tier: 'free' });
+    await page.getByText('polled', { exact: true }).waitFor();
+    assert.equal(await note.count(), 1, 'the next poll took the note away');
+    await page.getByRole('button', { name: 'Usage polled' }).click();
+    await note.waitFor({ state: 'detached' });
+    await page.unroute('**/admin/api/session');
     await page.getByRole('button', { name: 'Sign out' }).click();
     await page.getByLabel('Operator token').waitFor();
   },

@@ -15,7 +15,7 @@ const POLL_MS = 3000;
 /**
  * @param {import('./main.js').ViewContext} view
  */
-export function keysView({ signal, onFailure }) {
+export function keysView({ signal, onFailure, onFailedAction }) {
   /** @type {Map<number, ReturnType<typeof keyRow>>} */
   const rows = new Map();
   const body = h('tbody');
@@ -63,7 +63,7 @@ export function keysView({ signal, onFailure }) {
   };
   /** @param {() => Promise<unknown>} action */
   const runAction = async (action) => {
-    await action().then(refresh, onFailure);
+    await action().then(refresh, onFailedAction);
   };
 
   const form = keyForm(refresh);

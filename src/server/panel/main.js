@@ -12,7 +12,8 @@ import { socketsView } from './sockets-view.js';
 /**
  * @typedef {object} ViewContext what a part needs of the panel
  * @property {AbortSignal} signal ends with the part
- * @property {(error: unknown) => void} onFailure null when all is well again
+ * @property {(error: unknown) => void} onFailure of asking for data; null when all is well again
+ * @property {(error: unknown) => void} onFailedAction
  */
 
 /** @type {Record<string, { title: string, show: (view: ViewContext) => HTMLElement }>} */
@@ -27,6 +28,9 @@ const FIRST = 'keys';
 const main = byId('main');
 let current = new AbortController();
 
+/** Polling that goes well takes back what polling met, and not why an action failed: only the next action does. */
+const problems = { data: '', action: '' };
+
 function show() {
   current.abort();
   current = new AbortController();
@@ -35,13 +39,13 @@ function show() {
   const part = PARTS[name];
   if (part === undefined) return;
   document.title = `${part.title} – atlas-node`;
-  showProblem('');
+  showProblems({ data: '', action: '' });
   replace(
     byId('nav'),
     Object.entries(PARTS).map(([key, { title }]) => link(key, title, key === name)),
   );
   replace(byId('session'), h('button', { type: 'button', class: 'copy', onclick: signOut }, 'Sign out'));
-  replace(main, part.show({ signal: current.signal, onFailure }));
+  replace(main, part.show({ signal: current.signal, onFailure, onFailedAction }));
   main.focus(); // whoever uses the keyboard goes on where the new part begins
 }
 
@@ -56,14 +60,32 @@ function link(key, title, isHere) {
 
 /** @param {unknown} error */
 function onFailure(error) {
-  if (error === null) return showProblem('');
-  if (error instanceof ApiError && error.status === 401) return askForToken();
-  if (!(error instanceof ApiError)) console.error(error);
-  showProblem(errorMessage(error));
+  if (error === null) return showProblems({ data: '' });
+  if (hasEnded(error)) return askForToken();
+  showProblems({ data: messageOf(error) });
 }
 
-/** @param {string} text */
-function showProblem(text) {
+/** @param {unknown} error */
+function onFailedAction(error) {
+  if (hasEnded(error)) return askForToken();
+  showProblems({ action: messageOf(error) });
+}
+
+/** @param {unknown} error whether it says that the session has */
+function hasEnded(error) {
+  return error instanceof ApiError && error.status === 401;
+}
+
+/** @param {unknown} error */
+function messageOf(error) {
+  if (!(error instanceof ApiError)) console.error(error);
+  return errorMessage(error);
+}
+
+/** @param {Partial<typeof problems>} changed */
+function showProblems(changed) {
+  Object.assign(problems, changed);
+  const text = problems.action || problems.data;
   const place = byId('trouble');
   if (place.textContent !== text) place.textContent = text;
 }
@@ -71,7 +93,7 @@ function showProblem(text) {
 function askForToken() {
   current.abort();
   document.title = 'Sign in – atlas-node';
-  showProblem('');
+  showProblems({ data: '', action: '' });
   replace(byId('nav'));
   replace(byId('session'));
   const form = signInForm(show);
@@ -80,9 +102,16 @@ function askForToken() {
 }
 
 async function signOut() {
-  await callAdminApi('DELETE', 'session').then(askForToken, onFailure); // a session that lives on must not seem ended
+  await callAdminApi('DELETE', 'session').then(askForToken, onFailedAction); // a session that lives on must not seem ended
 }
 
+addEventListener(
+  'click',
+  ({ target }) => {
+    if (target instanceof Element && target.closest('button') !== null) showProblems({ action: '' });
+  },
+  { capture: true }, // before the button begins the action
+);
 addEventListener('hashchange', async () => {
   if (byId('nav').childElementCount > 0) show();
 });
