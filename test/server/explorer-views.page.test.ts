@@ -379,6 +379,7 @@ pageTests({
     const hasShown = await recordTexts(page);
     await exchange.getByRole('button', { name: /^Copy/ }).click();
     await hasShown('Copied');
+    await page.getByRole('status').getByText('Copied').waitFor();
     const line = await page.evaluate('navigator.clipboard.readText()');
     const { stdout } = await promisify(execFile)('/bin/sh', ['-c', String(line)]);
     assert.deepEqual(JSON.parse(stdout), JSON.parse(await textOf(exchange.locator('pre'))));

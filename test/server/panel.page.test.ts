@@ -106,6 +106,7 @@ pageTests({
     const hasShown = await recordTexts(page);
     await page.getByRole('button', { name: 'Copy key' }).click();
     await hasShown('Copied');
+    await page.locator('dialog').getByRole('status').getByText('Copied').waitFor();
     assert.equal(await page.evaluate('navigator.clipboard.readText()'), first);
     await page.getByRole('button', { name: 'I have it, close' }).click();
     await secret.waitFor({ state: 'detached' });

@@ -1,5 +1,6 @@
 /** A button that copies a text. */
-import { h } from './dom.js';
+import { announce } from './announce.js';
+import { frontmost, h } from './dom.js';
 
 const SHOWN_MS = 1500;
 
@@ -12,7 +13,9 @@ export function copyButton(text, what, { label = 'Copy', class: name = 'copy' } 
   const button = h('button', { type: 'button', class: name, 'aria-label': `${label} ${what}` }, label);
   button.addEventListener('click', async () => {
     const copied = await copyText(text());
-    button.textContent = copied ? 'Copied' : 'Not allowed here';
+    const outcome = copied ? 'Copied' : 'Not allowed here';
+    button.textContent = outcome;
+    announce(outcome); // the button keeps its name
     setTimeout(() => {
       button.textContent = label;
     }, SHOWN_MS);
@@ -31,7 +34,7 @@ async function copyText(text) {
   } catch {
     const area = h('textarea', { class: 'hidden-text' });
     area.value = text;
-    (document.querySelector('dialog[open]') ?? document.body).append(area);
+    frontmost().append(area);
     area.select();
     const copied = document.execCommand('copy');
     area.remove();

@@ -49,6 +49,11 @@ export function byId(id) {
   return element;
 }
 
+/** The element that holds all that can be used and read at the moment: an open dialog, or else the page. */
+export function frontmost() {
+  return document.querySelector('dialog[open]') ?? document.body;
+}
+
 /**
  * @template {Element} E
  * @param {E} element
