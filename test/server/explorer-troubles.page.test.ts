@@ -136,6 +136,10 @@ pageTests({
     await page.goto(`${server.url}/#/`);
     const rows = page.locator('#large tbody tr');
     await rows.nth(2).waitFor();
+    const announced = page.getByRole('status').getByText('Loaded: Large transfers');
+    await page.clock.runFor(1_000);
+    assert.equal(await announced.count(), 1, 'the end of the loading is not announced');
+    await page.clock.runFor(5_000);
     index.append([{ 'one more': [{ from: 'treasury', to: 'shop', amount: 500n * 10n ** 18n }] }]);
     await rows.first().getByRole('link').first().focus();
     await page.clock.runFor(61_000);
@@ -143,6 +147,8 @@ pageTests({
     await page.getByRole('searchbox').focus();
     await page.clock.runFor(61_000);
     await rows.nth(3).waitFor();
+    await page.clock.runFor(1_000);
+    assert.equal(await announced.count(), 0, 'announced although nobody waited for it');
   },
 
   'a key that ends while it is used is asked for anew': async (t, open) => {

@@ -1,12 +1,18 @@
 /** One part of a view: its title, its content once it was asked for, the requests behind it, or what went wrong. */
 
+import { announce } from '../ui/announce.js';
 import { ApiError } from '../ui/api-error.js';
 import { h, replace } from '../ui/dom.js';
 import { exchangeView } from './exchange-view.js';
 import { visitorMessage } from './visitor-message.js';
 
+const LOADING = 'Asking …';
+
 /** How long before the server is asked again while its index is empty or it cannot be reached. */
 const RETRY_MS = 3000;
+
+/** The parts of a view come about together and are announced so. */
+const GATHER_MS = 300;
 
 /** How far below the window a part is asked for already. */
 const PRELOAD_MARGIN = '400px';
@@ -42,7 +48,7 @@ const PRELOAD_MARGIN = '400px';
  * @returns {{ element: HTMLElement, reload: () => Promise<void> }}
  */
 export function section(view, { id, title, note, load, eager = false, refreshMs }) {
-  const body = h('div', { class: 'body' }, h('p', { class: 'loading' }, 'Asking …'));
+  const body = h('div', { class: 'body' }, h('p', { class: 'loading' }, LOADING));
   const exchanges = h('div', { class: 'exchanges' });
   const element = h(
     'section',
@@ -54,7 +60,7 @@ export function section(view, { id, title, note, load, eager = false, refreshMs 
 
   let timer = 0;
   /** What is said in place of the content: said again it would be read out again. */
-  let shownMessage = '';
+  let shownMessage = LOADING;
 
   let loading = new AbortController();
   view.signal.addEventListener('abort', () => loading.abort());
@@ -67,6 +73,7 @@ export function section(view, { id, title, note, load, eager = false, refreshMs 
     try {
       const shown = await load(signal);
       if (signal.aborted) return;
+      if (shownMessage !== '' && shown.content !== null) announceLoaded(title);
       shownMessage = '';
       replace(body, shown.content);
       replace(
@@ -122,6 +129,18 @@ export function section(view, { id, title, note, load, eager = false, refreshMs 
   if (eager) void reload();
   else onceVisible(element, view.signal, reload);
   return { element, reload };
+}
+
+/** @type {string[]} */
+let loadedTitles = [];
+
+/** @param {string} title */
+function announceLoaded(title) {
+  if (loadedTitles.push(title) > 1) return;
+  setTimeout(() => {
+    announce(`Loaded: ${loadedTitles.join(', ')}`);
+    loadedTitles = [];
+  }, GATHER_MS);
 }
 
 /**
