@@ -6,7 +6,6 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { parseArgs } from 'node:util';
 import { THREADS as KEYS } from '../src/access/thread-code.ts';
 import { THREADS as READERS } from '../src/api/thread-code.ts';
 import { CHECKSUMS_ASSET, PAGES_ASSET, threadAsset } from '../src/binary/asset-names.ts';
@@ -18,13 +17,14 @@ import { makeExecutable } from './binary/executable.ts';
 import { nativeModules } from './binary/native-modules.ts';
 import { secondsToFirstAnswer } from './binary/start-time.ts';
 import { checksumProblem } from './natives.mjs';
+import { readOptions } from './options.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
-const { values } = parseArgs({
-  options: { out: { type: 'string', default: join(ROOT, 'dist/atlas-node') } },
+const { out } = readOptions('Builds the single binary.', {
+  out: { kind: 'text', about: 'the file to write', default: join(ROOT, 'dist/atlas-node') },
 });
-await buildBinary(values.out);
+await buildBinary(out);
 
 async function buildBinary(out: string): Promise<void> {
   if (process.platform !== 'linux') throw new Error('the single binary is built on Linux, for Linux');

@@ -1,23 +1,33 @@
-/**
- * The long form of test/crash.test.ts: kills a daemon with SIGKILL at random moments, and compares in the end.
- *
- *   crash [--kills N] [--seed N]     200 kills, seed 1; a failure leaves the files where it says
- */
+/** The long form of test/crash.test.ts. See `--help`. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import { runCrashes } from '../test/support/crash-run.ts';
+import { MAX_SEED, readOptions } from './options.ts';
 
 /** Kills on one chain; then another one begins. */
 const KILLS_PER_CHAIN = 50;
 
-const { values } = parseArgs({
-  options: { kills: { type: 'string', default: '200' }, seed: { type: 'string', default: '1' } },
-});
+const options = readOptions(
+  'Kills a daemon with SIGKILL at random moments, and compares its index in the end. A failure leaves the files.',
+  {
+    kills: {
+      kind: 'whole',
+      about: `kills, ${KILLS_PER_CHAIN} a chain`,
+      default: 200,
+      range: [1, 1_000_000],
+    },
+    seed: {
+      kind: 'whole',
+      about: 'of the first chain; the next has the next',
+      default: 1,
+      range: [0, MAX_SEED],
+    },
+  },
+);
 
-let left = Number(values.kills);
-for (let seed = Number(values.seed); left > 0; seed++) {
+let left = options.kills;
+for (let { seed } = options; left > 0; seed++) {
   const dir = mkdtempSync(join(tmpdir(), 'atlas-crash-'));
   console.log(`chain ${seed}, in ${dir}`);
   const { actual, fresh, kills, answered, counted } = await runCrashes({

@@ -1,32 +1,29 @@
-/**
- * The long form of test/writer/faults.test.ts: nodes that misbehave at random, for many seeds.
- *
- *   faults [--runs N] [--steps N] [--seed N]     N seeds (50) of N steps each (150), from the seed given (1) on
- */
+/** The long form of test/writer/faults.test.ts. See `--help`. */
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import { runFaults } from '../test/support/fault-run.ts';
+import { MAX_SEED, readOptions } from './options.ts';
 
-const { values } = parseArgs({
-  options: {
-    runs: { type: 'string', default: '50' },
-    steps: { type: 'string', default: '150' },
-    seed: { type: 'string', default: '1' },
+const options = readOptions(
+  'Indexes from nodes that misbehave at random, and compares. The first run that differs is the last, and leaves its files.',
+  {
+    runs: { kind: 'whole', about: 'runs, each with the next seed', default: 50, range: [1, 1_000_000] },
+    steps: { kind: 'whole', about: 'steps of a run', default: 150, range: [1, 1_000_000] },
+    seed: { kind: 'whole', about: 'of the first run', default: 1, range: [0, MAX_SEED] },
   },
-});
+);
 
 const kinds: Record<string, number> = {};
-const first = Number(values.seed);
-for (let seed = first; seed < first + Number(values.runs); seed++) {
+const { runs, steps, seed: first } = options;
+for (let seed = first; seed < first + runs; seed++) {
   const folder = mkdtempSync(join(tmpdir(), 'atlas-faults-'));
   const dirs: [string, string] = [join(folder, 'trial'), join(folder, 'fresh')];
   for (const dir of dirs) mkdirSync(dir);
   const startedAt = Date.now();
   const { actual, fresh, rollbacks, faults } = await runFaults({
     seed,
-    steps: Number(values.steps),
+    steps,
     lasting: true,
     dirs,
   });

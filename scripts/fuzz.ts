@@ -1,12 +1,7 @@
-/**
- * The properties of test/support/fuzz with as many inputs as there is time for.
- *
- *   fuzz [--seconds N] [--only TEXT] [--seed N]     N seconds per property (30); only those whose name has the text
- */
+/** The properties of test/support/fuzz with as many inputs as there is time for. See `--help`. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { parseArgs } from 'node:util';
 import { Snapshot } from '../src/query/snapshot.ts';
 import { WalletIdCache } from '../src/query/wallet-id-cache.ts';
 import { openIndexForReading } from '../src/store/index-file.ts';
@@ -18,31 +13,30 @@ import type { Property } from '../test/support/fuzz/property.ts';
 import { VALUES } from '../test/support/fuzz/values.ts';
 import { indexedTransfers } from '../test/support/index-rows.ts';
 import { randomBlocks, toBatch } from '../test/support/random-chain.ts';
+import { readOptions } from './options.ts';
 
 /** Inputs per round; after each round the time is checked and memory is reported. */
 const RUNS_PER_ROUND = 2_000;
 
-const { values } = parseArgs({
-  options: {
-    seconds: { type: 'string', default: '30' },
-    only: { type: 'string', default: '' },
-    seed: { type: 'string' },
-  },
+const options = readOptions('Tries random inputs on the parsers, the REST API and the configuration.', {
+  seconds: { kind: 'whole', about: 'for each property', default: 30, range: [1, 86_400] },
+  only: { kind: 'text', about: 'only the properties whose name has this text', default: '' },
+  seed: { kind: 'whole', about: 'of the first round, random without it', range: [0, 2 ** 31 - 1] },
 });
 
 const folder = mkdtempSync(join(tmpdir(), 'atlas-fuzz-'));
 try {
   const chosen = [...NODE_ANSWERS, ...CLIENT_INPUT, rest(), ...CONFIG, ...VALUES].filter(({ name }) =>
-    name.includes(values.only),
+    name.includes(options.only),
   );
-  for (const property of chosen) fuzz(property, Number(values.seconds) * 1_000);
+  for (const property of chosen) fuzz(property, options.seconds * 1_000);
 } finally {
   rmSync(folder, { recursive: true });
 }
 
 function fuzz(property: Property, ms: number): void {
   const deadline = Date.now() + ms;
-  let seed = values.seed === undefined ? Math.floor(Math.random() * 2 ** 31) : Number(values.seed);
+  let seed = options.seed ?? Math.floor(Math.random() * 2 ** 31);
   let rounds = 0;
   for (; rounds === 0 || Date.now() < deadline; rounds++, seed++)
     property.check({ runs: RUNS_PER_ROUND, seed, timeLimitMs: Math.max(1_000, deadline - Date.now()) });

@@ -1,64 +1,53 @@
 /** Writes a synthetic chain for the replay node, with the results that its index must give. See `--help`. */
 import { stat } from 'node:fs/promises';
-import { parseArgs } from 'node:util';
 import { CHAIN_DEFAULTS } from '../src/bench/chain/options.ts';
 import { writeChain } from '../src/bench/chain/write-chain.ts';
 import { formatBytes } from '../src/cli/format.ts';
+import { MAX_SEED, readOptions } from './options.ts';
 
-const HELP = `generate-chain [options]
-  --out PATH           PATH.jsonl.gz, PATH.expected.json (default synth)
-  --blocks N           (${CHAIN_DEFAULTS.blocks}; every 97th is empty)
-  --tx-per-block N     (${CHAIN_DEFAULTS.txPerBlock} on average, half to one and a half of it)
-  --seed N             (${CHAIN_DEFAULTS.seed}) the same options give the same bytes
-  --chain-id N         (${CHAIN_DEFAULTS.chainId})
-  --start-block N      (${CHAIN_DEFAULTS.startBlock})
-  --wallets N          (${CHAIN_DEFAULTS.wallets} at the start)
-  --tokens N           (${CHAIN_DEFAULTS.tokens} ERC-20)
-  --no-traces          no call trees
-  --transfers          also PATH.transfers.jsonl.gz, one line per transfer
-  --level N            gzip level (1)
-  --plain              PATH.jsonl, not compressed`;
-
-const { values } = parseArgs({
-  options: {
-    out: { type: 'string', default: 'synth' },
-    blocks: { type: 'string' },
-    'tx-per-block': { type: 'string' },
-    seed: { type: 'string' },
-    'chain-id': { type: 'string' },
-    'start-block': { type: 'string' },
-    wallets: { type: 'string' },
-    tokens: { type: 'string' },
-    'no-traces': { type: 'boolean', default: false },
-    transfers: { type: 'boolean', default: false },
-    level: { type: 'string', default: '1' },
-    plain: { type: 'boolean', default: false },
-    help: { type: 'boolean', default: false },
+const MAX_COUNT = 100_000_000;
+const defaults = CHAIN_DEFAULTS;
+const options = readOptions(
+  'Writes PATH.jsonl.gz and PATH.expected.json. The same options give the same bytes.',
+  {
+    out: { kind: 'text', about: 'the PATH', default: 'synth' },
+    blocks: { kind: 'whole', about: 'every 97th is empty', default: defaults.blocks, range: [1, MAX_COUNT] },
+    'tx-per-block': {
+      kind: 'whole',
+      about: 'on average; a block has half to one and a half of it',
+      default: defaults.txPerBlock,
+      range: [1, 100_000],
+    },
+    seed: { kind: 'whole', about: 'of the chain', default: defaults.seed, range: [0, MAX_SEED] },
+    'chain-id': { kind: 'whole', about: 'its number', default: defaults.chainId, range: [1, MAX_SEED] },
+    'start-block': { kind: 'whole', about: 'the first', default: defaults.startBlock, range: [0, MAX_COUNT] },
+    wallets: { kind: 'whole', about: 'at the start', default: defaults.wallets, range: [1, MAX_COUNT] },
+    tokens: { kind: 'whole', about: 'ERC-20', default: defaults.tokens, range: [1, MAX_COUNT] },
+    'no-traces': { kind: 'flag', about: 'no call trees' },
+    transfers: { kind: 'flag', about: 'also PATH.transfers.jsonl.gz, one line per transfer' },
+    level: { kind: 'whole', about: 'of gzip', default: 1, range: [1, 9] },
+    plain: { kind: 'flag', about: 'PATH.jsonl, not compressed' },
   },
-});
+);
 const startedAt = Date.now();
 
-if (values.help) {
-  console.log(HELP);
-} else {
-  const { expected, path } = await writeChain(
-    {
-      blocks: Number(values.blocks ?? CHAIN_DEFAULTS.blocks),
-      txPerBlock: Number(values['tx-per-block'] ?? CHAIN_DEFAULTS.txPerBlock),
-      seed: Number(values.seed ?? CHAIN_DEFAULTS.seed),
-      chainId: Number(values['chain-id'] ?? CHAIN_DEFAULTS.chainId),
-      startBlock: Number(values['start-block'] ?? CHAIN_DEFAULTS.startBlock),
-      wallets: Number(values.wallets ?? CHAIN_DEFAULTS.wallets),
-      tokens: Number(values.tokens ?? CHAIN_DEFAULTS.tokens),
-      traces: !values['no-traces'],
-    },
-    { out: values.out, plain: values.plain, transfers: values.transfers, level: Number(values.level) },
-  );
-  const { blocks, transactions, logs } = expected.counts;
-  const onDisk = (await stat(path)).size;
-  console.log(
-    `${path}: ${blocks} blocks, ${transactions} transactions, ${logs} logs, ` +
-      `${formatBytes(expected.uncompressedBytes)} of JSON, ${formatBytes(onDisk)} on disk, ` +
-      `${((Date.now() - startedAt) / 1000).toFixed(1)} s`,
-  );
-}
+const { expected, path } = await writeChain(
+  {
+    blocks: options.blocks,
+    txPerBlock: options['tx-per-block'],
+    seed: options.seed,
+    chainId: options['chain-id'],
+    startBlock: options['start-block'],
+    wallets: options.wallets,
+    tokens: options.tokens,
+    traces: !options['no-traces'],
+  },
+  { out: options.out, plain: options.plain, transfers: options.transfers, level: options.level },
+);
+const { blocks, transactions, logs } = expected.counts;
+const onDisk = (await stat(path)).size;
+console.log(
+  `${path}: ${blocks} blocks, ${transactions} transactions, ${logs} logs, ` +
+    `${formatBytes(expected.uncompressedBytes)} of JSON, ${formatBytes(onDisk)} on disk, ` +
+    `${((Date.now() - startedAt) / 1000).toFixed(1)} s`,
+);

@@ -2,8 +2,6 @@
  * Mixed load at twice what the tiers allow, over REST, /rpc and /ws, while the index fills and follows. In the end every
  * answer must have been right, the limits exact within two in a hundred, the memory flat, and nothing lost: of the
  * counts in keys.db, of the heads and of the transfers pushed.
- *
- *   node --import tsx scripts/load.ts [minutes] [seed]     10 minutes, seed 1
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -23,6 +21,7 @@ import { type CallCounts, callAtRate } from './load/call-at-rate.ts';
 import { HttpClient, isRateLimited, type RpcAnswer, WsClient } from './load/clients.ts';
 import { ExpectedAnswers } from './load/expected-answers.ts';
 import { MemoryMonitor } from './memory-monitor.ts';
+import { MAX_SEED, readOptions } from './options.ts';
 
 /** Requests per second that the tiers allow, as in config.example.toml. */
 const RATES = { free: 5, growth: 50, pro: 100 } as const;
@@ -38,8 +37,14 @@ const SAMPLE_MS = 2_000;
 const MAX_SHOWN_FAULTS = 20;
 const LAUNCHER = new URL('../bin/atlas-node', import.meta.url).pathname;
 
-const minutes = Number(process.argv[2] ?? 10);
-const prng = new Prng(Number(process.argv[3] ?? 1));
+const { minutes, seed } = readOptions(
+  'Loads a daemon with twice what the tiers allow while its index fills, and checks answers, limits, memory and counts.',
+  {
+    minutes: { kind: 'decimal', about: 'of load', default: 10, range: [1, 1_440] },
+    seed: { kind: 'whole', about: 'of the chain and the requests', default: 1, range: [0, MAX_SEED] },
+  },
+);
+const prng = new Prng(seed);
 const faults: string[] = [];
 const reportFault = (what: string): void => void faults.push(what);
 
@@ -50,7 +55,7 @@ const generated = generateChain({
   startBlock: 1,
   wallets: 300,
   tokens: 40,
-  seed: Number(process.argv[3] ?? 1),
+  seed,
 });
 const blocks = [...generated.blocks];
 const expected = new ExpectedAnswers(blocks);

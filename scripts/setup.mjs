@@ -1,9 +1,7 @@
 /**
  * Installs what package-lock.json asks for, under the Node the project pins, and checks that it runs here.
  * Does nothing when that was done before. Runs on any Node from 18 on, so it is plain JavaScript without packages.
- *
- *   node scripts/setup.mjs            install where needed, check
- *   node scripts/setup.mjs --record   write the checksums of the native binaries at hand to native-checksums.json
+ * See `--help`.
  */
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -17,8 +15,24 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const LOCK_FILE = join(ROOT, 'package-lock.json');
 const STAMP_FILE = join(ROOT, 'node_modules', '.atlas-setup');
 
-if (process.argv.includes('--record')) recordChecksums(ROOT);
-else setup();
+const USAGE = `setup.mjs [option]
+Installs what package-lock.json asks for where it is missing, and checks that it runs here.
+
+  --record   write the checksums of the native binaries at hand to native-checksums.json instead
+  --help     this text`;
+
+// By hand: the oldest Node that this runs on has no parseArgs.
+const [option, another] = process.argv.slice(2);
+if (option === '--help' || option === '-h') {
+  console.log(USAGE);
+} else if (another !== undefined || (option !== undefined && option !== '--record')) {
+  console.error(`setup.mjs: Unexpected argument '${another ?? option}' (see --help)`);
+  process.exitCode = 2;
+} else if (option === '--record') {
+  recordChecksums(ROOT);
+} else {
+  setup();
+}
 
 function setup() {
   if (readText(STAMP_FILE) === stamp() && hasBinaries(ROOT)) return;

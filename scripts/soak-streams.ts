@@ -1,9 +1,7 @@
 /**
- * Ten minutes of streams under trouble: 1,000 sockets that subscribe, unsubscribe, go and come back at random, while
+ * Streams under trouble: sockets that subscribe, unsubscribe, go and come back at random, while
  * blocks come, reorgs replace them and the connections to the node are cut every few seconds. In the end nothing may
  * have been missed or notified twice, compared with the index and the chain, and the memory must be flat.
- *
- *   node --import tsx scripts/soak-streams.ts [minutes] [sockets] [seed]     10 minutes, 1,000 sockets, seed 1
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -15,6 +13,7 @@ import { startReplayNode } from '../src/bench/replay/node.ts';
 import { pause } from '../src/lib/backoff.ts';
 import { openIndexForReading } from '../src/store/index-file.ts';
 import { MemoryMonitor } from './memory-monitor.ts';
+import { MAX_SEED, readOptions } from './options.ts';
 import { UNSETTLED_BLOCKS } from './soak/checks.ts';
 import type { EndedSubscription } from './soak/client.ts';
 import { startSoakDaemon } from './soak/daemon.ts';
@@ -34,9 +33,14 @@ const FIRST_BLOCKS = 50;
 const DELIVERY_TIMEOUT_MS = 15_000;
 const MAX_SHOWN_FAULTS = 20;
 
-const minutes = Number(process.argv[2] ?? 10);
-const sockets = Number(process.argv[3] ?? 1_000);
-const seed = Number(process.argv[4] ?? 1);
+const { minutes, sockets, seed } = readOptions(
+  'Streams to many sockets while reorgs and broken connections trouble them, and checks that nothing was missed.',
+  {
+    minutes: { kind: 'decimal', about: 'of trouble', default: 10, range: [1, 1_440] },
+    sockets: { kind: 'whole', about: 'clients', default: 1_000, range: [1, 100_000] },
+    seed: { kind: 'whole', about: 'of the chain and the clients', default: 1, range: [0, MAX_SEED] },
+  },
+);
 const prng = new Prng(seed);
 const chain = generateChain({
   blocks: FIRST_BLOCKS + Math.ceil((minutes * 60_000) / BLOCK_EVERY_MS) + 100,

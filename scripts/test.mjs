@@ -1,14 +1,17 @@
 /**
  * The whole check: lint, types, tests. Runs under the pinned Node, after setup (see `test` in package.json).
- *
- *   npm test                                  everything
- *   npm test -- test/config.test.ts           lint, types and the tests of one file
- *   npm test -- --test-name-pattern=reorg     other arguments go to Node's test runner
+ * See `--help`.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+
+const USAGE = `Lint, types and tests.
+
+  npm test                                  everything
+  npm test -- test/config.test.ts           lint, types and the tests of one file
+  npm test -- --test-name-pattern=reorg     other options go to Node's test runner`;
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const CHROMIUM = '/usr/bin/chromium';
@@ -23,6 +26,10 @@ const CONCURRENCY = 3;
 const TEST_TIMEOUT_MS = 900_000;
 
 const options = process.argv.slice(2).filter((argument) => argument.startsWith('-'));
+if (options.includes('--help')) {
+  console.log(USAGE);
+  process.exit(0);
+}
 const named = process.argv.slice(2).filter((argument) => !argument.startsWith('-'));
 const files = named.length > 0 ? named : testFiles();
 if (files.some((file) => file.endsWith('.page.test.ts'))) ensureChromium();

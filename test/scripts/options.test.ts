@@ -1,0 +1,39 @@
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { PINNED_NODE, ROOT, run } from '../support/command.ts';
+
+/** Scripts that take arguments, each with one that is wrong. */
+const WRONG = {
+  'build-binary.ts': '--out',
+  'crash.ts': '--kills=0',
+  'faults.ts': '--runs=many',
+  'fuzz.ts': '--seconds=-1',
+  'generate-chain.ts': '--level=10',
+  'load.ts': '--minutes=0.5',
+  'soak-streams.ts': '--sockets=1.5',
+  'setup.mjs': 'record',
+};
+
+function script(t: TestContext, name: string, ...args: string[]) {
+  return run(t, [PINNED_NODE, '--import', 'tsx', `scripts/${name}`, ...args], { cwd: ROOT });
+}
+
+for (const [name, wrong] of Object.entries(WRONG)) {
+  test(`${name} tells its usage, and in one line what is wrong`, async (t) => {
+    const { code, stdout, stderr } = await script(t, name, '--help');
+    assert.deepEqual([code, stderr], [0, '']);
+    assert.ok(stdout.startsWith(`${name} [option`), stdout);
+    assert.match(stdout, /\n {2}--\w/);
+    for (const argument of ['--unknown', wrong]) {
+      const refused = await script(t, name, argument);
+      assert.deepEqual([refused.code, refused.stdout], [2, ''], refused.stderr);
+      assert.match(refused.stderr, /^[^\n]+\(see --help\)\n$/);
+    }
+  });
+}
+
+test('test.mjs tells its usage', async (t) => {
+  const { code, stdout } = await script(t, 'test.mjs', '--help');
+  assert.equal(code, 0);
+  assert.match(stdout, /npm test -- /);
+});
