@@ -5,46 +5,50 @@ import { type ParseArgsConfig, parseArgs } from 'node:util';
 /** Seeds are 32 bits wide. */
 export const MAX_SEED = 2 ** 32 - 1;
 
+const script = basename(process.argv[1] ?? '');
+
 type Option = { about: string } & (
   | { kind: 'whole' | 'decimal'; default?: number; range: readonly [number, number] }
-  | { kind: 'text'; default: string }
+  | { kind: 'text'; default?: string }
   | { kind: 'flag' }
 );
 
 type Value<O> = O extends { kind: 'flag' }
   ? boolean
-  : O extends { kind: 'text' }
-    ? string
-    : O extends { default: number }
-      ? number
-      : number | undefined;
+  : (O extends { kind: 'text' } ? string : number) | (O extends { default: unknown } ? never : undefined);
 
-/** What the command line says; ends the process where it asks for help or is wrong. */
+/** What the command line says, `files` if they have a name; ends the process where it asks for help or is wrong. */
 export function readOptions<const T extends Record<string, Option>>(
   does: string,
   options: T,
-): { [K in keyof T]: Value<T[K]> } {
-  const script = basename(process.argv[1] ?? '');
+  nameOfFiles = '',
+): { [K in keyof T]: Value<T[K]> } & { files: string[] } {
   try {
     const known: NonNullable<ParseArgsConfig['options']> = { help: { type: 'boolean', short: 'h' } };
     for (const [name, { kind }] of Object.entries(options))
       known[name] = { type: kind === 'flag' ? 'boolean' : 'string' };
-    const values: Record<string, unknown> = parseArgs({ options: known }).values;
+    const parsed = parseArgs({ options: known, allowPositionals: nameOfFiles !== '' });
+    const values: Record<string, unknown> = parsed.values;
     if (values['help']) {
-      console.log(usage(script, does, options));
+      console.log(usage([script, nameOfFiles, '[options]'].filter(Boolean).join(' '), does, options));
       process.exit(0);
     }
-    return Object.fromEntries(
-      Object.entries(options).map(([name, option]) => [name, read(name, option, values[name])]),
-    ) as { [K in keyof T]: Value<T[K]> };
+    const read = Object.entries(options).map(([name, option]) => [name, valueIn(name, option, values[name])]);
+    const result = Object.fromEntries(read) as { [K in keyof T]: Value<T[K]> };
+    return { ...result, files: parsed.positionals };
   } catch (error) {
-    const [problem] = (error as Error).message.split('\n');
-    console.error(`${script}: ${problem} (see --help)`);
-    process.exit(2);
+    const [problem = ''] = (error as Error).message.split('\n');
+    return refuse(problem);
   }
 }
 
-function read(name: string, option: Option, given: unknown) {
+/** Ends the process because of what the command line says. */
+export function refuse(problem: string): never {
+  console.error(`${script}: ${problem} (see --help)`);
+  process.exit(2);
+}
+
+function valueIn(name: string, option: Option, given: unknown) {
   if (option.kind === 'flag') return given === true;
   if (given === undefined) return option.default;
   if (option.kind === 'text') return given;
@@ -56,18 +60,13 @@ function read(name: string, option: Option, given: unknown) {
   return value;
 }
 
-function usage(script: string, does: string, options: Record<string, Option>): string {
+function usage(call: string, does: string, options: Record<string, Option>): string {
   const rows = [
     ...Object.entries(options).map(([name, option]) => [synopsis(name, option), explain(option)]),
     ['--help', 'this text'],
   ] as [string, string][];
   const width = Math.max(...rows.map(([left]) => left.length)) + 3;
-  return [
-    `${script} [options]`,
-    does,
-    '',
-    ...rows.map(([left, right]) => `  ${left.padEnd(width)}${right}`),
-  ].join('\n');
+  return [call, does, '', ...rows.map(([left, right]) => `  ${left.padEnd(width)}${right}`)].join('\n');
 }
 
 function synopsis(name: string, { kind }: Option): string {
