@@ -108,7 +108,9 @@ export class TransferStream {
   async subscribe(watcher: Watcher, withReplay: boolean): Promise<Unsubscribe> {
     const ends = await this.waitUntilVerified();
     if (withReplay) {
-      watcher.firstId = watcher.nextId = this.reads.lastIdsUpTo(watcher.fromBlock - 1).lastTransfer + 1;
+      const { lastTransfer } = this.reads.lastIdsUpTo(watcher.fromBlock - 1);
+      // The index may be ahead of the watermark, and live watchers begin where that ends.
+      watcher.firstId = watcher.nextId = Math.min(lastTransfer, ends.lastTransfer) + 1;
       this.beginReplay(watcher);
     } else {
       watcher.firstId = watcher.nextId = ends.lastTransfer + 1;

@@ -121,6 +121,20 @@ test('a client that comes after the announcement gets its transfers, each once',
   await tells(replayed, '+1 +2 +2 +3');
 });
 
+test('nobody misses a commit that waits to be told because another client wants only what comes after it', async (context) => {
+  const index = new StreamIndex(opened(context), true);
+  index.commit(1);
+  const batch = index.announce();
+  index.write(batch);
+  const later = await index.wallet('bob', 3);
+  const replayed = await index.wallet('alice', 1);
+  await tells(replayed, '+1');
+  index.publish(batch);
+  index.commit(1);
+  await tells(later, '+3');
+  await tells(replayed, '+1 +2 +3');
+});
+
 test('an announcement whose commit fails is forgotten', async (context) => {
   const index = new StreamIndex(opened(context), true);
   index.commit(1);
