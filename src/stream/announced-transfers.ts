@@ -8,7 +8,7 @@ import type { ChainInfo } from './transfer-json.ts';
 import { TransferEvent, type Watcher } from './watcher.ts';
 import type { WatcherIndex } from './watcher-index.ts';
 
-/** A transfer, and who wants it. */
+/** A transfer that was shown to someone, and who wants it. */
 interface EventMatch {
   event: TransferEvent;
   watchers: readonly Watcher[];
@@ -42,11 +42,11 @@ export class AnnouncedTransfers {
     while (performance.now() < deadline) {
       const match = this.matches.next().value;
       if (match === undefined) return;
-      this.prepared.push(match);
+      if (match.watchers.length > 0) this.prepared.push(match);
     }
   }
 
-  /** The next transfers that someone wants, in order, `limit` at most; less than that are the last ones. */
+  /** The next transfers that someone may want, in order, `limit` at most; less than that are the last ones. */
   take(limit: number): EventMatch[] {
     const taken = this.prepared.splice(0, limit);
     while (taken.length < limit) {
@@ -108,8 +108,8 @@ function* matchesInBatch(
       decimals,
     };
     const event = new TransferEvent(row, false, chainInfo);
-    const interested = candidates.filter((watcher) => watcher.prepare(event));
-    if (interested.length > 0) yield { event, watchers: interested };
+    // Also without watchers: asking many of them is what takes the time that callers limit.
+    yield { event, watchers: candidates.filter((watcher) => watcher.prepare(event)) };
   }
 }
 

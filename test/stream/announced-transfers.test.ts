@@ -8,7 +8,7 @@ import { prepareStreamReads } from '../../src/query/stream-reads.ts';
 import { AnnouncedTransfers } from '../../src/stream/announced-transfers.ts';
 import type { Notification } from '../../src/stream/notification.ts';
 import { Subscription } from '../../src/stream/subscription.ts';
-import { signalJson, transferJson } from '../../src/stream/transfer-json.ts';
+import { type Direction, signalJson, transferJson } from '../../src/stream/transfer-json.ts';
 import { type TransferEvent, Watcher } from '../../src/stream/watcher.ts';
 import { WatcherIndex } from '../../src/stream/watcher-index.ts';
 import { type BlockBatch, TransferKind } from '../../src/types.ts';
@@ -17,9 +17,11 @@ import { opened } from '../support/owner.ts';
 import { randomBlocks, toBatch } from '../support/random-chain.ts';
 import { StreamIndex, tells } from './stream-index.ts';
 
-/** Wants every transfer, also those of no amount. */
+/** Is shown every transfer and wants all of them, also those of no amount, or none. */
 class WatcherOfAll extends Watcher {
-  constructor() {
+  shown = 0;
+  private readonly directions: readonly Direction[];
+  constructor(directions: readonly Direction[] = ['out']) {
     const connection = {
       backlogBytes: 0,
       push: () => undefined,
@@ -27,9 +29,11 @@ class WatcherOfAll extends Watcher {
       close: () => undefined,
     };
     super(new Subscription('all', connection, { total: 0 }, 1), new Set(), new Set(), null);
+    this.directions = directions;
   }
   protected override directionsOf() {
-    return ['out'] as const;
+    this.shown++;
+    return this.directions;
   }
   protected override notificationOf(event: TransferEvent): Notification {
     return event.walletNotification('out');
@@ -95,6 +99,24 @@ function* takeAll(announced: AnnouncedTransfers): Generator<EventRow> {
     if (matches.length < 7) return;
   }
 }
+
+test('transfers that are shown to someone and wanted by nobody count as work too', (context) => {
+  const watchers = new WatcherIndex();
+  const watcher = new WatcherOfAll([]);
+  watchers.add(watcher, () => undefined);
+  const batch = toBatch(randomBlocks(1, 20, `0x${'0'.repeat(64)}`, 1));
+  const symbols = () => ({ symbol: null, decimals: null });
+  const announced = new AnnouncedTransfers(
+    { batches: [batch], firstTransfer: 1 },
+    { watchers, symbols, chainInfo: CHAIN },
+  );
+  let now = 0;
+  context.mock.method(performance, 'now', () => now++);
+  announced.prepare(10);
+  assert.equal(watcher.shown, 10);
+  announced.take(16);
+  assert.equal(watcher.shown, 26);
+});
 
 test('announced transfers are pushed on their watermark, before the index is read', async (context) => {
   const index = new StreamIndex(opened(context), true);
