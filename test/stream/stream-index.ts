@@ -8,7 +8,7 @@ import type { Notification } from '../../src/stream/notification.ts';
 import { Subscription } from '../../src/stream/subscription.ts';
 import { TransferStream } from '../../src/stream/transfer-stream.ts';
 import { SignalWatcher, WalletWatcher, type Watcher } from '../../src/stream/watcher.ts';
-import type { BlockBatch, Hex } from '../../src/types.ts';
+import type { BlockBatch, CommittingBlocks, Hex } from '../../src/types.ts';
 import { address, createIndex, type NamedBlock } from '../support/index-fixture.ts';
 import type { Owner } from '../support/owner.ts';
 import { waitFor } from '../support/wait.ts';
@@ -17,6 +17,8 @@ import { waitFor } from '../support/wait.ts';
 export interface Client {
   told: string[];
   closed: boolean;
+  /** Where its replay begins, null without one. */
+  fromBlock: number | null;
   unsubscribe: () => void;
 }
 
@@ -93,7 +95,7 @@ export class StreamIndex {
     fromBlock: number | null,
     watch: (subscription: Subscription) => Watcher,
   ): Promise<Client> {
-    const client: Client = { told: [], closed: false, unsubscribe: () => undefined };
+    const client: Client = { told: [], closed: false, fromBlock, unsubscribe: () => undefined };
     const connection = {
       backlogBytes: 0,
       push: (notification: Notification, id: Uint8Array) => {
@@ -114,10 +116,18 @@ export class StreamIndex {
   /** Announces the next block, in which Alice pays Bob that often. */
   announce({ branch = '', payments = 1 } = {}): BlockBatch {
     const batch = this.nextBlock(branch, payments);
-    const firstTransfer = this.fixture.writer.transferCount() + 1;
-    this.snapshot.release();
-    this.transfers.onCommitting({ batches: [batch], firstTransfer });
+    this.publishAnnouncement(this.announcement(batch));
     return batch;
+  }
+
+  /** What is said before the next block is committed. */
+  announcement(batch: BlockBatch): CommittingBlocks {
+    return { batches: [batch], firstTransfer: this.fixture.writer.transferCount() + 1 };
+  }
+
+  publishAnnouncement(blocks: CommittingBlocks): void {
+    this.snapshot.release();
+    this.transfers.onCommitting(blocks);
   }
 
   /** Appends a block without a word. */
@@ -134,7 +144,8 @@ export class StreamIndex {
     this.transfers.onWatermark({ kind: 'committed', from: to, to, hash, timestamp: 0, committedAt });
   }
 
-  private nextBlock(branch: string, payments: number): BlockBatch {
+  /** A block that follows the last, in which Alice pays Bob that often. */
+  nextBlock(branch: string, payments: number): BlockBatch {
     const block: NamedBlock = {};
     const number = (this.fixture.writer.head()?.number ?? 0) + 1;
     for (let i = 0; i < payments; i++) block[`${number} ${branch} ${i}`] = [{ from: 'alice', to: 'bob' }];
