@@ -83,7 +83,7 @@ export class TransferStream {
   private unmeasuredSince: number | null = null;
   /** First transfer not yet pushed live; undefined while there are no live watchers. */
   private nextLiveId: number | undefined;
-  /** The blocks announced last; null when a watcher joined since, who may want some of their transfers. */
+  /** The blocks announced last; null when a watcher joined since, who may want some of their transfers, or all left. */
   private announced: AnnouncedTransfers | null = null;
   /** Wallets up to this id were compared with the watched addresses. */
   private lastResolvedWallet = 0;
@@ -176,7 +176,10 @@ export class TransferStream {
     watcher.ended = true;
     this.live.delete(watcher);
     for (const entry of this.replays) if (entry.watcher === watcher) this.replays.delete(entry);
-    if (this.live.all.size === 0) this.nextLiveId = undefined;
+    if (this.live.all.size === 0) {
+      this.nextLiveId = undefined;
+      this.announced = null;
+    }
     if (this.live.all.size + this.replays.size === 0) this.pushed.clear();
   }
 

@@ -85,3 +85,21 @@ for (const announces of [false, true]) {
     assert.equal(staying.closed, false);
   });
 }
+
+test('nothing of those who left is kept when what was announced is never committed', async (context) => {
+  v8.setFlagsFromString('--expose-gc');
+  const gc: () => void = vm.runInNewContext('gc');
+  const index = new StreamIndex(opened(context), true);
+  index.commit(1);
+  const left: WeakRef<Client>[] = [];
+  const clients = await Promise.all(Array.from({ length: 20 }, () => index.wallet('alice')));
+  index.announce();
+  for (const client of clients.splice(0)) {
+    client.unsubscribe();
+    left.push(new WeakRef(client));
+  }
+  await nextTurn();
+  gc();
+  const kept = left.filter((client) => client.deref() !== undefined).length;
+  assert.ok(kept < 3, `${kept} are kept`);
+});
