@@ -122,7 +122,7 @@ export class TransferStream {
   /** Handles the announcement of a commit, whose watermark follows unless it fails. */
   onCommitting(blocks: CommittingBlocks): void {
     this.announced = null;
-    if (this.live.all.size === 0) return;
+    if (this.nextLiveId !== blocks.firstTransfer) return; // nobody is live, or what comes before is not all pushed
     this.runGuarded(() => {
       this.reads.snapshot.head();
       const announced = new AnnouncedTransfers(blocks, {
