@@ -20,7 +20,7 @@ import { AnnouncedTransfers } from './announced-transfers.ts';
 import { CloseCode } from './close-code.ts';
 import { DEEP_REORG } from './close-frames.ts';
 import { PushedTransfers } from './pushed-transfers.ts';
-import { replayTransfers } from './replay.ts';
+import { ReplayQueue } from './replay-queue.ts';
 import type { StreamMetrics, Unsubscribe } from './session.ts';
 import { indexRollingBack } from './subscribe-errors.ts';
 import { MAX_TURN_MS, SCANNED_PER_STEP } from './turn-limits.ts';
@@ -35,8 +35,6 @@ const EVENTS_PER_STEP = 16;
 const WALLETS_PER_STEP = 2_000;
 /** How long a subscribe waits for the index to be where the last watermark says, milliseconds. */
 const VERIFY_MS = 10_000;
-/** A replay waits while its client's backlog is larger than this, bytes. */
-const MAX_REPLAY_BACKLOG_BYTES = 256 * 1024;
 
 export interface TransferStreamOptions {
   reads: StreamReads;
@@ -52,16 +50,6 @@ interface TransferMatch {
   watchers: readonly Watcher[];
 }
 
-/** A watcher that is being replayed indexed transfers. */
-interface Replay {
-  watcher: Watcher;
-  steps: Generator<EventRow[], void, void> | null;
-  /** Where `steps` ends. */
-  below: number;
-  /** Whether it waits for the subscribe reply, or for the client's backlog to drain. */
-  isPaused: boolean;
-}
-
 /** The work of one turn of the event loop, all read from one commit. */
 interface Turn {
   steps: Iterator<void>;
@@ -74,7 +62,7 @@ export class TransferStream {
   private readonly reads: StreamReads;
   /** Watchers past their replay, if any: they get each commit. */
   private readonly live = new WatcherIndex();
-  private readonly replays = new Set<Replay>();
+  private readonly replays: ReplayQueue;
   private readonly pushed = new PushedTransfers((row) => this.recipientsOf(row));
   /** The last block of the last watermark; null while the index is empty. */
   private watermarkBlock: BlockRef | null;
@@ -101,6 +89,11 @@ export class TransferStream {
   constructor(options: TransferStreamOptions) {
     this.options = options;
     this.reads = options.reads;
+    this.replays = new ReplayQueue({
+      reads: options.reads,
+      onResume: () => this.schedule(),
+      publish: (row, watcher) => this.publishReplayed(row, watcher),
+    });
     this.watermarkBlock = this.reads.lastBlock();
   }
 
@@ -111,7 +104,7 @@ export class TransferStream {
       const { lastTransfer } = this.reads.lastIdsUpTo(watcher.fromBlock - 1);
       // The index may be ahead of the watermark, and live watchers begin where that ends.
       watcher.firstId = watcher.nextId = Math.min(lastTransfer, ends.lastTransfer) + 1;
-      this.beginReplay(watcher);
+      this.replays.add(watcher);
     } else {
       watcher.firstId = watcher.nextId = ends.lastTransfer + 1;
       this.goLive(watcher, ends);
@@ -154,17 +147,6 @@ export class TransferStream {
     this.closed = true;
   }
 
-  private beginReplay(watcher: Watcher): void {
-    const entry: Replay = { watcher, steps: null, below: 0, isPaused: true };
-    this.replays.add(entry);
-    watcher.subscription.onRelease(() => this.resume(entry));
-  }
-
-  private resume(entry: Replay): void {
-    entry.isPaused = false;
-    this.schedule();
-  }
-
   private goLive(watcher: Watcher, ends: LastIds): void {
     if (!this.live.hasUnresolved) this.lastResolvedWallet = ends.lastWallet;
     this.live.add(watcher, this.reads.walletId);
@@ -175,7 +157,7 @@ export class TransferStream {
   private remove(watcher: Watcher): void {
     watcher.ended = true;
     this.live.delete(watcher);
-    for (const entry of this.replays) if (entry.watcher === watcher) this.replays.delete(entry);
+    this.replays.delete(watcher);
     if (this.live.all.size === 0) {
       this.nextLiveId = undefined;
       this.announced = null;
@@ -207,7 +189,7 @@ export class TransferStream {
       watcher.firstId = Math.min(watcher.firstId, first);
       watcher.nextId = Math.min(watcher.nextId, first);
     }
-    for (const entry of this.replays) entry.steps = null;
+    this.replays.restart();
   }
 
   private async waitUntilVerified(): Promise<LastIds> {
@@ -253,7 +235,12 @@ export class TransferStream {
     const ends = this.verifySnapshot();
     if (ends === undefined) return;
     yield* this.publishLive(ends);
-    while (!this.advanceReplays(ends, deadline)) yield;
+    const limits = {
+      below: () => Math.min(this.nextLiveId ?? Number.POSITIVE_INFINITY, ends.lastTransfer + 1),
+      onCaughtUp: (watcher: Watcher) => this.goLive(watcher, ends),
+      deadline,
+    };
+    while (!this.replays.advance(limits)) yield;
   }
 
   /**
@@ -340,6 +327,11 @@ export class TransferStream {
     this.pushed.add(row, notified, this.watermarkBlock?.number ?? 0);
   }
 
+  private publishReplayed(row: EventRow, watcher: Watcher): void {
+    if (!watcher.notify(new TransferEvent(row, false, this.chainInfo()))) return;
+    this.pushed.add(row, [watcher], this.watermarkBlock?.number ?? 0);
+  }
+
   /** Assigns the ids of new wallets to watched addresses, step by step. */
   private *resolveNewWallets(ends: LastIds): Generator<void, void, void> {
     while (this.live.hasUnresolved && this.lastResolvedWallet < ends.lastWallet) {
@@ -347,57 +339,6 @@ export class TransferStream {
       this.live.resolve(wallets);
       this.lastResolvedWallet = wallets.length < WALLETS_PER_STEP ? ends.lastWallet : wallets.at(-1)!.id;
       if (this.lastResolvedWallet < ends.lastWallet) yield;
-    }
-  }
-
-  /** Advances the replays in turn until the deadline. Returns true when none of them can advance now. */
-  private advanceReplays(ends: LastIds, deadline: number): boolean {
-    for (;;) {
-      const ready = [...this.replays].filter((entry) => !this.pauseIfBehind(entry));
-      if (ready.length === 0) return true;
-      for (const entry of ready) {
-        this.advanceReplay(entry, ends);
-        this.moveToBack(entry);
-        if (performance.now() > deadline) return false;
-      }
-    }
-  }
-
-  /** Puts the entry last, so that the next turn begins with the others. */
-  private moveToBack(entry: Replay): void {
-    if (this.replays.delete(entry)) this.replays.add(entry);
-  }
-
-  private pauseIfBehind(entry: Replay): boolean {
-    const { connection } = entry.watcher.subscription;
-    if (!entry.isPaused && connection.backlogBytes > MAX_REPLAY_BACKLOG_BYTES) {
-      entry.isPaused = true;
-      connection.whenDrained(() => this.resume(entry));
-    }
-    return entry.isPaused;
-  }
-
-  private advanceReplay(entry: Replay, ends: LastIds): void {
-    const { watcher } = entry;
-    if (entry.steps === null) {
-      entry.below = Math.min(this.nextLiveId ?? Number.POSITIVE_INFINITY, ends.lastTransfer + 1);
-      if (watcher.nextId >= entry.below) {
-        this.replays.delete(entry);
-        return this.goLive(watcher, ends);
-      }
-      entry.steps = replayTransfers(this.reads, watcher, watcher.nextId, entry.below);
-    }
-    const step = entry.steps.next();
-    if (step.done === true) {
-      watcher.nextId = entry.below;
-      entry.steps = null;
-      return;
-    }
-    for (const row of step.value) {
-      watcher.nextId = row.id + 1;
-      if (watcher.notify(new TransferEvent(row, false, this.chainInfo()))) {
-        this.pushed.add(row, [watcher], this.watermarkBlock?.number ?? 0);
-      }
     }
   }
 
@@ -415,14 +356,14 @@ export class TransferStream {
   /** The watchers that got a pushed transfer to look at; a live watcher got all that concern it from its `firstId` on. */
   private recipientsOf(row: EventRow): Watcher[] {
     const recipients = this.live.candidatesByAddress(row).filter(({ firstId }) => row.id >= firstId);
-    for (const { watcher } of this.replays) {
+    for (const watcher of this.replays.watchers()) {
       if (row.id >= watcher.firstId && row.id < watcher.nextId) recipients.push(watcher);
     }
     return recipients;
   }
 
   private watchers(): Watcher[] {
-    return [...this.live.all, ...[...this.replays].map(({ watcher }) => watcher)];
+    return [...this.live.all, ...this.replays.watchers()];
   }
 
   private chainInfo() {
