@@ -7,6 +7,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import solc from 'solc';
+import { readOptions } from './options.ts';
 
 const SOURCES = fileURLToPath(new URL('./contracts/', import.meta.url));
 const OUTPUT = fileURLToPath(new URL('../src/dev/contracts.json', import.meta.url));
@@ -62,5 +63,6 @@ function readPackageSource(path: string): { contents: string } | { error: string
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  readOptions('Compiles the demo contracts of scripts/contracts to src/dev/contracts.json.', {});
   writeFileSync(OUTPUT, `${JSON.stringify(compileContracts(), null, 2)}\n`);
 }

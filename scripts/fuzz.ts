@@ -13,7 +13,7 @@ import type { Property } from '../test/support/fuzz/property.ts';
 import { VALUES } from '../test/support/fuzz/values.ts';
 import { indexedTransfers } from '../test/support/index-rows.ts';
 import { randomBlocks, toBatch } from '../test/support/random-chain.ts';
-import { readOptions } from './options.ts';
+import { readOptions, refuse } from './options.ts';
 
 /** Inputs per round; after each round the time is checked and memory is reported. */
 const RUNS_PER_ROUND = 2_000;
@@ -25,14 +25,14 @@ const options = readOptions('Tries random inputs on the parsers, the REST API an
 });
 
 const folder = mkdtempSync(join(tmpdir(), 'atlas-fuzz-'));
-try {
-  const chosen = [...NODE_ANSWERS, ...CLIENT_INPUT, rest(), ...CONFIG, ...VALUES].filter(({ name }) =>
-    name.includes(options.only),
-  );
-  for (const property of chosen) fuzz(property, options.seconds * 1_000);
-} finally {
-  rmSync(folder, { recursive: true });
+process.once('exit', () => rmSync(folder, { recursive: true }));
+const properties = [...NODE_ANSWERS, ...CLIENT_INPUT, rest(), ...CONFIG, ...VALUES];
+const chosen = properties.filter(({ name }) => name.includes(options.only));
+if (chosen.length === 0) {
+  const names = properties.map(({ name }) => `"${name}"`).join(', ');
+  refuse(`no property has "${options.only}" in its name; they are ${names}`);
 }
+for (const property of chosen) fuzz(property, options.seconds * 1_000);
 
 function fuzz(property: Property, ms: number): void {
   const deadline = Date.now() + ms;

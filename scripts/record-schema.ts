@@ -11,10 +11,12 @@ import { startReplayNode } from '../src/bench/replay/node.ts';
 import { SCHEMA_VERSION } from '../src/store/index-file.ts';
 import { openDatabase } from '../src/store/open-database.ts';
 import { startIndexer } from '../test/support/indexer.ts';
+import { readOptions } from './options.ts';
 
 const FIXTURES = resolve(import.meta.dirname, '../test/fixtures');
 const HEAD = 18;
 
+readOptions('Records an index with the current schema as a fixture for the tests of later versions.', {});
 const dir = mkdtempSync(join(tmpdir(), 'atlas-schema-'));
 const node = await startReplayNode({ files: [join(FIXTURES, 'schema-chain.jsonl.gz')], head: HEAD });
 const indexer = startIndexer({ after: () => undefined }, { http: node.url, dir, index: { startBlock: 1 } });

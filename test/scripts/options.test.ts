@@ -2,14 +2,16 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { PINNED_NODE, ROOT, run } from '../support/command.ts';
 
-/** Scripts that take arguments, each with one that is wrong. */
+/** Scripts, each with an argument that is wrong. */
 const WRONG = {
   'build-binary.ts': '--out',
+  'compile-contracts.ts': 'Token.sol',
   'crash.ts': '--kills=0',
   'faults.ts': '--runs=many',
   'fuzz.ts': '--seconds=-1',
   'generate-chain.ts': '--level=10',
   'load.ts': '--minutes=0.5',
+  'record-schema.ts': '23',
   'replay-node.ts': '--generate=2000',
   'soak-streams.ts': '--sockets=1.5',
   'setup.mjs': 'record',
