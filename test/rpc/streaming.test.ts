@@ -6,6 +6,7 @@ import { type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
+import { type Exchange, WireTransport } from '../../src/upstream/wire/transport.ts';
 import { type Serving, serve } from '../server/serving.ts';
 import { waitFor } from '../support/wait.ts';
 import { type Answer, startNode } from './node.ts';
@@ -125,6 +126,37 @@ test('a client that makes no room for longer than the library waits is not cut o
   socket.resume();
   await once(socket, 'close');
   assert.ok(text.endsWith('"}\r\n0\r\n\r\n'), text);
+});
+
+test('a connection whose answer was paused when its last piece came serves the next request', async (t) => {
+  const node = await startNode(t, (_, response) => {
+    // Both chunks and the end arrive at once.
+    response.write('ab');
+    response.end('cd');
+  });
+  const transport = new WireTransport({
+    url: node.url,
+    timeoutMs: 1_000,
+    maxSockets: 1,
+    maxWaiting: 1,
+    maxWaitingBytes: MB,
+  });
+  t.after(() => transport.close());
+  const ask = () =>
+    new Promise<string>((resolve, reject) => {
+      let text = '';
+      const exchange: Exchange = transport.post('{}', 'a call', {
+        onHead() {},
+        onBody(piece, isLast) {
+          text += piece.toString();
+          if (isLast) resolve(text);
+          else exchange.pause();
+        },
+        onFailed: reject,
+      });
+    });
+  assert.equal(await ask(), 'abcd');
+  assert.equal(await ask(), 'abcd');
 });
 
 test('an answer of any size leaves the memory alone', async (t) => {

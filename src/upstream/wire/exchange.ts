@@ -110,7 +110,10 @@ export class Exchange implements ResponseListener {
   onBody(piece: Buffer, isLast: boolean): void {
     const listener = this.listener;
     this.flow.lastProgressAt = this.clock.now;
-    if (isLast) this.end();
+    if (isLast) {
+      if (this.paused) this.connection?.resume(); // paused at an earlier piece; the next exchange reads from it
+      this.end();
+    }
     listener?.onBody(piece, isLast);
   }
 
