@@ -44,6 +44,7 @@ export async function* sync(
   options: SyncOptions,
   signal: AbortSignal,
 ): AsyncGenerator<SyncEvent, void, void> {
+  signal.addEventListener('abort', () => options.pipeline.reset()); // a hanging node must not delay the end
   let failures = 0;
   while (!signal.aborted) {
     try {

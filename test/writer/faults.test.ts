@@ -71,6 +71,32 @@ test('heads that are announced twice, late, or not at all are each indexed once'
   );
 });
 
+for (const [what, head] of [
+  ['the next block', 11],
+  ['many blocks', 60],
+] as const) {
+  test(`a stop does not wait for a node that hangs while it is asked for ${what}`, async (t) => {
+    const { real, node } = await behindProxy(t, 65);
+    const index = { startBlock: 1 };
+    const indexer = startIndexer(t, { http: node.url, dir: tempDir(t), index, node: { timeoutMs: 60_000 } });
+    await indexer.reaches(10);
+    let asked = false;
+    node.misbehave({
+      wire: { kind: 'hang' },
+      when({ method }) {
+        asked ||= method === 'eth_getBlockReceipts';
+        return method === 'eth_getBlockReceipts';
+      },
+    });
+    real.setHead(head);
+    await waitFor(() => asked, { what: 'the node to be asked' });
+    const startedAt = performance.now();
+    await indexer.client.stop();
+    const seconds = (performance.now() - startedAt) / 1000;
+    assert.ok(seconds < 10, `${seconds} s`);
+  });
+}
+
 test('an upstream that answers from nodes at different heights makes no rollback', async (t) => {
   const { real, node } = await behindProxy(t, 62);
   let turn = 0;
