@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { NodeError, startMisbehavingNode } from '../support/misbehaving-node.ts';
+import { waitFor } from '../support/wait.ts';
 import { startGateway, type TestGatewayOptions } from './gateway.ts';
 
 const quantity = (number: number) => `0x${number.toString(16)}`;
@@ -247,6 +248,24 @@ test('logs of two branches are never mixed', async (t) => {
     branch: number;
   }[];
   assert.equal(result.length, 4_000);
+  assert.deepEqual([...new Set(result.map(({ branch }) => branch))], [1]);
+});
+
+test('logs of two branches are not mixed where few blocks are not final, but lie in two parts', async (t) => {
+  const { chain, gateway } = await setUp(t, { cache: true, logs_max_range: 110 });
+  Object.assign(chain, { head: 2_000, finalized: 1_950 });
+  const isKept = async () => {
+    await gateway.result('eth_getBlockByNumber', '0x1', false);
+    return (await gateway.metric('atlas_rpc_cache_hits_total{method="eth_getBlockByNumber"}')) > 0;
+  };
+  await waitFor(isKept, { what: 'the final block to be known' });
+  let answered = 0;
+  chain.refuse = () => {
+    if (++answered === 2) chain.branch = 1;
+  };
+  const range = { fromBlock: quantity(1_891), toBlock: quantity(2_000) };
+  const result = (await gateway.result('eth_getLogs', range)) as { branch: number }[];
+  assert.equal(result.length, 220);
   assert.deepEqual([...new Set(result.map(({ branch }) => branch))], [1]);
 });
 

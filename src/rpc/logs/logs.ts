@@ -149,15 +149,15 @@ export class LogsHandler {
     client: number,
     signal: AbortSignal,
   ): Promise<Answer> {
-    const { from, to } = range;
+    const { to } = range;
     const deps = {
       ask: this.gateway.askOnBehalfOf(client),
       nodeRange: this.nodeRange,
       budget: this.budget.forClient(client),
     };
     // Chunks that are asked for one after the other are of one chain if the last block stayed the same, and so
-    // everything below it. One chunk alone is: the node sees to that.
-    const mayDiffer = to - Math.max(from, this.gateway.finalized) > this.nodeRange.width;
+    // everything below it.
+    const mayDiffer = to > this.gateway.finalized;
     for (let attempt = 1; attempt <= MAX_TRIES; attempt++) {
       const before = mayDiffer ? await this.hashAt(to, signal) : null;
       if (mayDiffer && before === null) continue;
