@@ -1,5 +1,6 @@
-/** All open WebSocket connections: limits per key, liveness checks, and closing them. */
+/** All open WebSocket connections: limits per key, the memory they share, liveness checks, and closing them. */
 import type { KeyStore } from '../access/keys.ts';
+import { ByteBudget } from '../lib/byte-budget.ts';
 import { CloseCode } from '../stream/close-code.ts';
 import { KEY_INVALID } from '../stream/close-frames.ts';
 import type { Session } from '../stream/session.ts';
@@ -8,6 +9,8 @@ import type { WsConnection } from './ws-connection.ts';
 
 /** How often connections are checked for signs of life, milliseconds. */
 const LIVENESS_CHECK_MS = 1_000;
+/** Most bytes of answers that wait for their clients to take them. */
+const MAX_UNSENT_ANSWER_BYTES = 256 * 2 ** 20;
 
 export interface WsConnectionLimits {
   max_connections_per_key: number;
@@ -16,6 +19,8 @@ export interface WsConnectionLimits {
 }
 
 export class WsConnections {
+  /** For the answers that clients have not taken, of both endpoints. */
+  readonly answerBudget = new ByteBudget(MAX_UNSENT_ANSWER_BYTES);
   private readonly limits: WsConnectionLimits;
   private readonly open = new Map<WsConnection, Session>();
   private readonly perKey = new Map<number, number>();

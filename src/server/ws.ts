@@ -1,6 +1,5 @@
 /** The WebSocket routes: who may connect, and how messages get in and out. */
 import { RequestError } from '../errors.ts';
-import { ByteBudget } from '../lib/byte-budget.ts';
 import type { Logger } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import { errorJson, RpcCode } from '../rpc/errors.ts';
@@ -41,8 +40,6 @@ export interface WsRouteDeps {
 
 /** A message of up to so many times the limit gets the proper close code; beyond it the library cuts the connection. */
 const HARD_LIMIT_FACTOR = 4;
-/** Most bytes of answers that wait for their clients to take them. */
-const MAX_UNSENT_ANSWER_BYTES = 256 * 2 ** 20;
 /** The library's own limit of silence comes after ours. Its largest is 960. */
 const LIBRARY_IDLE_SECONDS = 8;
 const MAX_LIBRARY_IDLE_SECONDS = 960;
@@ -66,7 +63,6 @@ function addEndpoint(
   handleMessage: MessageHandler,
 ): void {
   const { hub, connections, settings, access, connectionLimiter, metrics, log } = deps;
-  const answerBudget = new ByteBudget(MAX_UNSENT_ANSWER_BYTES);
   const sockets = metrics.sockets.labels(endpoint);
   const touch = (socket: WebSocket<SocketData>): Client | undefined => {
     const { client } = socket.getUserData();
@@ -86,7 +82,7 @@ function addEndpoint(
         endpoint,
         limits: {
           notificationBytes: settings.max_backlog_bytes,
-          answerBudget: answerBudget.forClient(socket.getUserData().key.id),
+          answerBudget: connections.answerBudget.forClient(socket.getUserData().key.id),
         },
         onSlowConsumer() {
           metrics.slowConsumers.inc();

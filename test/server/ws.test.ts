@@ -7,6 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { WebSocket } from 'ws';
 import { type KeyStore, openKeyStore } from '../../src/access/keys.ts';
 import type { ReplayNode } from '../../src/bench/replay/controls.ts';
+import { ByteBudget } from '../../src/lib/byte-budget.ts';
 import { type CallError, StreamClient } from '../stream/client.ts';
 import { startTestDaemon, type TestDaemon } from '../support/daemon.ts';
 import { startGeneratedNode, suiteOwner } from '../support/replay.ts';
@@ -272,6 +273,14 @@ suite('WebSocket endpoints', () => {
     assert.ok(limited.length >= 40, `${limited.length} were refused`);
     for (const error of limited) assert.ok(error.data.retryAfter >= 1);
     client.socket.close();
+  });
+
+  test('the answers of both endpoints wait in the same memory', async (t) => {
+    const { key } = await newKey();
+    const { mock } = t.mock.method(ByteBudget.prototype, 'forClient');
+    for (const path of ['/ws', '/ws/signals']) await StreamClient.open(owner, served.url, key, path);
+    assert.equal(mock.callCount(), 2);
+    assert.equal(mock.calls[0]?.this, mock.calls[1]?.this);
   });
 
   test('a revoked key loses its connections within a second', async () => {
