@@ -4,9 +4,8 @@ import type { LiveSocket } from '../types.ts';
 /** Most sockets listed individually; the totals cover all. */
 const MAX_LISTED = 200;
 
-/** Totals by endpoint and topic, and the sockets with the largest backlog. `null` sockets: this server has no streams. */
-export function describeSockets(sockets: readonly LiveSocket[] | null): object {
-  if (sockets === null) return { available: false, total: 0, endpoints: {}, topics: {}, sockets: [] };
+/** Totals by endpoint and topic, and the sockets with the largest backlog. */
+export function describeSockets(sockets: readonly LiveSocket[]): object {
   const endpoints: Record<string, number> = {};
   const topics: Record<string, number> = {};
   for (const socket of sockets) {
@@ -15,7 +14,6 @@ export function describeSockets(sockets: readonly LiveSocket[] | null): object {
   }
   const listed = [...sockets].sort((a, b) => b.backlogBytes - a.backlogBytes || a.openedAt - b.openedAt);
   return {
-    available: true,
     total: sockets.length,
     endpoints,
     topics,

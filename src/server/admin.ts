@@ -20,8 +20,8 @@ export interface AdminOptions {
   token: string;
   /** The last survey of the index file; starts a new one when it is old. */
   survey: () => SurveyState;
-  /** Open WebSockets, or null where there are no streams. */
-  sockets: () => readonly LiveSocket[] | null;
+  /** Open WebSockets. */
+  sockets: () => readonly LiveSocket[];
   /** The settings in force by dotted path, secrets masked: `{"server.port": {value, source}}` as JSON text. */
   settings: () => string;
 }

@@ -56,7 +56,7 @@
 /** @typedef {{ bytesPerDay: number | null, bytesWhenFilled: number | null, daysUntilFull: number | null }} Forecast */
 /** @typedef {{ status: Status, survey: Survey | null, surveyFailure: string | null, forecast: Forecast | null }} IndexState */
 /** @typedef {{ endpoint: string, keyId: number, openedAt: string, topics: string[], backlogBytes: number }} Socket */
-/** @typedef {{ available: boolean, total: number, endpoints: Record<string, number>, topics: Record<string, number>, sockets: Socket[] }} Sockets */
+/** @typedef {{ total: number, endpoints: Record<string, number>, topics: Record<string, number>, sockets: Socket[] }} Sockets */
 /** @typedef {{ settings: Record<string, { value: unknown, source: string }> }} Config */
 
 export {};

@@ -33,20 +33,12 @@ export function socketsView({ signal, onFailure }) {
  * @param {import('./api-types.js').Sockets} sockets
  * @param {ReadonlyMap<number, string>} names of keys
  */
-function socketsPart({ available, total, endpoints, topics, sockets }, names) {
-  const head = h('header', {}, h('h1', {}, 'Sockets'));
-  if (!available)
-    return h(
-      'section',
-      { class: 'part' },
-      head,
-      h('p', { class: 'notice' }, 'This server offers no streams.'),
-    );
+function socketsPart({ total, endpoints, topics, sockets }, names) {
   const subscriptions = Object.values(topics).reduce((sum, count) => sum + count, 0);
   return h(
     'section',
     { class: 'part' },
-    head,
+    h('header', {}, h('h1', {}, 'Sockets')),
     h(
       'dl',
       { class: 'facts' },
