@@ -1,4 +1,4 @@
-/** Building blocks of answer schemas: the formats of values in CONTRACT, as the OpenAPI document shows them. */
+/** Building blocks of answer schemas: the formats of values, as the OpenAPI document shows them. */
 import { z } from 'zod';
 import { QUALITY_NAMES } from '../store/quality.ts';
 import { TRANSFER_KIND_NAMES } from '../types.ts';

@@ -114,7 +114,7 @@ const stream = z.strictObject({
   max_subscriptions: integer(1, 100_000).default(10),
   /** Largest message accepted from a client, bytes. */
   max_message_bytes: integer(1_024, 67_108_864).default(1_048_576),
-  /** Backlog in bytes at which a slow client is closed: at least twice the backlog of a replay (stream/transfer-stream.ts). */
+  /** Backlog in bytes at which a slow client is closed: at least twice the backlog of a replay (stream/replay-queue.ts). */
   max_backlog_bytes: integer(524_288, 1_073_741_824).default(8_388_608),
   /** Seconds between pings. */
   ping_seconds: integer(1, 3_600).default(30),

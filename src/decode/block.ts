@@ -1,4 +1,4 @@
-/** Decodes one block into transfers, after checking that its parts have the same hash (rules: CONTRACT section 2). */
+/** Decodes one block into transfers, after checking that its parts have the same hash. */
 import { UpstreamError } from '../errors.ts';
 import { ZERO_DIGITS } from '../lib/address.ts';
 import { quantityToNumber } from '../lib/hex.ts';

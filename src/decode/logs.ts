@@ -1,6 +1,6 @@
 /**
- * Token transfers from logs (facts: node-rpc.md section 4). A log with a transfer's first topic but a malformed rest is
- * skipped and counted by reason; it never becomes a transfer of zero.
+ * Token transfers from logs. A log with a transfer's first topic but a malformed rest is skipped and counted by reason;
+ * it never becomes a transfer of zero.
  */
 import { TransferKind } from '../types.ts';
 import type { BatchBuilder } from './batch.ts';

@@ -1,6 +1,6 @@
 /**
- * Native value that Monad moves without a call frame (facts: node-rpc.md section 2.4): the block reward minted to the
- * staking contract, and what that contract pays out on `withdraw` and `claimRewards`.
+ * Native value that Monad moves without a call frame: the block reward minted to the staking contract, and what that
+ * contract pays out on `withdraw` and `claimRewards`.
  */
 import { TransferKind } from '../types.ts';
 import type { BatchBuilder } from './batch.ts';

@@ -1,7 +1,7 @@
 /**
- * Internal native transfers from execution traces (facts: node-rpc.md section 3): CALL, CREATE, CREATE2 and
- * SELFDESTRUCT frames below the root that carry value, unless they or a frame above them failed. The value shown
- * on CALLCODE, DELEGATECALL and STATICCALL frames is not transferred.
+ * Internal native transfers from execution traces: CALL, CREATE, CREATE2 and SELFDESTRUCT frames below the root that
+ * carry value, unless they or a frame above them failed. The value shown on CALLCODE, DELEGATECALL and STATICCALL
+ * frames is not transferred.
  */
 import { UpstreamError } from '../errors.ts';
 import { previewValue } from '../lib/preview-value.ts';

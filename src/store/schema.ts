@@ -134,7 +134,7 @@ CREATE TABLE fundings (
 `;
 
 const ACTIVITY = /* sql */ `
--- The older transfers of a wallet in packed runs of ACTIVITY_RUN entries; never changed once written.
+-- The older transfers of a wallet in packed runs of ENTRIES_PER_RUN entries; never changed once written.
 CREATE TABLE activity (
   wallet INTEGER NOT NULL,
   first_transfer INTEGER NOT NULL,      -- id of the run's first entry
@@ -166,7 +166,7 @@ CREATE TABLE holdings (
   PRIMARY KEY (token, wallet)
 ) WITHOUT ROWID;
 
--- The first receivers of a non-zero amount of each token, FIRST_BUYERS of them at most.
+-- The first receivers of a non-zero amount of each token, MAX_FIRST_BUYERS of them at most.
 CREATE TABLE first_buyers (
   token INTEGER NOT NULL,
   transfer INTEGER NOT NULL,            -- the transfer that made the wallet a holder
