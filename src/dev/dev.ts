@@ -106,9 +106,9 @@ async function waitUntilIndexed(
   height: number,
   signal: AbortSignal,
 ): Promise<void> {
-  const deadline = Date.now() + CATCH_UP_TIMEOUT_MS;
+  const deadline = performance.now() + CATCH_UP_TIMEOUT_MS;
   while (!signal.aborted && (status().head?.number ?? -1) < height) {
-    if (Date.now() > deadline) {
+    if (performance.now() > deadline) {
       const { phase, reason, head } = status();
       const state = `phase ${phase}, block ${head?.number ?? 'none'}, ${reason ?? 'no reason given'}`;
       throw new FatalError(

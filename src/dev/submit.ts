@@ -84,7 +84,7 @@ async function waitForReceipts(
   hashes: readonly Hex[],
   beforePoll: () => Promise<void>,
 ): Promise<RpcTransactionReceipt[]> {
-  const deadline = Date.now() + MINED_TIMEOUT_MS;
+  const deadline = performance.now() + MINED_TIMEOUT_MS;
   for (;;) {
     await beforePoll();
     const found = await Promise.all(
@@ -92,7 +92,7 @@ async function waitForReceipts(
     );
     const receipts = found.filter((receipt) => receipt !== null);
     if (receipts.length === hashes.length) return receipts;
-    if (Date.now() > deadline) {
+    if (performance.now() > deadline) {
       const missing = hashes.filter((_, index) => found[index] === null);
       throw new Error(`demo transactions were not mined within half a minute: ${missing.join(', ')}`);
     }
