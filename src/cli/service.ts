@@ -43,6 +43,7 @@ export async function startService(
       reload: () => reloader.request(),
       ended: Promise.race([daemon.closed, reloader.failed]),
       async close() {
+        await reloader.stop();
         stopHeartbeat?.();
         systemd?.notify({ STOPPING: 1, STATUS: 'stopping' });
         log.info({}, 'stopping');
@@ -74,6 +75,7 @@ class ConfigReloader {
   private readonly deps: ReloaderDeps;
   private current: ParsedConfig;
   private lastReload = Promise.resolve();
+  private stopped = false;
   private fail: (error: unknown) => void = () => undefined;
 
   constructor(deps: ReloaderDeps, current: ParsedConfig) {
@@ -89,7 +91,14 @@ class ConfigReloader {
     this.lastReload = this.lastReload.then(() => this.reload()).catch(this.fail);
   }
 
+  /** Takes no more requests; resolves when none is being carried out. */
+  stop(): Promise<void> {
+    this.stopped = true;
+    return this.lastReload;
+  }
+
   private async reload(): Promise<void> {
+    if (this.stopped) return;
     const { daemon, log, systemd } = this.deps;
     systemd?.notify({ RELOADING: 1, MONOTONIC_USEC: String(process.hrtime.bigint() / 1000n) });
     try {

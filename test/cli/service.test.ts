@@ -181,7 +181,7 @@ test('a configuration with a mistake is not taken over, and the daemon goes on w
   assert.equal((await daemon.stop()).code, 0);
 });
 
-test('SIGTERM waits for a node that never answers no longer than ten seconds', async (t) => {
+test('SIGTERM waits for a node that never answers no longer than ten seconds, and takes over nothing more', async (t) => {
   const calls: string[] = [];
   const node = createServer((request) => {
     request.setEncoding('utf8').on('data', (text: string) => calls.push(text));
@@ -204,7 +204,12 @@ test('SIGTERM waits for a node that never answers no longer than ten seconds', a
   );
   await waitFor(() => calls.join().includes('eth_gasPrice'), { what: 'the call at the node' });
   const startedAt = performance.now();
-  assert.equal((await daemon.stop()).code, 0);
+  const stopped = daemon.stop();
+  await daemon.logged('stopping');
+  daemon.hangUp();
+  const { code, stderr } = await stopped;
+  assert.equal(code, 0);
+  assert.doesNotMatch(stderr, /the configuration was read again/);
   const seconds = (performance.now() - startedAt) / 1000;
   // Eight and a bit on a machine at rest; the call itself would wait for a thousand.
   assert.ok(seconds < 100, `it took ${seconds} s`);
