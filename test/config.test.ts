@@ -204,6 +204,7 @@ const WRONG_VALUES: [setting: string, toml: string, message: RegExp][] = [
     /^index.start_block must be "earliest", "latest" or a block number, not "first"/,
   ],
   ['index.start_block', '-1', /^index.start_block must be/],
+  ['index.start_block', '1e20', /^index.start_block must be/],
   ['index.head', '"safe"', /^index.head must be one of "auto", "finalized", "latest"/],
   ['index.traces', '"yes"', /^index.traces must be true or false/],
   ['chain.wrapped_native', '["0x12"]', /^chain.wrapped_native must be a list of addresses/],

@@ -53,7 +53,7 @@ export function listOf(what: string, test: (value: string) => boolean) {
 /** A height, or the name of one end of the chain. */
 export function startBlock() {
   const error = 'must be "earliest", "latest" or a block number';
-  return z.union([z.enum(['earliest', 'latest']), z.int().min(0, { error })], { error });
+  return z.union([z.enum(['earliest', 'latest']), z.int({ error }).min(0, { error })], { error });
 }
 
 export function isHttpUrl(value: string): boolean {
