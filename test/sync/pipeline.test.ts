@@ -70,6 +70,20 @@ test('after a failure and a reset the same blocks are loaded again in smaller ra
   assert.ok((sizes[2] ?? before) < before, `ranges of ${sizes}`);
 });
 
+test('blocks before a failure are handed out, and the failure is told after them', async () => {
+  const pipeline = new Pipeline(
+    async (from, to) => {
+      if (to >= 40) throw new UpstreamError('rpc', 'overloaded');
+      return batchOf(from, to);
+    },
+    { depth: 4, batchTransfers: 1_000_000 },
+  );
+  const taken = numbers(await pipeline.take(1, 400));
+  assert.equal(taken[0], 1);
+  assert.ok(taken.length > 1 && taken.length < 40, `${taken}`);
+  await assert.rejects(pipeline.take(taken.length + 1, 400), { message: 'overloaded' });
+});
+
 test('asking for another block than the next one drops what was prefetched', async () => {
   const pipeline = new Pipeline(async (from, to) => batchOf(from, to), { depth: 3, batchTransfers: 1 });
   await pipeline.take(1, 400);
