@@ -3,6 +3,7 @@ import { existsSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { ConfigError, FatalError } from '../errors.ts';
+import type { UnnamedCopy } from '../store/backup.ts';
 import { formatBytes, formatDuration, formatNumber } from './format.ts';
 import { existingIndexPath } from './index-path.ts';
 import { addConfigOptions, addNotes } from './options.ts';
@@ -50,11 +51,15 @@ async function backupTo(targets: BackupPaths, source: string, keys: string): Pro
   const stop = new AbortController();
   void waitForStopSignal().then(() => stop.abort());
   const line = statusLine();
+  const copies: UnnamedCopy[] = [];
   try {
-    if (existsSync(keys)) console.log(await copy('keys', keys, targets.keys, line, stop.signal));
-    console.log(await copy('index', source, targets.index, line, stop.signal));
+    if (existsSync(keys)) copies.push(await copy('keys', keys, targets.keys, line, stop.signal));
+    copies.push(await copy('index', source, targets.index, line, stop.signal));
+    // Both at the end: a name that a killed backup left would be in the way of the next.
+    for (const copy of copies) copy.publish();
     console.log(await describeCopy(targets.index));
   } catch (error) {
+    for (const copy of copies) copy.discard();
     for (const target of [targets.index, targets.keys]) rmSync(target, { force: true });
     throw error;
   } finally {
@@ -80,11 +85,11 @@ async function copy(
   target: string,
   line: StatusLine,
   signal: AbortSignal,
-): Promise<string> {
+): Promise<UnnamedCopy> {
   const { copyDatabase } = await import('../store/backup.ts');
   const { KEYS_CORRUPTION_ADVICE } = await import('../access/keys-file.ts');
   const startedAt = performance.now();
-  const size = await copyDatabase(source, target, {
+  const copied = await copyDatabase(source, target, {
     isPrivate: what === 'keys',
     ...(what === 'keys' && { corruptionAdvice: KEYS_CORRUPTION_ADVICE }),
     onProgress: (done, of) => {
@@ -93,7 +98,9 @@ async function copy(
     },
   });
   line.clear();
-  return `${what}: ${target}, ${formatBytes(size)} in ${formatDuration((performance.now() - startedAt) / 1000)}`;
+  const duration = formatDuration((performance.now() - startedAt) / 1000);
+  console.log(`${what}: ${target}, ${formatBytes(copied.bytes)} in ${duration}`);
+  return copied;
 }
 
 /** What the copy holds, read from the copy itself. */

@@ -43,10 +43,18 @@ interface CopyOptions {
   onProgress: (bytes: number, of: number) => void;
 }
 
+/** A copy that is whole and on the disk, but does not stand under its name yet. */
+export interface UnnamedCopy {
+  bytes: number;
+  /** Gives it its name, and replaces a file of that name. Throws FatalError when the disk refuses it. */
+  publish(): void;
+  /** Removes it, unless it was published. */
+  discard(): void;
+}
+
 /**
- * Copies the database as one commit left it, while any number of readers and its writer go on, and resolves with the
- * copy's size in bytes. The copy is a single file that appears under its name once it is whole and on the disk;
- * it replaces a file of that name. A failed copy leaves nothing behind; what a killed one left, the next clears away.
+ * Copies the database into a single file as one commit left it, while any number of readers and its writer go on.
+ * A failed copy leaves nothing behind; what a killed one left, the next clears away.
  *
  * SQLite's backup starts over whenever another connection writes, so under a busy writer it never ends. Here it
  * copies within one read transaction, which no write disturbs; the price is that the WAL cannot be emptied
@@ -56,21 +64,29 @@ export async function copyDatabase(
   source: string,
   target: string,
   { isPrivate, corruptionAdvice, onProgress }: CopyOptions,
-): Promise<number> {
+): Promise<UnnamedCopy> {
   const partial = `${target}.partial`;
   try {
     removeDatabase(partial);
     closeSync(openSync(partial, 'wx', isPrivate ? 0o600 : 0o644));
     await copySnapshot(source, partial, onProgress);
     leaveWalMode(partial);
-    renameSync(partial, target);
-    fsyncDirectory(dirname(target));
+    const bytes = statSync(partial).size;
+    return { bytes, publish: () => publish(source, target), discard: () => removeDatabase(partial) };
   } catch (error) {
     removeDatabase(partial);
     if (isCorruption(error)) throw corruptionError(source, error, corruptionAdvice);
     throw toBackupError(error, source, target);
   }
-  return statSync(target).size;
+}
+
+function publish(source: string, target: string): void {
+  try {
+    renameSync(`${target}.partial`, target);
+    fsyncDirectory(dirname(target));
+  } catch (error) {
+    throw toBackupError(error, source, target);
+  }
 }
 
 async function copySnapshot(

@@ -50,6 +50,16 @@ async function backup(
   }
 }
 
+/** Makes an index that takes many pieces to copy. */
+function fillWithBallast(path: string): void {
+  const writer = new IndexWriter(path, { cacheMb: 8 });
+  writer.setChain(1, 1);
+  writer.close();
+  const ballast = openDatabase(path);
+  ballast.exec(`CREATE TABLE ballast (bytes BLOB); INSERT INTO ballast VALUES (zeroblob(${BALLAST_BYTES}))`);
+  ballast.close();
+}
+
 test('copies made while blocks are indexed one after the other open, are whole, and go on to the same end', async (t) => {
   const chain = [...generateChain({ seed: 21, blocks: 400, txPerBlock: 15 }).blocks];
   // With a block in a tenth of a second the chain grows for half a minute, in which even a slow machine makes a copy.
@@ -107,7 +117,7 @@ test('a copy is of one commit, however much is written while it is made', async 
   const before = dumpIndex(source);
   let next = 1_000;
   const seen: number[] = [];
-  await copyDatabase(source, join(dir, 'copy.db'), {
+  const copy = await copyDatabase(source, join(dir, 'copy.db'), {
     isPrivate: false,
     onProgress(done, of) {
       seen.push(done / of);
@@ -115,6 +125,7 @@ test('a copy is of one commit, however much is written while it is made', async 
       next += 10;
     },
   });
+  copy.publish();
   assert.ok(next > 1_000, 'blocks were written meanwhile');
   assert.equal(seen.at(0), 0);
   assert.deepEqual(dumpIndex(join(dir, 'copy.db')), before);
@@ -129,7 +140,9 @@ test('keys are copied for their owner alone', async (t) => {
   const dir = tempDir(t);
   const source = join(dir, 'keys.db');
   openDatabase(source).exec('CREATE TABLE keys (id)').close();
-  await copyDatabase(source, join(dir, 'copy.db'), { isPrivate: true, onProgress: () => undefined });
+  (
+    await copyDatabase(source, join(dir, 'copy.db'), { isPrivate: true, onProgress: () => undefined })
+  ).publish();
   assert.equal(statSync(join(dir, 'copy.db')).mode & 0o777, 0o600);
 });
 
@@ -164,12 +177,7 @@ test('into a folder the copies go under the names they are used by', async (t) =
 
 test('Ctrl-C while the index is copied leaves nothing behind, and the copy can be made again', async (t) => {
   const dir = tempDir(t);
-  const writer = new IndexWriter(join(dir, 'index.db'), { cacheMb: 8 });
-  writer.setChain(1, 1);
-  writer.close();
-  const ballast = openDatabase(join(dir, 'index.db'));
-  ballast.exec(`CREATE TABLE ballast (bytes BLOB); INSERT INTO ballast VALUES (zeroblob(${BALLAST_BYTES}))`);
-  ballast.close();
+  fillWithBallast(join(dir, 'index.db'));
   openKeyStore(join(dir, 'keys.db')).close();
   const folder = tempDir(t);
   const args = ['--disable-warning=ExperimentalWarning', CLI, 'backup', folder, '--data-dir', dir];
@@ -214,7 +222,7 @@ test('a copy put beside the WAL of the file that it replaces is refused and stay
   writer.setChain(1, 1);
   const blocks = randomBlocks(1, 400, ROOT, 5);
   writer.append([toBatch(blocks.slice(0, 200))]);
-  await copyDatabase(source, restored, { isPrivate: false, onProgress: () => undefined });
+  (await copyDatabase(source, restored, { isPrivate: false, onProgress: () => undefined })).publish();
   const whole = dumpIndex(restored);
   for (let next = 200; next < 400; next += 20) writer.append([toBatch(blocks.slice(next, next + 20))]);
   copyFileSync(`${source}-wal`, `${restored}-wal`); // as kill -9 leaves it
@@ -238,7 +246,7 @@ test('a copy of the keys put beside the WAL of the file that it replaces is refu
   t.after(() => store.close());
   store.create({ name: 'app', tier: 'free' });
   const restored = join(dir, 'keys.db');
-  await copyDatabase(source, restored, { isPrivate: true, onProgress: () => undefined });
+  (await copyDatabase(source, restored, { isPrivate: true, onProgress: () => undefined })).publish();
   store.create({ name: 'later', tier: 'free' });
   copyFileSync(`${source}-wal`, `${restored}-wal`);
   const args = ['--disable-warning=ExperimentalWarning', CLI, 'keys', 'list', '--data-dir', dir];
@@ -267,26 +275,28 @@ test('what a killed copy left is cleared away, also when the next one fails', as
   const options = { isPrivate: false, onProgress: () => undefined };
   await assert.rejects(copyDatabase(join(dir, 'missing.db'), target, options), /cannot copy/);
   assert.deepEqual(readdirSync(folder), []);
-  await copyDatabase(source, target, options);
+  (await copyDatabase(source, target, options)).publish();
   assert.deepEqual(readdirSync(folder), ['copy.db']);
 });
 
-test('after a killed backup the next one to the same place says what to do with the keys', async (t) => {
+test('a backup killed while the index is copied is not in the way of the next', async (t) => {
   const dataDir = tempDir(t);
-  new IndexWriter(join(dataDir, 'index.db'), { cacheMb: 8 }).close();
+  fillWithBallast(join(dataDir, 'index.db'));
   openKeyStore(join(dataDir, 'keys.db')).close();
   const folder = tempDir(t);
   const target = join(folder, 'copy.db');
-  for (const left of ['copy.keys.db', 'copy.db.partial', 'copy.db.partial.lock'])
-    writeFileSync(join(folder, left), '');
-  const { stderr, code } = await backup(dataDir, target);
-  assert.equal(code, 2);
-  assert.match(
-    stderr,
-    /copy\.keys\.db exists already and is left as it is; move it away, or name another file/,
+  const args = ['--disable-warning=ExperimentalWarning', CLI, 'backup', target, '--data-dir', dataDir];
+  const copying = spawn(process.execPath, args);
+  await once(copying.stdout, 'data'); // the keys are copied, the index follows
+  copying.kill('SIGKILL');
+  await once(copying, 'exit');
+  assert.deepEqual(
+    readdirSync(folder).filter((name) => !name.includes('.partial')),
+    [],
+    'nothing has its name before all is copied',
   );
-  rmSync(join(folder, 'copy.keys.db'));
-  assert.equal((await backup(dataDir, target)).code, 0);
+  const { stderr, code } = await backup(dataDir, target);
+  assert.equal(code, 0, stderr);
   assert.deepEqual(readdirSync(folder).sort(), ['copy.db', 'copy.keys.db']);
 });
 
