@@ -118,11 +118,24 @@ export class IndexWriter {
 
   /** Removes every block above `to` and everything derived from it. */
   rollback(to: number): void {
+    while (!this.rollbackStep(to));
+  }
+
+  /**
+   * Removes the last blocks above `to` and everything derived from them, as many as take about a second. Returns whether
+   * none is left above `to`.
+   */
+  rollbackStep(to: number): boolean {
     const head = this.head();
-    if (head === null) return;
+    if (head === null || head.number <= to) return true;
+    this.checkpointWalIfLarge();
     this.prefetched = null;
-    this.write(() => this.rollbacks.rollback(head.number, to));
+    let isDone = false;
+    this.write(() => {
+      isDone = this.rollbacks.step(head.number, to);
+    });
     this.metadata.rollback(this.withStorageErrors(() => this.tables.tokens.lastId()));
+    return isDone;
   }
 
   /** What is known about the balances of a token, null when it was not examined. */

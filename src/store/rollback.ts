@@ -12,8 +12,12 @@ import type { Db, Statement } from './open-database.ts';
 import { ZERO_WALLET } from './schema.ts';
 import type { WalletState } from './wallet-state.ts';
 
-/** Blocks removed in one transaction; a deeper rollback is done in steps, each of which leaves a consistent index. */
+/**
+ * Blocks removed in one transaction, fewer when they have more than so many transfers, which take about a second. A deeper
+ * rollback is done in steps, each of which leaves a consistent index.
+ */
 const BLOCKS_PER_STEP = 500;
+const TRANSFERS_PER_STEP = 20_000;
 
 /** Transfers read at a time while they are subtracted. */
 const TRANSFERS_PER_READ = 5_000;
@@ -32,6 +36,7 @@ export class Rollback {
   private readonly db: Db;
   private readonly tables: Tables;
   private readonly lastBlock: ReturnType<typeof prepareLastBlock>;
+  private readonly firstBlockWith: Statement<[number, number], number>;
   private readonly transfersAbove: Statement<[number, number], RemovedTransfer>;
   private readonly lastRun: Statement<[number], { first_transfer: number; entries: Buffer }>;
   private readonly runsDescending: Statement<[number], Buffer>;
@@ -44,6 +49,11 @@ export class Rollback {
     this.db = db;
     this.tables = tables;
     this.lastBlock = prepareLastBlock(db);
+    this.firstBlockWith = db
+      .prepare<[number, number], number>(
+        'SELECT number FROM blocks WHERE number >= ? AND last_transfer >= ? ORDER BY number LIMIT 1',
+      )
+      .pluck();
     this.transfersAbove = db.prepare(
       /* sql */ `SELECT id, tx, sender, receiver, kind, token, amount FROM transfers
         WHERE id > ? AND id < ? ORDER BY id DESC LIMIT ${TRANSFERS_PER_READ}`,
@@ -73,15 +83,24 @@ export class Rollback {
     ];
   }
 
-  /** Removes every block above `to`, an indexed block or the one before the first. `head` is the last indexed block. */
-  rollback(head: number, to: number): void {
-    for (let at = head; at > to; ) {
-      at = Math.max(to, at - BLOCKS_PER_STEP);
-      this.db.transaction(() => this.step(at)).immediate();
-    }
+  /**
+   * Removes the last blocks above `to`, an indexed block or the one before the first, as many as a step has. `head` is the
+   * last indexed block. Returns whether none is left above `to`.
+   */
+  step(head: number, to: number): boolean {
+    const end = this.endOfStep(head, Math.max(to, head - BLOCKS_PER_STEP));
+    this.db.transaction(() => this.removeAbove(end)).immediate();
+    return end === to;
   }
 
-  private step(to: number): void {
+  /** The lowest block from `lowest` on above which a step may remove all; at least the head goes. */
+  private endOfStep(head: number, lowest: number): number {
+    const keep = (this.lastBlock(head)?.lastTransfer ?? 0) - TRANSFERS_PER_STEP;
+    if ((this.lastBlock(lowest)?.lastTransfer ?? 0) >= keep) return lowest;
+    return Math.min(head - 1, this.firstBlockWith.get(lowest, keep) ?? lowest);
+  }
+
+  private removeAbove(to: number): void {
     const { lastTransfer, lastWallet } = this.lastBlock(to) ?? { lastTransfer: 0, lastWallet: ZERO_WALLET };
     const changes = new ChangeSet(this.tables);
     for (const transfer of this.removedTransfers(lastTransfer)) this.subtract(changes, transfer);

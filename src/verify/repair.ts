@@ -1,4 +1,5 @@
 /** Replacing a range of blocks with what the node has now. */
+import { setImmediate } from 'node:timers/promises';
 import { FatalError, UpstreamError } from '../errors.ts';
 import { backoffMs, pause } from '../lib/backoff.ts';
 import { hashAt } from '../store/chain.ts';
@@ -70,7 +71,7 @@ export async function repairRange(options: RepairOptions): Promise<RepairResult>
     if (rules.traces !== null) writer.setTraced({ first: from, last: first ? first.block - 1 : to });
     if (first === undefined) return { differing: [], replacedFrom: null, head };
     await requireParentLink(writer, options, first.block);
-    writer.rollback(first.block - 1);
+    await removeAbove(writer, first.block - 1, options);
     await indexUpTo(writer, rules, options, head.number);
     const end = writer.head();
     if (end === null || end.number < head.number)
@@ -157,6 +158,18 @@ async function requireParentLink(
     throw new FatalError(
       `block ${first} of the node follows ${node.parentHash}, but block ${first - 1} is ${below} in the index: begin the repair at a lower block`,
     );
+}
+
+/** Removes every block above `to`, fewer when the signal aborts: of a large index that takes minutes. */
+async function removeAbove(
+  writer: IndexWriter,
+  to: number,
+  { signal, onProgress }: RepairOptions,
+): Promise<void> {
+  while (!signal.aborted && !writer.rollbackStep(to)) {
+    onProgress(`removing blocks: ${writer.head()?.number ?? to} down to ${to + 1}`);
+    await setImmediate();
+  }
 }
 
 /** Indexes up to block `last` by the daemon's rules: only blocks that link by hash are stored. */

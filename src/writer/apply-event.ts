@@ -1,4 +1,5 @@
 /** Storing an event of the sync: blocks, or a rollback. */
+import { setImmediate } from 'node:timers/promises';
 import { bytesToHex } from '../lib/hex.ts';
 import type { SyncEvent } from '../sync/sync.ts';
 import type { BlockBatch, IndexedBlock } from '../types.ts';
@@ -47,15 +48,24 @@ function announce({ progress, send }: IndexerContext, batches: readonly BlockBat
   send({ kind: 'committing', blocks: { batches, firstTransfer: progress.status.transfers + 1 } });
 }
 
+/** Blocks whose removal takes so long that it is told of when it begins. */
+const LONG_ROLLBACK_BLOCKS = 2_000;
+
 async function applyRollback(context: IndexerContext, to: number, signal: AbortSignal): Promise<void> {
   const { store, progress, send } = context;
   const from = progress.status.head?.number ?? to;
+  if (from - to > LONG_ROLLBACK_BLOCKS)
+    send({ kind: 'log', level: 'warn', msg: 'rolling back a deep reorg', fields: { from, to } });
   let remaining: IndexContents = { head: null, transfers: 0, untraced: null };
+  let isDone = false;
   const write = (): void => {
-    store.rollback(to);
+    isDone = store.rollbackStep(to);
     remaining = readContents(store);
   };
-  if (!(await retryWriteAndReport(context, write, signal))) return;
+  while (!isDone) {
+    if (!(await retryWriteAndReport(context, write, signal))) return;
+    await setImmediate(); // all blocks may take minutes, in which reports go out and the signal may abort
+  }
   progress.recordRollback(from - to, remaining);
   send({ kind: 'log', level: 'warn', msg: 'rolled back a reorg', fields: { from, to } });
   const hash = progress.status.head?.hash ?? null;

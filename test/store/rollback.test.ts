@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { IndexWriter } from '../../src/store/index-writer.ts';
@@ -95,6 +96,38 @@ test('rolling everything back leaves an empty index that can begin anew', (t) =>
   writer.append([toBatch(randomBlocks(1, 700, ROOT, 9), false)]);
   writer.rollback(0);
   assert.equal(writer.head(), null);
+  assert.deepEqual(dumpIndex(path), empty);
+  writer.close();
+});
+
+test('a deep rollback is made in steps that keep the write-ahead log short', (t) => {
+  const path = join(tempDir(t), 'index.db');
+  const writer = openWriter(path);
+  writer.disableAutoCheckpoint();
+  const blocks = randomBlocks(1, 10_000, ROOT, 9);
+  for (let at = 0; at < blocks.length; at += 500) writer.append([toBatch(blocks.slice(at, at + 500))]);
+  writer.rollback(0);
+  const walMiB = statSync(`${path}-wal`).size / 2 ** 20;
+  assert.ok(walMiB < 24, `${walMiB} MiB`);
+  assert.equal(writer.head(), null);
+  writer.close();
+});
+
+test('a step of a rollback is no longer for large blocks', (t) => {
+  const path = join(tempDir(t), 'index.db');
+  const writer = openWriter(path);
+  const empty = dumpIndex(path);
+  const transfers = randomBlocks(1, 50, ROOT, 3).flatMap(({ transactions }) =>
+    transactions.flatMap((transaction) => transaction.transfers),
+  );
+  const transactions = [{ hash: `0x${'7'.repeat(64)}`, transfers: Array(18).fill(transfers).flat() }];
+  const blocks = randomBlocks(1, 12, ROOT, 3).map((block) => ({ ...block, transactions }));
+  for (const block of blocks) writer.append([toBatch([block])]);
+  const heads: (number | undefined)[] = [];
+  while (!writer.rollbackStep(0)) heads.push(writer.head()?.number);
+  const [perBlock = 0] = [transactions[0]?.transfers.length];
+  assert.ok(perBlock > 5_000 && perBlock < 10_000, `${perBlock} transfers a block`);
+  assert.ok(heads.length >= 3, `${heads}`);
   assert.deepEqual(dumpIndex(path), empty);
   writer.close();
 });
