@@ -14,6 +14,8 @@ export class NodeConnection {
   readonly client: RpcClient;
   /** The node's announcements; null when it has no WebSocket. Connects with the first subscription. */
   readonly feed: NodeFeed | null;
+  /** Told once, not for every try to connect. */
+  private isLost = false;
   private readonly listeners = new Set<(connected: boolean) => void>();
 
   constructor({ wsUrl, client, log }: NodeConnectionOptions) {
@@ -23,9 +25,14 @@ export class NodeConnection {
         ? null
         : new NodeFeed({
             url: wsUrl,
-            onConnected: () => this.notifyListeners(true),
+            onConnected: () => {
+              this.isLost = false;
+              this.notifyListeners(true);
+            },
             onDisconnected: (error, retryInMs) => {
-              log.warn({ err: error, retryInMs }, 'the announcements of the node broke off');
+              if (!this.isLost)
+                log.warn({ err: error, retryInMs }, 'the announcements of the node broke off');
+              this.isLost = true;
               this.notifyListeners(false);
             },
           });

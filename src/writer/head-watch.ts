@@ -1,4 +1,5 @@
 /** Waiting for the node's next head: until the polling interval is over, or until the node announces one. */
+import type { UpstreamError } from '../errors.ts';
 import { pause } from '../lib/backoff.ts';
 import { NodeFeed } from '../upstream/feed.ts';
 
@@ -8,16 +9,25 @@ export class HeadWatch {
   private wake: AbortController | null = null;
   /** A head was announced while nobody waited. */
   private announced = false;
+  private isLost = false;
+  private readonly onLost: (message: string) => void;
 
-  /** `wsUrl` is empty when the node offers no WebSocket; `onLost` is called when announcements stop. */
+  /**
+   * `wsUrl` is empty when the node offers no WebSocket; `onLost` is called when announcements stop or cannot begin, not
+   * for every try to get them.
+   */
   constructor(wsUrl: string, pollMs: number, onLost: (message: string) => void) {
     this.pollMs = pollMs;
-    this.feed =
-      wsUrl === '' ? null : new NodeFeed({ url: wsUrl, onDisconnected: (error) => onLost(error.message) });
+    this.onLost = onLost;
+    const onFailure = (error: UpstreamError) => this.reportLoss(error);
+    this.feed = wsUrl === '' ? null : new NodeFeed({ url: wsUrl, onDisconnected: onFailure });
     this.feed?.subscribe(
       ['newHeads'],
       () => this.announce(),
-      (error) => onLost(error.message),
+      onFailure,
+      () => {
+        this.isLost = false;
+      },
     );
   }
 
@@ -33,6 +43,11 @@ export class HeadWatch {
 
   async close(): Promise<void> {
     await this.feed?.close();
+  }
+
+  private reportLoss({ message }: UpstreamError): void {
+    if (!this.isLost) this.onLost(message);
+    this.isLost = true;
   }
 
   private announce(): void {

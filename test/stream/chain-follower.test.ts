@@ -5,7 +5,7 @@ import type { Logger } from '../../src/log.ts';
 import { ChainFollower, type ChainListener } from '../../src/stream/chain-follower.ts';
 import { NodeConnection } from '../../src/stream/node-connection.ts';
 import { RpcClient } from '../../src/upstream/client.ts';
-import { type NodeCall, startMisbehavingNode } from '../support/misbehaving-node.ts';
+import { type Faults, type NodeCall, startMisbehavingNode } from '../support/misbehaving-node.ts';
 import { waitFor } from '../support/wait.ts';
 import { type Owner, opened } from './client.ts';
 
@@ -44,12 +44,13 @@ function hex(number: number): string {
 async function follow(
   owner: Owner,
   script: Script,
-  { log = SILENT, ws = false }: { log?: Logger; ws?: boolean } = {},
+  { log = SILENT, ws = false, faults = {} }: { log?: Logger; ws?: boolean; faults?: Partial<Faults> } = {},
 ) {
   const node = await startMisbehavingNode({
     answer: (_method, [id]) => script.block(id === 'latest' ? script.head : Number(id)),
   });
   owner.after(() => node.close());
+  node.misbehave(faults);
   const client = new RpcClient({ url: node.url, timeoutMs: 20_000, maxSockets: 4, maxBatch: 60 });
   const connection = new NodeConnection({ wsUrl: ws ? node.wsUrl : '', client, log: SILENT });
   owner.after(() => connection.close());
@@ -216,4 +217,21 @@ test('announcements that stopped are begun anew', async (context) => {
     return node.upgrades.length > 1;
   };
   await waitFor(begunAnew, { what: 'the announcements anew' });
+});
+
+test('a node that refuses to announce heads is polled like one that cannot', async (context) => {
+  const script = new Script(50);
+  const warnings: string[] = [];
+  const log = { ...SILENT, warn: (_: object, msg: string) => warnings.push(msg) };
+  const faults = { errorFor: { eth_subscribe: { code: -32601, message: 'no "newHeads" subscription' } } };
+  const { node, events } = await follow(opened(context), script, { log, ws: true, faults });
+  await waitFor(() => warnings.length === 1, { what: 'the refusal' });
+  const startedAt = performance.now();
+  for (let head = 50; head < 60; head++) {
+    script.branches.push('a');
+    await waitFor(() => events.at(-1) === `+${head}a`, { what: `block ${head}`, everyMs: 5 });
+  }
+  assert.ok(performance.now() - startedAt < 5_000, 'heads do not wait for the long poll');
+  assert.equal(node.upgrades.length, 1, 'the connection that others use stays');
+  assert.deepEqual(warnings, ['the node announces no heads, polling instead']);
 });
