@@ -54,6 +54,8 @@ export class ChainFollower {
   private pollTimer: NodeJS.Timeout | undefined;
   /** Hash of the last head announced or polled since announcements began: older heads are not announced. */
   private lastHeadHash: string | null = null;
+  /** The node has a WebSocket but does not announce heads on it. */
+  private isRefused = false;
   /** A poll found a new head, and nothing was announced since. */
   private hasUnannouncedHead = false;
 
@@ -116,7 +118,13 @@ export class ChainFollower {
     const endHeads = node.feed?.subscribe(
       ['newHeads'],
       (head) => this.onHead(head, signal),
-      (error) => log.warn({ err: error }, 'the node announces no heads, polling instead'),
+      (error) => {
+        this.isRefused = true;
+        log.warn({ err: error }, 'the node announces no heads, polling instead');
+      },
+      () => {
+        this.isRefused = false;
+      },
     );
     signal.addEventListener('abort', () => {
       endListening();
@@ -257,19 +265,24 @@ export class ChainFollower {
     return this.blocks[number - (this.blocks[0]?.number ?? 0)];
   }
 
+  /** Whether new heads should be announced. */
+  private get expectsHeads(): boolean {
+    return this.options.node.feed?.connected === true && !this.isRefused;
+  }
+
   private schedulePoll(signal: AbortSignal, afterMs?: number): void {
     if (signal.aborted) return;
     clearTimeout(this.pollTimer);
-    const { node, pollMs } = this.options;
-    const wait = afterMs ?? (node.feed?.connected ? Math.max(ANNOUNCED_POLL_MS, pollMs) : pollMs);
+    const { pollMs } = this.options;
+    const wait = afterMs ?? (this.expectsHeads ? Math.max(ANNOUNCED_POLL_MS, pollMs) : pollMs);
     this.pollTimer = setTimeout(() => void this.poll(signal), wait).unref();
   }
 
   /** Polls the head. If a head found by a poll is still not announced at the next poll, reconnects the announcements. */
   private async poll(signal: AbortSignal): Promise<void> {
-    const { feed } = this.options.node;
     try {
-      if (this.hasUnannouncedHead && feed?.connected) feed.reconnect('a head was not announced');
+      if (this.hasUnannouncedHead && this.expectsHeads)
+        this.options.node.feed?.reconnect('a head was not announced');
       const head = await this.reader.fetchBlock('latest', signal);
       const isNew = this.lastHeadHash !== null && this.lastHeadHash !== head.hash;
       this.hasUnannouncedHead = isNew && this.blockAt(head.number)?.hash !== head.hash;
