@@ -65,7 +65,7 @@ function treeTrace(item: unknown, expected: string): TransactionTrace {
   }
   const root = readObject(result, 'call frame');
   return {
-    failed: root['error'] !== undefined,
+    failed: hasFailed(root),
     forEachInternalTransfer: (sink) =>
       walkTree(root, false, (frame, parent) => emitFrameTransfer(frame, parent, sink)),
     callsOf(callee) {
@@ -97,7 +97,7 @@ function walkTree(
   for (let next = stack.pop(); next !== undefined; next = stack.pop()) {
     const parent = parents.pop()!;
     const frame = readObject(next, 'call frame');
-    if (frame['error'] !== undefined) continue;
+    if (hasFailed(frame)) continue;
     if (withRoot || frame !== root) visit(frame, parent);
     const calls = frame['calls'];
     if (calls === undefined || calls === null) continue;
@@ -165,7 +165,7 @@ export function flatTraces(value: unknown, txHashes: readonly string[], blockHas
     at(index) {
       const traces = perTransaction[index]!;
       return {
-        failed: failedTrace(traces[0]!),
+        failed: hasFailed(traces[0]!),
         forEachInternalTransfer: (sink) => emitFlatTransfers(traces, sink),
         callsOf: () => null, // only Monad's staking needs calls, and Monad itself offers no trace_block
       };
@@ -173,8 +173,9 @@ export function flatTraces(value: unknown, txHashes: readonly string[], blockHas
   };
 }
 
-function failedTrace(trace: JsonObject): boolean {
-  return trace['error'] !== undefined && trace['error'] !== null;
+/** Whether a frame or a flat trace failed: nodes leave out what does not apply, or send null. */
+function hasFailed({ error }: JsonObject): boolean {
+  return error !== undefined && error !== null;
 }
 
 /** Walks one transaction's flat traces in order; everything below a failed trace address is skipped. */
@@ -185,7 +186,7 @@ function emitFlatTransfers(traces: readonly JsonObject[], sink: InternalSink): v
   for (const trace of traces) {
     const address = readArray(trace['traceAddress'], 'traceAddress');
     if (failedAt?.every((step, i) => address[i] === step)) continue;
-    failedAt = failedTrace(trace) ? address : null;
+    failedAt = hasFailed(trace) ? address : null;
     path[address.length] = trace;
     if (failedAt === null && address.length > 0) emitFlatTransfer(trace, path[address.length - 1], sink);
   }

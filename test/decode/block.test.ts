@@ -103,6 +103,13 @@ test('everything below a failed frame is left out, though its children carry no 
   ]);
 });
 
+test('a frame whose error is null has not failed', () => {
+  const paying = { type: 'CALL', from: B, to: C, value: '0x5', error: null, calls: null };
+  assert.deepEqual(internalOf({ type: 'CALL', from: A, to: B, value: '0x0', error: null, calls: [paying] }), [
+    ['native_internal', B, C, 5n],
+  ]);
+});
+
 test('flat traces give the same as a call tree', () => {
   const base = { blockHash: `0x${'b1'.repeat(32)}`, transactionHash: TX_HASH };
   const call = (traceAddress: number[], value: string, extra = {}) => ({
