@@ -157,8 +157,9 @@ export class UsageCounter {
   }
 
   private write(rows: readonly Row[]): void {
-    if (rows.length === 0) return;
+    // Also when there is nothing to write, as without a valid key: keys made in a new file would be refused without a word.
     this.fileIdentity.check();
+    if (rows.length === 0) return;
     this.db.transaction(() => {
       for (const { key, month, hour, requests } of rows) {
         this.writeMonth.run(key, month, requests);

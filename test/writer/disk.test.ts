@@ -121,6 +121,25 @@ test('failures that can pass are told apart from damage and from defects', () =>
   assert.equal(toStorageError(constraint, 'index.db'), constraint);
 });
 
+test('a keys file that was removed is told of though no request was counted', (t) => {
+  const path = join(tempDir(t), 'keys.db');
+  const store: KeyStore = openKeyStore(path);
+  t.after(() => store.close());
+  const told: (string | null)[] = [];
+  const usage = new UsageCounter(store.db, Date.now(), (error) => told.push(error?.message ?? null));
+  t.after(() => usage.close());
+  usage.flush();
+  assert.deepEqual(told, []);
+  renameSync(path, `${path}.away`);
+  usage.flush();
+  usage.flush();
+  assert.equal(told.length, 1);
+  assert.match(told[0] ?? '', /keys\.db was removed or moved away: put it back, or restart/);
+  renameSync(`${path}.away`, path);
+  usage.flush();
+  assert.equal(told.at(-1), null);
+});
+
 interface Case {
   node: Awaited<ReturnType<typeof startNode>>;
   daemon: TestDaemon;
