@@ -32,7 +32,7 @@ export async function probeCapabilities(
   signal?: AbortSignal,
 ): Promise<Capabilities> {
   const [software, chainId, head] = await Promise.all([
-    fetchClientVersion(client, signal),
+    fetchSoftware(client, signal),
     fetchChainId(client, signal),
     fetchBlockNumber(client, signal),
   ]);
@@ -46,6 +46,18 @@ export async function probeCapabilities(
     options.traces ? findTraces(client, block, software, signal) : SWITCHED_OFF,
   ]);
   return { client: software, chainId, blockReceipts, headTag, ...traces };
+}
+
+/** Providers may offer no `web3_` methods. */
+const UNNAMED_SOFTWARE = 'a node without a name';
+
+async function fetchSoftware(client: RpcClient, signal: AbortSignal | undefined): Promise<string> {
+  try {
+    return await fetchClientVersion(client, signal);
+  } catch (error) {
+    if (!(error instanceof UpstreamError) || !isUnknownMethod(error)) throw error;
+    return UNNAMED_SOFTWARE;
+  }
 }
 
 type Traces = Pick<Capabilities, 'traces' | 'tracesReason'>;

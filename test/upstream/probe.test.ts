@@ -63,6 +63,15 @@ describe('probing a node', () => {
     for (const resource of open.splice(0).reverse()) await resource.close();
   });
 
+  it('takes a node that does not tell its software', async () => {
+    const { client, chainId, headTag, traces } = await ask({
+      ...GETH,
+      web3_clientVersion: throwing(-32601, 'Method not found'),
+    });
+    assert.equal(client, 'a node without a name');
+    assert.deepEqual([chainId, headTag, traces], [1, 'latest', 'debug_traceBlockByNumber']);
+  });
+
   it('finds Monad with stored call frames and follows its finalized blocks', async () => {
     assert.deepEqual(await ask(MONAD), {
       client: 'Monad/0.16.0',
