@@ -1,5 +1,6 @@
 /** Waiting for the node's next head: until the polling interval is over, or until the node announces one. */
 import type { UpstreamError } from '../errors.ts';
+import { abortWith } from '../lib/abort-with.ts';
 import { pause } from '../lib/backoff.ts';
 import { NodeFeed } from '../upstream/feed.ts';
 
@@ -35,7 +36,9 @@ export class HeadWatch {
   async next(signal: AbortSignal): Promise<void> {
     if (!this.announced) {
       this.wake = new AbortController();
-      await pause(this.pollMs, AbortSignal.any([signal, this.wake.signal]));
+      const unlink = abortWith(this.wake, signal);
+      await pause(this.pollMs, this.wake.signal);
+      unlink();
       this.wake = null;
     }
     this.announced = false;

@@ -1,5 +1,6 @@
 /** The logs of a wide range, fetched in chunks and joined in order. */
 import { UpstreamError } from '../../errors.ts';
+import { abortWith } from '../../lib/abort-with.ts';
 import type { ClientBudget } from '../../lib/byte-budget.ts';
 import { toQuantity } from '../../lib/hex.ts';
 import type { Answer, RequestFn } from '../call.ts';
@@ -52,7 +53,7 @@ class Collection {
   private readonly filter: LogsFilter;
   private readonly range: Range;
   private readonly stop = new AbortController();
-  private readonly signal: AbortSignal;
+  private readonly unlink: () => void;
   /** In the order of their blocks. */
   private readonly chunks: Chunk[] = [];
   private next: number;
@@ -63,7 +64,7 @@ class Collection {
     this.deps = deps;
     this.filter = filter;
     this.range = range;
-    this.signal = AbortSignal.any([signal, this.stop.signal]);
+    this.unlink = abortWith(this.stop, signal);
     this.next = range.from;
   }
 
@@ -75,6 +76,7 @@ class Collection {
       if (this.failure === null) throw error;
       return this.failure; // errors of the chunks that it aborted do not matter
     } finally {
+      this.unlink();
       this.stop.abort();
       this.deps.budget.release(this.bytes);
     }
@@ -92,7 +94,7 @@ class Collection {
       this.chunks.push(chunk);
       const logs = await this.fetchChunk(chunk.from, chunk.to);
       if (!Array.isArray(logs)) return this.fail(logs);
-      this.signal.throwIfAborted(); // it ended meanwhile: what is reserved now would never be released
+      this.stop.signal.throwIfAborted(); // it ended meanwhile: what is reserved now would never be released
       const joined = joinLogs(logs);
       if (this.bytes + joined.length > MAX_BYTES || !this.deps.budget.reserve(joined.length)) {
         return this.fail(tooLarge(this.chunks));
@@ -106,7 +108,7 @@ class Collection {
   private async fetchChunk(from: number, to: number): Promise<Buffer[] | Answer> {
     const { ask, nodeRange } = this.deps;
     const last = to === this.range.to ? this.range.last : to;
-    const answer = await ask('eth_getLogs', chunkParams(this.filter, from, last), this.signal).catch(
+    const answer = await ask('eth_getLogs', chunkParams(this.filter, from, last), this.stop.signal).catch(
       (error) => {
         nodeRange.inconclusive();
         throw error;
