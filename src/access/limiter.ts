@@ -98,7 +98,7 @@ export class Limiter {
   }
 
   private check({ tier, now, quotaLeft, bucket }: KeyState, requests: number): Refused | null {
-    if (requests > quotaLeft) return this.overQuota(tier, quotaLeft, now);
+    if (requests > quotaLeft) return this.overQuota(tier, quotaLeft, requests, now);
     if (bucket === null || bucket.milliTokens >= requests * 1000) return null;
     return overRate(bucket, tier.requests_per_second, requests);
   }
@@ -127,12 +127,17 @@ export class Limiter {
     return { limit: rate, remaining: inBucket, reset: secondsUntilFull(bucket, rate) };
   }
 
-  private overQuota(tier: Tier, left: number, now: number): Refused {
+  /** `left` is fewer than `requests`, but need not be none: then fewer at once are admitted still. */
+  private overQuota(tier: Tier, left: number, requests: number, now: number): Refused {
     const reset = this.secondsLeftInMonth(now);
+    const quota = `the monthly quota of ${tier.requests_per_month} requests`;
     return {
       ok: false,
       code: 'quota_exceeded',
-      message: `the monthly quota of ${tier.requests_per_month} requests is used up; it begins anew with the next month (UTC)`,
+      message:
+        left > 0
+          ? `a batch of ${requests} is more than what is left of ${quota}; send at most ${left} at once`
+          : `${quota} is used up; it begins anew with the next month (UTC)`,
       retryAfter: reset,
       limit: tier.requests_per_month,
       remaining: left,

@@ -113,8 +113,11 @@ test('the monthly quota is exact, and begins anew with the month', (t) => {
   assert.equal(refused.code, 'quota_exceeded');
   assert.equal(refused.retryAfter, (DECEMBER - NOVEMBER_21) / 1000);
   assert.equal(refused.remaining, 2);
+  assert.match(refused.message, /^a batch of 3 .* at most 2 at once$/);
   assert.ok(limiter.take(key, 2).ok);
-  assert.ok(!limiter.take(key, 1).ok);
+  const usedUp = limiter.take(key, 1);
+  assert.ok(!usedUp.ok);
+  assert.match(usedUp.message, /^the monthly quota of 10 requests is used up/);
   clock.now = DECEMBER - 1;
   assert.ok(!limiter.take(key, 1).ok);
   clock.now = DECEMBER;
