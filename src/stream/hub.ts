@@ -140,7 +140,9 @@ export class StreamHub {
   }
 }
 
-/** `{"commitStates": true}` beside the members of a log filter. */
+/** `{"commitStates": true}` beside the members of a log filter. Throws RequestError `invalid_params`. */
 function wantsEveryState(options: unknown): boolean {
-  return isObject(options) && options.commitStates === true;
+  const wanted = isObject(options) ? (options.commitStates ?? false) : false;
+  if (typeof wanted !== 'boolean') throw invalidParams('commitStates must be true or false');
+  return wanted;
 }

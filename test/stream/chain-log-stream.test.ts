@@ -174,6 +174,17 @@ test('on Monad each log is told once, when it is first seen, or with every state
   assert.equal(nothing.results.length, 0);
 });
 
+test('commitStates other than true and false are refused, not taken for false', async (context) => {
+  const { client } = await serve(opened(context));
+  for (const commitStates of ['true', 1, {}]) {
+    await assert.rejects(client.call('eth_subscribe', 'chainLogs', { commitStates }), {
+      code: -32602,
+      message: 'commitStates must be true or false',
+    });
+  }
+  for (const commitStates of [false, null]) await client.subscribe('chainLogs', { commitStates });
+});
+
 test('states of blocks from before the subscription are not told as new logs', async (context) => {
   const { monad, client } = await serve(opened(context));
   const feed = await client.subscribe<ChainLog>('chainLogs', {});
