@@ -79,8 +79,13 @@ ${codeSample(
   [
     call('eth_subscribe', ['newHeads']),
     call('eth_subscribe', ['logs', { address: ['0x...'], topics: [] }]),
+    call('eth_subscribe', ['chainLogs', { address: ['0x...'], topics: [], commitStates: false }]),
   ].join('\n'),
 )}
+<p><code>chainLogs</code> are the logs of proposed blocks, which may still be dropped: on Monad each log once, when it is
+first seen, with its <code>blockId</code> and <code>commitState</code>, and with <code>commitStates</code> at every change
+of state; elsewhere they are the same as <code>logs</code>. <code>newPendingTransactions</code> is there where the operator
+has switched it on and the node offers it.</p>
 <p>The transfers of a wallet, on <code>/ws</code> too:</p>
 ${parameterTable(WALLET_PARAMETERS)}
 ${codeSample(

@@ -78,6 +78,8 @@ test('/docs shows what subscribes take and what their events look like', async (
       ['atlas_subscription', 'native_direct', 46147],
     ],
   );
+  for (const name of ['newHeads', 'logs', 'chainLogs', 'wallet_transfers', 'newPendingTransactions'])
+    assert.ok(section.includes(name), `${name} is not told of`);
   for (const path of ['/ws', '/ws/signals']) {
     const messages = samples
       .filter(({ label }) => label?.endsWith(`to ${path}`))
@@ -87,7 +89,7 @@ test('/docs shows what subscribes take and what their events look like', async (
       const { method, params } = JSON.parse(message);
       if (path === '/ws/signals') parseSignalFilter(params);
       else if (params[0] === 'wallet_transfers') parseWalletFilter(params[1]);
-      else if (params[0] === 'logs') parseLogFilter(params[1]);
+      else if (params[0] === 'logs' || params[0] === 'chainLogs') parseLogFilter(params[1]);
       else assert.deepEqual([method, params], ['eth_subscribe', ['newHeads']]);
     }
   }
