@@ -291,7 +291,16 @@ test('a tier of one’s own needs all its limits', () => {
     chain_depth: 3,
   });
   assert.match(refusalOfToml('tiers.team.chain_depth = 3'), /^tiers.team.requests_per_month is missing/);
-  assert.match(refusalOfToml(`[tiers."A b"]\n${limits}`), /^unknown setting "tiers.A b/);
+});
+
+test('a tier’s name that is none is refused for its form, with no other tier in its place', () => {
+  const rule = 'is not a tier name: a lower-case letter, then such letters, digits and single underscores';
+  for (const name of ['Team', 'my-tier', '2x', 'a__b']) {
+    const place = `"tiers.${name}.chain_depth" in atlas.toml line 2`;
+    assert.equal(refusalOfToml(`[tiers."${name}"]\nchain_depth = 3`), `"${name}" ${rule} (${place})`);
+  }
+  assert.match(refusalOfToml('[tiers."A b"]'), /^"A b" is not a tier name/);
+  assert.match(refusalOfToml('[tiers.team]\nchain_dept = 3'), /^unknown setting "tiers.team.chain_dept"/);
 });
 
 test('the printed configuration reads back as the same one, with the secrets masked', () => {

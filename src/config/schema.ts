@@ -132,7 +132,7 @@ const tier = z.strictObject({
 });
 
 const TIER_NAME = z.string().regex(/^[a-z][a-z0-9]*(_[a-z0-9]+)*$/, {
-  error: 'is not a tier name: lower-case letters, digits and single underscores',
+  error: 'is not a tier name: a lower-case letter, then such letters, digits and single underscores',
 });
 
 const tiers = z.record(TIER_NAME, tier).default({

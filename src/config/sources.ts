@@ -3,7 +3,15 @@ import { z } from 'zod';
 import { ConfigError } from '../errors.ts';
 import { closestMatch } from './closest-match.ts';
 import { FLAGS, type FlagValues } from './flags.ts';
-import { flatten, isTable, isTableSchema, type Leaves, schemaAt, type Table } from './tree.ts';
+import {
+  chosenNameError,
+  flatten,
+  isTable,
+  isTableSchema,
+  type Leaves,
+  schemaAt,
+  type Table,
+} from './tree.ts';
 
 /** One setting as given: `source` names its place for `config show`, `where` for an error. */
 export interface GivenSetting {
@@ -106,6 +114,8 @@ function assertKnownSetting(
   if (schema !== undefined && !isTableSchema(schema)) return;
   if (schema !== undefined)
     throw new ConfigError(`${written} (${where}) is a table of settings, not a setting`);
+  const nameError = chosenNameError(path);
+  if (nameError !== undefined) throw new ConfigError(`${nameError} ("${written}" in ${where})`);
   const suggestion = closestMatch(path, known.keys());
   const hint = suggestion === undefined ? '' : `; did you mean "${formatName(suggestion)}"?`;
   throw new ConfigError(`unknown setting "${written}" in ${where}${hint}`);

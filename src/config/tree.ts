@@ -28,6 +28,19 @@ export function schemaAt(path: string): z.core.$ZodType | undefined {
   return at;
 }
 
+/** What is wrong with a name on the path that the user may choose, such as that of a tier; undefined when nothing is. */
+export function chosenNameError(path: string): string | undefined {
+  const keys = path.split('.');
+  for (const [i, key] of keys.entries()) {
+    const parent = schemaAt(keys.slice(0, i).join('.'));
+    const table = parent && withoutDefault(parent);
+    if (!(table instanceof z.ZodRecord)) continue;
+    const { error } = z.safeParse(table.keyType, key);
+    if (error !== undefined) return `"${key}" ${error.issues[0]?.message}`;
+  }
+  return undefined;
+}
+
 /** Whether a schema is that of a table of settings rather than of one setting. */
 export function isTableSchema(schema: z.core.$ZodType): boolean {
   const inner = withoutDefault(schema);
