@@ -262,10 +262,9 @@ function writeAnswer(res: HttpResponse, answer: Answer, state: WriterState): voi
   writeHead(res, answer);
   const { body, contentLength } = answer;
   const close = answer.close === true || state.closing || isLoopBlocked(state);
-  if (contentLength !== undefined) writeLength(res, contentLength);
-  else if (body === null && !close) res.endWithoutBody();
-  else if (body === null) writeLength(res, 0);
-  else if (close) res.end(body, true);
+  if (contentLength !== undefined && contentLength > 0) writeLength(res, contentLength);
+  else if (close) res.end(body ?? undefined, true);
+  else if (body === null) res.endWithoutBody();
   else writeBody(res, body, state);
 }
 
@@ -280,10 +279,21 @@ function isLoopBlocked(state: WriterState): boolean {
   return false;
 }
 
-/** The library considers an answer unfinished until all announced bytes are sent, never here: the connection closes. */
+/**
+ * The library considers an answer unfinished until all announced bytes are sent, never here: it cuts a connection that asks
+ * again, so that no answers pile up for a client that does not read, but keeps any other without end. So it is closed
+ * once the answer is out, which is after the handler.
+ */
 function writeLength(res: HttpResponse, bytes: number): void {
-  res.onAborted(() => undefined);
-  res.endWithoutBody(bytes, true);
+  let open = true;
+  res.onAborted(() => {
+    open = false;
+  });
+  res.writeHeader('Connection', 'close');
+  res.tryEnd('', bytes);
+  setImmediate(() => {
+    if (open) res.close();
+  });
 }
 
 /**

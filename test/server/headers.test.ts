@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { address } from '../support/index-fixture.ts';
@@ -115,6 +117,25 @@ test('HEAD is answered as GET, without the body', async (t) => {
   const refused = await globalThis.fetch(server.url + SUMMARY, { method: 'HEAD' });
   assert.equal(refused.status, 401);
   assert.equal((await fetch('/rpc', { method: 'HEAD' })).status, 405);
+});
+
+test('HEAD ends the connection, as it announces', async (t) => {
+  const { server, key } = await serve(t);
+  const closing = async (path: string) => {
+    const client = connect(server.port, '127.0.0.1');
+    t.after(() => void client.destroy());
+    let text = '';
+    client.setEncoding('utf8').on('data', (piece: string) => {
+      text += piece;
+    });
+    client.write(`HEAD ${path} HTTP/1.1\r\nHost: x\r\nX-API-Key: ${key}\r\n\r\n`);
+    await once(client, 'close', { signal: AbortSignal.timeout(5_000) });
+    return text;
+  };
+  for (const path of ['/healthz', '/', '/api/wallet_summary', '/nothing']) {
+    const answer = await closing(path);
+    assert.match(answer, /^HTTP\/1\.1 \d+ .*\r\nConnection: close\r\n.*Content-Length: \d+\r\n\r\n$/s, path);
+  }
 });
 
 test('errors are not to be kept and carry no tag', async (t) => {
