@@ -93,6 +93,7 @@ ${codeSample(
   call('eth_subscribe', ['wallet_transfers', { address: '0x...', direction: 'in', fromBlock: 1000 }]),
 )}
 ${codeSample('Event', event('eth_subscription', transferJson(TRANSFER, 'in', false, CHAIN)))}
+<p>The <code>symbol</code> of a token that has told none, or none yet, is empty, and its <code>decimals</code> are null.</p>
 <p>Signals, on <code>/ws/signals</code>: the same transfers as events of many wallets.</p>
 ${parameterTable(SIGNAL_PARAMETERS)}
 ${codeSample(

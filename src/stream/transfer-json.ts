@@ -28,7 +28,10 @@ export function signalEvent(row: EventRow, direction: Direction): SignalEvent {
   return direction === 'in' ? 'wallet_token_buy' : 'wallet_token_sell';
 }
 
-/** The payload of `wallet_transfers`. Built by hand in half the time of JSON.stringify: a block has hundreds. */
+/**
+ * The payload of `wallet_transfers`, whose symbol is always a string: empty while the token's is unknown. Built by hand in
+ * half the time of JSON.stringify: a block has hundreds.
+ */
 export function transferJson(
   row: EventRow,
   direction: Direction,
@@ -42,7 +45,7 @@ export function transferJson(
     `{"id":${row.id},"blockNumber":${row.blockNumber},"txHash":"0x${row.txHash}",` +
     `"assetType":"${native ? 'native' : kind}","transferType":"${kind}",` +
     `"tokenAddress":${native ? null : `"0x${row.token}"`},"tokenId":${tokenId === null ? null : `"${tokenId}"`},` +
-    `"symbol":${JSON.stringify(native ? chainInfo.nativeSymbol : row.symbol)},` +
+    `"symbol":${JSON.stringify(native ? chainInfo.nativeSymbol : (row.symbol ?? ''))},` +
     `"decimals":${native ? NATIVE_DECIMALS : row.decimals},` +
     `"from":"0x${row.from}","to":"0x${row.to}","amount":"${amountOf(row)}","direction":"${direction}",` +
     `"timestamp":"${secondsToIso(row.timestamp)}","logIndex":${row.logIndex}${removed ? ',"removed":true' : ''}}`

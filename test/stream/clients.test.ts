@@ -172,7 +172,6 @@ suite('real clients', () => {
 
   test('transfers are told with the symbol and the decimals of what moves: live, replayed and taken back', async () => {
     interface Told extends StreamedTransfer {
-      symbol: string | null;
       decimals: number | null;
     }
     const wallet = addressOf('holder of dollars');

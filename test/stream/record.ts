@@ -14,10 +14,12 @@ export interface Transfer {
   amount: string;
   direction: 'in' | 'out';
   logIndex: number | null;
+  symbol: string | null;
 }
 
 export interface StreamedTransfer extends Transfer {
   assetType: string;
+  symbol: string;
   removed?: true;
 }
 
@@ -48,11 +50,11 @@ export function remaining<T extends { id: number; removed?: true; direction: str
   return kept;
 }
 
-/** The record REST would show of it. */
+/** The record REST would show of it, whose unknown symbols are null. */
 export function asRecord({ assetType, ...record }: StreamedTransfer): Transfer {
   const kind = record.transferType.startsWith('native') ? 'native' : record.transferType;
   assert.equal(assetType, kind);
-  return record;
+  return { ...record, symbol: record.symbol || null };
 }
 
 /** Every transfer of a wallet from a block on, oldest first, from all pages of REST. */

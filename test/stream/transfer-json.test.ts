@@ -76,6 +76,10 @@ test('a token transfer carries its contract, its id and the symbol whatever it i
   );
 });
 
+test('the symbol of an unknown token is a string too', () => {
+  assert.equal(JSON.parse(transferJson({ ...NFT, symbol: null }, 'out', false, FACTS)).symbol, '');
+});
+
 test('a signal of native coin has its value in wei and in coins, and its age', () => {
   const now = 1_700_000_001_250;
   assert.deepEqual(JSON.parse(signalJson(NATIVE, 'in', false, FACTS, now)), {

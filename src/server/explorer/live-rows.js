@@ -22,7 +22,7 @@ export function liveRows(coin, isWanted) {
   const tokens = new Map();
   /** What the pages said of a token that the push says nothing of. @param {import('./api-types.js').Transfer} transfer */
   const named = ({ tokenAddress, symbol, decimals }) =>
-    (symbol === null && decimals === null && tokens.get(tokenAddress ?? '')) || { symbol, decimals };
+    (symbol === '' && decimals === null && tokens.get(tokenAddress ?? '')) || { symbol, decimals };
 
   /** @param {LiveTransfer} transfer */
   const add = (transfer) => {
