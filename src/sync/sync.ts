@@ -32,8 +32,11 @@ export interface SyncOptions {
   waitForHead(signal: AbortSignal): Promise<void>;
   /** Called with the node's head each time it is read. */
   onNodeHead(number: number): void;
-  /** Called when a step fails, with the error and the milliseconds until the retry; with null when a step succeeds. */
-  onStepOutcome(error: UpstreamError | StorageError | null, retryInMs: number): void;
+  /**
+   * Called when a step fails, with the error, how many failed one after the other, and the milliseconds until the retry;
+   * with null and zeros when a step succeeds.
+   */
+  onStepOutcome(error: UpstreamError | StorageError | null, failures: number, retryInMs: number): void;
 }
 
 /** Shortest and longest wait after a failed step, milliseconds. */
@@ -50,7 +53,7 @@ export async function* sync(
     try {
       const event = await nextEvent(options);
       failures = 0;
-      options.onStepOutcome(null, 0);
+      options.onStepOutcome(null, 0, 0);
       if (event === null) await options.waitForHead(signal);
       else yield event;
     } catch (error) {
@@ -58,7 +61,7 @@ export async function* sync(
       if (error instanceof UpstreamError) options.pipeline.reset();
       else if (!(error instanceof StorageError)) throw error;
       const wait = backoffMs(++failures, RETRY_MIN_MS, RETRY_MAX_MS);
-      options.onStepOutcome(error, wait);
+      options.onStepOutcome(error, failures, wait);
       await pause(wait, signal);
     }
   }

@@ -18,7 +18,7 @@ import type { IndexerContext } from './indexer-context.ts';
 import { LoaderPool } from './loader-pool.ts';
 import { Progress, readContents } from './progress.ts';
 import type { Send, WriterOptions } from './protocol.ts';
-import { reportFailure } from './report-failure.ts';
+import { isMomentary, reportFailure } from './report-failure.ts';
 import { tracesWarning } from './traces-warning.ts';
 
 /** Between two status reports, milliseconds. */
@@ -118,9 +118,9 @@ async function runSync(options: WriterOptions, context: IndexerContext, signal: 
         pipeline,
         waitForHead: (waitSignal) => headWatch.next(waitSignal),
         onNodeHead: (number) => progress.setNodeHead(number),
-        onStepOutcome(error, retryInMs) {
-          mustCheckChain = true;
-          reportFailure(context, error, retryInMs);
+        onStepOutcome(error, failures, retryInMs) {
+          mustCheckChain ||= error !== null;
+          if (failures > 1 || !isMomentary(error)) reportFailure(context, error, retryInMs);
         },
       },
       background.signal,

@@ -12,6 +12,14 @@ export function retryWriteAndReport(
   return retryWrite(write, (error, retryInMs) => reportFailure(context, error, retryInMs), signal);
 }
 
+/**
+ * Whether a failure is of a node that answers, but is busy for a moment or between two branches: with some providers one call
+ * in fifty. Only if the next try fails too is it worth a word.
+ */
+export function isMomentary(error: UpstreamError | StorageError | null): boolean {
+  return error instanceof UpstreamError && error.reason !== 'timeout' && error.reason !== 'connection';
+}
+
 /** Shows a problem in the status; logs it when it is new and when it is over, not on every try. */
 export function reportFailure(
   { progress, send }: Pick<IndexerContext, 'progress' | 'send'>,

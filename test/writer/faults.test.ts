@@ -71,6 +71,47 @@ test('heads that are announced twice, late, or not at all are each indexed once'
   );
 });
 
+const isReceipts = ({ method }: { method: string }) => method === 'eth_getBlockReceipts';
+
+test('a call that the node refuses once is not told, and one that it goes on to refuse is', async (t) => {
+  const { real, node } = await behindProxy(t, 63);
+  const indexer = startIndexer(t, { http: node.url, dir: tempDir(t), index: { startBlock: 1 } });
+  await indexer.reaches(10);
+  const busy = { code: -32_005, message: 'too many requests' };
+  const told = () => indexer.logs.filter((line) => line.includes(busy.message));
+  for (let head = 11; head <= 15; head++) {
+    node.misbehave({ times: 1, when: isReceipts, errorFor: { eth_getBlockReceipts: busy } });
+    real.mine();
+    await indexer.reaches(head);
+  }
+  assert.deepEqual(told(), []);
+  node.misbehave({ errorFor: { eth_getBlockReceipts: busy } });
+  real.mine();
+  await waitFor(() => told().length > 0, { what: 'the refusals to be told' });
+  node.misbehave({});
+  await indexer.reaches(16);
+  assert.equal(told().length, 2, 'when it began and when it was over');
+});
+
+test('the node is asked for its chain again after a failure only, not for every block', async (t) => {
+  const { real, node } = await behindProxy(t, 64);
+  const indexer = startIndexer(t, { http: node.url, dir: tempDir(t), index: { startBlock: 1 } });
+  await indexer.reaches(10);
+  const asked = () =>
+    node.requests.flatMap(({ calls }) => calls).filter(({ method }) => method === 'eth_chainId').length;
+  const before = asked();
+  for (let head = 11; head <= 20; head++) {
+    real.mine();
+    await indexer.reaches(head);
+  }
+  assert.equal(asked(), before);
+  const errorFor = { eth_getBlockReceipts: { code: -32_005, message: 'busy' } };
+  node.misbehave({ times: 1, when: isReceipts, errorFor });
+  real.mine();
+  await indexer.reaches(21);
+  assert.equal(asked(), before + 1);
+});
+
 for (const [what, head] of [
   ['the next block', 11],
   ['many blocks', 60],
