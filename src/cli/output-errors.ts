@@ -4,18 +4,25 @@ import { FatalError } from '../errors.ts';
 let isOutputRequired = true;
 /** Why some output could not be written, such as ENOSPC. */
 let writeError: string | undefined;
+let readerLeft = false;
 
 /**
  * Keeps output that cannot be written from ending the program with a stack trace. `atlas-node config show | head` is no
  * failure, and neither is a terminal that was closed (EIO): the signal that comes with it ends the program properly.
+ * A command goes on without its reader: a backup must still become whole, and a verification tell by its exit code.
  */
 export function handleOutputErrors(): void {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (!isOutputRequired || error.code === 'EIO') return;
-    if (error.code === 'EPIPE') process.exit(0);
-    writeError = error.code ?? error.message;
+    if (error.code === 'EPIPE') readerLeft = true;
+    else writeError = error.code ?? error.message;
   });
   process.stderr.on('error', () => undefined); // nobody is left to tell
+}
+
+/** Whether nobody reads the output any more: what only prints, without an end of its own, can stop. */
+export function hasReaderLeft(): boolean {
+  return readerLeft;
 }
 
 /** From here on, output that cannot be written is no failure: the program is a daemon. */

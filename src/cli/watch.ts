@@ -1,6 +1,7 @@
 /** A text on the terminal that is rendered anew until Ctrl-C. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { FatalError } from '../errors.ts';
+import { hasReaderLeft } from './output-errors.ts';
 
 const REFRESH_MS = 1_000;
 
@@ -20,9 +21,9 @@ interface Screen {
 }
 
 /**
- * Shows the result of `render` once a second, until SIGINT or SIGTERM. A terminal is redrawn in place and keeps the last
- * text at the end; elsewhere the texts are written one after another. The first failure is thrown; later ones, as when
- * the daemon is restarted, are shown instead of the text.
+ * Shows the result of `render` once a second, until SIGINT or SIGTERM, or until nobody reads it. A terminal is redrawn in
+ * place and keeps the last text at the end; elsewhere the texts are written one after another. The first failure is
+ * thrown; later ones, as when the daemon is restarted, are shown instead of the text.
  */
 export async function watch(render: () => Promise<string>, screen: Screen): Promise<void> {
   const stop = new AbortController();
@@ -39,7 +40,7 @@ async function redraw(render: () => Promise<string>, screen: Screen, signal: Abo
   let last = await render();
   if (screen.isTTY) screen.write(ENTER);
   try {
-    while (!signal.aborted) {
+    while (!signal.aborted && !hasReaderLeft()) {
       screen.write(screen.isTTY ? frame(last, screen) : `${last}\n`);
       await sleep(REFRESH_MS, undefined, { signal }).catch(() => undefined);
       if (!signal.aborted) last = await render().catch(errorText);

@@ -1,7 +1,16 @@
-/** Output and a log that cannot be written: /dev/full refuses every byte as a full disk does. */
+/** Output and a log that cannot be written: /dev/full refuses every byte as a full disk does; or nobody reads it. */
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { openKeyStore } from '../../src/access/keys.ts';
+import { generateChain } from '../../src/bench/chain/generate.ts';
+import { openDatabase } from '../../src/store/open-database.ts';
 import { LAUNCHER, readyUrl, run, start } from '../support/command.ts';
+import { startIndexer } from '../support/indexer.ts';
+import { startNode } from '../support/replay.ts';
 import { tempDir } from '../support/temp-dir.ts';
 import { waitFor } from '../support/wait.ts';
 
@@ -13,6 +22,46 @@ for (const command of ['config show', '--help', '--version']) {
     assert.equal(code, 1);
   });
 }
+
+/** Runs a command whose reader has left before it prints. */
+function runUnread(t: TestContext, command: string) {
+  const line = `${LAUNCHER} ${command} | true; exit "\${PIPESTATUS[0]}"`;
+  return run(t, ['/bin/bash', '-c', line], { cwd: tempDir(t) });
+}
+
+test('commands that nobody reads do their work all the same, and tell by their exit code how it went', async (t) => {
+  const chain = [...generateChain({ seed: 5, blocks: 12, txPerBlock: 10 }).blocks];
+  const node = await startNode(t, { chain });
+  const dir = tempDir(t);
+  const indexer = startIndexer(t, { http: node.url, dir, index: { startBlock: 1 } });
+  await indexer.reaches(chain.length);
+  await indexer.client.stop();
+  const options = `--data-dir ${dir}`;
+  openKeyStore(join(dir, 'keys.db')).close();
+  const folder = tempDir(t);
+  assert.equal((await runUnread(t, `backup ${folder} ${options}`)).code, 0);
+  for (const file of ['keys.db', 'index.db']) assert.ok(existsSync(join(folder, file)), file);
+
+  const verify = `verify --node-http ${node.url} ${options}`;
+  assert.equal((await runUnread(t, verify)).code, 0);
+  const db = openDatabase(indexer.path);
+  db.exec('UPDATE wallets SET transfers = transfers + 1 WHERE id = 5');
+  db.close();
+  const differing = await runUnread(t, verify);
+  assert.match(differing.stderr, /^atlas-node: the index differs/);
+  assert.equal(differing.code, 1);
+});
+
+test('status --watch ends well when nobody reads it any more', async (t) => {
+  const status = JSON.stringify({ phase: 'following', head: null, capabilities: null });
+  const server = createServer((_, response) => response.end(status)).listen(0, '127.0.0.1');
+  t.after(() => server.close());
+  await once(server, 'listening');
+  const address = server.address();
+  assert.ok(typeof address === 'object' && address !== null);
+  const { code, stderr } = await runUnread(t, `status --watch --json --url http://127.0.0.1:${address.port}`);
+  assert.deepEqual([code, stderr], [0, '']);
+});
 
 const START = `exec ${LAUNCHER} start --node-http http://127.0.0.1:1`;
 
