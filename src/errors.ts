@@ -3,6 +3,8 @@
  * where it is thrown. Anything else that is thrown is a defect and ends in `500 internal` or exit code 1.
  */
 
+import { onOneLine } from './lib/one-line.ts';
+
 /** The configuration or the command line is wrong: print one line, exit 2. */
 export class ConfigError extends Error {
   override name = 'ConfigError';
@@ -44,7 +46,7 @@ export class StorageError extends Error {
 }
 
 /**
- * The node did not give a usable answer: retry with backoff.
+ * The node did not give a usable answer: retry with backoff. The message often has the node's own words; it is one line.
  * `reason` is also a label of metrics.
  */
 export class UpstreamError extends Error {
@@ -53,7 +55,7 @@ export class UpstreamError extends Error {
   /** JSON-RPC error code when the node answered with an error object. */
   readonly code: number | undefined;
   constructor(reason: UpstreamFailure, message: string, code?: number, options?: ErrorOptions) {
-    super(message, options);
+    super(onOneLine(message), options);
     this.reason = reason;
     this.code = code;
   }

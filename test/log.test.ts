@@ -115,6 +115,23 @@ test('a pretty line has time, level, message and fields; the stack of an error f
   );
 });
 
+test('a pretty line holds nothing that steers a terminal, whatever a field says', () => {
+  const text = 'a\x1b[2J\x07b\x7f\x9b31m';
+  for (const value of [text, `two ${text}`, { [text]: text }]) {
+    const json = JSON.stringify({
+      msg: 'm',
+      level: 'warn',
+      time: '2026-11-21T08:00:00.123Z',
+      value,
+      err: { message: text, stack: `Error: ${text}\n    at ${text}` },
+    });
+    const line = prettyLine(json, { colour: false, clearLine: false });
+    assert.doesNotMatch(line.replaceAll('\n', ''), /\p{Cc}/u);
+    assert.equal(line.split('\n').length, 3);
+    assert.ok(line.includes('a\\u001b[2J\\u0007b\\u007f\\u009b31m'), line);
+  }
+});
+
 test('lines of several threads are whole, and none is lost when the process ends at once', async (t) => {
   const thread = `import { createLogger } from '${pathToFileURL(ROOT)}src/log.ts';
     const log = createLogger({ level: 'info', format: 'auto', fields: { thread: process.argv[2] ?? 'main' } });

@@ -6,6 +6,7 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { Socket } from 'node:net';
+import { onOneLine } from '../lib/one-line.ts';
 
 /** The assignments of a notification, as in sd_notify(3). */
 export interface Notification {
@@ -83,7 +84,7 @@ function unrefHelper(helper: ChildProcess): void {
 /** Control characters would end an assignment, so they become spaces. */
 function serializeNotification(notification: Notification): string {
   return Object.entries(notification)
-    .map(([name, value]) => `${name}=${String(value).replace(/\p{Cc}+/gu, ' ')}`)
+    .map(([name, value]) => `${name}=${onOneLine(String(value))}`)
     .join('\t');
 }
 

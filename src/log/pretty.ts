@@ -48,10 +48,18 @@ function clock(iso: string): string {
 function errorParts(err: unknown): { message: string; stack: string } {
   if (typeof err !== 'object' || err === null) return { message: '', stack: '' };
   const stack = 'stack' in err ? String(err.stack).split('\n') : [];
-  const frames = stack.filter((line) => line.startsWith('    at ')).map((frame) => `${frame}\n`);
+  const frames = stack
+    .filter((line) => line.startsWith('    at '))
+    .map((frame) => `${escapeControls(frame)}\n`);
   return { message: 'message' in err ? String(err.message) : '', stack: frames.join('') };
 }
 
 function fieldText(value: unknown): string {
-  return typeof value === 'string' && /^[^\s"=]+$/.test(value) ? value : JSON.stringify(value);
+  const isPlain = typeof value === 'string' && /^[^\s"=\p{Cc}]+$/u.test(value);
+  return isPlain ? value : escapeControls(JSON.stringify(value));
+}
+
+/** Writes all control characters as JSON has to write some: what comes from elsewhere must not steer a terminal. */
+function escapeControls(text: string): string {
+  return text.replace(/\p{Cc}/gu, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }

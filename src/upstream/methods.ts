@@ -1,6 +1,7 @@
 /** Node methods shared by indexing and verifying: single calls with checked answers, and calls for batches. */
 import { UpstreamError } from '../errors.ts';
 import { toQuantity } from '../lib/hex.ts';
+import { onOneLine } from '../lib/one-line.ts';
 import type { Capabilities } from '../types.ts';
 import { type BlockHeader, readBlockHeader } from './block-header.ts';
 import type { RpcCall, RpcClient } from './client.ts';
@@ -23,9 +24,11 @@ export async function fetchChainId(client: RpcClient, signal?: AbortSignal): Pro
   return readQuantity(await client.call('eth_chainId', [], signal), 'eth_chainId', 'result');
 }
 
-/** Name and version of the node's software, such as `Monad/0.16.0` or `anvil/v1.7.1`. */
+/** Name and version of the node's software on one line, such as `Monad/0.16.0` or `anvil/v1.7.1`. */
 export async function fetchClientVersion(client: RpcClient, signal?: AbortSignal): Promise<string> {
-  return readText(await client.call('web3_clientVersion', [], signal), 'web3_clientVersion', 'result');
+  return onOneLine(
+    readText(await client.call('web3_clientVersion', [], signal), 'web3_clientVersion', 'result'),
+  );
 }
 
 export async function fetchBlockNumber(client: RpcClient, signal?: AbortSignal): Promise<number> {

@@ -35,6 +35,18 @@ describe('typed methods', () => {
     node.misbehave({ replace: () => result });
   }
 
+  it('take what the node says as one line that steers no terminal', async () => {
+    const words = 'Geth\x1b[2J\x07/1\nnext\u2028\x9b31mline';
+    answer(words);
+    assert.equal(await fetchClientVersion(client), 'Geth [2J /1 next 31mline');
+    const isOneLine = ({ message }: Error) => message.includes('Geth') && !/[\p{Cc}\p{Zl}]/u.test(message);
+    await assert.rejects(fetchChainId(client), isOneLine);
+    node.misbehave({ errorFor: { eth_chainId: { code: -32000, message: words } } });
+    await assert.rejects(fetchChainId(client), isOneLine);
+    node.misbehave({ wire: { kind: 'body', status: 502, text: words } });
+    await assert.rejects(fetchChainId(client), isOneLine);
+  });
+
   it('read quantities, texts and headers', async () => {
     answer('0xC7443C1D3C61E');
     assert.equal(await fetchChainId(client), 0xc7443c1d3c61e);
