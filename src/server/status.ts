@@ -67,10 +67,14 @@ export function notReadyReason(state: IndexStatus, readyLag: number, stalled: bo
   return phase === 'following' ? null : `the indexer is ${phase}`;
 }
 
-/** Patterns of node addresses (URLs, and what the system could not connect to) with their replacements. */
+/**
+ * Patterns of node addresses with their replacements: URLs, what the system could not connect to, and what TLS finds wrong
+ * with the names in a certificate.
+ */
 const NODE_ADDRESS_PATTERNS: readonly (readonly [RegExp, string])[] = [
   [/\b(?:https?|wss?):\/\/[^\s"]+/g, 'the node'],
   [/\b(E[A-Z_]{4,}) [^\s",;)]+/g, '$1'],
+  [/\b(certificate's altnames): .*?(?=; asked |$)/g, '$1'],
 ];
 
 /** The state for callers without a token, who must not learn the node's address. The log and the panel name it. */
