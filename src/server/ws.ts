@@ -9,6 +9,7 @@ import { FLOODING, KEY_INVALID } from '../stream/close-frames.ts';
 import type { StreamHub } from '../stream/hub.ts';
 import { type Answer, errorAnswer, jsonAnswer, unauthorized } from './answer.ts';
 import { apiKeyOf, type ClientAccess } from './authenticate.ts';
+import { closeIfChunked } from './body.ts';
 import type { ConnectionLimiter } from './connection-limiter.ts';
 import { addGetRoute } from './get-route.ts';
 import { type HttpMetrics, routeMeter } from './meter.ts';
@@ -167,7 +168,7 @@ function upgradeHandler(deps: WsRouteDeps, endpoint: WsEndpoint) {
     const startedAt = performance.now();
     const refuse = (answer: Answer) =>
       meter(
-        replies.sendNow(res, () => answer),
+        replies.sendNow(res, () => closeIfChunked(req, answer)),
         startedAt,
       );
     const apiKey = apiKeyOf(req);

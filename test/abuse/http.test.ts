@@ -127,7 +127,11 @@ suite('abuse over HTTP', () => {
   });
 
   test('who sends chunks that nobody reads is cut off, with or without a key', async () => {
+    const upgrade =
+      'Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n';
     const asked = [
+      ['GET /ws', upgrade],
+      ['GET /ws/signals', `${upgrade}X-API-Key: atlas_x\r\n`],
       ['POST /rpc', ''],
       ['POST /api/wallets/batch', ''],
       ['POST /api/wallets/batch', `X-API-Key: ${daemon.key}\r\n`], // refused for its type
@@ -141,10 +145,10 @@ suite('abuse over HTTP', () => {
       ['GET /api/wallet_summary', `X-API-Key: ${daemon.key}\r\n`],
     ];
     const crumbs = '1\r\n \r\n'.repeat(50_000);
-    for (const [line, key] of asked) {
+    for (const [line, headers] of asked) {
       await bounded(daemon, `${line} with crumbs`, async () => {
         const connection = daemon.dial();
-        await connection.send(`${line} HTTP/1.1\r\nHost: x\r\n${key}Transfer-Encoding: chunked\r\n\r\n`);
+        await connection.send(`${line} HTTP/1.1\r\nHost: x\r\n${headers}Transfer-Encoding: chunked\r\n\r\n`);
         await connection.floodWith(crumbs, FLOOD_MS / 10);
         assert.ok(connection.ended, `${line} takes chunks without end`);
       });
