@@ -10,8 +10,8 @@ import type { Inbox } from './ws-inbox.ts';
 import { Outbox, type OutboxLimits } from './ws-outbox.ts';
 
 /**
- * Pings and refused messages within a second after which a client is cut off. At seven bytes each they can arrive faster
- * than they can be answered, and the library reads half a megabyte from one socket before it serves the next.
+ * Pings, pongs and refused messages within a second after which a client is cut off. At seven bytes each they can arrive
+ * faster than they can be handled, and the library reads half a megabyte from one socket before it serves the next.
  */
 const MAX_FLOOD_PER_SECOND = 1_000;
 
@@ -52,7 +52,7 @@ export class WsConnection implements ClientConnection {
   private readonly outbox: Outbox;
   private readonly abortController = new AbortController();
   private closing = false;
-  /** Pings and refused messages since `floodWindowStart`, a time of performance.now(). */
+  /** Pings, pongs and refused messages since `floodWindowStart`, a time of performance.now(). */
   private floodCount = 0;
   private floodWindowStart = 0;
 
@@ -96,7 +96,7 @@ export class WsConnection implements ClientConnection {
     this.outbox.answer(text);
   }
 
-  /** Counts a ping or a refused message. */
+  /** Counts a ping, a pong or a refused message. */
   countTowardsFlood(): void {
     const now = performance.now();
     if (now - this.floodWindowStart > 1_000) {

@@ -127,7 +127,7 @@ function addEndpoint(
       if (client !== undefined && client.connection.unsentPongBytes > settings.max_backlog_bytes)
         socket.close();
     },
-    pong: (socket) => void touch(socket),
+    pong: (socket) => touch(socket)?.connection.countTowardsFlood(), // also unasked ones come here
     close(socket) {
       connectionLimiter.onWebSocketClosed();
       const { client } = socket.getUserData();

@@ -11,7 +11,7 @@ const MAX_CONNECTIONS = 40;
 /** How long a flood is kept up that should be cut off. */
 const FLOOD_MS = 150_000;
 
-const OPCODE = { continuation: 0, text: 1, ping: 9 } as const;
+const OPCODE = { continuation: 0, text: 1, ping: 9, pong: 10 } as const;
 const FIN = 0x80;
 const RSV1 = 0x40;
 
@@ -117,7 +117,7 @@ suite('abuse over WebSockets', () => {
     }
   });
 
-  test('who goes on sending what is refused is cut off, though the answers are read', async () => {
+  test('who goes on sending what is refused or not asked for is cut off, though the answers are read', async () => {
     const small = frame(FIN | OPCODE.text, 'x');
     const subscribe = frame(
       FIN | OPCODE.text,
@@ -128,9 +128,10 @@ suite('abuse over WebSockets', () => {
       ['subscribes', '/ws', subscribe],
       ['calls', '/ws/signals', small],
       ['pings', '/ws', frame(FIN | OPCODE.ping, '')],
+      ['pongs', '/ws', frame(FIN | OPCODE.pong, '')],
     ];
     for (const [what, path, one] of floods) {
-      await bounded(daemon, `refused ${what} on ${path}`, async () => {
+      await bounded(daemon, `${what} on ${path}`, async () => {
         const connection = await upgraded(path, '', daemon.freeKey);
         const many = Buffer.concat(Array.from({ length: 10_000 }, () => one));
         await connection.floodWith(many, FLOOD_MS / 10);
