@@ -110,6 +110,7 @@ function addEndpoint(
       const client = touch(socket);
       if (client === undefined || client.connection.isClosing) return;
       const { connection } = client;
+      connection.countTowardsTurn();
       if (isBinary) return connection.close(CloseCode.unsupportedData, 'send text, not binary');
       if (message.byteLength > settings.max_message_bytes) {
         return connection.close(

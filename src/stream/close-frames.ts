@@ -24,10 +24,16 @@ export function subscriptionEndedByNode(topic: string): CloseFrame {
   return [CloseCode.tryAgainLater, `the node ended ${topic}`];
 }
 
-/** The client keeps sending messages that are refused, or pings. */
+/** The client keeps sending messages that are refused, or pings or pongs. */
 export const FLOODING: CloseFrame = [
   CloseCode.policyViolation,
   'too many messages beyond the limits of this key',
+];
+
+/** The client sends so fast that nobody else is served. */
+export const TOO_FAST: CloseFrame = [
+  CloseCode.policyViolation,
+  'messages come faster than they can be handled',
 ];
 
 /** The key was revoked or replaced by rotation. */

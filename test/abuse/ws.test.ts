@@ -141,6 +141,24 @@ suite('abuse over WebSockets', () => {
     }
   });
 
+  test('who sends faster than can be handled is cut off, whatever the key may and though nothing is refused', async () => {
+    const floods = {
+      'messages that are no calls': '',
+      calls: '{"jsonrpc":"2.0","id":1,"method":"unknown_method"}',
+      notifications: '{"jsonrpc":"2.0","method":"unknown_method"}',
+      subscribes: '{"jsonrpc":"2.0","method":"eth_subscribe"}',
+    };
+    for (const [what, text] of Object.entries(floods)) {
+      await bounded(daemon, what, async () => {
+        const connection = await upgraded();
+        const one = frame(FIN | OPCODE.text, text);
+        const many = Buffer.concat(Array.from({ length: 100_000 }, () => one));
+        await connection.floodWith(many, FLOOD_MS / 10);
+        assert.ok(connection.ended, `${what} go on`);
+      });
+    }
+  });
+
   test('connections that went make room for others', async () => {
     for (let i = 0; i < 2 * MAX_CONNECTIONS; i++) {
       const connection = await upgraded();
