@@ -187,7 +187,7 @@ export class NodeCall implements ResponseListener {
 
   /**
    * Streams the answer, of which these pieces have come, if its only sink accepts pieces and the payload has begun; else
-   * returns null.
+   * returns null. An error is never streamed: a sink may read it, and make other calls in place of this one.
    */
   private beginStream(pieces: readonly Buffer[]): PayloadStream | null {
     const [only, another] = this.waiters;
@@ -195,7 +195,7 @@ export class NodeCall implements ResponseListener {
     if (this.status !== 200 || this.isOpenEnded) return null;
     const beginning = Buffer.concat(pieces);
     const start = findPayload(beginning);
-    if (start === null) return null;
+    if (start === null || !isResult(beginning.subarray(start.at))) return null;
     this.options.onSealed();
     only.sink.begin();
     this.exchange?.restartTimeout();

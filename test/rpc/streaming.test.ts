@@ -237,6 +237,30 @@ test('a long answer with its envelope behind it, whole or in part, is passed on 
   }
 });
 
+test('a refusal of a range that comes in pieces is no answer to pass on: the range is split', async (t) => {
+  const serving = await serveNode(t, (body, response) => {
+    const { method, params } = JSON.parse(body);
+    if (method === 'eth_blockNumber') return response.end('{"jsonrpc":"2.0","id":1,"result":"0x3"}');
+    if (method === 'eth_getBlockByNumber') {
+      const hash = `0x${'ab'.repeat(32)}`;
+      const block = { number: params[0], hash, parentHash: hash };
+      return response.end(JSON.stringify({ jsonrpc: '2.0', id: 1, result: block }));
+    }
+    const [{ fromBlock, toBlock }] = params;
+    const isOne = fromBlock === toBlock || (fromBlock === '0x3' && toBlock === 'latest');
+    if (isOne) return response.end(`{"jsonrpc":"2.0","id":1,"result":["${fromBlock}"]}`);
+    response.write('{"jsonrpc":"2.0","id":1,"error":{"code":-32602,');
+    setTimeout(() => response.end('"message":"block range too large"}}'), 20);
+  });
+  const params = [{ fromBlock: '0x1', toBlock: 'latest' }];
+  const answer = await fetch(`${serving.server.url}/rpc`, {
+    method: 'POST',
+    headers: { 'X-API-Key': serving.key },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'eth_getLogs', params }),
+  });
+  assert.deepEqual(await answer.json(), { jsonrpc: '2.0', id: 1, result: ['0x1', '0x2', '0x3'] });
+});
+
 test('a long answer to another call is not passed off as one', async (t) => {
   const result = `"0x${'ab'.repeat(MB)}"`;
   for (const text of [
