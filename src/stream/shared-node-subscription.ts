@@ -15,10 +15,18 @@ export interface SharedNodeSubscriptionOptions {
   onLost: (error: UpstreamError) => void;
 }
 
+/** A subscription at the node. */
+interface NodeSubscription {
+  active: Promise<void>;
+  /** May be called again. */
+  end(): void;
+  users: number;
+}
+
 export class SharedNodeSubscription {
   private readonly options: SharedNodeSubscriptionOptions;
-  private refCount = 0;
-  private subscription: { active: Promise<void>; end: () => void } | null = null;
+  /** The one that is joined. One that the node has ended is not, though its users may still have to release it. */
+  private current: NodeSubscription | null = null;
 
   constructor(options: SharedNodeSubscriptionOptions) {
     this.options = options;
@@ -29,26 +37,29 @@ export class SharedNodeSubscription {
    * UpstreamError: `rpc` when the node refuses the subscription, `timeout` when it does not answer.
    */
   async acquire(): Promise<() => void> {
-    this.refCount++;
-    this.subscription ??= this.subscribe();
-    const { active } = this.subscription;
+    this.current ??= this.subscribe();
+    const joined = this.current;
+    joined.users++;
     try {
-      await active;
+      await joined.active;
     } catch (error) {
-      this.release();
+      this.release(joined);
       throw error;
     }
-    return once(() => this.release());
+    return once(() => this.release(joined));
   }
 
-  private release(): void {
-    this.refCount--;
-    if (this.refCount > 0) return;
-    this.subscription?.end();
-    this.subscription = null;
+  private release(joined: NodeSubscription): void {
+    joined.users--;
+    if (joined.users === 0) this.end(joined);
   }
 
-  private subscribe(): { active: Promise<void>; end: () => void } {
+  private end(ended: NodeSubscription): void {
+    ended.end();
+    if (this.current === ended) this.current = null;
+  }
+
+  private subscribe(): NodeSubscription {
     const { feed, params, onEvent, onLost } = this.options;
     const { promise: active, resolve, reject } = Promise.withResolvers<void>();
     let answered = false;
@@ -61,18 +72,22 @@ export class SharedNodeSubscription {
       answered = true;
       return first;
     };
-    const end = feed.subscribe(
-      params,
-      onEvent,
-      (error) => (settle() ? reject(error) : onLost(error)),
-      () => {
-        if (settle()) resolve();
-      },
-    );
-    const stop = () => {
-      clearTimeout(timer);
-      end();
+    const onRefused = (error: UpstreamError): void => {
+      if (settle()) return reject(error);
+      this.end(subscription);
+      onLost(error);
     };
-    return { active, end: stop };
+    const end = feed.subscribe(params, onEvent, onRefused, () => {
+      if (settle()) resolve();
+    });
+    const subscription: NodeSubscription = {
+      active,
+      users: 0,
+      end() {
+        clearTimeout(timer);
+        end();
+      },
+    };
+    return subscription;
   }
 }

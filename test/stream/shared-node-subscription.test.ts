@@ -27,3 +27,33 @@ test('the subscription at the node lasts until each who acquired it has released
   second();
   await waitFor(() => node.subscriptions === 0, { what: 'the node to be unsubscribed' });
 });
+
+test('a subscription that the node ended is joined by nobody: the next one asks the node anew', async (t) => {
+  const node = await startMisbehavingNode();
+  t.after(() => node.close());
+  const feed = new NodeFeed({ url: node.wsUrl, retryMs: { first: 1, longest: 1 } });
+  t.after(() => feed.close());
+  const events: unknown[] = [];
+  let losses = 0;
+  const shared = new SharedNodeSubscription({
+    feed,
+    params: ['monadLogs'],
+    onEvent: (event) => events.push(event),
+    onLost: () => losses++,
+  });
+  const [first, second] = [await shared.acquire(), await shared.acquire()];
+  node.misbehave({ errorFor: { eth_subscribe: { code: -32603, message: 'limit reached' } } });
+  node.drop();
+  await waitFor(() => losses > 0, { what: 'the refusal' });
+  // The connections of the former clients are being closed: not all of them have released it.
+  first();
+  await assert.rejects(shared.acquire(), /limit reached/);
+  node.misbehave({});
+  const third = await shared.acquire();
+  second();
+  node.publish('monadLogs', 'a log');
+  await waitFor(() => events.length > 0, { what: 'the event' });
+  assert.deepEqual([events, losses, node.subscriptions], [['a log'], 1, 1]);
+  third();
+  await waitFor(() => node.subscriptions === 0, { what: 'the node to be unsubscribed' });
+});
