@@ -35,7 +35,7 @@ export interface ServiceDeps {
 export function openServices(config: Config, deps: ServiceDeps, closers: CleanupStack) {
   const rpc = openRpc(config, deps, closers);
   const api = openApi(config, deps.stores, closers);
-  const hub = closers.adopt(openHub(config, deps), (hub) => hub.close());
+  const hub = closers.adopt(openHub(config, deps, rpc), (hub) => hub.close());
   const connections = new WsConnections(deps.stores.access.keys, config.stream);
   closers.adopt(connections, (connections) => connections.close()); // the server closes them too, once it listens
   return { api, rpc, streams: { hub, settings: config.stream, connections } };
@@ -69,7 +69,7 @@ function openApi(config: Config, { indexPath, db, snapshot }: DataStores, closer
   return prepareApi({ db, walletIds: new WalletIdCache(db, snapshot), nativeSymbol }, snapshot, readers);
 }
 
-function openHub(config: Config, { stores, metrics, log }: ServiceDeps): StreamHub {
+function openHub(config: Config, { stores, metrics, log }: ServiceDeps, rpc: RpcHandler): StreamHub {
   const { node, node_http, node_ws, index, chain, stream } = config;
   return new StreamHub({
     node: {
@@ -86,6 +86,7 @@ function openHub(config: Config, { stores, metrics, log }: ServiceDeps): StreamH
     pending: stream.pending,
     maxSubscriptions: stream.max_subscriptions,
     maxBacklogBytes: stream.max_backlog_bytes,
+    onNews: () => rpc.headChanged(),
     reads: prepareStreamReads(stores.db, stores.snapshot),
     metrics,
     log,

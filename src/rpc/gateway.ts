@@ -77,7 +77,8 @@ export class Gateway {
   private readonly inFlight = new Map<string, NodeCall>();
   /** Counts the chains that the node has had: answers about a former one come as long as calls are in flight. */
   private chain = 0;
-  /** By performance.now(). */
+  /** When clients were last told of something that calls made before may not know; by performance.now(), as all times. */
+  private toldAt = Number.NEGATIVE_INFINITY;
   private nextRefusalLog = 0;
 
   constructor({ transport, settings, budget, meter, log }: GatewayOptions) {
@@ -102,9 +103,10 @@ export class Gateway {
     return this.finality.finalizedNumber(performance.now());
   }
 
-  /** The node has announced a new head. */
+  /** Clients are about to be told of a new head: what was asked before does not answer those who ask about it. */
   headChanged(): void {
-    this.local.invalidate(performance.now());
+    this.toldAt = performance.now();
+    this.local.invalidate(this.toldAt);
   }
 
   /** Answers a call that is allowed; `client` is the key that asks. */
@@ -170,7 +172,7 @@ export class Gateway {
     const other = this.inFlight.get(key);
     if (other === undefined || (other.isQueued && other.client !== client)) return null;
     const lasts = typeof block === 'number' && block <= finalized;
-    if (!lasts && now - other.startedAt > HEAD_TTL_MS) return null;
+    if (!lasts && (other.startedAt <= this.toldAt || now - other.startedAt > HEAD_TTL_MS)) return null;
     this.meter.recordMerged(call.method);
     return other.join(sink);
   }

@@ -81,7 +81,7 @@ export class RpcHandler {
     this.concurrency = new PerKeyLimit(settings.concurrency_per_key);
   }
 
-  /** The node has announced a new head: its answers about the previous one are stale. */
+  /** Clients are about to be told of a new head: answers about the previous one are stale. */
   headChanged(): void {
     this.gateway.headChanged();
   }

@@ -36,6 +36,8 @@ export interface HubOptions {
   maxSubscriptions: number;
   /** Most bytes that may wait for a client. */
   maxBacklogBytes: number;
+  /** Called before clients are told of a block, which they may then ask the node about. */
+  onNews: () => void;
   metrics: StreamMetrics;
   log: Logger;
 }
@@ -59,6 +61,8 @@ export class StreamHub {
     this.counts = new NotificationCounts(metrics);
     this.nodeConnection = new NodeConnection({ ...node, log });
     this.chain = new ChainFollower({ node: this.nodeConnection, pollMs: node.pollMs, log });
+    const { onNews } = options;
+    this.chain.addListener({ onBlockAdded: onNews, onBlocksRemoved: onNews, onDeepReorg: onNews });
     this.logs = new LogStream(this.chain, node.client, log);
     this.chainLogs = new ChainLogStream(this.chain, this.nodeConnection, log);
     this.transfers = new TransferStream({ reads, nativeSymbol, metrics, log });
@@ -87,6 +91,7 @@ export class StreamHub {
 
   /** Call it with every watermark of the writer, after the snapshot is released. */
   onWatermark(mark: Watermark): void {
+    this.options.onNews();
     this.transfers.onWatermark(mark);
   }
 

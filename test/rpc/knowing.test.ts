@@ -122,6 +122,19 @@ test('what was asked before a transaction was sent answers nobody afterwards', a
   assert.notEqual(await before, after);
 });
 
+test('what was asked before clients were told of a head answers nobody who asks afterwards', async (t) => {
+  const { node, gateway } = await scripted(t);
+  node.misbehave({ delayMs: 30 });
+  const [before, joined, after] = atOnce(t, () => {
+    const ask = () => gateway.result('eth_getBalance', ADDRESS, 'latest');
+    const calls = [ask(), ask()];
+    gateway.handler.headChanged();
+    return [...calls, ask()];
+  });
+  assert.equal(await before, await joined);
+  assert.notEqual(await before, await after);
+});
+
 test('a slow call answers only those who asked at nearly the same time', async (t) => {
   const { node, gateway } = await scripted(t);
   node.misbehave({ delayMs: 200 });

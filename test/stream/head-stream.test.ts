@@ -137,3 +137,28 @@ test('a subscribe while the node is away is refused, and works when it is back',
   node.mine(1);
   await reach(results, 1);
 });
+
+test('who was told of a head and asks for the newest one gets no earlier one', async (context) => {
+  const t = opened(context);
+  const { node, served } = await serve(t);
+  const [told, asking] = [
+    await StreamClient.open(t, served.url, served.key),
+    await StreamClient.open(t, served.url, served.key),
+  ];
+  // Somebody always asks, so that there is always an answer from a moment ago, and a call on its way.
+  let isOver = false;
+  const others = (async () => {
+    while (!isOver) await asking.call('eth_blockNumber');
+  })();
+  const behind: string[] = [];
+  const { results } = await told.subscribe<Head>('newHeads');
+  for (let count = 1; count <= 40; count++) {
+    node.mine(1);
+    await waitFor(() => results.length === count, { what: `head ${count}`, everyMs: 1 });
+    const [announced, newest] = [Number(results.at(-1)?.number), Number(await told.call('eth_blockNumber'))];
+    if (newest < announced) behind.push(`${newest} after ${announced}`);
+  }
+  isOver = true;
+  await others;
+  assert.deepEqual(behind, []);
+});
