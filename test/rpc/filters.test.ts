@@ -303,6 +303,22 @@ test('a filter that missed too much is lost, not silently incomplete', async (t)
   assert.equal((await gateway.call('eth_getFilterChanges', [id])).error?.code, -32000);
 });
 
+test('a chain that is set back below every known block is followed from there', async (t) => {
+  const { gateway, anvil, address, mine, deposit, newestHashes } = await setUp(t);
+  const snapshot = await anvil.call('evm_snapshot');
+  await mine(60);
+  const old = await gateway.result('eth_newBlockFilter'); // knows the last blocks only
+  await anvil.call('evm_revert', [snapshot]);
+  const error = (await gateway.call('eth_getFilterChanges', [old])).error;
+  assert.deepEqual([error?.code, error?.message], [-32000, 'filter not found']);
+  const blocks = await gateway.result('eth_newBlockFilter');
+  const logs = await gateway.result('eth_newFilter', { address });
+  await deposit(5);
+  await mine(2);
+  assert.deepEqual(await gateway.result('eth_getFilterChanges', blocks), await newestHashes(2));
+  assert.deepEqual(values(await changes(gateway, logs)), [5]);
+});
+
 test('contract.on of ethers and watchContractEvent of viem work over HTTP', async (t) => {
   // Hooks run in the order in which they are registered, and clients have to end before what they talk to.
   const clients: (() => void)[] = [];

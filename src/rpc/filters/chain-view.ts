@@ -96,7 +96,9 @@ export class ChainView {
     if (head === null) throw unknownChain(); // not "nothing new": the client has to ask again
     if (head.hash === this.hashAt(this.headNumber)) return;
     const tip = this.blocks.at(-1);
-    if (tip === undefined || head.number - tip.number > MAX_GAP) return this.reset(head);
+    // A head below all known blocks is on another chain, or this one was set back further than is known.
+    const isFar = tip === undefined || head.number - tip.number > MAX_GAP || head.number < this.oldestNumber;
+    if (isFar) return this.reset(head);
     const fork = await this.findFork(tip, head);
     // The node's head is already known: the node is behind for now, and no block is orphaned.
     if (fork === head.number) return;
