@@ -219,6 +219,18 @@ test('a node that is behind for a moment takes nothing back', async (t) => {
   assert.deepEqual(values(await changes(gateway, id)), [2]);
 });
 
+test('a filter can be installed while the node is behind', async (t) => {
+  const { gateway, anvil, address, mine, deposit } = await setUp(t);
+  const snapshot = await anvil.call('evm_snapshot');
+  await mine(2);
+  await gateway.result('eth_newBlockFilter');
+  await anvil.call('evm_revert', [snapshot]);
+  const id = await gateway.result('eth_newFilter', { address });
+  await deposit(1);
+  await mine();
+  assert.deepEqual(values(await changes(gateway, id)), [1]);
+});
+
 test('the range of a filter is kept to', async (t) => {
   const { gateway, anvil, address, mine, deposit } = await setUp(t);
   const head = Number(await anvil.call('eth_blockNumber'));

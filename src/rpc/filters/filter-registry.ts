@@ -1,6 +1,6 @@
 /** Filters that clients install and poll, kept here since some nodes (Monad) have none and others lose theirs. */
 import { randomBytes } from 'node:crypto';
-import { bytesToHex, toQuantity } from '../../lib/hex.ts';
+import { bytesToHex } from '../../lib/hex.ts';
 import { isObject } from '../../lib/is-object.ts';
 import type { Logger } from '../../log.ts';
 import type { Answer, AnswerSink, Call, CallHandle, RequestFn } from '../call.ts';
@@ -74,16 +74,17 @@ export class FilterRegistry {
     return this.install(new BlockFilter(this.view), key);
   }
 
-  /** Asks the node for the logs of one block first, so that the node refuses a filter it does not understand. */
+  /** Asks the node for the logs of its head first, so that the node refuses a filter it does not understand. */
   private async newLogFilter(given: unknown, key: number, signal: AbortSignal): Promise<Answer> {
     if (!isObject(given) || 'blockHash' in given) {
       return refused({ code: RpcCode.invalidParams, message: 'the parameter must be a filter of logs' });
     }
     const logs = sanitizeFilter(given);
     await this.view.refresh();
-    const head = toQuantity(this.view.headNumber);
     const ask = this.deps.askLogsFor(key);
-    const trial = await ask('eth_getLogs', [{ ...logs, fromBlock: head, toBlock: head }], signal);
+    // By its tag: the head of the view may be above that of a node which is behind.
+    const head = { fromBlock: 'latest', toBlock: 'latest' };
+    const trial = await ask('eth_getLogs', [{ ...logs, ...head }], signal);
     if (!isResult(trial.payload)) return trial;
     const { finalized } = this.deps;
     return this.install(new LogFilter(logs, { view: this.view, ask, finalized }), key);
