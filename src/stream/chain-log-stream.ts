@@ -17,7 +17,7 @@ import {
   type SerializedLog,
 } from './fetch-block-logs.ts';
 import type { LogFilter } from './log-filter.ts';
-import { LogSubscribers } from './log-subscribers.ts';
+import { type LogSubscriber, LogSubscribers } from './log-subscribers.ts';
 import { MAX_REORG_DEPTH } from './max-reorg-depth.ts';
 import type { NodeConnection } from './node-connection.ts';
 import { Notification } from './notification.ts';
@@ -29,8 +29,16 @@ import type { Subscription } from './subscription.ts';
 /** Most announced logs that may wait while a gap is filled. */
 const MAX_HELD_LOGS = 100_000;
 
+/** Blocks before a subscription by whose hashes those that replace them are recognised: the node tells of no older ones. */
+const BLOCKS_BEFORE = 32;
+
 interface ChainLog extends SerializedLog {
   height: number;
+}
+
+interface ChainLogSubscriber extends LogSubscriber {
+  /** Hashes of the blocks up to `since`. */
+  readonly before: readonly string[];
 }
 
 export class ChainLogStream implements ChainListener {
@@ -39,8 +47,8 @@ export class ChainLogStream implements ChainListener {
   private readonly log: Logger;
   private readonly shared: SharedNodeSubscription | null;
   private readonly stop = new AbortController();
-  private readonly onceSubscribers = new LogSubscribers();
-  private readonly everyStateSubscribers = new LogSubscribers();
+  private readonly onceSubscribers = new LogSubscribers<ChainLogSubscriber>();
+  private readonly everyStateSubscribers = new LogSubscribers<ChainLogSubscriber>();
   /** Indexes of the logs sent, by block hash, for the newest MAX_REORG_DEPTH blocks. */
   private readonly seen = new Map<string, Set<string>>();
   /**
@@ -93,7 +101,8 @@ export class ChainLogStream implements ChainListener {
       this.highestSentBlock = -1;
       this.completeThrough = since;
     }
-    const subscriber = { filter, subscription, since };
+    const before = this.chain.blocksFrom(since - BLOCKS_BEFORE + 1).map(({ hash }) => hash);
+    const subscriber = { filter, subscription, since, before };
     subscribers.add(subscriber);
     if (this.node.feed?.connected !== true) this.openGap();
     return () => {
@@ -194,7 +203,8 @@ export class ChainLogStream implements ChainListener {
       const logs = await fetchBlockLogs(this.node.client, block, this.stop.signal);
       for (const log of logs ?? []) this.publish({ ...log, height: block.number }, 'fetched');
     } catch (error) {
-      this.closeAll(reportLogsUnavailable(error, block, this.log), block.number);
+      const frame = reportLogsUnavailable(error, block, this.log);
+      this.closeAll(frame, (subscriber) => isLater(subscriber, block.number, block.hash));
     }
   }
 
@@ -220,13 +230,14 @@ export class ChainLogStream implements ChainListener {
       subscription.push(notification);
     };
     if (isNew || source !== 'fetched') {
-      this.everyStateSubscribers.forEachMatch(log, log.height, ({ since, subscription }) => {
-        if (source === 'live' || log.height > since) push(subscription);
+      this.everyStateSubscribers.forEachMatch(log, log.height, (subscriber) => {
+        if (source === 'live' || isLater(subscriber, log.height, log.blockHash))
+          push(subscriber.subscription);
       });
     }
     if (!isNew) return;
-    this.onceSubscribers.forEachMatch(log, log.height, ({ since, subscription }) => {
-      if (log.height > since) push(subscription);
+    this.onceSubscribers.forEachMatch(log, log.height, (subscriber) => {
+      if (isLater(subscriber, log.height, log.blockHash)) push(subscriber.subscription);
     });
   }
 
@@ -244,9 +255,19 @@ export class ChainLogStream implements ChainListener {
     return isNew;
   }
 
-  /** Closes the connections of all subscribers, or of those that were to get block `missing`. */
-  private closeAll(frame: CloseFrame, missing = Number.POSITIVE_INFINITY): void {
-    for (const { since, subscription } of [...this.onceSubscribers.all, ...this.everyStateSubscribers.all])
-      if (since < missing) subscription.connection.close(...frame);
+  /** Closes the connections of all subscribers, or of those concerned. */
+  private closeAll(
+    frame: CloseFrame,
+    concerns: (subscriber: ChainLogSubscriber) => boolean = () => true,
+  ): void {
+    for (const subscriber of [...this.onceSubscribers.all, ...this.everyStateSubscribers.all])
+      if (concerns(subscriber)) subscriber.subscription.connection.close(...frame);
   }
+}
+
+/** Whether the block came after the subscription, be it in the place of one from before. */
+function isLater({ since, before }: ChainLogSubscriber, height: number, hash: string): boolean {
+  if (height > since) return true;
+  const replaced = before.at(height - since - 1);
+  return replaced !== undefined && replaced !== hash;
 }

@@ -9,23 +9,23 @@ export interface LogSubscriber {
   readonly since: number;
 }
 
-export class LogSubscribers {
-  private readonly byAddress = new Map<string, Set<LogSubscriber>>();
+export class LogSubscribers<S extends LogSubscriber = LogSubscriber> {
+  private readonly byAddress = new Map<string, Set<S>>();
   /** Those that name a first topic but no address. */
-  private readonly byTopic = new Map<string, Set<LogSubscriber>>();
-  private readonly unindexed = new Set<LogSubscriber>();
-  private readonly everyone = new Set<LogSubscriber>();
+  private readonly byTopic = new Map<string, Set<S>>();
+  private readonly unindexed = new Set<S>();
+  private readonly everyone = new Set<S>();
 
-  get all(): ReadonlySet<LogSubscriber> {
+  get all(): ReadonlySet<S> {
     return this.everyone;
   }
 
-  add(subscriber: LogSubscriber): void {
+  add(subscriber: S): void {
     this.everyone.add(subscriber);
     for (const bucket of this.bucketsFor(subscriber)) bucket.add(subscriber);
   }
 
-  delete(subscriber: LogSubscriber): void {
+  delete(subscriber: S): void {
     this.everyone.delete(subscriber);
     this.unindexed.delete(subscriber);
     remove(this.byAddress, subscriber.filter.addresses, subscriber);
@@ -33,7 +33,7 @@ export class LogSubscribers {
   }
 
   /** Calls back with each subscriber whose filter a log of block `blockNumber` passes. */
-  forEachMatch(log: NodeLog, blockNumber: number, onMatch: (subscriber: LogSubscriber) => void): void {
+  forEachMatch(log: NodeLog, blockNumber: number, onMatch: (subscriber: S) => void): void {
     for (const candidates of [
       this.byAddress.get(log.address),
       this.byTopic.get(log.topics[0] ?? ''),
@@ -46,7 +46,7 @@ export class LogSubscribers {
     }
   }
 
-  private bucketsFor({ filter }: LogSubscriber): Set<LogSubscriber>[] {
+  private bucketsFor({ filter }: S): Set<S>[] {
     if (filter.addresses !== null)
       return [...filter.addresses].map((address) => bucketAt(this.byAddress, address));
     const first = filter.topics[0] ?? null;
@@ -54,20 +54,16 @@ export class LogSubscribers {
   }
 }
 
-function bucketAt(map: Map<string, Set<LogSubscriber>>, key: string): Set<LogSubscriber> {
+function bucketAt<S>(map: Map<string, Set<S>>, key: string): Set<S> {
   let bucket = map.get(key);
   if (bucket === undefined) {
-    bucket = new Set();
+    bucket = new Set<S>();
     map.set(key, bucket);
   }
   return bucket;
 }
 
-function remove(
-  map: Map<string, Set<LogSubscriber>>,
-  keys: ReadonlySet<string> | null,
-  subscriber: LogSubscriber,
-): void {
+function remove<S>(map: Map<string, Set<S>>, keys: ReadonlySet<string> | null, subscriber: S): void {
   for (const key of keys ?? []) {
     const bucket = map.get(key);
     bucket?.delete(subscriber);

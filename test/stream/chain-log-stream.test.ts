@@ -194,6 +194,25 @@ test('states of blocks from before the subscription are not told as new logs', a
   assert.deepEqual(places(feed.results), blocks(101, 101));
 });
 
+for (const first of ['head', 'logs'] as const) {
+  test(`logs of blocks that replace those from before the subscription are told: ${first} first`, async (context) => {
+    const { monad, client } = await serve(opened(context));
+    const once = await client.subscribe<ChainLog>('chainLogs', {});
+    const every = await client.subscribe<ChainLog>('chainLogs', { commitStates: true });
+    monad.fork = 98;
+    monad.head = 98;
+    if (first === 'logs') monad.announce(99, 'Proposed');
+    monad.propose(first === 'head' ? undefined : []);
+    monad.announce(98, 'Finalized');
+    monad.propose();
+    monad.propose();
+    await reach(once, 6);
+    assert.deepEqual(places(once.results).sort(), blocks(99, 101).sort());
+    await reach(every, 8);
+    assert.deepEqual(places(every.results).sort(), blocks(98, 101).sort());
+  });
+}
+
 test('logs announced in part or not at all when the connection breaks are fetched, in order', async (context) => {
   const { monad, client } = await serve(opened(context));
   const feed = await client.subscribe<ChainLog>('chainLogs', {});
