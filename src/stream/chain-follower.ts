@@ -49,6 +49,8 @@ export class ChainFollower {
   /** Each the parent of the next, oldest first. */
   private blocks: ChainBlock[] = [];
   private headQueue: ChainBlock[] = [];
+  /** Heads that were announced or polled. */
+  private headCount = 0;
   private isProcessing = false;
   private failures = 0;
   private pollTimer: NodeJS.Timeout | undefined;
@@ -165,6 +167,7 @@ export class ChainFollower {
   }
 
   private enqueueHead(head: ChainBlock, signal: AbortSignal): void {
+    this.headCount++;
     this.headQueue.push(head);
     if (this.headQueue.length > MAX_QUEUED_HEADS) this.headQueue.shift();
     void this.processHeads(signal);
@@ -283,7 +286,10 @@ export class ChainFollower {
     try {
       if (this.hasUnannouncedHead && this.expectsHeads)
         this.options.node.feed?.reconnect('a head was not announced');
+      const { headCount } = this;
       const head = await this.reader.fetchBlock('latest', signal);
+      // Of two heads only the node knows which is the later one: what came meanwhile may have replaced this one.
+      if (headCount !== this.headCount) return this.schedulePoll(signal);
       const isNew = this.lastHeadHash !== null && this.lastHeadHash !== head.hash;
       this.hasUnannouncedHead = isNew && this.blockAt(head.number)?.hash !== head.hash;
       this.lastHeadHash = head.hash;

@@ -16,6 +16,8 @@ const SILENT = { debug() {}, info() {}, warn() {}, error() {} };
 class Script {
   /** Branch of each block, by number from 0 on. */
   branches: string[];
+  /** Until when answers are held back once they are made. */
+  held: Promise<void> | null = null;
 
   constructor(length: number) {
     this.branches = Array(length).fill('a');
@@ -47,7 +49,10 @@ async function follow(
   { log = SILENT, ws = false, faults = {} }: { log?: Logger; ws?: boolean; faults?: Partial<Faults> } = {},
 ) {
   const node = await startMisbehavingNode({
-    answer: (_method, [id]) => script.block(id === 'latest' ? script.head : Number(id)),
+    answer: (_method, [id]) => {
+      const block = script.block(id === 'latest' ? script.head : Number(id));
+      return script.held?.then(() => block) ?? block;
+    },
   });
   owner.after(() => node.close());
   node.misbehave(faults);
@@ -206,6 +211,31 @@ test('announcements are not begun anew because what came before them is still be
   script.branches.push(...Array(300).fill('a'));
   await waitFor(() => events.length === 300, { what: 'all that was missed' });
   assert.equal(node.upgrades.length, 2);
+});
+
+test('a head that was asked for before a reorg was announced takes nothing of it back', async (context) => {
+  const script = new Script(50);
+  const { node, events } = await follow(opened(context), script, { ws: true });
+  await waitFor(() => node.subscriptions === 1, { what: 'the announcements' });
+  const announce = (branch: string) => {
+    script.branches.push(branch);
+    node.publish('newHeads', script.block(script.head));
+  };
+  announce('a');
+  announce('a');
+  await expectEvents(events, '+50a +51a');
+  const asked = node.requests.length;
+  const { promise, resolve } = Promise.withResolvers<void>();
+  script.held = promise;
+  await waitFor(() => node.requests.length > asked, { what: 'the head to be asked for' });
+  script.branches.length = 51;
+  announce('b');
+  announce('b');
+  await expectEvents(events, '+50a +51a -51a +51b +52b');
+  script.held = null;
+  resolve();
+  announce('b');
+  await expectEvents(events, '+50a +51a -51a +51b +52b +53b');
 });
 
 test('announcements that stopped are begun anew', async (context) => {
