@@ -174,7 +174,7 @@ export class Gateway {
     const lasts = typeof block === 'number' && block <= finalized;
     if (!lasts && (other.startedAt <= this.toldAt || now - other.startedAt > HEAD_TTL_MS)) return null;
     this.meter.recordMerged(call.method);
-    return other.join(sink);
+    return other.join(sink, client);
   }
 
   private sendRead(plan: Plan, sink: AnswerSink): CallHandle {
@@ -187,7 +187,7 @@ export class Gateway {
       },
       onEvicted: (waiters) => {
         for (const waiter of waiters) {
-          const own = new NodeCall(call, client, this.deps, UNSHARED);
+          const own = new NodeCall(call, waiter.client, this.deps, UNSHARED);
           own.adopt(waiter);
           own.start();
         }
@@ -248,7 +248,7 @@ export class Gateway {
 const UNSHARED: NodeCallOptions = { bufferBytes: 0, onPayload() {}, onSealed() {}, onEvicted() {} };
 
 function startCall(nodeCall: NodeCall, sink: AnswerSink): CallHandle {
-  const handle = nodeCall.join(sink);
+  const handle = nodeCall.join(sink, nodeCall.client);
   nodeCall.start();
   return handle;
 }

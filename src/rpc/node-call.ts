@@ -46,10 +46,13 @@ export interface NodeCallOptions {
 /** A sink waiting for a call, which may be moved to another call. */
 export class Waiter implements CallHandle {
   readonly sink: AnswerSink;
+  /** Whose it is. */
+  readonly client: number;
   call: NodeCall;
 
-  constructor(sink: AnswerSink, call: NodeCall) {
+  constructor(sink: AnswerSink, client: number, call: NodeCall) {
     this.sink = sink;
+    this.client = client;
     this.call = call;
   }
 
@@ -64,7 +67,7 @@ export class Waiter implements CallHandle {
 
 export class NodeCall implements ResponseListener {
   readonly call: Call;
-  /** Who asks. */
+  /** Who asked first: the call is in its share of sockets and memory. */
   readonly client: number;
   /** By performance.now(). */
   readonly startedAt = performance.now();
@@ -96,8 +99,8 @@ export class NodeCall implements ResponseListener {
     return this.exchange?.isQueued ?? false;
   }
 
-  join(sink: AnswerSink): Waiter {
-    const waiter = new Waiter(sink, this);
+  join(sink: AnswerSink, client: number): Waiter {
+    const waiter = new Waiter(sink, client, this);
     this.waiters.push(waiter);
     return waiter;
   }

@@ -8,7 +8,7 @@ import { createMetrics } from '../../src/metrics.ts';
 import { type AnswerSink, createCall } from '../../src/rpc/call.ts';
 import { Gateway } from '../../src/rpc/gateway.ts';
 import { RpcMeter } from '../../src/rpc/meter.ts';
-import { WireTransport } from '../../src/upstream/wire/transport.ts';
+import { type PostOptions, WireTransport } from '../../src/upstream/wire/transport.ts';
 import { RPC_SETTINGS } from '../support/rpc-settings.ts';
 import { startNode } from './node.ts';
 
@@ -81,4 +81,51 @@ for (const [what, pieces] of Object.entries({
 test('what is no answer is not passed on, however little room there is', async (t) => {
   const text = await streamed(t, ['<html>', 'x'.repeat(100_000), '</html>']);
   assert.match(text, /response too large/);
+});
+
+test('a call of its own for one of several clients that wait is its own in every respect', async (t) => {
+  const node = await startNode(t, async (_, response) => {
+    response.write(`{"jsonrpc":"2.0","id":1,"result":"0x${DIGITS}`);
+    await sleep(20);
+    response.end('"}');
+  });
+  const limits = { maxSockets: 2, maxWaiting: 1, maxWaitingBytes: 1_000 };
+  const transport = new WireTransport({ url: node.url, timeoutMs: 5_000, ...limits });
+  const metrics = createMetrics();
+  t.after(() => {
+    transport.close();
+    metrics.close();
+  });
+  const clients: PostOptions['client'][] = [];
+  const gateway = new Gateway({
+    transport: {
+      post(body, what, listener, options) {
+        clients.push(options?.client);
+        return transport.post(body, what, listener, options);
+      },
+    },
+    settings: RPC_SETTINGS,
+    budget: new ByteBudget(BUDGET_BYTES),
+    meter: new RpcMeter(metrics),
+    log: createLogger({ level: 'error', format: 'json', write: () => undefined }),
+  });
+  const ask = (client: number) =>
+    new Promise<void>((resolve) => {
+      const sink: AnswerSink = {
+        canStream: true,
+        requiresValidJson: false,
+        send: () => resolve(),
+        begin: () => undefined,
+        write: () => true,
+        end: () => resolve(),
+        abort: () => resolve(),
+      };
+      gateway.run(createCall('debug_traceCall', []), sink, client);
+    });
+  const clock = t.mock.method(performance, 'now', () => 0); // both are asked at the same time, however long it takes
+  const both = [ask(1), ask(2)];
+  clock.mock.restore();
+  assert.deepEqual(clients, [1], 'one call for both');
+  await Promise.all(both);
+  assert.deepEqual(clients, [1, 2]);
 });
