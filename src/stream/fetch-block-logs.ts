@@ -5,6 +5,7 @@ import { isObject } from '../lib/is-object.ts';
 import { previewValue } from '../lib/preview-value.ts';
 import type { Logger } from '../log.ts';
 import type { RpcClient } from '../upstream/client.ts';
+import { isUnreachable } from '../upstream/node-errors.ts';
 import { jsonOf, malformed } from '../upstream/reply.ts';
 import { type ChainBlock, readFetchedBlock } from './chain-block.ts';
 import { type CloseFrame, logsUnavailable } from './close-frames.ts';
@@ -62,11 +63,6 @@ export function reportLogsUnavailable(error: unknown, { number }: ChainBlock, lo
   if (!(error instanceof UpstreamError)) throw error;
   log.error({ err: error, block: number }, 'the logs of a block cannot be had');
   return logsUnavailable(number);
-}
-
-/** Whether the node did not answer at all, perhaps because it restarts: that says nothing about its blocks. */
-function isUnreachable({ reason }: UpstreamError): boolean {
-  return reason === 'connection' || reason === 'timeout';
 }
 
 /**

@@ -7,8 +7,17 @@ import type { UpstreamError } from '../errors.ts';
 /** HTTP statuses of a proxy whose node did not answer: a retry may succeed. */
 export const GATEWAY_STATUSES: ReadonlySet<number> = new Set([502, 503, 504]);
 
+const GATEWAY_STATUS = /: HTTP (502|503|504):/;
+
 /** 4xx statuses that are about the node or the way to it; all other 4xx are about the single request. */
 export const REFUSAL_STATUSES: ReadonlySet<number> = new Set([401, 403, 407, 408, 429]);
+
+/** The node did not answer at all, perhaps because it restarts: that says nothing about its blocks. */
+export function isUnreachable({ reason, message }: UpstreamError): boolean {
+  return (
+    reason === 'connection' || reason === 'timeout' || (reason === 'http' && GATEWAY_STATUS.test(message))
+  );
+}
 
 /** The answer would not fit the node's response limit: Monad, geth, reth (jsonrpsee), a proxy's HTTP 413. */
 export function isTooLarge(error: UpstreamError): boolean {

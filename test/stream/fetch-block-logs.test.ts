@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { UpstreamError, type UpstreamFailure } from '../../src/errors.ts';
 import { readAnnouncedBlock } from '../../src/stream/chain-block.ts';
 import { fetchBlockLogs } from '../../src/stream/fetch-block-logs.ts';
+import { httpError } from '../../src/upstream/reply.ts';
 
 const HEADER = {
   number: '0x65',
@@ -75,6 +76,15 @@ for (const reason of ['connection', 'timeout'] as const) {
     assert.equal((await logs)?.length, 1);
   });
 }
+
+test('a node that is away behind a proxy is waited for', async () => {
+  const badGateway = { status: 502, body: Buffer.from('<html>') };
+  const { logs } = ask((_method, before) => {
+    if (before < 200) throw httpError(badGateway, 'eth_getLogs');
+    return [LOG];
+  });
+  assert.equal((await logs)?.length, 1);
+});
 
 test('a node that is there and does not give the logs is not asked for ever', async () => {
   const { logs, asked } = ask(failing('rpc', 200));
