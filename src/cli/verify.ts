@@ -22,7 +22,8 @@ const NOTES = [
 block that does and indexes from there to the head again: ids and running sums of all later transfers depend on it, \
 so the cost is that of indexing everything behind that block. Every block is tied to its hash and its parent's. \
 Stopped before its end, it leaves an index that ends earlier: "atlas-node start" indexes the rest. \
-Of blocks that were indexed without traces it brings the internal transfers in, if the node has their traces now.`,
+Of blocks that were indexed without traces it brings the internal transfers in, if the node has their traces now. \
+It cannot mend what the disk changed in transfers that were summed up: it says so in the end, and indexing anew does.`,
 ];
 
 interface Options {

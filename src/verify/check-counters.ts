@@ -29,6 +29,8 @@ export interface CounterChecks {
 export interface CounterOptions {
   /** Most wallets examined; a quarter as many tokens are. */
   sample: number;
+  /** The wallets and tokens to be examined instead of a sample, as far as their transfers fit the bounds. */
+  only?: SampleIds;
   random: Random;
   signal: AbortSignal;
   onProgress(done: number): void;
@@ -46,7 +48,7 @@ export async function checkCounters(db: Db, checks: CounterChecks, options: Coun
 async function scanAndCompare(db: Db, checks: CounterChecks, options: CounterOptions): Promise<boolean> {
   const begin = readLastBlock(db);
   if (begin === null) return true;
-  const after = Math.max(0, begin.lastTransfer - options.sample * SCANNED_PER_SAMPLE);
+  const after = options.only ? 0 : Math.max(0, begin.lastTransfer - options.sample * SCANNED_PER_SAMPLE);
   const sample = inReadTransaction(db, () => chooseSample(db, begin, after, options));
   const scan = new SampleScan(db, sample, after);
   /** Runs reads that see one commit; returns false instead when block `begin` is no longer in it. */
@@ -88,7 +90,7 @@ function reportCoverage(checks: CounterChecks, scan: SampleScan, after: number, 
 }
 
 /** Wallets and tokens with all transfers after `after`: half at random, half from random transfers, to hit busy ones. */
-function chooseSample(db: Db, tip: Tip, after: number, { sample, random }: CounterOptions): SampleIds {
+function chooseSample(db: Db, tip: Tip, after: number, { sample, only, random }: CounterOptions): SampleIds {
   const transfer = db.prepare<[number], { sender: number; receiver: number; token: number | null }>(
     'SELECT sender, receiver, token FROM transfers WHERE id = ?',
   );
@@ -103,6 +105,11 @@ function chooseSample(db: Db, tip: Tip, after: number, { sample, random }: Count
     db.prepare('SELECT transfers, first_transfer FROM tokens WHERE id = ?'),
     after,
   );
+  if (only) {
+    for (const id of only.wallets) wallets.addIfFits(id);
+    for (const id of only.tokens) tokens.addIfFits(id);
+    return { wallets: [...wallets.chosen], tokens: [...tokens.chosen] };
+  }
   const count = Math.ceil(sample / 4);
   addRange(wallets, 0, tip.lastWallet, sample);
   addRange(tokens, 1, lastToken, count);

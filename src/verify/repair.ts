@@ -17,6 +17,7 @@ import type { BlockRef, Capabilities } from '../types.ts';
 import type { RpcClient } from '../upstream/client.ts';
 import { fetchHeader } from '../upstream/methods.ts';
 import { batchHash, blockDifference } from './block-comparer.ts';
+import { idsOfBlocks, requireSums } from './check-repaired.ts';
 
 /** Blocks read at a time while the range is compared. */
 const BLOCKS_PER_READ = 16;
@@ -54,8 +55,8 @@ export interface RepairResult {
  * indexed again up to where it ended. Ids are dense and counters are running sums, so nothing after a changed block
  * could stay; a kill or an abort leaves a shorter index that the daemon continues. Blocks compared or indexed again
  * with traces are then marked as traced. Throws FatalError when the node lacks the range or its chain does not join the
- * index before it, UpstreamError when the node does not answer, and when the signal aborts its reason, or FatalError
- * with where the index ends once blocks were removed.
+ * index before it, or when sums differ in the end because the file was damaged; UpstreamError when the node does not
+ * answer, and when the signal aborts its reason, or FatalError with where the index ends once blocks were removed.
  */
 export async function repairRange(options: RepairOptions): Promise<RepairResult> {
   const { path, from, to, capabilities } = options;
@@ -65,8 +66,10 @@ export async function repairRange(options: RepairOptions): Promise<RepairResult>
   const writer = new IndexWriter(path, { cacheMb: options.cacheMb });
   try {
     const head = requireRange(writer, capabilities, from, to);
-    const db = openIndexForReading(path);
-    const differing = await findDifferences(db, rules, options).finally(() => db.close());
+    const { differing, replaced } = await reading(path, async (db) => {
+      const differing = await findDifferences(db, rules, options);
+      return { differing, replaced: idsOfBlocks(db, differing.map(blockOf)) };
+    });
     const [first] = differing;
     if (rules.traces !== null) writer.setTraced({ first: from, last: first ? first.block - 1 : to });
     if (first === undefined) return { differing: [], replacedFrom: null, head };
@@ -78,10 +81,19 @@ export async function repairRange(options: RepairOptions): Promise<RepairResult>
       throw new FatalError(
         `the index now ends with block ${end?.number ?? 'none'} instead of ${head.number}; "atlas-node start" goes on from there`,
       );
+    await reading(path, (db) =>
+      requireSums(db, path, [replaced, idsOfBlocks(db, differing.map(blockOf))], options),
+    );
     return { differing: differing.map(({ text }) => text), replacedFrom: first.block, head: end };
   } finally {
     writer.close();
   }
+}
+
+/** Runs reads of the index on a connection of their own. */
+async function reading<T>(path: string, read: (db: Db) => Promise<T>): Promise<T> {
+  const db = openIndexForReading(path);
+  return read(db).finally(() => db.close());
 }
 
 function requireRange(writer: IndexWriter, { chainId }: Capabilities, from: number, to: number): BlockRef {
@@ -101,6 +113,10 @@ function requireRange(writer: IndexWriter, { chainId }: Capabilities, from: numb
 interface BlockDifference {
   block: number;
   text: string;
+}
+
+function blockOf({ block }: BlockDifference): number {
+  return block;
 }
 
 /**

@@ -9,7 +9,7 @@ const MAX_DIFFERENCES = 20;
 export interface Difference {
   /** The place and both values, on one line. */
   text: string;
-  /** The block that it belongs to, if any: a repair must begin there. */
+  /** The block that it belongs to, if any. */
   block: number | null;
 }
 

@@ -4,9 +4,11 @@ import { join, resolve } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { promisify } from 'node:util';
 import { generateChain } from '../../src/bench/chain/generate.ts';
+import { verifyText } from '../../src/cli/verify-text.ts';
 import { readLastBlock } from '../../src/store/chain.ts';
 import { openIndexForReading } from '../../src/store/index-file.ts';
 import { IndexWriter } from '../../src/store/index-writer.ts';
+import { openDatabase } from '../../src/store/open-database.ts';
 import { start } from '../support/command.ts';
 import { dumpIndex } from '../support/dump.ts';
 import { startIndexer } from '../support/indexer.ts';
@@ -103,6 +105,50 @@ test('an index made from wrong receipts is found out, and repaired to what a fre
   const json = await verifyCommand(dir, node.url, '--json', '--sample', '50');
   assert.equal(json.code, 0, json.stderr);
   assert.equal((JSON.parse(json.stdout) as { differences: number }).differences, 0);
+});
+
+for (const [what, damage] of [
+  [
+    'a token’s amount',
+    "UPDATE transfers SET amount = x'09' WHERE id = (SELECT max(id) FROM transfers WHERE kind = 1)",
+  ],
+  [
+    'an amount of wei',
+    "UPDATE transfers SET amount = x'ffffffffffffffffffffffffffff' WHERE id = (SELECT max(id) FROM transfers WHERE kind = 0)",
+  ],
+  ['a kind', 'UPDATE transfers SET token_kind = 2 WHERE id = (SELECT max(id) FROM transfers WHERE kind = 0)'],
+] as const) {
+  test(`${what} that the disk changed is not called repaired, as what its block had added is unknown`, async (t) => {
+    const chain = [...generateChain({ seed: 46, blocks: HEAD, txPerBlock: 10 }).blocks];
+    const node = await startNode(t, { chain });
+    const path = await indexAll(t, node.url, tempDir(t));
+    const db = openDatabase(path);
+    assert.equal(db.prepare(damage).run().changes, 1);
+    db.close();
+    const text = verifyText(await verifyFile({ path, http: node.url }));
+    assert.match(text, /DIFFERENCE \(transfers\): transfer \d+ of block \d+ is/);
+    assert.match(text, /mended by indexing anew: stop, move index\.db away, start/);
+    assert.doesNotMatch(text, /--repair/);
+    await assert.rejects(
+      repairFile(path, node.url, 1, HEAD),
+      /index\.db is damaged \(.* in the index, must be \d+\); move it away and start again/,
+    );
+  });
+}
+
+test('what the disk changed without touching a sum is repaired', async (t) => {
+  const chain = [...generateChain({ seed: 47, blocks: HEAD, txPerBlock: 10 }).blocks];
+  const node = await startNode(t, { chain });
+  const path = await indexAll(t, node.url, tempDir(t));
+  const fresh = dumpIndex(path);
+  const db = openDatabase(path);
+  db.exec('UPDATE transfers SET log_index = 9999 WHERE id = (SELECT max(id) FROM transfers WHERE kind = 1)');
+  db.exec('UPDATE blocks SET hash = zeroblob(32) WHERE number = 7');
+  db.close();
+  const text = verifyText(await verifyFile({ path, http: node.url }));
+  assert.match(text, /"atlas-node verify --repair 7\.\.\d+" reads those blocks again/);
+  assert.equal((await repairFile(path, node.url, 7, HEAD)).replacedFrom, 7);
+  assert.deepEqual(dumpIndex(path), fresh);
 });
 
 test('a missing transfer is laid to the index and not to the token whose balance it was', async (t) => {
