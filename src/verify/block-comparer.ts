@@ -2,8 +2,9 @@
 
 import { bytesToBigInt, bytesToHex } from '../lib/hex.ts';
 import { packedValue } from '../lib/packed-bytes.ts';
-import { readLastBlock } from '../store/chain.ts';
+import { readLastBlock, type Tip } from '../store/chain.ts';
 import type { Db } from '../store/open-database.ts';
+import { ZERO_WALLET } from '../store/schema.ts';
 import { type LoadRules, loadBlocks } from '../sync/load-blocks.ts';
 import { type BlockBatch, type Hex, TRANSFER_KIND_NAMES, TransferKind } from '../types.ts';
 import type { RpcClient } from '../upstream/client.ts';
@@ -42,7 +43,7 @@ export class BlockComparer {
 }
 
 /**
- * The first difference between the `i`-th block of a batch and the index, in words. Null when there is none, or when
+ * The first difference between the `i`-th block of a batch and what the index holds of it, in words. Null when there is none, or when
  * the index has another block or none at that height.
  */
 export function blockDifference(db: Db, batch: BlockBatch, i: number): string | null {
@@ -52,7 +53,11 @@ export function blockDifference(db: Db, batch: BlockBatch, i: number): string | 
     if (tip === null || tip.number !== number || tip.hash !== batchHash(batch, i)) return null;
     const firstId = (readLastBlock(db, number - 1)?.lastTransfer ?? 0) + 1;
     const indexed = readRows(db, firstId, tip.lastTransfer);
-    return transfersDifference(indexed, decodedLines(batch, i), number) ?? timeDifference(db, batch, i);
+    return (
+      transfersDifference(indexed, decodedLines(batch, i), number) ??
+      timeDifference(db, batch, i) ??
+      lastWalletDifference(db, tip)
+    );
   });
 }
 
@@ -69,6 +74,23 @@ function timeDifference(db: Db, batch: BlockBatch, i: number): string | null {
     .get(number);
   if (timestamp === batch.timestamp[i]) return null;
   return `block ${number} has the time ${timestamp} in the index and ${batch.timestamp[i]} on the node`;
+}
+
+/**
+ * A rollback to a block removes the wallets above its last one. Ids are in the order of first appearance, so it is that
+ * one if it appears up to the block and the next one does not.
+ */
+function lastWalletDifference(db: Db, { number, lastTransfer, lastWallet }: Tip): string | null {
+  const firstAppearance = db
+    .prepare<[number], number | null>(/* sql */ `
+      SELECT min(ifnull(w.first_transfer, t.first_transfer), ifnull(t.first_transfer, w.first_transfer))
+      FROM wallets w LEFT JOIN tokens t ON t.wallet = w.id WHERE w.id = ?`)
+    .pluck();
+  const appeared = (wallet: number) =>
+    (firstAppearance.get(wallet) ?? Number.POSITIVE_INFINITY) <= lastTransfer;
+  const ends = `block ${number} ends with wallet ${lastWallet} in the index, but`;
+  if (lastWallet !== ZERO_WALLET && !appeared(lastWallet)) return `${ends} that one appears later`;
+  return appeared(lastWallet + 1) ? `${ends} the next one appears up to it too` : null;
 }
 
 function transfersDifference(

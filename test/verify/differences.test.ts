@@ -33,6 +33,16 @@ const damages: [what: string, damage: string | ((db: Db) => void), named: RegExp
     /blocks: block 20 ends with lower ids/,
   ],
   [
+    'a block ends with an earlier wallet',
+    'UPDATE blocks SET last_wallet = last_wallet - 1 WHERE number = 12',
+    /transfers: block 12 ends with wallet \d+ in the index, but the next one appears up to it too/,
+  ],
+  [
+    'a block ends with a later wallet',
+    'UPDATE blocks SET last_wallet = last_wallet + 1 WHERE number = 13',
+    /transfers: block 13 ends with wallet \d+ in the index, but that one appears later/,
+  ],
+  [
     'a transfer is missing',
     'DELETE FROM transfers WHERE id = 100',
     /transfers: transfer \d+ of block \d+ is missing \(id 100\)|wallets: of the transfers .* 1 are missing/,

@@ -143,7 +143,8 @@ test('what the disk changed without touching a sum is repaired', async (t) => {
   const fresh = dumpIndex(path);
   const db = openDatabase(path);
   db.exec('UPDATE transfers SET log_index = 9999 WHERE id = (SELECT max(id) FROM transfers WHERE kind = 1)');
-  db.exec('UPDATE blocks SET hash = zeroblob(32) WHERE number = 7');
+  db.exec('UPDATE blocks SET last_wallet = last_wallet - 1 WHERE number = 7');
+  db.exec('UPDATE blocks SET hash = zeroblob(32) WHERE number = 9');
   db.close();
   const text = verifyText(await verifyFile({ path, http: node.url }));
   assert.match(text, /"atlas-node verify --repair 7\.\.\d+" reads those blocks again/);
