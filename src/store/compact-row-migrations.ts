@@ -8,6 +8,7 @@ import { ActivityFlag, writeEntry } from './activity.ts';
 import type { Migration } from './migrations.ts';
 import type { Db } from './open-database.ts';
 import { ADDRESS_PREFIX_BYTES, ADDRESSES, FUNDINGS, TRANSFERS, WALLETS, ZERO_WALLET } from './schema.ts';
+import { DamageError } from './storage-error.ts';
 
 /** Rows per piece; a row of `activity`, which is a run, is a hundred times as long. */
 const ROWS_PER_STEP = 20_000;
@@ -177,7 +178,7 @@ function deleteCopied(db: Db, table: string, last: number | null): number | null
  * wei bytes stood before the wei.
  */
 function compactRun(run: unknown, base: unknown): Uint8Array {
-  if (!(run instanceof Uint8Array)) throw new Error('a run of activity is no blob: the index is damaged');
+  if (!(run instanceof Uint8Array)) throw new DamageError('a run of activity is no blob');
   const out = new Uint8Array(run.length);
   let at = 0;
   let end = 0;

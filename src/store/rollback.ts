@@ -10,6 +10,7 @@ import { prepareLastBlock } from './chain.ts';
 import { ChangeSet, type Tables } from './change-set.ts';
 import type { Db, Statement } from './open-database.ts';
 import { ZERO_WALLET } from './schema.ts';
+import { DamageError } from './storage-error.ts';
 import type { WalletState } from './wallet-state.ts';
 
 /**
@@ -104,7 +105,10 @@ export class Rollback {
     const { lastTransfer, lastWallet } = this.lastBlock(to) ?? { lastTransfer: 0, lastWallet: ZERO_WALLET };
     const changes = new ChangeSet(this.tables);
     for (const transfer of this.removedTransfers(lastTransfer)) this.subtract(changes, transfer);
-    for (const wallet of [...changes.wallets.values()]) this.restoreFacts(changes, wallet, lastTransfer);
+    for (const wallet of [...changes.wallets.values()]) {
+      if (wallet.id <= lastWallet) requireNonNegative(wallet);
+      this.restoreFacts(changes, wallet, lastTransfer);
+    }
     for (const token of changes.tokens.values())
       token.buyers -= this.deleteBuyers.run(token.id, lastTransfer).changes;
     changes.save();
@@ -162,7 +166,7 @@ export class Rollback {
     wallet.transfers--;
     if (wallet.transfers > 0 && wallet.recentCount === ENTRIES_PER_RUN) {
       const run = this.lastRun.get(wallet.id);
-      if (!run) throw new Error(`the activity of wallet ${wallet.id} lacks a run: the index is damaged`);
+      if (!run) throw new DamageError(`the activity of wallet ${wallet.id} lacks a run`);
       this.deleteRun.run(wallet.id, run.first_transfer);
       wallet.reopen(run.entries);
     }
@@ -205,6 +209,15 @@ export class Rollback {
     }
     return null;
   }
+}
+
+/** Throws when more was subtracted from a wallet than it had: the removed transfers are not those that were added. */
+function requireNonNegative(wallet: WalletState): void {
+  const { id, transfers, transactions, tokenTransfers, internalReceived, nativeReceived, nativeSent } =
+    wallet;
+  const least = Math.min(transfers, transactions, tokenTransfers, internalReceived);
+  if (least < 0 || nativeReceived < 0n || nativeSent < 0n)
+    throw new DamageError(`the transfers of wallet ${id} are more than its sums`);
 }
 
 /** The fact (a transfer id), null if that transfer is removed. */

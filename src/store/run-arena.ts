@@ -1,4 +1,5 @@
 /** Memory for the unfinished runs of the wallets that one commit changes. */
+import { DamageError } from './storage-error.ts';
 
 const CHUNK_BYTES = 2 ** 18;
 
@@ -23,7 +24,7 @@ export class RunArena {
   /** Sets `chunk` and `start` to a piece of `bytes` bytes, which are not cleared. */
   allocate(bytes: number): void {
     if (this.end + bytes > this.chunk.length) {
-      if (bytes > CHUNK_BYTES) throw new Error(`a run of ${bytes} bytes: the index is damaged`);
+      if (bytes > CHUNK_BYTES) throw new DamageError(`a run of ${bytes} bytes`);
       if (this.inUse === this.chunks.length) this.chunks.push(new Uint8Array(CHUNK_BYTES));
       this.useChunk(this.inUse);
     }

@@ -1,6 +1,11 @@
 /** What a failure of SQLite means to the operator. */
 import { FatalError, StorageError } from '../errors.ts';
 
+/** The index contradicts itself, which no sequence of its writes does: treated as a file that SQLite finds corrupt. */
+export class DamageError extends Error {
+  override name = 'DamageError';
+}
+
 /** Failures that can pass, by a prefix of SQLite's code. */
 const TRANSIENT_FAILURES: readonly [code: string, meaning: string][] = [
   ['SQLITE_FULL', 'the disk is full'],
@@ -19,6 +24,7 @@ export function toStorageError(
   path: string,
   corruptionAdvice: string = REBUILD_ADVICE,
 ): unknown {
+  if (error instanceof DamageError) return corruptionError(path, error, corruptionAdvice);
   if (!(error instanceof Error) || !('code' in error)) return error;
   if (isCorruption(error)) return corruptionError(path, error, corruptionAdvice);
   const code = String(error.code);

@@ -3,6 +3,7 @@ import { decodeSigned, encodeSigned } from '../lib/signed.ts';
 import type { Db, Statement } from './open-database.ts';
 import { RowWriter } from './row-writer.ts';
 import { MAX_FIRST_BUYERS, ZERO_WALLET } from './schema.ts';
+import { DamageError } from './storage-error.ts';
 import type { WalletState } from './wallet-state.ts';
 
 /** What a commit changes in one wallet's holding of one token. */
@@ -105,7 +106,7 @@ export class TokenTable {
 
   load(id: number): TokenState {
     const row = this.byId.get(id);
-    if (!row) throw new Error(`token ${id} is named by the index but has no row: the index is damaged`);
+    if (!row) throw new DamageError(`token ${id} is named by the index but has no row`);
     return new TokenState(row, true);
   }
 

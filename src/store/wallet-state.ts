@@ -5,6 +5,7 @@ import type { Db, Statement } from './open-database.ts';
 import { RowWriter } from './row-writer.ts';
 import { RunArena } from './run-arena.ts';
 import { ADDRESS_BYTES } from './schema.ts';
+import { DamageError } from './storage-error.ts';
 
 /** A row as the driver's raw mode gives it, in the order of COLUMNS: twice as fast to read as an object. */
 type WalletRow = [
@@ -238,7 +239,7 @@ export class WalletTable {
 
   load(id: number): WalletState {
     const row = this.byId.get(id);
-    if (!row) throw new Error(`wallet ${id} is named by the index but has no row: the index is damaged`);
+    if (!row) throw new DamageError(`wallet ${id} is named by the index but has no row`);
     return WalletState.fromRow(row, row[18], this.arena);
   }
 

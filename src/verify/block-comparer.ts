@@ -43,7 +43,7 @@ export class BlockComparer {
 }
 
 /**
- * The first difference between the `i`-th block of a batch and what the index holds of it, in words. Null when there is none, or when
+ * The first difference between the `i`-th block of a batch and the index, in words. Null when there is none, or when
  * the index has another block or none at that height.
  */
 export function blockDifference(db: Db, batch: BlockBatch, i: number): string | null {

@@ -2,7 +2,9 @@ import assert from 'node:assert/strict';
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { FatalError } from '../../src/errors.ts';
 import { IndexWriter } from '../../src/store/index-writer.ts';
+import { openDatabase } from '../../src/store/open-database.ts';
 import type { BlockBatch } from '../../src/types.ts';
 import { dumpIndex } from '../support/dump.ts';
 import { type PlainBlock, randomBlocks, randomSource, toBatch } from '../support/random-chain.ts';
@@ -131,3 +133,38 @@ test('a step of a rollback is no longer for large blocks', (t) => {
   assert.deepEqual(dumpIndex(path), empty);
   writer.close();
 });
+
+for (const [what, damage, message] of [
+  [
+    'a wallet without a row',
+    'DELETE FROM wallets WHERE id = 1',
+    /wallet 1 is named by the index but has no row/,
+  ],
+  ['a token without a row', 'DELETE FROM tokens', /token \d+ is named by the index but has no row/],
+  [
+    'more transferred than the sums of a wallet hold',
+    "UPDATE transfers SET amount = x'ffffffffffffffffffffffffffffffffffffff' WHERE kind = 0",
+    /the transfers of wallet \d+ are more than its sums/,
+  ],
+] as const) {
+  test(`a rollback that meets ${what} changes nothing and tells to index anew`, (t) => {
+    const path = join(tempDir(t), 'index.db');
+    const writer = openWriter(path);
+    t.after(() => writer.close());
+    writer.append([toBatch(randomBlocks(1, 40, ROOT, 5))]);
+    const db = openDatabase(path);
+    t.after(() => db.close());
+    db.exec(damage);
+    const damaged = dumpIndex(path);
+    assert.throws(
+      () => writer.rollback(20),
+      (error) => {
+        assert.ok(error instanceof FatalError, String(error));
+        assert.match(error.message, message);
+        assert.match(error.message, /index\.db is damaged .*; move it away and start again/);
+        return true;
+      },
+    );
+    assert.deepEqual(dumpIndex(path), damaged);
+  });
+}
