@@ -4,7 +4,8 @@
  * In a large index the time goes into pages, not rows: a commit of 46,000 transfers on top of ten million changes
  * 23,000 pages of 8 KiB, half of them of `wallets` and a fifth of `addresses`. Each is fetched, written to the WAL and
  * checkpointed. So lookups go in page order (address-resolver.ts), a row is written right after it is read (token-state.ts),
- * rows are written in key order (change-set.ts), and a commit is as large as the WAL may get (writer/commit-sizer.ts).
+ * rows are written in key order (change-set.ts), and a commit is as large as the WAL may get (writer/commit-sizer.ts). The
+ * next commit is read and summed up while the last one is checkpointed: both take a third of the time.
  * Otherwise only the work per row counts: one more buffer per row costs as much as binding its statement, and calling
  * a statement as much as writing its row (row-writer.ts).
  */
@@ -42,12 +43,13 @@ export class Appender {
     this.lastIds = db.prepare('SELECT last_transfer, last_wallet FROM blocks ORDER BY number DESC LIMIT 1');
   }
 
-  /** Reads what a commit will change. The batches must follow the last indexed block and each other. */
-  prefetch(batches: readonly BlockBatch[]): Commit {
+  /** Reads and sums up what a commit will change. The batches must follow the last indexed block and each other. */
+  prepare(batches: readonly BlockBatch[]): Commit {
     return this.db
       .transaction(() => {
-        const commit = new Commit(this.tables, this.transfers, this.insertBlock, this.lastIds.get());
-        commit.load(batches);
+        const commit = new Commit(this.tables, this.transfers, this.insertBlock);
+        commit.load(batches, this.lastIds.get());
+        commit.sumUp();
         return commit;
       })
       .deferred();
@@ -57,11 +59,23 @@ export class Appender {
   write(commit: Commit): void {
     this.db
       .transaction(() => {
-        commit.apply();
+        commit.writeRows();
         commit.changes.save();
       })
       .immediate();
   }
+}
+
+/** A batch, and what its numbers stand for in the index. */
+interface ResolvedBatch {
+  batch: BlockBatch;
+  /** The wallet of each of its addresses. */
+  wallets: readonly WalletState[];
+  /** How many of its first addresses, none to all of them, are of new wallets. */
+  newWallets: Uint32Array;
+  /** The highest ids before it. */
+  lastTransfer: number;
+  lastWallet: number;
 }
 
 /** One commit in progress. */
@@ -69,65 +83,90 @@ export class Commit {
   readonly changes: ChangeSet;
   private readonly transfers: RowWriter;
   private readonly insertBlock: Statement;
-  private lastTransfer: number;
-  private lastWallet: number;
   private lastToken: number;
   private readonly tokenOfWallet = new Map<number, TokenState>();
-  private readonly resolvedBatches: { batch: BlockBatch; wallets: WalletState[] }[] = [];
+  private readonly resolvedBatches: ResolvedBatch[] = [];
 
-  constructor(
-    tables: Tables,
-    transfers: RowWriter,
-    insertBlock: Statement,
-    last: { last_transfer: number; last_wallet: number } | undefined,
-  ) {
+  constructor(tables: Tables, transfers: RowWriter, insertBlock: Statement) {
     this.changes = new ChangeSet(tables);
     this.transfers = transfers;
     transfers.reset();
     this.insertBlock = insertBlock;
-    this.lastTransfer = last?.last_transfer ?? 0;
-    this.lastWallet = last?.last_wallet ?? ZERO_WALLET;
     this.lastToken = tables.tokens.lastId();
   }
 
-  /** Reads the wallets of the batches. */
-  load(batches: readonly BlockBatch[]): void {
+  /** Reads the wallets of the batches, which follow the block with these highest ids, if any. */
+  load(
+    batches: readonly BlockBatch[],
+    last: { last_transfer: number; last_wallet: number } | undefined,
+  ): void {
+    let lastTransfer = last?.last_transfer ?? 0;
+    let lastWallet = last?.last_wallet ?? ZERO_WALLET;
     const addresses = new AddressResolver(batches.reduce((sum, batch) => sum + batch.addresses.length, 0));
     const positions = batches.map((batch) => addresses.add(batch.addresses));
-    const wallets = addresses.resolve(this.changes, this.lastWallet);
+    const found = addresses.resolve(this.changes, lastWallet);
     for (const [i, batch] of batches.entries()) {
-      this.resolvedBatches.push({
-        batch,
-        wallets: Array.from(positions[i]!, (position) => wallets[position]!),
-      });
+      const wallets = Array.from(positions[i]!, (position) => found[position]!);
+      const newWallets = cumulativeNewCounts(wallets, lastWallet);
+      this.resolvedBatches.push({ batch, wallets, newWallets, lastTransfer, lastWallet });
+      lastTransfer += batch.transferCount;
+      lastWallet += newWallets.at(-1) ?? 0;
     }
   }
 
-  /** Writes the rows of the batches and sums up what they change. */
-  apply(): void {
-    for (const { batch, wallets } of this.resolvedBatches) this.applyBatch(batch, wallets);
+  /** Sums up what the batches change in the wallets and tokens. */
+  sumUp(): void {
+    for (const { batch, wallets, lastTransfer } of this.resolvedBatches) {
+      let transactionStart = 0;
+      for (let i = 0; i < batch.transferCount; i++) {
+        const id = lastTransfer + 1 + i;
+        if (startsTransaction(batch, i)) transactionStart = id;
+        this.addTransfer(batch, i, id, transactionStart, wallets);
+      }
+    }
+  }
+
+  /** Writes the rows of `transfers`, `blocks` and `untraced_blocks`. */
+  writeRows(): void {
+    for (const resolved of this.resolvedBatches) {
+      this.writeTransfers(resolved);
+      this.writeBlocks(resolved);
+    }
     this.transfers.flush();
   }
 
-  private applyBatch(batch: BlockBatch, wallets: readonly WalletState[]): void {
-    const firstNew = this.lastWallet;
-    const newByAddress = cumulativeNewCounts(wallets, firstNew);
-    let transfer = 0;
+  private writeTransfers({ batch, wallets, lastTransfer }: ResolvedBatch): void {
     let transactionStart = 0;
+    for (let i = 0; i < batch.transferCount; i++) {
+      const id = lastTransfer + 1 + i;
+      const isFirst = startsTransaction(batch, i);
+      if (isFirst) transactionStart = id;
+      const kind = batch.kind[i]!;
+      const logIndex = batch.logIndex[i]!;
+      const hasNumber = kind === TransferKind.erc721 || kind === TransferKind.erc1155;
+      this.transfers.add(
+        id,
+        isFirst ? hashIn(batch.txHashes, batch.tx[i]!) : id - transactionStart,
+        wallets[batch.from[i]!]!.id,
+        wallets[batch.to[i]!]!.id,
+        isNativeKind(kind)
+          ? kind
+          : packTokenKind(this.tokenOfWallet.get(wallets[batch.token[i]!]!.id)!.id, kind),
+        kind === TransferKind.erc721 ? null : packedValue(batch.amounts, batch.amountEnd, i),
+        hasNumber ? packedValue(batch.tokenNumbers, batch.tokenNumberEnd, i) : null,
+        logIndex < 0 ? null : logIndex,
+      );
+    }
+  }
+
+  private writeBlocks({ batch, newWallets, lastTransfer, lastWallet }: ResolvedBatch): void {
     for (let block = 0; block < batch.blockCount; block++) {
-      for (const end = batch.transferEnd[block]!; transfer < end; transfer++) {
-        const id = ++this.lastTransfer;
-        if (transfer === 0 || batch.tx[transfer] !== batch.tx[transfer - 1]) transactionStart = id;
-        this.applyTransfer(batch, transfer, id, transactionStart, wallets);
-      }
-      this.lastWallet = firstNew + newByAddress[batch.addressEnd[block]!]!;
-      const hash = batch.hash.subarray(block * 32, block * 32 + 32);
       this.insertBlock.run(
         batch.number[block],
-        hash,
+        hashIn(batch.hash, block),
         batch.timestamp[block],
-        this.lastTransfer,
-        this.lastWallet,
+        lastTransfer + batch.transferEnd[block]!,
+        lastWallet + newWallets[batch.addressEnd[block]!]!,
       );
     }
     if (!batch.traced) {
@@ -160,7 +199,7 @@ export class Commit {
     return token;
   }
 
-  private applyTransfer(
+  private addTransfer(
     batch: BlockBatch,
     i: number,
     id: number,
@@ -173,29 +212,10 @@ export class Commit {
     const amount = packedValue(batch.amounts, batch.amountEnd, i);
     const native = isNativeKind(kind);
     const token = native ? null : this.findOrCreateToken(wallets[batch.token[i]!]!, id, kind);
-
-    const tx =
-      id === transactionStart
-        ? batch.txHashes.subarray(batch.tx[i]! * 32, batch.tx[i]! * 32 + 32)
-        : id - transactionStart;
-    const hasNumber = kind === TransferKind.erc721 || kind === TransferKind.erc1155;
-    const number = hasNumber ? packedValue(batch.tokenNumbers, batch.tokenNumberEnd, i) : null;
-    const logIndex = batch.logIndex[i]!;
-    this.transfers.add(
-      id,
-      tx,
-      sender.id,
-      receiver.id,
-      token === null ? kind : packTokenKind(token.id, kind),
-      kind === TransferKind.erc721 ? null : amount,
-      number,
-      logIndex < 0 ? null : logIndex,
-    );
-
-    this.applyActivity(id, kind, sender, receiver, amount, native, transactionStart);
-    if (token === null) this.applyNativeTransfer(id, kind, sender, receiver, amount);
+    this.addActivity(id, kind, sender, receiver, amount, native, transactionStart);
+    if (token === null) this.addNativeTransfer(id, kind, sender, receiver, amount);
     else
-      this.applyTokenTransfer(
+      this.addTokenTransfer(
         id,
         token,
         sender,
@@ -204,7 +224,7 @@ export class Commit {
       );
   }
 
-  private applyActivity(
+  private addActivity(
     id: number,
     kind: number,
     sender: WalletState,
@@ -216,7 +236,7 @@ export class Commit {
     const wei = native ? amount : null;
     const flags = kind | (amount.length === 0 && kind !== TransferKind.erc721 ? ActivityFlag.zero : 0);
     if (sender === receiver) {
-      this.applyEntry(
+      this.addEntry(
         sender,
         id,
         flags | ActivityFlag.out | ActivityFlag.in,
@@ -225,12 +245,12 @@ export class Commit {
         transactionStart,
       );
     } else {
-      this.applyEntry(sender, id, flags | ActivityFlag.out, receiver.id, wei, transactionStart);
-      this.applyEntry(receiver, id, flags | ActivityFlag.in, sender.id, wei, transactionStart);
+      this.addEntry(sender, id, flags | ActivityFlag.out, receiver.id, wei, transactionStart);
+      this.addEntry(receiver, id, flags | ActivityFlag.in, sender.id, wei, transactionStart);
     }
   }
 
-  private applyEntry(
+  private addEntry(
     wallet: WalletState,
     id: number,
     flags: number,
@@ -247,7 +267,7 @@ export class Commit {
     }
   }
 
-  private applyNativeTransfer(
+  private addNativeTransfer(
     id: number,
     kind: number,
     sender: WalletState,
@@ -273,7 +293,7 @@ export class Commit {
     }
   }
 
-  private applyTokenTransfer(
+  private addTokenTransfer(
     id: number,
     token: TokenState,
     sender: WalletState,
@@ -286,6 +306,15 @@ export class Commit {
     tokens.addToHolding(token, receiver, amount, sender === receiver ? 0 : 1);
     if (amount > 0n) tokens.recordBuyer(token, receiver.id, id);
   }
+}
+
+/** Whether a transfer of a batch is the first of its transaction. */
+function startsTransaction({ tx }: BlockBatch, i: number): boolean {
+  return i === 0 || tx[i] !== tx[i - 1];
+}
+
+function hashIn(hashes: Uint8Array, i: number): Uint8Array {
+  return hashes.subarray(i * 32, i * 32 + 32);
 }
 
 /** For each prefix of a batch's addresses, how many of them are new, that is have ids above `lastKnown`. */

@@ -31,8 +31,8 @@ export class IndexWriter {
   private readonly tables: Tables;
   private readonly wal: WriteAheadLog;
   private readonly lastTransferId: Statement<[], number>;
-  /** What was read for the next commit. */
-  private prefetched: { batches: readonly BlockBatch[]; commit: Commit } | null = null;
+  /** The next commit, as far as it needs no lock. */
+  private prepared: { batches: readonly BlockBatch[]; commit: Commit } | null = null;
 
   /** Opens or creates the file; throws FatalError when it is not a usable index. `cacheMb` bounds the page cache. */
   constructor(path: string, options: { cacheMb: number }) {
@@ -95,12 +95,12 @@ export class IndexWriter {
   }
 
   /**
-   * Reads the rows that appending these batches will change: the half of the work that needs no lock. A disk failure
-   * here is ignored: `append` meets the same one and throws.
+   * Reads the rows that appending these batches will change, and sums up the changes: the half of the work that needs no
+   * lock. A disk failure here is ignored: `append` meets the same one and throws.
    */
-  prefetch(batches: readonly BlockBatch[]): void {
-    const commit = this.nullOnStorageError(() => this.appender.prefetch(batches));
-    this.prefetched = commit && { batches, commit };
+  prepare(batches: readonly BlockBatch[]): void {
+    const commit = this.nullOnStorageError(() => this.appender.prepare(batches));
+    this.prepared = commit && { batches, commit };
   }
 
   /**
@@ -110,9 +110,9 @@ export class IndexWriter {
   append(batches: readonly BlockBatch[]): number {
     this.checkpointWalIfLarge();
     // A commit that failed half-way has already changed its counters: a retry reads the file afresh.
-    const prefetched = this.prefetched?.batches === batches ? this.prefetched.commit : null;
-    this.prefetched = null;
-    this.write(() => this.appender.write(prefetched ?? this.appender.prefetch(batches)));
+    const prepared = this.prepared?.batches === batches ? this.prepared.commit : null;
+    this.prepared = null;
+    this.write(() => this.appender.write(prepared ?? this.appender.prepare(batches)));
     return this.walBytes();
   }
 
@@ -129,7 +129,7 @@ export class IndexWriter {
     const head = this.head();
     if (head === null || head.number <= to) return true;
     this.checkpointWalIfLarge();
-    this.prefetched = null;
+    this.prepared = null;
     let isDone = false;
     this.write(() => {
       isDone = this.rollbacks.step(head.number, to);

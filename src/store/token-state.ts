@@ -39,6 +39,8 @@ export class TokenState {
   readonly holdings = new Map<number, HoldingDelta>();
   /** Wallets among the first buyers, while there is room for more; null when not read, as for a full list. */
   knownBuyers: Set<number> | null = null;
+  /** The first buyers that the commit adds. */
+  readonly newBuyers: { transfer: number; wallet: number }[] = [];
 
   constructor(row: TokenRow, isStored: boolean) {
     this.id = row.id;
@@ -127,18 +129,19 @@ export class TokenTable {
     if (token.knownBuyers.has(wallet)) return;
     token.knownBuyers.add(wallet);
     token.buyers++;
-    this.insertBuyer.run(token.id, transfer, wallet);
+    token.newBuyers.push({ transfer, wallet });
   }
 
   /**
-   * Writes the token's row and its touched holdings in key order. Each is read just before it is written, so that its
-   * page is fetched once; holdings without transfers left are removed. Updates the token counts of the wallets, whose
-   * rows are written later.
+   * Writes the token's row, its new first buyers, and its touched holdings in key order. A holding is read just before it
+   * is written, so that its page is fetched once; holdings without transfers left are removed. Updates the token counts of
+   * the wallets, whose rows are written later.
    */
   save(token: TokenState): void {
     for (const id of [...token.holdings.keys()].sort((a, b) => a - b)) {
       this.saveHolding(token, token.holdings.get(id)!);
     }
+    for (const { transfer, wallet } of token.newBuyers) this.insertBuyer.run(token.id, transfer, wallet);
     if (token.isStored)
       this.update.run(token.transfers, token.holders, token.wallets, token.buyers, token.id);
     else {

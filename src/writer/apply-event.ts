@@ -17,7 +17,7 @@ export async function applyEvent(
 ): Promise<void> {
   if (event.kind === 'reorg') return applyRollback(context, event.to, signal);
   const { store, checkpoints, progress, send } = context;
-  store.prefetch(event.batches); // while the last commit is still being checkpointed
+  store.prepare(event.batches); // while the last commit is still being checkpointed
   await checkpoints.whenIdle();
   announce(context, event.batches);
   const startedAt = performance.now();

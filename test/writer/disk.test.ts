@@ -41,14 +41,14 @@ test('a commit that finds no room leaves nothing behind and is made when there i
   const blocks = randomBlocks(1, 400, ROOT, 3);
   const path = join(dir, 'index.db');
   const { db, appender } = openAppender(path);
-  appender.write(appender.prefetch([toBatch(blocks.slice(0, 100))]));
+  appender.write(appender.prepare([toBatch(blocks.slice(0, 100))]));
   const before = dumpIndex(path);
   limitPages(db, 3);
   const reasons: (string | null)[] = [];
   const stored = await retryWrite(
     () => {
       try {
-        appender.write(appender.prefetch([toBatch(blocks.slice(100))]));
+        appender.write(appender.prepare([toBatch(blocks.slice(100))]));
       } catch (error) {
         throw toStorageError(error, path);
       }
@@ -67,7 +67,7 @@ test('a commit that finds no room leaves nothing behind and is made when there i
   assert.equal(reasons[2], null);
   db.close();
   const fresh = openAppender(join(dir, 'fresh.db'));
-  fresh.appender.write(fresh.appender.prefetch([toBatch(blocks)]));
+  fresh.appender.write(fresh.appender.prepare([toBatch(blocks)]));
   fresh.db.close();
   assert.deepEqual(dumpIndex(path), dumpIndex(join(dir, 'fresh.db')));
 });
