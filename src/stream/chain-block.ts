@@ -7,8 +7,10 @@ import { jsonOf } from '../upstream/reply.ts';
 export interface ChainBlock extends Readonly<BlockHeader> {
   /** The header as the node sends it, JSON. */
   readonly json: string;
-  /** Whether the header says that the block has logs; false also where it says nothing. */
+  /** Whether the header's bloom has bits. Monad may announce a block before it has made that. */
   readonly hasLogs: boolean;
+  /** Whether the block used no gas: then it has no transactions, and so no logs. */
+  readonly isEmpty: boolean;
   /** It is no longer on the chain. */
   orphaned: boolean;
 }
@@ -45,11 +47,12 @@ export function membersOf(announced: unknown): ReadonlySet<string> | null {
 }
 
 function chainBlock(block: Readonly<Record<string, unknown>>, header: object, what: string): ChainBlock {
-  const { logsBloom } = block;
+  const { logsBloom, gasUsed } = block;
   return {
     ...readBlockHeader(block, what),
     json: jsonOf(header, what),
     hasLogs: typeof logsBloom === 'string' && /[1-9a-f]/i.test(logsBloom.slice(2)),
+    isEmpty: gasUsed === '0x0',
     orphaned: false,
   };
 }

@@ -43,10 +43,11 @@ export async function fetchBlockLogs(
     if (signal.aborted || block.orphaned) return null;
     try {
       const logs = readLogs(await client.call('eth_getLogs', [{ blockHash: block.hash }], signal), block);
-      if (logs.length > 0 || !block.hasLogs || isKnown) return logs;
-      if (attempt - unanswered >= MAX_EMPTY) {
+      if (logs.length > 0 || block.isEmpty || isKnown) return logs;
+      if (!block.hasLogs || attempt - unanswered >= MAX_EMPTY) {
         await requireBlock(client, block, signal);
         isKnown = true;
+        continue;
       }
     } catch (error) {
       if (signal.aborted || block.orphaned) return null;

@@ -23,7 +23,7 @@ const LOG = {
 };
 
 /** Asks a node that answers each call from its method and how often that was called before, again without much waiting. */
-function ask(answer: (method: string, before: number) => unknown) {
+function ask(answer: (method: string, before: number) => unknown, header: object = HEADER) {
   const calls: string[] = [];
   const count = (name: string) => calls.filter((method) => method === name).length;
   const client = {
@@ -33,7 +33,7 @@ function ask(answer: (method: string, before: number) => unknown) {
     },
   };
   const { signal } = new AbortController();
-  const logs = fetchBlockLogs(client, readAnnouncedBlock(HEADER), signal, { first: 0, longest: 0 });
+  const logs = fetchBlockLogs(client, readAnnouncedBlock(header), signal, { first: 0, longest: 0 });
   return { logs, calls, asked: () => [count('eth_getLogs'), count('eth_getBlockByHash')] };
 }
 
@@ -56,6 +56,22 @@ test('that there are no logs is not believed as long as the node does not have t
     return before < 7 ? [] : [LOG];
   });
   assert.equal((await logs)?.length, 1);
+});
+
+test('a bloom without bits is no proof: a block may be announced before it is made', async () => {
+  const header = { ...HEADER, logsBloom: `0x${'00'.repeat(256)}`, gasUsed: '0x5208' };
+  const { logs, calls } = ask((method, before) => {
+    if (method === 'eth_getBlockByHash') return before === 0 ? null : HEADER;
+    return before < 2 ? [] : [LOG];
+  }, header);
+  assert.equal((await logs)?.length, 1);
+  assert.deepEqual(calls.slice(0, 2), ['eth_getLogs', 'eth_getBlockByHash']);
+});
+
+test('a block that used no gas has no logs: nothing is asked again', async () => {
+  const { logs, asked } = ask(() => [], { ...HEADER, gasUsed: '0x0' });
+  assert.deepEqual(await logs, []);
+  assert.deepEqual(asked(), [1, 0]);
 });
 
 test('a block that the node never has counts as not to be had', async () => {

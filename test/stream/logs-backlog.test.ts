@@ -23,6 +23,7 @@ const block = (number: number): ChainBlock => ({
   parentHash: hashOf(number - 1),
   json: '{}',
   hasLogs: true,
+  isEmpty: false,
   orphaned: false,
 });
 
