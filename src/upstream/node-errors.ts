@@ -7,16 +7,18 @@ import type { UpstreamError } from '../errors.ts';
 /** HTTP statuses of a proxy whose node did not answer: a retry may succeed. */
 export const GATEWAY_STATUSES: ReadonlySet<number> = new Set([502, 503, 504]);
 
-const GATEWAY_STATUS = /: HTTP (502|503|504):/;
-
 /** 4xx statuses that are about the node or the way to it; all other 4xx are about the single request. */
 export const REFUSAL_STATUSES: ReadonlySet<number> = new Set([401, 403, 407, 408, 429]);
 
 /** The node did not answer at all, perhaps because it restarts: that says nothing about its blocks. */
-export function isUnreachable({ reason, message }: UpstreamError): boolean {
-  return (
-    reason === 'connection' || reason === 'timeout' || (reason === 'http' && GATEWAY_STATUS.test(message))
-  );
+export function isUnreachable(error: UpstreamError): boolean {
+  const { reason } = error;
+  return reason === 'connection' || reason === 'timeout' || GATEWAY_STATUSES.has(httpStatusOf(error));
+}
+
+/** The HTTP status that the message names (reply.ts), NaN when the failure was another. */
+function httpStatusOf({ reason, message }: UpstreamError): number {
+  return reason === 'http' ? Number(/: HTTP (\d+):/.exec(message)?.[1]) : Number.NaN;
 }
 
 /** The answer would not fit the node's response limit: Monad, geth, reth (jsonrpsee), a proxy's HTTP 413. */
@@ -31,12 +33,12 @@ export function isTooLarge(error: UpstreamError): boolean {
 const UNKNOWN_METHOD_TEXT =
   /method .*(not|n't) |unsupported method|not available on|found but (the containing module is )?disabled/i;
 /** The HTTP statuses of providers that do not offer a method. */
-const UNKNOWN_METHOD_STATUS = /: HTTP (403|404|405):/;
+const UNKNOWN_METHOD_STATUSES: ReadonlySet<number> = new Set([403, 404, 405]);
 
 /** The node does not offer the method, though it offers others. */
 export function isUnknownMethod(error: UpstreamError): boolean {
   if (error.code === -32601) return true;
-  if (error.reason === 'http') return UNKNOWN_METHOD_STATUS.test(error.message);
+  if (error.reason === 'http') return UNKNOWN_METHOD_STATUSES.has(httpStatusOf(error));
   return error.code !== undefined && UNKNOWN_METHOD_TEXT.test(error.message);
 }
 
