@@ -59,9 +59,13 @@ export class WriteAheadLog {
   private restartWal(bytes: number): void {
     const isLarge = bytes > this.longWaitAboveBytes;
     const usual = this.db.pragma('busy_timeout', { simple: true });
-    this.db.pragma(`busy_timeout = ${isLarge ? LONG_WAIT_MS : SHORT_WAIT_MS}`);
-    const isEmpty = this.restartCheckpoint.get()?.busy === 0;
-    this.db.pragma(`busy_timeout = ${usual}`);
+    let isEmpty = false;
+    try {
+      this.db.pragma(`busy_timeout = ${isLarge ? LONG_WAIT_MS : SHORT_WAIT_MS}`);
+      isEmpty = this.restartCheckpoint.get()?.busy === 0;
+    } finally {
+      this.db.pragma(`busy_timeout = ${usual}`);
+    }
     // An even longer reader, such as a backup, must not delay every block: the WAL may double before the next long wait.
     if (isEmpty) this.longWaitAboveBytes = LONG_WAIT_ABOVE_BYTES;
     else if (isLarge) this.longWaitAboveBytes = bytes * 2;

@@ -201,8 +201,9 @@ export class LogStream implements ChainListener {
   private recordDelivered(hash: string, sequence: number, logs: SerializedLog[]): void {
     if (logs.length === 0) return;
     const bytes = logs.reduce((sum, { json }) => sum + json.length, 0);
+    // A branch may come again of which nobody was told that it had gone.
+    this.deliveredBytes += bytes - (this.delivered.get(hash)?.bytes ?? 0);
     this.delivered.set(hash, { sequence, logs, bytes });
-    this.deliveredBytes += bytes;
     this.evictDelivered();
   }
 
