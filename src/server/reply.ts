@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '../log.ts';
 import { type Answer, errorAnswer, internalError, STATUS_LINES } from './answer.ts';
+import { TurnGuard } from './turn-guard.ts';
 import type { HttpResponse } from './uws.ts';
 
 const CACHE_CONTROL = {
@@ -11,14 +12,6 @@ const CACHE_CONTROL = {
 
 /** How often a closing server checks whether the last deferred answer is sent, milliseconds. */
 const DRAIN_POLL_MS = 10;
-
-/**
- * The library keeps reading from one connection while half a megabyte waits there, and serves no other: a client that
- * pipelines requests would have the server to itself. When the event loop has been blocked for so many milliseconds, the
- * connection is closed after its answer. The clock is checked once in so many answers.
- */
-const MAX_LOOP_BLOCKED_MS = 250;
-const CHECK_EVERY_ANSWERS = 64;
 
 /**
  * The library gives up a client that has not made room for 8 to 12 seconds. The system may hold four megabytes for one,
@@ -59,8 +52,7 @@ export class ReplyWriter {
     this.state = {
       pending: 0,
       closing: false,
-      written: 0,
-      blockedSince: null,
+      turns: new TurnGuard(),
       failure: (error) => this.failure(error),
     };
   }
@@ -135,10 +127,7 @@ interface WriterState {
   pending: number;
   /** Whether connections are closed after their answers. */
   closing: boolean;
-  /** Answers written completely. */
-  written: number;
-  /** performance.now() since when the event loop has been blocked; null when it has turned since the last check. */
-  blockedSince: number | null;
+  readonly turns: TurnGuard;
   failure: (error: unknown) => Answer;
 }
 
@@ -261,22 +250,11 @@ class DeferredReplyWriter implements DeferredReply {
 function writeAnswer(res: HttpResponse, answer: Answer, state: WriterState): void {
   writeHead(res, answer);
   const { body, contentLength } = answer;
-  const close = answer.close === true || state.closing || isLoopBlocked(state);
+  const close = answer.close === true || state.closing || state.turns.isTooLong();
   if (contentLength !== undefined && contentLength > 0) writeLength(res, contentLength);
   else if (close) res.end(body ?? undefined, true);
   else if (body === null) res.endWithoutBody();
   else writeBody(res, body, state);
-}
-
-/** Whether answers have blocked the event loop for too long. */
-function isLoopBlocked(state: WriterState): boolean {
-  if (++state.written % CHECK_EVERY_ANSWERS !== 0) return false;
-  if (state.blockedSince !== null) return performance.now() - state.blockedSince > MAX_LOOP_BLOCKED_MS;
-  state.blockedSince = performance.now();
-  setImmediate(() => {
-    state.blockedSince = null;
-  });
-  return false;
 }
 
 /**

@@ -5,6 +5,7 @@ import { FLOODING, SLOW_CONSUMER, TOO_FAST } from '../stream/close-frames.ts';
 import type { Notification } from '../stream/notification.ts';
 import type { Session } from '../stream/session.ts';
 import type { ClientConnection } from '../stream/subscription.ts';
+import { TurnGuard } from './turn-guard.ts';
 import type { WebSocket } from './uws.ts';
 import type { Inbox } from './ws-inbox.ts';
 import { Outbox, type OutboxLimits } from './ws-outbox.ts';
@@ -14,14 +15,6 @@ import { Outbox, type OutboxLimits } from './ws-outbox.ts';
  * faster than they can be handled, and the library reads half a megabyte from one socket before it serves the next.
  */
 const MAX_FLOOD_PER_SECOND = 1_000;
-
-/**
- * What is not refused may come faster than it can be handled, too: the library goes on reading from one socket while more
- * is there. A client whose messages have held the event loop for so many milliseconds is cut off, as one that pipelines
- * requests (reply.ts). The clock is checked once in so many messages.
- */
-const MAX_TURN_MS = 250;
-const CHECK_EVERY_MESSAGES = 64;
 
 export type WsEndpoint = '/ws' | '/ws/signals';
 
@@ -63,9 +56,7 @@ export class WsConnection implements ClientConnection {
   /** Pings, pongs and refused messages since `floodWindowStart`, a time of performance.now(). */
   private floodCount = 0;
   private floodWindowStart = 0;
-  /** Messages in this turn of the event loop, and performance.now() at the first of them. */
-  private turnMessages = 0;
-  private turnStart = 0;
+  private readonly turns = new TurnGuard();
 
   constructor(socket: WebSocket<SocketData>, { endpoint, limits, onSlowConsumer }: ConnectionOptions) {
     const { key, apiKey } = socket.getUserData();
@@ -117,19 +108,9 @@ export class WsConnection implements ClientConnection {
     if (++this.floodCount > MAX_FLOOD_PER_SECOND) this.close(...FLOODING);
   }
 
-  /** Counts a message. */
+  /** Counts a message. What is not refused may come faster than it can be handled, too. */
   countTowardsTurn(): void {
-    if (this.turnMessages++ === 0) {
-      this.turnStart = performance.now();
-      setImmediate(() => {
-        this.turnMessages = 0;
-      });
-    } else if (
-      this.turnMessages % CHECK_EVERY_MESSAGES === 0 &&
-      performance.now() - this.turnStart > MAX_TURN_MS
-    ) {
-      this.close(...TOO_FAST);
-    }
+    if (this.turns.isTooLong()) this.close(...TOO_FAST);
   }
 
   whenDrained(callback: () => void): void {
