@@ -44,6 +44,7 @@ export async function fetchBlockLogs(
     try {
       const logs = readLogs(await client.call('eth_getLogs', [{ blockHash: block.hash }], signal), block);
       if (logs.length > 0 || block.isEmpty || isKnown) return logs;
+      // Most blocks without bits in their bloom have no logs: they are not asked for again and again.
       if (!block.hasLogs || attempt - unanswered >= MAX_EMPTY) {
         await requireBlock(client, block, signal);
         isKnown = true;

@@ -47,7 +47,8 @@ export async function* sync(
   options: SyncOptions,
   signal: AbortSignal,
 ): AsyncGenerator<SyncEvent, void, void> {
-  signal.addEventListener('abort', () => options.pipeline.reset()); // a hanging node must not delay the end
+  // A hanging node must not delay the end.
+  signal.addEventListener('abort', () => options.pipeline.reset(), { once: true });
   let failures = 0;
   while (!signal.aborted) {
     try {

@@ -15,6 +15,24 @@ import { startNode } from './node.ts';
 const BUDGET_BYTES = 1_000;
 const DIGITS = 'ab'.repeat(50_000);
 
+/** What a gateway is made of that asks the node at `url` and has little memory. */
+function gatewayParts(t: TestContext, url: string, maxSockets: number) {
+  const limits = { maxSockets, maxWaiting: 1, maxWaitingBytes: 1_000 };
+  const transport = new WireTransport({ url, timeoutMs: 5_000, ...limits });
+  const metrics = createMetrics();
+  t.after(() => {
+    transport.close();
+    metrics.close();
+  });
+  return {
+    transport,
+    settings: RPC_SETTINGS,
+    budget: new ByteBudget(BUDGET_BYTES),
+    meter: new RpcMeter(metrics),
+    log: createLogger({ level: 'error', format: 'json', write: () => undefined }),
+  };
+}
+
 /** The payload as a client gets it that takes answers in pieces, from a node that writes these pieces. */
 async function streamed(t: TestContext, pieces: readonly string[]): Promise<string> {
   const node = await startNode(t, async (_, response) => {
@@ -25,22 +43,8 @@ async function streamed(t: TestContext, pieces: readonly string[]): Promise<stri
     }
     response.end();
   });
-  const limits = { maxSockets: 1, maxWaiting: 1, maxWaitingBytes: 1_000 };
-  const transport = new WireTransport({ url: node.url, timeoutMs: 5_000, ...limits });
-  const metrics = createMetrics();
-  t.after(() => {
-    transport.close();
-    metrics.close();
-  });
-  const budget = new ByteBudget(BUDGET_BYTES);
-  const log = createLogger({ level: 'error', format: 'json', write: () => undefined });
-  const gateway = new Gateway({
-    transport,
-    settings: RPC_SETTINGS,
-    budget,
-    meter: new RpcMeter(metrics),
-    log,
-  });
+  const parts = gatewayParts(t, node.url, 1);
+  const gateway = new Gateway(parts);
   const text = await new Promise<string>((resolve) => {
     let received = '';
     const sink: AnswerSink = {
@@ -57,7 +61,7 @@ async function streamed(t: TestContext, pieces: readonly string[]): Promise<stri
     };
     gateway.run(createCall('debug_traceCall', []), sink, 1);
   });
-  assert.ok(budget.forClient(1).reserve((BUDGET_BYTES * 3) / 4), 'no memory is held');
+  assert.ok(parts.budget.forClient(1).reserve((BUDGET_BYTES * 3) / 4), 'no memory is held');
   return text;
 }
 
@@ -89,25 +93,16 @@ test('a call of its own for one of several clients that wait is its own in every
     await sleep(20);
     response.end('"}');
   });
-  const limits = { maxSockets: 2, maxWaiting: 1, maxWaitingBytes: 1_000 };
-  const transport = new WireTransport({ url: node.url, timeoutMs: 5_000, ...limits });
-  const metrics = createMetrics();
-  t.after(() => {
-    transport.close();
-    metrics.close();
-  });
+  const parts = gatewayParts(t, node.url, 2);
   const clients: PostOptions['client'][] = [];
   const gateway = new Gateway({
+    ...parts,
     transport: {
       post(body, what, listener, options) {
         clients.push(options?.client);
-        return transport.post(body, what, listener, options);
+        return parts.transport.post(body, what, listener, options);
       },
     },
-    settings: RPC_SETTINGS,
-    budget: new ByteBudget(BUDGET_BYTES),
-    meter: new RpcMeter(metrics),
-    log: createLogger({ level: 'error', format: 'json', write: () => undefined }),
   });
   const ask = (client: number) =>
     new Promise<void>((resolve) => {
