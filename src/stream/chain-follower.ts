@@ -60,6 +60,8 @@ export class ChainFollower {
   private isRefused = false;
   /** A poll found a new head, and nothing was announced since. */
   private hasUnannouncedHead = false;
+  /** Lowest block to which the index was rolled back since the node's head was last one of the known blocks or above. */
+  private rolledBackTo = Number.POSITIVE_INFINITY;
 
   constructor(options: ChainFollowerOptions) {
     this.options = options;
@@ -95,6 +97,11 @@ export class ChainFollower {
       throw error;
     }
     return once(() => this.release());
+  }
+
+  /** Call it when the index was rolled back to a block: all above it are no longer on the node's chain. */
+  noteRollback(to: number): void {
+    this.rolledBackTo = Math.min(this.rolledBackTo, to);
   }
 
   close(): void {
@@ -150,6 +157,7 @@ export class ChainFollower {
   }
 
   private async loadTip(signal: AbortSignal): Promise<void> {
+    this.rolledBackTo = Number.POSITIVE_INFINITY;
     const head = await this.reader.fetchBlock('latest', signal);
     this.blocks = [...(await this.reader.fetchAncestors(head, FIRST_BLOCKS, signal)), head];
   }
@@ -205,9 +213,14 @@ export class ChainFollower {
 
   private async extendTo(head: ChainBlock, signal: AbortSignal): Promise<void> {
     const oldest = this.blocks[0];
-    // A head below the known blocks is ignored: the node may be behind for a while.
-    if (oldest === undefined || head.number < oldest.number || this.blockAt(head.number)?.hash === head.hash)
+    if (oldest === undefined) return;
+    if (head.number < oldest.number) {
+      // Its height alone proves nothing: the node may be behind for a while. The index knows what was there before.
+      if (this.rolledBackTo < oldest.number) await this.handleDeepReorg(signal);
       return;
+    }
+    this.rolledBackTo = Number.POSITIVE_INFINITY;
+    if (this.blockAt(head.number)?.hash === head.hash) return;
     const linksDirectly = this.blockAt(head.number - 1)?.hash === head.parentHash;
     const fork = linksDirectly ? head.number - 1 : await this.findForkPoint(head, oldest.number, signal);
     if (fork < oldest.number) return this.handleDeepReorg(signal);

@@ -92,6 +92,7 @@ export class StreamHub {
   /** Call it with every watermark of the writer, after the snapshot is released. */
   onWatermark(mark: Watermark): void {
     this.options.onNews();
+    if (mark.kind === 'rolled-back') this.chain.noteRollback(mark.to);
     this.transfers.onWatermark(mark);
   }
 

@@ -160,6 +160,30 @@ test('a reorg deeper than the known blocks is reported as such, and following go
   await expectEvents(events, '+60a deep reorg +62b');
 });
 
+test('a head below the known blocks is that of another chain only if the index was rolled back', async (context) => {
+  const script = new Script(60);
+  const { node, chain, events } = await follow(opened(context), script);
+  const polls = async () => {
+    const asked = node.requests.length;
+    await waitFor(() => node.requests.length > asked + 5, { what: 'the head to be asked for' });
+  };
+  chain.noteRollback(7);
+  script.branches.push('a');
+  await expectEvents(events, '+60a');
+  const ahead = [...script.branches];
+  script.branches.length = 10;
+  await polls();
+  script.branches = [...ahead, 'a'];
+  await expectEvents(events, '+60a +61a');
+  script.branches.length = 8;
+  script.branches.push('b', 'b');
+  await polls();
+  chain.noteRollback(7);
+  await expectEvents(events, '+60a +61a deep reorg');
+  script.branches.push('b');
+  await expectEvents(events, '+60a +61a deep reorg +10b');
+});
+
 test('the fork of a deep reorg is found with few requests', async (context) => {
   const script = new Script(50);
   const { node, events } = await follow(opened(context), script);

@@ -72,6 +72,29 @@ test('after a reorg every block of the new branch is told, in order', async (con
   }
 });
 
+test('a chain that is replaced by a much shorter one closes who was told of the old one, and is followed', async (context) => {
+  const t = opened(context);
+  const { node } = await startGeneratedNode(t, CHAIN, { head: 60 });
+  const served = await startTestDaemon(t, { flags: { '--node-http': node.url, '--node-ws': node.wsUrl } });
+  await served.reaches(60);
+  const client = await StreamClient.open(t, served.url, served.key);
+  const { results: old } = await client.subscribe<Head>('newHeads');
+  node.mine(2);
+  await reach(old, 2);
+  node.setHead(9);
+  node.fork(9);
+  const { code, reason } = await client.closed();
+  assert.deepEqual(
+    [code, reason],
+    [1013, 'reorg deeper than the stream can take back; reconnect and reload'],
+  );
+  const again = await StreamClient.open(t, served.url, served.key);
+  const { results } = await again.subscribe<Head>('newHeads');
+  node.mine(3);
+  await reach(results, 3);
+  assert.deepEqual(numbers(results), [10, 11, 12]);
+});
+
 test('without a WebSocket of the node heads are polled for and none is left out', async (context) => {
   const t = opened(context);
   const { node, served } = await serve(t, { ws: false });
