@@ -51,6 +51,7 @@ export function decodeBlock(out: BatchBuilder, parts: BlockParts, rules: DecodeR
   const block = readObject(parts.block, 'block');
   const hash = readHex(block['hash'], 64, 'block hash');
   const transactions = readTransactions(block);
+  if (transactions.length === 0) requireNoGasUsed(block);
   const txHashes = transactions.map(transactionHash);
   const receipts = readReceipts(parts.receipts, hash, txHashes.length);
   const traces = parts.traces === null ? null : readTraces(parts.traces, txHashes, hash);
@@ -109,6 +110,15 @@ export function needsTraces(block: unknown, receipts: unknown, rules: DecodeRule
 export function readTransactions(block: JsonObject): JsonObject[] {
   const items = readItems(block['transactions'], 'transactions');
   return Array.from({ length: items.length }, (_, i) => readObject(items.at(i), 'transaction'));
+}
+
+/** Throws UpstreamError `inconsistent` for a block that had transactions: some nodes prune these and keep the header. */
+function requireNoGasUsed({ number, gasUsed }: JsonObject): void {
+  if (gasUsed === undefined || quantityToNumber(gasUsed) === 0) return;
+  throw new UpstreamError(
+    'inconsistent',
+    `the node has no transactions of block ${quantityToNumber(number)} yet, or no more`,
+  );
 }
 
 export function transactionHash(transaction: JsonObject): string {

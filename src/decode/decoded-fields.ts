@@ -10,6 +10,7 @@ export const BLOCK_FIELDS = new ObjectProjection({
   hash: whole,
   parentHash: whole,
   timestamp: whole,
+  gasUsed: whole,
   transactions: new LazyItems(TRANSACTION),
 });
 

@@ -166,6 +166,18 @@ test('a receipt without status (before Byzantium) counts as done unless the root
   assert.equal(decode(failed).transferCount, 0);
 });
 
+test('a block that used gas and has no transactions is not taken for an empty one', () => {
+  const without = (gasUsed: string) => {
+    const { block } = blockOf({});
+    return decode({ block: { ...(block as object), gasUsed, transactions: [] }, receipts: [], traces: null });
+  };
+  assert.equal(without('0x0').transferCount, 0);
+  assert.throws(() => without('0x5208'), {
+    reason: 'inconsistent',
+    message: 'the node has no transactions of block 5 yet, or no more',
+  });
+});
+
 test('the time of a block may be as far away as dates reach', () => {
   const at = (timestamp: string) => {
     const { block, ...rest } = blockOf({ value: '0x5' });
