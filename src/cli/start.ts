@@ -28,8 +28,13 @@ export function addStart(program: Command): void {
 
 async function start(load: () => Promise<LoadedConfig>): Promise<void> {
   let service: Service | null = null;
+  /** A reload was asked for while the service started: its file may have been changed after it was read. */
+  let mustReload = false;
   const stopping = new AbortController();
-  const stop = waitForStopSignal(() => service?.reload()).then(() => stopping.abort());
+  const stop = waitForStopSignal(() => {
+    if (service === null) mustReload = true;
+    else service.reload();
+  }).then(() => stopping.abort());
   const loaded = await load();
   const [{ logUncaughtErrors }, { startService }] = await Promise.all([
     import('./uncaught-errors.ts'),
@@ -40,6 +45,7 @@ async function start(load: () => Promise<LoadedConfig>): Promise<void> {
     throw withSettingSource(error, loaded);
   });
   if (service === null) return;
+  if (mustReload) service.reload();
   const { daemon } = service;
   ignoreOutputErrors();
   console.log(readyLine(daemon.url));

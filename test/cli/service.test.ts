@@ -2,11 +2,12 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { gunzipSync } from 'node:zlib';
 import { connectSystemd } from '../../src/cli/systemd-notify.ts';
 import { LAUNCHER, readyUrl, run, start } from '../support/command.ts';
 import { listenAsSystemd } from '../support/notify-socket.ts';
@@ -143,6 +144,24 @@ test('SIGHUP takes over tiers, origins and the log level, and names what takes a
   const { headers } = await fetch(`${daemon.url}/healthz`, { headers: { origin: 'https://a.example' } });
   assert.equal(headers.get('access-control-allow-origin'), 'https://a.example');
   assert.equal((await daemon.stop()).code, 0);
+});
+
+test('SIGHUP while it starts takes over what was written after the start had read the configuration', async (t) => {
+  const dir = tempDir(t);
+  const file = join(dir, 'atlas.toml');
+  writeFileSync(file, TIER(3));
+  const old = readFileSync(join(import.meta.dirname, '../fixtures/schema-1.db.gz'));
+  writeFileSync(join(dir, 'index.db'), gunzipSync(old)); // brought up to date by a start that takes a while
+  const command = [LAUNCHER, 'start', '--config', file, '--data-dir', dir, '--port', '0'];
+  const running = start(t, command, { cwd: dir });
+  await waitFor(() => running.stderr().includes('bringing the index'), { what: 'the start', everyMs: 1 });
+  writeFileSync(file, TIER(7));
+  running.child.kill('SIGHUP');
+  const changed = '"msg":"the configuration was read again"';
+  await waitFor(() => running.stderr().includes(changed), { what: 'the reload' });
+  assert.match(running.stderr(), /"changed":\["tiers[^\]]*\]/);
+  running.child.kill('SIGTERM');
+  assert.equal((await running.ended).code, 0);
 });
 
 test('keys of a tier that is not configured are told at the start and when the configuration is read again', async (t) => {
