@@ -11,6 +11,7 @@ export const BLOCK_FIELDS = new ObjectProjection({
   parentHash: whole,
   timestamp: whole,
   gasUsed: whole,
+  receiptsRoot: whole,
   transactions: new LazyItems(TRANSACTION),
 });
 
