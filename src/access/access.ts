@@ -1,5 +1,6 @@
 /** Who may call, and how often: the keys file with the limiter on top. */
 import { rejectForeignWal } from '../store/foreign-wal.ts';
+import { setBusyTimeout } from '../store/open-database.ts';
 import { type KeyStore, openKeyStore } from './keys.ts';
 import { primeWal } from './keys-checkpointer.ts';
 import { Limiter } from './limiter.ts';
@@ -19,12 +20,15 @@ export function openAccess(path: string, tiers: Tiers, onFailure?: OnFailure): A
   rejectForeignWal(path);
   const keys = openKeyStore(path);
   primeWal(keys.db); // before anything is served
+  // The serving thread never waits for the lock of another process: usage is written a little later, and the operator told to try again.
+  setBusyTimeout(keys.db, 0);
   const usage = new UsageCounter(keys.db, Date.now(), onFailure);
   return {
     keys,
     usage,
     limiter: new Limiter(tiers, usage),
     close() {
+      setBusyTimeout(keys.db); // what is not written now is lost
       usage.close();
       keys.close();
     },

@@ -2,13 +2,16 @@
 import { StorageError } from '../errors.ts';
 import { FileIdentity } from '../store/file-identity.ts';
 import type { Db, Statement } from '../store/open-database.ts';
-import { toKeysStorageError } from './keys-file.ts';
+import { isLocked, toKeysStorageError } from './keys-file.ts';
 
 /**
  * How often counts are written to the file, milliseconds: half of the second of counts that a kill may lose, so that a
  * late timer still keeps the promise.
  */
 const FLUSH_MS = 500;
+
+/** How many times in a row the file may be found locked before that is reported: five seconds. Who only changes a key is faster. */
+const MAX_LOCKED = 10;
 
 export const HOUR_MS = 3_600_000;
 
@@ -65,6 +68,8 @@ export class UsageCounter {
   /** Whether the counts still lack what the file has of the current month. */
   private isUnread = false;
   private isFailing = false;
+  /** How many times in a row the file was locked. */
+  private locked = 0;
   private month: number;
   private monthEnds: number;
   private hour: number;
@@ -119,10 +124,12 @@ export class UsageCounter {
     } catch (error) {
       const translated = toKeysStorageError(error, this.db);
       if (!(translated instanceof StorageError)) throw translated;
+      if (isLocked(error) && ++this.locked <= MAX_LOCKED) return;
       if (!this.isFailing) this.onFailure(translated);
       this.isFailing = true;
       return;
     }
+    this.locked = 0;
     this.unwritten = [];
     this.markWritten();
     if (this.isFailing) this.onFailure(null);

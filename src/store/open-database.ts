@@ -39,8 +39,13 @@ export function isEmpty(db: Db): boolean {
   return db.prepare<[], number>('SELECT count(*) FROM sqlite_schema').pluck().get() === 0;
 }
 
+/** Sets the longest wait for another connection's lock, milliseconds. */
+export function setBusyTimeout(db: Db, ms: number = BUSY_TIMEOUT_MS): void {
+  db.pragma(`busy_timeout = ${ms}`);
+}
+
 function configure(db: Db, options: OpenOptions): void {
-  db.pragma(`busy_timeout = ${BUSY_TIMEOUT_MS}`);
+  setBusyTimeout(db);
   if (!options.readonly) {
     if (options.pageBytes) db.pragma(`page_size = ${options.pageBytes}`);
     db.pragma('journal_mode = WAL');

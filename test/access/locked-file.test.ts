@@ -1,0 +1,93 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { openAccess } from '../../src/access/access.ts';
+import { readUsage } from '../../src/access/usage.ts';
+import { type Db, openDatabase } from '../../src/store/open-database.ts';
+import { tempDir } from '../support/temp-dir.ts';
+
+const TIERS = { free: { requests_per_month: 0, requests_per_second: 0, chain_depth: 5 } };
+/** What may pass on a busy machine without any waiting: less than the shortest wait for a lock, five seconds. */
+const AT_ONCE_MS = 2_000;
+
+function openLockable(t: TestContext) {
+  const path = join(tempDir(t), 'keys.db');
+  const failures: (string | null)[] = [];
+  const access = openAccess(path, TIERS, (error) => failures.push(error?.message ?? null));
+  const { record } = access.keys.create({ name: 'app', tier: 'free' });
+  const other = openDatabase(path);
+  t.after(() => other.close());
+  const written = () => readUsage(other, record.id)[0]?.requests ?? 0;
+  return { access, failures, id: record.id, other, written };
+}
+
+/** Locks the file as a program does that stands still in the middle of a change. */
+function lock(db: Db): () => void {
+  db.exec('BEGIN IMMEDIATE');
+  return () => db.exec('COMMIT');
+}
+
+function assertAtOnce(action: () => void): void {
+  const startedAt = performance.now();
+  action();
+  assert.ok(performance.now() - startedAt < AT_ONCE_MS, 'the thread that serves has waited');
+}
+
+test('nobody is kept waiting while another program has the keys file locked', (t) => {
+  const { access, failures, id, other, written } = openLockable(t);
+  t.after(() => access.close());
+  const unlock = lock(other);
+  access.usage.add(id, 3, Date.now());
+  assertAtOnce(() => access.usage.flush());
+  assertAtOnce(() =>
+    assert.throws(() => access.keys.create({ name: 'late', tier: 'free' }), {
+      name: 'StorageError',
+      message: /another program holds the file locked/,
+    }),
+  );
+  assert.equal(access.usage.used(id, Date.now()), 3);
+  unlock();
+  access.usage.flush();
+  assert.equal(written(), 3);
+  assert.deepEqual(failures, [], 'so short a lock is nothing to report');
+});
+
+test('a lock that is not given back is reported once, and once that it was', (t) => {
+  const { access, failures, id, other, written } = openLockable(t);
+  t.after(() => access.close());
+  const unlock = lock(other);
+  for (let i = 0; i < 30; i++) {
+    access.usage.add(id, 1, Date.now());
+    access.usage.flush();
+  }
+  assert.equal(failures.length, 1);
+  assert.match(failures[0] ?? '', /another program holds the file locked/);
+  unlock();
+  access.usage.flush();
+  assert.deepEqual(failures.slice(1), [null]);
+  assert.equal(written(), 30);
+});
+
+/** Locks the file at its second argument, says so, and gives it back half a second later. */
+const LOCKER = `
+  const { openDatabase } = await import(process.argv[1]);
+  const db = openDatabase(process.argv[2]);
+  db.exec('BEGIN IMMEDIATE');
+  console.log('locked');
+  setTimeout(() => db.exec('COMMIT'), 500);`;
+
+test('who stops waits for the lock, since the counts would be lost', async (t) => {
+  const { access, failures, id, other, written } = openLockable(t);
+  const module = new URL('../../src/store/open-database.ts', import.meta.url).href;
+  const child = spawn(process.execPath, ['--input-type=module', '-e', LOCKER, module, other.name], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  await once(child.stdout, 'data');
+  access.usage.add(id, 3, Date.now());
+  access.close();
+  assert.equal(written(), 3);
+  assert.deepEqual(failures, []);
+  if (child.exitCode === null) await once(child, 'exit');
+});
