@@ -36,6 +36,12 @@ export type KeysInvalidated = { invalidated: number[] };
 
 type Row = KeyRecord & { hash: Buffer };
 
+/** One key before and after a change; null before it was issued. */
+interface KeyChange {
+  before: Row | null;
+  after: Row;
+}
+
 const COLUMNS = /* sql */ `id, hash, hint, name, tier, created_at AS createdAt, rotated_at AS rotatedAt, revoked_at AS revokedAt`;
 
 /** Opens the keys of a data directory. Throws FatalError when the file is unusable. */
@@ -78,12 +84,13 @@ export class KeyStore {
       );
     }
     const key = generateKey();
-    const id = this.durably(() =>
-      this.db
+    const record = this.durably(() => {
+      const { lastInsertRowid } = this.db
         .prepare('INSERT INTO keys (hash, hint, name, tier, created_at) VALUES (?, ?, ?, ?, ?)')
-        .run(hash('sha256', key, 'buffer'), keyHint(key), name, options.tier, Date.now()),
-    ).lastInsertRowid;
-    return { key, record: this.find(Number(id)) };
+        .run(hash('sha256', key, 'buffer'), keyHint(key), name, options.tier, Date.now());
+      return { before: null, after: this.find(Number(lastInsertRowid)) };
+    });
+    return { key, record };
   }
 
   /** All keys ever issued, oldest first. */
@@ -98,13 +105,13 @@ export class KeyStore {
 
   /** Invalidates a key for good. Revoking twice changes nothing. Throws RequestError `not_found`. */
   revoke(id: number): KeyRecord {
-    this.find(id);
-    this.durably(() =>
+    return this.durably(() => {
+      const before = this.find(id);
       this.db
         .prepare('UPDATE keys SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL')
-        .run(Date.now(), id),
-    );
-    return this.find(id);
+        .run(Date.now(), id);
+      return { before, after: this.find(id) };
+    });
   }
 
   /**
@@ -112,16 +119,18 @@ export class KeyStore {
    * Throws RequestError `not_found`, or `key_revoked` for a key that is no longer valid.
    */
   rotate(id: number): IssuedKey {
-    if (this.find(id).revokedAt !== null) {
-      throw new RequestError(409, 'key_revoked', `key ${id} is revoked; create a new one instead`);
-    }
     const key = generateKey();
-    this.durably(() =>
+    const record = this.durably(() => {
+      const before = this.find(id);
+      if (before.revokedAt !== null) {
+        throw new RequestError(409, 'key_revoked', `key ${id} is revoked; create a new one instead`);
+      }
       this.db
         .prepare('UPDATE keys SET hash = ?, hint = ?, rotated_at = ? WHERE id = ?')
-        .run(hash('sha256', key, 'buffer'), keyHint(key), Date.now(), id),
-    );
-    return { key, record: this.find(id) };
+        .run(hash('sha256', key, 'buffer'), keyHint(key), Date.now(), id);
+      return { before, after: this.find(id) };
+    });
+    return { key, record };
   }
 
   /** The record of a valid key, or null. One Map lookup for a key in use, one SHA-256 for a new one. */
@@ -147,27 +156,39 @@ export class KeyStore {
     this.db.close();
   }
 
-  private find(id: number): KeyRecord {
+  private find(id: number): Row {
     const row = this.db.prepare<[number], Row>(`SELECT ${COLUMNS} FROM keys WHERE id = ?`).get(id);
     if (row === undefined) throw new RequestError(404, 'not_found', `there is no key ${id}`);
-    return withoutHash(row);
+    return row;
   }
 
   /**
-   * Runs a change that must survive even a power cut, because a key is shown or reported as revoked. Throws StorageError,
-   * with nothing changed, when the file cannot be written for now or was moved away.
+   * Runs a change of one key that must survive even a power cut, because the key is shown or reported as revoked; gives its
+   * record. Throws StorageError, with nothing changed, when the file cannot be written for now or was moved away. All
+   * that can fail comes before the commit: a key that is valid but was never shown would be of no use.
    */
-  private durably<T>(change: () => T): T {
+  private durably(change: () => KeyChange): KeyRecord {
     this.fileIdentity.check();
-    this.db.pragma('synchronous = FULL');
+    let changed: KeyChange;
     try {
-      return change();
+      this.db.pragma('synchronous = FULL');
+      changed = this.db.transaction(change).immediate();
     } catch (error) {
       throw toKeysStorageError(error, this.db);
     } finally {
       this.db.pragma('synchronous = NORMAL');
-      this.reload();
     }
+    return this.apply(changed);
+  }
+
+  /** Takes over a change made here without reading all keys again, of which there may be many. */
+  private apply({ before, after }: KeyChange): KeyRecord {
+    const record = withoutHash(after);
+    const wasValid = before !== null && this.byHash.delete(digestOf(before));
+    if (after.revokedAt === null) this.byHash.set(digestOf(after), record);
+    this.verified.clear();
+    if (wasValid) this.reportInvalidated([record.id]);
+    return record;
   }
 
   /** Reloads if another connection wrote to the file since the last check. */
@@ -185,13 +206,20 @@ export class KeyStore {
     this.version = this.db.pragma('data_version', { simple: true });
     const rows = this.db.prepare<[], Row>(`SELECT ${COLUMNS} FROM keys WHERE revoked_at IS NULL`).all();
     const before = this.byHash;
-    this.byHash = new Map(rows.map((row) => [row.hash.toString('hex'), withoutHash(row)]));
+    this.byHash = new Map(rows.map((row) => [digestOf(row), withoutHash(row)]));
     this.verified.clear();
-    const invalidated = [...before]
-      .filter(([digest]) => !this.byHash.has(digest))
-      .map(([, record]) => record.id);
+    this.reportInvalidated(
+      [...before].filter(([digest]) => !this.byHash.has(digest)).map(([, record]) => record.id),
+    );
+  }
+
+  private reportInvalidated(invalidated: number[]): void {
     if (invalidated.length > 0) for (const listener of this.listeners) listener({ invalidated });
   }
+}
+
+function digestOf({ hash }: Row): string {
+  return hash.toString('hex');
 }
 
 function withoutHash({ hash: _, ...record }: Row): KeyRecord {

@@ -9,7 +9,7 @@ import { type KeyStore, openKeyStore } from '../../src/access/keys.ts';
 import { toKeysStorageError } from '../../src/access/keys-file.ts';
 import { UsageCounter } from '../../src/access/usage.ts';
 import { FatalError, StorageError } from '../../src/errors.ts';
-import { openDatabase } from '../../src/store/open-database.ts';
+import { openDatabase, setBusyTimeout } from '../../src/store/open-database.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
 function openStore(t: TestContext, path = join(tempDir(t), 'keys.db')): { store: KeyStore; path: string } {
@@ -128,6 +128,60 @@ test('keys made and revoked by another process take effect within a second', asy
   aSecondPasses();
   assert.equal(store.verify(key), null);
   assert.deepEqual(changes, [record.id]);
+});
+
+test('a key that another process revokes meanwhile is not rotated: what was shown would never be valid', (t) => {
+  const { store, path } = openStore(t);
+  const { record } = store.create({ name: 'app', tier: 'free' });
+  const other = openDatabase(path);
+  t.after(() => other.close());
+  setBusyTimeout(other, 0);
+  const now = Date.now();
+  let refused: unknown;
+  t.mock.method(Date, 'now', () => {
+    try {
+      other.prepare('UPDATE keys SET revoked_at = 1').run();
+    } catch (error) {
+      refused = error; // who comes too late for this rotation
+    }
+    return now;
+  });
+  const { key } = store.rotate(record.id);
+  assert.ok(refused instanceof Error && /locked/.test(refused.message));
+  assert.equal(store.verify(key)?.id, record.id);
+});
+
+test('changes made here do not hide those that another process made just before', (t) => {
+  t.mock.timers.enable({ apis: ['setInterval'] });
+  const { store, path } = openStore(t);
+  const first = store.create({ name: 'first', tier: 'free' });
+  const other = openKeyStore(path);
+  t.after(() => other.close());
+  const theirs = other.create({ name: 'theirs', tier: 'free' });
+  other.revoke(first.record.id);
+  const ours = store.create({ name: 'ours', tier: 'free' });
+  assert.ok(store.verify(ours.key));
+  t.mock.timers.tick(1_000);
+  assert.ok(store.verify(ours.key));
+  assert.ok(store.verify(theirs.key));
+  assert.equal(store.verify(first.key), null);
+  assert.deepEqual(
+    [...store.valid()].map(({ name }) => name),
+    ['theirs', 'ours'],
+  );
+});
+
+test('a change reads no key but its own, however many there are', (t) => {
+  const { store } = openStore(t);
+  const insert = store.db.prepare(
+    "INSERT INTO keys (hash, hint, name, tier, created_at) VALUES (randomblob(32), 'atlas_', 'many', 'free', 0)",
+  );
+  store.db.transaction(() => {
+    for (let i = 0; i < 1_000; i++) insert.run();
+  })();
+  const before = [...store.valid()].length;
+  store.create({ name: 'app', tier: 'free' });
+  assert.equal([...store.valid()].length, before + 1, 'the others were read too');
 });
 
 test('keys survive closing and opening', (t) => {
