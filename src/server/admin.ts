@@ -11,7 +11,7 @@ import { describeSockets } from './admin-sockets.ts';
 import { notFound } from './answer.ts';
 import { closeIfChunked } from './body.ts';
 import { methodAdapterFor } from './get-route.ts';
-import type { HttpMetrics } from './meter.ts';
+import { type HttpMetrics, routeMeter } from './meter.ts';
 import type { ReplyWriter } from './reply.ts';
 import type { HttpRequest, HttpResponse, TemplatedApp } from './uws.ts';
 
@@ -100,8 +100,11 @@ export function addAdminRoutes(app: TemplatedApp, options: AdminRouteDeps): void
   addAuthenticatedRoute('get', '/config', () => ({ settings: JSON.parse(options.settings()) }));
 
   // Preflights too: other origins have no business here.
+  const meter = routeMeter(options.metrics, 'other');
   const refuse = (res: HttpResponse, req: HttpRequest): void => {
-    options.replies.sendNow(res, () => closeIfChunked(req, methodAdapterFor(req)(notFound(''))));
+    const startedAt = performance.now();
+    const answer = () => closeIfChunked(req, methodAdapterFor(req)(notFound('')));
+    meter(options.replies.sendNow(res, answer), startedAt);
   };
   app.options('/admin/*', refuse);
   app.any('/admin/*', refuse);

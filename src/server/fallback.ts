@@ -34,8 +34,10 @@ export function addFallback(app: TemplatedApp, deps: FallbackDeps): void {
   const meter = routeMeter(deps.metrics, 'other');
 
   app.options('/*', (res, req) => {
+    const startedAt = performance.now();
     // With a body, which reply.ts can bound; 204 could have none.
-    replies.sendNow(res, () => closeIfChunked(req, jsonAnswer(200, '{}', cors(req) + PREFLIGHT_HEADERS)));
+    const preflight = () => closeIfChunked(req, jsonAnswer(200, '{}', cors(req) + PREFLIGHT_HEADERS));
+    meter(replies.sendNow(res, preflight), startedAt);
   });
   app.any('/*', (res: HttpResponse, req: HttpRequest) => {
     const startedAt = performance.now();
