@@ -9,6 +9,7 @@ export class DamageError extends Error {
 /** Failures that can pass, by a prefix of SQLite's code. */
 const TRANSIENT_FAILURES: readonly [code: string, meaning: string][] = [
   ['SQLITE_FULL', 'the disk is full'],
+  ['SQLITE_IOERR_SHMSIZE', 'the disk is full'], // for the index of the write-ahead log
   ['SQLITE_IOERR', 'the disk or the file system fails'],
   ['SQLITE_READONLY', 'the file or its file system has become read-only'],
   ['SQLITE_BUSY', 'another program holds the file locked'],
@@ -27,11 +28,16 @@ export function toStorageError(
   if (error instanceof DamageError) return corruptionError(path, error, corruptionAdvice);
   if (!(error instanceof Error) || !('code' in error)) return error;
   if (isCorruption(error)) return corruptionError(path, error, corruptionAdvice);
-  const code = String(error.code);
-  const transient = TRANSIENT_FAILURES.find(([prefix]) => code.startsWith(prefix));
-  return transient === undefined
+  const meaning = meaningOf(error);
+  return meaning === null
     ? error
-    : new StorageError(`${transient[1]} (${path}: ${error.message}, ${code})`, { cause: error });
+    : new StorageError(`${meaning} (${path}: ${error.message}, ${error.code})`, { cause: error });
+}
+
+/** What a failure that can pass means, else null. */
+function meaningOf(error: Error): string | null {
+  const code = 'code' in error ? String(error.code) : '';
+  return TRANSIENT_FAILURES.find(([prefix]) => code.startsWith(prefix))?.[1] ?? null;
 }
 
 /** Any failure while a file is opened as FatalError. */
@@ -42,7 +48,9 @@ export function toOpenError(
 ): unknown {
   if (error instanceof FatalError || !(error instanceof Error)) return error;
   if (isCorruption(error)) return corruptionError(path, error, corruptionAdvice);
-  return new FatalError(`cannot open ${path}: ${error.message}`, { cause: error });
+  const meaning = meaningOf(error);
+  const detail = meaning === null ? error.message : `${meaning} (${error.message})`;
+  return new FatalError(`cannot open ${path}: ${detail}`, { cause: error });
 }
 
 /** Whether SQLite found the file corrupt. */

@@ -4,6 +4,7 @@ import { copyFileSync, mkdtempSync, renameSync, rmdirSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { openAccess } from '../../src/access/access.ts';
 import { type KeyStore, openKeyStore } from '../../src/access/keys.ts';
 import { readUsage, UsageCounter } from '../../src/access/usage.ts';
 import { generateChain } from '../../src/bench/chain/generate.ts';
@@ -230,6 +231,36 @@ test('on a full disk indexing pauses and serving goes on; when there is room it 
   await assertPaused(running, /the disk (is full|or the file system fails)/);
   rmSync(ballast);
   await assertResumes(t, running);
+});
+
+test('on a full disk keys are opened and usage is counted; it is written when there is room', (t) => {
+  const dir = smallDisk(t, 1_024);
+  if (dir === null) return t.skip('left out: mounting a small tmpfs is not permitted here');
+  const path = join(dir, 'keys.db');
+  const ballast = join(dir, 'ballast');
+  const tiers = { free: { requests_per_month: 0, requests_per_second: 0, chain_depth: 5 } };
+  const killed = openKeyStore(path); // leaves its files beside, as a process that was killed
+  const { key, record } = killed.create({ name: 'app', tier: 'free' });
+  fillUp(ballast);
+  const told: (string | null)[] = [];
+  const access = openAccess(path, tiers, (error) => told.push(error?.message ?? null));
+  assert.equal(access.keys.verify(key)?.id, record.id);
+  access.usage.add(record.id, 3, Date.now());
+  access.usage.flush();
+  assert.match(told[0] ?? '', /the disk is full/);
+  assert.throws(() => access.keys.create({ name: 'late', tier: 'free' }), /the disk is full/);
+  rmSync(ballast);
+  access.close();
+  assert.deepEqual(
+    readUsage(killed.db).map(({ requests }) => requests),
+    [3],
+  );
+  killed.close();
+  fillUp(ballast);
+  assert.throws(() => openKeyStore(path), {
+    name: 'FatalError',
+    message: /cannot open .*: the disk is full/,
+  });
 });
 
 /** Writes a file until the disk takes no more. */
