@@ -154,6 +154,15 @@ describe('a single call', () => {
     await rejectsAs('too-large', client.call('eth_test', []), /exceeds 10000 bytes/);
   });
 
+  it('takes a large answer that does not say how long it is, up to the own limit', async () => {
+    const result = '0123456789'.repeat(50_000);
+    const text = JSON.stringify({ jsonrpc: '2.0', id: 1, result });
+    node.misbehave({ wire: { kind: 'until-close', text } });
+    assert.equal(await connect({ maxResponseBytes: text.length }).call('eth_test', []), result);
+    const client = connect({ maxResponseBytes: text.length - 1 });
+    await rejectsAs('too-large', client.call('eth_test', []), /exceeds 500035 bytes/);
+  });
+
   it("rejects with the signal's reason when aborted before, while waiting and while answered", async () => {
     const client = connect({ maxSockets: 1 });
     const reason = new Error('enough');
