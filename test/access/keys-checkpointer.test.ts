@@ -73,6 +73,15 @@ test('a long log is moved into the file by a thread, and usage is counted on', a
   assert.ok(all.walBytes() < MIN_WAL_BYTES / 16, `the log has ${all.walBytes()} bytes`);
 });
 
+test('the length of the log is looked at every minute', async (t) => {
+  t.mock.timers.enable({ apis: ['setInterval'] });
+  const all = openAll(t);
+  const counted = fillWal(all);
+  t.mock.timers.tick(60_000);
+  await all.checkpointer.close();
+  assert.equal(all.countedInFile(), counted);
+});
+
 test('a short log is left alone, and closing waits for the thread at work', async (t) => {
   const all = openAll(t);
   all.access.usage.add(1, 1, Date.now());

@@ -70,8 +70,8 @@ async function follow(
     onDeepReorg: () => events.push('deep reorg'),
   };
   chain.addListener(listener);
-  await chain.acquire();
-  return { node, chain, events };
+  const release = await chain.acquire();
+  return { node, chain, events, release };
 }
 
 const expectEvents = (events: string[], text: string) =>
@@ -133,6 +133,38 @@ test('a branch that shows only while the fork is looked for has no block told tw
   script.branches.push('a', 'a', 'a');
   await expectEvents(events, '+50a +51a +52a +53a +54a +55a');
   assert.ok(lookups >= 2, `${lookups} lookups of the other branch`);
+});
+
+test('the chain is followed until half a minute after its last user has gone', async (context) => {
+  const owner = opened(context);
+  const script = new Script(50);
+  const { chain, events, release } = await follow(owner, script);
+  const passes = (ms: number) => {
+    context.mock.timers.tick(ms);
+    context.mock.timers.reset();
+  };
+  const second = await chain.acquire();
+  const pretend = () => context.mock.timers.enable({ apis: ['setTimeout'] });
+  pretend();
+  release();
+  release();
+  passes(30_000);
+  script.branches.push('a');
+  await expectEvents(events, '+50a');
+  pretend();
+  second();
+  context.mock.timers.tick(29_999);
+  const third = await chain.acquire();
+  passes(1);
+  script.branches.push('a');
+  await expectEvents(events, '+50a +51a');
+  pretend();
+  third();
+  passes(30_000);
+  script.branches.push('a');
+  await chain.acquire();
+  script.branches.push('a');
+  await expectEvents(events, '+50a +51a +53a');
 });
 
 test('a node that is behind for a while changes nothing', async (context) => {

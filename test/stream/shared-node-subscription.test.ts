@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { SharedNodeSubscription } from '../../src/stream/shared-node-subscription.ts';
 import { NodeFeed } from '../../src/upstream/feed.ts';
+import { freePort } from '../support/free-port.ts';
 import { startMisbehavingNode } from '../support/misbehaving-node.ts';
 import { waitFor } from '../support/wait.ts';
 
@@ -56,4 +57,22 @@ test('a subscription that the node ended is joined by nobody: the next one asks 
   assert.deepEqual([events, losses, node.subscriptions], [['a log'], 1, 1]);
   third();
   await waitFor(() => node.subscriptions === 0, { what: 'the node to be unsubscribed' });
+});
+
+test('who waits ten seconds for the answer of the node is refused, and whoever joined meanwhile', async (t) => {
+  const feed = new NodeFeed({ url: `ws://127.0.0.1:${await freePort()}` });
+  t.after(() => feed.close());
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const onEvent = () => undefined;
+  const shared = new SharedNodeSubscription({ feed, params: ['monadLogs'], onEvent, onLost: onEvent });
+  const refused = (acquired: Promise<unknown>) =>
+    assert.rejects(acquired, /^UpstreamError: eth_subscribe monadLogs: no answer of the node$/);
+  const first = refused(shared.acquire());
+  t.mock.timers.tick(9_999);
+  const second = refused(shared.acquire());
+  t.mock.timers.tick(1);
+  await Promise.all([first, second]);
+  const third = refused(shared.acquire());
+  t.mock.timers.tick(10_000);
+  await third;
 });

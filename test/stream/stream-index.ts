@@ -19,6 +19,9 @@ export interface Client {
   closed: boolean;
   /** Where its replay begins, null without one. */
   fromBlock: number | null;
+  /** Bytes that it has not taken, and who wants to know when it has. */
+  backlogBytes: number;
+  waiting: (() => void)[];
   unsubscribe: () => void;
 }
 
@@ -72,7 +75,7 @@ export class StreamIndex {
   }
 
   /** A subscription to the transfers of a wallet, from now on or from a block on. */
-  wallet(name: string, fromBlock: number | null = null): Promise<Client> {
+  wallet(name: string, fromBlock: number | null = null, { backlogBytes = 0 } = {}): Promise<Client> {
     const wallet = address(name).slice(2);
     const filter = {
       wallet,
@@ -81,7 +84,7 @@ export class StreamIndex {
       includeTokens: true,
       fromBlock,
     } as const;
-    return this.open(fromBlock, (subscription) => new WalletWatcher(subscription, filter));
+    return this.open(fromBlock, (subscription) => new WalletWatcher(subscription, filter), backlogBytes);
   }
 
   /** The same to what any wallet pays out, from a block on. */
@@ -94,15 +97,19 @@ export class StreamIndex {
   private async open(
     fromBlock: number | null,
     watch: (subscription: Subscription) => Watcher,
+    backlogBytes = 0,
   ): Promise<Client> {
-    const client: Client = { told: [], closed: false, fromBlock, unsubscribe: () => undefined };
+    const unsubscribe = () => undefined;
+    const client: Client = { told: [], closed: false, fromBlock, backlogBytes, waiting: [], unsubscribe };
     const connection = {
-      backlogBytes: 0,
+      get backlogBytes() {
+        return client.backlogBytes;
+      },
       push: (notification: Notification, id: Uint8Array) => {
         const { blockNumber, removed } = JSON.parse(String(notification.messageFor(id))).params.result;
         client.told.push(`${removed === true ? '-' : '+'}${blockNumber}`);
       },
-      whenDrained: () => undefined,
+      whenDrained: (callback: () => void) => void client.waiting.push(callback),
       close: () => {
         client.closed = true;
       },

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { CloseCode } from '../../src/stream/close-code.ts';
 import { Notification } from '../../src/stream/notification.ts';
 import { Subscription } from '../../src/stream/subscription.ts';
 
@@ -13,4 +14,44 @@ test('the bytes of an id keep no more memory than they take', () => {
   const [id] = ids;
   assert.equal(Buffer.from(id ?? []).toString(), subscription.id);
   assert.equal(id?.buffer.byteLength, subscription.id.length);
+});
+
+/** A subscription that keeps up to 100 bytes until its reply, and what its connection was told. */
+function held() {
+  const told: string[] = [];
+  const connection = {
+    backlogBytes: 0,
+    push: (notification: Notification, id: Uint8Array) => {
+      const { params } = JSON.parse(String(notification.messageFor(id)));
+      told.push(params.result);
+    },
+    whenDrained() {},
+    close: (code: number) => void told.push(`closed with ${code}`),
+  };
+  const sent = { total: 0 };
+  const subscription = new Subscription('newHeads', connection, sent, 2 * of('first').byteLength);
+  return { told, sent, subscription };
+}
+
+const of = (result: string) => new Notification('eth_subscription', JSON.stringify(result));
+
+test('what comes before the reply is sent after it, in order, and counted then', () => {
+  const { told, sent, subscription } = held();
+  subscription.onRelease(() => told.push('the reply'));
+  subscription.push(of('first'));
+  subscription.push(of('other'));
+  assert.deepEqual([told, sent.total], [[], 0]);
+  subscription.release();
+  subscription.push(of('third'));
+  assert.deepEqual([told, sent.total], [['first', 'other', 'the reply', 'third'], 3]);
+  subscription.onRelease(() => told.push('at once'));
+  assert.equal(told.at(-1), 'at once');
+});
+
+test('who has more waiting for the reply than may wait is closed as a slow consumer', () => {
+  const { told, subscription } = held();
+  for (const result of ['first', 'other']) subscription.push(of(result));
+  assert.deepEqual(told, []);
+  subscription.push(of('third'));
+  assert.deepEqual(told, [`closed with ${CloseCode.tryAgainLater}`]);
 });
