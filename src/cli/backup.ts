@@ -1,5 +1,5 @@
 /** `atlas-node backup`: online copies of the index and the keys. */
-import { existsSync, rmSync, statSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { ConfigError, FatalError } from '../errors.ts';
@@ -38,12 +38,7 @@ async function backup(dataDir: string, file: string): Promise<void> {
 }
 
 async function backupTo(targets: BackupPaths, source: string, keys: string): Promise<void> {
-  for (const target of [targets.index, targets.keys]) {
-    if (existsSync(target))
-      throw new ConfigError(
-        `${target} exists already and is left as it is; move it away, or name another file`,
-      );
-  }
+  requireFree(targets);
   const { checkIndexFile } = await import('../store/index-file.ts');
   const { rejectForeignWal } = await import('../store/foreign-wal.ts');
   checkIndexFile(source);
@@ -55,15 +50,24 @@ async function backupTo(targets: BackupPaths, source: string, keys: string): Pro
   try {
     if (existsSync(keys)) copies.push(await copy('keys', keys, targets.keys, line, stop.signal));
     copies.push(await copy('index', source, targets.index, line, stop.signal));
+    requireFree(targets); // the copying may have taken hours
     // Both at the end: a name that a killed backup left would be in the way of the next.
     for (const copy of copies) copy.publish();
     console.log(await describeCopy(targets.index));
   } catch (error) {
     for (const copy of copies) copy.discard();
-    for (const target of [targets.index, targets.keys]) rmSync(target, { force: true });
     throw error;
   } finally {
     line.clear();
+  }
+}
+
+function requireFree(targets: BackupPaths): void {
+  for (const target of [targets.index, targets.keys]) {
+    if (existsSync(target))
+      throw new ConfigError(
+        `${target} exists already and is left as it is; move it away, or name another file`,
+      );
   }
 }
 

@@ -48,7 +48,7 @@ export interface UnnamedCopy {
   bytes: number;
   /** Gives it its name, and replaces a file of that name. Throws FatalError when the disk refuses it. */
   publish(): void;
-  /** Removes it, unless it was published. */
+  /** Removes it, whether it was published or not. */
   discard(): void;
 }
 
@@ -71,8 +71,15 @@ export async function copyDatabase(
     closeSync(openSync(partial, 'wx', isPrivate ? 0o600 : 0o644));
     await copySnapshot(source, partial, onProgress);
     leaveWalMode(partial);
-    const bytes = statSync(partial).size;
-    return { bytes, publish: () => publish(source, target), discard: () => removeDatabase(partial) };
+    let path = partial;
+    return {
+      bytes: statSync(partial).size,
+      publish() {
+        publish(source, target);
+        path = target;
+      },
+      discard: () => removeDatabase(path),
+    };
   } catch (error) {
     removeDatabase(partial);
     if (isCorruption(error)) throw corruptionError(source, error, corruptionAdvice);

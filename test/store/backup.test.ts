@@ -6,6 +6,7 @@ import {
   existsSync,
   mkdirSync,
   readdirSync,
+  readFileSync,
   renameSync,
   rmSync,
   statSync,
@@ -191,6 +192,29 @@ test('Ctrl-C while the index is copied leaves nothing behind, and the copy can b
   assert.deepEqual(readdirSync(folder), []);
   assert.equal((await backup(dir, folder)).code, 0);
   assert.deepEqual(readdirSync(folder).sort(), ['index.db', 'keys.db']);
+});
+
+test('a file that comes while the index is copied is left alone, whether the copy ends or is stopped', async (t) => {
+  const dir = tempDir(t);
+  fillWithBallast(join(dir, 'index.db'));
+  openKeyStore(join(dir, 'keys.db')).close();
+  for (const [name, isStopped] of [
+    ['keys.db', false],
+    ['index.db', true],
+  ] as const) {
+    const folder = tempDir(t);
+    const args = ['--disable-warning=ExperimentalWarning', CLI, 'backup', folder, '--data-dir', dir];
+    const copying = spawn(process.execPath, args);
+    const said = text(copying.stderr);
+    await once(copying.stdout, 'data'); // the keys are copied, the index follows
+    writeFileSync(join(folder, name), 'mine');
+    if (isStopped) copying.kill('SIGINT');
+    const [code] = await once(copying, 'exit');
+    assert.match(await said, isStopped ? /stopped before/ : /exists already and is left as it is/);
+    assert.equal(code, isStopped ? 1 : 2);
+    assert.deepEqual(readdirSync(folder), [name]);
+    assert.equal(readFileSync(join(folder, name), 'utf8'), 'mine');
+  }
 });
 
 test('what is damaged, or no index, is named, with what helps', async (t) => {
