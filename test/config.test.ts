@@ -106,6 +106,7 @@ test('texts of the environment become numbers, booleans, lists and names as the 
       ATLAS_NODE_HTTP: 'https://node.example/rpc',
       ATLAS_INDEX__START_BLOCK: '123',
       ATLAS_INDEX__TRACES: 'false',
+      ATLAS_STREAM__PENDING: 'true',
       ATLAS_RPC__ALLOW: 'debug_traceCall, trace_*',
       ATLAS_SERVER__CORS_ORIGINS: '',
       ATLAS_CHAIN__SYMBOL: '1',
@@ -114,7 +115,7 @@ test('texts of the environment become numbers, booleans, lists and names as the 
   });
   assert.equal(config.node_http, 'https://node.example/rpc');
   assert.equal(config.index.start_block, 123);
-  assert.equal(config.index.traces, false);
+  assert.deepEqual([config.index.traces, config.stream.pending], [false, true]);
   assert.deepEqual(config.rpc.allow, ['debug_traceCall', 'trace_*']);
   assert.deepEqual(config.server.cors_origins, []);
   assert.equal(config.chain.symbol, '1');

@@ -44,12 +44,15 @@ test('promtool has nothing to find fault with', needsPromtool, () =>
 test('what is counted is rendered with its labels', () =>
   withMetrics(async (metrics) => {
     metrics.transfers.inc({ kind: 'erc20' }, 3);
-    metrics.httpSeconds.child({ route: '/rpc' }).observe(0.003);
+    for (const seconds of [0.003, 0.25, 1_000]) metrics.httpSeconds.child({ route: '/rpc' }).observe(seconds);
     metrics.onCollect(() => metrics.walBytes.set(4096));
     const text = await metrics.render();
     assert.match(text, /^atlas_index_transfers_total\{kind="erc20"\} 3$/m);
     assert.match(text, /^atlas_http_request_seconds_bucket\{le="0.002",route="\/rpc"\} 0$/m);
     assert.match(text, /^atlas_http_request_seconds_bucket\{le="0.003",route="\/rpc"\} 1$/m);
+    assert.match(text, /^atlas_http_request_seconds_bucket\{le="\+Inf",route="\/rpc"\} 3$/m);
+    assert.match(text, /^atlas_http_request_seconds_sum\{route="\/rpc"\} 1000.253$/m);
+    assert.match(text, /^atlas_http_request_seconds_count\{route="\/rpc"\} 3$/m);
     assert.match(text, /^atlas_index_wal_bytes 4096$/m);
     assert.match(text, /^atlas_process_resident_memory_bytes \d{7,}$/m);
   }));

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ByteBudget } from '../../src/lib/byte-budget.ts';
 import { answerBatch } from '../../src/rpc/batch.ts';
-import { createCall } from '../../src/rpc/call.ts';
+import { type Answer, createCall } from '../../src/rpc/call.ts';
 import { resultPayload } from '../../src/rpc/payload.ts';
 
 test('a batch that fails holds no memory, and asks for nothing more', async () => {
@@ -20,4 +20,18 @@ test('a batch that fails holds no memory, and asks for nothing more', async () =
   await sleep(50);
   assert.equal(asked, 16);
   assert.ok(budget.reserve(750), 'all that one client may hold');
+});
+
+test('the status of a batch tells of a failure only when every call failed, and of memory not at all', async () => {
+  const result = resultPayload('"0x"');
+  const statusOf = async (statuses: readonly Answer['status'][], bytes = 1_000) => {
+    const calls = statuses.map((_, i) => ({ ...createCall('eth_getCode', [i]), id: String(i) }));
+    const left = [...statuses];
+    const answer = async (): Promise<Answer> => ({ payload: result, status: left.shift() ?? 200 });
+    return (await answerBatch(calls, new ByteBudget(bytes).forClient(1), answer)).status;
+  };
+  assert.equal(await statusOf([502, 504, 502]), 502);
+  assert.equal(await statusOf([504, 502]), 504);
+  assert.equal(await statusOf([502, 200]), 200);
+  assert.equal(await statusOf([502, 502], 4), 200);
 });

@@ -155,6 +155,22 @@ test('a waiting client that leaves does not take the others with it', async (t) 
   assert.match(String((await second).body), /answer 1/);
 });
 
+test('what the last waiting client has left is not waited for, and asked anew for the next', async (t) => {
+  const { node, chain, gateway } = await scripted(t);
+  await learnFinality(gateway);
+  const asked = () => chain.asked.filter((call) => call.startsWith('eth_getCode')).length;
+  node.misbehave({ wire: { kind: 'hang' }, when: ({ method }) => method === 'eth_getCode' });
+  const leaving = new AbortController();
+  const body = `{"jsonrpc":"2.0","id":1,"method":"eth_getCode","params":["${ADDRESS}","0x1"]}`;
+  const left = gateway.answer(body, {}, leaving.signal);
+  await waitFor(() => asked() === 1, { what: 'the call to reach the node' });
+  leaving.abort(new Error('gone'));
+  await assert.rejects(left, /gone/);
+  node.misbehave({});
+  assert.match(String((await gateway.answer(body)).body), /"result":"answer/);
+  assert.equal(asked(), 2);
+});
+
 test('long answers for several clients at once come whole to each', async (t) => {
   const long = 'ab'.repeat(3_000_000);
   const node = await startMisbehavingNode({ answer: () => long });
@@ -290,6 +306,9 @@ test('when the node comes back as another chain nothing of the former one is tol
     const { hash } = (await gateway.result('eth_getBlockByNumber', '0x1', false)) as { hash: string };
     assert.equal(hash, hashOf(1, 'abc'));
   }
+  await learnFinality(gateway, 2);
+  const { hash } = (await gateway.result('eth_getBlockByNumber', '0x1', false)) as { hash: string };
+  assert.equal(hash, hashOf(1, 'abc'), 'nor when it is known again what is final');
 });
 
 test('an answer that was under way when the chain was replaced is neither kept nor shared', async (t) => {

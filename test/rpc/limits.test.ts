@@ -92,6 +92,19 @@ test('a client that leaves gives its place back', async (t) => {
   assert.deepEqual((await next).result, ['next']);
 });
 
+test('a request that is beyond the rate takes no place', async (t) => {
+  const { gateway, reach, letAnswer } = await setUp(t, { concurrency_per_key: 16, wire: { maxSockets: 32 } });
+  const charge = () => ({ message: 'too many', retryAfter: 1 });
+  for (const count of [1, 40]) {
+    const body = JSON.stringify(count === 1 ? calls(1)[0] : calls(count));
+    assert.equal((await gateway.answer(body, { charge })).status, 429);
+  }
+  const batch = gateway.answer(JSON.stringify(calls(16)));
+  await reach(16);
+  letAnswer();
+  assert.equal((await batch).status, 200);
+});
+
 test('a hundred calls are a batch, one more is refused and charged as one', async (t) => {
   const { node, gateway } = await setUp(t);
   let charged = 0;

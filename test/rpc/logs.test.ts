@@ -157,6 +157,7 @@ test('a range beyond the limit is refused with one that works', async (t) => {
   assert.deepEqual(await logs('0x10', quantity(0x10 + 999)), expected(0x10, 0x10 + 999));
   chain.head = 3_000;
   for (const [from, to] of [
+    ['0x10', quantity(0x10 + 1_000)],
     ['0x1', quantity(9_999)],
     ['0x1', '0xffffffffffffffff'],
     ['0X1', '0XBB8'],

@@ -189,3 +189,28 @@ test('the event loop turns while the logs of a large block are taken back, and l
   assert.equal(pushed.at(-1), false);
   assert.deepEqual(closed, []);
 });
+
+test('logs that were taken back leave their room to those that may still be', async (t) => {
+  const data = `0x${'00'.repeat(3_500_000)}`; // two such logs are kept, not three
+  const chain = new ManualChain();
+  const node = {
+    call: async (_method: string, [filter]: readonly unknown[]) => [
+      { ...(filter as object), address: '0x11', topics: [], data, blockNumber: '0x1', logIndex: '0x0' },
+    ],
+  };
+  const logs = new LogStream(chain, node, log);
+  t.after(() => logs.close());
+  const { closed, subscription } = client('logs');
+  let pushed = 0;
+  subscription.push = () => {
+    pushed++;
+  };
+  await logs.subscribe(parseLogFilter({}), subscription);
+  for (let number = 1; number <= 4; number++) {
+    chain.add(number, number);
+    await waitFor(() => pushed === 2 * number - 1, { what: `the log of block ${number}` });
+    chain.remove(number);
+    await waitFor(() => pushed === 2 * number, { what: `that log as removed; closed: ${closed}` });
+  }
+  assert.deepEqual(closed, []);
+});

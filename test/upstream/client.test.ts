@@ -60,6 +60,7 @@ describe('a single call', () => {
       client.call('eth_test', []),
       /eth_test: no complete answer within 1000 ms; asked http/,
     );
+    await waitFor(() => node.connections === 0, { what: 'the socket to be closed' });
     assert.ok(await client.call('eth_test', []));
   });
 
@@ -176,6 +177,7 @@ describe('a single call', () => {
     controller.abort(reason);
     await rejected;
     assert.equal(node.requests.length, seen + 1);
+    await waitFor(() => node.connections === 0, { what: 'the socket of the aborted call to be closed' });
     assert.ok(await client.call('eth_test', []));
   });
 

@@ -240,6 +240,7 @@ describe('the feed', () => {
       await waitFor(() => errors.length === at + 1, { what: `the feed to reject ${text}` });
       assert.equal(errors[at]?.reason, 'malformed');
     }
+    await waitFor(() => feed.connected && node.connections === 1, { what: 'only the last connection' });
   });
 
   it('does not take a message over the limit', async () => {
