@@ -74,6 +74,15 @@ test('nothing more is answered while the client has not taken its answers', asyn
   assert.equal(client.asked.at(-1), 'one more');
 });
 
+test('what was answered takes no room', async () => {
+  const client = new Client(1_000);
+  for (let i = 0; i < 20; i++) {
+    client.send('x'.repeat(900));
+    await client.answer(1);
+  }
+  assert.deepEqual([client.asked.length, client.overflows], [20, 0]);
+});
+
 test('what waits is bounded in number and bytes; beyond, nothing is answered any more', async () => {
   const many = new Client();
   many.send(...numbers(32 + 10_000));

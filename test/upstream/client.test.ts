@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { UpstreamError, type UpstreamFailure } from '../../src/errors.ts';
 import { RpcClient, type RpcClientOptions } from '../../src/upstream/client.ts';
@@ -89,6 +91,26 @@ describe('a single call', () => {
     await rejectsAs('connection', client.call('eth_test', []));
     node.misbehave({ wire: { kind: 'wrong-length', by: 5 } });
     await rejectsAs('connection', client.call('eth_test', []));
+  });
+
+  it('takes nothing that the node sends unasked for the answer to the next call', async (t) => {
+    const sockets: Socket[] = [];
+    const server = createServer((socket) => {
+      sockets.push(socket);
+      socket.on('error', () => undefined).on('data', () => socket.write(answerOf('asked for')));
+    });
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    t.after(() => server.close());
+    const answerOf = (result: string) => {
+      const body = JSON.stringify({ jsonrpc: '2.0', id: 1, result });
+      return `HTTP/1.1 200 OK\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+    };
+    const client = connect({ url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` });
+    assert.equal(await client.call('eth_test', []), 'asked for');
+    sockets[0]?.write(answerOf('not asked for'));
+    await waitFor(() => sockets[0]?.destroyed, { what: 'the connection to be closed' });
+    assert.equal(await client.call('eth_test', []), 'asked for');
+    assert.equal(sockets.length, 2);
   });
 
   it('fails as connection when nobody listens', async () => {
