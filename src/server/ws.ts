@@ -1,4 +1,5 @@
 /** The WebSocket routes: who may connect, and how messages get in and out. */
+import { isUtf8 } from 'node:buffer';
 import { RequestError } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
@@ -111,12 +112,15 @@ function addEndpoint(
       if (client === undefined || client.connection.isClosing) return;
       const { connection } = client;
       connection.countTowardsTurn();
-      if (isBinary) return connection.close(CloseCode.unsupportedData, 'send text, not binary');
       if (message.byteLength > settings.max_message_bytes) {
         return connection.close(
           CloseCode.messageTooBig,
           `message larger than ${settings.max_message_bytes} bytes`,
         );
+      }
+      // Some clients (web3.py) send binary messages. Of these the library does not check the encoding.
+      if (isBinary && !isUtf8(message)) {
+        return connection.close(CloseCode.invalidText, 'the message is not UTF-8');
       }
       client.inbox.enqueue(Buffer.from(new Uint8Array(message))); // a copy: the library reuses the memory
     },

@@ -2,7 +2,7 @@
 export const CloseCode = {
   normal: 1000,
   goingAway: 1001,
-  unsupportedData: 1003,
+  invalidText: 1007,
   policyViolation: 1008,
   messageTooBig: 1009,
   internalError: 1011,

@@ -214,10 +214,27 @@ suite('WebSocket endpoints', () => {
     client.socket.close();
   });
 
-  test('binary and oversized messages end the connection with their code', async () => {
+  test('binary messages are answered as text, for web3.py sends no others', async () => {
+    for (const [path, method] of [
+      ['/ws', 'eth_subscribe'],
+      ['/ws/signals', 'atlas_subscribe'],
+    ] as const) {
+      const client = await open(path);
+      const params = method === 'eth_subscribe' ? ['newHeads'] : [];
+      const call = { jsonrpc: '2.0', id: 'é', method, params };
+      client.socket.send(Buffer.from(JSON.stringify(call)), { binary: true });
+      const { id, result } = JSON.parse(await client.answerAt(0));
+      assert.equal(id, 'é');
+      assert.match(result, /^0x[0-9a-f]{32}$/);
+      client.socket.close();
+    }
+  });
+
+  test('messages that are not UTF-8 or oversized end the connection with their code', async () => {
     const binary = await open();
-    binary.socket.send(Buffer.from('{"jsonrpc":"2.0","id":1,"method":"eth_chainId"}'), { binary: true });
-    assert.deepEqual(await binary.closed(), { code: 1003, reason: 'send text, not binary' });
+    const call = Buffer.from('{"jsonrpc":"2.0","id":"\xff","method":"eth_chainId"}', 'latin1');
+    binary.socket.send(call, { binary: true });
+    assert.deepEqual(await binary.closed(), { code: 1007, reason: 'the message is not UTF-8' });
     const large = await open();
     large.socket.send('x'.repeat(MAX_MESSAGE + 1));
     assert.deepEqual(await large.closed(), {
