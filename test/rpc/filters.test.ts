@@ -190,6 +190,34 @@ test('logs of orphaned blocks are given again as removed, then those of the new 
   assert.deepEqual(await changes(gateway, id), []);
 });
 
+test('what is too much for one poll comes with the next ones, and what is orphaned meanwhile does not', async (t) => {
+  const { anvil, gateway, address, mine, deposit, reorganise } = await setUp(t, { logs_max_range: 2 });
+  const id = await gateway.result('eth_newFilter', { address });
+  const depositInTurn = async (count: number) => {
+    for (let value = 1; value <= count; value++) {
+      await deposit(value);
+      await mine();
+    }
+  };
+  await depositInTurn(5);
+  assert.deepEqual(values(await changes(gateway, id)), [1, 2]);
+  assert.deepEqual(values(await changes(gateway, id)), [3]);
+  assert.deepEqual(values(await changes(gateway, id)), [4, 5]);
+  assert.deepEqual(await changes(gateway, id), []);
+
+  await depositInTurn(5);
+  const told = await changes(gateway, id);
+  assert.deepEqual(values(told), [1, 2]);
+  await reorganise(4); // of the blocks of 1 to 5 only the first stays
+  const later: Log[] = [];
+  for (let polls = 0; polls < 5; polls++) later.push(...(await changes(gateway, id)));
+  const removed = later.filter((log) => log.removed);
+  assert.deepEqual(removed, [{ ...told[1], removed: true }]);
+  const fromBlock = told[0]!.blockNumber;
+  const direct = (await anvil.call('eth_getLogs', [{ address, fromBlock }])) as Log[];
+  assert.deepEqual([told[0], ...later.filter((log) => !log.removed)], direct);
+});
+
 test('what appeared and vanished between two polls is not told', async (t) => {
   const { gateway, address, mine, deposit, reorganise, anvil } = await setUp(t);
   const id = await gateway.result('eth_newFilter', { address });

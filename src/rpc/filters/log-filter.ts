@@ -6,12 +6,15 @@
 import { quantityToNumber, toQuantity } from '../../lib/hex.ts';
 import type { Answer, RequestFn } from '../call.ts';
 import { itemTexts } from '../json-slices.ts';
-import { isResult, resultText } from '../payload.ts';
+import { classifyRefusal } from '../logs/refusals.ts';
+import { errorOf, isResult, resultText } from '../payload.ts';
 import type { ChainChange, ChainView } from './chain-view.ts';
 import type { Changes, Filter } from './filter.ts';
 
 /** Attempts of one poll to fetch its logs while the chain keeps changing. */
 const MAX_TRIES = 3;
+/** Blocks that may wait for later polls: those of a filter whose client takes less than comes are lost some time. */
+const MAX_UNDELIVERED = 8_192;
 /** Bytes of delivered logs kept in case they must be reported as removed. */
 const MAX_DELIVERED_BYTES = 1024 * 1024;
 
@@ -21,6 +24,12 @@ export interface LogFilterDeps {
   ask: RequestFn;
   /** The highest block known to be final, or -1. */
   finalized: () => number;
+}
+
+/** What the chain gave for a poll: the logs of these blocks, and the blocks after them that would have been too much. */
+interface Fresh {
+  blocks: Delivered[];
+  rest: readonly ChainChange[];
 }
 
 /** Logs of one block that the client has received, as JSON texts. */
@@ -34,6 +43,8 @@ export class LogFilter implements Filter {
   readonly logs: Readonly<Record<string, unknown>>;
   private readonly deps: LogFilterDeps;
   private position: number;
+  /** Blocks before that position, by height, whose logs are too large to be told with those of the last poll. */
+  private undelivered: readonly ChainChange[] = [];
   /** By height, ascending. */
   private delivered: Delivered[] = [];
 
@@ -51,40 +62,46 @@ export class LogFilter implements Filter {
       const { position } = view;
       const changes = view.changesSince(this.position);
       if (changes === null) return { kind: 'lost' };
-      const { added, orphaned } = netChange(changes);
+      const { added, orphaned } = netChange([...this.undelivered, ...changes]);
+      if (added.length > MAX_UNDELIVERED) return { kind: 'lost' };
       const fresh = await this.logsOf(added, signal);
       if (fresh === 'moved') continue;
-      if (!Array.isArray(fresh)) return { kind: 'answer', answer: fresh };
+      if ('payload' in fresh) return { kind: 'answer', answer: fresh };
       signal.throwIfAborted();
       const removed = this.removeOrphaned(orphaned);
-      this.rememberDelivered(fresh);
+      this.rememberDelivered(fresh.blocks);
+      this.undelivered = fresh.rest;
       this.position = position;
-      return { kind: 'list', json: `[${[...removed, ...fresh.flatMap(({ logs }) => logs)]}]` };
+      return { kind: 'list', json: `[${[...removed, ...fresh.blocks.flatMap(({ logs }) => logs)]}]` };
     }
     return { kind: 'list', json: '[]' }; // the chain keeps changing: the position stays, the next poll tries again
   }
 
-  /** The logs of these blocks, given in order; `moved` when the chain changed while they were fetched. */
+  /**
+   * The logs of these blocks, given in order, or of as many of them as one answer takes; `moved` when the chain changed
+   * while they were fetched. The client has no say in the range: asked for it, it could only give the filter up.
+   */
   private async logsOf(
     blocks: readonly ChainChange[],
     signal: AbortSignal,
-  ): Promise<Delivered[] | Answer | 'moved'> {
+  ): Promise<Fresh | Answer | 'moved'> {
     const wanted = blocks.filter(({ number }) => isWithin(number, this.logs));
-    const [first] = wanted;
-    const last = wanted.at(-1);
-    if (first === undefined || last === undefined) return [];
-    const range = { fromBlock: toQuantity(first.number), toBlock: toQuantity(last.number) };
-    const answer = await this.deps.ask('eth_getLogs', [{ ...this.logs, ...range }], signal);
-    if (!isResult(answer.payload)) return answer;
-    const byHash = new Map<string, Delivered>();
-    for (const { number, hash } of wanted) byHash.set(hash, { number, hash, logs: [] });
-    for (const log of itemTexts(resultText(answer.payload) ?? '[]')) {
-      const { blockHash } = JSON.parse(log) as { blockHash: string };
-      const block = byHash.get(blockHash);
-      if (block === undefined) return 'moved';
-      block.logs.push(log);
+    let taken = wanted;
+    for (;;) {
+      const [first] = taken;
+      const last = taken.at(-1);
+      if (first === undefined || last === undefined) return { blocks: [], rest: [] };
+      const range = { fromBlock: toQuantity(first.number), toBlock: toQuantity(last.number) };
+      const answer = await this.deps.ask('eth_getLogs', [{ ...this.logs, ...range }], signal);
+      if (isResult(answer.payload)) {
+        const logs = byBlock(taken, resultText(answer.payload) ?? '[]');
+        if (logs === null || !(await this.deps.view.isCanonical(last))) return 'moved';
+        return { blocks: logs, rest: wanted.slice(taken.length) };
+      }
+      const isTooMuch = answer.status === 200 && classifyRefusal(errorOf(answer.payload)) !== null;
+      if (!isTooMuch || taken.length === 1) return answer;
+      taken = taken.slice(0, taken.length >> 1);
     }
-    return (await this.deps.view.isCanonical(last)) ? [...byHash.values()] : 'moved';
   }
 
   /** The delivered logs of orphaned blocks, marked as removed, oldest block first. */
@@ -109,6 +126,19 @@ export class LogFilter implements Filter {
     });
     this.delivered = kept.reverse();
   }
+}
+
+/** The logs, a list as JSON text, of each of these blocks; null when one is of another block. */
+function byBlock(blocks: readonly ChainChange[], json: string): Delivered[] | null {
+  const byHash = new Map<string, Delivered>();
+  for (const { number, hash } of blocks) byHash.set(hash, { number, hash, logs: [] });
+  for (const log of itemTexts(json)) {
+    const { blockHash } = JSON.parse(log) as { blockHash: string };
+    const block = byHash.get(blockHash);
+    if (block === undefined) return null;
+    block.logs.push(log);
+  }
+  return [...byHash.values()];
 }
 
 /** The net effect of the changes: new blocks still on the chain, by height, and previously known ones that are not. */
