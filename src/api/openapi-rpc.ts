@@ -33,6 +33,8 @@ const RPC_RESPONSE = {
   },
 };
 
+const ANSWER = { oneOf: [RPC_RESPONSE, { type: 'array', items: RPC_RESPONSE }] };
+
 const OVER_LIMIT = { code: -32005, message: 'more than 5 requests per second', data: { retryAfter: 1 } };
 
 export const RPC_OPERATION = {
@@ -54,7 +56,7 @@ export const RPC_OPERATION = {
       headers: headersOf(),
       content: {
         'application/json': {
-          schema: { oneOf: [RPC_RESPONSE, { type: 'array', items: RPC_RESPONSE }] },
+          schema: ANSWER,
           example: { jsonrpc: '2.0', id: 1, result: '0x1b4' },
         },
       },
@@ -65,7 +67,11 @@ export const RPC_OPERATION = {
       code: -32600,
       message: 'request body larger than 2000000 bytes',
     }),
-    429: errorResponse('Over the rate or the monthly quota of the key', OVER_LIMIT, 'Retry-After'),
+    429: errorResponse(
+      'Over the rate or the monthly quota of the key; for a batch one error for each call that has an id',
+      OVER_LIMIT,
+      'Retry-After',
+    ),
     500: errorResponse('A defect of the service', { code: -32603, message: 'internal error' }),
     502: errorResponse('The node gives no answer', { code: -32603, message: 'upstream unavailable' }),
     504: errorResponse('The node takes too long', { code: -32603, message: 'upstream timeout' }),
@@ -80,6 +86,6 @@ function errorResponse(
   return {
     description,
     headers: headersOf(...headers),
-    content: { 'application/json': { schema: RPC_RESPONSE, example: { jsonrpc: '2.0', id: null, error } } },
+    content: { 'application/json': { schema: ANSWER, example: { jsonrpc: '2.0', id: null, error } } },
   };
 }

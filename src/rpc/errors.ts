@@ -33,10 +33,10 @@ export function limitExceededError({ message, retryAfter }: Refusal): RpcError {
   return { code: RpcCode.limitExceeded, message, data: { retryAfter } };
 }
 
-/** The same as the answer to all of a request. */
-export function limitExceededAnswer(id: string, refusal: Refusal): RpcAnswer {
+/** The same as the answer to all of a request; `toText` writes it, bytes as Latin-1. */
+export function limitExceededAnswer(refusal: Refusal, toText: (error: RpcError) => string): RpcAnswer {
   const { retryAfter } = refusal;
-  return { status: 429, body: Buffer.from(errorJson(id, limitExceededError(refusal)), 'latin1'), retryAfter };
+  return { status: 429, body: Buffer.from(toText(limitExceededError(refusal)), 'latin1'), retryAfter };
 }
 
 /** The text of an error answer; `id` is the JSON text of the request's id. */

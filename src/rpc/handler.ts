@@ -13,7 +13,7 @@ import { FilterRegistry } from './filters/filter-registry.ts';
 import { Gateway, type GatewaySettings } from './gateway.ts';
 import { LogsHandler, type LogsSettings } from './logs/logs.ts';
 import { RpcMeter, type RpcMetrics } from './meter.ts';
-import { type IncomingCall, type InvalidCall, type RpcRequest, readRequest } from './request.ts';
+import { errorForAll, type IncomingCall, type InvalidCall, type RpcRequest, readRequest } from './request.ts';
 import { SingleAnswer } from './single.ts';
 import { NO_STREAMING, type RpcAnswer, type RpcSink } from './sink.ts';
 
@@ -112,8 +112,7 @@ export class RpcHandler {
     const refusal = caller.charge(free ? calls : 0) ?? (free ? null : TOO_MANY);
     if (refusal === null) return null;
     if (free) this.concurrency.release(caller.key, atOnce);
-    const id = request.kind === 'single' ? request.call.id : null;
-    return limitExceededAnswer(id ?? 'null', refusal);
+    return limitExceededAnswer(refusal, (error) => errorForAll(request, error));
   }
 
   private single(call: IncomingCall | InvalidCall, key: number, sink: RpcSink): CallHandle {

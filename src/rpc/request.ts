@@ -1,6 +1,6 @@
 /** Reading a JSON-RPC request body into calls. */
 import type { Call } from './call.ts';
-import { RpcCode, type RpcError } from './errors.ts';
+import { errorJson, RpcCode, type RpcError } from './errors.ts';
 import { scanParts, scanValue, skipSpace, type Visitor } from './json-scan.ts';
 
 /** Most calls in one batch. */
@@ -43,6 +43,17 @@ export function readRequest(text: string): RpcRequest {
   if (reader.inner.tooMany) return TOO_MANY_VALUES;
   if (!isWhole(text, end)) return NOT_JSON;
   return { kind: 'single', call: reader.read() };
+}
+
+/**
+ * An error in place of all answers to a request, as JSON text: to a batch one for each call that wants an answer, since
+ * clients look for the answers by their ids.
+ */
+export function errorForAll(request: RpcRequest, error: RpcError): string {
+  if (request.kind !== 'batch')
+    return errorJson((request.kind === 'single' && request.call.id) || 'null', error);
+  const ids = request.calls.flatMap(({ id }) => id ?? []);
+  return ids.length === 0 ? errorJson('null', error) : `[${ids.map((id) => errorJson(id, error))}]`;
 }
 
 function readBatch(text: string, start: number): RpcRequest {

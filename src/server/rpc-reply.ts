@@ -2,7 +2,7 @@
 import type { KeyRecord } from '../access/keys.ts';
 import type { AdmissionResult, Limiter } from '../access/limiter.ts';
 import type { CallHandle } from '../rpc/call.ts';
-import { limitExceededAnswer, type Refusal } from '../rpc/errors.ts';
+import { errorJson, limitExceededAnswer, type Refusal } from '../rpc/errors.ts';
 import type { RpcCaller, RpcHandler } from '../rpc/handler.ts';
 import type { RpcAnswer, RpcSink } from '../rpc/sink.ts';
 import { jsonAnswer, rateLimitHeaders, retryAfterHeader } from './answer.ts';
@@ -41,7 +41,10 @@ export class HttpRpcReply implements RpcSink, RpcCaller {
     const refused = body.length > MAX_ALWAYS_READ_BYTES ? this.limiter.refusal(this.record) : null;
     if (refused !== null) {
       this.addRateLimitHeaders(refused);
-      return this.send(limitExceededAnswer('null', refused), true);
+      return this.send(
+        limitExceededAnswer(refused, (error) => errorJson('null', error)),
+        true,
+      );
     }
     this.callHandle = rpc.serve(body.toString('latin1'), this, this);
   }

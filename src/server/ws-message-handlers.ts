@@ -7,7 +7,13 @@ import type { Logger } from '../log.ts';
 import { errorJson, INTERNAL_ERROR, limitExceededError, type Refusal, RpcCode } from '../rpc/errors.ts';
 import type { RpcHandler } from '../rpc/handler.ts';
 import { itemTexts } from '../rpc/json-slices.ts';
-import { type IncomingCall, type InvalidCall, readRequest } from '../rpc/request.ts';
+import {
+  errorForAll,
+  type IncomingCall,
+  type InvalidCall,
+  type RpcRequest,
+  readRequest,
+} from '../rpc/request.ts';
 import { SIGNALS_TOPIC } from '../stream/hub.ts';
 import type { Session } from '../stream/session.ts';
 import type { Subscription } from '../stream/subscription.ts';
@@ -64,12 +70,12 @@ export function ethMessageHandler({ rpc, limiter, log }: MessageHandlerDeps): Me
     try {
       if (request?.kind === 'single' && isSubscriptionCall(request.call)) {
         const refusal = charge(1);
-        if (refusal !== null) return sendRefusal(connection, request.call.id, refusal);
+        if (refusal !== null) return sendRefusal(connection, request, refusal);
         return send(connection, [await runEthCall(session, request.call, log)], (text) => text);
       }
       if (request?.kind === 'batch' && request.calls.some(isSubscriptionCall)) {
         const refusal = charge(request.calls.length);
-        if (refusal !== null) return sendRefusal(connection, null, refusal);
+        if (refusal !== null) return sendRefusal(connection, request, refusal);
         const texts = itemTexts(body.toString('utf8')).filter(
           (_, i) => !isSubscriptionCall(request.calls[i]!),
         );
@@ -96,7 +102,7 @@ export function signalMessageHandler({ limiter, log }: Omit<MessageHandlerDeps, 
     const request = readRequest(body.toString('utf8'));
     const calls = request.kind === 'batch' ? request.calls : request.kind === 'single' ? [request.call] : [];
     const refusal = refusalOf(limiter.take(key, Math.max(1, calls.length)));
-    if (refusal !== null) return sendRefusal(connection, calls.length === 1 ? calls[0]!.id : null, refusal);
+    if (refusal !== null) return sendRefusal(connection, request, refusal);
     if (request.kind === 'refused') return connection.answer(errorJson('null', request.error));
     const results = await Promise.all(calls.map((call) => runSignalCall(session, call, log)));
     send(connection, results, (text) => (request.kind === 'batch' ? `[${text}]` : text));
@@ -192,7 +198,7 @@ function refusalOf(admission: AdmissionResult): Refusal | null {
   return admission.ok ? null : admission;
 }
 
-function sendRefusal(connection: ClientMessage['connection'], id: string | null, refusal: Refusal): void {
-  connection.answer(errorJson(id ?? 'null', limitExceededError(refusal)));
+function sendRefusal(connection: ClientMessage['connection'], request: RpcRequest, refusal: Refusal): void {
+  connection.answer(errorForAll(request, limitExceededError(refusal)));
   connection.countTowardsFlood();
 }

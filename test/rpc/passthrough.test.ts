@@ -160,6 +160,34 @@ test('each item of a batch counts against the rate', async (t) => {
   });
 });
 
+test('a batch over the limits gives each call that wants an answer its error', async (t) => {
+  t.mock.timers.enable({ apis: ['Date'], now: Date.now() });
+  const { serving } = await serveNode(t, echo);
+  const { key } = serving.access.keys.create({ name: 'app', tier: 'free' });
+  const notification = '{"jsonrpc":"2.0","method":"eth_chainId"}';
+  const refused = async (...calls: string[]) => {
+    const response = await serving.post('/rpc', `[${calls}]`, { 'X-API-Key': key });
+    assert.equal(response.status, 429);
+    return response.json() as Promise<unknown>;
+  };
+  const ids = [1, 'two', 'é', 4.5, null];
+  const errors = (await refused(
+    notification,
+    ...ids.map((id) => call(JSON.stringify(id), 'eth_chainId')),
+  )) as { id: unknown; error: { code: number; data: unknown } }[];
+  assert.deepEqual(
+    errors.map(({ id }) => id),
+    ids,
+  );
+  for (const { error } of errors) assert.deepEqual([error.code, error.data], [-32005, { retryAfter: 1 }]);
+  const transport = http(`${serving.server.url}/rpc?api_key=${key}`, { batch: true, retryCount: 0 });
+  const client = createPublicClient({ transport });
+  const calls = Array.from({ length: 6 }, (_, i) => client.getBlock({ blockNumber: BigInt(i) }));
+  await assert.rejects(Promise.all(calls), { name: 'HttpRequestError', status: 429 }); // one that it makes again
+  const { id } = (await refused(...Array.from({ length: 6 }, () => notification))) as { id: unknown };
+  assert.equal(id, null);
+});
+
 test('a large body is not read for a key that has nothing left, and costs it nothing', async (t) => {
   t.mock.timers.enable({ apis: ['Date'], now: Date.now() });
   const { serving } = await serveNode(t, echo);

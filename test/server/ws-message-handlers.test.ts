@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { KeyRecord } from '../../src/access/keys.ts';
+import type { AdmissionResult } from '../../src/access/limiter.ts';
 import { createLogger } from '../../src/log.ts';
 import { createMetrics } from '../../src/metrics.ts';
 import { ethMessageHandler } from '../../src/server/ws-message-handlers.ts';
@@ -25,7 +26,11 @@ const MIXED = [
 ];
 
 /** What a client reads that sends a message of which the calls that are not answered here are answered with `body`. */
-async function answerOf(body: string | null, message = JSON.stringify(MIXED)): Promise<unknown> {
+async function answerOf(
+  body: string | null,
+  message = JSON.stringify(MIXED),
+  admission: AdmissionResult = { ok: true, limit: 0, remaining: 0, reset: 0 },
+): Promise<unknown> {
   const log = createLogger({ level: 'error', format: 'json', write: () => undefined });
   const metrics = createMetrics();
   const sessionConnection = { backlogBytes: 0, push() {}, whenDrained() {}, close() {} };
@@ -40,7 +45,7 @@ async function answerOf(body: string | null, message = JSON.stringify(MIXED)): P
   const sent: string[] = [];
   const handleMessage = ethMessageHandler({
     rpc: { answer: async () => ({ status: 200, body }) },
-    limiter: { take: () => ({ ok: true, limit: 0, remaining: 0, reset: 0 }) },
+    limiter: { take: () => admission },
     log,
   });
   const connection = {
@@ -61,6 +66,23 @@ test('own answers and those of the node are one batch, whether the others were a
   assert.deepEqual(await answerOf(JSON.stringify([given])), [own, given]);
   assert.deepEqual(await answerOf(JSON.stringify(refused)), [own, refused]);
   assert.deepEqual(await answerOf(null), [own]);
+});
+
+test('each call of a batch over the limits gets its error, also where the server itself would answer some', async () => {
+  const refusal: AdmissionResult = {
+    ok: false,
+    limit: 5,
+    remaining: 0,
+    reset: 1,
+    code: 'rate_limited',
+    message: 'too many',
+    retryAfter: 1,
+  };
+  const error = { code: -32005, message: 'too many', data: { retryAfter: 1 } };
+  assert.deepEqual(await answerOf('"of the node"', undefined, refusal), [
+    { jsonrpc: '2.0', id: 1, error },
+    { jsonrpc: '2.0', id: 2, error },
+  ]);
 });
 
 test('the name of a call may be written with escapes', async () => {
