@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import type { Request, Route } from 'playwright-core';
-import { address, txHash } from '../support/index-fixture.ts';
+import { address, type NamedBlock, txHash } from '../support/index-fixture.ts';
 import type { Owner } from '../support/owner.ts';
 import { waitFor } from '../support/wait.ts';
 import { pageTests, recordTexts, textOf } from './browser.ts';
@@ -187,6 +187,47 @@ pageTests({
       await rows.locator('td:nth-child(2)').allInnerTexts(),
       Array.from({ length: 3 }, () => '← in'),
     );
+  },
+
+  'what changes under the hands of whoever uses the keyboard leaves them where they were': async (
+    t,
+    open,
+  ) => {
+    const { at, key, index } = await world(t);
+    index.append(
+      Array.from({ length: 500 }, (_, n): NamedBlock => {
+        return { [`again ${n}`]: [{ from: 'shop', to: 'alice', amount: 1n }] };
+      }),
+    );
+    const page = await open(t, at(`wallet/${ALICE}/transfers`), { key });
+    const focused = () => page.evaluate('document.activeElement.value ?? document.activeElement.textContent');
+    const transfers = page.locator('#transfers');
+    await transfers.getByRole('radio', { name: 'Both' }).focus();
+    for (const way of ['in', 'out']) {
+      const answered = page.waitForResponse(`**/api/address_transfers*direction=${way}*`);
+      await page.keyboard.press('ArrowRight');
+      await answered;
+      await transfers.locator('tbody:not(.live-rows) tr', { hasNotText: way }).waitFor({ state: 'detached' });
+      assert.equal(await focused(), way);
+    }
+    const older = transfers.getByRole('link', { name: 'Older' });
+    await older.focus();
+    await page.keyboard.press('Enter');
+    await transfers.getByRole('link', { name: 'Newest' }).waitFor();
+    assert.equal(await focused(), 'Older');
+    await page.keyboard.press('Enter');
+    await transfers.getByText('These are the oldest.').waitFor();
+    assert.equal(await page.evaluate('document.activeElement.id'), 'transfers', 'the focus was lost');
+
+    const flows = page.locator('#flows');
+    await flows.getByRole('button', { name: 'Load older ones' }).focus();
+    await page.keyboard.press('Enter');
+    await flows.getByText('all 563 transfers are drawn').waitFor();
+    assert.equal(await page.evaluate('document.activeElement.id'), 'flows', 'the focus was lost');
+    await flows.getByLabel('Asset').focus();
+    await page.keyboard.press('ArrowDown');
+    await flows.getByText('700').first().waitFor();
+    assert.equal(await focused(), GOLD);
   },
 
   'a late page of transfers does not take the place of the one chosen after it': async (t, open) => {

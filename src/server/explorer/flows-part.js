@@ -11,6 +11,7 @@ import {
   shortHex,
   unitsToText,
 } from '../ui/format.js';
+import { keepFocus } from '../ui/keep-focus.js';
 import { timeTicks } from '../ui/scale.js';
 import { stepChart } from '../ui/step-chart.js';
 import { assetsOf, flowPoints, sumOf } from './flows.js';
@@ -59,7 +60,7 @@ export function flowsLoader(view, address, askSummary) {
     const controls = h('div', { class: 'controls' });
     const draw = () => {
       const assets = assetsOf(transfers, view.coin, assetName).slice(0, MAX_ASSETS);
-      replace(controls, assetChoice(assets, chosen, choose), olderButton());
+      keepFocus(controls, () => replace(controls, assetChoice(assets, chosen, choose), olderButton()));
       replace(chart, flowChart(assets.find(({ id }) => id === chosen) ?? assets[0]));
     };
     /** @param {string} id */
@@ -83,9 +84,10 @@ export function flowsLoader(view, address, askSummary) {
       }
       const button = h('button', { type: 'button', class: 'button compact' }, 'Load older ones');
       button.addEventListener('click', async () => {
-        button.disabled = true;
+        if (button.ariaDisabled === 'true') return;
+        button.ariaDisabled = 'true'; // one that is disabled loses the focus
         await loadPage(view.signal).then(draw, () => {
-          button.disabled = false;
+          button.ariaDisabled = null;
           button.textContent = 'That failed: try again';
         });
       });

@@ -3,6 +3,7 @@
 import { announce } from '../ui/announce.js';
 import { ApiError } from '../ui/api-error.js';
 import { h, replace } from '../ui/dom.js';
+import { keepFocus } from '../ui/keep-focus.js';
 import { exchangeView } from './exchange-view.js';
 import { visitorMessage } from './visitor-message.js';
 
@@ -52,7 +53,7 @@ export function section(view, { id, title, note, load, eager = false, refreshMs 
   const exchanges = h('div', { class: 'exchanges' });
   const element = h(
     'section',
-    { id, class: 'part', 'aria-labelledby': `${id}-title` },
+    { id, class: 'part', 'aria-labelledby': `${id}-title`, tabindex: -1 },
     h('header', {}, h('h2', { id: `${id}-title` }, title), h('p', { class: 'soft' }, note)),
     body,
     exchanges,
@@ -75,11 +76,13 @@ export function section(view, { id, title, note, load, eager = false, refreshMs 
       if (signal.aborted) return;
       if (shownMessage !== '' && shown.content !== null) announceLoaded(title);
       shownMessage = '';
-      replace(body, shown.content);
-      replace(
-        exchanges,
-        shown.exchanges.map((exchange) => exchangeView(exchange, view.key)),
-      );
+      keepFocus(element, () => {
+        replace(body, shown.content);
+        replace(
+          exchanges,
+          shown.exchanges.map((exchange) => exchangeView(exchange, view.key)),
+        );
+      });
       if (refreshMs !== undefined) schedule(refresh, refreshMs);
     } catch (error) {
       if (signal.aborted) return;
@@ -114,16 +117,18 @@ export function section(view, { id, title, note, load, eager = false, refreshMs 
     if (words === shownMessage) return;
     shownMessage = words;
     const again = h('button', { type: 'button', class: 'button compact', onclick: reload }, 'Ask again');
-    replace(
-      body,
-      h(
-        'div',
-        { class: notReady ? 'notice wait' : 'notice bad', role: 'alert' },
-        h('p', {}, words),
-        notReady ? null : again,
-      ),
-    );
-    replace(exchanges);
+    keepFocus(element, () => {
+      replace(
+        body,
+        h(
+          'div',
+          { class: notReady ? 'notice wait' : 'notice bad', role: 'alert' },
+          h('p', {}, words),
+          notReady ? null : again,
+        ),
+      );
+      replace(exchanges);
+    });
   };
 
   if (eager) void reload();
