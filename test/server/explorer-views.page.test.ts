@@ -272,6 +272,21 @@ pageTests({
     await part.getByText('700').first().waitFor();
   },
 
+  'flows begin at nothing when a transfer came in while they were asked for': async (t, open) => {
+    const { at, key, index } = await world(t);
+    const page = await open(t, at(''), { key });
+    await page.route('**/api/address_transfers*limit=500*', async (route) => {
+      index.append([{ late: [{ from: 'shop', to: 'alice', amount: 10n ** 18n }] }]);
+      await route.continue();
+    });
+    await page.goto(at(`wallet/${ALICE}/flows`));
+    const part = page.locator('#flows');
+    await part.getByText('40.5 MON received and not sent on').waitFor();
+    await part.locator('.chart svg').focus();
+    await page.keyboard.press('ArrowRight');
+    await part.getByText('Before: 0 MON').waitFor();
+  },
+
   'flows of who sent more than was received are told as that, and one transfer as one': async (t, open) => {
     const { at, key, index } = await world(t);
     const treasury = at(`wallet/${address('treasury')}/flows`);

@@ -36,12 +36,15 @@ export function flowsLoader(view, address, askSummary) {
   let complete = false;
   let chosen = 'native';
 
+  /** @type {string | null} */
+  let block = null;
+
   /** @param {AbortSignal} signal */
   const loadPage = async (signal) => {
     /** @type {import('./api.js').Answered<import('./api-types.js').TransferPage>} */
     const { data, exchange } = await view.api.get(
       'address_transfers',
-      { address, limit: PAGE, include_internal: 'true', cursor },
+      { address, limit: PAGE, include_internal: 'true', before_block: block, cursor },
       signal,
     );
     transfers.push(...data.transfers);
@@ -52,6 +55,7 @@ export function flowsLoader(view, address, askSummary) {
 
   return async (signal) => {
     const summary = await askSummary();
+    block = summary.exchange.block; // the balance is reckoned back from the one of then
     const exchanges = [summary.exchange, await loadPage(signal)];
     if (transfers.length === 0) return { content: notice('There is nothing to draw yet.'), exchanges };
 
