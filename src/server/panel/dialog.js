@@ -30,7 +30,7 @@ export function askToConfirm({ title, text, action }) {
 }
 
 /**
- * Shows a new key until it was put away; Escape does not lose it.
+ * Shows a new key until it was put away; Escape does not lose it, also not when it is pressed again and again.
  * @param {import('./api-types.js').Issued} issued
  * @returns {Promise<void>}
  */
@@ -38,7 +38,7 @@ export function showKeyOnce({ key, record }) {
   return new Promise((resolve) => {
     const dialog = h(
       'dialog',
-      { 'aria-labelledby': 'new-key' },
+      { 'aria-labelledby': 'new-key', closedby: 'none' },
       h(
         'form',
         { method: 'dialog' },
