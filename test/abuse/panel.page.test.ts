@@ -23,4 +23,15 @@ pageTests({
     assert.equal(await page.locator('main img[src="x"]').count(), 0);
     assert.notEqual(await page.title(), 'owned');
   },
+
+  'no name of a key turns around what is asked before the key is revoked': async (t, open) => {
+    const { server, access } = await operate(t);
+    access.keys.create({ name: `shop\u202e${'x'.repeat(100)}`, tier: 'free' });
+    const page = await open(t, `${server.url}/admin`);
+    await page.getByLabel('Operator token').fill(TOKEN);
+    await page.keyboard.press('Enter');
+    await page.getByRole('button', { name: 'Revoke shop' }).click();
+    const question = await textOf(page.locator('dialog p'));
+    assert.match(question, /^The key of shopx+… stops working at once/);
+  },
 });

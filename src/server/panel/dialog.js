@@ -1,6 +1,7 @@
 /** Windows in front of the page: a question, and a key that is shown once. */
 import { copyButton } from '../ui/copy-button.js';
 import { h } from '../ui/dom.js';
+import { NAME_CHARS, safeName } from '../ui/format.js';
 
 /**
  * Asks before something that cannot be undone; the cautious answer has the focus.
@@ -42,7 +43,7 @@ export function showKeyOnce({ key, record }) {
       h(
         'form',
         { method: 'dialog' },
-        h('h2', { id: 'new-key' }, `The key of ${record.name}`),
+        h('h2', { id: 'new-key' }, `The key of ${safeName(record.name, NAME_CHARS)}`),
         h('p', {}, 'It is shown this once and is not stored. Give it to its owner by a safe way.'),
         h('p', { class: 'secret mono' }, key),
         h(

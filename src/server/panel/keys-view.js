@@ -1,6 +1,6 @@
 /** Keys: issuing, using, replacing and ending them. */
 import { h, replace } from '../ui/dom.js';
-import { dateTime } from '../ui/format.js';
+import { dateTime, NAME_CHARS, safeName } from '../ui/format.js';
 import { callAdminApi } from './admin-api.js';
 import { askToConfirm, showKeyOnce } from './dialog.js';
 import { keyForm } from './key-form.js';
@@ -51,13 +51,13 @@ export function keysView({ signal, onFailure, onFailedAction }) {
   };
   /** @param {ListedKey} key */
   const rotate = async (key) => {
-    const text = `The present key of ${key.name} stops working at once and its owner needs the new one. Name, tier and usage stay.`;
+    const text = `The present key of ${safeName(key.name, NAME_CHARS)} stops working at once and its owner needs the new one. Name, tier and usage stay.`;
     if (!(await askToConfirm({ title: `Replace key ${key.id}?`, text, action: 'Rotate' }))) return;
     await runAction(async () => showKeyOnce(await callAdminApi('POST', `keys/${key.id}/rotate`, {})));
   };
   /** @param {ListedKey} key */
   const revoke = async (key) => {
-    const text = `The key of ${key.name} stops working at once and its sockets are closed. This cannot be undone.`;
+    const text = `The key of ${safeName(key.name, NAME_CHARS)} stops working at once and its sockets are closed. This cannot be undone.`;
     if (!(await askToConfirm({ title: `Revoke key ${key.id}?`, text, action: 'Revoke' }))) return;
     await runAction(() => callAdminApi('POST', `keys/${key.id}/revoke`, {}));
   };
