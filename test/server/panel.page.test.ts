@@ -251,7 +251,31 @@ pageTests({
     await page.getByText('blocks 20 to 39 were indexed without traces').waitFor();
     assert.match(await textOf(fact('Internal transfers')), /^no/);
     state.reason = 'the node is not reachable';
-    await page.getByRole('alert').getByText('the node is not reachable').waitFor();
+    const alert = page.getByRole('alert').getByText('the node is not reachable');
+    await alert.waitFor();
+    await alert.selectText();
+    const shown = await alert.elementHandle();
+    state.transfers = 4321;
+    await page.getByText('4,321').waitFor();
+    assert.equal(await shown?.evaluate((element) => element.isConnected), true, 'it is read out again');
+    assert.equal(await page.evaluate('String(getSelection())'), 'the node is not reachable');
+  },
+
+  'each part says when it is there, and the settings come when the server can be reached again': async (
+    t,
+    open,
+  ) => {
+    const { server } = await operate(t);
+    const page = await open(t, `${server.url}/admin`);
+    await signIn(page);
+    const said = page.getByRole('status');
+    await said.getByText('Loaded: Keys').waitFor();
+    await page.route('**/admin/api/**', (route) => route.abort());
+    await page.getByRole('link', { name: 'Settings' }).click();
+    await said.getByText('The server cannot be reached.').waitFor();
+    await page.unroute('**/admin/api/**');
+    await said.getByText('Loaded: Settings').waitFor();
+    await page.getByText('server.port').waitFor();
   },
 
   'sockets and settings are shown': async (t, open) => {

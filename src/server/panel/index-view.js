@@ -1,5 +1,5 @@
 /** The index: where it stands, what it holds, where it is going. */
-import { h, replace } from '../ui/dom.js';
+import { h, patch } from '../ui/dom.js';
 import { fact } from '../ui/fact.js';
 import { ago, countText, decimal, duration, grouped } from '../ui/format.js';
 import { callAdminApi } from './admin-api.js';
@@ -17,7 +17,7 @@ export function indexView({ signal, onFailure }) {
     try {
       /** @type {import('./api-types.js').IndexState} */
       const state = await callAdminApi('GET', 'index');
-      replace(
+      patch(
         content,
         progress(state),
         kindsPart(state),

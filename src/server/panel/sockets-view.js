@@ -1,5 +1,5 @@
 /** Open WebSockets and what is subscribed to. */
-import { h, replace } from '../ui/dom.js';
+import { h, patch } from '../ui/dom.js';
 import { fact } from '../ui/fact.js';
 import { ago, byteSize, grouped, NAME_CHARS, safeName } from '../ui/format.js';
 import { table } from '../ui/table.js';
@@ -20,7 +20,7 @@ export function socketsView({ signal, onFailure }) {
         callAdminApi('GET', 'sockets'),
         callAdminApi('GET', 'keys'),
       ]);
-      replace(content, socketsPart(sockets, new Map(keys.map(({ id, name }) => [id, name]))));
+      patch(content, socketsPart(sockets, new Map(keys.map(({ id, name }) => [id, name]))));
       onFailure(null);
     } catch (error) {
       onFailure(error);

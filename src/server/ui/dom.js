@@ -39,6 +39,34 @@ export function replace(element, ...children) {
 }
 
 /**
+ * Makes the children of an element equal to others and touches only what differs, so that a text which is selected stays
+ * so and an alert is not read out again. For content without listeners: those of the others are lost.
+ * @param {Element} element
+ * @param {...Child} children
+ */
+export function patch(element, ...children) {
+  const others = nodes(children).map((child) => (child instanceof Node ? child : new Text(child)));
+  makeEqual(element, others);
+}
+
+/**
+ * @param {Node} parent
+ * @param {Node[]} others
+ */
+function makeEqual(parent, others) {
+  const present = [...parent.childNodes];
+  for (const [i, other] of others.entries()) {
+    const node = present[i];
+    if (node === undefined) parent.appendChild(other);
+    else if (node.isEqualNode(other)) continue;
+    else if (node.hasChildNodes() && node.cloneNode().isEqualNode(other.cloneNode()))
+      makeEqual(node, [...other.childNodes]);
+    else parent.replaceChild(other, node);
+  }
+  for (const node of present.slice(others.length)) parent.removeChild(node);
+}
+
+/**
  * The element of the page with this id; throws where the page has none.
  * @param {string} id
  * @returns {HTMLElement}
