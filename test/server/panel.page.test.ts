@@ -170,6 +170,12 @@ pageTests({
     await page.keyboard.press('Tab');
     await page.keyboard.press('Enter');
     await page.locator('tr.revoked').waitFor();
+    assert.equal(await focused(), 'Usage keyboard', 'the focus was lost with the button');
+    await page.keyboard.press('Enter');
+    await page.getByText('0 requests of keyboard in the last 24 hours').waitFor();
+    await page.getByRole('button', { name: 'All keys' }).focus();
+    await page.keyboard.press('Enter');
+    assert.equal(await focused(), 'Requests', 'the focus was lost with the button');
     const made = access.keys.list().find(({ name }) => name === 'keyboard');
     assert.equal(made?.tier, 'unlimited');
     assert.notEqual(made?.revokedAt, null);

@@ -44,7 +44,9 @@ export function keyRow(first, { onRotate, onRevoke, onUsage }) {
     replace(usage, usageView(next));
     replace(state, stateView(next));
     row.classList.toggle('revoked', next.revokedAt !== null);
+    const held = buttons.some((one) => one === document.activeElement);
     for (const one of buttons.slice(1)) one.hidden = next.revokedAt !== null;
+    if (held && next.revokedAt !== null) buttons[0]?.focus(); // one that is hidden loses the focus
   };
   update(first);
   return { row, update };

@@ -2,6 +2,7 @@
 
 import { h, replace } from '../ui/dom.js';
 import { grouped, NAME_CHARS, safeName } from '../ui/format.js';
+import { keepFocus } from '../ui/keep-focus.js';
 import { radioGroup } from '../ui/radio-group.js';
 import { table } from '../ui/table.js';
 import { callAdminApi } from './admin-api.js';
@@ -18,7 +19,7 @@ export function usagePart(onFailure) {
   let key = null;
   let shown = '';
   let latest = 0;
-  const title = h('h2', { id: 'usage-title' }, 'Requests');
+  const title = h('h2', { id: 'usage-title', tabindex: -1 }, 'Requests');
   const all = h(
     'button',
     { type: 'button', class: 'button compact', hidden: true, onclick: () => show(null) },
@@ -28,7 +29,7 @@ export function usagePart(onFailure) {
   const months = h('div', { class: 'months' });
   const element = h(
     'section',
-    { class: 'part', 'aria-labelledby': 'usage-title' },
+    { class: 'part', 'aria-labelledby': 'usage-title', tabindex: -1 },
     h(
       'header',
       {},
@@ -46,6 +47,7 @@ export function usagePart(onFailure) {
   /** @param {import('./api-types.js').Key | null} next */
   const show = (next) => {
     key = next;
+    if (next === null) title.focus(); // the button that is hidden loses it
     title.textContent = next === null ? 'Requests' : `Requests of ${safeName(next.name, NAME_CHARS)}`;
     all.hidden = next === null;
     void refresh();
@@ -62,7 +64,8 @@ export function usagePart(onFailure) {
       const fingerprint = JSON.stringify([usage, days, key?.id]);
       if (fingerprint === shown) return;
       shown = fingerprint;
-      replace(chart, usageChart(usage, days, key === null ? 'all keys' : safeName(key.name, NAME_CHARS)));
+      const whose = key === null ? 'all keys' : safeName(key.name, NAME_CHARS);
+      keepFocus(chart, () => replace(chart, usageChart(usage, days, whose)));
       replace(months, usage.months.length === 0 ? null : monthTable(usage.months));
     } catch (error) {
       onFailure(error);
