@@ -1,16 +1,27 @@
 /** The settings in force and where each comes from. */
-import { h, replace } from '../ui/dom.js';
+import { h, patch } from '../ui/dom.js';
 import { table } from '../ui/table.js';
 import { callAdminApi } from './admin-api.js';
+import { poll } from './poll.js';
+
+/** They change only when the server is started anew or told to read them again. */
+const POLL_MS = 5000;
 
 /**
  * @param {import('./main.js').ViewContext} view
  */
-export function configView({ onFailure }) {
+export function configView({ signal, onFailure }) {
   const content = h('div', {}, h('p', { class: 'loading' }, 'Asking …'));
-  /** @type {Promise<import('./api-types.js').Config>} */
-  const asked = callAdminApi('GET', 'config');
-  asked.then(({ settings }) => replace(content, configPart(settings)), onFailure);
+  poll(POLL_MS, signal, async () => {
+    try {
+      /** @type {import('./api-types.js').Config} */
+      const { settings } = await callAdminApi('GET', 'config');
+      patch(content, configPart(settings));
+      onFailure(null);
+    } catch (error) {
+      onFailure(error);
+    }
+  });
   return content;
 }
 

@@ -1,5 +1,6 @@
 /** The panel: signing in, and the part that the page's address names. */
 
+import { announce } from '../ui/announce.js';
 import { ApiError, errorMessage } from '../ui/api-error.js';
 import { byId, h, replace } from '../ui/dom.js';
 import { callAdminApi } from './admin-api.js';
@@ -28,6 +29,9 @@ const FIRST = 'keys';
 const main = byId('main');
 let current = new AbortController();
 
+/** Title of the part that is still asked for, or empty. */
+let awaited = '';
+
 /** Polling that goes well takes back what polling met, and not why an action failed: only the next action does. */
 const problems = { data: '', action: '' };
 
@@ -40,12 +44,17 @@ function show() {
   if (part === undefined) return;
   document.title = `${part.title} – atlas-node`;
   showProblems({ data: '', action: '' });
+  awaited = part.title;
   replace(
     byId('nav'),
     Object.entries(PARTS).map(([key, { title }]) => link(key, title, key === name)),
   );
   replace(byId('session'), h('button', { type: 'button', class: 'copy', onclick: signOut }, 'Sign out'));
-  replace(main, part.show({ signal: current.signal, onFailure, onFailedAction }));
+  const { signal } = current;
+  replace(
+    main,
+    part.show({ signal, onFailure: (error) => signal.aborted || onFailure(error), onFailedAction }),
+  );
   main.focus(); // whoever uses the keyboard goes on where the new part begins
 }
 
@@ -60,7 +69,11 @@ function link(key, title, isHere) {
 
 /** @param {unknown} error */
 function onFailure(error) {
-  if (error === null) return showProblems({ data: '' });
+  if (error === null) {
+    if (awaited !== '') announce(`Loaded: ${awaited}`);
+    awaited = '';
+    return showProblems({ data: '' });
+  }
   if (hasEnded(error)) return askForToken();
   showProblems({ data: messageOf(error) });
 }
