@@ -46,8 +46,8 @@ test('a range whose ids are no numbers is the node’s fault, not a crash', () =
 });
 
 test('ranges of one block give at most a hundred thousand transfers, the rest is refused and counted', () => {
-  const range = { topics: [CONSECUTIVE_TRANSFER, ZERO, ZERO, ACCOUNT], data: word(9_999) };
-  const dirty = { ...range, topics: [CONSECUTIVE_TRANSFER, ZERO, ZERO, `0x${'f'.repeat(64)}`] };
+  const range = { topics: [CONSECUTIVE_TRANSFER, word(1), ZERO, ACCOUNT], data: word(10_000) };
+  const dirty = { ...range, topics: [CONSECUTIVE_TRANSFER, word(1), ZERO, `0x${'f'.repeat(64)}`] };
   const out = decode([dirty, ...Array.from({ length: 40 }, () => range)]);
   assert.equal(out.transferCount, 100_000);
   out.endBlock(1, TX, TX, 1);

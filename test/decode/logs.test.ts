@@ -50,11 +50,11 @@ test('four topics and no data are an ERC-721 transfer of one token, id zero incl
     data: '0x',
   });
   assert.deepEqual(
-    rowsFrom([nft(7n), nft(0n), nft(MAX)]).map((row) => [row.kind, row.amount, row.id]),
+    rowsFrom([nft(7n), nft(0n), nft(MAX)]).map((row) => [row.kind, row.from, row.to, row.amount, row.id]),
     [
-      ['erc721', 1n, 7n],
-      ['erc721', 1n, 0n],
-      ['erc721', 1n, MAX],
+      ['erc721', A, B, 1n, 7n],
+      ['erc721', A, B, 1n, 0n],
+      ['erc721', A, B, 1n, MAX],
     ],
   );
 });
@@ -67,11 +67,11 @@ test('a batch of ERC-1155 gives one transfer per id, in order, with the log inde
   };
   const rows = rowsFrom([{ topics: [TRANSFER_BATCH, topicOf(C), topicOf(A), topicOf(B)], data }, single]);
   assert.deepEqual(
-    rows.map((row) => [row.kind, row.id, row.amount, row.logIndex]),
+    rows.map((row) => [row.kind, row.from, row.to, row.id, row.amount, row.logIndex]),
     [
-      ['erc1155', 1n, 10n, 0],
-      ['erc1155', 2n, 0n, 0],
-      ['erc1155', 9n, 4n, 1],
+      ['erc1155', A, B, 1n, 10n, 0],
+      ['erc1155', A, B, 2n, 0n, 0],
+      ['erc1155', A, B, 9n, 4n, 1],
     ],
   );
 });
@@ -88,6 +88,11 @@ test('an ERC-2309 range gives one ERC-721 transfer per id up to the bound and no
       ['erc721', ZERO, B, 4n],
       ['erc721', ZERO, B, 5n],
     ],
+  );
+  assert.deepEqual(
+    rowsFrom([range(MAX, MAX)]).map(({ id }) => id),
+    [MAX],
+    'a range of one id, the last there is',
   );
   assert.equal(rowsFrom([range(1n, 10_000n)]).length, 10_000);
   const refused = decode(blockOf({ logs: [range(0n, 10_000n), range(0n, MAX), range(5n, 4n)] }));
@@ -116,6 +121,8 @@ test('wrapped native: Deposit mints and Withdrawal burns, unless an equal Transf
     'one Transfer covers one Deposit',
   );
   assert.equal(rowsFrom([deposit(6), mint], [TOKEN]).length, 2, 'another amount is another event');
+  const approval = { ...mint, topics: [`0x${'8c'.repeat(32)}`, ...mint.topics.slice(1)] };
+  assert.equal(rowsFrom([deposit(5), approval], [TOKEN]).length, 1, 'only a Transfer covers a Deposit');
   assert.equal(rowsFrom([deposit(5)]).length, 0, 'other contracts may name an event Deposit');
 });
 
@@ -149,8 +156,28 @@ const malformed: [string, PlainLog][] = [
   ],
   [
     'dirty_address',
+    {
+      topics: [TRANSFER_BATCH, topicOf(A), topicOf(B), dirty],
+      data: `0x${word(64)}${word(64)}${word(2)}${word(5)}${word(6)}`,
+    },
+  ],
+  [
+    'dirty_address',
     { topics: [CONSECUTIVE_TRANSFER, `0x${word(1)}`, topicOf(A), dirty], data: `0x${word(9)}` },
   ],
+  [
+    'dirty_address',
+    { topics: [CONSECUTIVE_TRANSFER, `0x${word(1)}`, dirty, topicOf(A)], data: `0x${word(9)}` },
+  ],
+  [
+    'consecutive_shape',
+    { topics: [CONSECUTIVE_TRANSFER, `0x${word(1)}`, topicOf(A), topicOf(B)], data: '0x' },
+  ],
+  ['consecutive_shape', { topics: [CONSECUTIVE_TRANSFER, `0x${word(1)}`, topicOf(A)], data: `0x${word(9)}` }],
+  ['wrapped_shape', { topics: [DEPOSIT], data: `0x${word(5)}` }],
+  ['wrapped_shape', { topics: [DEPOSIT, topicOf(A), topicOf(B)], data: `0x${word(5)}` }],
+  ['wrapped_shape', { topics: [WITHDRAWAL, topicOf(A)], data: `0x${word(5)}${word(6)}` }],
+  ['dirty_address', { topics: [WITHDRAWAL, dirty], data: `0x${word(5)}` }],
   ['single_shape', { topics: [TRANSFER_SINGLE, topicOf(A), topicOf(B)], data: `0x${word(1)}${word(1)}` }],
   ['single_shape', { topics: [TRANSFER_SINGLE, topicOf(A), topicOf(A), topicOf(B)], data: `0x${word(1)}` }],
   ['batch_shape', { topics: [TRANSFER_BATCH, topicOf(A), topicOf(A), topicOf(B)], data: '0x' }],
@@ -175,7 +202,7 @@ const malformed: [string, PlainLog][] = [
 ];
 for (const [reason, log] of malformed) {
   test(`a log of ${log.topics.length} topics and ${(log.data.length - 2) / 2} bytes (${reason}) is counted and gives no transfer`, () => {
-    const batch = decode(blockOf({ logs: [log] }));
+    const batch = decode(blockOf({ logs: [log] }), { ...PLAIN_RULES, wrappedNative: new Set([TOKEN]) });
     assert.equal(batch.transferCount, 0);
     assert.deepEqual(batch.skipped, { [reason]: 1 });
   });

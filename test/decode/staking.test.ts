@@ -80,6 +80,11 @@ test('withdraw and claimRewards pay from the staking contract as internal transf
   assert.deepEqual(payouts([claimed(1, 9)], staking('0xa76e2ca5', 1)), [
     ['native_internal', CONTRACT, A, 9n, null],
   ]);
+  assert.deepEqual(
+    rowsOf(decode(blockOf({ logs: [withdrawn] }))),
+    [],
+    'on other chains the log says nothing',
+  );
 });
 
 test('compound pays nothing though it emits ClaimRewards: with traces by the selector of the enclosing call', () => {
@@ -151,6 +156,9 @@ test('a node that writes addresses with capitals has its rewards and claims reco
   assert.equal(rowsOf(decode(blockOf(reward), MONAD))[0]?.from, ZERO);
   const { block, receipts } = blockOf(reward);
   assert.equal(needsTraces(block, receipts, MONAD), false);
+  assert.equal(needsTraces(block, receipts, PLAIN_RULES), true, 'elsewhere the sender may call any contract');
+  const called = blockOf({ input: '0xa9059cbb' });
+  assert.equal(needsTraces(called.block, called.receipts, MONAD), true);
   const compound = staking('0xb34fea67', 1, { from: capitals(A) });
   assert.deepEqual(payouts([claimed(1, 9), delegated(1, 9)], compound), []);
 });

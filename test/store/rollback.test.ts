@@ -3,9 +3,10 @@ import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { FatalError } from '../../src/errors.ts';
+import { ENTRIES_PER_RUN } from '../../src/store/activity.ts';
 import { IndexWriter } from '../../src/store/index-writer.ts';
 import { openDatabase } from '../../src/store/open-database.ts';
-import type { BlockBatch } from '../../src/types.ts';
+import { type BlockBatch, TransferKind } from '../../src/types.ts';
 import { dumpIndex } from '../support/dump.ts';
 import { type PlainBlock, randomBlocks, randomSource, toBatch } from '../support/random-chain.ts';
 import { tempDir } from '../support/temp-dir.ts';
@@ -89,6 +90,55 @@ for (const seed of [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]) {
     assert.deepEqual(differences(dumpIndex(path), freshDump(join(dir, 'fresh.db'), chain)), []);
   });
 }
+
+/** Blocks of token transfers to one wallet, up to these counts; it gets native coins at the start of each run and at the end. */
+function blocksUpTo(counts: readonly number[]): PlainBlock[] {
+  const count = counts.at(-1)!;
+  const transfers = Array.from({ length: count }, (_, i) => {
+    const rare = i % ENTRIES_PER_RUN < 2 || i >= count - 2;
+    return {
+      kind: rare
+        ? i % 2 === 0
+          ? TransferKind.nativeDirect
+          : TransferKind.nativeInternal
+        : TransferKind.erc20,
+      from: `${i % 5}`.repeat(40),
+      to: 'a'.repeat(40),
+      token: rare ? '' : 'c'.repeat(40),
+      logIndex: rare ? -1 : i,
+      amount: BigInt(i + 1),
+      number: null,
+    };
+  });
+  return counts.map((end, i) => ({
+    ...randomBlocks(i + 1, 1, ROOT, 1)[0]!,
+    transactions: [
+      { hash: `0x${String(i).padStart(64, '0')}`, transfers: transfers.slice(counts[i - 1] ?? 0, end) },
+    ],
+  }));
+}
+
+test('rolled back to where a run of a wallet ends, or to a transfer beside it, an index equals a fresh one', (t) => {
+  const dir = tempDir(t);
+  const path = join(dir, 'rolled.db');
+  const run = ENTRIES_PER_RUN;
+  const counts = [2, ...[run, 2 * run, 3 * run].flatMap((end) => [end - 1, end, end + 1]), 4 * run];
+  const blocks = blocksUpTo(counts);
+  for (const from of [blocks.length, blocks.length - 2]) {
+    for (let to = 1; to < from; to++) {
+      const writer = openWriter(path);
+      writer.append(blocks.slice(writer.head()?.number ?? 0, from).map((block) => batchOf([block], 1)));
+      writer.rollback(to);
+      writer.close();
+      const fresh = freshDump(join(dir, `${from} ${to}.db`), blocks.slice(0, to));
+      assert.deepEqual(
+        differences(dumpIndex(path), fresh),
+        [],
+        `from ${counts[from - 1]} to ${counts[to - 1]}`,
+      );
+    }
+  }
+});
 
 test('rolling everything back leaves an empty index that can begin anew', (t) => {
   const dir = tempDir(t);
