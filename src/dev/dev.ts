@@ -1,4 +1,5 @@
 /** `atlas-node dev`: a local chain with demo contracts and traffic, and a daemon that indexes it. */
+import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -39,26 +40,34 @@ const CATCH_UP_TIMEOUT_MS = 60_000;
 /** Runs until SIGINT or SIGTERM, then ends everything it started, in reverse order. */
 export async function runDev(options: DevOptions, log: Logger): Promise<void> {
   const closers = new CleanupStack();
+  const stop = new AbortController();
+  void waitForStopSignal().then(() => stop.abort());
   try {
-    await runUntilStopped(options, log, closers);
+    await runUntilStopped(options, log, closers, stop);
+  } catch (error) {
+    if (!stop.signal.aborted || error !== stop.signal.reason) throw error;
   } finally {
     await closers.close();
   }
 }
 
-async function runUntilStopped(options: DevOptions, log: Logger, closers: CleanupStack): Promise<void> {
-  const stop = new AbortController();
-  const stopped = waitForStopSignal().then(() => stop.abort());
-
+/** Throws the reason of `stop` when it aborts before everything runs. */
+async function runUntilStopped(
+  options: DevOptions,
+  log: Logger,
+  closers: CleanupStack,
+  stop: AbortController,
+): Promise<void> {
+  const stopped = once(stop.signal, 'abort');
   const dataDir = options.dataDir ?? temporaryFolder(closers);
-  const { anvil, contracts, height } = await startChain(log, closers);
+  const { anvil, contracts, height } = await startChain(log, closers, stop.signal);
   const settings = devConfig({ ...options, dataDir, node: anvil, wrapped: contracts.wrapped }, process.env);
   const { key } = issueKey(dataDir);
   const config = await withUsablePort(settings);
   const daemon = await startDaemon(config, { log, development: true, sources: settings.sources });
   closers.adopt(daemon, (daemon) => daemon.close());
   await waitUntilIndexed(() => daemon.status(), height, stop.signal);
-  if (stop.signal.aborted) return;
+  stop.signal.throwIfAborted();
 
   closers.adopt(runTraffic(anvil.url, contracts, stop.signal, log), (traffic) => {
     stop.abort();
@@ -75,15 +84,17 @@ function temporaryFolder(closers: CleanupStack): string {
   return closers.adopt(folder, () => rmSync(folder, { recursive: true, force: true }));
 }
 
-/** A chain with the demo contracts and some history; `height` is its last block with traffic. */
-async function startChain(log: Logger, closers: CleanupStack) {
+/** A chain with the demo contracts and some history; `height` is its last block with traffic. Throws the signal's reason. */
+async function startChain(log: Logger, closers: CleanupStack, signal: AbortSignal) {
   const anvil = await startAnvil({
     blockTimeMs: BLOCK_TIME_MS,
     stateBlocks: STATE_BLOCKS,
   });
   closers.adopt(anvil, (anvil) => anvil.stop());
-  const contracts = await deployDemo(anvil.url, { mine: true });
-  const { transactions } = await generateTraffic(anvil.url, contracts, { rounds: FIRST_ROUNDS, mine: true });
+  const contracts = await deployDemo(anvil.url, { mine: true, signal });
+  const traffic = { rounds: FIRST_ROUNDS, mine: true, signal };
+  const { transactions } = await generateTraffic(anvil.url, contracts, traffic);
+  signal.throwIfAborted();
   const height = Number(await anvil.call('eth_blockNumber'));
   log.info({ url: anvil.url, height, transactions, contracts }, 'local chain started with demo traffic');
   return { anvil, contracts, height };

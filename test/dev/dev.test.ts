@@ -14,8 +14,8 @@ import { waitFor } from '../support/wait.ts';
 const CLI = fileURLToPath(new URL('../../src/cli.ts', import.meta.url));
 const ADDRESS = /^0x[0-9a-f]{40}$/;
 
-/** Starts the command on a free port, its temporary files in `tmp`, and waits for what it prints. */
-async function startDev(t: TestContext, tmp: string) {
+/** Starts the command on a free port, its temporary files in `tmp`. */
+function spawnDev(t: TestContext, tmp: string) {
   const dev = spawn(process.execPath, ['--import', 'tsx', CLI, 'dev'], {
     env: { ...process.env, TMPDIR: tmp, ATLAS_SERVER__PORT: '0' },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -30,15 +30,23 @@ async function startDev(t: TestContext, tmp: string) {
     log = (log + text).slice(-4_000);
   });
   const exit = once(dev, 'exit').then(([code]) => Number(code));
+  return { dev, banner: () => banner, log: () => log, exit };
+}
+
+/** The same, and waits for what it prints. */
+async function startDev(t: TestContext, tmp: string) {
+  const { dev, banner, log, exit } = spawnDev(t, tmp);
   await waitFor(
     () => {
-      if (dev.exitCode !== null) throw new Error(`it ended with code ${dev.exitCode}: ${log}`);
-      return banner.includes('Ctrl-C');
+      if (dev.exitCode !== null) throw new Error(`it ended with code ${dev.exitCode}: ${log()}`);
+      return banner().includes('Ctrl-C');
     },
     { what: 'the demo to be ready' },
   );
-  return { dev, banner, exit };
+  return { dev, banner: banner(), exit };
 }
+
+const foldersIn = (tmp: string) => readdirSync(tmp).filter((name) => name.startsWith('atlas-node-dev-'));
 
 /** The JSON a line of the banner prints when it is pasted into a shell. */
 async function paste(line: string) {
@@ -67,11 +75,18 @@ test('every line it prints answers, and it leaves nothing behind', async (t) => 
   await fetch(node, { method: 'POST' });
   dev.kill('SIGTERM');
   assert.equal(await exit, 0);
-  assert.deepEqual(
-    readdirSync(tmp).filter((name) => name.startsWith('atlas-node-dev-')),
-    [],
-  );
+  assert.deepEqual(foldersIn(tmp), []);
   await assert.rejects(fetch(node, { method: 'POST' }), 'the chain outlived the demo');
+});
+
+test('a stop before the chain is up waits for no traffic, and leaves nothing behind', async (t) => {
+  const tmp = tempDir(t);
+  const { dev, banner, log, exit } = spawnDev(t, tmp);
+  await waitFor(() => foldersIn(tmp).length > 0, { what: 'the start of the demo' });
+  dev.kill('SIGINT');
+  assert.equal(await exit, 0);
+  assert.equal(banner() + log(), '');
+  assert.deepEqual(foldersIn(tmp), []);
 });
 
 const SETTINGS: DevSettings = {
