@@ -5,7 +5,7 @@ import type { SyncEvent } from '../sync/sync.ts';
 import type { BlockBatch, IndexedBlock } from '../types.ts';
 import type { CommitSizer } from './commit-sizer.ts';
 import type { IndexerContext } from './indexer-context.ts';
-import { type IndexContents, readContents } from './progress.ts';
+import { readContents } from './progress.ts';
 import { retryWriteAndReport } from './report-failure.ts';
 
 /** Stores what the sync yielded and reports it. Returns as soon as the signal aborts. */
@@ -56,17 +56,16 @@ async function applyRollback(context: IndexerContext, to: number, signal: AbortS
   const from = progress.status.head?.number ?? to;
   if (from - to > LONG_ROLLBACK_BLOCKS)
     send({ kind: 'log', level: 'warn', msg: 'rolling back a deep reorg', fields: { from, to } });
-  let remaining: IndexContents = { head: null, transfers: 0, untraced: null };
   let isDone = false;
   const write = (): void => {
     isDone = store.rollbackStep(to);
-    remaining = readContents(store);
+    progress.setContents(readContents(store));
   };
   while (!isDone) {
     if (!(await retryWriteAndReport(context, write, signal))) return;
     await setImmediate(); // all blocks may take minutes, in which reports go out and the signal may abort
   }
-  progress.recordRollback(from - to, remaining);
+  progress.recordRollback(from - to);
   send({ kind: 'log', level: 'warn', msg: 'rolled back a reorg', fields: { from, to } });
   const hash = progress.status.head?.hash ?? null;
   send({ kind: 'watermark', watermark: { kind: 'rolled-back', to, hash } });

@@ -40,11 +40,16 @@ export class Progress {
     return this.current;
   }
 
-  initialize({ head, transfers, untraced }: IndexContents, startBlock: number | null): void {
-    this.setHead(head);
+  initialize(contents: IndexContents, startBlock: number | null): void {
+    this.setContents(contents);
+    this.current.startBlock = startBlock;
+  }
+
+  setContents({ head, transfers, untraced }: IndexContents): void {
     this.current.transfers = transfers;
     this.current.untraced = untraced;
-    this.current.startBlock = startBlock;
+    this.setHead(head);
+    this.setPhase();
   }
 
   setCapabilities(capabilities: Capabilities): void {
@@ -92,14 +97,10 @@ export class Progress {
     this.setPhase();
   }
 
-  recordRollback(depth: number, { head, transfers, untraced }: IndexContents): void {
+  recordRollback(depth: number): void {
     this.delta.rollbacks.push(depth);
     this.current.reorgs++;
     this.current.deepestReorg = Math.max(this.current.deepestReorg, depth);
-    this.current.transfers = transfers;
-    this.current.untraced = untraced;
-    this.setHead(head);
-    this.setPhase();
   }
 
   /** The status as of now, and the work since the last call. */

@@ -32,6 +32,8 @@ test('a deep rollback ends at the next step when the daemon stops, and is gone o
   const reached = store.head()?.number ?? 0;
   assert.ok(reached > 10 && reached < 2_000, `block ${reached}`);
   assert.ok(sent.every(({ kind }) => kind !== 'watermark'));
+  assert.equal(progress.status.head?.number, reached, 'the status tells how far it is');
+  assert.equal(progress.status.transfers, store.transferCount());
 
   await rollBack(new AbortController().signal);
   assert.equal(store.head()?.number, 10);

@@ -25,6 +25,6 @@ test('a rollback that puts the index far behind the node is filling again', () =
   progress.setNodeHead(100);
   progress.recordCommit([], at(100), 0.1);
   assert.equal(progress.status.phase, 'following');
-  progress.recordRollback(60, { head: at(40), transfers: 7, untraced: null });
+  progress.setContents({ head: at(40), transfers: 7, untraced: null });
   assert.equal(progress.status.phase, 'filling');
 });
