@@ -304,7 +304,10 @@ export class ChainFollower {
       // Of two heads only the node knows which is the later one: what came meanwhile may have replaced this one.
       if (headCount !== this.headCount) return this.schedulePoll(signal);
       const isNew = this.lastHeadHash !== null && this.lastHeadHash !== head.hash;
-      this.hasUnannouncedHead = isNew && this.blockAt(head.number)?.hash !== head.hash;
+      // A node that is set back to a block announces nothing.
+      const isSetBack =
+        head.number < (this.blocks[0]?.number ?? 0) || this.blockAt(head.number)?.hash === head.hash;
+      this.hasUnannouncedHead = isNew && !isSetBack;
       this.lastHeadHash = head.hash;
       this.enqueueHead(head, signal);
     } catch (error) {

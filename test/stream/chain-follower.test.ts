@@ -71,7 +71,7 @@ async function follow(
   };
   chain.addListener(listener);
   const release = await chain.acquire();
-  return { node, chain, events, release };
+  return { node, connection, chain, events, release };
 }
 
 const expectEvents = (events: string[], text: string) =>
@@ -303,6 +303,25 @@ test('announcements that stopped are begun anew', async (context) => {
     return node.upgrades.length > 1;
   };
   await waitFor(begunAnew, { what: 'the announcements anew' });
+});
+
+test('announcements are not begun anew because the chain was set back, of which a node tells nothing', async (context) => {
+  const script = new Script(60);
+  const { node, connection, events } = await follow(opened(context), script, { ws: true });
+  await waitFor(() => node.subscriptions === 1, { what: 'the announcements' });
+  const losses: boolean[] = [];
+  connection.onConnectionChange((isConnected) => losses.push(!isConnected));
+  const polls = async (count: number) => {
+    const asked = node.requests.length;
+    await waitFor(() => node.requests.length >= asked + count, { what: 'the head to be asked for' });
+  };
+  await polls(1);
+  const ahead = [...script.branches, 'a'];
+  script.branches.length = 10;
+  await polls(2);
+  script.branches = ahead;
+  await expectEvents(events, '+60a');
+  assert.ok(!losses.includes(true));
 });
 
 test('a node that refuses to announce heads is polled like one that cannot', async (context) => {
