@@ -32,9 +32,8 @@ export interface MonthlyUsage {
   requests: number;
 }
 
-/** Requests of one key in one hour (Unix time in whole hours). */
+/** Requests in one hour (Unix time in whole hours). */
 export interface HourlyUsage {
-  key: number;
   hour: number;
   requests: number;
 }
@@ -228,11 +227,23 @@ export function readUsage(db: Db, key?: number): MonthlyUsage[] {
     .all(key ?? null);
 }
 
-/** Requests by hour from `fromHour` on, oldest first; hours without any are left out. `key` restricts it to one key. */
-export function readHourlyUsage(db: Db, fromHour: number, key?: number): HourlyUsage[] {
+/** The sum of all keys' usage by month, newest month first. `key` restricts it to one key. */
+export function sumUsageByMonth(db: Db, key?: number): Omit<MonthlyUsage, 'key'>[] {
+  return db
+    .prepare<[number | null], Omit<MonthlyUsage, 'key'>>(
+      'SELECT month, sum(requests) AS requests FROM usage WHERE key = coalesce(?, key) GROUP BY month ORDER BY month DESC',
+    )
+    .all(key ?? null);
+}
+
+/**
+ * The sum of all keys' usage by hour from `fromHour` on, oldest first; hours without any are left out. `key` restricts it
+ * to one key.
+ */
+export function sumUsageByHour(db: Db, fromHour: number, key?: number): HourlyUsage[] {
   return db
     .prepare<[number, number | null], HourlyUsage>(
-      'SELECT hour, key, requests FROM usage_hours WHERE hour >= ? AND key = coalesce(?, key) ORDER BY hour, key',
+      'SELECT hour, sum(requests) AS requests FROM usage_hours WHERE hour >= ? AND key = coalesce(?, key) GROUP BY hour ORDER BY hour',
     )
     .all(fromHour, key ?? null);
 }

@@ -4,7 +4,7 @@ import type { Access } from '../access/access.ts';
 import { keyJson, monthText } from '../access/key-json.ts';
 import type { IssuedKey } from '../access/keys.ts';
 import { tierOf } from '../access/tiers.ts';
-import { HISTORY_HOURS, HOUR_MS, readHourlyUsage, readUsage } from '../access/usage.ts';
+import { HISTORY_HOURS, HOUR_MS, sumUsageByHour, sumUsageByMonth } from '../access/usage.ts';
 import { RequestError } from '../errors.ts';
 
 const MAX_HISTORY_DAYS = HISTORY_HOURS / 24;
@@ -61,19 +61,17 @@ export function usageHistory(
   const fromHour = toHour - days * 24 + 1;
   const key = query.key ?? undefined;
   usage.flush();
-  const byHour = new Map<number, number>();
-  for (const { hour, requests } of readHourlyUsage(keys.db, fromHour, key)) {
-    byHour.set(hour, (byHour.get(hour) ?? 0) + requests);
-  }
-  const byMonth = new Map<number, number>();
-  for (const { month, requests } of readUsage(keys.db, key)) {
-    byMonth.set(month, (byMonth.get(month) ?? 0) + requests);
-  }
   return {
     from: isoHour(fromHour),
     to: isoHour(toHour),
-    hours: [...byHour].map(([hour, requests]) => ({ at: isoHour(hour), requests })),
-    months: [...byMonth].map(([month, requests]) => ({ month: monthText(month), requests })),
+    hours: sumUsageByHour(keys.db, fromHour, key).map(({ hour, requests }) => ({
+      at: isoHour(hour),
+      requests,
+    })),
+    months: sumUsageByMonth(keys.db, key).map(({ month, requests }) => ({
+      month: monthText(month),
+      requests,
+    })),
   };
 }
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { openKeyStore } from '../../src/access/keys.ts';
 import { KEYS_APPLICATION_ID, KEYS_SCHEMA_V1 } from '../../src/access/schema.ts';
-import { HISTORY_HOURS, readHourlyUsage, readUsage, UsageCounter } from '../../src/access/usage.ts';
+import { HISTORY_HOURS, readUsage, sumUsageByHour, UsageCounter } from '../../src/access/usage.ts';
 import { openDatabase } from '../../src/store/open-database.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
@@ -19,7 +19,7 @@ function openUsage(t: TestContext, now: number) {
   const usage = new UsageCounter(store.db, now, (error) => failures.push(error?.message ?? null));
   t.after(() => usage.close());
   const hours = (key?: number) =>
-    readHourlyUsage(store.db, 0, key).map(({ hour, requests }) => [hour - TEN / HOUR, requests]);
+    sumUsageByHour(store.db, 0, key).map(({ hour, requests }) => [hour - TEN / HOUR, requests]);
   return { store, usage, failures, hours };
 }
 
@@ -78,7 +78,7 @@ test('the month begins anew with its first hour, and the hours go on', (t) => {
     ],
   );
   assert.deepEqual(
-    readHourlyUsage(store.db, 0, 1).map(({ requests }) => requests),
+    sumUsageByHour(store.db, 0, 1).map(({ requests }) => requests),
     [7, 2],
   );
 });
@@ -110,7 +110,7 @@ test('a keys file of the first version gains the history and keeps what it has',
   usage.add(1, 2, TEN);
   usage.close();
   assert.equal(readUsage(store.db, 1)[0]?.requests, 42);
-  assert.deepEqual(readHourlyUsage(store.db, 0, 1), [{ key: 1, hour: TEN / HOUR, requests: 2 }]);
+  assert.deepEqual(sumUsageByHour(store.db, 0, 1), [{ hour: TEN / HOUR, requests: 2 }]);
 });
 
 test('a clock put right counts on in the month and hour it is put to, in either direction', (t) => {
@@ -169,7 +169,7 @@ test('a month that ends while the file cannot be read is counted on in memory, a
     ],
   );
   assert.deepEqual(
-    readHourlyUsage(store.db, 0, 1).map(({ requests }) => requests),
+    sumUsageByHour(store.db, 0, 1).map(({ requests }) => requests),
     [8, 2, 4],
   );
 });
