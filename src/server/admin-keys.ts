@@ -11,6 +11,8 @@ const MAX_HISTORY_DAYS = HISTORY_HOURS / 24;
 
 export type AdminAccess = Pick<Access, 'keys' | 'usage' | 'limiter'>;
 
+type IssuedJson = ReturnType<typeof issuedJson>;
+
 const newKeySchema = z.object({ name: z.string(), tier: z.string() });
 
 /** All keys with what they used this month, and the tiers to choose from. */
@@ -32,7 +34,7 @@ export function listKeys({ keys, usage, limiter: { tiers } }: AdminAccess, now: 
 }
 
 /** Issues a key from a JSON body. Throws RequestError `invalid_parameter`. */
-export function createKey({ keys, limiter: { tiers } }: AdminAccess, body: unknown): object {
+export function createKey({ keys, limiter: { tiers } }: AdminAccess, body: unknown): IssuedJson {
   const parsed = newKeySchema.safeParse(body);
   if (!parsed.success) throw new RequestError(400, 'invalid_body', 'send {"name": "...", "tier": "..."}');
   const { name, tier } = parsed.data;
@@ -75,7 +77,7 @@ export function usageHistory(
   };
 }
 
-function issuedJson({ key, record }: IssuedKey): object {
+function issuedJson({ key, record }: IssuedKey) {
   return { key, record: keyJson(record) };
 }
 

@@ -78,7 +78,8 @@ export function addAdminRoutes(app: TemplatedApp, options: AdminRouteDeps): void
   addAuthenticatedRoute('get', '/keys', () => listKeys(access, Date.now()));
   addAuthenticatedRoute('post', '/keys', ({ body }) => {
     const issued = createKey(access, body);
-    log.info({ body }, 'operator created a key');
+    const { id, name, tier } = issued.record;
+    log.info({ id, name, tier }, 'operator created a key');
     return issued;
   });
   addAuthenticatedRoute('post', '/keys/:id/rotate', (request) => {

@@ -61,6 +61,17 @@ test('a key lives from its creation over a rotation to its end', async (t) => {
   assert.equal((await errorOf(late)).error.code, 'key_revoked');
 });
 
+test('the log names a created key by its number, as it does one that is rotated or revoked', async (t) => {
+  const { operate: ask, logs } = await operate(t);
+  const body = { name: ' shop ', tier: 'free', note: 'of no key' };
+  const { record } = ISSUED.parse(await (await ask('/keys', post(body))).json());
+  const line =
+    logs.find((text) => text.includes('operator created a key')) ?? assert.fail('it is not logged');
+  const { id, name, tier } = RECORD.pick({ id: true, name: true, tier: true }).parse(JSON.parse(line));
+  assert.deepEqual([id, name, tier], [record.id, 'shop', 'free']);
+  assert.equal(line.includes('of no key'), false, 'what a program sends besides is not logged');
+});
+
 test('keys that cannot be are refused with the reason', async (t) => {
   const { operate: ask } = await operate(t);
   const refusal = async (path: string, init: RequestInit) => {
