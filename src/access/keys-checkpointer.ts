@@ -4,7 +4,7 @@
  * (keys-file.ts); a thread is started for each checkpoint and then ends.
  */
 import { stat } from 'node:fs/promises';
-import type { Db } from '../store/open-database.ts';
+import { type Db, setBusyTimeout } from '../store/open-database.ts';
 import { KEYS_SCHEMA_VERSION } from './schema.ts';
 
 /** The part of a worker thread that is used here. */
@@ -18,6 +18,9 @@ const CHECK_INTERVAL_MS = 60_000;
 
 /** A write-ahead log of at least this many bytes is checkpointed. */
 const MIN_WAL_BYTES = 4 * 2 ** 20;
+
+/** How long the log is locked while those who still read from it are waited for, milliseconds: meanwhile nothing is written. */
+const MAX_LOCKED_MS = 100;
 
 export class KeysCheckpointer {
   private readonly walPath: string;
@@ -62,10 +65,12 @@ export class KeysCheckpointer {
 
 /**
  * Moves the log into the file and empties it. The first checkpoint waits only for the disk; the second, which blocks
- * writers, has next to nothing left to do. Throws SQLite's errors, with the log unchanged.
+ * writers, has next to nothing left to do; while somebody reads from the log it does nothing. Throws SQLite's errors, with
+ * the log unchanged.
  */
 export function checkpointWal(db: Db): void {
   db.pragma('wal_checkpoint(PASSIVE)');
+  setBusyTimeout(db, MAX_LOCKED_MS);
   db.pragma('wal_checkpoint(TRUNCATE)');
   primeWal(db);
 }

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { openAccess } from '../../src/access/access.ts';
+import { checkpointWal } from '../../src/access/keys-checkpointer.ts';
 import { readUsage } from '../../src/access/usage.ts';
 import { type Db, openDatabase } from '../../src/store/open-database.ts';
 import { tempDir } from '../support/temp-dir.ts';
@@ -90,4 +91,16 @@ test('who stops waits for the lock, since the counts would be lost', async (t) =
   assert.equal(written(), 3);
   assert.deepEqual(failures, []);
   if (child.exitCode === null) await once(child, 'exit');
+});
+
+test('who only reads the keys file does not keep a checkpoint waiting with the file locked', async (t) => {
+  const { access, other } = openLockable(t);
+  t.after(() => access.close());
+  other.exec('BEGIN');
+  other.prepare('SELECT count(*) FROM keys').get();
+  access.keys.create({ name: 'another', tier: 'free' }); // what the reader does not see
+  const checkpointing = openDatabase(other.name);
+  t.after(() => checkpointing.close());
+  assertAtOnce(() => checkpointWal(checkpointing));
+  other.exec('COMMIT');
 });
