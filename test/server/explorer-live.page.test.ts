@@ -41,6 +41,7 @@ pageTests({
   ) => {
     const { anvil, url, key, send } = await chain(t);
     await send({ to: WALLET, value: coins(1) });
+    await send({ to: WALLET, value: coins(5) });
     const page = await open(t, `${url}/#/wallet/${WALLET}/transfers`, { key });
     await page.getByText('Live: new transfers appear by themselves').waitFor();
     const live = page.locator('.live-rows tr');
@@ -49,13 +50,17 @@ pageTests({
     await send({ to: WALLET, value: coins(42) });
     await live.first().waitFor();
     assert.match(await textOf(live.first()), /← in.*42/);
-    await anvil.call('anvil_reorg', [1, []]);
+    await anvil.call('anvil_reorg', [2, []]);
     await anvil.call('evm_mine');
     await page.locator('.live-rows .withdrawn').waitFor();
+    const ofPage = () => page.locator('#transfers tbody:not(.live-rows) td:nth-child(4)').allInnerTexts();
+    await waitFor(async () => (await ofPage()).join() === '1', {
+      what: 'the page without what was taken back',
+    });
   },
 
   'after a lost connection the page catches up with what it missed': async (t, open) => {
-    const { url, key, send } = await chain(t);
+    const { anvil, url, key, send } = await chain(t);
     await send({ to: WALLET, value: coins(1) });
     const page = await open(t, `${url}/#/`, { key });
     const sockets: { close(): Promise<unknown> }[] = [];
@@ -78,11 +83,17 @@ pageTests({
     await sockets[0]?.close();
     await hasShown('Live: interrupted');
     await send({ to: WALLET, value: coins(3) });
+    await anvil.call('anvil_reorg', [2, []]);
+    await send({ to: WALLET, value: coins(4) });
+    await send({ to: WALLET, value: coins(5) });
     mayConnect.resolve();
     await connected.waitFor();
-    await live.nth(1).waitFor();
-    assert.match(await textOf(live.first()), /← in.*3/);
-    assert.equal(await live.count(), 2, 'one that was shown before came again');
+    const amounts = () => page.locator('#transfers tbody tr td:nth-child(4)').allInnerTexts();
+    await waitFor(async () => (await amounts()).join() === '5,4,1', {
+      what: 'what the chain has now, each once',
+    });
+    await send({ to: WALLET, value: coins(6) });
+    await waitFor(async () => (await amounts()).join() === '6,5,4,1', { what: 'what comes from then on' });
   },
 
   'what happens while another page is on its way is shown too': async (t, open) => {

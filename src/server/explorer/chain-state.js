@@ -5,15 +5,23 @@ import { duration, grouped } from '../ui/format.js';
 
 const POLL_MS = 4000;
 
-/** @typedef {{ phase: string, head: { number: number } | null, nodeHead: number | null, lagBlocks: number | null, etaSeconds: number | null, startBlock: number | null }} Status */
+/** @typedef {{ phase: string, head: { number: number } | null, nodeHead: number | null, lagBlocks: number | null, etaSeconds: number | null, startBlock: number | null, reorgs: number }} Status */
 
-/** @param {HTMLElement} place */
-export function showChainState(place) {
+/**
+ * @param {HTMLElement} place
+ * @param {() => void} onReorg called when a reorganisation took blocks back
+ */
+export function showChainState(place, onReorg) {
+  let known = Number.POSITIVE_INFINITY;
   const poll = async () => {
     if (document.hidden) return;
     try {
       const response = await fetch(urlOf('status'));
-      show(place, await response.json());
+      /** @type {Status} */
+      const status = await response.json();
+      show(place, status);
+      if (status.reorgs > known) onReorg();
+      known = status.reorgs; // counted from the start of the server
     } catch {
       mark(place, 'bad', 'server not reached');
     }

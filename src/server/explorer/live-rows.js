@@ -49,6 +49,10 @@ export function liveRows(coin, isWanted) {
   return {
     body,
     add,
+    /** None of them stands once the next page is there: some may have been taken back while nobody told of it. */
+    forget() {
+      rows.clear();
+    },
     /**
      * A page was loaded: what it holds is not shown twice. What came after the server had read it stays.
      * @param {readonly import('./api-types.js').Transfer[]} page newest first

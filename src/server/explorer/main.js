@@ -21,6 +21,7 @@ import { walletView } from './wallet-view.js';
  * @property {string} title
  * @property {import('../ui/dom.js').Child} content
  * @property {(route: import('./route.js').Route) => void} update called when only the settings of the route changed
+ * @property {() => void} [onReorg] called when a reorganisation took blocks back
  */
 
 const VIEWS = {
@@ -121,7 +122,7 @@ document.querySelector('.skip')?.addEventListener('click', (event) => {
   main.focus();
 });
 addEventListener('hashchange', () => show());
-showChainState(byId('chain'));
+showChainState(byId('chain'), () => current?.shown.onReorg?.());
 refreshTimes(main);
 await readCoin();
 show();

@@ -18,17 +18,16 @@ const REFUSED =
   'The server did not accept the WebSocket. It may not offer streams, or this key has as many connections open as it may.';
 
 /**
- * Watches a wallet until the signal ends it. After a break it connects again and has what was missed sent first.
+ * Watches a wallet until the signal ends it. After a break it connects again; what happened meanwhile is not told.
  * @param {string} key
  * @param {string} address
- * @param {number} fromBlock the first block whose transfers are not known yet
+ * @param {number} fromBlock the first block whose transfers are not known yet, for the first connection
  * @param {AbortSignal} signal
  * @param {LiveListeners} listeners
  */
 export function subscribeToTransfers(key, address, fromBlock, signal, { onTransfer, onState }) {
   /** @type {WebSocket | null} */
   let socket = null;
-  let nextBlock = fromBlock;
   let backoffMs = MIN_BACKOFF_MS;
   let subscribed = false;
 
@@ -39,7 +38,7 @@ export function subscribeToTransfers(key, address, fromBlock, signal, { onTransf
     const opened = new WebSocket(socketUrlOf(`ws?api_key=${encodeURIComponent(key)}`));
     socket = opened;
     opened.addEventListener('open', () => {
-      const filter = { address, direction: 'both', fromBlock: nextBlock };
+      const filter = { address, direction: 'both', ...(subscribed ? {} : { fromBlock }) };
       opened.send(
         JSON.stringify({
           jsonrpc: '2.0',
@@ -59,9 +58,7 @@ export function subscribeToTransfers(key, address, fromBlock, signal, { onTransf
         backoffMs = MIN_BACKOFF_MS;
         onState('live', '');
       } else if (message.method === 'eth_subscription') {
-        const transfer = message.params.result;
-        nextBlock = transfer.blockNumber; // there may be more of it
-        onTransfer(transfer);
+        onTransfer(message.params.result);
       }
     });
     opened.addEventListener('close', ({ code, reason }) => {

@@ -23,9 +23,10 @@ const STATE_TEXTS = {
  * @param {import('./section.js').ViewContext} view
  * @param {string} address
  * @param {() => URLSearchParams} settings the present settings of the page's address
+ * @param {() => void} again has the part loaded anew
  * @returns {(signal: AbortSignal) => Promise<import('./section.js').PartContent>}
  */
-export function transfersLoader(view, address, settings) {
+export function transfersLoader(view, address, settings, again) {
   const rows = liveRows(view.coin, (transfer) => {
     const { direction, internal, cursor } = parseSettings(settings());
     if (cursor !== null || (transfer.transferType === 'native_internal' && !internal)) return false;
@@ -34,6 +35,7 @@ export function transfersLoader(view, address, settings) {
   const state = h('p', { class: 'live-state small', role: 'status' });
   const reasonText = h('p', { class: 'notice wait small', hidden: true });
   let watching = false;
+  let broken = false;
   /** @param {number} fromBlock */
   const watch = (fromBlock) => {
     if (watching) return;
@@ -46,6 +48,11 @@ export function transfersLoader(view, address, settings) {
         reasonText.hidden = reason === '';
         reasonText.textContent = reason;
         if (name === 'lost' || name === 'unavailable') checkKey(view);
+        if (name === 'lost') broken = true;
+        if (name !== 'live' || !broken) return;
+        broken = false;
+        rows.forget();
+        again();
       },
     });
   };

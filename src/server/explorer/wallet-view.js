@@ -32,7 +32,12 @@ export function walletView(view, route) {
     id: 'transfers',
     title: 'Transfers',
     note: 'Native coin and tokens, newest first.',
-    load: transfersLoader(view, address, () => params),
+    load: transfersLoader(
+      view,
+      address,
+      () => params,
+      () => transfers.reload(),
+    ),
   });
   const parts = [
     section(view, {
@@ -78,5 +83,6 @@ export function walletView(view, route) {
       params = next.params;
       void transfers.reload();
     },
+    onReorg: () => void transfers.reload(), // the stream tells only of what it has told before
   };
 }
