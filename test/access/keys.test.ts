@@ -107,8 +107,11 @@ test('a name that would break a line or steer a terminal is refused', (t) => {
       message: /control characters/,
     });
   }
+  const longest = '東'.repeat(200);
+  assert.equal(store.create({ name: longest, tier: 'free' }).record.name, longest);
+  assert.throws(() => store.create({ name: `${longest}京`, tier: 'free' }), /1 to 200 characters/);
   assert.equal(store.create({ name: 'Zoë & 東京 🙂', tier: 'free' }).record.name, 'Zoë & 東京 🙂');
-  assert.equal(store.list().length, 1);
+  assert.equal(store.list().length, 2);
 });
 
 test('keys made and revoked by another process take effect within a second', async (t) => {

@@ -173,6 +173,13 @@ test('a session ends by itself', () => {
   assert.throws(authorize, { code: 'not_signed_in' });
 });
 
+test('of more than a hundred sessions the oldest end', () => {
+  const auth = new AdminAuth('secret', () => 0);
+  const cookies = Array.from({ length: 102 }, () => auth.signIn('secret', 'a', false).split(';')[0] ?? '');
+  const valid = cookies.map((cookie) => auth.isSignedIn({ cookie, csrfHeader: '1' }));
+  assert.deepEqual(valid, [false, false, ...Array(100).fill(true)]);
+});
+
 test('failures are remembered for a bounded number of networks', () => {
   const throttle = new AdminThrottle(() => 0);
   for (let i = 0; i < 10; i++) throttle.recordFailure('first');
