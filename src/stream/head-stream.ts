@@ -9,10 +9,10 @@ import { awaitUpstream } from './subscribe-errors.ts';
 import type { Subscription } from './subscription.ts';
 
 export class HeadStream implements ChainListener {
-  private readonly chain: ChainFollower;
+  private readonly chain: Pick<ChainFollower, 'acquire'>;
   private readonly subscriptions = new Set<Subscription>();
 
-  constructor(chain: ChainFollower) {
+  constructor(chain: Pick<ChainFollower, 'acquire' | 'addListener'>) {
     this.chain = chain;
     chain.addListener(this);
   }

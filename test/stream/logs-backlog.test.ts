@@ -1,4 +1,4 @@
-/** A node that gives blocks and hardly any logs, or none. */
+/** Chains that move on while the node gives hardly any logs, or none. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createLogger } from '../../src/log.ts';
@@ -6,6 +6,7 @@ import type { ChainBlock } from '../../src/stream/chain-block.ts';
 import type { ChainListener } from '../../src/stream/chain-follower.ts';
 import { ChainLogStream } from '../../src/stream/chain-log-stream.ts';
 import { MAX_QUEUED_BLOCKS } from '../../src/stream/fetch-block-logs.ts';
+import { HeadStream } from '../../src/stream/head-stream.ts';
 import { parseLogFilter } from '../../src/stream/log-filter.ts';
 import { LogStream } from '../../src/stream/log-stream.ts';
 import { NodeConnection } from '../../src/stream/node-connection.ts';
@@ -147,6 +148,32 @@ test('clients of chainLogs are closed when too many blocks wait, after the annou
   assert.deepEqual(closed, []);
   chain.add(MAX_QUEUED_BLOCKS + 1, MAX_QUEUED_BLOCKS + 1);
   assert.deepEqual(closed, [[1013, 'logs of the node cannot be caught up with']]);
+});
+
+test('a reorg too deep to be told closes the clients of everything that follows the chain', async (t) => {
+  const node = await startMisbehavingNode({});
+  t.after(() => node.close());
+  const rpc = new RpcClient({ url: node.url, timeoutMs: 20_000, maxSockets: 1, maxBatch: 1 });
+  const connection = new NodeConnection({ wsUrl: node.wsUrl, client: rpc, log });
+  t.after(() => connection.close());
+  const streams = {
+    newHeads: (chain: ManualChain, subscription: Subscription) =>
+      new HeadStream(chain).subscribe(subscription),
+    logs: (chain: ManualChain, subscription: Subscription) =>
+      new LogStream(chain, rpc, log).subscribe(parseLogFilter({}), subscription),
+    chainLogs: (chain: ManualChain, subscription: Subscription) =>
+      new ChainLogStream(chain, connection, log).subscribe(parseLogFilter({}), true, subscription),
+  };
+  for (const [topic, subscribe] of Object.entries(streams)) {
+    const chain = new ManualChain();
+    const { closed, subscription } = client(topic);
+    const end = await subscribe(chain, subscription);
+    chain.reorgDeeply();
+    assert.deepEqual(closed, [[1013, 'reorg deeper than the stream can take back; reconnect and reload']]);
+    end?.();
+    chain.reorgDeeply();
+    assert.equal(closed.length, 1, topic);
+  }
 });
 
 test('a deep reorg amid the logs of a block leaves those of later blocks to be taken back', async (t) => {
