@@ -40,7 +40,6 @@ export function startHeartbeat(
   let silent = false;
   daemon.onStatus(() => {
     lastReportAt = performance.now();
-    silent = false;
   });
   const sendHeartbeat = (): void => {
     const alive = performance.now() - lastReportAt < timeoutMs;
