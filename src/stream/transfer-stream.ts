@@ -161,6 +161,7 @@ export class TransferStream {
     if (this.live.all.size === 0) {
       this.nextLiveId = undefined;
       this.announced = null;
+      this.unmeasuredSince = null; // nothing would end it before the next client comes
     }
     if (this.live.all.size + this.replays.size === 0) this.pushed.clear();
   }

@@ -118,6 +118,41 @@ test('transfers that are shown to someone and wanted by nobody count as work too
   assert.equal(watcher.shown, 26);
 });
 
+test('the age of what is pushed is measured once for each commit that someone wanted', async (context) => {
+  const index = new StreamIndex(opened(context), true);
+  index.commit(1);
+  const client = await index.wallet('alice');
+  await index.wallet('nobody');
+  index.commit(1, { payments: 3 });
+  await tells(client, '+2 +2 +2');
+  index.commit(1, { payments: 3 });
+  await tells(client, '+2 +2 +2 +3 +3 +3');
+  client.unsubscribe();
+  index.commit(1);
+  const { count, sum } = await index.pushAges();
+  assert.equal(count, 2);
+  assert.ok(sum >= 0 && sum < 60, `${sum} s`);
+});
+
+test('what was pushed to clients that have left counts nothing towards the age of later pushes', async (context) => {
+  const index = new StreamIndex(opened(context), true);
+  index.commit(1);
+  const client = await index.wallet('alice');
+  const batch = index.announce();
+  index.publish(batch); // the index does not have it, so that the turn ends here
+  await tells(client, '+2');
+  client.unsubscribe();
+  const { now } = performance;
+  context.mock.method(performance, 'now', () => now.call(performance) + 3_600_000);
+  index.write(batch);
+  await new Promise(setImmediate); // what the present turn reads does not have it
+  const later = await index.wallet('alice');
+  index.commit(1);
+  await tells(later, '+3');
+  const { count, sum } = await index.pushAges();
+  assert.deepEqual([count, sum < 60], [1, true], `${sum} s`);
+});
+
 test('announced transfers are pushed on their watermark, before the index is read', async (context) => {
   const index = new StreamIndex(opened(context), true);
   index.commit(1);

@@ -30,6 +30,7 @@ export class StreamIndex {
   private readonly fixture: ReturnType<typeof createIndex>;
   private readonly snapshot: ReturnType<ReturnType<typeof createIndex>['snapshot']>['snapshot'];
   private readonly transfers: TransferStream;
+  private readonly metrics = createMetrics();
 
   /** `announces`: whether `commit` announces its blocks. */
   constructor(owner: Owner, announces: boolean) {
@@ -37,13 +38,12 @@ export class StreamIndex {
     this.fixture = createIndex(owner);
     const { db, snapshot } = this.fixture.snapshot(owner);
     this.snapshot = snapshot;
-    const metrics = createMetrics();
-    owner.after(() => metrics.close());
+    owner.after(() => this.metrics.close());
     const log = createLogger({ level: 'error', format: 'json' });
     this.transfers = new TransferStream({
       reads: prepareStreamReads(db, snapshot),
       nativeSymbol: 'MON',
-      metrics,
+      metrics: this.metrics,
       log,
     });
     owner.after(() => this.transfers.close());
@@ -56,6 +56,13 @@ export class StreamIndex {
       this.write(batch);
       this.publish(batch);
     }
+  }
+
+  /** How often the age of what was pushed has been measured, and the sum of the ages in seconds. */
+  async pushAges(): Promise<{ count: number; sum: number }> {
+    const { values } = await this.metrics.pushAge.get();
+    const of = (name: string) => values.find(({ metricName }) => metricName?.endsWith(name))?.value ?? 0;
+    return { count: of('_count'), sum: of('_sum') };
   }
 
   rollBack(to: number): void {
