@@ -113,4 +113,13 @@ test('over the quota: 429 with the time to the next month', async (t) => {
   assert.equal(error.code, 'quota_exceeded');
   assert.equal(retryAfter, (Date.UTC(2026, 11, 1) - now) / 1000);
   assert.equal(response.headers.get('retry-after'), String(retryAfter));
+  for (const [method, path] of [
+    ['POST', '/api/wallets/batch'],
+    ['POST', SUMMARY],
+    ['GET', '/api/nothing'],
+  ] as const) {
+    const other = await fetch(server.url + path, { method, headers: { 'X-API-Key': key } });
+    assert.equal(other.status, 429, `${method} ${path}`);
+    assert.equal(other.headers.get('ratelimit-remaining'), '0');
+  }
 });

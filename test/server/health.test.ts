@@ -101,6 +101,10 @@ test('a stall is seen within 30 seconds and only while the node has a block', ()
   assert.equal(detector.isStalled(following(7, 50), now), false, 'over as soon as the index moves');
   assert.equal(run(following(7, 50), 1), false);
   assert.equal(logs.filter((line) => line.includes('index moves again')).length, 1);
+  assert.equal(run(following(7, 50), 40), true);
+  assert.equal(run(following(50, 50), 1), false);
+  const count = (text: string) => logs.filter((line) => line.includes(text)).length;
+  assert.deepEqual([count('index stalls'), count('index moves again')], [2, 2], 'each stall is told');
 });
 
 test('a clock that is put right makes no stall', (t) => {

@@ -31,6 +31,7 @@ const block = (number: number): ChainBlock => ({
 /** A chain whose blocks the test adds and removes. */
 class ManualChain {
   readonly tip = block(0);
+  users = 0;
   private listener: ChainListener | undefined;
 
   addListener(listener: ChainListener): void {
@@ -38,7 +39,10 @@ class ManualChain {
   }
 
   async acquire(): Promise<() => void> {
-    return () => undefined;
+    this.users++;
+    return () => {
+      this.users--;
+    };
   }
 
   blocksFrom(): ChainBlock[] {
@@ -172,7 +176,7 @@ test('a reorg too deep to be told closes the clients of everything that follows 
     assert.deepEqual(closed, [[1013, 'reorg deeper than the stream can take back; reconnect and reload']]);
     end?.();
     chain.reorgDeeply();
-    assert.equal(closed.length, 1, topic);
+    assert.deepEqual([closed.length, chain.users], [1, 0], topic);
   }
 });
 

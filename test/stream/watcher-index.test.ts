@@ -61,7 +61,9 @@ test('an address is recognised once it has an id, and again after a rollback gav
   index.resolve([{ id: 500, address: addressOf(77) }]);
   assert.equal(index.hasUnresolved, false);
   assert.deepEqual(index.candidatesFor(transfer(500, 1)), [newcomer]);
-  index.invalidateIdsAbove(400);
+  index.invalidateIdsAbove(500);
+  assert.deepEqual(index.candidatesFor(transfer(500, 1)), [newcomer]);
+  index.invalidateIdsAbove(499);
   assert.equal(index.hasUnresolved, true);
   assert.deepEqual(index.candidatesFor(transfer(500, 1)), []);
   assert.deepEqual(index.candidatesByAddress({ from: addressOf(77), to: addressOf(1), token: '' }), [
