@@ -96,7 +96,7 @@ export class RpcHandler {
     }
     if (request.kind === 'batch') return this.batch(request.calls, caller.key, sink);
     if (request.kind === 'single') return this.single(request.call, caller.key, sink);
-    sink.send({ status: 200, body: errorJson('null', request.error) }, true);
+    sink.send({ status: 200, body: Buffer.from(errorForAll(request, request.error), 'latin1') }, true);
     return SETTLED_HANDLE;
   }
 

@@ -26,7 +26,8 @@ export interface InvalidCall {
 export type RpcRequest =
   | { kind: 'single'; call: IncomingCall | InvalidCall }
   | { kind: 'batch'; calls: (IncomingCall | InvalidCall)[] }
-  | { kind: 'refused'; error: RpcError };
+  /** `firstId` is that of the first call of a batch with too many. */
+  | { kind: 'refused'; error: RpcError; firstId?: string };
 
 const OPEN_BRACKET = 91;
 const OPEN_BRACE = 123;
@@ -47,13 +48,20 @@ export function readRequest(text: string): RpcRequest {
 
 /**
  * An error in place of all answers to a request, as JSON text: to a batch one for each call that wants an answer, since
- * clients look for the answers by their ids.
+ * clients look for the answers by their ids; of one with too many calls for the first, as geth does.
  */
 export function errorForAll(request: RpcRequest, error: RpcError): string {
-  if (request.kind !== 'batch')
-    return errorJson((request.kind === 'single' && request.call.id) || 'null', error);
-  const ids = request.calls.flatMap(({ id }) => id ?? []);
-  return ids.length === 0 ? errorJson('null', error) : `[${ids.map((id) => errorJson(id, error))}]`;
+  const ids = idsToAnswer(request);
+  if (request.kind === 'single' || ids.length === 0) return errorJson(ids[0] ?? 'null', error);
+  return `[${ids.map((id) => errorJson(id, error))}]`;
+}
+
+function idsToAnswer(request: RpcRequest): string[] {
+  const ids =
+    request.kind === 'batch'
+      ? request.calls.map(({ id }) => id)
+      : [request.kind === 'single' ? request.call.id : request.firstId];
+  return ids.flatMap((id) => id ?? []);
 }
 
 function readBatch(text: string, start: number): RpcRequest {
@@ -72,7 +80,8 @@ function readBatch(text: string, start: number): RpcRequest {
   if (values.tooMany) return TOO_MANY_VALUES;
   if (readers.length > MAX_BATCH) {
     const message = `batch of more than ${MAX_BATCH} calls; only so many are answered at once`;
-    return { kind: 'refused', error: invalid(message) };
+    const firstId = readers.map((reader) => reader.read().id).find((id) => id !== null);
+    return { kind: 'refused', error: invalid(message), ...(firstId === undefined ? {} : { firstId }) };
   }
   if (!isWhole(text, end)) return NOT_JSON;
   if (readers.length === 0) return { kind: 'refused', error: invalid('empty batch') };

@@ -103,7 +103,7 @@ export function signalMessageHandler({ limiter, log }: Omit<MessageHandlerDeps, 
     const calls = request.kind === 'batch' ? request.calls : request.kind === 'single' ? [request.call] : [];
     const refusal = refusalOf(limiter.take(key, Math.max(1, calls.length)));
     if (refusal !== null) return sendRefusal(connection, request, refusal);
-    if (request.kind === 'refused') return connection.answer(errorJson('null', request.error));
+    if (request.kind === 'refused') return connection.answer(errorForAll(request, request.error));
     const results = await Promise.all(calls.map((call) => runSignalCall(session, call, log)));
     send(connection, results, (text) => (request.kind === 'batch' ? `[${text}]` : text));
   };

@@ -112,11 +112,22 @@ test('a hundred calls are a batch, one more is refused and charged as one', asyn
     charged += count;
     return null;
   };
-  const { status, body } = await gateway.answer(JSON.stringify(calls(101)), { charge });
-  const { id, error } = JSON.parse(String(body));
-  assert.deepEqual([status, id, error.code], [200, null, -32600]);
-  assert.match(error.message, /100/);
-  assert.deepEqual([charged, node.received.length], [1, 0]);
+  const notification = { jsonrpc: '2.0', method: 'eth_chainId' };
+  const named = calls(101).map((call, i) => ({ ...call, id: `é${i}` }));
+  for (const [batch, id] of [
+    [named, 'é0'],
+    [[notification, ...named.slice(1)], 'é1'],
+    [Array(101).fill(notification), null],
+  ] as const) {
+    const { status, body } = await gateway.answer(JSON.stringify(batch), { charge });
+    const answer = JSON.parse(String(body));
+    // Clients look for an answer by the id of a call.
+    assert.equal(Array.isArray(answer), id !== null);
+    const [{ id: given, error }] = [answer].flat();
+    assert.deepEqual([status, given, error.code], [200, id, -32600]);
+    assert.match(error.message, /100/);
+  }
+  assert.deepEqual([charged, node.received.length], [3, 0]);
 });
 
 test('a method that is not offered is refused by its name, and the node is not asked', async (t) => {

@@ -126,7 +126,6 @@ test('requests that are no calls get the standard errors with HTTP 200', async (
     ['{"jsonrpc":', -32700],
     ['[]', -32600],
     ['{}', -32600],
-    [`[${Array(101).fill(call('1', 'eth_chainId'))}]`, -32600],
     [call('1', 'eth_accounts'), -32601],
     [call('1', 'anvil_mine'), -32601],
     [call('1', 'eth_chainId', '"x"'), -32602],
