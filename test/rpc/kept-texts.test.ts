@@ -54,6 +54,36 @@ for (const [what, memberOf] of Object.entries(KEPT)) {
   });
 }
 
+test('delivered logs that may have to be taken back do not hold the answers they came in', async (t) => {
+  const hashAt = (number: number) => `0x${number.toString(16).padStart(64, '0')}`;
+  const FIRST_HEAD = 100;
+  let head = FIRST_HEAD;
+  const answers: Answer = (body, response) => {
+    const { id, method, params } = JSON.parse(body) as { id: number; method: string; params: string[] };
+    const number = params[0] === 'latest' ? head : Number(params[0]);
+    const header = {
+      number: `0x${number.toString(16)}`,
+      hash: hashAt(number),
+      parentHash: hashAt(number - 1),
+    };
+    const block = params[0] === 'finalized' ? null : { ...header, timestamp: '0x1' };
+    const logs =
+      head === FIRST_HEAD
+        ? []
+        : [{ blockHash: hashAt(head - 1), data: PADDING }, { blockHash: hashAt(head) }];
+    response.end(JSON.stringify({ jsonrpc: '2.0', id, result: method === 'eth_getLogs' ? logs : block }));
+  };
+  const gateway = startGateway(t, { url: (await startNode(t, answers)).url });
+  const ids: unknown[] = [];
+  for (let i = 0; i < REQUESTS; i++) ids.push(await gateway.result('eth_newFilter', { address: wallet(i) }));
+  const before = await bytesInUse();
+  head += 2;
+  gateway.handler.headChanged();
+  for (const id of ids) assert.equal(((await gateway.result('eth_getFilterChanges', id)) as []).length, 2);
+  const kept = (await bytesInUse()) - before;
+  assert.ok(kept < MOST_KEPT, `${Math.round(kept / 1e6)} MB are kept`);
+});
+
 test('a name that no method can have is refused, whatever its length', async (t) => {
   const { url, received } = await startNode(t, node);
   const gateway = startGateway(t, { url });

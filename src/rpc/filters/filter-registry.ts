@@ -108,7 +108,8 @@ export class FilterRegistry {
     const installed = this.touch(id, key);
     if (installed === undefined) return UNKNOWN;
     const polling = installed.polled.then(() => installed.filter.poll(signal));
-    installed.polled = polling.catch(() => undefined);
+    const forget = () => undefined; // else the answer would be kept until the next poll
+    installed.polled = polling.then(forget, forget);
     const changes = await polling;
     switch (changes.kind) {
       case 'list':

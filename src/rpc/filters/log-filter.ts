@@ -3,6 +3,7 @@
  * blocks come first, repeated with `removed: true`.
  */
 
+import { detachString } from '../../lib/detach-string.ts';
 import { quantityToNumber, toQuantity } from '../../lib/hex.ts';
 import type { Answer, RequestFn } from '../call.ts';
 import { itemTexts } from '../json-slices.ts';
@@ -125,6 +126,8 @@ export class LogFilter implements Filter {
       return bytes <= MAX_DELIVERED_BYTES;
     });
     this.delivered = kept.reverse();
+    // Each of them holds the whole answer that it is a slice of.
+    for (const block of fresh) if (kept.includes(block)) block.logs = block.logs.map(detachString);
   }
 }
 
