@@ -334,6 +334,19 @@ test('a filter that the node does not understand is refused in its words', async
   }
 });
 
+test('a filter as large as geth takes is kept, a larger one refused', async (t) => {
+  const { gateway, address } = await setUp(t);
+  const filled = (count: number, bytes: number) =>
+    Array.from({ length: count }, (_, i) => `0x${i.toString(16).padStart(2 * bytes, '0')}`);
+  const topics = Array.from({ length: 4 }, () => filled(1_000, 32));
+  assert.equal(
+    typeof (await gateway.result('eth_newFilter', { address: filled(1_000, 20), topics })),
+    'string',
+  );
+  const { error } = await gateway.call('eth_newFilter', [{ address: [address, ...filled(9_000, 20)] }]);
+  assert.deepEqual([error?.code, error?.message.includes('400000')], [-32602, true]);
+});
+
 test('a filter that missed too much is lost, not silently incomplete', async (t) => {
   const { anvil, gateway, mine } = await setUp(t);
   const id = await gateway.result('eth_newBlockFilter');

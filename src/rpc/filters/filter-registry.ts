@@ -16,6 +16,8 @@ import { LogFilter } from './log-filter.ts';
 
 /** Most filters of one key. */
 const MAX_FILTERS = 64;
+/** Longest filter, as JSON: somewhat more than geth's limits of 1,000 addresses and 1,000 topics in each place come to. */
+const MAX_FILTER_CHARS = 400_000;
 /** A filter not polled for so long is removed, milliseconds; the same as geth. */
 const IDLE_MS = 5 * 60_000;
 
@@ -80,6 +82,10 @@ export class FilterRegistry {
       return refused({ code: RpcCode.invalidParams, message: 'the parameter must be a filter of logs' });
     }
     const logs = sanitizeFilter(given);
+    if (JSON.stringify(logs).length > MAX_FILTER_CHARS) {
+      const message = `a filter of more than ${MAX_FILTER_CHARS} characters; name fewer addresses or topics`;
+      return refused({ code: RpcCode.invalidParams, message });
+    }
     await this.view.refresh();
     const ask = this.deps.askLogsFor(key);
     // By its tag: the head of the view may be above that of a node which is behind.
