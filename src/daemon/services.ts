@@ -87,6 +87,7 @@ function openHub(config: Config, { stores, metrics, log }: ServiceDeps, rpc: Rpc
     maxSubscriptions: stream.max_subscriptions,
     maxBacklogBytes: stream.max_backlog_bytes,
     onNews: () => rpc.headChanged(),
+    onRolledBack: (to) => rpc.rolledBack(to),
     reads: prepareStreamReads(stores.db, stores.snapshot),
     metrics,
     log,

@@ -49,6 +49,11 @@ export class Finality {
     this.confirmedAt = Number.NEGATIVE_INFINITY;
   }
 
+  /** The blocks above `to` are no longer on the chain. */
+  rolledBack(to: number): void {
+    if (this.anchor !== null && to < this.anchor.number) this.reset();
+  }
+
   /** The chain was rewritten. */
   reset(): void {
     this.anchor = null;

@@ -109,6 +109,11 @@ export class Gateway {
     this.local.invalidate(this.toldAt);
   }
 
+  /** The index was rolled back: the blocks above `to` are no longer on the chain. */
+  rolledBack(to: number): void {
+    this.finality.rolledBack(to);
+  }
+
   /** Answers a call that is allowed; `client` is the key that asks. */
   run(call: Call, sink: AnswerSink, client: number): CallHandle {
     const kind = methodKindOf(call.method);

@@ -86,6 +86,11 @@ export class RpcHandler {
     this.gateway.headChanged();
   }
 
+  /** The index was rolled back: no kept answer about a block that counted as final outlives a chain that was replaced. */
+  rolledBack(to: number): void {
+    this.gateway.rolledBack(to);
+  }
+
   /** Answers a request body, given as the Latin-1 text of its bytes, into the sink; possibly before this returns. */
   serve(body: string, caller: RpcCaller, sink: RpcSink): CallHandle {
     const request = readRequest(body);

@@ -38,6 +38,8 @@ export interface HubOptions {
   maxBacklogBytes: number;
   /** Called before clients are told of a block, which they may then ask the node about. */
   onNews: () => void;
+  /** Called before clients are told that the index was rolled back to a block. */
+  onRolledBack: (to: number) => void;
   metrics: StreamMetrics;
   log: Logger;
 }
@@ -92,7 +94,10 @@ export class StreamHub {
   /** Call it with every watermark of the writer, after the snapshot is released. */
   onWatermark(mark: Watermark): void {
     this.options.onNews();
-    if (mark.kind === 'rolled-back') this.chain.noteRollback(mark.to);
+    if (mark.kind === 'rolled-back') {
+      this.options.onRolledBack(mark.to);
+      this.chain.noteRollback(mark.to);
+    }
     this.transfers.onWatermark(mark);
   }
 

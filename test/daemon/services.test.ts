@@ -2,8 +2,10 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { test } from 'node:test';
+import { startAnvil } from '../../src/dev/anvil.ts';
 import { ListenError } from '../../src/errors.ts';
 import { startTestDaemon } from '../support/daemon.ts';
+import { opened } from '../support/owner.ts';
 
 test('a daemon that cannot listen leaves no timer behind', async (t) => {
   const taken = createServer().listen(0, '127.0.0.1');
@@ -24,4 +26,31 @@ test('a daemon that cannot listen leaves no timer behind', async (t) => {
     left.map(({ stack }) => stack.stack),
     [],
   );
+});
+
+test('when the index is rolled back, nothing is answered any more from the chain that was replaced', async (context) => {
+  const t = opened(context);
+  const anvil = await startAnvil({ manual: true });
+  t.after(() => anvil.stop());
+  const snapshot = await anvil.call('evm_snapshot');
+  await anvil.call('anvil_mine', ['0xc8']);
+  const served = await startTestDaemon(t, { flags: { '--node-http': anvil.url } });
+  await served.reaches(200);
+  const ask = async () => {
+    const response = await fetch(`${served.url}/rpc`, {
+      method: 'POST',
+      headers: { 'X-API-Key': served.key, 'Content-Type': 'application/json' },
+      body: '{"jsonrpc":"2.0","id":1,"method":"eth_getBlockByNumber","params":["0x5",false]}',
+    });
+    return ((await response.json()) as { result: { hash: string } | null }).result?.hash;
+  };
+  // Often enough for the block to be found final and for its answer to be kept.
+  for (let asked = 0; asked < 10; asked++) {
+    assert.ok(await ask());
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  await anvil.call('evm_revert', [snapshot]);
+  await anvil.call('anvil_mine', ['0x1', '0x64']);
+  await served.reaches(1);
+  assert.equal(await ask(), undefined);
 });

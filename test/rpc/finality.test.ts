@@ -55,3 +55,15 @@ test('an answer that names another block than before, asked before a failure, le
   await answer(block(7, 'b'));
   assert.equal(replaced(), 1);
 });
+
+test('a rollback below what was final forgets it, one above does not', async () => {
+  const { finality, answer, replaced } = setUp();
+  finality.rolledBack(3);
+  finality.pollIfAbove(7, 1_000);
+  await answer(block(7, 'a'));
+  finality.rolledBack(7);
+  assert.equal(finality.finalizedNumber(1_001), 7);
+  finality.rolledBack(6);
+  assert.equal(finality.finalizedNumber(1_002), -1);
+  assert.equal(replaced(), 1);
+});
