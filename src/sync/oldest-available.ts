@@ -19,10 +19,8 @@ export async function findOldestAvailable(
   isAvailable: IsAvailable,
 ): Promise<number> {
   if (wanted > head)
-    throw new UpstreamError(
-      'inconsistent',
-      `the node's head is block ${head}, before index.start_block ${wanted}`,
-    );
+    // The same text for every head, so that it is logged once while the node comes nearer.
+    throw new UpstreamError('inconsistent', `the node has not reached index.start_block ${wanted} yet`);
   let available = head;
   for (;;) {
     const oldest = await bisectOldest(wanted, available, isAvailable);

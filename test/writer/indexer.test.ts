@@ -381,6 +381,23 @@ test('answers over the size limit of the node are fetched piece by piece', async
   assert.deepEqual(await freshIndex(t, small.url, 6), expected);
 });
 
+test('a start that the node has not reached is told once, not for each of its blocks', async (t) => {
+  const real = await replay(t, { chain: chainOf(12, 40), head: 5 });
+  const indexer = startIndexer(t, { http: real.url, dir: tempDir(t), index: { startBlock: 30 } });
+  for (const count of [1, 2]) {
+    const asked = () => real.stats().byMethod.eth_getBlockByNumber ?? 0;
+    const before = asked();
+    await waitFor(() => asked() > before, { what: `try ${count} to begin` });
+    real.mine(1);
+  }
+  real.mine(40);
+  await indexer.reaches(40);
+  await indexer.client.stop();
+  const reasons = indexer.logs.filter((line) => line.includes('gave no usable answer'));
+  assert.equal(reasons.length, 1, indexer.logs.join('\n'));
+  assert.equal(indexer.status().startBlock, 30);
+});
+
 test('on a node that has pruned its history the index begins at the oldest block and says so', async (t) => {
   const real = await replay(t, { chain: chainOf(10, 40) });
   const node = await startMisbehavingNode({ upstream: real.url });
