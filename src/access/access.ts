@@ -1,10 +1,10 @@
 /** Who may call, and how often: the keys file with the limiter on top. */
-import { StorageError } from '../errors.ts';
 import { rejectForeignWal } from '../store/foreign-wal.ts';
 import { type Db, setBusyTimeout } from '../store/open-database.ts';
+import { isDiskFull, toOpenError } from '../store/storage-error.ts';
 import { type KeyStore, openKeyStore } from './keys.ts';
 import { primeWal } from './keys-checkpointer.ts';
-import { toKeysStorageError } from './keys-file.ts';
+import { KEYS_CORRUPTION_ADVICE } from './keys-file.ts';
 import { Limiter } from './limiter.ts';
 import type { Tiers } from './tiers.ts';
 import { type OnFailure, UsageCounter } from './usage.ts';
@@ -21,7 +21,7 @@ export interface Access {
 export function openAccess(path: string, tiers: Tiers, onFailure?: OnFailure): Access {
   rejectForeignWal(path);
   const keys = openKeyStore(path);
-  primeIfWritable(keys.db); // before anything is served
+  primeUnlessFull(keys.db); // before anything is served
   // The serving thread never waits for the lock of another process: usage is written a little later, and the operator told to try again.
   setBusyTimeout(keys.db, 0);
   const usage = new UsageCounter(keys.db, Date.now(), onFailure);
@@ -38,11 +38,10 @@ export function openAccess(path: string, tiers: Tiers, onFailure?: OnFailure): A
 }
 
 /** On a full disk the keys that there are get served all the same; usage.ts reports what cannot be written. */
-function primeIfWritable(db: Db): void {
+function primeUnlessFull(db: Db): void {
   try {
     primeWal(db);
   } catch (error) {
-    const translated = toKeysStorageError(error, db);
-    if (!(translated instanceof StorageError)) throw translated;
+    if (!isDiskFull(error)) throw toOpenError(db.name, error, KEYS_CORRUPTION_ADVICE);
   }
 }

@@ -1,4 +1,5 @@
 /** What a failure of SQLite means to the operator. */
+import { accessSync, constants } from 'node:fs';
 import { FatalError, StorageError } from '../errors.ts';
 
 /** The index contradicts itself, which no sequence of its writes does: treated as a file that SQLite finds corrupt. */
@@ -48,9 +49,24 @@ export function toOpenError(
 ): unknown {
   if (error instanceof FatalError || !(error instanceof Error)) return error;
   if (isCorruption(error)) return corruptionError(path, error, corruptionAdvice);
-  const meaning = meaningOf(error);
+  const meaning = isForbidden(path) ? 'this user may not read and write it' : meaningOf(error);
   const detail = meaning === null ? error.message : `${meaning} (${error.message})`;
   return new FatalError(`cannot open ${path}: ${detail}`, { cause: error });
+}
+
+/** Whether the file belongs to somebody else, such as to root, who has made it with another command. */
+function isForbidden(path: string): boolean {
+  try {
+    accessSync(path, constants.R_OK | constants.W_OK);
+    return false;
+  } catch (error) {
+    return error instanceof Error && 'code' in error && error.code === 'EACCES';
+  }
+}
+
+/** Whether SQLite found no room on the disk. */
+export function isDiskFull(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'SQLITE_FULL';
 }
 
 /** Whether SQLite found the file corrupt. */

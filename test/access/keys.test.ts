@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { generateKey } from '../../src/access/key-format.ts';
@@ -231,6 +231,37 @@ test('files that hold no keys are refused with what to do', (t) => {
     name: 'FatalError',
     message: /cannot open/,
   });
+});
+
+/** Opens the file at its second argument as a daemon does, not as root, and prints how that ends. */
+const OPEN_AS_NOBODY = `
+  const { openAccess } = await import(process.argv[1]);
+  if (process.getuid() === 0) {
+    process.setgid(65534);
+    process.setuid(65534);
+  }
+  try {
+    openAccess(process.argv[2], {});
+    console.log('opened');
+  } catch ({ name, message }) {
+    console.log(name + ': ' + message);
+  }`;
+
+test('a daemon whose user may not write the file does not start: it could not keep the usage', (t) => {
+  const dir = tempDir(t);
+  const path = join(dir, 'keys.db');
+  openKeyStore(path).close();
+  chmodSync(dir, 0o777);
+  const module = new URL('../../src/access/access.ts', import.meta.url).href;
+  for (const mode of [0o444, 0o000]) {
+    chmodSync(path, mode);
+    const { stdout, stderr } = spawnSync(
+      process.execPath,
+      ['--input-type=module', '-e', OPEN_AS_NOBODY, module, path],
+      { encoding: 'utf8' },
+    );
+    assert.match(stdout, /^FatalError: cannot open .*keys\.db: this user may not read and write it/, stderr);
+  }
 });
 
 test('a file that was moved away or replaced is not written on: what it took would be lost with the process', (t) => {
