@@ -10,7 +10,7 @@ import type { WorkBudget } from './work-budget.ts';
 /**
  * The ids of the newest native transfers, direct and internal, of at least `wei` within a range, newest first.
  * Every span that is read contains one of them, except at the ends of the range, so even a single large transfer among
- * very many is found by reading `limit` spans.
+ * very many is found by reading `limit` spans and one more.
  */
 export function prepareLargeNativeIds(
   db: Db,
@@ -41,7 +41,7 @@ export function prepareLargeNativeIds(
       peak,
       spanOf(last, 2),
       spanOf(last, 1),
-      limit + 2, // the two at the ends may contain only transfers outside the range
+      limit + 1, // the newest may contain only transfers after the range
     );
     const ids: number[] = [];
     for (const span of spans) {
