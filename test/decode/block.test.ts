@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { needsTraces } from '../../src/decode/block.ts';
 import { UpstreamError } from '../../src/errors.ts';
 import { secondsToIso } from '../../src/lib/time.ts';
-import { A, B, blockOf, C, decode, PLAIN_RULES, rowsOf, TOKEN, TX_HASH } from './plain.ts';
+import { A, B, BLOCK_HASH, blockOf, C, decode, PLAIN_RULES, rowsOf, TOKEN, TX_HASH } from './plain.ts';
 
 const brief = (row: { kind: string; from: string; to: string; amount: bigint }) => [
   row.kind,
@@ -27,6 +27,7 @@ test('frames that move value: CALL, CREATE, CREATE2 and SELFDESTRUCT; not CALLCO
   const types = ['CALL', 'CREATE', 'CREATE2', 'SELFDESTRUCT', 'CALLCODE', 'DELEGATECALL'];
   const calls = [
     ...types.map((type, i) => frame(type, `0x${i + 1}`)),
+    ...types.map((type) => frame(type, '0x0')),
     { type: 'STATICCALL', from: B, to: C },
   ];
   assert.deepEqual(internalOf({ type: 'CALL', from: A, to: B, value: '0x63', calls }), [
@@ -64,7 +65,7 @@ test('a SELFDESTRUCT to itself moves nothing where the node names the last payme
   ];
   assert.deepEqual(internalOf({ type: 'CALL', from: A, to: B, value: '0x0', calls }), moves);
 
-  const base = { blockHash: `0x${'b1'.repeat(32)}`, transactionHash: TX_HASH };
+  const base = { blockHash: BLOCK_HASH, transactionHash: TX_HASH };
   const parents = [
     { type: 'call', action: { callType: 'call', from: B, to: C, value: '0x5' }, result: {} },
     { type: 'call', action: { callType: 'delegatecall', from: B, to: C, value: '0x5' }, result: {} },
@@ -111,7 +112,7 @@ test('a frame whose error is null has not failed', () => {
 });
 
 test('flat traces give the same as a call tree', () => {
-  const base = { blockHash: `0x${'b1'.repeat(32)}`, transactionHash: TX_HASH };
+  const base = { blockHash: BLOCK_HASH, transactionHash: TX_HASH };
   const call = (traceAddress: number[], value: string, extra = {}) => ({
     ...base,
     type: 'call',
@@ -126,6 +127,7 @@ test('flat traces give the same as a call tree', () => {
     call([1], '0x2', { error: 'Reverted', result: null }),
     call([1, 0], '0x3'),
     call([1, 0, 0], '0x4'),
+    call([9], '0x0'),
     call([10], '0x5'),
     {
       ...base,
@@ -139,6 +141,13 @@ test('flat traces give the same as a call tree', () => {
       type: 'suicide',
       traceAddress: [12],
       action: { address: C, refundAddress: A, balance: '0x7' },
+      result: null,
+    },
+    {
+      ...base,
+      type: 'suicide',
+      traceAddress: [12],
+      action: { address: C, refundAddress: A, balance: '0x0' },
       result: null,
     },
     {
@@ -223,7 +232,10 @@ const mutations: Mutation[] = [
   ],
   ['a missing receipt', ({ receipts }) => receipts.pop()],
   ['a hash of the wrong length', ({ block }) => Object.assign(block, { hash: '0x12' })],
+  ['a hash that is a number', ({ block }) => Object.assign(block, { hash: 5 })],
   ['a number that is no quantity', ({ block }) => Object.assign(block, { number: 5 })],
+  ['a number of more than 32 bits', ({ block }) => Object.assign(block, { number: '0x100000000' })],
+  ['transactions that are no list', ({ block }) => Object.assign(block, { transactions: null })],
   ['transactions as hashes only', ({ block }) => Object.assign(block, { transactions: [TX_HASH] })],
   [
     'a value that is no hex',
@@ -249,4 +261,14 @@ test('traces of another transaction or of too few are refused', () => {
   assert.throws(() => decode(trace([])), UpstreamError);
   assert.throws(() => decode(trace([{ txHash: `0x${'99'.repeat(32)}`, result: {} }])), UpstreamError);
   assert.throws(() => decode(trace([{ txHash: TX_HASH, error: 'execution timeout' }])), UpstreamError);
+  const flat = (value: unknown) => ({ ...parts, traces: { form: 'flat' as const, value } });
+  const root = { type: 'call', traceAddress: [], action: { callType: 'call', from: A, to: B, value: '0x5' } };
+  const own = { ...root, blockHash: BLOCK_HASH, transactionHash: TX_HASH };
+  assert.equal(decode(flat([own])).transferCount, 1);
+  assert.throws(() => decode(flat([])), UpstreamError);
+  assert.throws(
+    () => decode(flat([own, { ...own, transactionHash: `0x${'99'.repeat(32)}` }])),
+    UpstreamError,
+  );
+  assert.throws(() => decode(flat([own, { ...own, blockHash: `0x${'99'.repeat(32)}` }])), UpstreamError);
 });

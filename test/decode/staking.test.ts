@@ -134,6 +134,29 @@ test('a call that failed inside does not explain a log: the later compound does'
   assert.deepEqual(payouts([claimed(1, 9), delegated(1, 9)], root), []);
 });
 
+test('a call for another validator or by another delegator does not explain a log', () => {
+  const claims = [staking('0xa76e2ca5', 2), staking('0xa76e2ca5', 1, { from: B })]; // with nothing to claim: no logs
+  const root = { type: 'CALL', from: B, to: A, value: '0x0', calls: [...claims, staking('0xb34fea67', 1)] };
+  assert.deepEqual(payouts([claimed(1, 9), delegated(1, 9)], root), []);
+});
+
+test('a payout whose log is cut short is counted and moves nothing, one of zero moves nothing', () => {
+  const [event = '', id = '', delegator = ''] = withdrawn.topics;
+  const cut = [
+    { ...withdrawn, data: `0x${word(0)}${word(55).slice(2)}` },
+    { ...withdrawn, topics: [event, id] },
+    { ...claimed(1, 9), data: '0x' },
+  ];
+  const zero = [
+    { ...withdrawn, data: `0x${word(1)}${word(0)}${word(7)}` },
+    claimed(2, 0),
+    { ...withdrawn, topics: [`0x${'5a'.repeat(32)}`, id, delegator] },
+  ];
+  const batch = decode(blockOf({ logs: [...cut, ...zero] }), MONAD);
+  assert.deepEqual(rowsOf(batch), []);
+  assert.deepEqual(batch.skipped, { staking_shape: 3 });
+});
+
 test('a payout to what is no clean address is skipped and counted, and the rest of the block is kept', () => {
   const [, first, delegator = ''] = withdrawn.topics;
   const dirty = [delegator.slice(0, 50), `${delegator}00`, delegator.replace('0x00', '0x01')].map(
