@@ -47,6 +47,14 @@ test('totals with many counterparties equal plain sums, however often they are c
   }
 });
 
+test('a sum of more amounts than 53 bits hold stays exact', () => {
+  const table = new CounterpartyTable();
+  const entries = [2n ** 96n - 1n, 2n ** 32n - 1n, 2n ** 100n].map((wei) => nativeEntry(1, 5, wei));
+  const times = 2 ** 20 + 2;
+  for (let i = 0; i < times; i++) for (const entry of entries) table.add(entry, true);
+  assert.equal(table.top(1)[0]!.outWei, BigInt(times) * (2n ** 96n - 1n + 2n ** 32n - 1n + 2n ** 100n));
+});
+
 /** A hub that deals with others in every way there is; `blocks` is what the index holds of them. */
 function hubOf(t: TestContext) {
   const index = createIndex(t);

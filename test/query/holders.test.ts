@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { decodeSigned } from '../../src/lib/signed.ts';
 import { prepareTopHoldings } from '../../src/query/holders.ts';
 import { prepareTokenFacts } from '../../src/query/tokens.ts';
 import { prepareWalletIdByAddress } from '../../src/query/wallets.ts';
-import type { WorkBudget } from '../../src/query/work-budget.ts';
+import { deadlineBudget, type WorkBudget } from '../../src/query/work-budget.ts';
 import { address, createIndex } from '../support/index-fixture.ts';
 
 test('a token that only the zero address ever sent itself has no holders, and the work for it is a number', (t) => {
@@ -15,4 +16,40 @@ test('a token that only the zero address ever sent itself has no holders, and th
   const check = (units: number) => assert.ok(Number.isSafeInteger(units), `${units} units of work`);
   const budget: WorkBudget = { ensure: check, spend: check };
   assert.deepEqual(prepareTopHoldings(db)(facts, 10, budget), []);
+});
+
+test('the largest holders are the same in however many pieces a token is read', (t) => {
+  const balances = Array.from({ length: 60 }, (_, i) => BigInt((i * 7 + 1) % 11)); // many equal ones, and some of zero
+  const index = createIndex(t);
+  index.append([
+    {
+      mints: balances.map((amount, i) => ({
+        kind: 'erc20',
+        from: 'zero',
+        to: `w${i}`,
+        token: 'coin',
+        amount,
+      })),
+      others: [{ from: 'bystander', to: 'another' }],
+      debt: [{ kind: 'erc20', from: 'debtor', to: 'last', token: 'coin', amount: 4n }],
+    },
+  ]);
+  const db = index.reader(t);
+  const idOf = prepareWalletIdByAddress(db);
+  const { id } = prepareTokenFacts(db)(idOf(address('coin'))!)!;
+  const holders = [...balances.map((amount, i) => ({ name: `w${i}`, amount })), { name: 'last', amount: 4n }]
+    .filter(({ amount }) => amount > 0n)
+    .map(({ name, amount }) => ({ wallet: idOf(address(name))!, amount }))
+    .sort((a, b) => Number(b.amount - a.amount) || a.wallet - b.wallet);
+  const topOf = prepareTopHoldings(db);
+  for (const wallets of [1, 62, 65_536, 65_537, 200_000, 2_000_000, 10_000_000]) {
+    for (const limit of [1, 5, 6, 7, 200]) {
+      const found = topOf({ id, wallets }, limit, deadlineBudget(Infinity));
+      assert.deepEqual(
+        found.map(({ wallet, balance }) => ({ wallet, amount: decodeSigned(balance) })),
+        holders.slice(0, limit),
+        `${limit} of ${wallets}`,
+      );
+    }
+  }
 });
