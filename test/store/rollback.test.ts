@@ -190,6 +190,7 @@ for (const [what, damage, message] of [
     'DELETE FROM wallets WHERE id = 1',
     /wallet 1 is named by the index but has no row/,
   ],
+  ['a wallet without its finished runs', 'DELETE FROM activity', /the activity of wallet \d+ lacks a run/],
   ['a token without a row', 'DELETE FROM tokens', /token \d+ is named by the index but has no row/],
   [
     'more transferred than the sums of a wallet hold',
@@ -201,7 +202,7 @@ for (const [what, damage, message] of [
     const path = join(tempDir(t), 'index.db');
     const writer = openWriter(path);
     t.after(() => writer.close());
-    writer.append([toBatch(randomBlocks(1, 40, ROOT, 5))]);
+    writer.append([toBatch(randomBlocks(1, 120, ROOT, 5))]);
     const db = openDatabase(path);
     t.after(() => db.close());
     db.exec(damage);

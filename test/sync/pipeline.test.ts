@@ -13,26 +13,33 @@ function numbers(batches: readonly BlockBatch[]): number[] {
   return batches.flatMap((batch) => [...batch.number]);
 }
 
-test('blocks come in order and whole though later ranges are loaded first', async () => {
-  let inFlight = 0;
-  let most = 0;
-  const pipeline = new Pipeline(
-    async (from, to) => {
-      most = Math.max(most, ++inFlight);
-      await new Promise((resolve) => setTimeout(resolve, 20 - Math.min(19, from / 20)));
-      inFlight--;
-      return batchOf(from, to);
-    },
-    { depth: 4, batchTransfers: 300 },
-  );
-  const got: number[] = [];
-  while (got.length < 400) got.push(...numbers(await pipeline.take(got.length + 1, 400)));
-  assert.deepEqual(
-    got,
-    Array.from({ length: 400 }, (_, i) => i + 1),
-  );
-  assert.ok(most > 1 && most <= 4, `${most} ranges at once`);
-});
+for (const depth of [1, 4]) {
+  test(`blocks come in order and whole though later ranges are loaded first (${depth} at once)`, async () => {
+    let inFlight = 0;
+    let most = 0;
+    const pipeline = new Pipeline(
+      async (from, to) => {
+        most = Math.max(most, ++inFlight);
+        await new Promise((resolve) => setTimeout(resolve, 20 - Math.min(19, from / 20)));
+        inFlight--;
+        return batchOf(from, to);
+      },
+      { depth, batchTransfers: 300 },
+    );
+    const got: number[] = [];
+    while (got.length < 400) {
+      const taken = await pipeline.take(got.length + 1, 400);
+      got.push(...numbers(taken));
+      const beforeLast = taken.slice(0, -1).reduce((sum, { transferCount }) => sum + transferCount, 0);
+      assert.ok(beforeLast < 300, `another range after ${beforeLast} transfers`);
+    }
+    assert.deepEqual(
+      got,
+      Array.from({ length: 400 }, (_, i) => i + 1),
+    );
+    assert.equal(most, depth);
+  });
+}
 
 test('nothing beyond the head is asked for, and the head itself comes at once', async () => {
   const asked: [number, number][] = [];
@@ -49,6 +56,19 @@ test('nothing beyond the head is asked for, and the head itself comes at once', 
     [10, 10],
     [11, 12],
   ]);
+});
+
+test('while what was taken is stored, the next blocks are loaded', async () => {
+  const asked: number[] = [];
+  const pipeline = new Pipeline(
+    async (from, to) => {
+      asked.push(from);
+      return batchOf(from, to);
+    },
+    { depth: 3, batchTransfers: 1 },
+  );
+  const taken = numbers(await pipeline.take(1, 400));
+  assert.equal(asked.filter((from) => from > taken.at(-1)!).length, 3, `${asked}`);
 });
 
 test('after a failure and a reset the same blocks are loaded again in smaller ranges', async () => {
