@@ -5,7 +5,9 @@ import { test } from 'node:test';
 import { FatalError } from '../../src/errors.ts';
 import { ENTRIES_PER_RUN } from '../../src/store/activity.ts';
 import { IndexWriter } from '../../src/store/index-writer.ts';
+import { PEAK_SPAN } from '../../src/store/native-peaks.ts';
 import { openDatabase } from '../../src/store/open-database.ts';
+import { MAX_FIRST_BUYERS } from '../../src/store/schema.ts';
 import { type BlockBatch, TransferKind } from '../../src/types.ts';
 import { dumpIndex } from '../support/dump.ts';
 import { type PlainBlock, randomBlocks, randomSource, toBatch } from '../support/random-chain.ts';
@@ -91,11 +93,11 @@ for (const seed of [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]) {
   });
 }
 
-/** Blocks of token transfers to one wallet, up to these counts; it gets native coins at the start of each run and at the end. */
+/** Blocks of token transfers to one wallet, up to these counts; it gets native coins where a run or a span of peaks begins, and at the end. */
 function blocksUpTo(counts: readonly number[]): PlainBlock[] {
   const count = counts.at(-1)!;
   const transfers = Array.from({ length: count }, (_, i) => {
-    const rare = i % ENTRIES_PER_RUN < 2 || i >= count - 2;
+    const rare = i % ENTRIES_PER_RUN < 2 || (i + 1) % PEAK_SPAN === 0 || i >= count - 2;
     return {
       kind: rare
         ? i % 2 === 0
@@ -118,11 +120,11 @@ function blocksUpTo(counts: readonly number[]): PlainBlock[] {
   }));
 }
 
-test('rolled back to where a run of a wallet ends, or to a transfer beside it, an index equals a fresh one', (t) => {
+test('rolled back to where a run, a span of peaks or a token begins, or to a transfer beside it, an index equals a fresh one', (t) => {
   const dir = tempDir(t);
   const path = join(dir, 'rolled.db');
   const run = ENTRIES_PER_RUN;
-  const counts = [2, ...[run, 2 * run, 3 * run].flatMap((end) => [end - 1, end, end + 1]), 4 * run];
+  const counts = [2, 3, ...[run, 2 * run, 3 * run].flatMap((end) => [end - 1, end, end + 1]), 4 * run];
   const blocks = blocksUpTo(counts);
   for (const from of [blocks.length, blocks.length - 2]) {
     for (let to = 1; to < from; to++) {
@@ -138,6 +140,42 @@ test('rolled back to where a run of a wallet ends, or to a transfer beside it, a
       );
     }
   }
+});
+
+test('a full list of first buyers takes others in the places that a rollback frees, and never more', (t) => {
+  const dir = tempDir(t);
+  const path = join(dir, 'rolled.db');
+  const perBlock = MAX_FIRST_BUYERS / 4;
+  const branch = (from: number, to: number, salt: string): PlainBlock[] =>
+    randomBlocks(from, to - from + 1, ROOT, 1).map((block) => ({
+      ...block,
+      transactions: [
+        {
+          hash: block.hash,
+          transfers: Array.from({ length: perBlock }, (_, i) => ({
+            kind: TransferKind.erc20,
+            from: 'f'.repeat(40),
+            to: `${salt}${String(block.number * 1000 + i).padStart(39, '0')}`,
+            token: 'c'.repeat(40),
+            logIndex: i,
+            amount: 1n,
+            number: null,
+          })),
+        },
+      ],
+    }));
+  const first = branch(1, 6, 'a');
+  const writer = openWriter(path);
+  writer.append([toBatch(first)]);
+  for (const keep of [5, 4, 3, 1]) {
+    writer.rollback(keep);
+    const second = branch(keep + 1, 6, `${keep}`);
+    for (const block of second) writer.append([toBatch([block])]);
+    const fresh = freshDump(join(dir, `${keep}.db`), [...first.slice(0, keep), ...second]);
+    assert.deepEqual(differences(dumpIndex(path), fresh), []);
+    assert.equal(fresh.filter((row) => row.startsWith('first_buyers')).length, MAX_FIRST_BUYERS);
+  }
+  writer.close();
 });
 
 test('rolling everything back leaves an empty index that can begin anew', (t) => {

@@ -88,6 +88,10 @@ test('after a failure and a reset the same blocks are loaded again in smaller ra
   const before = sizes[0] ?? 0;
   assert.equal(numbers(await pipeline.take(1, 400))[0], 1);
   assert.ok((sizes[2] ?? before) < before, `ranges of ${sizes}`);
+  for (let failures = 0; failures < 12; failures++) pipeline.reset();
+  sizes.length = 0;
+  assert.equal(numbers(await pipeline.take(1, 400))[0], 1);
+  assert.equal(sizes[0], 1, 'one block is asked for at least');
 });
 
 test('blocks before a failure are handed out, and the failure is told after them', async () => {
