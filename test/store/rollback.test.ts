@@ -230,6 +230,14 @@ for (const [what, damage, message] of [
   ],
   ['a wallet without its finished runs', 'DELETE FROM activity', /the activity of wallet \d+ lacks a run/],
   ['a token without a row', 'DELETE FROM tokens', /token \d+ is named by the index but has no row/],
+  ...['transactions', 'token_transfers', 'internal_received'].map(
+    (column) =>
+      [
+        `wallets with too few ${column}`,
+        `UPDATE wallets SET ${column} = min(${column}, 1)`,
+        /the transfers of wallet \d+ are more than its sums/,
+      ] as const,
+  ),
   [
     'more transferred than the sums of a wallet hold',
     "UPDATE transfers SET amount = x'ffffffffffffffffffffffffffffffffffffff' WHERE kind = 0",
