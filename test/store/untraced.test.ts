@@ -78,6 +78,14 @@ test('blocks found to hold what traces give are taken out, also from the middle 
     [6, 7],
     [21, 29],
   ]);
+  writer.setTraced({ first: 25, last: 29 });
+  writer.setTraced({ first: 2, last: 3 });
+  writer.setTraced({ first: 24, last: 24 });
+  assert.deepEqual(ranges(), [
+    [0, 1],
+    [6, 7],
+    [21, 23],
+  ]);
   writer.setTraced({ first: 0, last: 39 });
   assert.equal(writer.untraced(), null);
 });

@@ -21,8 +21,8 @@ async function setUp(t: TestContext) {
   t.after(() => node.close());
   const client = new RpcClient({ url: node.url, timeoutMs: 60_000, maxSockets: 4, maxBatch: 10 });
   t.after(() => client.close());
-  const load = (number: number, traces: LoadRules['traces'] = TRACE) =>
-    loadBlocks(client, { ...RULES, traces }, number, number);
+  const load = (number: number, traces: LoadRules['traces'] = TRACE, last = number) =>
+    loadBlocks(client, { ...RULES, traces }, number, last);
   const asked = () => node.requests.flatMap(({ calls }) => calls.map(({ method }) => method));
   return { node, load, asked };
 }
@@ -57,6 +57,28 @@ test('a transaction has as long to be traced as the answer is waited for, not th
   assert.ok((await load(FULL)).transferCount > 0);
   takes = 61;
   await assert.rejects(load(FULL), /could not trace 0x.*execution timeout.*node\.timeout_ms/);
+});
+
+test('a range is refused when a block of it has another number or another parent, or is not there yet', async (t) => {
+  const { node, load } = await setUp(t);
+  const spoil = (change: (block: object) => unknown) =>
+    node.misbehave({
+      replace: (method, params, result) =>
+        method === 'eth_getBlockByNumber' && params[0] === '0x4' ? change(result as object) : result,
+    });
+  const range = () => load(FULL, null, FULL + 2);
+  const batch = await range();
+  assert.deepEqual([[...batch.number], batch.traced], [[FULL, FULL + 1, FULL + 2], false]);
+  const inconsistent = { reason: 'inconsistent' };
+  spoil((block) => ({ ...block, parentHash: `0x${'5b'.repeat(32)}` }));
+  await assert.rejects(range(), {
+    ...inconsistent,
+    message: /block 4 of the node does not follow its block 3/,
+  });
+  spoil((block) => ({ ...block, number: '0x9' }));
+  await assert.rejects(range(), { ...inconsistent, message: /sent block 9 when asked for 4/ });
+  spoil(() => null);
+  await assert.rejects(range(), { ...inconsistent, message: /no header of block 4 yet/ });
 });
 
 test('call trees are asked for by the hash of their block', async (t) => {

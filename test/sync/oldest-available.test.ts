@@ -5,6 +5,7 @@ import { findOldestAvailable } from '../../src/sync/oldest-available.ts';
 
 test('a block the node has is the start', async () => {
   assert.equal(await findOldestAvailable(5, 100, async () => true), 5);
+  assert.equal(await findOldestAvailable(100, 100, async () => true), 100);
 });
 
 test('on a node that has pruned its history the start is the oldest block that is left', async () => {
