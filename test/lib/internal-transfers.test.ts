@@ -37,6 +37,10 @@ test('internal transfers are complete only with traces now and for every block t
 test('one block, all of a range and some of it are told apart', () => {
   assert.equal(untracedText({ first: 7, last: 7, blocks: 1 }), 'block 7 was indexed without traces');
   assert.equal(
+    untracedText({ first: 7, last: 9, blocks: 2 }),
+    '2 of the blocks 7 to 9 were indexed without traces',
+  );
+  assert.equal(
     untracedText({ first: 7, last: 99, blocks: 30 }),
     '30 of the blocks 7 to 99 were indexed without traces',
   );
