@@ -200,6 +200,38 @@ test('a closed pool refuses requests and starts no more threads', async (t) => {
   await pool.close();
 });
 
+test('of the answers of one head the last thirty-two are kept, and closing refuses what waits', async (t) => {
+  const index = createIndex(t);
+  index.append([{ a: [{ from: 'bob', to: 'alice' }] }]);
+  const { snapshot } = index.snapshot(t);
+  const head = snapshot.head()!;
+  let asked = 0;
+  const pool = new ReadPool(() => {
+    const thread = startReader({ indexPath: index.path, nativeSymbol: 'MON' });
+    const { postMessage } = thread;
+    thread.postMessage = (message: unknown) => {
+      if (message !== 'stop') asked++;
+      postMessage.call(thread, message);
+    };
+    return thread;
+  });
+  t.after(() => pool.close());
+  const ask = (limit: number) => pool.run('/api/whale_transfers', { limit: String(limit) }, 10, head);
+  for (let limit = 1; limit <= 33; limit++) await ask(limit);
+  for (let limit = 33; limit >= 2; limit--) await ask(limit);
+  assert.equal(asked, 33);
+  await ask(1);
+  assert.equal(asked, 34, 'the oldest has left');
+
+  const answers = Array.from({ length: 10 }, (_, i) => ask(100 + i));
+  const outcomes = Promise.allSettled(answers);
+  await pool.close();
+  const refused = (await outcomes).filter(({ status }) => status === 'rejected');
+  assert.equal(refused.length, 10 - (asked - 34), 'all but those at a thread');
+  for (const { reason } of refused as PromiseRejectedResult[])
+    assert.ok(reason instanceof RequestError && reason.code === 'busy', String(reason));
+});
+
 test('every endpoint can be asked of a read thread', async (t) => {
   const index = createIndex(t);
   index.append([{ a: [{ from: 'bob', to: 'alice' }] }]);
