@@ -94,5 +94,7 @@ function parseBlockBound(value: unknown, name: string, unbounded: number): numbe
     return unbounded;
   }
   if (typeof value === 'string' && BLOCK_PATTERN.test(value)) return Number(value);
-  throw invalidParams(`${name} must be a quantity such as "0x1b4" or a tag`);
+  throw invalidParams(
+    `${name} must be a quantity such as "0x1b4" or "latest": a subscription is of blocks to come`,
+  );
 }
