@@ -19,6 +19,8 @@ const ARGUMENTS = [
 ];
 
 export const WIDE = { width: 1280, height: 800 };
+/** A tablet held upright, just wide enough for tables. */
+export const UPRIGHT = { width: 720, height: 1000 };
 export const NARROW = { width: 320, height: 640 };
 
 export interface PageOptions extends Pick<BrowserContextOptions, 'viewport' | 'colorScheme' | 'permissions'> {

@@ -26,6 +26,14 @@ pageTests({
   'every view of the explorer can be read on a screen and a phone, in light and dark': async (t, open) => {
     const { server, key, index } = await serve(t, { upstream: await nodeWithTransfer(t) });
     fillWorld(index);
+    // As many digits as are shown, to a holder and in a list.
+    index.append([
+      {
+        much: [
+          { kind: 'erc20', token: 'gold', from: 'zero', to: 'alice', amount: 987_654_321n * 10n ** 21n },
+        ],
+      },
+    ]);
     const page = await open(t, `${server.url}/#/`);
     await page.getByLabel('API key').waitFor();
     await assertReadable(page, 'the asking for the key');

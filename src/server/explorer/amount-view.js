@@ -3,6 +3,21 @@ import { h } from '../ui/dom.js';
 import { groupedText, NATIVE_DECIMALS, safeName, unitsToText } from '../ui/format.js';
 import { tokenAnchor } from './address-view.js';
 
+/** Pieces between which an amount of more than `UNBROKEN` characters may be broken. */
+const PIECES = /[^,]{1,9},?/g;
+const UNBROKEN = 16;
+
+/**
+ * A decimal text in few characters; a longer one can be broken, so that it fits a narrow cell.
+ * @param {string} text
+ * @returns {import('../ui/dom.js').Child}
+ */
+export function shortAmount(text) {
+  const short = groupedText(text);
+  if (short.length <= UNBROKEN) return short;
+  return short.match(PIECES)?.map((piece) => [piece, h('wbr')]);
+}
+
 /**
  * A decimal text with its unit.
  * @param {string} text
@@ -12,7 +27,7 @@ export function amountView(text, unit) {
   return h(
     'span',
     { title: `${text} ${unit}` },
-    groupedText(text),
+    shortAmount(text),
     ' ',
     h('span', { class: 'soft' }, safeName(unit)),
   );
@@ -39,9 +54,10 @@ export function transferAmount(transfer, coin) {
 export function tokenAmount({ transferType, amount, tokenId }, decimals) {
   if (amount === null) return 'several ids';
   if (transferType === 'erc721') return tokenIdView(tokenId);
-  if (transferType === 'erc1155') return h('span', {}, `${groupedText(amount)} × `, tokenIdView(tokenId));
+  if (transferType === 'erc1155')
+    return h('span', { title: `${amount} units` }, shortAmount(amount), ' × ', tokenIdView(tokenId));
   if (decimals === null) return amountView(amount, 'units');
-  return h('span', { title: `${amount} units` }, groupedText(unitsToText(BigInt(amount), decimals)));
+  return h('span', { title: `${amount} units` }, shortAmount(unitsToText(BigInt(amount), decimals)));
 }
 
 /**
@@ -50,7 +66,7 @@ export function tokenAmount({ transferType, amount, tokenId }, decimals) {
  * @param {string} unit
  */
 export function exactAmountView(text, unit) {
-  return h('span', { title: `${text} ${unit}` }, groupedText(text));
+  return h('span', { title: `${text} ${unit}` }, shortAmount(text));
 }
 
 /**

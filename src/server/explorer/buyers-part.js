@@ -68,7 +68,7 @@ function buyerTable(buyers, before) {
       {
         title: 'Time, UTC',
         plain: true,
-        cell: (row) => h('span', { class: 'nowrap' }, dateTime(row.firstSeenAt)),
+        cell: (row) => h('span', { class: 'nowrap date' }, dateTime(row.firstSeenAt)),
       },
       { title: 'Its transfers', number: true, cell: (row) => grouped(row.transferCount) },
     ],

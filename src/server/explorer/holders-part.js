@@ -1,11 +1,12 @@
 /** The largest holders of a token and how much they have together. */
 import { h } from '../ui/dom.js';
-import { grouped, groupedText, unitsToText } from '../ui/format.js';
+import { grouped, unitsToText } from '../ui/format.js';
 import { meter } from '../ui/meter.js';
 import { wholeTicks } from '../ui/scale.js';
 import { stepChart } from '../ui/step-chart.js';
 import { table } from '../ui/table.js';
 import { walletAnchor } from './address-view.js';
+import { shortAmount } from './amount-view.js';
 import { percent, sharesOf } from './holder-shares.js';
 import { notice } from './section.js';
 
@@ -91,7 +92,7 @@ function holderTable(shares, decimals) {
         title: decimals === null ? 'Balance, units' : 'Balance',
         number: true,
         cell: ({ balance }) =>
-          h('span', { title: `${balance} units` }, groupedText(unitsToText(balance, decimals ?? 0))),
+          h('span', { title: `${balance} units` }, shortAmount(unitsToText(balance, decimals ?? 0))),
       },
       { title: 'Share', number: true, cell: (row) => percent(row.share) },
       { title: '', plain: true, cell: (row) => h('span', { class: 'bar-cell' }, meter(row.share, 'Share')) },

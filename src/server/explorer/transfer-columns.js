@@ -27,7 +27,7 @@ export function transferColumns(coin) {
     {
       title: 'Time, UTC',
       plain: true,
-      cell: (row) => h('span', { class: 'nowrap' }, dateTime(row.timestamp)),
+      cell: (row) => h('span', { class: 'nowrap date' }, dateTime(row.timestamp)),
     },
     {
       title: 'Direction',

@@ -73,7 +73,7 @@ function stateView({ createdAt, rotatedAt, revokedAt }) {
         : ['created', createdAt];
   return h(
     'span',
-    { class: 'nowrap', title: `created ${dateTime(createdAt)} UTC` },
+    { class: 'nowrap date', title: `created ${dateTime(createdAt)} UTC` },
     `${text} ${dateTime(at).slice(0, 16)}`,
   );
 }
