@@ -1,4 +1,5 @@
 /** The part of the documentation about the WebSockets: what to send, and what comes. */
+import { example } from '../api/examples.ts';
 import { SIGNAL_EVENTS, signalJson, transferJson } from '../stream/transfer-json.ts';
 import { TransferKind } from '../types.ts';
 import { codeSample, type ParameterRow, parameterTable } from './docs-html.ts';
@@ -65,6 +66,7 @@ const TRANSFER: Parameters<typeof transferJson>[0] = {
   eventIndex: 0,
   blockHash: '4e3a3754410177e6937ef1f84bba68ea139e8d1a2258c5f85db9f1cd715a1bdd',
 };
+const WALLET = `0x${TRANSFER.to}`;
 const TOLD_AT_MS = (TRANSFER.timestamp + 1) * 1_000;
 
 export const STREAMS_SECTION = `<section id="streams">
@@ -78,8 +80,8 @@ ${codeSample(
   'Messages to /ws',
   [
     call('eth_subscribe', ['newHeads']),
-    call('eth_subscribe', ['logs', { address: ['0x...'], topics: [] }]),
-    call('eth_subscribe', ['chainLogs', { address: ['0x...'], topics: [], commitStates: false }]),
+    call('eth_subscribe', ['logs', { address: [example.token], topics: [] }]),
+    call('eth_subscribe', ['chainLogs', { address: [example.token], topics: [], commitStates: false }]),
   ].join('\n'),
 )}
 <p><code>chainLogs</code> are the logs of proposed blocks, which may still be dropped: on Monad each log once, when it is
@@ -90,7 +92,7 @@ has switched it on and the node offers it.</p>
 ${parameterTable(WALLET_PARAMETERS)}
 ${codeSample(
   'Message to /ws',
-  call('eth_subscribe', ['wallet_transfers', { address: '0x...', direction: 'in', fromBlock: 1000 }]),
+  call('eth_subscribe', ['wallet_transfers', { address: WALLET, direction: 'in', fromBlock: 1000 }]),
 )}
 ${codeSample('Event', event('eth_subscription', transferJson(TRANSFER, 'in', false, CHAIN)))}
 <p>The <code>symbol</code> of a token that has told none, or none yet, is empty, and its <code>decimals</code> are null.</p>
@@ -98,7 +100,7 @@ ${codeSample('Event', event('eth_subscription', transferJson(TRANSFER, 'in', fal
 ${parameterTable(SIGNAL_PARAMETERS)}
 ${codeSample(
   'Message to /ws/signals',
-  call('atlas_subscribe', { wallets: ['0x...'], events: ['wallet_funded', 'wallet_token_buy'] }),
+  call('atlas_subscribe', { wallets: [WALLET], events: ['wallet_funded', 'wallet_token_buy'] }),
 )}
 ${codeSample('Event', event('atlas_subscription', signalJson(TRANSFER, 'in', false, CHAIN, TOLD_AT_MS)))}
 <p>An event that a reorganisation of the chain took back comes again with <code>"removed": true</code>.</p>

@@ -6,8 +6,6 @@ import { parseLogFilter } from '../../src/stream/log-filter.ts';
 import { parseSignalFilter, parseWalletFilter } from '../../src/stream/transfer-filter.ts';
 import { serve } from './serving.ts';
 
-const WALLET = `0x${'a'.repeat(40)}`;
-
 test('/openapi.json needs no key, may be read by other origins, and names every endpoint', async (t) => {
   const { server } = await serve(t);
   const response = await fetch(`${server.url}/openapi.json`);
@@ -68,7 +66,7 @@ test('/docs shows what subscribes take and what their events look like', async (
   const page = await (await fetch(`${server.url}/docs`)).text();
   const section = page.split('<section').find((part) => part.startsWith(' id="streams"')) ?? '';
   const samples = [...section.matchAll(/<pre [^>]*aria-label="([^"]*)">([\s\S]*?)<\/pre>/g)].map(
-    ([, label, code = '']) => ({ label, code: code.replaceAll('&quot;', '"').replaceAll('0x...', WALLET) }),
+    ([, label, code = '']) => ({ label, code: code.replaceAll('&quot;', '"') }),
   );
   const events = samples.filter(({ label }) => label === 'Event').map(({ code }) => JSON.parse(code));
   assert.deepEqual(
