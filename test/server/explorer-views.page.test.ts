@@ -230,6 +230,21 @@ pageTests({
     assert.equal(await focused(), GOLD);
   },
 
+  'a link to a part of a view leads there however much comes above it, until the visitor goes elsewhere':
+    async (t, open) => {
+      const { at, key } = await world(t);
+      const page = await open(t, at(`wallet/${ALICE}/transfers`), { key });
+      await page.locator('#transfers tbody:not(.live-rows) tr').first().waitFor();
+      await page.locator('#coordinated[data-state=shown]').waitFor();
+      const isThere = () =>
+        page.evaluate('scrollY > 500 && Math.abs(transfers.getBoundingClientRect().top) < 150');
+      await waitFor(isThere, { what: 'the transfers to be in sight' });
+      await page.mouse.wheel(0, -5000);
+      await page.evaluate("document.querySelector('#flows').style.paddingBottom = '400px'");
+      await page.evaluate('new Promise((resolve) => setTimeout(resolve, 100))'); // time to draw it
+      assert.equal(await isThere(), false, 'the visitor was taken back');
+    },
+
   'a late page of transfers does not take the place of the one chosen after it': async (t, open) => {
     const { at, key } = await world(t);
     const page = await open(t, at(`wallet/${ALICE}/transfers`), { key });

@@ -94,13 +94,32 @@ function forget() {
 }
 
 function unmount() {
+  holding.abort();
   current?.end.abort();
   current = null;
 }
 
-/** @param {import('./route.js').Route} route */
+/** What a visitor does that ends the holding on to a section, and how long it goes on: a scroll bar tells of nothing. */
+const ACTIONS = ['wheel', 'pointerdown', 'keydown'];
+const HOLD_MS = 10_000;
+let holding = new AbortController();
+
+/**
+ * Shows the section that the address names, also while those above come and grow, until the visitor goes elsewhere.
+ * @param {import('./route.js').Route} route
+ */
 function scrollToSection({ section }) {
-  if (section !== '') document.getElementById(section)?.scrollIntoView();
+  holding.abort();
+  const element = section === '' ? null : document.getElementById(section);
+  if (element === null) return;
+  element.scrollIntoView();
+  const held = new AbortController();
+  holding = held;
+  const observer = new ResizeObserver(() => element.scrollIntoView());
+  observer.observe(main);
+  held.signal.addEventListener('abort', () => observer.disconnect());
+  for (const action of ACTIONS) addEventListener(action, () => held.abort(), { signal: held.signal });
+  setTimeout(() => held.abort(), HOLD_MS);
 }
 
 /** The symbol of the native coin is a setting of the server. */
