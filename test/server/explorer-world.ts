@@ -71,7 +71,7 @@ export async function nodeWithTransfer(t: Owner, others: readonly string[] = [])
   const block = { ...NODE_BLOCK, timestamp: '0x6553f100', transactions: [transaction.hash] };
   const answers: Record<string, (asked: unknown) => unknown> = {
     eth_blockNumber: () => NODE_BLOCK.number,
-    eth_getLogs: () => [log],
+    eth_getLogs: () => [log, { ...log, data: '0x' }],
     eth_getTransactionByHash: (hash) => (hash === transaction.hash ? transaction : null),
     eth_getTransactionReceipt: (hash) => (hash === transaction.hash ? receipt : null),
     eth_getBlockByHash: (hash) => (hash === block.hash ? block : null),

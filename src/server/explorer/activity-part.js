@@ -25,7 +25,7 @@ export async function loadActivity({ api, signal }, token, askStats) {
   const to = Number(head.data);
   const from = Math.max(0, to - BLOCKS + 1);
   /** @type {import('./api.js').Answered<import('./api-types.js').Log[]>} */
-  const { data: logs, exchange } = await api.rpc(
+  const { data, exchange } = await api.rpc(
     'eth_getLogs',
     [
       {
@@ -38,6 +38,7 @@ export async function loadActivity({ api, signal }, token, askStats) {
     signal,
   );
   const exchanges = [exchange];
+  const logs = data.filter((log) => decodeTransferLog(log) !== null);
   if (logs.length === 0)
     return {
       content: notice(`Nobody moved it in the last ${countText(to - from + 1, 'block')}.`),
