@@ -1,8 +1,9 @@
 /** The folder for unpacked parts of the single binary: only this user can write there. */
-import { accessSync, chmodSync, constants, lstatSync, mkdirSync } from 'node:fs';
+import { accessSync, chmodSync, constants, lstatSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
 import { FatalError } from '../errors.ts';
+import { makePrivateFolder } from '../lib/make-private-folder.ts';
 
 const PRIVATE = 0o700;
 
@@ -48,7 +49,7 @@ export function choosePrivateFolder({ env, home, temp, uid }: Environment): stri
 /** Creates the folder if it is missing; false when it cannot be created or written, or belongs to another user. */
 function ensurePrivateFolder(path: string, uid: number): boolean {
   try {
-    mkdirSync(path, { recursive: true, mode: PRIVATE });
+    makePrivateFolder(path);
     // Links are not followed: in a shared folder anybody may have put one there.
     const found = lstatSync(path);
     if (!found.isDirectory() || found.uid !== uid) return false;

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
@@ -52,4 +53,19 @@ test('a folder of another user, or a link, is never taken', (t) => {
   mkdirSync(join(here.dir, 'elsewhere'));
   symlinkSync(join(here.dir, 'elsewhere'), join(here.temp, `atlas-node-${uid}`));
   assert.throws(() => choosePrivateFolder(homeless), FatalError);
+});
+
+test('a home on a file system that takes no folders is passed over, not asked again for ever', (t) => {
+  const { temp } = surroundings(t);
+  const source = new URL('../../src/binary/private-folder.ts', import.meta.url).href;
+  const script = `
+    import { choosePrivateFolder } from ${JSON.stringify(source)};
+    console.log(choosePrivateFolder({ env: {}, home: '/proc', temp: ${JSON.stringify(temp)}, uid: ${uid} }));`;
+  const { stdout, signal } = spawnSync(
+    process.execPath,
+    ['--import', 'tsx', '--input-type=module', '--eval', script],
+    { encoding: 'utf8', timeout: 20_000, killSignal: 'SIGKILL' },
+  );
+  assert.equal(signal, null);
+  assert.equal(stdout.trim(), join(temp, `atlas-node-${uid}`));
 });
