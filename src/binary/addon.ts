@@ -3,7 +3,7 @@
  * that contains its SHA-256, and verified against that before every load.
  */
 import { createHash, randomUUID } from 'node:crypto';
-import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { getAsset, getRawAsset } from 'node:sea';
 import { FatalError } from '../errors.ts';
@@ -57,6 +57,7 @@ function unpack(name: string, path: string): void {
     writeFileSync(temporaryPath, new Uint8Array(getRawAsset(name)), { flag: 'wx', mode: 0o500 });
     renameSync(temporaryPath, path);
   } catch (error) {
+    rmSync(temporaryPath, { force: true }); // each restart on a full disk would leave another one
     throw new FatalError(
       `cannot unpack ${name}: ${messageOf(error)}; name another folder in XDG_CACHE_HOME`,
       {

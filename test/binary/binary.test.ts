@@ -29,6 +29,9 @@ const MOST_START_SECONDS = 10;
 /** Nobody's number on most systems; this user has no home. */
 const NOBODY = 65_534;
 
+/** The least that needs the SQLite driver. */
+const CREATE_KEY = ['keys', 'create', '--name', 'x', '--tier', 'free'];
+
 const root = mkdtempSync(join(tmpdir(), 'atlas-binary-'));
 const binary = join(root, 'atlas-node');
 
@@ -65,11 +68,7 @@ suite('the single binary', () => {
 
   test('native parts are unpacked for the user alone, and mended when they were changed', async (t) => {
     const program = alone(t);
-    const cache = join(
-      program.cwd,
-      'tmp',
-      `atlas-node-${process.getuid?.() === 0 ? NOBODY : process.getuid?.()}`,
-    );
+    const cache = cacheOf(program);
     await createKey(t, program);
     assert.equal(statSync(cache).mode & 0o777, 0o700);
     const [name = '', ...more] = readdirSync(cache);
@@ -82,6 +81,19 @@ suite('the single binary', () => {
     appendFileSync(file, 'spoilt');
     await createKey(t, program);
     assert.ok(sha256(file).startsWith(name.slice(0, 16)), 'a changed part is replaced');
+  });
+
+  test('a native part that finds no room leaves nothing behind', async (t) => {
+    const program = alone(t);
+    const limit = 'ulimit -f 512; exec "$@"'; // in 1,024 bytes: less than the part is large
+    const command = ['sh', '-c', limit, 'sh', ...program.command, ...CREATE_KEY];
+    const { code, stderr } = await run(t, command, { cwd: program.cwd });
+    assert.equal(code, 1);
+    assert.match(
+      stderr,
+      /cannot unpack better_sqlite3\.node: EFBIG: .*; name another folder in XDG_CACHE_HOME/,
+    );
+    assert.deepEqual(readdirSync(cacheOf(program)), []);
   });
 
   test('it tells its commit, and what dev needs', async (t) => {
@@ -126,10 +138,13 @@ async function startChain(t: TestContext): Promise<Chain> {
   return { anvil, samples: sampleAddresses(contracts, DEMO_SEED), height };
 }
 
-/** The least that needs the SQLite driver. */
+/** Where the program that is `alone` unpacks its native parts. */
+function cacheOf({ cwd }: Program): string {
+  return join(cwd, 'tmp', `atlas-node-${process.getuid?.() === 0 ? NOBODY : process.getuid?.()}`);
+}
+
 async function createKey(t: TestContext, { command, cwd }: Program): Promise<void> {
-  const create = ['keys', 'create', '--name', 'x', '--tier', 'free'];
-  const { code, stderr } = await run(t, [...command, ...create], { cwd });
+  const { code, stderr } = await run(t, [...command, ...CREATE_KEY], { cwd });
   assert.equal(code, 0, stderr);
 }
 
