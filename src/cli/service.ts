@@ -73,13 +73,16 @@ class ConfigReloader {
   /** Rejects with any error other than one in the configuration. */
   readonly failed: Promise<never>;
   private readonly deps: ReloaderDeps;
+  /** Where a missing ./atlas.toml means the defaults at a start, it means a mistake once it was read. */
+  private file: string | null;
   private current: ParsedConfig;
   private lastReload = Promise.resolve();
   private stopped = false;
   private fail: (error: unknown) => void = () => undefined;
 
-  constructor(deps: ReloaderDeps, current: ParsedConfig) {
+  constructor(deps: ReloaderDeps, { file, ...current }: LoadedConfig) {
     this.deps = deps;
+    this.file = file;
     this.current = current;
     this.failed = new Promise((_, reject) => {
       this.fail = reject;
@@ -113,11 +116,14 @@ class ConfigReloader {
   private async applyReload(): Promise<void> {
     const { daemon, log, load } = this.deps;
     const next = await load();
+    if (this.file !== null && next.file === null)
+      throw new ConfigError(`${this.file} is gone: put it back, or restart to run without it`);
     checkPaths(next);
     const { parsed, changed, ignored } = mergeReload(this.current, next);
     await daemon.reload(parsed);
     log.level = parsed.config.log.level;
     this.current = parsed;
+    this.file = next.file;
     log.info({ changed }, 'the configuration was read again');
     if (ignored.length > 0) log.warn({ ignored }, 'some changed settings take a restart');
   }

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -188,6 +188,28 @@ test('keys of a tier that is not configured are told at the start and when the c
   await readAgain('', 2);
   assert.equal(warnings().length, 2);
   assert.equal((await daemon.stop()).code, 0);
+});
+
+test('an ./atlas.toml that is gone is not taken for the defaults by a daemon that has read it', async (t) => {
+  const dir = tempDir(t);
+  const file = join(dir, 'atlas.toml');
+  const config = '[server]\nport = 0\ncors_origins = ["https://a.example"]\n';
+  writeFileSync(file, config);
+  const running = start(t, [LAUNCHER, 'start'], { cwd: dir });
+  const url = await readyUrl(running);
+  const hears = (text: string) => waitFor(() => running.stderr().includes(text), { what: text });
+  const allowed = async () => {
+    const { headers } = await fetch(`${url}/healthz`, { headers: { origin: 'https://b.example' } });
+    return headers.get('access-control-allow-origin');
+  };
+  rmSync(file);
+  running.child.kill('SIGHUP');
+  await hears('"reason":"atlas.toml is gone: put it back, or restart to run without it"');
+  assert.equal(await allowed(), null);
+  writeFileSync(file, config.replace('a.example', 'b.example'));
+  running.child.kill('SIGHUP');
+  await hears('"msg":"the configuration was read again"');
+  assert.equal(await allowed(), 'https://b.example');
 });
 
 test('a configuration with a mistake is not taken over, and the daemon goes on with the one it has', async (t) => {
