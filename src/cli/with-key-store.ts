@@ -1,9 +1,9 @@
 /** The keys of a data folder, opened for one command. */
-import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { KeyStore } from '../access/keys.ts';
 import { makeDataDir } from '../config/data-dir.ts';
 import { FatalError } from '../errors.ts';
+import { dataFileExists } from '../lib/file-access.ts';
 
 /** Runs `action` with the keys, which must exist unless `create` is set, and closes them afterwards. */
 export async function withKeyStore<T>(
@@ -12,7 +12,7 @@ export async function withKeyStore<T>(
   { create = false } = {},
 ): Promise<T> {
   const path = join(dataDir, 'keys.db');
-  if (!create && !existsSync(path)) {
+  if (!dataFileExists(path) && !create) {
     throw new FatalError(
       `there is no ${path} yet: issue a key with "atlas-node keys create", or name the folder with --data-dir, or the configuration with --config`,
     );

@@ -3,6 +3,7 @@ import { accessSync, constants, existsSync, readFileSync, statSync } from 'node:
 import { dirname } from 'node:path';
 import { type ParsedConfig, parseConfig } from '../config.ts';
 import { ConfigError } from '../errors.ts';
+import { fileErrorReason } from '../lib/file-access.ts';
 import type { FlagValues } from './flags.ts';
 
 const DEFAULT_FILE = 'atlas.toml';
@@ -48,15 +49,6 @@ function withConfigError<T>(action: () => T, refusal: string): T {
   try {
     return action();
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : String(error);
-    throw new ConfigError(`${refusal}: ${REASONS[code] ?? code}`);
+    throw new ConfigError(`${refusal}: ${fileErrorReason(error)}`);
   }
 }
-
-const REASONS: Record<string, string> = {
-  ENOENT: 'no such file',
-  EACCES: 'permission denied',
-  EROFS: 'read-only file system',
-  EISDIR: 'it is a folder',
-  ENOTDIR: 'part of the path is not a folder',
-};

@@ -3,7 +3,7 @@ import { closeSync, fsyncSync, openSync, renameSync, rmSync, statSync } from 'no
 import { dirname } from 'node:path';
 import { FatalError } from '../errors.ts';
 import { type Db, openDatabase } from './open-database.ts';
-import { corruptionError, isCorruption, toStorageError } from './storage-error.ts';
+import { corruptionError, isCorruption, toOpenError, toStorageError } from './storage-error.ts';
 import { acquireWriterLock, LOCK_SUFFIX, type WriterLock } from './writer-lock.ts';
 
 /**
@@ -101,10 +101,9 @@ async function copySnapshot(
   partial: string,
   onProgress: CopyOptions['onProgress'],
 ): Promise<void> {
-  const db = openDatabase(source, { readonly: true });
+  const db = openSnapshot(source);
   try {
     const pageBytes = Number(db.pragma('page_size', { simple: true }));
-    beginSnapshot(db);
     const progress = ({
       totalPages,
       remainingPages,
@@ -121,10 +120,18 @@ async function copySnapshot(
   }
 }
 
-/** Begins a read transaction that stays at the present commit until the connection is closed. */
-function beginSnapshot(db: Db): void {
-  db.exec('BEGIN');
-  db.prepare('SELECT count(*) FROM sqlite_schema').get();
+/** The database in a read transaction, which stays at the present commit until it is closed. */
+function openSnapshot(path: string): Db {
+  let db: Db | undefined;
+  try {
+    db = openDatabase(path, { readonly: true });
+    db.exec('BEGIN');
+    db.prepare('SELECT count(*) FROM sqlite_schema').get();
+    return db;
+  } catch (error) {
+    db?.close();
+    throw isCorruption(error) ? error : toOpenError(path, error);
+  }
 }
 
 /** Takes a copy out of WAL mode, so that it can be opened for reading without files beside it, also from a read-only disk. */

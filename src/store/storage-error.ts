@@ -1,6 +1,6 @@
 /** What a failure of SQLite means to the operator. */
-import { accessSync, constants } from 'node:fs';
 import { FatalError, StorageError } from '../errors.ts';
+import { databaseAccessError } from '../lib/file-access.ts';
 
 /** The index contradicts itself, which no sequence of its writes does: treated as a file that SQLite finds corrupt. */
 export class DamageError extends Error {
@@ -49,19 +49,15 @@ export function toOpenError(
 ): unknown {
   if (error instanceof FatalError || !(error instanceof Error)) return error;
   if (isCorruption(error)) return corruptionError(path, error, corruptionAdvice);
-  const meaning = isForbidden(path) ? 'this user may not read and write it' : meaningOf(error);
+  const meaning = meaningOf(error);
   const detail = meaning === null ? error.message : `${meaning} (${error.message})`;
-  return new FatalError(`cannot open ${path}: ${detail}`, { cause: error });
+  const refusal = isRefused(error) ? databaseAccessError(path) : undefined;
+  return new FatalError(`cannot open ${path}: ${refusal ?? detail}`, { cause: error });
 }
 
-/** Whether the file belongs to somebody else, such as to root, who has made it with another command. */
-function isForbidden(path: string): boolean {
-  try {
-    accessSync(path, constants.R_OK | constants.W_OK);
-    return false;
-  } catch (error) {
-    return error instanceof Error && 'code' in error && error.code === 'EACCES';
-  }
+/** Whether the system may have refused the file to this user: SQLite does not say why. */
+function isRefused(error: Error): boolean {
+  return 'code' in error && /^(SQLITE_CANTOPEN|SQLITE_READONLY|EACCES|EROFS)/.test(String(error.code));
 }
 
 /** Whether SQLite found no room on the disk. */

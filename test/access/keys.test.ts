@@ -260,7 +260,7 @@ test('a daemon whose user may not write the file does not start: it could not ke
       ['--input-type=module', '-e', OPEN_AS_NOBODY, module, path],
       { encoding: 'utf8' },
     );
-    assert.match(stdout, /^FatalError: cannot open .*keys\.db: this user may not read and write it/, stderr);
+    assert.match(stdout, /^FatalError: cannot open .*keys\.db: permission denied; let one user own/, stderr);
   }
 });
 

@@ -1,0 +1,69 @@
+/** Commands run by a user who may not use the data folder. */
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { chmodSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { openKeysFile } from '../../src/access/keys-file.ts';
+import { tempDir } from '../support/temp-dir.ts';
+
+/** Whom the system refuses what is not theirs; it refuses root nothing. */
+const NOBODY = 65_534;
+
+/** A data folder with keys.db, for its owner alone. */
+function dataDir(t: TestContext): string {
+  const dir = tempDir(t);
+  chmodSync(dir, 0o755);
+  const path = join(dir, 'data');
+  mkdirSync(path, { mode: 0o700 });
+  openKeysFile(join(path, 'keys.db')).close();
+  return path;
+}
+
+/** The message of what `expression` throws, for a user who may not look into the folder. */
+function refusal(dir: string, expression: string): string {
+  const from = (path: string) => JSON.stringify(new URL(`../../src/${path}`, import.meta.url).href);
+  const script = `
+    import { chmodSync } from 'node:fs';
+    import { openKeysFile } from ${from('access/keys-file.ts')};
+    import { existingIndexPath } from ${from('cli/index-path.ts')};
+    import { withKeyStore } from ${from('cli/with-key-store.ts')};
+    import { copyDatabase } from ${from('store/backup.ts')};
+    import { openDatabase } from ${from('store/open-database.ts')};
+    openDatabase(':memory:').close(); // loads the driver while its files may be read
+    const dir = ${JSON.stringify(dir)};
+    if (process.getuid() === 0) process.setuid(${NOBODY});
+    else chmodSync(dir, 0);
+    try { await (${expression}); } catch (error) { console.log(error.name + ': ' + error.message); }
+    if (process.getuid() !== ${NOBODY}) chmodSync(dir, 0o700);`;
+  const args = ['--import', 'tsx', '--input-type=module', '--eval', script];
+  const { stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' });
+  assert.equal(stderr, '');
+  return stdout.trim();
+}
+
+const ADVICE =
+  'permission denied; let one user own the data folder with its files, and run the daemon and all commands';
+
+test('what another user may not see is not told as missing', (t) => {
+  const dir = dataDir(t);
+  const [index, keys] = [join(dir, 'index.db'), join(dir, 'keys.db')];
+  assert.equal(refusal(dir, 'existingIndexPath(dir)'), `FatalError: cannot read ${index}: ${ADVICE}`);
+  for (const create of [false, true]) {
+    assert.equal(
+      refusal(dir, `withKeyStore(dir, () => undefined, { create: ${create} })`),
+      `FatalError: cannot read ${keys}: ${ADVICE}`,
+    );
+  }
+});
+
+test('a file that this user may not open is told with the reason, the source of a backup too', (t) => {
+  const dir = dataDir(t);
+  const keys = join(dir, 'keys.db');
+  const wanted = `FatalError: cannot open ${keys}: ${ADVICE}`;
+  assert.equal(refusal(dir, `openKeysFile(${JSON.stringify(keys)})`), wanted);
+  const target = join(tempDir(t), 'copy.db');
+  chmodSync(join(target, '..'), 0o777);
+  const copy = `copyDatabase(${JSON.stringify(keys)}, ${JSON.stringify(target)}, { isPrivate: true, onProgress() {} })`;
+  assert.equal(refusal(dir, copy), wanted);
+});
