@@ -5,7 +5,7 @@ import type { Db } from '../store/open-database.ts';
 import type { BlockHeader } from '../upstream/block-header.ts';
 import type { RpcClient } from '../upstream/client.ts';
 import { fetchHeader } from '../upstream/methods.ts';
-import { inReadTransaction } from './read-transaction.ts';
+import { inReadTransaction, lastTokenId } from './read-transaction.ts';
 import type { Check } from './report.ts';
 import { forEachConcurrently, type Random, sampleRange } from './sample.ts';
 
@@ -15,7 +15,18 @@ interface BlockRow {
   last_wallet: number;
 }
 
-/** Block numbers have no gap from the start block on, ids never decrease, the last ones are those of the last rows. */
+/** Tables of rows of a wallet or a token, whose id is the first column of their key. */
+const TABLES_BY_OWNER = [
+  ['activity', 'wallet'],
+  ['fundings', 'funder'],
+  ['holdings', 'token'],
+  ['first_buyers', 'token'],
+] as const;
+
+/**
+ * Block numbers have no gap from the start block on, ids never decrease, the last ones are those of the last rows, and no
+ * rows wait for an id that is still to be given: whoever gets it would begin with them.
+ */
 export function checkContiguity(db: Db, check: Check): void {
   inReadTransaction(db, () => {
     const start = db.prepare<[], number>('SELECT start_block FROM chain').pluck().get() ?? 0;
@@ -37,6 +48,13 @@ export function checkContiguity(db: Db, check: Check): void {
       db.prepare<[], number>(`SELECT ifnull(max(id), 0) FROM ${table}`).pluck().get();
     check.expect('the last transfer', lastOf('transfers'), before.last_transfer);
     check.expect('the last wallet', lastOf('wallets'), before.last_wallet);
+    const lastToken = lastTokenId(db);
+    for (const [table, owner] of TABLES_BY_OWNER) {
+      const id = db.prepare<[], number>(`SELECT ifnull(max(${owner}), 0) FROM ${table}`).pluck().get() ?? 0;
+      const last = owner === 'token' ? lastToken : before.last_wallet;
+      if (id > last)
+        check.addDifference(`${table} has a row of ${owner} ${id}, but ${last} is the last one: index anew`);
+    }
     check.compared = `${(before.number - start + 1).toLocaleString('en-US')} blocks without a gap`;
   });
 }

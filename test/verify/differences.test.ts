@@ -83,6 +83,16 @@ const damages: [what: string, damage: string | ((db: Db) => void), named: RegExp
     `UPDATE wallets SET ${change} WHERE id = (SELECT id FROM wallets WHERE ${column} > 3 LIMIT 1)`,
     new RegExp(`wallets: ${column} of 0x[0-9a-f]{40} is 3 in the index, must be \\d+`),
   ]),
+  ...Object.entries({
+    activity: ["(wallet, first_transfer, entries) VALUES (999999, 1, x'')", 'wallet'],
+    fundings: ['(funder, funding) VALUES (999999, 1)', 'funder'],
+    holdings: ["(token, wallet, transfers, balance) VALUES (999999, 1, 1, x'')", 'token'],
+    first_buyers: ['(token, transfer, wallet) VALUES (999999, 1, 1)', 'token'],
+  }).map(([table, [row, owner]]): [string, string, RegExp] => [
+    `${table} has a row of a ${owner} that is not there`,
+    `INSERT INTO ${table} ${row}`,
+    new RegExp(`blocks: ${table} has a row of ${owner} 999999, but \\d+ is the last one: index anew`),
+  ]),
   [
     'a first funding is not listed',
     'DELETE FROM fundings WHERE funding = (SELECT max(funding) FROM fundings)',
