@@ -1,5 +1,6 @@
 /** Subscriptions over one connection: makes them, keeps notifications in order, detects a dead peer. */
 import { UpstreamError } from '../errors.ts';
+import { quantityToNumber } from '../lib/hex.ts';
 import { isObject } from '../lib/is-object.ts';
 import { previewValue } from '../lib/preview-value.ts';
 import type { Endpoint } from './endpoint.ts';
@@ -22,6 +23,8 @@ export interface SessionOptions extends SocketLimits {
   answerTimeoutMs: number;
   /** Milliseconds without any message after which the peer counts as dead; after half of them a call checks it. */
   idleTimeoutMs: number;
+  /** Called with the number of the node's chain, where the node tells it. */
+  onChainId?: ((chainId: number) => void) | undefined;
   /** All initial subscriptions are answered; no event was passed on yet. */
   onReady(): void;
   onEnd(error: UpstreamError): void;
@@ -35,6 +38,7 @@ interface Notification {
 
 /** Id of the calls whose answer is ignored. */
 const IGNORED_CALL = 0;
+const CHAIN_ID_CALL = 1;
 
 export class FeedSession {
   private readonly options: SessionOptions;
@@ -45,7 +49,7 @@ export class FeedSession {
   /** Notifications that came while a subscribe reply was outstanding: they may belong to that subscription. */
   private buffered: Notification[] = [];
   private bufferedBytes = 0;
-  private lastCall = IGNORED_CALL;
+  private lastCall = CHAIN_ID_CALL;
   private state: 'connecting' | 'subscribing' | 'ready' | 'ended' = 'connecting';
   private idleTimer: NodeJS.Timeout | undefined;
   private replyTimer: NodeJS.Timeout | undefined;
@@ -93,6 +97,7 @@ export class FeedSession {
     this.state = 'subscribing';
     // Data that arrived while this process was blocked is read first: its own stall is not the peer's silence.
     this.idleTimer = setTimeout(() => setImmediate(() => this.onSilence()), this.options.idleTimeoutMs / 2);
+    if (this.options.onChainId) this.send(CHAIN_ID_CALL, 'eth_chainId', []);
     for (const subscription of this.subscriptions) this.sendSubscribe(subscription);
     this.flushBuffered();
   }
@@ -124,7 +129,13 @@ export class FeedSession {
     const { method, id, params } = message;
     if (method === 'eth_subscription') this.onNotification(params, text.length);
     else if (typeof id === 'number' && this.pending.has(id)) this.onReply(id, message);
+    else if (id === CHAIN_ID_CALL) this.onChainIdReply(message);
     else if (id === null) this.fail('malformed', `an answer without id: ${previewValue(message.error)}`);
+  }
+
+  private onChainIdReply({ result }: Record<string, unknown>): void {
+    const chainId = quantityToNumber(result);
+    if (!Number.isNaN(chainId)) this.options.onChainId?.(chainId);
   }
 
   private onReply(call: number, reply: Record<string, unknown>): void {

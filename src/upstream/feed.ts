@@ -26,6 +26,8 @@ export interface FeedOptions {
    * the caller can fetch what it missed meanwhile without a gap before the events.
    */
   onConnected?: () => void;
+  /** Called on each connection with the number of the node's chain, where the node tells it. */
+  onChainId?: (chainId: number) => void;
   /** The connection was lost or could not be made; the next attempt follows in `retryInMs`. */
   onDisconnected?: (error: UpstreamError, retryInMs: number) => void;
 }
@@ -94,7 +96,11 @@ export class NodeFeed {
       answerTimeoutMs: timeoutMs,
       maxMessageBytes,
     };
-    const events = { onReady: () => this.onReady(), onEnd: (error: UpstreamError) => this.onEnd(error) };
+    const events = {
+      onChainId: this.options.onChainId,
+      onReady: () => this.onReady(),
+      onEnd: (error: UpstreamError) => this.onEnd(error),
+    };
     this.session = new FeedSession({ endpoint: this.endpoint, ...limits, ...events }, this.subscriptions);
   }
 

@@ -11,17 +11,34 @@ export class HeadWatch {
   /** A head was announced while nobody waited. */
   private announced = false;
   private isLost = false;
+  private chainId: number | null = null;
   private readonly onLost: (message: string) => void;
 
   /**
    * `wsUrl` is empty when the node offers no WebSocket; `onLost` is called when announcements stop or cannot begin, not
-   * for every try to get them.
+   * for every try to get them; `onChainId` when it is known that the WebSocket
+   * leads to a chain, or to another one than before.
    */
-  constructor(wsUrl: string, pollMs: number, onLost: (message: string) => void) {
+  constructor(
+    wsUrl: string,
+    pollMs: number,
+    onLost: (message: string) => void,
+    onChainId: (chainId: number) => void,
+  ) {
     this.pollMs = pollMs;
     this.onLost = onLost;
     const onFailure = (error: UpstreamError) => this.reportLoss(error);
-    this.feed = wsUrl === '' ? null : new NodeFeed({ url: wsUrl, onDisconnected: onFailure });
+    this.feed =
+      wsUrl === ''
+        ? null
+        : new NodeFeed({
+            url: wsUrl,
+            onChainId: (chainId) => {
+              if (chainId !== this.chainId) onChainId(chainId);
+              this.chainId = chainId;
+            },
+            onDisconnected: onFailure,
+          });
     this.feed?.subscribe(
       ['newHeads'],
       () => this.announce(),

@@ -69,13 +69,25 @@ async function runSync(options: WriterOptions, context: IndexerContext, signal: 
   if (startBlock === null) return;
 
   const pool = new LoaderPool(options.index.loaders, { node: options.node, rules }, context.calls);
-  const headWatch = new HeadWatch(options.node.ws, options.index.pollMs, (message) =>
-    send({
-      kind: 'log',
-      level: 'warn',
-      msg: 'the node announces no heads, polling instead',
-      fields: { message },
-    }),
+  const headWatch = new HeadWatch(
+    options.node.ws,
+    options.index.pollMs,
+    (message) =>
+      send({
+        kind: 'log',
+        level: 'warn',
+        msg: 'the node announces no heads, polling instead',
+        fields: { message },
+      }),
+    (chainId) => {
+      if (chainId !== capabilities.chainId)
+        send({
+          kind: 'log',
+          level: 'error',
+          msg: 'node_ws leads to another chain than node_http: streams tell of it; set both to the same node',
+          fields: { node_ws: chainId, node_http: capabilities.chainId },
+        });
+    },
   );
   const commitSizer = new CommitSizer(options.index.batchTransfers);
   const pipeline = new Pipeline(

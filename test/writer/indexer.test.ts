@@ -46,6 +46,21 @@ test('a chain that grows while it is indexed ends as a chain that was there from
   assert.deepEqual(dumpIndex(indexer.path), await freshIndex(t, node.url, 120));
 });
 
+test('a WebSocket that leads to another chain is named, one of the same chain is not', async (t) => {
+  const node = await replay(t, { chain: chainOf(1, 20), head: 20, chainId: 143 });
+  const other = await replay(t, { chain: chainOf(2, 20), head: 20, chainId: 10_143 });
+  const startWith = (ws: string) =>
+    startIndexer(t, { http: node.url, ws, dir: tempDir(t), index: { startBlock: 1 } });
+  const wrong = startWith(other.wsUrl);
+  const found = () => wrong.logs.find((line) => line.startsWith('error node_ws leads to another chain'));
+  await waitFor(() => found() !== undefined, { what: 'the error' });
+  assert.match(found() ?? '', /set both to the same node \{"node_ws":10143,"node_http":143\}$/);
+  const right = startWith(node.wsUrl);
+  await right.reaches(20);
+  await new Promise((resolve) => setTimeout(resolve, 500));
+  assert.ok(!right.logs.some((line) => line.includes('another chain')));
+});
+
 test('commits of few transfers are announced with the ids that they get, large ones are not', async (t) => {
   const chain = [...generateChain({ seed: 7, blocks: 65, startBlock: 1, txPerBlock: 300 }).blocks];
   const node = await replay(t, { chain, head: 60 });
