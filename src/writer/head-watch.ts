@@ -4,45 +4,34 @@ import { abortWith } from '../lib/abort-with.ts';
 import { pause } from '../lib/backoff.ts';
 import { NodeFeed } from '../upstream/feed.ts';
 
+export interface HeadWatchEvents {
+  /** Announcements stopped or cannot begin; not called for every try to get them. */
+  onLost(message: string): void;
+  /** The WebSocket leads to this chain; called again when it leads to another one. */
+  onChainId(chainId: number): void;
+}
+
 export class HeadWatch {
   private readonly pollMs: number;
+  private readonly events: HeadWatchEvents;
   private readonly feed: NodeFeed | null;
   private wake: AbortController | null = null;
   /** A head was announced while nobody waited. */
   private announced = false;
   private isLost = false;
   private chainId: number | null = null;
-  private readonly onLost: (message: string) => void;
 
-  /**
-   * `wsUrl` is empty when the node offers no WebSocket; `onLost` is called when announcements stop or cannot begin, not
-   * for every try to get them; `onChainId` when it is known that the WebSocket
-   * leads to a chain, or to another one than before.
-   */
-  constructor(
-    wsUrl: string,
-    pollMs: number,
-    onLost: (message: string) => void,
-    onChainId: (chainId: number) => void,
-  ) {
+  /** `wsUrl` is empty when the node offers no WebSocket. */
+  constructor(wsUrl: string, pollMs: number, events: HeadWatchEvents) {
     this.pollMs = pollMs;
-    this.onLost = onLost;
-    const onFailure = (error: UpstreamError) => this.reportLoss(error);
-    this.feed =
-      wsUrl === ''
-        ? null
-        : new NodeFeed({
-            url: wsUrl,
-            onChainId: (chainId) => {
-              if (chainId !== this.chainId) onChainId(chainId);
-              this.chainId = chainId;
-            },
-            onDisconnected: onFailure,
-          });
+    this.events = events;
+    const onDisconnected = (error: UpstreamError) => this.reportLoss(error);
+    const onChainId = (chainId: number) => this.reportChain(chainId);
+    this.feed = wsUrl === '' ? null : new NodeFeed({ url: wsUrl, onChainId, onDisconnected });
     this.feed?.subscribe(
       ['newHeads'],
       () => this.announce(),
-      onFailure,
+      onDisconnected,
       () => {
         this.isLost = false;
       },
@@ -66,8 +55,13 @@ export class HeadWatch {
   }
 
   private reportLoss({ message }: UpstreamError): void {
-    if (!this.isLost) this.onLost(message);
+    if (!this.isLost) this.events.onLost(message);
     this.isLost = true;
+  }
+
+  private reportChain(chainId: number): void {
+    if (chainId !== this.chainId) this.events.onChainId(chainId);
+    this.chainId = chainId;
   }
 
   private announce(): void {

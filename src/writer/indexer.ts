@@ -69,26 +69,7 @@ async function runSync(options: WriterOptions, context: IndexerContext, signal: 
   if (startBlock === null) return;
 
   const pool = new LoaderPool(options.index.loaders, { node: options.node, rules }, context.calls);
-  const headWatch = new HeadWatch(
-    options.node.ws,
-    options.index.pollMs,
-    (message) =>
-      send({
-        kind: 'log',
-        level: 'warn',
-        msg: 'the node announces no heads, polling instead',
-        fields: { message },
-      }),
-    (chainId) => {
-      if (chainId !== capabilities.chainId)
-        send({
-          kind: 'log',
-          level: 'error',
-          msg: 'node_ws leads to another chain than node_http: streams tell of it; set both to the same node',
-          fields: { node_ws: chainId, node_http: capabilities.chainId },
-        });
-    },
-  );
+  const headWatch = watchHeads(options, capabilities.chainId, send);
   const commitSizer = new CommitSizer(options.index.batchTransfers);
   const pipeline = new Pipeline(
     (from, to, rangeSignal) => loadRange(context, pool, rules, from, to, rangeSignal),
@@ -150,6 +131,28 @@ async function runSync(options: WriterOptions, context: IndexerContext, signal: 
     await pool.close();
     await background.stop();
   }
+}
+
+/** Begins to wait for heads, and says what keeps the node's WebSocket from telling them. */
+function watchHeads({ node, index }: WriterOptions, chainId: number, send: Send): HeadWatch {
+  return new HeadWatch(node.ws, index.pollMs, {
+    onLost: (message) =>
+      send({
+        kind: 'log',
+        level: 'warn',
+        msg: 'the node announces no heads, polling instead',
+        fields: { message },
+      }),
+    onChainId: (other) => {
+      if (other === chainId) return;
+      send({
+        kind: 'log',
+        level: 'error',
+        msg: 'node_ws leads to another chain than node_http: streams tell of it; set both to the same node',
+        fields: { node_ws: other, node_http: chainId },
+      });
+    },
+  });
 }
 
 /**

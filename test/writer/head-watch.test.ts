@@ -24,7 +24,7 @@ async function heapUsed(): Promise<number> {
 test('waiting for heads leaves nothing behind in the signal that outlives them', async (t) => {
   const node = await startMisbehavingNode();
   t.after(() => node.close());
-  const watch = new HeadWatch(node.wsUrl, 60_000, assert.fail, () => undefined);
+  const watch = new HeadWatch(node.wsUrl, 60_000, { onLost: assert.fail, onChainId: () => undefined });
   t.after(() => watch.close());
   await waitFor(() => node.subscriptions === 1, { what: 'the subscription' });
   const stop = new AbortController();
@@ -51,12 +51,10 @@ test('lost announcements are told once, however often they are tried again, and 
   const { wsUrl } = node;
   await node.close();
   const messages: string[] = [];
-  const watch = new HeadWatch(
-    wsUrl,
-    10,
-    (message) => messages.push(message),
-    () => undefined,
-  );
+  const watch = new HeadWatch(wsUrl, 10, {
+    onLost: (message) => messages.push(message),
+    onChainId: () => undefined,
+  });
   t.after(() => watch.close());
   await new Promise((resolve) => setTimeout(resolve, 700)); // three tries
   assert.equal(messages.length, 1, messages.join('\n'));
