@@ -51,7 +51,6 @@ export function decodeBlock(out: BatchBuilder, parts: BlockParts, rules: DecodeR
   const block = readObject(parts.block, 'block');
   const hash = readHex(block['hash'], 64, 'block hash');
   const transactions = readTransactions(block);
-  if (transactions.length === 0) requireNoReceipts(block);
   const txHashes = transactions.map(transactionHash);
   const receipts = readReceipts(parts.receipts, hash, txHashes.length);
   const traces = parts.traces === null ? null : readTraces(parts.traces, txHashes, hash);
@@ -110,22 +109,6 @@ export function needsTraces(block: unknown, receipts: unknown, rules: DecodeRule
 export function readTransactions(block: JsonObject): JsonObject[] {
   const items = readItems(block['transactions'], 'transactions');
   return Array.from({ length: items.length }, (_, i) => readObject(items.at(i), 'transaction'));
-}
-
-/** keccak256(rlp('')), the root of an empty trie (Yellow Paper, appendix D). */
-const EMPTY_TRIE_ROOT = '0x56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc001622fb5e363b421';
-
-/**
- * Throws UpstreamError `inconsistent` for a block whose header names receipts: of blocks from before a state sync, Monad
- * nodes have the header only. Gas alone proves nothing: chains with transactions of another kind count that of theirs too.
- */
-function requireNoReceipts({ number, gasUsed, receiptsRoot }: JsonObject): void {
-  if (gasUsed === undefined || quantityToNumber(gasUsed) === 0) return;
-  if (receiptsRoot === undefined || receiptsRoot === EMPTY_TRIE_ROOT) return;
-  throw new UpstreamError(
-    'inconsistent',
-    `the node has no transactions of block ${quantityToNumber(number)} yet, or no more`,
-  );
 }
 
 export function transactionHash(transaction: JsonObject): string {

@@ -24,6 +24,7 @@ import {
   traceTransactionCall,
 } from '../upstream/methods.ts';
 import { isOverLimit } from '../upstream/send-in-batches.ts';
+import { requireTransactions } from './require-transactions.ts';
 
 /** What loading needs to know of the node and the chain. */
 export interface LoadRules extends DecodeRules {
@@ -44,6 +45,7 @@ export async function loadBlocks(
 ): Promise<BlockBatch> {
   const numbers = Array.from({ length: to - from + 1 }, (_, i) => from + i);
   const blocks = await loadBlocksAndReceipts(client, rules, numbers, signal);
+  await requireTransactions(client, blocks, signal);
   const traces = await loadTraces(client, rules, blocks, signal);
   const out = new BatchBuilder();
   for (const [i, { block, receipts }] of blocks.entries()) {

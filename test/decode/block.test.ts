@@ -175,24 +175,6 @@ test('a receipt without status (before Byzantium) counts as done unless the root
   assert.equal(decode(failed).transferCount, 0);
 });
 
-test('a block of which the node has only the header is not taken for an empty one', () => {
-  const EMPTY_TRIE_ROOT = '0x56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc001622fb5e363b421';
-  const OTHER_ROOT = `0x${'7'.repeat(64)}`;
-  const headerOnly = (gasUsed: string, receiptsRoot: string) => {
-    const { block } = blockOf({});
-    const header = { ...(block as object), gasUsed, receiptsRoot, transactions: [] };
-    return decode({ block: header, receipts: [], traces: null });
-  };
-  assert.throws(() => headerOnly('0x5208', OTHER_ROOT), {
-    reason: 'inconsistent',
-    message: 'the node has no transactions of block 5 yet, or no more',
-  });
-  const empty = [headerOnly('0x0', EMPTY_TRIE_ROOT), headerOnly('0x0', OTHER_ROOT)];
-  const ofAnotherKind = headerOnly('0x5208', EMPTY_TRIE_ROOT);
-  for (const batch of [...empty, ofAnotherKind])
-    assert.deepEqual([batch.blockCount, batch.transferCount], [1, 0]);
-});
-
 test('the time of a block may be as far away as dates reach', () => {
   const at = (timestamp: string) => {
     const { block, ...rest } = blockOf({ value: '0x5' });
