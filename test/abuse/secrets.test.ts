@@ -65,12 +65,12 @@ test('no key and no token gets into the log, the metrics or an error', async (t)
     const socket = new WebSocket(`${url.replace('http', 'ws')}${path}?api_key=${key}`);
     owner.after(() => socket.terminate());
     await once(socket, 'open');
-    for (const text of [...misplaced, key]) {
-      socket.send(text);
+    for (const message of [...misplaced, key, Buffer.from(key)]) {
+      socket.send(message);
       await once(socket, 'message');
     }
     const closed = once(socket, 'close');
-    socket.send(Buffer.from(key));
+    socket.send(Buffer.from(`${key}\u00ff`, 'latin1')); // not UTF-8
     await closed;
   }
   const metrics = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
