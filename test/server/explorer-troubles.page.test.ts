@@ -17,6 +17,7 @@ const RATE_LIMITED = {
 
 /** Brings every part into sight until it is shown; what is shown above may push it away again. */
 async function seeAll(page: Page): Promise<void> {
+  await page.locator('.part').first().waitFor();
   for (const part of await page.locator('.part').all()) {
     const shown = async () => {
       await part.scrollIntoViewIfNeeded();
