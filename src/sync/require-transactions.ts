@@ -2,8 +2,7 @@
  * Telling an empty block from one of which the node has the header only, as Monad nodes have of blocks from before a state
  * sync, and nodes that prune transactions of old ones.
  */
-import { readTransactions } from '../decode/block.ts';
-import { type JsonObject, readObject } from '../decode/read-json.ts';
+import { type JsonObject, readItems, readObject } from '../decode/read-json.ts';
 import { UpstreamError } from '../errors.ts';
 import { quantityToNumber } from '../lib/hex.ts';
 import type { Hex } from '../types.ts';
@@ -70,7 +69,7 @@ export async function requireTransactions(
 function mayLackTransactions(block: JsonObject): boolean {
   const { gasUsed, receiptsRoot } = block;
   if (gasUsed === undefined || receiptsRoot === undefined || receiptsRoot === EMPTY_TRIE_ROOT) return false;
-  return readTransactions(block).length === 0 && quantityToNumber(gasUsed) > 0;
+  return readItems(block['transactions'], 'transactions').length === 0 && quantityToNumber(gasUsed) > 0;
 }
 
 /** The hash of a header that has the usual fields; null for another. */
