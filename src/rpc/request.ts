@@ -51,17 +51,10 @@ export function readRequest(text: string): RpcRequest {
  * clients look for the answers by their ids; of one with too many calls for the first, as geth does.
  */
 export function errorForAll(request: RpcRequest, error: RpcError): string {
-  const ids = idsToAnswer(request);
-  if (request.kind === 'single' || ids.length === 0) return errorJson(ids[0] ?? 'null', error);
-  return `[${ids.map((id) => errorJson(id, error))}]`;
-}
-
-function idsToAnswer(request: RpcRequest): string[] {
-  const ids =
-    request.kind === 'batch'
-      ? request.calls.map(({ id }) => id)
-      : [request.kind === 'single' ? request.call.id : request.firstId];
-  return ids.flatMap((id) => id ?? []);
+  if (request.kind === 'single') return errorJson(request.call.id ?? 'null', error);
+  const ids = request.kind === 'batch' ? request.calls.map(({ id }) => id) : [request.firstId];
+  const wanted = ids.flatMap((id) => id ?? []);
+  return wanted.length === 0 ? errorJson('null', error) : `[${wanted.map((id) => errorJson(id, error))}]`;
 }
 
 function readBatch(text: string, start: number): RpcRequest {

@@ -126,8 +126,9 @@ export class LogFilter implements Filter {
       return bytes <= MAX_DELIVERED_BYTES;
     });
     this.delivered = kept.reverse();
-    // Each of them holds the whole answer that it is a slice of.
-    for (const block of fresh) if (kept.includes(block)) block.logs = block.logs.map(detachString);
+    const isFresh = new Set(fresh);
+    // Each of these holds the whole answer that it is a slice of.
+    for (const block of kept) if (isFresh.has(block)) block.logs = block.logs.map(detachString);
   }
 }
 
