@@ -25,7 +25,7 @@ const TABLES_BY_OWNER = [
 
 /**
  * Block numbers have no gap from the start block on, ids never decrease, the last ones are those of the last rows, and no
- * rows wait for an id that is still to be given: whoever gets it would begin with them.
+ * rows are of ids above them.
  */
 export function checkContiguity(db: Db, check: Check): void {
   inReadTransaction(db, () => {
@@ -48,15 +48,20 @@ export function checkContiguity(db: Db, check: Check): void {
       db.prepare<[], number>(`SELECT ifnull(max(id), 0) FROM ${table}`).pluck().get();
     check.expect('the last transfer', lastOf('transfers'), before.last_transfer);
     check.expect('the last wallet', lastOf('wallets'), before.last_wallet);
-    const lastToken = lastTokenId(db);
-    for (const [table, owner] of TABLES_BY_OWNER) {
-      const id = db.prepare<[], number>(`SELECT ifnull(max(${owner}), 0) FROM ${table}`).pluck().get() ?? 0;
-      const last = owner === 'token' ? lastToken : before.last_wallet;
-      if (id > last)
-        check.addDifference(`${table} has a row of ${owner} ${id}, but ${last} is the last one: index anew`);
-    }
+    checkOwners(db, check, before.last_wallet);
     check.compared = `${(before.number - start + 1).toLocaleString('en-US')} blocks without a gap`;
   });
+}
+
+/** No rows wait for an id that is still to be given: whoever gets it would begin with them. */
+function checkOwners(db: Db, check: Check, lastWallet: number): void {
+  const lastToken = lastTokenId(db);
+  for (const [table, owner] of TABLES_BY_OWNER) {
+    const id = db.prepare<[], number>(`SELECT ifnull(max(${owner}), 0) FROM ${table}`).pluck().get() ?? 0;
+    const last = owner === 'token' ? lastToken : lastWallet;
+    if (id > last)
+      check.addDifference(`${table} has a row of ${owner} ${id}, but ${last} is the last one: index anew`);
+  }
 }
 
 /** Hashes asked for at the same time. */
