@@ -22,7 +22,8 @@ export function openAccess(path: string, tiers: Tiers, onFailure?: OnFailure): A
   rejectForeignWal(path);
   const keys = openKeyStore(path);
   primeUnlessFull(keys.db); // before anything is served
-  // The serving thread never waits for the lock of another process: usage is written a little later, and the operator told to try again.
+  // The serving thread never waits for the lock of another process: usage is written a little later, and the operator is
+  // told to try again.
   setBusyTimeout(keys.db, 0);
   const usage = new UsageCounter(keys.db, Date.now(), onFailure);
   return {

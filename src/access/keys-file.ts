@@ -61,8 +61,3 @@ function migrate(db: Db, path: string): void {
 export function toKeysStorageError(error: unknown, db: Db): unknown {
   return toStorageError(error, db.name, KEYS_CORRUPTION_ADVICE);
 }
-
-/** Whether another connection has the file locked. */
-export function isLocked(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && String(error.code).startsWith('SQLITE_BUSY');
-}

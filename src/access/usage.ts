@@ -2,7 +2,8 @@
 import { StorageError } from '../errors.ts';
 import { FileIdentity } from '../store/file-identity.ts';
 import type { Db, Statement } from '../store/open-database.ts';
-import { isLocked, toKeysStorageError } from './keys-file.ts';
+import { isLocked } from '../store/storage-error.ts';
+import { toKeysStorageError } from './keys-file.ts';
 
 /**
  * How often counts are written to the file, milliseconds: half of the second of counts that a kill may lose, so that a
@@ -10,7 +11,7 @@ import { isLocked, toKeysStorageError } from './keys-file.ts';
  */
 const FLUSH_MS = 500;
 
-/** How many times in a row the file may be found locked before that is reported: five seconds. Who only changes a key is faster. */
+/** How often in a row the file may be found locked before that is reported: five seconds. A change of a key is faster. */
 const MAX_LOCKED = 10;
 
 export const HOUR_MS = 3_600_000;

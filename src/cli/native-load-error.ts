@@ -1,5 +1,6 @@
 /** One-line errors for native modules that are missing or do not run here. */
 import { FatalError } from '../errors.ts';
+import { codeOf } from '../lib/error-text.ts';
 
 /** Node's codes for a missing module; when it comes from a package, the message names the package. */
 const MODULE_NOT_FOUND_CODES = new Set(['MODULE_NOT_FOUND', 'ERR_MODULE_NOT_FOUND']);
@@ -31,7 +32,7 @@ export function nativeLoadError(
 }
 
 function isLoadFailure(error: Error): boolean {
-  const code = 'code' in error ? String(error.code) : '';
+  const code = codeOf(error);
   const missing = MODULE_NOT_FOUND_CODES.has(code) && FROM_PACKAGE.test(error.message);
   return missing || code === 'ERR_DLOPEN_FAILED' || error.message.startsWith(UWS_ERROR_PREFIX);
 }

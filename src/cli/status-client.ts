@@ -2,6 +2,7 @@
 import { isHttpUrl } from '../config/values.ts';
 import type { Config } from '../config.ts';
 import { ConfigError, FatalError } from '../errors.ts';
+import { codeOf } from '../lib/error-text.ts';
 import { hostPort } from '../lib/host-port.ts';
 import { isObject } from '../lib/is-object.ts';
 import type { IndexStatus } from '../types.ts';
@@ -141,5 +142,5 @@ function parseDiskReport(body: unknown): DiskReport | null {
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (error.name === 'TimeoutError') return `nothing within ${TIMEOUT_MS / 1000} s`;
-  return 'code' in error ? String(error.code) : error.message;
+  return codeOf(error) || error.message;
 }

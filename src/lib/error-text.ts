@@ -8,3 +8,8 @@ export function messageOf(thrown: unknown): string {
 export function stackOf(thrown: unknown): string {
   return thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown);
 }
+
+/** The code of a failure of the system or of SQLite, such as ENOENT; empty where there is none. */
+export function codeOf(thrown: unknown): string {
+  return thrown instanceof Error && 'code' in thrown ? String(thrown.code) : '';
+}

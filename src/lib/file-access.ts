@@ -2,7 +2,7 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { FatalError } from '../errors.ts';
-import { messageOf } from './error-text.ts';
+import { codeOf, messageOf } from './error-text.ts';
 
 const REASONS: Record<string, string> = {
   ENOENT: 'no such file',
@@ -19,7 +19,7 @@ const ADVICE: Record<string, string> = {
 
 /** Why the system refused a file. */
 export function fileErrorReason(error: unknown): string {
-  const code = codeOf(error);
+  const code = codeOf(error) || messageOf(error);
   return REASONS[code] ?? code;
 }
 
@@ -46,8 +46,4 @@ export function databaseAccessError(path: string): string | undefined {
 function withAdvice(error: unknown): string {
   const advice = ADVICE[codeOf(error)];
   return advice === undefined ? fileErrorReason(error) : `${fileErrorReason(error)}; ${advice}`;
-}
-
-function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : messageOf(error);
 }

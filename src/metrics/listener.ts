@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { ListenError } from '../errors.ts';
+import { codeOf } from '../lib/error-text.ts';
 import { hostPort } from '../lib/host-port.ts';
 import type { Logger } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
@@ -36,8 +37,9 @@ export async function listenForMetrics(
   try {
     await once(server, 'listening');
   } catch (error) {
-    if (!(error instanceof Error && 'code' in error)) throw error;
-    throw new ListenError('metrics.listen', hostPort(host, port), String(error.code), { cause: error });
+    const code = codeOf(error);
+    if (code === '') throw error;
+    throw new ListenError('metrics.listen', hostPort(host, port), code, { cause: error });
   }
   // For example when out of file descriptors: without a handler the error would end the daemon.
   server.on('error', (error) => log.error({ err: error }, 'a connection to the metrics was not accepted'));

@@ -1,5 +1,6 @@
 /** What a failure of SQLite means to the operator. */
 import { FatalError, StorageError } from '../errors.ts';
+import { codeOf } from '../lib/error-text.ts';
 import { databaseAccessError } from '../lib/file-access.ts';
 
 /** The index contradicts itself, which no sequence of its writes does: treated as a file that SQLite finds corrupt. */
@@ -27,17 +28,17 @@ export function toStorageError(
   corruptionAdvice: string = REBUILD_ADVICE,
 ): unknown {
   if (error instanceof DamageError) return corruptionError(path, error, corruptionAdvice);
-  if (!(error instanceof Error) || !('code' in error)) return error;
+  if (!(error instanceof Error)) return error;
   if (isCorruption(error)) return corruptionError(path, error, corruptionAdvice);
   const meaning = meaningOf(error);
   return meaning === null
     ? error
-    : new StorageError(`${meaning} (${path}: ${error.message}, ${error.code})`, { cause: error });
+    : new StorageError(`${meaning} (${path}: ${error.message}, ${codeOf(error)})`, { cause: error });
 }
 
 /** What a failure that can pass means, else null. */
 function meaningOf(error: Error): string | null {
-  const code = 'code' in error ? String(error.code) : '';
+  const code = codeOf(error);
   return TRANSIENT_FAILURES.find(([prefix]) => code.startsWith(prefix))?.[1] ?? null;
 }
 
@@ -57,18 +58,22 @@ export function toOpenError(
 
 /** Whether the system may have refused the file to this user: SQLite does not say why. */
 function isRefused(error: Error): boolean {
-  return 'code' in error && /^(SQLITE_CANTOPEN|SQLITE_READONLY|EACCES|EROFS)/.test(String(error.code));
+  return /^(SQLITE_CANTOPEN|SQLITE_READONLY|EACCES|EROFS)/.test(codeOf(error));
 }
 
 /** Whether SQLite found no room on the disk. */
 export function isDiskFull(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'SQLITE_FULL';
+  return codeOf(error) === 'SQLITE_FULL';
+}
+
+/** Whether another connection has the file locked. */
+export function isLocked(error: unknown): boolean {
+  return codeOf(error).startsWith('SQLITE_BUSY');
 }
 
 /** Whether SQLite found the file corrupt. */
 export function isCorruption(error: unknown): error is Error & { code: string } {
-  if (!(error instanceof Error) || !('code' in error)) return false;
-  const code = String(error.code);
+  const code = codeOf(error);
   return code === 'SQLITE_NOTADB' || code.startsWith('SQLITE_CORRUPT');
 }
 

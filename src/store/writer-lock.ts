@@ -2,6 +2,7 @@
 import { existsSync, realpathSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { FatalError } from '../errors.ts';
+import { isLocked } from './storage-error.ts';
 
 /** An empty file that exists only to be locked. It lies beside the index itself, not beside links to it. */
 export const LOCK_SUFFIX = '.lock';
@@ -26,7 +27,7 @@ export function acquireWriterLock(
     db.exec('BEGIN EXCLUSIVE');
   } catch (error) {
     db.close();
-    if (error instanceof Error && 'code' in error && String(error.code).startsWith('SQLITE_BUSY')) {
+    if (isLocked(error)) {
       throw new FatalError(`another atlas-node is writing ${path}; ${advice}`, { cause: error });
     }
     throw error;
