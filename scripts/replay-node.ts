@@ -1,5 +1,4 @@
 /** A chain node that answers from recorded or generated blocks. See `--help`. */
-import { writeFile } from 'node:fs/promises';
 import { generateChain } from '../src/bench/chain/generate.ts';
 import { CHAIN_DEFAULTS } from '../src/bench/chain/options.ts';
 import { startReplayNode } from '../src/bench/replay/node.ts';
@@ -22,7 +21,6 @@ A GET answers the statistics.`,
       about: 'such as 2000x200: blocks x transactions to generate instead of reading files',
     },
     'generate-seed': { kind: 'whole', about: 'its seed', default: CHAIN_DEFAULTS.seed, range: [0, MAX_SEED] },
-    expected: { kind: 'text', about: 'file for what an index of the generated chain must show' },
     port: { kind: 'whole', about: '0 takes a free one', default: 8545, range: [0, 65_535] },
     host: { kind: 'text', about: 'address to listen on', default: REPLAY_DEFAULTS.host },
     'chain-id': { kind: 'whole', about: 'overrides the recorded one', range: [1, MAX_SEED] },
@@ -156,7 +154,6 @@ async function serve(): Promise<void> {
     memoryBytes: options['mem-mb'] * MIB,
     clientVersion: options['client-version'],
   });
-  if (generated && options.expected) await writeFile(options.expected, JSON.stringify(generated.expected()));
   const { blocks, first, last, head, memoryBytes, spilledBytes } = node.stats();
   console.log(
     `replay-node on ${node.url} chain ${node.chainId}, ${blocks} blocks ${first}..${last}, head ${head}, ` +

@@ -20,8 +20,8 @@ interface Head {
 test('a chain read from a file is the chain served from memory, compressed, plain or spilled', async (t) => {
   const out = join(tempDir(t), 'chain');
   const file = { out, transfers: true, level: 1 };
-  const { path: zipped, expected } = await writeChain(CHAIN, { ...file, plain: false });
-  const { path: plain } = await writeChain(CHAIN, { ...file, plain: true });
+  const zipped = await writeChain(CHAIN, { ...file, plain: false });
+  const plain = await writeChain(CHAIN, { ...file, plain: true });
   const generated = generateChain(CHAIN);
   const inMemory = await startNode(t, { chain: generated.blocks, chainId: generated.options.chainId });
   const wanted = await everything(inMemory);
@@ -29,7 +29,6 @@ test('a chain read from a file is the chain served from memory, compressed, plai
   const spilling = await startNode(t, { files: [plain], memoryBytes: 50_000 });
   assert.deepEqual(await everything(spilling), wanted);
   assert.ok(spilling.stats().spilledBytes > 0);
-  assert.deepEqual(expected, generated.expected());
 });
 
 test('sparse recordings can be served as one linked chain', async (t) => {
@@ -40,7 +39,7 @@ test('sparse recordings can be served as one linked chain', async (t) => {
     { ...CHAIN, blocks: 2, startBlock: 900, seed: 2 },
     { ...options, out: join(dir, 'b') },
   );
-  const node = await startNode(t, { files: [second.path, first.path], rechain: 10, chainId: 5 });
+  const node = await startNode(t, { files: [second, first], rechain: 10, chainId: 5 });
   assert.equal(await resultOf(node.url, 'eth_chainId'), '0x5');
   let parent: string | null = null;
   for (let number = 10; number < 14; number++) {

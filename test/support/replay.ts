@@ -2,7 +2,6 @@
 import { once } from 'node:events';
 import { WebSocket } from 'ws';
 import type { GeneratedBlock } from '../../src/bench/chain/block.ts';
-import type { ExpectedResults } from '../../src/bench/chain/expected.ts';
 import { generateChain } from '../../src/bench/chain/generate.ts';
 import type { ChainOptions } from '../../src/bench/chain/options.ts';
 import type { ReplayNode } from '../../src/bench/replay/controls.ts';
@@ -20,16 +19,16 @@ export async function startNode(owner: Owner, options: ReplayOptions): Promise<R
   return node;
 }
 
-/** A node of a generated chain, with the blocks and the results an index of all of them must show. */
+/** A node of a generated chain, with the blocks. */
 export async function startGeneratedNode(
   owner: Owner,
   chain: Partial<ChainOptions>,
   options: ReplayOptions = {},
-): Promise<{ node: ReplayNode; blocks: GeneratedBlock[]; expected: ExpectedResults }> {
+): Promise<{ node: ReplayNode; blocks: GeneratedBlock[] }> {
   const generated = generateChain(chain);
   const blocks = [...generated.blocks];
   const node = await startNode(owner, { chainId: generated.options.chainId, ...options, chain: blocks });
-  return { node, blocks, expected: generated.expected() };
+  return { node, blocks };
 }
 
 /** A node of recorded datasets; several need `rechain`. `folder` is what `recordedDataOrSkip` gave. */

@@ -83,12 +83,6 @@ export class Actors {
     this.wallets.push(address);
     return address;
   }
-
-  /** Every address that is a contract from the start. */
-  contracts(): Set<Hex> {
-    const tokens = [...this.erc20, this.huge, ...this.erc721, ...this.erc1155].map((token) => token.address);
-    return new Set([...tokens, ...this.routers, ...this.dispersers, ...this.others]);
-  }
 }
 
 function addresses(prng: Prng, length: number): Hex[] {

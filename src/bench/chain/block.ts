@@ -1,5 +1,5 @@
 import type { Hex } from '../../types.ts';
-import type { TransferRow } from './facts.ts';
+import type { TransferRow } from './ledger.ts';
 
 /** One block: the results a node gives for it, and the transfers in it. */
 export interface GeneratedBlock {

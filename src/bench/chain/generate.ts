@@ -1,5 +1,5 @@
 /**
- * A synthetic chain with everything the index must tell apart, and the results it must find.
+ * A synthetic chain with everything the index must tell apart, and the transfers that it must find.
  * Not realistic, for speed: hashes, signatures and contract addresses are pseudo-random, blooms are all ones where
  * there are logs, native balances are not enforced.
  */
@@ -13,9 +13,6 @@ import {
   traceJson,
   transactionJson,
 } from './block-json.ts';
-import { blockLines, chainLines } from './exchanges.ts';
-import type { ExpectedResults } from './expected.ts';
-import { expectedResults } from './expected-results.ts';
 import { CHAIN_DEFAULTS, type ChainOptions } from './options.ts';
 import { World } from './world.ts';
 
@@ -32,38 +29,22 @@ export interface GeneratedChain {
   blocks: Iterable<GeneratedBlock>;
   /** Changes the size of the blocks from the next one on: `txPerBlock` on average or, when `even`, in every block. */
   resizeBlocks(txPerBlock: number, even: boolean): void;
-  /** What the index must find; throws before `blocks` has been read to the end. */
-  expected(): ExpectedResults;
 }
 
-/** Without `expects` there are no expected results, and the memory used hardly grows with the chain. */
-export function generateChain(options: Partial<ChainOptions> = {}, { expects = true } = {}): GeneratedChain {
+export function generateChain(options: Partial<ChainOptions> = {}): GeneratedChain {
   const settings = { ...CHAIN_DEFAULTS, ...options };
-  const world = new World(settings.seed, settings, expects);
-  const progress = { bytes: chainLines(settings.chainId).length, blocks: 0 };
+  const world = new World(settings.seed, settings);
   const size = { txPerBlock: settings.txPerBlock, even: false };
   return {
     options: settings,
-    blocks: generateBlocks(world, settings, size, progress),
+    blocks: generateBlocks(world, settings, size),
     resizeBlocks(txPerBlock, even) {
       Object.assign(size, { txPerBlock, even });
-    },
-    expected() {
-      if (!expects) throw new Error('this chain was generated without its expected results');
-      if (progress.blocks < settings.blocks) {
-        throw new Error('the expected results of a generated chain are known when all its blocks were read');
-      }
-      return expectedResults(world, settings, progress.bytes);
     },
   };
 }
 
-function* generateBlocks(
-  world: World,
-  options: ChainOptions,
-  size: BlockSize,
-  progress: { bytes: number; blocks: number },
-): Generator<GeneratedBlock> {
+function* generateBlocks(world: World, options: ChainOptions, size: BlockSize): Generator<GeneratedBlock> {
   const nonces = new Map<Hex, number>();
   let parentHash = world.prng.hash();
   let baseFee = FIRST_BASE_FEE;
@@ -71,8 +52,6 @@ function* generateBlocks(
     const block = generateBlock(world, options, nonces, { ordinal: i, parentHash, baseFee, size });
     parentHash = block.hash;
     baseFee = nextBaseFee(world, baseFee);
-    progress.bytes += blockLines(block).length;
-    progress.blocks++;
     yield block;
   }
 }
@@ -106,7 +85,7 @@ function generateBlock(
   let logs = 0;
   for (let left = transactionCount(world, place); left > 0; left--) {
     const index = included.length;
-    ledger.position = { block: number, timestamp, txHash: prng.hash(), txIndex: index, firstLogIndex: logs };
+    ledger.position = { block: number, txHash: prng.hash(), txIndex: index, firstLogIndex: logs };
     const next = includeTransaction(world, nonces, place.baseFee, {
       chainId: options.chainId,
       blockHash: hash,
@@ -157,7 +136,6 @@ function includeTransaction(
   const { prng, ledger } = world;
   const { txHash, txIndex, firstLogIndex } = ledger.position;
   const transaction = nextTransaction(world);
-  ledger.counts.transactions++;
   const nonce = nonces.get(transaction.from) ?? 0;
   nonces.set(transaction.from, nonce + 1);
 

@@ -31,7 +31,7 @@ export interface TransactionLog {
 
 /**
  * A transaction being composed: its contents, its logs and its call tree, and, booked in the ledger by the same calls,
- * what the index must find in it.
+ * the transfers in it.
  */
 export class Transaction {
   private readonly ledger: Ledger;
@@ -53,20 +53,18 @@ export class Transaction {
     this.value = value;
     this.input = input;
     this.root = { type: to === null ? 'CREATE' : 'CALL', from, to, value, input };
-    ledger.bookSent(from);
   }
 
   /** Books the value as moved; call it exactly once for every successful transaction, after `created` is known. */
   pay(): this {
     const receiver = this.to ?? this.created;
-    if (this.value === 0n || receiver === null) this.ledger.counts.nativeZeroValue++;
-    else this.ledger.bookNative('native', this.from, receiver, this.value);
+    if (this.value > 0n && receiver !== null)
+      this.ledger.bookNative('native', this.from, receiver, this.value);
     return this;
   }
 
   /** Adds a log; returns its index in the block. */
   emit(address: Hex, topics: Hex[], data: Hex): number {
-    this.ledger.counts.logs++;
     this.logs.push({ address, topics, data });
     return this.ledger.position.firstLogIndex + this.logs.length - 1;
   }

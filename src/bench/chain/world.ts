@@ -8,15 +8,13 @@ import { Transaction } from './transaction.ts';
 export class World {
   readonly prng: Prng;
   readonly actors: Actors;
-  readonly ledger: Ledger;
+  readonly ledger = new Ledger();
   /** Wallets that recently got their first coins, oldest first: funding chains grow from here. */
   readonly recentlyFunded: Hex[] = [];
   /** Funders that still owe one transaction to a fresh wallet, one entry a transaction. */
   readonly fundingQueue: Hex[] = [];
 
-  /** With `keepsFacts` the ledger keeps the facts that the expected results are made of. */
-  constructor(seed: number, counts: ActorCounts, keepsFacts: boolean) {
-    this.ledger = new Ledger(keepsFacts);
+  constructor(seed: number, counts: ActorCounts) {
     this.prng = new Prng(seed);
     this.actors = new Actors(this.prng, counts);
   }

@@ -1,19 +1,17 @@
-/** Writes a generated chain to files: the exchanges, the expected results, and on request every transfer. */
+/** Writes a generated chain to files: the exchanges, and on request every transfer. */
 import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
-import { writeFile } from 'node:fs/promises';
 import { PassThrough, type Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import { blockLines, chainLines } from './exchanges.ts';
-import type { ExpectedResults } from './expected.ts';
 import { type GeneratedChain, generateChain } from './generate.ts';
 import type { ChainOptions } from './options.ts';
 
 const CHUNK_BYTES = 1 << 20;
 
 export interface ChainFileOptions {
-  /** Path without ending: `<out>.jsonl.gz`, `<out>.expected.json`, `<out>.transfers.jsonl.gz`. */
+  /** Path without ending: `<out>.jsonl.gz`, `<out>.transfers.jsonl.gz`. */
   out: string;
   /** Write `<out>.jsonl` without compression. */
   plain: boolean;
@@ -23,11 +21,8 @@ export interface ChainFileOptions {
   level: number;
 }
 
-/** Resolves with the expected results and the path of the chain when everything is on disk. */
-export async function writeChain(
-  options: Partial<ChainOptions>,
-  file: ChainFileOptions,
-): Promise<{ expected: ExpectedResults; path: string }> {
+/** Resolves with the path of the chain when everything is on disk. */
+export async function writeChain(options: Partial<ChainOptions>, file: ChainFileOptions): Promise<string> {
   const chain = generateChain(options);
   const path = `${file.out}.jsonl${file.plain ? '' : '.gz'}`;
   const transfers = file.transfers ? new PassThrough() : null;
@@ -39,9 +34,7 @@ export async function writeChain(
     transfers &&
       pipeline(transfers, createGzip({ level: 1 }), createWriteStream(`${file.out}.transfers.jsonl.gz`)),
   ]);
-  const expected = chain.expected();
-  await writeFile(`${file.out}.expected.json`, JSON.stringify(expected, null, 1));
-  return { expected, path };
+  return path;
 }
 
 /** The chain's lines; the transfers of each block go to their own stream on the way. */

@@ -7,29 +7,26 @@ import type { World } from '../world.ts';
 
 /** A call that emits logs other than transfers. */
 export function callContract(world: World): Transaction {
-  const { prng, actors, ledger } = world;
+  const { prng, actors } = world;
   const contract = prng.pickZipf(actors.others);
   const from = actors.wallet();
   const value = prng.chance(0.2) ? nativeAmount(prng) : 0n;
   const call = world.begin(from, contract, value, encode(SELECTOR.approve, contract)).pay();
   for (let logs = prng.below(3); logs > 0; logs--) {
     call.emit(contract, [EVENT.approval, topic(from), topic(contract)], encode('0x', BigInt(prng.uint32())));
-    ledger.counts.otherLogs++;
   }
   return call;
 }
 
 /** A creation, sometimes paid, sometimes creating another contract. */
 export function createContract(world: World): Transaction {
-  const { prng, actors, ledger } = world;
+  const { prng, actors } = world;
   const from = actors.wallet();
   const value = prng.chance(0.3) ? nativeAmount(prng) : 0n;
   const creation = world.begin(from, null, value, `0x60806040${prng.digits()}${prng.digits()}`);
   const contract = prng.address();
   creation.created = contract;
   creation.root.to = contract;
-  ledger.counts.contractCreations++;
-  if (value > 0n) ledger.counts.nativeToNewContract++;
   creation.pay();
   if (prng.chance(0.3)) createInner(world, creation, contract);
   return creation;
@@ -45,7 +42,7 @@ function createInner({ prng }: World, creation: Transaction, parent: Hex): void 
 
 /** Status 0: neither the value nor an inner call moved anything. */
 export function failTransaction(world: World): Transaction {
-  const { prng, actors, ledger } = world;
+  const { prng, actors } = world;
   const target = prng.chance(0.5) ? prng.pickZipf(actors.routers) : prng.pickZipf(actors.erc20).address;
   const value = prng.chance(0.4) ? nativeAmount(prng) : 0n;
   const from = actors.wallet();
@@ -53,11 +50,8 @@ export function failTransaction(world: World): Transaction {
   const failed = world.begin(from, to, value, encode(SELECTOR.swap, 1n));
   failed.succeeded = false;
   failed.root.error = prng.chance(0.6) ? 'execution reverted' : 'out of gas';
-  ledger.counts.failedTransactions++;
-  if (value > 0n) ledger.counts.failedTransactionsWithValue++;
   if (prng.chance(0.6) && to !== null) {
     failed.call(to, actors.wallet(), nativeAmount(prng));
-    ledger.counts.revertedFramesWithValue++;
   }
   return failed;
 }
@@ -105,7 +99,7 @@ function payOne(world: World, transaction: Transaction, from: Hex, to: Hex, wei:
 }
 
 /** A reverted frame with value and, below it, frames without an error of their own: none of them moved anything. */
-function addRevertedBranch({ prng, actors, ledger }: World, transaction: Transaction, contract: Hex): void {
+function addRevertedBranch({ prng, actors }: World, transaction: Transaction, contract: Hex): void {
   const target = prng.pickZipf(actors.others);
   const reverted = transaction.call(contract, target, nativeAmount(prng), '0xdeadbeef');
   reverted.error = 'execution reverted';
@@ -113,7 +107,6 @@ function addRevertedBranch({ prng, actors, ledger }: World, transaction: Transac
     { type: 'CALL', from: target, to: actors.wallet(), value: nativeAmount(prng), input: '0x' },
     { type: 'CREATE', from: target, to: prng.address(), value: nativeAmount(prng), input: '0x60' },
   ];
-  ledger.counts.revertedFramesWithValue += 3;
 }
 
 /** CALLCODE runs foreign code in place: its value stays where it is. */

@@ -22,9 +22,6 @@ export function moveErc1155(world: World): Transaction {
   const transaction = world.begin(operator, token.address, 0n, input).pay();
   const topics = [EVENT.transferSingle, topic(operator), topic(from), topic(to)];
   const logIndex = transaction.emit(token.address, topics, encode('0x', id, amount));
-  ledger.counts.erc1155Single++;
-  if (from === ZERO_ADDRESS) ledger.counts.mintsErc1155++;
-  if (to === ZERO_ADDRESS) ledger.counts.burnsErc1155++;
   changeBalances(token, from, to, id, amount);
   ledger.bookToken({ kind: 'erc1155', token: token.address, from, to, amount, tokenId: id, logIndex });
   return transaction;
@@ -49,12 +46,8 @@ export function mintErc1155Batch(world: World): Transaction {
     .pay();
   const topics = [EVENT.transferBatch, topic(operator), topic(ZERO_ADDRESS), topic(to)];
   const logIndex = transaction.emit(token.address, topics, batchData(ids, amounts));
-  ledger.counts.erc1155BatchLogs++;
-  if (length === 0) ledger.counts.emptyBatchLogs++;
   ids.forEach((id, batchIndex) => {
     const amount = amounts[batchIndex]!;
-    ledger.counts.erc1155BatchRows++;
-    ledger.counts.mintsErc1155++;
     changeBalances(token, ZERO_ADDRESS, to, id, amount);
     ledger.bookToken({
       kind: 'erc1155',

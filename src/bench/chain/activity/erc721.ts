@@ -22,9 +22,6 @@ export function moveErc721(world: World): Transaction {
   const transaction = world.begin(mints ? to : from, token.address, price, input).pay();
   const topics = [EVENT.transfer, topic(from), topic(to), topic(id)];
   const logIndex = transaction.emit(token.address, topics, '0x');
-  ledger.counts.erc721++;
-  if (mints) ledger.counts.mintsErc721++;
-  if (burns) ledger.counts.burnsErc721++;
   changeOwner(token, id, mints, burns ? null : to);
   ledger.bookToken({ kind: 'erc721', token: token.address, from, to, amount: 1n, tokenId: id, logIndex });
   return transaction;
