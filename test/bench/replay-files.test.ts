@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { generateChain } from '../../src/bench/chain/generate.ts';
-import { writeChain } from '../../src/bench/chain/write-chain.ts';
 import type { ReplayNode } from '../../src/bench/replay/controls.ts';
+import { writeChain } from '../support/chain-file.ts';
 import { readExpected, readSummary, recordedDataOrSkip } from '../support/recorded.ts';
 import { ask, resultOf, startNode, startRecordedNode } from '../support/replay.ts';
 import { tempDir } from '../support/temp-dir.ts';
@@ -18,10 +18,9 @@ interface Head {
 }
 
 test('a chain read from a file is the chain served from memory, compressed, plain or spilled', async (t) => {
-  const out = join(tempDir(t), 'chain');
-  const file = { out, transfers: true, level: 1 };
-  const zipped = await writeChain(CHAIN, { ...file, plain: false });
-  const plain = await writeChain(CHAIN, { ...file, plain: true });
+  const dir = tempDir(t);
+  const zipped = writeChain(join(dir, 'chain.jsonl.gz'), CHAIN);
+  const plain = writeChain(join(dir, 'chain.jsonl'), CHAIN);
   const generated = generateChain(CHAIN);
   const inMemory = await startNode(t, { chain: generated.blocks, chainId: generated.options.chainId });
   const wanted = await everything(inMemory);
@@ -33,12 +32,8 @@ test('a chain read from a file is the chain served from memory, compressed, plai
 
 test('sparse recordings can be served as one linked chain', async (t) => {
   const dir = tempDir(t);
-  const options = { transfers: false, level: 1, plain: true };
-  const first = await writeChain({ ...CHAIN, blocks: 2 }, { ...options, out: join(dir, 'a') });
-  const second = await writeChain(
-    { ...CHAIN, blocks: 2, startBlock: 900, seed: 2 },
-    { ...options, out: join(dir, 'b') },
-  );
+  const first = writeChain(join(dir, 'a.jsonl'), { ...CHAIN, blocks: 2 });
+  const second = writeChain(join(dir, 'b.jsonl'), { ...CHAIN, blocks: 2, startBlock: 900, seed: 2 });
   const node = await startNode(t, { files: [second, first], rechain: 10, chainId: 5 });
   assert.equal(await resultOf(node.url, 'eth_chainId'), '0x5');
   let parent: string | null = null;

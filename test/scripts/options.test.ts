@@ -9,7 +9,6 @@ const WRONG = {
   'crash.ts': '--kills=0',
   'faults.ts': '--runs=many',
   'fuzz.ts': '--seconds=-1',
-  'generate-chain.ts': '--level=10',
   'load.ts': '--minutes=0.5',
   'record-schema.ts': '23',
   'replay-node.ts': '--generate=2000',
