@@ -1,7 +1,7 @@
+import { LruMap } from '../../lib/lru-map.ts';
 import type { BlockPart, StoredBlock } from './block.ts';
 import { flatTraces } from './flat-traces.ts';
 import { type IndexedLog, type LogFilter, matchesLog } from './log-filter.ts';
-import { Lru } from './lru.ts';
 import { methodNotSupported } from './rpc-error.ts';
 import { jsonBytes, type RpcBlock, type RpcReceipt, type RpcTrace } from './rpc-json.ts';
 import type { TextStore } from './text-store.ts';
@@ -9,11 +9,11 @@ import type { TextStore } from './text-store.ts';
 /** The parts of stored blocks and values derived from them, with a cache of the latest of each. */
 export class BlockReader {
   private readonly store: TextStore;
-  private readonly logs = new Lru<string, IndexedLog[]>(4000);
-  private readonly textsWithHashes = new Lru<string, Buffer>(2000);
-  private readonly blocks = new Lru<string, RpcBlock>(32);
-  private readonly receipts = new Lru<string, RpcReceipt[]>(32);
-  private readonly traces = new Lru<string, RpcTrace[]>(32);
+  private readonly logs = new LruMap<string, IndexedLog[]>(2000);
+  private readonly textsWithHashes = new LruMap<string, Buffer>(1000);
+  private readonly blocks = new LruMap<string, RpcBlock>(16);
+  private readonly receipts = new LruMap<string, RpcReceipt[]>(16);
+  private readonly traces = new LruMap<string, RpcTrace[]>(16);
 
   constructor(store: TextStore) {
     this.store = store;
@@ -28,7 +28,7 @@ export class BlockReader {
 
   /** The block with hashes in place of whole transactions. */
   blockWithHashes(block: StoredBlock): Buffer {
-    return this.textsWithHashes.getOrCreate(block.hash, () => {
+    return cached(this.textsWithHashes, block, () => {
       const full: RpcBlock = JSON.parse(this.text(block, 'block').toString());
       return jsonBytes({ ...full, transactions: full.transactions.map(({ hash }) => hash) });
     });
@@ -50,15 +50,15 @@ export class BlockReader {
   }
 
   parsedBlock(block: StoredBlock): RpcBlock {
-    return this.blocks.getOrCreate(block.hash, () => JSON.parse(this.text(block, 'block').toString()));
+    return cached(this.blocks, block, () => JSON.parse(this.text(block, 'block').toString()));
   }
 
   parsedReceipts(block: StoredBlock): RpcReceipt[] {
-    return this.receipts.getOrCreate(block.hash, () => JSON.parse(this.text(block, 'receipts').toString()));
+    return cached(this.receipts, block, () => JSON.parse(this.text(block, 'receipts').toString()));
   }
 
   parsedTraces(block: StoredBlock): RpcTrace[] {
-    return this.traces.getOrCreate(block.hash, () => JSON.parse(this.text(block, 'trace').toString()));
+    return cached(this.traces, block, () => JSON.parse(this.text(block, 'trace').toString()));
   }
 
   /** The recorded flat traces, else those derived from the call trees. */
@@ -70,7 +70,7 @@ export class BlockReader {
 
   /** JSON of the block's logs that pass the filter, in order. */
   matchingLogs(block: StoredBlock, filter: LogFilter): string[] {
-    const logs = this.logs.getOrCreate(block.hash, () => this.indexLogs(block));
+    const logs = cached(this.logs, block, () => this.indexLogs(block));
     return logs.filter((log) => matchesLog(filter, log)).map(({ json }) => json);
   }
 
@@ -84,4 +84,13 @@ export class BlockReader {
       })),
     );
   }
+}
+
+/** The value kept for a block, made by `create` when there is none. */
+function cached<V>(values: LruMap<string, V>, { hash }: StoredBlock, create: () => V): V {
+  const known = values.get(hash);
+  if (known !== undefined) return known;
+  const value = create();
+  values.set(hash, value);
+  return value;
 }

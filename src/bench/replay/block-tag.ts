@@ -1,9 +1,8 @@
 /** Which block a parameter refers to. */
-
+import { quantityToNumber } from '../../lib/hex.ts';
 import { isObject } from '../../lib/is-object.ts';
 import type { StoredBlock } from './block.ts';
 import type { ReplayChain } from './chain.ts';
-import { parseQuantity } from './params.ts';
 import { invalidParams } from './rpc-error.ts';
 
 const HASH_LENGTH = 66;
@@ -21,8 +20,8 @@ export function resolveNumber(chain: ReplayChain, finalizedLag: number, tag: unk
     case 'earliest':
       return chain.at(0)?.number ?? 0;
   }
-  const number = parseQuantity(tag);
-  if (number === null) throw invalidParams();
+  const number = quantityToNumber(tag);
+  if (Number.isNaN(number)) throw invalidParams();
   return number;
 }
 

@@ -1,8 +1,9 @@
 /** Loads recorded files: the exchanges that make up blocks, and all others, which are answered verbatim. */
+import { quantityToNumber } from '../../lib/hex.ts';
 import type { BlockPart, StoredBlock } from './block.ts';
 import { type Exchange, parseExchange } from './exchange.ts';
 import { readLines } from './lines.ts';
-import { parseQuantity } from './params.ts';
+import { isCallTracer } from './methods/traces.ts';
 import type { StoredText, TextStore } from './text-store.ts';
 
 export interface RecordedAnswer {
@@ -61,8 +62,8 @@ function addExchange(
 ): void {
   const { method, params, isError, body } = exchange;
   const part = blockPart(exchange);
-  const number = parseQuantity(params[0]);
-  if (part !== null && number !== null) {
+  const number = quantityToNumber(params[0]);
+  if (part !== null && !Number.isNaN(number)) {
     const block = blocks.get(number) ?? {
       hash: null,
       block: null,
@@ -83,14 +84,9 @@ function blockPart({ method, params, isError, body }: Exchange): BlockPart | nul
   if (isError || body.toString('latin1', 0, 4) === 'null') return null;
   if (method === 'eth_getBlockByNumber') return params[1] === true ? 'block' : null;
   if (method === 'eth_getBlockReceipts') return 'receipts';
-  if (method === 'debug_traceBlockByNumber') return tracer(params[1]) === 'callTracer' ? 'trace' : null;
+  if (method === 'debug_traceBlockByNumber') return isCallTracer(params[1]) ? 'trace' : null;
   if (method === 'trace_block') return params.length === 1 ? 'flatTrace' : null;
   return null;
-}
-
-function tracer(config: unknown): unknown {
-  if (typeof config !== 'object' || config === null || !('tracer' in config)) return 'callTracer';
-  return config.tracer;
 }
 
 /** The block's own hash: the first `hash` that is not a transaction's. */

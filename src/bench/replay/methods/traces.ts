@@ -38,7 +38,7 @@ export function traceMethods({ chain, reader, transactions, settings }: NodeStat
 }
 
 /** The call tracer is the default, as on Monad. */
-function isCallTracer(config: unknown): boolean {
+export function isCallTracer(config: unknown): boolean {
   return !isObject(config) || config.tracer === undefined || config.tracer === 'callTracer';
 }
 
