@@ -3,7 +3,7 @@
  * real one would be the bottleneck.
  */
 import { listen } from './listen.ts';
-import { App, type HttpResponse, queryOf, us_listen_socket_close, us_socket_local_port } from './uws.ts';
+import { App, type HttpResponse, queryOf, us_socket_local_port } from './uws.ts';
 
 export interface BareHandlers {
   /** JSON for the query string of a GET, whatever its path; null is answered with 404. */
@@ -14,11 +14,8 @@ export interface BareHandlers {
 
 export interface BareServer {
   port: number;
-  /** WebSockets open now. */
-  sockets(): number;
   /** Sends a text to every open WebSocket. */
   publish(text: string): void;
-  close(): void;
 }
 
 const TOPIC = 'all';
@@ -26,7 +23,6 @@ const TOPIC = 'all';
 /** Listens on a free port of the loopback. */
 export async function startBareServer(handlers: BareHandlers): Promise<BareServer> {
   const app = App();
-  let sockets = 0;
   app.get('/*', (res, req) => {
     const json = handlers.get(queryOf(req));
     if (json === null) res.writeStatus('404 Not Found').end();
@@ -35,22 +31,13 @@ export async function startBareServer(handlers: BareHandlers): Promise<BareServe
   app.post('/*', (res) => answerPost(res, handlers));
   app.ws('/*', {
     open(socket) {
-      sockets++;
       socket.subscribe(TOPIC);
-    },
-    close() {
-      sockets--;
     },
   });
   const listenSocket = await listen(app, '127.0.0.1', 0);
   return {
     port: us_socket_local_port(listenSocket),
-    sockets: () => sockets,
     publish: (text) => app.publish(TOPIC, text),
-    close() {
-      us_listen_socket_close(listenSocket);
-      app.close();
-    },
   };
 }
 

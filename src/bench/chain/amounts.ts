@@ -1,10 +1,9 @@
 /** How much a generated transfer moves. */
+import { WEI_PER_COIN } from '../../lib/units.ts';
 import type { Erc20Token } from './actors.ts';
 import type { Prng } from './prng.ts';
 
-const WEI_PER_COIN = 10n ** 18n;
-
-/** Wei of a native transfer: log-uniform between 0.000001 and 30,000 coins, with random low digits so that amounts hardly ever repeat. */
+/** Wei of a native transfer: log-uniform between 0.000001 and 30,000 coins, the low digits random so that few repeat. */
 export function nativeAmount(prng: Prng): bigint {
   const coins = 10 ** (prng.fraction() * 10.5 - 6);
   const micro = BigInt(Math.floor(coins * 1e6));

@@ -28,7 +28,6 @@ export interface GroupResult {
   failures: number;
   p50Ms: number;
   p99Ms: number;
-  maxMs: number;
 }
 
 export interface LoadResult {
@@ -59,7 +58,6 @@ class Group {
       failures,
       p50Ms: quantile(latencies, 0.5),
       p99Ms: quantile(latencies, 0.99),
-      maxMs: quantile(latencies, 1),
     };
   }
 }

@@ -25,7 +25,6 @@ export function bareActions() {
       });
       return server.port;
     },
-    sockets: (): number => running().sockets(),
     publish: (text: string): void => running().publish(text),
   };
 }
