@@ -11,7 +11,7 @@ import { describeSockets } from './admin-sockets.ts';
 import { notFound } from './answer.ts';
 import { closeIfChunked } from './body.ts';
 import { methodAdapterFor } from './get-route.ts';
-import { type HttpMetrics, routeMeter } from './meter.ts';
+import { type HttpMetrics, routeMeter, sendMetered } from './meter.ts';
 import type { ReplyWriter } from './reply.ts';
 import type { HttpRequest, HttpResponse, TemplatedApp } from './uws.ts';
 
@@ -102,11 +102,8 @@ export function addAdminRoutes(app: TemplatedApp, options: AdminRouteDeps): void
 
   // Preflights too: other origins have no business here.
   const meter = routeMeter(options.metrics, 'other');
-  const refuse = (res: HttpResponse, req: HttpRequest): void => {
-    const startedAt = performance.now();
-    const answer = () => closeIfChunked(req, methodAdapterFor(req)(notFound('')));
-    meter(options.replies.sendNow(res, answer), startedAt);
-  };
+  const refuse = (res: HttpResponse, req: HttpRequest): void =>
+    sendMetered(meter, options.replies, res, () => closeIfChunked(req, methodAdapterFor(req)(notFound(''))));
   app.options('/admin/*', refuse);
   app.any('/admin/*', refuse);
 }

@@ -13,7 +13,7 @@ import { authenticate, type ClientAccess } from './authenticate.ts';
 import { closeIfChunked } from './body.ts';
 import { PREFLIGHT_HEADERS } from './cors.ts';
 import { methodAdapterFor } from './get-route.ts';
-import { type HttpMetrics, routeMeter } from './meter.ts';
+import { type HttpMetrics, routeMeter, sendMetered } from './meter.ts';
 import type { ReplyWriter } from './reply.ts';
 import type { HttpRequest, HttpResponse, TemplatedApp } from './uws.ts';
 
@@ -34,18 +34,13 @@ export function addFallback(app: TemplatedApp, deps: FallbackDeps): void {
   const meter = routeMeter(deps.metrics, 'other');
 
   app.options('/*', (res, req) => {
-    const startedAt = performance.now();
     // With a body, which reply.ts can bound; 204 could have none.
     const preflight = () => closeIfChunked(req, jsonAnswer(200, '{}', cors(req) + PREFLIGHT_HEADERS));
-    meter(replies.sendNow(res, preflight), startedAt);
+    sendMetered(meter, replies, res, preflight);
   });
-  app.any('/*', (res: HttpResponse, req: HttpRequest) => {
-    const startedAt = performance.now();
-    meter(
-      replies.sendNow(res, () => closeIfChunked(req, methodAdapterFor(req)(refusal(req, deps)))),
-      startedAt,
-    );
-  });
+  app.any('/*', (res: HttpResponse, req: HttpRequest) =>
+    sendMetered(meter, replies, res, () => closeIfChunked(req, methodAdapterFor(req)(refusal(req, deps)))),
+  );
 }
 
 function refusal(req: HttpRequest, { methods, needsKey, access, cors }: FallbackDeps): Answer {

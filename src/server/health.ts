@@ -2,7 +2,7 @@
 import type { IndexStatus } from '../types.ts';
 import { jsonAnswer } from './answer.ts';
 import { addGetRoute } from './get-route.ts';
-import { type HttpMetrics, routeMeter } from './meter.ts';
+import { type HttpMetrics, routeMeter, sendMetered } from './meter.ts';
 import type { ReplyWriter } from './reply.ts';
 import { describeStatus, redactNodeAddress } from './status.ts';
 import type { HttpRequest, TemplatedApp } from './uws.ts';
@@ -48,11 +48,9 @@ function addRoute(
 ): void {
   const meter = routeMeter(metrics, path);
   addGetRoute(app, path, (adapt) => (res, req) => {
-    const startedAt = performance.now();
-    const sent = replies.sendNow(res, () => {
+    sendMetered(meter, replies, res, () => {
       const { status, body } = answer();
       return adapt(jsonAnswer(status, JSON.stringify(body), cors(req)));
     });
-    meter(sent, startedAt);
   });
 }

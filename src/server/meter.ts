@@ -1,5 +1,8 @@
 /** Counting answers per route. */
 import type { Metrics } from '../metrics.ts';
+import type { Answer } from './answer.ts';
+import type { ReplyWriter } from './reply.ts';
+import type { HttpResponse } from './uws.ts';
 
 export type HttpMetrics = Pick<Metrics, 'httpRequests' | 'httpSeconds'>;
 
@@ -19,4 +22,15 @@ export function routeMeter(metrics: HttpMetrics, route: string): RequestMeter {
     count.inc();
     seconds.observe((performance.now() - startedAt) / 1000);
   };
+}
+
+/** Answers within the handler of the request (reply.ts), and counts the answer. */
+export function sendMetered(
+  meter: RequestMeter,
+  replies: ReplyWriter,
+  res: HttpResponse,
+  respond: () => Answer,
+): void {
+  const startedAt = performance.now();
+  meter(replies.sendNow(res, respond), startedAt);
 }

@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import { type Answer, jsonAnswer } from './answer.ts';
 import { matchesAnyEtag, matchesEtag } from './etag.ts';
 import { addGetRoute } from './get-route.ts';
-import { type HttpMetrics, type RequestMeter, routeMeter } from './meter.ts';
+import { type HttpMetrics, type RequestMeter, routeMeter, sendMetered } from './meter.ts';
 import type { ReplyWriter } from './reply.ts';
 import type { TemplatedApp } from './uws.ts';
 
@@ -82,14 +82,10 @@ export function addStaticRoutes(app: TemplatedApp, deps: StaticRouteDeps): strin
     const notModified: Answer = { status: 304, headers, body: null, cache: 'revalidate' };
     const meter = routeMeter(metrics, file in PAGES ? path : 'asset');
     addGetRoute(app, path, (adapt) => (res, req) => {
-      const startedAt = performance.now();
       const ifNoneMatch = req.getHeader('if-none-match');
       const known = matchesEtag(ifNoneMatch, etag) || matchesAnyEtag(ifNoneMatch);
       const isNotModified = known && ++notModifiedCount % FULL_ANSWER_EVERY !== 0;
-      meter(
-        replies.sendNow(res, () => adapt(isNotModified ? notModified : full)),
-        startedAt,
-      );
+      sendMetered(meter, replies, res, () => adapt(isNotModified ? notModified : full));
     });
     paths.push(path);
     if (file in PAGES && path !== '/') paths.push(addRedirect(app, path, replies, meter));
@@ -101,13 +97,7 @@ export function addStaticRoutes(app: TemplatedApp, deps: StaticRouteDeps): strin
 function addRedirect(app: TemplatedApp, page: string, replies: ReplyWriter, meter: RequestMeter): string {
   const path = `${page}/`;
   const answer = jsonAnswer(308, '{}', `\r\nLocation: ..${page}`);
-  addGetRoute(app, path, (adapt) => (res) => {
-    const startedAt = performance.now();
-    meter(
-      replies.sendNow(res, () => adapt(answer)),
-      startedAt,
-    );
-  });
+  addGetRoute(app, path, (adapt) => (res) => sendMetered(meter, replies, res, () => adapt(answer)));
   return path;
 }
 

@@ -13,7 +13,7 @@ import { apiKeyOf, type ClientAccess } from './authenticate.ts';
 import { closeIfChunked } from './body.ts';
 import type { ConnectionLimiter } from './connection-limiter.ts';
 import { addGetRoute } from './get-route.ts';
-import { type HttpMetrics, routeMeter } from './meter.ts';
+import { type HttpMetrics, routeMeter, sendMetered } from './meter.ts';
 import type { ReplyWriter } from './reply.ts';
 import type { HttpRequest, HttpResponse, TemplatedApp, us_socket_context_t, WebSocket } from './uws.ts';
 import { type Client, type SocketData, WsConnection, type WsEndpoint } from './ws-connection.ts';
@@ -154,13 +154,9 @@ function addUpgradeRequiredRoute(
 ): void {
   const meter = routeMeter(metrics, endpoint);
   addGetRoute(app, endpoint, (adapt) => (res, req) => {
-    const startedAt = performance.now();
     const error = new RequestError(426, 'upgrade_required', 'connect with a WebSocket client');
     const headers = `${cors(req)}\r\nUpgrade: websocket`;
-    meter(
-      replies.sendNow(res, () => adapt(errorAnswer(error, headers))),
-      startedAt,
-    );
+    sendMetered(meter, replies, res, () => adapt(errorAnswer(error, headers)));
   });
 }
 
@@ -171,11 +167,7 @@ function upgradeHandler(deps: WsRouteDeps, endpoint: WsEndpoint) {
 
   return (res: HttpResponse, req: HttpRequest, context: us_socket_context_t): void => {
     const startedAt = performance.now();
-    const refuse = (answer: Answer) =>
-      meter(
-        replies.sendNow(res, () => closeIfChunked(req, answer)),
-        startedAt,
-      );
+    const refuse = (answer: Answer) => sendMetered(meter, replies, res, () => closeIfChunked(req, answer));
     const apiKey = apiKeyOf(req);
     const key = apiKey === '' ? null : access.keys.verify(apiKey);
     if (key === null) return refuse(unauthorized(cors(req)));
