@@ -64,7 +64,7 @@ function addEndpoint(
   endpoint: WsEndpoint,
   handleMessage: MessageHandler,
 ): void {
-  const { hub, connections, settings, access, connectionLimiter, metrics, log } = deps;
+  const { connections, settings, connectionLimiter, metrics } = deps;
   const sockets = metrics.sockets.labels(endpoint);
   const touch = (socket: WebSocket<SocketData>): Client | undefined => {
     const { client } = socket.getUserData();
@@ -80,31 +80,9 @@ function addEndpoint(
     sendPingsAutomatically: false,
     upgrade: upgradeHandler(deps, endpoint),
     open(socket) {
-      const connection = new WsConnection(socket, {
-        endpoint,
-        limits: {
-          notificationBytes: settings.max_backlog_bytes,
-          answerBudget: connections.answerBudget.forClient(socket.getUserData().key.id),
-        },
-        onSlowConsumer() {
-          metrics.slowConsumers.inc();
-          log.warn({ endpoint, key: socket.getUserData().key.id }, 'closed a connection that fell behind');
-        },
-      });
-      const session = hub.session(endpoint === '/ws' ? 'eth' : 'signals', connection);
-      const inbox = new Inbox({
-        connection,
-        maxBytes: settings.max_backlog_bytes,
-        onOverflow: () => connection.close(...FLOODING),
-        async handle(body) {
-          if (connection.isClosing) return;
-          const key = access.keys.verify(connection.apiKey);
-          if (key === null) connection.close(...KEY_INVALID);
-          else await handleMessage({ connection, session, key, body });
-        },
-      });
-      socket.getUserData().client = { connection, session, inbox };
-      connections.add(connection, session);
+      const client = createClient(socket, deps, endpoint, handleMessage);
+      socket.getUserData().client = client;
+      connections.add(client.connection, client.session);
       sockets.inc();
     },
     message(socket, message, isBinary) {
@@ -144,6 +122,40 @@ function addEndpoint(
       sockets.dec();
     },
   });
+}
+
+/** What belongs to a socket that has just been opened. */
+function createClient(
+  socket: WebSocket<SocketData>,
+  { hub, connections, settings, access, metrics, log }: WsRouteDeps,
+  endpoint: WsEndpoint,
+  handleMessage: MessageHandler,
+): Client {
+  const { id } = socket.getUserData().key;
+  const connection = new WsConnection(socket, {
+    endpoint,
+    limits: {
+      notificationBytes: settings.max_backlog_bytes,
+      answerBudget: connections.answerBudget.forClient(id),
+    },
+    onSlowConsumer() {
+      metrics.slowConsumers.inc();
+      log.warn({ endpoint, key: id }, 'closed a connection that fell behind');
+    },
+  });
+  const session = hub.session(endpoint === '/ws' ? 'eth' : 'signals', connection);
+  const inbox = new Inbox({
+    connection,
+    maxBytes: settings.max_backlog_bytes,
+    onOverflow: () => connection.close(...FLOODING),
+    async handle(body) {
+      if (connection.isClosing) return;
+      const key = access.keys.verify(connection.apiKey);
+      if (key === null) connection.close(...KEY_INVALID);
+      else await handleMessage({ connection, session, key, body });
+    },
+  });
+  return { connection, session, inbox };
 }
 
 /** The answer to a request that does not ask for a WebSocket upgrade. */
