@@ -14,27 +14,21 @@ interface OpenApiType {
 }
 
 const ADDRESS_RULE = 'must be an address: 0x and 40 hex digits';
-const ADDRESS_FORM = '0x and 40 hex digits, in any case';
 
 /** An address as it was sent, in any case. */
 export function addressAsSent() {
-  return z
-    .string({ error: ADDRESS_RULE })
-    .regex(ADDRESS_PATTERN, { error: ADDRESS_RULE })
-    .describe(ADDRESS_FORM)
-    .register(errorCodes, { code: 'invalid_address' });
-}
-
-/** An address, converted to lower case. */
-export function address() {
   return z
     .string({
       error: (issue) => (issue.input === undefined ? `is required; it ${ADDRESS_RULE}` : ADDRESS_RULE),
     })
     .regex(ADDRESS_PATTERN, { error: ADDRESS_RULE })
-    .toLowerCase()
-    .describe(ADDRESS_FORM)
+    .describe('0x and 40 hex digits, in any case')
     .register(errorCodes, { code: 'invalid_address' });
+}
+
+/** An address, converted to lower case. */
+export function address() {
+  return addressAsSent().toLowerCase();
 }
 
 /** A list of 1 to `max` items in a JSON body. */
