@@ -1,8 +1,7 @@
 /** The REST API over one index: endpoints with prepared statements, and the commit that they read. */
-
 import type { Head, Snapshot } from '../query/snapshot.ts';
 import { OverBudgetError, unitBudget } from '../query/work-budget.ts';
-import type { Endpoint, IndexSource } from './endpoint.ts';
+import type { Caller, Endpoint, IndexSource } from './endpoint.ts';
 import { ENDPOINTS } from './endpoints.ts';
 import type { ReadPool } from './read-pool.ts';
 import type { ApiResult } from './reader-protocol.ts';
@@ -10,21 +9,12 @@ import type { ApiResult } from './reader-protocol.ts';
 /** Most units of work (query/work-budget.ts) that one answer may cost the event loop: at most 2 ms, mostly less. */
 const LOOP_BUDGET = 20_000;
 
-export type { ApiResult } from './reader-protocol.ts';
-
-/** What an answer depends on besides its parameters. */
-export interface Caller {
-  /** The head of the commit to read, as `head()` returned it in this turn of the event loop. */
-  head: Head;
-  /** Largest `depth` of funding_chain for the caller. */
-  chainDepth: number;
-}
-
 export interface PreparedEndpoint {
   endpoint: Endpoint;
   /**
    * The answer to `input` (the query's text values, or the parsed body of a POST); long work is done by a read thread.
-   * Throws or rejects with RequestError when it cannot be answered.
+   * The caller's head is the one that `head()` returned in this turn of the event loop. Throws or rejects with
+   * RequestError when it cannot be answered.
    */
   handle(input: unknown, caller: Caller): ApiResult | Promise<ApiResult>;
 }

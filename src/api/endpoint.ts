@@ -15,12 +15,15 @@ export interface IndexSource {
   nativeSymbol: string;
 }
 
-/** What an answer may depend on besides its parameters. */
-interface RequestContext {
+/** What an answer depends on besides its parameters. */
+export interface Caller {
   /** The last block of the commit being read. */
   head: Head;
   /** Largest `depth` of funding_chain for the caller. */
   chainDepth: number;
+}
+
+interface RequestContext extends Caller {
   /** Limits the work for the answer. */
   budget: WorkBudget;
 }

@@ -1,6 +1,6 @@
 /** Entity tags of REST answers, made from the state of the index and the request. */
 import { randomInt } from 'node:crypto';
-import type { ApiResult } from '../api/api.ts';
+import type { ApiResult } from '../api/reader-protocol.ts';
 
 /** Distinguishes this process from others: each counts revisions from the start. */
 const PROCESS = randomInt(2 ** 31).toString(36);

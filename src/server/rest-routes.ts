@@ -1,6 +1,8 @@
 /** From an endpoint to a route: the one adapter between the REST API and HTTP. */
 import type { KeyRecord } from '../access/keys.ts';
-import type { Api, ApiResult, Caller, PreparedEndpoint } from '../api/api.ts';
+import type { Api, PreparedEndpoint } from '../api/api.ts';
+import type { Caller } from '../api/endpoint.ts';
+import type { ApiResult } from '../api/reader-protocol.ts';
 import { RequestError } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import {
