@@ -29,12 +29,14 @@ export const addressTransfers = defineEndpoint({
     address: address(),
     direction: choice(['in', 'out', 'both']).default('both').describe('As the wallet sees it'),
     limit: limit(100, 500),
-    cursor: cursor().optional().describe('The nextCursor of the page before'),
+    cursor: cursor().optional().describe('The nextCursor of the previous page'),
     before_block: blockNumber().optional().describe('Only transfers in this block and older ones'),
     after_block: blockNumber().optional().describe('Only transfers in this block and newer ones'),
     include_internal: flag()
       .default(false)
-      .describe('Whether to list native transfers by calls within transactions too, as native_internal'),
+      .describe(
+        'Whether to list the native transfers made by calls within transactions too, as native_internal',
+      ),
   },
   response: {
     address: addressField(),

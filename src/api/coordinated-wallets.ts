@@ -15,13 +15,13 @@ const { from: _, ...funding } = fundingSchema.shape;
 export const coordinatedWallets = defineEndpoint({
   method: 'GET',
   path: '/api/coordinated_wallets',
-  summary: 'Other wallets with the same first funder, nearest in block to the funding of this one first',
+  summary: 'Other wallets with the same first funder; those funded nearest in block to this one come first',
   params: { address: address(), limit: limit(50, 200) },
   response: {
     address: addressField(),
     funder: addressField().nullable(),
     funderFundedCount: countField().describe('All wallets the funder funded first, this one included'),
-    hub: z.boolean().describe(`Whether it funded more than ${HUB_ABOVE}`),
+    hub: z.boolean().describe(`Whether these are more than ${HUB_ABOVE}: an exchange or a faucet`),
     coordinated: z.array(z.object({ address: addressField(), ...funding })),
     count: countField(),
   },

@@ -22,13 +22,13 @@ const hopSchema = z.object({
 export const fundingChain = defineEndpoint({
   method: 'GET',
   path: '/api/funding_chain',
-  summary: 'First funders from a wallet back, hop by hop',
+  summary: 'The first funder of a wallet, the first funder of that one, and so on, hop by hop',
   params: {
     address: address(),
     depth: integer(1, MAX_DEPTH)
       .optional()
       .describe(
-        `Hops at most; ${DEFAULT_DEPTH} unless given. How many may be asked for depends on the tier of the key`,
+        `Most hops to follow; ${DEFAULT_DEPTH} unless given. The largest value allowed depends on the tier of the key`,
       ),
   },
   tierLimited: true,

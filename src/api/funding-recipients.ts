@@ -31,7 +31,7 @@ const recipientSchema = z.object({
   txHash: txHashField().describe('Of the latest transfer, as are timestamp and source'),
   timestamp: timeField(),
   source: sourceField(),
-  firstFunding: z.boolean().describe('Whether the funder is the first of this recipient'),
+  firstFunding: z.boolean().describe('Whether this address was the first to fund the recipient'),
 });
 
 export const fundingRecipients = defineEndpoint({

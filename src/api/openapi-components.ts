@@ -3,14 +3,14 @@
 const integer = { type: 'integer' };
 
 const HEADERS = {
-  'X-Indexed-Block': { description: 'The last indexed block, of which the answer is', schema: integer },
+  'X-Indexed-Block': { description: 'The last indexed block, whose state the answer shows', schema: integer },
   ETag: {
     description: 'Made of the block and the URL; If-None-Match with it, or with *, gives 304',
     schema: { type: 'string' },
   },
   'RateLimit-Limit': { description: 'Requests that may be sent', schema: integer },
   'RateLimit-Remaining': { description: 'Requests that are left', schema: integer },
-  'RateLimit-Reset': { description: 'Seconds until all are there again', schema: integer },
+  'RateLimit-Reset': { description: 'Seconds until all of them may be sent again', schema: integer },
   'Retry-After': { description: 'Seconds to wait', schema: integer },
 };
 
@@ -24,7 +24,7 @@ const ERROR = {
       properties: {
         code: { type: 'string' },
         message: { type: 'string' },
-        param: { type: 'string', description: 'The parameter the message is about' },
+        param: { type: 'string', description: 'The parameter that the message is about' },
       },
     },
   },

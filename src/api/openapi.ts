@@ -1,4 +1,4 @@
-/** The OpenAPI 3.1 document of the REST API, made from the schemas that check requests and type answers, and of /rpc. */
+/** The OpenAPI 3.1 document of the REST API, from the schemas that check requests and type answers, and of /rpc. */
 import { z } from 'zod';
 import type { Endpoint } from './endpoint.ts';
 import { ENDPOINTS } from './endpoints.ts';
@@ -38,10 +38,11 @@ export interface OpenApiDocument {
   components: object;
 }
 
-const DESCRIPTION = `Wallets, tokens and transfers of one chain, from the transfers an index of it holds.
+const DESCRIPTION = `Wallets, tokens and transfers of one chain, read from an index of all its transfers.
 
-Every answer under /api is of one block, the last indexed one, which the header X-Indexed-Block names. Addresses come back in
-lower case, times in ISO 8601 (UTC), numbers beyond 2^53 as text. Answers may carry more fields than are listed here.`;
+Every answer under /api shows the state at one block, the last indexed one, which the header X-Indexed-Block names.
+Addresses come back in lower case, times in ISO 8601 (UTC), numbers beyond 2^53 as text. Answers may have more fields
+than are listed.`;
 
 /** The document of all endpoints; `version` is the program's. */
 export function openApiDocument(version: string): OpenApiDocument {

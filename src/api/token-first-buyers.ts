@@ -9,7 +9,7 @@ import { address, limit } from './params.ts';
 
 const buyerSchema = z.object({
   address: addressField(),
-  firstSeenBlock: blockField().describe('Block of the first non-zero amount it received'),
+  firstSeenBlock: blockField().describe('Block of the first non-zero amount that the address received'),
   firstSeenAt: timeField(),
   transferCount: countField().describe('Transfers of the token with this address'),
 });

@@ -15,10 +15,10 @@ export const tokenStats = defineEndpoint({
   params: { token: address() },
   response: {
     token: addressField(),
-    name: z.string().nullable().describe('Null while unknown, as the two below'),
+    name: z.string().nullable().describe('Null while unknown, as are symbol and decimals'),
     symbol: z.string().nullable(),
     decimals: z.int().nullable(),
-    type: tokenTypeField().nullable().describe('By its transfers; null without any'),
+    type: tokenTypeField().nullable().describe('Told from its transfers; null without any'),
     transferCount: countField(),
     holderCount: countField().describe('Addresses with a balance above zero'),
     uniqueWallets: countField().describe('Distinct addresses in its transfers, the zero address left out'),

@@ -13,8 +13,8 @@ import { address, limit } from './params.ts';
 const counterpartySchema = z.object({
   address: addressField(),
   transferCount: countField(),
-  inCount: countField().describe('Transfers from it to the wallet'),
-  outCount: countField().describe('Transfers from the wallet to it'),
+  inCount: countField().describe('Transfers from this address to the wallet'),
+  outCount: countField().describe('Transfers from the wallet to this address'),
   nativeIn: coinField(),
   nativeInWei: weiField(),
   nativeOut: coinField(),

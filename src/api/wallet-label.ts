@@ -17,7 +17,7 @@ const statsSchema = z.object({
   nativeInWei: weiField(),
   nativeOutMon: coinField(),
   nativeOutWei: weiField(),
-  ageBlocks: countField().nullable().describe('Blocks from its first one to the head'),
+  ageBlocks: countField().nullable().describe('Blocks from the first one of the wallet to the head'),
   firstBlock: blockField().nullable(),
   lastBlock: blockField().nullable(),
   firstFunder: addressField().nullable(),

@@ -35,8 +35,9 @@ export const walletsBatch = defineEndpoint({
   summary: 'First and last activity, transaction count and first funder of up to 100 wallets',
   params: { addresses: listOf(addressAsSent(), 100) },
   response: {
-    /** Keyed by the address exactly as it was sent; null for a wallet without indexed activity. */
-    wallets: z.record(z.string(), entrySchema.nullable()),
+    wallets: z
+      .record(z.string(), entrySchema.nullable())
+      .describe('By address exactly as it was sent; null for a wallet without indexed activity'),
     count: countField(),
   },
   example: {

@@ -36,7 +36,7 @@ const whaleSchema = z.object({
 export const whaleTransfers = defineEndpoint({
   method: 'GET',
   path: '/api/whale_transfers',
-  summary: 'Native transfers, direct and internal, of at least an amount, newest first',
+  summary: 'Native transfers, direct and internal, of at least the given amount, newest first',
   params: {
     min_mon: coinAmount().prefault('100').describe('Whole coins, any decimal number'),
     blocks: blockWindow(),
