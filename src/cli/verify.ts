@@ -2,6 +2,7 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import type { Config } from '../config.ts';
 import { FatalError } from '../errors.ts';
+import type { Capabilities } from '../types.ts';
 import type { RpcClient } from '../upstream/client.ts';
 import { formatNumber } from './format.ts';
 import { existingIndexPath } from './index-path.ts';
@@ -23,7 +24,8 @@ block that does and indexes from there to the head again: ids and running sums o
 so the cost is that of indexing everything behind that block. Every block is tied to its hash and its parent's. \
 Stopped before its end, it leaves an index that ends earlier: "atlas-node start" indexes the rest. \
 Of blocks that were indexed without traces it brings the internal transfers in, if the node has their traces now. \
-It cannot mend what the disk changed in transfers that were summed up: it says so in the end, and indexing anew does.`,
+What the disk changed in transfers that were already summed up it cannot mend: it says so at its end, and only \
+indexing anew helps.`,
 ];
 
 interface Options {
@@ -89,11 +91,7 @@ async function verify(
   const { DEFAULT_SAMPLE, verifyIndex } = await import('../verify/verify.ts');
   const { rejectForeignWal } = await import('../store/foreign-wal.ts');
   rejectForeignWal(path);
-  const { probeCapabilities } = await import('../upstream/probe.ts');
-  const capabilities = await probeCapabilities(client, {
-    traces: config.index.traces,
-    head: config.index.head,
-  });
+  const capabilities = await probe(config, client);
   const report = await verifyIndex({
     path,
     client,
@@ -123,11 +121,7 @@ async function repair(
   line: StatusLine,
 ): Promise<void> {
   const { repairRange } = await import('../verify/repair.ts');
-  const { probeCapabilities } = await import('../upstream/probe.ts');
-  const capabilities = await probeCapabilities(client, {
-    traces: config.index.traces,
-    head: config.index.head,
-  });
+  const capabilities = await probe(config, client);
   const stop = new AbortController();
   void waitForStopSignal().then(() => stop.abort(new FatalError('stopped before any block was replaced')));
   const { differing, replacedFrom, head } = await repairRange({
@@ -152,6 +146,11 @@ async function repair(
     console.log(
       `blocks ${formatNumber(replacedFrom)} to ${formatNumber(head.number)} were indexed again; the last one is ${head.hash}`,
     );
+}
+
+async function probe({ index: { traces, head } }: Config, client: RpcClient): Promise<Capabilities> {
+  const { probeCapabilities } = await import('../upstream/probe.ts');
+  return probeCapabilities(client, { traces, head });
 }
 
 function parseSample(text: string): number {
