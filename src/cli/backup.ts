@@ -23,7 +23,7 @@ export function addBackup(program: Command): void {
   const command = program
     .command('backup')
     .description('online copy of the index and the keys')
-    .argument('<file>', 'where the index goes; the keys go beside it. Or a folder that is there')
+    .argument('<file>', 'file for the index, with the keys beside it, or an existing folder for both')
     .addHelpText('after', EXAMPLES);
   addNotes(command, NOTES);
   const load = addConfigOptions(command, ['--data-dir']);

@@ -35,7 +35,7 @@ export function addBench(program: Command): void {
     .option('--transfers <n>', `transfers to fill the index with (default: ${TRANSFERS})`, parseCount)
     .option('--quick', `${QUICK_TRANSFERS} transfers, short loads, no repetitions`)
     .option('--repeat <n>', `repetitions, of which the median counts (default: ${REPEAT})`, parseCount)
-    .option('--only <names>', `of ${MEASURES.join(', ')}, separated by commas`, parseMeasureNames)
+    .option('--only <names>', `only some of ${MEASURES.join(', ')}, separated by commas`, parseMeasureNames)
     .option('--json <file>', 'write all figures to a file')
     .option('--markdown <file>', 'write the tables to a file')
     .addHelpText('after', EXAMPLES)

@@ -7,7 +7,7 @@ import { addConfigOptions, examples } from './options.ts';
 export function addConfig(program: Command): void {
   const config = program
     .command('config')
-    .description('look at the configuration')
+    .description('check or print the configuration')
     .addHelpText('after', examples('config check', 'config show'));
   addCheck(config);
   addShow(config);

@@ -9,7 +9,7 @@ import { watch } from './watch.ts';
 const EXAMPLES = `
 Examples:
   $ atlas-node status              the daemon of ./atlas.toml
-  $ atlas-node status --watch      drawn anew every second, until Ctrl-C
+  $ atlas-node status --watch      shown anew every second, until Ctrl-C
   $ atlas-node status --url http://10.0.0.7:8650 --json
   $ atlas-node status --json | jq .lagBlocks`;
 
@@ -26,7 +26,7 @@ export function addStatus(program: Command): void {
     .command('status')
     .description('height, lag, rates, ETA, disk and capabilities of a running daemon')
     .option('--url <url>', 'address of the daemon (default: from the configuration)')
-    .option('--watch', 'again and again, until Ctrl-C')
+    .option('--watch', 'shown anew every second, until Ctrl-C')
     .option('--json', 'as JSON; with --watch one line each time')
     .addHelpText('after', EXAMPLES);
   addNotes(command, NOTES);

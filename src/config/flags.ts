@@ -13,7 +13,7 @@ export const FLAGS = [
     path: 'index.start_block',
     help: 'first block: N, earliest or latest',
   },
-  { flag: '--log-format', value: '<format>', path: 'log.format', help: 'pretty or json' },
+  { flag: '--log-format', value: '<format>', path: 'log.format', help: 'auto, pretty or json' },
   { flag: '--log-level', value: '<level>', path: 'log.level', help: 'debug, info, warn or error' },
 ] as const;
 export type Flag = (typeof FLAGS)[number]['flag'];
