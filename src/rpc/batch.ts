@@ -1,8 +1,7 @@
 /** Answering a batch: some calls at a time, the answers in the order of the calls. */
 import type { ClientBudget } from '../lib/byte-budget.ts';
 import type { Answer } from './call.ts';
-import { RpcCode } from './errors.ts';
-import { errorPayload } from './payload.ts';
+import { errorAnswer, RpcCode } from './errors.ts';
 import type { IncomingCall, InvalidCall } from './request.ts';
 import type { RpcAnswer } from './sink.ts';
 
@@ -25,11 +24,11 @@ export async function answerBatch(
   const work = async () => {
     while (next < calls.length && !isOver) {
       const at = next++;
-      const one = bytes > MAX_BATCH_BYTES ? tooLarge() : await answer(calls[at]!);
+      const one = bytes > MAX_BATCH_BYTES ? TOO_LARGE : await answer(calls[at]!);
       if (isOver) return; // it failed meanwhile: what is reserved now would never be released
       const fits = budget.reserve(one.payload.length);
       if (fits) bytes += one.payload.length;
-      answers[at] = fits ? one : tooLarge();
+      answers[at] = fits ? one : TOO_LARGE;
     }
   };
   try {
@@ -41,10 +40,10 @@ export async function answerBatch(
   }
 }
 
-function tooLarge(): Answer {
-  const message = 'batch response too large; send fewer calls at once';
-  return { payload: errorPayload({ code: RpcCode.internal, message }), status: 200 };
-}
+const TOO_LARGE = errorAnswer({
+  code: RpcCode.internal,
+  message: 'batch response too large; send fewer calls at once',
+});
 
 /** The HTTP status reports a failure only when the node answered none of the calls. */
 function joined(calls: readonly (IncomingCall | InvalidCall)[], answers: readonly Answer[]): RpcAnswer {

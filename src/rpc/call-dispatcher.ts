@@ -3,10 +3,9 @@ import type { Logger } from '../log.ts';
 import type { Answer, AnswerSink, Call, CallHandle } from './call.ts';
 import { SETTLED_HANDLE } from './call.ts';
 import { collectAnswer } from './collect-answer.ts';
-import { RpcCode, type RpcError } from './errors.ts';
+import { errorAnswer, RpcCode, type RpcError } from './errors.ts';
 import type { RpcMeter } from './meter.ts';
 import { methodLabel } from './method-label.ts';
-import { errorPayload } from './payload.ts';
 import type { IncomingCall, InvalidCall } from './request.ts';
 
 /** Answers calls of certain methods, made with this key. */
@@ -68,7 +67,8 @@ export class CallDispatcher {
 }
 
 function refuse(sink: AnswerSink, error: RpcError): CallHandle {
-  sink.send(errorPayload(error), 200, true);
+  const { payload, status } = errorAnswer(error);
+  sink.send(payload, status, true);
   return SETTLED_HANDLE;
 }
 

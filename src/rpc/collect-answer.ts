@@ -2,8 +2,7 @@
 import { UpstreamError } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import type { Answer, AnswerSink, CallHandle, CallStatus } from './call.ts';
-import { failureAnswer, INTERNAL_ERROR } from './errors.ts';
-import { errorPayload } from './payload.ts';
+import { errorAnswer, failureAnswer, INTERNAL_ERROR } from './errors.ts';
 import { NO_STREAMING } from './sink.ts';
 
 /**
@@ -58,7 +57,7 @@ export function deliver(
     if (cancelled.signal.aborted) return;
     if (error instanceof UpstreamError) return settle(failureAnswer(error));
     log.error({ err: error }, 'call failed');
-    settle({ payload: errorPayload(INTERNAL_ERROR), status: 200 });
+    settle(errorAnswer(INTERNAL_ERROR));
   });
   return { cancel: () => pending.cancel(), resume: () => pending.resume() };
 }

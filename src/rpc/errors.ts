@@ -1,6 +1,6 @@
 /** JSON-RPC errors that this server makes itself. The node's own errors pass through unchanged. */
 import type { UpstreamError } from '../errors.ts';
-import type { CallStatus } from './call.ts';
+import type { Answer, CallStatus } from './call.ts';
 import type { RpcAnswer } from './sink.ts';
 
 export const RpcCode = {
@@ -44,23 +44,24 @@ export function errorJson(id: string, error: RpcError): string {
   return `{"jsonrpc":"2.0","id":${id},${errorPayloadJson(error)}`;
 }
 
-/** The payload of an error answer, as text. */
-export function errorPayloadJson(error: RpcError): string {
-  return `"error":${JSON.stringify(error)}}`;
+/** The answer to one call that is an error. */
+export function errorAnswer(error: RpcError, status: CallStatus = 200): Answer {
+  return { payload: Buffer.from(errorPayloadJson(error)), status };
 }
 
 /** The answer to a client when the node gave no usable one. The details are only for the operator. */
-export function failureAnswer({ reason }: UpstreamError): { payload: Buffer; status: CallStatus } {
+export function failureAnswer({ reason }: UpstreamError): Answer {
+  const code = RpcCode.internal;
   switch (reason) {
     case 'timeout':
-      return { payload: internal('upstream timeout'), status: 504 };
+      return errorAnswer({ code, message: 'upstream timeout' }, 504);
     case 'too-large':
-      return { payload: internal('response too large'), status: 200 };
+      return errorAnswer({ code, message: 'response too large' });
     default:
-      return { payload: internal('upstream unavailable'), status: 502 };
+      return errorAnswer({ code, message: 'upstream unavailable' }, 502);
   }
 }
 
-function internal(message: string): Buffer {
-  return Buffer.from(errorPayloadJson({ code: RpcCode.internal, message }));
+function errorPayloadJson(error: RpcError): string {
+  return `"error":${JSON.stringify(error)}}`;
 }

@@ -7,7 +7,7 @@
 import { UpstreamError } from '../errors.ts';
 import { isObject } from '../lib/is-object.ts';
 import { type BlockHeader, readBlockHeader } from '../upstream/block-header.ts';
-import { errorPayloadJson, type RpcError } from './errors.ts';
+import type { RpcError } from './errors.ts';
 import { scanValue, skipSpace } from './json-scan.ts';
 import { memberTexts } from './json-slices.ts';
 
@@ -99,11 +99,6 @@ export function trimEnvelope(body: Buffer, follows: PayloadStart['follows']): nu
   if (at < 0) return endOfText(body);
   body[from + at] = CLOSE_BRACE;
   return from + at + 1;
-}
-
-/** The payload of an error that this server makes itself. */
-export function errorPayload(error: RpcError): Buffer {
-  return Buffer.from(errorPayloadJson(error));
 }
 
 /** The payload of a result given as JSON text in Latin-1. */

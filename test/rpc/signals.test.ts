@@ -3,13 +3,13 @@ import { getEventListeners } from 'node:events';
 import { test } from 'node:test';
 import type { AnswerSink } from '../../src/rpc/call.ts';
 import { collectAnswer } from '../../src/rpc/collect-answer.ts';
-import { errorPayload } from '../../src/rpc/payload.ts';
+import { errorAnswer } from '../../src/rpc/errors.ts';
 
 const NOTHING = { cancel() {}, resume() {} };
 
 test('an answer leaves no listener on the signal of its connection, whether it comes at once or later', async () => {
   const { signal } = new AbortController();
-  const answer = (sink: AnswerSink) => sink.send(errorPayload({ code: 1, message: 'x' }), 200, true);
+  const answer = (sink: AnswerSink) => sink.send(errorAnswer({ code: 1, message: 'x' }).payload, 200, true);
   await collectAnswer((sink) => {
     answer(sink);
     return NOTHING;

@@ -6,9 +6,9 @@ import type { Logger } from '../../log.ts';
 import type { Answer, AnswerSink, Call, CallHandle, RequestFn } from '../call.ts';
 import type { CallHandler } from '../call-dispatcher.ts';
 import { deliver } from '../collect-answer.ts';
-import { RpcCode, type RpcError } from '../errors.ts';
+import { errorAnswer, RpcCode } from '../errors.ts';
 import { sanitizeFilter } from '../logs/logs-filter.ts';
-import { errorPayload, isResult, resultPayload } from '../payload.ts';
+import { isResult, resultPayload } from '../payload.ts';
 import { BlockFilter } from './block-filter.ts';
 import { ChainView } from './chain-view.ts';
 import type { Filter } from './filter.ts';
@@ -79,12 +79,12 @@ export class FilterRegistry {
   /** Asks the node for the logs of its head first, so that the node refuses a filter it does not understand. */
   private async newLogFilter(given: unknown, key: number, signal: AbortSignal): Promise<Answer> {
     if (!isObject(given) || 'blockHash' in given) {
-      return refused({ code: RpcCode.invalidParams, message: 'the parameter must be a filter of logs' });
+      return errorAnswer({ code: RpcCode.invalidParams, message: 'the parameter must be a filter of logs' });
     }
     const logs = sanitizeFilter(given);
     if (JSON.stringify(logs).length > MAX_FILTER_CHARS) {
       const message = `a filter of more than ${MAX_FILTER_CHARS} characters; name fewer addresses or topics`;
-      return refused({ code: RpcCode.invalidParams, message });
+      return errorAnswer({ code: RpcCode.invalidParams, message });
     }
     await this.view.refresh();
     const ask = this.deps.askLogsFor(key);
@@ -99,7 +99,7 @@ export class FilterRegistry {
   private install(filter: Filter, key: number): Answer {
     const installed = this.keys.get(key) ?? new Map<string, Installed>();
     if (installed.size >= MAX_FILTERS) {
-      return refused({
+      return errorAnswer({
         code: RpcCode.limitExceeded,
         message: `filter limit reached: ${MAX_FILTERS} per key`,
       });
@@ -156,11 +156,7 @@ export class FilterRegistry {
 }
 
 /** geth's wording, which clients recognise: they then install the filter again. */
-const UNKNOWN = refused({ code: -32000, message: 'filter not found' });
-
-function refused(error: RpcError): Answer {
-  return { payload: errorPayload(error), status: 200 };
-}
+const UNKNOWN = errorAnswer({ code: -32000, message: 'filter not found' });
 
 function result(json: string): Answer {
   return { payload: resultPayload(json), status: 200 };

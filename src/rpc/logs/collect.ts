@@ -4,8 +4,8 @@ import { abortWith } from '../../lib/abort-with.ts';
 import type { ClientBudget } from '../../lib/byte-budget.ts';
 import { toQuantity } from '../../lib/hex.ts';
 import type { Answer, RequestFn } from '../call.ts';
-import { RpcCode } from '../errors.ts';
-import { errorOf, errorPayload, isResult } from '../payload.ts';
+import { errorAnswer, RpcCode } from '../errors.ts';
+import { errorOf, isResult } from '../payload.ts';
 import { type BlockParam, chunkParams, type LogsFilter } from './logs-filter.ts';
 import type { RangeLimit } from './range-limit.ts';
 import { classifyRefusal } from './refusals.ts';
@@ -163,10 +163,9 @@ function tooLarge(chunks: readonly Chunk[]): Answer {
     first === undefined || last === undefined
       ? {}
       : { fromBlock: toQuantity(first.from), toBlock: toQuantity(last.to) };
-  const error = {
+  return errorAnswer({
     code: RpcCode.invalidParams,
     message: `the logs of this range take more than ${MAX_BYTES} bytes; ask for fewer blocks or narrow the filter`,
     data: { maxBytes: MAX_BYTES, ...works },
-  };
-  return { payload: errorPayload(error), status: 200 };
+  });
 }

@@ -10,9 +10,9 @@ import type { Logger } from '../../log.ts';
 import { readQuantity } from '../../upstream/field-readers.ts';
 import { type Answer, type AnswerSink, type Call, type CallHandle, SETTLED_HANDLE } from '../call.ts';
 import { deliver } from '../collect-answer.ts';
-import { RpcCode } from '../errors.ts';
+import { errorAnswer, RpcCode } from '../errors.ts';
 import type { Gateway } from '../gateway.ts';
-import { blockHeaderOf, errorOf, errorPayload, isResult, resultOf } from '../payload.ts';
+import { blockHeaderOf, errorOf, isResult, resultOf } from '../payload.ts';
 import { collectLogs, type Range } from './collect.ts';
 import { type BlockParam, type LogsFilter, readLogsFilter, sanitizeCall } from './logs-filter.ts';
 import { RangeLimit } from './range-limit.ts';
@@ -54,7 +54,7 @@ export class LogsHandler {
   run(asked: Call, sink: AnswerSink, client: number): CallHandle {
     const call = sanitizeCall(asked);
     if (call === null) {
-      sink.send(NOT_ONE_FILTER, 200, true);
+      sink.send(NOT_ONE_FILTER.payload, NOT_ONE_FILTER.status, true);
       return SETTLED_HANDLE;
     }
     const filter = readLogsFilter(call.args);
@@ -176,24 +176,20 @@ export class LogsHandler {
   }
 }
 
-const REORGANISED: Answer = {
-  payload: errorPayload({
-    code: RpcCode.internal,
-    message: 'the chain was reorganised while its logs were collected; ask again',
-  }),
-  status: 200,
-};
+const REORGANISED = errorAnswer({
+  code: RpcCode.internal,
+  message: 'the chain was reorganised while its logs were collected; ask again',
+});
 
-const NOT_ONE_FILTER = errorPayload({
+const NOT_ONE_FILTER = errorAnswer({
   code: RpcCode.invalidParams,
   message: 'eth_getLogs takes an array of one filter',
 });
 
 function tooWide(from: number, maxRange: number): Answer {
-  const error = {
+  return errorAnswer({
     code: RpcCode.invalidParams,
     message: 'block range too large',
     data: { maxRange, fromBlock: toQuantity(from), toBlock: toQuantity(from + maxRange - 1) },
-  };
-  return { payload: errorPayload(error), status: 200 };
+  });
 }
