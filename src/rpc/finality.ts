@@ -2,16 +2,14 @@
 import { toQuantity } from '../lib/hex.ts';
 import type { BlockRef } from '../types.ts';
 import type { BlockHeader } from '../upstream/block-header.ts';
+import { askBlock, headerIn } from './ask-header.ts';
 import type { RequestFn } from './call.ts';
-import { blockHeaderOf } from './payload.ts';
 
 /** How long after a check the node is trusted to be on the same chain, ms. A test chain may be replaced at any time. */
 const TRUST_MS = 10_000;
 /** Milliseconds between checks of a node whose finalized block is awaited, and of one that has none or failed. */
 const POLL_MS = 200;
 const RETRY_MS = 5_000;
-
-const METHOD = 'eth_getBlockByNumber';
 
 export class Finality {
   private readonly ask: RequestFn;
@@ -95,6 +93,6 @@ export class Finality {
   }
 
   private async header(id: string): Promise<BlockHeader | null> {
-    return blockHeaderOf((await this.ask(METHOD, [id, false])).payload, METHOD);
+    return headerIn(await askBlock(this.ask, id));
   }
 }

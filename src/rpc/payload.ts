@@ -6,7 +6,6 @@
  */
 import { UpstreamError } from '../errors.ts';
 import { isObject } from '../lib/is-object.ts';
-import { type BlockHeader, readBlockHeader } from '../upstream/block-header.ts';
 import type { RpcError } from './errors.ts';
 import { scanValue, skipSpace } from './json-scan.ts';
 import { memberTexts } from './json-slices.ts';
@@ -126,12 +125,6 @@ export function errorOf(payload: Buffer): RpcError {
   const { error } = parsePayload(payload) as { error: unknown };
   if (!isObject(error)) throw malformed(payload);
   return { code: Number(error.code), message: String(error.message), data: error.data };
-}
-
-/** The header of the block that `method` returned; null for a null result or an error. Throws UpstreamError `malformed`. */
-export function blockHeaderOf(payload: Buffer, method: string): BlockHeader | null {
-  const block = resultOf(payload);
-  return block === undefined || block === null ? null : readBlockHeader(block, method);
 }
 
 function parsePayload(payload: Buffer): unknown {

@@ -1,12 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import {
-  blockHeaderOf,
-  checkPayload,
-  extractPayload,
-  quickCheckPayload,
-  resultOf,
-} from '../../src/rpc/payload.ts';
+import { headerIn } from '../../src/rpc/ask-header.ts';
+import { checkPayload, extractPayload, quickCheckPayload, resultOf } from '../../src/rpc/payload.ts';
 
 const answer = (body: string, id = '"mine"') =>
   `{"jsonrpc":"2.0","id":${id},${extractPayload(Buffer.from(body))}`;
@@ -95,10 +90,10 @@ test('the header of a block is read, none has neither null nor an error, and any
   const hash = `0x${'ab'.repeat(32)}`;
   const block = { number: '0x7', hash, parentHash: hash, transactions: [] };
   const header = (result: unknown) =>
-    blockHeaderOf(Buffer.from(`"result":${JSON.stringify(result)}}`), 'eth_getBlockByNumber');
+    headerIn({ payload: Buffer.from(`"result":${JSON.stringify(result)}}`), status: 200 });
   assert.deepEqual(header(block), { number: 7, hash, parentHash: hash });
   assert.equal(header(null), null);
-  assert.equal(blockHeaderOf(Buffer.from('"error":{"code":1}}'), 'eth_getBlockByNumber'), null);
+  assert.equal(headerIn({ payload: Buffer.from('"error":{"code":1}}'), status: 200 }), null);
   for (const result of ['0x7', 7, [block], { ...block, parentHash: '0x' }]) {
     assert.throws(() => header(result), { name: 'UpstreamError', reason: 'malformed' });
   }

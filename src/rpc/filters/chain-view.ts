@@ -6,8 +6,8 @@ import { UpstreamError } from '../../errors.ts';
 import { toQuantity } from '../../lib/hex.ts';
 import type { BlockRef } from '../../types.ts';
 import type { BlockHeader } from '../../upstream/block-header.ts';
+import { askHeader } from '../ask-header.ts';
 import type { RequestFn } from '../call.ts';
-import { blockHeaderOf, isResult } from '../payload.ts';
 
 /** One change of the chain: a block that was added or orphaned. */
 export interface ChainChange extends BlockRef {
@@ -22,8 +22,6 @@ const MAX_CHANGES = 8_192;
 const MAX_GAP = 4_096;
 /** Headers requested at the same time. */
 const CONCURRENCY = 16;
-
-const METHOD = 'eth_getBlockByNumber';
 
 export class ChainView {
   private readonly ask: RequestFn;
@@ -44,11 +42,6 @@ export class ChainView {
   /** Number of changes so far. */
   get position(): number {
     return this.count;
-  }
-
-  /** Height of the newest block, or -1 before the first update. */
-  get headNumber(): number {
-    return this.blocks.at(-1)?.number ?? -1;
   }
 
   /** Height of the oldest block that is still known. */
@@ -79,7 +72,7 @@ export class ChainView {
 
   /** Whether the block is on the node's chain at this moment. Rejects with UpstreamError. */
   async isCanonical({ number, hash }: BlockRef): Promise<boolean> {
-    return (await this.header(toQuantity(number), this.askUncached))?.hash === hash;
+    return (await askHeader(this.askUncached, toQuantity(number)))?.hash === hash;
   }
 
   private async refreshAfter(before: Promise<void> | null): Promise<void> {
@@ -92,10 +85,11 @@ export class ChainView {
   }
 
   private async refreshOnce(): Promise<void> {
-    const head = await this.header('latest', this.askUncached);
-    if (head === null) throw unknownChain(); // not "nothing new": the client has to ask again
-    if (head.hash === this.hashAt(this.headNumber)) return;
+    const head = await askHeader(this.askUncached, 'latest');
+    // Not "nothing new": the client has to ask again.
+    if (head === null) throw new UpstreamError('connection', 'the node has no latest block now');
     const tip = this.blocks.at(-1);
+    if (head.hash === tip?.hash) return;
     // A head below all known blocks is on another chain, or this one was set back further than is known.
     const isFar = tip === undefined || head.number - tip.number > MAX_GAP || head.number < this.oldestNumber;
     if (isFar) return this.reset(head);
@@ -123,7 +117,7 @@ export class ChainView {
   /** The highest block that the node's chain and the known one share. */
   private async findFork(tip: BlockRef, head: BlockHeader): Promise<number> {
     for (let number = Math.min(tip.number, head.number); number >= this.oldestNumber; number--) {
-      const block = number === head.number ? head : await this.header(toQuantity(number));
+      const block = number === head.number ? head : await askHeader(this.ask, toQuantity(number));
       if (block !== null && block.hash === this.hashAt(number)) return number;
     }
     return this.oldestNumber - 1;
@@ -157,23 +151,12 @@ export class ChainView {
     const work = async () => {
       while (next <= last) {
         const number = next++;
-        headers[number - first] = await this.header(toQuantity(number));
+        headers[number - first] = await askHeader(this.ask, toQuantity(number));
       }
     };
     await Promise.all(Array.from({ length: CONCURRENCY }, work));
     return headers;
   }
-
-  /** Null for a block that the node does not have now. Rejects with UpstreamError when it does not tell. */
-  private async header(id: string, ask = this.ask): Promise<BlockHeader | null> {
-    const { payload, status } = await ask(METHOD, [id, false]);
-    if (status !== 200 || !isResult(payload)) throw unknownChain();
-    return blockHeaderOf(payload, METHOD);
-  }
-}
-
-function unknownChain(): UpstreamError {
-  return new UpstreamError('connection', 'the node does not tell its blocks');
 }
 
 /** The blocks up to where the chain of parents breaks, beginning with a child of `parent` if that is known. */

@@ -3,16 +3,16 @@
  * accepts are passed on as they are.
  */
 
-import { UpstreamError } from '../../errors.ts';
 import type { ByteBudget } from '../../lib/byte-budget.ts';
 import { toQuantity } from '../../lib/hex.ts';
 import type { Logger } from '../../log.ts';
 import { readQuantity } from '../../upstream/field-readers.ts';
+import { askBlock, askHeader, headerIn } from '../ask-header.ts';
 import { type Answer, type AnswerSink, type Call, type CallHandle, SETTLED_HANDLE } from '../call.ts';
 import { deliver } from '../collect-answer.ts';
 import { errorAnswer, RpcCode } from '../errors.ts';
 import type { Gateway } from '../gateway.ts';
-import { blockHeaderOf, errorOf, isResult, resultOf } from '../payload.ts';
+import { errorOf, isResult, resultOf } from '../payload.ts';
 import { collectLogs, type Range } from './collect.ts';
 import { type BlockParam, type LogsFilter, readLogsFilter, sanitizeCall } from './logs-filter.ts';
 import { RangeLimit } from './range-limit.ts';
@@ -27,7 +27,6 @@ export interface LogsSettings {
 /** Attempts to collect the logs before giving up because of reorgs meanwhile. */
 const MAX_TRIES = 3;
 
-const BLOCK = 'eth_getBlockByNumber';
 const BLOCK_NUMBER = 'eth_blockNumber';
 
 export class LogsHandler {
@@ -139,8 +138,8 @@ export class LogsHandler {
     if (typeof id === 'number') return id;
     if (id === 'earliest') return 0;
     if (id === 'latest' || id === 'pending') return head;
-    const answer = await this.gateway.ask(BLOCK, [id, false], signal);
-    return blockHeaderOf(answer.payload, BLOCK)?.number ?? answer;
+    const answer = await askBlock(this.gateway.ask, id, signal);
+    return headerIn(answer)?.number ?? answer;
   }
 
   private async collect(
@@ -168,11 +167,9 @@ export class LogsHandler {
     return REORGANISED;
   }
 
-  /** Null when the node does not have the block any more. Rejects with UpstreamError when it does not tell. */
+  /** Null when the node does not have the block any more. Rejects with UpstreamError when it answers with an error. */
   private async hashAt(block: number, signal: AbortSignal): Promise<string | null> {
-    const { payload } = await this.gateway.askUncached(BLOCK, [toQuantity(block), false], signal);
-    if (!isResult(payload)) throw new UpstreamError('connection', 'the node does not tell its blocks');
-    return blockHeaderOf(payload, BLOCK)?.hash ?? null;
+    return (await askHeader(this.gateway.askUncached, toQuantity(block), signal))?.hash ?? null;
   }
 }
 
