@@ -105,9 +105,8 @@ export function resultPayload(json: string): Buffer {
   return Buffer.from(`"result":${json}}`, 'latin1');
 }
 
-/** The JSON text of the result, in Latin-1, or null when the payload is that of an error. */
-export function resultText(payload: Buffer): string | null {
-  if (!isResult(payload)) return null;
+/** The JSON text of the result, in Latin-1; `payload` is not that of an error. */
+export function resultText(payload: Buffer): string {
   return payload.toString('latin1', payload.indexOf(':') + 1, payload.length - 1).trim();
 }
 

@@ -95,7 +95,7 @@ export class LogFilter implements Filter {
       const range = { fromBlock: toQuantity(first.number), toBlock: toQuantity(last.number) };
       const answer = await this.deps.ask('eth_getLogs', [{ ...this.logs, ...range }], signal);
       if (isResult(answer.payload)) {
-        const logs = byBlock(taken, resultText(answer.payload) ?? '[]');
+        const logs = byBlock(taken, resultText(answer.payload));
         if (logs === null || !(await this.deps.view.isCanonical(last))) return 'moved';
         return { blocks: logs, rest: wanted.slice(taken.length) };
       }

@@ -4,8 +4,7 @@ import { isObject } from '../../lib/is-object.ts';
 import { type Call, createCall } from '../call.ts';
 
 /** An end of a range: a height, or a tag that the node resolves. */
-export type BlockParam = number | BlockTag;
-export type BlockTag = (typeof TAGS)[number];
+export type BlockParam = number | (typeof TAGS)[number];
 const TAGS = ['earliest', 'latest', 'pending', 'safe', 'finalized'] as const;
 
 export interface LogsFilter {

@@ -29,19 +29,16 @@ const MAX_TRIES = 3;
 
 const BLOCK_NUMBER = 'eth_blockNumber';
 
+type NodeAccess = Pick<Gateway, 'run' | 'ask' | 'askOnBehalfOf' | 'askUncached' | 'finalized'>;
+
 export class LogsHandler {
-  private readonly gateway: Pick<Gateway, 'run' | 'ask' | 'askOnBehalfOf' | 'askUncached' | 'finalized'>;
+  private readonly gateway: NodeAccess;
   private readonly budget: ByteBudget;
   private readonly log: Logger;
   private readonly maxRange: number;
   private readonly nodeRange: RangeLimit;
 
-  constructor(
-    gateway: Pick<Gateway, 'run' | 'ask' | 'askOnBehalfOf' | 'askUncached' | 'finalized'>,
-    settings: LogsSettings,
-    budget: ByteBudget,
-    log: Logger,
-  ) {
+  constructor(gateway: NodeAccess, settings: LogsSettings, budget: ByteBudget, log: Logger) {
     this.gateway = gateway;
     this.budget = budget;
     this.log = log;
