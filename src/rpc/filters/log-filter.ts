@@ -8,7 +8,7 @@ import { quantityToNumber, toQuantity } from '../../lib/hex.ts';
 import type { Answer, RequestFn } from '../call.ts';
 import { itemTexts } from '../json-slices.ts';
 import { classifyRefusal } from '../logs/refusals.ts';
-import { errorOf, isResult, resultText } from '../payload.ts';
+import { isResult, resultText } from '../payload.ts';
 import type { ChainChange, ChainView } from './chain-view.ts';
 import type { Changes, Filter } from './filter.ts';
 
@@ -99,8 +99,7 @@ export class LogFilter implements Filter {
         if (logs === null || !(await this.deps.view.isCanonical(last))) return 'moved';
         return { blocks: logs, rest: wanted.slice(taken.length) };
       }
-      const isTooMuch = answer.status === 200 && classifyRefusal(errorOf(answer.payload)) !== null;
-      if (!isTooMuch || taken.length === 1) return answer;
+      if (classifyRefusal(answer) === null || taken.length === 1) return answer;
       taken = taken.slice(0, taken.length >> 1);
     }
   }

@@ -5,7 +5,7 @@ import type { ClientBudget } from '../../lib/byte-budget.ts';
 import { toQuantity } from '../../lib/hex.ts';
 import type { Answer, RequestFn } from '../call.ts';
 import { errorAnswer, RpcCode } from '../errors.ts';
-import { errorOf, isResult } from '../payload.ts';
+import { isResult } from '../payload.ts';
 import { type BlockParam, chunkParams, type LogsFilter } from './logs-filter.ts';
 import type { RangeLimit } from './range-limit.ts';
 import { classifyRefusal } from './refusals.ts';
@@ -118,7 +118,7 @@ class Collection {
       nodeRange.accepted(to - from + 1);
       return [logsIn(answer.payload)];
     }
-    const refusal = answer.status === 200 ? classifyRefusal(errorOf(answer.payload)) : null;
+    const refusal = classifyRefusal(answer);
     if (refusal === 'wide') nodeRange.tooWide(to - from + 1);
     else nodeRange.inconclusive();
     if (refusal === null || from === to) return answer;

@@ -12,7 +12,7 @@ import { type Answer, type AnswerSink, type Call, type CallHandle, SETTLED_HANDL
 import { deliver } from '../collect-answer.ts';
 import { errorAnswer, RpcCode } from '../errors.ts';
 import type { Gateway } from '../gateway.ts';
-import { errorOf, isResult, resultOf } from '../payload.ts';
+import { isResult, resultOf } from '../payload.ts';
 import { collectLogs, type Range } from './collect.ts';
 import { type BlockParam, type LogsFilter, readLogsFilter, sanitizeCall } from './logs-filter.ts';
 import { RangeLimit } from './range-limit.ts';
@@ -93,7 +93,7 @@ export class LogsHandler {
       canStream: sink.canStream,
       requiresValidJson: sink.requiresValidJson,
       send: (payload, status, mayRetain) => {
-        const refusal = status === 200 && !isResult(payload) ? classifyRefusal(errorOf(payload)) : null;
+        const refusal = classifyRefusal({ payload, status });
         if (refusal === null) return sink.send(payload, status, mayRetain);
         if (refusal === 'wide') this.nodeRange.tooWide(range.to - range.from + 1);
         split = deliver(sink, this.log, (signal) => this.collect(filter, range, client, signal));
