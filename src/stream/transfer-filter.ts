@@ -8,7 +8,7 @@ import { SIGNAL_EVENTS, type SignalEvent } from './transfer-json.ts';
 /** Addresses are 40 lower-case hex digits without prefix, as in index rows. */
 export interface WalletFilter {
   wallet: string;
-  direction: 'in' | 'out' | 'both';
+  direction: (typeof DIRECTIONS)[number];
   includeNative: boolean;
   includeTokens: boolean;
   fromBlock: number | null;
@@ -22,8 +22,7 @@ export interface SignalFilter {
   fromBlock: number | null;
 }
 
-const EVENTS = new Set<string>(SIGNAL_EVENTS);
-const DIRECTIONS = new Set<string>(['in', 'out', 'both']);
+const DIRECTIONS = ['in', 'out', 'both'] as const;
 
 /** Most wallets, and most tokens, that one subscription may name. */
 const MAX_ADDRESSES = 1_000;
@@ -72,22 +71,16 @@ function parseList(value: unknown, name: string): unknown[] {
 }
 
 function parseEvent(value: unknown): SignalEvent {
-  if (!isEvent(value)) throw invalidParams(`events may hold ${SIGNAL_EVENTS.join(', ')}`);
-  return value;
-}
-
-function isEvent(value: unknown): value is SignalEvent {
-  return typeof value === 'string' && EVENTS.has(value);
+  const event = SIGNAL_EVENTS.find((known) => known === value);
+  if (event === undefined) throw invalidParams(`events may hold ${SIGNAL_EVENTS.join(', ')}`);
+  return event;
 }
 
 function parseDirection(value: unknown): WalletFilter['direction'] {
   if (value === undefined || value === null) return 'both';
-  if (!isDirection(value)) throw invalidParams('direction must be in, out or both');
-  return value;
-}
-
-function isDirection(value: unknown): value is WalletFilter['direction'] {
-  return typeof value === 'string' && DIRECTIONS.has(value);
+  const direction = DIRECTIONS.find((known) => known === value);
+  if (direction === undefined) throw invalidParams('direction must be in, out or both');
+  return direction;
 }
 
 function parseFlag(value: unknown, name: string): boolean {
