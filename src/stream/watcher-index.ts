@@ -13,9 +13,8 @@ type Parties = Pick<EventRow, 'from' | 'to' | 'token'>;
 export class WatcherIndex {
   private readonly wallets = new AddressWatchers();
   private readonly contracts = new AddressWatchers();
-  private readonly unselective = new Set<Watcher>();
-  /** `unselective` as a list, shared by all transfers that concern no other watcher. */
-  private unselectiveList: readonly Watcher[] = [];
+  /** Those that want every transfer. Replaced, never changed: transfers that concern no other watcher share the list. */
+  private unselective: readonly Watcher[] = [];
   private readonly everyone = new Set<Watcher>();
 
   get all(): ReadonlySet<Watcher> {
@@ -24,7 +23,7 @@ export class WatcherIndex {
 
   /** Whether some watcher wants every transfer. */
   get wantsAll(): boolean {
-    return this.unselective.size > 0;
+    return this.unselective.length > 0;
   }
 
   /** Whether there are addresses without an id. */
@@ -37,20 +36,14 @@ export class WatcherIndex {
     this.everyone.add(watcher);
     if (watcher.wallets.size > 0) this.wallets.add(watcher, watcher.wallets, idOf);
     else if (watcher.tokens.size > 0) this.contracts.add(watcher, watcher.tokens, idOf);
-    else {
-      this.unselective.add(watcher);
-      this.unselectiveList = [...this.unselective];
-    }
+    else this.unselective = [...this.unselective, watcher];
   }
 
   delete(watcher: Watcher): void {
     if (!this.everyone.delete(watcher)) return;
     if (watcher.wallets.size > 0) this.wallets.delete(watcher, watcher.wallets);
     else if (watcher.tokens.size > 0) this.contracts.delete(watcher, watcher.tokens);
-    else {
-      this.unselective.delete(watcher);
-      this.unselectiveList = [...this.unselective];
-    }
+    else this.unselective = this.unselective.filter((other) => other !== watcher);
   }
 
   /** Assigns ids to watched addresses that are among these new wallets. */
@@ -83,8 +76,8 @@ export class WatcherIndex {
 
   private union(senders: Watchers, receivers: Watchers, contractWatchers: Watchers): readonly Watcher[] {
     if (senders === undefined && receivers === undefined && contractWatchers === undefined)
-      return this.unselectiveList;
-    const found = [...this.unselectiveList, ...(senders ?? []), ...(contractWatchers ?? [])];
+      return this.unselective;
+    const found = [...this.unselective, ...(senders ?? []), ...(contractWatchers ?? [])];
     for (const watcher of receivers ?? []) if (!senders?.has(watcher)) found.push(watcher);
     return found;
   }
