@@ -1,6 +1,5 @@
 /** Blocks of the node's chain as the streams use them, read from the node's messages. */
 import { UpstreamError } from '../errors.ts';
-import { isObject } from '../lib/is-object.ts';
 import { type BlockHeader, readBlock, readBlockHeader } from '../upstream/block-header.ts';
 import { jsonOf } from '../upstream/reply.ts';
 
@@ -19,8 +18,7 @@ export interface ChainBlock extends Readonly<BlockHeader> {
 const BODY_MEMBERS = ['transactions', 'uncles', 'withdrawals'];
 
 /** Reads a header that the node announced. Throws UpstreamError `malformed`. */
-export function readAnnouncedBlock(value: unknown): ChainBlock {
-  const header = readBlock(value, 'newHeads');
+export function readAnnouncedBlock(header: Readonly<Record<string, unknown>>): ChainBlock {
   return chainBlock(header, header, 'newHeads');
 }
 
@@ -39,11 +37,6 @@ export function readFetchedBlock(
   const block = readBlock(value, what);
   const kept = Object.entries(block).filter(([name]) => members?.has(name) ?? !BODY_MEMBERS.includes(name));
   return chainBlock(block, Object.fromEntries(kept), what);
-}
-
-/** The names in a header, for `readFetchedBlock`. */
-export function membersOf(announced: unknown): ReadonlySet<string> | null {
-  return isObject(announced) ? new Set(Object.keys(announced)) : null;
 }
 
 function chainBlock(block: Readonly<Record<string, unknown>>, header: object, what: string): ChainBlock {

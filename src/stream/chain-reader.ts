@@ -1,8 +1,9 @@
 /** Blocks fetched over HTTP, in the shape of those the node announces. */
 import { UpstreamError } from '../errors.ts';
+import { readBlock } from '../upstream/block-header.ts';
 import type { RpcClient } from '../upstream/client.ts';
 import { headerCall } from '../upstream/methods.ts';
-import { type ChainBlock, membersOf, readAnnouncedBlock, readFetchedBlock } from './chain-block.ts';
+import { type ChainBlock, readAnnouncedBlock, readFetchedBlock } from './chain-block.ts';
 
 /** Blocks fetched with one request. */
 const BLOCKS_PER_FETCH = 16;
@@ -18,8 +19,9 @@ export class ChainReader {
 
   /** Reads an announced header and remembers its members. Throws UpstreamError `malformed`. */
   readAnnounced(value: unknown): ChainBlock {
-    const block = readAnnouncedBlock(value);
-    this.members = membersOf(value);
+    const header = readBlock(value, 'newHeads');
+    const block = readAnnouncedBlock(header);
+    this.members = new Set(Object.keys(header));
     return block;
   }
 

@@ -23,7 +23,7 @@ const LOG = {
 };
 
 /** Asks a node that answers each call from its method and how often that was called before, again without much waiting. */
-function ask(answer: (method: string, before: number) => unknown, header: object = HEADER) {
+function ask(answer: (method: string, before: number) => unknown, header: Record<string, unknown> = HEADER) {
   const calls: string[] = [];
   const count = (name: string) => calls.filter((method) => method === name).length;
   const client = {
