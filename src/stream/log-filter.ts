@@ -37,7 +37,8 @@ export function parseLogFilter(value: unknown): LogFilter {
   const from = parseBlockBound(filter.fromBlock, 'fromBlock', 0);
   const to = parseBlockBound(filter.toBlock, 'toBlock', Number.POSITIVE_INFINITY);
   if (to < from) throw invalidParams('invalid block range: toBlock is below fromBlock');
-  return { addresses: parseAddresses(filter.address), topics: parseTopics(filter.topics), from, to };
+  const addresses = parseAlternatives(filter.address, ADDRESS_PATTERN, 'address');
+  return { addresses, topics: parseTopics(filter.topics), from, to };
 }
 
 /** Whether a log passes. The filter's values and the log's must both be in lower case. */
@@ -48,11 +49,6 @@ export function matchesLog(filter: LogFilter, log: NodeLog, blockNumber: number)
   return filter.topics.every((wanted, i) => wanted === null || wanted.has(log.topics[i] ?? ''));
 }
 
-function parseAddresses(value: unknown): ReadonlySet<string> | null {
-  const list = parseAlternatives(value, ADDRESS_PATTERN, 'address');
-  return list.size === 0 ? null : list;
-}
-
 function parseTopics(value: unknown): (ReadonlySet<string> | null)[] {
   if (value === undefined || value === null) return [];
   if (!Array.isArray(value)) throw invalidParams('topics must be an array');
@@ -60,14 +56,15 @@ function parseTopics(value: unknown): (ReadonlySet<string> | null)[] {
   return value.map((position: unknown, i) => {
     // Null among alternatives makes the whole position match anything.
     if (Array.isArray(position) && position.includes(null)) return null;
-    const wanted = parseAlternatives(position, TOPIC_PATTERN, `topics[${i}]`);
-    return wanted.size === 0 ? null : wanted;
+    return parseAlternatives(position, TOPIC_PATTERN, `topics[${i}]`);
   });
 }
 
-function parseAlternatives(value: unknown, pattern: RegExp, name: string): ReadonlySet<string> {
-  if (value === undefined || value === null) return new Set();
+/** One value or a list of them, in lower case; null when none is given. */
+function parseAlternatives(value: unknown, pattern: RegExp, name: string): ReadonlySet<string> | null {
+  if (value === undefined || value === null) return null;
   const list: unknown[] = Array.isArray(value) ? value : [value];
+  if (list.length === 0) return null;
   if (list.length > MAX_ALTERNATIVES)
     throw invalidParams(`${name} has more than ${MAX_ALTERNATIVES} alternatives`);
   return new Set(
