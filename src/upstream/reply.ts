@@ -30,10 +30,10 @@ export function parseBody(body: Buffer, what: string, projection?: Projection): 
 
 /** The error of an answer whose HTTP status is not 200; it carries the JSON-RPC code if the body has one. */
 export function httpError(answer: UpstreamResponse, what: string): UpstreamError {
-  const nodeError = errorInBody(answer.body);
-  if (answer.status === 413) return new UpstreamError('too-large', `${what}: HTTP 413`, nodeError?.code);
-  const detail = nodeError === undefined ? excerpt(answer.body) : nodeError.message;
-  return new UpstreamError('http', `${what}: HTTP ${answer.status}: ${detail}`, nodeError?.code);
+  const error = errorInBody(answer.body);
+  if (answer.status === 413) return new UpstreamError('too-large', `${what}: HTTP 413`, error?.code);
+  const detail = error === undefined ? excerpt(answer.body) : error.message;
+  return new UpstreamError('http', `${what}: HTTP ${answer.status}: ${detail}`, error?.code);
 }
 
 /** Reads the answer to a single call. Monad answers with id null when the result is over its size limit. */
@@ -98,27 +98,26 @@ function readRefusal(value: unknown, what: string): UpstreamError {
   return nodeError(value.error, what);
 }
 
-function nodeError(error: unknown, what: string): UpstreamError {
-  if (!isObject(error) || typeof error.code !== 'number' || typeof error.message !== 'string') {
-    throw malformed(what, `error is ${previewValue(error)}`);
-  }
-  return new UpstreamError(
-    'rpc',
-    `${what}: ${error.message.slice(0, MAX_DETAIL)} (${error.code})`,
-    error.code,
-  );
+function nodeError(value: unknown, what: string): UpstreamError {
+  const error = readError(value);
+  if (error === undefined) throw malformed(what, `error is ${previewValue(value)}`);
+  return new UpstreamError('rpc', `${what}: ${error.message} (${error.code})`, error.code);
 }
 
-function errorInBody(body: Buffer): { code: number; message: string } | undefined {
+function errorInBody(body: Buffer): ReturnType<typeof readError> {
   try {
     const value: unknown = JSON.parse(body.toString('utf8'));
-    const error = isObject(value) ? value.error : undefined;
-    if (!isObject(error) || typeof error.code !== 'number' || typeof error.message !== 'string')
-      return undefined;
-    return { code: error.code, message: error.message.slice(0, MAX_DETAIL) };
+    return isObject(value) ? readError(value.error) : undefined;
   } catch {
     return undefined;
   }
+}
+
+/** The error object of a JSON-RPC answer; undefined for anything else. */
+function readError(value: unknown): { code: number; message: string } | undefined {
+  if (!isObject(value) || typeof value.code !== 'number' || typeof value.message !== 'string')
+    return undefined;
+  return { code: value.code, message: value.message.slice(0, MAX_DETAIL) };
 }
 
 /** The beginning of a body on one line. */
