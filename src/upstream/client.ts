@@ -20,7 +20,7 @@ export type { RpcCall, RpcReply } from './reply.ts';
 export interface RpcClientOptions {
   /** http or https; `user:password@` goes to the Authorization header. */
   url: string;
-  /** Milliseconds one HTTP exchange may take, waiting for a socket included. */
+  /** Milliseconds from sending a request to the end of its answer. */
   timeoutMs: number;
   maxSockets: number;
   /** Most calls per batch; the node may turn out to accept fewer. */

@@ -1,15 +1,13 @@
 /** HTTP to the node: posts bodies and buffers whole answers, with a limit on every resource. */
 import { UpstreamError } from '../errors.ts';
-import { type ResponseHead, type ResponseListener, WireTransport } from './wire/transport.ts';
+import {
+  type ResponseHead,
+  type ResponseListener,
+  type WireOptions,
+  WireTransport,
+} from './wire/transport.ts';
 
-export interface HttpOptions {
-  url: string;
-  /** Milliseconds from `post` to the last byte of the answer, waiting for a free socket included. */
-  timeoutMs: number;
-  /** Most sockets, and so most requests in flight. */
-  maxSockets: number;
-  /** Most requests that may wait for a free socket; the next one fails at once. */
-  maxWaiting: number;
+export interface HttpOptions extends Omit<WireOptions, 'maxWaitingBytes'> {
   /** Most bytes of one answer; a longer one is aborted and fails as `too-large`. */
   maxResponseBytes: number;
 }
@@ -27,15 +25,12 @@ const MAX_WAITING_BYTES = 64 * 2 ** 20;
 const FIRST_BYTES = 64 * 2 ** 10;
 
 export class HttpTransport {
-  /** Where it posts to, without secrets: for messages. */
-  readonly origin: string;
   private readonly wire: WireTransport;
   private readonly maxResponseBytes: number;
 
   constructor({ maxResponseBytes, ...options }: HttpOptions) {
     this.wire = new WireTransport({ ...options, maxWaitingBytes: MAX_WAITING_BYTES });
     this.maxResponseBytes = maxResponseBytes;
-    this.origin = this.wire.origin;
   }
 
   /**
@@ -61,7 +56,7 @@ export class HttpTransport {
           stop(new UpstreamError('too-large', message));
         },
         onFailed: ({ reason, message, cause }) =>
-          stop(new UpstreamError(reason, `${message}; asked ${this.origin}`, undefined, { cause })),
+          stop(new UpstreamError(reason, `${message}; asked ${this.wire.origin}`, undefined, { cause })),
       });
       const exchange = this.wire.post(Buffer.from(body).toString('latin1'), what, buffer);
       const onAbort = (): void => {

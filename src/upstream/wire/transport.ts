@@ -12,7 +12,7 @@ export type { ResponseHead } from './response-head.ts';
 export interface WireOptions {
   /** http or https; `user:password@` goes to the Authorization header. */
   url: string;
-  /** Milliseconds from the sending of a request to the end of its answer; and without any answer for one that waits for a free socket. */
+  /** Milliseconds from sending a request to the end of its answer. A waiting one fails when those before it get no answer for so long. */
   timeoutMs: number;
   /** Most sockets, and so most requests in flight. */
   maxSockets: number;
