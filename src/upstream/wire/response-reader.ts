@@ -37,12 +37,11 @@ export class ResponseReader {
     else this.readFixedLength(body, handler);
   }
 
-  /** The connection has closed: completes a body that ends with the connection. False when the answer is incomplete. */
-  finish(handler: ResponseHandler): boolean {
-    if (this.head === null || this.head.length !== null || this.chunked !== null) return false;
+  /** The connection has closed: completes a body that ends with the connection. */
+  finish(handler: ResponseHandler): void {
+    if (this.head === null || this.head.length !== null || this.chunked !== null) return;
     this.isReusable = false;
     handler.onBody(NOTHING, true);
-    return true;
   }
 
   /** The rest of the piece after the head, or null while the head is incomplete. */
