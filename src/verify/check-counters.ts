@@ -1,5 +1,6 @@
 /** Compares counters, facts and packed lists of sampled wallets and tokens with a recount of their transfers. */
 import { setImmediate } from 'node:timers/promises';
+import { ENTRIES_PER_RUN } from '../store/activity.ts';
 import { hashAt, readLastBlock, type Tip } from '../store/chain.ts';
 import type { Db, Statement } from '../store/open-database.ts';
 import { checkAddresses } from './check-addresses.ts';
@@ -11,9 +12,12 @@ import { IDS_PER_READ, type SampleIds, SampleScan } from './sample-scan.ts';
 import { TokenComparer } from './token-comparer.ts';
 import { WalletComparer } from './wallet-comparer.ts';
 
-/** Most transfers of one sampled wallet or token, and of a whole sample: bounds memory. */
-const MAX_TRANSFERS_EACH = 200_000;
-const MAX_TRANSFERS_ALL = 600_000;
+/**
+ * What a recount remembers, at most for one wallet or token and for a whole sample: the entries of a run and the tokens of
+ * a wallet, the wallets of a token. Bounds memory; how many transfers they have does not count.
+ */
+const MAX_KEPT_EACH = 200_000;
+const MAX_KEPT_ALL = 600_000;
 
 /** Most transfers read per unit of the sample size: the newest ones of a larger index. */
 const SCANNED_PER_SAMPLE = 100_000;
@@ -29,7 +33,7 @@ export interface CounterChecks {
 export interface CounterOptions {
   /** Most wallets examined; a quarter as many tokens are. */
   sample: number;
-  /** The wallets and tokens to be examined instead of a sample, as far as their transfers fit the bounds. */
+  /** The wallets and tokens to be examined instead of a sample, as far as they fit the bounds. */
   only?: SampleIds;
   random: Random;
   signal: AbortSignal;
@@ -50,7 +54,8 @@ async function scanAndCompare(db: Db, checks: CounterChecks, options: CounterOpt
   if (begin === null) return true;
   const after = options.only ? 0 : Math.max(0, begin.lastTransfer - options.sample * SCANNED_PER_SAMPLE);
   const sample = inReadTransaction(db, () => chooseSample(db, begin, after, options));
-  const scan = new SampleScan(db, sample, after);
+  const wallets = new WalletComparer(db);
+  const scan = new SampleScan(db, sample, after, wallets);
   /** Runs reads that see one commit; returns false instead when block `begin` is no longer in it. */
   const readUnlessRolledBack = (read: () => void): boolean =>
     inReadTransaction(db, () => {
@@ -69,7 +74,6 @@ async function scanAndCompare(db: Db, checks: CounterChecks, options: CounterOpt
     while (scan.position < end) scan.advance(end);
     // Not before: a scan that starts over would name them again.
     for (const gap of scan.gaps) checks.wallets.addDifference(gap);
-    const wallets = new WalletComparer(db);
     for (const recount of scan.wallets.values()) wallets.compare(recount, checks.wallets);
     const tokens = new TokenComparer(db);
     for (const recount of scan.tokens.values()) tokens.compare(recount, checks.tokens);
@@ -98,11 +102,13 @@ function chooseSample(db: Db, tip: Tip, after: number, { sample, only, random }:
     tip.lastTransfer > after ? transfer.get(randomInt(random, after + 1, tip.lastTransfer)) : undefined;
   const lastToken = lastTokenId(db);
   const wallets = new IdSampler(
-    db.prepare('SELECT transfers, first_transfer FROM wallets WHERE id = ?'),
+    db.prepare(
+      `SELECT min(transfers, ${ENTRIES_PER_RUN}) + tokens AS kept, first_transfer FROM wallets WHERE id = ?`,
+    ),
     after,
   );
   const tokens = new IdSampler(
-    db.prepare('SELECT transfers, first_transfer FROM tokens WHERE id = ?'),
+    db.prepare('SELECT wallets AS kept, first_transfer FROM tokens WHERE id = ?'),
     after,
   );
   if (only) {
@@ -131,11 +137,11 @@ function addRange(sampler: IdSampler, from: number, to: number, sample: number):
 }
 
 interface Counted {
-  transfers: number;
+  kept: number;
   first_transfer: number | null;
 }
 
-/** Takes ids while their transfers fit the bounds. */
+/** Takes ids while what is kept of them fits the bounds. */
 class IdSampler {
   readonly chosen = new Set<number>();
   private readonly row: Statement<[number], Counted>;
@@ -149,10 +155,10 @@ class IdSampler {
 
   addIfFits(id: number): void {
     const row = this.row.get(id);
-    if (row === undefined || this.chosen.has(id) || row.transfers > MAX_TRANSFERS_EACH) return;
-    if (this.total + row.transfers > MAX_TRANSFERS_ALL) return;
+    if (row === undefined || this.chosen.has(id) || row.kept > MAX_KEPT_EACH) return;
+    if (this.total + row.kept > MAX_KEPT_ALL) return;
     if (this.after > 0 && (row.first_transfer ?? 0) <= this.after) return;
-    this.total += row.transfers;
+    this.total += row.kept;
     this.chosen.add(id);
   }
 }

@@ -31,7 +31,7 @@ export function idsOfBlocks(db: Db, blocks: readonly number[]): SampleIds {
 }
 
 /**
- * Recounts wallets and tokens from all of their transfers, but for the very busy ones; throws FatalError with advice
+ * Recounts wallets and tokens from all of their transfers, but for those of too many tokens or wallets; throws FatalError with advice
  * when one has other sums.
  */
 export async function requireSums(

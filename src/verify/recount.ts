@@ -3,8 +3,10 @@
  * store does, to compare the two.
  */
 import { bytesToHex } from '../lib/hex.ts';
+import { ENTRIES_PER_RUN } from '../store/activity.ts';
 import { MAX_FIRST_BUYERS, ZERO_WALLET } from '../store/schema.ts';
 import { isNativeKind, TransferKind } from '../types.ts';
+import type { Difference } from './report.ts';
 
 /** One row of `transfers`. */
 export interface TransferRow {
@@ -31,27 +33,46 @@ export interface ActivityEntry {
   wei: bigint | null;
 }
 
+/** Keeps one run of activity at a time: a busy wallet has many millions of entries. */
 export class WalletRecount {
   readonly id: number;
-  readonly activity: ActivityEntry[] = [];
+  /** The newest entries: a run that is unfinished, or has just become full. */
+  readonly run: ActivityEntry[] = [];
+  /** Full runs before it. */
+  runs = 0;
+  firstTransfer: number | null = null;
+  /** How the stored runs before it first differ. */
+  runDifference: Difference | null = null;
   nativeReceived = 0n;
   nativeSent = 0n;
-  private readonly transactions = new Set<number>();
+  private readonly compareRun: (recount: WalletRecount) => Difference | null;
+  private lastTransfer: number | null = null;
+  private lastTransaction = 0;
+  private transactions = 0;
   private readonly tokens = new Set<number>();
   private tokenTransfers = 0;
   private internalReceived = 0;
   private readonly firstIn = new Map<number, TransferRow>();
   private readonly latestIn = new Map<number, TransferRow>();
 
-  constructor(id: number) {
+  /** `compareRun` tells how the stored run differs from `run`, which is full. */
+  constructor(id: number, compareRun: (recount: WalletRecount) => Difference | null) {
     this.id = id;
+    this.compareRun = compareRun;
   }
 
   /** Adds a transfer of the wallet; they must come in order. */
   add(row: TransferRow): void {
     const sends = row.sender === this.id;
     const receives = row.receiver === this.id;
-    this.activity.push({
+    if (this.run.length === ENTRIES_PER_RUN) {
+      this.runDifference ??= this.compareRun(this);
+      this.runs++;
+      this.run.length = 0;
+    }
+    this.firstTransfer ??= row.id;
+    this.lastTransfer = row.id;
+    this.run.push({
       transfer: row.id,
       kind: row.kind,
       out: sends,
@@ -60,7 +81,8 @@ export class WalletRecount {
       other: sends ? row.receiver : row.sender,
       wei: row.token === null ? row.amount : null,
     });
-    this.transactions.add(row.transaction);
+    if (row.transaction !== this.lastTransaction) this.transactions++;
+    this.lastTransaction = row.transaction;
     if (row.token !== null) {
       this.tokens.add(row.token);
       this.tokenTransfers++;
@@ -81,13 +103,13 @@ export class WalletRecount {
     const internal = this.firstIn.get(TransferKind.nativeInternal);
     const funding = direct ?? internal;
     return {
-      transfers: this.activity.length,
-      transactions: this.transactions.size,
+      transfers: this.runs * ENTRIES_PER_RUN + this.run.length,
+      transactions: this.transactions,
       tokens: this.tokens.size,
       token_transfers: this.tokenTransfers,
       internal_received: this.internalReceived,
-      first_transfer: this.activity[0]?.transfer ?? null,
-      last_transfer: this.activity.at(-1)?.transfer ?? null,
+      first_transfer: this.firstTransfer,
+      last_transfer: this.lastTransfer,
       first_direct: direct?.id ?? null,
       first_internal: internal?.id ?? null,
       latest_direct: this.latestIn.get(TransferKind.nativeDirect)?.id ?? null,

@@ -1,6 +1,7 @@
 /** Reading the transfers once, in order, for the wallets and tokens of a sample. */
 import type { Db, Statement } from '../store/open-database.ts';
 import { type RawTransfer, TokenRecount, toTransferRow, WalletRecount } from './recount.ts';
+import type { WalletComparer } from './wallet-comparer.ts';
 
 /** Ids read in one statement: a fraction of a second. */
 export const IDS_PER_READ = 100_000;
@@ -22,8 +23,9 @@ export class SampleScan {
   private readonly count: Statement<[number, number], number>;
 
   /** Begins behind transfer `after`. */
-  constructor(db: Db, sample: SampleIds, after: number) {
-    this.wallets = new Map(sample.wallets.map((id) => [id, new WalletRecount(id)]));
+  constructor(db: Db, sample: SampleIds, after: number, comparer: WalletComparer) {
+    const compareRun = comparer.runDifference.bind(comparer);
+    this.wallets = new Map(sample.wallets.map((id) => [id, new WalletRecount(id, compareRun)]));
     this.tokens = new Map(sample.tokens.map((id) => [id, new TokenRecount(id)]));
     this.position = after;
     const wallets = sample.wallets.join(',');

@@ -6,7 +6,7 @@ import type { Db, Statement } from '../store/open-database.ts';
 import { isNativeKind, TRANSFER_KIND_NAMES } from '../types.ts';
 import { describeWallet } from './read-transaction.ts';
 import { type ActivityEntry, decodeAmount, type WalletRecount } from './recount.ts';
-import type { Check } from './report.ts';
+import type { Check, Difference } from './report.ts';
 
 type Row = Record<string, number | null> & { funded: number };
 type Bytes = { address: Buffer; native_received: Buffer; native_sent: Buffer; recent: Buffer };
@@ -15,7 +15,8 @@ export class WalletComparer {
   private readonly db: Db;
   private readonly row: Statement<[number], Row>;
   private readonly bytes: Statement<[number], Bytes>;
-  private readonly runs: Statement<[number], { first_transfer: number; entries: Buffer }>;
+  private readonly runAt: Statement<[number, number], Buffer>;
+  private readonly runCount: Statement<[number], number>;
   private readonly fundedBy: Statement<[number], number>;
   private readonly listed: Statement<[number, number | null], unknown>;
   private readonly byAddress: Statement<AddressKeys, number>;
@@ -27,9 +28,12 @@ export class WalletComparer {
         first_direct, first_internal, latest_direct, latest_internal, funder, funding, funded
       FROM wallets WHERE id = ?`);
     this.bytes = db.prepare('SELECT address, native_received, native_sent, recent FROM wallets WHERE id = ?');
-    this.runs = db.prepare(
-      'SELECT first_transfer, entries FROM activity WHERE wallet = ? ORDER BY first_transfer',
-    );
+    this.runAt = db
+      .prepare<[number, number], Buffer>(
+        'SELECT entries FROM activity WHERE wallet = ? AND first_transfer = ?',
+      )
+      .pluck();
+    this.runCount = db.prepare<[number], number>('SELECT count(*) FROM activity WHERE wallet = ?').pluck();
     this.fundedBy = db.prepare<[number], number>('SELECT count(*) FROM fundings WHERE funder = ?').pluck();
     this.listed = db.prepare('SELECT 1 FROM fundings WHERE funder = ? AND funding = ?');
     this.byAddress = db.prepare<AddressKeys, number>(`SELECT w.id FROM ${WALLET_BY_ADDRESS}`).pluck();
@@ -40,10 +44,7 @@ export class WalletComparer {
     const row = this.row.get(recount.id);
     const bytes = this.bytes.get(recount.id);
     const name = `of ${describeWallet(this.db, recount.id)}`;
-    if (row === undefined || bytes === undefined) {
-      if (recount.activity.length > 0) check.addDifference(`wallet ${recount.id} has transfers but no row`);
-      return;
-    }
+    if (row === undefined || bytes === undefined) return; // already named as missing
     const { funded, ...columns } = row;
     for (const [column, expected] of Object.entries(recount.expectedColumns()))
       check.expect(`${column} ${name}`, columns[column] ?? null, expected);
@@ -54,41 +55,32 @@ export class WalletComparer {
     if (funder !== null && this.listed.get(funder, funding) === undefined)
       check.addDifference(`the funding ${name} is not among those of its funder`);
     check.expect(`wallet by address ${name}`, getByAddress(this.byAddress, bytes.address), recount.id);
-    const difference = this.activityDifference(recount, bytes.recent, row.first_transfer ?? 0);
+    check.expect(`the number of full runs of activity ${name}`, this.runCount.get(recount.id), recount.runs);
+    const difference =
+      recount.runDifference ??
+      this.entriesDifference(recount, decodeRun(bytes.recent, recount.firstTransfer ?? 0));
     if (difference !== null)
       check.addDifference(`the activity ${name}: ${difference.text}`, difference.block);
   }
 
-  private activityDifference(
-    recount: WalletRecount,
-    recent: Buffer,
-    base: number,
-  ): { text: string; block: number | null } | null {
-    const lines: string[] = [];
-    for (const { first_transfer, entries } of this.runs.iterate(recount.id)) {
-      const run = decodeRun(entries, base);
-      if (run.length !== ENTRIES_PER_RUN || run[0]?.transfer !== first_transfer)
-        return this.atTransfer(first_transfer, `the run at ${first_transfer} holds ${run.length} entries`);
-      for (const entry of run) lines.push(formatEntry(entry));
-    }
-    const last = decodeRun(recent, base);
-    const due = recount.activity.length === 0 ? 0 : ((recount.activity.length - 1) % ENTRIES_PER_RUN) + 1;
-    if (last.length !== due)
-      return { text: `the unfinished run holds ${last.length} entries, must hold ${due}`, block: null };
-    for (const entry of last) lines.push(formatEntry(entry));
-    for (const [i, entry] of recount.activity.entries()) {
-      const expected = formatEntry(entry);
-      if (lines[i] !== expected)
-        return this.atTransfer(
-          entry.transfer,
-          `entry ${i + 1} is ${lines[i] ?? 'missing'}, must be ${expected}`,
-        );
-    }
-    return null;
+  /** How the stored run differs from a full one of the recount. Such a run never changes, so it is compared at once. */
+  runDifference(recount: WalletRecount): Difference | null {
+    const stored = this.runAt.get(recount.id, recount.run[0]!.transfer);
+    const base = recount.firstTransfer ?? 0;
+    return this.entriesDifference(recount, stored === undefined ? [] : decodeRun(stored, base));
   }
 
-  private atTransfer(transfer: number, text: string): { text: string; block: number | null } {
-    return { text, block: blockOfTransfer(this.db, transfer) };
+  private entriesDifference(
+    { run, runs }: WalletRecount,
+    stored: readonly ActivityEntry[],
+  ): Difference | null {
+    const longer = stored.length > run.length ? stored : run;
+    const at = longer.findIndex((_, i) => formatEntry(stored[i]) !== formatEntry(run[i]));
+    if (at < 0) return null;
+    return {
+      text: `entry ${runs * ENTRIES_PER_RUN + at + 1} is ${formatEntry(stored[at])}, must be ${formatEntry(run[at])}`,
+      block: blockOfTransfer(this.db, longer[at]!.transfer),
+    };
   }
 }
 
@@ -111,7 +103,8 @@ function decodeRun(bytes: Uint8Array, base: number): ActivityEntry[] {
   return entries;
 }
 
-function formatEntry(entry: ActivityEntry): string {
+function formatEntry(entry: ActivityEntry | undefined): string {
+  if (entry === undefined) return 'missing';
   const direction = `${entry.out ? 'out' : ''}${entry.in ? 'in' : ''}`;
   const amount = entry.wei === null ? (entry.zero ? 'of zero' : '') : `of ${entry.wei} wei`;
   return `${entry.transfer} ${TRANSFER_KIND_NAMES[entry.kind]} ${direction} ${amount} with wallet ${entry.other}`;

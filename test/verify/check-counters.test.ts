@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
-import { checkCounters } from '../../src/verify/check-counters.ts';
+import { type TestContext, test } from 'node:test';
+import { type CounterChecks, checkCounters } from '../../src/verify/check-counters.ts';
 import { Check } from '../../src/verify/report.ts';
-import { createIndex, type NamedBlock } from '../support/index-fixture.ts';
+import { address, createIndex, type IndexFixture, type NamedBlock } from '../support/index-fixture.ts';
 import { randomSource } from '../support/random-chain.ts';
 
 /** A block with so many transfers in one transaction. */
@@ -10,24 +10,42 @@ function blockOf(name: string, transfers: number): NamedBlock {
   return { [name]: Array.from({ length: transfers }, () => ({ from: 'alice', to: 'bob' })) };
 }
 
+/** Checks a sample that the wallets and tokens of the index fit into. */
+async function check(t: TestContext, index: IndexFixture, onProgress = () => {}): Promise<CounterChecks> {
+  const checks = { wallets: new Check('wallets'), tokens: new Check('tokens') };
+  const { signal } = new AbortController();
+  await checkCounters(index.reader(t), checks, { sample: 20, random: randomSource(1), signal, onProgress });
+  return checks;
+}
+
 test('of transfers that a reorg removes between two pieces of the scan none is missing, and others are told once', async (t) => {
   const index = createIndex(t);
   index.append([blockOf('a', 90_000), blockOf('b', 120_000)]); // read in three pieces
   index.damage('DELETE FROM transfers WHERE id = 80000');
-  const checks = { wallets: new Check('wallets'), tokens: new Check('tokens') };
   let pieces = 0;
-  await checkCounters(index.reader(t), checks, {
-    sample: 20,
-    random: randomSource(1),
-    signal: new AbortController().signal,
-    onProgress() {
-      if (++pieces === 1) index.writer.rollback(1);
-    },
+  const checks = await check(t, index, () => {
+    if (++pieces === 1) index.writer.rollback(1);
   });
   assert.match(checks.wallets.compared, /from 90,000 transfers/, 'what is left was compared');
   const missing = checks.wallets.differences.filter(({ text }) => /are missing/.test(text));
   assert.deepEqual(
     missing.map(({ text }) => text),
     ['of the transfers 1 to 90000 1 are missing'],
+  );
+});
+
+test('a wallet of very many transfers is recounted too', async (t) => {
+  const index = createIndex(t);
+  for (const name of ['a', 'b', 'c']) index.append([blockOf(name, 80_000)]);
+  index.damage(`
+    UPDATE wallets SET internal_received = 7 WHERE id = 2;
+    UPDATE activity SET entries = substr(entries, 1, length(entries) - 1) WHERE wallet = 1 AND first_transfer = 130049`);
+  const checks = await check(t, index);
+  assert.deepEqual(
+    checks.wallets.differences.map(({ text }) => text),
+    [
+      `the activity of ${address('alice')}: entry 130176 is 130176 native_direct out of 0 wei with wallet 2, must be 130176 native_direct out of 1 wei with wallet 2`,
+      `internal_received of ${address('bob')} is 7 in the index, must be 0`,
+    ],
   );
 });
