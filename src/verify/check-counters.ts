@@ -53,7 +53,7 @@ async function scanAndCompare(db: Db, checks: CounterChecks, options: CounterOpt
   const begin = readLastBlock(db);
   if (begin === null) return true;
   const after = options.only ? 0 : Math.max(0, begin.lastTransfer - options.sample * SCANNED_PER_SAMPLE);
-  const sample = inReadTransaction(db, () => chooseSample(db, begin, after, options));
+  const { missing, ...sample } = inReadTransaction(db, () => chooseSample(db, begin, after, options));
   const wallets = new WalletComparer(db);
   const scan = new SampleScan(db, sample, after, wallets);
   /** Runs reads that see one commit; returns false instead when block `begin` is no longer in it. */
@@ -74,6 +74,8 @@ async function scanAndCompare(db: Db, checks: CounterChecks, options: CounterOpt
     while (scan.position < end) scan.advance(end);
     // Not before: a scan that starts over would name them again.
     for (const gap of scan.gaps) checks.wallets.addDifference(gap);
+    for (const wallet of missing.wallets) checks.wallets.addDifference(`wallet ${wallet} has no row`);
+    for (const token of missing.tokens) checks.tokens.addDifference(`token ${token} has no row`);
     for (const recount of scan.wallets.values()) wallets.compare(recount, checks.wallets);
     const tokens = new TokenComparer(db);
     for (const recount of scan.tokens.values()) tokens.compare(recount, checks.tokens);
@@ -94,7 +96,12 @@ function reportCoverage(checks: CounterChecks, scan: SampleScan, after: number, 
 }
 
 /** Wallets and tokens with all transfers after `after`: half at random, half from random transfers, to hit busy ones. */
-function chooseSample(db: Db, tip: Tip, after: number, { sample, only, random }: CounterOptions): SampleIds {
+function chooseSample(
+  db: Db,
+  tip: Tip,
+  after: number,
+  { sample, only, random }: CounterOptions,
+): SampleIds & { missing: SampleIds } {
   const transfer = db.prepare<[number], { sender: number; receiver: number; token: number | null }>(
     'SELECT sender, receiver, token FROM transfers WHERE id = ?',
   );
@@ -105,16 +112,23 @@ function chooseSample(db: Db, tip: Tip, after: number, { sample, only, random }:
     db.prepare(
       `SELECT min(transfers, ${ENTRIES_PER_RUN}) + tokens AS kept, first_transfer FROM wallets WHERE id = ?`,
     ),
+    tip.lastWallet,
     after,
   );
   const tokens = new IdSampler(
     db.prepare('SELECT wallets AS kept, first_transfer FROM tokens WHERE id = ?'),
+    lastToken,
     after,
   );
+  const chosen = () => ({
+    wallets: [...wallets.chosen],
+    tokens: [...tokens.chosen],
+    missing: { wallets: [...wallets.missing], tokens: [...tokens.missing] },
+  });
   if (only) {
     for (const id of only.wallets) wallets.addIfFits(id);
     for (const id of only.tokens) tokens.addIfFits(id);
-    return { wallets: [...wallets.chosen], tokens: [...tokens.chosen] };
+    return chosen();
   }
   const count = Math.ceil(sample / 4);
   addRange(wallets, 0, tip.lastWallet, sample);
@@ -127,7 +141,7 @@ function chooseSample(db: Db, tip: Tip, after: number, { sample, only, random }:
     if (i < count)
       tokens.addIfFits(i % 2 === 0 ? randomInt(random, 1, lastToken) : (randomTransfer()?.token ?? 1));
   }
-  return { wallets: [...wallets.chosen], tokens: [...tokens.chosen] };
+  return chosen();
 }
 
 /** Takes the whole range when it is no larger than the sample. */
@@ -144,17 +158,22 @@ interface Counted {
 /** Takes ids while what is kept of them fits the bounds. */
 class IdSampler {
   readonly chosen = new Set<number>();
+  /** Ids that have no row although higher ones do: ids have no gaps. */
+  readonly missing = new Set<number>();
   private readonly row: Statement<[number], Counted>;
+  private readonly last: number;
   private readonly after: number;
   private total = 0;
 
-  constructor(row: Statement<[number], Counted>, after: number) {
+  constructor(row: Statement<[number], Counted>, last: number, after: number) {
     this.row = row;
+    this.last = last;
     this.after = after;
   }
 
   addIfFits(id: number): void {
     const row = this.row.get(id);
+    if (row === undefined && id <= this.last) this.missing.add(id);
     if (row === undefined || this.chosen.has(id) || row.kept > MAX_KEPT_EACH) return;
     if (this.total + row.kept > MAX_KEPT_ALL) return;
     if (this.after > 0 && (row.first_transfer ?? 0) <= this.after) return;

@@ -30,10 +30,7 @@ export class TokenComparer {
   /** Reports every difference between a token's rows and the recount of all its transfers. */
   compare(recount: TokenRecount, check: Check): void {
     const row = this.row.get(recount.id);
-    if (row === undefined) {
-      if (recount.holdings.size > 0) check.addDifference(`token ${recount.id} has transfers but no row`);
-      return;
-    }
+    if (row === undefined) return; // named as missing
     const name = `of token ${describeWallet(this.db, row.wallet)}`;
     for (const [column, expected] of Object.entries(recount.expectedColumns()))
       check.expect(`${column} ${name}`, row[column], expected);

@@ -44,7 +44,7 @@ export class WalletComparer {
     const row = this.row.get(recount.id);
     const bytes = this.bytes.get(recount.id);
     const name = `of ${describeWallet(this.db, recount.id)}`;
-    if (row === undefined || bytes === undefined) return; // already named as missing
+    if (row === undefined || bytes === undefined) return; // named as missing
     const { funded, ...columns } = row;
     for (const [column, expected] of Object.entries(recount.expectedColumns()))
       check.expect(`${column} ${name}`, columns[column] ?? null, expected);

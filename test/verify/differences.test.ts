@@ -104,6 +104,8 @@ const damages: [what: string, damage: string | ((db: Db) => void), named: RegExp
     /wallets: wallet by address of 0x[0-9a-f]{40} is undefined in the index, must be 5/,
   ],
   ['an address is missing', 'DELETE FROM addresses WHERE wallet = 5', /wallets: the number of addresses is/],
+  ['the row of a wallet is missing', 'DELETE FROM wallets WHERE id = 20', /^wallets: wallet 20 has no row$/],
+  ['the row of a token is missing', 'DELETE FROM tokens WHERE id = 2', /^tokens: token 2 has no row$/],
   [
     'two wallets have the same address',
     `UPDATE wallets SET address = (SELECT address FROM wallets WHERE id = 4) WHERE id = 5;
