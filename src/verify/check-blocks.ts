@@ -2,6 +2,7 @@
 import { pause } from '../lib/backoff.ts';
 import { hashAt, readLastBlock } from '../store/chain.ts';
 import type { Db } from '../store/open-database.ts';
+import { untracedRanges } from '../store/untraced.ts';
 import type { BlockHeader } from '../upstream/block-header.ts';
 import type { RpcClient } from '../upstream/client.ts';
 import { fetchHeader } from '../upstream/methods.ts';
@@ -21,6 +22,7 @@ const TABLES_BY_OWNER = [
   ['fundings', 'funder'],
   ['holdings', 'token'],
   ['first_buyers', 'token'],
+  ['token_quality', 'token'],
 ] as const;
 
 /**
@@ -35,7 +37,8 @@ export function checkContiguity(db: Db, check: Check): void {
       'SELECT number, last_transfer, last_wallet FROM blocks ORDER BY number',
     );
     for (const row of rows.iterate()) {
-      if (row.number !== before.number + 1)
+      if (row.number < start) check.addDifference(`block ${row.number} is before the first one, ${start}`);
+      else if (row.number !== before.number + 1)
         check.addDifference(
           `blocks ${before.number + 1} to ${row.number - 1} are missing`,
           before.number + 1,
@@ -49,6 +52,9 @@ export function checkContiguity(db: Db, check: Check): void {
     check.expect('the last transfer', lastOf('transfers'), before.last_transfer);
     check.expect('the last wallet', lastOf('wallets'), before.last_wallet);
     checkOwners(db, check, before.last_wallet);
+    for (const { first, last } of untracedRanges(db))
+      if (first < start || first > last || last > before.number)
+        check.addDifference(`untraced_blocks has ${first} to ${last}, which are no blocks of the index`);
     check.compared = `${(before.number - start + 1).toLocaleString('en-US')} blocks without a gap`;
   });
 }

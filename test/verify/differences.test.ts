@@ -18,6 +18,16 @@ const PAGE_BYTES = 8192;
 const damages: [what: string, damage: string | ((db: Db) => void), named: RegExp][] = [
   ['a block is missing', 'DELETE FROM blocks WHERE number = 12', /blocks: blocks 12 to 12 are missing/],
   [
+    'the first block is a later one',
+    'UPDATE chain SET start_block = 5',
+    /^blocks: block 1 is before the first one, 5$/,
+  ],
+  ...['100, 120', '0, 3', '9, 8'].map((range): [string, string, RegExp] => [
+    `blocks ${range} are named as untraced`,
+    `INSERT INTO untraced_blocks VALUES (${range})`,
+    /^blocks: untraced_blocks has \d+ to \d+, which are no blocks of the index$/,
+  ]),
+  [
     'a hash is another',
     'UPDATE blocks SET hash = zeroblob(32) WHERE number = 7',
     /blocks: block 7 is 0x0{64} in the index and 0x/,
@@ -88,6 +98,7 @@ const damages: [what: string, damage: string | ((db: Db) => void), named: RegExp
     fundings: ['(funder, funding) VALUES (999999, 1)', 'funder'],
     holdings: ["(token, wallet, transfers, balance) VALUES (999999, 1, 1, x'')", 'token'],
     first_buyers: ['(token, transfer, wallet) VALUES (999999, 1, 1)', 'token'],
+    token_quality: ["(token, quality, block, offsets) VALUES (999999, 0, 1, '')", 'token'],
   }).map(([table, [row, owner]]): [string, string, RegExp] => [
     `${table} has a row of a ${owner} that is not there`,
     `INSERT INTO ${table} ${row}`,
