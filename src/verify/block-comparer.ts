@@ -17,6 +17,7 @@ interface Row {
   /** Null where the index names a wallet that has no row. */
   sender: Buffer | null;
   receiver: Buffer | null;
+  token_id: number | null;
   token: Buffer | null;
   amount: Buffer | null;
   token_number: Buffer | null;
@@ -110,8 +111,8 @@ function transfersDifference(
 function readRows(db: Db, from: number, to: number): string[] {
   const rows = db
     .prepare<[number, number], Row>(/* sql */ `
-      SELECT t.id, t.tx, t.kind, s.address AS sender, r.address AS receiver, c.address AS token, t.amount,
-        t.token_number, t.log_index
+      SELECT t.id, t.tx, t.kind, s.address AS sender, r.address AS receiver, t.token AS token_id,
+        c.address AS token, t.amount, t.token_number, t.log_index
       FROM transfers t LEFT JOIN wallets s ON s.id = t.sender LEFT JOIN wallets r ON r.id = t.receiver
         LEFT JOIN tokens k ON k.id = t.token LEFT JOIN wallets c ON c.id = k.wallet
       WHERE t.id BETWEEN ? AND ? ORDER BY t.id`)
@@ -127,11 +128,11 @@ function readRows(db: Db, from: number, to: number): string[] {
       formatTransfer({
         hash: fits && transaction ? bytesToHex(transaction.hash) : `of no transaction (${row.tx})`,
         kind: row.kind,
-        from: bytesOrMissing(row.sender),
-        to: bytesOrMissing(row.receiver),
-        token: row.token && bytesToHex(row.token),
-        amount: row.kind === TransferKind.erc721 ? 1n : bytesToBigInt(row.amount ?? new Uint8Array(0)),
-        tokenNumber: row.token_number && bytesToBigInt(row.token_number),
+        from: addressOf('wallet', row.sender),
+        to: addressOf('wallet', row.receiver),
+        token: row.token_id === null ? null : addressOf('token', row.token),
+        amount: row.amount,
+        tokenNumber: row.token_number,
         logIndex: row.log_index,
       }),
     );
@@ -139,8 +140,8 @@ function readRows(db: Db, from: number, to: number): string[] {
   return lines;
 }
 
-function bytesOrMissing(address: Buffer | null): string {
-  return address === null ? 'a wallet without a row' : bytesToHex(address);
+function addressOf(what: string, address: Buffer | null): string {
+  return address === null ? `a ${what} without a row` : bytesToHex(address);
 }
 
 interface TransferFields {
@@ -149,8 +150,9 @@ interface TransferFields {
   from: string;
   to: string;
   token: string | null;
-  amount: bigint;
-  tokenNumber: bigint | null;
+  /** As stored. */
+  amount: Uint8Array | null;
+  tokenNumber: Uint8Array | null;
   logIndex: number | null;
 }
 
@@ -165,16 +167,19 @@ function formatTransfer({
   logIndex,
 }: TransferFields): string {
   const of = token === null ? '' : ` of ${token}`;
-  const nft = tokenNumber === null ? '' : ` id ${tokenNumber}`;
+  const nft = tokenNumber === null ? '' : ` id ${integerText(tokenNumber)}`;
   const log = logIndex === null ? '' : ` log ${logIndex}`;
-  return `${TRANSFER_KIND_NAMES[kind] ?? `kind ${kind}`} ${amount}${nft}${of} from ${from} to ${to} in ${hash}${log}`;
+  return `${TRANSFER_KIND_NAMES[kind] ?? `kind ${kind}`} ${amount === null ? 'one' : integerText(amount)}${nft}${of} from ${from} to ${to} in ${hash}${log}`;
+}
+
+/** Values are compared by their bytes: only the shortest form of a number is the one that is written. */
+function integerText(bytes: Uint8Array): string {
+  return `${bytesToBigInt(bytes)}${bytes[0] === 0 ? ' with leading zeros' : ''}`;
 }
 
 /** The transfers of one block of a batch, as lines of the same form. */
 function decodedLines(batch: BlockBatch, block: number): string[] {
   const address = (at: number) => bytesToHex(batch.addresses.subarray(at * 20, at * 20 + 20));
-  const value = (bytes: Uint8Array, ends: Uint32Array, i: number) =>
-    bytesToBigInt(packedValue(bytes, ends, i));
   const lines: string[] = [];
   for (let i = block === 0 ? 0 : batch.transferEnd[block - 1]!; i < batch.transferEnd[block]!; i++) {
     const kind = batch.kind[i]!;
@@ -187,8 +192,8 @@ function decodedLines(batch: BlockBatch, block: number): string[] {
         from: address(batch.from[i]!),
         to: address(batch.to[i]!),
         token: batch.token[i]! < 0 ? null : address(batch.token[i]!),
-        amount: kind === TransferKind.erc721 ? 1n : value(batch.amounts, batch.amountEnd, i),
-        tokenNumber: isNft ? value(batch.tokenNumbers, batch.tokenNumberEnd, i) : null,
+        amount: kind === TransferKind.erc721 ? null : packedValue(batch.amounts, batch.amountEnd, i),
+        tokenNumber: isNft ? packedValue(batch.tokenNumbers, batch.tokenNumberEnd, i) : null,
         logIndex: batch.logIndex[i]! < 0 ? null : batch.logIndex[i]!,
       }),
     );

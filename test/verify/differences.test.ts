@@ -63,6 +63,21 @@ const damages: [what: string, damage: string | ((db: Db) => void), named: RegExp
     /transfers: transfer 1 of block \d+ is native_direct 9 from/,
   ],
   [
+    'an amount has leading zeros',
+    "UPDATE transfers SET amount = CAST(x'00' || amount AS BLOB) WHERE id = (SELECT min(id) FROM transfers WHERE kind = 1)",
+    /transfers: transfer \d+ of block \d+ is erc20 \d+ with leading zeros of/,
+  ],
+  [
+    'an ERC-721 token has an amount',
+    "UPDATE transfers SET amount = x'05' WHERE id = (SELECT min(id) FROM transfers WHERE kind = 3)",
+    /transfers: transfer \d+ of block \d+ is erc721 5 id .* and erc721 one id/,
+  ],
+  [
+    'a native transfer is of a token that is not there',
+    'UPDATE transfers SET token_kind = 999999 * 8 WHERE id = (SELECT min(id) FROM transfers WHERE kind = 0)',
+    /transfers: transfer \d+ of block \d+ is native_direct \d+ of a token without a row from/,
+  ],
+  [
     'a sender is another',
     'UPDATE transfers SET sender = receiver WHERE id = 50',
     /transfers: transfer \d+ of block/,
