@@ -19,6 +19,9 @@ export function checkPeaks(
   const peak = db
     .prepare<[number, number], Buffer>('SELECT peak FROM native_peaks WHERE level = ? AND span = ?')
     .pluck();
+  const lastKept = db
+    .prepare<[number], number | null>('SELECT max(span) FROM native_peaks WHERE level = ?')
+    .pluck();
   const amounts = db
     .prepare<[number, number, number, number], Buffer>(
       'SELECT amount FROM transfers WHERE id >= ? AND id < ? AND kind IN (?, ?)',
@@ -42,7 +45,11 @@ export function checkPeaks(
     [2, UPPER_SPANS],
   ] as const) {
     const size = PEAK_SPAN ** level;
-    for (const span of sampleRange(random, 0, spanOf(last, level), count)) {
+    const lastSpan = spanOf(last, level);
+    const kept = lastKept.get(level) ?? 0;
+    if (kept > lastSpan)
+      check.addDifference(`native_peaks has span ${kept} of level ${level}, but ${lastSpan} is the last one`);
+    for (const span of sampleRange(random, 0, lastSpan, count)) {
       const [from, below] = [span * size, (span + 1) * size];
       const kept = peak.get(level, span);
       check.expect(

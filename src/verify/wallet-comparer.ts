@@ -8,6 +8,9 @@ import { describeWallet } from './read-transaction.ts';
 import { type ActivityEntry, decodeAmount, type WalletRecount } from './recount.ts';
 import type { Check, Difference } from './report.ts';
 
+/** Most fundings of a funder that are looked at one by one: an exchange has millions. */
+const MAX_FUNDINGS = 10_000;
+
 type Row = Record<string, number | null> & { funded: number };
 type Bytes = { address: Buffer; native_received: Buffer; native_sent: Buffer; recent: Buffer };
 
@@ -19,6 +22,7 @@ export class WalletComparer {
   private readonly runCount: Statement<[number], number>;
   private readonly fundedBy: Statement<[number], number>;
   private readonly listed: Statement<[number, number | null], unknown>;
+  private readonly notFirst: Statement<[number], number>;
   private readonly byAddress: Statement<AddressKeys, number>;
 
   constructor(db: Db) {
@@ -36,6 +40,12 @@ export class WalletComparer {
     this.runCount = db.prepare<[number], number>('SELECT count(*) FROM activity WHERE wallet = ?').pluck();
     this.fundedBy = db.prepare<[number], number>('SELECT count(*) FROM fundings WHERE funder = ?').pluck();
     this.listed = db.prepare('SELECT 1 FROM fundings WHERE funder = ? AND funding = ?');
+    this.notFirst = db
+      .prepare<[number], number>(/* sql */ `
+        SELECT f.funding FROM (SELECT funder, funding FROM fundings WHERE funder = ? LIMIT ${MAX_FUNDINGS}) f
+          LEFT JOIN transfers t ON t.id = f.funding LEFT JOIN wallets w ON w.id = t.receiver
+        WHERE (w.funder, w.funding) IS NOT (f.funder, f.funding) LIMIT 1`)
+      .pluck();
     this.byAddress = db.prepare<AddressKeys, number>(`SELECT w.id FROM ${WALLET_BY_ADDRESS}`).pluck();
   }
 
@@ -54,6 +64,9 @@ export class WalletComparer {
     const { funder = null, funding = null } = columns;
     if (funder !== null && this.listed.get(funder, funding) === undefined)
       check.addDifference(`the funding ${name} is not among those of its funder`);
+    const notFirst = this.notFirst.get(recount.id);
+    if (notFirst !== undefined)
+      check.addDifference(`transfer ${notFirst} is among the fundings ${name}, but is none`);
     check.expect(`wallet by address ${name}`, getByAddress(this.byAddress, bytes.address), recount.id);
     check.expect(`the number of full runs of activity ${name}`, this.runCount.get(recount.id), recount.runs);
     const difference =

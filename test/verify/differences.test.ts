@@ -125,6 +125,11 @@ const damages: [what: string, damage: string | ((db: Db) => void), named: RegExp
     /wallets: the funding of 0x[0-9a-f]{40} is not among those of its funder/,
   ],
   [
+    'a transfer that funds nobody first is listed as if it did',
+    'UPDATE wallets SET funded = funded + 1 WHERE id = 3; INSERT INTO fundings SELECT 3, min(id) FROM transfers WHERE kind = 1',
+    /wallets: transfer \d+ is among the fundings of 0x[0-9a-f]{40}, but is none$/,
+  ],
+  [
     'a wallet is not found by its address',
     'DELETE FROM addresses WHERE wallet = 5',
     /wallets: wallet by address of 0x[0-9a-f]{40} is undefined in the index, must be 5/,
@@ -181,6 +186,11 @@ const damages: [what: string, damage: string | ((db: Db) => void), named: RegExp
     'the peak of a span is another',
     "UPDATE native_peaks SET peak = x'8101' WHERE level = 1 AND span = 0",
     /wallets: the largest native transfer of 0 to 255 is 1 in the index/,
+  ],
+  [
+    'a span beyond the last has a peak',
+    "INSERT INTO native_peaks VALUES (1, 9999, x'8101')",
+    /wallets: native_peaks has span 9999 of level 1, but \d+ is the last one$/,
   ],
 ];
 
