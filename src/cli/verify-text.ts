@@ -57,12 +57,16 @@ function tokenLines(tokens: readonly TokenVerdict[]): string[] {
 /** The checks of the file against itself. What they find is not read from the node again: a repair only builds on it. */
 const CHECKS_OF_FILE: ReadonlySet<string> = new Set(['file', 'wallets', 'tokens']);
 
+/** Whether the file contradicts itself; so it does where the check of blocks finds what lies in none of them. */
+function isDamage({ name, differences }: Check): boolean {
+  if (name === 'blocks') return differences.some(({ block }) => block === null);
+  return differences.length > 0 && CHECKS_OF_FILE.has(name);
+}
+
 function conclusion({ differences, checks, unfinished }: VerifyReport): string {
   if (differences === 0)
     return unfinished.length === 0 ? 'no difference found' : 'no difference found in what was compared';
-  const isDamaged = checks.some(
-    ({ name, differenceCount }) => differenceCount > 0 && CHECKS_OF_FILE.has(name),
-  );
+  const isDamaged = checks.some(isDamage);
   const blocks = checks.flatMap((check) =>
     check.differences.flatMap(({ block }) => (block === null || isDamaged ? [] : [block])),
   );

@@ -116,6 +116,7 @@ for (const [what, damage] of [
     'an amount of wei',
     "UPDATE transfers SET amount = x'ffffffffffffffffffffffffffff' WHERE id = (SELECT max(id) FROM transfers WHERE kind = 0)",
   ],
+  ['the row of a token', 'DELETE FROM tokens WHERE id = (SELECT max(id) FROM tokens)'],
   ['a kind', 'UPDATE transfers SET token_kind = 2 WHERE id = (SELECT max(id) FROM transfers WHERE kind = 0)'],
 ] as const) {
   test(`${what} that the disk changed is not called repaired, as what its block had added is unknown`, async (t) => {
