@@ -24,18 +24,30 @@ export interface CheckpointResult {
   checkpointed: number;
 }
 
+interface WalLimits {
+  checkpointAboveBytes?: number;
+  longWaitAboveBytes?: number;
+  longWaitMs?: number;
+}
+
 export class WriteAheadLog {
   private readonly db: Db;
   private readonly walStatus: Statement<[], CheckpointResult>;
   private readonly restartCheckpoint: Statement<[], CheckpointResult>;
   private readonly frameBytes: number;
-  private readonly checkpointAboveBytes: number;
-  /** Above this size the writer waits LONG_WAIT_MS. */
-  private longWaitAboveBytes = LONG_WAIT_ABOVE_BYTES;
+  private readonly limits: Required<WalLimits>;
+  /** Above this size the writer waits long. */
+  private longWaitAboveBytes: number;
 
-  constructor(db: Db, checkpointAboveBytes = CHECKPOINT_ABOVE_BYTES) {
+  constructor(db: Db, limits: WalLimits = {}) {
     this.db = db;
-    this.checkpointAboveBytes = checkpointAboveBytes;
+    this.limits = {
+      checkpointAboveBytes: CHECKPOINT_ABOVE_BYTES,
+      longWaitAboveBytes: LONG_WAIT_ABOVE_BYTES,
+      longWaitMs: LONG_WAIT_MS,
+      ...limits,
+    };
+    this.longWaitAboveBytes = this.limits.longWaitAboveBytes;
     this.walStatus = db.prepare('PRAGMA wal_checkpoint(NOOP)');
     this.restartCheckpoint = db.prepare('PRAGMA wal_checkpoint(RESTART)');
     this.frameBytes = Number(db.pragma('page_size', { simple: true })) + FRAME_HEADER;
@@ -53,21 +65,24 @@ export class WriteAheadLog {
    */
   checkpointIfLarge(): void {
     const bytes = this.sizeBytes();
-    if (bytes > this.checkpointAboveBytes) this.restartWal(bytes);
+    if (bytes > this.limits.checkpointAboveBytes) this.restartWal(bytes);
   }
 
   private restartWal(bytes: number): void {
     const isLarge = bytes > this.longWaitAboveBytes;
     const usual = this.db.pragma('busy_timeout', { simple: true });
+    const until = performance.now() + (isLarge ? this.limits.longWaitMs : SHORT_WAIT_MS);
     let isEmpty = false;
     try {
-      this.db.pragma(`busy_timeout = ${isLarge ? LONG_WAIT_MS : SHORT_WAIT_MS}`);
-      isEmpty = this.restartCheckpoint.get()?.busy === 0;
+      this.db.pragma(`busy_timeout = ${SHORT_WAIT_MS}`);
+      // One try waits until the place of an old read is free, which the next read may take at once: a new one sees that.
+      do isEmpty = this.restartCheckpoint.get()?.busy === 0;
+      while (!isEmpty && performance.now() < until);
     } finally {
       this.db.pragma(`busy_timeout = ${usual}`);
     }
     // An even longer reader, such as a backup, must not delay every block: the WAL may double before the next long wait.
-    if (isEmpty) this.longWaitAboveBytes = LONG_WAIT_ABOVE_BYTES;
+    if (isEmpty) this.longWaitAboveBytes = this.limits.longWaitAboveBytes;
     else if (isLarge) this.longWaitAboveBytes = bytes * 2;
   }
 }

@@ -19,22 +19,22 @@ function openTable(t: TestContext): { path: string; db: Db } {
   return { path, db };
 }
 
-async function startReaders(t: TestContext, path: string, count: number): Promise<void> {
+async function startReaders(t: TestContext, path: string, count: number, readMs: number): Promise<void> {
   const url = new URL('../support/constant-reader.ts', import.meta.url);
-  const workerData = { path, sql: 'SELECT count(*) FROM filler' };
+  const workerData = { path, sql: 'SELECT count(*) FROM filler', readMs };
   const readers = Array.from({ length: count }, () => new Worker(url, { workerData }));
   t.after(() => Promise.all(readers.map((reader) => reader.terminate())));
   await Promise.all(readers.map((reader) => once(reader, 'message')));
 }
 
 /** Pages in the WAL after each of some commits that change COMMIT_PAGES pages. */
-function write(db: Db, afterCommit: () => void): number[] {
+function write(db: Db, afterCommit: () => void, commits = COMMITS): number[] {
   const insert = db.prepare(`INSERT OR REPLACE INTO filler VALUES (?, zeroblob(${PAGE - 200}))`);
   const commit = db.transaction(() => {
     for (let id = 1; id <= COMMIT_PAGES; id++) insert.run(id);
   });
   const walStatus = db.prepare<[], { log: number }>('PRAGMA wal_checkpoint(NOOP)');
-  return Array.from({ length: COMMITS }, () => {
+  return Array.from({ length: commits }, () => {
     commit.immediate();
     const pages = walStatus.get()?.log ?? 0;
     afterCommit();
@@ -45,8 +45,8 @@ function write(db: Db, afterCommit: () => void): number[] {
 test('readers that follow each other without a gap do not let the WAL grow beyond a commit', async (t) => {
   const { path, db } = openTable(t);
   db.pragma('wal_autocheckpoint = 0');
-  const wal = new WriteAheadLog(db, (COMMIT_PAGES / 2) * PAGE);
-  await startReaders(t, path, 2);
+  const wal = new WriteAheadLog(db, { checkpointAboveBytes: (COMMIT_PAGES / 2) * PAGE });
+  await startReaders(t, path, 2, 2);
   const seen: number[] = [];
   const pages = write(db, () => {
     seen.push(wal.sizeBytes());
@@ -62,7 +62,52 @@ test('readers that follow each other without a gap do not let the WAL grow beyon
 test('a small WAL is left alone', (t) => {
   const { db } = openTable(t);
   db.pragma('wal_autocheckpoint = 0');
-  const wal = new WriteAheadLog(db, COMMIT_PAGES * COMMITS * 2 * PAGE);
+  const wal = new WriteAheadLog(db, { checkpointAboveBytes: COMMIT_PAGES * COMMITS * 2 * PAGE });
   const pages = write(db, () => wal.checkpointIfLarge());
   assert.ok(pages.at(-1)! > COMMIT_PAGES * (COMMITS - 1), `${pages.at(-1)} pages`);
+});
+
+test('a large WAL waits for reads that last longer than the writer waits for a small one', async (t) => {
+  const { path, db } = openTable(t);
+  db.pragma('wal_autocheckpoint = 0');
+  const wal = new WriteAheadLog(db, { checkpointAboveBytes: 0, longWaitAboveBytes: 0 });
+  await startReaders(t, path, 1, 400);
+  const pages = write(db, () => wal.checkpointIfLarge(), 5);
+  assert.ok(Math.max(...pages) < COMMIT_PAGES * 1.5, `${pages} pages`);
+});
+
+test('a read that does not end holds up the writer for long only when the WAL has doubled since the last time', (t) => {
+  const { path, db } = openTable(t);
+  db.pragma('wal_autocheckpoint = 0');
+  const longWaitMs = 400;
+  const limits = { checkpointAboveBytes: 0, longWaitAboveBytes: 1.5 * COMMIT_PAGES * PAGE, longWaitMs };
+  const wal = new WriteAheadLog(db, limits);
+  const backup = openDatabase(path, { readonly: true });
+  t.after(() => backup.close());
+  const waits = (commits: number): boolean[] => {
+    const long: boolean[] = [];
+    write(
+      db,
+      () => {
+        const startedAt = performance.now();
+        wal.checkpointIfLarge();
+        long.push(performance.now() - startedAt >= longWaitMs * 0.9);
+        assert.equal(
+          db.pragma('busy_timeout', { simple: true }),
+          5_000,
+          'other locks are waited for as before',
+        );
+      },
+      commits,
+    );
+    return long;
+  };
+  for (const name of ['first', 'after a WAL that was emptied']) {
+    backup.exec('BEGIN');
+    backup.prepare('SELECT count(*) FROM filler').get();
+    const long = waits(9).flatMap((isLong, i) => (isLong ? [i + 1] : []));
+    assert.deepEqual(long, [2, 5], name);
+    backup.exec('COMMIT');
+    assert.deepEqual(waits(1), [false], 'nobody is in the way');
+  }
 });

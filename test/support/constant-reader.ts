@@ -1,12 +1,11 @@
-/** A thread that reads a database in one short transaction after another, with hardly a gap, until it is told to stop. */
+/** A thread that reads a database in one transaction of so many milliseconds after another, with hardly a gap, until it is told to stop. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { openDatabase } from '../../src/store/open-database.ts';
 
 /** Turns between two checks for a message. */
 const TURNS = 20;
-const READ_MS = 2;
 
-const { path, sql } = workerData as { path: string; sql: string };
+const { path, sql, readMs } = workerData as { path: string; sql: string; readMs: number };
 const db = openDatabase(path, { readonly: true });
 const read = db.prepare(sql);
 let stopped = false;
@@ -15,7 +14,7 @@ function turns(): void {
   for (let i = 0; i < TURNS; i++) {
     db.exec('BEGIN');
     read.get();
-    for (const until = performance.now() + READ_MS; performance.now() < until; ) read.get();
+    for (const until = performance.now() + readMs; performance.now() < until; ) read.get();
     db.exec('COMMIT');
   }
   if (stopped) db.close();
