@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
-import { readdirSync, statSync, truncateSync } from 'node:fs';
+import { copyFileSync, readdirSync, renameSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { FatalError } from '../../src/errors.ts';
+import { FatalError, StorageError } from '../../src/errors.ts';
+import { prepareIndexFile } from '../../src/store/index-file.ts';
 import { IndexWriter } from '../../src/store/index-writer.ts';
 import { openDatabase } from '../../src/store/open-database.ts';
 import { acquireWriterLock } from '../../src/store/writer-lock.ts';
@@ -50,4 +51,47 @@ test('a writer whose WAL fits no file any more says so when it closes, and is cl
   );
   acquireWriterLock(path).release();
   assert.throws(() => writer.head(), /connection is not open/);
+});
+
+test('the right to write takes no room on the disk', (t) => {
+  const { dir, path } = createFile(t);
+  const { release } = acquireWriterLock(path);
+  assert.deepEqual(readdirSync(dir).sort(), ['index.db', 'index.db.lock']);
+  assert.equal(statSync(`${path}.lock`).size, 0);
+  release();
+});
+
+test('nothing is written while the WAL is moved away, which would be lost; put back, writing goes on', (t) => {
+  const { path } = createFile(t);
+  const writer = new IndexWriter(path, { cacheMb: 8 });
+  writer.setChain(1, 2);
+  renameSync(`${path}-wal`, `${path}-away`);
+  assert.throws(
+    () => writer.setChain(1, 3),
+    (error) => error instanceof StorageError && /index\.db-wal was removed or moved away/.test(error.message),
+  );
+  assert.equal(writer.chain()?.startBlock, 2);
+  renameSync(`${path}-away`, `${path}-wal`);
+  writer.setChain(1, 4);
+  writer.close();
+  const reopened = new IndexWriter(path, { cacheMb: 8 });
+  assert.equal(reopened.chain()?.startBlock, 4);
+  reopened.close();
+});
+
+test('an index moved away without its WAL, as after kill -9, is begun anew', async (t) => {
+  const { path } = createFile(t);
+  const killed = new IndexWriter(path, { cacheMb: 8 });
+  killed.disableAutoCheckpoint();
+  killed.setChain(1, 2);
+  for (const emptied of [false, true]) {
+    const moved = join(tempDir(t), 'index.db');
+    copyFileSync(`${path}-wal`, `${moved}-wal`);
+    if (emptied) writeFileSync(moved, '');
+    await prepareIndexFile(moved, () => undefined);
+    const writer = new IndexWriter(moved, { cacheMb: 8 });
+    assert.equal(writer.chain(), null);
+    writer.close();
+  }
+  killed.close();
 });

@@ -55,6 +55,11 @@ test('a rollback takes them off the end, and they grow again from there', (t) =>
     [0, 9],
     [20, 27],
   ]);
+  writer.rollback(20);
+  assert.deepEqual(ranges(), [
+    [0, 9],
+    [20, 20],
+  ]);
   writer.rollback(19);
   writer.append([batch(20, 29, true)]);
   assert.deepEqual(ranges(), [[0, 9]]);

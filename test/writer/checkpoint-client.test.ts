@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { Checkpointer } from '../../src/store/checkpointer.ts';
 import { openDatabase } from '../../src/store/open-database.ts';
 import { CheckpointClient } from '../../src/writer/checkpoint-client.ts';
 import { tempDir } from '../support/temp-dir.ts';
@@ -66,4 +67,21 @@ test('a thread that failed, at work or before, is told of instead of waited for'
   checkpoints.checkpointIfLarge(LARGE);
   await assert.rejects(checkpoints.whenIdle(), /directory does not exist/);
   await checkpoints.close();
+});
+
+test('pages that a read holds up are moved when it ends, and nobody waits for one that does not', async (t) => {
+  const { path, insert, counts } = openFile(t);
+  const reader = openDatabase(path, { readonly: true });
+  t.after(() => reader.close());
+  const checkpointer = new Checkpointer(path);
+  t.after(() => checkpointer.close());
+  reader.exec('BEGIN');
+  reader.prepare('SELECT count(*) FROM filler').get();
+  insert.run();
+  await checkpointer.checkpointWal();
+  assert.ok(counts().checkpointed < counts().log);
+  const checkpoint = checkpointer.checkpointWal();
+  reader.exec('COMMIT');
+  await checkpoint;
+  assert.equal(counts().checkpointed, counts().log);
 });

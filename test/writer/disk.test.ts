@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, mkdtempSync, renameSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, renameSync, rmdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
@@ -12,8 +12,9 @@ import { StorageError } from '../../src/errors.ts';
 import { Appender } from '../../src/store/append.ts';
 import { setChain } from '../../src/store/chain.ts';
 import { Tables } from '../../src/store/change-set.ts';
+import { Checkpointer } from '../../src/store/checkpointer.ts';
 import { openIndexForWriting } from '../../src/store/index-file.ts';
-import type { Db } from '../../src/store/open-database.ts';
+import { type Db, openDatabase } from '../../src/store/open-database.ts';
 import { toStorageError } from '../../src/store/storage-error.ts';
 import { retryWrite } from '../../src/writer/retry-write.ts';
 import { startTestDaemon, type TestDaemon } from '../support/daemon.ts';
@@ -231,6 +232,26 @@ test('on a full disk indexing pauses and serving goes on; when there is room it 
   await assertPaused(running, /the disk (is full|or the file system fails)/);
   rmSync(ballast);
   await assertResumes(t, running);
+});
+
+test('a checkpoint that finds no room leaves the pages in the WAL, and moves them when there is room', async (t) => {
+  const dir = smallDisk(t, 4_096);
+  if (dir === null) return t.skip('left out: mounting a small tmpfs is not permitted here');
+  const db = openDatabase(join(dir, 'log.db'));
+  t.after(() => db.close());
+  db.pragma('wal_autocheckpoint = 0');
+  db.exec('CREATE TABLE filler (bytes BLOB)');
+  db.exec('INSERT INTO filler VALUES (zeroblob(1000000))');
+  const checkpointer = new Checkpointer(db.name);
+  t.after(() => checkpointer.close());
+  const ballast = join(dir, 'ballast');
+  fillUp(ballast);
+  await checkpointer.checkpointWal();
+  assert.ok(statSync(db.name).size < 1_000_000);
+  assert.equal(db.prepare('SELECT length(bytes) FROM filler').pluck().get(), 1_000_000);
+  rmSync(ballast);
+  await checkpointer.checkpointWal();
+  assert.ok(statSync(db.name).size > 1_000_000);
 });
 
 test('on a full disk keys are opened and usage is counted; it is written when there is room', (t) => {
