@@ -75,6 +75,7 @@ async function openDaemon(config: Config, deps: DaemonDeps, closers: CleanupStac
     settings: config.server,
     access: stores.access,
     indexState: indexing.status,
+    dataDir: config.data_dir,
     readyLag: config.index.ready_lag,
     nativeSymbol: config.chain.symbol,
     admin: admin.token === '' ? undefined : admin, // the panel is off without a token

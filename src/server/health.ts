@@ -4,11 +4,12 @@ import { jsonAnswer } from './answer.ts';
 import { addGetRoute } from './get-route.ts';
 import { type HttpMetrics, routeMeter, sendMetered } from './meter.ts';
 import type { ReplyWriter } from './reply.ts';
-import { describeStatus, redactNodeAddress } from './status.ts';
+import { describeStatus } from './status.ts';
 import type { HttpRequest, TemplatedApp } from './uws.ts';
 
 export interface HealthRouteDeps {
-  indexState: () => IndexStatus;
+  /** The state that everybody may see. */
+  publicState: () => IndexStatus;
   /** Why the service is not ready, or null when it is. */
   readinessProbe: () => string | null;
   replies: ReplyWriter;
@@ -33,7 +34,7 @@ export function addHealthRoutes(app: TemplatedApp, deps: HealthRouteDeps): strin
     },
     '/status': () => ({
       status: 200,
-      body: describeStatus(redactNodeAddress(deps.indexState()), Date.now()),
+      body: describeStatus(deps.publicState(), Date.now()),
     }),
   };
   for (const [path, answer] of Object.entries(answers)) addRoute(app, deps, path, answer);

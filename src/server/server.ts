@@ -22,7 +22,7 @@ import { ReplyWriter } from './reply.ts';
 import { addRestRoutes } from './rest-routes.ts';
 import { addRpcRoute, RPC_PATH } from './rpc.ts';
 import { addStaticRoutes } from './static.ts';
-import { notReadyReason, redactNodeAddress, StallDetector } from './status.ts';
+import { notReadyReason, redactLocations, StallDetector } from './status.ts';
 import { certificateDateError, readTlsFiles } from './tls.ts';
 import type { HttpRequest, TemplatedApp } from './uws.ts';
 import { addWsRoutes, type StreamSettings, type WsRouteDeps } from './ws.ts';
@@ -54,6 +54,8 @@ export interface ServerOptions {
   access: Pick<Access, 'keys' | 'limiter' | 'usage'>;
   /** The indexer's state as last reported. */
   indexState: () => IndexStatus;
+  /** The data folder, of which only the operator learns where it is. */
+  dataDir: string;
   /** Blocks behind the node's head up to which `/readyz` says ready. */
   readyLag: number;
   /** Symbol of the chain's own coin, for the explorer. */
@@ -83,8 +85,9 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   const { settings, admin, metrics, log } = options;
   let cors = corsPolicy(settings.cors_origins);
   const stallDetector = new StallDetector(log);
+  const publicState = () => redactLocations(options.indexState(), options.dataDir);
   const readinessProbe = () => {
-    const state = redactNodeAddress(options.indexState());
+    const state = publicState();
     return notReadyReason(state, options.readyLag, stallDetector.isStalled(state, performance.now()));
   };
   const deps: RouteDeps = {
@@ -95,6 +98,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     connectionLimiter: new ConnectionLimiter(settings.max_connections, log),
     bodyBudget: new BodyBudget(),
     cors: (req) => cors(req),
+    publicState,
     readinessProbe,
     tls: settings.tls_cert !== '',
   };
@@ -137,6 +141,7 @@ interface RouteDeps extends ServerOptions {
   replies: ReplyWriter;
   connectionLimiter: ConnectionLimiter;
   bodyBudget: BodyBudget;
+  publicState: () => IndexStatus;
   readinessProbe: () => string | null;
   cors: (req: HttpRequest) => string;
   tls: boolean;

@@ -1,4 +1,5 @@
 /** The state of the index in words and numbers. */
+import { sep } from 'node:path';
 import { internalTransfers } from '../lib/internal-transfers.ts';
 import { etaSeconds, lagBlocks, lagSeconds } from '../lib/lag.ts';
 import type { Logger } from '../log.ts';
@@ -77,12 +78,15 @@ const NODE_ADDRESS_PATTERNS: readonly (readonly [RegExp, string])[] = [
   [/\b(certificate's altnames): .*?(?=; asked |$)/g, '$1'],
 ];
 
-/** The state for callers without a token, who must not learn the node's address. The log and the panel name it. */
-export function redactNodeAddress<S extends Pick<IndexStatus, 'reason'>>(state: S): S {
+/**
+ * The state for callers without a token, who must learn neither the node's address nor where `dataDir` is on this machine.
+ * The log and the panel name both.
+ */
+export function redactLocations<S extends Pick<IndexStatus, 'reason'>>(state: S, dataDir: string): S {
   if (state.reason === null) return state;
   const reason = NODE_ADDRESS_PATTERNS.reduce(
     (text, [address, word]) => text.replace(address, word),
-    state.reason,
+    state.reason.replaceAll(dataDir + sep, ''),
   );
   return { ...state, reason };
 }

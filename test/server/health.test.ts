@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { createLogger } from '../../src/log.ts';
 import { describeStatus, notReadyReason, StallDetector } from '../../src/server/status.ts';
 import type { IndexStatus } from '../../src/types.ts';
-import { serve, statusAt } from './serving.ts';
+import { DATA_DIR, serve, statusAt } from './serving.ts';
 
 const following = (block: number, nodeHead: number): IndexStatus => ({ ...statusAt(block), nodeHead });
 
@@ -63,6 +63,16 @@ test('without a token nobody learns where the node stands', async (t) => {
       assert.match(shown, kept);
       assert.doesNotMatch(shown, /10\.1\.2\.3|\.lan|fd00|:\/\//, path);
     }
+  }
+});
+
+test('without a token nobody learns where the data folder is', async (t) => {
+  const serving = await serve(t);
+  const full = (path: string) => `the disk is full (${path}: database or disk is full, SQLITE_FULL)`;
+  Object.assign(serving.state, following(90, 100), { reason: full(`${DATA_DIR}/index.db`) });
+  for (const path of ['/readyz', '/status']) {
+    const { reason } = (await (await fetch(serving.server.url + path)).json()) as { reason: string };
+    assert.equal(reason, full('index.db'), path);
   }
 });
 

@@ -27,6 +27,9 @@ export const TIERS: Tiers = {
   unlimited: { requests_per_month: 0, requests_per_second: 0, chain_depth: 10 },
 };
 
+/** Where the server takes the data folder to be. */
+export const DATA_DIR = '/srv/secret place/atlas';
+
 export interface Serving {
   index: IndexFixture;
   server: Server;
@@ -93,6 +96,7 @@ export async function serve(t: Owner, options: ServingOptions = {}): Promise<Ser
     }),
     access,
     indexState: () => state,
+    dataDir: DATA_DIR,
     readyLag: 10,
     nativeSymbol,
     admin: options.admin,
