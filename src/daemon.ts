@@ -5,6 +5,7 @@ import { openDataStores } from './daemon/data-stores.ts';
 import { startIndexing } from './daemon/indexing.ts';
 import { warnAboutKeys } from './daemon/key-warnings.ts';
 import { openMetrics } from './daemon/metrics.ts';
+import { maxConnections } from './daemon/open-files.ts';
 import { openServices } from './daemon/services.ts';
 import { CleanupStack } from './lib/cleanup-stack.ts';
 import type { Logger } from './log.ts';
@@ -54,6 +55,7 @@ export async function startDaemon(config: Config, deps: DaemonDeps): Promise<Dae
 async function openDaemon(config: Config, deps: DaemonDeps, closers: CleanupStack): Promise<Daemon> {
   const { log, development = false, sources = {}, signal } = deps;
   let effective: ParsedConfig = { config, sources };
+  const max_connections = maxConnections(config, log); // before anything is opened
 
   const stores = await openDataStores(config, log, closers, signal);
   warnAboutKeys(stores.access, config.data_dir, log);
@@ -72,7 +74,7 @@ async function openDaemon(config: Config, deps: DaemonDeps, closers: CleanupStac
   };
   const server = await startServer({
     ...services,
-    settings: config.server,
+    settings: { ...config.server, max_connections },
     access: stores.access,
     indexState: indexing.status,
     dataDir: config.data_dir,

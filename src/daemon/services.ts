@@ -22,7 +22,7 @@ const RPC_MAX_WAITING = 4_096;
 const RPC_MAX_WAITING_BYTES = 64 * 1024 * 1024;
 
 /** Sockets to the node for all streams: heads and logs, a few calls per block. */
-const STREAM_MAX_SOCKETS = 8;
+export const STREAM_MAX_SOCKETS = 8;
 
 export interface ServiceDeps {
   stores: DataStores;

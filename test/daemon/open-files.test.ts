@@ -1,0 +1,52 @@
+/** The daemon under a limit of open files: what does not fit is refused, and it goes on. */
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { parseConfig } from '../../src/config.ts';
+import { maxConnections } from '../../src/daemon/open-files.ts';
+import { FatalError } from '../../src/errors.ts';
+import { createLogger } from '../../src/log.ts';
+import { LAUNCHER, readyUrl, start } from '../support/command.ts';
+import { Dialled } from '../support/daemon-process.ts';
+import { tempDir } from '../support/temp-dir.ts';
+import { waitFor } from '../support/wait.ts';
+
+function startWithLimit(t: TestContext, openFiles: number) {
+  const dir = tempDir(t);
+  const program = [LAUNCHER, 'start', '--data-dir', dir, '--port', '0', '--node-http', 'http://127.0.0.1:9'];
+  return start(t, ['sh', '-c', `ulimit -n ${openFiles}; exec "$@"`, 'sh', ...program], { cwd: dir });
+}
+
+test('connections get what the limit of open files leaves beside the daemon itself', () => {
+  const lines: string[] = [];
+  const log = createLogger({ level: 'warn', format: 'json', write: (line) => lines.push(line) });
+  const { config } = parseConfig({});
+  assert.equal(maxConnections(config, log, 20_000), 10_000);
+  assert.equal(maxConnections(config, log, Number.POSITIVE_INFINITY), 10_000);
+  assert.deepEqual(lines, []);
+  assert.equal(maxConnections(config, log, 1_024), 784);
+  assert.match(lines.join(), /allows fewer connections than server\.max_connections.*"connections":784/);
+  assert.throws(() => maxConnections(config, log, 240), FatalError);
+  const { config: small } = parseConfig({ env: { ATLAS_RPC__MAX_SOCKETS: '8' } });
+  assert.equal(maxConnections(small, log, 240), 88);
+});
+
+test('a limit of open files that is too low ends the daemon with one line that says what to do', async (t) => {
+  const { code, stderr } = await startWithLimit(t, 64).ended;
+  assert.match(
+    stderr.trimEnd().split('\n').at(-1) ?? '',
+    /^atlas-node: the limit of 64 open files is too low, the daemon alone may need 240: raise it /,
+  );
+  assert.equal(code, 1);
+});
+
+test('more connections than files are refused, and the daemon goes on', async (t) => {
+  const running = startWithLimit(t, 260);
+  const port = Number(new URL(await readyUrl(running)).port);
+  const many = Array.from({ length: 300 }, () => new Dialled(t, port));
+  await waitFor(() => many.filter(({ ended }) => ended).length >= 280, { what: 'the end of most of them' });
+  const [kept] = many.filter(({ ended }) => !ended);
+  await kept?.send('GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n');
+  await kept?.receives(/200 OK/);
+  assert.equal(running.child.exitCode, null);
+  assert.doesNotMatch(running.stderr(), /EMFILE/);
+});
