@@ -4,12 +4,10 @@
  * other sites a session begins and counts only together with CSRF_HEADER, which no form can send and no other origin
  * is allowed to. Programs send the token itself, as `Authorization: Bearer`, which browsers never add by themselves.
  */
-import { hash, timingSafeEqual } from 'node:crypto';
+import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { RequestError } from '../errors.ts';
 import { AdminSessions, SESSION_SECONDS } from './admin-sessions.ts';
 import { AdminThrottle } from './admin-throttle.ts';
-
-const COOKIE = 'atlas_admin';
 
 /** A header that must accompany the cookie, with any value. */
 export const CSRF_HEADER = 'x-atlas-panel';
@@ -33,6 +31,8 @@ export class TooManyFailures extends RequestError {
 }
 
 export class AdminAuth {
+  /** Browsers share the cookies of all ports of a host: with one name for all, daemons there would sign each other out. */
+  private readonly cookieName = `atlas_admin_${randomBytes(6).toString('hex')}`;
   /** SHA-256, as of whatever is compared with it: the lengths must be equal. */
   private readonly tokenDigest: Buffer;
   private readonly throttle: AdminThrottle;
@@ -54,19 +54,19 @@ export class AdminAuth {
 
   /** Whether the request belongs to a session. */
   isSignedIn({ cookie, csrfHeader }: Pick<Credentials, 'cookie' | 'csrfHeader'>): boolean {
-    return csrfHeader !== '' && this.sessions.isValid(sessionIdOf(cookie));
+    return csrfHeader !== '' && this.sessions.isValid(this.sessionIdIn(cookie));
   }
 
   /** Exchanges the token for a session; returns its Set-Cookie value. Throws as `authorize` does. */
   signIn(token: string, clientNetwork: string, secure: boolean): string {
     this.verifyToken(token, clientNetwork);
-    return cookieText(this.sessions.begin(), SESSION_SECONDS, secure);
+    return this.cookieText(this.sessions.begin(), SESSION_SECONDS, secure);
   }
 
   /** Ends the session of a cookie header, if there is one; returns the Set-Cookie value that removes it. */
   signOut(cookie: string, secure: boolean): string {
-    this.sessions.end(sessionIdOf(cookie));
-    return cookieText('', 0, secure);
+    this.sessions.end(this.sessionIdIn(cookie));
+    return this.cookieText('', 0, secure);
   }
 
   /** While the network has to wait, even the right token is refused; otherwise waiting would not hinder guessing. */
@@ -77,17 +77,17 @@ export class AdminAuth {
     this.throttle.recordFailure(clientNetwork);
     throw new RequestError(401, 'wrong_token', 'this is not the operator token');
   }
-}
 
-function sessionIdOf(cookie: string): string {
-  return new RegExp(`(?:^|; *)${COOKIE}=([\\w-]+)`).exec(cookie)?.[1] ?? '';
-}
+  private sessionIdIn(cookie: string): string {
+    return new RegExp(`(?:^|; *)${this.cookieName}=([\\w-]+)`).exec(cookie)?.[1] ?? '';
+  }
 
-/**
- * No Path attribute: the browser then uses the folder of the request, `/admin/api`, including any prefix that a proxy
- * adds and that is not known here.
- */
-function cookieText(id: string, seconds: number, secure: boolean): string {
-  const attributes = `Max-Age=${seconds}; HttpOnly; SameSite=Strict${secure ? '; Secure' : ''}`;
-  return `${COOKIE}=${id}; ${attributes}`;
+  /**
+   * No Path attribute: the browser then uses the folder of the request, `/admin/api`, including any prefix that a proxy
+   * adds and that is not known here.
+   */
+  private cookieText(id: string, seconds: number, secure: boolean): string {
+    const attributes = `Max-Age=${seconds}; HttpOnly; SameSite=Strict${secure ? '; Secure' : ''}`;
+    return `${this.cookieName}=${id}; ${attributes}`;
+  }
 }

@@ -48,7 +48,7 @@ test('a session needs its cookie and the header that other sites cannot send', a
   const signIn = await signInAt(server.url, TOKEN);
   assert.equal(signIn.status, 200);
   const setCookie = signIn.headers.get('set-cookie') ?? '';
-  assert.match(setCookie, /^atlas_admin=[\w-]{43}; Max-Age=\d+; HttpOnly; SameSite=Strict$/);
+  assert.match(setCookie, /^atlas_admin_[0-9a-f]{12}=[\w-]{43}; Max-Age=\d+; HttpOnly; SameSite=Strict$/);
   const cookie = setCookie.split(';')[0] ?? '';
   const keys = (headers: Record<string, string>) =>
     fetch(`${url}/keys`, { headers }).then(({ status }) => status);
@@ -60,8 +60,19 @@ test('a session needs its cookie and the header that other sites cannot send', a
   assert.equal(await keys({ cookie: `${cookie}x`, 'X-Atlas-Panel': '1' }), 401);
 
   const signOut = await fetch(`${url}/session`, { method: 'DELETE', headers: { cookie } });
-  assert.match(signOut.headers.get('set-cookie') ?? '', /^atlas_admin=; .*Max-Age=0/);
+  assert.match(signOut.headers.get('set-cookie') ?? '', /^atlas_admin_[0-9a-f]{12}=; .*Max-Age=0/);
   assert.equal(await keys({ cookie, 'X-Atlas-Panel': '1' }), 401, 'signed out');
+});
+
+test('who signs in to another daemon of the same host stays signed in', () => {
+  const [one, other] = [new AdminAuth('secret'), new AdminAuth('secret')];
+  const jar = new Map<string, string>(); // browsers tell ports apart nowhere in their cookies
+  for (const auth of [one, other]) {
+    const [name = '', value = ''] = auth.signIn('secret', 'a', false).split(';')[0]?.split('=') ?? [];
+    jar.set(name, value);
+  }
+  const cookie = [...jar].map((pair) => pair.join('=')).join('; ');
+  for (const auth of [one, other]) assert.ok(auth.isSignedIn({ cookie, csrfHeader: '1' }));
 });
 
 test('behind a proxy that speaks TLS the cookie is for TLS only', async (t) => {
