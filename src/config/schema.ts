@@ -69,7 +69,7 @@ const server = z.strictObject({
   /** Files of the certificate chain and its key, PEM; both or neither. */
   tls_cert: text().default(''),
   tls_key: text().default(''),
-  /** Origins of web pages that may call: `*` or `scheme://host[:port]`. */
+  /** Origins of web pages that may call over HTTP: `*` or `scheme://host[:port]`. */
   cors_origins: listOf('origins such as "https://example.org", or "*"', isOrigin).default(['*']),
   /** Connections at the same time, HTTP and WebSocket together. */
   max_connections: integer(1, 1_000_000).default(10_000),
