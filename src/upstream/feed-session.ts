@@ -4,6 +4,7 @@ import { quantityToNumber } from '../lib/hex.ts';
 import { isObject } from '../lib/is-object.ts';
 import { previewValue } from '../lib/preview-value.ts';
 import type { Endpoint } from './endpoint.ts';
+import { MAX_DETAIL } from './reply.ts';
 import { NodeSocket, type SocketLimits } from './socket.ts';
 
 /** A subscription that outlives connections. */
@@ -155,7 +156,7 @@ export class FeedSession {
   private refuse(subscription: Subscription, error: Record<string, unknown>): void {
     const code = typeof error.code === 'number' ? error.code : undefined;
     const reason = typeof error.message === 'string' ? error.message : previewValue(error);
-    const message = `eth_subscribe ${previewValue(subscription.params[0])}: ${reason}`;
+    const message = `eth_subscribe ${previewValue(subscription.params[0])}: ${reason.slice(0, MAX_DETAIL)}`;
     if (this.subscriptions.has(subscription)) subscription.onRefused(new UpstreamError('rpc', message, code));
   }
 

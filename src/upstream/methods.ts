@@ -24,11 +24,14 @@ export async function fetchChainId(client: RpcClient, signal?: AbortSignal): Pro
   return readQuantity(await client.call('eth_chainId', [], signal), 'eth_chainId', 'result');
 }
 
+/** Longest name of a node's software that is kept, in characters: it is in every answer of /status. */
+const MAX_SOFTWARE = 200;
+
 /** Name and version of the node's software on one line, such as `Monad/0.16.0` or `anvil/v1.7.1`. */
 export async function fetchClientVersion(client: RpcClient, signal?: AbortSignal): Promise<string> {
-  return onOneLine(
-    readText(await client.call('web3_clientVersion', [], signal), 'web3_clientVersion', 'result'),
-  );
+  const method = 'web3_clientVersion';
+  const name = readText(await client.call(method, [], signal), method, 'result');
+  return onOneLine(name.slice(0, MAX_SOFTWARE));
 }
 
 export async function fetchBlockNumber(client: RpcClient, signal?: AbortSignal): Promise<number> {

@@ -15,7 +15,7 @@ export interface RpcCall {
 export type RpcReply = { result: unknown } | { error: UpstreamError };
 
 /** Node texts are shortened to this many characters in messages. */
-const MAX_DETAIL = 300;
+export const MAX_DETAIL = 300;
 
 /** Parses a response body; of results only the parts of the `projection`, if given. Overwrites the body. */
 export function parseBody(body: Buffer, what: string, projection?: Projection): unknown {

@@ -120,7 +120,8 @@ describe('the feed', () => {
   });
 
   it('reports a refused subscription each time and keeps the others', async () => {
-    node.misbehave({ errorFor: { eth_subscribe: { code: -32602, message: 'Invalid params' } } });
+    const message = `Invalid params${'!'.repeat(1_000)}`;
+    node.misbehave({ errorFor: { eth_subscribe: { code: -32602, message } } });
     const refusals: string[] = [];
     const feed = start();
     feed.subscribe(['monadLogs'], unexpected, (error) =>
@@ -132,7 +133,7 @@ describe('the feed', () => {
     await waitFor(() => node.subscriptions === 1, { what: 'the second subscription' });
     node.publish('newHeads', 1);
     await happened('connected', 1);
-    assert.deepEqual(refusals, ['rpc -32602 eth_subscribe "monadLogs": Invalid params']);
+    assert.deepEqual(refusals, [`rpc -32602 eth_subscribe "monadLogs": ${message.slice(0, 300)}`]);
   });
 
   it('reconnects when the connection breaks, subscribes again and says so before the first event', async () => {

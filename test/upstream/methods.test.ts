@@ -47,6 +47,11 @@ describe('typed methods', () => {
     await assert.rejects(fetchChainId(client), isOneLine);
   });
 
+  it('keep the beginning of an endless name of software', async () => {
+    answer(`Geth/${'1'.repeat(100_000)}`);
+    assert.equal(await fetchClientVersion(client), `Geth/${'1'.repeat(195)}`);
+  });
+
   it('read quantities, texts and headers', async () => {
     answer('0xC7443C1D3C61E');
     assert.equal(await fetchChainId(client), 0xc7443c1d3c61e);
