@@ -1,8 +1,8 @@
 /** The documentation of the REST API: /openapi.json for programs, /docs for people. Needs no key. */
 import { openApiDocument } from '../api/openapi.ts';
 import { version } from '../version.ts';
-import { jsonAnswer } from './answer.ts';
-import { compressAnswer } from './compress.ts';
+import { type Answer, jsonAnswer } from './answer.ts';
+import { compressAnswer, compressorsOfOneBody } from './compress.ts';
 import { docsPage } from './docs-page.ts';
 import { addGetRoute } from './get-route.ts';
 import { type HttpMetrics, routeMeter } from './meter.ts';
@@ -29,13 +29,14 @@ export function addOpenApiRoute(
 ): void {
   const meter = routeMeter(metrics, OPENAPI_PATH);
   const body = JSON.stringify(DOCUMENT);
+  const compressors = compressorsOfOneBody();
   addGetRoute(app, OPENAPI_PATH, (adapt) => (res, req) => {
     const startedAt = performance.now();
     replies.sendOrDefer(
       res,
       () => {
-        const answer = jsonAnswer(200, body, cors(req));
-        return adapt(compressAnswer({ ...answer, cache: 'revalidate' }, req.getHeader('accept-encoding')));
+        const answer: Answer = { ...jsonAnswer(200, body, cors(req)), cache: 'revalidate' };
+        return adapt(compressAnswer(answer, req.getHeader('accept-encoding'), compressors));
       },
       (status) => meter(status, startedAt),
     );

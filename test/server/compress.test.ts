@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { get, type IncomingHttpHeaders } from 'node:http';
 import { test } from 'node:test';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
-import { bestEncoding } from '../../src/server/compress.ts';
+import { bestEncoding, compressorsOfOneBody } from '../../src/server/compress.ts';
 import { address } from '../support/index-fixture.ts';
 import { type Serving, serve } from './serving.ts';
 
@@ -51,6 +51,23 @@ test('an answer above 1 KiB is compressed for clients that ask for it, and is th
   }
 });
 
+test('what never changes is compressed once, and each client gets its encoding', async (t) => {
+  const compressors = compressorsOfOneBody();
+  assert.equal(compressors.br('a'), compressors.br('a'));
+  assert.notEqual(compressors.br('a'), compressors.gzip('a'));
+  const serving = await serve(t);
+  const plain = await getRaw(serving, '/openapi.json');
+  for (const round of [1, 2]) {
+    const [br, gzip] = [
+      await getRaw(serving, '/openapi.json', 'br'),
+      await getRaw(serving, '/openapi.json', 'gzip'),
+    ];
+    assert.deepEqual([br.headers['content-encoding'], gzip.headers['content-encoding']], ['br', 'gzip']);
+    assert.deepEqual(brotliDecompressSync(br.body), plain.body, `round ${round}`);
+    assert.deepEqual(gunzipSync(gzip.body), plain.body, `round ${round}`);
+  }
+});
+
 test('short answers and errors go out as they are', async (t) => {
   const serving = await serve(t);
   serving.index.append([{ a: [{ from: 'bob', to: 'alice' }] }]);
@@ -86,6 +103,7 @@ test('the header is read by its rules', () => {
     ['br;q=nonsense, gzip;q=0.1', 'gzip'],
     [' gzip ; q=0.5 , br ; q=0.4 ', 'gzip'],
     ['gzipped', null],
+    [`gzip${',x'.repeat(7_000)},br`, 'gzip'],
   ];
   for (const [header, expected] of cases) assert.equal(bestEncoding(header), expected, header);
 });
