@@ -6,11 +6,12 @@ import { openKeyStore } from '../../src/access/keys.ts';
 import { type Anvil, startAnvil } from '../../src/dev/anvil.ts';
 import { abis, tokenCode } from '../../src/dev/contracts.ts';
 import { startTestDaemon } from '../support/daemon.ts';
-import { address } from '../support/index-fixture.ts';
+import { address, txHash } from '../support/index-fixture.ts';
 import type { Owner } from '../support/owner.ts';
 import { receiptOf } from '../support/receipt.ts';
 import { waitFor } from '../support/wait.ts';
 import { pageTests, recordTexts, textOf } from './browser.ts';
+import { serve } from './serving.ts';
 
 const HOSTILE = '<img src=x onerror="document.title=`owned`">';
 const WALLET = address('watched wallet');
@@ -107,6 +108,7 @@ pageTests({
       held.push(() => route.fulfill({ response }));
     });
     await page.locator('#transfers').getByText('In', { exact: true }).click();
+    await page.mouse.move(0, 0);
     const answer = await waitFor(() => held.shift(), { what: 'the server to have read the page' });
     await send({ to: WALLET, value: coins(42) });
     const live = page.locator('.live-rows tr');
@@ -117,6 +119,73 @@ pageTests({
     await page.evaluate('new Promise((resolve) => setTimeout(resolve, 100))'); // time to draw it
     assert.equal(await live.count(), 1);
     assert.match(await textOf(live.first()), /← in.*42/);
+  },
+
+  'new transfers wait while somebody is about to click on one, and come on request or when the way is free':
+    async (t, open) => {
+      const { url, key, send } = await chain(t);
+      await send({ to: WALLET, value: coins(1) });
+      const page = await open(t, `${url}/#/wallet/${WALLET}/transfers`, { key });
+      await page.getByText('Live: new transfers appear by themselves').waitFor();
+      const live = page.locator('.live-rows tr');
+      const row = page.locator('#transfers tbody:not(.live-rows) tr').first();
+      await row.hover();
+      const place = await row.boundingBox();
+      await send({ to: WALLET, value: coins(2) });
+      await page.getByRole('button', { name: '1 new transfer', exact: true }).waitFor();
+      await send({ to: WALLET, value: coins(3) });
+      const shown = page.getByRole('button', { name: '2 new transfers' });
+      await shown.waitFor();
+      assert.equal(await live.count(), 0);
+      assert.deepEqual(await row.boundingBox(), place);
+      await shown.click();
+      assert.deepEqual(await live.locator('td:nth-child(4)').allInnerTexts(), ['3', '2']);
+      await page.locator('#transfers:focus').waitFor();
+
+      await page.mouse.move(0, 0);
+      await row.getByRole('link').first().focus();
+      await send({ to: WALLET, value: coins(4) });
+      await page.getByRole('button', { name: '1 new transfer', exact: true }).waitFor();
+      assert.equal(await live.count(), 2);
+      await page.getByRole('searchbox').focus();
+      await live.nth(2).waitFor();
+
+      await page.setViewportSize({ width: 1280, height: 200 });
+      await page.evaluate('scrollTo(0, document.body.scrollHeight)');
+      await send({ to: WALLET, value: coins(5) });
+      await page.getByRole('button', { name: '1 new transfer', exact: true }).waitFor();
+      assert.equal(await live.count(), 3);
+      await page.evaluate('scrollTo(0, 0)');
+      await live.nth(3).waitFor();
+    },
+
+  'of more new transfers than are listed the page says so, and loads them on request': async (t, open) => {
+    const { server, key, index } = await serve(t);
+    index.append([{ first: [{ from: 'alice', to: 'bob' }] }]);
+    const page = await open(t, `${server.url}/healthz`, { key });
+    const transfer = {
+      ...{ blockNumber: 2, txHash: txHash('live'), transferType: 'native_direct', from: WALLET },
+      ...{ to: address('bob'), tokenAddress: null, tokenId: null, symbol: 'MON', decimals: 18, amount: '1' },
+      ...{ direction: 'out', timestamp: '2026-01-01T00:00:00.000Z' },
+    };
+    await page.routeWebSocket(/\/ws/, (socket) => {
+      socket.onMessage(() => {
+        socket.send(JSON.stringify({ id: 1, result: '0x1' }));
+        for (let id = 1000; id < 1060; id++) {
+          const params = { result: { ...transfer, id } };
+          socket.send(JSON.stringify({ method: 'eth_subscription', params }));
+        }
+      });
+    });
+    await page.goto(`${server.url}/#/wallet/${WALLET}/transfers`);
+    const told = page.getByText('Others came between these and those below.');
+    await told.waitFor();
+    assert.equal(await page.locator('.live-rows tr').count(), 50);
+    assert.equal(await page.getByText('No transfer fits.').isVisible(), false);
+    const asked = page.waitForRequest('**/api/address_transfers*limit=25*');
+    await page.getByRole('button', { name: 'Load anew' }).click();
+    await asked;
+    await told.waitFor({ state: 'detached' });
   },
 
   'a key that ends while a wallet is watched is asked for anew at once': async (t, open) => {

@@ -27,11 +27,13 @@ const STATE_TEXTS = {
  * @returns {(signal: AbortSignal) => Promise<import('./section.js').PartContent>}
  */
 export function transfersLoader(view, address, settings, again) {
-  const rows = liveRows(view.coin, (transfer) => {
+  /** @param {import('./api-types.js').Transfer} transfer */
+  const isWanted = (transfer) => {
     const { direction, internal, cursor } = parseSettings(settings());
     if (cursor !== null || (transfer.transferType === 'native_internal' && !internal)) return false;
     return direction === 'both' || direction === transfer.direction;
-  });
+  };
+  const rows = liveRows(view.coin, isWanted, again);
   const state = h('p', { class: 'live-state small', role: 'status' });
   const reasonText = h('p', { class: 'notice wait small', hidden: true });
   let watching = false;
@@ -71,7 +73,8 @@ export function transfersLoader(view, address, settings, again) {
       content: [
         filters(address, direction, internal, state),
         reasonText,
-        page(data, rows.body, view.coin, cursor),
+        rows.waitingBar,
+        page(data, [rows.body, rows.gap], view.coin, cursor),
         pages(address, data, { direction, internal, cursor }),
       ],
       exchanges: [exchange],
@@ -128,13 +131,13 @@ function filters(address, direction, internal, state) {
 
 /**
  * @param {import('./api-types.js').TransferPage} data
- * @param {HTMLElement} live
+ * @param {HTMLElement[]} live
  * @param {string} coin
  * @param {string | null} cursor
  */
 function page({ transfers }, live, coin, cursor) {
   const list = table('Transfers', transferColumns(coin), transfers);
-  list.tHead?.after(live);
+  list.tHead?.after(...live);
   if (transfers.length > 0) return list;
   return [list, notice(cursor === null ? 'No transfer fits.' : 'There are no older ones.')];
 }
