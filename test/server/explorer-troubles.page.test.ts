@@ -146,6 +146,10 @@ pageTests({
     await page.clock.runFor(61_000);
     assert.equal(await rows.count(), 3);
     await page.getByRole('searchbox').focus();
+    await rows.first().hover();
+    await page.clock.runFor(61_000);
+    assert.equal(await rows.count(), 3);
+    await page.getByRole('searchbox').hover();
     await page.clock.runFor(61_000);
     await rows.nth(3).waitFor();
     await page.clock.runFor(1_000);

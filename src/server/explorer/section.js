@@ -40,7 +40,7 @@ const PRELOAD_MARGIN = '400px';
  * @property {string} note one sentence about what is to be seen
  * @property {(signal: AbortSignal) => Promise<PartContent>} load the signal ends with the view, or when the part is loaded anew
  * @property {boolean} [eager] asked for at once and not only when it comes into sight
- * @property {number} [refreshMs] asked for anew so often, unless nobody sees it or the focus is in it
+ * @property {number} [refreshMs] asked for anew so often, unless nobody sees it or the pointer or the focus is in it
  */
 
 /**
@@ -101,8 +101,8 @@ export function section(view, { id, title, note, load, eager = false, refreshMs 
   };
 
   const refresh = () => {
-    const unwanted = document.hidden || element.contains(document.activeElement);
-    if (unwanted) schedule(refresh, refreshMs ?? 0);
+    const inUse = element.contains(document.activeElement) || element.matches(':hover');
+    if (document.hidden || inUse) schedule(refresh, refreshMs ?? 0);
     else void reload();
   };
 
