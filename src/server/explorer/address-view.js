@@ -43,7 +43,7 @@ export function tokenAnchor(address, symbol) {
 export function transactionAnchor(hash) {
   return h(
     'span',
-    {},
+    { class: 'hash' },
     hashAnchor(hash, transactionLink(hash)),
     copyButton(() => hash, `transaction ${shortHex(hash)}`),
   );
