@@ -1,7 +1,7 @@
 /** Asking the public API with the visitor's key. */
 
 import { ApiError, apiErrorOf } from '../ui/api-error.js';
-import { urlOf } from '../ui/base-url.js';
+import { request } from '../ui/request.js';
 
 /** How often a request that came too soon is sent again. */
 const MAX_RETRIES = 5;
@@ -102,14 +102,10 @@ export class Api {
       'X-API-Key': this.#key,
       ...(body === null ? {} : { 'Content-Type': 'application/json' }),
     };
-    const response = await fetch(urlOf(path), { method, headers, body, signal }).catch((error) => {
-      signal.throwIfAborted();
-      throw new ApiError({ status: 0, code: 'unreachable', message: String(error) });
-    });
+    const { response, answer } = await request(path, { method, headers, body, signal });
     const rateLimit = rateLimitOf(response.headers);
     if (rateLimit !== null) this.#throttle.updateLimits(rateLimit.rate, rateLimit.remaining);
-    const answer = await response.json().catch(() => null);
-    if (!response.ok || answer === null) throw apiErrorOf(response.status, answer);
+    if (!response.ok) throw apiErrorOf(response.status, answer);
     return {
       data: answer,
       exchange: {

@@ -1,6 +1,6 @@
 /** The explorer: the view that the page's address names, and the key it asks with. */
-import { urlOf } from '../ui/base-url.js';
 import { byId, replace } from '../ui/dom.js';
+import { request } from '../ui/request.js';
 import { Api } from './api.js';
 import { blockView } from './block-view.js';
 import { showChainState } from './chain-state.js';
@@ -124,9 +124,8 @@ function scrollToSection({ section }) {
 
 /** The symbol of the native coin is a setting of the server. */
 async function readCoin() {
-  const response = await fetch(urlOf('explorer/chain.json')).catch(() => null);
-  const symbol = response?.ok ? (await response.json()).symbol : undefined;
-  if (typeof symbol === 'string') coin = symbol;
+  const { answer } = await request('explorer/chain.json').catch(() => ({ answer: null }));
+  if (typeof answer?.symbol === 'string') coin = answer.symbol;
 }
 
 const query = /** @type {HTMLInputElement} */ (byId('query'));

@@ -1,6 +1,9 @@
 /** Asking the panel's API. The session is a cookie that no script sees; the header proves that this page asks. */
-import { ApiError, apiErrorOf } from '../ui/api-error.js';
-import { urlOf } from '../ui/base-url.js';
+import { apiErrorOf } from '../ui/api-error.js';
+import { request } from '../ui/request.js';
+
+/** The panel's answers are quick: who waits longer waits for a server that stands still. */
+const TIMEOUT_MS = 10_000;
 
 /**
  * Rejects with an ApiError.
@@ -11,14 +14,12 @@ import { urlOf } from '../ui/base-url.js';
  * @returns {Promise<T>}
  */
 export async function callAdminApi(method, path, body) {
-  const response = await fetch(urlOf(`admin/api/${path}`), {
+  const { response, answer } = await request(`admin/api/${path}`, {
     method,
     headers: { 'X-Atlas-Panel': '1', ...(body === undefined ? {} : { 'Content-Type': 'application/json' }) },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  }).catch((error) => {
-    throw new ApiError({ status: 0, code: 'unreachable', message: String(error) });
+    timeoutMs: TIMEOUT_MS,
   });
-  const answer = await response.json().catch(() => null);
-  if (!response.ok || answer === null) throw apiErrorOf(response.status, answer);
+  if (!response.ok) throw apiErrorOf(response.status, answer);
   return answer;
 }
