@@ -106,6 +106,30 @@ pageTests({
     await summary.locator('.facts').waitFor();
   },
 
+  'an answer that breaks off is asked for again, and the state of the chain once at a time': async (
+    t,
+    open,
+  ) => {
+    const { server, key, index } = await serve(t);
+    fillWorld(index);
+    const page = await open(t, `${server.url}/healthz`, { key });
+    await page.clock.install();
+    const asked: Route[] = [];
+    await page.route('**/status', (route) => void asked.push(route));
+    const cut = (route: Route) => route.fulfill({ contentType: 'application/json', body: '{"address":"0x' });
+    await page.route('**/api/**', cut);
+    await page.goto(`${server.url}/#/wallet/${ALICE}`);
+    const summary = page.locator('#summary');
+    await summary.getByText('The server cannot be reached.').waitFor();
+    await page.clock.runFor(9_000);
+    assert.equal(asked.length, 1, 'the state is asked for although the answer before has not come');
+    await asked[0]?.fulfill({ contentType: 'application/json', body: '{"phase":' });
+    await page.getByText('server not reached').waitFor();
+    await page.unroute('**/api/**', cut);
+    await page.clock.runFor(4_000);
+    await summary.locator('.facts').waitFor();
+  },
+
   'what the server could not answer is asked again on request, and told once as long as it is the same':
     async (t, open) => {
       const { server, key, index } = await serve(t);

@@ -1,9 +1,13 @@
 /** How far the index is, in a line that keeps up. */
-import { urlOf } from '../ui/base-url.js';
 import { h, replace } from '../ui/dom.js';
 import { duration, grouped } from '../ui/format.js';
+import { poll } from '../ui/poll.js';
+import { request } from '../ui/request.js';
 
 const POLL_MS = 4000;
+
+/** The answer is at hand: what takes longer is a server that stands still, or no network. */
+const TIMEOUT_MS = 10_000;
 
 /** @typedef {{ phase: string, head: { number: number } | null, nodeHead: number | null, lagBlocks: number | null, etaSeconds: number | null, startBlock: number | null, reorgs: number }} Status */
 
@@ -13,22 +17,18 @@ const POLL_MS = 4000;
  */
 export function showChainState(place, onReorg) {
   let known = Number.POSITIVE_INFINITY;
-  const poll = async () => {
-    if (document.hidden) return;
+  const { signal } = new AbortController(); // goes on as long as the page is there
+  poll(POLL_MS, signal, async () => {
     try {
-      const response = await fetch(urlOf('status'));
-      /** @type {Status} */
-      const status = await response.json();
+      /** @type {{ answer: Status }} */
+      const { answer: status } = await request('status', { timeoutMs: TIMEOUT_MS });
       show(place, status);
       if (status.reorgs > known) onReorg();
       known = status.reorgs; // counted from the start of the server
     } catch {
       mark(place, 'bad', 'server not reached');
     }
-  };
-  void poll();
-  setInterval(poll, POLL_MS);
-  document.addEventListener('visibilitychange', poll);
+  });
 }
 
 /**

@@ -1,8 +1,8 @@
 /** The settings in force and where each comes from. */
 import { h, patch } from '../ui/dom.js';
+import { poll } from '../ui/poll.js';
 import { table } from '../ui/table.js';
 import { callAdminApi } from './admin-api.js';
-import { poll } from './poll.js';
 
 /** They change only when the server is started anew or told to read them again. */
 const POLL_MS = 5000;

@@ -2,9 +2,9 @@
 import { h, patch } from '../ui/dom.js';
 import { fact } from '../ui/fact.js';
 import { ago, countText, decimal, duration, grouped } from '../ui/format.js';
+import { poll } from '../ui/poll.js';
 import { callAdminApi } from './admin-api.js';
 import { diskPart, kindsPart, nodePart, skippedPart } from './index-parts.js';
-import { poll } from './poll.js';
 
 const POLL_MS = 2000;
 

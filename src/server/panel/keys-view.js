@@ -1,11 +1,11 @@
 /** Keys: issuing, using, replacing and ending them. */
 import { h, replace } from '../ui/dom.js';
 import { dateTime, NAME_CHARS, safeName } from '../ui/format.js';
+import { poll } from '../ui/poll.js';
 import { callAdminApi } from './admin-api.js';
 import { askToConfirm, showKeyOnce } from './dialog.js';
 import { keyForm } from './key-form.js';
 import { keyRow } from './key-row.js';
-import { poll } from './poll.js';
 import { usagePart } from './usage-part.js';
 
 const POLL_MS = 3000;

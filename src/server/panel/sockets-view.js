@@ -2,9 +2,9 @@
 import { h, patch } from '../ui/dom.js';
 import { fact } from '../ui/fact.js';
 import { ago, byteSize, grouped, NAME_CHARS, safeName } from '../ui/format.js';
+import { poll } from '../ui/poll.js';
 import { table } from '../ui/table.js';
 import { callAdminApi } from './admin-api.js';
-import { poll } from './poll.js';
 
 const POLL_MS = 2000;
 
