@@ -106,6 +106,21 @@ pageTests({
     await summary.locator('.facts').waitFor();
   },
 
+  'a page that comes slowly or not as a whole says so': async (t, open) => {
+    const { server } = await serve(t);
+    const page = await open(t, `${server.url}/healthz`);
+    const held: Route[] = [];
+    await page.route('**/explorer/route.js', (route) => void held.push(route));
+    await page.goto(`${server.url}/`, { waitUntil: 'commit' });
+    const route = await waitFor(() => held.shift(), { what: 'the page to load its scripts' });
+    const before = "getComputedStyle(document.querySelector('main'), '::before').content";
+    await waitFor(async () => (await page.evaluate(before)) === '"Loading …"', {
+      what: 'the page to say that it loads',
+    });
+    await route.abort();
+    await page.getByRole('alert').getByText('A part of this page could not be loaded.').waitFor();
+  },
+
   'an answer that breaks off is asked for again, and the state of the chain once at a time': async (
     t,
     open,
