@@ -245,6 +245,31 @@ pageTests({
       assert.equal(await isThere(), false, 'the visitor was taken back');
     },
 
+  'who goes back, or loads the page anew, is where they were': async (t, open) => {
+    const { at, key } = await world(t);
+    const page = await open(t, at(`wallet/${ALICE}`), { key });
+    const row = page.locator('#counterparties tbody tr').first();
+    await page.locator('#transfers tbody:not(.live-rows) tr').first().waitFor();
+    await row.waitFor();
+    await page.mouse.wheel(0, 900);
+    const placeOf = async () => Math.round((await row.boundingBox())?.y ?? 0);
+    const kept = 'history.state?.part !== undefined && Math.abs(scrollY - 900) < 2';
+    await waitFor(() => page.evaluate(kept), { what: 'the place to be kept' });
+    const place = await placeOf();
+    const isBack = () =>
+      waitFor(async () => (await placeOf()) === place, { what: 'the place to be found again' });
+    await row
+      .getByRole('link')
+      .first()
+      .evaluate((link: { click(): void }) => link.click());
+    await page.getByRole('heading', { level: 1, name: address('shop') }).waitFor();
+    assert.equal(await page.evaluate('scrollY'), 0, 'a new view does not begin at its top');
+    await page.goBack();
+    await isBack();
+    await page.reload();
+    await isBack();
+  },
+
   'a late page of transfers does not take the place of the one chosen after it': async (t, open) => {
     const { at, key } = await world(t);
     const page = await open(t, at(`wallet/${ALICE}/transfers`), { key });

@@ -9,6 +9,7 @@ import { homeView } from './home-view.js';
 import { keyForm, keyInUse } from './key-form.js';
 import { RequestThrottle } from './request-throttle.js';
 import { findLink, parseRoute } from './route.js';
+import { scrollPlace } from './scroll-place.js';
 import { forgetKey, readKey, saveKey } from './stored-key.js';
 import { refreshTimes } from './time-view.js';
 import { tokenView } from './token-view.js';
@@ -35,6 +36,7 @@ const VIEWS = {
 };
 
 const main = byId('main');
+const place = scrollPlace(main);
 const keyPlace = byId('key');
 const throttle = new RequestThrottle((seconds) => {
   byId('pace').textContent =
@@ -53,7 +55,7 @@ function show(problem = '') {
   if (current !== null && current.route.view === route.view && current.route.subject === route.subject) {
     current.shown.update(route);
     current.route = route;
-    return scrollToSection(route);
+    return place.show(route.section);
   }
   unmount();
   const end = new AbortController();
@@ -71,7 +73,7 @@ function show(problem = '') {
   replace(main, shown.content);
   main.focus({ preventScroll: true }); // whoever uses the keyboard goes on where the new view begins
   scroll(0, 0);
-  scrollToSection(route);
+  place.show(route.section);
 }
 
 /** @param {string} problem */
@@ -94,32 +96,9 @@ function forget() {
 }
 
 function unmount() {
-  holding.abort();
+  place.leave();
   current?.end.abort();
   current = null;
-}
-
-/** What a visitor does that ends the holding on to a section, and how long it goes on: a scroll bar tells of nothing. */
-const ACTIONS = ['wheel', 'pointerdown', 'keydown'];
-const HOLD_MS = 10_000;
-let holding = new AbortController();
-
-/**
- * Shows the section that the address names, also while those above come and grow, until the visitor goes elsewhere.
- * @param {import('./route.js').Route} route
- */
-function scrollToSection({ section }) {
-  holding.abort();
-  const element = section === '' ? null : document.getElementById(section);
-  if (element === null) return;
-  element.scrollIntoView();
-  const held = new AbortController();
-  holding = held;
-  const observer = new ResizeObserver(() => element.scrollIntoView());
-  observer.observe(main);
-  held.signal.addEventListener('abort', () => observer.disconnect());
-  for (const action of ACTIONS) addEventListener(action, () => held.abort(), { signal: held.signal });
-  setTimeout(() => held.abort(), HOLD_MS);
 }
 
 /** The symbol of the native coin is a setting of the server. */
