@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import type { Request, Route } from 'playwright-core';
+import { TRANSFER } from '../../src/decode/topics.ts';
 import { address, type NamedBlock, txHash } from '../support/index-fixture.ts';
 import type { Owner } from '../support/owner.ts';
 import { waitFor } from '../support/wait.ts';
@@ -377,6 +378,39 @@ pageTests({
     await page.locator('#transfers').scrollIntoViewIfNeeded();
     await page.locator('#transfers tbody td:last-child a').first().click();
     await page.getByText('The node has no transaction of this hash.').waitFor();
+  },
+
+  'all transactions of a block and all transfers of a transaction can be seen, however many': async (
+    t,
+    open,
+  ) => {
+    const { at, key } = await world(t);
+    const page = await open(t, at(''), { key });
+    const topics = [TRANSFER, ALICE, GOLD].map((topic) => topic.padEnd(66, '0'));
+    const log = { address: GOLD, topics, data: `0x${'1'.padStart(64, '0')}`, blockNumber: '0x1' };
+    const answers: Record<string, object> = {
+      eth_getBlockByNumber: {
+        ...{ ...NODE_BLOCK, timestamp: '0x1' },
+        transactions: Array.from({ length: 250 }, (_, n) => txHash(String(n))),
+      },
+      eth_getTransactionByHash: { from: ALICE, to: GOLD, value: '0x0', blockHash: NODE_BLOCK.hash },
+      eth_getTransactionReceipt: {
+        status: '0x1',
+        contractAddress: null,
+        logs: Array.from({ length: 205 }, () => log),
+      },
+    };
+    await page.route('**/rpc', (route) =>
+      route.fulfill({ json: { result: answers[route.request().postDataJSON().method] ?? null } }),
+    );
+    await page.goto(at('block/100'));
+    await page.getByText('The other 50', { exact: true }).click();
+    await waitFor(async () => (await page.locator('.hashes a').count()) === 250, {
+      what: 'every transaction',
+    });
+    await page.goto(at(`transaction/${txHash('many')}`));
+    await page.getByText('The other 5', { exact: true }).click();
+    await waitFor(async () => (await page.locator('tbody tr').count()) === 205, { what: 'every transfer' });
   },
 
   'a transaction shows what it moved in the decimals and by the symbol of each token': async (t, open) => {

@@ -3,12 +3,13 @@ import { h } from '../ui/dom.js';
 import { fact } from '../ui/fact.js';
 import { dateTime, grouped } from '../ui/format.js';
 import { blockAnchor, transactionAnchor } from './address-view.js';
+import { more } from './more.js';
 import { pageTitle } from './page-title.js';
 import { isHash } from './route.js';
 import { notice, section } from './section.js';
 import { isoTime, timeAgo } from './time-view.js';
 
-/** Most transactions that are listed. */
+/** Transactions that are listed at first. */
 const LISTED = 200;
 
 /**
@@ -69,10 +70,17 @@ function factsView({ number, hash, parentHash, timestamp, transactions }) {
 /** @param {readonly string[]} hashes */
 function transactionList(hashes) {
   const left = hashes.length - LISTED;
+  return [
+    hashList(hashes.slice(0, LISTED)),
+    left > 0 ? more(`The other ${grouped(left)}`, () => hashList(hashes.slice(LISTED))) : null,
+  ];
+}
+
+/** @param {readonly string[]} hashes */
+function hashList(hashes) {
   return h(
     'ul',
     { class: 'hashes', 'aria-label': 'Transactions' },
-    hashes.slice(0, LISTED).map((hash) => h('li', {}, transactionAnchor(hash))),
-    left > 0 ? h('li', { class: 'soft' }, `and ${grouped(left)} more`) : null,
+    hashes.map((hash) => h('li', {}, transactionAnchor(hash))),
   );
 }

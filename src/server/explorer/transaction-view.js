@@ -6,6 +6,7 @@ import { grouped, NATIVE_DECIMALS, unitsToText } from '../ui/format.js';
 import { table } from '../ui/table.js';
 import { tokenAnchor, walletAnchor } from './address-view.js';
 import { amountView, tokenAmount } from './amount-view.js';
+import { more } from './more.js';
 import { pageTitle } from './page-title.js';
 import { blockLink } from './route.js';
 import { notice, section } from './section.js';
@@ -21,8 +22,8 @@ import { decodeTransferLog, TRANSFER_TOPICS } from './token-logs.js';
 /** Most tokens that are asked for: each costs a request. */
 const MAX_TOKENS = 8;
 
-/** Most token transfers that are listed. */
-const MAX_TRANSFERS = 200;
+/** Token transfers that are listed at first. */
+const LISTED = 200;
 
 /**
  * @param {import('./section.js').ViewContext} view
@@ -160,7 +161,8 @@ function tokenTransfersOf(logs) {
 function transferTable(transfers, tokens) {
   if (transfers.length === 0) return null;
   const known = new Map(tokens.map((stats) => [stats.token, stats]));
-  return [
+  /** @param {readonly TokenTransfer[]} rows */
+  const list = (rows) =>
     table(
       'Token transfers',
       [
@@ -178,10 +180,11 @@ function transferTable(transfers, tokens) {
           cell: ({ token }) => tokenAnchor(token, known.get(token)?.symbol ?? null),
         },
       ],
-      transfers.slice(0, MAX_TRANSFERS),
-    ),
-    transfers.length > MAX_TRANSFERS
-      ? h('p', { class: 'soft small after' }, `The first ${MAX_TRANSFERS} of ${grouped(transfers.length)}.`)
-      : null,
+      rows,
+    );
+  const left = transfers.length - LISTED;
+  return [
+    list(transfers.slice(0, LISTED)),
+    left > 0 ? more(`The other ${grouped(left)}`, () => list(transfers.slice(LISTED))) : null,
   ];
 }
