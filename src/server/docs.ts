@@ -5,7 +5,7 @@ import { type Answer, jsonAnswer } from './answer.ts';
 import { compressAnswer, compressorsOfOneBody } from './compress.ts';
 import { docsPage } from './docs-page.ts';
 import { addGetRoute } from './get-route.ts';
-import { type HttpMetrics, routeMeter } from './meter.ts';
+import { type HttpMetrics, routeMeter, sendMetered } from './meter.ts';
 import type { ReplyWriter } from './reply.ts';
 import type { HttpRequest, TemplatedApp } from './uws.ts';
 
@@ -31,14 +31,9 @@ export function addOpenApiRoute(
   const body = JSON.stringify(DOCUMENT);
   const compressors = compressorsOfOneBody();
   addGetRoute(app, OPENAPI_PATH, (adapt) => (res, req) => {
-    const startedAt = performance.now();
-    replies.sendOrDefer(
-      res,
-      () => {
-        const answer: Answer = { ...jsonAnswer(200, body, cors(req)), cache: 'revalidate' };
-        return adapt(compressAnswer(answer, req.getHeader('accept-encoding'), compressors));
-      },
-      (status) => meter(status, startedAt),
-    );
+    sendMetered(meter, replies, res, () => {
+      const answer: Answer = { ...jsonAnswer(200, body, cors(req)), cache: 'revalidate' };
+      return adapt(compressAnswer(answer, req.getHeader('accept-encoding'), compressors));
+    });
   });
 }

@@ -24,13 +24,13 @@ export function routeMeter(metrics: HttpMetrics, route: string): RequestMeter {
   };
 }
 
-/** Answers within the handler of the request (reply.ts), and counts the answer. */
+/** Answers a request (reply.ts, `sendOrDefer`), and counts the answer. */
 export function sendMetered(
   meter: RequestMeter,
   replies: ReplyWriter,
   res: HttpResponse,
-  respond: () => Answer,
+  respond: () => Answer | Promise<Answer>,
 ): void {
   const startedAt = performance.now();
-  meter(replies.sendNow(res, respond), startedAt);
+  replies.sendOrDefer(res, respond, (status) => meter(status, startedAt));
 }

@@ -4,6 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import { type Answer, jsonAnswer } from './answer.ts';
+import { compressAnswer, compressorsOfOneBody } from './compress.ts';
 import { matchesAnyEtag, matchesEtag } from './etag.ts';
 import { addGetRoute } from './get-route.ts';
 import { type HttpMetrics, type RequestMeter, routeMeter, sendMetered } from './meter.ts';
@@ -81,11 +82,14 @@ export function addStaticRoutes(app: TemplatedApp, deps: StaticRouteDeps): strin
     const full: Answer = { status: 200, headers, body, cache: 'revalidate' };
     const notModified: Answer = { status: 304, headers, body: null, cache: 'revalidate' };
     const meter = routeMeter(metrics, file in PAGES ? path : 'asset');
+    const compressors = compressorsOfOneBody();
     addGetRoute(app, path, (adapt) => (res, req) => {
       const ifNoneMatch = req.getHeader('if-none-match');
       const known = matchesEtag(ifNoneMatch, etag) || matchesAnyEtag(ifNoneMatch);
       const isNotModified = known && ++notModifiedCount % FULL_ANSWER_EVERY !== 0;
-      sendMetered(meter, replies, res, () => adapt(isNotModified ? notModified : full));
+      const encodings = req.getHeader('accept-encoding');
+      const respond = () => adapt(isNotModified ? notModified : compressAnswer(full, encodings, compressors));
+      sendMetered(meter, replies, res, respond);
     });
     paths.push(path);
     if (file in PAGES && path !== '/') paths.push(addRedirect(app, path, replies, meter));

@@ -29,7 +29,7 @@ test('both pages come with a policy that forbids whatever is not theirs', async 
   }
 });
 
-test('files have their types, and are sent again only when they changed', async (t) => {
+test('files have their types, are compressed, and are sent again only when they changed', async (t) => {
   const { fetch } = await operate(t);
   const page = await fetch('/');
   assert.equal(page.headers.get('content-type'), 'text/html; charset=utf-8');
@@ -38,6 +38,10 @@ test('files have their types, and are sent again only when they changed', async 
     'text/javascript; charset=utf-8',
   );
   assert.equal((await fetch('/ui/base.css')).headers.get('content-type'), 'text/css; charset=utf-8');
+  for (const path of ['/', '/docs', '/explorer/main.js', '/ui/base.css']) {
+    const { headers } = await fetch(path, { headers: { 'Accept-Encoding': 'br' } });
+    assert.equal(headers.get('content-encoding'), 'br', path);
+  }
   const again = await fetch('/', { headers: { 'If-None-Match': page.headers.get('etag') ?? '' } });
   assert.equal(again.status, 304);
   assert.equal(await again.text(), '');
