@@ -3,8 +3,6 @@
  * answer must have been right, the limits exact within two in a hundred, the memory flat, and nothing lost: of the
  * counts in keys.db, of the heads and of the transfers pushed.
  */
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -16,7 +14,7 @@ import { generateChain } from '../src/bench/chain/generate.ts';
 import { Prng } from '../src/bench/chain/prng.ts';
 import { quantile } from '../src/bench/figure.ts';
 import { startReplayNode } from '../src/bench/replay/node.ts';
-import { readyUrl } from '../src/cli/ready-line.ts';
+import { LAUNCHER, startDaemon } from './daemon.ts';
 import { type CallCounts, callAtRate } from './load/call-at-rate.ts';
 import { HttpClient, isRateLimited, type RpcAnswer, WsClient } from './load/clients.ts';
 import { ExpectedAnswers } from './load/expected-answers.ts';
@@ -35,7 +33,6 @@ const LIMIT_TOLERANCE = 0.02;
 const WATCHED_WALLETS = 8;
 const SAMPLE_MS = 2_000;
 const MAX_SHOWN_FAULTS = 20;
-const LAUNCHER = new URL('../bin/atlas-node', import.meta.url).pathname;
 
 const { minutes, seed } = readOptions(
   'Loads a daemon with twice what the tiers allow while its index fills, and checks answers, limits, memory and counts.',
@@ -62,13 +59,16 @@ const expected = new ExpectedAnswers(blocks);
 const node = await startReplayNode({ chain: blocks, head: FIRST_BLOCKS, chainId: generated.options.chainId });
 const dir = mkdtempSync(join(tmpdir(), 'atlas-load-'));
 const keys = issueKeys();
-const daemon = await startDaemon();
+const daemon = await startDaemon(LAUNCHER, [
+  ...['--data-dir', dir, '--start-block', '1', '--log-level', 'warn'],
+  ...['--node-http', node.url, '--node-ws', node.wsUrl],
+]);
 await waitForHead(FIRST_BLOCKS);
 
 const heads: number[] = [];
 const pushed = new Map<string, number[]>();
 const watcher = await subscribeWatcher();
-const memory = new MemoryMonitor(daemon.child.pid ?? 0);
+const memory = new MemoryMonitor(daemon.pid);
 const timers = [
   setInterval(() => node.mine(BURST_BLOCKS), BURST_INTERVAL_MS),
   setInterval(() => memory.sample(), SAMPLE_MS),
@@ -111,19 +111,6 @@ function keyOf(name: string): { key: string; id: number } {
   const issued = keys.get(name);
   if (issued === undefined) throw new Error(`there is no key ${name}`);
   return issued;
-}
-
-async function startDaemon(): Promise<{ child: ChildProcess; url: string }> {
-  const args = ['start', '--data-dir', dir, '--port', '0', '--start-block', '1', '--log-level', 'warn'];
-  const child = spawn(LAUNCHER, [...args, '--node-http', node.url, '--node-ws', node.wsUrl], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  let text = '';
-  child.stdout.on('data', (chunk) => {
-    text += chunk;
-  });
-  await waitUntil(() => readyUrl(text) !== undefined, 'the daemon to be ready');
-  return { child, url: readyUrl(text)! };
 }
 
 /** Subscribes with the key that has no limits: to all heads, and to the transfers of some wallets. */
@@ -263,9 +250,7 @@ function checkMemory(): void {
 }
 
 async function stopDaemon(): Promise<void> {
-  const exited = once(daemon.child, 'exit');
-  daemon.child.kill('SIGTERM');
-  const [code] = await exited;
+  const code = await daemon.stop();
   if (code !== 0) reportFault(`the daemon ended with ${code}`);
 }
 

@@ -7,16 +7,17 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { openKeyStore } from '../src/access/keys.ts';
 import { generateChain } from '../src/bench/chain/generate.ts';
 import { Prng } from '../src/bench/chain/prng.ts';
 import { startReplayNode } from '../src/bench/replay/node.ts';
 import { pause } from '../src/lib/backoff.ts';
 import { openIndexForReading } from '../src/store/index-file.ts';
+import { LAUNCHER, startDaemon } from './daemon.ts';
 import { MemoryMonitor } from './memory-monitor.ts';
 import { MAX_SEED, readOptions } from './options.ts';
 import { UNSETTLED_BLOCKS } from './soak/checks.ts';
 import type { EndedSubscription } from './soak/client.ts';
-import { startSoakDaemon } from './soak/daemon.ts';
 import { readExpectedState } from './soak/expected-state.ts';
 import { startProxy } from './soak/proxy.ts';
 import { SoakClients } from './soak/soak-clients.ts';
@@ -54,7 +55,15 @@ const blocks = [...chain.blocks];
 const node = await startReplayNode({ chain: blocks, head: FIRST_BLOCKS, chainId: chain.options.chainId });
 const proxy = await startProxy(node.url);
 const dir = mkdtempSync(join(tmpdir(), 'atlas-soak-'));
-const daemon = await startSoakDaemon(dir, proxy.url);
+const key = issueKey();
+const daemon = await startDaemon(
+  LAUNCHER,
+  [
+    ...['--data-dir', dir, '--log-level', 'error'],
+    ...['--node-http', proxy.url, '--node-ws', proxy.url.replace('http', 'ws')],
+  ],
+  { ATLAS_STREAM__MAX_CONNECTIONS_PER_KEY: '100000' },
+);
 const memory = new MemoryMonitor(daemon.pid);
 const faults: string[] = [];
 const ended: EndedSubscription[] = [];
@@ -76,6 +85,14 @@ await node.close();
 rmSync(dir, { recursive: true, force: true });
 process.exit(exitCode);
 
+/** A key without limits. */
+function issueKey(): string {
+  const keys = openKeyStore(join(dir, 'keys.db'));
+  const issued = keys.create({ name: 'soak', tier: 'unlimited' });
+  keys.close();
+  return issued.key;
+}
+
 function head(): number {
   return node.stats().head;
 }
@@ -84,7 +101,7 @@ function createClients(): SoakClients {
   const transfers = blocks.slice(0, FIRST_BLOCKS).flatMap((block) => block.transfers);
   return new SoakClients({
     sockets,
-    urlOf: (path) => `ws://127.0.0.1:${daemon.port}${path}?api_key=${daemon.key}`,
+    urlOf: (path) => `${daemon.url.replace('http', 'ws')}${path}?api_key=${key}`,
     prng,
     wallets: transfers.flatMap(({ from, to }) => [from, to]),
     tokens: transfers.flatMap(({ token }) => token ?? []),

@@ -1,8 +1,5 @@
 /** How long the built binary takes from its start to its first answer. */
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { createInterface } from 'node:readline';
-import { readyUrl } from '../../src/cli/ready-line.ts';
+import { startDaemon } from '../daemon.ts';
 
 const STARTS = 5;
 
@@ -16,26 +13,12 @@ export async function secondsToFirstAnswer(executable: string, dataDir: string):
 
 async function start(executable: string, dataDir: string): Promise<number> {
   const startedAt = performance.now();
-  const daemon = spawn(executable, ['start', '--port', '0', '--data-dir', dataDir, '--log-level', 'error'], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  const exited = once(daemon, 'exit');
+  const daemon = await startDaemon(executable, ['--data-dir', dataDir, '--log-level', 'error']);
   try {
-    const url = await urlOf(createInterface(daemon.stdout));
-    const { ok } = await fetch(`${url}/healthz`);
-    if (!ok) throw new Error(`${url}/healthz does not answer with success`);
+    const { ok } = await fetch(`${daemon.url}/healthz`);
+    if (!ok) throw new Error(`${daemon.url}/healthz does not answer with success`);
     return (performance.now() - startedAt) / 1000;
   } finally {
-    daemon.kill();
-    await exited;
+    await daemon.stop();
   }
-}
-
-/** The address in the line that says the daemon is ready. */
-async function urlOf(lines: AsyncIterable<string>): Promise<string> {
-  for await (const line of lines) {
-    const url = readyUrl(line);
-    if (url !== undefined) return url;
-  }
-  throw new Error('the daemon ended before it was ready');
 }
