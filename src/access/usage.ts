@@ -70,12 +70,10 @@ export class UsageCounter {
   private isFailing = false;
   /** How many times in a row the file was locked. */
   private locked = 0;
+  /** Year * 100 + month (1-12), UTC. */
   private month: number;
-  private monthEnds: number;
+  /** Unix time in whole hours. Months begin and end on the hour, so checking the hour at each request detects both. */
   private hour: number;
-  /** Months begin and end on the hour, so checking the hour at each request detects both. */
-  private hourBegins: number;
-  private hourEnds: number;
 
   /** Reads the counts of the current month. Times are Unix milliseconds here and below. */
   constructor(db: Db, now: number = Date.now(), onFailure: OnFailure = () => undefined) {
@@ -89,10 +87,7 @@ export class UsageCounter {
     this.deleteOldHours = db.prepare('DELETE FROM usage_hours WHERE hour <= ?');
     this.onFailure = onFailure;
     this.month = monthOf(now);
-    this.monthEnds = endOfMonth(now);
     this.hour = hourOf(now);
-    this.hourBegins = this.hour * HOUR_MS;
-    this.hourEnds = this.hourBegins + HOUR_MS;
     this.recount(this.readMonth());
     this.fileIdentity = new FileIdentity(db.name);
     this.timer = setInterval(() => this.flush(), FLUSH_MS).unref();
@@ -112,7 +107,7 @@ export class UsageCounter {
 
   /** When the current month ends. */
   get monthEndsAt(): number {
-    return this.monthEnds;
+    return Date.UTC(Math.floor(this.month / 100), this.month % 100); // its months count from 0: this is the next one
   }
 
   /** Writes all changed counts in one transaction, and reads those not yet read; what fails is retried with the next. */
@@ -164,7 +159,7 @@ export class UsageCounter {
   }
 
   private write(rows: readonly Row[]): void {
-    // Also when there is nothing to write, as without a valid key: keys made in a new file would be refused without a word.
+    // Also when there is nothing to write: without it nobody would learn why the keys in a new file are refused.
     this.fileIdentity.check();
     if (rows.length === 0) return;
     this.db.transaction(() => {
@@ -177,22 +172,19 @@ export class UsageCounter {
   }
 
   private rollOverIfDue(now: number): void {
-    if (now >= this.hourEnds || now < this.hourBegins) this.beginHour(now);
+    if (hourOf(now) !== this.hour) this.beginHour(now);
   }
 
   /** Starts the hour of `now`. A corrected clock may return to a month that already has counts. */
   private beginHour(now: number): void {
     this.setAside();
     this.hour = hourOf(now);
-    this.hourBegins = this.hour * HOUR_MS;
-    this.hourEnds = this.hourBegins + HOUR_MS;
     if (monthOf(now) !== this.month) this.beginMonth(now);
     this.flush();
   }
 
   private beginMonth(now: number): void {
     this.month = monthOf(now);
-    this.monthEnds = endOfMonth(now);
     this.recount([]);
     this.isUnread = true;
   }
@@ -256,9 +248,4 @@ function hourOf(now: number): number {
 function monthOf(now: number): number {
   const date = new Date(now);
   return date.getUTCFullYear() * 100 + date.getUTCMonth() + 1;
-}
-
-function endOfMonth(now: number): number {
-  const date = new Date(now);
-  return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 1);
 }
