@@ -31,9 +31,6 @@ export interface IssuedKey {
   record: KeyRecord;
 }
 
-/** Ids of keys whose secret was invalidated, by revocation or rotation. */
-export type KeysInvalidated = { invalidated: number[] };
-
 type Row = KeyRecord & { hash: Buffer };
 
 /** One key before and after a change; null before it was issued. */
@@ -60,7 +57,7 @@ export class KeyStore {
   private byHash = new Map<string, KeyRecord>();
   /** Valid keys by their text, added when first used; bounded by the number of valid keys. */
   private readonly verified = new Map<string, KeyRecord>();
-  private readonly listeners = new Set<(change: KeysInvalidated) => void>();
+  private readonly listeners = new Set<(ids: number[]) => void>();
   private readonly refreshTimer: NodeJS.Timeout;
   private readonly fileIdentity: FileIdentity;
   private version: unknown;
@@ -144,8 +141,11 @@ export class KeyStore {
     return record;
   }
 
-  /** Calls back whenever keys stop being valid, also by another process. Returns the function that ends this. */
-  onInvalidated(listener: (change: KeysInvalidated) => void): () => void {
+  /**
+   * Calls back with the ids of keys whose secret is no longer valid, as revoked or rotated here or by another process.
+   * Returns the function that ends this.
+   */
+  onInvalidated(listener: (ids: number[]) => void): () => void {
     this.listeners.add(listener);
     return () => this.listeners.delete(listener);
   }
@@ -213,8 +213,8 @@ export class KeyStore {
     );
   }
 
-  private reportInvalidated(invalidated: number[]): void {
-    if (invalidated.length > 0) for (const listener of this.listeners) listener({ invalidated });
+  private reportInvalidated(ids: number[]): void {
+    if (ids.length > 0) for (const listener of this.listeners) listener(ids);
   }
 }
 

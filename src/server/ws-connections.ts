@@ -30,7 +30,7 @@ export class WsConnections {
   constructor(keys: Pick<KeyStore, 'onInvalidated'>, limits: WsConnectionLimits) {
     this.limits = limits;
     this.livenessTimer = setInterval(() => this.checkLiveness(performance.now()), LIVENESS_CHECK_MS).unref();
-    this.unsubscribeKeys = keys.onInvalidated(({ invalidated }) => this.closeRevoked(new Set(invalidated)));
+    this.unsubscribeKeys = keys.onInvalidated((ids) => this.closeRevoked(new Set(ids)));
   }
 
   /** Whether a key may open another connection. */

@@ -62,7 +62,7 @@ test('a revoked key stops at once and stays listed', (t) => {
   const { key, record } = store.create({ name: 'app', tier: 'free' });
   assert.ok(store.verify(key));
   const changes: number[][] = [];
-  store.onInvalidated(({ invalidated }) => changes.push(invalidated));
+  store.onInvalidated((ids) => changes.push(ids));
   const revoked = store.revoke(record.id);
   assert.notEqual(revoked.revokedAt, null);
   assert.equal(store.verify(key), null);
@@ -76,7 +76,7 @@ test('a rotated key has a new secret and keeps its id', (t) => {
   const before = store.create({ name: 'app', tier: 'growth' });
   store.verify(before.key);
   const changes: number[][] = [];
-  store.onInvalidated(({ invalidated }) => changes.push(invalidated));
+  store.onInvalidated((ids) => changes.push(ids));
   const after = store.rotate(before.record.id);
   assert.equal(store.verify(before.key), null);
   assert.equal(store.verify(after.key)?.id, before.record.id);
@@ -119,7 +119,7 @@ test('keys made and revoked by another process take effect within a second', asy
   const aSecondPasses = () => t.mock.timers.tick(1_000);
   const { store, path } = openStore(t);
   const changes: number[] = [];
-  store.onInvalidated(({ invalidated }) => changes.push(...invalidated));
+  store.onInvalidated((ids) => changes.push(...ids));
 
   const key = await inOtherProcess(path, `console.log(store.create({ name: 'other', tier: 'free' }).key);`);
   assert.equal(store.verify(key), null, 'it was not looked for yet');
