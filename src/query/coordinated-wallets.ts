@@ -44,37 +44,11 @@ export function prepareCoordinatedWallets(
     const own = ownOf.get(wallet);
     if (own === undefined) return undefined;
     const { funder, funding, block, funded } = own;
-    const nearest = mergeNearest(
-      block,
-      before.all(funder, funding, limit),
-      after.all(funder, funding, limit),
-      limit,
-    );
-    return { funder, funded, nearest: transfers(nearest) };
+    const distance = (other: NearbyFunding) => Math.abs(other.block - block);
+    // Earlier ones stand first, and stay first at equal distance.
+    const nearest = [...before.all(funder, funding, limit), ...after.all(funder, funding, limit)]
+      .sort((a, b) => distance(a) - distance(b))
+      .slice(0, limit);
+    return { funder, funded, nearest: transfers(nearest.map((other) => other.funding)) };
   };
-}
-
-/** Merges two lists, each nearest first, by distance from a block; at equal distance the earlier funding first. */
-function mergeNearest(
-  block: number,
-  before: readonly NearbyFunding[],
-  after: readonly NearbyFunding[],
-  limit: number,
-): number[] {
-  const merged: number[] = [];
-  for (let b = 0, a = 0; merged.length < limit; ) {
-    const earlier = before[b];
-    const later = after[a];
-    if (earlier === undefined && later === undefined) break;
-    const toEarlier = earlier === undefined ? Number.POSITIVE_INFINITY : block - earlier.block;
-    const toLater = later === undefined ? Number.POSITIVE_INFINITY : later.block - block;
-    if (earlier !== undefined && toEarlier <= toLater) {
-      merged.push(earlier.funding);
-      b++;
-    } else if (later !== undefined) {
-      merged.push(later.funding);
-      a++;
-    }
-  }
-  return merged;
 }
