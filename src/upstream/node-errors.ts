@@ -21,12 +21,15 @@ function httpStatusOf({ reason, message }: UpstreamError): number {
   return reason === 'http' ? Number(/: HTTP (\d+):/.exec(message)?.[1]) : Number.NaN;
 }
 
-/** The answer would not fit the node's response limit: Monad, geth, reth (jsonrpsee), a proxy's HTTP 413. */
+const TOO_LARGE_TEXT = /exceeds size limit|size limit exceeded|(response|answer) (is |was )?too (large|big)/i;
+
+/**
+ * The answer would not fit the node's response limit: Monad, geth, reth (jsonrpsee), a proxy's HTTP 413. The words of a
+ * contract that fails say nothing of that, whatever they are.
+ */
 export function isTooLarge(error: UpstreamError): boolean {
-  return (
-    error.reason === 'too-large' ||
-    /exceeds size limit|size limit exceeded|(response|answer) (is |was )?too (large|big)/i.test(error.message)
-  );
+  if (error.reason === 'too-large') return true;
+  return TOO_LARGE_TEXT.test(error.message) && !isExecutionFailure(error);
 }
 
 /** How geth, anvil, Monad, Nethermind and hosted nodes describe a method that they do not offer. */

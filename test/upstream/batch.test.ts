@@ -176,6 +176,17 @@ describe('a batch', () => {
     assert.deepEqual(results(replies.toSpliced(5, 1)), [0, 1, 2, 3, 4, 6, 7]);
   });
 
+  it('is asked once, whatever a contract that fails says', async () => {
+    for (const code of [3, -32000]) {
+      const message = 'execution reverted: response is too large, exceeds size limit';
+      node.misbehave({ errorFor: { echo: { code, message } } });
+      const replies = await client.batch(echoes(4));
+      assert.deepEqual(replies.map(reasonOf), Array(4).fill('rpc'));
+    }
+    assert.deepEqual(sizes(node), [4, 4]);
+    assert.equal(client.batchSize, 16);
+  });
+
   it('is divided when the answer is over the own limit', async () => {
     await reconnect({ maxResponseBytes: 1000 });
     node.misbehave({ replace: (_method, [n]) => (n === 2 ? 'y'.repeat(2000) : 'x'.repeat(300)) });
