@@ -12,6 +12,6 @@ export function addDev(program: Command): void {
     .action(async () => {
       const { createLogger } = await import('../log.ts');
       const { runDev } = await import('../dev/dev.ts');
-      await runDev({}, createLogger({ level: 'info', format: 'auto' }));
+      await runDev(createLogger({ level: 'info', format: 'auto' }));
     });
 }

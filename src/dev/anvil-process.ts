@@ -33,14 +33,13 @@ export function spawnAnvil(args: readonly string[]): AnvilProcess {
 }
 
 /**
- * The `host:port` that anvil reports to listen on. From then on its output is drained (to stderr unless `silent`), and
- * the process no longer keeps this program alive. Throws a FatalError with anvil's own message when it ends instead.
+ * The `host:port` that anvil reports to listen on. From then on its output is dropped, and the process no longer keeps
+ * this program alive. Throws a FatalError with anvil's own message when it ends instead.
  */
-export async function listeningAddress(anvil: AnvilProcess, silent: boolean): Promise<string> {
+export async function listeningAddress(anvil: AnvilProcess): Promise<string> {
   let errors = '';
   anvil.stderr.setEncoding('utf8').on('data', (text: string) => {
     errors = (errors + text).slice(-ERROR_TAIL_CHARS);
-    if (!silent) process.stderr.write(text);
   });
   anvil.child.once('error', (error) => {
     errors = error.message;
@@ -50,8 +49,7 @@ export async function listeningAddress(anvil: AnvilProcess, silent: boolean): Pr
     await endProcess(anvil);
     throw new FatalError(`anvil, the local chain, did not start: ${errors.trim() || 'it said nothing'}`);
   }
-  if (silent) anvil.stdout.resume();
-  else anvil.stdout.pipe(process.stderr, { end: false });
+  anvil.stdout.resume();
   anvil.child.unref();
   for (const pipe of [anvil.stdout, anvil.stderr]) if (pipe instanceof Socket) pipe.unref();
   return address;

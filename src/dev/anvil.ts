@@ -8,14 +8,8 @@ export interface AnvilOptions {
   manual?: boolean;
   /** 31337 unless given. */
   chainId?: number;
-  /** `cancun`, `prague`, ...; by default the newest that anvil knows. */
-  hardfork?: string;
-  /** Whole coins in each of the ten known accounts; by default 1,000,000,000, enough for months of demo traffic. */
-  balance?: number;
   /** Newest blocks whose state is kept; 256 by default. Blocks, receipts and `trace_block` answers stay for ever. */
   stateBlocks?: number;
-  /** False: anvil's own log goes to stderr. */
-  silent?: boolean;
 }
 
 export interface Anvil {
@@ -34,14 +28,15 @@ export interface Anvil {
 type Call = Anvil['call'];
 
 const CALL_TIMEOUT_MS = 60_000;
+/** Whole coins in each of the ten known accounts: enough for months of demo traffic. */
+const COINS_PER_ACCOUNT = 1_000_000_000;
 
 /** Starts anvil on a free port of 127.0.0.1 and waits until it answers. Throws a FatalError saying what to do when it cannot. */
 export async function startAnvil(options: AnvilOptions = {}): Promise<Anvil> {
-  const silent = options.silent ?? true;
   const process = spawnAnvil(anvilArguments(options));
-  const address = await listeningAddress(process, silent);
+  const address = await listeningAddress(process);
   const call: Call = (method, params = []) => request(`http://${address}`, method, params);
-  if (silent) await call('anvil_setLoggingEnabled', [false]);
+  await call('anvil_setLoggingEnabled', [false]);
   const miner =
     options.blockTimeMs === undefined ? undefined : startMiner(process, call, options.blockTimeMs);
 
@@ -60,14 +55,12 @@ export async function startAnvil(options: AnvilOptions = {}): Promise<Anvil> {
 }
 
 function anvilArguments(options: AnvilOptions): string[] {
-  const args = ['--host', '127.0.0.1', '--port', '0'];
-  args.push('--balance', String(options.balance ?? 1_000_000_000));
+  const args = ['--host', '127.0.0.1', '--port', '0', '--balance', String(COINS_PER_ACCOUNT)];
   // Without this, anvil writes some 300 kB per block to a folder in the home directory and leaves them there.
   args.push('--prune-history', String(options.stateBlocks ?? 256));
   // startMiner keeps the interval: with --block-time anvil holds 1,500 states in memory, 2 GB, despite --prune-history.
   if (options.manual || options.blockTimeMs !== undefined) args.push('--no-mining');
   if (options.chainId !== undefined) args.push('--chain-id', String(options.chainId));
-  if (options.hardfork !== undefined) args.push('--hardfork', options.hardfork);
   return args;
 }
 

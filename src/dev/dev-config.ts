@@ -1,7 +1,6 @@
 /** The configuration of the daemon that `atlas-node dev` runs. */
 import { randomBytes } from 'node:crypto';
 import { createServer } from 'node:net';
-import type { FlagValues } from '../config/flags.ts';
 import { type Config, type ParsedConfig, parseConfig } from '../config.ts';
 import type { Hex } from '../types.ts';
 
@@ -10,8 +9,6 @@ export interface DevSettings {
   /** The demo chain's own wrapped native coin. */
   wrapped: Hex;
   dataDir: string;
-  host?: string;
-  port?: number;
 }
 
 /** Length of the operator token that is generated when none is configured. */
@@ -19,16 +16,13 @@ const ADMIN_TOKEN_BYTES = 12;
 
 /** The environment applies here too, except for the node, the data and the wrapped coin, which are the demo's own. */
 export function devConfig(settings: DevSettings, env: Record<string, string | undefined>): ParsedConfig {
-  const flags: FlagValues = {
-    '--node-http': settings.node.url,
-    '--node-ws': settings.node.wsUrl,
-    '--data-dir': settings.dataDir,
-  };
-  if (settings.host !== undefined) flags['--host'] = settings.host;
-  if (settings.port !== undefined) flags['--port'] = String(settings.port);
   const { config, sources } = parseConfig({
     env: { ...env, ATLAS_CHAIN__WRAPPED_NATIVE: settings.wrapped },
-    flags,
+    flags: {
+      '--node-http': settings.node.url,
+      '--node-ws': settings.node.wsUrl,
+      '--data-dir': settings.dataDir,
+    },
   });
   // No operator can allow these methods, because they control the node; this node is there to be controlled.
   const rpc = { ...config.rpc, allow: [...config.rpc.allow, 'anvil_*'] };

@@ -20,14 +20,6 @@ import { devConfig, withUsablePort } from './dev-config.ts';
 import { sampleAddresses } from './sample-addresses.ts';
 import { DEMO_SEED, generateTraffic } from './traffic.ts';
 
-export interface DevOptions {
-  /** Address and port to serve on; by default the configured ones, or any free port when the default one is taken. */
-  host?: string;
-  port?: number;
-  /** Folder for the index and the keys, with no index of another chain; by default temporary, removed at the end. */
-  dataDir?: string;
-}
-
 const BLOCK_TIME_MS = 1_000;
 /** States the chain keeps: few, since a demo may run for days and a state takes up to a megabyte. */
 const STATE_BLOCKS = 128;
@@ -38,12 +30,12 @@ const TRAFFIC_RETRY_MS = 5_000;
 const CATCH_UP_TIMEOUT_MS = 60_000;
 
 /** Runs until SIGINT or SIGTERM, then ends everything it started, in reverse order. */
-export async function runDev(options: DevOptions, log: Logger): Promise<void> {
+export async function runDev(log: Logger): Promise<void> {
   const closers = new CleanupStack();
   const stop = new AbortController();
   void waitForStopSignal().then(() => stop.abort());
   try {
-    await runUntilStopped(options, log, closers, stop);
+    await runUntilStopped(log, closers, stop);
   } catch (error) {
     if (!stop.signal.aborted || error !== stop.signal.reason) throw error;
   } finally {
@@ -52,16 +44,11 @@ export async function runDev(options: DevOptions, log: Logger): Promise<void> {
 }
 
 /** Throws the reason of `stop` when it aborts before everything runs. */
-async function runUntilStopped(
-  options: DevOptions,
-  log: Logger,
-  closers: CleanupStack,
-  stop: AbortController,
-): Promise<void> {
+async function runUntilStopped(log: Logger, closers: CleanupStack, stop: AbortController): Promise<void> {
   const stopped = once(stop.signal, 'abort');
-  const dataDir = options.dataDir ?? temporaryFolder(closers);
+  const dataDir = temporaryFolder(closers);
   const { anvil, contracts, height } = await startChain(log, closers, stop.signal);
-  const settings = devConfig({ ...options, dataDir, node: anvil, wrapped: contracts.wrapped }, process.env);
+  const settings = devConfig({ dataDir, node: anvil, wrapped: contracts.wrapped }, process.env);
   const { key } = issueKey(dataDir);
   const config = await withUsablePort(settings);
   const daemon = await startDaemon(config, { log, development: true, sources: settings.sources });

@@ -113,6 +113,6 @@ test('a taken port is given up for a free one only when nobody asked for it', as
   const byDefault = devConfig(SETTINGS, {});
   byDefault.config.server.port = taken;
   assert.equal((await withUsablePort(byDefault)).server.port, 0);
-  const asked = devConfig({ ...SETTINGS, port: taken }, {});
+  const asked = devConfig(SETTINGS, { ATLAS_SERVER__PORT: String(taken) });
   assert.equal((await withUsablePort(asked)).server.port, taken);
 });
