@@ -35,6 +35,6 @@ export async function assertOutputWritten(): Promise<void> {
   await new Promise(setImmediate); // the error of a write is emitted after it
   if (writeError !== undefined)
     throw new FatalError(
-      `its output could not be written (${writeError}): is the disk full that it goes to?`,
+      `its output could not be written (${writeError}): is the disk that it goes to full?`,
     );
 }

@@ -16,7 +16,7 @@ export interface LoadedConfig extends ParsedConfig {
 /**
  * Parses `configPath`, else `./atlas.toml` if it exists; the environment overrides the file, the flags override both.
  */
-export function loadConfig(configPath: string | undefined, flags: FlagValues = {}): LoadedConfig {
+export function loadConfig(configPath: string | undefined, flags: FlagValues): LoadedConfig {
   const path = configPath ?? (existsSync(DEFAULT_FILE) ? DEFAULT_FILE : undefined);
   const file = path === undefined ? undefined : { path, text: readConfigFile(path) };
   return { ...parseConfig({ file, env: process.env, flags }), file: path ?? null };

@@ -16,7 +16,7 @@ export class AdminThrottle {
   /** Times of the last failures of each network, oldest first; milliseconds of the clock. */
   private readonly times = new Map<string, number[]>();
 
-  constructor(clock: () => number = () => performance.now()) {
+  constructor(clock: () => number) {
     this.clock = clock;
   }
 
