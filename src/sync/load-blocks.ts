@@ -10,7 +10,7 @@ import {
   transactionHash,
 } from '../decode/block.ts';
 import { BLOCK_FIELDS, RECEIPTS_FIELDS, TRACE_FIELDS } from '../decode/decoded-fields.ts';
-import { readHex, readObject } from '../decode/read-json.ts';
+import { type JsonObject, readHex, readObject } from '../decode/read-json.ts';
 import { UpstreamError } from '../errors.ts';
 import type { BlockBatch, Capabilities } from '../types.ts';
 import type { RpcCall, RpcClient, RpcReply } from '../upstream/client.ts';
@@ -60,7 +60,7 @@ export async function loadBlocks(
 
 interface LoadedBlock {
   number: number;
-  block: unknown;
+  block: JsonObject;
   receipts: unknown;
 }
 
@@ -70,6 +70,10 @@ function requireResult(reply: RpcReply, what: string, number: number): unknown {
   if (reply.result === null)
     throw new UpstreamError('inconsistent', `the node has no ${what} of block ${number} yet, or no more`);
   return reply.result;
+}
+
+function requireBlock(reply: RpcReply, number: number): JsonObject {
+  return readObject(requireResult(reply, 'header', number), 'block');
 }
 
 async function loadBlocksAndReceipts(
@@ -87,7 +91,7 @@ async function loadBlocksAndReceipts(
   const [blockReplies, receiptReplies] = await Promise.all(asked);
   const blocks: LoadedBlock[] = [];
   for (const [i, number] of numbers.entries()) {
-    const block = requireResult(blockReplies[i]!, 'header', number);
+    const block = requireBlock(blockReplies[i]!, number);
     const reply = receiptReplies[i];
     const fits = reply !== undefined && !isOverLimit(reply);
     const receipts = fits
@@ -144,7 +148,7 @@ async function requireUnchanged(
     signal,
   );
   for (const [i, { block, number }] of blocks.entries()) {
-    if (hashOf(requireResult(replies[i]!, 'header', number)) !== hashOf(block))
+    if (hashOf(requireBlock(replies[i]!, number)) !== hashOf(block))
       throw new UpstreamError('inconsistent', `block ${number} of the node changed while it was traced`);
   }
 }
@@ -153,7 +157,7 @@ async function requireUnchanged(
 async function fetchTracesPerTransaction(
   client: RpcClient,
   method: TraceMethod,
-  block: unknown,
+  block: JsonObject,
   number: number,
   signal?: AbortSignal,
 ): Promise<unknown[]> {
@@ -170,22 +174,19 @@ async function fetchTracesPerTransaction(
 
 async function fetchPerTransaction(
   client: RpcClient,
-  block: unknown,
+  block: JsonObject,
   number: number,
   what: string,
   call: (hash: string) => RpcCall,
   signal?: AbortSignal,
 ): Promise<unknown[]> {
-  const replies = await client.batch(transactionHashes(block).map(call), signal);
+  const hashes = readTransactions(block).map(transactionHash);
+  const replies = await client.batch(hashes.map(call), signal);
   return replies.map((reply) => requireResult(reply, `transaction ${what}`, number));
 }
 
-function hashOf(block: unknown): string {
-  return readHex(readObject(block, 'block')['hash'], 64, 'block hash');
-}
-
-function transactionHashes(block: unknown): string[] {
-  return readTransactions(readObject(block, 'block')).map(transactionHash);
+function hashOf(block: JsonObject): string {
+  return readHex(block['hash'], 64, 'block hash');
 }
 
 /** Throws for a block of another number than asked for, and for one that is no child of the block before. */

@@ -44,10 +44,10 @@ const HEADER_FIELDS: readonly [name: string, form: 'bytes' | 'quantity'][] = [
  */
 export async function requireTransactions(
   client: RpcClient,
-  blocks: readonly { number: number; block: unknown }[],
+  blocks: readonly { number: number; block: JsonObject }[],
   signal?: AbortSignal,
 ): Promise<void> {
-  const suspects = blocks.filter(({ block }) => mayLackTransactions(readObject(block, 'block')));
+  const suspects = blocks.filter(({ block }) => mayLackTransactions(block));
   const replies = await client.batch(
     suspects.map(({ number }) => headerCall(number)),
     signal,
@@ -56,7 +56,7 @@ export async function requireTransactions(
     const reply = replies[i]!;
     if ('error' in reply) throw reply.error;
     const header = readObject(reply.result, 'block');
-    if (header['hash'] !== readObject(block, 'block')['hash'])
+    if (header['hash'] !== block['hash'])
       throw new UpstreamError('inconsistent', `block ${number} of the node changed while it was read`);
     if ((await hashOfHeader(header)) === header['hash'])
       throw new UpstreamError(
