@@ -43,8 +43,8 @@ export class Pipeline {
 
   /**
    * The next blocks from `next` on, none beyond `head`: at least one range, and more until the batch is full, its
-   * time is up, the head is reached or a range fails. Rejects as `LoadRange` does when that is the first one; then call
-   * `reset`. So a node that fails now and then costs a smaller commit, where no commit would ever become full.
+   * time is up, the head is reached or a range fails: a node that fails now and then costs only smaller commits. Rejects
+   * as `LoadRange` does when the first range fails; then call `reset`.
    */
   async take(next: number, head: number): Promise<BlockBatch[]> {
     if (this.ranges[0] !== undefined && this.ranges[0].from !== next) this.reset();
@@ -59,7 +59,7 @@ export class Pipeline {
       this.prefetch(at, head);
       const range = this.ranges[0];
       if (range === undefined) break;
-      const batch = await this.loaded(range, taken.length > 0);
+      const batch = await (taken.length === 0 ? range.batch : range.batch.catch(() => null));
       if (batch === null) break;
       this.ranges.shift();
       this.adaptRangeSize(batch);
@@ -77,11 +77,6 @@ export class Pipeline {
     this.controller = new AbortController();
     this.ranges = [];
     this.blocksPerRange = Math.max(1, Math.floor(this.blocksPerRange / 2));
-  }
-
-  /** The blocks of a range; null when loading failed and `mayFail`. */
-  private loaded({ batch }: Range, mayFail: boolean): Promise<BlockBatch | null> {
-    return mayFail ? batch.catch(() => null) : batch;
   }
 
   /** Keeps `depth` ranges in flight, the first of them beginning at `next`. */
