@@ -26,7 +26,7 @@ export async function fetchNodeBlock(
   return block;
 }
 
-/** Its hash. Rejects with UpstreamError. */
+/** The hash of the block at a height. Rejects with UpstreamError. */
 export async function fetchNodeHash(
   client: RpcClient,
   number: number,
