@@ -48,8 +48,8 @@ export async function loadBlocks(
   await requireTransactions(client, blocks, signal);
   const traces = await loadTraces(client, rules, blocks, signal);
   const out = new BatchBuilder();
-  for (const [i, { block, receipts }] of blocks.entries()) {
-    const parts: BlockParts = { block, receipts, traces: traces.get(i) ?? null };
+  for (const { number, block, receipts } of blocks) {
+    const parts: BlockParts = { block, receipts, traces: traces.get(number) ?? null };
     decodeBlock(out, parts, rules);
     releaseBlock(parts);
   }
@@ -102,7 +102,7 @@ async function loadBlocksAndReceipts(
   return blocks;
 }
 
-/** Traces of the blocks that can hold internal transfers, by position; empty when the node offers none. */
+/** Traces of the blocks that can hold internal transfers, by block number; empty when the node offers none. */
 async function loadTraces(
   client: RpcClient,
   rules: LoadRules,
@@ -112,23 +112,23 @@ async function loadTraces(
   const traces = new Map<number, NonNullable<BlockParts['traces']>>();
   const method = rules.traces;
   if (method === null) return traces;
-  const wanted = [...blocks.keys()].filter((i) => needsTraces(blocks[i]!.block, blocks[i]!.receipts, rules));
+  const wanted = blocks.filter(({ block, receipts }) => needsTraces(block, receipts, rules));
   const form = method === 'trace_block' ? 'flat' : 'tree';
   const unverified: LoadedBlock[] = [];
   const replies = await client.batch(
-    wanted.map((i) => traceCall(blocks[i]!.number, hashOf(blocks[i]!.block), method, client.timeoutMs)),
+    wanted.map(({ number, block }) => traceCall(number, hashOf(block), method, client.timeoutMs)),
     signal,
     TRACE_FIELDS[form],
   );
-  for (const [k, i] of wanted.entries()) {
-    const reply = replies[k]!;
-    const { block, number } = blocks[i]!;
+  for (const [i, loaded] of wanted.entries()) {
+    const { number, block } = loaded;
+    const reply = replies[i]!;
     const tooLarge = isOverLimit(reply);
     const value = tooLarge
       ? await fetchTracesPerTransaction(client, method, block, number, signal)
       : requireResult(reply, 'traces', number);
-    traces.set(i, { form, value });
-    if (form === 'tree' && (tooLarge || method === 'debug_traceBlockByNumber')) unverified.push(blocks[i]!);
+    traces.set(number, { form, value });
+    if (form === 'tree' && (tooLarge || method === 'debug_traceBlockByNumber')) unverified.push(loaded);
   }
   await requireUnchanged(client, unverified, signal);
   return traces;
