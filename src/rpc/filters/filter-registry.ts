@@ -79,7 +79,10 @@ export class FilterRegistry {
   /** Asks the node for the logs of its head first, so that the node refuses a filter it does not understand. */
   private async newLogFilter(given: unknown, key: number, signal: AbortSignal): Promise<Answer> {
     if (!isObject(given) || 'blockHash' in given) {
-      return errorAnswer({ code: RpcCode.invalidParams, message: 'the parameter must be a filter of logs' });
+      return errorAnswer({
+        code: RpcCode.invalidParams,
+        message: 'eth_newFilter takes a filter object without blockHash; for one block use eth_getLogs',
+      });
     }
     const logs = sanitizeFilter(given);
     if (JSON.stringify(logs).length > MAX_FILTER_CHARS) {
@@ -101,7 +104,7 @@ export class FilterRegistry {
     if (installed.size >= MAX_FILTERS) {
       return errorAnswer({
         code: RpcCode.limitExceeded,
-        message: `filter limit reached: ${MAX_FILTERS} per key`,
+        message: `filter limit reached: ${MAX_FILTERS} per key; end one with eth_uninstallFilter`,
       });
     }
     const id = bytesToHex(randomBytes(16));

@@ -15,7 +15,7 @@ export class Exchange implements ResponseListener {
   readonly newSocket: boolean;
   /** The requests of its client, which take turns with those of others. */
   readonly flow: Flow;
-  /** If not when it fails, that says nothing of the node. */
+  /** An exchange that fails before it was sent says nothing about the node. */
   wasSent = false;
   private readonly what: string;
   private readonly timeoutMs: number;
@@ -88,12 +88,12 @@ export class Exchange implements ResponseListener {
     this.deadline = this.clock.now + this.timeoutMs;
   }
 
-  /** Fails the exchange if its time is up. That of one that waits is not while the node answers those before it. */
+  /** Fails the exchange if its time is up. A waiting one has time as long as the node answers those before it. */
   checkTimeout(): void {
     if (this.clock.now <= this.deadline || this.paused) return;
     if (this.wasSent) return this.fail('timeout', `no complete answer within ${this.timeoutMs} ms`);
     if (this.clock.now <= this.flow.lastProgressAt + this.timeoutMs) return;
-    this.fail('timeout', `no answer to those before it within ${this.timeoutMs} ms`);
+    this.fail('timeout', `not sent: no answer to the requests before it within ${this.timeoutMs} ms`);
   }
 
   fail(reason: UpstreamFailure, detail: string, options?: ErrorOptions): void {
