@@ -24,7 +24,7 @@ export interface CallDispatcherOptions {
   log: Logger;
 }
 
-/** Limited because names are kept (method-kind.ts); the nodes' longest method name is a third of the limit. */
+/** Bounded, because names are kept (method-kind.ts): to three times the longest name that nodes have. */
 const METHOD = /^(?=.{3,128}$)[A-Za-z0-9]+_[A-Za-z0-9_]+$/;
 
 export class CallDispatcher {
@@ -43,7 +43,7 @@ export class CallDispatcher {
     return (special.get(method) ?? fallback)(call, sink, key);
   }
 
-  /** The same, resolving with the whole answer. Rejects only with the signal's reason. */
+  /** `dispatch` as a promise of the whole answer. Rejects only with the signal's reason. */
   async dispatchAndCollect(
     call: IncomingCall | InvalidCall,
     key: number,

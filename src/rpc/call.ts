@@ -40,7 +40,7 @@ export interface CallHandle {
 /** For a call that was answered at once. */
 export const SETTLED_HANDLE: CallHandle = { cancel() {}, resume() {} };
 
-/** The same for equal calls. */
+/** Equal calls have equal keys. */
 export function callKey({ method, params }: Call): string {
   return `${method} ${params}`;
 }

@@ -33,7 +33,7 @@ export function limitExceededError({ message, retryAfter }: Refusal): RpcError {
   return { code: RpcCode.limitExceeded, message, data: { retryAfter } };
 }
 
-/** The same as the answer to all of a request; `toText` writes it, bytes as Latin-1. */
+/** The answer to the whole request of such a caller; `toText` writes the error, bytes as Latin-1. */
 export function limitExceededAnswer(refusal: Refusal, toText: (error: RpcError) => string): RpcAnswer {
   const { retryAfter } = refusal;
   return { status: 429, body: Buffer.from(toText(limitExceededError(refusal)), 'latin1'), retryAfter };

@@ -75,9 +75,9 @@ export class Gateway {
   private readonly finality: Finality;
   /** Reads in flight whose answer others may share, by the key of the call. */
   private readonly inFlight = new Map<string, NodeCall>();
-  /** Counts the chains that the node has had: answers about a former one come as long as calls are in flight. */
+  /** Counts the chains that the node has had: a call in flight may still answer about a former one. */
   private chain = 0;
-  /** When clients were last told of something that calls made before may not know; by performance.now(), as all times. */
+  /** When clients were last told of a new head, which earlier calls may not know; by performance.now(), as all times. */
   private toldAt = Number.NEGATIVE_INFINITY;
   private nextRefusalLog = 0;
 
@@ -134,7 +134,7 @@ export class Gateway {
   /** Resolves with the answer to a call that this server makes for itself. */
   readonly ask = this.askOnBehalfOf(INTERNAL_CLIENT);
 
-  /** The same, but always asks the node: no cached answer and no call in flight is used. */
+  /** `ask` that always reaches the node: no cached answer and no call in flight is used. */
   readonly askUncached: RequestFn = (method, params, signal) =>
     collectAnswer(
       (sink) =>

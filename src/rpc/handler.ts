@@ -86,7 +86,7 @@ export class RpcHandler {
     this.gateway.headChanged();
   }
 
-  /** The index was rolled back: no kept answer about a block that counted as final outlives a chain that was replaced. */
+  /** The index was rolled back to `to`: when that is below a block that counted as final, all cached answers are dropped. */
   rolledBack(to: number): void {
     this.gateway.rolledBack(to);
   }
@@ -105,7 +105,7 @@ export class RpcHandler {
     return SETTLED_HANDLE;
   }
 
-  /** The same, resolving with the whole answer in memory that is not reused. Rejects only with the signal's reason. */
+  /** `serve` as a promise of the whole answer, in memory that is not reused. Rejects only with the signal's reason. */
   answer(body: Buffer, caller: RpcCaller, signal?: AbortSignal): Promise<RpcAnswer> {
     return toPromise((settle) => this.serve(body.toString('latin1'), caller, wholeSink(settle)), signal);
   }

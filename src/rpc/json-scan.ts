@@ -37,9 +37,9 @@ export function skipSpace(text: string, at: number): number {
 export interface Visitor {
   /** The name of a member, with its quotes. */
   name(start: number, end: number): void;
-  /** The value of that member, or an item, once the parts of it were shown to `inner`. Whether it wants to see more. */
+  /** The value of that member, or an item, after its parts were shown to `inner`. Returns false to stop. */
   value(start: number, end: number): boolean;
-  /** Is shown the parts of those values; nobody unless given. */
+  /** Receives the parts of those values, if given. */
   readonly inner?: Visitor;
 }
 

@@ -28,17 +28,17 @@ export class RpcMeter {
     meter.seconds.observe(seconds);
   }
 
-  /** It was answered from the cache. */
+  /** A call was answered from the cache. */
   recordCacheHit(method: string): void {
     this.meterFor(method).hits.inc();
   }
 
-  /** It was answered with what the node said a moment ago. */
+  /** A call was answered with what the node said a moment ago. */
   recordLocalAnswer(method: string): void {
     this.meterFor(method).local.inc();
   }
 
-  /** It shares the answer to an equal call in flight. */
+  /** A call shares the answer to an equal one in flight. */
   recordMerged(method: string): void {
     this.meterFor(method).merged.inc();
   }

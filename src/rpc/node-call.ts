@@ -46,7 +46,7 @@ export interface NodeCallOptions {
 /** A sink waiting for a call, which may be moved to another call. */
 export class Waiter implements CallHandle {
   readonly sink: AnswerSink;
-  /** Whose it is. */
+  /** Id of the key that asks. */
   readonly client: number;
   call: NodeCall;
 
@@ -67,7 +67,7 @@ export class Waiter implements CallHandle {
 
 export class NodeCall implements ResponseListener {
   readonly call: Call;
-  /** Who asked first: the call is in its share of sockets and memory. */
+  /** Id of the key that asked first: the call counts against its share of sockets and memory. */
   readonly client: number;
   /** By performance.now(). */
   readonly startedAt = performance.now();
@@ -259,8 +259,8 @@ export class NodeCall implements ResponseListener {
   }
 
   /**
-   * The payload of the body. A result is fully checked only if a sink requires valid JSON or the body may be truncated;
-   * an error always, since a sink may read it when nobody can be told any more that it is none.
+   * The payload of the body. A result is fully checked only if a sink requires valid JSON or the body may be truncated.
+   * An error always is: sinks read it, when it is too late to treat the answer as malformed.
    */
   private readWhole(body: Buffer): Buffer {
     const payload = extractPayload(body);

@@ -25,7 +25,7 @@ export class PayloadStream {
     if (piece.length > 0) this.out(piece);
   }
 
-  /** The answer is complete. Returns whether it was an answer. */
+  /** The body has ended: passes on what was held back. Returns false when it was no complete answer. */
   end(): boolean {
     if (this.follows === 'nothing') return this.lastByte === CLOSE_BRACE;
     const end = trimEnvelope(this.held, this.follows);

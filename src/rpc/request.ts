@@ -26,7 +26,7 @@ export interface InvalidCall {
 export type RpcRequest =
   | { kind: 'single'; call: IncomingCall | InvalidCall }
   | { kind: 'batch'; calls: (IncomingCall | InvalidCall)[] }
-  /** `firstId` is that of the first call of a batch with too many. */
+  /** `firstId` is the first id in a batch of too many calls. */
   | { kind: 'refused'; error: RpcError; firstId?: string };
 
 const OPEN_BRACKET = 91;
@@ -47,8 +47,8 @@ export function readRequest(text: string): RpcRequest {
 }
 
 /**
- * An error in place of all answers to a request, as JSON text: to a batch one for each call that wants an answer, since
- * clients look for the answers by their ids; of one with too many calls for the first, as geth does.
+ * An error in place of all answers to a request, as JSON text. A batch gets one for each call that wants an answer, since
+ * clients look for answers by id; a batch of too many calls gets one, for the first id, as geth does.
  */
 export function errorForAll(request: RpcRequest, error: RpcError): string {
   if (request.kind === 'single') return errorJson(request.call.id ?? 'null', error);

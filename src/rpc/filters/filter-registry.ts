@@ -16,7 +16,7 @@ import { LogFilter } from './log-filter.ts';
 
 /** Most filters of one key. */
 const MAX_FILTERS = 64;
-/** Longest filter, as JSON: somewhat more than geth's limits of 1,000 addresses and 1,000 topics in each place come to. */
+/** Longest filter, characters of JSON: room for geth's limits of 1,000 addresses and 1,000 topics in each place. */
 const MAX_FILTER_CHARS = 400_000;
 /** A filter not polled for so long is removed, milliseconds; the same as geth. */
 const IDLE_MS = 5 * 60_000;

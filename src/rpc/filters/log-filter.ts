@@ -14,7 +14,7 @@ import type { Changes, Filter } from './filter.ts';
 
 /** Attempts of one poll to fetch its logs while the chain keeps changing. */
 const MAX_TRIES = 3;
-/** Blocks that may wait for later polls: those of a filter whose client takes less than comes are lost some time. */
+/** Most blocks that may wait for later polls: a filter whose client takes less than comes is lost in the end. */
 const MAX_UNDELIVERED = 8_192;
 /** Bytes of delivered logs kept in case they must be reported as removed. */
 const MAX_DELIVERED_BYTES = 1024 * 1024;
@@ -79,8 +79,8 @@ export class LogFilter implements Filter {
   }
 
   /**
-   * The logs of these blocks, given in order, or of as many of them as one answer takes; `moved` when the chain changed
-   * while they were fetched. The client has no say in the range: asked for it, it could only give the filter up.
+   * The logs of these blocks, given in order, or of as many of them as fit in one answer; `moved` when the chain changed
+   * while they were fetched. A poll names no range: a client that was told to narrow it could only give the filter up.
    */
   private async logsOf(
     blocks: readonly ChainChange[],
