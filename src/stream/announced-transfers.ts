@@ -108,7 +108,7 @@ function* matchesInBatch(
       decimals,
     };
     const event = new TransferEvent(row, false, chainInfo);
-    // Also without watchers: asking many of them is what takes the time that callers limit.
+    // Yielded without watchers too: asking many of them takes time, which callers limit between two matches.
     yield { event, watchers: candidates.filter((watcher) => watcher.prepare(event)) };
   }
 }

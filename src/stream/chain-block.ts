@@ -6,7 +6,7 @@ import { jsonOf } from '../upstream/reply.ts';
 export interface ChainBlock extends Readonly<BlockHeader> {
   /** The header as the node sends it, JSON. */
   readonly json: string;
-  /** Whether the header's bloom has bits. Monad may announce a block before it has made that. */
+  /** Whether the header's bloom has bits. Monad may announce a block before its bloom is made. */
   readonly hasLogs: boolean;
   /** Whether the block used no gas: then it has no transactions, and so no logs. */
   readonly isEmpty: boolean;

@@ -60,7 +60,7 @@ export class ChainFollower {
   private isRefused = false;
   /** A poll found a new head, and nothing was announced since. */
   private hasUnannouncedHead = false;
-  /** Lowest block to which the index was rolled back since the node's head was last one of the known blocks or above. */
+  /** Lowest block to which the index was rolled back since the node's head was last at or above the oldest known block. */
   private rolledBackTo = Number.POSITIVE_INFINITY;
 
   constructor(options: ChainFollowerOptions) {

@@ -29,7 +29,7 @@ import type { Subscription } from './subscription.ts';
 /** Most announced logs that may wait while a gap is filled. */
 const MAX_HELD_LOGS = 100_000;
 
-/** Blocks before a subscription by whose hashes those that replace them are recognised: the node tells of no older ones. */
+/** Blocks before a subscription whose hashes are kept, to recognise new blocks in their place: older ones are not announced. */
 const BLOCKS_BEFORE = 32;
 
 interface ChainLog extends SerializedLog {
@@ -218,8 +218,8 @@ export class ChainLogStream implements ChainListener {
   }
 
   /**
-   * Pushes a log to the subscribers that want it. The state of one that was held may be from before a subscription, so it
-   * is new only to those made before its block; one that was fetched tells of no state.
+   * Pushes a log to the subscribers that want it. A held log may tell of a state from before a subscription, so only
+   * subscriptions from before its block get it as a change of state; a fetched log tells of no state.
    */
   private publish(log: ChainLog, source: 'live' | 'held' | 'fetched'): void {
     this.highestSentBlock = Math.max(this.highestSentBlock, log.height);

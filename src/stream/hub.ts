@@ -86,7 +86,10 @@ export class StreamHub {
     });
   }
 
-  /** Call it with the blocks that the writer is about to commit; they are pushed when their watermark comes. The snapshot must be released. */
+  /**
+   * Call it with the blocks that the writer is about to commit, after the snapshot is released. They are pushed when their
+   * watermark comes.
+   */
   onCommitting(blocks: CommittingBlocks): void {
     this.transfers.onCommitting(blocks);
   }

@@ -14,7 +14,7 @@ export class NodeConnection {
   readonly client: RpcClient;
   /** The node's announcements; null when it has no WebSocket. Connects with the first subscription. */
   readonly feed: NodeFeed | null;
-  /** Told once, not for every try to connect. */
+  /** Whether the loss was logged: once, not for every attempt to reconnect. */
   private isLost = false;
   private readonly listeners = new Set<(connected: boolean) => void>();
 

@@ -41,7 +41,7 @@ export class PushedTransfers {
     return above.flatMap((number) => this.takeBlock(number)).sort((a, b) => b.id - a.id);
   }
 
-  /** No watcher is left that anything was pushed to. */
+  /** Forgets all: no watcher is left to which anything was pushed. */
   clear(): void {
     this.blocks.clear();
     this.ids.clear();

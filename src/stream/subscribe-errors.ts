@@ -17,7 +17,7 @@ export function subscriptionLimitReached(): RequestError {
   return new RequestError(429, 'limit_exceeded', 'subscription limit reached');
 }
 
-/** Awaits something that a subscription needs from the node; if it does not answer, a RequestError `upstream`. */
+/** Awaits what a subscription needs from the node. Rejects with RequestError `upstream` when the node does not give it. */
 export async function awaitUpstream<T>(answer: Promise<T>): Promise<T> {
   try {
     return await answer;

@@ -71,7 +71,7 @@ export class TransferStream {
   private unmeasuredSince: number | null = null;
   /** First transfer not yet pushed live; undefined while there are no live watchers. */
   private nextLiveId: number | undefined;
-  /** The blocks announced last; null when a watcher joined since, who may want some of their transfers, or all left. */
+  /** The blocks announced last; null when a watcher has joined since, which may want some of them, or all have left. */
   private announced: AnnouncedTransfers | null = null;
   /** Wallets up to this id were compared with the watched addresses. */
   private lastResolvedWallet = 0;

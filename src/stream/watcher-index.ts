@@ -68,7 +68,7 @@ export class WatcherIndex {
     return this.union(senders, receivers, contractWatchers);
   }
 
-  /** The same for a transfer that is not in the index, not yet or no longer, found by its addresses. */
+  /** The watchers that may want a transfer that is not in the index, not yet or no longer. Do not modify the list. */
   candidatesByAddress({ from, to, token }: Parties): readonly Watcher[] {
     const receivers = from === to ? undefined : this.wallets.ofAddress(to);
     return this.union(this.wallets.ofAddress(from), receivers, this.contracts.ofAddress(token));

@@ -80,7 +80,7 @@ export abstract class Watcher {
     return directions.length > 0;
   }
 
-  /** Returns what `notify` will; has ready what it will push, as far as that does not depend on the time. */
+  /** Whether `notify` will push anything. Serialises it now, unless it depends on the time of the push. */
   prepare(event: TransferEvent): boolean {
     return this.wants(event.row);
   }

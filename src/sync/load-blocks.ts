@@ -34,7 +34,7 @@ export interface LoadRules extends DecodeRules {
 
 /**
  * Blocks `from..to` (inclusive); all parts of each block have one hash, and it is the child of the block before.
- * Throws UpstreamError: `inconsistent` when a part is missing yet or is of another block, else as the client does.
+ * Throws UpstreamError: `inconsistent` when a part is still missing or of another block, else as the client does.
  */
 export async function loadBlocks(
   client: RpcClient,

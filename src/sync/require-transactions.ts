@@ -1,6 +1,6 @@
 /**
- * Telling an empty block from one of which the node has the header only, as Monad nodes have of blocks from before a state
- * sync, and nodes that prune transactions of old ones.
+ * Telling an empty block from one of which the node has only the header. Monad nodes have only headers of blocks from
+ * before a state sync, and nodes that prune transactions only those of old blocks.
  */
 import { type JsonObject, readItems, readObject } from '../decode/read-json.ts';
 import { UpstreamError } from '../errors.ts';

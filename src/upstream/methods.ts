@@ -13,8 +13,8 @@ export type TraceMethod = NonNullable<Capabilities['traces']>;
 type BlockTag = 'latest' | 'finalized';
 
 /**
- * The tracer is named, since Monad and geth refuse or mean something else without it (geth's default is the opcode logger).
- * Without a time geth and its kin give each transaction 5 s; others pass it over. In whole seconds it is read by all.
+ * Names the tracer, since geth's default is the opcode logger and some versions of Monad refuse a call without options.
+ * Names the time limit, since geth and its kin give each transaction 5 s by default; whole seconds are read by all.
  */
 function callTracer(timeoutMs: number): unknown {
   return { tracer: 'callTracer', timeout: `${Math.ceil(timeoutMs / 1000)}s` };
@@ -68,8 +68,8 @@ export function receiptsCall(number: number): RpcCall {
 }
 
 /**
- * All call frames of a block; `timeoutMs` is how long the answer is waited for. Call trees name no block: asked for by
- * number they may be of one that stands there by then.
+ * All call frames of a block; `timeoutMs` is how long the caller waits for the answer. Call trees name no block: those
+ * asked for by number may be of another block, which has taken that height meanwhile.
  */
 export function traceCall(number: number, hash: string, method: TraceMethod, timeoutMs: number): RpcCall {
   switch (method) {

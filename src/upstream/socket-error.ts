@@ -11,7 +11,7 @@ export const CLOSED_UNANSWERED = `the node closed the connection without an answ
 /** Other TLS servers answer with this status; ws has no code for it. */
 const BAD_REQUEST = 'Unexpected server response: 400';
 
-/** `mayExpectTls`: the connection is plain, and nothing was received that a server of TLS does not send. */
+/** `mayExpectTls`: the connection is plain, and nothing was received that rules out a TLS server. */
 export function socketErrorText(
   { message, code, name }: NodeJS.ErrnoException,
   mayExpectTls: boolean,

@@ -29,7 +29,7 @@ const SHARE = 3;
 
 export class FairQueue {
   private readonly limits: FairQueueLimits;
-  /** By client: all that ever made a request. */
+  /** By client, for all that ever made a request. */
   private readonly flows = new Map<number, Flow>();
   private readonly unlimitedFlow = newFlow(false);
   private readonly running = new Set<Exchange>();

@@ -12,7 +12,10 @@ export type { ResponseHead } from './response-head.ts';
 export interface WireOptions {
   /** http or https; `user:password@` goes to the Authorization header. */
   url: string;
-  /** Milliseconds from sending a request to the end of its answer. A waiting one fails when those before it get no answer for so long. */
+  /**
+   * Milliseconds from sending a request to the end of its answer. A waiting request fails when those before it get no
+   * answer for so long.
+   */
   timeoutMs: number;
   /** Most sockets, and so most requests in flight. */
   maxSockets: number;
@@ -24,7 +27,7 @@ export interface WireOptions {
 export interface PostOptions {
   /** Use no socket that was used before: the node may just have closed it, which shows only when the request is lost. */
   newSocket?: boolean;
-  /** Waiting requests are taken from each client in turn, and each is limited to a share of the sockets; null: no limit. */
+  /** Whose request it is: clients take turns, each limited to a share of the sockets. Null: no such limit. */
   client?: number | null;
 }
 
