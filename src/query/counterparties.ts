@@ -33,7 +33,7 @@ export function prepareCounterparties(
   const addAll = (table: CounterpartyTable, wallet: number, range: IdRange, budget: WorkBudget): void => {
     for (const cursor of readRuns(wallet, range, budget)) {
       while (cursor.next()) {
-        if (cursor.transfer >= range.from && isCounted(cursor, wallet)) table.add(cursor, isOut(cursor));
+        if (cursor.transfer >= range.from && isCounted(cursor, wallet)) table.add(cursor);
       }
     }
   };
@@ -110,8 +110,4 @@ function isSentNative(
   )
     return false;
   return transfer >= range.from && transfer < range.below;
-}
-
-function isOut({ flags }: ActivityCursor): boolean {
-  return (flags & ActivityFlag.out) !== 0;
 }

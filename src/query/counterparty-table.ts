@@ -3,7 +3,7 @@
  * of thousands of others, where memory latency dominates: hence columns of numbers instead of objects. Sums can be
  * extended, so that a repeated request for a wallet reads only its new entries.
  */
-import type { ActivityCursor } from '../store/activity.ts';
+import { type ActivityCursor, ActivityFlag } from '../store/activity.ts';
 import { WeiSums } from './wei-sums.ts';
 
 /** Initial number of slots; always a power of two. */
@@ -45,10 +45,10 @@ export class CounterpartyTable {
     return columns.reduce((bytes, { byteLength }) => bytes + byteLength, wei.bytes);
   }
 
-  /** Counts the entry at the cursor; `out` is its direction. Entries may come in any order; ids are below 2^31. */
-  add(cursor: ActivityCursor, out: boolean): void {
+  /** Counts the entry at the cursor. Entries may come in any order; ids are below 2^31. */
+  add(cursor: ActivityCursor): void {
     const row = this.rowOf(cursor.counterparty);
-    const side = row * 2 + (out ? 1 : 0);
+    const side = row * 2 + ((cursor.flags & ActivityFlag.out) === 0 ? 0 : 1);
     this.counts[side]!++;
     if (cursor.transfer > this.lasts[row]!) this.lasts[row] = cursor.transfer;
     if (cursor.amountEnd > cursor.amountStart) this.wei.add(this.sumOf(side), cursor);

@@ -3,14 +3,19 @@ import { bigIntToBytes } from '../../src/lib/hex.ts';
 import { ActivityCursor, ActivityFlag, writeEntry } from '../../src/store/activity.ts';
 import { TransferKind } from '../../src/types.ts';
 
-/** A cursor that stands on one native entry. */
-export function nativeEntry(transfer: number, other: number, wei: bigint): ActivityCursor {
+/** A cursor that stands on one native entry; `direction` is of ActivityFlag. */
+export function nativeEntry(
+  transfer: number,
+  other: number,
+  wei: bigint,
+  direction: number = ActivityFlag.in,
+): ActivityCursor {
   const bytes = new Uint8Array(64);
   const end = writeEntry(
     bytes,
     0,
     transfer,
-    TransferKind.nativeDirect | ActivityFlag.in,
+    TransferKind.nativeDirect | direction,
     other,
     bigIntToBytes(wei),
   );
