@@ -14,6 +14,7 @@ import { packedValue } from '../lib/packed-bytes.ts';
 import { type BlockBatch, isNativeKind, TransferKind } from '../types.ts';
 import { ActivityFlag } from './activity.ts';
 import { AddressResolver } from './address-resolver.ts';
+import { prepareLastBlock, type Tip } from './chain.ts';
 import { ChangeSet, type Tables } from './change-set.ts';
 import type { Db, Statement } from './open-database.ts';
 import { RowWriter } from './row-writer.ts';
@@ -26,7 +27,7 @@ export class Appender {
   private readonly tables: Tables;
   private readonly insertBlock: Statement;
   private readonly transfers: RowWriter;
-  private readonly lastIds: Statement<[], { last_transfer: number; last_wallet: number }>;
+  private readonly lastBlock: ReturnType<typeof prepareLastBlock>;
 
   constructor(db: Db, tables: Tables) {
     this.db = db;
@@ -40,7 +41,7 @@ export class Appender {
       INSERT INTO transfers (id, tx, sender, receiver, token_kind, amount, token_number, log_index)
       VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
     );
-    this.lastIds = db.prepare('SELECT last_transfer, last_wallet FROM blocks ORDER BY number DESC LIMIT 1');
+    this.lastBlock = prepareLastBlock(db);
   }
 
   /** Reads and sums up what a commit will change. The batches must follow the last indexed block and each other. */
@@ -48,7 +49,7 @@ export class Appender {
     return this.db
       .transaction(() => {
         const commit = new Commit(this.tables, this.transfers, this.insertBlock);
-        commit.load(batches, this.lastIds.get());
+        commit.load(batches, this.lastBlock());
         commit.sumUp();
         return commit;
       })
@@ -95,13 +96,9 @@ export class Commit {
     this.lastToken = tables.tokens.lastId();
   }
 
-  /** Reads the wallets of the batches, which follow the block with these highest ids, if any. */
-  load(
-    batches: readonly BlockBatch[],
-    last: { last_transfer: number; last_wallet: number } | undefined,
-  ): void {
-    let lastTransfer = last?.last_transfer ?? 0;
-    let lastWallet = last?.last_wallet ?? ZERO_WALLET;
+  /** Reads the wallets of the batches, which follow the last indexed block, if any. */
+  load(batches: readonly BlockBatch[], tip: Tip | null): void {
+    let { lastTransfer, lastWallet } = tip ?? { lastTransfer: 0, lastWallet: ZERO_WALLET };
     const addresses = new AddressResolver(batches.reduce((sum, batch) => sum + batch.addresses.length, 0));
     const positions = batches.map((batch) => addresses.add(batch.addresses));
     const found = addresses.resolve(this.changes, lastWallet);
