@@ -1,6 +1,5 @@
 /** Sizes of the index files, read when the metrics are scraped. */
-import { statfsSync, statSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { fileBytes, freeDiskBytes } from '../lib/file-size.ts';
 import type { Metrics } from '../metrics.ts';
 
 type FileMetrics = Pick<Metrics, 'onCollect' | 'indexBytes' | 'walBytes' | 'diskFreeBytes'>;
@@ -8,13 +7,8 @@ type FileMetrics = Pick<Metrics, 'onCollect' | 'indexBytes' | 'walBytes' | 'disk
 /** Sets the gauges of `index.db` and of its disk. A file that was moved away counts as 0 bytes. */
 export function registerFileGauges(metrics: FileMetrics, indexPath: string): void {
   metrics.onCollect(() => {
-    metrics.indexBytes.set(sizeOf(indexPath));
-    metrics.walBytes.set(sizeOf(`${indexPath}-wal`));
-    const { bavail, bsize } = statfsSync(dirname(indexPath));
-    metrics.diskFreeBytes.set(bavail * bsize);
+    metrics.indexBytes.set(fileBytes(indexPath));
+    metrics.walBytes.set(fileBytes(`${indexPath}-wal`));
+    metrics.diskFreeBytes.set(freeDiskBytes(indexPath));
   });
-}
-
-function sizeOf(path: string): number {
-  return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 }

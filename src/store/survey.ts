@@ -2,8 +2,7 @@
  * What the index is made of: bytes by table, transfers by kind, growth per day. It walks much of the file, so it runs
  * rarely and in a thread of its own (writer/survey-thread.ts).
  */
-import { statfsSync, statSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { fileBytes, freeDiskBytes } from '../lib/file-size.ts';
 import { type IndexSurvey, TRANSFER_KIND_NAMES, type TransferKindName } from '../types.ts';
 import type { Db } from './open-database.ts';
 
@@ -31,14 +30,14 @@ export function surveyIndex(db: Db, path: string, treeLimitMs = TREE_LIMIT_MS): 
   const startedAt = performance.now();
   const at = Date.now();
   const whole = db.transaction(() => ({ fileBytes: databaseBytes(db), ...measureChain(db) }))();
-  const walBytes = statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0;
-  const disk = statfsSync(dirname(path));
+  const walBytes = fileBytes(`${path}-wal`);
+  const freeBytes = freeDiskBytes(path);
   const sizes = tableSizes(db, whole.fileBytes, treeLimitMs);
   return {
     at,
     ...whole,
     walBytes,
-    freeBytes: disk.bavail * disk.bsize,
+    freeBytes,
     ...sizes,
     kinds: countKinds(db),
     seconds: (performance.now() - startedAt) / 1000,

@@ -1,8 +1,8 @@
 /** Filling an index from the node, end to end, and what that costs. */
-import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { FatalError } from '../../errors.ts';
+import { fileBytes } from '../../lib/file-size.ts';
 import { IndexWriter } from '../../store/index-writer.ts';
 import type { IndexStatus } from '../../types.ts';
 import { cpuSeconds, peakMegabytes } from '../process/resource-usage.ts';
@@ -100,7 +100,7 @@ export class PeakSize {
   }
 
   sample(): void {
-    this.bytes = Math.max(this.bytes, statSync(this.path, { throwIfNoEntry: false })?.size ?? 0);
+    this.bytes = Math.max(this.bytes, fileBytes(this.path));
   }
 }
 
