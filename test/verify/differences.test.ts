@@ -265,6 +265,24 @@ describe('verify', () => {
     });
   }
 
+  test('finds an entry of an index of SQLite that is not of its row: a transfer would be told with the wrong block', async (t) => {
+    const copy = join(tempDir(t), 'index.db');
+    copyFileSync(path, copy);
+    const db = openDatabase(copy);
+    db.unsafeMode();
+    db.exec(`
+      DROP INDEX blocks_by_transfer;
+      CREATE INDEX blocks_by_transfer ON blocks (last_transfer + (number = 12), number);
+      PRAGMA writable_schema = ON;
+      UPDATE sqlite_schema SET sql = replace(sql, ' + (number = 12)', '') WHERE name = 'blocks_by_transfer'`);
+    db.close();
+    const report = await verifyFile({ path: copy, http: url });
+    assert.ok(
+      differencesOf(report).includes('file: SQLite finds row 12 missing from index blocks_by_transfer'),
+      differencesOf(report).join('\n'),
+    );
+  });
+
   test('finds damaged pages of the file', async (t) => {
     const copy = join(tempDir(t), 'index.db');
     const bytes = readFileSync(path);
