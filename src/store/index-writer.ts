@@ -129,7 +129,6 @@ export class IndexWriter {
     const head = this.head();
     if (head === null || head.number <= to) return true;
     this.checkpointWalIfLarge();
-    this.prepared = null;
     let isDone = false;
     this.write(() => {
       isDone = this.rollbacks.step(head.number, to);
