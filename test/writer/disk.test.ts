@@ -14,6 +14,7 @@ import { setChain } from '../../src/store/chain.ts';
 import { Tables } from '../../src/store/change-set.ts';
 import { Checkpointer } from '../../src/store/checkpointer.ts';
 import { openIndexForWriting } from '../../src/store/index-file.ts';
+import { IndexWriter } from '../../src/store/index-writer.ts';
 import { type Db, openDatabase } from '../../src/store/open-database.ts';
 import { toStorageError } from '../../src/store/storage-error.ts';
 import { retryWrite } from '../../src/writer/retry-write.ts';
@@ -232,6 +233,28 @@ test('on a full disk indexing pauses and serving goes on; when there is room it 
   await assertPaused(running, /the disk (is full|or the file system fails)/);
   rmSync(ballast);
   await assertResumes(t, running);
+});
+
+test('a commit that must first empty a large WAL, and finds no room for that, is retried like any other', (t) => {
+  const dir = smallDisk(t, 65_536);
+  if (dir === null) return t.skip('left out: mounting a small tmpfs is not permitted here');
+  const path = join(dir, 'index.db');
+  const writer = new IndexWriter(path, { cacheMb: 8 });
+  t.after(() => writer.close());
+  writer.disableAutoCheckpoint();
+  writer.setChain(1, 1);
+  const other = openDatabase(path);
+  other.pragma('wal_autocheckpoint = 0');
+  other.exec('CREATE TABLE filler AS SELECT zeroblob(20000000)');
+  other.close();
+  const ballast = join(dir, 'ballast');
+  fillUp(ballast);
+  const batches = [toBatch(randomBlocks(1, 100, ROOT, 3))];
+  assert.throws(() => writer.append(batches), StorageError);
+  rmSync(ballast);
+  writer.append(batches);
+  assert.equal(writer.head()?.number, 100);
+  assert.ok(statSync(path).size > 20_000_000, 'the WAL was emptied');
 });
 
 test('a checkpoint that finds no room leaves the pages in the WAL, and moves them when there is room', async (t) => {
