@@ -78,7 +78,7 @@ test('a deep rollback ends at the next step when the daemon stops, and is gone o
 
   const stop = new AbortController();
   const stopped = rollBack(stop.signal);
-  stop.abort();
+  setImmediate(() => stop.abort());
   await stopped;
   const reached = store.head()?.number ?? 0;
   assert.ok(reached > 10 && reached < 2_000, `block ${reached}`);
