@@ -1,9 +1,13 @@
-/** JSON-RPC over HTTP: single calls and batches. Nothing is retried here, but a batch that is too large is divided. */
+/**
+ * JSON-RPC over HTTP: single calls and batches. A batch that is too large is divided, and what the node refuses for the
+ * rate of calls is sent again; nothing else is.
+ */
 import { UpstreamError, type UpstreamFailure } from '../errors.ts';
 import type { Projection } from '../lib/json-projection.ts';
 import { BatchLimit } from './batch-limit.ts';
+import { CallPacer } from './call-pacer.ts';
 import { HttpTransport, type UpstreamResponse } from './http-transport.ts';
-import { GATEWAY_STATUSES, isBusy, REFUSAL_STATUSES } from './node-errors.ts';
+import { GATEWAY_STATUSES, isBusy, isRateLimited, REFUSAL_STATUSES } from './node-errors.ts';
 import {
   batchName,
   httpError,
@@ -27,12 +31,15 @@ export interface RpcClientOptions {
   maxBatch: number;
   /** Most bytes of one answer; default 64 MiB. */
   maxResponseBytes?: number;
+  /** Milliseconds for which a node may refuse everything for the rate of calls until that is an error; default 5,000. */
+  patienceMs?: number;
   /** Called once per call, also in a batch: seconds of the exchange that settled it; `failure` is null on success. */
   onCall?: (method: string, seconds: number, failure: UpstreamFailure | null) => void;
 }
 
 /** Monad and geth stop at 25 MB themselves. */
 const DEFAULT_MAX_RESPONSE_BYTES = 64 * 2 ** 20;
+const DEFAULT_PATIENCE_MS = 5_000;
 /** Most exchanges that may wait for a socket: enough for several batches divided into single calls. */
 const MAX_WAITING = 4096;
 /** Statuses that mean "not now" or "not you": smaller batches would not help. */
@@ -41,6 +48,7 @@ const FINAL_STATUSES = new Set([...REFUSAL_STATUSES, ...GATEWAY_STATUSES]);
 export class RpcClient {
   private readonly http: HttpTransport;
   private readonly limit: BatchLimit;
+  private readonly pacer: CallPacer;
   private readonly onCall: RpcClientOptions['onCall'];
   /** Milliseconds one HTTP exchange may take. */
   readonly timeoutMs: number;
@@ -55,6 +63,7 @@ export class RpcClient {
       maxResponseBytes: options.maxResponseBytes ?? DEFAULT_MAX_RESPONSE_BYTES,
     });
     this.limit = new BatchLimit(options.maxBatch);
+    this.pacer = new CallPacer(options.patienceMs ?? DEFAULT_PATIENCE_MS);
     this.onCall = options.onCall;
   }
 
@@ -85,6 +94,7 @@ export class RpcClient {
 
   /** Fails the calls under way and closes the sockets. */
   async close(): Promise<void> {
+    this.pacer.close();
     this.http.close();
   }
 
@@ -93,19 +103,21 @@ export class RpcClient {
     signal: AbortSignal | undefined,
     projection?: Projection,
   ): Promise<RpcReply> {
-    const startedAt = performance.now();
-    try {
-      const answer = await this.http.post(JSON.stringify(request(call, 0)), call.method, signal);
-      if (answer.status !== 200) throw httpError(answer, call.method);
-      const reply = readSingle(parsed(answer, call.method, projection), call.method);
-      if (isOverLimit(reply)) throw new UpstreamError('too-large', reply.error.message, reply.error.code);
-      this.report(call.method, startedAt, reply);
-      return reply;
-    } catch (error) {
-      if (!(error instanceof UpstreamError)) throw error;
-      this.report(call.method, startedAt, { error });
-      if (error.reason === 'too-large') return { error };
-      throw error;
+    for (;;) {
+      await this.pacer.turn(1, signal);
+      const startedAt = performance.now();
+      try {
+        const reply = await this.postSingle(call, signal, projection);
+        if ('error' in reply && this.mustRepeat(reply.error, startedAt)) continue;
+        this.report(call.method, startedAt, reply);
+        return reply;
+      } catch (error) {
+        if (!(error instanceof UpstreamError)) throw error;
+        if (this.mustRepeat(error, startedAt)) continue;
+        this.report(call.method, startedAt, { error });
+        if (error.reason === 'too-large') return { error };
+        throw error;
+      }
     }
   }
 
@@ -114,20 +126,64 @@ export class RpcClient {
     signal: AbortSignal | undefined,
     projection: Projection | undefined,
   ): Promise<RpcReply[] | UpstreamError> {
-    const startedAt = performance.now();
-    try {
-      const replies = await this.postBatch(calls, signal, projection);
-      if (replies instanceof UpstreamError) return replies;
-      for (const [index, reply] of replies.entries()) {
-        if (!isOverLimit(reply)) this.report(calls[index]!.method, startedAt, reply);
+    for (;;) {
+      await this.pacer.turn(calls.length, signal);
+      const startedAt = performance.now();
+      let replies: RpcReply[] | UpstreamError;
+      try {
+        replies = await this.postBatch(calls, signal, projection);
+      } catch (error) {
+        if (!(error instanceof UpstreamError)) throw error;
+        if (error.reason === 'too-large') return error;
+        if (this.mustRepeat(error, startedAt)) {
+          if (calls.length <= this.pacer.callsPerSecond) continue;
+          return error; // the node may accept none so large
+        }
+        for (const { method } of calls) this.report(method, startedAt, { error });
+        throw error;
       }
-      return replies;
-    } catch (error) {
-      if (!(error instanceof UpstreamError)) throw error;
-      if (error.reason === 'too-large') return error;
-      for (const { method } of calls) this.report(method, startedAt, { error });
-      throw error;
+      if (replies instanceof UpstreamError) return replies;
+      return this.repeatRefused(calls, replies, startedAt, signal, projection);
     }
+  }
+
+  /** Some nodes accept a batch and refuse calls of it for the rate; sends those again. */
+  private async repeatRefused(
+    calls: readonly RpcCall[],
+    replies: RpcReply[],
+    startedAt: number,
+    signal: AbortSignal | undefined,
+    projection: Projection | undefined,
+  ): Promise<RpcReply[]> {
+    const repeated: number[] = [];
+    for (const [index, reply] of replies.entries()) {
+      if ('error' in reply && this.mustRepeat(reply.error, startedAt)) repeated.push(index);
+      else if (!isOverLimit(reply)) this.report(calls[index]!.method, startedAt, reply);
+    }
+    const again = await this.batch(
+      repeated.map((index) => calls[index]!),
+      signal,
+      projection,
+    );
+    for (const [at, index] of repeated.entries()) replies[index] = again[at]!;
+    return replies;
+  }
+
+  /** Whether a call, or all of a batch, was refused for the rate of calls and is to be sent again. */
+  private mustRepeat(error: UpstreamError, startedAt: number): boolean {
+    return isRateLimited(error) && this.pacer.refused(startedAt);
+  }
+
+  private async postSingle(
+    call: RpcCall,
+    signal: AbortSignal | undefined,
+    projection: Projection | undefined,
+  ): Promise<RpcReply> {
+    const answer = await this.post(request(call, 0), call.method, signal);
+    if (answer.status !== 200) throw httpError(answer, call.method);
+    const reply = readSingle(parsed(answer, call.method, projection), call.method);
+    if (isOverLimit(reply)) throw new UpstreamError('too-large', reply.error.message, reply.error.code);
+    return reply;
   }
 
   private async postBatch(
@@ -136,7 +192,7 @@ export class RpcClient {
     projection: Projection | undefined,
   ): Promise<RpcReply[] | UpstreamError> {
     const what = batchName(calls);
-    const answer = await this.http.post(JSON.stringify(calls.map(request)), what, signal);
+    const answer = await this.post(calls.map(request), what, signal);
     if (answer.status !== 200) {
       const error = httpError(answer, what);
       if (FINAL_STATUSES.has(answer.status)) throw error;
@@ -147,7 +203,19 @@ export class RpcClient {
     return replies;
   }
 
+  private async post(
+    value: unknown,
+    what: string,
+    signal: AbortSignal | undefined,
+  ): Promise<UpstreamResponse> {
+    const answer = await this.http.post(JSON.stringify(value), what, signal);
+    if (answer.status === 429) this.pacer.hold(answer.retryAfterMs);
+    return answer;
+  }
+
+  /** The call is settled. */
   private report(method: string, startedAt: number, reply: RpcReply): void {
+    if ('result' in reply) this.pacer.accepted(1);
     this.onCall?.(
       method,
       (performance.now() - startedAt) / 1000,

@@ -14,6 +14,8 @@ export interface HttpOptions extends Omit<WireOptions, 'maxWaitingBytes'> {
 
 export interface UpstreamResponse {
   status: number;
+  /** How long the node wants not to be asked, 0 when it does not say. */
+  retryAfterMs: number;
   /** In its own memory, which the reader may free. */
   body: Buffer<ArrayBuffer>;
 }
@@ -84,6 +86,7 @@ class ResponseBuffer implements ResponseListener {
   private readonly maxBytes: number;
   private readonly events: ResponseEvents;
   private status = 0;
+  private retryAfterMs = 0;
   private body: Buffer<ArrayBuffer> = Buffer.alloc(0);
   private length = 0;
 
@@ -92,8 +95,9 @@ class ResponseBuffer implements ResponseListener {
     this.events = events;
   }
 
-  onHead({ status, length }: ResponseHead): void {
+  onHead({ status, length, retryAfter }: ResponseHead): void {
     this.status = status;
+    this.retryAfterMs = (retryAfter ?? 0) * 1000;
     if (length !== null && length > this.maxBytes) this.events.onTooLarge();
     else this.body = Buffer.allocUnsafeSlow(length ?? FIRST_BYTES);
   }
@@ -104,7 +108,9 @@ class ResponseBuffer implements ResponseListener {
     if (end > this.body.length) this.grow(end);
     piece.copy(this.body, this.length);
     this.length = end;
-    if (isLast) this.events.onAnswer({ status: this.status, body: this.body.subarray(0, end) });
+    if (!isLast) return;
+    const { status, retryAfterMs } = this;
+    this.events.onAnswer({ status, retryAfterMs, body: this.body.subarray(0, end) });
   }
 
   onFailed(error: UpstreamError): void {

@@ -52,12 +52,20 @@ export function isExecutionFailure({ code, message }: UpstreamError): boolean {
   );
 }
 
+/** Limits of calls in a time, as providers word them. Alchemy and QuickNode refuse single calls of a batch so. */
+const RATE_LIMIT_TEXT =
+  /rate limit|too many requests|concurrent requests|(request|rps) limit|per second|request rate/i;
+
+/** The node accepts no more calls for now: the same request will succeed when fewer are sent. */
+export function isRateLimited(error: UpstreamError): boolean {
+  if (httpStatusOf(error) === 429) return true;
+  if (error.reason !== 'rpc' || isExecutionFailure(error)) return false;
+  // jsonrpsee uses -32005 for "Batched requests are not supported", Infura also for too many logs.
+  const limited = error.code === -32005 && !/batched|more than/i.test(error.message);
+  return limited || RATE_LIMIT_TEXT.test(error.message);
+}
+
 /** The node is up but busy: the same request may succeed later, and a different one is no better. */
 export function isBusy(error: UpstreamError): boolean {
-  // jsonrpsee uses -32005 for "Batched requests are not supported", others for an exceeded limit.
-  const limited = error.code === -32005 && !/batched/i.test(error.message);
-  return (
-    limited ||
-    /overload|rate limit|too many requests|concurrent requests|timed? ?out|try again/i.test(error.message)
-  );
+  return isRateLimited(error) || /overload|timed? ?out|try again/i.test(error.message);
 }

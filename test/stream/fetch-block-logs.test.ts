@@ -94,7 +94,7 @@ for (const reason of ['connection', 'timeout'] as const) {
 }
 
 test('a node that is away behind a proxy is waited for', async () => {
-  const badGateway = { status: 502, body: Buffer.from('<html>') };
+  const badGateway = { status: 502, retryAfterMs: 0, body: Buffer.from('<html>') };
   const { logs } = ask((_method, before) => {
     if (before < 200) throw httpError(badGateway, 'eth_getLogs');
     return [LOG];

@@ -130,6 +130,7 @@ describe('a batch', () => {
   });
 
   it('is not divided when the node is busy, asks for credentials or is not there', async () => {
+    await reconnect({ patienceMs: 0 });
     for (const status of [401, 403, 429, 502, 503, 504]) {
       node.misbehave({ wire: { kind: 'body', status, text: '<html>' } });
       await rejectsAs('http', client.batch(echoes(4)));

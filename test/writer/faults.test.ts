@@ -77,7 +77,7 @@ test('a call that the node refuses once is not told, and one that it goes on to 
   const { real, node } = await behindProxy(t, 63);
   const indexer = startIndexer(t, { http: node.url, dir: tempDir(t), index: { startBlock: 1 } });
   await indexer.reaches(10);
-  const busy = { code: -32_005, message: 'too many requests' };
+  const busy = { code: -32_603, message: 'overloaded, try again later' };
   const told = () => indexer.logs.filter((line) => line.includes(busy.message));
   for (let head = 11; head <= 15; head++) {
     node.misbehave({ times: 1, when: isReceipts, errorFor: { eth_getBlockReceipts: busy } });
@@ -105,7 +105,7 @@ test('the node is asked for its chain again after a failure only, not for every 
     await indexer.reaches(head);
   }
   assert.equal(asked(), before);
-  const errorFor = { eth_getBlockReceipts: { code: -32_005, message: 'busy' } };
+  const errorFor = { eth_getBlockReceipts: { code: -32_603, message: 'overloaded' } };
   node.misbehave({ times: 1, when: isReceipts, errorFor });
   real.mine();
   await indexer.reaches(21);

@@ -94,7 +94,13 @@ test('a busy node does not count as a contract that did not answer', async (t) =
   const node = await startMisbehavingNode();
   t.after(() => node.close());
   node.misbehave({ errorFor: { eth_call: { code: -32005, message: 'rate limit exceeded' } } });
-  const client = new RpcClient({ url: node.url, timeoutMs: 20_000, maxSockets: 1, maxBatch: 60 });
+  const client = new RpcClient({
+    url: node.url,
+    timeoutMs: 20_000,
+    maxSockets: 1,
+    maxBatch: 60,
+    patienceMs: 0,
+  });
   t.after(() => client.close());
   const stop = new AbortController();
   const reading = runMetadataLoop(writer, client, () => undefined, stop.signal);
@@ -113,7 +119,13 @@ test('while a node is too busy for every contract the pauses between its batches
   const node = await startMisbehavingNode();
   t.after(() => node.close());
   node.misbehave({ errorFor: { eth_call: { code: -32005, message: 'rate limit exceeded' } } });
-  const client = new RpcClient({ url: node.url, timeoutMs: 20_000, maxSockets: 1, maxBatch: 60 });
+  const client = new RpcClient({
+    url: node.url,
+    timeoutMs: 20_000,
+    maxSockets: 1,
+    maxBatch: 60,
+    patienceMs: 0,
+  });
   t.after(() => client.close());
   const stop = new AbortController();
   const warnings: string[] = [];

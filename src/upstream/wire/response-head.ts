@@ -9,6 +9,8 @@ export interface ResponseHead {
   chunked: boolean;
   /** Whether another request may follow on the connection. */
   keepAlive: boolean;
+  /** Seconds after which the node wants to be asked again; null when it does not say, or says it as a date. */
+  retryAfter: number | null;
 }
 
 const SPACE = 32;
@@ -21,6 +23,7 @@ export function readResponseHead(text: string): ResponseHead {
     length: null,
     chunked: false,
     keepAlive: text.charCodeAt(7) !== ZERO, // HTTP/1.0 closes unless told otherwise
+    retryAfter: null,
   };
   for (let at = text.indexOf('\r\n'); at >= 0; ) {
     const end = text.indexOf('\r\n', at + 2);
@@ -41,13 +44,16 @@ function readStatus(text: string): number {
   return status;
 }
 
-/** Only four fields matter here, and no two of them have the same length. */
+/** Only five fields matter here, and no two of them have the same length. */
 function readField(head: ResponseHead, text: string, start: number, end: number): void {
   const colon = text.indexOf(':', start);
   if (colon < 0 || colon > end) throw malformed('a header line without a colon');
   switch (colon - start) {
     case 10:
       if (isName(text, start, colon, 'connection')) readConnection(head, value(text, colon, end));
+      return;
+    case 11:
+      if (isName(text, start, colon, 'retry-after')) readRetryAfter(head, value(text, colon, end));
       return;
     case 14:
       if (isName(text, start, colon, 'content-length')) readLength(head, value(text, colon, end));
@@ -72,6 +78,10 @@ function readConnection(head: ResponseHead, options: string): void {
   const lower = options.toLowerCase();
   if (lower.includes('close')) head.keepAlive = false;
   else if (lower.includes('keep-alive')) head.keepAlive = true;
+}
+
+function readRetryAfter(head: ResponseHead, seconds: string): void {
+  if (/^\d+$/.test(seconds)) head.retryAfter = Number(seconds);
 }
 
 function readLength(head: ResponseHead, digits: string): void {
