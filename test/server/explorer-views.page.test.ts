@@ -513,5 +513,11 @@ pageTests({
     const line = await page.evaluate('navigator.clipboard.readText()');
     const { stdout } = await promisify(execFile)('/bin/sh', ['-c', String(line)]);
     assert.deepEqual(JSON.parse(stdout), JSON.parse(await textOf(exchange.locator('pre'))));
+
+    await page.evaluate("Object.defineProperty(navigator, 'clipboard', { value: undefined })"); // as on plain HTTP
+    const button = page.getByRole('button', { name: 'Copy the address' });
+    await button.press('Enter');
+    await button.getByText('Copied').waitFor();
+    await page.locator('.page-title button:focus').waitFor();
   },
 });

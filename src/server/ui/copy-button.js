@@ -32,12 +32,14 @@ async function copyText(text) {
     await navigator.clipboard.writeText(text);
     return true;
   } catch {
+    const { activeElement } = document;
     const area = h('textarea', { class: 'hidden-text' });
     area.value = text;
     frontmost().append(area);
     area.select();
     const copied = document.execCommand('copy');
     area.remove();
+    if (activeElement instanceof HTMLElement) activeElement.focus({ preventScroll: true });
     return copied;
   }
 }
