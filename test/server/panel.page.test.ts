@@ -337,5 +337,6 @@ pageTests({
     await page.getByRole('heading', { name: 'Keys' }).waitFor();
     await page.context().clearCookies();
     await page.getByLabel('Operator token').waitFor();
+    await page.getByText('The session has ended.').waitFor();
   },
 });

@@ -74,13 +74,13 @@ function onFailure(error) {
     awaited = '';
     return showProblems({ data: '' });
   }
-  if (hasEnded(error)) return askForToken();
+  if (hasEnded(error)) return askForToken('The session has ended.');
   showProblems({ data: messageOf(error) });
 }
 
 /** @param {unknown} error */
 function onFailedAction(error) {
-  if (hasEnded(error)) return askForToken();
+  if (hasEnded(error)) return askForToken('The session has ended.');
   showProblems({ action: messageOf(error) });
 }
 
@@ -103,19 +103,20 @@ function showProblems(changed) {
   if (place.textContent !== text) place.textContent = text;
 }
 
-function askForToken() {
+/** @param {string} [reason] */
+function askForToken(reason = '') {
   current.abort();
   document.title = 'Sign in – atlas-node';
   showProblems({ data: '', action: '' });
   replace(byId('nav'));
   replace(byId('session'));
-  const form = signInForm(show);
+  const form = signInForm(show, reason);
   replace(main, form);
   form.querySelector('input')?.focus();
 }
 
 async function signOut() {
-  await callAdminApi('DELETE', 'session').then(askForToken, onFailedAction); // a session that lives on must not seem ended
+  await callAdminApi('DELETE', 'session').then(() => askForToken(), onFailedAction); // a session that lives on must not seem ended
 }
 
 addEventListener(

@@ -6,15 +6,16 @@ import { callAdminApi } from './admin-api.js';
 
 /**
  * @param {() => void} onSignedIn
+ * @param {string} reason why the token is asked for again, or empty
  */
-export function signInForm(onSignedIn) {
+export function signInForm(onSignedIn, reason) {
   const input = h('input', {
     type: 'password',
     name: 'token',
     autocomplete: 'current-password',
     required: true,
   });
-  const problem = h('p', { class: 'notice bad', role: 'alert', hidden: true });
+  const problem = h('p', { class: 'notice bad', role: 'alert', hidden: reason === '' }, reason);
   const button = h('button', { type: 'submit', class: 'button main' }, 'Sign in');
   const form = h(
     'form',
