@@ -23,4 +23,14 @@ pageTests({
       assert.equal(new URL(servers[0].url, `${base}/openapi.json`).href, `${base}/`);
     }
   },
+
+  'printed samples are whole': async (t, open) => {
+    const { server } = await serve(t);
+    const page = await open(t, `${server.url}/docs`);
+    await page.emulateMedia({ media: 'print' });
+    const cut = await page.evaluate(
+      "[...document.querySelectorAll('pre')].filter((pre) => pre.scrollHeight > pre.clientHeight || pre.scrollWidth > pre.clientWidth).length",
+    );
+    assert.equal(cut, 0);
+  },
 });
