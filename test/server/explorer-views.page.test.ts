@@ -222,6 +222,9 @@ pageTests({
 
     const flows = page.locator('#flows');
     await flows.getByRole('button', { name: 'Load older ones' }).focus();
+    await page.route('**/api/address_transfers*', (route) => route.abort(), { times: 1 });
+    await page.keyboard.press('Enter');
+    await flows.getByText('The server cannot be reached.').waitFor();
     await page.keyboard.press('Enter');
     await flows.getByText('all 563 transfers are drawn').waitFor();
     assert.equal(await page.evaluate('document.activeElement.id'), 'flows', 'the focus was lost');

@@ -16,6 +16,7 @@ import { timeTicks } from '../ui/scale.js';
 import { stepChart } from '../ui/step-chart.js';
 import { assetsOf, flowPoints, sumOf } from './flows.js';
 import { notice } from './section.js';
+import { visitorMessage } from './visitor-message.js';
 
 const PAGE = 500;
 
@@ -86,16 +87,17 @@ export function flowsLoader(view, address, askSummary) {
         const all = transfers.length === 1 ? 'its one transfer is drawn' : `all ${count} are drawn`;
         return h('span', { class: 'soft small' }, all);
       }
+      const state = h('span', { class: 'soft small', role: 'status' }, `the newest ${count} are drawn`);
       const button = h('button', { type: 'button', class: 'button compact' }, 'Load older ones');
       button.addEventListener('click', async () => {
         if (button.ariaDisabled === 'true') return;
         button.ariaDisabled = 'true'; // one that is disabled loses the focus
-        await loadPage(view.signal).then(draw, () => {
+        await loadPage(view.signal).then(draw, (error) => {
           button.ariaDisabled = null;
-          button.textContent = 'That failed: try again';
+          state.textContent = visitorMessage(error);
         });
       });
-      return [h('span', { class: 'soft small' }, `the newest ${count} are drawn`), button];
+      return [state, button];
     };
     draw();
     return { content: [controls, chart], exchanges };
