@@ -54,6 +54,18 @@ pageTests({
     await field.waitFor();
   },
 
+  'where the browser allows no storage the key is kept as long as the page': async (t, open) => {
+    const { at, key, server } = await world(t);
+    const page = await open(t, `${server.url}/healthz`);
+    await page.addInitScript(
+      "Object.defineProperty(globalThis, 'sessionStorage', { get() { throw new Error('blocked'); } })",
+    );
+    await page.goto(at(`wallet/${ALICE}`));
+    await page.getByLabel('API key').fill(key);
+    await page.keyboard.press('Enter');
+    await page.locator('#summary .facts').waitFor();
+  },
+
   'a link to a view survives the asking for the key': async (t, open) => {
     const { at, key } = await world(t);
     const page = await open(t, at(`wallet/${ALICE}`));

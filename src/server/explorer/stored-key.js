@@ -2,18 +2,33 @@
 
 const STORAGE_KEY = 'atlas-api-key';
 
+/** Where the browser allows no storage the key lives as long as the page. */
+let unstored = '';
+
 /** @returns {string} empty when there is none */
 export function readKey() {
-  return sessionStorage.getItem(STORAGE_KEY) ?? '';
+  return storage()?.getItem(STORAGE_KEY) ?? unstored;
 }
 
 /** @param {string} key */
 export function saveKey(key) {
-  sessionStorage.setItem(STORAGE_KEY, key);
+  const place = storage();
+  if (place === null) unstored = key;
+  else place.setItem(STORAGE_KEY, key);
 }
 
 export function forgetKey() {
-  sessionStorage.removeItem(STORAGE_KEY);
+  storage()?.removeItem(STORAGE_KEY);
+  unstored = '';
+}
+
+/** Null where the visitor blocks cookies: browsers then forbid even to look at it. */
+function storage() {
+  try {
+    return sessionStorage;
+  } catch {
+    return null;
+  }
 }
 
 /**
