@@ -77,7 +77,7 @@ export function keysView({ signal, onFailure, onFailedAction }) {
       h(
         'tr',
         {},
-        ['No.', 'Name and key', 'Tier', 'Requests this month', 'State', ''].map((title) =>
+        ['No.', 'Name and key', 'Tier', 'Requests this month', 'State, UTC', ''].map((title) =>
           h('th', { scope: 'col', class: title === 'No.' ? 'number' : null }, title),
         ),
       ),
