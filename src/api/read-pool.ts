@@ -53,8 +53,8 @@ export class ReadPool {
   }
 
   /**
-   * Answers from the commit of `head` or a later one. Rejects with RequestError: the endpoint's own, `timeout` after the
-   * time limit, `busy` when too many wait and after `close`.
+   * Answers from the commit of `head` or a later one. Rejects with RequestError: the endpoint's own, `timeout` after
+   * the time limit, `busy` when too many wait and after `close`.
    */
   run(path: string, input: unknown, chainDepth: number, head: Head): Promise<ApiResult> {
     if (head.hashPrefix !== this.cachedHashPrefix || head.revision !== this.cachedRevision) {

@@ -21,8 +21,8 @@ interface Screen {
 }
 
 /**
- * Shows the result of `render` once a second, until SIGINT or SIGTERM, or until nobody reads it. A terminal is redrawn in
- * place and keeps the last text at the end; elsewhere the texts are written one after another. The first failure is
+ * Shows the result of `render` once a second, until SIGINT or SIGTERM, or until nobody reads it. A terminal is redrawn
+ * in place and keeps the last text at the end; elsewhere the texts are written one after another. The first failure is
  * thrown; later ones, as when the daemon is restarted, are shown instead of the text.
  */
 export async function watch(render: () => Promise<string>, screen: Screen): Promise<void> {

@@ -85,7 +85,7 @@ const rpc = z.strictObject({
   logs_max_range: integer(1, 10_000_000).default(10_000),
   /** Widest `eth_getLogs` range requested from the node, blocks. */
   logs_node_range: integer(1, 10_000_000).default(100),
-  /** Time limit of a call to the node, milliseconds; of one that waits for a connection, without any answer to its key. */
+  /** Time limit of a call to the node, ms; waiting for a connection counts only while its key gets no answer. */
   timeout_ms: integer(100, MAX_MS).default(30_000),
   /** Calls slower than this are logged, milliseconds. */
   slow_ms: integer(1, MAX_MS).default(1_000),
@@ -114,7 +114,7 @@ const stream = z.strictObject({
   max_subscriptions: integer(1, 100_000).default(10),
   /** Largest message accepted from a client, bytes. */
   max_message_bytes: integer(1_024, 67_108_864).default(1_048_576),
-  /** Backlog in bytes at which a slow client is closed: at least twice the backlog of a replay (stream/replay-queue.ts). */
+  /** Backlog in bytes at which a slow client is closed: at least twice that of a replay (stream/replay-queue.ts). */
   max_backlog_bytes: integer(524_288, 1_073_741_824).default(8_388_608),
   /** Seconds between pings. */
   ping_seconds: integer(1, 3_600).default(30),

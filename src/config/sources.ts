@@ -82,7 +82,7 @@ function envName(path: string): string {
   return ENV_PREFIX + path.replaceAll('.', '__').toUpperCase();
 }
 
-/** The value of a text for a setting: the first candidate that its schema takes, else the likeliest, which it refuses. */
+/** The value that a text stands for: the first candidate that the schema takes, else the likeliest, for the error. */
 function parseSettingText(path: string, text: string): unknown {
   const schema = schemaAt(path);
   const candidates = parseCandidates(text);

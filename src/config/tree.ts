@@ -28,7 +28,7 @@ export function schemaAt(path: string): z.core.$ZodType | undefined {
   return at;
 }
 
-/** What is wrong with a name on the path that the user may choose, such as that of a tier; undefined when nothing is. */
+/** What is wrong with a name on the path that users choose, such as that of a tier; undefined when nothing is. */
 export function chosenNameError(path: string): string | undefined {
   const keys = path.split('.');
   for (const [i, key] of keys.entries()) {

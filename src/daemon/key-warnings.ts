@@ -1,9 +1,9 @@
-/** What the operator should know of the keys: that there are none, or of tiers that the configuration has not. */
+/** Warnings about the keys: that none is valid, or that some are of a tier that is not configured. */
 import type { Access } from '../access/access.ts';
 import { FALLBACK_TIER } from '../access/tiers.ts';
 import type { Logger } from '../log.ts';
 
-/** Logs that no key is valid, and how many are of which tier that is not configured, such as one that was renamed or mistyped. */
+/** Logs if no key is valid, and each tier of valid keys that is not configured, such as a renamed or mistyped one. */
 export function warnAboutKeys(
   { keys, limiter }: Pick<Access, 'keys' | 'limiter'>,
   dataDir: string,

@@ -31,7 +31,7 @@ const CALL_TIMEOUT_MS = 60_000;
 /** Whole coins in each of the ten known accounts: enough for months of demo traffic. */
 const COINS_PER_ACCOUNT = 1_000_000_000;
 
-/** Starts anvil on a free port of 127.0.0.1 and waits until it answers. Throws a FatalError saying what to do when it cannot. */
+/** Starts anvil on a free port of 127.0.0.1 and waits until it answers. Throws a FatalError if it does not start. */
 export async function startAnvil(options: AnvilOptions = {}): Promise<Anvil> {
   const process = spawnAnvil(anvilArguments(options));
   const address = await listeningAddress(process);

@@ -71,7 +71,7 @@ function temporaryFolder(closers: CleanupStack): string {
   return closers.adopt(folder, () => rmSync(folder, { recursive: true, force: true }));
 }
 
-/** A chain with the demo contracts and some history; `height` is its last block with traffic. Throws the signal's reason. */
+/** A chain with the demo contracts and some history, up to block `height`. Throws the signal's reason. */
 async function startChain(log: Logger, closers: CleanupStack, signal: AbortSignal) {
   const anvil = await startAnvil({
     blockTimeMs: BLOCK_TIME_MS,

@@ -33,7 +33,7 @@ export function listKeys({ keys, usage, limiter: { tiers } }: AdminAccess, now: 
   };
 }
 
-/** Issues a key from a JSON body. Throws RequestError `invalid_parameter`. */
+/** Issues a key from a JSON body. Throws RequestError for one that it cannot use. */
 export function createKey({ keys, limiter: { tiers } }: AdminAccess, body: unknown): IssuedJson {
   const parsed = newKeySchema.safeParse(body);
   if (!parsed.success) throw new RequestError(400, 'invalid_body', 'send {"name": "...", "tier": "..."}');

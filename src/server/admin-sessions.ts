@@ -11,7 +11,7 @@ const ID_BYTES = 32;
 
 export class AdminSessions {
   private readonly clock: () => number;
-  /** End of each session, milliseconds of the clock, by the SHA-256 of its id: looking one up tells nothing by its timing. */
+  /** End of each session, milliseconds of the clock, by the SHA-256 of its id: the time of a look-up tells nothing. */
   private readonly expiries = new Map<string, number>();
 
   constructor(clock: () => number) {

@@ -4,8 +4,8 @@ import type { Answer } from './answer.ts';
 import type { HttpRequest, HttpResponse } from './uws.ts';
 
 /**
- * Chunks in which any body may arrive, and one more for so many of its bytes. Each costs 3 us and 100 bytes of memory, so
- * two million chunks of one byte (six on the wire) would block all clients for seconds.
+ * A body may arrive in this many chunks, and in one more per BYTES_PER_CHUNK bytes. Each chunk costs 3 us and 100 bytes
+ * of memory: two million chunks of one byte (six on the wire) would block all clients for seconds.
  */
 const FREE_CHUNKS = 1_000;
 const BYTES_PER_CHUNK = 64;
@@ -16,8 +16,8 @@ export function contentLengthExceeds(req: HttpRequest, limit: number): boolean {
 }
 
 /**
- * Whether the body comes in chunks. Where nobody reads them the library passes them over without a word for as long as they
- * come, and turns to no other connection while there are more: a flood of small ones would hold up everybody.
+ * Whether the body comes in chunks. When nobody reads it, the library skips its chunks for as long as they come, and
+ * serves no other connection meanwhile: a flood of small chunks would hold up everybody.
  */
 export function isChunked(req: HttpRequest): boolean {
   return req.getHeader('transfer-encoding') !== '';
@@ -67,8 +67,8 @@ export class BodyReservation {
 }
 
 /**
- * Collects the body and hands it over once, or null as soon as it is longer than `limit` bytes. Never calls back when the
- * client goes first, or is cut off because the body comes in too many chunks or its key has no budget left. The caller
+ * Collects the body and hands it over once, or null as soon as it is longer than `limit` bytes. Never calls back when
+ * the client leaves first, or is cut off because the body has too many chunks or its key has no budget left. The caller
  * releases the `reservation` when the client is gone; it is null where the limit alone bounds the body.
  */
 export function collectBody(

@@ -41,7 +41,7 @@ export class ConnectionLimiter {
     this.openCount--;
   }
 
-  /** Resolves when no connection is open, or after `timeoutMs`; time in which the event loop is blocked does not count. */
+  /** Resolves when no connection is open, or after `timeoutMs`, in which a blocked event loop does not count. */
   async waitUntilEmpty(timeoutMs: number): Promise<void> {
     for (let waited = 0; this.openCount > 0 && waited < timeoutMs; waited += POLL_MS) await sleep(POLL_MS);
   }

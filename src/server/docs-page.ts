@@ -1,4 +1,7 @@
-/** The documentation as one page: of REST and /rpc, made from their OpenAPI document, and of the streams. It can be read without its one script and loads nothing from outside. */
+/**
+ * The documentation as one page: REST and /rpc, from their OpenAPI document, and the streams. It can be read without
+ * its one script and loads nothing from outside.
+ */
 import type { OpenApiDocument, OpenApiOperation, OpenApiParameter } from '../api/openapi.ts';
 import { codeSample, escapeHtml, type ParameterRow, parameterTable } from './docs-html.ts';
 import { STREAMS_SECTION } from './docs-streams.ts';

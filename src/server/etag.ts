@@ -25,7 +25,7 @@ export function matchesAnyEtag(ifNoneMatch: string): boolean {
   return ifNoneMatch === '*';
 }
 
-/** Whether an If-None-Match header names the tag. Only successful answers have tags, so a match needs no more checks. */
+/** Whether an If-None-Match header names the tag. Only successful answers have tags: nothing else needs a check. */
 export function matchesEtag(ifNoneMatch: string, etag: string): boolean {
   return ifNoneMatch !== '' && ifNoneMatch.includes(etag.slice(2));
 }

@@ -14,9 +14,9 @@ const CACHE_CONTROL = {
 const DRAIN_POLL_MS = 10;
 
 /**
- * The library gives up a client that has not made room for 8 to 12 seconds. The system may hold four megabytes for one,
- * and tells of room only when a third of them has gone, for which a slow one that never stops reading needs longer. So
- * its time begins anew so often, milliseconds, as many times.
+ * The library gives up a client that has made no room for 8 to 12 seconds. But the system may hold four megabytes for a
+ * client and tells of room only when a third of them has gone: a slow client needs longer, though it never stops
+ * reading. So its time is begun anew every so many milliseconds, a limited number of times.
  */
 const TIMEOUT_RESET_MS = 5_000;
 const MAX_TIMEOUT_RESETS = 10;
@@ -258,9 +258,9 @@ function writeAnswer(res: HttpResponse, answer: Answer, state: WriterState): voi
 }
 
 /**
- * The library considers an answer unfinished until all announced bytes are sent, never here: it cuts a connection that asks
- * again, so that no answers pile up for a client that does not read, but keeps any other without end. So it is closed
- * once the answer is out, which is after the handler.
+ * The announced bytes never follow, so to the library the answer stays unfinished: it cuts a connection that sends
+ * another request, and keeps any other open without end. So the connection is closed here once the answer is out, which
+ * is after the handler.
  */
 function writeLength(res: HttpResponse, bytes: number): void {
   let open = true;

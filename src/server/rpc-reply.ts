@@ -8,11 +8,11 @@ import type { RpcAnswer, RpcSink } from '../rpc/sink.ts';
 import { jsonAnswer, rateLimitHeaders, retryAfterHeader } from './answer.ts';
 import type { ChunkWriter, DeferredReply } from './reply.ts';
 
-/** Answers of at least this size are written in chunks, since the library would copy what a slow client has not read. */
+/** Answers of this size and more are written in chunks: the library would copy what a slow client has not read. */
 const MIN_STREAMED_BYTES = 1024 * 1024;
 const CHUNK_BYTES = 256 * 1024;
 
-/** Bodies up to this size are read also for a key that has nothing left: a refusal with the id of the call can be told apart. */
+/** Bodies up to this size are read even if the key has nothing left, so that the refusal has the id of the call. */
 const MAX_ALWAYS_READ_BYTES = 64 * 1024;
 
 export class HttpRpcReply implements RpcSink, RpcCaller {

@@ -80,7 +80,7 @@ export interface Server {
   close(): Promise<void>;
 }
 
-/** Starts to listen. Rejects with ListenError when it cannot bind the address, with ConfigError for a bad certificate. */
+/** Starts to listen. Rejects with ListenError when it cannot bind the address, ConfigError for a bad certificate. */
 export async function startServer(options: ServerOptions): Promise<Server> {
   const { settings, admin, metrics, log } = options;
   let cors = corsPolicy(settings.cors_origins);
@@ -126,7 +126,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   };
 }
 
-/** It is served all the same: some clients do not look. */
+/** The certificate is served all the same: some clients do not look at its dates. */
 function warnAboutCertificateDates(
   { tls_cert, tls_key }: Pick<ServerSettings, 'tls_cert' | 'tls_key'>,
   log: Logger,

@@ -15,7 +15,7 @@ const CHECK_INTERVAL_MS = 1_000;
 export class StallDetector {
   private readonly log: Logger;
   private head: number | null = null;
-  /** Since when the node has had a block that the index lacks, without any progress; milliseconds of `performance.now()`, which no setting of the clock moves. */
+  /** Since when the index lacks a block of the node and has not moved; by `performance.now()`, which nobody can set. */
   private behindSince: number | null = null;
   private stallReported = false;
 
@@ -29,7 +29,7 @@ export class StallDetector {
     return () => clearInterval(timer);
   }
 
-  /** Takes note of the state, `now` by `performance.now()`; to be called about once a second. Logs the beginning and the end of a stall. */
+  /** To be called about once a second, with `now` by `performance.now()`. Logs the beginning and the end of a stall. */
   observe(state: IndexStatus, now: number): void {
     const head = state.head?.number ?? null;
     if (head !== this.head || !isBehind(state)) {
@@ -69,8 +69,8 @@ export function notReadyReason(state: IndexStatus, readyLag: number, stalled: bo
 }
 
 /**
- * Patterns of node addresses with their replacements: URLs, what the system could not connect to, and what TLS finds wrong
- * with the names in a certificate.
+ * Patterns of node addresses with their replacements: URLs, what the system could not connect to, and the names in a
+ * certificate that TLS finds wrong.
  */
 const NODE_ADDRESS_PATTERNS: readonly (readonly [RegExp, string])[] = [
   [/\b(?:https?|wss?):\/\/[^\s"]+/g, 'the node'],

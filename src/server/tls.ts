@@ -23,7 +23,7 @@ export function readTlsFiles(certPath: string, keyPath: string): { cert: Buffer;
   }
 }
 
-/** Why clients refuse a certificate because of its dates, or null: a mistake in a configuration, but no reason not to start. */
+/** Why clients refuse a certificate because of its dates, or null. It is a mistake, but no reason not to start. */
 export function certificateDateError(certPath: string, cert: Buffer, now = new Date()): string | null {
   const { validFromDate, validToDate } = new X509Certificate(cert);
   const wrong =

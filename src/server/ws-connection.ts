@@ -11,8 +11,8 @@ import type { Inbox } from './ws-inbox.ts';
 import { Outbox, type OutboxLimits } from './ws-outbox.ts';
 
 /**
- * Pings, pongs and refused messages within a second after which a client is cut off. At seven bytes each they can arrive
- * faster than they can be handled, and the library reads half a megabyte from one socket before it serves the next.
+ * A client that sends more pings, pongs and refused messages in a second is cut off. At seven bytes each they can
+ * arrive faster than they are handled, and the library reads half a megabyte from one socket before the next.
  */
 const MAX_FLOOD_PER_SECOND = 1_000;
 
@@ -108,7 +108,7 @@ export class WsConnection implements ClientConnection {
     if (++this.floodCount > MAX_FLOOD_PER_SECOND) this.close(...FLOODING);
   }
 
-  /** Counts a message. What is not refused may come faster than it can be handled, too. */
+  /** Counts a message: those that are not refused may come faster than they can be handled, too. */
   countTowardsTurn(): void {
     if (this.turns.isTooLong()) this.close(...TOO_FAST);
   }
@@ -126,7 +126,7 @@ export class WsConnection implements ClientConnection {
     if (!this.closing) this.socket.ping();
   }
 
-  /** Closes the connection with a close frame, after the present task, so that no loop over connections is disturbed. */
+  /** Closes with a close frame, after the present task, so that no loop over connections is disturbed. */
   close(code: CloseCode, reason: string): void {
     if (this.closing) return;
     this.closing = true;

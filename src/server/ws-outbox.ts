@@ -1,12 +1,12 @@
 /**
- * The send queue of one WebSocket. The library is given little more than the system accepts at once, so that the backlog
- * of a slow client stays here, where notifications are shared with other clients and can be dropped on closing.
+ * The send queue of one WebSocket. The library is given little more than the system accepts at once. So the backlog of
+ * a slow client stays here, where notifications are shared with other clients and can be dropped on closing.
  */
 import type { ClientBudget } from '../lib/byte-budget.ts';
 import type { Notification } from '../stream/notification.ts';
 import type { WebSocket } from './uws.ts';
 
-/** Size up to which messages are joined, and after which it is checked whether the system accepted what the library got. */
+/** Messages are joined up to this size; after so much it is checked whether the system accepted what was sent. */
 const CHUNK_BYTES = 64 * 1024;
 
 /** What may wait. */
@@ -66,7 +66,7 @@ export class Outbox {
     this.enqueue({ notification, id }, notification.byteLength);
   }
 
-  /** Sends the answer to a call. It may be large: the client has asked for it, and gets no more while it waits (ws-inbox.ts). */
+  /** Sends the answer to a call, which may be large: while it waits the client gets no others (ws-inbox.ts). */
   answer(text: string | Buffer): void {
     if (this.stopped) return;
     const bytes = Buffer.byteLength(text);

@@ -1,6 +1,6 @@
 /**
- * The transfers of a generated chain. The activities book them here as they decide what happens. Nothing is decoded from
- * the JSON they produce, so a decoding mistake cannot hide in what is booked.
+ * The transfers of a generated chain. The activities book them here as they decide what happens. Nothing is decoded
+ * from the JSON they produce, so a decoding mistake cannot hide in what is booked.
  */
 import type { Hex } from '../../types.ts';
 

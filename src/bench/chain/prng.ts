@@ -46,7 +46,7 @@ export class Prng {
     return this.fraction() < probability;
   }
 
-  /** An index below `length` whose frequency is about 1 / (index + 1): few are busy, many are rare, as on real chains. */
+  /** An index below `length`, as often as 1 / (index + 1): few are busy and many are rare, as on real chains. */
   zipfIndex(length: number): number {
     return Math.min(length - 1, Math.floor((length + 1) ** this.fraction()) - 1);
   }
