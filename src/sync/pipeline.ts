@@ -59,10 +59,11 @@ export class Pipeline {
       this.prefetch(at, head);
       const range = this.ranges[0];
       if (range === undefined) break;
+      const askedAt = performance.now();
       const batch = await (taken.length === 0 ? range.batch : range.batch.catch(() => null));
       if (batch === null) break;
       this.ranges.shift();
-      this.adaptRangeSize(batch);
+      this.adaptRangeSize(batch, performance.now() - askedAt);
       taken.push(batch);
       transfers += batch.transferCount;
       at = range.to + 1;
@@ -91,10 +92,14 @@ export class Pipeline {
     }
   }
 
-  /** Sizes the next ranges by the transfers per block just seen. */
-  private adaptRangeSize(batch: BlockBatch): void {
+  /**
+   * Sizes the next ranges by the transfers per block just seen. A range that had to be waited for longer than a batch is
+   * gathered was too large for this node: it may accept few calls a second, and even empty blocks then take long.
+   */
+  private adaptRangeSize(batch: BlockBatch, waitedMs: number): void {
     const perBlock = Math.max(1, batch.transferCount) / batch.blockCount;
     const wanted = Math.ceil(RANGE_TRANSFERS / perBlock);
-    this.blocksPerRange = Math.max(1, Math.min(RANGE_BLOCKS_MAX, wanted, this.blocksPerRange * 2));
+    const most = waitedMs > GATHER_MS ? batch.blockCount >> 1 : this.blocksPerRange * 2;
+    this.blocksPerRange = Math.max(1, Math.min(RANGE_BLOCKS_MAX, wanted, most));
   }
 }

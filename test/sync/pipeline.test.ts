@@ -94,6 +94,20 @@ test('after a failure and a reset the same blocks are loaded again in smaller ra
   assert.equal(sizes[0], 1, 'one block is asked for at least');
 });
 
+test('ranges that have to be waited for become smaller, so that a node that accepts few calls gives commits too', async () => {
+  const sizes: number[] = [];
+  const pipeline = new Pipeline(
+    async (from, to) => {
+      sizes.push(to - from + 1);
+      if (sizes.length === 1) await new Promise((resolve) => setTimeout(resolve, 2_100));
+      return batchOf(from, to);
+    },
+    { depth: 1, batchTransfers: 1 },
+  );
+  await pipeline.take(1, 400);
+  assert.ok(sizes[1]! <= sizes[0]! / 2, `ranges of ${sizes}`);
+});
+
 test('blocks before a failure are handed out, and the failure is told after them', async () => {
   const pipeline = new Pipeline(
     async (from, to) => {
