@@ -1,17 +1,12 @@
 /** Making a sibling of a block: the same block without its last transaction. */
 import { createHash } from 'node:crypto';
 import type { ChainBlock } from './block.ts';
-
-interface BlockJson {
-  hash: string;
-  parentHash: string;
-  transactions: { hash: string }[];
-}
+import type { RpcBlock } from './rpc-json.ts';
 
 /** The sibling under another hash, child of `parentHash` (null: of the same parent). The other header fields stay. */
 export function siblingBlock(original: ChainBlock, parentHash: string | null): ChainBlock {
   const hash = siblingHash(original.hash);
-  const block: BlockJson = JSON.parse(original.block.toString());
+  const block: RpcBlock = JSON.parse(original.block.toString());
   const dropped = block.transactions.at(-1)?.hash;
   const oldHash = block.hash;
   const rehash = (text: string) => text.replaceAll(`"blockHash":"${oldHash}"`, `"blockHash":"${hash}"`);
