@@ -73,8 +73,8 @@ export const STREAMS_SECTION = `<section id="streams">
 <h2>Streams</h2>
 <p>The WebSockets <code>/ws</code> and <code>/ws/signals</code> take the key as REST does; a browser, which cannot set
 headers there, puts it into the address: <code>/ws?api_key=YOUR_KEY</code>. What is sent is JSON-RPC. The answer to a
-subscribe is an id, which its events name. It goes to <code>eth_unsubscribe</code> or <code>atlas_unsubscribe</code> to
-end the subscription.</p>
+subscribe is an id, which its events name. To end the subscription give the id to <code>eth_unsubscribe</code> or
+<code>atlas_unsubscribe</code>.</p>
 <p>On <code>/ws</code>, as on a node, beside every method of <code>/rpc</code>:</p>
 ${codeSample(
   'Messages to /ws',
@@ -84,10 +84,10 @@ ${codeSample(
     call('eth_subscribe', ['chainLogs', { address: [example.token], topics: [], commitStates: false }]),
   ].join('\n'),
 )}
-<p><code>chainLogs</code> are the logs of proposed blocks, which may still be dropped: on Monad each log once, when it is
-first seen, with its <code>blockId</code> and <code>commitState</code>, and with <code>commitStates</code> at every change
-of state; elsewhere they are the same as <code>logs</code>. <code>newPendingTransactions</code> is there where the operator
-has switched it on and the node offers it.</p>
+<p><code>chainLogs</code> are the logs of proposed blocks, which may still be dropped. On Monad each log comes once, when
+it is first seen, with its <code>blockId</code> and <code>commitState</code>, or with <code>commitStates</code> at every
+change of state. Elsewhere they are the same as <code>logs</code>. <code>newPendingTransactions</code> can be had where
+the operator has switched it on and the node offers it.</p>
 <p>The transfers of a wallet, on <code>/ws</code> too:</p>
 ${parameterTable(WALLET_PARAMETERS)}
 ${codeSample(
