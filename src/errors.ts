@@ -54,10 +54,18 @@ export class UpstreamError extends Error {
   readonly reason: UpstreamFailure;
   /** JSON-RPC error code when the node answered with an error object. */
   readonly code: number | undefined;
-  constructor(reason: UpstreamFailure, message: string, code?: number, options?: ErrorOptions) {
+  /** With reason `http`: the status that came in place of 200. */
+  readonly httpStatus: number | undefined;
+  constructor(
+    reason: UpstreamFailure,
+    message: string,
+    code?: number,
+    options?: ErrorOptions & { httpStatus?: number },
+  ) {
     super(onOneLine(message), options);
     this.reason = reason;
     this.code = code;
+    this.httpStatus = options?.httpStatus;
   }
 }
 export type UpstreamFailure =

@@ -242,10 +242,10 @@ export class NodeCall implements ResponseListener {
   /** The payload. A JSON-RPC error counts as the node's answer whatever the HTTP status is. */
   private readAnswer(body: Buffer): Buffer {
     if (this.status === 200) return this.readWhole(body);
-    const error = new UpstreamError('http', `${this.call.method}: HTTP ${this.status}`);
     const payload = this.errorIn(body);
-    if (payload === null) throw error;
-    return payload;
+    if (payload !== null) return payload;
+    const message = `${this.call.method}: HTTP ${this.status}`;
+    throw new UpstreamError('http', message, undefined, { httpStatus: this.status });
   }
 
   private errorIn(body: Buffer): Buffer | null {

@@ -11,14 +11,8 @@ export const GATEWAY_STATUSES: ReadonlySet<number> = new Set([502, 503, 504]);
 export const REFUSAL_STATUSES: ReadonlySet<number> = new Set([401, 403, 407, 408, 429]);
 
 /** The node did not answer at all, perhaps because it restarts: that says nothing about its blocks. */
-export function isUnreachable(error: UpstreamError): boolean {
-  const { reason } = error;
-  return reason === 'connection' || reason === 'timeout' || GATEWAY_STATUSES.has(httpStatusOf(error));
-}
-
-/** The HTTP status that the message names (reply.ts), NaN when the failure was another. */
-function httpStatusOf({ reason, message }: UpstreamError): number {
-  return reason === 'http' ? Number(/: HTTP (\d+):/.exec(message)?.[1]) : Number.NaN;
+export function isUnreachable({ reason, httpStatus = 0 }: UpstreamError): boolean {
+  return reason === 'connection' || reason === 'timeout' || GATEWAY_STATUSES.has(httpStatus);
 }
 
 const TOO_LARGE_TEXT = /exceeds size limit|size limit exceeded|(response|answer) (is |was )?too (large|big)/i;
@@ -41,7 +35,7 @@ const UNKNOWN_METHOD_STATUSES: ReadonlySet<number> = new Set([403, 404, 405]);
 /** The node does not offer the method, though it offers others. */
 export function isUnknownMethod(error: UpstreamError): boolean {
   if (error.code === -32601) return true;
-  if (error.reason === 'http') return UNKNOWN_METHOD_STATUSES.has(httpStatusOf(error));
+  if (error.reason === 'http') return UNKNOWN_METHOD_STATUSES.has(error.httpStatus ?? 0);
   return error.code !== undefined && UNKNOWN_METHOD_TEXT.test(error.message);
 }
 
@@ -58,7 +52,7 @@ const RATE_LIMIT_TEXT =
 
 /** The node accepts no more calls for now: the same request will succeed when fewer are sent. */
 export function isRateLimited(error: UpstreamError): boolean {
-  if (httpStatusOf(error) === 429) return true;
+  if (error.httpStatus === 429) return true;
   if (error.reason !== 'rpc' || isExecutionFailure(error)) return false;
   // jsonrpsee uses -32005 for "Batched requests are not supported", Infura also for too many logs.
   const limited = error.code === -32005 && !/batched|more than/i.test(error.message);

@@ -33,7 +33,8 @@ export function httpError(answer: UpstreamResponse, what: string): UpstreamError
   const error = errorInBody(answer.body);
   if (answer.status === 413) return new UpstreamError('too-large', `${what}: HTTP 413`, error?.code);
   const detail = error === undefined ? excerpt(answer.body) : error.message;
-  return new UpstreamError('http', `${what}: HTTP ${answer.status}: ${detail}`, error?.code);
+  const options = { httpStatus: answer.status };
+  return new UpstreamError('http', `${what}: HTTP ${answer.status}: ${detail}`, error?.code, options);
 }
 
 /** Reads the answer to a single call. Monad answers with id null when the result is over its size limit. */
