@@ -10,7 +10,7 @@
  * a statement as much as writing its row (row-writer.ts).
  */
 import { bytesToBigInt } from '../lib/hex.ts';
-import { packedValue } from '../lib/packed-bytes.ts';
+import { packedHash, packedValue } from '../lib/packed-bytes.ts';
 import { type BlockBatch, isNativeKind, TransferKind } from '../types.ts';
 import { ActivityFlag } from './activity.ts';
 import { AddressResolver } from './address-resolver.ts';
@@ -143,7 +143,7 @@ export class Commit {
       const hasNumber = kind === TransferKind.erc721 || kind === TransferKind.erc1155;
       this.transfers.add(
         id,
-        isFirst ? hashIn(batch.txHashes, batch.tx[i]!) : id - transactionStart,
+        isFirst ? packedHash(batch.txHashes, batch.tx[i]!) : id - transactionStart,
         wallets[batch.from[i]!]!.id,
         wallets[batch.to[i]!]!.id,
         isNativeKind(kind)
@@ -160,7 +160,7 @@ export class Commit {
     for (let block = 0; block < batch.blockCount; block++) {
       this.insertBlock.run(
         batch.number[block],
-        hashIn(batch.hash, block),
+        packedHash(batch.hash, block),
         batch.timestamp[block],
         lastTransfer + batch.transferEnd[block]!,
         lastWallet + newWallets[batch.addressEnd[block]!]!,
@@ -308,10 +308,6 @@ export class Commit {
 /** Whether a transfer of a batch is the first of its transaction. */
 function startsTransaction({ tx }: BlockBatch, i: number): boolean {
   return i === 0 || tx[i] !== tx[i - 1];
-}
-
-function hashIn(hashes: Uint8Array, i: number): Uint8Array {
-  return hashes.subarray(i * 32, i * 32 + 32);
 }
 
 /** For each prefix of a batch's addresses, how many of them are new, that is have ids above `lastKnown`. */

@@ -1,6 +1,6 @@
 /** What the blocks that the writer is about to commit will bring to watchers. */
 import { bytesToDigits, bytesToHex } from '../lib/hex.ts';
-import { packedValue } from '../lib/packed-bytes.ts';
+import { packedHash, packedValue } from '../lib/packed-bytes.ts';
 import type { EventRow } from '../query/events.ts';
 import type { TokenSymbols } from '../query/token-symbols.ts';
 import { type BlockBatch, type CommittingBlocks, type Hex, TransferKind } from '../types.ts';
@@ -122,7 +122,7 @@ function addressesOf({ addresses }: BlockBatch): string[] {
 }
 
 function hashDigits(hashes: Uint8Array, i: number): string {
-  return bytesToDigits(hashes.subarray(i * 32, i * 32 + 32));
+  return bytesToDigits(packedHash(hashes, i));
 }
 
 function digitsAt(values: Uint8Array, ends: Uint32Array, i: number): string {

@@ -12,6 +12,7 @@ import {
 import { BLOCK_FIELDS, RECEIPTS_FIELDS, TRACE_FIELDS } from '../decode/decoded-fields.ts';
 import { type JsonObject, readHex, readObject } from '../decode/read-json.ts';
 import { UpstreamError } from '../errors.ts';
+import { packedHash } from '../lib/packed-bytes.ts';
 import type { BlockBatch, Capabilities } from '../types.ts';
 import type { RpcCall, RpcClient, RpcReply } from '../upstream/client.ts';
 import {
@@ -198,15 +199,12 @@ function checkContinuity(batch: BlockBatch, numbers: readonly number[]): void {
         `the node sent block ${batch.number[i]} when asked for ${number}`,
       );
     }
-    const linked = i === 0 || sameHash(batch.parent, i, batch.hash, i - 1);
+    const linked =
+      i === 0 || Buffer.compare(packedHash(batch.parent, i), packedHash(batch.hash, i - 1)) === 0;
     if (!linked)
       throw new UpstreamError(
         'inconsistent',
         `block ${number} of the node does not follow its block ${number - 1}`,
       );
   }
-}
-
-function sameHash(a: Uint8Array, i: number, b: Uint8Array, j: number): boolean {
-  return Buffer.compare(a.subarray(i * 32, i * 32 + 32), b.subarray(j * 32, j * 32 + 32)) === 0;
 }

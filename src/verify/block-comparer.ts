@@ -1,7 +1,7 @@
 /** Whether the indexed transfers of a block equal those decoded anew from the node's answers. */
 
 import { bytesToBigInt, bytesToHex } from '../lib/hex.ts';
-import { packedValue } from '../lib/packed-bytes.ts';
+import { packedHash, packedValue } from '../lib/packed-bytes.ts';
 import { readLastBlock, type Tip } from '../store/chain.ts';
 import type { Db } from '../store/open-database.ts';
 import { ZERO_WALLET } from '../store/schema.ts';
@@ -64,7 +64,7 @@ export function blockDifference(db: Db, batch: BlockBatch, i: number): string | 
 
 /** The hash of the `i`-th block of a batch. */
 export function batchHash({ hash }: BlockBatch, i: number): Hex {
-  return bytesToHex(hash.subarray(i * 32, i * 32 + 32));
+  return bytesToHex(packedHash(hash, i));
 }
 
 function timeDifference(db: Db, batch: BlockBatch, i: number): string | null {
@@ -183,11 +183,10 @@ function decodedLines(batch: BlockBatch, block: number): string[] {
   const lines: string[] = [];
   for (let i = block === 0 ? 0 : batch.transferEnd[block - 1]!; i < batch.transferEnd[block]!; i++) {
     const kind = batch.kind[i]!;
-    const tx = batch.tx[i]! * 32;
     const isNft = kind === TransferKind.erc721 || kind === TransferKind.erc1155;
     lines.push(
       formatTransfer({
-        hash: bytesToHex(batch.txHashes.subarray(tx, tx + 32)),
+        hash: bytesToHex(packedHash(batch.txHashes, batch.tx[i]!)),
         kind,
         from: address(batch.from[i]!),
         to: address(batch.to[i]!),

@@ -1,6 +1,7 @@
 /** Storing an event of the sync: blocks, or a rollback. */
 import { setImmediate } from 'node:timers/promises';
 import { bytesToHex } from '../lib/hex.ts';
+import { packedHash } from '../lib/packed-bytes.ts';
 import type { SyncEvent } from '../sync/sync.ts';
 import type { BlockBatch, IndexedBlock } from '../types.ts';
 import type { CommitSizer } from './commit-sizer.ts';
@@ -77,7 +78,7 @@ function lastBlockOf(batches: readonly BlockBatch[]): IndexedBlock {
   if (last === undefined || i < 0) throw new Error('a batch without blocks was stored');
   return {
     number: last.number[i]!,
-    hash: bytesToHex(last.hash.subarray(-32)),
+    hash: bytesToHex(packedHash(last.hash, i)),
     timestamp: last.timestamp[i]!,
   };
 }
