@@ -141,6 +141,30 @@ test('of an ERC-1155 token the ids of a wallet are asked for one by one, and no 
   assert.match(off?.reason ?? '', new RegExp(`the balance of ${address('alice')} moved .*: it is off by 1$`));
 });
 
+test('a wallet of more ids than can be asked about is left out', async (t) => {
+  const mint = (_: unknown, i: number): NamedBlock[string][number] => ({
+    kind: 'erc1155',
+    from: 'zero',
+    to: 'alice',
+    tokenId: BigInt(i),
+  });
+  const found = await examine(t, [{ a: Array.from({ length: 21 }, mint) }], { answers: {} });
+  assert.equal(found?.quality, null);
+});
+
+test('a wallet that sent more than it received is asked about before all others', async (t) => {
+  const sold = erc20('alice', 'carol', 5n);
+  const onward = Array.from({ length: 40 }, (_, i) => erc20('zero', `wallet ${i}`, 1n)).flat();
+  const blocks: NamedBlock[] = [
+    { a: [...erc20('zero', 'bob', 1n), ...erc20('bob', 'carol', 1n), ...sold] },
+    { b: onward },
+  ];
+  const answers = Object.fromEntries(onward.map(({ to }) => [balanceOf(to), 1]));
+  const fitting = { ...answers, [balanceOf('bob')]: 0, [balanceOf('carol')]: 6, [balanceOf('alice')]: 0 };
+  const found = await examine(t, blocks, { answers: fitting });
+  assert.match(found?.reason ?? '', new RegExp(`^the balance of ${address('alice')} .* off by 5`));
+});
+
 test('an offset that was there before the index began is history, one that came since is not', async (t) => {
   const before = HEAD - 2;
   const answers = { ...FITTING, [balanceOf('alice')]: 106, [SUPPLY]: 110 };
