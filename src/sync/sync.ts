@@ -33,10 +33,10 @@ export interface SyncOptions {
   /** Called with the node's head each time it is read. */
   onNodeHead(number: number): void;
   /**
-   * Called when a step fails, with the error, how many failed one after the other, and the milliseconds until the retry;
-   * with null and zeros when a step succeeds.
+   * Called when a step fails, with the error, the milliseconds since the first of those that failed one after the other,
+   * and those until the retry; with null and zeros when a step succeeds.
    */
-  onStepOutcome(error: UpstreamError | StorageError | null, failures: number, retryInMs: number): void;
+  onStepOutcome(error: UpstreamError | StorageError | null, failingMs: number, retryInMs: number): void;
 }
 
 /** Shortest and longest wait after a failed step, milliseconds. */
@@ -50,6 +50,7 @@ export async function* sync(
   // A hanging node must not delay the end.
   signal.addEventListener('abort', () => options.pipeline.reset(), { once: true });
   let failures = 0;
+  let failingSince = 0;
   while (!signal.aborted) {
     try {
       const event = await nextEvent(options);
@@ -61,8 +62,9 @@ export async function* sync(
       if (signal.aborted) return;
       if (error instanceof UpstreamError) options.pipeline.reset();
       else if (!(error instanceof StorageError)) throw error;
+      if (failures === 0) failingSince = performance.now();
       const wait = backoffMs(++failures, RETRY_MIN_MS, RETRY_MAX_MS);
-      options.onStepOutcome(error, failures, wait);
+      options.onStepOutcome(error, performance.now() - failingSince, wait);
       await pause(wait, signal);
     }
   }

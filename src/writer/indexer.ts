@@ -111,9 +111,9 @@ async function runSync(options: WriterOptions, context: IndexerContext, signal: 
         pipeline,
         waitForHead: (waitSignal) => headWatch.next(waitSignal),
         onNodeHead: (number) => progress.setNodeHead(number),
-        onStepOutcome(error, failures, retryInMs) {
+        onStepOutcome(error, failingMs, retryInMs) {
           mustCheckChain ||= error !== null;
-          if (failures > 1 || !isMomentary(error)) reportFailure(context, error, retryInMs);
+          if (!isMomentary(error, failingMs)) reportFailure(context, error, retryInMs);
         },
       },
       background.signal,

@@ -13,11 +13,20 @@ export function retryWriteAndReport(
 }
 
 /**
- * Whether a failure is of a node that answers, but is busy for a moment or between two branches: with some providers one call
- * in fifty. Only if the next try fails too is it worth a word.
+ * For how long a failure may be momentary, milliseconds: longer than the nodes behind one address are apart, or than a
+ * node takes from the header of a block to its receipts. By the waits of the sync, the sixth in a row is told, after
+ * some 2.8 s.
  */
-export function isMomentary(error: UpstreamError | StorageError | null): boolean {
-  return error instanceof UpstreamError && error.reason !== 'timeout' && error.reason !== 'connection';
+const MOMENT_MS = 2_000;
+
+/**
+ * Whether a failure is of a node that answers, but is busy for a moment, between two branches or not as far as the one
+ * that was asked before: with some providers one call in fifty, or every other block. Only if it goes on is it worth a word.
+ */
+export function isMomentary(error: UpstreamError | StorageError | null, failingMs: number): boolean {
+  const answers =
+    error instanceof UpstreamError && error.reason !== 'timeout' && error.reason !== 'connection';
+  return answers && failingMs < MOMENT_MS;
 }
 
 /** Shows a problem in the status; logs it when it is new and when it is over, not on every try. */

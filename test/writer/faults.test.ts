@@ -73,14 +73,14 @@ test('heads that are announced twice, late, or not at all are each indexed once'
 
 const isReceipts = ({ method }: { method: string }) => method === 'eth_getBlockReceipts';
 
-test('a call that the node refuses once is not told, and one that it goes on to refuse is', async (t) => {
+test('a call that the node refuses for a moment is not told, and one that it goes on to refuse is', async (t) => {
   const { real, node } = await behindProxy(t, 63);
   const indexer = startIndexer(t, { http: node.url, dir: tempDir(t), index: { startBlock: 1 } });
   await indexer.reaches(10);
   const busy = { code: -32_603, message: 'overloaded, try again later' };
   const told = () => indexer.logs.filter((line) => line.includes(busy.message));
   for (let head = 11; head <= 15; head++) {
-    node.misbehave({ times: 1, when: isReceipts, errorFor: { eth_getBlockReceipts: busy } });
+    node.misbehave({ times: 3, when: isReceipts, errorFor: { eth_getBlockReceipts: busy } });
     real.mine();
     await indexer.reaches(head);
   }
