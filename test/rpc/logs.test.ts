@@ -77,6 +77,19 @@ const tooWide = (limit: number, message: string) => (width: number) => {
   if (width > limit) throw new NodeError(-32602, message);
 };
 
+test('a filter that is too long to be sent for each part of a range goes to the node once or not at all', async (t) => {
+  const { chain, logs } = await setUp(t);
+  const of = (count: number) => ({ topics: [Array(count).fill(`0x${'1'.repeat(64)}`)] });
+  assert.deepEqual(await logs('0x1', '0x2', of(10_000)), expected(1, 2));
+  chain.ranges.length = 0;
+  assert.deepEqual(await logs('0x1', '0x400', of(10_000)), {
+    code: -32602,
+    message: 'a filter of more than 400000 characters; name fewer addresses or topics',
+  });
+  assert.deepEqual(chain.ranges, []);
+  assert.deepEqual(await logs('0x1', '0x400', of(1_000)), expected(1, 0x400));
+});
+
 test('a range that the node takes is passed on as it was written', async (t) => {
   const { node, gateway } = await setUp(t);
   for (const params of [

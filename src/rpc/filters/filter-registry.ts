@@ -7,7 +7,7 @@ import type { Answer, AnswerSink, Call, CallHandle, RequestFn } from '../call.ts
 import type { CallHandler } from '../call-dispatcher.ts';
 import { deliver } from '../collect-answer.ts';
 import { errorAnswer, RpcCode } from '../errors.ts';
-import { sanitizeFilter } from '../logs/logs-filter.ts';
+import { longFilterError, sanitizeFilter } from '../logs/logs-filter.ts';
 import { isResult, resultPayload } from '../payload.ts';
 import { BlockFilter } from './block-filter.ts';
 import { ChainView } from './chain-view.ts';
@@ -16,8 +16,6 @@ import { LogFilter } from './log-filter.ts';
 
 /** Most filters of one key. */
 const MAX_FILTERS = 64;
-/** Longest filter, characters of JSON: room for geth's limits of 1,000 addresses and 1,000 topics in each place. */
-const MAX_FILTER_CHARS = 400_000;
 /** A filter not polled for so long is removed, milliseconds; the same as geth. */
 const IDLE_MS = 5 * 60_000;
 
@@ -85,10 +83,8 @@ export class FilterRegistry {
       });
     }
     const logs = sanitizeFilter(given);
-    if (JSON.stringify(logs).length > MAX_FILTER_CHARS) {
-      const message = `a filter of more than ${MAX_FILTER_CHARS} characters; name fewer addresses or topics`;
-      return errorAnswer({ code: RpcCode.invalidParams, message });
-    }
+    const tooLong = longFilterError(logs);
+    if (tooLong !== null) return errorAnswer(tooLong);
     await this.view.refresh();
     const ask = this.deps.askLogsFor(key);
     // By its tag: the head of the view may be above that of a node which is behind.

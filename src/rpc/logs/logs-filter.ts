@@ -2,6 +2,7 @@
 import { quantityToNumber, toQuantity } from '../../lib/hex.ts';
 import { isObject } from '../../lib/is-object.ts';
 import { type Call, createCall } from '../call.ts';
+import { RpcCode, type RpcError } from '../errors.ts';
 
 /** An end of a range: a height, or a tag that the node resolves. */
 export type BlockParam = number | (typeof TAGS)[number];
@@ -26,6 +27,20 @@ const MEMBERS = new Set(['address', 'blockHash', 'fromBlock', 'toBlock', 'topics
  */
 export function sanitizeFilter(filter: object): Record<string, unknown> {
   return Object.fromEntries(Object.entries(filter).filter(([name]) => MEMBERS.has(name)));
+}
+
+/**
+ * Longest filter that is kept here, or sent to the node for each part of a range, characters of JSON: room for geth's
+ * limits of 1,000 addresses and 1,000 topics in each place. Two megabytes, sent a hundred times, are half a second of
+ * the event loop.
+ */
+const MAX_FILTER_CHARS = 400_000;
+
+/** The refusal of a filter that is too long to be kept or sent again and again, or null. */
+export function longFilterError(filter: object): RpcError | null {
+  if (JSON.stringify(filter).length <= MAX_FILTER_CHARS) return null;
+  const message = `a filter of more than ${MAX_FILTER_CHARS} characters; name fewer addresses or topics`;
+  return { code: RpcCode.invalidParams, message };
 }
 
 /**

@@ -14,7 +14,13 @@ import { errorAnswer, RpcCode } from '../errors.ts';
 import type { Gateway } from '../gateway.ts';
 import { isResult, resultOf } from '../payload.ts';
 import { collectLogs, type Range } from './collect.ts';
-import { type BlockParam, type LogsFilter, readLogsFilter, sanitizeCall } from './logs-filter.ts';
+import {
+  type BlockParam,
+  type LogsFilter,
+  longFilterError,
+  readLogsFilter,
+  sanitizeCall,
+} from './logs-filter.ts';
 import { RangeLimit } from './range-limit.ts';
 import { classifyRefusal } from './refusals.ts';
 
@@ -145,6 +151,8 @@ export class LogsHandler {
     client: number,
     signal: AbortSignal,
   ): Promise<Answer> {
+    const tooLong = longFilterError(filter.rest);
+    if (tooLong !== null) return errorAnswer(tooLong);
     const { to } = range;
     const deps = {
       ask: this.gateway.askOnBehalfOf(client),
