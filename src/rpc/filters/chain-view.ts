@@ -3,6 +3,7 @@
  * which orphaned, in order. It asks the node only when a client polls; all filters share one view.
  */
 import { UpstreamError } from '../../errors.ts';
+import { findForkPoint } from '../../lib/fork-point.ts';
 import { toQuantity } from '../../lib/hex.ts';
 import type { BlockRef } from '../../types.ts';
 import type { BlockHeader } from '../../upstream/block-header.ts';
@@ -114,13 +115,15 @@ export class ChainView {
     this.count++; // so that no earlier position is valid
   }
 
-  /** The highest block that the node's chain and the known one share. */
-  private async findFork(tip: BlockRef, head: BlockHeader): Promise<number> {
-    for (let number = Math.min(tip.number, head.number); number >= this.oldestNumber; number--) {
-      const block = number === head.number ? head : await askHeader(this.ask, toQuantity(number));
-      if (block !== null && block.hash === this.hashAt(number)) return number;
-    }
-    return this.oldestNumber - 1;
+  /** The highest block that the node's chain and the known one share; a lower one if the node lacks a block for now. */
+  private findFork(tip: BlockRef, head: BlockHeader): Promise<number> {
+    return findForkPoint(
+      Math.min(tip.number, head.number),
+      this.oldestNumber,
+      (number) => this.hashAt(number),
+      async (number) =>
+        number === head.number ? head.hash : ((await askHeader(this.ask, toQuantity(number)))?.hash ?? ''),
+    );
   }
 
   /** Puts consecutive blocks that follow a known one in the place of what is known from the first new one of them on. */
