@@ -3,6 +3,7 @@ import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { before, describe, test } from 'node:test';
 import { generateChain } from '../../src/bench/chain/generate.ts';
+import type { ReplayNode } from '../../src/bench/replay/controls.ts';
 import { encodeSigned } from '../../src/lib/signed.ts';
 import { type Db, openDatabase } from '../../src/store/open-database.ts';
 import { startIndexer } from '../support/indexer.ts';
@@ -214,10 +215,11 @@ describe('verify', () => {
   const dir = tempDir(owner);
   let path = '';
   let url = '';
+  let node: ReplayNode;
 
   before(async () => {
     const chain = generateChain({ seed: 31, blocks: BLOCKS, txPerBlock: 40, wallets: 25, tokens: 5 }).blocks;
-    const node = await startNode(owner, { chain: [...chain] });
+    node = await startNode(owner, { chain: [...chain] });
     const indexer = startIndexer(owner, { http: node.url, dir, index: { startBlock: 1 } });
     await indexer.reaches(BLOCKS);
     await indexer.client.stop();
@@ -264,6 +266,21 @@ describe('verify', () => {
       );
     });
   }
+
+  test('takes nothing for a difference that a node behind the index does not have, and says so', async (t) => {
+    node.setHead(BLOCKS - 4);
+    t.after(() => node.setHead(BLOCKS));
+    const report = await verifyFile({ path, http: url });
+    assert.deepEqual(differencesOf(report), []);
+    const notes = Object.fromEntries(report.checks.map(({ name, notes }) => [name, notes]));
+    assert.match(String(notes.blocks), /^the node has no 4 of the 24 blocks asked for, such as 2[1-4]$/);
+    assert.equal(notes.transfers?.length, 4);
+    assert.match(
+      String(notes.transfers),
+      /^block 2[1-4] could not be read: the node has no header of block 2[1-4]/,
+    );
+    assert.deepEqual(report.unfinished, ['native']);
+  });
 
   test('finds an entry of an index of SQLite that is not of its row: a transfer would be told with the wrong block', async (t) => {
     const copy = join(tempDir(t), 'index.db');
