@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { StorageError, UpstreamError } from '../../src/errors.ts';
 import { RpcClient } from '../../src/upstream/client.ts';
 import { runBackgroundLoop } from '../../src/writer/background-loop.ts';
@@ -29,6 +30,7 @@ test('a failure is told when it lasts and when it is over, and neither a single 
     false,
     new StorageError('the disk is full'),
     false,
+    new UpstreamError('http', 'told of already'),
     true,
     true,
   ];
@@ -43,6 +45,39 @@ test('a failure is told when it lasts and when it is over, and neither a single 
     'warn background work fails and is tried again {"work":"a test","reason":"the disk is full"}',
     'info background work goes on {"work":"a test"}',
   ]);
+});
+
+test('work takes at most half of the time', async () => {
+  const stop = new AbortController();
+  const steps: { began: number; ended: number }[] = [];
+  const step = async (): Promise<boolean> => {
+    const began = performance.now();
+    await sleep(100);
+    steps.push({ began, ended: performance.now() });
+    if (steps.length === 3) stop.abort();
+    return true;
+  };
+  await runBackgroundLoop(
+    step,
+    { name: 'a test', idleMs: 1, minPauseMs: 1, send: () => undefined },
+    stop.signal,
+  );
+  for (const [i, { began }] of steps.entries()) {
+    const before = steps[i - 1];
+    if (before !== undefined)
+      assert.ok(began - before.ended >= 0.9 * (before.ended - before.began), `step ${i}`);
+  }
+});
+
+test('a stop while the node is asked ends the work without a failure', async () => {
+  const stop = new AbortController();
+  const step = () =>
+    new Promise<boolean>((_, reject) => {
+      stop.signal.addEventListener('abort', () => reject(stop.signal.reason));
+      setImmediate(() => stop.abort());
+    });
+  const options = { name: 'a test', idleMs: 1, minPauseMs: 1, send: () => assert.fail('nothing to tell') };
+  await runBackgroundLoop(step, options, stop.signal);
 });
 
 test('a defect ends the work', async () => {

@@ -8,7 +8,7 @@ import { openAccess } from '../../src/access/access.ts';
 import { type KeyStore, openKeyStore } from '../../src/access/keys.ts';
 import { readUsage, UsageCounter } from '../../src/access/usage.ts';
 import { generateChain } from '../../src/bench/chain/generate.ts';
-import { StorageError } from '../../src/errors.ts';
+import { FatalError, StorageError } from '../../src/errors.ts';
 import { Appender } from '../../src/store/append.ts';
 import { setChain } from '../../src/store/chain.ts';
 import { Tables } from '../../src/store/change-set.ts';
@@ -73,6 +73,18 @@ test('a commit that finds no room leaves nothing behind and is made when there i
   fresh.appender.write(fresh.appender.prepare([toBatch(blocks)]));
   fresh.db.close();
   assert.deepEqual(dumpIndex(path), dumpIndex(join(dir, 'fresh.db')));
+});
+
+test('a write that fails for another reason than the disk is not tried again', async () => {
+  const damage = new FatalError('index.db is damaged');
+  let tries = 0;
+  const write = () => {
+    tries++;
+    throw damage;
+  };
+  const failed = retryWrite(write, () => assert.fail('nothing to wait for'), AbortSignal.timeout(10_000));
+  await assert.rejects(failed, damage);
+  assert.equal(tries, 1);
 });
 
 test('usage that finds no room stays in memory, is told of once, and is written when there is room', (t) => {
