@@ -1,8 +1,8 @@
 /** The settings in force and where each comes from. */
-import { h, patch } from '../ui/dom.js';
-import { poll } from '../ui/poll.js';
+import { h } from '../ui/dom.js';
 import { table } from '../ui/table.js';
 import { callAdminApi } from './admin-api.js';
+import { polledView } from './polled-view.js';
 
 /** They change only when the server is started anew or told to read them again. */
 const POLL_MS = 5000;
@@ -10,19 +10,12 @@ const POLL_MS = 5000;
 /**
  * @param {import('./main.js').ViewContext} view
  */
-export function configView({ signal, onFailure }) {
-  const content = h('div', {}, h('p', { class: 'loading' }, 'Asking …'));
-  poll(POLL_MS, signal, async () => {
-    try {
-      /** @type {import('./api-types.js').Config} */
-      const { settings } = await callAdminApi('GET', 'config');
-      patch(content, configPart(settings));
-      onFailure(null);
-    } catch (error) {
-      onFailure(error);
-    }
+export function configView(view) {
+  return polledView(POLL_MS, view, async () => {
+    /** @type {import('./api-types.js').Config} */
+    const { settings } = await callAdminApi('GET', 'config');
+    return [configPart(settings)];
   });
-  return content;
 }
 
 /** @param {import('./api-types.js').Config['settings']} settings */

@@ -1,36 +1,28 @@
 /** The index: where it stands, what it holds, where it is going. */
-import { h, patch } from '../ui/dom.js';
+import { h } from '../ui/dom.js';
 import { fact } from '../ui/fact.js';
 import { ago, countText, decimal, duration, grouped } from '../ui/format.js';
-import { poll } from '../ui/poll.js';
 import { callAdminApi } from './admin-api.js';
 import { diskPart, kindsPart, nodePart, skippedPart } from './index-parts.js';
+import { polledView } from './polled-view.js';
 
 const POLL_MS = 2000;
 
 /**
  * @param {import('./main.js').ViewContext} view
  */
-export function indexView({ signal, onFailure }) {
-  const content = h('div', {}, h('p', { class: 'loading' }, 'Asking …'));
-  poll(POLL_MS, signal, async () => {
-    try {
-      /** @type {import('./api-types.js').IndexState} */
-      const state = await callAdminApi('GET', 'index');
-      patch(
-        content,
-        progress(state),
-        kindsPart(state),
-        diskPart(state),
-        nodePart(state.status),
-        skippedPart(state.status),
-      );
-      onFailure(null);
-    } catch (error) {
-      onFailure(error);
-    }
+export function indexView(view) {
+  return polledView(POLL_MS, view, async () => {
+    /** @type {import('./api-types.js').IndexState} */
+    const state = await callAdminApi('GET', 'index');
+    return [
+      progress(state),
+      kindsPart(state),
+      diskPart(state),
+      nodePart(state.status),
+      skippedPart(state.status),
+    ];
   });
-  return content;
 }
 
 const PHASES = {

@@ -126,7 +126,7 @@ addEventListener(
   },
   { capture: true }, // before the button begins the action
 );
-addEventListener('hashchange', async () => {
+addEventListener('hashchange', () => {
   if (byId('nav').childElementCount > 0) show();
 });
 await callAdminApi('GET', 'session').then(

@@ -1,32 +1,25 @@
 /** Open WebSockets and what is subscribed to. */
-import { h, patch } from '../ui/dom.js';
+import { h } from '../ui/dom.js';
 import { fact } from '../ui/fact.js';
 import { ago, byteSize, grouped, NAME_CHARS, safeName } from '../ui/format.js';
-import { poll } from '../ui/poll.js';
 import { table } from '../ui/table.js';
 import { callAdminApi } from './admin-api.js';
+import { polledView } from './polled-view.js';
 
 const POLL_MS = 2000;
 
 /**
  * @param {import('./main.js').ViewContext} view
  */
-export function socketsView({ signal, onFailure }) {
-  const content = h('div', {}, h('p', { class: 'loading' }, 'Asking …'));
-  poll(POLL_MS, signal, async () => {
-    try {
-      /** @type {[import('./api-types.js').Sockets, import('./api-types.js').KeyList]} */
-      const [sockets, { keys }] = await Promise.all([
-        callAdminApi('GET', 'sockets'),
-        callAdminApi('GET', 'keys'),
-      ]);
-      patch(content, socketsPart(sockets, new Map(keys.map(({ id, name }) => [id, name]))));
-      onFailure(null);
-    } catch (error) {
-      onFailure(error);
-    }
+export function socketsView(view) {
+  return polledView(POLL_MS, view, async () => {
+    /** @type {[import('./api-types.js').Sockets, import('./api-types.js').KeyList]} */
+    const [sockets, { keys }] = await Promise.all([
+      callAdminApi('GET', 'sockets'),
+      callAdminApi('GET', 'keys'),
+    ]);
+    return [socketsPart(sockets, new Map(keys.map(({ id, name }) => [id, name])))];
   });
-  return content;
 }
 
 /**
