@@ -38,17 +38,16 @@ export async function loadActivity({ api, signal }, token, askStats) {
     signal,
   );
   const exchanges = [exchange];
-  const logs = data.filter((log) => decodeTransferLog(log) !== null);
-  if (logs.length === 0)
+  const events = data.map(decodeTransferLog).filter((event) => event !== null);
+  if (events.length === 0)
     return {
       content: notice(`Nobody moved it in the last ${countText(to - from + 1, 'block')}.`),
       exchanges,
     };
   const { decimals } = stats.data;
-  const events = logs.map(decodeTransferLog).filter((event) => event !== null);
   return {
     content: [
-      chart(countByBlock(logs, from, to), logs.length),
+      chart(countByBlock(events, from, to), events.length),
       table(
         'Newest transfers',
         [

@@ -62,16 +62,16 @@ function movedBy([kind, , , id], data) {
 }
 
 /**
- * Logs per block over a range, oldest first.
- * @param {readonly import('./api-types.js').Log[]} logs
+ * Events per block over a range, oldest first.
+ * @param {readonly TokenEvent[]} events
  * @param {number} from
  * @param {number} to
  * @returns {{ block: number, count: number }[]}
  */
-export function countByBlock(logs, from, to) {
+export function countByBlock(events, from, to) {
   const counts = Array.from({ length: to - from + 1 }, (_, i) => ({ block: from + i, count: 0 }));
-  for (const { blockNumber } of logs) {
-    const bar = counts[Number(blockNumber) - from];
+  for (const { block } of events) {
+    const bar = counts[block - from];
     if (bar !== undefined) bar.count++;
   }
   return counts;
