@@ -62,12 +62,7 @@ export class ReplyWriter {
    * ends the process when a handler leaves a request unanswered, so a `respond` that throws becomes a 500.
    */
   sendNow(res: HttpResponse, respond: () => Answer): Answer['status'] {
-    let answer: Answer;
-    try {
-      answer = respond();
-    } catch (error) {
-      answer = this.failure(error);
-    }
+    const answer = this.answerOf(respond);
     writeAnswer(res, answer, this.state);
     return answer.status;
   }
@@ -81,12 +76,7 @@ export class ReplyWriter {
     respond: () => Answer | Promise<Answer>,
     onAnswered: (status: number) => void,
   ): void {
-    let answer: Answer | Promise<Answer>;
-    try {
-      answer = respond();
-    } catch (error) {
-      answer = this.failure(error);
-    }
+    const answer = this.answerOf(respond);
     if (answer instanceof Promise) this.defer(res, onAnswered, () => undefined).sendResolved(answer);
     else {
       onAnswered(answer.status);
@@ -113,6 +103,14 @@ export class ReplyWriter {
   async drain(timeoutMs: number): Promise<void> {
     const deadline = performance.now() + timeoutMs;
     while (this.state.pending > 0 && performance.now() < deadline) await sleep(DRAIN_POLL_MS);
+  }
+
+  private answerOf<T>(respond: () => T): T | Answer {
+    try {
+      return respond();
+    } catch (error) {
+      return this.failure(error);
+    }
   }
 
   private failure(error: unknown): Answer {
