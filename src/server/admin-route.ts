@@ -34,7 +34,8 @@ export interface AdminResult {
   cookie?: string;
 }
 
-interface RouteContext {
+export interface RouteContext {
+  /** The server itself terminates TLS. */
   tls: boolean;
   replies: ReplyWriter;
   metrics: HttpMetrics;

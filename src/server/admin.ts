@@ -1,18 +1,16 @@
 /** `/admin/api/*`: the API of the operator's panel. Every route except those of the session needs authorization. */
 import { z } from 'zod';
 import { RequestError } from '../errors.ts';
-import type { Logger } from '../log.ts';
 import type { IndexStatus, LiveSocket, SurveyState } from '../types.ts';
 import type { AdminAuth } from './admin-auth.ts';
 import { describeIndex } from './admin-index.ts';
 import { type AdminAccess, createKey, listKeys, revokeKey, rotateKey, usageHistory } from './admin-keys.ts';
-import { type AdminRequest, addAdminRoute } from './admin-route.ts';
+import { type AdminRequest, addAdminRoute, type RouteContext } from './admin-route.ts';
 import { describeSockets } from './admin-sockets.ts';
 import { notFound } from './answer.ts';
 import { closeIfChunked } from './body.ts';
 import { methodAdapterFor } from './get-route.ts';
-import { type HttpMetrics, routeMeter, sendMetered } from './meter.ts';
-import type { ReplyWriter } from './reply.ts';
+import { routeMeter, sendMetered } from './meter.ts';
 import type { HttpRequest, HttpResponse, TemplatedApp } from './uws.ts';
 
 export interface AdminOptions {
@@ -26,15 +24,10 @@ export interface AdminOptions {
   settings: () => string;
 }
 
-export interface AdminRouteDeps extends AdminOptions {
+interface AdminRouteDeps extends AdminOptions, RouteContext {
   auth: AdminAuth;
   access: AdminAccess;
   indexState: () => IndexStatus;
-  /** The server itself terminates TLS. */
-  tls: boolean;
-  replies: ReplyWriter;
-  metrics: HttpMetrics;
-  log: Logger;
 }
 
 const signInSchema = z.object({ token: z.string().min(1) });

@@ -16,7 +16,7 @@ import { corsPolicy } from './cors.ts';
 import { addOpenApiRoute, docsAssets, OPENAPI_PATH } from './docs.ts';
 import { addFallback } from './fallback.ts';
 import { addHealthRoutes } from './health.ts';
-import { Listener } from './listener.ts';
+import { Listener, type ListenerSettings } from './listener.ts';
 import type { HttpMetrics } from './meter.ts';
 import { ReplyWriter } from './reply.ts';
 import { addRestRoutes } from './rest-routes.ts';
@@ -38,11 +38,7 @@ const DRAIN_MS = 8_000;
 const CLOSE_GRACE_MS = 200;
 
 /** The `[server]` table of the configuration. */
-export interface ServerSettings {
-  host: string;
-  port: number;
-  tls_cert: string;
-  tls_key: string;
+export interface ServerSettings extends ListenerSettings {
   cors_origins: readonly string[];
   max_connections: number;
 }
