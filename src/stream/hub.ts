@@ -136,13 +136,11 @@ export class StreamHub {
   }
 
   private readonly subscribeWalletTransfers: TopicHandler = ([value], subscription) => {
-    const filter = parseWalletFilter(value);
-    return this.transfers.subscribe(new WalletWatcher(subscription, filter), filter.fromBlock !== null);
+    return this.transfers.subscribe(new WalletWatcher(subscription, parseWalletFilter(value)));
   };
 
   private readonly subscribeSignals: TopicHandler = (params, subscription) => {
-    const filter = parseSignalFilter(params);
-    return this.transfers.subscribe(new SignalWatcher(subscription, filter), filter.fromBlock !== null);
+    return this.transfers.subscribe(new SignalWatcher(subscription, parseSignalFilter(params)));
   };
 
   async close(): Promise<void> {

@@ -97,10 +97,10 @@ export class TransferStream {
     this.watermarkBlock = this.reads.lastBlock();
   }
 
-  /** Begins to push to a watcher: everything from `fromBlock` on when `withReplay`, else what is committed from now on. */
-  async subscribe(watcher: Watcher, withReplay: boolean): Promise<Unsubscribe> {
+  /** Begins to push to a watcher: everything from its `fromBlock` on, or what is committed from now on. */
+  async subscribe(watcher: Watcher): Promise<Unsubscribe> {
     const ends = await this.waitUntilVerified();
-    if (withReplay) {
+    if (watcher.fromBlock !== null) {
       const { lastTransfer } = this.reads.lastIdsUpTo(watcher.fromBlock - 1);
       // The index may be ahead of the watermark, and live watchers begin where that ends.
       watcher.firstId = watcher.nextId = Math.min(lastTransfer, ends.lastTransfer) + 1;

@@ -51,8 +51,8 @@ export abstract class Watcher {
   readonly subscription: Subscription;
   readonly wallets: ReadonlySet<string>;
   readonly tokens: ReadonlySet<string>;
-  /** Transfers of lower blocks are not wanted. */
-  readonly fromBlock: number;
+  /** Transfers of lower blocks are not wanted, those of the index from here on are. Null: only those to come. */
+  readonly fromBlock: number | null;
   /** First transfer id that was, or will be, handed to it. */
   firstId = 0;
   /** First transfer id that the replay has not handed to it. */
@@ -70,7 +70,7 @@ export abstract class Watcher {
     this.subscription = subscription;
     this.wallets = wallets;
     this.tokens = tokens;
-    this.fromBlock = fromBlock ?? 0;
+    this.fromBlock = fromBlock;
   }
 
   /** Pushes the notifications it wants for the transfer; false when it wants none. */
@@ -91,7 +91,7 @@ export abstract class Watcher {
   }
 
   protected wantedDirections(row: EventRow): readonly Direction[] {
-    return this.ended || row.blockNumber < this.fromBlock ? NONE : this.directionsOf(row);
+    return this.ended || row.blockNumber < (this.fromBlock ?? 0) ? NONE : this.directionsOf(row);
   }
 
   /** The directions that pass its filter. Depends only on the transfer, so it is the same when that is removed. */

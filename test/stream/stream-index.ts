@@ -122,7 +122,7 @@ export class StreamIndex {
       },
     };
     const subscription = new Subscription('test', connection, { total: 0 }, 1_000_000);
-    client.unsubscribe = await this.transfers.subscribe(watch(subscription), fromBlock !== null);
+    client.unsubscribe = await this.transfers.subscribe(watch(subscription));
     subscription.release();
     return client;
   }
