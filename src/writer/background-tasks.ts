@@ -1,14 +1,13 @@
 /** Background work beside following the chain: reading token metadata and balances from contracts. */
 import type { IndexWriter } from '../store/index-writer.ts';
-import { RpcClient } from '../upstream/client.ts';
 import type { CallRecorder } from './call-recorder.ts';
 import { runMetadataLoop } from './metadata-loop.ts';
+import { newNodeClient } from './node-client.ts';
 import type { WriterOptions } from './protocol.ts';
 import { type QualityOptions, runQualityLoop } from './quality-loop.ts';
 
 /** Few sockets and small answers: this must not delay the fetching of blocks. */
-const SOCKETS = 1;
-const MAX_RESPONSE_BYTES = 8 * 2 ** 20;
+const LIMITS = { maxSockets: 1, maxResponseBytes: 8 * 2 ** 20 };
 
 export interface BackgroundDeps
   extends Pick<QualityOptions, 'startBlock' | 'wrappedNative' | 'isFollowing' | 'send'> {
@@ -23,14 +22,7 @@ export function startBackgroundTasks(
   signal: AbortSignal,
 ): { signal: AbortSignal; stop(): Promise<void> } {
   const stopController = new AbortController();
-  const client = new RpcClient({
-    url: node.http,
-    timeoutMs: node.timeoutMs,
-    maxSockets: SOCKETS,
-    maxBatch: node.maxBatch,
-    maxResponseBytes: MAX_RESPONSE_BYTES,
-    onCall: calls.record,
-  });
+  const client = newNodeClient(node, calls, LIMITS);
   const stopSignal = AbortSignal.any([signal, stopController.signal]);
   const tasks = [
     runMetadataLoop(store, client, rest.send, stopSignal),

@@ -6,7 +6,6 @@ import { deriveLoadRules } from '../sync/load-rules.ts';
 import { fetchNodeHash, fetchNodeHead } from '../sync/node-chain.ts';
 import { Pipeline } from '../sync/pipeline.ts';
 import { sync } from '../sync/sync.ts';
-import { RpcClient } from '../upstream/client.ts';
 import { applyEvent } from './apply-event.ts';
 import { startBackgroundTasks } from './background-tasks.ts';
 import { CallRecorder } from './call-recorder.ts';
@@ -16,6 +15,7 @@ import { chooseStart, confirmSameChain, connect } from './connect.ts';
 import { HeadWatch } from './head-watch.ts';
 import type { IndexerContext } from './indexer-context.ts';
 import { LoaderPool } from './loader-pool.ts';
+import { newNodeClient } from './node-client.ts';
 import { Progress, readContents } from './progress.ts';
 import type { Send, WriterOptions } from './protocol.ts';
 import { isMomentary, reportFailure } from './report-failure.ts';
@@ -35,14 +35,7 @@ export async function runIndexer(options: WriterOptions, send: Send, signal: Abo
     send({ kind: 'status', status, delta: { ...delta, calls: calls.drain() } });
   };
   const reportTimer = setInterval(report, REPORT_MS);
-  const { http, timeoutMs, maxSockets, maxBatch } = options.node;
-  const client = new RpcClient({
-    url: http,
-    timeoutMs,
-    maxSockets,
-    maxBatch,
-    onCall: calls.record,
-  });
+  const client = newNodeClient(options.node, calls);
   store.disableAutoCheckpoint();
   const checkpoints = new CheckpointClient(options.indexPath);
   try {

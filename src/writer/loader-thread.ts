@@ -5,18 +5,12 @@ import { UpstreamError } from '../errors.ts';
 import { stackOf } from '../lib/error-text.ts';
 import { lowerThreadPriority } from '../lib/thread-priority.ts';
 import { loadBlocks } from '../sync/load-blocks.ts';
-import { RpcClient } from '../upstream/client.ts';
 import { CallRecorder } from './call-recorder.ts';
-import type { FromLoader, LoaderOptions, ToLoader } from './protocol.ts';
+import { newNodeClient } from './node-client.ts';
+import type { FromLoader, LoaderOptions, RangeRequest, ToLoader } from './protocol.ts';
 
 /** Ranges processed at once: one is on the wire while another is parsed. */
 const CONCURRENCY = 2;
-
-interface RangeRequest {
-  id: number;
-  from: number;
-  to: number;
-}
 
 function main(): void {
   const port = parentPort;
@@ -24,13 +18,7 @@ function main(): void {
   lowerThreadPriority(10);
   const { node, rules } = workerData as LoaderOptions;
   const calls = new CallRecorder();
-  const client = new RpcClient({
-    url: node.http,
-    timeoutMs: node.timeoutMs,
-    maxSockets: node.maxSockets,
-    maxBatch: node.maxBatch,
-    onCall: calls.record,
-  });
+  const client = newNodeClient(node, calls);
   let queue: RangeRequest[] = [];
   let activeWorkers = 0;
   const load = async ({ id, from, to }: RangeRequest): Promise<void> => {

@@ -66,8 +66,15 @@ export interface LoaderOptions {
   rules: LoadRules;
 }
 
+/** Blocks `from` to `to`, both included, to be loaded. */
+export interface RangeRequest {
+  id: number;
+  from: number;
+  to: number;
+}
+
 /** `cancel` takes back a range that is not begun yet; the loader still answers for it. */
-export type ToLoader = { id: number; from: number; to: number } | { cancel: number } | 'stop';
+export type ToLoader = RangeRequest | { cancel: number } | 'stop';
 
 export type FromLoader =
   | { id: number; batch: BlockBatch; calls: UpstreamCall[] }
