@@ -18,9 +18,10 @@ import {
 import { IndexWriter } from '../../src/store/index-writer.ts';
 import { MIGRATIONS, type Migration, migrate, schemaVersion } from '../../src/store/migrations.ts';
 import { type Db, openDatabase } from '../../src/store/open-database.ts';
+import { TransferKind } from '../../src/types.ts';
 import { dumpIndex } from '../support/dump.ts';
 import { startIndexer } from '../support/indexer.ts';
-import { randomBlocks, toBatch } from '../support/random-chain.ts';
+import { type PlainBlock, type PlainTransfer, randomBlocks, toBatch } from '../support/random-chain.ts';
 import { startNode } from '../support/replay.ts';
 import { toFirstSchema } from '../support/schema.ts';
 import { COUNTING, countingTable, ROWS } from '../support/slow-migration.ts';
@@ -130,13 +131,32 @@ const IN_PIECES: readonly Migration[] = [
   ...MIGRATIONS.filter(({ version }) => version > 8),
 ];
 
+/** Payments to the last of all addresses, to more with the same prefix than a piece has. */
+function lastAddresses(parent: string): PlainBlock {
+  const transfers = Array.from(
+    { length: 60 },
+    (_, i): PlainTransfer => ({
+      kind: TransferKind.nativeDirect,
+      from: '1'.repeat(40),
+      to: `${'f'.repeat(38)}${(255 - i).toString(16)}`,
+      token: '',
+      logIndex: -1,
+      amount: 1n,
+      number: null,
+    }),
+  );
+  const transactions = [{ hash: `0x${'aa'.repeat(32)}`, transfers }];
+  return { number: 401, hash: `0x${'bb'.repeat(32)}`, parent, timestamp: 1_700_001_000, transactions };
+}
+
 /** An index of a random chain as the first release would have left it, and one of the same chain as it is now. */
 function oldAndNew(t: TestContext): { old: string; fresh: string } {
   const [old, fresh] = ['old.db', 'fresh.db'].map((name) => {
     const path = join(tempDir(t), name);
     const writer = new IndexWriter(path, { cacheMb: 8 });
     writer.setChain(1, 1);
-    writer.append([toBatch(randomBlocks(1, 400, `0x${'00'.repeat(32)}`, 11))]);
+    const blocks = randomBlocks(1, 400, `0x${'00'.repeat(32)}`, 11);
+    writer.append([toBatch([...blocks, lastAddresses(blocks.at(-1)!.hash)])]);
     writer.close();
     return path;
   }) as [string, string];
