@@ -45,7 +45,18 @@ export function callKey({ method, params }: Call): string {
   return `${method} ${params}`;
 }
 
-/** A call that the gateway makes itself. */
+/** A call that the gateway makes itself; the parameters may hold what a client gave. */
 export function createCall(method: string, params: readonly unknown[]): Call {
-  return { method, params: JSON.stringify(params), args: params };
+  return { method, params: latin1Json(params), args: params };
+}
+
+/**
+ * JSON text of Latin-1 characters only, since it is sent as bytes of that: of any other only the lower byte would go out,
+ * so the escape \u0122 in a client's string would end the string at the node, and what follows could be another method.
+ */
+function latin1Json(value: unknown): string {
+  return JSON.stringify(value).replace(
+    /[\u0100-\uffff]/g,
+    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
 }

@@ -77,6 +77,36 @@ const tooWide = (limit: number, message: string) => (width: number) => {
   if (width > limit) throw new NodeError(-32602, message);
 };
 
+test('what a client writes into a filter stays in it, whatever characters its escapes stand for', async (t) => {
+  const { node, gateway } = await setUp(t);
+  const quote = '\\u0122'; // the lower byte of it is that of a quotation mark
+  const text = `${quote}}],${quote}method${quote}:${quote}admin_peers${quote},${quote}x${quote}:[{${quote}`;
+  const answer = async (method: string, members: string) => {
+    const filter = `{"address":"${text}\\ud83d\\ude00\\ud83d",${members}}`;
+    const { body } = await gateway.answer(
+      `{"jsonrpc":"2.0","id":1,"method":"${method}","params":[${filter}]}`,
+    );
+    assert.match(String(body), /"result"/);
+  };
+  await answer('eth_getLogs', '"fromBlock":"0x1","toBlock":"0x2"');
+  await answer('eth_getLogs', '"fromBlock":"0x1","toBlock":"0x2","unknown":1');
+  await answer('eth_getLogs', '"fromBlock":"0x1","toBlock":"0x200"');
+  await answer('eth_newFilter', '"fromBlock":"0x1"');
+  const asked = node.requests.flatMap(({ calls }) => calls);
+  assert.deepEqual(
+    asked
+      .map(({ method }) => method)
+      .filter((method) => !/^eth_(getLogs|blockNumber|getBlockByNumber)$/.test(method)),
+    [],
+  );
+  const filters = asked
+    .filter(({ method }) => method === 'eth_getLogs')
+    .map(({ params }) => Object(params[0]));
+  assert.ok(filters.length > 4, `${filters.length} filters`);
+  const address = JSON.parse(`"${text}\\ud83d\\ude00\\ud83d"`);
+  for (const filter of filters) assert.equal(filter.address, address);
+});
+
 test('a filter that is too long to be sent for each part of a range goes to the node once or not at all', async (t) => {
   const { chain, logs } = await setUp(t);
   const of = (count: number) => ({ topics: [Array(count).fill(`0x${'1'.repeat(64)}`)] });
