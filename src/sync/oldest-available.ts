@@ -8,6 +8,12 @@ import { UpstreamError } from '../errors.ts';
 export type IsAvailable = (number: number, withRetries: boolean) => Promise<boolean>;
 
 /**
+ * Blocks asked for together when all are likely to be there: one after another, some 25 of them take seconds at a node far
+ * away.
+ */
+const ASKED_AT_ONCE = 8;
+
+/**
  * The wanted first block or, when the node has pruned it, the oldest one it still has. Nodes prune from the old end, so
  * bisection finds the first available block. When a block is wrongly denied, the search ends just above it; so only the
  * block below the result is asked for with retries, not each of some 80 steps. Throws UpstreamError while the node does not
@@ -52,11 +58,13 @@ async function bisectOldest(wanted: number, available: number, isAvailable: IsAv
  * there is nothing to prune of an empty one, as the first ones are on most chains. So some of them are asked for too.
  */
 async function findMissingAbove(from: number, to: number, isAvailable: IsAvailable): Promise<number | null> {
-  let distance = 1;
-  while (from + 2 * distance - 1 < to) distance *= 2;
-  for (; distance >= 1; distance /= 2) {
-    const number = from + distance - 1;
-    if (number < to && !(await isAvailable(number, false))) return number;
+  const numbers: number[] = [];
+  for (let distance = 1; from + distance - 1 < to; distance *= 2) numbers.unshift(from + distance - 1);
+  for (let at = 0; at < numbers.length; at += ASKED_AT_ONCE) {
+    const asked = numbers.slice(at, at + ASKED_AT_ONCE);
+    const available = await Promise.all(asked.map((number) => isAvailable(number, false)));
+    const missing = asked.find((_number, i) => !available[i]);
+    if (missing !== undefined) return missing;
   }
   return null;
 }

@@ -75,13 +75,18 @@ export async function chooseStart(
     const head = await fetchNodeHead(client, capabilities.headTag, signal);
     return Math.min(head.number, oldest + 2 * Math.max(0, head.number - headBefore));
   };
+  const { startBlock } = options.index;
+  send({ kind: 'log', level: 'info', msg: 'looking for the first block', fields: { wanted: startBlock } });
   const chosen = await requestWithRetry(context, signal, async () => {
     const head = await fetchNodeHead(client, capabilities.headTag, signal);
-    const { startBlock } = options.index;
     const wanted = startBlock === 'earliest' ? 0 : startBlock === 'latest' ? head.number : startBlock;
-    const oldest = await findOldestAvailable(wanted, head.number, (number, withRetries) =>
-      isAvailable(client, rules, number, withRetries ? AVAILABLE_TRIES : 1, signal),
-    );
+    const oldest = await findOldestAvailable(wanted, head.number, async (number, withRetries) => {
+      const tries = withRetries ? AVAILABLE_TRIES : 1;
+      const ask = () => isAvailable(client, rules, number, tries, signal);
+      const answer = await requestWithRetry(context, signal, ask); // of this block: not all is to be asked again
+      if (answer === null) throw signal.reason;
+      return answer;
+    });
     const first = oldest === wanted ? oldest : await withPruningMargin(oldest, head.number);
     if (first !== wanted) {
       send({

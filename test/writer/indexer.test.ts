@@ -431,3 +431,20 @@ test('on a node that has pruned its history the index begins at the oldest block
     indexer.logs.join('\n'),
   );
 });
+
+test('a block that fails while the first one is looked for is asked for again, and not those before it', async (t) => {
+  const real = await replay(t, { chain: chainOf(12, 40) });
+  const node = await startMisbehavingNode({ upstream: real.url });
+  t.after(() => node.close());
+  node.misbehave({
+    times: 2,
+    when: ({ method, params }) => method === 'eth_getBlockReceipts' && params[0] === '0x4',
+    errorFor: { eth_getBlockReceipts: { code: -32_603, message: 'overloaded' } },
+  });
+  const indexer = startIndexer(t, { http: node.url, dir: tempDir(t), index: { startBlock: 1 } });
+  await indexer.reaches(40);
+  const asked = node.requests
+    .flatMap(({ calls }) => calls)
+    .filter(({ method, params }) => method === 'eth_getBlockByNumber' && params[0] === '0x20' && params[1]);
+  assert.equal(asked.length, 2, 'once to see whether it is there, once to index it');
+});
