@@ -163,6 +163,7 @@ pageTests({
     await page.locator('.secret').waitFor();
     await press('Tab', /^I have it/);
     await page.keyboard.press('Enter');
+    assert.equal(await focused(), 'Create key', 'the focus was lost while the key was made');
     await page.getByRole('button', { name: 'Revoke keyboard' }).waitFor();
     await press('Tab', /^Revoke keyboard$/);
     await page.keyboard.press('Enter');

@@ -30,7 +30,8 @@ export function keyForm(onCreated) {
   );
   form.addEventListener('submit', async (event) => {
     event.preventDefault();
-    button.disabled = true;
+    if (button.ariaDisabled === 'true') return;
+    button.ariaDisabled = 'true'; // one that is disabled loses the focus
     problem.hidden = true;
     try {
       const issued = await callAdminApi('POST', 'keys', { name: name.value, tier: tier.value });
@@ -40,7 +41,7 @@ export function keyForm(onCreated) {
       problem.textContent = errorMessage(error);
       problem.hidden = false;
     } finally {
-      button.disabled = false;
+      button.ariaDisabled = null;
     }
   });
   let offered = '';

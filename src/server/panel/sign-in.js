@@ -32,7 +32,8 @@ export function signInForm(onSignedIn, reason) {
   );
   form.addEventListener('submit', async (event) => {
     event.preventDefault();
-    button.disabled = true;
+    if (button.ariaDisabled === 'true') return;
+    button.ariaDisabled = 'true'; // one that is disabled loses the focus
     try {
       await callAdminApi('POST', 'session', { token: input.value });
       onSignedIn();
@@ -42,7 +43,7 @@ export function signInForm(onSignedIn, reason) {
       input.select();
       input.focus();
     } finally {
-      button.disabled = false;
+      button.ariaDisabled = null;
     }
   });
   return form;
