@@ -298,6 +298,8 @@ pageTests({
     );
     const direction = (name: string) => page.locator('#transfers').getByText(name, { exact: true });
     await direction('In').click();
+    const busy = page.locator('#transfers [aria-busy=true]');
+    await busy.waitFor();
     const answerLate = await waitFor(() => held.shift(), { what: 'the request to be held' });
     const isLate = (request: Request) => request.url().includes('direction=in');
     const ended = Promise.race([
@@ -311,6 +313,7 @@ pageTests({
     await ended;
     await page.evaluate('new Promise((resolve) => setTimeout(resolve, 100))'); // time to draw it
     assert.deepEqual(new Set(await directions()), new Set(['→ out']));
+    assert.equal(await busy.count(), 0);
   },
 
   'the balance of flows is drawn and can be read point by point with the arrow keys': async (t, open) => {

@@ -71,6 +71,7 @@ export function section(view, { id, title, note, load, eager = false, refreshMs 
     loading = new AbortController();
     clearTimeout(timer);
     const { signal } = loading;
+    body.ariaBusy = 'true';
     try {
       const shown = await load(signal);
       if (signal.aborted) return;
@@ -89,6 +90,7 @@ export function section(view, { id, title, note, load, eager = false, refreshMs 
       showProblem(error);
     }
     element.dataset['state'] = 'shown';
+    body.ariaBusy = null;
   };
 
   /**
