@@ -6,7 +6,7 @@ import { TRANSFER } from '../../src/decode/topics.ts';
 import { address, type NamedBlock, txHash } from '../support/index-fixture.ts';
 import type { Owner } from '../support/owner.ts';
 import { waitFor } from '../support/wait.ts';
-import { pageTests, recordTexts, textOf } from './browser.ts';
+import { NARROW, pageTests, recordTexts, textOf, UPRIGHT, WIDE } from './browser.ts';
 import {
   ALICE,
   FIRST_PURCHASE,
@@ -150,6 +150,31 @@ pageTests({
       await page.keyboard.press('Enter');
       await page.waitForURL(at(`wallet/${address('treasury')}`));
     },
+
+  'amounts in the funding chain are whole, however large and wherever it turns': async (t, open) => {
+    const { server, key, index } = await serve(t);
+    const amounts = [99_999_999n, 1_234_567_890_123n, 1n];
+    index.append(
+      Array.from({ length: 5 }, (_, n): NamedBlock => {
+        const amount = (amounts[n % amounts.length] ?? 1n) * 10n ** 18n + 42n * 10n ** 16n;
+        return { [`hop ${n}`]: [{ from: `link ${n}`, to: `link ${n + 1}`, amount }] };
+      }),
+    );
+    for (const viewport of [WIDE, UPRIGHT, NARROW]) {
+      const page = await open(t, `${server.url}/#/wallet/${address('link 5')}`, { key, viewport });
+      await page.locator('#funding .node').nth(5).waitFor();
+      const cut = await page.evaluate(`(() => {
+        const box = (element) => element.getBoundingClientRect();
+        const whole = box(document.querySelector('#funding .graph'));
+        const nodes = [...document.querySelectorAll('#funding .frame')].map(box);
+        const isCut = (text) =>
+          text.left < whole.left || text.right > whole.right ||
+          nodes.some((node) => text.left < node.right && text.right > node.left && text.top < node.bottom && text.bottom > node.top);
+        return [...document.querySelectorAll('#funding .edge text')].filter((text) => isCut(box(text))).map((text) => text.textContent);
+      })()`);
+      assert.deepEqual(cut, [], `${viewport.width} pixels`);
+    }
+  },
 
   'coordinated wallets stand around their funder and tell about themselves': async (t, open) => {
     const { at, key } = await world(t);

@@ -1,7 +1,7 @@
 /** A funding chain as a drawing to click through: the oldest known funder first, the wallet last. */
 
 import { h, replace, s } from '../ui/dom.js';
-import { ago, grouped, groupedText, shortHex } from '../ui/format.js';
+import { ago, compactNumber, grouped, groupedText, shortHex } from '../ui/format.js';
 import { identicon } from '../ui/identicon.js';
 import { redrawOnResize } from '../ui/redraw-on-resize.js';
 import { chainLayout, NODE } from './chain-layout.js';
@@ -10,6 +10,9 @@ import { walletLink } from './route.js';
 /** Space around the drawing for the outline of a focused node. */
 const EDGE = 4;
 const ARROW = 7;
+
+/** Characters for which there is room between two nodes. */
+const LONGEST_AMOUNT = 12;
 
 /**
  * @param {readonly import('./api-types.js').Hop[]} hops from the wallet backwards, one at least
@@ -69,12 +72,18 @@ function node({ x, y }, address, hop) {
 function edge({ x1, y1, x2, y2, upright }, hop, coin) {
   if (hop === undefined) return s('g');
   const middle = { x: (x1 + x2) / 2, y: (y1 + y2) / 2 };
-  const amount = `${groupedText(hop.amount, 2)} ${coin}`;
+  const exact = groupedText(hop.amount, 2);
+  const amount = `${exact.length > LONGEST_AMOUNT ? compactNumber(Number(hop.amount)) : exact} ${coin}`;
   const block = `block ${grouped(hop.blockNumber)}`;
+  // At the right edge there is room on the left only.
+  const beside =
+    x1 < NODE.width
+      ? { x: middle.x + 12, 'text-anchor': 'start' }
+      : { x: middle.x - 12, 'text-anchor': 'end' };
   const [first, second] = upright
     ? [
-        { x: middle.x + 12, y: middle.y - 3, 'text-anchor': 'start' },
-        { x: middle.x + 12, y: middle.y + 14, 'text-anchor': 'start' },
+        { ...beside, y: middle.y - 3 },
+        { ...beside, y: middle.y + 14 },
       ]
     : [
         { x: middle.x, y: middle.y - 8, 'text-anchor': 'middle' },
