@@ -28,7 +28,8 @@ const REPORT_MS = 250;
 export async function runIndexer(options: WriterOptions, send: Send, signal: AbortSignal): Promise<void> {
   const store = new IndexWriter(options.indexPath, { cacheMb: options.index.cacheMb });
   const progress = new Progress(options.index.readyLag);
-  progress.initialize(readContents(store), store.chain()?.startBlock ?? null);
+  progress.setContents(readContents(store));
+  progress.setStartBlock(store.chain()?.startBlock ?? null);
   const calls = new CallRecorder();
   const report = (): void => {
     const { status, delta } = progress.takeReport();

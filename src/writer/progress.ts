@@ -40,11 +40,6 @@ export class Progress {
     return this.current;
   }
 
-  initialize(contents: IndexContents, startBlock: number | null): void {
-    this.setContents(contents);
-    this.current.startBlock = startBlock;
-  }
-
   setContents({ head, transfers, untraced }: IndexContents): void {
     this.current.transfers = transfers;
     this.current.untraced = untraced;
@@ -57,8 +52,8 @@ export class Progress {
     this.current.reason = null;
   }
 
-  /** Sets the first block of the index. */
-  setStartBlock(startBlock: number): void {
+  /** Sets the first block of the index, null while it is not chosen. */
+  setStartBlock(startBlock: number | null): void {
     this.current.startBlock = startBlock;
   }
 
@@ -75,7 +70,7 @@ export class Progress {
     return previous;
   }
 
-  recordCommit(batches: readonly BlockBatch[], head: IndexedBlock | null, seconds: number): void {
+  recordCommit(batches: readonly BlockBatch[], head: IndexedBlock, seconds: number): void {
     let blocks = 0;
     let transfers = 0;
     for (const batch of batches) {

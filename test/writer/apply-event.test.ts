@@ -71,7 +71,7 @@ test('blocks that the disk refused until the daemon stopped are not told of as c
 test('a deep rollback ends at the next step when the daemon stops, and is gone on with later', async (t) => {
   const { store, progress, send, watermarks } = openContext(t);
   store.append([toBatch(randomBlocks(1, 2_000, ROOT, 4))]);
-  progress.initialize(readContents(store), 1);
+  progress.setContents(readContents(store));
   const context = { store, progress, send } as unknown as IndexerContext;
   const rollBack = (signal: AbortSignal) =>
     applyEvent(context, { kind: 'reorg', to: 10 }, new CommitSizer(1_000), signal);
