@@ -211,8 +211,8 @@ function asIndexed(row: TransferRow): Omit<IndexedTransfer, 'id'> {
     from,
     to,
     token: row.token ?? null,
-    amount: BigInt(row.amount),
-    tokenId: row.tokenId === undefined ? null : BigInt(row.tokenId),
+    amount: row.amount,
+    tokenId: row.tokenId ?? null,
     logIndex: row.logIndex ?? null,
   };
 }

@@ -75,12 +75,7 @@ suite('the transfers of a generated chain', () => {
         )
         .sort();
     for (const block of blocks) {
-      const booked = block.transfers.map((row) => ({
-        ...row,
-        amount: BigInt(row.amount),
-        tokenId: row.tokenId === undefined ? undefined : BigInt(row.tokenId),
-      }));
-      assert.deepEqual(plain(booked), plain(decodeBlock(block)));
+      assert.deepEqual(plain(block.transfers), plain(decodeBlock(block)));
     }
   });
 

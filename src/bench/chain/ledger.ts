@@ -16,25 +16,14 @@ export interface Position {
 /** One transfer as the decoder must find it. */
 export interface TransferRow {
   block: number;
-  tx: number;
   hash: Hex;
-  logIndex?: number;
   kind: 'native' | 'internal' | 'erc20' | 'erc721' | 'erc1155';
-  token?: Hex;
-  from: Hex;
-  to: Hex;
-  tokenId?: string;
-  amount: string;
-  batchIndex?: number;
-}
-
-interface TokenMove {
-  kind: 'erc20' | 'erc721' | 'erc1155';
-  token: Hex;
   from: Hex;
   to: Hex;
   amount: bigint;
-  logIndex: number;
+  /** Of tokens only. */
+  token?: Hex;
+  logIndex?: number;
   /** Not for ERC-20. */
   tokenId?: bigint;
   /** Only for the rows of an ERC-1155 batch. */
@@ -45,28 +34,10 @@ export class Ledger {
   position: Position = { block: 0, txHash: '0x', txIndex: 0, firstLogIndex: 0 };
   private rows: TransferRow[] = [];
 
-  /** Native currency moved; `wei` is above zero. */
-  bookNative(kind: 'native' | 'internal', from: Hex, to: Hex, wei: bigint): void {
-    const { block, txHash, txIndex } = this.position;
-    this.rows.push({ block, tx: txIndex, hash: txHash, kind, from, to, amount: wei.toString() });
-  }
-
-  /** Tokens moved; the zero address on one side is a mint or a burn. */
-  bookToken({ kind, token, from, to, amount, logIndex, tokenId, batchIndex }: TokenMove): void {
-    const { block, txHash, txIndex } = this.position;
-    this.rows.push({
-      block,
-      tx: txIndex,
-      hash: txHash,
-      logIndex,
-      kind,
-      token,
-      from,
-      to,
-      ...(tokenId !== undefined && { tokenId: tokenId.toString() }),
-      amount: amount.toString(),
-      ...(batchIndex !== undefined && { batchIndex }),
-    });
+  /** Native currency moved, or tokens; the zero address on one side is a mint or a burn. */
+  book(transfer: Omit<TransferRow, 'block' | 'hash'>): void {
+    const { block, txHash } = this.position;
+    this.rows.push({ block, hash: txHash, ...transfer });
   }
 
   /** The transfers booked since the last call, in chain order. */

@@ -59,7 +59,7 @@ export class Transaction {
   pay(): this {
     const receiver = this.to ?? this.created;
     if (this.value > 0n && receiver !== null)
-      this.ledger.bookNative('native', this.from, receiver, this.value);
+      this.ledger.book({ kind: 'native', from: this.from, to: receiver, amount: this.value });
     return this;
   }
 
@@ -83,6 +83,6 @@ export class Transaction {
 
   /** Books value that a frame moved; `wei` is above zero. */
   move(from: Hex, to: Hex, wei: bigint): void {
-    this.ledger.bookNative('internal', from, to, wei);
+    this.ledger.book({ kind: 'internal', from, to, amount: wei });
   }
 }

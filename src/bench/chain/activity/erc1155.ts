@@ -23,7 +23,7 @@ export function moveErc1155(world: World): Transaction {
   const topics = [EVENT.transferSingle, topic(operator), topic(from), topic(to)];
   const logIndex = transaction.emit(token.address, topics, encode('0x', id, amount));
   changeBalances(token, from, to, id, amount);
-  ledger.bookToken({ kind: 'erc1155', token: token.address, from, to, amount, tokenId: id, logIndex });
+  ledger.book({ kind: 'erc1155', token: token.address, from, to, amount, tokenId: id, logIndex });
   return transaction;
 }
 
@@ -49,7 +49,7 @@ export function mintErc1155Batch(world: World): Transaction {
   ids.forEach((id, batchIndex) => {
     const amount = amounts[batchIndex]!;
     changeBalances(token, ZERO_ADDRESS, to, id, amount);
-    ledger.bookToken({
+    ledger.book({
       kind: 'erc1155',
       token: token.address,
       from: ZERO_ADDRESS,

@@ -118,7 +118,7 @@ function moveErc20(
   );
   if (from !== ZERO_ADDRESS) token.balances.set(from, balanceOf(token, from) - amount);
   if (to !== ZERO_ADDRESS) credit(token, to, amount);
-  world.ledger.bookToken({ kind: 'erc20', token: token.address, from, to, amount, logIndex });
+  world.ledger.book({ kind: 'erc20', token: token.address, from, to, amount, logIndex });
 }
 
 function credit(token: Erc20Token, to: Hex, amount: bigint): void {

@@ -23,7 +23,7 @@ export function moveErc721(world: World): Transaction {
   const topics = [EVENT.transfer, topic(from), topic(to), topic(id)];
   const logIndex = transaction.emit(token.address, topics, '0x');
   changeOwner(token, id, mints, burns ? null : to);
-  ledger.bookToken({ kind: 'erc721', token: token.address, from, to, amount: 1n, tokenId: id, logIndex });
+  ledger.book({ kind: 'erc721', token: token.address, from, to, amount: 1n, tokenId: id, logIndex });
   return transaction;
 }
 
