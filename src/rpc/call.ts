@@ -18,7 +18,7 @@ export interface Answer {
   status: CallStatus;
 }
 
-/** Asks the node through merging and cache. Rejects only with the signal's reason. */
+/** Makes a call and resolves with its answer, be it an error. Rejects only with the signal's reason. */
 export type RequestFn = (method: string, params: readonly unknown[], signal?: AbortSignal) => Promise<Answer>;
 
 /** Takes the payload of the answer to a call (payload.ts): `send` once, or pieces. */
