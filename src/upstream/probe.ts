@@ -41,11 +41,11 @@ export async function probeCapabilities(
     headTag === 'latest' ? head : ((await fetchHeader(client, headTag, signal))?.number ?? head);
   // Block 0 cannot be traced. A node at block 0 has no block 1, but says so only for a method that it knows.
   const block = Math.max(1, followed);
-  const [blockReceipts, traces] = await Promise.all([
-    offersBlockReceipts(client, block, signal),
+  const [noReceiptsReason, traces] = await Promise.all([
+    unsupportedReason(client, receiptsCall(block), signal),
     options.traces ? findTraces(client, block, software, signal) : SWITCHED_OFF,
   ]);
-  return { client: software, chainId, blockReceipts, headTag, ...traces };
+  return { client: software, chainId, blockReceipts: noReceiptsReason === null, headTag, ...traces };
 }
 
 /** Providers may offer no `web3_` methods. */
@@ -106,14 +106,6 @@ async function requireFinalized(
   );
 }
 
-async function offersBlockReceipts(
-  client: RpcClient,
-  block: number,
-  signal: AbortSignal | undefined,
-): Promise<boolean> {
-  return (await unsupportedReason(client, receiptsCall(block), signal)) === null;
-}
-
 /** The first trace method that works. For callTracer anvil re-executes the block, at a thousand times trace_block's cost. */
 async function findTraces(
   client: RpcClient,
@@ -121,10 +113,7 @@ async function findTraces(
   software: string,
   signal: AbortSignal | undefined,
 ): Promise<Traces> {
-  const candidates: ('debug_traceBlockByNumber' | 'trace_block')[] = [
-    'debug_traceBlockByNumber',
-    'trace_block',
-  ];
+  const candidates: TraceMethod[] = ['debug_traceBlockByNumber', 'trace_block'];
   if (software.startsWith('anvil/')) candidates.reverse();
   const reasons: string[] = [];
   for (const method of candidates) {
