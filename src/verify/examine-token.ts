@@ -94,13 +94,12 @@ async function examineSample(
   recentEstimates: BlockEstimates | null,
   known: readonly BalanceOffset[],
 ): Promise<Examination> {
-  const block = sample.tip.number;
   const { number, hash } = sample.tip;
   const result = { address: sample.address, head: { number, hash }, driftRange: null };
   const present = await fetchPresentOffsets(context, sample, known);
-  if (present === 'no state') throw new HeadMovedError(`the node has no state of block ${block}`);
+  if (present === 'no state') throw new HeadMovedError(`the node has no state of block ${number}`);
   if (present === 'no answer') {
-    const reason = `the contract answers no balanceOf at block ${block}`;
+    const reason = `the contract answers no balanceOf at block ${number}`;
     return { ...result, quality: Quality.unreliable, reason, offsets: [] };
   }
   if (present.length === 0)
