@@ -50,44 +50,26 @@ export async function prepareIndexFile(
  * Throws FatalError when the file is not a usable index.
  */
 export function openIndexForWriting(path: string, options: OpenOptions): Db {
-  const db = open(path, options);
-  try {
+  return open(path, options, (db) => {
     for (const _ of createOrMigrate(db, path));
-    return db;
-  } catch (error) {
-    db.close();
-    throw toOpenError(path, error);
-  }
+  });
 }
 
-/** Opens an existing index for reading. */
+/** Opens an existing index for reading. Throws FatalError when the file is not a usable index. */
 export function openIndexForReading(path: string, options: OpenOptions = {}): Db {
-  const db = open(path, { ...options, readonly: true });
-  try {
+  return open(path, { ...options, readonly: true }, (db) => {
     checkHeader(db, path);
-    if (schemaVersion(db) < SCHEMA_VERSION) {
-      throw new FatalError(
-        `${path} was written by an older atlas-node and must be brought up to date first: run "atlas-node start" once`,
-      );
-    }
-    return db;
-  } catch (error) {
-    db.close();
-    throw toOpenError(path, error);
-  }
+    if (schemaVersion(db) >= SCHEMA_VERSION) return;
+    throw new FatalError(
+      `${path} was written by an older atlas-node and must be brought up to date first: run "atlas-node start" once`,
+    );
+  });
 }
 
 /** Throws FatalError when the file is no index of this program, of its version or an earlier one. */
 export function checkIndexFile(path: string): void {
   rejectForeignWal(path);
-  const db = open(path, { readonly: true });
-  try {
-    checkHeader(db, path);
-  } catch (error) {
-    throw toOpenError(path, error);
-  } finally {
-    db.close();
-  }
+  open(path, { readonly: true }, (db) => checkHeader(db, path)).close();
 }
 
 /** Takes the right to write the index. Throws FatalError while another has it. */
@@ -106,10 +88,15 @@ function* createOrMigrate(db: Db, path: string): Generator<MigrationProgress, vo
   yield* migrate(db);
 }
 
-function open(path: string, options: OpenOptions): Db {
+/** Opens the file and runs `check` on it; closes it again when that throws. Failures are thrown as FatalError. */
+function open(path: string, options: OpenOptions, check: (db: Db) => void = () => undefined): Db {
+  let db: Db | undefined;
   try {
-    return openDatabase(path, { ...options, pageBytes: PAGE_BYTES });
+    db = openDatabase(path, { ...options, pageBytes: PAGE_BYTES });
+    check(db);
+    return db;
   } catch (error) {
+    db?.close();
     throw toOpenError(path, error);
   }
 }
