@@ -49,3 +49,10 @@ test('a wallet of very many transfers is recounted too', async (t) => {
     ],
   );
 });
+
+test('the largest native transfer of a span is looked for in that span alone', async (t) => {
+  const index = createIndex(t);
+  const transfers = (count: number): NamedBlock[string] => blockOf('a', count).a ?? [];
+  index.append([{ a: [...transfers(255), { from: 'alice', to: 'bob', amount: 9n }, ...transfers(300)] }]);
+  assert.deepEqual((await check(t, index)).wallets.differences, []);
+});
