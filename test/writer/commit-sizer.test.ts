@@ -26,6 +26,14 @@ test('commits shrink until their pages keep the target, also when most transfers
   );
 });
 
+test('one commit is at most twice as large as the last, however few pages that changed', () => {
+  const sizer = new CommitSizer(1_000_000);
+  sizer.adapt(of(20_000), 8_216);
+  assert.equal(sizer.targetTransfers, 40_000);
+  sizer.adapt(of(0), 0);
+  assert.equal(sizer.targetTransfers, 40_000, 'a WAL of unknown size says nothing');
+});
+
 test('neither a small configured size nor blocks without transfers are passed over', () => {
   const sizer = new CommitSizer(300);
   assert.equal(sizer.targetTransfers, 300);

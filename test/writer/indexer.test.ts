@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { statSync } from 'node:fs';
 import { type TestContext, test } from 'node:test';
 import type { GeneratedBlock } from '../../src/bench/chain/block.ts';
 import { generateChain } from '../../src/bench/chain/generate.ts';
@@ -99,6 +100,17 @@ function lastTransferByBlock(path: string): Map<number, number> {
   db.close();
   return new Map(rows.map(({ number, last_transfer }) => [number, last_transfer]));
 }
+
+test('a stop leaves everything in the file itself, though it is still open for reading', async (t) => {
+  const node = await replay(t, { chain: chainOf(2, 20), head: 20 });
+  const indexer = startIndexer(t, { http: node.url, dir: tempDir(t), index: { startBlock: 1 } });
+  await indexer.reaches(20);
+  const reader = openIndexForReading(indexer.path);
+  t.after(() => reader.close());
+  assert.ok(statSync(`${indexer.path}-wal`).size > 0);
+  await indexer.client.stop();
+  assert.equal(statSync(`${indexer.path}-wal`).size, 0);
+});
 
 test('after a stop at any point indexing resumes at the next block', async (t) => {
   const node = await replay(t, { chain: chainOf(2, 60), head: 5 });

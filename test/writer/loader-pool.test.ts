@@ -1,5 +1,6 @@
 /** Loader threads: what is asked of them together, and what is taken back. */
 import assert from 'node:assert/strict';
+import { getEventListeners } from 'node:events';
 import { test } from 'node:test';
 import { UpstreamError } from '../../src/errors.ts';
 import { CallRecorder } from '../../src/writer/call-recorder.ts';
@@ -44,6 +45,40 @@ test('loaders end when they have nothing to do, and begin again when they have',
   for (let round = 0; round < 2; round++) {
     await Promise.all([1, 2, 3, 4].map((number) => pool.load(number, number, signal)));
     assert.equal(pool.threadCount, 2);
+    assert.deepEqual(getEventListeners(signal, 'abort'), [], 'nothing of a range that was loaded is kept');
     await waitFor(() => pool.threadCount === 0, { what: 'the loaders to end' });
   }
+});
+
+test('a range asked for while loaders end is loaded by another', async (t) => {
+  const { node } = await startGeneratedNode(t, { blocks: 4, txPerBlock: 5, startBlock: 1 });
+  const options = { http: node.url, ws: '', timeoutMs: 60_000, maxSockets: 8, maxBatch: 30 };
+  const pool = new LoaderPool(1, { node: options, rules: RULES }, new CallRecorder());
+  t.after(() => pool.close());
+  const { signal } = new AbortController();
+  await pool.load(1, 1, signal);
+  const ended = pool.close();
+  const batch = await pool.load(2, 2, signal);
+  assert.equal(batch.number[0], 2);
+  await ended;
+});
+
+test('ranges of a loader that fails are told of instead of waited for', async (t) => {
+  const { node } = await startGeneratedNode(t, { blocks: 4, txPerBlock: 5, startBlock: 1 });
+  const options = { http: node.url, ws: '', timeoutMs: 60_000, maxSockets: 8, maxBatch: 30 };
+  const { signal } = new AbortController();
+  const noUrl = new LoaderPool(
+    1,
+    { node: { ...options, http: 'nowhere' }, rules: RULES },
+    new CallRecorder(),
+  );
+  t.after(() => noUrl.close());
+  for (const range of [noUrl.load(1, 1, signal), noUrl.load(2, 2, signal)])
+    await assert.rejects(range, /Invalid URL/);
+  await assert.rejects(noUrl.load(3, 3, signal), /Invalid URL/, 'also after it ended');
+
+  const broken = Object.assign({ node: options, rules: RULES }, { rules: null });
+  const defective = new LoaderPool(1, broken, new CallRecorder());
+  t.after(() => defective.close());
+  await assert.rejects(defective.load(1, 4, signal), /a loader thread failed: .*\n? *at /s);
 });
