@@ -129,7 +129,8 @@ test('a range that the node takes is passed on as it was written', async (t) => 
     '[{"address":[]}]',
     '[{"blockHash":"0xabc"}]',
     '[{"fromBlock":"0x10","toBlock":"0x1"}]',
-    '[{"fromBlock":16,"toBlock":99999}]',
+    '[{"fromBlock":16,"toBlock":17}]',
+    '[{"fromBlock":1.5,"toBlock":-99999}]',
     '["nonsense"]',
     '[]',
   ]) {
@@ -204,9 +205,13 @@ test('a range beyond the limit is refused with one that works', async (t) => {
     ['0x1', quantity(9_999)],
     ['0x1', '0xffffffffffffffff'],
     ['0X1', '0XBB8'],
+    [1, 3_000],
+    ['1', ' 3000 '],
+    ['EARLIEST', 'Latest'],
   ] as const) {
     assert.equal(((await logs(from, to)) as { code?: number }).code, -32602, `${from} to ${to}`);
   }
+  assert.equal(((await logs('0x1', '0xbb8', { blockHash: '' })) as { code?: number }).code, -32602);
   chain.head = 900;
   assert.deepEqual(await logs('0x1', 'latest'), expected(1, 900));
 });

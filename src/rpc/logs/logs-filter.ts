@@ -1,5 +1,5 @@
 /** The block range in the filter of `eth_getLogs`. */
-import { quantityToNumber, toQuantity } from '../../lib/hex.ts';
+import { toQuantity } from '../../lib/hex.ts';
 import { isObject } from '../../lib/is-object.ts';
 import { type Call, createCall } from '../call.ts';
 import { RpcCode, type RpcError } from '../errors.ts';
@@ -15,8 +15,8 @@ export interface LogsFilter {
   rest: Readonly<Record<string, unknown>>;
 }
 
-/** Nodes accept upper case, and heights above the head. */
-const QUANTITY = /^0x[0-9a-f]+$/i;
+const QUANTITY = /^0x[0-9a-f]+$/;
+const DECIMAL = /^\d+$/;
 
 /** The members of a filter that nodes know. */
 const MEMBERS = new Set(['address', 'blockHash', 'fromBlock', 'toBlock', 'topics']);
@@ -66,7 +66,7 @@ export function readLogsFilter(args: unknown): LogsFilter | null {
   const { fromBlock, toBlock, ...rest } = filter;
   const from = readBlockParam(fromBlock);
   const to = readBlockParam(toBlock);
-  return from === null || to === null || (rest.blockHash ?? null) !== null ? null : { from, to, rest };
+  return from === null || to === null || (rest.blockHash ?? '') !== '' ? null : { from, to, rest };
 }
 
 /** Parameters of a chunk of the range. */
@@ -74,12 +74,14 @@ export function chunkParams({ rest }: LogsFilter, from: number, to: BlockParam):
   return [{ ...rest, fromBlock: toQuantity(from), toBlock: typeof to === 'number' ? toQuantity(to) : to }];
 }
 
-/** An omitted bound means `latest`, as it does to nodes. */
+/**
+ * An omitted bound means `latest`, as it does to nodes. Whatever form some node takes is read: anvil, reth and Nethermind take
+ * tags in any case, Nethermind decimal numbers, and a range that is not understood here would not be limited.
+ */
 function readBlockParam(value: unknown): BlockParam | null {
   if (value === undefined || value === null || value === '') return 'latest';
-  if (typeof value === 'string' && QUANTITY.test(value)) {
-    const height = quantityToNumber(value.toLowerCase());
-    return Number.isNaN(height) ? Number.MAX_SAFE_INTEGER : height;
-  }
-  return TAGS.find((tag) => tag === value) ?? null;
+  if (typeof value !== 'string' && typeof value !== 'number') return null;
+  const text = String(value).trim().toLowerCase();
+  if (QUANTITY.test(text) || DECIMAL.test(text)) return Math.min(Number(text), Number.MAX_SAFE_INTEGER);
+  return TAGS.find((tag) => tag === text) ?? null;
 }
