@@ -8,7 +8,7 @@ const NAMESPACES = ['eth', 'net', 'web3'];
  * Methods of those namespaces that are not offered: they use accounts the node holds, control its mining, install a
  * filter in it, or need a connection that stays open. Log and block filters are kept by this server, not by the node.
  */
-const DENIED_METHODS = new Set([
+const DENIED = [
   'eth_accounts',
   'eth_requestAccounts',
   'eth_coinbase',
@@ -21,9 +21,11 @@ const DENIED_METHODS = new Set([
   'eth_newPendingTransactionFilter',
   'eth_subscribe',
   'eth_unsubscribe',
-]);
+];
+/** In lower case: a node may take names in any. */
+const DENIED_METHODS = new Set(DENIED.map((method) => method.toLowerCase()));
 /** With their variants, such as anvil's eth_sendTransactionSync. */
-const SIGNING = /^eth_(sign|send(Unsigned)?Transaction)/;
+const SIGNING = /^eth_(sign|send(unsigned)?transaction)/;
 
 /**
  * What `debug_*` stands for: the methods that read the chain. Others of that namespace set the head back or delete blocks
@@ -58,7 +60,9 @@ export function methodPolicy({ allow, development = false }: PolicyOptions): (me
     if (extra.has(method)) return true;
     const namespace = namespaceOf(method);
     if (extraNamespaces.has(namespace)) return namespace !== 'debug' || DEBUG_READING.test(method);
-    return NAMESPACES.includes(namespace) && !DENIED_METHODS.has(method) && !SIGNING.test(method);
+    if (!NAMESPACES.includes(namespace)) return false;
+    const name = method.toLowerCase();
+    return !DENIED_METHODS.has(name) && !SIGNING.test(name);
   };
 }
 
