@@ -1,7 +1,7 @@
 /** A wallet's transfers in pages, with those that happen meanwhile. The page's address holds what is shown. */
 
 import { ApiError } from '../ui/api-error.js';
-import { h, replace } from '../ui/dom.js';
+import { h } from '../ui/dom.js';
 import { radioGroup } from '../ui/radio-group.js';
 import { table } from '../ui/table.js';
 import { liveRows } from './live-rows.js';
@@ -35,7 +35,6 @@ export function transfersLoader(view, address, settings, again) {
   };
   const rows = liveRows(view.coin, isWanted, again);
   const state = h('p', { class: 'live-state small', role: 'status' });
-  const reasonText = h('p', { class: 'notice wait small', hidden: true });
   let watching = false;
   let broken = false;
   /** @param {number} fromBlock */
@@ -46,9 +45,7 @@ export function transfersLoader(view, address, settings, again) {
       onTransfer: rows.add,
       onState(name, reason) {
         state.dataset['state'] = name;
-        replace(state, STATE_TEXTS[name]);
-        reasonText.hidden = reason === '';
-        reasonText.textContent = reason;
+        state.textContent = `${STATE_TEXTS[name]}${reason === '' ? '' : `. ${reason}`}`;
         if (name === 'lost' || name === 'unavailable') checkKey(view);
         if (name === 'lost') broken = true;
         if (name !== 'live' || !broken) return;
@@ -72,7 +69,6 @@ export function transfersLoader(view, address, settings, again) {
     return {
       content: [
         filters(address, direction, internal, state),
-        reasonText,
         rows.waitingBar,
         page(data, [rows.body, rows.gap], view.coin, cursor),
         pages(address, data, { direction, internal, cursor }),
