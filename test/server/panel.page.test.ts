@@ -315,6 +315,17 @@ pageTests({
     await page.locator('#trouble:empty').waitFor({ state: 'attached' });
   },
 
+  'a server that cannot be reached at first is asked again until it can be': async (t, open) => {
+    const { server } = await operate(t);
+    const page = await open(t, `${server.url}/healthz`);
+    await page.route('**/admin/api/session', (route) => route.abort(), { times: 1 });
+    await page.goto(`${server.url}/admin`);
+    await page.getByText('The server cannot be reached.').waitFor();
+    await signIn(page);
+    await page.getByRole('heading', { name: 'Keys' }).waitFor();
+    await page.locator('#trouble:empty').waitFor({ state: 'attached' });
+  },
+
   'below a path of a proxy the operator signs in and stays so': async (t, open) => {
     const { server } = await operate(t);
     const prefix = await prefixProxy(t, server.url, '/deep/atlas');

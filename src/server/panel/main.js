@@ -26,6 +26,9 @@ const PARTS = {
 };
 const FIRST = 'keys';
 
+/** How long before a server that could not be reached is asked again whether there is a session. */
+const RETRY_MS = 3000;
+
 const main = byId('main');
 let current = new AbortController();
 
@@ -115,6 +118,16 @@ function askForToken(reason = '') {
   form.querySelector('input')?.focus();
 }
 
+async function begin() {
+  await callAdminApi('GET', 'session').then(
+    (/** @type {{ signedIn: boolean }} */ { signedIn }) => (signedIn ? show() : askForToken()),
+    (error) => {
+      onFailure(error);
+      setTimeout(begin, RETRY_MS);
+    },
+  );
+}
+
 async function signOut() {
   await callAdminApi('DELETE', 'session').then(() => askForToken(), onFailedAction); // a session that lives on must not seem ended
 }
@@ -129,7 +142,4 @@ addEventListener(
 addEventListener('hashchange', () => {
   if (byId('nav').childElementCount > 0) show();
 });
-await callAdminApi('GET', 'session').then(
-  (/** @type {{ signedIn: boolean }} */ { signedIn }) => (signedIn ? show() : askForToken()),
-  onFailure,
-);
+await begin();
