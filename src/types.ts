@@ -42,7 +42,7 @@ export interface IndexedBlock extends BlockRef {
 export interface CommittingBlocks {
   /** Consecutive, as decoded. */
   batches: readonly BlockBatch[];
-  /** Id that their first transfer will have; the others' follow it. */
+  /** The id that their first transfer will get; the others get the following ones. */
   firstTransfer: number;
 }
 

@@ -38,7 +38,7 @@ export function openAccess(path: string, tiers: Tiers, onFailure?: OnFailure): A
   };
 }
 
-/** On a full disk the keys that there are get served all the same; usage.ts reports what cannot be written. */
+/** On a full disk the existing keys are served all the same; usage.ts reports what cannot be written. */
 function primeUnlessFull(db: Db): void {
   try {
     primeWal(db);

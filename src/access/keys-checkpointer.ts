@@ -19,7 +19,7 @@ const CHECK_INTERVAL_MS = 60_000;
 /** A write-ahead log of at least this many bytes is checkpointed. */
 const MIN_WAL_BYTES = 4 * 2 ** 20;
 
-/** How long the log is locked while those who still read from it are waited for, milliseconds: meanwhile nothing is written. */
+/** Longest wait for those who still read from the log, milliseconds: it is locked, so meanwhile nothing is written. */
 const MAX_LOCKED_MS = 100;
 
 export class KeysCheckpointer {

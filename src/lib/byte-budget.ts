@@ -2,7 +2,7 @@
 
 /** What one client holds. */
 export interface ClientBudget {
-  /** Reserves so many bytes, or none and says no. */
+  /** Reserves so many bytes; false, with none reserved, when that would be too many. */
   reserve(bytes: number): boolean;
   /** Gives back what was reserved. */
   release(bytes: number): void;

@@ -31,6 +31,7 @@ export class LazyJsonArray {
       return undefined;
     }
   }
+
   /**
    * Frees the memory of the text; items can no longer be read. Without this it would stay until a full garbage
    * collection, which is late because it sees only the small object that holds it.

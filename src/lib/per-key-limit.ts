@@ -8,7 +8,7 @@ export class PerKeyLimit {
     this.limit = limit;
   }
 
-  /** Lets a key have so much more, or nothing if it would be too much. */
+  /** Adds to what a key holds; false, with nothing added, when that would pass the limit. */
   tryAcquire(key: number, amount: number): boolean {
     const now = (this.held.get(key) ?? 0) + amount;
     if (now > this.limit) return false;

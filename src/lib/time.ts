@@ -9,7 +9,7 @@ export function monotonicNow(): number {
 /** A clock that was put right shows by more than this, milliseconds. */
 const CLOCK_STEP_MS = 2;
 
-/** Unix milliseconds with fractions, which `Date.now()` has not, as long as the clock was not put right since the thread began. */
+/** Unix milliseconds with fractions; those of `Date.now()`, which has none, once the clock was set after the thread began. */
 export function preciseNow(): number {
   const precise = performance.timeOrigin + performance.now();
   const now = Date.now();

@@ -8,12 +8,12 @@ import type { BlockRef } from '../types.ts';
 import type { CounterpartyTable } from './counterparty-table.ts';
 import { prepareLastIdsAt } from './last-ids.ts';
 
-/** Most memory for all of them: enough for the three hottest wallets of ten million transfers. */
+/** Most memory for all tables: enough for the three hottest wallets of ten million transfers. */
 const MAX_BYTES = 64 * 2 ** 20;
 
 interface CacheEntry {
   table: CounterpartyTable;
-  /** It contains every transfer up to and including this block, and no later one. */
+  /** The last block whose transfers the table contains. */
   tip: BlockRef;
 }
 

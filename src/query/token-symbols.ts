@@ -1,4 +1,4 @@
-/** What token contracts say of how amounts are shown. */
+/** The symbol and decimals of a token, with which its amounts are shown. */
 import type { Db } from '../store/open-database.ts';
 import type { TransferRow } from './transfers.ts';
 

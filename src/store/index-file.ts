@@ -81,7 +81,6 @@ export function acquireIndexLock(path: string): WriterLock {
   }
 }
 
-/** A test checks that a new file and a migrated one have the same tables. */
 function* createOrMigrate(db: Db, path: string): Generator<MigrationProgress, void, void> {
   if (isEmpty(db)) create(db);
   checkHeader(db, path);

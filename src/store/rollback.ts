@@ -85,8 +85,8 @@ export class Rollback {
   }
 
   /**
-   * Removes the last blocks above `to`, an indexed block or the one before the first, as many as a step has. `head` is the
-   * last indexed block. Returns whether none is left above `to`.
+   * Removes the last blocks above `to`, an indexed block or the one before the first, as many as one step may remove.
+   * `head` is the last indexed block. Returns whether none is left above `to`.
    */
   step(head: number, to: number): boolean {
     const end = this.endOfStep(head, Math.max(to, head - BLOCKS_PER_STEP));
@@ -94,7 +94,7 @@ export class Rollback {
     return end === to;
   }
 
-  /** The lowest block from `lowest` on above which a step may remove all; at least the head goes. */
+  /** The block to which a step rolls back: below `head`, from `lowest` on the first with no more transfers above it than fit. */
   private endOfStep(head: number, lowest: number): number {
     const keep = (this.lastBlock(head)?.lastTransfer ?? 0) - TRANSFERS_PER_STEP;
     if ((this.lastBlock(lowest)?.lastTransfer ?? 0) >= keep) return lowest;

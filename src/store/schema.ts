@@ -67,7 +67,7 @@ CREATE TABLE transfers (
   amount BLOB,                          -- wei or the token's units; null for ERC-721, whose amount is 1
   token_number BLOB,                    -- the ERC-721 or ERC-1155 token id (big-endian, shortest), else null
   log_index INTEGER,                    -- position of the log in its block, null for native
-  kind INTEGER AS (token_kind & 7),     -- types.ts Kind
+  kind INTEGER AS (token_kind & 7),     -- types.ts TransferKind
   token INTEGER AS (nullif(token_kind >> 3, 0))  -- tokens.id, null for native
 );
 `;

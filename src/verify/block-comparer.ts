@@ -78,8 +78,8 @@ function timeDifference(db: Db, batch: BlockBatch, i: number): string | null {
 }
 
 /**
- * A rollback to a block removes the wallets above its last one. Ids are in the order of first appearance, so it is that
- * one if it appears up to the block and the next one does not.
+ * A rollback to a block removes the wallets above its last one. Ids are in the order of first appearance, so a wallet is
+ * the last one if it appears up to the block and the next one does not.
  */
 function lastWalletDifference(db: Db, { number, lastTransfer, lastWallet }: Tip): string | null {
   const firstAppearance = db

@@ -1,6 +1,6 @@
 /**
- * Whether sums follow from the transfers once blocks were replaced. A rollback subtracts the rows that it finds: of rows
- * that the disk changed that is not what was added, and what is left of the sums is wrong from then on.
+ * Whether sums follow from the transfers once blocks were replaced. A rollback subtracts the rows that it finds. If the
+ * disk changed them, that is not what was added, and the sums stay wrong.
  */
 import type { Db } from '../store/open-database.ts';
 import { corruptionError } from '../store/storage-error.ts';

@@ -56,7 +56,7 @@ export interface RepairResult {
  * could stay; a kill or an abort leaves a shorter index that the daemon continues. Blocks compared or indexed again
  * with traces are then marked as traced. Throws FatalError when the node lacks the range or its chain does not join the
  * index before it, or when sums differ in the end because the file was damaged; UpstreamError when the node does not
- * answer, and when the signal aborts its reason, or FatalError with where the index ends once blocks were removed.
+ * answer. When the signal aborts it throws the reason, or, once blocks were removed, FatalError with where the index ends.
  */
 export async function repairRange(options: RepairOptions): Promise<RepairResult> {
   const { path, from, to, capabilities } = options;

@@ -1,4 +1,4 @@
-/** Choosing samples. */
+/** Choosing samples, and working through them. */
 
 /** Numbers in [0, 1). */
 export type Random = () => number;

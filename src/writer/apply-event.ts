@@ -38,8 +38,8 @@ export async function applyEvent(
 }
 
 /**
- * Transfers of a commit up to which they are handed to the serving thread: copying and looking through so many takes it
- * under a millisecond. What a larger commit brings is read from the index.
+ * Transfers of the largest commit that is handed to the serving thread, which copies and searches so many in under a
+ * millisecond. Those of a larger commit are read from the index.
  */
 const MAX_ANNOUNCED_TRANSFERS = 4_000;
 
@@ -49,7 +49,7 @@ function announce({ progress, send }: IndexerContext, batches: readonly BlockBat
   send({ kind: 'committing', blocks: { batches, firstTransfer: progress.status.transfers + 1 } });
 }
 
-/** Blocks whose removal takes so long that it is told of when it begins. */
+/** A rollback of more blocks takes so long that it is logged when it begins, too. */
 const LONG_ROLLBACK_BLOCKS = 2_000;
 
 async function applyRollback(context: IndexerContext, to: number, signal: AbortSignal): Promise<void> {

@@ -20,7 +20,7 @@ const IDLE_MS = 50;
  * up yet, or the node may have failed. After the last try it is not asked again.
  */
 const RETRY_DELAYS_S = [60, 3_600, 86_400];
-/** Seconds after which a contract is asked again that a busy node has not called: that was no try. */
+/** Seconds until a contract is asked again that the node was too busy to call; that does not count as a try. */
 const BUSY_DELAY_S = 60;
 
 /** Resolves when the signal aborts. Rejects with FatalError when the index is damaged, else only for a defect. */
@@ -45,7 +45,7 @@ export function runMetadataLoop(
   );
 }
 
-/** What came of asking the tokens, and for each one that the node was too busy for its error. */
+/** What came of asking the tokens, and the error for each one that the node was too busy to call. */
 async function fetchMetadata(
   client: Pick<RpcClient, 'batch'>,
   tokens: readonly UnreadToken[],
