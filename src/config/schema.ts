@@ -51,7 +51,7 @@ const index = z.strictObject({
   traces: bool().default(true),
   /** Milliseconds between polls of the node's head when it announces none over WebSocket. */
   poll_ms: integer(10, 60_000).default(250),
-  /** Blocks behind the head up to which `/readyz` says ready. */
+  /** Blocks between index and node up to which `/readyz` says ready. */
   ready_lag: integer(0, 1_000_000).default(10),
   /** Transfers per commit while filling at most. */
   batch_transfers: integer(1, 10_000_000).default(50_000),

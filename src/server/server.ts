@@ -52,7 +52,7 @@ export interface ServerOptions {
   indexState: () => IndexStatus;
   /** The data folder, of which only the operator learns where it is. */
   dataDir: string;
-  /** Blocks behind the node's head up to which `/readyz` says ready. */
+  /** Blocks between the index and the node's head up to which `/readyz` says ready. */
   readyLag: number;
   /** Symbol of the chain's own coin, for the explorer. */
   nativeSymbol: string;

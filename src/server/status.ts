@@ -65,6 +65,8 @@ export function notReadyReason(state: IndexStatus, readyLag: number, stalled: bo
   if (lag === null) return 'waiting for the node';
   if (stalled) return `no new block for ${STALL_MS / 1000} s although the node is at block ${nodeHead}`;
   if (lag > readyLag) return `${lag} blocks behind the node`;
+  const ahead = head.number - (nodeHead ?? head.number);
+  if (ahead > readyLag) return `the node is ${ahead} blocks behind the index, as while it syncs anew`;
   return phase === 'following' ? null : `the indexer is ${phase}`;
 }
 

@@ -86,6 +86,9 @@ test('readiness names what is missing', () => {
   assert.equal(at({ phase: 'filling' }), 'the indexer is filling');
   assert.equal(at({ phase: 'paused' }), 'the indexer is paused');
   assert.equal(at({ nodeHead: 110 }), null);
+  assert.equal(at({ nodeHead: 111 }), '11 blocks behind the node');
+  assert.equal(at({ nodeHead: 90 }), null);
+  assert.match(at({ nodeHead: 89 }) ?? '', /^the node is 11 blocks behind the index/);
   assert.match(at({ nodeHead: 101 }, true) ?? '', /no new block for \d+ s although the node is at block 101/);
 });
 
