@@ -31,11 +31,13 @@ export async function probeCapabilities(
   options: ProbeOptions,
   signal?: AbortSignal,
 ): Promise<Capabilities> {
-  const [software, chainId, head] = await Promise.all([
+  const asked = [
     fetchSoftware(client, signal),
     fetchChainId(client, signal),
     fetchBlockNumber(client, signal),
-  ]);
+  ] as const;
+  await Promise.allSettled(asked); // so that the same problem is told in the same words each time
+  const [software, chainId, head] = await Promise.all(asked);
   const headTag = await chooseHeadTag(client, options.head, software, signal);
   const followed =
     headTag === 'latest' ? head : ((await fetchHeader(client, headTag, signal))?.number ?? head);

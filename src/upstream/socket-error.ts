@@ -11,6 +11,15 @@ export const CLOSED_UNANSWERED = `the node closed the connection without an answ
 /** Other TLS servers answer with this status; ws has no code for it. */
 const BAD_REQUEST = 'Unexpected server response: 400';
 
+/** OpenSSL's codes for a certificate that nobody vouches for whom this machine knows. */
+const UNKNOWN_ISSUER: ReadonlySet<string | undefined> = new Set([
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+  'SELF_SIGNED_CERT_IN_CHAIN',
+  'UNABLE_TO_GET_ISSUER_CERT',
+  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+]);
+
 /** `mayExpectTls`: the connection is plain, and nothing was received that rules out a TLS server. */
 export function socketErrorText(
   { message, code, name }: NodeJS.ErrnoException,
@@ -18,6 +27,9 @@ export function socketErrorText(
 ): string {
   if (code === 'EPROTO' && NOT_TLS.test(message)) {
     return 'the node does not speak TLS there: use http:// or ws:// in its address';
+  }
+  if (UNKNOWN_ISSUER.has(code)) {
+    return `${message}: to trust it, start with NODE_EXTRA_CA_CERTS set to the file of its issuer's certificate`;
   }
   if (mayExpectTls && code === 'ECONNRESET') return CLOSED_UNANSWERED;
   if (mayExpectTls && message === BAD_REQUEST) return `${message}: ${USE_TLS}`;

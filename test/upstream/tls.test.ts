@@ -88,6 +88,13 @@ test('a TLS port that refuses with a status is known by its words, or by the adv
   assert.match(await feedError(t, `ws://${address}`), USE_TLS);
 });
 
+test('a certificate of an issuer that is not known leads to how to make it known', async (t) => {
+  const address = await addressOf(t, tlsNode());
+  const advice = /self-signed certificate: to trust it, start with NODE_EXTRA_CA_CERTS set to the file/;
+  assert.match(await httpError(t, `https://${address}`), advice);
+  assert.match(await feedError(t, `wss://${address}`), advice);
+});
+
 test('https:// and wss:// to a plain port lead to http:// and ws://', async (t) => {
   const address = await addressOf(t, createHttpServer());
   assert.match(await httpError(t, `https://${address}`), USE_NO_TLS);
