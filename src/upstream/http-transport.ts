@@ -36,11 +36,21 @@ export class HttpTransport {
   }
 
   /**
-   * Posts a JSON body and resolves with whatever the node answers, any status.
+   * Posts a JSON body and resolves with whatever the node answers, any status. What is lost because the node closes a
+   * socket between two requests is sent once more: everything sent here only reads.
    * Rejects with an UpstreamError (`timeout`, `connection`, `malformed`, `too-large`; `what` names the request
    * in its message), or with the signal's reason.
    */
   post(body: string, what: string, signal?: AbortSignal): Promise<UpstreamResponse> {
+    return this.send(Buffer.from(body).toString('latin1'), what, signal, false);
+  }
+
+  private send(
+    body: string,
+    what: string,
+    signal: AbortSignal | undefined,
+    newSocket: boolean,
+  ): Promise<UpstreamResponse> {
     return new Promise((resolve, reject) => {
       signal?.throwIfAborted();
       const stop = (error: unknown): void => {
@@ -57,10 +67,18 @@ export class HttpTransport {
           const message = `${what}: the answer exceeds ${this.maxResponseBytes} bytes`;
           stop(new UpstreamError('too-large', message));
         },
-        onFailed: ({ reason, message, cause }) =>
-          stop(new UpstreamError(reason, `${message}; asked ${this.wire.origin}`, undefined, { cause })),
+        onFailed: ({ reason, message, cause }, wasAnswered) => {
+          const isLost = reason === 'connection' && exchange.onUsedSocket && !wasAnswered;
+          if (!isLost || newSocket) {
+            return stop(
+              new UpstreamError(reason, `${message}; asked ${this.wire.origin}`, undefined, { cause }),
+            );
+          }
+          signal?.removeEventListener('abort', onAbort);
+          resolve(this.send(body, what, signal, true));
+        },
       });
-      const exchange = this.wire.post(Buffer.from(body).toString('latin1'), what, buffer);
+      const exchange = this.wire.post(body, what, buffer, { newSocket });
       const onAbort = (): void => {
         exchange.cancel();
         reject(signal?.reason);
@@ -78,7 +96,8 @@ export class HttpTransport {
 interface ResponseEvents {
   onAnswer(answer: UpstreamResponse): void;
   onTooLarge(): void;
-  onFailed(error: UpstreamError): void;
+  /** `wasAnswered`: some of the answer had come. */
+  onFailed(error: UpstreamError, wasAnswered: boolean): void;
 }
 
 /** Joins the pieces of an answer. */
@@ -114,7 +133,7 @@ class ResponseBuffer implements ResponseListener {
   }
 
   onFailed(error: UpstreamError): void {
-    this.events.onFailed(error);
+    this.events.onFailed(error, this.status !== 0);
   }
 
   private grow(bytes: number): void {

@@ -203,6 +203,18 @@ describe('a single call', () => {
     assert.ok(await client.call('eth_test', []));
   });
 
+  it('sends once more, over a new socket, what was lost with one that the node closes after some answers', async () => {
+    const client = connect({ maxSockets: 1 });
+    await client.call('eth_test', []);
+    node.misbehave({ wire: { kind: 'reset' }, times: 1 });
+    assert.ok(await client.call('eth_test', []));
+    assert.equal(node.requests.length, 3);
+    node.misbehave({ wire: { kind: 'reset' } });
+    await rejectsAs('connection', client.call('eth_test', []));
+    await rejectsAs('connection', client.call('eth_test', []));
+    assert.equal(node.requests.length, 6, 'a new socket tells of the node, so that nothing is sent again');
+  });
+
   it('sends credentials of the URL as a header and shows neither them nor the path in messages', async () => {
     const url = node.url.replace('http://', 'http://us%20er:pä:ss@').concat('/v1/SECRET?key=SECRET');
     const client = connect({ url });

@@ -34,6 +34,8 @@ const READ_BUFFER = Buffer.allocUnsafeSlow(READ_BYTES);
 export class Connection implements ResponseHandler {
   /** When the last exchange ended, by the owner's clock. */
   idleSince = 0;
+  /** Requests sent over it. */
+  requests = 0;
   private readonly owner: ConnectionOwner;
   private readonly socket: Socket;
   private readonly reader = new ResponseReader();
@@ -58,6 +60,7 @@ export class Connection implements ResponseHandler {
   /** Sends a whole request, given as Latin-1, whose answer goes to the listener. */
   send(request: string, listener: ResponseListener): void {
     this.listener = listener;
+    this.requests++;
     this.socket.write(request, 'latin1');
   }
 

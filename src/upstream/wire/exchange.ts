@@ -17,6 +17,8 @@ export class Exchange implements ResponseListener {
   readonly flow: Flow;
   /** An exchange that fails before it was sent says nothing about the node. */
   wasSent = false;
+  /** Over a socket that had carried others before: the node may just have closed it. */
+  onUsedSocket = false;
   private readonly what: string;
   private readonly timeoutMs: number;
   private readonly clock: Clock;
@@ -61,6 +63,7 @@ export class Exchange implements ResponseListener {
     this.wasSent = true;
     this.restartTimeout();
     this.connection = connection;
+    this.onUsedSocket = connection.requests > 0;
     connection.send(this.request, this);
   }
 
