@@ -4,6 +4,7 @@
  */
 import { fileBytes, freeDiskBytes } from '../lib/file-size.ts';
 import { type IndexSurvey, TRANSFER_KIND_NAMES, type TransferKindName } from '../types.ts';
+import { chainOf, prepareLastBlock, type Tip } from './chain.ts';
 import type { Db } from './open-database.ts';
 
 const DAY = 86_400;
@@ -115,48 +116,33 @@ function countKinds(db: Db): IndexSurvey['kinds'] {
   };
 }
 
-interface BlockMark {
-  number: number;
-  timestamp: number;
-  /** Transfers up to and with the block. */
-  transfers: number;
-}
-
 /** How far the index is, and how much it grew recently. */
 function measureChain(db: Db): Pick<IndexSurvey, 'head' | 'transfers' | 'growth'> {
-  const columns = 'number, timestamp, last_transfer AS transfers';
-  const edge = (order: 'ASC' | 'DESC') =>
-    db.prepare<[], BlockMark>(`SELECT ${columns} FROM blocks ORDER BY number ${order} LIMIT 1`).get();
-  const first = edge('ASC');
-  const head = edge('DESC');
-  if (first === undefined || head === undefined) return { head: null, transfers: 0, growth: null };
-  const at = db.prepare<[number], BlockMark>(`SELECT ${columns} FROM blocks WHERE number = ?`);
-  const start = firstBlockOfLastDay(head, first, (number) => at.get(number));
-  return { head: head.number, transfers: head.transfers, growth: growthBetween(start, head) };
+  const lastUpTo = prepareLastBlock(db);
+  const head = lastUpTo();
+  if (head === null) return { head: null, transfers: 0, growth: null };
+  const start = firstBlockOfLastDay(head, chainOf(db)?.startBlock ?? head.number, lastUpTo);
+  return { head: head.number, transfers: head.lastTransfer, growth: growthBetween(start, head) };
 }
 
 /** The first block that is at most a day older than the head, by the chain's clock. */
-function firstBlockOfLastDay(
-  head: BlockMark,
-  first: BlockMark,
-  at: (number: number) => BlockMark | undefined,
-): BlockMark {
+function firstBlockOfLastDay(head: Tip, startBlock: number, lastUpTo: (number: number) => Tip | null): Tip {
   const since = head.timestamp - DAY;
-  let low = first.number;
+  let low = startBlock;
   let high = head.number;
   while (low < high) {
     const middle = Math.floor((low + high) / 2);
-    if ((at(middle)?.timestamp ?? head.timestamp) < since) low = middle + 1;
+    if ((lastUpTo(middle)?.timestamp ?? head.timestamp) < since) low = middle + 1;
     else high = middle;
   }
-  return at(low) ?? first;
+  return lastUpTo(low) ?? head;
 }
 
 /** Uses the chain's own clock, so that the figure is the same while history is being filled. */
-function growthBetween(start: BlockMark, head: BlockMark): IndexSurvey['growth'] {
+function growthBetween(start: Tip, head: Tip): IndexSurvey['growth'] {
   const seconds = head.timestamp - start.timestamp;
-  if (head.transfers === 0 || seconds < MIN_GROWTH_SECONDS) return null;
-  const transfers = head.transfers - start.transfers;
+  if (head.lastTransfer === 0 || seconds < MIN_GROWTH_SECONDS) return null;
+  const transfers = head.lastTransfer - start.lastTransfer;
   return {
     seconds,
     transfersPerDay: (transfers / seconds) * DAY,
