@@ -71,8 +71,7 @@ async function reportVerdict(
   if (quality !== Quality.unreliable || driftRange === null) return verdict;
   const { context, comparer } = options;
   const block = await findDriftBlock(context, { token: address, ...driftRange });
-  if (block === null) return verdict;
-  if (block < context.startBlock) return verdict;
+  if (block === null || block < context.startBlock) return verdict;
   const difference = await comparer.difference(block, context.signal);
   if (difference === null) return { ...verdict, reason: `${reason}, first in block ${block}` };
   check.addDifference(`${address}: ${reason}: ${difference}`, block);
