@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { Worker } from 'node:worker_threads';
@@ -110,4 +111,15 @@ test('a read that does not end holds up the writer for long only when the WAL ha
     backup.exec('COMMIT');
     assert.deepEqual(waits(1), [false], 'nobody is in the way');
   }
+});
+
+test('the room that a large WAL took is given back when it is begun anew', (t) => {
+  const { path, db } = openTable(t);
+  db.pragma('wal_autocheckpoint = 0');
+  const wal = new WriteAheadLog(db);
+  db.exec('INSERT INTO filler VALUES (1, zeroblob(80000000))');
+  assert.ok(statSync(`${path}-wal`).size > 80_000_000);
+  wal.checkpointIfLarge();
+  db.exec('INSERT INTO filler VALUES (2, zeroblob(1))');
+  assert.equal(statSync(`${path}-wal`).size, 64 * 2 ** 20);
 });
