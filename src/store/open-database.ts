@@ -20,11 +20,11 @@ export interface OpenOptions {
 }
 
 /**
- * Opens a database file in WAL mode. busy_timeout comes first, because switching to WAL itself needs a lock.
- * `synchronous=NORMAL` can lose the newest commits in a power cut but never tears one: lost blocks are indexed again.
+ * Opens a database file in WAL mode. `synchronous=NORMAL` can lose the newest commits in a power cut but
+ * never tears one: lost blocks are indexed again.
  */
 export function openDatabase(path: string, options: OpenOptions = {}): Db {
-  const db = new Database(path, { readonly: options.readonly ?? false });
+  const db = new Database(path, { readonly: options.readonly ?? false, timeout: BUSY_TIMEOUT_MS });
   try {
     configure(db, options);
     return db;
@@ -45,7 +45,6 @@ export function setBusyTimeout(db: Db, ms: number = BUSY_TIMEOUT_MS): void {
 }
 
 function configure(db: Db, options: OpenOptions): void {
-  setBusyTimeout(db);
   if (!options.readonly) {
     if (options.pageBytes) db.pragma(`page_size = ${options.pageBytes}`);
     db.pragma('journal_mode = WAL');
