@@ -6,7 +6,9 @@ import { ENDPOINTS } from '../../../src/api/endpoints.ts';
 import { RequestError } from '../../../src/errors.ts';
 import type { Head } from '../../../src/query/snapshot.ts';
 import { OverBudgetError, unitBudget } from '../../../src/query/work-budget.ts';
+import { createCall } from '../../../src/rpc/call.ts';
 import { readLogsFilter } from '../../../src/rpc/logs/logs-filter.ts';
+import { upstreamRequest } from '../../../src/rpc/payload.ts';
 import { type IncomingCall, MAX_BATCH, readRequest } from '../../../src/rpc/request.ts';
 import { parseQuery } from '../../../src/server/query-string.ts';
 import { parseLogFilter } from '../../../src/stream/log-filter.ts';
@@ -123,6 +125,16 @@ const filters = property('filters of subscriptions and logs', filterLike, (value
   onlyRefusals(() => readLogsFilter(value));
 });
 
+/** JSON with characters of all planes, and halves of them. */
+const anyText = fc.array(fc.jsonValue({ maxDepth: 3, stringUnit: 'binary' }), { maxLength: 3 });
+
+const ownCalls = property('what clients gave, in calls of the gateway', anyText, (given) => {
+  const { method, params } = createCall('eth_getLogs', given);
+  const sent = Buffer.from(upstreamRequest(method, params), 'latin1').toString('latin1');
+  const call = { jsonrpc: '2.0', id: 1, method: 'eth_getLogs', params: given };
+  assert.deepEqual(JSON.parse(sent), JSON.parse(JSON.stringify(call)), 'the node reads what was meant');
+});
+
 const PARAMETERS = [
   'address',
   'token',
@@ -192,4 +204,4 @@ export function restInputs(source: IndexSource, head: Head, addresses: readonly 
   });
 }
 
-export const CLIENT_INPUT: readonly Property[] = [requests, filters];
+export const CLIENT_INPUT: readonly Property[] = [requests, filters, ownCalls];
