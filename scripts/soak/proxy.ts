@@ -4,8 +4,6 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
 export interface TcpProxy {
   url: string;
-  /** Connections open now, counting both ends. */
-  readonly connections: number;
   /** Drops every connection; new ones are accepted. */
   dropConnections(): void;
   close(): void;
@@ -32,9 +30,6 @@ export async function startProxy(url: string): Promise<TcpProxy> {
   };
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    get connections() {
-      return sockets.size;
-    },
     dropConnections,
     close() {
       dropConnections();
