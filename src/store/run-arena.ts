@@ -24,7 +24,10 @@ export class RunArena {
   /** Sets `chunk` and `start` to a piece of `bytes` bytes, which are not cleared. */
   allocate(bytes: number): void {
     if (this.end + bytes > this.chunk.length) {
-      if (bytes > CHUNK_BYTES) throw new DamageError(`a run of ${bytes} bytes`);
+      if (bytes > CHUNK_BYTES)
+        throw new DamageError(
+          `the newest transfers of a wallet need ${bytes} bytes, more than a run can have`,
+        );
       if (this.inUse === this.chunks.length) this.chunks.push(new Uint8Array(CHUNK_BYTES));
       this.useChunk(this.inUse);
     }
