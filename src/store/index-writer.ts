@@ -6,7 +6,7 @@ import { chainOf, hashAt, readLastBlock, setChain, type Tip } from './chain.ts';
 import { Tables } from './change-set.ts';
 import { FileIdentity } from './file-identity.ts';
 import { acquireIndexLock, openIndexForWriting } from './index-file.ts';
-import type { Db, Statement } from './open-database.ts';
+import type { Db } from './open-database.ts';
 import { type TokenQuality, TokenQualityTable } from './quality.ts';
 import { Rollback } from './rollback.ts';
 import { toOpenError, toStorageError } from './storage-error.ts';
@@ -30,7 +30,6 @@ export class IndexWriter {
   private readonly metadata: TokenMetadataTable;
   private readonly tables: Tables;
   private readonly wal: WriteAheadLog;
-  private readonly lastTransferId: Statement<[], number>;
   /** The next commit, as far as it needs no lock. */
   private prepared: { batches: readonly BlockBatch[]; commit: Commit } | null = null;
 
@@ -48,7 +47,6 @@ export class IndexWriter {
       this.quality = new TokenQualityTable(db);
       this.metadata = new TokenMetadataTable(db);
       this.wal = new WriteAheadLog(db);
-      this.lastTransferId = db.prepare<[], number>('SELECT ifnull(max(id), 0) FROM transfers').pluck();
       this.fileIdentity = new FileIdentity(path);
     } catch (error) {
       db?.close();
@@ -76,11 +74,6 @@ export class IndexWriter {
 
   hashAt(number: number): ReturnType<typeof hashAt> {
     return this.withStorageErrors(() => hashAt(this.db, number));
-  }
-
-  /** Transfers in the index. */
-  transferCount(): number {
-    return this.withStorageErrors(() => this.lastTransferId.get() ?? 0);
   }
 
   /** The blocks that were appended without traces, null when there are none. */

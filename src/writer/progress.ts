@@ -1,6 +1,7 @@
 /** The writer's reports: its status, and the work done since the last report. */
 import { lagBlocks } from '../lib/lag.ts';
 import { preciseNow } from '../lib/time.ts';
+import type { Tip } from '../store/chain.ts';
 import type { IndexWriter } from '../store/index-writer.ts';
 import type { BlockBatch, Capabilities, IndexedBlock, IndexStatus, UntracedBlocks } from '../types.ts';
 import type { MetricsDelta } from './protocol.ts';
@@ -16,13 +17,12 @@ interface Sample {
 
 /** What the index holds. */
 export interface IndexContents {
-  head: IndexedBlock | null;
-  transfers: number;
+  head: Tip | null;
   untraced: UntracedBlocks | null;
 }
 
-export function readContents(store: Pick<IndexWriter, 'head' | 'transferCount' | 'untraced'>): IndexContents {
-  return { head: store.head(), transfers: store.transferCount(), untraced: store.untraced() };
+export function readContents(store: Pick<IndexWriter, 'head' | 'untraced'>): IndexContents {
+  return { head: store.head(), untraced: store.untraced() };
 }
 
 export class Progress {
@@ -40,8 +40,8 @@ export class Progress {
     return this.current;
   }
 
-  setContents({ head, transfers, untraced }: IndexContents): void {
-    this.current.transfers = transfers;
+  setContents({ head, untraced }: IndexContents): void {
+    this.current.transfers = head?.lastTransfer ?? 0;
     this.current.untraced = untraced;
     this.setHead(head);
     this.setPhase();

@@ -136,7 +136,7 @@ export class StreamIndex {
 
   /** What is said before the next block is committed. */
   announcement(batch: BlockBatch): CommittingBlocks {
-    return { batches: [batch], firstTransfer: this.fixture.writer.transferCount() + 1 };
+    return { batches: [batch], firstTransfer: (this.fixture.writer.head()?.lastTransfer ?? 0) + 1 };
   }
 
   publishAnnouncement(blocks: CommittingBlocks): void {

@@ -27,6 +27,6 @@ test('a rollback that puts the index far behind the node is filling again', () =
   progress.setNodeHead(100);
   progress.recordCommit([], blockAt(100), 0.1);
   assert.equal(progress.status.phase, 'following');
-  progress.setContents({ head: blockAt(40), transfers: 7, untraced: null });
+  progress.setContents({ head: { ...blockAt(40), lastTransfer: 7, lastWallet: 2 }, untraced: null });
   assert.equal(progress.status.phase, 'filling');
 });
