@@ -258,6 +258,7 @@ test('a copy put beside the WAL of the file that it replaces is refused and stay
   );
   const args = ['--disable-warning=ExperimentalWarning', CLI, 'verify', '--data-dir', dir];
   await assert.rejects(promisify(execFile)(process.execPath, args), /index\.db is a copy/);
+  assert.match((await backup(dir, join(dir, 'second.db'))).stderr, /index\.db is a copy/);
   rmSync(`${restored}-wal`);
   await prepare();
   assert.deepEqual(dumpIndex(restored), whole);

@@ -97,6 +97,10 @@ test('a reader refuses a file that is not up to date and says what to do', (t) =
   );
   openIndexForWriting(path, {}).close();
   openIndexForReading(path).close();
+  const db = openDatabase(path);
+  db.pragma(`user_version = ${SCHEMA_VERSION - 1}`); // all but the last migration
+  db.close();
+  assert.throws(() => openIndexForReading(path), /older atlas-node/);
 });
 
 test('a file of a newer program is refused and left as it is', (t) => {
@@ -225,6 +229,21 @@ test('a piece that fails leaves nothing behind and is done by the next start', (
   assert.ok(failures > 20, `${failures} failures`);
   assert.deepEqual(schemaOf(old), schemaOf(fresh));
   assert.deepEqual(dumpIndex(old), dumpIndex(fresh));
+});
+
+test('a damaged file is named as such, not as one that the next start brings up to date', async (t) => {
+  const path = unpack(t, 'schema-1.db.gz');
+  const db = openDatabase(path);
+  db.exec("UPDATE wallets SET recent = 'no run' WHERE id = 2");
+  db.close();
+  await assert.rejects(
+    prepareIndexFile(path, () => undefined),
+    (error) =>
+      error instanceof FatalError &&
+      /^\S+index\.db is damaged \(a run of activity is no blob\); move it away and start again/.test(
+        error.message,
+      ),
+  );
 });
 
 test('a disk that is full meanwhile is named, with what to do', async (t) => {
