@@ -80,7 +80,7 @@ test('a large WAL waits for reads that last longer than the writer waits for a s
 test('a read that does not end holds up the writer for long only when the WAL has doubled since the last time', (t) => {
   const { path, db } = openTable(t);
   db.pragma('wal_autocheckpoint = 0');
-  const longWaitMs = 400;
+  const longWaitMs = 1_000;
   const limits = { checkpointAboveBytes: 0, longWaitAboveBytes: 1.5 * COMMIT_PAGES * PAGE, longWaitMs };
   const wal = new WriteAheadLog(db, limits);
   const backup = openDatabase(path, { readonly: true });
