@@ -245,7 +245,10 @@ pageTests({
       const answered = page.waitForResponse(`**/api/address_transfers*direction=${way}*`);
       await page.keyboard.press('ArrowRight');
       await answered;
-      await transfers.locator('tbody:not(.live-rows) tr', { hasNotText: way }).waitFor({ state: 'detached' });
+      await transfers
+        .locator('tbody:not(.live-rows) tr', { hasNotText: way })
+        .first()
+        .waitFor({ state: 'detached' });
       assert.equal(await focused(), way);
     }
     const older = transfers.getByRole('link', { name: 'Older' });
