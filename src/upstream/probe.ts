@@ -8,6 +8,7 @@ import {
   fetchChainId,
   fetchClientVersion,
   fetchHeader,
+  receiptCall,
   receiptsCall,
   type TraceMethod,
   traceCall,
@@ -43,11 +44,11 @@ export async function probeCapabilities(
     headTag === 'latest' ? head : ((await fetchHeader(client, headTag, signal))?.number ?? head);
   // Block 0 cannot be traced. A node at block 0 has no block 1, but says so only for a method that it knows.
   const block = Math.max(1, followed);
-  const [noReceiptsReason, traces] = await Promise.all([
-    unsupportedReason(client, receiptsCall(block), signal),
+  const [blockReceipts, traces] = await Promise.all([
+    offersBlockReceipts(client, block, signal),
     options.traces ? findTraces(client, block, software, signal) : SWITCHED_OFF,
   ]);
-  return { client: software, chainId, blockReceipts: noReceiptsReason === null, headTag, ...traces };
+  return { client: software, chainId, blockReceipts, headTag, ...traces };
 }
 
 /** Providers may offer no `web3_` methods. */
@@ -108,6 +109,19 @@ async function requireFinalized(
   );
 }
 
+/** Throws an UpstreamError for a node that gives no receipts in any way, as if it had pruned all that is not empty. */
+async function offersBlockReceipts(
+  client: RpcClient,
+  block: number,
+  signal: AbortSignal | undefined,
+): Promise<boolean> {
+  const reason = await unsupportedReason(client, receiptsCall(block), signal);
+  if (reason === null) return true;
+  const alsoMissing = await unsupportedReason(client, receiptCall(NO_HASH), signal);
+  if (alsoMissing === null) return false;
+  throw new UpstreamError('rpc', `nothing can be indexed without receipts: ${reason}; ${alsoMissing}`);
+}
+
 /** The first trace method that works. For callTracer anvil re-executes the block, at a thousand times trace_block's cost. */
 async function findTraces(
   client: RpcClient,
@@ -121,7 +135,7 @@ async function findTraces(
   for (const method of candidates) {
     const reason = await unsupportedReason(
       client,
-      traceCall(block, NO_BLOCK, method, client.timeoutMs),
+      traceCall(block, NO_HASH, method, client.timeoutMs),
       signal,
     );
     if (reason !== null) reasons.push(reason);
@@ -131,14 +145,14 @@ async function findTraces(
   return { traces: null, tracesReason: reasons.join('; ') };
 }
 
-/** The hash of no block: a node that knows the method answers that there is no such block. */
-const NO_BLOCK = `0x${'0'.repeat(64)}`;
+/** The hash of no block and of no transaction: a node that knows the method answers that there is none. */
+const NO_HASH = `0x${'0'.repeat(64)}`;
 
 /** Prefers call trees by block hash if the node offers them too. */
 async function preciseForm(client: RpcClient, signal: AbortSignal | undefined): Promise<TraceMethod> {
   const byHash = await unsupportedReason(
     client,
-    traceCall(0, NO_BLOCK, 'debug_traceBlockByHash', client.timeoutMs),
+    traceCall(0, NO_HASH, 'debug_traceBlockByHash', client.timeoutMs),
     signal,
   );
   return byHash === null ? 'debug_traceBlockByHash' : 'debug_traceBlockByNumber';

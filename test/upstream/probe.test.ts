@@ -168,7 +168,18 @@ describe('probing a node', () => {
 
   it('notices a node without eth_getBlockReceipts', async () => {
     const { eth_getBlockReceipts: _, ...answers } = GETH;
-    assert.equal((await ask(answers)).blockReceipts, false);
+    const perTransaction = { ...answers, eth_getTransactionReceipt: () => null };
+    assert.equal((await ask(perTransaction)).blockReceipts, false);
+  });
+
+  it('says of a node that gives no receipts at all that it cannot be indexed from', async () => {
+    const unknown = throwing(-32601, 'Method not found');
+    const answers = { ...GETH, eth_getBlockReceipts: unknown, eth_getTransactionReceipt: unknown };
+    await assert.rejects(ask(answers), (error) => {
+      assert.ok(error instanceof UpstreamError);
+      assert.match(error.message, /without receipts: .*eth_getBlockReceipts; .*eth_getTransactionReceipt$/);
+      return true;
+    });
   });
 
   it('asks for no traces when they are switched off', async () => {
