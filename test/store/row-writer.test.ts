@@ -34,7 +34,6 @@ test('whatever number of rows is added, all are there after the flush, the last 
       try {
         const writer = writerOf(db);
         for (const rows of commits) {
-          writer.reset();
           for (const row of rows) writer.add(...row);
           writer.flush();
         }

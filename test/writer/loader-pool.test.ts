@@ -1,6 +1,8 @@
 /** Loader threads: what is asked of them together, and what is taken back. */
 import assert from 'node:assert/strict';
-import { getEventListeners } from 'node:events';
+import { getEventListeners, once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
 import { UpstreamError } from '../../src/errors.ts';
 import { CallRecorder } from '../../src/writer/call-recorder.ts';
@@ -16,7 +18,7 @@ test('ranges taken back before a loader began them are not asked of the node, an
   const chain = { blocks: RANGES, txPerBlock: 5, startBlock: 1 };
   const { node, blocks } = await startGeneratedNode(t, chain, { latencyMs: 500 });
   const options = { http: node.url, ws: '', timeoutMs: 60_000, maxSockets: 8, maxBatch: 30 };
-  const pool = new LoaderPool(2, { node: options, rules: RULES }, new CallRecorder());
+  const pool = new LoaderPool(2, { node: options, rules: RULES }, new CallRecorder(), 50);
   t.after(() => pool.close());
 
   const stopped = new AbortController();
@@ -32,6 +34,7 @@ test('ranges taken back before a loader began them are not asked of the node, an
   assert.equal(again.number[0], RANGES);
   const asked = node.stats().byMethod.eth_getBlockByNumber ?? 0;
   assert.ok(asked < RANGES / 2, `${asked} blocks were asked for`);
+  await waitFor(() => pool.threadCount === 0, { what: 'the loaders to end' });
 });
 
 test('loaders end when they have nothing to do, and begin again when they have', async (t) => {
@@ -48,6 +51,29 @@ test('loaders end when they have nothing to do, and begin again when they have',
     assert.deepEqual(getEventListeners(signal, 'abort'), [], 'nothing of a range that was loaded is kept');
     await waitFor(() => pool.threadCount === 0, { what: 'the loaders to end' });
   }
+});
+
+test('one loader loads range after range, and ends at once when the node does not answer', async (t) => {
+  const { node } = await startGeneratedNode(t, { blocks: 5, txPerBlock: 5, startBlock: 1 });
+  const asked = Promise.withResolvers<void>();
+  const silent = createServer(() => asked.resolve()).listen(0, '127.0.0.1');
+  t.after(() => silent.close());
+  await once(silent, 'listening');
+  const { port } = silent.address() as AddressInfo;
+  const options = { ws: '', timeoutMs: 600_000, maxSockets: 8, maxBatch: 30 };
+  const { signal } = new AbortController();
+  const pool = new LoaderPool(1, { node: { ...options, http: node.url }, rules: RULES }, new CallRecorder());
+  t.after(() => pool.close());
+  for (let number = 1; number <= 5; number++) await pool.load(number, number, signal);
+
+  const waiting = new LoaderPool(
+    1,
+    { node: { ...options, http: `http://127.0.0.1:${port}` }, rules: RULES },
+    new CallRecorder(),
+  );
+  void waiting.load(1, 1, signal).catch(() => undefined);
+  await asked.promise;
+  await waiting.close();
 });
 
 test('a range asked for while loaders end is loaded by another', async (t) => {
