@@ -17,10 +17,10 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const CHROMIUM = '/usr/bin/chromium';
 
 /**
- * Test files run at the same time: one more than the cores of the machines, since those that drive a browser or wait for a
- * time limit leave a core idle most of the time.
+ * Test files run at the same time: twice the cores of the machines, since those that drive a browser or wait for a time
+ * limit leave a core idle most of the time.
  */
-const CONCURRENCY = 3;
+const CONCURRENCY = 4;
 
 /** A test or a file that hangs fails after this long; the longest takes a minute on an idle machine. */
 const TEST_TIMEOUT_MS = 900_000;
