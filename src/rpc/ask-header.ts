@@ -17,7 +17,7 @@ export function headerIn({ payload }: Answer): BlockHeader | null {
   return block === null ? null : readBlockHeader(block, METHOD);
 }
 
-/** The header of a block; null when the node does not have it now. Rejects with UpstreamError when it answers with an error. */
+/** The header of a block, null when the node does not have it now. Rejects with UpstreamError when the node refuses. */
 export async function askHeader(
   ask: RequestFn,
   id: string,

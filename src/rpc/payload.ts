@@ -88,7 +88,10 @@ export function quickCheckPayload(payload: Buffer): void {
   if (!fits) checkPayload(payload);
 }
 
-/** Writes the payload's closing brace over the envelope that follows. Returns the offset after it; -1 when an id is missing. */
+/**
+ * Writes the payload's closing brace over the envelope that follows. Returns the offset after it; -1 when an id is
+ * missing.
+ */
 export function trimEnvelope(body: Buffer, follows: PayloadStart['follows']): number {
   if (follows === 'nothing') return endOfText(body);
   const from = Math.max(0, body.length - MAX_ENVELOPE);

@@ -8,8 +8,9 @@ const WRITE_VERSION_AT = 18;
 const LEGACY_WRITE_VERSION = 1;
 
 /**
- * Throws FatalError when the file is a copy that was put in the place of another, and the WAL of that other one is still
- * beside it: SQLite would take its pages for pages of the copy and so spoil the copy. To be called before this process has the file open,
+ * Throws FatalError when the file is a copy that was put in the place of another, and the WAL of that other one is
+ * still beside it: SQLite would take its pages for pages of the copy and so spoil the copy. To be called before this
+ * process has the file open,
  * because closing any handle of a file gives up all locks that the process has on it.
  */
 export function rejectForeignWal(path: string): void {

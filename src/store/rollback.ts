@@ -94,7 +94,7 @@ export class Rollback {
     return end === to;
   }
 
-  /** The block to which a step rolls back: below `head`, from `lowest` on the first with no more transfers above it than fit. */
+  /** The block to which a step rolls back: the lowest from `lowest` on, below `head`, whose transfers above it fit. */
   private endOfStep(head: number, lowest: number): number {
     const keep = (this.lastBlock(head)?.lastTransfer ?? 0) - TRANSFERS_PER_STEP;
     if ((this.lastBlock(lowest)?.lastTransfer ?? 0) >= keep) return lowest;

@@ -29,7 +29,10 @@ import type { Subscription } from './subscription.ts';
 /** Most announced logs that may wait while a gap is filled. */
 const MAX_HELD_LOGS = 100_000;
 
-/** Blocks before a subscription whose hashes are kept, to recognise new blocks in their place: older ones are not announced. */
+/**
+ * Blocks before a subscription whose hashes are kept, to recognise new blocks in their place. New blocks further below
+ * are not announced.
+ */
 const BLOCKS_BEFORE = 32;
 
 interface ChainLog extends SerializedLog {

@@ -39,7 +39,10 @@ export function parseWalletFilter(value: unknown): WalletFilter {
   };
 }
 
-/** Reads the parameters of `atlas_subscribe`: the filter, a list that holds it, or nothing. Throws RequestError `invalid_params`. */
+/**
+ * Reads the parameters of `atlas_subscribe`: the filter, a list that holds it, or nothing. Throws RequestError
+ * `invalid_params`.
+ */
 export function parseSignalFilter(params: unknown): SignalFilter {
   const value = (Array.isArray(params) ? params[0] : params) ?? {};
   if (!isObject(value)) throw invalidParams('the parameters must be an object');

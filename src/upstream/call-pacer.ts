@@ -42,7 +42,7 @@ export class CallPacer {
     return this.rate;
   }
 
-  /** Resolves when so many more calls may be sent, in the order of asking; also, without having waited, when there is no point. */
+  /** Resolves when so many more calls may be sent, in the order of asking; early when the signal aborts or on `close`. */
   async turn(calls: number, signal: AbortSignal | undefined): Promise<void> {
     if (this.rate === Number.POSITIVE_INFINITY) return;
     const turn = this.lastTurn.then(() => this.spend(calls, signal));

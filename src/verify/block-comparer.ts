@@ -169,7 +169,9 @@ function formatTransfer({
   const of = token === null ? '' : ` of ${token}`;
   const nft = tokenNumber === null ? '' : ` id ${integerText(tokenNumber)}`;
   const log = logIndex === null ? '' : ` log ${logIndex}`;
-  return `${TRANSFER_KIND_NAMES[kind] ?? `kind ${kind}`} ${amount === null ? 'one' : integerText(amount)}${nft}${of} from ${from} to ${to} in ${hash}${log}`;
+  const what = TRANSFER_KIND_NAMES[kind] ?? `kind ${kind}`;
+  const units = amount === null ? 'one' : integerText(amount);
+  return `${what} ${units}${nft}${of} from ${from} to ${to} in ${hash}${log}`;
 }
 
 /** Values are compared by their bytes: only the shortest form of a number is the one that is written. */

@@ -31,8 +31,8 @@ export function idsOfBlocks(db: Db, blocks: readonly number[]): SampleIds {
 }
 
 /**
- * Recounts wallets and tokens from all of their transfers, but for those of too many tokens or wallets; throws FatalError with advice
- * when one has other sums.
+ * Recounts wallets and tokens from all of their transfers, but for those of too many tokens or wallets; throws
+ * FatalError with advice when one has other sums.
  */
 export async function requireSums(
   db: Db,

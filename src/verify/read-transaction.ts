@@ -1,4 +1,4 @@
-/** Reading the index as one commit left it, in short transactions while the writer goes on; and reads that checks share. */
+/** Reading the index as one commit left it, in short transactions while the writer goes on, and reads that checks share. */
 import { bytesToHex } from '../lib/hex.ts';
 import type { Db } from '../store/open-database.ts';
 import type { Hex } from '../types.ts';

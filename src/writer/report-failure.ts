@@ -21,7 +21,8 @@ const MOMENT_MS = 2_000;
 
 /**
  * Whether a failure is of a node that answers, but is busy for a moment, between two branches or not as far as the one
- * that was asked before: with some providers one call in fifty, or every other block. Only if it goes on is it worth a word.
+ * that was asked before: with some providers one call in fifty, or every other block. It is reported only if it goes
+ * on.
  */
 export function isMomentary(error: UpstreamError | StorageError | null, failingMs: number): boolean {
   const answers =
