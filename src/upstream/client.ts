@@ -40,6 +40,8 @@ export interface RpcClientOptions {
 /** Monad and geth stop at 25 MB themselves. */
 const DEFAULT_MAX_RESPONSE_BYTES = 64 * 2 ** 20;
 const DEFAULT_PATIENCE_MS = 5_000;
+/** Most refusals of one call for the rate: while others are accepted, it may be that the node never accepts this one. */
+const MAX_REFUSALS = 12;
 /** Most exchanges that may wait for a socket: enough for several batches divided into single calls. */
 const MAX_WAITING = 4096;
 /** Statuses that mean "not now" or "not you": smaller batches would not help. */
@@ -74,7 +76,7 @@ export class RpcClient {
 
   /** Result of one call. Rejects with an UpstreamError (any reason but `inconsistent`) or the signal's reason. */
   async call(method: string, params: readonly unknown[], signal?: AbortSignal): Promise<unknown> {
-    const reply = await this.sendSingle({ method, params }, signal);
+    const reply = await this.sendSingle({ method, params }, 0, signal);
     if ('error' in reply) throw reply.error;
     return reply.result;
   }
@@ -86,10 +88,7 @@ export class RpcClient {
    * Of results only the parts of the `projection` are read; without it, everything.
    */
   batch(calls: readonly RpcCall[], signal?: AbortSignal, projection?: Projection): Promise<RpcReply[]> {
-    return sendInBatches(calls, this.limit, {
-      single: (call) => this.sendSingle(call, signal, projection),
-      batch: (part) => this.sendBatch(part, signal, projection),
-    });
+    return this.send(calls, 0, signal, projection);
   }
 
   /** Fails the calls under way and closes the sockets. */
@@ -98,22 +97,36 @@ export class RpcClient {
     this.http.close();
   }
 
+  /** Replies to calls that were all refused so often before. */
+  private send(
+    calls: readonly RpcCall[],
+    refusals: number,
+    signal: AbortSignal | undefined,
+    projection: Projection | undefined,
+  ): Promise<RpcReply[]> {
+    return sendInBatches(calls, this.limit, {
+      single: (call) => this.sendSingle(call, refusals, signal, projection),
+      batch: (part) => this.sendBatch(part, refusals, signal, projection),
+    });
+  }
+
   private async sendSingle(
     call: RpcCall,
+    refusedBefore: number,
     signal: AbortSignal | undefined,
     projection?: Projection,
   ): Promise<RpcReply> {
-    for (;;) {
+    for (let refusals = refusedBefore + 1; ; refusals++) {
       await this.pacer.turn(1, signal);
       const startedAt = performance.now();
       try {
         const reply = await this.postSingle(call, signal, projection);
-        if ('error' in reply && this.mustRepeat(reply.error, startedAt)) continue;
+        if ('error' in reply && this.mustRepeat(reply.error, startedAt, refusals)) continue;
         this.report(call.method, startedAt, reply);
         return reply;
       } catch (error) {
         if (!(error instanceof UpstreamError)) throw error;
-        if (this.mustRepeat(error, startedAt)) continue;
+        if (this.mustRepeat(error, startedAt, refusals)) continue;
         this.report(call.method, startedAt, { error });
         if (error.reason === 'too-large') return { error };
         throw error;
@@ -123,10 +136,11 @@ export class RpcClient {
 
   private async sendBatch(
     calls: readonly RpcCall[],
+    refusedBefore: number,
     signal: AbortSignal | undefined,
     projection: Projection | undefined,
   ): Promise<RpcReply[] | UpstreamError> {
-    for (;;) {
+    for (let refusals = refusedBefore + 1; ; refusals++) {
       await this.pacer.turn(calls.length, signal);
       const startedAt = performance.now();
       let replies: RpcReply[] | UpstreamError;
@@ -135,7 +149,7 @@ export class RpcClient {
       } catch (error) {
         if (!(error instanceof UpstreamError)) throw error;
         if (error.reason === 'too-large') return error;
-        if (this.mustRepeat(error, startedAt)) {
+        if (this.mustRepeat(error, startedAt, refusals)) {
           if (calls.length <= this.pacer.callsPerSecond) continue;
           return error; // the node may accept none so large
         }
@@ -143,7 +157,7 @@ export class RpcClient {
         throw error;
       }
       if (replies instanceof UpstreamError) return replies;
-      return this.repeatRefused(calls, replies, startedAt, signal, projection);
+      return this.repeatRefused(calls, replies, startedAt, refusals, signal, projection);
     }
   }
 
@@ -152,16 +166,18 @@ export class RpcClient {
     calls: readonly RpcCall[],
     replies: RpcReply[],
     startedAt: number,
+    refusals: number,
     signal: AbortSignal | undefined,
     projection: Projection | undefined,
   ): Promise<RpcReply[]> {
     const repeated: number[] = [];
     for (const [index, reply] of replies.entries()) {
-      if ('error' in reply && this.mustRepeat(reply.error, startedAt)) repeated.push(index);
+      if ('error' in reply && this.mustRepeat(reply.error, startedAt, refusals)) repeated.push(index);
       else if (!isOverLimit(reply)) this.report(calls[index]!.method, startedAt, reply);
     }
-    const again = await this.batch(
+    const again = await this.send(
       repeated.map((index) => calls[index]!),
+      repeated.length < calls.length ? 0 : refusals,
       signal,
       projection,
     );
@@ -170,8 +186,8 @@ export class RpcClient {
   }
 
   /** Whether a call, or all of a batch, was refused for the rate of calls and is to be sent again. */
-  private mustRepeat(error: UpstreamError, startedAt: number): boolean {
-    return isRateLimited(error) && this.pacer.refused(startedAt);
+  private mustRepeat(error: UpstreamError, startedAt: number, refusals: number): boolean {
+    return isRateLimited(error) && this.pacer.refused(startedAt) && refusals < MAX_REFUSALS;
   }
 
   private async postSingle(

@@ -125,3 +125,27 @@ test('where the node refuses single calls of a batch for the rate, only these ar
   );
   assert.deepEqual(asked, [0, 1, 2, 3, 4, 5, 6, 7, 3]);
 });
+
+test('a call that the node never accepts is told, though it goes on to accept others', async (t) => {
+  const node = await startMisbehavingNode({
+    answer(method) {
+      if (method === 'eth_refused') throw new NodeError(-32_005, 'daily request limit reached');
+      return 1;
+    },
+  });
+  t.after(() => node.close());
+  const client = connect(t, node.url, { patienceMs: 60_000 });
+  let done = false;
+  const others = (async () => {
+    while (!done) await client.call('eth_accepted', []);
+  })();
+  const refused = { method: 'eth_refused', params: [] };
+  const replies = await client.batch([refused, refused, { method: 'eth_accepted', params: [] }]);
+  done = true;
+  await others;
+  const told = 'eth_refused: daily request limit reached (-32005)';
+  assert.deepEqual(
+    replies.map((reply) => ('error' in reply ? reply.error.message : reply.result)),
+    [told, told, 1],
+  );
+});
