@@ -33,6 +33,7 @@ export function compressorsOfOneBody(): Compressors {
   const once = (encoding: Encoding) => (body: string | Buffer) => {
     const compressed = kept.get(encoding) ?? COMPRESSORS[encoding](body);
     kept.set(encoding, compressed);
+    compressed.catch(() => kept.delete(encoding)); // the next request tries again
     return compressed;
   };
   return { br: once('br'), gzip: once('gzip') };
