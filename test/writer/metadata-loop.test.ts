@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { startAnvil } from '../../src/dev/anvil.ts';
 import { openDatabase } from '../../src/store/open-database.ts';
 import { type Hex, TRANSFER_KIND_NAMES } from '../../src/types.ts';
@@ -88,9 +88,8 @@ test('tokens are asked in the order of their appearance, again later when they d
   assert.deepEqual(unread(1e9), [address('four'), address('five')]);
 });
 
-test('a busy node does not count as a contract that did not answer', async (t) => {
-  const { writer, append } = indexOfTokens(t);
-  append(['one']);
+/** A node that refuses every contract call for its rate, and a client that takes that for an answer. */
+async function startBusyNode(t: TestContext) {
   const node = await startMisbehavingNode();
   t.after(() => node.close());
   node.misbehave({ errorFor: { eth_call: { code: -32005, message: 'rate limit exceeded' } } });
@@ -102,6 +101,13 @@ test('a busy node does not count as a contract that did not answer', async (t) =
     patienceMs: 0,
   });
   t.after(() => client.close());
+  return { node, client };
+}
+
+test('a busy node does not count as a contract that did not answer', async (t) => {
+  const { writer, append } = indexOfTokens(t);
+  append(['one']);
+  const { client } = await startBusyNode(t);
   const stop = new AbortController();
   const reading = runMetadataLoop(writer, client, () => undefined, stop.signal);
   await waitFor(() => writer.unreadTokens(0, 10).length === 0, { what: 'the token to be put off' });
@@ -116,17 +122,7 @@ test('a busy node does not count as a contract that did not answer', async (t) =
 test('while a node is too busy for every contract the pauses between its batches grow', async (t) => {
   const { writer, append } = indexOfTokens(t);
   append(Array.from({ length: 160 }, (_, i) => `token ${i}`));
-  const node = await startMisbehavingNode();
-  t.after(() => node.close());
-  node.misbehave({ errorFor: { eth_call: { code: -32005, message: 'rate limit exceeded' } } });
-  const client = new RpcClient({
-    url: node.url,
-    timeoutMs: 20_000,
-    maxSockets: 1,
-    maxBatch: 60,
-    patienceMs: 0,
-  });
-  t.after(() => client.close());
+  const { node, client } = await startBusyNode(t);
   const stop = new AbortController();
   const warnings: string[] = [];
   const reading = runMetadataLoop(
