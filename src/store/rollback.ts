@@ -9,7 +9,7 @@ import { ActivityCursor, ActivityFlag, ENTRIES_PER_RUN } from './activity.ts';
 import { prepareLastBlock } from './chain.ts';
 import { ChangeSet, type Tables } from './change-set.ts';
 import type { Db, Statement } from './open-database.ts';
-import { ZERO_WALLET } from './schema.ts';
+import { STORED_TRANSFER, type StoredTransfer, ZERO_WALLET } from './schema.ts';
 import { DamageError } from './storage-error.ts';
 import type { WalletState } from './wallet-state.ts';
 
@@ -23,22 +23,12 @@ const TRANSFERS_PER_STEP = 20_000;
 /** Transfers read at a time while they are subtracted. */
 const TRANSFERS_PER_READ = 5_000;
 
-interface RemovedTransfer {
-  id: number;
-  tx: Buffer | number;
-  sender: number;
-  receiver: number;
-  kind: number;
-  token: number | null;
-  amount: Buffer | null;
-}
-
 export class Rollback {
   private readonly db: Db;
   private readonly tables: Tables;
   private readonly lastBlock: ReturnType<typeof prepareLastBlock>;
   private readonly firstBlockWith: Statement<[number, number], number>;
-  private readonly transfersAbove: Statement<[number, number], RemovedTransfer>;
+  private readonly transfersAbove: Statement<[number, number], StoredTransfer>;
   private readonly lastRun: Statement<[number], { first_transfer: number; entries: Buffer }>;
   private readonly runsDescending: Statement<[number], Buffer>;
   private readonly deleteRun: Statement;
@@ -56,7 +46,7 @@ export class Rollback {
       )
       .pluck();
     this.transfersAbove = db.prepare(
-      /* sql */ `SELECT id, tx, sender, receiver, kind, token, amount FROM transfers
+      /* sql */ `SELECT ${STORED_TRANSFER} FROM transfers
         WHERE id > ? AND id < ? ORDER BY id DESC LIMIT ${TRANSFERS_PER_READ}`,
     );
     this.lastRun = db.prepare(
@@ -120,7 +110,7 @@ export class Rollback {
   }
 
   /** Every transfer above `last`, newest first, read in pieces so that rows can be written in between. */
-  private *removedTransfers(last: number): Generator<RemovedTransfer> {
+  private *removedTransfers(last: number): Generator<StoredTransfer> {
     for (let before = Number.MAX_SAFE_INTEGER; ; ) {
       const piece = this.transfersAbove.all(last, before);
       yield* piece;
@@ -130,7 +120,7 @@ export class Rollback {
   }
 
   /** Subtracts one transfer from counts and sums. Transfers come newest first. */
-  private subtract(changes: ChangeSet, transfer: RemovedTransfer): void {
+  private subtract(changes: ChangeSet, transfer: StoredTransfer): void {
     const sender = changes.wallet(transfer.sender);
     const receiver = changes.wallet(transfer.receiver);
     const transactionStart = typeof transfer.tx === 'number' ? transfer.id - transfer.tx : transfer.id;

@@ -72,6 +72,19 @@ CREATE TABLE transfers (
 );
 `;
 
+/** What counters and sums follow from: the STORED_TRANSFER columns of a row of \`transfers\`. */
+export interface StoredTransfer {
+  id: number;
+  tx: Buffer | number;
+  sender: number;
+  receiver: number;
+  kind: number;
+  token: number | null;
+  amount: Buffer | null;
+}
+
+export const STORED_TRANSFER = 'id, tx, sender, receiver, kind, token, amount';
+
 const NATIVE_PEAKS = /* sql */ `
 -- The largest native transfer of each span of transfers: a search for large ones skips the spans without any.
 -- A span without native transfers has no row.

@@ -5,6 +5,7 @@ import { bytesToHex, toQuantity } from '../lib/hex.ts';
 import { previewValue } from '../lib/preview-value.ts';
 import { readLastBlock, type Tip } from '../store/chain.ts';
 import type { Db } from '../store/open-database.ts';
+import type { StoredTransfer } from '../store/schema.ts';
 import { type Hex, TransferKind } from '../types.ts';
 import type { RpcCall, RpcClient, RpcReply } from '../upstream/client.ts';
 import { blockCall, fetchHeader, receiptsCall } from '../upstream/methods.ts';
@@ -12,7 +13,7 @@ import { BalanceAdjustments } from './balance-adjustments.ts';
 import { hasState, SETTLE_MS } from './balance-calls.ts';
 import type { BlockComparer } from './block-comparer.ts';
 import { inReadTransaction } from './read-transaction.ts';
-import { type RawTransfer, toTransferRow } from './recount.ts';
+import { toTransferRow } from './recount.ts';
 import type { Check } from './report.ts';
 
 /** Most blocks over which balances are compared: all their receipts are read. */
@@ -71,7 +72,7 @@ function readWindow(db: Db, startBlock: number): BlockWindow | null {
   if (tip === null || before === null || before >= tip.number) return null;
   const net = new Map<Hex, bigint>();
   const rows = db
-    .prepare<[number, number, number], RawTransfer & { from: Buffer; to: Buffer }>(/* sql */ `
+    .prepare<[number, number, number], StoredTransfer & { from: Buffer; to: Buffer }>(/* sql */ `
       SELECT t.id, t.tx, t.sender, t.receiver, t.kind, t.token, t.amount, s.address AS "from", r.address AS "to"
       FROM transfers t JOIN wallets s ON s.id = t.sender JOIN wallets r ON r.id = t.receiver
       WHERE t.id > ? AND t.kind IN (?, ?)`)

@@ -4,7 +4,7 @@
  */
 import { bytesToHex } from '../lib/hex.ts';
 import { ENTRIES_PER_RUN } from '../store/activity.ts';
-import { MAX_FIRST_BUYERS, ZERO_WALLET } from '../store/schema.ts';
+import { MAX_FIRST_BUYERS, type StoredTransfer, ZERO_WALLET } from '../store/schema.ts';
 import { isNativeKind, TransferKind } from '../types.ts';
 import type { Difference } from './report.ts';
 
@@ -171,23 +171,12 @@ export class TokenRecount {
   }
 }
 
-/** A row as the driver gives it. */
-export interface RawTransfer {
-  id: number;
-  tx: Buffer | number;
-  sender: number;
-  receiver: number;
-  kind: number;
-  token: number | null;
-  amount: Buffer | null;
-}
-
 /** A stored amount; zero when there is none. Goes by way of text: the store's own conversions are under test. */
 export function decodeAmount(bytes: Buffer | null): bigint {
   return bytes === null || bytes.length === 0 ? 0n : BigInt(bytesToHex(bytes));
 }
 
-export function toTransferRow(raw: RawTransfer): TransferRow {
+export function toTransferRow(raw: StoredTransfer): TransferRow {
   return {
     id: raw.id,
     transaction: typeof raw.tx === 'number' ? raw.id - raw.tx : raw.id,

@@ -1,6 +1,7 @@
 /** Reading the transfers once, in order, for the wallets and tokens of a sample. */
 import type { Db, Statement } from '../store/open-database.ts';
-import { type RawTransfer, TokenRecount, toTransferRow, WalletRecount } from './recount.ts';
+import { STORED_TRANSFER, type StoredTransfer } from '../store/schema.ts';
+import { TokenRecount, toTransferRow, WalletRecount } from './recount.ts';
 import type { WalletComparer } from './wallet-comparer.ts';
 
 /** Ids read in one statement: a fraction of a second. */
@@ -19,7 +20,7 @@ export class SampleScan {
   readonly gaps: string[] = [];
   /** The last transfer read. */
   position: number;
-  private readonly select: Statement<[number, number], RawTransfer>;
+  private readonly select: Statement<[number, number], StoredTransfer>;
   private readonly count: Statement<[number, number], number>;
 
   /** Begins behind transfer `after`. */
@@ -30,7 +31,7 @@ export class SampleScan {
     this.position = after;
     const wallets = sample.wallets.join(',');
     this.select = db.prepare(/* sql */ `
-      SELECT id, tx, sender, receiver, kind, token, amount FROM transfers
+      SELECT ${STORED_TRANSFER} FROM transfers
       WHERE id BETWEEN ? AND ?
         AND (sender IN (${wallets}) OR receiver IN (${wallets}) OR token IN (${sample.tokens.join(',')}))
       ORDER BY id`);

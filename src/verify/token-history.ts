@@ -1,8 +1,9 @@
 /** One wallet's transfers of one token. */
 import { ActivityCursor, ActivityFlag } from '../store/activity.ts';
 import type { Db } from '../store/open-database.ts';
+import { STORED_TRANSFER, type StoredTransfer } from '../store/schema.ts';
 import { isNativeKind } from '../types.ts';
-import { type RawTransfer, type TransferRow, toTransferRow } from './recount.ts';
+import { type TransferRow, toTransferRow } from './recount.ts';
 
 /** Most transfers of a wallet, of any kind, that are searched. */
 const MAX_ENTRIES = 20_000;
@@ -19,8 +20,8 @@ export function walletTokenTransfers(db: Db, wallet: number, token: number): Tra
     .prepare<[number], Buffer>('SELECT entries FROM activity WHERE wallet = ? ORDER BY first_transfer')
     .pluck()
     .all(wallet);
-  const transfer = db.prepare<[number, number], RawTransfer>(
-    'SELECT id, tx, sender, receiver, kind, token, amount FROM transfers WHERE id = ? AND token = ?',
+  const transfer = db.prepare<[number, number], StoredTransfer>(
+    `SELECT ${STORED_TRANSFER} FROM transfers WHERE id = ? AND token = ?`,
   );
   const rows: TransferRow[] = [];
   const cursor = new ActivityCursor();

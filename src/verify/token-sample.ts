@@ -3,9 +3,9 @@ import { bytesToBigInt, bytesToHex } from '../lib/hex.ts';
 import { decodeSigned } from '../lib/signed.ts';
 import { readLastBlock, type Tip } from '../store/chain.ts';
 import type { Db } from '../store/open-database.ts';
-import { ZERO_WALLET } from '../store/schema.ts';
+import { STORED_TRANSFER, type StoredTransfer, ZERO_WALLET } from '../store/schema.ts';
 import { type Hex, TransferKind } from '../types.ts';
-import { type RawTransfer, toTransferRow } from './recount.ts';
+import { toTransferRow } from './recount.ts';
 import { type Random, randomInt } from './sample.ts';
 import { walletTokenTransfers } from './token-history.ts';
 
@@ -143,8 +143,8 @@ export function readRecentEstimates(db: Db, sample: TokenSample): BlockEstimates
     const balances = new Map(sample.wallets.map(({ wallet, balance }) => [wallet, balance]));
     let { supply } = sample;
     const moves = db
-      .prepare<[number, number], RawTransfer>(
-        'SELECT id, tx, sender, receiver, kind, token, amount FROM transfers WHERE id > ? AND token = ?',
+      .prepare<[number, number], StoredTransfer>(
+        `SELECT ${STORED_TRANSFER} FROM transfers WHERE id > ? AND token = ?`,
       )
       .all(from, token)
       .map(toTransferRow);
