@@ -6,7 +6,7 @@
 import { isNativeKind } from '../types.ts';
 import { ActivityFlag, writeEntry } from './activity.ts';
 import type { Migration } from './migrations.ts';
-import type { Db } from './open-database.ts';
+import { type Db, highest } from './open-database.ts';
 import { ADDRESS_PREFIX_BYTES, ADDRESSES, FUNDINGS, TRANSFERS, WALLETS, ZERO_WALLET } from './schema.ts';
 import { DamageError } from './storage-error.ts';
 
@@ -47,18 +47,14 @@ export function compactRowMigrations(rows: number = ROWS_PER_STEP): Migration[] 
     {
       version: 8,
       title: 'store transfers in less room',
-      end: (db) => lastOf(db, 'last_transfer'),
+      end: (db) => highest(db, 'blocks', 'last_transfer'),
       step: (db, cursor) => compactTransfers(db, cursor, rows),
     },
   ];
 }
 
 function lastWallet(db: Db): number {
-  return lastOf(db, 'last_wallet');
-}
-
-function lastOf(db: Db, column: 'last_wallet' | 'last_transfer'): number {
-  return db.prepare<[], number>(`SELECT ifnull(max(${column}), 0) FROM blocks`).pluck().get() ?? 0;
+  return highest(db, 'blocks', 'last_wallet');
 }
 
 /** The cursor is the prefix of an address, as a number: all addresses with the same prefix are in one piece. */

@@ -39,6 +39,11 @@ export function isEmpty(db: Db): boolean {
   return db.prepare<[], number>('SELECT count(*) FROM sqlite_schema').pluck().get() === 0;
 }
 
+/** The highest value of a column of ids, 0 while the table is empty. */
+export function highest(db: Db, table: string, column = 'id'): number {
+  return db.prepare<[], number>(`SELECT ifnull(max(${column}), 0) FROM ${table}`).pluck().get() ?? 0;
+}
+
 /** Sets the longest wait for another connection's lock, milliseconds. */
 export function setBusyTimeout(db: Db, ms: number = BUSY_TIMEOUT_MS): void {
   db.pragma(`busy_timeout = ${ms}`);

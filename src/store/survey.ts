@@ -5,7 +5,7 @@
 import { fileBytes, freeDiskBytes } from '../lib/file-size.ts';
 import { type IndexSurvey, TRANSFER_KIND_NAMES, type TransferKindName } from '../types.ts';
 import { chainOf, prepareLastBlock, type Tip } from './chain.ts';
-import type { Db } from './open-database.ts';
+import { type Db, highest } from './open-database.ts';
 
 const DAY = 86_400;
 
@@ -87,7 +87,7 @@ function btreeBytes(db: Db, name: string, limitMs: number): number | null {
 }
 
 function countKinds(db: Db): IndexSurvey['kinds'] {
-  const last = db.prepare<[], number>('SELECT coalesce(max(id), 0) FROM transfers').pluck().get() ?? 0;
+  const last = highest(db, 'transfers');
   const count = db.prepare<[number, number], { kind: number; transfers: number }>(
     'SELECT kind, count(*) AS transfers FROM transfers WHERE id > ? AND id <= ? GROUP BY kind',
   );

@@ -1,6 +1,6 @@
 /** Rows of `tokens`, `holdings` and `first_buyers` while a commit changes them. */
 import { decodeSigned, encodeSigned } from '../lib/signed.ts';
-import type { Db, Statement } from './open-database.ts';
+import { type Db, highest, type Statement } from './open-database.ts';
 import { RowWriter } from './row-writer.ts';
 import { MAX_FIRST_BUYERS, ZERO_WALLET } from './schema.ts';
 import { DamageError } from './storage-error.ts';
@@ -98,7 +98,7 @@ export class TokenTable {
 
   /** Highest tokens.id, 0 when there is none. */
   lastId(): number {
-    return this.db.prepare<[], number>('SELECT ifnull(max(id), 0) FROM tokens').pluck().get() ?? 0;
+    return highest(this.db, 'tokens');
   }
 
   findByWallet(wallet: number): TokenState | null {

@@ -1,11 +1,12 @@
 /** Examines sampled tokens, and tells a token that moves balances silently from an index that lacks transfers. */
 import { UpstreamError } from '../errors.ts';
 import { readLastBlock } from '../store/chain.ts';
+import { highest } from '../store/open-database.ts';
 import { QUALITY_NAMES, Quality } from '../store/quality.ts';
 import type { BlockComparer } from './block-comparer.ts';
 import { type Examination, type ExamineContext, examineToken, HeadMovedError } from './examine-token.ts';
 import { findDriftBlock } from './find-drift-block.ts';
-import { inReadTransaction, lastTokenId } from './read-transaction.ts';
+import { inReadTransaction } from './read-transaction.ts';
 import type { Check, TokenVerdict } from './report.ts';
 import { randomInt } from './sample.ts';
 
@@ -82,7 +83,7 @@ async function reportVerdict(
 function chooseTokens({ db, random }: ExamineContext, count: number): number[] {
   return inReadTransaction(db, () => {
     const tip = readLastBlock(db);
-    const last = lastTokenId(db);
+    const last = highest(db, 'tokens');
     const tokenOf = db
       .prepare<[number], number | null>(
         'SELECT token FROM transfers WHERE id >= ? AND token IS NOT NULL ORDER BY id LIMIT 1',

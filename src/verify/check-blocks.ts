@@ -1,12 +1,12 @@
 /** Whether the blocks of the index form one chain without gaps, and the same one as the node's. */
 import { pause } from '../lib/backoff.ts';
 import { hashAt, readLastBlock } from '../store/chain.ts';
-import type { Db } from '../store/open-database.ts';
+import { type Db, highest } from '../store/open-database.ts';
 import { untracedRanges } from '../store/untraced.ts';
 import type { BlockHeader } from '../upstream/block-header.ts';
 import type { RpcClient } from '../upstream/client.ts';
 import { fetchHeader } from '../upstream/methods.ts';
-import { inReadTransaction, lastTokenId } from './read-transaction.ts';
+import { inReadTransaction } from './read-transaction.ts';
 import type { Check } from './report.ts';
 import { forEachConcurrently, type Random, sampleRange } from './sample.ts';
 
@@ -47,10 +47,8 @@ export function checkContiguity(db: Db, check: Check): void {
         check.addDifference(`block ${row.number} ends with lower ids than the block before`, row.number);
       before = row;
     }
-    const lastOf = (table: string) =>
-      db.prepare<[], number>(`SELECT ifnull(max(id), 0) FROM ${table}`).pluck().get();
-    check.expect('the last transfer', lastOf('transfers'), before.last_transfer);
-    check.expect('the last wallet', lastOf('wallets'), before.last_wallet);
+    check.expect('the last transfer', highest(db, 'transfers'), before.last_transfer);
+    check.expect('the last wallet', highest(db, 'wallets'), before.last_wallet);
     checkOwners(db, check, before.last_wallet);
     for (const { first, last } of untracedRanges(db))
       if (first < start || first > last || last > before.number)
@@ -61,9 +59,9 @@ export function checkContiguity(db: Db, check: Check): void {
 
 /** No rows wait for an id that is still to be given: whoever gets it would begin with them. */
 function checkOwners(db: Db, check: Check, lastWallet: number): void {
-  const lastToken = lastTokenId(db);
+  const lastToken = highest(db, 'tokens');
   for (const [table, owner] of TABLES_BY_OWNER) {
-    const id = db.prepare<[], number>(`SELECT ifnull(max(${owner}), 0) FROM ${table}`).pluck().get() ?? 0;
+    const id = highest(db, table, owner);
     const last = owner === 'token' ? lastToken : lastWallet;
     if (id > last)
       check.addDifference(`${table} has a row of ${owner} ${id}, but ${last} is the last one: index anew`);

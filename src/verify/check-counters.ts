@@ -2,10 +2,10 @@
 import { setImmediate } from 'node:timers/promises';
 import { ENTRIES_PER_RUN } from '../store/activity.ts';
 import { hashAt, readLastBlock, type Tip } from '../store/chain.ts';
-import type { Db, Statement } from '../store/open-database.ts';
+import { type Db, highest, type Statement } from '../store/open-database.ts';
 import { checkAddresses } from './check-addresses.ts';
 import { checkPeaks } from './check-peaks.ts';
-import { inReadTransaction, lastTokenId } from './read-transaction.ts';
+import { inReadTransaction } from './read-transaction.ts';
 import type { Check } from './report.ts';
 import { type Random, randomInt } from './sample.ts';
 import { IDS_PER_READ, type SampleIds, SampleScan } from './sample-scan.ts';
@@ -107,7 +107,7 @@ function chooseSample(
   );
   const randomTransfer = () =>
     tip.lastTransfer > after ? transfer.get(randomInt(random, after + 1, tip.lastTransfer)) : undefined;
-  const lastToken = lastTokenId(db);
+  const lastToken = highest(db, 'tokens');
   const wallets = new IdSampler(
     db.prepare(
       `SELECT min(transfers, ${ENTRIES_PER_RUN}) + tokens AS kept, first_transfer FROM wallets WHERE id = ?`,

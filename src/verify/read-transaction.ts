@@ -21,8 +21,3 @@ export function walletAddress(db: Db, wallet: number): Hex | null {
 export function describeWallet(db: Db, wallet: number): string {
   return walletAddress(db, wallet) ?? `wallet ${wallet}, which has no row`;
 }
-
-/** The highest tokens.id, 0 while there is none. */
-export function lastTokenId(db: Db): number {
-  return db.prepare<[], number>('SELECT ifnull(max(id), 0) FROM tokens').pluck().get() ?? 0;
-}
