@@ -1,8 +1,8 @@
 /** What demo traffic consists of: transactions, in stages that depend on one another. */
 import type { LocalAccount } from 'viem';
+import type { Prng } from '../lib/prng.ts';
 import type { Hex, TransferKindName } from '../types.ts';
 import type { DemoContracts } from './contracts.ts';
-import type { SeededRandom } from './random.ts';
 import type { Roles } from './wallets.ts';
 
 /** Transfers per kind that the index must contain (internal ones, no reverted ones), and logs that it must reject. */
@@ -30,7 +30,7 @@ export type Stage = PlannedTransaction[];
 export interface ScenarioContext {
   contracts: DemoContracts;
   roles: Roles;
-  random: SeededRandom;
+  random: Prng;
   /** A wallet nobody has used, for a name unique in the round. */
   fresh(name: string): LocalAccount;
 }

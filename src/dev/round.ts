@@ -1,11 +1,11 @@
 /** One round of demo traffic: every scenario once, planned only from the contracts, the seed and the round's number. */
 
+import { Prng } from '../lib/prng.ts';
 import type { DemoContracts } from './contracts.ts';
 import { contractPayments, fanOuts, revertedPayments } from './internal-scenarios.ts';
 import { cohort, creations, fundingChain, payments } from './native-scenarios.ts';
 import { erc721, erc1155, erc2309, malformedLogs } from './nft-scenarios.ts';
 import { type Scenario, type ScenarioContext, type Stage, zipStages } from './planned-transaction.ts';
-import { seededRandom } from './random.ts';
 import { erc20, launch, wrapping } from './token-scenarios.ts';
 import { freshWallet, roles } from './wallets.ts';
 
@@ -38,7 +38,7 @@ export function roundContext(contracts: DemoContracts, seed: number, round: numb
   return {
     contracts,
     roles: roles(),
-    random: seededRandom(seed * ROUNDS_PER_SEED + round),
+    random: new Prng(seed * ROUNDS_PER_SEED + round),
     fresh: (name) => freshWallet(`${seed}/${round}/${name}`),
   };
 }

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Prng } from '../../src/bench/chain/prng.ts';
 import {
   LazyItems,
   ObjectProjection,
@@ -8,6 +7,7 @@ import {
   parseProjected,
 } from '../../src/lib/json-projection.ts';
 import { LazyJsonArray } from '../../src/lib/lazy-json-array.ts';
+import { Prng } from '../../src/lib/prng.ts';
 
 /** Rules in brackets are those of each item of an array that is parsed later. */
 type Rule = Rules | [Rules] | 'whole';

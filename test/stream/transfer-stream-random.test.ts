@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { Prng } from '../../src/bench/chain/prng.ts';
+import { Prng } from '../../src/lib/prng.ts';
 import { opened } from '../support/owner.ts';
 import { type Client, StreamIndex } from './stream-index.ts';
 

@@ -1,6 +1,7 @@
 /** Who takes part in a generated chain: wallets, token contracts with their balances, and other contracts. */
+
+import type { Prng } from '../../lib/prng.ts';
 import type { Hex } from '../../types.ts';
-import type { Prng } from './prng.ts';
 
 const DECIMALS = [18, 18, 18, 6, 8, 0] as const;
 

@@ -1,7 +1,8 @@
 /** How much a generated transfer moves. */
+
+import type { Prng } from '../../lib/prng.ts';
 import { WEI_PER_COIN } from '../../lib/units.ts';
 import type { Erc20Token } from './actors.ts';
-import type { Prng } from './prng.ts';
 
 /** Wei of a native transfer: log-uniform between 0.000001 and 30,000 coins, the low digits random so that few repeat. */
 export function nativeAmount(prng: Prng): bigint {

@@ -1,7 +1,7 @@
+import { Prng } from '../../lib/prng.ts';
 import type { Hex } from '../../types.ts';
 import { type ActorCounts, Actors } from './actors.ts';
 import { Ledger } from './ledger.ts';
-import { Prng } from './prng.ts';
 import { Transaction } from './transaction.ts';
 
 /** The state of a chain while it is generated: what the activities draw from and change. */

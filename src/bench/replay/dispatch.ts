@@ -1,7 +1,7 @@
 /** From the text of a request to the bytes of its answer: singles, batches, limits, errors. */
 
 import { isObject } from '../../lib/is-object.ts';
-import type { Prng } from '../chain/prng.ts';
+import type { Prng } from '../../lib/prng.ts';
 import type { Methods } from './methods/method.ts';
 import type { ReplaySettings } from './options.ts';
 import { exchangeKey, type RecordedAnswer } from './recording.ts';

@@ -1,4 +1,4 @@
-import type { Prng } from '../chain/prng.ts';
+import type { Prng } from '../../lib/prng.ts';
 
 /** Delays answers: a fixed time and a random one on top. */
 export class Latency {

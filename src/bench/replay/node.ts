@@ -5,7 +5,7 @@
 import { once } from 'node:events';
 import type { Server } from 'node:http';
 import { hostPort } from '../../lib/host-port.ts';
-import { Prng } from '../chain/prng.ts';
+import { Prng } from '../../lib/prng.ts';
 import { BlockReader } from './block-reader.ts';
 import type { ReplayControls, ReplayNode } from './controls.ts';
 import { Dispatcher } from './dispatch.ts';

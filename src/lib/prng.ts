@@ -1,8 +1,8 @@
-import type { Hex } from '../../types.ts';
+import type { Hex } from '../types.ts';
 
 /**
- * Deterministic pseudo-random numbers: xoshiro128** seeded by splitmix32.
- * The same seed gives the same chain on every machine, so the order of the draws is part of the chain's definition.
+ * Deterministic pseudo-random numbers: xoshiro128** seeded by splitmix32. The same seed (32 bits of it count) gives the
+ * same generated chain or traffic on every machine, so the order of the draws is part of their definition.
  */
 export class Prng {
   private readonly state = new Int32Array(4);
@@ -39,6 +39,16 @@ export class Prng {
   /** An integer of 0 to below `limit`. */
   below(limit: number): number {
     return Math.floor(this.fraction() * limit);
+  }
+
+  /** An integer of `low` to `high`, both included. */
+  between(low: number, high: number): number {
+    return low + this.below(high - low + 1);
+  }
+
+  /** An amount of base units: `low` to `high` thousandths of `unit`, both included. */
+  amount(low: number, high: number, unit: bigint): bigint {
+    return (BigInt(this.between(low, high)) * unit) / 1000n;
   }
 
   /** True with the given probability. */
