@@ -7,7 +7,7 @@ import type { Answer, AnswerSink, Call, CallHandle, RequestFn } from '../call.ts
 import type { CallHandler } from '../call-dispatcher.ts';
 import { deliver } from '../collect-answer.ts';
 import { errorAnswer, RpcCode } from '../errors.ts';
-import { longFilterError, sanitizeFilter } from '../logs/logs-filter.ts';
+import { longFilterError, sanitizeFilter } from '../logs/logs-query.ts';
 import { isResult, resultPayload } from '../payload.ts';
 import { BlockFilter } from './block-filter.ts';
 import { ChainView } from './chain-view.ts';

@@ -6,7 +6,7 @@ import { toQuantity } from '../../lib/hex.ts';
 import type { Answer, RequestFn } from '../call.ts';
 import { errorAnswer, RpcCode } from '../errors.ts';
 import { isResult } from '../payload.ts';
-import { type BlockParam, chunkParams, type LogsFilter } from './logs-filter.ts';
+import { type BlockParam, chunkParams, type LogsQuery } from './logs-query.ts';
 import type { RangeLimit } from './range-limit.ts';
 import { classifyRefusal } from './refusals.ts';
 
@@ -41,16 +41,16 @@ interface Chunk {
  */
 export async function collectLogs(
   deps: CollectDeps,
-  filter: LogsFilter,
+  query: LogsQuery,
   range: Range,
   signal: AbortSignal,
 ): Promise<Answer> {
-  return new Collection(deps, filter, range, signal).run();
+  return new Collection(deps, query, range, signal).run();
 }
 
 class Collection {
   private readonly deps: CollectDeps;
-  private readonly filter: LogsFilter;
+  private readonly query: LogsQuery;
   private readonly range: Range;
   private readonly stop = new AbortController();
   private readonly unlink: () => void;
@@ -60,9 +60,9 @@ class Collection {
   private bytes = 0;
   private failure: Answer | null = null;
 
-  constructor(deps: CollectDeps, filter: LogsFilter, range: Range, signal: AbortSignal) {
+  constructor(deps: CollectDeps, query: LogsQuery, range: Range, signal: AbortSignal) {
     this.deps = deps;
-    this.filter = filter;
+    this.query = query;
     this.range = range;
     this.unlink = abortWith(this.stop, signal);
     this.next = range.from;
@@ -108,7 +108,7 @@ class Collection {
   private async fetchChunk(from: number, to: number): Promise<Buffer[] | Answer> {
     const { ask, nodeRange } = this.deps;
     const last = to === this.range.to ? this.range.last : to;
-    const answer = await ask('eth_getLogs', chunkParams(this.filter, from, last), this.stop.signal).catch(
+    const answer = await ask('eth_getLogs', chunkParams(this.query, from, last), this.stop.signal).catch(
       (error) => {
         nodeRange.inconclusive();
         throw error;

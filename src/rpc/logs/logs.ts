@@ -16,11 +16,11 @@ import { isResult, resultOf } from '../payload.ts';
 import { collectLogs, type Range } from './collect.ts';
 import {
   type BlockParam,
-  type LogsFilter,
+  type LogsQuery,
   longFilterError,
-  readLogsFilter,
+  readLogsQuery,
   sanitizeCall,
-} from './logs-filter.ts';
+} from './logs-query.ts';
 import { RangeLimit } from './range-limit.ts';
 import { classifyRefusal } from './refusals.ts';
 
@@ -59,24 +59,24 @@ export class LogsHandler {
       sink.send(NOT_ONE_FILTER.payload, NOT_ONE_FILTER.status, true);
       return SETTLED_HANDLE;
     }
-    const filter = readLogsFilter(call.args);
-    if (filter === null || filter.from === filter.to) return this.gateway.run(call, sink, client);
-    const { from, to } = filter;
+    const query = readLogsQuery(call.args);
+    if (query === null || query.from === query.to) return this.gateway.run(call, sink, client);
+    const { from, to } = query;
     if (typeof from === 'number' && typeof to === 'number' && this.isNarrow(from, to)) {
-      return this.forward(call, client, filter, { from, to, last: to }, sink);
+      return this.forward(call, client, query, { from, to, last: to }, sink);
     }
     return deliver(sink, this.log, async (signal) => {
-      const range = await this.resolve(filter, signal);
+      const range = await this.resolve(query, signal);
       if ('payload' in range) {
         if (!isResult(range.payload)) return range;
         return (later) => this.gateway.run(call, later, client); // the node says what it makes of the tag
       }
       if (range.to - range.from >= this.maxRange) return tooWide(range.from, this.maxRange);
-      const isAhead = typeof filter.to === 'number' && filter.to > range.to;
+      const isAhead = typeof query.to === 'number' && query.to > range.to;
       if (isAhead || this.isNarrow(range.from, range.to)) {
-        return (later) => this.forward(call, client, filter, range, later);
+        return (later) => this.forward(call, client, query, range, later);
       }
-      return this.collect(filter, range, client, signal);
+      return this.collect(query, range, client, signal);
     });
   }
 
@@ -86,13 +86,7 @@ export class LogsHandler {
   }
 
   /** Passes the call to the node and splits the range only if the node refuses it. */
-  private forward(
-    call: Call,
-    client: number,
-    filter: LogsFilter,
-    range: Range,
-    sink: AnswerSink,
-  ): CallHandle {
+  private forward(call: Call, client: number, query: LogsQuery, range: Range, sink: AnswerSink): CallHandle {
     if (range.to <= range.from) return this.gateway.run(call, sink, client);
     let split: CallHandle | null = null;
     const splitting: AnswerSink = {
@@ -102,7 +96,7 @@ export class LogsHandler {
         const refusal = classifyRefusal({ payload, status });
         if (refusal === null) return sink.send(payload, status, mayRetain);
         if (refusal === 'wide') this.nodeRange.tooWide(range.to - range.from + 1);
-        split = deliver(sink, this.log, (signal) => this.collect(filter, range, client, signal));
+        split = deliver(sink, this.log, (signal) => this.collect(query, range, client, signal));
       },
       begin: () => sink.begin(),
       write: (piece) => sink.write(piece),
@@ -120,15 +114,15 @@ export class LogsHandler {
    * The ends of the range as heights, at most the head, since nodes differ about blocks above it; or what the node said
    * instead of the block of a tag: an error or null.
    */
-  private async resolve(filter: LogsFilter, signal: AbortSignal): Promise<Range | Answer> {
+  private async resolve(query: LogsQuery, signal: AbortSignal): Promise<Range | Answer> {
     const head = await this.headNumber(signal);
     if (typeof head !== 'number') return head;
-    const from = await this.heightOf(filter.from, head, signal);
+    const from = await this.heightOf(query.from, head, signal);
     if (typeof from !== 'number') return from;
-    const to = await this.heightOf(filter.to, head, signal);
+    const to = await this.heightOf(query.to, head, signal);
     if (typeof to !== 'number') return to;
     const end = Math.min(to, head);
-    return { from, to: end, last: typeof filter.to === 'number' ? end : filter.to };
+    return { from, to: end, last: typeof query.to === 'number' ? end : query.to };
   }
 
   private async headNumber(signal: AbortSignal): Promise<number | Answer> {
@@ -146,12 +140,12 @@ export class LogsHandler {
   }
 
   private async collect(
-    filter: LogsFilter,
+    query: LogsQuery,
     range: Range,
     client: number,
     signal: AbortSignal,
   ): Promise<Answer> {
-    const tooLong = longFilterError(filter.rest);
+    const tooLong = longFilterError(query.rest);
     if (tooLong !== null) return errorAnswer(tooLong);
     const { to } = range;
     const deps = {
@@ -165,7 +159,7 @@ export class LogsHandler {
     for (let attempt = 1; attempt <= MAX_TRIES; attempt++) {
       const before = mayDiffer ? await this.hashAt(to, signal) : null;
       if (mayDiffer && before === null) continue;
-      const answer = await collectLogs(deps, filter, range, signal);
+      const answer = await collectLogs(deps, query, range, signal);
       if (!mayDiffer || !isResult(answer.payload)) return answer;
       if (before === (await this.hashAt(to, signal))) return answer;
     }

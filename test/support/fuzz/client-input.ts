@@ -7,7 +7,7 @@ import { RequestError } from '../../../src/errors.ts';
 import type { Head } from '../../../src/query/snapshot.ts';
 import { OverBudgetError, unitBudget } from '../../../src/query/work-budget.ts';
 import { createCall } from '../../../src/rpc/call.ts';
-import { readLogsFilter } from '../../../src/rpc/logs/logs-filter.ts';
+import { readLogsQuery } from '../../../src/rpc/logs/logs-query.ts';
 import { upstreamRequest } from '../../../src/rpc/payload.ts';
 import { type IncomingCall, MAX_BATCH, readRequest } from '../../../src/rpc/request.ts';
 import { parseQuery } from '../../../src/server/query-string.ts';
@@ -121,8 +121,8 @@ const filters = property('filters of subscriptions and logs', filterLike, (value
   onlyRefusals(() => parseLogFilter(value));
   onlyRefusals(() => parseWalletFilter(value));
   onlyRefusals(() => parseSignalFilter(value));
-  onlyRefusals(() => readLogsFilter([value]));
-  onlyRefusals(() => readLogsFilter(value));
+  onlyRefusals(() => readLogsQuery([value]));
+  onlyRefusals(() => readLogsQuery(value));
 });
 
 /** JSON with characters of all planes, and halves of them. */

@@ -1,4 +1,4 @@
-/** The block range in the filter of `eth_getLogs`. */
+/** What an `eth_getLogs` asks for: its block range, and the rest of its filter as the client gave it. */
 import { toQuantity } from '../../lib/hex.ts';
 import { isObject } from '../../lib/is-object.ts';
 import { type Call, createCall } from '../call.ts';
@@ -8,10 +8,10 @@ import { RpcCode, type RpcError } from '../errors.ts';
 export type BlockParam = number | (typeof TAGS)[number];
 const TAGS = ['earliest', 'latest', 'pending', 'safe', 'finalized'] as const;
 
-export interface LogsFilter {
+export interface LogsQuery {
   from: BlockParam;
   to: BlockParam;
-  /** Everything else, as the client gave it. */
+  /** Everything else in the filter, as the client gave it. */
   rest: Readonly<Record<string, unknown>>;
 }
 
@@ -58,8 +58,8 @@ export function sanitizeCall(call: Call): Call | null {
   return createCall(call.method, [sanitizeFilter(filter)]);
 }
 
-/** The filter among the parameters. Null when it gives no range, or is one that the node itself should refuse. */
-export function readLogsFilter(args: unknown): LogsFilter | null {
+/** The query in the parameters. Null when it gives no range, or is one that the node itself should refuse. */
+export function readLogsQuery(args: unknown): LogsQuery | null {
   if (!Array.isArray(args)) return null;
   const [filter]: unknown[] = args;
   if (!isObject(filter)) return null;
@@ -70,7 +70,7 @@ export function readLogsFilter(args: unknown): LogsFilter | null {
 }
 
 /** Parameters of a chunk of the range. */
-export function chunkParams({ rest }: LogsFilter, from: number, to: BlockParam): unknown[] {
+export function chunkParams({ rest }: LogsQuery, from: number, to: BlockParam): unknown[] {
   return [{ ...rest, fromBlock: toQuantity(from), toBlock: typeof to === 'number' ? toQuantity(to) : to }];
 }
 
