@@ -1,6 +1,10 @@
 /**
  * Finds where values in a JSON text end and checks that they are JSON (RFC 8259), so that a request can be split without
  * building its values: only their text is passed on. Half the cost of JSON.parse.
+ *
+ * Two more read JSON without building it: json-slices.ts cuts text that is known to be JSON, and lib/json-projection.ts
+ * drops unread members from a node's answer before JSON.parse checks the rest. They share no code: what one checks the
+ * others skip, or they read bytes, and each loop is hot.
  */
 
 const TAB = 9;
