@@ -26,7 +26,7 @@ import {
 import { compressAnswer, isCompressible } from './compress.ts';
 import { etagBuilder, matchesAnyEtag, matchesEtag } from './etag.ts';
 import { addGetRoute, type MethodAdapter } from './get-route.ts';
-import { type HttpMetrics, routeMeter } from './meter.ts';
+import { type HttpMetrics, routeMeter, sendMetered } from './meter.ts';
 import { parseQuery } from './query-string.ts';
 import type { ReplyWriter } from './reply.ts';
 import { type HttpRequest, type HttpResponse, queryOf, type TemplatedApp } from './uws.ts';
@@ -88,15 +88,8 @@ function getHandler(prepared: PreparedEndpoint, deps: RestRouteDeps) {
     });
   };
 
-  return (adapt: MethodAdapter) =>
-    (res: HttpResponse, req: HttpRequest): void => {
-      const startedAt = performance.now();
-      deps.replies.sendOrDefer(
-        res,
-        () => adapt(answer(req)),
-        (status) => meter(status, startedAt),
-      );
-    };
+  return (adapt: MethodAdapter) => (res: HttpResponse, req: HttpRequest) =>
+    sendMetered(meter, deps.replies, res, () => adapt(answer(req)));
 }
 
 function postHandler(prepared: PreparedEndpoint, deps: RestRouteDeps) {
