@@ -130,20 +130,6 @@ test('blocks can be added above the last one', async (t) => {
   assert.equal(added.parentHash, blocks[19]?.hash);
 });
 
-test('logs of replaced blocks are sent as removed when the fork is told to', async (t) => {
-  const { node, blocks } = await startGeneratedNode(t, CHAIN);
-  const logs = await subscribe<Log>(t, node.wsUrl, 'logs');
-  node.fork(19, undefined, { removedLogs: true });
-  const logsOf = (receipts: { logs: Log[] }[]) => receipts.flatMap((receipt) => receipt.logs);
-  const old = blocks.slice(18).flatMap((block) => logsOf(JSON.parse(block.receipts)));
-  const current = await Promise.all(
-    ['0x13', '0x14'].map((number) => resultOf<{ logs: Log[] }[]>(node.url, 'eth_getBlockReceipts', number)),
-  );
-  const wanted = [...old.map((log) => ({ ...log, removed: true })), ...logsOf(current.flat())];
-  await waitFor(() => logs.received.length >= wanted.length, { what: 'removed and new logs' });
-  assert.deepEqual(logs.received, wanted);
-});
-
 test('a fork at an unknown height or with wrong numbers is refused and changes nothing', async (t) => {
   const { node } = await startGeneratedNode(t, CHAIN);
   const [wrong] = generateChain({ blocks: 1, startBlock: 19 }).blocks;

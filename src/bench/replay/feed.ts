@@ -52,36 +52,21 @@ export class Feed {
   announce(block: StoredBlock): void {
     if (this.subscribers.size === 0) return;
     const header = this.reader.headerJson(block);
-    this.notify((subscription) => (subscription === 'heads' ? [header] : this.logsFor(block, subscription)));
-  }
-
-  /** A block is no longer canonical: sends its logs again, marked as removed. */
-  retract(block: StoredBlock): void {
-    if (this.subscribers.size === 0) return;
-    this.notify((subscription) =>
-      subscription === 'heads' ? [] : this.logsFor(block, subscription).map(markRemoved),
-    );
+    for (const { send, subscriptions } of this.subscribers) {
+      for (const [id, subscription] of subscriptions) {
+        const results = subscription === 'heads' ? [header] : this.logsFor(block, subscription);
+        for (const result of results) send(notification(id, result));
+      }
+    }
   }
 
   private logsFor(block: StoredBlock, filter: LogFilter): string[] {
     return block.receipts ? this.reader.matchingLogs(block, filter) : [];
   }
-
-  private notify(resultsFor: (subscription: Subscription) => string[]): void {
-    for (const { send, subscriptions } of this.subscribers) {
-      for (const [id, subscription] of subscriptions) {
-        for (const result of resultsFor(subscription)) {
-          send(
-            `{"jsonrpc":"2.0","method":"eth_subscription","params":{"subscription":"${id}","result":${result}}}`,
-          );
-        }
-      }
-    }
-  }
 }
 
-function markRemoved(log: string): string {
-  return JSON.stringify({ ...JSON.parse(log), removed: true });
+function notification(id: string, result: string): string {
+  return `{"jsonrpc":"2.0","method":"eth_subscription","params":{"subscription":"${id}","result":${result}}}`;
 }
 
 /** 16 bytes, deterministic. */

@@ -9,8 +9,6 @@ import type { TextStore } from './text-store.ts';
 export interface ForkOptions {
   /** Head after the fork. Default: the same height, or the last new block when the branch is shorter. */
   head?: number;
-  /** Send the logs of the replaced blocks again with `removed: true`, as geth and reth do; Monad does not. */
-  removedLogs?: boolean;
 }
 
 export interface SimulationDeps {
@@ -59,9 +57,6 @@ export class Simulation {
     const branch = newBlocks ? linked([...newBlocks], parentHash) : siblingBranch(replaced, parentHash);
     checkNumbers(branch, from);
 
-    if (options.removedLogs) {
-      for (let i = index; i <= chain.headIndex; i++) feed.retract(chain.at(i)!);
-    }
     const head = options.head ?? chain.head;
     chain.replaceFrom(
       index,
