@@ -20,6 +20,8 @@ export interface SocketEvents {
 
 /** How long a peer may take to answer our close frame, milliseconds. */
 const CLOSE_TIMEOUT_MS = 1000;
+/** Longest work on messages in one turn of the event loop, milliseconds; what was read with the last one comes on top. */
+const MAX_TURN_MS = 4;
 
 // Not the global WebSocket of Node.js, which has neither a message limit nor a way to drop a connection whose peer no
 // longer answers. Nor undici's: it loads all of undici, 5 MB for each thread that listens.
@@ -29,6 +31,8 @@ export class NodeSocket {
   private readonly ws: WebSocket;
   private readonly timeout: NodeJS.Timeout;
   private ended = false;
+  /** When the turn has had enough messages, by performance.now(); null before its first. */
+  private turnEnds: number | null = null;
   /** Plain, and not accepted as a WebSocket yet. */
   private mayExpectTls: boolean;
 
@@ -87,8 +91,19 @@ export class NodeSocket {
 
   private onMessage(data: WebSocket.RawData, isBinary: boolean): void {
     if (this.ended) return;
+    this.turnEnds ??= this.beginTurn();
     if (isBinary) this.fail(new UpstreamError('malformed', `${this.origin} sent a binary WebSocket message`));
     else this.events.onText(data.toString());
+    if (performance.now() > this.turnEnds) this.ws.pause();
+  }
+
+  /** Everything that has arrived would be read in one turn: 2 MB, up to a second of small messages. */
+  private beginTurn(): number {
+    setImmediate(() => {
+      this.turnEnds = null;
+      this.ws.resume();
+    });
+    return performance.now() + MAX_TURN_MS;
   }
 
   private onError(error: Error & { code?: string }): void {

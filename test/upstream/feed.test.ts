@@ -244,6 +244,30 @@ describe('the feed', () => {
     await waitFor(() => feed.connected && node.connections === 1, { what: 'only the last connection' });
   });
 
+  it('lets others have the event loop while the node sends faster than it is read', async () => {
+    const perTurn = [0];
+    let counting = true;
+    const countTurns = () => {
+      perTurn.push(0);
+      if (counting) setImmediate(countTurns);
+    };
+    start().subscribe(
+      ['newHeads'],
+      () => {
+        perTurn[perTurn.length - 1]! += 1;
+        const end = performance.now() + 1;
+        while (performance.now() < end);
+      },
+      unexpected,
+    );
+    await happened('connected');
+    countTurns();
+    for (let n = 0; n < 200; n++) node.publish('newHeads', 'x'.repeat(10_000));
+    await waitFor(() => perTurn.reduce((sum, count) => sum + count) === 200, { what: 'all events' });
+    counting = false;
+    assert.ok(Math.max(...perTurn) < 40, `${Math.max(...perTurn)} events in one turn`);
+  });
+
   it('does not take a message over the limit', async () => {
     const feed = start({ maxMessageBytes: 1000 });
     heads(feed);
