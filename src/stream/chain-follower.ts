@@ -11,6 +11,7 @@ import type { ChainBlock } from './chain-block.ts';
 import { ChainReader } from './chain-reader.ts';
 import { MAX_REORG_DEPTH } from './max-reorg-depth.ts';
 import type { NodeConnection } from './node-connection.ts';
+import { OddAnnouncements } from './odd-announcements.ts';
 
 export interface ChainListener {
   onBlockAdded(block: ChainBlock): void;
@@ -41,6 +42,7 @@ const RETRY_MAX_MS = 5_000;
 export class ChainFollower {
   private readonly options: ChainFollowerOptions;
   private readonly reader: ChainReader;
+  private readonly oddHeads: OddAnnouncements;
   private readonly listeners: ChainListener[] = [];
   private refCount = 0;
   /** Set while the chain is followed. */
@@ -66,6 +68,7 @@ export class ChainFollower {
   constructor(options: ChainFollowerOptions) {
     this.options = options;
     this.reader = new ChainReader(options.node.client);
+    this.oddHeads = new OddAnnouncements(options.log, 'head');
   }
 
   addListener(listener: ChainListener): void {
@@ -169,8 +172,7 @@ export class ChainFollower {
       this.hasUnannouncedHead = false;
       this.enqueueHead(head, signal);
     } catch (error) {
-      if (!(error instanceof UpstreamError)) throw error;
-      this.options.log.warn({ err: error }, 'the node announced something that is no head');
+      this.oddHeads.report(error);
     }
   }
 

@@ -21,6 +21,7 @@ import { type LogSubscriber, LogSubscribers } from './log-subscribers.ts';
 import { MAX_REORG_DEPTH } from './max-reorg-depth.ts';
 import type { NodeConnection } from './node-connection.ts';
 import { Notification } from './notification.ts';
+import { OddAnnouncements } from './odd-announcements.ts';
 import type { Unsubscribe } from './session.ts';
 import { SharedNodeSubscription } from './shared-node-subscription.ts';
 import { awaitUpstream } from './subscribe-errors.ts';
@@ -48,6 +49,7 @@ export class ChainLogStream implements ChainListener {
   private readonly node: NodeConnection;
   private readonly chain: Pick<ChainFollower, 'acquire' | 'tip' | 'blocksFrom'>;
   private readonly log: Logger;
+  private readonly oddLogs: OddAnnouncements;
   private readonly shared: SharedNodeSubscription | null;
   private readonly stop = new AbortController();
   private readonly onceSubscribers = new LogSubscribers<ChainLogSubscriber>();
@@ -72,6 +74,7 @@ export class ChainLogStream implements ChainListener {
     this.chain = chain;
     this.node = node;
     this.log = log;
+    this.oddLogs = new OddAnnouncements(log, 'log');
     this.shared =
       node.feed &&
       new SharedNodeSubscription({
@@ -174,8 +177,7 @@ export class ChainLogStream implements ChainListener {
       const log = readNodeLog(value, 'monadLogs');
       return { ...log, height: Number(log.blockNumber), json: jsonOf(value, 'monadLogs') };
     } catch (error) {
-      if (!(error instanceof UpstreamError)) throw error;
-      this.log.warn({ err: error }, 'the node announced something that is no log');
+      this.oddLogs.report(error);
       return null;
     }
   }

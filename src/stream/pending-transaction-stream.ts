@@ -5,6 +5,7 @@ import type { NodeFeed } from '../upstream/feed.ts';
 import { jsonOf } from '../upstream/reply.ts';
 import { subscriptionEndedByNode } from './close-frames.ts';
 import { Notification } from './notification.ts';
+import { OddAnnouncements } from './odd-announcements.ts';
 import type { Unsubscribe } from './session.ts';
 import { SharedNodeSubscription } from './shared-node-subscription.ts';
 import { awaitUpstream, invalidParams } from './subscribe-errors.ts';
@@ -30,11 +31,11 @@ export class PendingTransactionStream {
 
 class SharedPendingStream {
   private readonly shared: SharedNodeSubscription;
-  private readonly log: Logger;
+  private readonly odd: OddAnnouncements;
   private readonly subscriptions = new Set<Subscription>();
 
   constructor(feed: NodeFeed, params: readonly unknown[], log: Logger) {
-    this.log = log;
+    this.odd = new OddAnnouncements(log, 'transaction');
     this.shared = new SharedNodeSubscription({
       feed,
       params,
@@ -67,8 +68,7 @@ class SharedPendingStream {
     try {
       return jsonOf(result, 'newPendingTransactions');
     } catch (error) {
-      if (!(error instanceof UpstreamError)) throw error;
-      this.log.warn({ err: error }, 'the node announced something that is no transaction');
+      this.odd.report(error);
       return null;
     }
   }
