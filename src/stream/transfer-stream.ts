@@ -115,8 +115,8 @@ export class TransferStream {
   /** Handles the announcement of a commit, whose watermark follows unless it fails. */
   onCommitting(blocks: CommittingBlocks): void {
     this.announced = null;
-    if (this.nextLiveId !== blocks.firstTransfer) return; // nobody is live, or what comes before is not all pushed
-    this.runGuarded(() => {
+    if (this.closed || this.nextLiveId !== blocks.firstTransfer) return; // nobody is live, or what comes before is not all pushed
+    try {
       this.reads.snapshot.head();
       const announced = new AnnouncedTransfers(blocks, {
         watchers: this.live,
@@ -125,7 +125,9 @@ export class TransferStream {
       });
       announced.prepare(performance.now() + MAX_TURN_MS);
       this.announced = announced;
-    });
+    } catch (error) {
+      this.options.log.warn({ err: error }, 'what a commit will bring is read from the index after it');
+    }
   }
 
   /** Handles a commit or a rollback. Call it with every watermark, after the snapshot is released. */

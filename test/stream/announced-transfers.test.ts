@@ -204,6 +204,23 @@ test('an announcement whose commit fails is forgotten', async (context) => {
   await tells(client, '+2 +3');
 });
 
+test('a read that fails before the commit costs nobody the connection or a transfer', async (context) => {
+  const index = new StreamIndex(opened(context), true);
+  index.commit(1);
+  const client = await index.wallet('alice');
+  context.mock.method(index.snapshot, 'head', fail, { times: 1 });
+  const batch = index.announce();
+  index.write(batch);
+  index.publish(batch);
+  index.commit(1);
+  await tells(client, '+2 +3');
+  assert.equal(client.closed, false);
+});
+
+function fail(): never {
+  throw new Error('disk I/O error');
+}
+
 test('a rollback between announcement and commit is told first', async (context) => {
   const index = new StreamIndex(opened(context), true);
   index.commit(2);

@@ -28,7 +28,7 @@ export interface Client {
 export class StreamIndex {
   private readonly announces: boolean;
   private readonly fixture: ReturnType<typeof createIndex>;
-  private readonly snapshot: ReturnType<ReturnType<typeof createIndex>['snapshot']>['snapshot'];
+  readonly snapshot: ReturnType<ReturnType<typeof createIndex>['snapshot']>['snapshot'];
   private readonly transfers: TransferStream;
   private readonly metrics = createMetrics();
 
