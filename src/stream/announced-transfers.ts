@@ -27,14 +27,24 @@ export class AnnouncedTransfers {
   /** Id of the first transfer that is not pushed yet, and of the last one. */
   next: number;
   readonly last: number;
+  private readonly blocks: CommittingBlocks;
+  private readonly context: MatchContext;
   private readonly matches: Iterator<EventMatch, void, void>;
   private readonly prepared: EventMatch[] = [];
 
-  constructor({ batches, firstTransfer }: CommittingBlocks, context: MatchContext) {
+  constructor(blocks: CommittingBlocks, context: MatchContext) {
+    const { batches, firstTransfer } = blocks;
+    this.blocks = blocks;
+    this.context = context;
     this.hash = bytesToHex(batches.at(-1)!.hash.subarray(-32));
     this.next = firstTransfer;
     this.last = firstTransfer - 1 + batches.reduce((sum, { transferCount }) => sum + transferCount, 0);
     this.matches = matchesIn(batches, firstTransfer, context);
+  }
+
+  /** The same blocks, of which nothing was looked for yet. */
+  restarted(): AnnouncedTransfers {
+    return new AnnouncedTransfers(this.blocks, this.context);
   }
 
   /** Makes notifications until `deadline`, a time of performance.now(); the others are made when they are taken. */

@@ -71,7 +71,7 @@ export class TransferStream {
   private unmeasuredSince: number | null = null;
   /** First transfer not yet pushed live; undefined while there are no live watchers. */
   private nextLiveId: number | undefined;
-  /** The blocks announced last; null when a watcher has joined since, which may want some of them, or all have left. */
+  /** The blocks announced last; null when what they bring must be read from the index, or nobody wants it. */
   private announced: AnnouncedTransfers | null = null;
   /** Wallets up to this id were compared with the watched addresses. */
   private lastResolvedWallet = 0;
@@ -152,7 +152,7 @@ export class TransferStream {
   private goLive(watcher: Watcher, ends: LastIds): void {
     if (!this.live.hasUnresolved) this.lastResolvedWallet = ends.lastWallet;
     this.live.add(watcher, this.reads.walletId);
-    this.announced = null;
+    this.announced = this.announced?.restarted() ?? null; // what was found so far leaves this one out
     this.nextLiveId ??= watcher.nextId;
   }
 

@@ -181,6 +181,16 @@ test('a client that comes after the announcement gets its transfers, each once',
   await tells(replayed, '+1 +2 +2 +3');
 });
 
+test('a client that comes after the announcement delays nobody, nor itself', async (context) => {
+  const index = new StreamIndex(opened(context), true);
+  index.commit(1);
+  const early = await index.wallet('alice');
+  const batch = index.announce({ payments: 40 });
+  const late = await index.wallet('bob');
+  index.publish(batch); // the index does not have it, so nothing of it can be read
+  for (const client of [early, late]) await tells(client, Array(40).fill('+2').join(' '));
+});
+
 test('nobody misses a commit that waits to be told because another client wants only what comes after it', async (context) => {
   const index = new StreamIndex(opened(context), true);
   index.commit(1);
