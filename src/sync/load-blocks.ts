@@ -24,6 +24,7 @@ import {
   traceCall,
   traceTransactionCall,
 } from '../upstream/methods.ts';
+import { isTooLarge } from '../upstream/node-errors.ts';
 import { isOverLimit } from '../upstream/send-in-batches.ts';
 import { requireTransactions } from './require-transactions.ts';
 
@@ -67,10 +68,15 @@ interface LoadedBlock {
 
 /** A result that must exist: null near the tip means "not yet", so it is retried and never believed. */
 function requireResult(reply: RpcReply, what: string, number: number): unknown {
-  if ('error' in reply) throw reply.error;
+  if ('error' in reply) throw isTooLarge(reply.error) ? tooLargeBlock(reply.error, number) : reply.error;
   if (reply.result === null)
     throw new UpstreamError('inconsistent', `the node has no ${what} of block ${number} yet, or no more`);
   return reply.result;
+}
+
+/** The node's limit must be raised by its operator, who has to know for which block. */
+function tooLargeBlock({ message, code }: UpstreamError, number: number): UpstreamError {
+  return new UpstreamError('too-large', `block ${number}: ${message}`, code);
 }
 
 function requireBlock(reply: RpcReply, number: number): JsonObject {

@@ -43,6 +43,15 @@ test('a block whose traces the node refuses is not loaded', async (t) => {
   await assert.rejects(load(FULL), /traces not found/);
 });
 
+test('a block that is too large for one answer of the node is named', async (t) => {
+  const { node, load } = await setUp(t);
+  node.misbehave({ when: ({ method }) => method === 'eth_getBlockByNumber', maxBytes: 1_000 });
+  await assert.rejects(load(FULL, TRACE, FULL + 1), {
+    reason: 'too-large',
+    message: /^block 3: eth_getBlockByNumber: .*exceed/,
+  });
+});
+
 test('a transaction has as long to be traced as the answer is waited for, not the 5 s that geth gives unasked', async (t) => {
   const { node, load } = await setUp(t);
   let takes = 30;
