@@ -11,7 +11,7 @@ interface Chain {
   finalized: number;
   branch: number;
   /** Refuses an eth_getLogs by throwing. */
-  refuse: (width: number) => void;
+  refuse: (width: number, from: number) => void;
   /** Ranges that were asked for, as they were written. */
   ranges: [unknown, unknown][];
   /** Most that were asked for at once. */
@@ -49,7 +49,7 @@ async function setUp(t: TestContext, options: Partial<TestGatewayOptions> = {}) 
       asking--;
       const [from, to] = [height(fromBlock), height(toBlock)];
       if (from > to) throw new NodeError(-32602, 'invalid block range params');
-      chain.refuse(to - from + 1);
+      chain.refuse(to - from + 1, from);
       return Array.from({ length: 2 * (to - from + 1) }, (_, i) => ({
         blockNumber: quantity(from + (i >> 1)),
         logIndex: quantity(i & 1),
@@ -255,8 +255,16 @@ test("what is no refusal of the range is the node's own answer", async (t) => {
     };
     assert.deepEqual(await logs('0x1', quantity(900)), { code: -32602, message });
   }
-  chain.refuse = tooWide(0, 'response exceeds size limit');
-  assert.deepEqual(await logs('0x1', '0x2'), { code: -32602, message: 'response exceeds size limit' });
+});
+
+test('of the blocks of a range the one that is too much for the node is named', async (t) => {
+  const { chain, logs } = await setUp(t);
+  chain.refuse = (width, from) => {
+    if (from <= 27 && from + width > 27) throw new NodeError(-32602, 'response exceeds size limit');
+  };
+  const message = 'response exceeds size limit';
+  assert.deepEqual(await logs('0x1', '0x50'), { code: -32602, message: `${message} (block 27 alone)` });
+  assert.deepEqual(await logs('0x1b', '0x1b'), { code: -32602, message });
 });
 
 test('a node that fails in the middle fails the call', async (t) => {

@@ -5,7 +5,7 @@ import type { ClientBudget } from '../../lib/byte-budget.ts';
 import { toQuantity } from '../../lib/hex.ts';
 import type { Answer, RequestFn } from '../call.ts';
 import { errorAnswer, RpcCode } from '../errors.ts';
-import { isResult } from '../payload.ts';
+import { errorOf, isResult } from '../payload.ts';
 import { type BlockParam, chunkParams, type LogsQuery } from './logs-query.ts';
 import type { RangeLimit } from './range-limit.ts';
 import { classifyRefusal } from './refusals.ts';
@@ -121,7 +121,8 @@ class Collection {
     const refusal = classifyRefusal(answer);
     if (refusal === 'wide') nodeRange.tooWide(to - from + 1);
     else nodeRange.inconclusive();
-    if (refusal === null || from === to) return answer;
+    if (refusal === null) return answer;
+    if (from === to) return namingBlock(answer.payload, from);
     const middle = from + ((to - from) >> 1);
     const first = await this.fetchChunk(from, middle);
     if (!Array.isArray(first)) return first;
@@ -152,6 +153,12 @@ function joinLogs(lists: readonly Buffer[]): Buffer {
 function wrapped(chunks: readonly Chunk[]): Buffer {
   const logs = joinLogs(chunks.map((chunk) => chunk.logs ?? Buffer.alloc(0)));
   return Buffer.concat([Buffer.from('"result":['), logs, Buffer.from(']}')]);
+}
+
+/** The node's refusal of one block, which was part of a range: the client cannot tell which block it is. */
+function namingBlock(refusal: Buffer, block: number): Answer {
+  const error = errorOf(refusal);
+  return errorAnswer({ ...error, message: `${error.message} (block ${block} alone)` });
 }
 
 /** Names the part of the range that was not too large. */
