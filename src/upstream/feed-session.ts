@@ -146,6 +146,11 @@ export class FeedSession {
     if (isObject(reply.error)) this.refuse(subscription, reply.error);
     else if (typeof id !== 'string' && typeof id !== 'number') {
       return this.fail('malformed', `eth_subscribe: the id is ${previewValue(id)}`);
+    } else if (this.active.has(id)) {
+      return this.fail(
+        'malformed',
+        `eth_subscribe: the id ${previewValue(id)} is that of another subscription`,
+      );
     } else if (this.subscriptions.has(subscription)) {
       this.active.set(id, subscription);
       subscription.onActive();

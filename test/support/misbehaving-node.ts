@@ -57,6 +57,7 @@ export interface Faults {
   times: number;
   /** Only WebSocket, without upstream: the form of subscription ids, and notifications sent before the reply. */
   numericIds: boolean;
+  sameIds: boolean;
   earlyEvents: readonly unknown[];
   /** Only WebSocket: read and answered are no more, while the connection stays open. */
   deaf: boolean;
@@ -78,6 +79,7 @@ const GOOD: Faults = {
   when: () => true,
   times: Number.POSITIVE_INFINITY,
   numericIds: false,
+  sameIds: false,
   earlyEvents: [],
   deaf: false,
   relay: (text) => [text],
@@ -303,7 +305,7 @@ export class MisbehavingNode {
   }
 
   #subscribe(socket: WebSocket, call: Call, faults: Faults): void {
-    const number = this.#nextId++;
+    const number = faults.sameIds ? 0 : this.#nextId++;
     const id = faults.numericIds ? number : `0x${number.toString(16).padStart(32, '0')}`;
     this.#subscriptions.set(id, { socket, kind: call.params[0] });
     for (const event of faults.earlyEvents) notify(socket, id, JSON.stringify(event));

@@ -268,6 +268,20 @@ describe('the feed', () => {
     assert.ok(Math.max(...perTurn) < 40, `${Math.max(...perTurn)} events in one turn`);
   });
 
+  it('reconnects when the node gives two subscriptions one id, rather than confuse their events', async () => {
+    node.misbehave({ sameIds: true });
+    const feed = start();
+    heads(feed);
+    await happened('connected');
+    feed.subscribe(['newPendingTransactions'], unexpected, unexpected);
+    await waitFor(() => errors.length >= 2, { what: 'the feed to reject the ids' });
+    assert.match(errors[0]?.message ?? '', /the id "0x0+" is that of another subscription/);
+    node.misbehave({});
+    await waitFor(() => feed.connected, { what: 'the connection' });
+    node.publish('newHeads', 1);
+    await waitFor(() => log.at(-1) === 1, { what: 'the head' });
+  });
+
   it('does not take a message over the limit', async () => {
     const feed = start({ maxMessageBytes: 1000 });
     heads(feed);
