@@ -31,7 +31,8 @@ export async function openDataStores(
 ) {
   makeDataDir(config.data_dir);
   const indexPath = join(config.data_dir, 'index.db');
-  await prepareIndexFile(indexPath, migrationLogger(log), signal); // before anything else depends on the file
+  // Before anything else depends on the file. The right to write is held until the writer thread has ended.
+  closers.adopt(await prepareIndexFile(indexPath, migrationLogger(log), signal), (lock) => lock.release());
   signal?.throwIfAborted();
   const db = closers.adopt(openIndexForReading(indexPath, { cacheMb: READER_CACHE_MB }), (db) => db.close());
   const snapshot = closers.adopt(new Snapshot(db), (snapshot) => snapshot.release());

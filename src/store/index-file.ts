@@ -17,14 +17,15 @@ const PAGE_BYTES = 8192;
 
 /**
  * Creates the index when there is none and migrates one of an older release, reporting each step; the event loop runs
- * between steps. An aborted signal stops it after the current step, and the next call resumes there. Throws
- * FatalError when the file is not a usable index or another process writes it.
+ * between steps. An aborted signal stops it after the current step, and the next call resumes there. Returns the right
+ * to write, for the writer that follows: given back in between, a second process could take it. Throws FatalError when
+ * the file is not a usable index or another process writes it.
  */
 export async function prepareIndexFile(
   path: string,
   onMigration: (progress: MigrationProgress) => void,
   signal?: AbortSignal,
-): Promise<void> {
+): Promise<WriterLock> {
   const lock = acquireIndexLock(path);
   try {
     rejectForeignWal(path);
@@ -40,8 +41,10 @@ export async function prepareIndexFile(
     } finally {
       db.close();
     }
-  } finally {
+    return lock;
+  } catch (error) {
     lock.release();
+    throw error;
   }
 }
 

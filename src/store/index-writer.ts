@@ -21,7 +21,8 @@ import type { WriterLock } from './writer-lock.ts';
  */
 export class IndexWriter {
   private readonly path: string;
-  private readonly lock: WriterLock;
+  /** Null when the caller holds the right to write. */
+  private readonly lock: WriterLock | null;
   private readonly db: Db;
   private readonly fileIdentity: FileIdentity;
   private readonly appender: Appender;
@@ -33,10 +34,13 @@ export class IndexWriter {
   /** The next commit, as far as it needs no lock. */
   private prepared: { batches: readonly BlockBatch[]; commit: Commit } | null = null;
 
-  /** Opens or creates the file; throws FatalError when it is not a usable index. `cacheMb` bounds the page cache. */
-  constructor(path: string, options: { cacheMb: number }) {
+  /**
+   * Opens or creates the file; throws FatalError when it is not a usable index. `cacheMb` bounds the page cache.
+   * With `isLockHeld` another thread of this process has taken the right to write for as long as the writer lives.
+   */
+  constructor(path: string, options: { cacheMb: number; isLockHeld?: boolean }) {
     this.path = path;
-    this.lock = acquireIndexLock(path);
+    this.lock = options.isLockHeld ? null : acquireIndexLock(path);
     let db: Db | undefined;
     try {
       db = openIndexForWriting(path, options);
@@ -50,7 +54,7 @@ export class IndexWriter {
       this.fileIdentity = new FileIdentity(path);
     } catch (error) {
       db?.close();
-      this.lock.release();
+      this.lock?.release();
       throw toOpenError(path, error); // a file that lacks a table fails here
     }
   }
@@ -162,7 +166,7 @@ export class IndexWriter {
       this.nullOnStorageError(() => this.db.pragma('wal_checkpoint(TRUNCATE)'));
     } finally {
       this.db.close();
-      this.lock.release();
+      this.lock?.release();
     }
   }
 

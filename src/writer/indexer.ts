@@ -24,9 +24,12 @@ import { tracesWarning } from './traces-warning.ts';
 /** Between two status reports, milliseconds. */
 const REPORT_MS = 250;
 
-/** Indexes until the signal aborts. Throws FatalError when it cannot go on; the index is closed either way. */
+/**
+ * Indexes until the signal aborts; the serving thread holds the right to write. Throws FatalError when it cannot go on;
+ * the index is closed either way.
+ */
 export async function runIndexer(options: WriterOptions, send: Send, signal: AbortSignal): Promise<void> {
-  const store = new IndexWriter(options.indexPath, { cacheMb: options.index.cacheMb });
+  const store = new IndexWriter(options.indexPath, { cacheMb: options.index.cacheMb, isLockHeld: true });
   const progress = new Progress(options.index.readyLag);
   progress.setContents(readContents(store));
   progress.setStartBlock(store.chain()?.startBlock ?? null);

@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { startAnvil } from '../../src/dev/anvil.ts';
 import { ListenError } from '../../src/errors.ts';
+import { acquireWriterLock } from '../../src/store/writer-lock.ts';
 import { startTestDaemon } from '../support/daemon.ts';
 import { opened } from '../support/owner.ts';
 
@@ -26,6 +28,14 @@ test('a daemon that cannot listen leaves no timer behind', async (t) => {
     left.map(({ stack }) => stack.stack),
     [],
   );
+});
+
+test('a daemon alone may write its index, from before it serves until it is closed', async (t) => {
+  const { daemon, dataDir } = await startTestDaemon(t, { flags: { '--node-http': 'http://127.0.0.1:1' } });
+  const path = join(dataDir, 'index.db');
+  assert.throws(() => acquireWriterLock(path), /another atlas-node is writing .*stop it first/);
+  await daemon.close();
+  acquireWriterLock(path).release();
 });
 
 test('when the index is rolled back, nothing is answered any more from the chain that was replaced', async (context) => {

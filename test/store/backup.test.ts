@@ -260,7 +260,7 @@ test('a copy put beside the WAL of the file that it replaces is refused and stay
   await assert.rejects(promisify(execFile)(process.execPath, args), /index\.db is a copy/);
   assert.match((await backup(dir, join(dir, 'second.db'))).stderr, /index\.db is a copy/);
   rmSync(`${restored}-wal`);
-  await prepare();
+  (await prepare()).release();
   assert.deepEqual(dumpIndex(restored), whole);
 });
 

@@ -88,7 +88,7 @@ test('an index moved away without its WAL, as after kill -9, is begun anew', asy
     const moved = join(tempDir(t), 'index.db');
     copyFileSync(`${path}-wal`, `${moved}-wal`);
     if (emptied) writeFileSync(moved, '');
-    await prepareIndexFile(moved, () => undefined);
+    (await prepareIndexFile(moved, () => undefined)).release();
     const writer = new IndexWriter(moved, { cacheMb: 8 });
     assert.equal(writer.chain(), null);
     writer.close();

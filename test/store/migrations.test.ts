@@ -67,7 +67,7 @@ for (const name of keptFiles) {
   test(`${name}, written by an earlier release, opens, equals a fresh index and goes on`, async (t) => {
     const path = unpack(t, name);
     const seen: string[] = [];
-    await prepareIndexFile(path, ({ version, done }) => seen.push(`${version} ${done}`));
+    (await prepareIndexFile(path, ({ version, done }) => seen.push(`${version} ${done}`))).release();
     const from = Number(/\d+/.exec(name)?.[0]);
     assert.deepEqual(
       seen.filter((line) => line.endsWith(' 1')),
@@ -260,7 +260,7 @@ test('a disk that is full meanwhile is named, with what to do', async (t) => {
     );
     return true;
   });
-  await prepareIndexFile(path, () => undefined);
+  (await prepareIndexFile(path, () => undefined)).release();
   openIndexForReading(path).close();
 });
 
