@@ -71,12 +71,19 @@ function matchesLockFile() {
 
 /**
  * npm itself must run under the pinned Node: it leaves out the binaries that are not for the Node it runs under.
- * It is started from another folder, or npx would take that Node from the node_modules that npm is about to remove.
+ * Of all install scripts only that of the pinned Node is run: npm would also call a compiler's tools for the SQLite
+ * driver, whose binary comes ready-made, and fail on a machine that has none.
  */
 function install() {
+  npm('installing packages', ['ci', '--include=dev', '--ignore-scripts']);
+  npm('fetching the pinned Node.js', ['rebuild', 'node', '--ignore-scripts=false']);
+}
+
+/** npx is started from another folder, or it would take Node from the node_modules that npm is about to change. */
+function npm(what, args) {
   const { node } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')).dependencies;
-  const command = ['npx', '-y', '-p', `node@${node}`, '--', 'npm', '--prefix', ROOT, 'ci', '--include=dev'];
-  say(`installing packages: ${command.join(' ')}`);
+  const command = ['npx', '-y', '-p', `node@${node}`, '--', 'npm', '--prefix', ROOT, ...args];
+  say(`${what}: ${command.join(' ')}`);
   const { status, error } = spawnSync(command[0], command.slice(1), {
     cwd: tmpdir(),
     env: withoutNpmVariables(process.env),

@@ -6,6 +6,7 @@ import {
   readdirSync,
   readFileSync,
   renameSync,
+  rmSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
@@ -49,6 +50,22 @@ test('setup accepts the binaries that were recorded, and prepares the sources', 
   assert.deepEqual([code, stderr], [0, '']);
   assert.match(stdout, /everything is in place/);
   assert.ok(existsSync(join(dir, 'node_modules/.cache/atlas-node/cli.ts.mjs')));
+});
+
+test('of all install scripts setup runs that of the pinned Node alone: the machine may have no compiler', async (t) => {
+  const { dir } = project(t);
+  rmSync(join(dir, dirname(SERVER)), { recursive: true });
+  const fake = tempDir(t);
+  writeFileSync(join(fake, 'npx'), `#!/bin/sh\necho "$@" >> ${fake}/calls\n`, { mode: 0o755 });
+  const env = { PATH: `${fake}:${process.env.PATH}` };
+  await run(opened(t), [PINNED_NODE, 'scripts/setup.mjs'], { cwd: dir, env });
+  assert.deepEqual(
+    readFileSync(join(fake, 'calls'), 'utf8')
+      .trim()
+      .split('\n')
+      .map((call) => call.split(`${dir}/ `)[1]),
+    ['ci --include=dev --ignore-scripts', 'rebuild node --ignore-scripts=false'],
+  );
 });
 
 test('setup refuses a binary that is not the recorded one, by name, and runs nothing of it', async (t) => {
