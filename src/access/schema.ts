@@ -33,7 +33,7 @@ CREATE TABLE usage (
 
 /** Version 2: usage by hour, for charts. Quotas depend on `usage` alone. */
 export const KEYS_SCHEMA_V2 = /* sql */ `
--- Requests that were admitted, per key and hour; rows older than HISTORY_HOURS (usage.ts) are deleted.
+-- Requests that were admitted, per key and hour; those older than HISTORY_HOURS (usage.ts) make room for new ones.
 CREATE TABLE usage_hours (
   hour INTEGER NOT NULL,                -- Unix time in whole hours
   key INTEGER NOT NULL,                 -- keys.id

@@ -16,7 +16,7 @@ const MAX_LOCKED = 10;
 
 export const HOUR_MS = 3_600_000;
 
-/** How long the hourly counts are kept: a month and a day. */
+/** How long the hourly counts are kept: a month and a day, and then until another hour is counted for each. */
 export const HISTORY_HOURS = 32 * 24;
 
 interface Count {
@@ -59,7 +59,8 @@ export class UsageCounter {
   private readonly fileIdentity: FileIdentity;
   private readonly writeMonth: Statement<[number, number, number]>;
   private readonly writeHour: Statement<[number, number, number]>;
-  private readonly deleteOldHours: Statement<[number]>;
+  private readonly hasHour: Statement<[number]>;
+  private readonly deleteOldestHour: Statement<[number]>;
   private readonly counts = new Map<number, Count>();
   private readonly timer: NodeJS.Timeout;
   private readonly onFailure: OnFailure;
@@ -84,7 +85,10 @@ export class UsageCounter {
     this.writeHour = db.prepare(/* sql */ `
       INSERT INTO usage_hours (hour, key, requests) VALUES (?, ?, ?)
       ON CONFLICT (hour, key) DO UPDATE SET requests = requests + excluded.requests`);
-    this.deleteOldHours = db.prepare('DELETE FROM usage_hours WHERE hour <= ?');
+    this.hasHour = db.prepare('SELECT 1 FROM usage_hours WHERE hour = ? LIMIT 1');
+    this.deleteOldestHour = db.prepare(
+      'DELETE FROM usage_hours WHERE hour = (SELECT min(hour) FROM usage_hours) AND hour <= ?',
+    );
     this.onFailure = onFailure;
     this.month = monthOf(now);
     this.hour = hourOf(now);
@@ -162,13 +166,16 @@ export class UsageCounter {
     // Also when there is nothing to write: without it nobody would learn why the keys in a new file are refused.
     this.fileIdentity.check();
     if (rows.length === 0) return;
-    this.db.transaction(() => {
-      for (const { key, month, hour, requests } of rows) {
-        this.writeMonth.run(key, month, requests);
-        this.writeHour.run(hour, key, requests);
-      }
-      this.deleteOldHours.run(this.hour - HISTORY_HOURS);
-    })();
+    this.db
+      .transaction(() => {
+        for (const { key, month, hour, requests } of rows) {
+          // One old hour goes for each that comes: a clock that is far ahead for a while costs little of the history.
+          if (this.hasHour.get(hour) === undefined) this.deleteOldestHour.run(hour - HISTORY_HOURS);
+          this.writeMonth.run(key, month, requests);
+          this.writeHour.run(hour, key, requests);
+        }
+      })
+      .immediate(); // once it has read, a transaction no longer waits for the right to write
   }
 
   private rollOverIfDue(now: number): void {

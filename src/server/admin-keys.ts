@@ -52,9 +52,12 @@ export function revokeKey({ keys }: AdminAccess, id: number): object {
   return { record: keyJson(keys.revoke(id)) };
 }
 
-/** Requests by hour over the last days, of one key or of all together, and by month. Hours without any are left out. */
+/**
+ * Requests by hour over the last days, of one key or of all together, and by month. Hours without any are left out, and
+ * those ahead of the clock, which were counted while it was wrong.
+ */
 export function usageHistory(
-  { keys, usage }: AdminAccess,
+  { keys, usage }: Omit<AdminAccess, 'limiter'>,
   query: { key: number | null; days: number },
   now: number,
 ): object {
@@ -63,13 +66,11 @@ export function usageHistory(
   const fromHour = toHour - days * 24 + 1;
   const key = query.key ?? undefined;
   usage.flush();
+  const hours = sumUsageByHour(keys.db, fromHour, key).filter(({ hour }) => hour <= toHour);
   return {
     from: isoHour(fromHour),
     to: isoHour(toHour),
-    hours: sumUsageByHour(keys.db, fromHour, key).map(({ hour, requests }) => ({
-      at: isoHour(hour),
-      requests,
-    })),
+    hours: hours.map(({ hour, requests }) => ({ at: isoHour(hour), requests })),
     months: sumUsageByMonth(keys.db, key).map(({ month, requests }) => ({
       month: monthText(month),
       requests,

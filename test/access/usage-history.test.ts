@@ -5,6 +5,7 @@ import { type TestContext, test } from 'node:test';
 import { openKeyStore } from '../../src/access/keys.ts';
 import { KEYS_APPLICATION_ID, KEYS_SCHEMA_V1 } from '../../src/access/schema.ts';
 import { HISTORY_HOURS, readUsage, sumUsageByHour, UsageCounter } from '../../src/access/usage.ts';
+import { usageHistory } from '../../src/server/admin-keys.ts';
 import { openDatabase } from '../../src/store/open-database.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
@@ -93,6 +94,25 @@ test('hours older than the history are forgotten', (t) => {
     [1, 6],
     [HISTORY_HOURS, 7],
   ]);
+});
+
+test('a clock that is years ahead for a while leaves the history in place', (t) => {
+  const { store, usage, hours } = openUsage(t, TEN);
+  for (let hour = 0; hour < 5; hour++) usage.add(1, 1, TEN + hour * HOUR);
+  const ahead = TEN + 100 * HISTORY_HOURS * HOUR;
+  for (let flush = 0; flush < 5; flush++) {
+    usage.add(1, 7, ahead);
+    usage.flush();
+  }
+  usage.add(1, 2, TEN + 5 * HOUR);
+  assert.deepEqual(hours(1).slice(0, 4), [
+    [1, 1],
+    [2, 1],
+    [3, 1],
+    [4, 1],
+  ]);
+  const shown = usageHistory({ keys: store, usage }, { key: 1, days: 31 }, TEN + 5 * HOUR);
+  assert.match(JSON.stringify(shown), /"at":"2026-11-21T15:00:00.000Z","requests":2}\]/, 'no hour to come');
 });
 
 test('a keys file of the first version gains the history and keeps what it has', (t) => {
