@@ -6,6 +6,7 @@ import { databaseAccessError } from '../lib/file-access.ts';
 /** The index contradicts itself, which no sequence of its writes does: treated as a file that SQLite finds corrupt. */
 export class DamageError extends Error {
   override name = 'DamageError';
+  readonly code = 'SQLITE_CORRUPT';
 }
 
 /** Failures that can pass, by a prefix of SQLite's code. */
@@ -27,7 +28,6 @@ export function toStorageError(
   path: string,
   corruptionAdvice: string = REBUILD_ADVICE,
 ): unknown {
-  if (error instanceof DamageError) return corruptionError(path, error, corruptionAdvice);
   if (!(error instanceof Error)) return error;
   if (isCorruption(error)) return corruptionError(path, error, corruptionAdvice);
   const meaning = meaningOf(error);

@@ -236,14 +236,16 @@ test('a damaged file is named as such, not as one that the next start brings up 
   const db = openDatabase(path);
   db.exec("UPDATE wallets SET recent = 'no run' WHERE id = 2");
   db.close();
+  const isNamed = (error: unknown): boolean =>
+    error instanceof FatalError &&
+    /^\S+index\.db is damaged \(a run of activity is no blob\); move it away and start again/.test(
+      error.message,
+    );
   await assert.rejects(
     prepareIndexFile(path, () => undefined),
-    (error) =>
-      error instanceof FatalError &&
-      /^\S+index\.db is damaged \(a run of activity is no blob\); move it away and start again/.test(
-        error.message,
-      ),
+    isNamed,
   );
+  assert.throws(() => new IndexWriter(path, { cacheMb: 8 }), isNamed);
 });
 
 test('a disk that is full meanwhile is named, with what to do', async (t) => {
