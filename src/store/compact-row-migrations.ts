@@ -126,20 +126,33 @@ function compactWallets(db: Db, cursor: number | null, rows: number): number | n
   return deleteCopied(db, 'wallets_before', last);
 }
 
-/** The cursor is the last wallet whose runs were rewritten. */
+/**
+ * A row of the table `migration` beside that of the cursor: the last run that was rewritten of the cursor's wallet, which
+ * may have many thousands. An earlier release rewrote all runs of a wallet at once and left no such row.
+ */
+const LAST_RUN = -7;
+
+/** The cursor is the wallet whose runs were rewritten last. */
 function compactActivity(db: Db, cursor: number | null, runs: number): number | null {
-  const from = cursor ?? ZERO_WALLET - 1;
-  const next = db
-    .prepare<[number, number], number>(
-      'SELECT wallet FROM activity WHERE wallet > ? ORDER BY wallet LIMIT 1 OFFSET ?',
+  const savedRun = db.prepare<[number], number>('SELECT cursor FROM migration WHERE version = ?').pluck();
+  const from = [cursor ?? ZERO_WALLET - 1, savedRun.get(LAST_RUN) ?? Number.MAX_SAFE_INTEGER] as const;
+  const last = db
+    .prepare<[number, number, number], { wallet: number; first_transfer: number }>(
+      `SELECT wallet, first_transfer FROM activity WHERE (wallet, first_transfer) > (?, ?)
+       ORDER BY wallet, first_transfer LIMIT 1 OFFSET ?`,
     )
-    .pluck()
-    .get(from, runs - 1);
+    .get(...from, runs - 1);
+  const to = last ? [last.wallet, last.first_transfer] : [Number.MAX_SAFE_INTEGER, 0];
   db.function('shorter_run', compactRun);
   db.prepare(/* sql */ `
     UPDATE activity SET entries = shorter_run(entries, (SELECT w.first_transfer FROM wallets w WHERE w.id = wallet))
-    WHERE wallet > ? AND wallet <= ?`).run(from, next ?? Number.MAX_SAFE_INTEGER);
-  return next ?? null;
+    WHERE (wallet, first_transfer) > (?, ?) AND (wallet, first_transfer) <= (?, ?)`).run(...from, ...to);
+  if (last === undefined) return null;
+  db.prepare('INSERT OR REPLACE INTO migration (version, cursor) VALUES (?, ?)').run(
+    LAST_RUN,
+    last.first_transfer,
+  );
+  return last.wallet;
 }
 
 /** The cursor is the last transfer that was copied. */

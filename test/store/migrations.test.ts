@@ -197,6 +197,8 @@ test('a file of the first schema that is killed after each piece becomes row for
   }
   for (const version of [4, 5, 6, 7, 8])
     assert.ok(pieces.get(version)! > 3, `pieces of ${version}: ${pieces.get(version)}`);
+  const runs = dumpIndex(old).filter((row) => row.startsWith('activity ')).length;
+  assert.ok(pieces.get(7)! > runs, `${pieces.get(7)} pieces for ${runs} runs, also where a wallet has many`);
   assert.deepEqual(schemaOf(old), schemaOf(fresh));
   assert.deepEqual(dumpIndex(old), dumpIndex(fresh));
 });
