@@ -8,8 +8,8 @@ export interface Answer {
   headers: string;
   /** Null for the statuses that have no body. */
   body: string | Buffer | null;
-  /** The client must revalidate it, or must not store it. */
-  cache: 'revalidate' | 'no-store';
+  /** The client must revalidate it, may keep it for good, or must not store it. */
+  cache: 'revalidate' | 'immutable' | 'no-store';
   /**
    * Close the connection after it: what the client still sends is ignored. Only for answers shorter than the request:
    * nothing limits how much of them is buffered for a client that does not read (see reply.ts).

@@ -7,6 +7,7 @@ import type { HttpResponse } from './uws.ts';
 
 const CACHE_CONTROL = {
   revalidate: 'private, max-age=0, must-revalidate',
+  immutable: 'private, max-age=31536000, immutable',
   'no-store': 'no-store',
 } as const;
 

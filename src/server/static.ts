@@ -5,11 +5,13 @@
 import { createHash } from 'node:crypto';
 import { type Answer, jsonAnswer } from './answer.ts';
 import { compressAnswer, compressorsOfOneBody } from './compress.ts';
+import { escapeHtml } from './docs-html.ts';
 import { matchesAnyEtag, matchesEtag } from './etag.ts';
 import { addGetRoute } from './get-route.ts';
 import { type HttpMetrics, type RequestMeter, routeMeter, sendMetered } from './meter.ts';
 import type { ReplyWriter } from './reply.ts';
 import type { TemplatedApp } from './uws.ts';
+import { digestOf, versionPage } from './versioned-page.ts';
 
 /**
  * Scripts, styles and connections of this origin only; nothing inline, no frames, and (trusted types) no way for a
@@ -51,6 +53,9 @@ const PAGES: Readonly<Record<string, string>> = {
   'docs/index.html': '/docs',
 };
 
+/** Stands in the explorer's page for the symbol of the chain's own coin. */
+const COIN_PLACE = '{coin}';
+
 /**
  * One in so many 304 answers is a 200 with the body instead: only a body shows whether the client reads its answers
  * (see reply.ts), and no key is needed here.
@@ -60,7 +65,7 @@ const FULL_ANSWER_EVERY = 16;
 export interface StaticRouteDeps {
   /** Contents by `folder/name`. */
   assets: ReadonlyMap<string, Buffer>;
-  /** Symbol of the chain's own coin, which the explorer asks for. */
+  /** Symbol of the chain's own coin, which the explorer's page names. */
   nativeSymbol: string;
   /** Whether the operator's panel is on; its files do not exist otherwise. */
   panel: boolean;
@@ -71,30 +76,55 @@ export interface StaticRouteDeps {
 /** Registers every file and returns the paths. */
 export function addStaticRoutes(app: TemplatedApp, deps: StaticRouteDeps): string[] {
   const { replies, metrics } = deps;
-  const paths: string[] = [];
+  const assets = new Map([...deps.assets].filter(([file]) => deps.panel || !file.startsWith('panel/')));
+  const { pages, versions } = versionPages(assets, digestOf(deps.assets), deps.nativeSymbol);
+  const registered: string[] = [];
   let notModifiedCount = 0;
-  const chain = Buffer.from(JSON.stringify({ symbol: deps.nativeSymbol }));
-  for (const [file, body] of [...deps.assets, ['explorer/chain.json', chain] as const]) {
-    if (file.startsWith('panel/') && !deps.panel) continue;
+  for (const [file, content] of assets) {
     const path = pathOf(file);
+    const body = pages.get(file) ?? content;
     const etag = `W/"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`;
     const headers = `\r\nContent-Type: ${typeOf(file)}\r\nETag: ${etag}${SECURITY_HEADERS}`;
-    const full: Answer = { status: 200, headers, body, cache: 'revalidate' };
-    const notModified: Answer = { status: 304, headers, body: null, cache: 'revalidate' };
     const meter = routeMeter(metrics, file in PAGES ? path : 'asset');
     const compressors = compressorsOfOneBody();
-    addGetRoute(app, path, (adapt) => (res, req) => {
-      const ifNoneMatch = req.getHeader('if-none-match');
-      const known = matchesEtag(ifNoneMatch, etag) || matchesAnyEtag(ifNoneMatch);
-      const isNotModified = known && ++notModifiedCount % FULL_ANSWER_EVERY !== 0;
-      const encodings = req.getHeader('accept-encoding');
-      const respond = () => adapt(isNotModified ? notModified : compressAnswer(full, encodings, compressors));
-      sendMetered(meter, replies, res, respond);
-    });
-    paths.push(path);
-    if (file in PAGES && path !== '/') paths.push(addRedirect(app, path, replies, meter));
+    const addFile = (path: string, cache: Answer['cache']) => {
+      const full: Answer = { status: 200, headers, body, cache };
+      const notModified: Answer = { status: 304, headers, body: null, cache };
+      addGetRoute(app, path, (adapt) => (res, req) => {
+        const ifNoneMatch = req.getHeader('if-none-match');
+        const known = matchesEtag(ifNoneMatch, etag) || matchesAnyEtag(ifNoneMatch);
+        const isNotModified = known && ++notModifiedCount % FULL_ANSWER_EVERY !== 0;
+        const encodings = req.getHeader('accept-encoding');
+        const respond = () =>
+          adapt(isNotModified ? notModified : compressAnswer(full, encodings, compressors));
+        sendMetered(meter, replies, res, respond);
+      });
+      registered.push(path);
+    };
+    addFile(path, 'revalidate');
+    for (const versionedPath of versions.get(file) ?? []) addFile(versionedPath, 'immutable');
+    if (file in PAGES && path !== '/') registered.push(addRedirect(app, path, replies, meter));
   }
-  return paths;
+  return registered;
+}
+
+/** The pages as they are served, and the paths of what they load: both by file. */
+function versionPages(assets: ReadonlyMap<string, Buffer>, digest: string, nativeSymbol: string) {
+  const fileByPath = new Map([...assets.keys()].map((file) => [pathOf(file).slice(1), file]));
+  const pages = new Map<string, Buffer>();
+  const versions = new Map<string, Set<string>>();
+  for (const [page, content] of assets) {
+    if (!(page in PAGES)) continue;
+    const filled = content.toString('utf8').replace(COIN_PLACE, () => escapeHtml(nativeSymbol));
+    const folder = `${page.startsWith('panel/') ? 'admin/' : ''}v/${digest}/`;
+    const { html, files } = versionPage(filled, folder, fileByPath, assets);
+    pages.set(page, Buffer.from(html));
+    for (const file of files) {
+      const paths = versions.get(file) ?? new Set();
+      versions.set(file, paths.add(`/${folder}${file}`));
+    }
+  }
+  return { pages, versions };
 }
 
 /** Redirects `/docs/` to `/docs`, also below a proxy's path prefix. Returns the path. */

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { request } from 'node:http';
 import { test } from 'node:test';
 import { loadAssets } from '../../src/server/assets.ts';
+import { digestOf } from '../../src/server/versioned-page.ts';
 import { operate } from './operating.ts';
 
 /** Status of a path sent as it is; fetch would tidy it up first. */
@@ -47,6 +48,52 @@ test('files have their types, are compressed, and are sent again only when they 
   assert.equal(await again.text(), '');
   assert.equal((await fetch('/', { headers: { 'If-None-Match': '"other"' } })).status, 200);
   assert.equal((await fetch('/', { method: 'POST' })).status, 405);
+});
+
+test('a page loads its files from addresses that change with them, so that a browser keeps them for good', async (t) => {
+  const { server, fetch } = await operate(t);
+  for (const [page, folder] of [
+    ['/', '/v/'],
+    ['/docs', '/v/'],
+    ['/admin', '/admin/v/'],
+  ] as const) {
+    const answer = await fetch(page);
+    assert.equal(answer.headers.get('cache-control'), 'private, max-age=0, must-revalidate');
+    const links = [...(await answer.text()).matchAll(/ (?:href|src)="([^"#]+\/[^"]+)"/g)];
+    const urls = new Set(links.map(([, path = '']) => new URL(path, server.url + page).href));
+    assert.ok(urls.size > 4);
+    for (const url of urls) {
+      const path = new URL(url).pathname;
+      assert.ok(path.startsWith(folder), path);
+      const versioned = await fetch(path);
+      assert.equal(versioned.status, 200, path);
+      assert.equal(versioned.headers.get('cache-control'), 'private, max-age=31536000, immutable');
+      const text = await versioned.text();
+      const plain = await fetch(path.replace(/^.*\/v\/[^/]+/, '').replace('/panel/', '/admin/'));
+      assert.equal(await plain.text(), text);
+      assert.equal(plain.headers.get('cache-control'), 'private, max-age=0, must-revalidate');
+      assert.equal(plain.headers.get('etag'), versioned.headers.get('etag'));
+      for (const [, imported = ''] of text.matchAll(/^(?:import|\} from).*'(\..*)';$/gm))
+        assert.ok(urls.has(new URL(imported, url).href), `${page} names ${imported} of ${path}`);
+    }
+    const old = [...urls].map((url) => new URL(url).pathname.replace(/\/v\/[^/]+/, '/v/0000000000000000'));
+    for (const path of old) assert.equal((await fetch(path)).status, 404, path);
+  }
+});
+
+test('whatever changes in the files of the pages changes the addresses of all', () => {
+  const digest = (files: object) =>
+    digestOf(new Map(Object.entries(files).map(([name, text]) => [name, Buffer.from(String(text))])));
+  const base = digest({ 'ui/a.js': 'one', 'ui/b.js': 'two' });
+  assert.match(base, /^[\w-]{16}$/);
+  assert.equal(digest({ 'ui/b.js': 'two', 'ui/a.js': 'one' }), base);
+  for (const other of [
+    { 'ui/a.js': 'one', 'ui/b.js': 'too' },
+    { 'ui/a.js': 'onet', 'ui/b.js': 'wo' },
+    { 'ui/a.js': 'one', 'ui/c.js': 'two' },
+    { 'ui/a.js': 'one' },
+  ])
+    assert.notEqual(digest(other), base);
 });
 
 test('a page asked for as a folder leads to the page, by an address that holds below any path', async (t) => {

@@ -117,6 +117,7 @@ pageTests({
     await waitFor(async () => (await page.evaluate(before)) === '"Loading …"', {
       what: 'the page to say that it loads',
     });
+    await page.route('**/explorer/route.js', (again) => again.abort()); // what was preloaded in vain is asked for again
     await route.abort();
     await page.getByRole('alert').getByText('A part of this page could not be loaded.').waitFor();
   },

@@ -46,6 +46,10 @@ pageTests({
     await page.getByRole('heading', { name: 'Large transfers' }).waitFor();
     await page.reload();
     await page.getByRole('heading', { name: 'Large transfers' }).waitFor();
+    const files = "performance.getEntriesByType('resource').filter(({ name }) => name.includes('/v/'))";
+    assert.equal(await page.evaluate(`${files}.length > 20`), true);
+    const asked = await page.evaluate(`${files}.filter(({ transferSize }) => transferSize > 0).length`);
+    assert.equal(asked, 0, 'files that the browser has are asked for again');
     assert.equal((await page.content()).includes(key), false, 'the key stands in the page');
 
     await page.getByRole('button', { name: 'Forget key' }).click();

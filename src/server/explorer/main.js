@@ -1,6 +1,5 @@
 /** The explorer: the view that the page's address names, and the key it asks with. */
 import { byId, replace } from '../ui/dom.js';
-import { request } from '../ui/request.js';
 import { Api } from './api.js';
 import { blockView } from './block-view.js';
 import { showChainState } from './chain-state.js';
@@ -45,7 +44,8 @@ const throttle = new RequestThrottle((seconds) => {
 
 /** @type {{ route: import('./route.js').Route, shown: MountedView, end: AbortController } | null} */
 let current = null;
-let coin = 'MON';
+/** The symbol of the native coin is a setting of the server. */
+const coin = document.querySelector('meta[name="coin"]')?.getAttribute('content') ?? '';
 
 /** @param {string} [problem] */
 function show(problem = '') {
@@ -101,12 +101,6 @@ function unmount() {
   current = null;
 }
 
-/** The symbol of the native coin is a setting of the server. */
-async function readCoin() {
-  const { answer } = await request('explorer/chain.json').catch(() => ({ answer: null }));
-  if (typeof answer?.symbol === 'string') coin = answer.symbol;
-}
-
 const query = /** @type {HTMLInputElement} */ (byId('query'));
 byId('search').addEventListener('submit', (event) => {
   event.preventDefault();
@@ -121,5 +115,4 @@ document.querySelector('.skip')?.addEventListener('click', (event) => {
 addEventListener('hashchange', () => show());
 showChainState(byId('chain'), () => current?.shown.onReorg?.());
 refreshTimes(main);
-await readCoin();
 show();

@@ -1,13 +1,11 @@
-/** Where the service is, also below a path of a proxy: one folder above these files. */
-
-const BASE = new URL('..', import.meta.url);
+/** Where the service is, also below a path of a proxy: its pages stand in no folder of it. */
 
 /**
  * Address of a path of the service.
  * @param {string} path without the leading slash
  */
 export function urlOf(path) {
-  return new URL(path, BASE).href;
+  return new URL(path, new URL('.', document.baseURI)).href;
 }
 
 /**
