@@ -5,7 +5,7 @@ import { openDataStores } from './daemon/data-stores.ts';
 import { startIndexing } from './daemon/indexing.ts';
 import { warnAboutKeys } from './daemon/key-warnings.ts';
 import { openMetrics } from './daemon/metrics.ts';
-import { maxConnections } from './daemon/open-files.ts';
+import { maxConnections, withMaxConnections } from './daemon/open-files.ts';
 import { openServices } from './daemon/services.ts';
 import { CleanupStack } from './lib/cleanup-stack.ts';
 import type { Logger } from './log.ts';
@@ -70,7 +70,7 @@ async function openDaemon(config: Config, deps: DaemonDeps, closers: CleanupStac
     token: config.admin_token,
     survey: () => surveyor.state(),
     sockets: () => connections.list(),
-    settings: () => printConfigJson(effective),
+    settings: () => printConfigJson(withMaxConnections(effective, max_connections)),
   };
   const server = await startServer({
     ...services,

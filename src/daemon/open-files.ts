@@ -3,7 +3,7 @@
  * thread that cannot start ends the daemon: what it needs itself is set aside, and clients get the rest.
  */
 import { existsSync, readFileSync } from 'node:fs';
-import type { Config } from '../config.ts';
+import type { Config, ParsedConfig } from '../config.ts';
 import { FatalError } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import { STREAM_MAX_SOCKETS } from './services.ts';
@@ -33,6 +33,20 @@ export function maxConnections(config: Config, log: Logger, openFiles = openFile
     'the limit of open files allows fewer connections than server.max_connections',
   );
   return allowed;
+}
+
+/** The settings with the number of connections in force and, where it is not the one that was set, the reason as its source. */
+export function withMaxConnections({ config, sources }: ParsedConfig, connections: number): ParsedConfig {
+  const { max_connections: wanted } = config.server;
+  if (connections === wanted) return { config, sources };
+  const path = 'server.max_connections';
+  return {
+    config: { ...config, server: { ...config.server, max_connections: connections } },
+    sources: {
+      ...sources,
+      [path]: `limit of open files (ulimit -n), instead of ${wanted} (${sources[path] ?? 'default'})`,
+    },
+  };
 }
 
 function ownFiles({ node, index, rpc }: Config): number {

@@ -1,8 +1,9 @@
 /** The daemon under a limit of open files: what does not fit is refused, and it goes on. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
+import { printConfigJson } from '../../src/config/print.ts';
 import { parseConfig } from '../../src/config.ts';
-import { maxConnections } from '../../src/daemon/open-files.ts';
+import { maxConnections, withMaxConnections } from '../../src/daemon/open-files.ts';
 import { FatalError } from '../../src/errors.ts';
 import { createLogger } from '../../src/log.ts';
 import { LAUNCHER, readyUrl, start } from '../support/command.ts';
@@ -28,6 +29,22 @@ test('connections get what the limit of open files leaves beside the daemon itse
   assert.throws(() => maxConnections(config, log, 240), FatalError);
   const { config: small } = parseConfig({ env: { ATLAS_RPC__MAX_SOCKETS: '8' } });
   assert.equal(maxConnections(small, log, 240), 88);
+});
+
+test('the settings shown tell the number of connections in force, and why it is not the one that was set', () => {
+  const shown = (env: Record<string, string>, connections: number) => {
+    const settings = printConfigJson(withMaxConnections(parseConfig({ env }), connections));
+    return JSON.parse(settings)['server.max_connections'];
+  };
+  assert.deepEqual(shown({}, 10_000), { value: 10_000, source: 'default' });
+  assert.deepEqual(shown({}, 784), {
+    value: 784,
+    source: 'limit of open files (ulimit -n), instead of 10000 (default)',
+  });
+  assert.deepEqual(shown({ ATLAS_SERVER__MAX_CONNECTIONS: '5000' }, 784), {
+    value: 784,
+    source: 'limit of open files (ulimit -n), instead of 5000 (env ATLAS_SERVER__MAX_CONNECTIONS)',
+  });
 });
 
 test('a limit of open files that is too low ends the daemon with one line that says what to do', async (t) => {
