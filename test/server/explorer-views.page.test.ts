@@ -33,7 +33,10 @@ function short(hex: string): string {
 }
 
 pageTests({
-  'the key is asked for once, kept for the tab, and forgotten on request': async (t, open) => {
+  'the key is asked for once, kept for the tab and links opened from it, and forgotten on request': async (
+    t,
+    open,
+  ) => {
     const { at, key } = await world(t);
     const page = await open(t, at(''));
     const field = page.getByLabel('API key');
@@ -51,6 +54,20 @@ pageTests({
     const asked = await page.evaluate(`${files}.filter(({ transferSize }) => transferSize > 0).length`);
     assert.equal(asked, 0, 'files that the browser has are asked for again');
     assert.equal((await page.content()).includes(key), false, 'the key stands in the page');
+
+    const view = at(`wallet/${ALICE}`);
+    const other = await page.context().newPage();
+    await other.goto(view);
+    await other.getByLabel('API key').waitFor();
+    const opened = page.context().waitForEvent('page');
+    await page
+      .locator(`#main a[href="#/wallet/${ALICE}"]`)
+      .first()
+      .click({ modifiers: ['ControlOrMeta'] });
+    await (await opened).getByRole('heading', { name: 'Funding chain' }).waitFor();
+    assert.equal(await other.getByLabel('API key').count(), 1, 'a tab opened by hand took the key');
+    await other.reload();
+    await other.getByLabel('API key').waitFor();
 
     await page.getByRole('button', { name: 'Forget key' }).click();
     await field.waitFor();

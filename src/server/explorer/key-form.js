@@ -23,7 +23,7 @@ export function keyForm(problem, onKey) {
     h(
       'p',
       { class: 'soft' },
-      'The explorer asks the API of this server with your key. It stays in this tab and is forgotten when the tab is closed.',
+      'The explorer asks the API of this server with your key. It stays in this tab and those opened from it, and is forgotten when they are closed.',
     ),
     problem === '' ? null : h('p', { id: 'key-trouble', class: 'notice bad', role: 'alert' }, problem),
     h('label', { class: 'field' }, 'API key', input),

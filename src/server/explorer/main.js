@@ -6,6 +6,7 @@ import { showChainState } from './chain-state.js';
 import { findView, unknownView } from './find-view.js';
 import { homeView } from './home-view.js';
 import { keyForm, keyInUse } from './key-form.js';
+import { giveKeyToOpenedTabs, takeKeyFromOpeningTab } from './key-handover.js';
 import { RequestThrottle } from './request-throttle.js';
 import { findLink, parseRoute } from './route.js';
 import { scrollPlace } from './scroll-place.js';
@@ -82,12 +83,15 @@ function askForKey(problem) {
   forgetKey();
   document.title = 'Explorer – atlas-node';
   replace(keyPlace);
-  const form = keyForm(problem, (key) => {
-    saveKey(key);
-    show();
-  });
+  const form = keyForm(problem, useKey);
   replace(main, form);
   form.querySelector('input')?.focus();
+}
+
+/** @param {string} key */
+function useKey(key) {
+  saveKey(key);
+  show();
 }
 
 function forget() {
@@ -115,4 +119,10 @@ document.querySelector('.skip')?.addEventListener('click', (event) => {
 addEventListener('hashchange', () => show());
 showChainState(byId('chain'), () => current?.shown.onReorg?.());
 refreshTimes(main);
-show();
+giveKeyToOpenedTabs(readKey);
+if (readKey() === '') {
+  await takeKeyFromOpeningTab((key) => {
+    if (readKey() === '') useKey(key);
+  });
+}
+if (current === null) show();

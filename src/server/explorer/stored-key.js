@@ -1,4 +1,4 @@
-/** The visitor's API key: kept for this tab only. */
+/** The visitor's API key: kept for this tab only, which may hand it over (key-handover.js). */
 
 const STORAGE_KEY = 'atlas-api-key';
 
