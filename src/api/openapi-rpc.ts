@@ -1,7 +1,7 @@
 /** What the OpenAPI document says of JSON-RPC at /rpc. */
 import { headersOf } from './openapi-components.ts';
 
-const ID = { anyOf: [{ type: 'string' }, { type: 'integer' }, { type: 'null' }] };
+const ID = { anyOf: [{ type: 'string' }, { type: 'number' }, { type: 'null' }] };
 
 const RPC_REQUEST = {
   type: 'object',

@@ -96,6 +96,9 @@ function isWhole(text: string, end: number): boolean {
   return end >= 0 && skipSpace(text, end) === text.length;
 }
 
+/** How the JSON of a string, a number and null begins. */
+const ID_START = /^["\-\dn]/;
+
 /** Counts values at any depth. */
 class ValueCounter implements Visitor {
   readonly inner = this;
@@ -158,6 +161,9 @@ class CallReader implements Visitor {
   read(): IncomingCall | InvalidCall {
     const { id, params } = this;
     if (!this.isObject) return bad('null', invalid('a call must be a JSON object'));
+    if (id !== null && !ID_START.test(id)) {
+      return bad('null', invalid('id must be a string, a number or null'));
+    }
     if (this.jsonrpc !== '"2.0"') return bad(id, invalid('jsonrpc must be "2.0"'));
     if (!this.method.startsWith('"')) return bad(id, invalid('method must be a string'));
     if (params === '' || params === 'null') return new ClientCall(id, unquoted(this.method), '[]');

@@ -94,8 +94,10 @@ function checkCall(call: IncomingCall | { id: string; error: object }, parsed: u
     typeof parsed === 'object' && parsed !== null ? parsed : {}
   ) as Record<string, unknown>;
   const isObject = typeof params === 'object';
+  const isId = id === undefined || id === null || typeof id === 'string' || typeof id === 'number';
   const wellFormed =
     !Array.isArray(parsed) &&
+    isId &&
     jsonrpc === '2.0' &&
     typeof method === 'string' &&
     (params === undefined || isObject);
