@@ -31,12 +31,12 @@ export function parseQuery(query: string, names: ReadonlySet<string>): Record<st
 /** The first value of one parameter, or an empty string. Bad percent encoding counts as absent. */
 export function queryValue(query: string, name: string): string {
   for (const pair of query.split('&')) {
-    if (pair.startsWith(name) && pair.charCodeAt(name.length) === 61) {
-      try {
-        return decode(pair.slice(name.length + 1));
-      } catch {
-        return '';
-      }
+    const equals = pair.indexOf('=');
+    if (equals < 0 || decodeName(pair.slice(0, equals)) !== name) continue;
+    try {
+      return decode(pair.slice(equals + 1));
+    } catch {
+      return '';
     }
   }
   return '';
@@ -44,6 +44,7 @@ export function queryValue(query: string, name: string): string {
 
 /** A name with bad percent encoding matches no parameter. */
 function decodeName(text: string): string {
+  if (!text.includes('%')) return text;
   try {
     return decode(text);
   } catch {

@@ -48,6 +48,7 @@ test('the key is taken from the header or from the query parameter, the header f
   assert.equal(await status(SUMMARY, { 'x-api-key': key }), 200);
   assert.equal(await status(`${SUMMARY}&api_key=${key}`), 200);
   assert.equal(await status(`${SUMMARY}&api_key=${key.replace('_', '%5F')}`), 200);
+  assert.equal(await status(`${SUMMARY}&api%5Fkey=${key}`), 200);
   assert.equal(await status(`${SUMMARY}&api_key=${key}`, { 'x-api-key': 'wrong' }), 401);
   assert.equal(await status(`${SUMMARY}&api_key=wrong`, { 'x-api-key': key }), 200);
   assert.equal(await status(`${SUMMARY}&my_api_key=${key}`), 401);
