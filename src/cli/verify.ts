@@ -22,7 +22,8 @@ const NOTES = [
   `A repair reads the range from the node, compares it, and if it differs rolls the index back to before the first \
 block that does and indexes from there to the head again: ids and running sums of all later transfers depend on it, \
 so the cost is that of indexing everything behind that block. Every block is tied to its hash and its parent's. \
-Stopped before its end, it leaves an index that ends earlier: "atlas-node start" indexes the rest. \
+Stopped before its end, it leaves an index that ends earlier: "atlas-node start" indexes the rest. Killed, it may have \
+removed later blocks only: run it again. \
 Of blocks that were indexed without traces it brings the internal transfers in, if the node has their traces now. \
 What the disk changed in transfers that were already summed up it cannot mend: it says so at its end, and only \
 indexing anew helps.`,

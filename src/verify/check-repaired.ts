@@ -2,6 +2,7 @@
  * Whether sums follow from the transfers once blocks were replaced. A rollback subtracts the rows that it finds. If the
  * disk changed them, that is not what was added, and the sums stay wrong.
  */
+import { FatalError } from '../errors.ts';
 import type { Db } from '../store/open-database.ts';
 import { corruptionError } from '../store/storage-error.ts';
 import { type CounterChecks, checkCounters } from './check-counters.ts';
@@ -32,7 +33,7 @@ export function idsOfBlocks(db: Db, blocks: readonly number[]): SampleIds {
 
 /**
  * Recounts wallets and tokens from all of their transfers, but for those of too many tokens or wallets; throws
- * FatalError with advice when one has other sums.
+ * FatalError with advice when one has other sums, or when the signal aborts before that is known.
  */
 export async function requireSums(
   db: Db,
@@ -54,4 +55,8 @@ export async function requireSums(
   });
   const [first] = [...checks.wallets.differences, ...checks.tokens.differences];
   if (first !== undefined) throw corruptionError(path, new Error(first.text));
+  if (checks.wallets.compared === '')
+    throw new FatalError(
+      'the blocks were indexed again, but the sums of their wallets and tokens were not counted again: run "atlas-node verify"',
+    );
 }

@@ -53,10 +53,11 @@ export interface RepairResult {
 /**
  * Reads the range from the node and compares it; from the first differing block on the index is rolled back and
  * indexed again up to where it ended. Ids are dense and counters are running sums, so nothing after a changed block
- * could stay; a kill or an abort leaves a shorter index that the daemon continues. Blocks compared or indexed again
- * with traces are then marked as traced. Throws FatalError when the node lacks the range or its chain does not join the
- * index before it, or when sums differ in the end because the file was damaged; UpstreamError when the node does not
- * answer. When the signal aborts it throws the reason, or, once blocks were removed, FatalError with where the index ends.
+ * could stay. A kill or an abort leaves a shorter index that the daemon continues; while blocks are removed, the newest
+ * first, it still holds those that differ. Blocks compared or indexed again with traces are then marked as traced.
+ * Throws FatalError when the node lacks the range or its chain does not join the index before it, or when sums differ in
+ * the end because the file was damaged; UpstreamError when the node does not answer. When the signal aborts it throws
+ * the reason, or, once blocks were removed, FatalError with what is left to do.
  */
 export async function repairRange(options: RepairOptions): Promise<RepairResult> {
   const { path, from, to, capabilities } = options;
@@ -74,13 +75,17 @@ export async function repairRange(options: RepairOptions): Promise<RepairResult>
     if (rules.traces !== null) writer.setTraced({ first: from, last: first ? first.block - 1 : to });
     if (first === undefined) return { differing: [], replacedFrom: null, head };
     await requireParentLink(writer, options, first.block);
-    await removeAbove(writer, first.block - 1, options);
+    const isRemoved = await removeAbove(writer, first.block - 1, options);
     await indexUpTo(writer, rules, options, head.number);
     const end = writer.head();
-    if (end === null || end.number < head.number)
+    if (end === null || end.number < head.number) {
+      const left = isRemoved
+        ? '; "atlas-node start" goes on from there'
+        : `, and block ${first.block} still differs: run it again with --repair ${first.block}..${Math.min(to, end?.number ?? to)}`;
       throw new FatalError(
-        `the index now ends with block ${end?.number ?? 'none'} instead of ${head.number}; "atlas-node start" goes on from there`,
+        `the index now ends with block ${end?.number ?? 'none'} instead of ${head.number}${left}`,
       );
+    }
     await reading(path, (db) =>
       requireSums(db, path, [replaced, idsOfBlocks(db, differing.map(blockOf))], options),
     );
@@ -176,16 +181,18 @@ async function requireParentLink(
     );
 }
 
-/** Removes every block above `to`, fewer when the signal aborts: of a large index that takes minutes. */
+/** Removes every block above `to`; false when the signal aborts before that, as of a large index it takes minutes. */
 async function removeAbove(
   writer: IndexWriter,
   to: number,
   { signal, onProgress }: RepairOptions,
-): Promise<void> {
-  while (!signal.aborted && !writer.rollbackStep(to)) {
+): Promise<boolean> {
+  while (!signal.aborted) {
+    if (writer.rollbackStep(to)) return true;
     onProgress(`removing blocks: ${writer.head()?.number ?? to} down to ${to + 1}`);
     await setImmediate();
   }
+  return false;
 }
 
 /** Indexes up to block `last` by the daemon's rules: only blocks that link by hash are stored. */

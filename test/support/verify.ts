@@ -20,8 +20,15 @@ async function withClient<T>(url: string, work: (client: RpcClient) => Promise<T
   return work(client).finally(() => client.close());
 }
 
-/** Repairs as the command does. */
-export function repairFile(path: string, http: string, from: number, to: number): Promise<RepairResult> {
+/** Repairs as the command does, until `onProgress` aborts the controller. */
+export function repairFile(
+  path: string,
+  http: string,
+  from: number,
+  to: number,
+  onProgress: (text: string, stop: AbortController) => void = () => undefined,
+): Promise<RepairResult> {
+  const stop = new AbortController();
   return withClient(http, async (client) =>
     repairRange({
       path,
@@ -32,8 +39,8 @@ export function repairFile(path: string, http: string, from: number, to: number)
       to,
       cacheMb: 8,
       batchTransfers: 5_000,
-      signal: new AbortController().signal,
-      onProgress: () => undefined,
+      signal: stop.signal,
+      onProgress: (text) => onProgress(text, stop),
     }),
   );
 }

@@ -247,6 +247,27 @@ test('a repair that is stopped while it compares has replaced nothing', async (t
   assert.equal(stderr, 'atlas-node: stopped before any block was replaced\n');
 });
 
+test('a repair that is stopped while it removes blocks, or before it counts again, says what is left to do', async (t) => {
+  const chain = [...generateChain({ seed: 48, blocks: 520, txPerBlock: 1 }).blocks];
+  const node = await startNode(t, { chain });
+  const path = await indexAll(t, node.url, tempDir(t), 520);
+  const db = openDatabase(path);
+  db.exec('UPDATE blocks SET hash = zeroblob(32) WHERE number = 9');
+  db.close();
+  const stopAt = (wanted: RegExp) => (text: string, stop: AbortController) => {
+    if (wanted.test(text)) stop.abort();
+  };
+  await assert.rejects(
+    repairFile(path, node.url, 5, 40, stopAt(/^removing blocks/)),
+    /the index now ends with block 20 instead of 520, and block 9 still differs: run it again with --repair 9\.\.20/,
+  );
+  await assert.rejects(
+    repairFile(path, node.url, 9, 20, stopAt(/^indexing again: block 20 of 20/)),
+    /the blocks were indexed again, but the sums .* were not counted again: run "atlas-node verify"/,
+  );
+  assert.equal((await repairFile(path, node.url, 5, 20)).replacedFrom, null);
+});
+
 test('a repair is refused outside the index, beside a running writer, and when the node has not the range', async (t) => {
   const chain = [...generateChain({ seed: 43, blocks: HEAD, txPerBlock: 5 }).blocks];
   const node = await startNode(t, { chain });
