@@ -211,10 +211,13 @@ test('a step of a rollback is no longer for large blocks', (t) => {
     transactions.flatMap((transaction) => transaction.transfers),
   );
   const transactions = [{ hash: `0x${'7'.repeat(64)}`, transfers: Array(18).fill(transfers).flat() }];
-  const blocks = randomBlocks(1, 12, ROOT, 3).map((block) => ({ ...block, transactions }));
+  const blocks = randomBlocks(1, 9, ROOT, 3).map((block) => ({ ...block, transactions }));
+  // One block more than fits into a step goes in a step of its own.
+  blocks.push({ ...randomBlocks(10, 1, ROOT, 3)[0]!, transactions: Array(3).fill(transactions).flat() });
   for (const block of blocks) writer.append([toBatch([block])]);
   const heads: (number | undefined)[] = [];
   while (!writer.rollbackStep(0)) heads.push(writer.head()?.number);
+  assert.equal(heads[0], 9);
   const [perBlock = 0] = [transactions[0]?.transfers.length];
   assert.ok(perBlock > 5_000 && perBlock < 10_000, `${perBlock} transfers a block`);
   assert.ok(heads.length >= 3, `${heads}`);
@@ -238,6 +241,19 @@ for (const [what, damage, message] of [
         /the transfers of wallet \d+ are more than its sums/,
       ] as const,
   ),
+  ...['native_received', 'native_sent'].map(
+    (column) =>
+      [
+        `wallets that lost their ${column}`,
+        `UPDATE wallets SET ${column} = x''`,
+        /the transfers of wallet \d+ are more than its sums/,
+      ] as const,
+  ),
+  [
+    'wallets with too few transfers',
+    'UPDATE wallets SET transfers = min(transfers, 1)',
+    /the transfers of wallet \d+ are more than its sums/,
+  ],
   [
     'more transferred than the sums of a wallet hold',
     "UPDATE transfers SET amount = x'ffffffffffffffffffffffffffffffffffffff' WHERE kind = 0",
@@ -265,3 +281,16 @@ for (const [what, damage, message] of [
     assert.deepEqual(dumpIndex(path), damaged);
   });
 }
+
+test('wrong sums of wallets that a rollback removes altogether go with them', (t) => {
+  const path = join(tempDir(t), 'index.db');
+  const writer = openWriter(path);
+  t.after(() => writer.close());
+  const empty = dumpIndex(path);
+  writer.append([toBatch(randomBlocks(1, 60, ROOT, 5))]);
+  const db = openDatabase(path);
+  t.after(() => db.close());
+  db.exec('UPDATE wallets SET transactions = 0 WHERE id > 0');
+  writer.rollback(0);
+  assert.deepEqual(dumpIndex(path), empty);
+});
