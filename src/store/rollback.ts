@@ -154,7 +154,7 @@ export class Rollback {
   /** Counts one entry less; when that empties the unfinished run, the last finished one takes its place. */
   private removeEntry(wallet: WalletState): void {
     wallet.transfers--;
-    if (wallet.transfers > 0 && wallet.recentCount === ENTRIES_PER_RUN) {
+    if (wallet.recentCount === ENTRIES_PER_RUN) {
       const run = this.lastRun.get(wallet.id);
       if (!run) throw new DamageError(`the activity of wallet ${wallet.id} lacks a run`);
       this.deleteRun.run(wallet.id, run.first_transfer);
