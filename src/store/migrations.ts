@@ -70,7 +70,7 @@ export function* migrate(
   for (const migration of migrations) {
     if (migration.version <= schemaVersion(db)) continue;
     const { version, title } = migration;
-    const end = Math.max(1, migration.end?.(db) ?? 1);
+    const end = migration.end?.(db) ?? 1;
     for (;;) {
       const cursor = db.transaction(() => runStep(db, migration)).immediate();
       yield { version, title, done: cursor === null ? 1 : Math.min(1, cursor / end) };
