@@ -12,21 +12,23 @@ const { dirname, join, relative } = require('node:path');
 const { fileURLToPath, pathToFileURL } = require('node:url');
 const { threadId } = require('node:worker_threads');
 
-const SOURCES = join(__dirname, '..', 'src');
-const SOURCES_URL = `${pathToFileURL(SOURCES).href}/`;
-const KEPT = join(__dirname, '..', 'node_modules', '.cache', 'atlas-node');
+const ROOT = join(__dirname, '..');
+/** The program, and what its tests consist of. */
+const FOLDERS = ['src', 'test', 'scripts'].map((name) => `${pathToFileURL(join(ROOT, name)).href}/`);
+const KEPT = join(ROOT, 'node_modules', '.cache', 'atlas-node');
 
 if (require.main === module) stripAll();
 else registerHooks({ load });
 
 function load(url, context, next) {
-  if (!url.startsWith(SOURCES_URL) || !url.endsWith('.ts')) return next(url, context);
+  if (!url.endsWith('.ts') || !FOLDERS.some((folder) => url.startsWith(folder))) return next(url, context);
   return { format: 'module', source: stripped(fileURLToPath(url)), shortCircuit: true };
 }
 
 function stripAll() {
-  for (const name of readdirSync(SOURCES, { recursive: true })) {
-    if (name.endsWith('.ts')) stripped(join(SOURCES, name));
+  const sources = join(ROOT, 'src');
+  for (const name of readdirSync(sources, { recursive: true })) {
+    if (name.endsWith('.ts')) stripped(join(sources, name));
   }
 }
 
@@ -34,7 +36,7 @@ function stripAll() {
 function stripped(file) {
   const source = readFileSync(file, 'utf8');
   const mark = `\n// ${createHash('sha256').update(process.version).update(source).digest('hex')}\n`;
-  const keptAt = join(KEPT, `${relative(SOURCES, file)}.mjs`);
+  const keptAt = join(KEPT, `${relative(ROOT, file)}.mjs`);
   const kept = readKept(keptAt);
   if (kept?.endsWith(mark)) return kept;
   const made = stripTypeScriptTypes(source) + mark;

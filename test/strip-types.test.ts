@@ -23,7 +23,7 @@ function project(t: TestContext) {
   return {
     root,
     source,
-    kept: join(root, 'node_modules', '.cache', 'atlas-node', 'deep', 'one.ts.mjs'),
+    kept: join(root, 'node_modules', '.cache', 'atlas-node', 'src', 'deep', 'one.ts.mjs'),
     start: () => run(t, [...node, '--require', hook, source], { cwd: '/' }),
     prepare: () => run(t, [...node, hook], { cwd: '/' }),
   };

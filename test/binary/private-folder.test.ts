@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { choosePrivateFolder } from '../../src/binary/private-folder.ts';
 import { FatalError } from '../../src/errors.ts';
+import { SOURCE_FLAGS } from '../support/command.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
 const uid = process.getuid?.() ?? 0;
@@ -63,7 +64,7 @@ test('a home on a file system that takes no folders is passed over, not asked ag
     console.log(choosePrivateFolder({ env: {}, home: '/proc', temp: ${JSON.stringify(temp)}, uid: ${uid} }));`;
   const { stdout, signal } = spawnSync(
     process.execPath,
-    ['--import', 'tsx', '--input-type=module', '--eval', script],
+    [...SOURCE_FLAGS, '--input-type=module', '--eval', script],
     { encoding: 'utf8', timeout: 20_000, killSignal: 'SIGKILL' },
   );
   assert.equal(signal, null);

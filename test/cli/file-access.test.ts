@@ -5,6 +5,7 @@ import { chmodSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { openKeysFile } from '../../src/access/keys-file.ts';
+import { SOURCE_FLAGS } from '../support/command.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
 /** Whom the system refuses what is not theirs; it refuses root nothing. */
@@ -36,7 +37,7 @@ function refusal(dir: string, expression: string): string {
     else chmodSync(dir, 0);
     try { await (${expression}); } catch (error) { console.log(error.name + ': ' + error.message); }
     if (process.getuid() !== ${NOBODY}) chmodSync(dir, 0o700);`;
-  const args = ['--import', 'tsx', '--input-type=module', '--eval', script];
+  const args = [...SOURCE_FLAGS, '--input-type=module', '--eval', script];
   const { stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' });
   assert.equal(stderr, '');
   return stdout.trim();

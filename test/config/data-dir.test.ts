@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { makeDataDir } from '../../src/config/data-dir.ts';
 import { ConfigError } from '../../src/errors.ts';
+import { SOURCE_FLAGS } from '../support/command.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
 test('the data folder is made with those above it, for its owner alone', (t) => {
@@ -33,7 +34,7 @@ test('a file system that takes no folders is refused, not asked again for ever',
     makeDataDir('/proc/atlas-data');`;
   const { status, stderr, signal } = spawnSync(
     process.execPath,
-    ['--import', 'tsx', '--input-type=module', '--eval', script],
+    [...SOURCE_FLAGS, '--input-type=module', '--eval', script],
     { encoding: 'utf8', timeout: 20_000, killSignal: 'SIGKILL' },
   );
   assert.equal(signal, null);
@@ -51,7 +52,7 @@ test('processes that make the same folder at once all have it', async (t) => {
       process.exit();
     });
     process.stdout.write('ready');`;
-  const args = ['--import', 'tsx', '--input-type=module', '--eval', script];
+  const args = [...SOURCE_FLAGS, '--input-type=module', '--eval', script];
   const makers = Array.from({ length: 4 }, () => spawn(process.execPath, args));
   const ended = makers.map(async (maker) => (await once(maker, 'exit'))[0]);
   await Promise.all(makers.map(({ stdout }) => once(stdout, 'data')));

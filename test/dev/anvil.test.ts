@@ -6,6 +6,7 @@ import { test } from 'node:test';
 import { type Anvil, startAnvil } from '../../src/dev/anvil.ts';
 import { anvilPath } from '../../src/dev/anvil-path.ts';
 import { FatalError } from '../../src/errors.ts';
+import { SOURCE_FLAGS } from '../support/command.ts';
 import { waitFor } from '../support/wait.ts';
 
 const PAYER = '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266';
@@ -80,7 +81,7 @@ function runOwner(after: string) {
     const anvil = await startAnvil({ blockTimeMs: 100 });
     console.log(anvil.url);
     ${after}`;
-  const owner = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', script], {
+  const owner = spawn(process.execPath, [...SOURCE_FLAGS, '--input-type=module', '-e', script], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const url = once(createInterface({ input: owner.stdout }), 'line').then(([line]) => String(line));

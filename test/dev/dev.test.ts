@@ -8,6 +8,7 @@ import { type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { type DevSettings, devConfig, withUsablePort } from '../../src/dev/dev-config.ts';
+import { SOURCE_FLAGS } from '../support/command.ts';
 import { tempDir } from '../support/temp-dir.ts';
 import { waitFor } from '../support/wait.ts';
 
@@ -16,7 +17,7 @@ const ADDRESS = /^0x[0-9a-f]{40}$/;
 
 /** Starts the command on a free port, its temporary files in `tmp`. */
 function spawnDev(t: TestContext, tmp: string) {
-  const dev = spawn(process.execPath, ['--import', 'tsx', CLI, 'dev'], {
+  const dev = spawn(process.execPath, [...SOURCE_FLAGS, CLI, 'dev'], {
     env: { ...process.env, TMPDIR: tmp, ATLAS_SERVER__PORT: '0' },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

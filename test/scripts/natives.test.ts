@@ -49,7 +49,7 @@ test('setup accepts the binaries that were recorded, and prepares the sources', 
   const { code, stdout, stderr } = await setup();
   assert.deepEqual([code, stderr], [0, '']);
   assert.match(stdout, /everything is in place/);
-  assert.ok(existsSync(join(dir, 'node_modules/.cache/atlas-node/cli.ts.mjs')));
+  assert.ok(existsSync(join(dir, 'node_modules/.cache/atlas-node/src/cli.ts.mjs')));
 });
 
 test('of all install scripts setup runs that of the pinned Node alone: the machine may have no compiler', async (t) => {

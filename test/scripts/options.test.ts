@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { PINNED_NODE, ROOT, run } from '../support/command.ts';
+import { PINNED_NODE, ROOT, run, SOURCE_FLAGS } from '../support/command.ts';
 
 /** Scripts, each with an argument that is wrong. */
 const WRONG = {
@@ -17,7 +17,7 @@ const WRONG = {
 };
 
 function script(t: TestContext, name: string, ...args: string[]) {
-  return run(t, [PINNED_NODE, '--import', 'tsx', `scripts/${name}`, ...args], { cwd: ROOT });
+  return run(t, [PINNED_NODE, ...SOURCE_FLAGS, `scripts/${name}`, ...args], { cwd: ROOT });
 }
 
 for (const [name, wrong] of Object.entries(WRONG)) {

@@ -8,6 +8,12 @@ import { waitFor } from './wait.ts';
 export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 export const LAUNCHER = `${ROOT}bin/atlas-node`;
 export const PINNED_NODE = `${ROOT}node_modules/node/bin/node`;
+/** Flags with which Node runs the sources. */
+export const SOURCE_FLAGS = [
+  '--disable-warning=ExperimentalWarning',
+  '--require',
+  `${ROOT}bin/strip-types.cjs`,
+];
 
 export interface Ended {
   code: number | null;
