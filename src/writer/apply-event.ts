@@ -53,10 +53,9 @@ function announce({ progress, send }: IndexerContext, batches: readonly BlockBat
 const LONG_ROLLBACK_BLOCKS = 2_000;
 
 async function applyRollback(context: IndexerContext, to: number, signal: AbortSignal): Promise<void> {
-  const { store, progress, send } = context;
+  const { store, progress, send, log } = context;
   const from = progress.status.head?.number ?? to;
-  if (from - to > LONG_ROLLBACK_BLOCKS)
-    send({ kind: 'log', level: 'warn', msg: 'rolling back a deep reorg', fields: { from, to } });
+  if (from - to > LONG_ROLLBACK_BLOCKS) log.warn({ from, to }, 'rolling back a deep reorg');
   let isDone = false;
   const write = (): void => {
     isDone = store.rollbackStep(to);
@@ -67,7 +66,7 @@ async function applyRollback(context: IndexerContext, to: number, signal: AbortS
     await setImmediate(); // all blocks may take minutes, in which reports go out and the signal may abort
   }
   progress.recordRollback(from - to);
-  send({ kind: 'log', level: 'warn', msg: 'rolled back a reorg', fields: { from, to } });
+  log.warn({ from, to }, 'rolled back a reorg');
   const hash = progress.status.head?.hash ?? null;
   send({ kind: 'watermark', watermark: { kind: 'rolled-back', to, hash } });
 }

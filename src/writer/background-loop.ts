@@ -1,7 +1,7 @@
 /** Work that runs in the background for ever, whatever the node and the disk do. */
 import { StorageError, UpstreamError } from '../errors.ts';
 import { backoffMs, pause } from '../lib/backoff.ts';
-import type { Send } from './protocol.ts';
+import type { WriterLog } from './writer-log.ts';
 
 /** Shortest and longest wait between retries while the node does not answer or the disk refuses writes, milliseconds. */
 const RETRY_MIN_MS = 1_000;
@@ -15,7 +15,7 @@ export interface LoopOptions {
   /** Shortest pause after a step. Otherwise the pause is as long as the step, so that at most half the time is used. */
   minPauseMs: number;
   /** Called when the work begins to fail and when it succeeds again, not for every try. */
-  send: Send;
+  log: WriterLog;
 }
 
 /**
@@ -24,15 +24,14 @@ export interface LoopOptions {
  */
 export async function runBackgroundLoop(
   step: () => Promise<boolean>,
-  { name, idleMs, minPauseMs, send }: LoopOptions,
+  { name, idleMs, minPauseMs, log }: LoopOptions,
   signal: AbortSignal,
 ): Promise<void> {
   for (let failures = 0; !signal.aborted; ) {
     const startedAt = performance.now();
     try {
       const worked = await step();
-      if (worked && failures > 1)
-        send({ kind: 'log', level: 'info', msg: 'background work goes on', fields: { work: name } });
+      if (worked && failures > 1) log.info({ work: name }, 'background work goes on');
       if (worked) failures = 0; // a step without work proves nothing
       await pause(worked ? Math.max(minPauseMs, performance.now() - startedAt) : idleMs, signal);
     } catch (error) {
@@ -40,10 +39,8 @@ export async function runBackgroundLoop(
       if (!(error instanceof UpstreamError || error instanceof StorageError)) throw error;
       failures++;
       // A single failure is normal: the chain may change while the node is read.
-      if (failures === 2) {
-        const fields = { work: name, reason: error.message };
-        send({ kind: 'log', level: 'warn', msg: 'background work fails and is tried again', fields });
-      }
+      if (failures === 2)
+        log.warn({ work: name, reason: error.message }, 'background work fails and is tried again');
       await pause(backoffMs(failures, RETRY_MIN_MS, RETRY_MAX_MS), signal);
     }
   }

@@ -10,7 +10,7 @@ import { type QualityOptions, runQualityLoop } from './quality-loop.ts';
 const LIMITS = { maxSockets: 1, maxResponseBytes: 8 * 2 ** 20 };
 
 export interface BackgroundDeps
-  extends Pick<QualityOptions, 'startBlock' | 'wrappedNative' | 'isFollowing' | 'send'> {
+  extends Pick<QualityOptions, 'startBlock' | 'wrappedNative' | 'isFollowing' | 'log'> {
   store: IndexWriter;
   calls: CallRecorder;
 }
@@ -25,7 +25,7 @@ export function startBackgroundTasks(
   const client = newNodeClient(node, calls, LIMITS);
   const stopSignal = AbortSignal.any([signal, stopController.signal]);
   const tasks = [
-    runMetadataLoop(store, client, rest.send, stopSignal),
+    runMetadataLoop(store, client, rest.log, stopSignal),
     runQualityLoop({ indexPath, store, client, ...rest }, stopSignal),
   ];
   const allTasks = Promise.all(tasks.map((task) => task.finally(() => stopController.abort())));

@@ -11,8 +11,9 @@ import { fetchChainId } from '../upstream/methods.ts';
 import { isBusy } from '../upstream/node-errors.ts';
 import { probeCapabilities } from '../upstream/probe.ts';
 import type { IndexerContext } from './indexer-context.ts';
-import type { Send, WriterOptions } from './protocol.ts';
+import type { WriterOptions } from './protocol.ts';
 import { reportFailure, retryWriteAndReport } from './report-failure.ts';
+import type { WriterLog } from './writer-log.ts';
 
 /** Shortest and longest wait between retries while the node gives no usable answer, milliseconds. */
 const RETRY_MIN_MS = 250;
@@ -32,7 +33,7 @@ export async function connect(
     );
     requireSameChain(context.store, capabilities.chainId);
     context.progress.setCapabilities(capabilities);
-    context.send({ kind: 'log', level: 'info', msg: 'connected to the node', fields: { ...capabilities } });
+    context.log.info({ ...capabilities }, 'connected to the node');
     return capabilities;
   });
 }
@@ -63,11 +64,11 @@ export async function chooseStart(
   rules: LoadRules,
   signal: AbortSignal,
 ): Promise<number | null> {
-  const { store, client, progress, send } = context;
+  const { store, client, progress, log } = context;
   const begun = store.chain();
   // If the index has no blocks yet, the node may have pruned its first block meanwhile.
   if (begun !== null && store.head() !== null) {
-    warnAboutOtherStart(options.index.startBlock, begun.startBlock, send);
+    warnAboutOtherStart(options.index.startBlock, begun.startBlock, log);
     return begun.startBlock;
   }
   /** A pruning node goes on pruning: stays ahead of it by twice the blocks that the chain grew during the search. */
@@ -76,7 +77,7 @@ export async function chooseStart(
     return Math.min(head.number, oldest + 2 * Math.max(0, head.number - headBefore));
   };
   const { startBlock } = options.index;
-  send({ kind: 'log', level: 'info', msg: 'looking for the first block', fields: { wanted: startBlock } });
+  log.info({ wanted: startBlock }, 'looking for the first block');
   const chosen = await requestWithRetry(context, signal, async () => {
     const head = await fetchNodeHead(client, capabilities.headTag, signal);
     const wanted = startBlock === 'earliest' ? 0 : startBlock === 'latest' ? head.number : startBlock;
@@ -89,12 +90,11 @@ export async function chooseStart(
     });
     const first = oldest === wanted ? oldest : await withPruningMargin(oldest, head.number);
     if (first !== wanted) {
-      send({
-        kind: 'log',
-        level: 'warn',
-        msg: 'the node has pruned the wanted start; indexing begins at its oldest block',
-        fields: { wanted, first, advice: rules.traces === null ? null : TRACES_ADVICE },
-      });
+      const advice = rules.traces === null ? null : TRACES_ADVICE;
+      log.warn(
+        { wanted, first, advice },
+        'the node has pruned the wanted start; indexing begins at its oldest block',
+      );
     }
     return first;
   });
@@ -106,14 +106,16 @@ export async function chooseStart(
 }
 
 /** The start of an index cannot be changed; warns when another one is configured. */
-function warnAboutOtherStart(wanted: WriterOptions['index']['startBlock'], begun: number, send: Send): void {
+function warnAboutOtherStart(
+  wanted: WriterOptions['index']['startBlock'],
+  begun: number,
+  log: WriterLog,
+): void {
   if (typeof wanted !== 'number' || wanted === begun) return;
-  send({
-    kind: 'log',
-    level: 'warn',
-    msg: 'the index begins at another block than index.start_block, which counts for a new index only',
-    fields: { wanted, first: begun },
-  });
+  log.warn(
+    { wanted, first: begun },
+    'the index begins at another block than index.start_block, which counts for a new index only',
+  );
 }
 
 /** A node that is not an archive drops the state needed for tracing long before it drops blocks. */

@@ -5,6 +5,7 @@ import type { CallRecorder } from './call-recorder.ts';
 import type { CheckpointClient } from './checkpoint-client.ts';
 import type { Progress } from './progress.ts';
 import type { Send } from './protocol.ts';
+import type { WriterLog } from './writer-log.ts';
 
 export interface IndexerContext {
   store: IndexWriter;
@@ -13,4 +14,5 @@ export interface IndexerContext {
   client: RpcClient;
   calls: CallRecorder;
   send: Send;
+  log: WriterLog;
 }

@@ -20,6 +20,7 @@ import { Progress, readContents } from './progress.ts';
 import type { Send, WriterOptions } from './protocol.ts';
 import { isMomentary, reportFailure } from './report-failure.ts';
 import { tracesWarning } from './traces-warning.ts';
+import { type WriterLog, writerLog } from './writer-log.ts';
 
 /** Between two status reports, milliseconds. */
 const REPORT_MS = 250;
@@ -34,6 +35,7 @@ export async function runIndexer(options: WriterOptions, send: Send, signal: Abo
   progress.setContents(readContents(store));
   progress.setStartBlock(store.chain()?.startBlock ?? null);
   const calls = new CallRecorder();
+  const log = writerLog(send);
   const report = (): void => {
     const { status, delta } = progress.takeReport();
     send({ kind: 'status', status, delta: { ...delta, calls: calls.drain() } });
@@ -44,7 +46,7 @@ export async function runIndexer(options: WriterOptions, send: Send, signal: Abo
   const checkpoints = new CheckpointClient(options.indexPath);
   try {
     report();
-    await runSync(options, { store, checkpoints, progress, client, calls, send }, signal);
+    await runSync(options, { store, checkpoints, progress, client, calls, send, log }, signal);
   } finally {
     clearInterval(reportTimer);
     await checkpoints.close();
@@ -56,35 +58,27 @@ export async function runIndexer(options: WriterOptions, send: Send, signal: Abo
 
 /** Connects, chooses the start, and stores the events of the sync. */
 async function runSync(options: WriterOptions, context: IndexerContext, signal: AbortSignal): Promise<void> {
-  const { store, progress, client, send } = context;
+  const { store, progress, client, calls, log } = context;
   const capabilities = await connect(options, context, signal);
   if (capabilities === null) return;
   const warning = tracesWarning(progress.status, capabilities);
-  if (warning !== null) send({ kind: 'log', level: 'warn', ...warning });
+  if (warning !== null) log.warn(warning.fields, warning.msg);
   const rules = deriveLoadRules(capabilities, options.wrappedNative);
   const startBlock = await chooseStart(options, context, capabilities, rules, signal);
   if (startBlock === null) return;
 
-  const pool = new LoaderPool(options.index.loaders, { node: options.node, rules }, context.calls);
-  const headWatch = watchHeads(options, capabilities.chainId, send);
+  const pool = new LoaderPool(options.index.loaders, { node: options.node, rules }, calls);
+  const headWatch = watchHeads(options, capabilities.chainId, log);
   const commitSizer = new CommitSizer(options.index.batchTransfers);
   const pipeline = new Pipeline(
     (from, to, rangeSignal) => loadRange(context, pool, rules, from, to, rangeSignal),
-    {
-      depth: PIPELINE_DEPTH,
-      batchTransfers: commitSizer.targetTransfers,
-    },
+    { depth: PIPELINE_DEPTH, batchTransfers: commitSizer.targetTransfers },
   );
+  const { wrappedNative } = rules;
+  const isFollowing = () => progress.status.phase === 'following';
   const background = startBackgroundTasks(
     options,
-    {
-      store,
-      calls: context.calls,
-      startBlock,
-      wrappedNative: rules.wrappedNative,
-      isFollowing: () => progress.status.phase === 'following',
-      send,
-    },
+    { store, calls, startBlock, wrappedNative, isFollowing, log },
     signal,
   );
   /** Whether another node may be at the node's address now. */
@@ -131,23 +125,15 @@ async function runSync(options: WriterOptions, context: IndexerContext, signal: 
 }
 
 /** Begins to wait for heads, and says what keeps the node's WebSocket from telling them. */
-function watchHeads({ node, index }: WriterOptions, chainId: number, send: Send): HeadWatch {
+function watchHeads({ node, index }: WriterOptions, chainId: number, log: WriterLog): HeadWatch {
   return new HeadWatch(node.ws, index.pollMs, {
-    onLost: (message) =>
-      send({
-        kind: 'log',
-        level: 'warn',
-        msg: 'the node announces no heads, polling instead',
-        fields: { message },
-      }),
+    onLost: (message) => log.warn({ message }, 'the node announces no heads, polling instead'),
     onChainId: (other) => {
       if (other === chainId) return;
-      send({
-        kind: 'log',
-        level: 'error',
-        msg: 'node_ws leads to another chain than node_http: streams tell of it; set both to the same node',
-        fields: { node_ws: other, node_http: chainId },
-      });
+      log.error(
+        { node_ws: other, node_http: chainId },
+        'node_ws leads to another chain than node_http: streams tell of it; set both to the same node',
+      );
     },
   });
 }

@@ -5,7 +5,7 @@ import type { TokenMetadata, UnreadToken } from '../store/token-metadata.ts';
 import type { RpcClient, RpcReply } from '../upstream/client.ts';
 import { isBusy, isExecutionFailure, isUnknownMethod } from '../upstream/node-errors.ts';
 import { runBackgroundLoop } from './background-loop.ts';
-import type { Send } from './protocol.ts';
+import type { WriterLog } from './writer-log.ts';
 
 /** Contracts asked in one batch. */
 const TOKENS_PER_BATCH = 16;
@@ -27,7 +27,7 @@ const BUSY_DELAY_S = 60;
 export function runMetadataLoop(
   store: Pick<IndexWriter, 'unreadTokens' | 'saveMetadata'>,
   client: Pick<RpcClient, 'batch'>,
-  send: Send,
+  log: WriterLog,
   signal: AbortSignal,
 ): Promise<void> {
   const step = async (): Promise<boolean> => {
@@ -40,7 +40,7 @@ export function runMetadataLoop(
   };
   return runBackgroundLoop(
     step,
-    { name: 'token metadata', idleMs: IDLE_MS, minPauseMs: MIN_PAUSE_MS, send },
+    { name: 'token metadata', idleMs: IDLE_MS, minPauseMs: MIN_PAUSE_MS, log },
     signal,
   );
 }

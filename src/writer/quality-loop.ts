@@ -7,7 +7,7 @@ import { toStorageError } from '../store/storage-error.ts';
 import type { RpcClient } from '../upstream/client.ts';
 import { type Examination, examineToken } from '../verify/examine-token.ts';
 import { runBackgroundLoop } from './background-loop.ts';
-import type { Send } from './protocol.ts';
+import type { WriterLog } from './writer-log.ts';
 
 /** Shortest pause between two examinations, milliseconds. */
 const MIN_PAUSE_MS = 250;
@@ -29,12 +29,12 @@ export interface QualityOptions {
   wrappedNative: ReadonlySet<string>;
   /** Whether the index is at the node's head: only there does every node know the balances. */
   isFollowing(): boolean;
-  send: Send;
+  log: WriterLog;
 }
 
 /** Resolves when the signal aborts. Rejects with FatalError when the index is damaged, else only for a defect. */
 export async function runQualityLoop(options: QualityOptions, signal: AbortSignal): Promise<void> {
-  const { indexPath, store, client, startBlock, wrappedNative, send } = options;
+  const { indexPath, store, client, startBlock, wrappedNative, log } = options;
   const closers = new CleanupStack();
   const failedUntil = new Map<number, number>();
   let reader: Reader | undefined;
@@ -56,7 +56,7 @@ export async function runQualityLoop(options: QualityOptions, signal: AbortSigna
   try {
     await runBackgroundLoop(
       stepOrStorageError,
-      { name: 'token quality', idleMs: IDLE_MS, minPauseMs: MIN_PAUSE_MS, send },
+      { name: 'token quality', idleMs: IDLE_MS, minPauseMs: MIN_PAUSE_MS, log },
       signal,
     );
   } finally {

@@ -5,7 +5,7 @@ import { retryWrite } from './retry-write.ts';
 
 /** Retries a write until the disk accepts it, showing why it does not; false when stopped first. */
 export function retryWriteAndReport(
-  context: Pick<IndexerContext, 'progress' | 'send'>,
+  context: Pick<IndexerContext, 'progress' | 'log'>,
   write: () => void,
   signal: AbortSignal,
 ): Promise<boolean> {
@@ -32,21 +32,14 @@ export function isMomentary(error: UpstreamError | StorageError | null, failingM
 
 /** Shows a problem in the status; logs it when it is new and when it is over, not on every try. */
 export function reportFailure(
-  { progress, send }: Pick<IndexerContext, 'progress' | 'send'>,
+  { progress, log }: Pick<IndexerContext, 'progress' | 'log'>,
   error: UpstreamError | StorageError | null,
   retryInMs: number,
 ): void {
   const reason = error === null ? null : error.message;
   const previous = progress.setPauseReason(reason);
-  if (reason !== null && previous !== reason) {
-    const isNode = error instanceof UpstreamError;
-    send({
-      kind: 'log',
-      level: isNode ? 'warn' : 'error',
-      msg: isNode ? 'the node gave no usable answer' : 'indexing is paused: the index cannot be written',
-      fields: { reason, retryInMs },
-    });
-  }
-  if (reason === null && previous !== null)
-    send({ kind: 'log', level: 'info', msg: 'indexing goes on', fields: { after: previous } });
+  if (reason === previous) return;
+  if (reason === null) log.info({ after: previous }, 'indexing goes on');
+  else if (error instanceof UpstreamError) log.warn({ reason, retryInMs }, 'the node gave no usable answer');
+  else log.error({ reason, retryInMs }, 'indexing is paused: the index cannot be written');
 }

@@ -8,6 +8,7 @@ import { CommitSizer } from '../../src/writer/commit-sizer.ts';
 import type { IndexerContext } from '../../src/writer/indexer-context.ts';
 import { Progress, readContents } from '../../src/writer/progress.ts';
 import type { FromWriter } from '../../src/writer/protocol.ts';
+import { writerLog } from '../../src/writer/writer-log.ts';
 import { randomBlocks, toBatch } from '../support/random-chain.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
@@ -23,11 +24,11 @@ function openContext(t: TestContext) {
   const send = (message: FromWriter) => sent.push(message);
   const watermarks = () =>
     sent.flatMap((message) => (message.kind === 'watermark' ? [message.watermark] : []));
-  return { path, store, progress, send, watermarks };
+  return { path, store, progress, send, log: writerLog(send), watermarks };
 }
 
 test('a commit waits for the checkpoint of the last one, and its own is asked for by the size of the WAL', async (t) => {
-  const { store, progress, send, watermarks } = openContext(t);
+  const { store, progress, send, log, watermarks } = openContext(t);
   const order: string[] = [];
   const checkpoints = {
     async whenIdle() {
@@ -38,7 +39,7 @@ test('a commit waits for the checkpoint of the last one, and its own is asked fo
       order.push(`asked at ${store.head()?.number} with ${walBytes > 100_000 ? 'its size' : walBytes}`);
     },
   };
-  const context = { store, progress, send, checkpoints } as unknown as IndexerContext;
+  const context = { store, progress, send, log, checkpoints } as unknown as IndexerContext;
   const sizer = new CommitSizer(100_000);
   const batches = [toBatch(randomBlocks(1, 400, ROOT, 4))];
   await applyEvent(context, { kind: 'blocks', batches }, sizer, new AbortController().signal);
@@ -55,13 +56,13 @@ test('a commit waits for the checkpoint of the last one, and its own is asked fo
 });
 
 test('blocks that the disk refused until the daemon stopped are not told of as committed', async (t) => {
-  const { path, store, progress, send, watermarks } = openContext(t);
+  const { path, store, progress, send, log, watermarks } = openContext(t);
   const stop = new AbortController();
   const checkpoints = {
     whenIdle: () => Promise.resolve(),
     checkpointIfLarge: () => assert.fail('nothing was committed'),
   };
-  const context = { store, progress, send, checkpoints } as unknown as IndexerContext;
+  const context = { store, progress, send, log, checkpoints } as unknown as IndexerContext;
   const batches = [toBatch(randomBlocks(1, 20, ROOT, 4))];
   renameSync(path, `${path}.away`);
   const applied = applyEvent(context, { kind: 'blocks', batches }, new CommitSizer(1_000), stop.signal);
@@ -73,10 +74,10 @@ test('blocks that the disk refused until the daemon stopped are not told of as c
 });
 
 test('a deep rollback ends at the next step when the daemon stops, and is gone on with later', async (t) => {
-  const { store, progress, send, watermarks } = openContext(t);
+  const { store, progress, send, log, watermarks } = openContext(t);
   store.append([toBatch(randomBlocks(1, 2_000, ROOT, 4))]);
   progress.setContents(readContents(store));
-  const context = { store, progress, send } as unknown as IndexerContext;
+  const context = { store, progress, send, log } as unknown as IndexerContext;
   const rollBack = (signal: AbortSignal) =>
     applyEvent(context, { kind: 'reorg', to: 10 }, new CommitSizer(1_000), signal);
 

@@ -5,7 +5,7 @@ import { StorageError, UpstreamError } from '../../src/errors.ts';
 import { RpcClient } from '../../src/upstream/client.ts';
 import { runBackgroundLoop } from '../../src/writer/background-loop.ts';
 import { runMetadataLoop } from '../../src/writer/metadata-loop.ts';
-import type { FromWriter } from '../../src/writer/protocol.ts';
+import { writerLog } from '../../src/writer/writer-log.ts';
 import { address, createIndex } from '../support/index-fixture.ts';
 import { startMisbehavingNode } from '../support/misbehaving-node.ts';
 import { waitFor } from '../support/wait.ts';
@@ -13,16 +13,16 @@ import { waitFor } from '../support/wait.ts';
 /** Collects what would be logged. */
 function logs() {
   const lines: string[] = [];
-  const send = (message: FromWriter): void => {
+  const log = writerLog((message) => {
     if (message.kind === 'log')
       lines.push(`${message.level} ${message.msg} ${JSON.stringify(message.fields)}`);
-  };
-  return { lines, send };
+  });
+  return { lines, log };
 }
 
 test('a failure is told when it lasts and when it is over, and neither a single failure nor an idle step is', async () => {
   const stop = new AbortController();
-  const { lines, send } = logs();
+  const { lines, log } = logs();
   const steps: (Error | boolean)[] = [
     new UpstreamError('timeout', 'once is nothing'),
     true,
@@ -40,7 +40,7 @@ test('a failure is told when it lasts and when it is over, and neither a single 
     if (outcome instanceof Error) throw outcome;
     return outcome;
   };
-  await runBackgroundLoop(step, { name: 'a test', idleMs: 1, minPauseMs: 1, send }, stop.signal);
+  await runBackgroundLoop(step, { name: 'a test', idleMs: 1, minPauseMs: 1, log }, stop.signal);
   assert.deepEqual(lines, [
     'warn background work fails and is tried again {"work":"a test","reason":"the disk is full"}',
     'info background work goes on {"work":"a test"}',
@@ -59,7 +59,7 @@ test('work takes at most half of the time', async () => {
   };
   await runBackgroundLoop(
     step,
-    { name: 'a test', idleMs: 1, minPauseMs: 1, send: () => undefined },
+    { name: 'a test', idleMs: 1, minPauseMs: 1, log: writerLog(() => undefined) },
     stop.signal,
   );
   for (const [i, { began }] of steps.entries()) {
@@ -76,7 +76,12 @@ test('a stop while the node is asked ends the work without a failure', async () 
       stop.signal.addEventListener('abort', () => reject(stop.signal.reason));
       setImmediate(() => stop.abort());
     });
-  const options = { name: 'a test', idleMs: 1, minPauseMs: 1, send: () => assert.fail('nothing to tell') };
+  const options = {
+    name: 'a test',
+    idleMs: 1,
+    minPauseMs: 1,
+    log: writerLog(() => assert.fail('nothing to tell')),
+  };
   await runBackgroundLoop(step, options, stop.signal);
 });
 
@@ -84,7 +89,7 @@ test('a defect ends the work', async () => {
   const defect = new Error('a defect');
   const step = () => Promise.reject(defect);
   const { signal } = new AbortController();
-  const options = { name: 'a test', idleMs: 1, minPauseMs: 1, send: () => undefined };
+  const options = { name: 'a test', idleMs: 1, minPauseMs: 1, log: writerLog(() => undefined) };
   await assert.rejects(runBackgroundLoop(step, options, signal), defect);
 });
 
@@ -98,8 +103,8 @@ test('a node that runs no calls is told of, and its tokens are asked when it doe
   const client = new RpcClient({ url: node.url, timeoutMs: 20_000, maxSockets: 1, maxBatch: 60 });
   t.after(() => client.close());
   const stop = new AbortController();
-  const { lines, send } = logs();
-  const reading = runMetadataLoop(index.writer, client, send, stop.signal);
+  const { lines, log } = logs();
+  const reading = runMetadataLoop(index.writer, client, log, stop.signal);
 
   await waitFor(() => lines.length > 0, { what: 'the failure to be told' });
   assert.match(lines[0] ?? '', /^warn .*"token metadata".*eth_call: Method not found/);

@@ -6,6 +6,7 @@ import { openDatabase } from '../../src/store/open-database.ts';
 import { type Hex, TRANSFER_KIND_NAMES } from '../../src/types.ts';
 import { RpcClient } from '../../src/upstream/client.ts';
 import { runMetadataLoop } from '../../src/writer/metadata-loop.ts';
+import { writerLog } from '../../src/writer/writer-log.ts';
 import { startTestDaemon } from '../support/daemon.ts';
 import { address, createIndex } from '../support/index-fixture.ts';
 import { startMisbehavingNode } from '../support/misbehaving-node.ts';
@@ -109,7 +110,12 @@ test('a busy node does not count as a contract that did not answer', async (t) =
   append(['one']);
   const { client } = await startBusyNode(t);
   const stop = new AbortController();
-  const reading = runMetadataLoop(writer, client, () => undefined, stop.signal);
+  const reading = runMetadataLoop(
+    writer,
+    client,
+    writerLog(() => undefined),
+    stop.signal,
+  );
   await waitFor(() => writer.unreadTokens(0, 10).length === 0, { what: 'the token to be put off' });
   stop.abort();
   await reading;
@@ -128,7 +134,7 @@ test('while a node is too busy for every contract the pauses between its batches
   const reading = runMetadataLoop(
     writer,
     client,
-    (message) => message.kind === 'log' && warnings.push(JSON.stringify(message.fields)),
+    writerLog((message) => message.kind === 'log' && warnings.push(JSON.stringify(message.fields))),
     stop.signal,
   );
   await Promise.race([reading, waitFor(() => warnings.length > 0, { what: 'the failures to be told' })]);

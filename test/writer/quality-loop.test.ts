@@ -9,6 +9,7 @@ import { prepareTokensToExamine, Quality } from '../../src/store/quality.ts';
 import type { Hex } from '../../src/types.ts';
 import { RpcClient } from '../../src/upstream/client.ts';
 import { runQualityLoop } from '../../src/writer/quality-loop.ts';
+import { writerLog } from '../../src/writer/writer-log.ts';
 import { startTestDaemon } from '../support/daemon.ts';
 import { createIndex, type IndexFixture } from '../support/index-fixture.ts';
 import { startMisbehavingNode } from '../support/misbehaving-node.ts';
@@ -106,7 +107,7 @@ async function runLoop(t: TestContext, index: IndexFixture) {
       startBlock: 1,
       wrappedNative: new Set(),
       isFollowing: () => true,
-      send: (message) => message.kind === 'log' && warnings.push(JSON.stringify(message.fields)),
+      log: writerLog((message) => message.kind === 'log' && warnings.push(JSON.stringify(message.fields))),
     },
     stop.signal,
   );
