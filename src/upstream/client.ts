@@ -37,6 +37,13 @@ export interface RpcClientOptions {
   onCall?: (method: string, seconds: number, failure: UpstreamFailure | null) => void;
 }
 
+/** How calls are made. */
+interface CallOptions {
+  signal: AbortSignal | undefined;
+  /** The parts of results that are read; everything without one. */
+  projection?: Projection | undefined;
+}
+
 /** Monad and geth stop at 25 MB themselves. */
 const DEFAULT_MAX_RESPONSE_BYTES = 64 * 2 ** 20;
 const DEFAULT_PATIENCE_MS = 5_000;
@@ -76,7 +83,7 @@ export class RpcClient {
 
   /** Result of one call. Rejects with an UpstreamError (any reason but `inconsistent`) or the signal's reason. */
   async call(method: string, params: readonly unknown[], signal?: AbortSignal): Promise<unknown> {
-    const reply = await this.sendSingle({ method, params }, 0, signal);
+    const reply = await this.sendSingle({ method, params }, 0, { signal });
     if ('error' in reply) throw reply.error;
     return reply.result;
   }
@@ -88,7 +95,7 @@ export class RpcClient {
    * Of results only the parts of the `projection` are read; without it, everything.
    */
   batch(calls: readonly RpcCall[], signal?: AbortSignal, projection?: Projection): Promise<RpcReply[]> {
-    return this.send(calls, 0, signal, projection);
+    return this.send(calls, 0, { signal, projection });
   }
 
   /** Fails the calls under way and closes the sockets. */
@@ -98,29 +105,19 @@ export class RpcClient {
   }
 
   /** Replies to calls that were all refused so often before. */
-  private send(
-    calls: readonly RpcCall[],
-    refusals: number,
-    signal: AbortSignal | undefined,
-    projection: Projection | undefined,
-  ): Promise<RpcReply[]> {
+  private send(calls: readonly RpcCall[], refusals: number, options: CallOptions): Promise<RpcReply[]> {
     return sendInBatches(calls, this.limit, {
-      single: (call) => this.sendSingle(call, refusals, signal, projection),
-      batch: (part) => this.sendBatch(part, refusals, signal, projection),
+      single: (call) => this.sendSingle(call, refusals, options),
+      batch: (part) => this.sendBatch(part, refusals, options),
     });
   }
 
-  private async sendSingle(
-    call: RpcCall,
-    refusedBefore: number,
-    signal: AbortSignal | undefined,
-    projection?: Projection,
-  ): Promise<RpcReply> {
+  private async sendSingle(call: RpcCall, refusedBefore: number, options: CallOptions): Promise<RpcReply> {
     for (let refusals = refusedBefore + 1; ; refusals++) {
-      await this.pacer.turn(1, signal);
+      await this.pacer.turn(1, options.signal);
       const startedAt = performance.now();
       try {
-        const reply = await this.postSingle(call, signal, projection);
+        const reply = await this.postSingle(call, options);
         if ('error' in reply && this.mustRepeat(reply.error, startedAt, refusals)) continue;
         this.report(call.method, startedAt, reply);
         return reply;
@@ -137,15 +134,14 @@ export class RpcClient {
   private async sendBatch(
     calls: readonly RpcCall[],
     refusedBefore: number,
-    signal: AbortSignal | undefined,
-    projection: Projection | undefined,
+    options: CallOptions,
   ): Promise<RpcReply[] | UpstreamError> {
     for (let refusals = refusedBefore + 1; ; refusals++) {
-      await this.pacer.turn(calls.length, signal);
+      await this.pacer.turn(calls.length, options.signal);
       const startedAt = performance.now();
       let replies: RpcReply[] | UpstreamError;
       try {
-        replies = await this.postBatch(calls, signal, projection);
+        replies = await this.postBatch(calls, options);
       } catch (error) {
         if (!(error instanceof UpstreamError)) throw error;
         if (error.reason === 'too-large') return error;
@@ -157,7 +153,7 @@ export class RpcClient {
         throw error;
       }
       if (replies instanceof UpstreamError) return replies;
-      return this.repeatRefused(calls, replies, startedAt, refusals, signal, projection);
+      return this.repeatRefused(calls, replies, startedAt, refusals, options);
     }
   }
 
@@ -167,8 +163,7 @@ export class RpcClient {
     replies: RpcReply[],
     startedAt: number,
     refusals: number,
-    signal: AbortSignal | undefined,
-    projection: Projection | undefined,
+    options: CallOptions,
   ): Promise<RpcReply[]> {
     const repeated: number[] = [];
     for (const [index, reply] of replies.entries()) {
@@ -178,8 +173,7 @@ export class RpcClient {
     const again = await this.send(
       repeated.map((index) => calls[index]!),
       repeated.length < calls.length ? 0 : refusals,
-      signal,
-      projection,
+      options,
     );
     for (const [at, index] of repeated.entries()) replies[index] = again[at]!;
     return replies;
@@ -190,11 +184,7 @@ export class RpcClient {
     return isRateLimited(error) && this.pacer.refused(startedAt) && refusals < MAX_REFUSALS;
   }
 
-  private async postSingle(
-    call: RpcCall,
-    signal: AbortSignal | undefined,
-    projection: Projection | undefined,
-  ): Promise<RpcReply> {
+  private async postSingle(call: RpcCall, { signal, projection }: CallOptions): Promise<RpcReply> {
     const answer = await this.post(request(call, 0), call.method, signal);
     if (answer.status !== 200) throw httpError(answer, call.method);
     const reply = readSingle(parsed(answer, call.method, projection), call.method);
@@ -204,8 +194,7 @@ export class RpcClient {
 
   private async postBatch(
     calls: readonly RpcCall[],
-    signal: AbortSignal | undefined,
-    projection: Projection | undefined,
+    { signal, projection }: CallOptions,
   ): Promise<RpcReply[] | UpstreamError> {
     const what = batchName(calls);
     const answer = await this.post(calls.map(request), what, signal);
