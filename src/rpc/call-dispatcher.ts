@@ -1,9 +1,8 @@
 /** Single calls of clients: whether they are allowed, what answers them, how long they take. */
 import type { Logger } from '../log.ts';
-import type { Answer, AnswerSink, Call, CallHandle } from './call.ts';
-import { SETTLED_HANDLE } from './call.ts';
+import { type Answer, type AnswerSink, answerAtOnce, type Call, type CallHandle } from './call.ts';
 import { collectAnswer } from './collect-answer.ts';
-import { errorAnswer, RpcCode, type RpcError } from './errors.ts';
+import { errorAnswer, RpcCode } from './errors.ts';
 import type { RpcMeter } from './meter.ts';
 import { methodLabel } from './method-label.ts';
 import type { IncomingCall, InvalidCall } from './request.ts';
@@ -36,10 +35,10 @@ export class CallDispatcher {
 
   /** Gets a call answered, or refuses it. */
   dispatch(call: IncomingCall | InvalidCall, key: number, sink: AnswerSink): CallHandle {
-    if ('error' in call) return refuse(sink, call.error);
+    if ('error' in call) return answerAtOnce(sink, errorAnswer(call.error));
     const { method } = call;
     const { allowed, special, fallback } = this.options;
-    if (!METHOD.test(method) || !allowed(method)) return refuse(sink, unknownMethod(method));
+    if (!METHOD.test(method) || !allowed(method)) return answerAtOnce(sink, unknownMethod(method));
     return (special.get(method) ?? fallback)(call, sink, key);
   }
 
@@ -66,16 +65,8 @@ export class CallDispatcher {
   }
 }
 
-function refuse(sink: AnswerSink, error: RpcError): CallHandle {
-  const { payload, status } = errorAnswer(error);
-  sink.send(payload, status, true);
-  return SETTLED_HANDLE;
-}
-
-function unknownMethod(method: string): RpcError {
+function unknownMethod(method: string): Answer {
   const name = METHOD.test(method) ? ` ${method}` : '';
-  return {
-    code: RpcCode.methodNotFound,
-    message: `the method${name} does not exist or is not available here`,
-  };
+  const message = `the method${name} does not exist or is not available here`;
+  return errorAnswer({ code: RpcCode.methodNotFound, message });
 }

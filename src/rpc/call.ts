@@ -40,6 +40,12 @@ export interface CallHandle {
 /** For a call that was answered at once. */
 export const SETTLED_HANDLE: CallHandle = { cancel() {}, resume() {} };
 
+/** Sends an answer that is there already. */
+export function answerAtOnce(sink: AnswerSink, { payload, status }: Answer): CallHandle {
+  sink.send(payload, status, true);
+  return SETTLED_HANDLE;
+}
+
 /** Equal calls have equal keys. */
 export function callKey({ method, params }: Call): string {
   return `${method} ${params}`;

@@ -8,7 +8,7 @@ import { toQuantity } from '../../lib/hex.ts';
 import type { Logger } from '../../log.ts';
 import { readQuantity } from '../../upstream/field-readers.ts';
 import { askBlock, askHeader, headerIn } from '../ask-header.ts';
-import { type Answer, type AnswerSink, type Call, type CallHandle, SETTLED_HANDLE } from '../call.ts';
+import { type Answer, type AnswerSink, answerAtOnce, type Call, type CallHandle } from '../call.ts';
 import { deliver } from '../collect-answer.ts';
 import { errorAnswer, RpcCode } from '../errors.ts';
 import type { Gateway } from '../gateway.ts';
@@ -55,10 +55,7 @@ export class LogsHandler {
   /** Answers a call of a client. */
   run(asked: Call, sink: AnswerSink, client: number): CallHandle {
     const call = sanitizeCall(asked);
-    if (call === null) {
-      sink.send(NOT_ONE_FILTER.payload, NOT_ONE_FILTER.status, true);
-      return SETTLED_HANDLE;
-    }
+    if (call === null) return answerAtOnce(sink, NOT_ONE_FILTER);
     const query = readLogsQuery(call.args);
     if (query === null || query.from === query.to) return this.gateway.run(call, sink, client);
     const { from, to } = query;
