@@ -43,6 +43,15 @@ export function databaseAccessError(path: string): string | undefined {
   }
 }
 
+/**
+ * Throws FatalError when this user may not write an existing database. To be asked before it is written: SQLite opens a
+ * file that it may only read without a word, and its locks then keep nobody out.
+ */
+export function requireWritable(path: string): void {
+  const refusal = dataFileExists(path) ? databaseAccessError(path) : undefined;
+  if (refusal !== undefined) throw new FatalError(`cannot open ${path}: ${refusal}`);
+}
+
 function withAdvice(error: unknown): string {
   const advice = ADVICE[codeOf(error)];
   return advice === undefined ? fileErrorReason(error) : `${fileErrorReason(error)}; ${advice}`;

@@ -1,6 +1,7 @@
 /** The index file as a whole: creating, checking, bringing up to date and opening it. */
 import { setImmediate } from 'node:timers/promises';
 import { FatalError, StorageError } from '../errors.ts';
+import { requireWritable } from '../lib/file-access.ts';
 import { addressPrefix } from './address-table.ts';
 import { rejectForeignWal } from './foreign-wal.ts';
 import { MIGRATIONS, type MigrationProgress, migrate, schemaVersion } from './migrations.ts';
@@ -94,6 +95,7 @@ function* createOrMigrate(db: Db, path: string): Generator<MigrationProgress, vo
 function open(path: string, options: OpenOptions, check: (db: Db) => void = () => undefined): Db {
   let db: Db | undefined;
   try {
+    if (!options.readonly) requireWritable(path);
     db = openDatabase(path, { ...options, pageBytes: PAGE_BYTES });
     check(db);
     return db;

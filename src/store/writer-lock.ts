@@ -2,6 +2,7 @@
 import { existsSync, realpathSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { FatalError } from '../errors.ts';
+import { requireWritable } from '../lib/file-access.ts';
 import { isLocked } from './storage-error.ts';
 
 /** An empty file that exists only to be locked. It lies beside the index itself, not beside links to it. */
@@ -20,8 +21,9 @@ export function acquireWriterLock(
   path: string,
   advice = 'stop it first, or choose another data_dir',
 ): WriterLock {
-  const file = existsSync(path) ? realpathSync(path) : path;
-  const db = new Database(`${file}${LOCK_SUFFIX}`, { timeout: 0 });
+  const lockFile = `${existsSync(path) ? realpathSync(path) : path}${LOCK_SUFFIX}`;
+  requireWritable(lockFile);
+  const db = new Database(lockFile, { timeout: 0 });
   try {
     db.pragma('journal_mode = MEMORY'); // only the lock is needed: no journal file
     db.exec('BEGIN EXCLUSIVE');

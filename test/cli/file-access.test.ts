@@ -1,7 +1,7 @@
 /** Commands run by a user who may not use the data folder. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { chmodSync, mkdirSync } from 'node:fs';
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { openKeysFile } from '../../src/access/keys-file.ts';
@@ -32,6 +32,8 @@ function refusal(dir: string, expression: string): string {
     import { copyDatabase } from ${from('store/backup.ts')};
     import { openDatabase } from ${from('store/open-database.ts')};
     openDatabase(':memory:').close(); // loads the driver while its files may be read
+    import { openIndexForWriting } from ${from('store/index-file.ts')};
+    import { acquireWriterLock } from ${from('store/writer-lock.ts')};
     const dir = ${JSON.stringify(dir)};
     if (process.getuid() === 0) process.setuid(${NOBODY});
     else chmodSync(dir, 0);
@@ -56,6 +58,24 @@ test('what another user may not see is not told as missing', (t) => {
       `FatalError: cannot read ${keys}: ${ADVICE}`,
     );
   }
+});
+
+test('what this user may only read is not opened for writing, nor locked: the lock would keep nobody out', (t) => {
+  const dir = dataDir(t);
+  const open = join(dir, '..', 'open');
+  mkdirSync(open);
+  chmodSync(open, 0o777);
+  const index = join(open, 'index.db');
+  const lock = `${index}.lock`;
+  for (const file of [index, lock]) writeFileSync(file, '', { mode: 0o444 });
+  for (const [call, file] of [
+    ['acquireWriterLock', lock],
+    ['openIndexForWriting', index],
+  ])
+    assert.equal(
+      refusal(dir, `${call}(${JSON.stringify(index)}, {})`),
+      `FatalError: cannot open ${file}: ${ADVICE}`,
+    );
 });
 
 test('a file that this user may not open is told with the reason, the source of a backup too', (t) => {
