@@ -181,6 +181,10 @@ test('variables that Kubernetes sets for a service called atlas-node are nobodyâ
     ATLAS_NODE_PORT_80_TCP_ADDR: '10.0.0.1',
   };
   assert.deepEqual(parseConfig({ env }).config, parseConfig({}).config);
+  assert.equal(
+    refusal({ env: { ATLAS_SERVER_PORT: '9000' } }),
+    'unknown setting "ATLAS_SERVER_PORT" in the environment; did you mean "ATLAS_SERVER__PORT"?',
+  );
 });
 
 const WRONG_VALUES: [setting: string, toml: string, message: RegExp][] = [

@@ -24,11 +24,11 @@ export interface GivenSetting {
 const ENV_PREFIX = 'ATLAS_';
 
 /**
- * Names that Kubernetes sets in every container for a service called `atlas` or `atlas-...`. They are no settings; any
- * other unknown variable with our prefix is a typing mistake.
+ * Variables that Kubernetes sets in every container for a service called `atlas` or `atlas-...`. They are no settings;
+ * any other unknown variable with our prefix is a typing mistake, such as ATLAS_SERVER_PORT=9000.
  */
 const SERVICE_LINK =
-  /(_SERVICE_HOST|_SERVICE_PORT(_[A-Z0-9_]+)?|_PORT(_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)?)$/;
+  /^\w+(_SERVICE_HOST=|_SERVICE_PORT(_[A-Z0-9_]+)?=|_PORT=(tcp|udp|sctp):|_PORT_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?=)/;
 
 /** The settings of a file; `lineOf` finds a setting's line for errors. */
 export function fromFile(
@@ -55,7 +55,7 @@ export function fromEnv(env: Record<string, string | undefined>, known: Leaves):
   for (const [variable, text] of Object.entries(env)) {
     if (!variable.startsWith(ENV_PREFIX) || text === undefined) continue;
     const path = variable.slice(ENV_PREFIX.length).toLowerCase().replaceAll('__', '.');
-    if (schemaAt(path) === undefined && SERVICE_LINK.test(variable)) continue;
+    if (schemaAt(path) === undefined && SERVICE_LINK.test(`${variable}=${text}`)) continue;
     assertKnownSetting(path, variable, 'the environment', known, envName);
     given.push({
       path,
