@@ -4,8 +4,8 @@ import type { ByteBudget, ClientBudget } from '../lib/byte-budget.ts';
 import { GATEWAY_STATUSES, REFUSAL_STATUSES } from '../upstream/node-errors.ts';
 import type { Exchange, ResponseHead, ResponseListener, WireTransport } from '../upstream/wire/transport.ts';
 import type { CircuitBreaker } from './breaker.ts';
-import type { AnswerSink, Call, CallHandle } from './call.ts';
-import { failureAnswer } from './errors.ts';
+import type { Answer, AnswerSink, Call, CallHandle } from './call.ts';
+import { failureAnswer, NO_ROOM } from './errors.ts';
 import { methodKindOf } from './method-kind.ts';
 import {
   checkPayload,
@@ -20,6 +20,8 @@ import { PayloadStream } from './payload-stream.ts';
 
 /** Most bytes of a buffered answer: more than any node sends at its default limits. */
 const MAX_BUFFERED = 64 * 1024 * 1024;
+
+const TOO_LARGE = failureAnswer(new UpstreamError('too-large', 'an answer beyond what is buffered'));
 
 export interface NodeCallDeps {
   transport: Pick<WireTransport, 'post'>;
@@ -116,10 +118,7 @@ export class NodeCall implements ResponseListener {
    */
   start(): void {
     if (this.deps.breaker.admits(this.startedAt)) this.post(!this.isRead);
-    else
-      this.failWaiters(
-        new UpstreamError('connection', `${this.call.method}: the node has failed repeatedly`),
-      );
+    else this.failWaiters(failureAnswer(new UpstreamError('connection', 'the node has failed repeatedly')));
   }
 
   /** Removes a sink. When none is left a read is aborted; a write goes on, since it takes effect either way. */
@@ -157,11 +156,10 @@ export class NodeCall implements ResponseListener {
       if (isLast) this.endStream(stream);
       return;
     }
+    const isTooLarge = this.bytes + piece.length > MAX_BUFFERED;
     this.exchange?.cancel();
     this.releaseBuffer();
-    this.failWaiters(
-      new UpstreamError('too-large', `${this.call.method}: too large an answer to be buffered`),
-    );
+    this.failWaiters(isTooLarge ? TOO_LARGE : NO_ROOM);
   }
 
   onFailed(error: UpstreamError): void {
@@ -284,7 +282,7 @@ export class NodeCall implements ResponseListener {
       this.retried = true;
       this.post(true);
     } else {
-      this.failWaiters(error);
+      this.failWaiters(failureAnswer(error));
     }
   }
 
@@ -293,8 +291,7 @@ export class NodeCall implements ResponseListener {
     return reason !== 'http' || this.status < 400 || this.status >= 500 || REFUSAL_STATUSES.has(this.status);
   }
 
-  private failWaiters(error: UpstreamError): void {
-    const { payload, status } = failureAnswer(error);
+  private failWaiters({ payload, status }: Answer): void {
     this.options.onSealed();
     for (const { sink } of this.waiters.splice(0)) sink.send(payload, status, true);
   }
