@@ -32,6 +32,8 @@ test('ranges taken back before a loader began them are not asked of the node, an
 
   const again = await pool.load(RANGES, RANGES, new AbortController().signal);
   assert.equal(again.number[0], RANGES);
+  // The answer takes ten times as long as loaders may be idle.
+  await pool.load(RANGES, RANGES, new AbortController().signal);
   const asked = node.stats().byMethod.eth_getBlockByNumber ?? 0;
   assert.ok(asked < RANGES / 2, `${asked} blocks were asked for`);
   await waitFor(() => pool.threadCount === 0, { what: 'the loaders to end' });
@@ -53,10 +55,11 @@ test('loaders end when they have nothing to do, and begin again when they have',
   }
 });
 
-test('one loader loads range after range, and ends at once when the node does not answer', async (t) => {
+test('one loader loads range after range, two share ranges, and they end at once when the node does not answer', async (t) => {
   const { node } = await startGeneratedNode(t, { blocks: 5, txPerBlock: 5, startBlock: 1 });
-  const asked = Promise.withResolvers<void>();
-  const silent = createServer(() => asked.resolve()).listen(0, '127.0.0.1');
+  let asked = '';
+  const silent = createServer((request) => request.on('data', (data) => (asked += data)));
+  silent.listen(0, '127.0.0.1');
   t.after(() => silent.close());
   await once(silent, 'listening');
   const { port } = silent.address() as AddressInfo;
@@ -67,12 +70,14 @@ test('one loader loads range after range, and ends at once when the node does no
   for (let number = 1; number <= 5; number++) await pool.load(number, number, signal);
 
   const waiting = new LoaderPool(
-    1,
+    2,
     { node: { ...options, http: `http://127.0.0.1:${port}` }, rules: RULES },
     new CallRecorder(),
   );
-  void waiting.load(1, 1, signal).catch(() => undefined);
-  await asked.promise;
+  for (let number = 1; number <= 4; number++)
+    void waiting.load(number, number, signal).catch(() => undefined);
+  const blocks = () => asked.split('eth_getBlockByNumber').length - 1;
+  await waitFor(() => blocks() === 4, { what: 'two ranges of each loader to be asked for' });
   await waiting.close();
 });
 
