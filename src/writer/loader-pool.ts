@@ -100,7 +100,6 @@ export class LoaderPool {
     thread.on('error', (error) => {
       loader.stopping = true;
       for (const pending of loader.pending.values()) pending.reject(error);
-      loader.pending.clear();
     });
     thread.once('exit', () => this.loaders.delete(loader));
     this.loaders.add(loader);

@@ -42,7 +42,8 @@ test('ranges taken back before a loader began them are not asked of the node, an
 test('loaders end when they have nothing to do, and begin again when they have', async (t) => {
   const { node } = await startGeneratedNode(t, { blocks: 4, txPerBlock: 5, startBlock: 1 });
   const options = { http: node.url, ws: '', timeoutMs: 60_000, maxSockets: 8, maxBatch: 30 };
-  const pool = new LoaderPool(2, { node: options, rules: RULES }, new CallRecorder(), 50);
+  const calls = new CallRecorder();
+  const pool = new LoaderPool(2, { node: options, rules: RULES }, calls, 50);
   t.after(() => pool.close());
   const { signal } = new AbortController();
 
@@ -50,6 +51,7 @@ test('loaders end when they have nothing to do, and begin again when they have',
   for (let round = 0; round < 2; round++) {
     await Promise.all([1, 2, 3, 4].map((number) => pool.load(number, number, signal)));
     assert.equal(pool.threadCount, 2);
+    assert.equal(calls.drain().filter(({ method }) => method === 'eth_getBlockByNumber').length, 4);
     assert.deepEqual(getEventListeners(signal, 'abort'), [], 'nothing of a range that was loaded is kept');
     await waitFor(() => pool.threadCount === 0, { what: 'the loaders to end' });
   }
@@ -106,6 +108,7 @@ test('ranges of a loader that fails are told of instead of waited for', async (t
   t.after(() => noUrl.close());
   for (const range of [noUrl.load(1, 1, signal), noUrl.load(2, 2, signal)])
     await assert.rejects(range, /Invalid URL/);
+  assert.deepEqual(getEventListeners(signal, 'abort'), [], 'nothing of a range that failed is kept');
   await assert.rejects(noUrl.load(3, 3, signal), /Invalid URL/, 'also after it ended');
 
   const broken = Object.assign({ node: options, rules: RULES }, { rules: null });
