@@ -2,7 +2,7 @@
 import type { Db } from '../store/open-database.ts';
 import type { Check } from './report.ts';
 
-/** Files up to this size are read in full, which takes a few seconds. */
+/** Files up to this size are read in full: that takes some two seconds, and as long as the disk needs. */
 const MAX_BYTES = 2 * 2 ** 30;
 const MAX_FAULTS = 10;
 

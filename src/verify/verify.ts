@@ -107,7 +107,8 @@ class Verification {
     };
     const { file, blocks, transfers, wallets, tokens, native, balances } = checks;
     let verdicts: TokenVerdict[] = [];
-    await this.runCheck(file, () => checkFile(this.db, file));
+    const reading = 'file: SQLite reads all of it, which may take a minute';
+    await this.runCheck(file, () => checkFile(this.db, file), reading);
     await this.runCheck(blocks, async () => {
       checkContiguity(this.db, blocks);
       await this.compareHashes(blocks);
@@ -125,8 +126,8 @@ class Verification {
   }
 
   /** Runs a check. An unreadable page of the file is one of its findings; a failing node leaves the check unfinished. */
-  private async runCheck(check: Check, work: () => void | Promise<void>): Promise<void> {
-    this.options.onProgress(check.name);
+  private async runCheck(check: Check, work: () => void | Promise<void>, doing = check.name): Promise<void> {
+    this.options.onProgress(doing);
     try {
       await work();
     } catch (error) {
