@@ -135,6 +135,7 @@ test('a copy is of one commit, however much is written while it is made', async 
     ['copy.db'],
     'one file, nothing beside it',
   );
+  assert.equal(statSync(join(dir, 'copy.db')).mode & 0o777, 0o644 & ~process.umask());
 });
 
 test('keys are copied for their owner alone', async (t) => {
@@ -303,8 +304,11 @@ test('what a killed copy left is cleared away, also when the next one fails', as
     /cannot open .*missing\.db: no such file/,
   );
   assert.deepEqual(readdirSync(folder), []);
-  (await copyDatabase(source, target, options)).publish();
+  const copy = await copyDatabase(source, target, options);
+  copy.publish();
   assert.deepEqual(readdirSync(folder), ['copy.db']);
+  copy.discard();
+  assert.deepEqual(readdirSync(folder), [], 'as when the copy beside it cannot be published');
 });
 
 test('a backup killed while the index is copied is not in the way of the next', async (t) => {
