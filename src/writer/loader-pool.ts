@@ -128,8 +128,8 @@ export class LoaderPool {
     if ('calls' in message) this.calls.add(message.calls);
     if ('batch' in message) pending?.resolve(message.batch);
     else if ('error' in message) {
-      const { reason, message: text, code } = message.error;
-      pending?.reject(new UpstreamError(reason, text, code));
+      const { reason, message: text } = message.error;
+      pending?.reject(new UpstreamError(reason, text));
     } else if ('defect' in message) pending?.reject(new Error(`a loader thread failed: ${message.defect}`));
   }
 }

@@ -55,7 +55,7 @@ function failure(id: number, error: unknown, calls: CallRecorder): FromLoader {
   if (error instanceof UpstreamError) {
     return {
       id,
-      error: { reason: error.reason, message: error.message, code: error.code },
+      error: { reason: error.reason, message: error.message },
       calls: calls.drain(),
     };
   }

@@ -80,7 +80,7 @@ export type FromLoader =
   | { id: number; batch: BlockBatch; calls: UpstreamCall[] }
   | {
       id: number;
-      error: { reason: UpstreamFailure; message: string; code: number | undefined };
+      error: { reason: UpstreamFailure; message: string };
       calls: UpstreamCall[];
     }
   | { id: number; cancelled: true }
