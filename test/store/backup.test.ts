@@ -29,7 +29,7 @@ import { dumpIndex } from '../support/dump.ts';
 import { randomBlocks, toBatch } from '../support/random-chain.ts';
 import { startNode } from '../support/replay.ts';
 import { tempDir } from '../support/temp-dir.ts';
-import { differencesOf, verifyFile } from '../support/verify.ts';
+import { differencesOf, repairFile, verifyFile } from '../support/verify.ts';
 import { waitFor } from '../support/wait.ts';
 
 const ROOT = `0x${'00'.repeat(32)}`;
@@ -260,6 +260,8 @@ test('a copy put beside the WAL of the file that it replaces is refused and stay
   const args = ['--disable-warning=ExperimentalWarning', CLI, 'verify', '--data-dir', dir];
   await assert.rejects(promisify(execFile)(process.execPath, args), /index\.db is a copy/);
   assert.match((await backup(dir, join(dir, 'second.db'))).stderr, /index\.db is a copy/);
+  const node = await startNode(t, { chain: [...generateChain({ seed: 1, blocks: 1 }).blocks] });
+  await assert.rejects(repairFile(restored, node.url, 1, 1), /index\.db is a copy/);
   rmSync(`${restored}-wal`);
   (await prepare()).release();
   assert.deepEqual(dumpIndex(restored), whole);

@@ -118,6 +118,7 @@ for (const [what, damage] of [
   ],
   ['the row of a token', 'DELETE FROM tokens WHERE id = (SELECT max(id) FROM tokens)'],
   ['a kind', 'UPDATE transfers SET token_kind = 2 WHERE id = (SELECT max(id) FROM transfers WHERE kind = 0)'],
+  ['a row of transfers', 'DELETE FROM transfers WHERE id = (SELECT max(id) FROM transfers WHERE kind = 0)'],
 ] as const) {
   test(`${what} that the disk changed is not called repaired, as what its block had added is unknown`, async (t) => {
     const chain = [...generateChain({ seed: 46, blocks: HEAD, txPerBlock: 10 }).blocks];
@@ -278,6 +279,15 @@ test('a repair is refused outside the index, beside a running writer, and when t
     repairFile(path, node.url, 30, 41),
     /the index holds blocks 1 to 40: blocks 30 to 41 are not within/,
   );
+  await assert.rejects(repairFile(path, node.url, 0, 3), /blocks 0 to 3 are not within$/);
+  const other = await startNode(t, { chain, chainId: 77 });
+  await assert.rejects(repairFile(path, other.url, 3, 4), /but the node is on chain 77/);
+  const empty = join(dir, 'empty.db');
+  new IndexWriter(empty, { cacheMb: 8 }).close();
+  await assert.rejects(repairFile(empty, node.url, 1, 2), {
+    name: 'FatalError',
+    message: /the index is empty/,
+  });
   const writer = new IndexWriter(path, { cacheMb: 8 });
   await assert.rejects(repairFile(path, node.url, 3, 4), /another atlas-node is writing .*stop it first/);
   writer.close();
