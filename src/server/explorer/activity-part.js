@@ -4,7 +4,7 @@ import { h } from '../ui/dom.js';
 import { countText, grouped } from '../ui/format.js';
 import { wholeTicks } from '../ui/scale.js';
 import { table } from '../ui/table.js';
-import { transactionAnchor, walletAnchor } from './address-view.js';
+import { blockNumberAnchor, transactionAnchor, walletAnchor } from './address-view.js';
 import { tokenAmount } from './amount-view.js';
 import { notice } from './section.js';
 import { countByBlock, decodeTransferLog, TRANSFER_TOPICS } from './token-logs.js';
@@ -54,7 +54,7 @@ export async function loadActivity({ api, signal }, token, askStats) {
           { title: 'From', plain: true, cell: (row) => walletAnchor(row.from) },
           { title: 'To', plain: true, cell: (row) => ['→ ', walletAnchor(row.to)] },
           { title: 'Amount', number: true, cell: (row) => tokenAmount(row, decimals) },
-          { title: 'Block', number: true, cell: (row) => grouped(row.block) },
+          { title: 'Block', number: true, cell: (row) => blockNumberAnchor(row.block) },
           { title: 'Transaction', plain: true, cell: (row) => transactionAnchor(row.txHash) },
         ],
         events.reverse().slice(0, ROWS),

@@ -2,7 +2,7 @@
 
 import { copyButton } from '../ui/copy-button.js';
 import { h } from '../ui/dom.js';
-import { safeName, shortHex } from '../ui/format.js';
+import { grouped, safeName, shortHex } from '../ui/format.js';
 import { identicon } from '../ui/identicon.js';
 import { blockLink, tokenLink, transactionLink, walletLink } from './route.js';
 
@@ -54,6 +54,11 @@ export function transactionAnchor(hash) {
  */
 export function blockAnchor(hash) {
   return hashAnchor(hash, blockLink(hash));
+}
+
+/** @param {number} number */
+export function blockNumberAnchor(number) {
+  return h('a', { href: blockLink(number) }, grouped(number));
 }
 
 /**

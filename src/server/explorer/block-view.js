@@ -2,7 +2,7 @@
 import { h } from '../ui/dom.js';
 import { fact } from '../ui/fact.js';
 import { dateTime, grouped } from '../ui/format.js';
-import { blockAnchor, transactionAnchor } from './address-view.js';
+import { blockAnchor, blockNumberAnchor, transactionAnchor } from './address-view.js';
 import { more } from './more.js';
 import { pageTitle } from './page-title.js';
 import { isHash } from './route.js';
@@ -64,6 +64,7 @@ function factsView({ number, hash, parentHash, timestamp, transactions }) {
     fact('Transactions', grouped(transactions.length)),
     fact('Hash', blockAnchor(hash)),
     fact('Block before', blockAnchor(parentHash)),
+    fact('Block after', blockNumberAnchor(Number(number) + 1)),
   );
 }
 

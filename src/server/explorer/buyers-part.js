@@ -4,7 +4,7 @@ import { dateTime, grouped } from '../ui/format.js';
 import { timeTicks } from '../ui/scale.js';
 import { stepChart } from '../ui/step-chart.js';
 import { table } from '../ui/table.js';
-import { walletAnchor } from './address-view.js';
+import { blockNumberAnchor, walletAnchor } from './address-view.js';
 import { notice } from './section.js';
 
 const LIMIT = 100;
@@ -64,7 +64,7 @@ function buyerTable(buyers, before) {
     [
       { title: 'No.', number: true, cell: (_, i) => grouped(before + i + 1) },
       { title: 'Wallet', plain: true, cell: (row) => walletAnchor(row.address) },
-      { title: 'Block', number: true, cell: (row) => grouped(row.firstSeenBlock) },
+      { title: 'Block', number: true, cell: (row) => blockNumberAnchor(row.firstSeenBlock) },
       {
         title: 'Time, UTC',
         plain: true,

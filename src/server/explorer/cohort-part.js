@@ -2,7 +2,7 @@
 import { h } from '../ui/dom.js';
 import { grouped } from '../ui/format.js';
 import { table } from '../ui/table.js';
-import { transactionAnchor, walletAnchor } from './address-view.js';
+import { blockNumberAnchor, transactionAnchor, walletAnchor } from './address-view.js';
 import { amountView } from './amount-view.js';
 import { cohortGraph } from './cohort-graph.js';
 import { notice } from './section.js';
@@ -50,7 +50,7 @@ export async function loadCohort({ api, coin, signal }, address) {
           [
             { title: 'Wallet', plain: true, cell: (row) => walletAnchor(row.address) },
             { title: 'Amount', number: true, cell: (row) => amountView(row.amount, coin) },
-            { title: 'Block', number: true, cell: (row) => grouped(row.blockNumber) },
+            { title: 'Block', number: true, cell: (row) => blockNumberAnchor(row.blockNumber) },
             { title: 'When', plain: true, cell: (row) => timeAgo(row.timestamp) },
             { title: 'Transaction', plain: true, cell: (row) => transactionAnchor(row.txHash) },
           ],

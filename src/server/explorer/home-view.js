@@ -2,7 +2,7 @@
 import { h } from '../ui/dom.js';
 import { grouped } from '../ui/format.js';
 import { table } from '../ui/table.js';
-import { transactionAnchor, walletAnchor } from './address-view.js';
+import { blockNumberAnchor, transactionAnchor, walletAnchor } from './address-view.js';
 import { amountView } from './amount-view.js';
 import { notice, section } from './section.js';
 import { timeAgo } from './time-view.js';
@@ -65,7 +65,7 @@ async function loadLarge({ api, coin, signal }) {
       { title: 'To', plain: true, cell: (row) => ['→ ', walletAnchor(row.to)] },
       { title: 'Amount', plain: true, number: true, cell: (row) => amountView(row.amount, coin) },
       { title: 'When', plain: true, cell: (row) => timeAgo(row.timestamp) },
-      { title: 'Block', number: true, cell: (row) => grouped(row.blockNumber) },
+      { title: 'Block', number: true, cell: (row) => blockNumberAnchor(row.blockNumber) },
       { title: 'Transaction', plain: true, cell: (row) => transactionAnchor(row.txHash) },
     ],
     data.transfers,

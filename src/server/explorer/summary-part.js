@@ -2,7 +2,7 @@
 import { h } from '../ui/dom.js';
 import { fact } from '../ui/fact.js';
 import { countText, grouped, NATIVE_DECIMALS, safeName, unitsToText } from '../ui/format.js';
-import { walletAnchor } from './address-view.js';
+import { blockNumberAnchor, walletAnchor } from './address-view.js';
 import { amountView } from './amount-view.js';
 import { notice } from './section.js';
 import { timeAgo } from './time-view.js';
@@ -63,10 +63,10 @@ function summaryView(summary, { labels, confidence, stats }, coin) {
       fact('Received', amountView(summary.nativeReceived, coin)),
       fact('Sent', amountView(summary.nativeSent, coin)),
       fact('Balance of flows', amountView(balanceOf(summary), coin), 'received less sent, without fees'),
-      fact('First seen', `block ${grouped(firstSeenBlock ?? 0)}`, age),
+      fact('First seen', ['block ', blockNumberAnchor(firstSeenBlock ?? 0)], age),
       fact(
         'Last seen',
-        `block ${grouped(lastSeenBlock ?? 0)}`,
+        ['block ', blockNumberAnchor(lastSeenBlock ?? 0)],
         lastActivity === null ? '' : timeAgo(lastActivity),
       ),
       fact('First funded by', firstFundingSource === null ? 'nobody' : walletAnchor(firstFundingSource)),

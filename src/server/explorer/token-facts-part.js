@@ -2,6 +2,7 @@
 import { h } from '../ui/dom.js';
 import { fact } from '../ui/fact.js';
 import { grouped, NAME_CHARS, safeName } from '../ui/format.js';
+import { blockNumberAnchor } from './address-view.js';
 import { notice } from './section.js';
 import { timeAgo } from './time-view.js';
 
@@ -39,7 +40,7 @@ function factsView(stats) {
     fact('Wallets', grouped(stats.uniqueWallets), 'that ever had it'),
     fact(
       'First seen',
-      `block ${grouped(firstSeenBlock ?? 0)}`,
+      ['block ', blockNumberAnchor(firstSeenBlock ?? 0)],
       firstSeenAt === null ? null : timeAgo(firstSeenAt),
     ),
     type === null ? null : fact('Kind', safeName(type), decimals === null ? null : `${decimals} decimals`),

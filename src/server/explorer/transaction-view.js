@@ -4,11 +4,10 @@ import { h } from '../ui/dom.js';
 import { fact } from '../ui/fact.js';
 import { grouped, NATIVE_DECIMALS, unitsToText } from '../ui/format.js';
 import { table } from '../ui/table.js';
-import { tokenAnchor, walletAnchor } from './address-view.js';
+import { blockNumberAnchor, tokenAnchor, walletAnchor } from './address-view.js';
 import { amountView, tokenAmount } from './amount-view.js';
 import { more } from './more.js';
 import { pageTitle } from './page-title.js';
-import { blockLink } from './route.js';
 import { notice, section } from './section.js';
 import { isoTime, timeAgo } from './time-view.js';
 import { decodeTransferLog, TRANSFER_TOPICS } from './token-logs.js';
@@ -105,11 +104,7 @@ function factsView({ from, to, value, blockHash }, receipt, block, coin) {
     fact('Value', amountView(unitsToText(BigInt(value), NATIVE_DECIMALS), coin)),
     block === null
       ? null
-      : fact(
-          'Block',
-          h('a', { href: blockLink(Number(block.number)) }, grouped(Number(block.number))),
-          timeAgo(isoTime(block.timestamp)),
-        ),
+      : fact('Block', blockNumberAnchor(Number(block.number)), timeAgo(isoTime(block.timestamp))),
   );
 }
 

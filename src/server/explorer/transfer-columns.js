@@ -1,7 +1,7 @@
 /** The columns in which transfers stand. */
 import { h } from '../ui/dom.js';
-import { dateTime, grouped } from '../ui/format.js';
-import { transactionAnchor, walletAnchor } from './address-view.js';
+import { dateTime } from '../ui/format.js';
+import { blockNumberAnchor, transactionAnchor, walletAnchor } from './address-view.js';
 import { transferAmount, transferAsset } from './amount-view.js';
 
 const KINDS = {
@@ -46,7 +46,7 @@ export function transferColumns(coin) {
       plain: true,
       cell: ({ transferType }) => h('span', { class: 'nowrap' }, KINDS[transferType]),
     },
-    { title: 'Block', number: true, cell: ({ blockNumber }) => grouped(blockNumber) },
+    { title: 'Block', number: true, cell: ({ blockNumber }) => blockNumberAnchor(blockNumber) },
     { title: 'Transaction', plain: true, cell: ({ txHash }) => transactionAnchor(txHash) },
   ];
 }
