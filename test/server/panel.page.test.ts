@@ -134,6 +134,18 @@ pageTests({
     assert.equal(await ask(second), 401);
     assert.equal(await row.getByRole('button').count(), 1, 'only its usage is left to see');
     assert.equal(access.keys.list().length, 2);
+
+    const field = page.getByLabel('Search the keys');
+    assert.equal(await field.isVisible(), false, 'two keys need no search');
+    for (let i = 0; i < 20; i++) access.keys.create({ name: `app ${i}`, tier: 'growth' });
+    await field.fill('App 17');
+    await waitFor(async () => (await page.locator('.keys tbody tr:visible').allTextContents()).length === 1, {
+      what: 'the one key that was looked for',
+    });
+    await field.fill('revoked');
+    await row.waitFor();
+    await field.fill('nobody');
+    await page.getByText('No key fits.').waitFor();
   },
 
   'a key can be created and revoked with the keyboard alone': async (t, open) => {

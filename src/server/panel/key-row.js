@@ -48,8 +48,13 @@ export function keyRow(first, { onRotate, onRevoke, onUsage }) {
     for (const one of buttons.slice(1)) one.hidden = next.revokedAt !== null;
     if (held && next.revokedAt !== null) buttons[0]?.focus(); // one that is hidden loses the focus
   };
+  /** What the key can be found by, in lower case. */
+  const text = () => {
+    const state = key.revokedAt === null ? '' : 'revoked';
+    return [key.id, name, key.hint, key.tier, state].join(' ').toLowerCase();
+  };
   update(first);
-  return { row, update };
+  return { row, update, text };
 }
 
 /** @param {ListedKey} key */

@@ -10,6 +10,9 @@ import { usagePart } from './usage-part.js';
 
 const POLL_MS = 3000;
 
+/** Keys beyond which they can be searched. */
+const MANY = 20;
+
 /** @typedef {import('./api-types.js').ListedKey} ListedKey */
 
 /**
@@ -19,6 +22,16 @@ export function keysView({ signal, onFailure, onFailedAction }) {
   /** @type {Map<number, ReturnType<typeof keyRow>>} */
   const rows = new Map();
   const body = h('tbody');
+  const search = h('input', {
+    type: 'search',
+    autocomplete: 'off',
+    spellcheck: 'false',
+    'aria-label': 'Search the keys',
+    placeholder: 'Search: number, name, key, tier, “revoked”',
+    hidden: true,
+    oninput: () => filter(),
+  });
+  const none = h('p', { class: 'notice', role: 'status', hidden: true }, 'No key fits.');
   const month = h('p', { class: 'soft small' });
   const empty = h(
     'p',
@@ -33,6 +46,8 @@ export function keysView({ signal, onFailure, onFailedAction }) {
       const { keys, tiers, monthEndsAt } = await callAdminApi('GET', 'keys');
       form.setTiers(tiers);
       for (const key of keys) show(key);
+      search.hidden = keys.length <= MANY;
+      filter();
       empty.hidden = keys.length > 0;
       list.hidden = keys.length === 0;
       month.textContent = `Counts begin anew ${dateTime(monthEndsAt).slice(0, 10)}, 00:00 UTC.`;
@@ -48,6 +63,11 @@ export function keysView({ signal, onFailure, onFailedAction }) {
     const added = keyRow(key, { onRotate: rotate, onRevoke: revoke, onUsage: usage.show });
     rows.set(key.id, added);
     body.append(added.row);
+  };
+  const filter = () => {
+    const wanted = search.hidden ? '' : search.value.trim().toLowerCase();
+    for (const { row, text } of rows.values()) row.hidden = !text().includes(wanted);
+    none.hidden = wanted === '' || [...rows.values()].some(({ row }) => !row.hidden);
   };
   /** @param {ListedKey} key */
   const rotate = async (key) => {
@@ -93,7 +113,9 @@ export function keysView({ signal, onFailure, onFailedAction }) {
     { class: 'part' },
     h('header', {}, h('h1', {}, 'Keys'), month),
     form.form,
+    search,
     list,
+    none,
     empty,
   );
   const content = h('div');
