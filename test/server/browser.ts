@@ -11,6 +11,7 @@ const CHROMIUM = '/usr/bin/chromium';
 const ARGUMENTS = [
   '--no-sandbox',
   '--disable-gpu',
+  '--in-process-gpu',
   '--disable-quic',
   '--no-first-run',
   '--disable-background-networking',
@@ -95,10 +96,10 @@ async function openPage(
     await context.close();
     assert.deepEqual(faults, []);
   });
-  if (key !== undefined) {
-    await page.goto(`${new URL(url).origin}/healthz`);
-    await page.evaluate((text) => sessionStorage.setItem('atlas-api-key', text), key);
-  }
+  const keeping = await page.addInitScript((text) => {
+    if (text !== undefined) sessionStorage.setItem('atlas-api-key', text);
+  }, key);
   await page.goto(url);
+  await keeping.dispose(); // or the key would come back whenever the page is loaded anew
   return page;
 }
