@@ -116,7 +116,7 @@ export class Outbox {
   }
 
   /** Sends as much of the backlog as the system accepts. */
-  flush(): void {
+  private flush(): void {
     const { queue } = this;
     let sent = 0;
     while (!this.stopped && this.unsentBytes === 0 && sent < queue.length) sent = this.sendFrom(sent);
