@@ -31,9 +31,12 @@ const REPORT_MS = 250;
  */
 export async function runIndexer(options: WriterOptions, send: Send, signal: AbortSignal): Promise<void> {
   const store = new IndexWriter(options.indexPath, { cacheMb: options.index.cacheMb, isLockHeld: true });
+  store.disableAutoCheckpoint();
   const progress = new Progress(options.index.readyLag);
   progress.setContents(readContents(store));
   progress.setStartBlock(store.chain()?.startBlock ?? null);
+  // Before the timer: where the system gives no further thread, nothing may keep this one alive.
+  const checkpoints = new CheckpointClient(options.indexPath);
   const calls = new CallRecorder();
   const log = writerLog(send);
   const report = (): void => {
@@ -42,8 +45,6 @@ export async function runIndexer(options: WriterOptions, send: Send, signal: Abo
   };
   const reportTimer = setInterval(report, REPORT_MS);
   const client = newNodeClient(options.node, calls);
-  store.disableAutoCheckpoint();
-  const checkpoints = new CheckpointClient(options.indexPath);
   try {
     report();
     await runSync(options, { store, checkpoints, progress, client, calls, send, log }, signal);
