@@ -43,6 +43,8 @@ export const RPC_OPERATION = {
   parameters: [],
   requestBody: {
     required: true as const,
+    description:
+      'The calls of a batch are made at the same time, except transactions: these are sent in their order, until the node fails to answer one',
     content: {
       'application/json': {
         schema: { oneOf: [RPC_REQUEST, { type: 'array', items: RPC_REQUEST, minItems: 1, maxItems: 100 }] },

@@ -11,6 +11,12 @@ export const BATCH_CONCURRENCY = 16;
 /** Bytes of a batch's answers after which the remaining calls get an error: somewhat more than nodes allow. */
 const MAX_BATCH_BYTES = 32 * 2 ** 20;
 
+/**
+ * Transactions are sent one after the other, since that of a later nonce may be refused before those of earlier ones.
+ * When the node fails to answer one, the others are not sent.
+ */
+const SENDING = /^eth_sendRaw/i;
+
 /** Answers all calls with `answer`, BATCH_CONCURRENCY at a time. Rejects only when `answer` does. */
 export async function answerBatch(
   calls: readonly (IncomingCall | InvalidCall)[],
@@ -21,10 +27,17 @@ export async function answerBatch(
   let next = 0;
   let bytes = 0;
   let isOver = false;
+  let lastSent: Promise<Answer | null> = Promise.resolve(null);
+  const inTurn = (call: IncomingCall | InvalidCall): Promise<Answer> => {
+    if ('error' in call || !SENDING.test(call.method)) return answer(call);
+    const answered = lastSent.then((last) => (last === null || last.status === 200 ? answer(call) : last));
+    lastSent = answered;
+    return answered;
+  };
   const work = async () => {
     while (next < calls.length && !isOver) {
       const at = next++;
-      const one = bytes > MAX_BATCH_BYTES ? TOO_LARGE : await answer(calls[at]!);
+      const one = bytes > MAX_BATCH_BYTES ? TOO_LARGE : await inTurn(calls[at]!);
       if (isOver) return; // it failed meanwhile: what is reserved now would never be released
       const fits = budget.reserve(one.payload.length);
       if (fits) bytes += one.payload.length;
