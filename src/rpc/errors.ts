@@ -62,11 +62,10 @@ export function failureAnswer({ reason }: UpstreamError): Answer {
   }
 }
 
-/** The answer to a call that found no room beside the other answers of its client; unlike one too large it may later. */
-export const NO_ROOM = errorAnswer({
-  code: RpcCode.limitExceeded,
+/** For a call whose answer finds no room beside the others of its client. Later it may, unlike one that is too large. */
+export const NO_ROOM = limitExceededError({
   message: 'too many bytes of answers of this key are under way; ask again, or for fewer at once',
-  data: { retryAfter: 1 },
+  retryAfter: 1,
 });
 
 function errorPayloadJson(error: RpcError): string {

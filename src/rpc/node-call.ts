@@ -5,7 +5,7 @@ import { GATEWAY_STATUSES, REFUSAL_STATUSES } from '../upstream/node-errors.ts';
 import type { Exchange, ResponseHead, ResponseListener, WireTransport } from '../upstream/wire/transport.ts';
 import type { CircuitBreaker } from './breaker.ts';
 import type { Answer, AnswerSink, Call, CallHandle } from './call.ts';
-import { failureAnswer, NO_ROOM } from './errors.ts';
+import { errorAnswer, failureAnswer, NO_ROOM } from './errors.ts';
 import { methodKindOf } from './method-kind.ts';
 import {
   checkPayload,
@@ -159,7 +159,7 @@ export class NodeCall implements ResponseListener {
     const isTooLarge = this.bytes + piece.length > MAX_BUFFERED;
     this.exchange?.cancel();
     this.releaseBuffer();
-    this.failWaiters(isTooLarge ? TOO_LARGE : NO_ROOM);
+    this.failWaiters(isTooLarge ? TOO_LARGE : errorAnswer(NO_ROOM));
   }
 
   onFailed(error: UpstreamError): void {

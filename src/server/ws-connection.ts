@@ -93,9 +93,9 @@ export class WsConnection implements ClientConnection {
     this.outbox.notify(notification, id);
   }
 
-  /** Sends the answer to a call. */
-  answer(text: string | Buffer): void {
-    this.outbox.answer(text);
+  /** Sends the answer to a call, or what is given `instead` when there is no room for it. */
+  answer(text: string | Buffer, instead?: () => string): void {
+    this.outbox.answer(text, instead);
   }
 
   /** Counts a ping, a pong or a refused message. */

@@ -4,7 +4,14 @@ import type { KeyRecord } from '../access/keys.ts';
 import type { AdmissionResult, Limiter } from '../access/limiter.ts';
 import { RequestError } from '../errors.ts';
 import type { Logger } from '../log.ts';
-import { errorJson, INTERNAL_ERROR, limitExceededError, type Refusal, RpcCode } from '../rpc/errors.ts';
+import {
+  errorJson,
+  INTERNAL_ERROR,
+  limitExceededError,
+  NO_ROOM,
+  type Refusal,
+  RpcCode,
+} from '../rpc/errors.ts';
 import type { RpcHandler } from '../rpc/handler.ts';
 import { itemTexts } from '../rpc/json-slices.ts';
 import {
@@ -87,7 +94,8 @@ export function ethMessageHandler({ rpc, limiter, log }: MessageHandlerDeps): Me
         return send(connection, await own, (text) => joinBatch(text, others));
       }
       const answer = await forward(body, charge);
-      if (answer !== null) connection.answer(answer);
+      if (answer === null) return;
+      connection.answer(answer, () => errorForAll(readRequest(body.toString('utf8')), NO_ROOM));
     } catch (error) {
       if (connection.signal.aborted) return;
       log.error({ err: error, route: connection.endpoint }, 'message failed');

@@ -66,11 +66,16 @@ export class Outbox {
     this.enqueue({ notification, id }, notification.byteLength);
   }
 
-  /** Sends the answer to a call, which may be large: while it waits the client gets no others (ws-inbox.ts). */
-  answer(text: string | Buffer): void {
+  /**
+   * Sends the answer to a call, which may be large: while it waits the client gets no others (ws-inbox.ts). Those of calls
+   * made before may still be too many for the memory; what is given `instead` takes the place of such an answer.
+   */
+  answer(text: string | Buffer, instead?: () => string): void {
     if (this.stopped) return;
     const bytes = Buffer.byteLength(text);
-    if (!this.limits.answerBudget.reserve(bytes)) return this.overflow();
+    if (!this.limits.answerBudget.reserve(bytes)) {
+      return instead === undefined ? this.overflow() : this.answer(instead());
+    }
     this.reservedBytes += bytes;
     this.queuedAnswerBytes += bytes;
     this.enqueue({ text, bytes }, bytes);

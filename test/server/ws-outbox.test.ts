@@ -145,6 +145,17 @@ test('an answer that was taken makes no room for more', async () => {
   assert.equal(overflows(), 1);
 });
 
+test('in the place of an answer for which there is no room another one is sent, if that is given', () => {
+  const socket = new Socket(0);
+  const { outbox, overflows } = outboxOf(socket, 1_000, new ByteBudget(200_000).forClient(1));
+  outbox.answer('x'.repeat(120_000));
+  outbox.answer('x'.repeat(60_000), () => 'an error');
+  assert.equal(overflows(), 0);
+  assert.equal(outbox.backlogBytes, 120_008);
+  outbox.answer('x'.repeat(60_000), () => 'x'.repeat(60_000));
+  assert.equal(overflows(), 1);
+});
+
 test('answers take of the memory of their key until the client has them or is closed', async () => {
   const budget = new ByteBudget(200_000);
   const one = new Socket(0);
