@@ -1,16 +1,19 @@
 import assert from 'node:assert/strict';
 import { statSync } from 'node:fs';
+import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import type { Worker } from 'node:worker_threads';
 import type { GeneratedBlock } from '../../src/bench/chain/block.ts';
 import { generateChain } from '../../src/bench/chain/generate.ts';
 import { startReplayNode } from '../../src/bench/replay/node.ts';
 import type { ReplayOptions } from '../../src/bench/replay/options.ts';
 import { FatalError } from '../../src/errors.ts';
 import { openIndexForReading } from '../../src/store/index-file.ts';
+import { IndexWriter } from '../../src/store/index-writer.ts';
 import { dumpIndex } from '../support/dump.ts';
 import { startIndexer } from '../support/indexer.ts';
 import { type MisbehavingNode, NodeError, startMisbehavingNode } from '../support/misbehaving-node.ts';
-import { ask } from '../support/replay.ts';
+import { ask, resultOf } from '../support/replay.ts';
 import { tempDir } from '../support/temp-dir.ts';
 import { waitFor } from '../support/wait.ts';
 
@@ -101,6 +104,17 @@ function lastTransferByBlock(path: string): Map<number, number> {
   return new Map(rows.map(({ number, last_transfer }) => [number, last_transfer]));
 }
 
+test('a writer thread that fails or ends by itself is told of', async (t) => {
+  for (const [end, told] of [
+    [(thread: Worker) => thread.postMessage(null), /^FatalError: the writer thread failed: .*null/],
+    [(thread: Worker) => thread.terminate(), /^FatalError: the writer thread ended by itself with code \d$/],
+  ] as const) {
+    const { client } = startIndexer(t, { http: 'http://127.0.0.1:1', dir: tempDir(t) });
+    end(client['thread']);
+    await assert.rejects(client.ended, (error) => told.test(String(error)));
+  }
+});
+
 test('a stop leaves everything in the file itself, though it is still open for reading', async (t) => {
   const node = await replay(t, { chain: chainOf(2, 20), head: 20 });
   const indexer = startIndexer(t, { http: node.url, dir: tempDir(t), index: { startBlock: 1 } });
@@ -113,6 +127,7 @@ test('a stop leaves everything in the file itself, though it is still open for r
 });
 
 test('after a stop at any point indexing resumes at the next block', async (t) => {
+  const isOtherStart = (line: string) => /begins at another block.*"wanted":7,"first":1/.test(line);
   const node = await replay(t, { chain: chainOf(2, 60), head: 5 });
   const dir = tempDir(t);
   for (const head of [5, 17, 18, 60]) {
@@ -122,9 +137,10 @@ test('after a stop at any point indexing resumes at the next block', async (t) =
     await indexer.client.stop();
     const first = indexer.watermarks[0];
     assert.equal(first?.kind, 'committed');
+    assert.ok(!indexer.logs.some(isOtherStart));
   }
-  const indexer = startIndexer(t, { http: node.url, dir, index: { startBlock: 1 } });
-  await indexer.reaches(60);
+  const indexer = startIndexer(t, { http: node.url, dir, index: { startBlock: 7 } });
+  await waitFor(() => indexer.logs.some(isOtherStart), { what: 'the warning' });
   await indexer.client.stop();
   assert.deepEqual(indexer.watermarks, [], 'nothing is indexed twice');
   assert.deepEqual(dumpIndex(indexer.path), await freshIndex(t, node.url, 60));
@@ -434,7 +450,11 @@ test('on a node that has pruned its history the index begins at the oldest block
     replace: (method, params, result) =>
       method === 'eth_getBlockReceipts' && pruned(params) ? null : result,
   });
-  const indexer = startIndexer(t, { http: node.url, dir: tempDir(t), index: { startBlock: 'earliest' } });
+  const dir = tempDir(t);
+  const writer = new IndexWriter(join(dir, 'index.db'), { cacheMb: 8 });
+  writer.setChain(Number(await resultOf(real.url, 'eth_chainId')), 3); // stopped before its first block was stored
+  writer.close();
+  const indexer = startIndexer(t, { http: node.url, dir, index: { startBlock: 'earliest' } });
   await indexer.reaches(40);
   await indexer.client.stop();
   assert.equal(indexer.status().startBlock, 25);
