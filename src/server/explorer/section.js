@@ -9,8 +9,12 @@ import { visitorMessage } from './visitor-message.js';
 
 const LOADING = 'Asking …';
 
-/** How long before the server is asked again while its index is empty or it cannot be reached. */
+/**
+ * How long before the server is asked again while its index is empty or it cannot be reached. Of an empty one it is asked
+ * less and less often: its answers count against the key.
+ */
 const RETRY_MS = 3000;
+const MAX_RETRY_MS = 60_000;
 
 /** The parts of a view come about together and are announced so. */
 const GATHER_MS = 300;
@@ -60,6 +64,7 @@ export function section(view, { id, title, note, load, eager = false, refreshMs 
   );
 
   let timer = 0;
+  let emptyRetryMs = RETRY_MS;
   /** What is said in place of the content: said again it would be read out again. */
   let shownMessage = LOADING;
 
@@ -102,6 +107,11 @@ export function section(view, { id, title, note, load, eager = false, refreshMs 
     timer = setTimeout(() => view.signal.aborted || run(), ms);
   };
 
+  const retry = () => {
+    if (document.hidden) schedule(retry, RETRY_MS);
+    else void reload();
+  };
+
   const refresh = () => {
     const inUse = element.contains(document.activeElement) || element.matches(':hover');
     if (document.hidden || inUse) schedule(refresh, refreshMs ?? 0);
@@ -113,8 +123,10 @@ export function section(view, { id, title, note, load, eager = false, refreshMs 
     if (error instanceof ApiError && error.code === 'unauthorized') return view.onRefusedKey(error);
     if (!(error instanceof ApiError)) console.error(error);
     const notReady = error instanceof ApiError && error.code === 'not_ready';
-    const isTransient = notReady || (error instanceof ApiError && error.code === 'unreachable');
-    if (isTransient) schedule(reload, RETRY_MS);
+    if (notReady) {
+      schedule(retry, emptyRetryMs);
+      emptyRetryMs = Math.min(MAX_RETRY_MS, emptyRetryMs * 2);
+    } else if (error instanceof ApiError && error.code === 'unreachable') schedule(retry, RETRY_MS);
     const words = visitorMessage(error);
     if (words === shownMessage) return;
     shownMessage = words;

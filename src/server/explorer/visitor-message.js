@@ -21,7 +21,7 @@ export function visitorMessage(error) {
     case 'tier_limit':
       return `The tier of this key does not allow this: ${error.message}.`;
     case 'not_ready':
-      return 'The index holds no block yet: the server has only just begun. This view asks again by itself.';
+      return 'The index holds no block yet: the server has only just begun, or its node does not answer. This view asks again by itself.';
     case 'not_found':
       return 'This server does not offer this view.';
     case 'upstream':
