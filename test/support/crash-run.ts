@@ -18,6 +18,7 @@ import { CleanupStack } from '../../src/lib/cleanup-stack.ts';
 import { readLastBlock } from '../../src/store/chain.ts';
 import { openIndexForWriting } from '../../src/store/index-file.ts';
 import { openDatabase } from '../../src/store/open-database.ts';
+import { SOURCE_FLAGS } from './command.ts';
 import { dumpIndex } from './dump.ts';
 import { freePort } from './free-port.ts';
 import { startIndexer } from './indexer.ts';
@@ -201,15 +202,7 @@ class Trial {
 
   private start(): { child: ChildProcess; ended: Promise<unknown[]> } {
     const { url, wsUrl } = this.node;
-    const args = [
-      '--disable-warning=ExperimentalWarning',
-      CLI,
-      'start',
-      '--node-http',
-      url,
-      '--node-ws',
-      wsUrl,
-    ];
+    const args = [...SOURCE_FLAGS, CLI, 'start', '--node-http', url, '--node-ws', wsUrl];
     args.push(
       '--data-dir',
       this.dataDir,
@@ -292,6 +285,9 @@ class Trial {
   }
 }
 
+/** Pause between two requests, milliseconds: without one the requests would take most of the processor's time. */
+const REQUEST_PAUSE_MS = 3;
+
 /** One client that asks all the time. */
 class Traffic {
   sent = 0;
@@ -328,6 +324,7 @@ class Traffic {
         if (response.status !== 200) throw new Error(`HTTP ${response.status}`);
         this.answers.push(performance.now());
         this.newestBlock = Math.max(this.newestBlock, Number(response.headers.get('X-Indexed-Block')));
+        await sleep(REQUEST_PAUSE_MS);
       } catch {
         await sleep(20); // not there yet, or dead
       }
