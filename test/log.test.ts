@@ -6,7 +6,7 @@ import { pathToFileURL } from 'node:url';
 import { prettyLine } from '../src/log/pretty.ts';
 import { maskUrl, redact } from '../src/log/redact.ts';
 import { createLogger, type LogOptions } from '../src/log.ts';
-import { PINNED_NODE, ROOT, run } from './support/command.ts';
+import { PINNED_NODE, ROOT, run, SOURCE_FLAGS } from './support/command.ts';
 import { tempDir } from './support/temp-dir.ts';
 
 const KEY = 'atlas_0123456789abcdefghijABCDEFGHIJ01234567';
@@ -141,7 +141,7 @@ test('lines of several threads are whole, and none is lost when the process ends
     const url = 'data:text/javascript,' + encodeURIComponent(${JSON.stringify(thread)});
     let left = 2;
     for (const name of ['a', 'b']) new Worker(new URL(url), { argv: [name] }).on('exit', () => --left || process.exit(3));`;
-  const flags = ['--disable-warning=ExperimentalWarning', '--input-type=module', '-e', main];
+  const flags = [...SOURCE_FLAGS, '--input-type=module', '-e', main];
   const { code, stderr } = await run(t, [PINNED_NODE, ...flags], { cwd: tempDir(t) });
   const records = stderr
     .trim()
@@ -161,7 +161,7 @@ test('a log whose file cannot grow takes bounded memory, and goes on when it can
     truncateSync('log');
     for (let i = 0; i < 2; i++) log.info({ pad: 'x'.repeat(2_000) }, 'there is room again');`;
   const limit = 'ulimit -f 2048; exec "$@" 2>>log'; // in 1,024 bytes: the fifth MiB and the sixth find no room
-  const flags = ['--disable-warning=ExperimentalWarning', '--input-type=module', '-e', script];
+  const flags = [...SOURCE_FLAGS, '--input-type=module', '-e', script];
   const { code } = await run(t, ['/bin/bash', '-c', limit, 'bash', PINNED_NODE, ...flags], { cwd });
   assert.equal(code, 0);
   const text = readFileSync(join(cwd, 'log'), 'utf8');

@@ -24,6 +24,7 @@ import { readLastBlock } from '../../src/store/chain.ts';
 import { openIndexForReading, prepareIndexFile } from '../../src/store/index-file.ts';
 import { IndexWriter } from '../../src/store/index-writer.ts';
 import { openDatabase } from '../../src/store/open-database.ts';
+import { SOURCE_FLAGS } from '../support/command.ts';
 import { startTestDaemon } from '../support/daemon.ts';
 import { dumpIndex } from '../support/dump.ts';
 import { randomBlocks, toBatch } from '../support/random-chain.ts';
@@ -42,7 +43,7 @@ async function backup(
   dataDir: string,
   file: string,
 ): Promise<{ stdout: string; stderr: string; code: number }> {
-  const args = ['--disable-warning=ExperimentalWarning', CLI, 'backup', file, '--data-dir', dataDir];
+  const args = [...SOURCE_FLAGS, CLI, 'backup', file, '--data-dir', dataDir];
   try {
     return { ...(await promisify(execFile)(process.execPath, args)), code: 0 };
   } catch (error) {
@@ -182,7 +183,7 @@ test('Ctrl-C while the index is copied leaves nothing behind, and the copy can b
   fillWithBallast(join(dir, 'index.db'));
   openKeyStore(join(dir, 'keys.db')).close();
   const folder = tempDir(t);
-  const args = ['--disable-warning=ExperimentalWarning', CLI, 'backup', folder, '--data-dir', dir];
+  const args = [...SOURCE_FLAGS, CLI, 'backup', folder, '--data-dir', dir];
   const copying = spawn(process.execPath, args);
   const said = text(copying.stderr);
   await once(copying.stdout, 'data'); // the keys are copied, the index follows
@@ -204,7 +205,7 @@ test('a file that comes while the index is copied is left alone, whether the cop
     ['index.db', true],
   ] as const) {
     const folder = tempDir(t);
-    const args = ['--disable-warning=ExperimentalWarning', CLI, 'backup', folder, '--data-dir', dir];
+    const args = [...SOURCE_FLAGS, CLI, 'backup', folder, '--data-dir', dir];
     const copying = spawn(process.execPath, args);
     const said = text(copying.stderr);
     await once(copying.stdout, 'data'); // the keys are copied, the index follows
@@ -257,7 +258,7 @@ test('a copy put beside the WAL of the file that it replaces is refused and stay
     prepare,
     /index\.db is a copy, and the .*-wal beside it .* move .*-wal and .*-shm away/,
   );
-  const args = ['--disable-warning=ExperimentalWarning', CLI, 'verify', '--data-dir', dir];
+  const args = [...SOURCE_FLAGS, CLI, 'verify', '--data-dir', dir];
   await assert.rejects(promisify(execFile)(process.execPath, args), /index\.db is a copy/);
   assert.match((await backup(dir, join(dir, 'second.db'))).stderr, /index\.db is a copy/);
   const node = await startNode(t, { chain: [...generateChain({ seed: 1, blocks: 1 }).blocks] });
@@ -277,7 +278,7 @@ test('a copy of the keys put beside the WAL of the file that it replaces is refu
   (await copyDatabase(source, restored, { isPrivate: true, onProgress: () => undefined })).publish();
   store.create({ name: 'later', tier: 'free' });
   copyFileSync(`${source}-wal`, `${restored}-wal`);
-  const args = ['--disable-warning=ExperimentalWarning', CLI, 'keys', 'list', '--data-dir', dir];
+  const args = [...SOURCE_FLAGS, CLI, 'keys', 'list', '--data-dir', dir];
   await assert.rejects(promisify(execFile)(process.execPath, args), /keys\.db is a copy/);
   assert.throws(() => openAccess(restored, {}), /keys\.db is a copy/);
   new IndexWriter(join(dir, 'index.db'), { cacheMb: 8 }).close();
@@ -319,7 +320,7 @@ test('a backup killed while the index is copied is not in the way of the next', 
   openKeyStore(join(dataDir, 'keys.db')).close();
   const folder = tempDir(t);
   const target = join(folder, 'copy.db');
-  const args = ['--disable-warning=ExperimentalWarning', CLI, 'backup', target, '--data-dir', dataDir];
+  const args = [...SOURCE_FLAGS, CLI, 'backup', target, '--data-dir', dataDir];
   const copying = spawn(process.execPath, args);
   await once(copying.stdout, 'data'); // the keys are copied, the index follows
   copying.kill('SIGKILL');

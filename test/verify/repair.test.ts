@@ -9,7 +9,7 @@ import { readLastBlock } from '../../src/store/chain.ts';
 import { openIndexForReading } from '../../src/store/index-file.ts';
 import { IndexWriter } from '../../src/store/index-writer.ts';
 import { openDatabase } from '../../src/store/open-database.ts';
-import { start } from '../support/command.ts';
+import { SOURCE_FLAGS, start } from '../support/command.ts';
 import { dumpIndex } from '../support/dump.ts';
 import { startIndexer } from '../support/indexer.ts';
 import type { NodeCall } from '../support/misbehaving-node.ts';
@@ -25,16 +25,7 @@ const HEAD = 40;
 
 /** The arguments of `atlas-node verify` for Node.js. */
 function verifyArgs(dir: string, url: string, ...more: string[]): string[] {
-  return [
-    '--disable-warning=ExperimentalWarning',
-    CLI,
-    'verify',
-    '--data-dir',
-    dir,
-    '--node-http',
-    url,
-    ...more,
-  ];
+  return [...SOURCE_FLAGS, CLI, 'verify', '--data-dir', dir, '--node-http', url, ...more];
 }
 
 /** Runs `atlas-node verify` as its own process. */
