@@ -237,7 +237,11 @@ const spoilt: [string, Spoil][] = [
         times: 5,
         replace: (method, _params, result) =>
           method === 'eth_getBlockReceipts'
-            ? (result as object[]).map((receipt) => ({ ...receipt, blockHash: `0x${'9'.repeat(64)}` }))
+            ? (result as object[]).map((receipt) => ({
+                ...receipt,
+                blockHash: `0x${'9'.repeat(64)}`,
+                logs: [],
+              }))
             : result,
       }),
   ],
@@ -281,6 +285,8 @@ const spoilt: [string, Spoil][] = [
   ['batches with a reply too few', (node) => node.misbehave({ order: 'last-missing', times: 5 })],
   ['batches in reverse order', (node) => node.misbehave({ order: 'reversed' })],
 ];
+/** Every row of the chain that those answers are spoilt of. */
+let truth: string[] | undefined;
 for (const [what, spoil] of spoilt) {
   test(`${what}: nothing wrong is stored and the index ends equal to the truth`, async (t) => {
     const real = await replay(t, { chain: chainOf(6, 30), head: 10 });
@@ -292,7 +298,8 @@ for (const [what, spoil] of spoilt) {
     real.setHead(30);
     await indexer.reaches(30);
     await indexer.client.stop();
-    assert.deepEqual(dumpIndex(indexer.path), await freshIndex(t, real.url, 30));
+    truth ??= await freshIndex(t, real.url, 30);
+    assert.deepEqual(dumpIndex(indexer.path), truth);
   });
 }
 
