@@ -13,7 +13,8 @@ Examples:
   $ atlas-node status --url http://10.0.0.7:8650 --json
   $ atlas-node status --json | jq .lagBlocks`;
 
-const NOTES = 'Where the configuration has an admin_token the disk and its forecast are shown too.';
+const NOTES = `Where the configuration has an admin_token the disk and its forecast are shown too: the token is sent to \
+whatever listens at server.host and server.port. With --url no token is sent.`;
 
 interface Options {
   url?: string;
