@@ -207,7 +207,7 @@ class TransferCounts {
 
   constructor(logs: readonly Log[]) {
     for (const { emitter, topics, data } of logs) {
-      if (topics[0] !== TRANSFER) continue;
+      if (topics[0] !== TRANSFER || topics.length !== 3) continue; // more topics are no transfer of an amount
       const key = `${emitter} ${topics[1]} ${topics[2]} ${data}`;
       this.counts.set(key, (this.counts.get(key) ?? 0) + 1);
     }

@@ -123,6 +123,8 @@ test('wrapped native: Deposit mints and Withdrawal burns, unless an equal Transf
   assert.equal(rowsFrom([deposit(6), mint], [TOKEN]).length, 2, 'another amount is another event');
   const approval = { ...mint, topics: [`0x${'8c'.repeat(32)}`, ...mint.topics.slice(1)] };
   assert.equal(rowsFrom([deposit(5), approval], [TOKEN]).length, 1, 'only a Transfer covers a Deposit');
+  const malformed = { ...mint, topics: [...mint.topics, `0x${word(1)}`] };
+  assert.equal(rowsFrom([deposit(5), malformed], [TOKEN]).length, 1, 'a skipped Transfer covers no Deposit');
   assert.equal(rowsFrom([deposit(5)]).length, 0, 'other contracts may name an event Deposit');
 });
 
