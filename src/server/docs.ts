@@ -1,9 +1,8 @@
 /** The documentation of the REST API: /openapi.json for programs, /docs for people. Needs no key. */
 import { openApiDocument } from '../api/openapi.ts';
 import { version } from '../version.ts';
-import { type Answer, jsonAnswer } from './answer.ts';
-import { compressAnswer, compressorsOfOneBody } from './compress.ts';
 import { docsPage } from './docs-page.ts';
+import { FixedBody } from './fixed-body.ts';
 import { addGetRoute } from './get-route.ts';
 import { type HttpMetrics, routeMeter, sendMetered } from './meter.ts';
 import type { ReplyWriter } from './reply.ts';
@@ -28,12 +27,8 @@ export function addOpenApiRoute(
   }: { replies: ReplyWriter; cors: (req: HttpRequest) => string; metrics: HttpMetrics },
 ): void {
   const meter = routeMeter(metrics, OPENAPI_PATH);
-  const body = JSON.stringify(DOCUMENT);
-  const compressors = compressorsOfOneBody();
+  const body = new FixedBody(JSON.stringify(DOCUMENT), '\r\nContent-Type: application/json');
   addGetRoute(app, OPENAPI_PATH, (adapt) => (res, req) => {
-    sendMetered(meter, replies, res, () => {
-      const answer: Answer = { ...jsonAnswer(200, body, cors(req)), cache: 'revalidate' };
-      return adapt(compressAnswer(answer, req.getHeader('accept-encoding'), compressors));
-    });
+    sendMetered(meter, replies, res, () => adapt(body.answerTo(req, 'revalidate', cors(req))));
   });
 }

@@ -2,11 +2,9 @@
  * The pages and their files. Each file has its own route and an answer made at start, so a path from a client is never
  * looked up in the file system.
  */
-import { createHash } from 'node:crypto';
 import { type Answer, jsonAnswer } from './answer.ts';
-import { compressAnswer, compressorsOfOneBody } from './compress.ts';
 import { escapeHtml } from './docs-html.ts';
-import { matchesAnyEtag, matchesEtag } from './etag.ts';
+import { FixedBody } from './fixed-body.ts';
 import { addGetRoute } from './get-route.ts';
 import { type HttpMetrics, type RequestMeter, routeMeter, sendMetered } from './meter.ts';
 import type { ReplyWriter } from './reply.ts';
@@ -43,7 +41,6 @@ const TYPES: Readonly<Record<string, string>> = {
   css: 'text/css; charset=utf-8',
   js: 'text/javascript; charset=utf-8',
   svg: 'image/svg+xml',
-  json: 'application/json',
 };
 
 /** The address of each page by its file. */
@@ -55,12 +52,6 @@ const PAGES: Readonly<Record<string, string>> = {
 
 /** Stands in the explorer's page for the symbol of the chain's own coin. */
 const COIN_PLACE = '{coin}';
-
-/**
- * One in so many 304 answers is a 200 with the body instead: only a body shows whether the client reads its answers
- * (see reply.ts), and no key is needed here.
- */
-const FULL_ANSWER_EVERY = 16;
 
 export interface StaticRouteDeps {
   /** Contents by `folder/name`. */
@@ -79,25 +70,14 @@ export function addStaticRoutes(app: TemplatedApp, deps: StaticRouteDeps): strin
   const assets = new Map([...deps.assets].filter(([file]) => deps.panel || !file.startsWith('panel/')));
   const { pages, versions } = versionPages(assets, digestOf(deps.assets), deps.nativeSymbol);
   const registered: string[] = [];
-  let notModifiedCount = 0;
   for (const [file, content] of assets) {
     const path = pathOf(file);
-    const body = pages.get(file) ?? content;
-    const etag = `W/"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`;
-    const headers = `\r\nContent-Type: ${typeOf(file)}\r\nETag: ${etag}${SECURITY_HEADERS}`;
+    const headers = `\r\nContent-Type: ${typeOf(file)}${SECURITY_HEADERS}`;
+    const body = new FixedBody(pages.get(file) ?? content, headers);
     const meter = routeMeter(metrics, file in PAGES ? path : 'asset');
-    const compressors = compressorsOfOneBody();
     const addFile = (path: string, cache: Answer['cache']) => {
-      const full: Answer = { status: 200, headers, body, cache };
-      const notModified: Answer = { status: 304, headers, body: null, cache };
       addGetRoute(app, path, (adapt) => (res, req) => {
-        const ifNoneMatch = req.getHeader('if-none-match');
-        const known = matchesEtag(ifNoneMatch, etag) || matchesAnyEtag(ifNoneMatch);
-        const isNotModified = known && ++notModifiedCount % FULL_ANSWER_EVERY !== 0;
-        const encodings = req.getHeader('accept-encoding');
-        const respond = () =>
-          adapt(isNotModified ? notModified : compressAnswer(full, encodings, compressors));
-        sendMetered(meter, replies, res, respond);
+        sendMetered(meter, replies, res, () => adapt(body.answerTo(req, cache)));
       });
       registered.push(path);
     };

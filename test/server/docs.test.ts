@@ -17,6 +17,8 @@ test('/openapi.json needs no key, may be read by other origins, and names every 
     .parse(await response.json());
   assert.match(openapi, /^3\.1\./);
   assert.deepEqual(Object.keys(paths).sort(), [...ENDPOINTS.map(({ path }) => path), '/rpc'].sort());
+  const headers = { 'If-None-Match': response.headers.get('etag') ?? '' };
+  assert.equal((await fetch(`${server.url}/openapi.json`, { headers })).status, 304);
 });
 
 test('/docs needs no key, runs the script beside it only and loads nothing from outside', async (t) => {
