@@ -40,7 +40,7 @@ const results = [
   run('types', bin('tsc'), ['--noEmit']),
   run('tests', process.execPath, [
     '--import',
-    'tsx',
+    join(ROOT, 'test', 'support', 'loader.mjs'),
     '--test',
     '--test-reporter=spec',
     `--test-concurrency=${CONCURRENCY}`,
