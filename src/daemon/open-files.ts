@@ -35,7 +35,7 @@ export function maxConnections(config: Config, log: Logger, openFiles = openFile
   return allowed;
 }
 
-/** The settings with the number of connections in force and, where it is not the one that was set, the reason as its source. */
+/** The settings with the number of connections in force; where it is not the one that was set, the reason is its source. */
 export function withMaxConnections({ config, sources }: ParsedConfig, connections: number): ParsedConfig {
   const { max_connections: wanted } = config.server;
   if (connections === wanted) return { config, sources };

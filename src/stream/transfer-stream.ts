@@ -115,7 +115,8 @@ export class TransferStream {
   /** Handles the announcement of a commit, whose watermark follows unless it fails. */
   onCommitting(blocks: CommittingBlocks): void {
     this.announced = null;
-    if (this.closed || this.nextLiveId !== blocks.firstTransfer) return; // nobody is live, or what comes before is not all pushed
+    // If it does not fit, nobody is live, or what comes before is not all pushed.
+    if (this.closed || this.nextLiveId !== blocks.firstTransfer) return;
     try {
       this.reads.snapshot.head();
       const announced = new AnnouncedTransfers(blocks, {
