@@ -72,7 +72,7 @@ CREATE TABLE transfers (
 );
 `;
 
-/** What counters and sums follow from: the STORED_TRANSFER columns of a row of \`transfers\`. */
+/** What counters and sums follow from: the STORED_TRANSFER columns of a row of `transfers`. */
 export interface StoredTransfer {
   id: number;
   tx: Buffer | number;

@@ -14,7 +14,7 @@ export interface LoopOptions {
   idleMs: number;
   /** Shortest pause after a step. Otherwise the pause is as long as the step, so that at most half the time is used. */
   minPauseMs: number;
-  /** Called when the work begins to fail and when it succeeds again, not for every try. */
+  /** Gets a line when the work begins to fail and when it succeeds again, not for every try. */
   log: WriterLog;
 }
 
