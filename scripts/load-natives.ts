@@ -1,5 +1,5 @@
 /** Loads the native modules as the daemon does; setup runs it under the pinned Node. A failure is one line on stderr. */
-import { nativeLoadError } from '../src/cli/native-load-error.ts';
+import { nativeLoadError } from '../src/cli/errors.ts';
 
 try {
   const { default: Database } = await import('better-sqlite3');

@@ -1,6 +1,6 @@
 /** Whether the memory of a process stays flat under load. */
-import { median } from '../src/bench/figure.ts';
-import { residentMegabytes } from '../src/bench/process/resource-usage.ts';
+import { median } from './bench/figure.ts';
+import { residentMegabytes } from './bench/process/resource-usage.ts';
 
 /** Memory counts as flat when the last third needs at most this many times what the one before needs. */
 const MAX_GROWTH = 1.1;

@@ -8,14 +8,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openKeyStore } from '../src/access/keys.ts';
-import { generateChain } from '../src/bench/chain/generate.ts';
-import { startReplayNode } from '../src/bench/replay/node.ts';
-import { pause } from '../src/lib/backoff.ts';
+import { pause } from '../src/lib/async.ts';
 import { Prng } from '../src/lib/prng.ts';
 import { openIndexForReading } from '../src/store/index-file.ts';
 import { LAUNCHER, startDaemon } from './daemon.ts';
 import { MemoryMonitor } from './memory-monitor.ts';
 import { MAX_SEED, readOptions } from './options.ts';
+import { generateChain } from './simulator/chain/generate.ts';
+import { startReplayNode } from './simulator/replay/node.ts';
 import { UNSETTLED_BLOCKS } from './soak/checks.ts';
 import type { EndedSubscription } from './soak/client.ts';
 import { readExpectedState } from './soak/expected-state.ts';
@@ -52,7 +52,12 @@ const chain = generateChain({
   seed,
 });
 const blocks = [...chain.blocks];
-const node = await startReplayNode({ chain: blocks, head: FIRST_BLOCKS, chainId: chain.options.chainId });
+const node = await startReplayNode({
+  chain: blocks,
+  head: FIRST_BLOCKS,
+  chainId: chain.options.chainId,
+  finalizedLag: 128,
+});
 const proxy = await startProxy(node.url);
 const dir = mkdtempSync(join(tmpdir(), 'atlas-soak-'));
 const key = issueKey();

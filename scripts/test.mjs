@@ -1,20 +1,22 @@
 /**
- * The whole check: lint, types, tests. Runs under the pinned Node, after setup (see `test` in package.json).
- * See `--help`.
+ * Runs the tests: all of them after lint and types, or those of single files at once. Runs under the pinned Node, after
+ * setup (see `test` in package.json). See `--help`.
  */
 import { spawnSync } from 'node:child_process';
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, globSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-const USAGE = `Lint, types and tests.
+const USAGE = `Runs the tests.
 
-  npm test                                  everything
-  npm test -- test/config.test.ts           lint, types and the tests of one file
-  npm test -- --test-name-pattern=reorg     other options go to Node's test runner`;
+  npm test                                    lint, types and all tests
+  npm test -- test/config.test.ts             the tests of one file, at once
+  npm run test:watch -- test/config.test.ts   the same, again after each change
+  npm test -- --test-name-pattern=reorg       other options go to Node's test runner
+
+TEST_CHROMIUM names the browser of the page tests: "package" for the one inside an npm package, or a path.`;
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
-const CHROMIUM = '/usr/bin/chromium';
 
 /**
  * Test files run at the same time: twice the cores of the machines, since those that drive a browser or wait for a time
@@ -31,14 +33,26 @@ if (options.includes('--help')) {
   process.exit(0);
 }
 const named = process.argv.slice(2).filter((argument) => !argument.startsWith('-'));
-const files = named.length > 0 ? named : testFiles();
-if (files.some((file) => file.endsWith('.page.test.ts'))) ensureChromium();
+process.exitCode = (await (named.length > 0 ? runTests(named) : runAll())) ? 0 : 1;
 
-// The tests come last and run even if the others fail, so that their summary ends the output.
-const results = [
-  run('lint', bin('biome'), ['check', '.']),
-  run('types', bin('tsc'), ['--noEmit']),
-  run('tests', process.execPath, [
+/** The tests come last and run even if the others fail, so that their summary ends the output. */
+async function runAll() {
+  const results = [];
+  for (const script of ['lint', 'typecheck']) {
+    console.log(`\n> ${script}`);
+    const passed = run('npm', ['run', '--silent', script]);
+    if (!passed) console.error(`> ${script}: FAILED, which fails the whole run`);
+    results.push(passed);
+  }
+  console.log('\n> tests');
+  results.push(await runTests(globSync('test/**/*.test.ts', { cwd: ROOT }).sort()));
+  return results.every((passed) => passed);
+}
+
+/** @param {string[]} files */
+async function runTests(files) {
+  if (files.some((file) => file.endsWith('.page.test.ts'))) await provideChromium();
+  return run(process.execPath, [
     '--import',
     join(ROOT, 'test', 'support', 'loader.mjs'),
     '--test',
@@ -47,43 +61,33 @@ const results = [
     `--test-timeout=${TEST_TIMEOUT_MS}`,
     ...options,
     ...files,
-  ]),
-];
-process.exitCode = results.every((passed) => passed) ? 0 : 1;
+  ]);
+}
 
-/** Runs one step with its output shown; true when it passed. */
-function run(step, command, args) {
-  console.log(`\n> ${step}`);
+/**
+ * Runs a program with its output shown; true when it passed.
+ * @param {string} command
+ * @param {string[]} args
+ */
+function run(command, args) {
   const { status, error } = spawnSync(command, args, { cwd: ROOT, stdio: 'inherit' });
   if (error) console.error(`cannot run ${command}: ${error.message}`);
-  if (status !== 0 && step !== 'tests') console.error(`> ${step}: FAILED, which fails the whole run`);
   return status === 0;
 }
 
-function testFiles() {
-  const below = readdirSync(join(ROOT, 'test'), { recursive: true });
-  return below
-    .filter((file) => file.endsWith('.test.ts'))
-    .map((file) => join('test', file))
-    .sort();
-}
-
-function bin(name) {
-  return join(ROOT, 'node_modules', '.bin', name);
-}
-
-/** The browser that page tests drive. Installed where that needs no permission; otherwise those tests are left out. */
-function ensureChromium() {
-  if (existsSync(CHROMIUM)) return;
-  if (process.getuid?.() === 0 && existsSync('/usr/bin/apt-get')) {
+/** The page tests fail where no Chromium runs. The system's package manager is the last resort: it needs root. */
+async function provideChromium() {
+  const { chromiumLaunch, SYSTEM_CHROMIUM } = await import('./chromium.ts');
+  try {
+    chromiumLaunch();
+  } catch (error) {
+    console.error(`the Chromium of the npm package does not run here: ${String(error)}`);
+    if (process.getuid?.() !== 0 || !existsSync('/usr/bin/apt-get')) return;
     console.log('installing chromium for the page tests: apt-get install chromium');
     const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
-    for (const args of [
-      ['update', '-q'],
-      ['install', '-y', '-q', '--no-install-recommends', 'chromium'],
-    ]) {
-      spawnSync('apt-get', args, { stdio: 'ignore', env });
-    }
+    spawnSync('apt-get', ['update', '-q'], { stdio: 'ignore', env });
+    const args = ['install', '-y', '-q', '--no-install-recommends', 'chromium'];
+    spawnSync('apt-get', args, { stdio: 'ignore', env });
+    if (!existsSync(SYSTEM_CHROMIUM)) console.error(`apt-get installed no ${SYSTEM_CHROMIUM}`);
   }
-  if (!existsSync(CHROMIUM)) console.log(`there is no ${CHROMIUM}: the page tests will be left out`);
 }

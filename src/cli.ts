@@ -4,8 +4,8 @@ import { addBackup } from './cli/backup.ts';
 import { addBench } from './cli/bench.ts';
 import { addCompletion } from './cli/completion.ts';
 import { addConfig } from './cli/config.ts';
-import { describeError, EXIT_USAGE } from './cli/describe-error.ts';
 import { addDev } from './cli/dev.ts';
+import { describeError, EXIT_USAGE } from './cli/errors.ts';
 import { addInit } from './cli/init.ts';
 import { addKeys } from './cli/keys.ts';
 import { addNotes } from './cli/options.ts';
@@ -13,8 +13,8 @@ import { assertOutputWritten, handleOutputErrors } from './cli/output-errors.ts'
 import { addStart } from './cli/start.ts';
 import { addStatus } from './cli/status.ts';
 import { addVerify } from './cli/verify.ts';
+import { versionText } from './lib/version.ts';
 import { isJournal, journalPriority } from './log/journal.ts';
-import { versionText } from './version.ts';
 
 const STDERR = 2;
 

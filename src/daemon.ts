@@ -1,19 +1,20 @@
 /** The composition root: opens everything in order, wires it, and closes it in reverse. */
+
+import type { Config, ParsedConfig, Sources } from './config/parse-config.ts';
 import { printConfigJson } from './config/print.ts';
-import type { Config, ParsedConfig, Sources } from './config.ts';
-import { openDataStores } from './daemon/data-stores.ts';
+import { openDataStores, warnAboutKeys } from './daemon/data-stores.ts';
 import { startIndexing } from './daemon/indexing.ts';
-import { warnAboutKeys } from './daemon/key-warnings.ts';
 import { openMetrics } from './daemon/metrics.ts';
 import { maxConnections, withMaxConnections } from './daemon/open-files.ts';
 import { openServices } from './daemon/services.ts';
+import { IndexStatsRunner } from './indexer/stats-runner.ts';
 import { CleanupStack } from './lib/cleanup-stack.ts';
-import type { Logger } from './log.ts';
-import type { AdminOptions } from './server/admin.ts';
-import { startServer } from './server/server.ts';
-import type { IndexStatus } from './types.ts';
-import { Surveyor } from './writer/surveyor.ts';
-import { startThread } from './writer/threads.ts';
+import type { Logger } from './log/logger.ts';
+import type { IndexStatus } from './model/index-status.ts';
+import { ReadFailures } from './query/read-failures.ts';
+import type { AdminOptions } from './server/admin/routes.ts';
+import { type Server, startServer } from './server/server.ts';
+import { startThread } from './threads/start-thread.ts';
 
 export interface Daemon {
   url: string;
@@ -59,26 +60,34 @@ async function openDaemon(config: Config, deps: DaemonDeps, closers: CleanupStac
 
   const stores = await openDataStores(config, log, closers, signal);
   warnAboutKeys(stores.access, config.data_dir, log);
-  const metrics = await openMetrics(config, stores.indexPath, log, closers);
-  const services = openServices(config, { stores, metrics, log, development }, closers);
+  let server: Server | null = null;
+  const notReadyReason = () => (server === null ? 'the server is starting' : server.notReadyReason());
+  const metrics = await openMetrics(config, stores.indexPath, notReadyReason, log, closers);
+  const failures = new ReadFailures({ log, metrics });
+  const services = openServices(config, { stores, metrics, failures, log, development }, closers);
   const { hub, connections } = services.streams;
-  const indexing = startIndexing(config, { stores, hub, metrics, log }, closers);
-  const surveyor = closers.adopt(new Surveyor(() => startThread('survey', stores.indexPath)), (surveyor) =>
-    surveyor.close(),
+  const indexing = startIndexing(config, { stores, hub, metrics, failures, log }, closers);
+  const surveyor = closers.adopt(
+    new IndexStatsRunner(
+      () => startThread('index-stats', stores.indexPath),
+      (error) => failures.record(error),
+    ),
+    (surveyor) => surveyor.close(),
   );
   const admin: AdminOptions = {
     token: config.admin_token,
-    survey: () => surveyor.state(),
+    indexStats: () => surveyor.state(),
     sockets: () => connections.list(),
     settings: () => printConfigJson(withMaxConnections(effective, max_connections)),
   };
-  const server = await startServer({
+  server = await startServer({
     ...services,
     settings: { ...config.server, max_connections },
     access: stores.access,
     indexState: indexing.status,
     dataDir: config.data_dir,
     readyLag: config.index.ready_lag,
+    staleSeconds: config.index.stale_seconds,
     nativeSymbol: config.chain.symbol,
     admin: admin.token === '' ? undefined : admin, // the panel is off without a token
     metrics,
@@ -86,12 +95,13 @@ async function openDaemon(config: Config, deps: DaemonDeps, closers: CleanupStac
   });
   closers.adopt(server, (server) => server.close());
 
+  const { url, reload } = server;
   return {
-    url: server.url,
+    url,
     status: indexing.status,
     onStatus: indexing.onStatus,
     async reload(parsed) {
-      await server.reload(parsed.config.server);
+      await reload(parsed.config.server);
       stores.access.limiter.tiers = parsed.config.tiers;
       warnAboutKeys(stores.access, config.data_dir, log);
       effective = parsed;

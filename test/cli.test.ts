@@ -4,17 +4,15 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import manifest from '../package.json' with { type: 'json' };
-import { describeError } from '../src/cli/describe-error.ts';
+import { describeError, nativeLoadError } from '../src/cli/errors.ts';
 import { formatBytes, formatDuration, formatNumber, formatTable } from '../src/cli/format.ts';
-import { nativeLoadError } from '../src/cli/native-load-error.ts';
-import { progressLine } from '../src/cli/progress.ts';
 import { daemonUrl } from '../src/cli/status-client.ts';
 import { statusTable } from '../src/cli/status-table.ts';
-import { parseConfig } from '../src/config.ts';
-import { ConfigError, FatalError, RequestError } from '../src/errors.ts';
-import { etaSeconds, lagBlocks } from '../src/lib/lag.ts';
+import { progressLine } from '../src/cli/terminal.ts';
+import { parseConfig } from '../src/config/parse-config.ts';
+import { ConfigError, FatalError, RequestError } from '../src/lib/errors.ts';
+import { type Capabilities, etaSeconds, type IndexStatus, lagBlocks } from '../src/model/index-status.ts';
 import { openDatabase } from '../src/store/open-database.ts';
-import type { Capabilities, IndexStatus } from '../src/types.ts';
 import { LAUNCHER, PINNED_NODE, ROOT, type RunOptions, readyUrl, run, start } from './support/command.ts';
 import { tempDir } from './support/temp-dir.ts';
 import { waitFor } from './support/wait.ts';
@@ -27,6 +25,8 @@ function atlas(t: TestContext, args: string[], options: RunOptions) {
 const FILLING: IndexStatus = {
   phase: 'filling',
   reason: null,
+  readFailure: null,
+  nodeChain: 'same',
   startBlock: 1000,
   head: { number: 1_234_567, hash: '0xabcd' },
   headTimestamp: 1_700_000_000,
@@ -36,6 +36,7 @@ const FILLING: IndexStatus = {
   transfers: 98_765_432,
   capabilities: null,
   untraced: null,
+  startedAt: 1_700_000_000_000,
   skippedLogs: {},
   reorgs: 0,
   deepestReorg: 0,
@@ -105,6 +106,19 @@ test('columns are as wide as their widest cell, numbers at the right', () => {
   assert.equal(formatTable(['NAME', 'N'], []), 'NAME  N');
 });
 
+test('the status table says what cannot be read, once', () => {
+  const readFailure = 'index.db is damaged (...): restore a backup';
+  const table = (status: Partial<IndexStatus>) =>
+    statusTable(
+      { status: { ...FILLING, ...status }, staleReason: null, disk: null, tokenRefused: false },
+      1_700_000_060_000,
+    );
+  assert.match(table({ readFailure }), /\nreads +index\.db is damaged \(\.\.\.\): restore a backup\n/);
+  const stopped = table({ phase: 'paused', readFailure, reason: `indexing has stopped: ${readFailure}` });
+  assert.equal(stopped.split('is damaged').length, 2);
+  assert.doesNotMatch(table({}), /reads/);
+});
+
 test('the status table tells state, range, lag and what the node offers', () => {
   const status: IndexStatus = {
     ...FILLING,
@@ -114,7 +128,7 @@ test('the status table tells state, range, lag and what the node offers', () => 
     lastCommitAt: 1_700_000_058_000,
     capabilities: ANVIL,
   };
-  const lines = statusTable({ status, disk: null, tokenRefused: false }, 1_700_000_060_000)
+  const lines = statusTable({ status, staleReason: null, disk: null, tokenRefused: false }, 1_700_000_060_000)
     .split('\n')
     .filter(Boolean)
     .map((line) => line.replace(/ {2,}/, ': '));
@@ -125,12 +139,13 @@ test('the status table tells state, range, lag and what the node offers', () => 
     'index: blocks 1,000 to 1,234,567, no holes',
     'head block: 0xabcd, 2023-11-14T22:13:20.000Z',
     'node head: 2,345,678',
+    'node chain: the indexed one',
     'lag: 1,111,111 blocks, 1 min 0 s',
     'rate: 812 blocks/s, 41,235 transfers/s',
     'last commit: 2 s ago',
     'transfers: 98,765,432',
-    'skipped logs: short data 3',
-    'reorgs: 2, deepest 5 blocks',
+    'skipped logs: short data 3 since the daemon started 1 min 0 s ago',
+    'reorgs: 2 since the daemon started 1 min 0 s ago, deepest 5 blocks',
     'node: anvil/v1',
     'chain id: 31337',
     'follows: latest blocks (rolls back reorgs)',
@@ -140,7 +155,12 @@ test('the status table tells state, range, lag and what the node offers', () => 
   const traced = { ...ANVIL, traces: 'trace_block' as const, tracesReason: null };
   const transfersRow = (untraced: IndexStatus['untraced']) =>
     statusTable(
-      { status: { ...status, capabilities: traced, untraced }, disk: null, tokenRefused: false },
+      {
+        status: { ...status, capabilities: traced, untraced },
+        staleReason: null,
+        disk: null,
+        tokenRefused: false,
+      },
       0,
     ).match(/^internal transfers +(.*)$/m)?.[1];
   assert.equal(transfersRow(null), 'yes, by trace_block');
@@ -148,6 +168,26 @@ test('the status table tells state, range, lag and what the node offers', () => 
     transfersRow({ first: 2_000, last: 2_999, blocks: 1_000 }) ?? '',
     /^no: blocks 2000 to 2999 were indexed without traces; "atlas-node verify --repair 2000\.\.2999"/,
   );
+});
+
+test('the status table names a chain that stands still, and since when nothing was committed', () => {
+  const status: IndexStatus = { ...FILLING, phase: 'following' };
+  const staleReason = 'the chain stands still: the newest block is from 2023-11-14T22:13:20.000Z';
+  const now = 1_700_086_400_000;
+  const table = statusTable({ status, staleReason, disk: null, tokenRefused: false }, now);
+  const row = (name: string) => new RegExp(`^${name} +(.*)$`, 'm').exec(table)?.[1];
+  assert.equal(row('state'), `following: ${staleReason}`);
+  assert.equal(row('node head'), '2,345,678');
+  const paused = { ...status, phase: 'paused' as const, reason: 'the node does not answer' };
+  const pausedTable = statusTable(
+    { status: paused, staleReason: null, disk: null, tokenRefused: false },
+    now,
+  );
+  assert.match(pausedTable, /^node head +2,345,678, as last read$/m);
+  const since = 'since the daemon started 1 d 0 h ago';
+  assert.equal(row('last commit'), `none ${since}`);
+  assert.equal(row('skipped logs'), `0 ${since}`);
+  assert.equal(row('reorgs'), `0 ${since}`);
 });
 
 test('the daemon of a configuration is reached on this machine, whatever it listens on', () => {
@@ -204,11 +244,8 @@ test('another C library, a missing binary and a missing package are each told ap
     nativeLoadError(uws, ARM)?.message ?? '',
     /^cannot load @uwsjs\/linux-arm64-22 on linux-arm64/,
   );
-  const noPackage = loadError(
-    'ERR_MODULE_NOT_FOUND',
-    "Cannot find package 'undici' imported from /x/src/y.ts",
-  );
-  assert.match(nativeLoadError(noPackage, ARM)?.message ?? '', /^cannot load undici on linux-arm64/);
+  const noPackage = loadError('ERR_MODULE_NOT_FOUND', "Cannot find package 'ws' imported from /x/src/y.ts");
+  assert.match(nativeLoadError(noPackage, ARM)?.message ?? '', /^cannot load ws on linux-arm64/);
 });
 
 test('errors of other kinds are not those of native modules', () => {

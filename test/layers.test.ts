@@ -7,35 +7,34 @@ import { fileURLToPath } from 'node:url';
 import manifest from '../package.json' with { type: 'json' };
 
 /** What everything may import. */
-const SHARED = ['lib', 'types', 'errors', 'log', 'metrics', 'version'];
+const SHARED = ['lib', 'model', 'log', 'metrics', 'threads'];
 
-/** The parts of src, a folder or a file of the root each, and what else they may import. */
+/** The folders of src and the files in its root, lowest first, and what else each may import. */
 const MAY_IMPORT: Record<string, string[] | 'anything'> = {
   lib: [],
-  types: [],
-  errors: [],
+  model: [],
   log: [],
   metrics: [],
-  build: [],
-  version: ['build'],
+  // Names the entry files of all threads by URL, without importing them.
+  threads: 'anything',
   config: [],
   decode: [],
-  upstream: [],
-  sync: ['upstream', 'decode'],
+  node: [],
   store: [],
-  verify: ['sync', 'store', 'upstream', 'decode'],
-  writer: ['verify', 'sync', 'store', 'upstream', 'decode'],
+  tokens: ['store', 'node', 'decode'],
+  indexer: ['tokens', 'store', 'node', 'decode'],
+  verify: ['indexer', 'tokens', 'store', 'node', 'decode'],
   query: ['store'],
   api: ['query', 'store'],
-  rpc: ['upstream'],
-  stream: ['query', 'upstream'],
+  chain: ['node'],
+  gateway: ['node', 'chain'],
+  streams: ['query', 'chain', 'node'],
   access: ['store'],
-  server: ['api', 'rpc', 'stream', 'access'],
+  server: ['api', 'gateway', 'streams', 'access', 'query'],
   daemon: 'anything',
   cli: 'anything',
   dev: 'anything',
   binary: 'anything',
-  bench: 'anything',
 };
 
 /** Packages that only some parts may know, so that each can be replaced in one place. */
@@ -44,13 +43,15 @@ const ONLY_IN: Record<string, string[]> = {
   'uWebSockets.js': ['server'],
   commander: ['cli'],
   zod: ['config', 'api', 'server'],
+  '@ethereumjs/mpt': ['indexer'],
+  '@ethereumjs/rlp': ['indexer'],
   'smol-toml': ['config'],
   pino: ['log'],
   'prom-client': ['metrics'],
 };
 
 /** Parts that may use the packages of development: they run from a checkout only. */
-const DEVELOPMENT = ['dev', 'bench'];
+const DEVELOPMENT = ['dev'];
 
 const SRC = fileURLToPath(new URL('../src', import.meta.url));
 
@@ -146,6 +147,14 @@ test('imports run one way, by the table', () => {
       const may = [...SHARED, ...(allowed ?? [])].join(', ');
       return `src/${entry.file}:${entry.line} imports ${entry.specifier}: ${part} may import ${may}, not ${target}`;
     }),
+  );
+});
+
+test('nothing in src imports from outside src, except package.json', () => {
+  assertNone(
+    own
+      .filter((entry) => targetPart(entry) === undefined && !/^(\.\.\/)+package\.json$/.test(entry.specifier))
+      .map(({ file, line, specifier }) => `src/${file}:${line} imports ${specifier}`),
   );
 });
 

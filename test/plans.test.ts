@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import { type TestContext, test } from 'node:test';
-import { ENDPOINTS } from '../src/api/endpoints.ts';
+import { ENDPOINTS } from '../src/api/endpoints/endpoints.ts';
 import { Snapshot } from '../src/query/snapshot.ts';
 import { WalletIdCache } from '../src/query/wallet-id-cache.ts';
 import type { Db } from '../src/store/open-database.ts';

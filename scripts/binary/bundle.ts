@@ -8,12 +8,10 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
 /** Modules that look for files next to themselves, and their replacements for the binary, which has no such files. */
 const REPLACED_MODULES: Record<string, string> = {
-  'src/writer/thread-code.ts': 'src/binary/threads.ts',
-  'src/api/thread-code.ts': 'src/binary/threads.ts',
-  'src/access/thread-code.ts': 'src/binary/threads.ts',
-  'src/build.ts': 'src/binary/build.ts',
+  'src/threads/entries.ts': 'src/binary/threads.ts',
+  'src/lib/build.ts': 'src/binary/build.ts',
   'src/dev/anvil-path.ts': 'src/binary/anvil-path.ts',
-  'src/server/assets.ts': 'src/binary/assets.ts',
+  'src/server/pages/assets.ts': 'src/binary/assets.ts',
 };
 
 /** The two packages with native modules, reduced to loading the embedded one. */
@@ -23,19 +21,28 @@ const LOADERS: Record<string, string> = {
     "exports.getBinding = () => loadAddon('better_sqlite3.node');",
 };
 
-/** The script of an entry file as CommonJS, the only form that a single executable application of Node 22 can hold. */
-export async function bundle(entry: string, commit: string): Promise<string> {
-  const { outputFiles } = await build({
+export interface Bundle {
+  script: string;
+  /** Folders of the packages whose code the script contains, relative to the project's root. */
+  packages: string[];
+  /** Files of the project that the script contains, relative to its root. */
+  files: string[];
+}
+
+/** Bundles an entry file as CommonJS, the only form that a single executable application of Node 22 can hold. */
+export async function bundle(entry: string, commit: string): Promise<Bundle> {
+  const { outputFiles, metafile } = await build({
     absWorkingDir: ROOT,
     entryPoints: [entry],
     bundle: true,
     write: false,
+    metafile: true,
     platform: 'node',
     target: 'node22',
     format: 'cjs',
     // Only white space: names and messages in stack traces stay those of the sources.
     minifyWhitespace: true,
-    legalComments: 'none',
+    legalComments: 'eof',
     define: { BUILD_COMMIT: JSON.stringify(commit) },
     plugins: [replaceModules(), loaders()],
     // A module that asks for its own location would fail in the binary: it needs a replacement.
@@ -44,7 +51,19 @@ export async function bundle(entry: string, commit: string): Promise<string> {
   });
   const [script] = outputFiles;
   if (script === undefined) throw new Error(`esbuild wrote nothing for ${entry}`);
-  return script.text;
+  const inputs = Object.keys(metafile.inputs);
+  return {
+    script: script.text,
+    packages: packagesIn(inputs),
+    files: inputs.filter((file) => !file.startsWith('node_modules/')),
+  };
+}
+
+function packagesIn(files: string[]): string[] {
+  const folders = files.map(
+    (file) => /^node_modules\/(?:.*\/node_modules\/)?(?:@[^/]+\/)?[^/]+/.exec(file)?.[0],
+  );
+  return [...new Set(folders.filter((folder) => folder !== undefined))];
 }
 
 function replaceModules(): Plugin {

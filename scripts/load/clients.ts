@@ -1,11 +1,9 @@
 /** The three transports: REST, /rpc and /ws. Each call returns whether it was admitted and has its answer checked. */
 import { once } from 'node:events';
-import { Agent } from 'undici';
 import { WebSocket } from 'ws';
 
 /** How long an answer may take, milliseconds. */
 const ANSWER_TIMEOUT_MS = 30_000;
-const CONNECTIONS = 32;
 
 /** JSON-RPC's code of a call over the limits. */
 const RATE_LIMITED_CODE = -32005;
@@ -27,7 +25,6 @@ export interface HttpAnswer {
 export class HttpClient {
   private readonly url: string;
   private readonly key: string;
-  private readonly agent = new Agent({ connections: CONNECTIONS });
 
   constructor(url: string, key: string) {
     this.url = url;
@@ -42,22 +39,15 @@ export class HttpClient {
     return this.request('/rpc', 'POST', JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }));
   }
 
-  close(): Promise<void> {
-    return this.agent.close();
-  }
-
   private async request(path: string, method: 'GET' | 'POST', body?: string): Promise<HttpAnswer> {
-    const response = await this.agent.request({
-      origin: this.url,
-      path,
+    const response = await fetch(this.url + path, {
       method,
-      body,
+      body: body ?? null,
       headers: { 'X-API-Key': this.key, 'Content-Type': 'application/json' },
-      headersTimeout: ANSWER_TIMEOUT_MS,
-      bodyTimeout: ANSWER_TIMEOUT_MS,
+      signal: AbortSignal.timeout(ANSWER_TIMEOUT_MS),
     });
-    const block = Number(response.headers['x-indexed-block'] ?? 0);
-    return { status: response.statusCode, block, body: await response.body.json() };
+    const block = Number(response.headers.get('x-indexed-block') ?? 0);
+    return { status: response.status, block, body: await response.json() };
   }
 }
 

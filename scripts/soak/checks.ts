@@ -21,9 +21,9 @@ export interface ExpectedState {
   hashAt(number: number): string | undefined;
   /** `blockHash.logIndex` of the logs of a contract (null: all) in blocks `from .. to`. */
   logs(address: string | null, from: number, to: number): string[];
-  /** `id.txHash` of a wallet's transfers in blocks `from .. to`. */
+  /** The eventKey of a wallet's transfers in blocks `from .. to`. */
   transfers(wallet: string, from: number, to: number): string[];
-  /** The same for the transfers that are signals, with the side of the wallet. */
+  /** The signalKey of those that are signals. */
   signals(wallet: string, from: number, to: number): string[];
 }
 
@@ -109,13 +109,27 @@ export class LogCheck implements Check {
   }
 }
 
-interface Transfer {
-  id: number;
+interface EventId {
+  blockHash: string;
   txHash: string;
+  eventIndex: number;
+}
+
+interface Transfer extends EventId {
+  id: number;
   blockNumber: number;
   direction: string;
-  wallet?: string;
   removed?: boolean;
+}
+
+/** What tells a transfer from every other one, across reorgs too: the key that the documentation tells clients to use. */
+export function eventKey({ blockHash, txHash, eventIndex }: EventId): string {
+  return `${blockHash}.${txHash}.${eventIndex}`;
+}
+
+/** The same for a signal: a transfer is one for each side. */
+export function signalKey(event: EventId, direction: string): string {
+  return `${eventKey(event)}.${direction}`;
 }
 
 export class TransferCheck implements Check {
@@ -145,8 +159,9 @@ export class TransferCheck implements Check {
   }
 
   onNotification(result: unknown): void {
-    const { id, txHash, blockNumber, direction, wallet, removed } = result as Transfer;
-    const key = this.signals ? signalKey(id, txHash, wallet ?? '', direction) : `${id}.${txHash}`;
+    const event = result as Transfer;
+    const { id, blockNumber, direction, removed } = event;
+    const key = this.signals ? signalKey(event, direction) : eventKey(event);
     const last = this.notified.at(-1);
     if (removed) {
       const at = this.keys.delete(key) ? this.notified.findLastIndex((event) => event.key === key) : -1;
@@ -175,8 +190,4 @@ export class TransferCheck implements Check {
     const known = of(0);
     for (const key of notified) if (!known.has(key)) this.onFault(`transfer ${key} is not of the index`);
   }
-}
-
-export function signalKey(id: number, txHash: string, wallet: string, direction: string): string {
-  return `${id}.${txHash}.${wallet}.${direction}`;
 }

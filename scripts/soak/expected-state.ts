@@ -1,12 +1,15 @@
 /** What the index and the chain contain at the end, read from the index file and from the blocks themselves. */
-import type { GeneratedBlock } from '../../src/bench/chain/block.ts';
+
 import { openIndexForReading } from '../../src/store/index-file.ts';
-import { type ExpectedState, signalKey } from './checks.ts';
+import type { GeneratedBlock } from '../simulator/chain/block.ts';
+import { type ExpectedState, eventKey, signalKey } from './checks.ts';
 
 interface Row {
   id: number;
   block: number;
-  tx: string;
+  blockHash: string;
+  txHash: string;
+  eventIndex: number;
   sender: string;
   receiver: string;
   empty: 0 | 1;
@@ -34,11 +37,11 @@ export function readExpectedState(indexPath: string, blocks: readonly GeneratedB
           (log) => log.block >= from && log.block <= to && (address === null || log.address === address),
         )
         .map(({ key }) => key),
-    transfers: (wallet, from, to) => between(wallet, from, to).map(({ id, tx }) => `${id}.${tx}`),
+    transfers: (wallet, from, to) => between(wallet, from, to).map(eventKey),
     signals: (wallet, from, to) =>
       between(wallet, from, to)
         .filter(({ empty }) => empty === 0)
-        .map(({ id, tx, sender }) => signalKey(id, tx, wallet, sender === wallet ? 'out' : 'in')),
+        .map((row) => signalKey(row, row.sender === wallet ? 'out' : 'in')),
   };
 }
 
@@ -47,11 +50,15 @@ function readTransfers(indexPath: string): Row[] {
   try {
     return db
       .prepare<[], Row>(
-        `SELECT t.id, (SELECT number FROM blocks WHERE last_transfer >= t.id ORDER BY last_transfer, number LIMIT 1) AS block,
-          '0x' || lower(hex(iif(typeof(t.tx) = 'blob', t.tx, (SELECT tx FROM transfers WHERE id = t.id - t.tx)))) AS tx,
+        `SELECT t.id, b.number AS block, '0x' || lower(hex(b.hash)) AS blockHash,
+          '0x' || lower(hex(iif(typeof(t.tx) = 'blob', t.tx, (SELECT tx FROM transfers WHERE id = t.id - t.tx)))) AS txHash,
+          iif(typeof(t.tx) = 'blob', 0, t.tx) AS eventIndex,
           '0x' || lower(hex(s.address)) AS sender, '0x' || lower(hex(r.address)) AS receiver,
           t.kind <> 3 AND length(coalesce(t.amount, '')) = 0 AS empty
-        FROM transfers t JOIN wallets s ON s.id = t.sender JOIN wallets r ON r.id = t.receiver ORDER BY t.id`,
+        FROM transfers t
+          JOIN blocks b ON b.number =
+            (SELECT number FROM blocks WHERE last_transfer >= t.id ORDER BY last_transfer, number LIMIT 1)
+          JOIN wallets s ON s.id = t.sender JOIN wallets r ON r.id = t.receiver ORDER BY t.id`,
       )
       .all();
   } finally {

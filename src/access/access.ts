@@ -1,44 +1,54 @@
-/** Who may call, and how often: the keys file with the limiter on top. */
-import { rejectForeignWal } from '../store/foreign-wal.ts';
+/** Access control: API keys, their usage, and the limits on both. */
+
 import { type Db, setBusyTimeout } from '../store/open-database.ts';
 import { isDiskFull, toOpenError } from '../store/storage-error.ts';
+import { rejectForeignWal } from '../store/wal.ts';
 import { type KeyStore, openKeyStore } from './keys.ts';
 import { primeWal } from './keys-checkpointer.ts';
 import { KEYS_CORRUPTION_ADVICE } from './keys-file.ts';
 import { Limiter } from './limiter.ts';
 import type { Tiers } from './tiers.ts';
 import { type OnFailure, UsageCounter } from './usage.ts';
+import { WaitingLine } from './waiting-line.ts';
 
 export interface Access {
   keys: KeyStore;
   usage: UsageCounter;
   limiter: Limiter;
+  waitingLine: WaitingLine;
   /** Writes the usage still in memory and closes the file. */
   close(): void;
 }
 
-/** Opens `keys.db` for the daemon. Throws FatalError when the file is unusable. `onFailure`: usage.ts. */
-export function openAccess(path: string, tiers: Tiers, onFailure?: OnFailure): Access {
+/**
+ * Opens `keys.db` for the daemon. Throws FatalError when the file is unusable. See usage.ts for `onFailure` and
+ * waiting-line.ts for `rateWaitMs`.
+ */
+export function openAccess(path: string, tiers: Tiers, onFailure?: OnFailure, rateWaitMs = 0): Access {
   rejectForeignWal(path);
   const keys = openKeyStore(path);
   primeUnlessFull(keys.db); // before anything is served
-  // The serving thread never waits for the lock of another process: usage is written a little later, and the operator is
-  // told to try again.
+  // The serving thread never waits for another process's lock: usage is written a little later, and the operator is asked to
+  // try again.
   setBusyTimeout(keys.db, 0);
   const usage = new UsageCounter(keys.db, Date.now(), onFailure);
+  const limiter = new Limiter(tiers, usage);
+  const waitingLine = new WaitingLine(limiter, rateWaitMs);
+  keys.onInvalidated((ids) => waitingLine.expel(ids));
   return {
     keys,
     usage,
-    limiter: new Limiter(tiers, usage),
+    limiter,
+    waitingLine,
     close() {
-      setBusyTimeout(keys.db); // what is not written now is lost
+      setBusyTimeout(keys.db); // counts not written now are lost
       usage.close();
       keys.close();
     },
   };
 }
 
-/** On a full disk the existing keys are served all the same; usage.ts reports what cannot be written. */
+/** On a full disk the existing keys still work; usage.ts reports the failing writes. */
 function primeUnlessFull(db: Db): void {
   try {
     primeWal(db);

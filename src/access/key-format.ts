@@ -1,6 +1,6 @@
 /**
- * What a key looks like: `atlas_`, 32 random base62 characters (190 bits), 6 base62 characters of checksum.
- * With the checksum a mistyped or made-up key is refused without hashing it, and secret scanners recognise a real one.
+ * The format of a key: `atlas_`, 32 random base62 characters (190 bits), 6 base62 characters of checksum. The checksum lets us
+ * refuse a mistyped or invented key without hashing it, and secret scanners recognise a real one.
  */
 import { randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';
@@ -12,7 +12,7 @@ const BODY_END = PREFIX.length + RANDOM_CHARS;
 const KEY_CHARS = BODY_END + CHECKSUM_CHARS;
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
-/** Bytes from here on are drawn again: 248 is the largest multiple of 62 in a byte, so every character is equally likely. */
+/** Larger bytes are redrawn: 248 is the largest multiple of 62 in a byte, so every character is equally likely. */
 const UNBIASED_BYTES = 248;
 
 /** A new random key. */
@@ -26,7 +26,7 @@ export function generateKey(): string {
   return body + checksum(body);
 }
 
-/** Whether the text has the form and the checksum of a key, which does not mean that it was ever issued. */
+/** Whether the text has the format and checksum of a key, issued or not. */
 export function isWellFormedKey(text: string): boolean {
   return (
     text.length === KEY_CHARS &&
@@ -40,7 +40,7 @@ export function keyHint(key: string): string {
   return key.slice(0, PREFIX.length + 4);
 }
 
-/** CRC-32 of the text before it, in base62. */
+/** CRC-32 of the text, in base62. */
 function checksum(body: string): string {
   let rest = crc32(body);
   let out = '';

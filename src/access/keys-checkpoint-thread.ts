@@ -1,6 +1,6 @@
-/** Entry of the thread that makes one checkpoint of `keys.db` and ends. */
+/** Thread entry: checkpoints `keys.db` once and exits. */
 import { parentPort, workerData } from 'node:worker_threads';
-import { lowerThreadPriority } from '../lib/thread-priority.ts';
+import { lowerThreadPriority } from '../lib/thread.ts';
 import { checkpointWal } from './keys-checkpointer.ts';
 import { openKeysFile } from './keys-file.ts';
 

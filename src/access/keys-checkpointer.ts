@@ -1,13 +1,19 @@
 /**
- * Keeping the write-ahead log of `keys.db` short without blocking the serving thread: a checkpoint waits for the disk,
- * tens of milliseconds while an index is being filled. No connection to the file checkpoints automatically
- * (keys-file.ts); a thread is started for each checkpoint and then ends.
+ * Keeps the write-ahead log of `keys.db` short without blocking the serving thread. A checkpoint waits for the disk, tens of
+ * milliseconds during a backfill, so no connection checkpoints automatically (keys-file.ts); each checkpoint runs in a
+ * short-lived thread.
  */
 import { stat } from 'node:fs/promises';
 import { type Db, setBusyTimeout } from '../store/open-database.ts';
-import { KEYS_SCHEMA_VERSION } from './schema.ts';
+import { startThread } from '../threads/start-thread.ts';
+import { KEYS_SCHEMA_VERSION } from './keys-file.ts';
 
-/** The part of a worker thread that is used here. */
+/** Starts a thread that checkpoints the keys file at `path` once and exits. */
+export function startKeysCheckpointThread(path: string): CheckpointThread {
+  return startThread('keys-checkpoint', path);
+}
+
+/** The part of a worker thread used here. */
 export interface CheckpointThread {
   on(event: 'error', listener: (error: Error) => void): unknown;
   on(event: 'exit', listener: () => void): unknown;
@@ -19,7 +25,7 @@ const CHECK_INTERVAL_MS = 60_000;
 /** A write-ahead log of at least this many bytes is checkpointed. */
 const MIN_WAL_BYTES = 4 * 2 ** 20;
 
-/** Longest wait for those who still read from the log, milliseconds: it is locked, so meanwhile nothing is written. */
+/** Longest wait for readers of the log, milliseconds. The log is locked meanwhile, so nothing is written. */
 const MAX_LOCKED_MS = 100;
 
 export class KeysCheckpointer {
@@ -27,10 +33,10 @@ export class KeysCheckpointer {
   private readonly startThread: () => CheckpointThread;
   private readonly onFailure: (error: Error) => void;
   private readonly timer: NodeJS.Timeout;
-  /** Settles when the check under way is over, and with it the thread that it started. */
+  /** The current check, which includes its thread; null when none runs. */
   private running: Promise<void> | null = null;
 
-  /** `startThread` starts a thread that makes a checkpoint of the file at `path`; `onFailure` is called when one fails. */
+  /** `startThread` starts a thread that checkpoints the file at `path`; `onFailure` is called when that fails. */
   constructor(path: string, startThread: () => CheckpointThread, onFailure: (error: Error) => void) {
     this.walPath = `${path}-wal`;
     this.startThread = startThread;
@@ -38,7 +44,7 @@ export class KeysCheckpointer {
     this.timer = setInterval(() => void this.checkpointIfLarge(), CHECK_INTERVAL_MS).unref();
   }
 
-  /** Makes a checkpoint if the log is long; resolves when that is done or not needed. Never rejects. */
+  /** Checkpoints if the log is long; resolves when done or not needed. Never rejects. */
   checkpointIfLarge(): Promise<void> {
     this.running ??= this.check()
       .catch(this.onFailure)
@@ -48,7 +54,7 @@ export class KeysCheckpointer {
     return this.running;
   }
 
-  /** Resolves when no thread is running, and none will be started any more. */
+  /** Stops the checks; resolves when no thread is running. */
   async close(): Promise<void> {
     clearInterval(this.timer);
     await this.running;
@@ -64,9 +70,9 @@ export class KeysCheckpointer {
 }
 
 /**
- * Moves the log into the file and empties it. The first checkpoint waits only for the disk; the second, which blocks
- * writers, has next to nothing left to do; while somebody reads from the log it does nothing. Throws SQLite's errors, with
- * the log unchanged.
+ * Moves the log into the file and empties it. The first checkpoint waits only for the disk. The second blocks writers but has
+ * almost nothing left to do, and does nothing while somebody reads from the log. Throws SQLite's errors, with the log
+ * unchanged.
  */
 export function checkpointWal(db: Db): void {
   db.pragma('wal_checkpoint(PASSIVE)');
@@ -75,7 +81,7 @@ export function checkpointWal(db: Db): void {
   primeWal(db);
 }
 
-/** Makes the first write to an empty log: it is the only one that waits for the disk, to sync the log's header. */
+/** Makes the first write to an empty log, the only write that waits for the disk: it syncs the log's header. */
 export function primeWal(db: Db): void {
   db.pragma(`user_version = ${KEYS_SCHEMA_VERSION}`);
 }

@@ -1,30 +1,71 @@
-/** The file of keys and usage: creating, checking and opening it. */
+/**
+ * `keys.db`: its tables, and how it is created, checked and opened. Unlike the index, this file cannot be rebuilt. It never
+ * stores a key, only the key's SHA-256.
+ */
 import { chmodSync, existsSync } from 'node:fs';
-import { FatalError } from '../errors.ts';
+import { FatalError, StorageError } from '../lib/errors.ts';
 import { type Db, isEmpty, openDatabase } from '../store/open-database.ts';
 import { toOpenError, toStorageError } from '../store/storage-error.ts';
-import { KEYS_APPLICATION_ID, KEYS_SCHEMA_V1, KEYS_SCHEMA_V2, KEYS_SCHEMA_VERSION } from './schema.ts';
 
-/** Only the operator's account may read the file: it names the clients. */
+/** `PRAGMA application_id` of a keys file: "atlk". */
+export const KEYS_APPLICATION_ID = 0x61746c6b;
+
+/** The schema this program writes; `PRAGMA user_version` of the file. */
+export const KEYS_SCHEMA_VERSION = 2;
+
+export const KEYS_SCHEMA_V1 = /* sql */ `
+-- One row per key ever issued. A rotation replaces the secret and keeps the row with its usage and quota.
+CREATE TABLE keys (
+  id INTEGER PRIMARY KEY AUTOINCREMENT, -- how operators refer to a key; never reused
+  hash BLOB NOT NULL UNIQUE,            -- SHA-256 of the whole key text, 32 bytes
+  hint TEXT NOT NULL,                   -- first characters of the key, to recognise it
+  name TEXT NOT NULL,                   -- whom it was issued to
+  tier TEXT NOT NULL,                   -- name of a [tiers.*] table of the configuration
+  created_at INTEGER NOT NULL,          -- Unix milliseconds, as the two below
+  rotated_at INTEGER,                   -- when the current secret replaced the previous one, else null
+  revoked_at INTEGER                    -- null while the key is valid
+);
+
+-- Requests that were admitted, per key and calendar month.
+CREATE TABLE usage (
+  key INTEGER NOT NULL,                 -- keys.id
+  month INTEGER NOT NULL,               -- year * 100 + month (1-12), UTC
+  requests INTEGER NOT NULL,
+  PRIMARY KEY (key, month)
+) WITHOUT ROWID;
+`;
+
+/** Version 2: usage by hour, for charts. Quotas depend on `usage` alone. */
+export const KEYS_SCHEMA_V2 = /* sql */ `
+-- Requests that were admitted, per key and hour. New hours replace those older than HISTORY_HOURS (usage.ts).
+CREATE TABLE usage_hours (
+  hour INTEGER NOT NULL,                -- Unix time in whole hours
+  key INTEGER NOT NULL,                 -- keys.id
+  requests INTEGER NOT NULL,
+  PRIMARY KEY (hour, key)
+) WITHOUT ROWID;
+`;
+
+/** Only the operator's account may read the file, because it names the clients. */
 const FILE_MODE = 0o600;
 
 /** Advice for a damaged keys file, which cannot be rebuilt. */
 export const KEYS_CORRUPTION_ADVICE =
-  'put back a copy made by atlas-node backup, or move it away and issue new keys';
+  'restore a copy made by atlas-node backup, or move it away and issue new keys';
 
-/** The SQL from each version to the next, starting from an empty file. Only ever added to. */
+/** The SQL from each version to the next, starting from an empty file. Append only. */
 const MIGRATIONS = [KEYS_SCHEMA_V1, KEYS_SCHEMA_V2];
 
 /**
- * Opens `keys.db`, creating it when there is none. Several processes may have it open: the daemon and the command
- * line. Throws FatalError when the file is not a usable keys file.
+ * Opens `keys.db` and creates it if missing. Daemon and command line may have it open at the same time. Throws FatalError when
+ * the file is not a usable keys file.
  */
 export function openKeysFile(path: string): Db {
   let db: Db | undefined;
   try {
     const fresh = !existsSync(path);
     db = openDatabase(path, { cacheMb: 2 });
-    db.pragma('wal_autocheckpoint = 0'); // see keys-checkpointer.ts; the last connection still does when it closes
+    db.pragma('wal_autocheckpoint = 0'); // see keys-checkpointer.ts; SQLite still checkpoints when the last connection closes
     if (fresh) chmodSync(path, FILE_MODE);
     migrate(db, path);
     return db;
@@ -34,7 +75,7 @@ export function openKeysFile(path: string): Db {
   }
 }
 
-/** Creates or migrates the tables, under the write lock, because two processes may open the file for the first time. */
+/** Creates or migrates the tables, under the write lock because two processes may create the file at once. */
 function migrate(db: Db, path: string): void {
   db.transaction(() => {
     const application = Number(db.pragma('application_id', { simple: true }));
@@ -57,7 +98,21 @@ function migrate(db: Db, path: string): void {
   }).immediate();
 }
 
-/** A failure while the file is in use: as StorageError if it can pass, as FatalError for a damaged file, else unchanged. */
+/** Converts a failure in use: StorageError if it may pass, FatalError for a damaged file, otherwise unchanged. */
 export function toKeysStorageError(error: unknown, db: Db): unknown {
   return toStorageError(error, db.name, KEYS_CORRUPTION_ADVICE);
+}
+
+/** Runs a read of the file and converts its failure by `toKeysStorageError`. */
+export function readKeysFile<T>(db: Db, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    throw toKeysStorageError(error, db);
+  }
+}
+
+/** Whether the file failed, which the daemon survives with its state in memory, rather than the code. */
+export function isFileFailure(error: unknown): error is StorageError | FatalError {
+  return error instanceof StorageError || error instanceof FatalError;
 }

@@ -1,19 +1,19 @@
 /** API keys: issued once, stored hashed, verified from memory. */
 import { hash } from 'node:crypto';
-import { RequestError, StorageError } from '../errors.ts';
-import { FileIdentity } from '../store/file-identity.ts';
+import { RequestError } from '../lib/errors.ts';
+import { FileIdentity } from '../store/file-guard.ts';
 import type { Db } from '../store/open-database.ts';
 import { generateKey, isWellFormedKey, keyHint } from './key-format.ts';
-import { openKeysFile, toKeysStorageError } from './keys-file.ts';
+import { isFileFailure, openKeysFile, readKeysFile, toKeysStorageError } from './keys-file.ts';
 
-/** How often the file is checked for changes by other processes, ms: four chances to keep the promise of one second. */
+/** How often the file is checked for changes by other processes, ms. They must take effect within one second. */
 const REFRESH_MS = 250;
 
 const MAX_NAME_CHARS = 200;
-/** Refused in names: these would break table lines or control the terminal that shows them. */
+/** Refused in names: control characters break table lines or control the terminal. */
 const CONTROL_CHARACTER = /\p{Cc}/u;
 
-/** A key as the operator sees it, without the secret. Times are Unix milliseconds. */
+/** A key without its secret. Times are Unix milliseconds. */
 export interface KeyRecord {
   id: number;
   /** First characters of the key. */
@@ -25,7 +25,7 @@ export interface KeyRecord {
   revokedAt: number | null;
 }
 
-/** A key just issued. `key` is shown to the operator once and stored nowhere. */
+/** A key just issued. `key` is shown to the operator once and never stored. */
 export interface IssuedKey {
   key: string;
   record: KeyRecord;
@@ -33,7 +33,7 @@ export interface IssuedKey {
 
 type Row = KeyRecord & { hash: Buffer };
 
-/** One key before and after a change; null before it was issued. */
+/** One key before and after a change. `before` is null for a new key. */
 interface KeyChange {
   before: Row | null;
   after: Row;
@@ -46,10 +46,7 @@ export function openKeyStore(path: string): KeyStore {
   return new KeyStore(openKeysFile(path));
 }
 
-/**
- * The keys file with its valid keys in memory. Changes made here take effect at once, those of another process within
- * REFRESH_MS.
- */
+/** The keys file with its valid keys in memory. Own changes take effect at once, those of other processes in REFRESH_MS. */
 export class KeyStore {
   /** The connection, for the other tables in the same file. */
   readonly db: Db;
@@ -61,6 +58,9 @@ export class KeyStore {
   private readonly refreshTimer: NodeJS.Timeout;
   private readonly fileIdentity: FileIdentity;
   private version: unknown;
+  /** Called once when changes by other processes cannot be read. The keys already in memory stay valid. */
+  onUnreadable: (error: Error) => void = () => undefined;
+  private isUnreadable = false;
 
   constructor(db: Db) {
     this.db = db;
@@ -92,7 +92,8 @@ export class KeyStore {
 
   /** All keys ever issued, oldest first. */
   list(): KeyRecord[] {
-    return this.db.prepare<[], Row>(`SELECT ${COLUMNS} FROM keys ORDER BY id`).all().map(withoutHash);
+    const read = () => this.db.prepare<[], Row>(`SELECT ${COLUMNS} FROM keys ORDER BY id`).all();
+    return readKeysFile(this.db, read).map(withoutHash);
   }
 
   /** The keys that are valid now, from memory. */
@@ -142,8 +143,8 @@ export class KeyStore {
   }
 
   /**
-   * Calls back with the ids of keys whose secret is no longer valid, as revoked or rotated here or by another process.
-   * Returns the function that ends this.
+   * Calls back with the ids of keys whose secret became invalid because it was revoked or rotated, here or by another
+   * process. Returns a function that unsubscribes.
    */
   onInvalidated(listener: (ids: number[]) => void): () => void {
     this.listeners.add(listener);
@@ -163,9 +164,9 @@ export class KeyStore {
   }
 
   /**
-   * Runs a change of one key that must survive even a power cut, because the key is shown or reported as revoked; gives its
-   * record. Throws StorageError, with nothing changed, when the file cannot be written for now or was moved away. All
-   * that can fail comes before the commit: a key that is valid but was never shown would be of no use.
+   * Runs a change of one key and returns its record. The change survives a power cut, because the key is then shown or
+   * reported as revoked. Throws StorageError, with nothing changed, when the file cannot be written now or was moved away.
+   * Everything that can fail comes before the commit: a valid key that was never shown is useless.
    */
   private durably(change: () => KeyChange): KeyRecord {
     this.fileIdentity.check();
@@ -181,7 +182,7 @@ export class KeyStore {
     return this.apply(changed);
   }
 
-  /** Takes over a change made here without reading all keys again, of which there may be many. */
+  /** Applies an own change to memory without reading all keys again. */
   private apply({ before, after }: KeyChange): KeyRecord {
     const record = withoutHash(after);
     const wasValid = before !== null && this.byHash.delete(digestOf(before));
@@ -195,16 +196,19 @@ export class KeyStore {
   private reloadIfChanged(): void {
     try {
       if (this.db.pragma('data_version', { simple: true }) !== this.version) this.reload();
+      this.isUnreadable = false;
     } catch (error) {
-      // The keys in memory stay valid until the file can be read again; the usage writer reports the problem.
       const translated = toKeysStorageError(error, this.db);
-      if (!(translated instanceof StorageError)) throw translated;
+      if (!isFileFailure(translated)) throw translated;
+      if (!this.isUnreadable) this.onUnreadable(translated);
+      this.isUnreadable = true;
     }
   }
 
   private reload(): void {
-    this.version = this.db.pragma('data_version', { simple: true });
+    const version = this.db.pragma('data_version', { simple: true });
     const rows = this.db.prepare<[], Row>(`SELECT ${COLUMNS} FROM keys WHERE revoked_at IS NULL`).all();
+    this.version = version; // after the read, so that a failed read is repeated
     const before = this.byHash;
     this.byHash = new Map(rows.map((row) => [digestOf(row), withoutHash(row)]));
     this.verified.clear();
@@ -224,4 +228,15 @@ function digestOf({ hash }: Row): string {
 
 function withoutHash({ hash: _, ...record }: Row): KeyRecord {
   return record;
+}
+
+/** A record with its times in ISO 8601, or null. */
+export function keyJson({ createdAt, rotatedAt, revokedAt, ...record }: KeyRecord) {
+  const iso = (ms: number | null) => (ms === null ? null : new Date(ms).toISOString());
+  return { ...record, createdAt: iso(createdAt), rotatedAt: iso(rotatedAt), revokedAt: iso(revokedAt) };
+}
+
+/** `2026-11` of 202611. */
+export function monthText(month: number): string {
+  return `${Math.floor(month / 100)}-${String(month % 100).padStart(2, '0')}`;
 }

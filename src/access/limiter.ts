@@ -1,4 +1,4 @@
-/** The one limiter of REST, RPC calls and WebSocket messages: a rate and a monthly quota per key. */
+/** Limits REST requests, RPC calls and WebSocket messages together: a rate and a monthly quota per key. */
 import type { KeyRecord } from './keys.ts';
 import { type Tier, type Tiers, tierOf } from './tiers.ts';
 import type { UsageCounter } from './usage.ts';
@@ -18,26 +18,40 @@ export interface Refused extends RateLimitStatus {
   ok: false;
   code: 'rate_limited' | 'quota_exceeded';
   message: string;
-  /** Whole seconds to wait, at least 1. */
+  /** Whole seconds after which the same request is admitted, at least 1. */
   retryAfter: number;
+  /** The same in milliseconds, not rounded up to seconds. */
+  waitMs: number;
 }
 
 export type AdmissionResult = Admitted | Refused;
 
-/** Limit and remaining shown for unlimited keys: the headers need a number, and clients read 32 bits. */
+/** Limit and remaining of unlimited keys: the headers need a number, and clients read 32 bits. */
 const UNLIMITED = 2 ** 31 - 1;
 
 /**
- * A bucket of one second's worth of requests, counted in thousandths, so that each millisecond adds a whole number of
- * them and nothing is ever rounded.
+ * Most requests of a burst: the 1,000 that stock clients put into one batch, plus a few of their own, such as eth_chainId.
+ * Clients with smaller batches split what an application requests at once (ethers: 100 calls each), so all requests within
+ * BURST_MS of a large batch share its allowance.
+ */
+const MAX_BURST = 1_024;
+const BURST_MS = 1_000;
+
+/**
+ * A token bucket that holds one second's worth of requests, in thousandths, so that each millisecond adds a whole number and
+ * nothing is rounded. A batch larger than the bucket is admitted when the bucket is full and leaves it below zero until the
+ * debt is paid, so the rate still holds over time.
  */
 interface Bucket {
   milliTokens: number;
   /** Unix milliseconds up to which the bucket was refilled. */
   refilledAt: number;
+  /** When the last burst began, Unix milliseconds, and how many requests may still join it. */
+  burstStart: number;
+  burstLeft: number;
 }
 
-/** What decides on a request of a key. */
+/** The inputs of a decision on a request. */
 interface KeyState {
   tier: Tier;
   /** Unix milliseconds. */
@@ -49,11 +63,11 @@ interface KeyState {
 }
 
 export class Limiter {
-  /** May be replaced, effective from the next request on; usage and buckets of keys stay. */
+  /** May be replaced; takes effect with the next request. Usage and buckets stay. */
   tiers: Tiers;
   private readonly usage: UsageCounter;
   private readonly clock: () => number;
-  /** By key id; one per key in use. */
+  /** By key id. */
   private readonly buckets = new Map<number, Bucket>();
 
   /** `clock` gives Unix milliseconds. */
@@ -68,20 +82,20 @@ export class Limiter {
     return tierOf(this.tiers, key.tier);
   }
 
-  /** Admits and counts all of `requests`, or none. */
-  take(key: KeyRecord, requests: number): AdmissionResult {
+  /** Admits and counts all of `requests` or none. `ahead`: requests of the key that wait in line before these. */
+  take(key: KeyRecord, requests: number, ahead = 0): AdmissionResult {
     const state = this.stateOf(key);
-    const refused = this.check(state, requests);
+    const refused = this.check(state, requests, ahead);
     if (refused !== null) return refused;
-    if (state.bucket !== null) state.bucket.milliTokens -= requests * 1000;
+    if (state.bucket !== null) spend(state.bucket, state.tier.requests_per_second, requests, state.now);
     this.usage.add(key.id, requests, state.now);
     state.quotaLeft -= requests;
     return { ok: true, ...this.rateLimitStatus(state) };
   }
 
-  /** Why not even one request is admitted now, or null. Counts nothing. */
+  /** Why no request is admitted now, or null. Counts nothing. */
   refusal(key: KeyRecord): Refused | null {
-    return this.check(this.stateOf(key), 1);
+    return this.check(this.stateOf(key), 1, 0);
   }
 
   private stateOf(key: KeyRecord): KeyState {
@@ -97,17 +111,19 @@ export class Limiter {
     };
   }
 
-  private check({ tier, now, quotaLeft, bucket }: KeyState, requests: number): Refused | null {
+  private check({ tier, now, quotaLeft, bucket }: KeyState, requests: number, ahead: number): Refused | null {
     if (requests > quotaLeft) return this.overQuota(tier, quotaLeft, requests, now);
-    if (bucket === null || bucket.milliTokens >= requests * 1000) return null;
-    return overRate(bucket, tier.requests_per_second, requests);
+    if (bucket === null || (ahead === 0 && joinsBurst(bucket, requests, now))) return null;
+    const rate = tier.requests_per_second;
+    const missing = (ahead + Math.min(requests, rate)) * 1000 - bucket.milliTokens;
+    return missing <= 0 ? null : overRate(bucket, rate, requests, missing);
   }
 
   private refill(id: number, rate: number, now: number): Bucket {
     const full = rate * 1000;
     let bucket = this.buckets.get(id);
     if (bucket === undefined) {
-      bucket = { milliTokens: full, refilledAt: now };
+      bucket = { milliTokens: full, refilledAt: now, burstStart: 0, burstLeft: 0 };
       this.buckets.set(id, bucket);
     }
     const elapsed = Math.max(0, now - bucket.refilledAt);
@@ -116,10 +132,10 @@ export class Limiter {
     return bucket;
   }
 
-  /** Shows whichever of rate and quota leaves less. */
+  /** Reports the tighter of rate and quota. */
   private rateLimitStatus({ tier, now, quotaLeft, bucket }: KeyState): RateLimitStatus {
     const rate = tier.requests_per_second;
-    const inBucket = bucket === null ? Number.POSITIVE_INFINITY : Math.floor(bucket.milliTokens / 1000);
+    const inBucket = bucket === null ? Number.POSITIVE_INFINITY : wholeTokens(bucket);
     if (quotaLeft < inBucket) {
       return { limit: tier.requests_per_month, remaining: quotaLeft, reset: this.secondsLeftInMonth(now) };
     }
@@ -127,7 +143,7 @@ export class Limiter {
     return { limit: rate, remaining: inBucket, reset: secondsUntilFull(bucket, rate) };
   }
 
-  /** `left` is fewer than `requests`, but need not be none: then fewer at once are admitted still. */
+  /** `left` is less than `requests` but may be above zero: smaller batches are then still admitted. */
   private overQuota(tier: Tier, left: number, requests: number, now: number): Refused {
     const reset = this.secondsLeftInMonth(now);
     const quota = `the monthly quota of ${tier.requests_per_month} requests`;
@@ -136,9 +152,10 @@ export class Limiter {
       code: 'quota_exceeded',
       message:
         left > 0
-          ? `a batch of ${requests} is more than what is left of ${quota}; send at most ${left} at once`
-          : `${quota} is used up; it begins anew with the next month (UTC)`,
+          ? `a batch of ${requests} exceeds what is left of ${quota}; send at most ${left} at once`
+          : `${quota} is used up; it resets with the next month (UTC)`,
       retryAfter: reset,
+      waitMs: reset * 1000,
       limit: tier.requests_per_month,
       remaining: left,
       reset,
@@ -150,20 +167,41 @@ export class Limiter {
   }
 }
 
-function overRate(bucket: Bucket, rate: number, requests: number): Refused {
-  const missing = Math.min(requests, rate) * 1000 - bucket.milliTokens;
+function joinsBurst({ burstStart, burstLeft }: Bucket, requests: number, now: number): boolean {
+  return requests <= burstLeft && now >= burstStart && now < burstStart + BURST_MS;
+}
+
+/** Takes admitted requests out of the bucket. A batch larger than the bucket starts a burst. */
+function spend(bucket: Bucket, rate: number, requests: number, now: number): void {
+  if (joinsBurst(bucket, requests, now)) bucket.burstLeft -= requests;
+  else if (requests > rate) {
+    bucket.burstStart = now;
+    bucket.burstLeft = MAX_BURST - requests;
+  }
+  bucket.milliTokens -= requests * 1000;
+}
+
+/** `missing`: thousandths of a request that the bucket lacks. */
+function overRate(bucket: Bucket, rate: number, requests: number, missing: number): Refused {
+  const waitMs = Math.ceil(missing / rate);
+  const message = `more than ${rate} requests per second`;
   return {
     ok: false,
     code: 'rate_limited',
     message:
       requests > rate
-        ? `a batch of ${requests} is more than the ${rate} requests per second of this key; send at most ${rate} at once`
-        : `more than ${rate} requests per second`,
-    retryAfter: Math.max(1, Math.ceil(missing / rate / 1000)),
+        ? `${message}; a batch of ${requests} is served once earlier calls are paid off`
+        : message,
+    retryAfter: Math.max(1, Math.ceil(waitMs / 1000)),
+    waitMs,
     limit: rate,
-    remaining: Math.floor(bucket.milliTokens / 1000),
+    remaining: wholeTokens(bucket),
     reset: secondsUntilFull(bucket, rate),
   };
+}
+
+function wholeTokens({ milliTokens }: Bucket): number {
+  return Math.max(0, Math.floor(milliTokens / 1000));
 }
 
 function secondsUntilFull(bucket: Bucket, rate: number): number {

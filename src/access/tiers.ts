@@ -1,4 +1,4 @@
-/** What a key may do, by the tier it was issued for. */
+/** Tiers: the limits of a key. */
 
 /** One `[tiers.*]` table of the configuration. */
 export interface Tier {
@@ -13,12 +13,12 @@ export interface Tier {
 /** The `[tiers.*]` tables by name. */
 export type Tiers = Readonly<Record<string, Tier>>;
 
-/** The tier that is always configured; it applies to keys of an unconfigured tier. */
+/** The tier that is always configured. It applies to keys of unconfigured tiers. */
 export const FALLBACK_TIER = 'free';
 
 /**
- * The tier of that name, or the free one when the configuration no longer has it: a key survives a change of the
- * configuration, but must not gain by it.
+ * The tier of that name, or the free one if it is no longer configured: a key survives a change of the configuration but must
+ * not gain from it.
  */
 export function tierOf(tiers: Tiers, name: string): Tier {
   const tier = Object.hasOwn(tiers, name) ? tiers[name] : tiers[FALLBACK_TIER];

@@ -1,28 +1,25 @@
-/** Requests admitted per key in the current calendar month and hour, counted in memory and written to the file later. */
-import { StorageError } from '../errors.ts';
-import { FileIdentity } from '../store/file-identity.ts';
+/** Counts admitted requests per key, calendar month and hour in memory, and writes them to the file periodically. */
+import type { FatalError, StorageError } from '../lib/errors.ts';
+import { FileIdentity } from '../store/file-guard.ts';
 import type { Db, Statement } from '../store/open-database.ts';
 import { isLocked } from '../store/storage-error.ts';
-import { toKeysStorageError } from './keys-file.ts';
+import { isFileFailure, readKeysFile, toKeysStorageError } from './keys-file.ts';
 
-/**
- * How often counts are written to the file, milliseconds: half of the second of counts that a kill may lose, so that a
- * late timer still keeps the promise.
- */
+/** How often counts are written, milliseconds. A kill may lose at most one second of counts; half leaves room for a late timer. */
 const FLUSH_MS = 500;
 
-/** How often in a row the file may be found locked before that is reported: five seconds. A change of a key is faster. */
-const MAX_LOCKED = 10;
+/** Locked flushes in a row before that is reported: five seconds, longer than any change of a key. */
+const MAX_LOCKED_FLUSHES = 10;
 
 export const HOUR_MS = 3_600_000;
 
-/** How long the hourly counts are kept: a month and a day, and then until another hour is counted for each. */
+/** How long hourly counts are kept: a month and a day. Each new hour then replaces one old hour. */
 export const HISTORY_HOURS = 32 * 24;
 
 interface Count {
   /** In the current month. */
   requests: number;
-  /** The part of `requests` that the file or an unwritten row has. */
+  /** The part of `requests` already in the file or in an unwritten row. */
   written: number;
 }
 
@@ -39,7 +36,7 @@ export interface HourlyUsage {
   requests: number;
 }
 
-/** Requests that are added to those in the file. */
+/** Requests to add to those in the file. */
 interface Row {
   key: number;
   month: number;
@@ -47,12 +44,12 @@ interface Row {
   requests: number;
 }
 
-/** Called once with the reason when counts cannot be written or read, and with null when they can again. */
-export type OnFailure = (error: StorageError | null) => void;
+/** Called once with the reason when counts cannot be written or read, and with null on recovery. */
+export type OnFailure = (error: StorageError | FatalError | null) => void;
 
 /**
- * Counts admitted requests. The one writer of the usage tables. While the file cannot be written (disk full, moved
- * away) or read the counts stay in memory and requests are still served.
+ * The only writer of the usage tables. While the file cannot be written or read (disk full, file damaged or moved away), counts
+ * stay in memory and requests are still served.
  */
 export class UsageCounter {
   private readonly db: Db;
@@ -66,11 +63,11 @@ export class UsageCounter {
   private readonly onFailure: OnFailure;
   /** Rows of past hours that could not be written. */
   private unwritten: Row[] = [];
-  /** Whether the counts still lack what the file has of the current month. */
+  /** Whether the file's counts of the current month are still to be read. */
   private isUnread = false;
   private isFailing = false;
-  /** How many times in a row the file was locked. */
-  private locked = 0;
+  /** Flushes in a row that found the file locked. */
+  private lockedFlushes = 0;
   /** Year * 100 + month (1-12), UTC. */
   private month: number;
   /** Unix time in whole hours. Months begin and end on the hour, so checking the hour at each request detects both. */
@@ -111,10 +108,10 @@ export class UsageCounter {
 
   /** When the current month ends. */
   get monthEndsAt(): number {
-    return Date.UTC(Math.floor(this.month / 100), this.month % 100); // its months count from 0: this is the next one
+    return Date.UTC(Math.floor(this.month / 100), this.month % 100); // Date.UTC counts months from 0, so this is the next month
   }
 
-  /** Writes all changed counts in one transaction, and reads those not yet read; what fails is retried with the next. */
+  /** Writes all changed counts in one transaction, after reading any unread ones. The next flush retries a failure. */
   flush(): void {
     try {
       if (this.isUnread) this.recount(this.readMonth());
@@ -122,13 +119,13 @@ export class UsageCounter {
       this.write([...this.unwritten, ...this.changedRows()]);
     } catch (error) {
       const translated = toKeysStorageError(error, this.db);
-      if (!(translated instanceof StorageError)) throw translated;
-      if (isLocked(error) && ++this.locked <= MAX_LOCKED) return;
+      if (!isFileFailure(translated)) throw translated;
+      if (isLocked(error) && ++this.lockedFlushes <= MAX_LOCKED_FLUSHES) return;
       if (!this.isFailing) this.onFailure(translated);
       this.isFailing = true;
       return;
     }
-    this.locked = 0;
+    this.lockedFlushes = 0;
     this.unwritten = [];
     this.markWritten();
     if (this.isFailing) this.onFailure(null);
@@ -163,19 +160,19 @@ export class UsageCounter {
   }
 
   private write(rows: readonly Row[]): void {
-    // Also when there is nothing to write: without it nobody would learn why the keys in a new file are refused.
+    // Checked even with nothing to write: it explains why the keys in a replaced file are refused.
     this.fileIdentity.check();
     if (rows.length === 0) return;
     this.db
       .transaction(() => {
         for (const { key, month, hour, requests } of rows) {
-          // One old hour goes for each that comes: a clock that is far ahead for a while costs little of the history.
+          // Each new hour deletes one old hour, so a clock that is far ahead for a while costs little history.
           if (this.hasHour.get(hour) === undefined) this.deleteOldestHour.run(hour - HISTORY_HOURS);
           this.writeMonth.run(key, month, requests);
           this.writeHour.run(hour, key, requests);
         }
       })
-      .immediate(); // once it has read, a transaction no longer waits for the right to write
+      .immediate(); // a transaction that has read first does not wait for the write lock
   }
 
   private rollOverIfDue(now: number): void {
@@ -196,13 +193,13 @@ export class UsageCounter {
     this.isUnread = true;
   }
 
-  /** Makes unwritten rows of what was counted in the current hour. */
+  /** Turns the counts of the current hour into unwritten rows. */
   private setAside(): void {
     this.unwritten.push(...this.changedRows());
     this.markWritten();
   }
 
-  /** Sets the counts to what the file has of the current month, together with what it still lacks. */
+  /** Sets the counts to the file's counts of the current month plus the unwritten rows. */
   private recount(inFile: readonly { key: number; requests: number }[]): void {
     this.setAside();
     this.counts.clear();
@@ -220,32 +217,35 @@ export class UsageCounter {
 
 /** Usage in the file by key and month, newest month first; `key` narrows it to one key. */
 export function readUsage(db: Db, key?: number): MonthlyUsage[] {
-  return db
-    .prepare<[number | null], MonthlyUsage>(
-      'SELECT key, month, requests FROM usage WHERE key = coalesce(?, key) ORDER BY month DESC, key',
-    )
-    .all(key ?? null);
+  const read = () =>
+    db
+      .prepare<[number | null], MonthlyUsage>(
+        'SELECT key, month, requests FROM usage WHERE key = coalesce(?, key) ORDER BY month DESC, key',
+      )
+      .all(key ?? null);
+  return readKeysFile(db, read);
 }
 
 /** The sum of all keys' usage by month, newest month first. `key` restricts it to one key. */
 export function sumUsageByMonth(db: Db, key?: number): Omit<MonthlyUsage, 'key'>[] {
-  return db
-    .prepare<[number | null], Omit<MonthlyUsage, 'key'>>(
-      'SELECT month, sum(requests) AS requests FROM usage WHERE key = coalesce(?, key) GROUP BY month ORDER BY month DESC',
-    )
-    .all(key ?? null);
+  const read = () =>
+    db
+      .prepare<[number | null], Omit<MonthlyUsage, 'key'>>(
+        'SELECT month, sum(requests) AS requests FROM usage WHERE key = coalesce(?, key) GROUP BY month ORDER BY month DESC',
+      )
+      .all(key ?? null);
+  return readKeysFile(db, read);
 }
 
-/**
- * The sum of all keys' usage by hour from `fromHour` on, oldest first; hours without any are left out. `key` restricts it
- * to one key.
- */
+/** The sum of all keys' usage by hour from `fromHour`, oldest first, without empty hours. `key` restricts it to one key. */
 export function sumUsageByHour(db: Db, fromHour: number, key?: number): HourlyUsage[] {
-  return db
-    .prepare<[number, number | null], HourlyUsage>(
-      'SELECT hour, sum(requests) AS requests FROM usage_hours WHERE hour >= ? AND key = coalesce(?, key) GROUP BY hour ORDER BY hour',
-    )
-    .all(fromHour, key ?? null);
+  const read = () =>
+    db
+      .prepare<[number, number | null], HourlyUsage>(
+        'SELECT hour, sum(requests) AS requests FROM usage_hours WHERE hour >= ? AND key = coalesce(?, key) GROUP BY hour ORDER BY hour',
+      )
+      .all(fromHour, key ?? null);
+  return readKeysFile(db, read);
 }
 
 function hourOf(now: number): number {

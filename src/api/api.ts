@@ -1,48 +1,76 @@
-/** The REST API over one index: endpoints with prepared statements, and the commit that they read. */
+/** The REST API over one index: its endpoints with prepared statements, and the commit they read from. */
+import type { ReadFailures, Recheck } from '../query/read-failures.ts';
 import type { Head, Snapshot } from '../query/snapshot.ts';
 import { OverBudgetError, unitBudget } from '../query/work-budget.ts';
 import type { Caller, Endpoint, IndexSource } from './endpoint.ts';
-import { ENDPOINTS } from './endpoints.ts';
-import type { ReadPool } from './read-pool.ts';
-import type { ApiResult } from './reader-protocol.ts';
+import { ENDPOINTS } from './endpoints/endpoints.ts';
+import type { ReadPool } from './read-pool/read-pool.ts';
+import type { ApiResult } from './read-pool/reader-protocol.ts';
 
-/** Most units of work (query/work-budget.ts) that one answer may cost the event loop: at most 2 ms, mostly less. */
+/** Work units (query/work-budget.ts) one answer may cost the event loop: 2 ms at most, usually less. */
 const LOOP_BUDGET = 20_000;
 
 export interface PreparedEndpoint {
   endpoint: Endpoint;
   /**
-   * The answer to `input` (the query's text values, or the parsed body of a POST); long work is done by a read thread.
-   * The caller's head is the one that `head()` returned in this turn of the event loop. Throws or rejects with
-   * RequestError when it cannot be answered.
+   * Answers `input` (the query's text values, or the parsed body of a POST). A read thread takes over long work.
+   * `caller.head` must come from `head()` in this turn of the event loop. Throws or rejects with RequestError.
    */
   handle(input: unknown, caller: Caller): ApiResult | Promise<ApiResult>;
 }
 
+type Handle = PreparedEndpoint['handle'];
+
+/** Kept out of line so that a successful request does not allocate the closure. */
+function recheckOf(handle: Handle, input: unknown, caller: Caller): Recheck {
+  return () => handle(input, caller);
+}
+
 export interface Api {
   endpoints: readonly PreparedEndpoint[];
-  /** The head of the commit from which answers are read now; null before the first indexed block. */
+  /** The head of the commit that answers are read from; null before the first indexed block. */
   head(): Head | null;
 }
 
-/** Prepares all statements, so that bad SQL fails at boot. `snapshot` is of the same connection as `source`. */
-export function prepareApi(source: IndexSource, snapshot: Snapshot, readers: Pick<ReadPool, 'run'>): Api {
+/** Prepares all statements, so that bad SQL fails at boot. `snapshot` and `source` share one connection. */
+export function prepareApi(
+  source: IndexSource,
+  snapshot: Snapshot,
+  readers: Pick<ReadPool, 'run'>,
+  failures: Pick<ReadFailures, 'record'>,
+): Api {
+  /** Drops the snapshot: a failed read may leave its transaction in any state. */
+  const endTurn = (error: unknown, recheck?: Recheck): unknown => {
+    const translated = failures.record(error, recheck);
+    if (translated !== error) snapshot.discard();
+    return translated;
+  };
+  const runInThread = (path: string, handle: Handle, input: unknown, caller: Caller): Promise<ApiResult> =>
+    readers.run(path, input, caller.chainDepth, caller.head).catch((error: unknown) => {
+      throw failures.record(error, recheckOf(handle, input, caller));
+    });
+  const prepareEndpoint = (endpoint: Endpoint): PreparedEndpoint => {
+    const handler = endpoint.prepare(source);
+    const handle: Handle = (input, caller) => {
+      const { head, chainDepth } = caller;
+      try {
+        const result = handler(input, { head, chainDepth, budget: unitBudget(LOOP_BUDGET) });
+        return { head, body: JSON.stringify(result) };
+      } catch (error) {
+        if (!(error instanceof OverBudgetError)) throw endTurn(error, recheckOf(handle, input, caller));
+        return runInThread(endpoint.path, handle, input, caller);
+      }
+    };
+    return { endpoint, handle };
+  };
   return {
-    endpoints: ENDPOINTS.map((endpoint) => {
-      const handler = endpoint.prepare(source);
-      return {
-        endpoint,
-        handle(input, { head, chainDepth }) {
-          try {
-            const result = handler(input, { head, chainDepth, budget: unitBudget(LOOP_BUDGET) });
-            return { head, body: JSON.stringify(result) };
-          } catch (error) {
-            if (error instanceof OverBudgetError) return readers.run(endpoint.path, input, chainDepth, head);
-            throw error;
-          }
-        },
-      };
-    }),
-    head: () => snapshot.head(),
+    endpoints: ENDPOINTS.map(prepareEndpoint),
+    head() {
+      try {
+        return snapshot.head();
+      } catch (error) {
+        throw endTurn(error, () => snapshot.head());
+      }
+    },
   };
 }

@@ -1,34 +1,78 @@
-/** A REST endpoint: data about its parameters and answer, and the function that gives the answer. */
+/** A REST endpoint: the schemas of its parameters and answer, and the function that answers. */
 import { z } from 'zod';
+import { RequestError } from '../lib/errors.ts';
 import type { Head } from '../query/snapshot.ts';
 import type { WalletIdCache } from '../query/wallet-id-cache.ts';
 import type { WorkBudget } from '../query/work-budget.ts';
 import type { Db } from '../store/open-database.ts';
-import { inputParser } from './input-parser.ts';
+
+/** Error codes of the schemas that have their own. */
+export const errorCodes = z.registry<{ code: string }>();
+
+/**
+ * Makes a function that parses input by the schema and throws RequestError 400 for the first fault. `code` applies to
+ * schemas that are not in `errorCodes`. Schema messages are worded to follow the parameter's name.
+ */
+function inputParser<S extends z.ZodObject>(schema: S, code: string): (input: unknown) => z.output<S> {
+  return (input) => {
+    const result = schema.safeParse(input);
+    if (result.success) return result.data;
+    throw validationError(schema, result.error.issues[0], code);
+  };
+}
+
+function validationError(
+  schema: z.ZodObject,
+  issue: z.core.$ZodIssue | undefined,
+  fallback: string,
+): RequestError {
+  if (issue === undefined || issue.path.length === 0) {
+    return new RequestError(400, fallback, 'the body must be a JSON object');
+  }
+  const tooLong = issue.code === 'too_big' && issue.origin === 'array';
+  const code = tooLong ? 'batch_too_large' : (errorCodes.get(schemaAt(schema, issue.path))?.code ?? fallback);
+  const param = formatPath(issue.path);
+  return new RequestError(400, code, `${param} ${issue.message}`, param);
+}
+
+/** `addresses[3]` for the path `['addresses', 3]`. */
+function formatPath(path: readonly PropertyKey[]): string {
+  return path
+    .map((part, i) => (typeof part === 'number' ? `[${part}]` : `${i === 0 ? '' : '.'}${String(part)}`))
+    .join('');
+}
+
+function schemaAt(schema: z.core.$ZodType, path: readonly PropertyKey[]): z.core.$ZodType {
+  const [part, ...rest] = path;
+  if (part === undefined) return schema;
+  if (schema instanceof z.ZodObject) return schemaAt(schema.shape[String(part)], rest);
+  if (schema instanceof z.ZodArray) return schemaAt(schema.element, rest);
+  return schema;
+}
 
 /** What endpoints read from. Statements are prepared once, at boot. */
 export interface IndexSource {
   db: Db;
-  /** Of the same connection. */
+  /** Uses the same connection. */
   walletIds: WalletIdCache;
-  /** Symbol of the chain's own coin. */
+  /** Symbol of the chain's native coin. */
   nativeSymbol: string;
 }
 
-/** What an answer depends on besides its parameters. */
+/** What an answer depends on apart from its parameters. */
 export interface Caller {
   /** The last block of the commit being read. */
   head: Head;
-  /** Largest `depth` of funding_chain for the caller. */
+  /** Largest `depth` the caller may pass to funding_chain. */
   chainDepth: number;
 }
 
 interface RequestContext extends Caller {
-  /** Limits the work for the answer. */
+  /** Bounds the work spent on the answer. */
   budget: WorkBudget;
 }
 
-/** Returns the answer, a plain object for JSON. `input` is the query's text values, or the parsed body of a POST. */
+/** Returns the answer as a plain object. `input` is the query's text values, or the parsed body of a POST. */
 export type EndpointHandler = (input: unknown, context: RequestContext) => object;
 
 export interface Endpoint {
@@ -39,15 +83,15 @@ export interface Endpoint {
   params: z.ZodObject;
   response: z.ZodObject;
   example: { params: object; response: object };
-  /** Whether the limits of its parameters depend on the tier of the key. */
+  /** Whether the limits of its parameters depend on the key's tier. */
   tierLimited?: boolean;
   prepare(source: IndexSource): EndpointHandler;
 }
 
-/** What every answer carries. */
-const COVERAGE = { historicalCoverageStartBlock: z.int().min(0).describe('First block of the index') };
+/** Fields of every answer. */
+const COVERAGE = { historicalCoverageStartBlock: z.int().min(0).describe('First indexed block') };
 
-/** Defines an endpoint. Adds `historicalCoverageStartBlock` to its answers, and checks input before passing it on. */
+/** Defines an endpoint: validates its input and adds `historicalCoverageStartBlock` to its answers. */
 export function defineEndpoint<P extends z.ZodRawShape, R extends z.ZodRawShape>(definition: {
   method: 'GET' | 'POST';
   path: `/api/${string}`;

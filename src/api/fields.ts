@@ -1,10 +1,53 @@
-/** Building blocks of answer schemas: the formats of values, as the OpenAPI document shows them. */
-import { z } from 'zod';
-import { QUALITY_NAMES } from '../store/quality.ts';
-import { TRANSFER_KIND_NAMES } from '../types.ts';
-import { TOKEN_TYPES } from './values.ts';
+/** Building blocks of answer schemas, with the value formats shown in the OpenAPI document. */
 
-/** An address, in lower case. */
+import { z } from 'zod';
+import { decodeSigned } from '../lib/signed.ts';
+import { TRANSFER_KIND_NAMES, TransferKind, type TransferKindName } from '../model/transfer-kind.ts';
+import { kindName } from '../query/transfers.ts';
+import { BALANCE_ACCURACY_NAMES } from '../store/balance-accuracy.ts';
+import { DamageError } from '../store/storage-error.ts';
+
+/** A stored balance as decimal text. */
+export function balanceText(balance: Uint8Array): string {
+  return decodeSigned(balance).toString();
+}
+
+/** Token types, named after the transfer kinds that carry them. */
+const TOKEN_TYPES = ['erc20', 'erc721', 'erc1155'] as const satisfies readonly TransferKindName[];
+
+export function tokenType(kind: number): (typeof TOKEN_TYPES)[number] {
+  const name = kindName(kind);
+  const type = TOKEN_TYPES.find((candidate) => candidate === name);
+  if (type === undefined) throw new DamageError(`a token has transfers of the kind ${name}`);
+  return type;
+}
+
+export function sourceOf(kind: number): 'direct' | 'internal' {
+  return kind === TransferKind.nativeDirect ? 'direct' : 'internal';
+}
+
+/** Values shared by the examples. */
+export const example = {
+  wallet: '0x3f5ce5fbfe3e9af3971dd833d26ba9b5c936f0be',
+  other: '0x7a250d5630b4cf539739df2c5dacb4c659f2488d',
+  funder: '0x28c6c06298d514db089934071355e5743bf21d60',
+  token: '0xa0b86991c6218b36c1d19d4a2e9eb0ce3606eb48',
+  txHash: '0x88df016429689c079f3b2f6ad39fa052532c56795b733da78a91ebe6a713944b',
+  time: '2026-11-21T08:00:00.000Z',
+} as const;
+
+/** An example of a funding transfer, without its sender. */
+export const exampleFunding = {
+  amount: '1.5',
+  amountWei: '1500000000000000000',
+  txHash: example.txHash,
+  eventIndex: 0,
+  blockNumber: 4711,
+  timestamp: example.time,
+  source: 'direct',
+} as const;
+
+/** A lower-case address. */
 export function addressField() {
   return z.string().regex(/^0x[0-9a-f]{40}$/);
 }
@@ -13,35 +56,43 @@ export function txHashField() {
   return z.string().regex(/^0x[0-9a-f]{64}$/);
 }
 
-/** A time in ISO 8601, UTC with milliseconds. */
+/** Together with the transaction hash, the key of a transfer. */
+export function eventIndexField() {
+  return z
+    .int()
+    .min(0)
+    .describe(
+      'Position of the transfer within its transaction, from 0, in chain order; internal transfers count even where they are not listed. txHash and eventIndex together identify a transfer',
+    );
+}
+
+/** An ISO 8601 time in UTC, with milliseconds. */
 export function timeField() {
   return z.string().meta({ format: 'date-time' });
 }
 
-/** An exact number of whole coins, without trailing zeros. */
+/** An exact amount in whole coins, without trailing zeros. */
 export function coinField() {
   return z
     .string()
     .regex(/^\d+(\.\d{0,17}[1-9])?$/)
-    .describe('Whole coins, exact, up to 18 fractional digits');
+    .describe('Exact amount in whole coins, with up to 18 fractional digits');
 }
 
-/** Coins with six fractional digits, the rest cut off. */
+/** Whole coins truncated to six fractional digits. */
 export function coin6Field() {
   return z
     .string()
     .regex(/^\d+\.\d{6}$/)
-    .describe('Whole coins with 6 fractional digits, cut and not rounded');
+    .describe('Whole coins, truncated (not rounded) to 6 fractional digits');
 }
 
-/** A number of wei. */
 export function weiField() {
-  return z.string().regex(/^\d+$/).describe('Wei');
+  return z.string().regex(/^\d+$/).describe('Amount in wei');
 }
 
-/** A number of a token's units, or of wei for a native transfer. */
 export function unitsField() {
-  return z.string().regex(/^\d+$/).describe('Base units: wei, or the units of the token');
+  return z.string().regex(/^\d+$/).describe("Amount in base units: wei, or the token's smallest unit");
 }
 
 export function countField() {
@@ -60,19 +111,18 @@ export function tokenTypeField() {
   return z.enum(TOKEN_TYPES);
 }
 
-/** Whether native coins came by a transaction or by a call within one. */
 export function sourceField() {
   return z
     .enum(['direct', 'internal'])
-    .describe('direct: a transaction with value; internal: a call within one');
+    .describe('direct: the value of a transaction; internal: the value of a call inside one');
 }
 
-/** How far balances summed from transfers agree with those of the contract. */
-export function qualityField() {
+/** How well balances summed from transfers match those the contract reports. */
+export function balanceAccuracyField() {
   return z
-    .enum(QUALITY_NAMES)
+    .enum(BALANCE_ACCURACY_NAMES)
     .nullable()
     .describe(
-      'exact: they equal what the contract says, as far as it was asked; partial: history before the start of the index is missing; unreliable: balances move without transfers (rebasing, fee on transfer); null: not examined yet',
+      'exact: sampled balances match the contract; partial: transfers before the first indexed block are missing; unreliable: balances change without transfers (rebasing, fee on transfer); null: not examined yet',
     );
 }

@@ -1,32 +1,33 @@
-/** A native transfer that funded a wallet, as answers show it. */
+/** The JSON record of a native transfer that funded a wallet. */
 import { z } from 'zod';
-import { digitsToBigInt } from '../lib/hex.ts';
+import { digitsToBigInt, type Hex } from '../lib/hex.ts';
 import { secondsToIso } from '../lib/time.ts';
 import { weiToCoin } from '../lib/units.ts';
 import type { FundingTransfer } from '../query/funding.ts';
-import type { Hex } from '../types.ts';
 import {
   addressField,
   blockField,
   coinField,
+  eventIndexField,
   sourceField,
+  sourceOf,
   timeField,
   txHashField,
   weiField,
 } from './fields.ts';
-import { sourceOf } from './values.ts';
 
 export const fundingSchema = z.object({
   from: addressField(),
   amount: coinField(),
   amountWei: weiField(),
   txHash: txHashField(),
+  eventIndex: eventIndexField(),
   blockNumber: blockField(),
   timestamp: timeField(),
   source: sourceField(),
 });
 
-/** `from` is the address of the sender. */
+/** `from` is the sender's address. */
 export function fundingRecord(row: FundingTransfer, from: Hex): z.output<typeof fundingSchema> {
   const wei = digitsToBigInt(row.amount);
   return {
@@ -34,6 +35,7 @@ export function fundingRecord(row: FundingTransfer, from: Hex): z.output<typeof 
     amount: weiToCoin(wei),
     amountWei: wei.toString(),
     txHash: `0x${row.txHash}`,
+    eventIndex: row.eventIndex,
     blockNumber: row.blockNumber,
     timestamp: secondsToIso(row.timestamp),
     source: sourceOf(row.kind),

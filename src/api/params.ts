@@ -1,10 +1,10 @@
-/** Building blocks of parameter schemas. Query parameters arrive as text; messages follow the parameter's name. */
+/** Building blocks of parameter schemas. Query parameters arrive as text; error messages follow the parameter's name. */
 import { z } from 'zod';
-import { ADDRESS_PATTERN } from '../lib/address.ts';
 import { coinToWei } from '../lib/units.ts';
-import { errorCodes } from './input-parser.ts';
+import { ADDRESS_PATTERN } from '../model/address.ts';
+import { errorCodes } from './endpoint.ts';
 
-/** How the OpenAPI document describes a query parameter whose schema reads text. */
+/** The OpenAPI type of query parameters, which are parsed from text. */
 export const openApiTypes = z.registry<OpenApiType>();
 
 interface OpenApiType {
@@ -15,14 +15,14 @@ interface OpenApiType {
 
 const ADDRESS_RULE = 'must be an address: 0x and 40 hex digits';
 
-/** An address as it was sent, in any case. */
+/** An address in any case, left as sent. */
 export function addressAsSent() {
   return z
     .string({
       error: (issue) => (issue.input === undefined ? `is required; it ${ADDRESS_RULE}` : ADDRESS_RULE),
     })
     .regex(ADDRESS_PATTERN, { error: ADDRESS_RULE })
-    .describe('0x and 40 hex digits, in any case')
+    .describe('0x and 40 hex digits; upper and lower case are accepted')
     .register(errorCodes, { code: 'invalid_address' });
 }
 
@@ -37,29 +37,25 @@ export function listOf<T extends z.ZodType>(item: T, max: number) {
   return z.array(item, { error }).min(1, { error }).max(max, { error });
 }
 
-/** How many records to list. */
 export function limit(byDefault: number, max: number) {
-  return integer(1, max).default(byDefault).describe('How many records to list at most');
+  return integer(1, max).default(byDefault).describe('Maximum number of records');
 }
 
-/** How many blocks to look back from the head, the head included. */
 export function blockWindow() {
   return integer(1, 1_000_000)
     .default(10_000)
-    .describe('How many blocks to look back from the last indexed one, itself included');
+    .describe('Number of blocks to search, counted back from and including the last indexed block');
 }
 
-/** A block number. */
 export function blockNumber() {
   return integer(0, Number.MAX_SAFE_INTEGER);
 }
 
-/** The id that the previous page ended with. */
+/** The last id of the previous page. */
 export function cursor() {
   return integer(1, Number.MAX_SAFE_INTEGER);
 }
 
-/** One of the given words. */
 export function choice<const T extends readonly [string, ...string[]]>(words: T) {
   return z.enum(words, { error: `must be one of ${words.join(', ')}` });
 }
@@ -71,7 +67,7 @@ export function flag() {
     .register(openApiTypes, { type: 'boolean' });
 }
 
-/** A number of whole coins, read as that number and as the smallest amount of wei that reaches it. */
+/** An amount in whole coins, parsed as a number and as wei, rounded up. */
 export function coinAmount() {
   const error = 'must be a decimal number from 0 up, with at most 30 digits on either side of the point';
   return z
@@ -81,13 +77,13 @@ export function coinAmount() {
     .register(openApiTypes, { type: 'number', minimum: 0 });
 }
 
-/** Rounds up, since no smaller amount reaches a number with digits after the 18th. */
+/** Rounds up: digits after the 18th are a fraction of a wei, which only the next whole wei reaches. */
 function coinToWeiCeil(text: string): bigint {
   const beyond = (text.split('.')[1] ?? '').slice(18);
   return coinToWei(text) + (/[1-9]/.test(beyond) ? 1n : 0n);
 }
 
-/** A whole number in decimal digits, both ends included. */
+/** An integer from `min` to `max`, both included. */
 export function integer(min: number, max: number) {
   const error =
     max === Number.MAX_SAFE_INTEGER

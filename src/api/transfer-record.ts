@@ -1,30 +1,48 @@
-/** A transfer as answers show it. */
+/** The JSON record of a transfer. */
 import { z } from 'zod';
 import { secondsToIso } from '../lib/time.ts';
 import { NATIVE_DECIMALS } from '../lib/units.ts';
-import { amountOf, kindName, tokenIdOf } from '../query/transfer-values.ts';
-import type { TransferRow } from '../query/transfers.ts';
-import { isNativeKind } from '../types.ts';
-import { addressField, blockField, kindField, timeField, txHashField, unitsField } from './fields.ts';
+import { isNativeKind } from '../model/transfer-kind.ts';
+import { amountOf, kindName, type TransferRow, tokenIdOf } from '../query/transfers.ts';
+import {
+  addressField,
+  blockField,
+  eventIndexField,
+  kindField,
+  timeField,
+  txHashField,
+  unitsField,
+} from './fields.ts';
 
 export const transferSchema = z.object({
-  id: z.int().describe('Grows along the chain; the pagination key'),
+  id: z
+    .int()
+    .describe(
+      'Increases along the chain. Use it as a page cursor, not as a key: after a reorg another transfer may get the same id',
+    ),
   blockNumber: blockField(),
   txHash: txHashField(),
   transferType: kindField(),
   from: addressField(),
   to: addressField(),
   tokenAddress: addressField().nullable().describe('Null for native transfers'),
-  tokenId: z.string().nullable().describe('Of ERC-721 and ERC-1155 transfers, a decimal number'),
+  tokenId: z
+    .string()
+    .nullable()
+    .describe('Decimal token id of an ERC-721 or ERC-1155 transfer, otherwise null'),
   symbol: z.string().nullable().describe('Null while unknown'),
-  decimals: z.int().nullable().describe('Null while unknown, and where the token has none'),
+  decimals: z.int().nullable().describe('Null while unknown, and for tokens without decimals'),
   amount: unitsField(),
   direction: z.enum(['in', 'out']),
   timestamp: timeField(),
-  logIndex: z.int().nullable().describe('Null for native transfers'),
+  logIndex: z
+    .int()
+    .nullable()
+    .describe('Null for native transfers; shared by all items of an ERC-1155 batch'),
+  eventIndex: eventIndexField(),
 });
 
-/** A transfer as its wallet sees it. A self-transfer counts as outgoing, unless only incoming ones were requested. */
+/** A transfer from the wallet's point of view. A self-transfer is `out` unless only incoming ones were requested. */
 export function transferRecord(
   row: TransferRow,
   wallet: string,
@@ -48,5 +66,6 @@ export function transferRecord(
     direction: out ? 'out' : 'in',
     timestamp: secondsToIso(row.timestamp),
     logIndex: row.logIndex,
+    eventIndex: row.eventIndex,
   };
 }

@@ -1,7 +1,7 @@
 /** Where the single binary finds anvil, which it does not contain: among the programs of the PATH. */
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
-import { FatalError } from '../errors.ts';
+import { FatalError } from '../lib/errors.ts';
 
 /** Path of the anvil binary; throws a FatalError saying what to do when there is none. */
 export function anvilPath(path: string = process.env.PATH ?? ''): string {

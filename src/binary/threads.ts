@@ -1,11 +1,8 @@
-/** Where the code of threads is in the single binary: in its assets, each thread bundled separately. */
+/** The code of the threads in the single binary, which has each as a script among its assets. */
 import { getAsset } from 'node:sea';
-import type * as keys from '../access/thread-code.ts';
-import type * as reader from '../api/thread-code.ts';
-import type { ThreadCode } from '../lib/thread.ts';
-import type * as writer from '../writer/thread-code.ts';
+import type { ThreadCode, ThreadName } from '../threads/entries.ts';
 import { threadAsset } from './asset-names.ts';
 
-export function threadCode(name: writer.ThreadName | reader.ThreadName | keys.ThreadName): ThreadCode {
+export function threadCode(name: ThreadName): ThreadCode {
   return { source: getAsset(threadAsset(name), 'utf8'), eval: true };
 }

@@ -2,11 +2,10 @@
 import { existsSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { Command } from 'commander';
-import { ConfigError, FatalError } from '../errors.ts';
+import { ConfigError, FatalError } from '../lib/errors.ts';
 import type { UnnamedCopy } from '../store/backup.ts';
 import { formatBytes, formatDuration, formatNumber } from './format.ts';
-import { existingIndexPath } from './index-path.ts';
-import { addConfigOptions, addNotes } from './options.ts';
+import { addConfigOptions, addNotes, existingIndexPath } from './options.ts';
 import { waitForStopSignal } from './signals.ts';
 import { type StatusLine, statusLine } from './terminal.ts';
 
@@ -15,9 +14,9 @@ Examples:
   $ atlas-node backup /backup/monday.db   the keys go to /backup/monday.keys.db
   $ atlas-node backup /backup/today       a folder, for index.db and keys.db`;
 
-const NOTES = `The daemon may run meanwhile. To go back to a copy, stop the daemon and put the files in data_dir as \
-index.db and keys.db, without any *-wal and *-shm files; what the chain did since then is indexed again at the next \
-start. While the index is copied its WAL grows by what is written: leave room for that.`;
+const NOTES = `The daemon may keep running. To restore a backup, stop the daemon and put the files in data_dir as \
+index.db and keys.db, without any *-wal and *-shm files; the next start indexes the blocks since the backup. The WAL of \
+the index grows during the backup: leave disk space for it.`;
 
 export function addBackup(program: Command): void {
   const command = program
@@ -40,7 +39,7 @@ async function backup(dataDir: string, file: string): Promise<void> {
 async function backupTo(targets: BackupPaths, source: string, keys: string): Promise<void> {
   requireFree(targets);
   const { checkIndexFile } = await import('../store/index-file.ts');
-  const { rejectForeignWal } = await import('../store/foreign-wal.ts');
+  const { rejectForeignWal } = await import('../store/wal.ts');
   checkIndexFile(source);
   rejectForeignWal(keys);
   const stop = new AbortController();
@@ -51,7 +50,7 @@ async function backupTo(targets: BackupPaths, source: string, keys: string): Pro
     if (existsSync(keys)) copies.push(await copy('keys', keys, targets.keys, line, stop.signal));
     copies.push(await copy('index', source, targets.index, line, stop.signal));
     requireFree(targets); // the copying may have taken hours
-    // Both at the end: a name that a killed backup left would be in the way of the next.
+    // Both at the end: a file left by a killed backup would block the next one.
     for (const copy of copies) copy.publish();
     console.log(await describeCopy(targets.index));
   } catch (error) {

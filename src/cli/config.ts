@@ -1,7 +1,7 @@
 /** `atlas-node config check | show`. */
 import type { Command } from 'commander';
 import type { LoadedConfig } from '../config/load-config.ts';
-import { ConfigError } from '../errors.ts';
+import { ConfigError } from '../lib/errors.ts';
 import { addConfigOptions, examples } from './options.ts';
 
 export function addConfig(program: Command): void {
@@ -25,7 +25,7 @@ function addCheck(config: Command): void {
     checkPaths(loaded);
     const { tls_cert, tls_key } = loaded.config.server;
     if (tls_cert !== '') {
-      const { certificateDateError, readTlsFiles } = await import('../server/tls.ts');
+      const { certificateDateError, readTlsFiles } = await import('../server/http/listener.ts');
       const error = certificateDateError(tls_cert, readTlsFiles(tls_cert, tls_key).cert);
       if (error !== null) throw new ConfigError(error);
     }

@@ -10,7 +10,7 @@ export function addDev(program: Command): void {
     )
     .addHelpText('after', examples('dev', 'dev 2> dev.log'))
     .action(async () => {
-      const { createLogger } = await import('../log.ts');
+      const { createLogger } = await import('../log/logger.ts');
       const { runDev } = await import('../dev/dev.ts');
       await runDev(createLogger({ level: 'info', format: 'auto' }));
     });

@@ -1,5 +1,22 @@
 /** Tables, numbers, durations and sizes as text. */
 
+import { isColourless } from '../lib/text.ts';
+
+/** Colours on a terminal. */
+const CODES = { red: 31, green: 32, yellow: 33, dim: 2 } as const;
+
+type Colour = keyof typeof CODES;
+
+/** Colours a text, or returns it unchanged where colours are not wanted. */
+export type Paint = (colour: Colour, text: string) => string;
+
+export const plain: Paint = (_, text) => text;
+
+/** Colours for a stream if it is a terminal that supports them. */
+export function paintFor(out: { isTTY?: boolean }): Paint {
+  if (!out.isTTY || isColourless()) return plain;
+  return (colour, text) => `\x1b[${CODES[colour]}m${text}\x1b[0m`;
+}
 /** Rows under headings, columns two spaces apart; numbers are right-aligned. */
 export function formatTable(headings: string[], rows: (string | number)[][]): string {
   const cells = [

@@ -3,11 +3,9 @@ import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import type { IssuedKey, KeyStore } from '../access/keys.ts';
-import { ConfigError } from '../errors.ts';
-import { messageOf } from '../lib/error-text.ts';
-import { issuedText } from './keys-text.ts';
+import { ConfigError, messageOf } from '../lib/errors.ts';
+import { issuedText, withKeyStore } from './keys.ts';
 import { addNotes, examples } from './options.ts';
-import { withKeyStore } from './with-key-store.ts';
 
 /** The operator's own key: no limits. */
 const FIRST_KEY = { name: 'first', tier: 'unlimited' };

@@ -1,11 +1,14 @@
 /** `atlas-node keys`: API keys on the command line. A running daemon sees each change within a second. */
+import { join } from 'node:path';
 import type { Command } from 'commander';
-import { keyJson } from '../access/key-json.ts';
-import type { Config } from '../config.ts';
-import { ConfigError } from '../errors.ts';
-import { issuedText, recordsTable, usageRows, usageTable } from './keys-text.ts';
+import { type IssuedKey, type KeyRecord, type KeyStore, keyJson, monthText } from '../access/keys.ts';
+import type { MonthlyUsage } from '../access/usage.ts';
+import { makeDataDir } from '../config/load-config.ts';
+import type { Config } from '../config/parse-config.ts';
+import { ConfigError, FatalError } from '../lib/errors.ts';
+import { dataFileExists } from '../lib/files.ts';
+import { formatTable } from './format.ts';
 import { addConfigOptions, examples, parseKeyId } from './options.ts';
-import { withKeyStore } from './with-key-store.ts';
 
 const ID_HELP = 'number of the key, as "keys list" shows it';
 
@@ -128,4 +131,85 @@ function assertTier({ tiers }: Config, tier: string): void {
 
 function print(json: boolean | undefined, text: string, value: unknown): void {
   console.log(json ? JSON.stringify(value, null, 2) : text);
+}
+
+/** Keys and their usage as text. A key itself is shown only when it was just issued. */
+export function issuedText({ key, record }: IssuedKey): string {
+  return `key ${record.id} (${record.name}, tier ${record.tier}), shown this once:\n${key}`;
+}
+
+function recordsTable(records: KeyRecord[]): string {
+  return formatTable(
+    ['ID', 'NAME', 'TIER', 'KEY', 'CREATED (UTC)', 'STATE'],
+    records.map((key) => [
+      String(key.id),
+      key.name,
+      key.tier,
+      `${key.hint}...`,
+      formatMinute(key.createdAt),
+      stateOf(key),
+    ]),
+  );
+}
+
+/** One key in one month, as JSON shows it. */
+interface UsageRow {
+  month: string;
+  id: number;
+  name: string;
+  requests: number;
+}
+
+/** Joins counts with the names of their keys. */
+function usageRows(usage: MonthlyUsage[], records: KeyRecord[]): UsageRow[] {
+  const names = new Map(records.map((record) => [record.id, record.name]));
+  return usage.map(({ key, month, requests }) => ({
+    month: monthText(month),
+    id: key,
+    name: names.get(key) ?? '',
+    requests,
+  }));
+}
+
+function usageTable(rows: UsageRow[]): string {
+  return formatTable(
+    ['MONTH', 'ID', 'NAME', 'REQUESTS'],
+    rows.map((row) => [row.month, String(row.id), row.name, row.requests]),
+  );
+}
+
+function stateOf({ revokedAt, rotatedAt }: KeyRecord): string {
+  if (revokedAt !== null) return `revoked ${formatMinute(revokedAt)}`;
+  return rotatedAt === null ? 'valid' : `valid, rotated ${formatMinute(rotatedAt)}`;
+}
+
+/** Date and time to the minute, UTC. */
+function formatMinute(ms: number): string {
+  return new Date(ms).toISOString().slice(0, 16).replace('T', ' ');
+}
+
+/** Runs `action` with the keys, which must exist unless `create` is set, and closes them afterwards. */
+export async function withKeyStore<T>(
+  dataDir: string,
+  action: (store: KeyStore) => T,
+  { create = false } = {},
+): Promise<T> {
+  const path = join(dataDir, 'keys.db');
+  if (!dataFileExists(path) && !create) {
+    throw new FatalError(
+      `there is no ${path} yet: issue a key with "atlas-node keys create", or name the folder with --data-dir, or the configuration with --config`,
+    );
+  }
+  const [{ openKeyStore }, { rejectForeignWal }] = await Promise.all([
+    import('../access/keys.ts'),
+    import('../store/wal.ts'),
+  ]);
+  makeDataDir(dataDir);
+  rejectForeignWal(path);
+  const store = openKeyStore(path);
+  try {
+    return action(store);
+  } finally {
+    store.close();
+  }
 }

@@ -1,7 +1,10 @@
 /** Options that several commands share. */
+import { join } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { FLAGS, type Flag, type FlagValues } from '../config/flags.ts';
 import type { LoadedConfig } from '../config/load-config.ts';
+import { FatalError } from '../lib/errors.ts';
+import { dataFileExists } from '../lib/files.ts';
 
 /**
  * Adds `--config` and the named flags (all of them by default) to a command. The returned function loads the
@@ -52,4 +55,13 @@ export function parseKeyId(text: string): number {
 function textOption(command: Command, attribute: string): string | undefined {
   const value: unknown = command.getOptionValue(attribute);
   return typeof value === 'string' ? value : undefined;
+}
+
+/** Path of the index in the folder. Throws FatalError saying what to do when there is none, or it is hidden. */
+export function existingIndexPath(dataDir: string): string {
+  const path = join(dataDir, 'index.db');
+  if (dataFileExists(path)) return path;
+  throw new FatalError(
+    `there is no ${path}: name the folder of the index with --data-dir, or the configuration with --config`,
+  );
 }

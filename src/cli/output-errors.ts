@@ -1,5 +1,5 @@
-/** Errors of what a command prints: its reader may leave early, and the disk that it goes to may be full. */
-import { FatalError } from '../errors.ts';
+/** Write errors on stdout and stderr: the reader may close the pipe, or the disk may be full. */
+import { FatalError } from '../lib/errors.ts';
 
 let isOutputRequired = true;
 /** Why some output could not be written, such as ENOSPC. */
@@ -7,9 +7,9 @@ let writeError: string | undefined;
 let readerLeft = false;
 
 /**
- * Keeps output that cannot be written from ending the program with a stack trace. `atlas-node config show | head` is no
- * failure, and neither is a terminal that was closed (EIO): the signal that comes with it ends the program properly.
- * A command goes on without its reader: a backup must still become whole, and a verification tell by its exit code.
+ * Keeps a failed write from ending the program with a stack trace. A closed pipe (`atlas-node config show | head`) is no
+ * failure, nor is a closed terminal (EIO): its signal ends the program properly. A command continues without a reader: a
+ * backup must still complete, and verify must set its exit code.
  */
 export function handleOutputErrors(): void {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
@@ -17,7 +17,7 @@ export function handleOutputErrors(): void {
     if (error.code === 'EPIPE') readerLeft = true;
     else writeError = error.code ?? error.message;
   });
-  process.stderr.on('error', () => undefined); // nobody is left to tell
+  process.stderr.on('error', () => undefined); // no stream is left to report it on
 }
 
 /** Whether nobody reads the output any more: what only prints, without an end of its own, can stop. */
@@ -25,7 +25,7 @@ export function hasReaderLeft(): boolean {
   return readerLeft;
 }
 
-/** From here on, output that cannot be written is no failure: the program is a daemon. */
+/** Failed writes no longer count as failures: the program is a daemon. */
 export function ignoreOutputErrors(): void {
   isOutputRequired = false;
 }

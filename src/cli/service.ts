@@ -1,13 +1,12 @@
 /** A daemon as a service: its log, its messages to the service manager, and the reloading of its configuration. */
 import { checkPaths, type LoadedConfig } from '../config/load-config.ts';
+import type { ParsedConfig } from '../config/parse-config.ts';
 import { mergeReload } from '../config/reload.ts';
-import type { ParsedConfig } from '../config.ts';
 import { type Daemon, startDaemon } from '../daemon.ts';
-import { ConfigError } from '../errors.ts';
-import { type AdjustableLogger, createLogger } from '../log.ts';
-import { versionText } from '../version.ts';
-import { extendStartTimeout, startHeartbeat, statusText } from './systemd-heartbeat.ts';
-import { connectSystemd, type Systemd } from './systemd-notify.ts';
+import { ConfigError } from '../lib/errors.ts';
+import { versionText } from '../lib/version.ts';
+import { type AdjustableLogger, createLogger } from '../log/logger.ts';
+import { connectSystemd, extendStartTimeout, type Systemd, startHeartbeat, statusText } from './systemd.ts';
 
 export interface Service {
   daemon: Daemon;

@@ -1,13 +1,13 @@
 /** Requests to stop, or to reload the configuration. */
 import { isatty } from 'node:tty';
 
-/** Ctrl-C reaches a process twice when a wrapper such as npm passes it on too: two within this time are one request. */
+/** Ctrl-C reaches a process twice when a wrapper such as npm forwards it: two within this time count as one. */
 const DUPLICATE_SIGNAL_MS = 500;
 
 /**
  * Resolves at the first signal to stop. A second one, while the program is stopping, ends the process at once with exit
- * code 1. SIGHUP is such a signal too, unless `onReload` is given to handle it. It still means stop when it came
- * because the program's terminal was closed, which is then no terminal any more.
+ * code 1. SIGHUP stops the program too, unless `onReload` handles it. It still means stop when the program's
+ * terminal was closed: the descriptor is then no terminal any more.
  */
 export function waitForStopSignal(onReload?: () => void): Promise<void> {
   const terminal = [0, 1, 2].find((fd) => isatty(fd));

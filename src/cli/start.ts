@@ -1,10 +1,9 @@
 /** `atlas-node start`: the daemon in the foreground, until a signal stops it. */
 import type { Command } from 'commander';
 import type { LoadedConfig } from '../config/load-config.ts';
-import { ConfigError, ListenError } from '../errors.ts';
+import { ConfigError, ListenError } from '../lib/errors.ts';
 import { addConfigOptions } from './options.ts';
 import { ignoreOutputErrors } from './output-errors.ts';
-import { readyLine } from './ready-line.ts';
 import type { Service } from './service.ts';
 import { waitForStopSignal } from './signals.ts';
 import { showProgress } from './terminal.ts';
@@ -63,4 +62,15 @@ function withSettingSource(error: unknown, { sources }: LoadedConfig): unknown {
   if (!(error instanceof ListenError)) return error;
   const { setting, problem } = error;
   return new ConfigError(`${setting} (${sources[setting]}): ${problem}`, { cause: error });
+}
+
+/** The addresses a client needs, on one line. */
+function readyLine(url: string): string {
+  const sockets = url.replace(/^http/, 'ws');
+  return `atlas-node is ready: REST ${url}/api  RPC ${url}/rpc  WebSocket ${sockets}/ws and ${sockets}/ws/signals`;
+}
+
+/** The address in a text that has the line, or undefined. */
+export function readyUrl(text: string): string | undefined {
+  return /is ready: REST (\S+)\/api /.exec(text)?.[1];
 }

@@ -1,11 +1,12 @@
-/** Asking a running daemon for its status. */
+/** Queries a running daemon for its status. */
+import { request as httpRequest, type IncomingMessage } from 'node:http';
+import { request as httpsRequest } from 'node:https';
+import { text as readText } from 'node:stream/consumers';
+import type { Config } from '../config/parse-config.ts';
 import { isHttpUrl } from '../config/values.ts';
-import type { Config } from '../config.ts';
-import { ConfigError, FatalError } from '../errors.ts';
-import { codeOf } from '../lib/error-text.ts';
-import { hostPort } from '../lib/host-port.ts';
-import { isObject } from '../lib/is-object.ts';
-import type { IndexStatus } from '../types.ts';
+import { ConfigError, codeOf, FatalError } from '../lib/errors.ts';
+import { hostPort, isObject } from '../lib/text.ts';
+import type { IndexStatus } from '../model/index-status.ts';
 
 const TIMEOUT_MS = 5_000;
 
@@ -21,6 +22,8 @@ export interface DiskReport {
 
 export interface StatusReport {
   status: IndexStatus;
+  /** Why the daemon takes the chain to stand still, or null when it does not. */
+  staleReason: string | null;
   /** Null when the daemon does not say, or was not asked because there is no operator token. */
   disk: DiskReport | null;
   /** The daemon's operator token differs from the configured one. */
@@ -30,9 +33,9 @@ export interface StatusReport {
 /** Where to ask. */
 export interface StatusTarget {
   baseUrl: string;
-  /** The operator token, for what only operators may know; when empty, that is not asked for. */
+  /** The operator token, for what only operators may know; if empty, the client does not request that. */
   adminToken: string;
-  /** The address is this machine's, so its certificate, which is for another name, need not be checked. */
+  /** The address is this machine's, so the certificate, issued for another name, is not checked. */
   isLocal: boolean;
 }
 
@@ -66,7 +69,7 @@ export class StatusClient {
     this.target = target;
   }
 
-  /** Throws FatalError saying what to do when there is no answer, or when it does not come from an atlas-node. */
+  /** Throws FatalError with what to do when there is no answer, or none from an atlas-node. */
   async fetch(): Promise<StatusReport> {
     const url = `${this.target.baseUrl}/status`;
     const { code, body } = await get(this.target, url, {}).catch((error: unknown) => {
@@ -78,7 +81,7 @@ export class StatusClient {
       throw new FatalError(`${url} answered HTTP ${code} without a status: is that an atlas-node?`);
     }
     const disk = await this.fetchDisk();
-    return { status: body, disk, tokenRefused: this.tokenRefused };
+    return { status: body, staleReason: staleReasonIn(body), disk, tokenRefused: this.tokenRefused };
   }
 
   private async fetchDisk(): Promise<DiskReport | null> {
@@ -92,20 +95,21 @@ export class StatusClient {
 }
 
 async function get(
-  { isLocal, baseUrl }: StatusTarget,
+  { isLocal }: StatusTarget,
   url: string,
   headers: Record<string, string>,
 ): Promise<{ code: number; body: unknown }> {
-  const { Agent, request } = await import('undici');
-  const dispatcher = new Agent({
-    connect: { rejectUnauthorized: !(isLocal && baseUrl.startsWith('https:')) },
-  });
+  const request = url.startsWith('https:') ? httpsRequest : httpRequest;
+  const signal = AbortSignal.timeout(TIMEOUT_MS);
   try {
-    const response = await request(url, { headers, dispatcher, signal: AbortSignal.timeout(TIMEOUT_MS) });
-    const text = await response.body.text();
-    return { code: response.statusCode, body: parseJson(text) };
-  } finally {
-    await dispatcher.close();
+    const response = await new Promise<IncomingMessage>((resolve, reject) => {
+      const options = { headers, signal, agent: false, rejectUnauthorized: !isLocal };
+      request(url, options, resolve).on('error', reject).end();
+    });
+    return { code: response.statusCode ?? 0, body: parseJson(await readText(response)) };
+  } catch (error) {
+    signal.throwIfAborted();
+    throw error;
   }
 }
 
@@ -121,7 +125,11 @@ function isStatus(body: unknown): body is IndexStatus {
   return isObject(body) && 'phase' in body && 'head' in body && 'capabilities' in body;
 }
 
-/** The disk figures from the answer of /admin/api/index; null while there is no survey of the file. */
+function staleReasonIn(body: object): string | null {
+  return 'staleReason' in body && typeof body.staleReason === 'string' ? body.staleReason : null;
+}
+
+/** The disk figures from the answer of /admin/api/index; null until the file was measured. */
 function parseDiskReport(body: unknown): DiskReport | null {
   if (!isObject(body) || !isObject(body.survey)) return null;
   const { fileBytes, walBytes, freeBytes } = body.survey;

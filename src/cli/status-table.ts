@@ -1,9 +1,15 @@
 /** A daemon's status as text. */
-import { internalTransfers } from '../lib/internal-transfers.ts';
-import { etaSeconds, lagBlocks, lagSeconds } from '../lib/lag.ts';
-import type { Capabilities, IndexStatus } from '../types.ts';
-import { type Paint, plain } from './colour.ts';
-import { formatBytes, formatDuration, formatGroups, formatNumber } from './format.ts';
+
+import {
+  type Capabilities,
+  etaSeconds,
+  type IndexStatus,
+  internalTransfers,
+  lagBlocks,
+  lagSeconds,
+  type NodeChain,
+} from '../model/index-status.ts';
+import { formatBytes, formatDuration, formatGroups, formatNumber, type Paint, plain } from './format.ts';
 import type { DiskReport, StatusReport } from './status-client.ts';
 
 type Row = readonly [name: string, value: string];
@@ -13,51 +19,66 @@ const TOKEN_REFUSED =
 
 /** Rows in groups: the index, the node, the disk. `now` in Unix milliseconds. */
 export function statusTable(report: StatusReport, now: number, paint: Paint = plain): string {
-  const { status, disk, tokenRefused } = report;
+  const { status, staleReason, disk, tokenRefused } = report;
   const { capabilities } = status;
   return formatGroups([
-    indexRows(status, now, paint),
+    indexRows(status, staleReason, now, paint),
     capabilities === null ? [] : capabilityRows(capabilities, internalTransfers(status).reason),
     disk === null ? [] : diskRows(status, disk),
     tokenRefused ? [['disk', TOKEN_REFUSED]] : [],
   ]);
 }
 
-function indexRows(status: IndexStatus, now: number, paint: Paint): Row[] {
+function indexRows(status: IndexStatus, staleReason: string | null, now: number, paint: Paint): Row[] {
   const { head, headTimestamp, nodeHead, startBlock, lastCommitAt, deepestReorg } = status;
   const lag = lagBlocks(status);
+  const thisRun = `since the daemon started ${agoText(status.startedAt, now)}`;
   const time = headTimestamp === null ? '' : `, ${iso(headTimestamp * 1000)}`;
   return [
-    ['state', stateText(status, paint)],
+    ['state', stateText(status, staleReason, paint)],
+    ...readFailureRows(status, paint),
     ...(status.phase === 'filling' ? fillingRows(status, lag) : []),
     ['index', head ? `blocks ${height(startBlock)} to ${formatNumber(head.number)}, no holes` : 'empty'],
     ['head block', head ? `${head.hash}${time}` : '-'],
-    ['node head', height(nodeHead)],
+    ['node head', height(nodeHead) + (status.reason === null || nodeHead === null ? '' : ', as last read')],
+    ['node chain', NODE_CHAINS[status.nodeChain]],
     ['lag', lag === null ? 'unknown' : lagText(lag, lagSeconds(status, now))],
     [
       'rate',
       `${formatNumber(status.blocksPerSecond)} blocks/s, ${formatNumber(status.transfersPerSecond)} transfers/s`,
     ],
-    [
-      'last commit',
-      lastCommitAt === null ? 'none yet' : `${formatDuration(Math.max(0, now - lastCommitAt) / 1000)} ago`,
-    ],
+    ['last commit', lastCommitAt === null ? `none ${thisRun}` : agoText(lastCommitAt, now)],
     ['transfers', formatNumber(status.transfers)],
-    ['skipped logs', skippedText(status.skippedLogs)],
+    ['skipped logs', `${skippedText(status.skippedLogs)} ${thisRun}`],
     [
       'reorgs',
       status.reorgs === 0
-        ? '0'
-        : `${formatNumber(status.reorgs)}, deepest ${formatNumber(deepestReorg)} blocks`,
+        ? `0 ${thisRun}`
+        : `${formatNumber(status.reorgs)} ${thisRun}, deepest ${formatNumber(deepestReorg)} blocks`,
     ],
   ];
 }
 
 const STATE_COLOURS = { starting: 'yellow', filling: 'yellow', following: 'green', paused: 'red' } as const;
 
-function stateText({ phase, reason }: IndexStatus, paint: Paint): string {
-  return paint(STATE_COLOURS[phase], phase) + (reason ? `: ${reason}` : '');
+function stateText({ phase, reason }: IndexStatus, staleReason: string | null, paint: Paint): string {
+  const shown = reason ?? staleReason;
+  return paint(staleReason === null ? STATE_COLOURS[phase] : 'red', phase) + (shown ? `: ${shown}` : '');
 }
+
+/** What cannot be read, unless the state already says it. */
+function readFailureRows({ reason, readFailure }: IndexStatus, paint: Paint): Row[] {
+  if (!readFailure || reason?.includes(readFailure)) return [];
+  return [['reads', paint('red', readFailure)]];
+}
+const NODE_CHAINS: Record<NodeChain, string> = {
+  unchecked: 'not compared yet',
+  same: 'the indexed one',
+  behind: 'its head is below that of the index',
+  another_chain: 'another chain than the indexed one',
+  reorg_too_deep: 'differs from the index deeper than index.max_reorg',
+  reorg_below_finalized: 'differs from the index below a finalized block',
+};
 
 const BAR_CELLS = 30;
 
@@ -105,6 +126,10 @@ function capabilityRows(node: Capabilities, missing: string | null): Row[] {
     ['internal transfers', missing === null ? `yes, by ${node.traces}` : `no: ${missing}`],
     ['block receipts', node.blockReceipts ? 'yes' : 'no: one call per transaction'],
   ];
+}
+
+function agoText(at: number, now: number): string {
+  return `${formatDuration(Math.max(0, now - at) / 1000)} ago`;
 }
 
 function lagText(blocks: number, seconds: number | null): string {

@@ -1,15 +1,89 @@
 /** `atlas-node status`: the status that a running daemon reports. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
-import { paintFor } from './colour.ts';
+import { FatalError } from '../lib/errors.ts';
+import { paintFor } from './format.ts';
 import { addConfigOptions, addNotes } from './options.ts';
+import { hasReaderLeft } from './output-errors.ts';
 import { localTarget, StatusClient, type StatusReport, urlTarget } from './status-client.ts';
 import { statusTable } from './status-table.ts';
-import { watch } from './watch.ts';
+
+/** A text on the terminal, redrawn until Ctrl-C. */
+const REFRESH_MS = 1_000;
+
+/** The terminal's alternate screen, without a cursor; leaving it brings the earlier contents back. */
+const ENTER = '\x1b[?1049h\x1b[?25l';
+
+const LEAVE = '\x1b[?25h\x1b[?1049l';
+
+const HOME = '\x1b[H';
+
+const CLEAR_TO_LINE_END = '\x1b[K';
+
+const CLEAR_BELOW = '\x1b[J';
+
+/** The output; `columns` and `rows` are those of a terminal. */
+interface Screen {
+  isTTY?: boolean;
+  columns?: number;
+  rows?: number;
+  write(text: string): unknown;
+}
+
+/**
+ * Shows the result of `render` once a second, until SIGINT or SIGTERM, or until nobody reads it. A terminal is redrawn
+ * in place and keeps the last text at the end; elsewhere the texts are written one after another. The first failure is
+ * thrown; later ones, as when the daemon is restarted, are shown instead of the text.
+ */
+export async function watch(render: () => Promise<string>, screen: Screen): Promise<void> {
+  const stop = new AbortController();
+  const onSignal = () => stop.abort();
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, onSignal);
+  try {
+    await redraw(render, screen, stop.signal);
+  } finally {
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.off(signal, onSignal);
+  }
+}
+
+async function redraw(render: () => Promise<string>, screen: Screen, signal: AbortSignal): Promise<void> {
+  let last = await render();
+  if (screen.isTTY) screen.write(ENTER);
+  try {
+    while (!signal.aborted && !hasReaderLeft()) {
+      screen.write(screen.isTTY ? frame(last, screen) : `${last}\n`);
+      await sleep(REFRESH_MS, undefined, { signal }).catch(() => undefined);
+      if (!signal.aborted) last = await render().catch(errorText);
+    }
+  } finally {
+    if (screen.isTTY) screen.write(`${LEAVE}${last}\n`);
+  }
+}
+
+function errorText(error: unknown): string {
+  if (error instanceof FatalError) return error.message;
+  throw error;
+}
+
+/** The text from the upper left corner, drawn over the earlier one; what does not fit is cut off. */
+function frame(text: string, { columns = 80, rows = 24 }: Screen): string {
+  const lines = text.split('\n').slice(0, rows - 1);
+  return `${HOME}${lines.map((line) => truncate(line, columns) + CLEAR_TO_LINE_END).join('\n')}\n${CLEAR_BELOW}`;
+}
+
+/** At most `columns` visible characters; colour codes take no room and are kept. */
+function truncate(line: string, columns: number): string {
+  let remaining = columns;
+  return line.replace(/\p{Cc}\[\d+m|./gu, (part) => {
+    if (part.length > 1) return part;
+    return remaining-- > 0 ? part : '';
+  });
+}
 
 const EXAMPLES = `
 Examples:
   $ atlas-node status              the daemon of ./atlas.toml
-  $ atlas-node status --watch      shown anew every second, until Ctrl-C
+  $ atlas-node status --watch      redraw it every second until Ctrl-C
   $ atlas-node status --url http://10.0.0.7:8650 --json
   $ atlas-node status --json | jq .lagBlocks`;
 
@@ -27,7 +101,7 @@ export function addStatus(program: Command): void {
     .command('status')
     .description('height, lag, rates, ETA, disk and capabilities of a running daemon')
     .option('--url <url>', 'address of the daemon (default: from the configuration)')
-    .option('--watch', 'shown anew every second, until Ctrl-C')
+    .option('--watch', 'redraw it every second until Ctrl-C')
     .option('--json', 'as JSON; with --watch one line each time')
     .addHelpText('after', EXAMPLES);
   addNotes(command, NOTES);

@@ -1,6 +1,6 @@
 /** Logging uncaught errors where programs read the log. */
-import { createLogger, isJsonFormat, type LogOptions } from '../log.ts';
-import { EXIT_FAILURE } from './describe-error.ts';
+import { createLogger, isJsonFormat, type LogOptions } from '../log/logger.ts';
+import { EXIT_FAILURE } from './errors.ts';
 
 /**
  * Logs uncaught errors as one line each, with their stack, before the process ends with exit code 1. A log for people

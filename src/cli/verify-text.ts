@@ -9,9 +9,9 @@ export function verifyText(report: VerifyReport): string {
   const { index, node, checks, tokens, seconds } = report;
   const parts = [
     `${index.path}: chain ${index.chainId}, blocks ${formatNumber(index.startBlock)} to ${formatNumber(index.head.number)}, ${formatNumber(index.transfers)} transfers`,
-    `${node.client}: head ${formatNumber(node.head)}`,
+    node === null ? 'without a node' : `${node.client}: head ${formatNumber(node.head)}`,
     '',
-    formatTable(['CHECK', 'RESULT', 'WHAT WAS COMPARED'], checks.map(checkRow)),
+    formatTable(['CHECK', 'RESULT', 'SHARE', 'WHAT WAS COMPARED'], checks.map(checkRow)),
     ...checks.flatMap(differenceLines),
     ...checks.flatMap(({ name, notes }) => notes.map((note) => `note (${name}): ${note}`)),
     ...tokenLines(tokens),
@@ -23,7 +23,13 @@ export function verifyText(report: VerifyReport): string {
 
 function checkRow(check: Check): string[] {
   const { name, compared, notes, brokenOffBy } = check;
-  return [name, resultOf(check), brokenOffBy ?? (compared || (notes[0] ?? ''))];
+  return [name, resultOf(check), shareText(check), brokenOffBy ?? (compared || (notes[0] ?? ''))];
+}
+
+/** A share below the whole never reads as 100 %. */
+function shareText({ share }: Check): string {
+  if (share === null) return '-';
+  return share >= 1 ? '100 %' : `${(Math.floor(share * 1_000) / 10).toFixed(1)} %`;
 }
 
 function resultOf({ differenceCount, compared, brokenOffBy }: Check): string {
@@ -55,7 +61,10 @@ function tokenLines(tokens: readonly TokenVerdict[]): string[] {
 }
 
 /** The checks of the file against itself. What they find is not read from the node again: a repair only builds on it. */
-const CHECKS_OF_FILE: ReadonlySet<string> = new Set(['file', 'wallets', 'tokens']);
+const CHECKS_OF_FILE: ReadonlySet<string> = new Set(['file', 'checksums', 'wallets', 'tokens']);
+
+/** What it finds is wrong with the node. */
+const CHECK_OF_NODE = 'roots';
 
 /** Whether the file contradicts itself; so it does where the check of blocks finds what lies in none of them. */
 function isDamage({ name, differences }: Check): boolean {
@@ -67,12 +76,16 @@ function conclusion({ differences, checks, unfinished }: VerifyReport): string {
   if (differences === 0)
     return unfinished.length === 0 ? 'no difference found' : 'no difference found in what was compared';
   const isDamaged = checks.some(isDamage);
-  const blocks = checks.flatMap((check) =>
+  const ofIndex = checks.filter(({ name }) => name !== CHECK_OF_NODE);
+  const blocks = ofIndex.flatMap((check) =>
     check.differences.flatMap(({ block }) => (block === null || isDamaged ? [] : [block])),
   );
-  const advice =
-    blocks.length > 0
+  if (ofIndex.every(({ differenceCount }) => differenceCount === 0))
+    return `${formatNumber(differences)} blocks of the node contradict themselves; verify with another node`;
+  const advice = isDamaged
+    ? '; with the daemon stopped, "atlas-node verify --repair" rebuilds what is damaged from the file\'s whole blocks and the node'
+    : blocks.length > 0
       ? `; with the daemon stopped, "atlas-node verify --repair ${Math.min(...blocks)}..${Math.max(...blocks)}" reads those blocks again`
-      : '; what does not lie in single blocks is mended by indexing anew: stop, move index.db away, start';
+      : '; to mend what is not inside single blocks, rebuild the index: stop, move index.db away, start';
   return `${formatNumber(differences)} difference${differences === 1 ? '' : 's'}${advice}`;
 }

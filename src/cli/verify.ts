@@ -1,12 +1,13 @@
 /** `atlas-node verify`: compares the index with the node. */
 import { type Command, InvalidArgumentError } from 'commander';
-import type { Config } from '../config.ts';
-import { FatalError } from '../errors.ts';
-import type { Capabilities } from '../types.ts';
-import type { RpcClient } from '../upstream/client.ts';
+import type { Config } from '../config/parse-config.ts';
+import { FatalError } from '../lib/errors.ts';
+import type { Capabilities } from '../model/index-status.ts';
+import type { RpcClient } from '../node/client.ts';
+import type { BlockRange } from '../store/trace-gaps.ts';
+import type { VerifyReport } from '../verify/report.ts';
 import { formatNumber } from './format.ts';
-import { existingIndexPath } from './index-path.ts';
-import { addConfigOptions, addNotes } from './options.ts';
+import { addConfigOptions, addNotes, existingIndexPath } from './options.ts';
 import { waitForStopSignal } from './signals.ts';
 import { type StatusLine, statusLine } from './terminal.ts';
 
@@ -15,23 +16,37 @@ Examples:
   $ atlas-node verify                      by samples; changes nothing
   $ atlas-node verify --sample 5000        the same with larger samples
   $ atlas-node verify --json | jq .tokens
-  $ atlas-node verify --repair 1200..1250  with the daemon stopped`;
+  $ atlas-node verify --file               all of the file, without a node
+  $ atlas-node verify --all                every block against the node
+  $ atlas-node verify --repair             rebuild what is damaged
+  $ atlas-node verify --repair 1200..1250  read these blocks again`;
 
 const NOTES = [
-  'The daemon may run meanwhile, except for a repair. Exit code 1 when something differs; each difference is named.',
-  `A repair reads the range from the node, compares it, and if it differs rolls the index back to before the first \
-block that does and indexes from there to the head again: ids and running sums of all later transfers depend on it, \
-so the cost is that of indexing everything behind that block. Every block is tied to its hash and its parent's. \
-Stopped before its end, it leaves an index that ends earlier: "atlas-node start" indexes the rest. Killed, it may have \
-removed later blocks only: run it again. \
-Of blocks that were indexed without traces it brings the internal transfers in, if the node has their traces now. \
-What the disk changed in transfers that were already summed up it cannot mend: it says so at its end, and only \
-indexing anew helps.`,
+  'The daemon may run during a verification, not during a repair. The exit code is 1 when something differs; each \
+difference is named. The column SHARE says how much of the index each check covered.',
+  'By default samples are compared with the node. --file needs no node: SQLite checks its pages, a checksum stored with \
+each block covers its transfers and addresses, and all counters, balances and lists are recounted from the transfers. \
+So it finds any changed byte of them.',
+  "--all does what --file does and compares every block with the node: its hash, its time and each of its transfers. \
+It proves the node's transactions and receipts by the roots in the headers, and says how many blocks it could not prove. \
+It reads the whole chain, so it takes about as long as the backfill did. Stopped, it leaves index.db.verify beside the \
+index, and the next run goes on there. Balances and native amounts at the head are still samples.",
+  'A repair first looks for damage: everywhere, or with blocks from the first of them on. A damaged index is rebuilt: \
+blocks with the right checksum come from the file, the others from the node. This takes about as long as the backfill \
+does without a node, and as much disk space as the index. The damaged file stays in place and marked until then, so a \
+repair that was stopped or failed can be run again; "atlas-node start" refuses a marked file.',
+  'With blocks, a repair then compares them with the node. From the first one that differs the index is rolled back and \
+indexed again to the head: ids and running sums of all later transfers depend on it. Every block is tied to its hash \
+and its parent\'s. Stopped before its end, this leaves an index that ends earlier: "atlas-node start" indexes the rest. \
+Blocks that were indexed without traces get their internal transfers, if the node has their traces now.',
 ];
 
 interface Options {
   sample?: number;
-  repair?: [number, number];
+  file?: true;
+  all?: true;
+  /** True without a range. */
+  repair?: true | BlockRange;
   json?: boolean;
 }
 
@@ -40,7 +55,13 @@ export function addVerify(program: Command): void {
     .command('verify')
     .description('compare the index with the node: blocks, transfers, counters, balances')
     .option('--sample <n>', 'wallets to be recounted; the other samples grow with it', parseSample)
-    .option('--repair <from..to>', 'read these blocks again and replace what differs', parseRange)
+    .option('--all', 'compare everything with the node; run it again to go on after a stop')
+    .option('--file', 'read the whole file and find any changed byte of it; needs no node')
+    .option(
+      '--repair [from..to]',
+      'rebuild what is damaged; with blocks, read those again and replace what differs',
+      parseRange,
+    )
     .option('--json', 'as JSON')
     .addHelpText('after', EXAMPLES);
   addNotes(command, ...NOTES);
@@ -48,6 +69,7 @@ export function addVerify(program: Command): void {
   command.action(async (options: Options) => {
     const { config } = await load();
     const path = existingIndexPath(config.data_dir);
+    if (options.file) return verifyFileAlone(path, options);
     await withNodeClient(config, async (client, line) => {
       if (options.repair) await repair(config, path, client, options.repair, line);
       else await verify(config, path, client, options, line);
@@ -59,8 +81,8 @@ async function withNodeClient(
   config: Config,
   work: (client: RpcClient, line: StatusLine) => Promise<void>,
 ): Promise<void> {
-  const { RpcClient } = await import('../upstream/client.ts');
-  const { UpstreamError } = await import('../errors.ts');
+  const { RpcClient } = await import('../node/client.ts');
+  const { UpstreamError } = await import('../lib/errors.ts');
   const client = new RpcClient({
     url: config.node_http,
     timeoutMs: config.node.timeout_ms,
@@ -82,30 +104,27 @@ async function withNodeClient(
   }
 }
 
-async function verify(
-  config: Config,
-  path: string,
-  client: RpcClient,
-  options: Options,
-  line: StatusLine,
-): Promise<void> {
-  const { DEFAULT_SAMPLE, verifyIndex } = await import('../verify/verify.ts');
-  const { rejectForeignWal } = await import('../store/foreign-wal.ts');
+async function verifyFileAlone(path: string, options: Options): Promise<void> {
+  const { verifyFile } = await import('../verify/verify-file.ts');
+  const { rejectForeignWal } = await import('../store/wal.ts');
   rejectForeignWal(path);
-  const capabilities = await probe(config, client);
-  const report = await verifyIndex({
-    path,
-    client,
-    capabilities,
-    wrappedNative: config.chain.wrapped_native,
-    sample: options.sample ?? DEFAULT_SAMPLE,
-    random: Math.random,
-    signal: new AbortController().signal,
-    onProgress: (text) => line.show(`verifying: ${text}`),
-  });
-  line.clear();
+  const line = statusLine();
+  try {
+    const report = await verifyFile(path, {
+      signal: new AbortController().signal,
+      onProgress: (text) => line.show(`verifying: ${text}`),
+    });
+    line.clear();
+    await conclude(report, options);
+  } finally {
+    line.clear();
+  }
+}
+
+/** Prints a report; throws FatalError when something differs or is unknown. */
+async function conclude(report: VerifyReport, { json }: Options): Promise<void> {
   const { verifyText } = await import('./verify-text.ts');
-  console.log(options.json ? JSON.stringify(report, null, 2) : verifyText(report));
+  console.log(json ? JSON.stringify(report, null, 2) : verifyText(report));
   if (report.differences > 0)
     throw new FatalError(`the index differs in ${formatNumber(report.differences)} places, named above`);
   if (report.unfinished.length > 0)
@@ -114,26 +133,54 @@ async function verify(
     );
 }
 
+async function verify(
+  config: Config,
+  path: string,
+  client: RpcClient,
+  options: Options,
+  line: StatusLine,
+): Promise<void> {
+  const { DEFAULT_SAMPLE, verifyIndex } = await import('../verify/verify.ts');
+  const { rejectForeignWal } = await import('../store/wal.ts');
+  rejectForeignWal(path);
+  const capabilities = await probe(config, client);
+  const stop = new AbortController();
+  if (options.all) void waitForStopSignal().then(() => stop.abort(new FatalError('stopped')));
+  const report = await verifyIndex({
+    path,
+    client,
+    capabilities,
+    wrappedNative: config.chain.wrapped_native,
+    sample: options.sample ?? DEFAULT_SAMPLE,
+    all: options.all ?? false,
+    random: Math.random,
+    signal: stop.signal,
+    onProgress: (text) => line.show(`verifying: ${text}`),
+  });
+  line.clear();
+  await conclude(report, options);
+}
+
 async function repair(
   config: Config,
   path: string,
   client: RpcClient,
-  [from, to]: [number, number],
+  repaired: true | BlockRange,
   line: StatusLine,
 ): Promise<void> {
   const { repairRange } = await import('../verify/repair.ts');
   const capabilities = await probe(config, client);
   const stop = new AbortController();
   void waitForStopSignal().then(() => stop.abort(new FatalError('stopped before any block was replaced')));
-  const { differing, replacedFrom, head } = await repairRange({
+  const { differing, replacedFrom, rebuilt, head } = await repairRange({
     path,
     client,
     capabilities,
     wrappedNative: config.chain.wrapped_native,
-    from,
-    to,
+    range: repaired === true ? null : repaired,
     cacheMb: config.index.cache_mb,
     batchTransfers: config.index.batch_transfers,
+    maxReorg: config.index.max_reorg,
     signal: stop.signal,
     onProgress: (text) => line.show(text),
   });
@@ -141,16 +188,21 @@ async function repair(
   if (capabilities.traces === null)
     console.log(`read without traces, so without internal transfers: ${capabilities.tracesReason}`);
   for (const text of differing) console.log(`differed: ${text}`);
-  if (replacedFrom === null)
-    console.log(`blocks ${formatNumber(from)} to ${formatNumber(to)} equal the node's: nothing to repair`);
-  else
+  if (rebuilt)
+    console.log('the index was damaged: it was rebuilt from its own blocks and from changed ones read again');
+  else if (replacedFrom === null && repaired === true) console.log('no damage found: nothing to repair');
+  else if (replacedFrom === null && repaired !== true)
+    console.log(
+      `blocks ${formatNumber(repaired.first)} to ${formatNumber(repaired.last)} equal the node's: nothing to repair`,
+    );
+  if (replacedFrom !== null)
     console.log(
       `blocks ${formatNumber(replacedFrom)} to ${formatNumber(head.number)} were indexed again; the last one is ${head.hash}`,
     );
 }
 
 async function probe({ index: { traces, head } }: Config, client: RpcClient): Promise<Capabilities> {
-  const { probeCapabilities } = await import('../upstream/probe.ts');
+  const { probeCapabilities } = await import('../node/capabilities.ts');
   return probeCapabilities(client, { traces, head });
 }
 
@@ -160,9 +212,9 @@ function parseSample(text: string): number {
   return Number(text);
 }
 
-function parseRange(text: string): [number, number] {
+function parseRange(text: string): BlockRange {
   const [from, to] = /^(\d{1,15})\.\.(\d{1,15})$/.exec(text)?.slice(1).map(Number) ?? [];
   if (from === undefined || to === undefined || from > to)
     throw new InvalidArgumentError('It must be two block numbers such as 1200..1250.');
-  return [from, to];
+  return { first: from, last: to };
 }

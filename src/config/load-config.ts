@@ -1,10 +1,11 @@
 /** Loading the configuration of this process from file and environment, and checking the paths that it names. */
+
 import { accessSync, constants, existsSync, readFileSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { type ParsedConfig, parseConfig } from '../config.ts';
-import { ConfigError } from '../errors.ts';
-import { fileErrorReason } from '../lib/file-access.ts';
+import { ConfigError, messageOf } from '../lib/errors.ts';
+import { fileErrorReason, makePrivateFolder } from '../lib/files.ts';
 import type { FlagValues } from './flags.ts';
+import { type ParsedConfig, parseConfig } from './parse-config.ts';
 
 const DEFAULT_FILE = 'atlas.toml';
 
@@ -50,5 +51,14 @@ function withConfigError<T>(action: () => T, refusal: string): T {
     return action();
   } catch (error) {
     throw new ConfigError(`${refusal}: ${fileErrorReason(error)}`);
+  }
+}
+
+/** Creates the folder of `data_dir` if needed, for its owner alone. Throws ConfigError when it cannot be created. */
+export function makeDataDir(path: string): void {
+  try {
+    makePrivateFolder(path); // it contains keys.db
+  } catch (error) {
+    throw new ConfigError(`data_dir: cannot create ${path}: ${messageOf(error)}`);
   }
 }

@@ -1,6 +1,6 @@
 /** The effective configuration as text: TOML that can be read back, each setting with its source, secrets masked. */
 import { stringify } from 'smol-toml';
-import type { ParsedConfig } from '../config.ts';
+import type { ParsedConfig } from './parse-config.ts';
 import { maskSetting } from './secrets.ts';
 import { flatten } from './tree.ts';
 

@@ -1,5 +1,5 @@
 /** Which settings take effect in a running daemon when the configuration is reloaded. */
-import type { Config, ParsedConfig } from '../config.ts';
+import type { Config, ParsedConfig } from './parse-config.ts';
 import { configSchema } from './schema.ts';
 import { flatten, unflatten } from './tree.ts';
 

@@ -1,5 +1,5 @@
 /**
- * Every setting: its type, bounds, default and unit. config.example.toml says the same for the operator and
+ * Every setting: its type, bounds, default and unit. config.example.toml documents the same for operators, and
  * a test checks that they agree. The shape is the shape of atlas.toml.
  */
 import { z } from 'zod';
@@ -45,19 +45,25 @@ const chain = z.strictObject({
 const index = z.strictObject({
   /** First block to index when the index is created. */
   start_block: startBlock().default('earliest'),
-  /** The block followed: `finalized` never rolls back, `latest` may; `auto` takes what suits the node. */
+  /** The head to follow: `finalized` never rolls back, `latest` may; `auto` chooses what suits the node. */
   head: choice(['auto', 'finalized', 'latest']).default('auto'),
-  /** Index internal native transfers from traces, where the node offers them. */
+  /** Index internal native transfers from traces, if the node offers them. */
   traces: bool().default(true),
-  /** Milliseconds between polls of the node's head when it announces none over WebSocket. */
+  /** Compare the transactions and receipts of each block with the roots in its header. */
+  check_roots: bool().default(false),
+  /** Interval of polls for the node's head when no WebSocket announces it, milliseconds. */
   poll_ms: integer(10, 60_000).default(250),
-  /** Blocks between index and node up to which `/readyz` says ready. */
+  /** Most blocks that a reorg may take off the index; a deeper one pauses indexing. */
+  max_reorg: integer(0, 100_000).default(128),
+  /** Largest lag behind the node's head at which `/readyz` reports ready, blocks. */
   ready_lag: integer(0, 1_000_000).default(10),
-  /** Transfers per commit while filling at most. */
+  /** Age of the newest block at which the chain counts as stale, seconds; 0 turns the check off. */
+  stale_seconds: integer(0, 31_536_000).default(600),
+  /** Most transfers per commit during backfill. */
   batch_transfers: integer(1, 10_000_000).default(50_000),
-  /** Threads that fetch and decode while filling. */
+  /** Threads that fetch and decode during backfill. */
   loaders: integer(1, 64).default(1),
-  /** Page cache of the writer, MiB. The system caches too: eight times as much does not fill an index faster. */
+  /** Page cache of the indexer, MiB. The system caches too: eight times as much does not speed up backfill. */
   cache_mb: integer(1, MAX_MB).default(8),
 });
 
@@ -76,16 +82,16 @@ const server = z.strictObject({
 });
 
 const rpc = z.strictObject({
-  /** Methods, or `namespace_*`, offered beyond the default ones. */
+  /** Methods, or `namespace_*`, allowed beyond the default ones. */
   allow: listOf(
-    'methods such as "debug_traceCall" or "trace_*", never of a namespace that steers the node',
+    'methods such as "debug_traceCall" or "trace_*", never of a namespace that controls the node',
     isAllowableMethod,
   ).default([]),
-  /** Widest `eth_getLogs` range answered, blocks. */
+  /** Widest `eth_getLogs` range for clients, blocks. */
   logs_max_range: integer(1, 10_000_000).default(10_000),
-  /** Widest `eth_getLogs` range requested from the node, blocks. */
+  /** Widest `eth_getLogs` range per call to the node, blocks. */
   logs_node_range: integer(1, 10_000_000).default(100),
-  /** Time limit of a call to the node, ms; waiting for a connection counts only while its key gets no answer. */
+  /** Time limit of a call to the node, ms; waiting for a connection counts only while its key gets no response. */
   timeout_ms: integer(100, MAX_MS).default(30_000),
   /** Calls slower than this are logged, milliseconds. */
   slow_ms: integer(1, MAX_MS).default(1_000),
@@ -94,20 +100,25 @@ const rpc = z.strictObject({
    * enough that the calls of one key do not wait for a connection.
    */
   max_sockets: integer(1, 4_096).default(96),
-  /** Size of the cache of unchangeable answers, MiB. */
+  /** Size of the cache of immutable responses, MiB. */
   cache_mb: integer(0, MAX_MB).default(64),
-  /** Send identical calls in flight to the node once. */
+  /** Coalesce identical calls in flight into one call to the node. */
   merge: bool().default(true),
-  /** Keep answers that can never change. */
+  /** Cache immutable responses. */
   cache: bool().default(true),
-  /** Repeat the node's last answers: about its head for 10 ms; its chain id, network and version for 10 s. */
+  /** Answer from memory: calls about the head for 10 ms; chain id, network and version for 10 s. */
   local: bool().default(true),
   /** Calls of one key that may wait for the node or for a connection to it at the same time. */
   concurrency_per_key: integer(1, 100_000).default(1_000),
+  /**
+   * Longest wait of an HTTP request over its key's rate before it is refused, milliseconds: below the 10 seconds after
+   * which common client libraries give up. 0 refuses at once.
+   */
+  rate_wait_ms: integer(0, 60_000).default(8_000),
 });
 
 const stream = z.strictObject({
-  /** Offer `newPendingTransactions`, where the node does. */
+  /** Offer `newPendingTransactions` if the node does. */
   pending: bool().default(false),
   max_connections_per_key: integer(1, 1_000_000).default(5),
   /** Subscriptions per connection. */
@@ -151,7 +162,7 @@ const metrics = z.strictObject({
 });
 
 const log = z.strictObject({
-  /** Lowest level that is written. */
+  /** Lowest level logged. */
   level: choice(['debug', 'info', 'warn', 'error']).default('info'),
   /** `auto` is pretty on a terminal and in the systemd journal, and JSON elsewhere. */
   format: choice(['auto', 'pretty', 'json']).default('auto'),
@@ -160,7 +171,7 @@ const log = z.strictObject({
 export const configSchema = z.strictObject({
   /** The node's JSON-RPC over HTTP. */
   node_http: textThat('a URL such as "http://127.0.0.1:8545"', isHttpUrl).default('http://127.0.0.1:8545'),
-  /** The node's WebSocket; empty means there is none and heads are polled for. */
+  /** The node's WebSocket; if empty, the daemon polls for heads. */
   node_ws: textThat(
     'a URL such as "ws://127.0.0.1:8546", or empty',
     (value) => value === '' || isWebSocketUrl(value),

@@ -1,8 +1,8 @@
 /** The kinds of values of settings. Each describes in one phrase what it accepts: that phrase is the error message. */
 import { isIP } from 'node:net';
 import { z } from 'zod';
-import { ADDRESS_PATTERN } from '../lib/address.ts';
-import { NODE_CONTROL_NAMESPACES } from '../lib/node-control.ts';
+import { ADDRESS_PATTERN } from '../model/address.ts';
+import { NODE_CONTROL_NAMESPACES } from '../model/node-control.ts';
 
 /** Labels of letters, digits, hyphens and underscores; the last is no number: that would be a mistyped IPv4 address. */
 const HOST_NAME = /^(?:(?!-)[\w-]{1,63}\.)*(?!-|\d+\.?$)[\w-]{1,63}\.?$/;

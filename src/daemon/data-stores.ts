@@ -1,12 +1,13 @@
 /** The data folder: the index file, migrated and opened for reading, and the keys file. */
+
 import { join } from 'node:path';
-import { openAccess } from '../access/access.ts';
-import { KeysCheckpointer } from '../access/keys-checkpointer.ts';
-import { startKeysCheckpointThread } from '../access/threads.ts';
-import { makeDataDir } from '../config/data-dir.ts';
-import type { Config } from '../config.ts';
+import { type Access, openAccess } from '../access/access.ts';
+import { KeysCheckpointer, startKeysCheckpointThread } from '../access/keys-checkpointer.ts';
+import { FALLBACK_TIER } from '../access/tiers.ts';
+import { makeDataDir } from '../config/load-config.ts';
+import type { Config } from '../config/parse-config.ts';
 import type { CleanupStack } from '../lib/cleanup-stack.ts';
-import type { Logger } from '../log.ts';
+import type { Logger } from '../log/logger.ts';
 import { Snapshot } from '../query/snapshot.ts';
 import { openIndexForReading, prepareIndexFile } from '../store/index-file.ts';
 import type { MigrationProgress } from '../store/migrations.ts';
@@ -32,14 +33,22 @@ export async function openDataStores(
   makeDataDir(config.data_dir);
   const indexPath = join(config.data_dir, 'index.db');
   // Before anything else depends on the file. The right to write is held until the writer thread has ended.
-  closers.adopt(await prepareIndexFile(indexPath, migrationLogger(log), signal), (lock) => lock.release());
+  closers.adopt(await prepareIndexFile(indexPath, { onMigration: migrationLogger(log), signal }), (lock) =>
+    lock.release(),
+  );
   signal?.throwIfAborted();
   const db = closers.adopt(openIndexForReading(indexPath, { cacheMb: READER_CACHE_MB }), (db) => db.close());
   const snapshot = closers.adopt(new Snapshot(db), (snapshot) => snapshot.release());
   const keysPath = join(config.data_dir, 'keys.db');
-  const access = closers.adopt(openAccess(keysPath, config.tiers, usageFailureLogger(log)), (access) =>
-    access.close(),
+  const access = closers.adopt(
+    openAccess(keysPath, config.tiers, usageFailureLogger(log), config.rpc.rate_wait_ms),
+    (access) => access.close(),
   );
+  access.keys.onUnreadable = (error) =>
+    log.error(
+      { reason: error.message },
+      'keys changed elsewhere cannot be read; those read before stay valid',
+    );
   closers.adopt(
     new KeysCheckpointer(keysPath, () => startKeysCheckpointThread(keysPath), keysWalFailureLogger(log)),
     (checkpointer) => checkpointer.close(),
@@ -55,7 +64,7 @@ function migrationLogger(log: Logger): (progress: MigrationProgress) => void {
     if (version === current && done < 1 && performance.now() - loggedAt < MIGRATION_LOG_MS) return;
     current = version;
     loggedAt = performance.now();
-    log.info({ version, title, percent: Math.floor(done * 100) }, 'bringing the index up to date');
+    log.info({ version, title, percent: Math.floor(done * 100) }, 'migrating the index');
   };
 }
 
@@ -70,4 +79,24 @@ function usageFailureLogger(log: Logger): (error: Error | null) => void {
     if (error === null) log.info({}, 'usage is written and read again');
     else log.error({ reason: error.message }, 'usage cannot be written or read and is kept in memory');
   };
+}
+
+/** Logs if no key is valid, and each tier of valid keys that is not configured, such as a renamed or mistyped one. */
+export function warnAboutKeys(
+  { keys, limiter }: Pick<Access, 'keys' | 'limiter'>,
+  dataDir: string,
+  log: Logger,
+): void {
+  const valid = [...keys.valid()];
+  if (valid.length === 0) {
+    const create = `atlas-node keys create --name app --tier growth --data-dir ${dataDir}`;
+    log.warn({ create }, 'no key is valid, so every request is refused: create one');
+  }
+  const unknown = new Map<string, number>();
+  for (const { tier } of valid) {
+    if (!Object.hasOwn(limiter.tiers, tier)) unknown.set(tier, (unknown.get(tier) ?? 0) + 1);
+  }
+  for (const [tier, count] of unknown) {
+    log.warn({ tier, keys: count, limits: FALLBACK_TIER }, 'keys are of a tier that is not configured');
+  }
 }

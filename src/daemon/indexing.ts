@@ -1,20 +1,22 @@
 /** The writer thread as the daemon sees it: passes its reports to the readers, the metrics and listeners. */
-import type { Config } from '../config.ts';
+import type { Config } from '../config/parse-config.ts';
+import { IndexerClient } from '../indexer/indexer-client.ts';
+import { initialStatus } from '../indexer/progress.ts';
+import type { IndexerThreadOptions, MetricsDelta } from '../indexer/protocol.ts';
 import type { CleanupStack } from '../lib/cleanup-stack.ts';
-import { lagBlocks, lagSeconds } from '../lib/lag.ts';
-import type { Logger } from '../log.ts';
-import type { Metrics } from '../metrics.ts';
-import type { StreamHub } from '../stream/hub.ts';
-import { type IndexStatus, TRANSFER_KIND_NAMES } from '../types.ts';
-import { initialStatus } from '../writer/progress.ts';
-import type { MetricsDelta, WriterOptions } from '../writer/protocol.ts';
-import { WriterClient } from '../writer/writer-client.ts';
+import type { Logger } from '../log/logger.ts';
+import type { Metrics } from '../metrics/metrics.ts';
+import { type IndexStatus, lagBlocks } from '../model/index-status.ts';
+import { TRANSFER_KIND_NAMES } from '../model/transfer-kind.ts';
+import type { ReadFailures } from '../query/read-failures.ts';
+import type { StreamHub } from '../streams/hub.ts';
 import type { DataStores } from './data-stores.ts';
 
 export interface IndexingDeps {
   stores: Pick<DataStores, 'indexPath' | 'snapshot'>;
   hub: StreamHub;
   metrics: Metrics;
+  failures: Pick<ReadFailures, 'record' | 'current'>;
   log: Logger;
 }
 
@@ -28,10 +30,10 @@ export interface IndexerHandle {
 
 /** Starts the thread; indexing begins as soon as the node answers. */
 export function startIndexing(config: Config, deps: IndexingDeps, closers: CleanupStack): IndexerHandle {
-  const { stores, hub, metrics, log } = deps;
+  const { stores, hub, metrics, failures, log } = deps;
   let status = initialStatus();
   const listeners: ((status: IndexStatus) => void)[] = [];
-  const writer = new WriterClient(writerOptions(config, stores.indexPath), {
+  const writer = new IndexerClient(writerOptions(config, stores.indexPath), {
     onCommitting(blocks) {
       stores.snapshot.release();
       hub.onCommitting(blocks);
@@ -45,17 +47,18 @@ export function startIndexing(config: Config, deps: IndexingDeps, closers: Clean
       recordMetrics(metrics, current, delta);
       for (const listener of listeners) listener(current);
     },
+    onUnreadable: (damage) => failures.record(damage),
     onLog: (level, fields, msg) => log[level](fields, msg),
   });
   closers.adopt(writer, (writer) => writer.stop());
   return {
-    status: () => status,
+    status: () => ({ ...status, readFailure: failures.current() }),
     onStatus: (listener) => listeners.push(listener),
     ended: writer.ended,
   };
 }
 
-function writerOptions(config: Config, indexPath: string): WriterOptions {
+function writerOptions(config: Config, indexPath: string): IndexerThreadOptions {
   const { node, index } = config;
   return {
     indexPath,
@@ -70,7 +73,9 @@ function writerOptions(config: Config, indexPath: string): WriterOptions {
       startBlock: index.start_block,
       head: index.head,
       traces: index.traces,
+      checkRoots: index.check_roots,
       pollMs: index.poll_ms,
+      maxReorg: index.max_reorg,
       readyLag: index.ready_lag,
       batchTransfers: index.batch_transfers,
       loaders: index.loaders,
@@ -84,8 +89,9 @@ function recordMetrics(metrics: Metrics, status: IndexStatus, delta: MetricsDelt
   const { head, nodeHead } = status;
   metrics.indexHead.setOrClear(head?.number ?? null);
   metrics.nodeHead.setOrClear(nodeHead);
+  metrics.nodeChain.reset();
+  metrics.nodeChain.set({ state: status.nodeChain }, 1);
   metrics.lagBlocks.setOrClear(lagBlocks(status));
-  metrics.lagSeconds.setOrClear(lagSeconds(status, Date.now()));
   metrics.indexedBlocks.inc(delta.blocks);
   for (const [kind, name] of TRANSFER_KIND_NAMES.entries())
     metrics.transfers.inc({ kind: name }, delta.transfers[kind] ?? 0);

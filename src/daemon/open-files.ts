@@ -3,9 +3,9 @@
  * thread that cannot start ends the daemon: what it needs itself is set aside, and clients get the rest.
  */
 import { existsSync, readFileSync } from 'node:fs';
-import type { Config, ParsedConfig } from '../config.ts';
-import { FatalError } from '../errors.ts';
-import type { Logger } from '../log.ts';
+import type { Config, ParsedConfig } from '../config/parse-config.ts';
+import { FatalError } from '../lib/errors.ts';
+import type { Logger } from '../log/logger.ts';
 import { STREAM_MAX_SOCKETS } from './services.ts';
 
 /** For the files and threads of the daemon and a few connections of monitoring: with all threads there are some 60. */

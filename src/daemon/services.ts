@@ -1,19 +1,20 @@
 /** The services: the wallet API over the index, `/rpc` to the node, and the streams over both. */
 import { prepareApi } from '../api/api.ts';
-import { ReadPool } from '../api/read-pool.ts';
-import { startReader } from '../api/threads.ts';
-import type { Config } from '../config.ts';
+import { ReadPool, startReader } from '../api/read-pool/read-pool.ts';
+import type { Config } from '../config/parse-config.ts';
+import type { PendingSource } from '../gateway/filters/pending-filter.ts';
+import { RpcHandler } from '../gateway/handler.ts';
+import { methodPolicy } from '../gateway/policy.ts';
 import type { CleanupStack } from '../lib/cleanup-stack.ts';
-import type { Logger } from '../log.ts';
-import type { Metrics } from '../metrics.ts';
+import type { Logger } from '../log/logger.ts';
+import type { Metrics } from '../metrics/metrics.ts';
+import { RpcClient } from '../node/client.ts';
+import { StreamingHttpClient } from '../node/http/streaming-client.ts';
+import type { ReadFailures } from '../query/read-failures.ts';
 import { prepareStreamReads } from '../query/stream-reads.ts';
 import { WalletIdCache } from '../query/wallet-id-cache.ts';
-import { RpcHandler } from '../rpc/handler.ts';
-import { methodPolicy } from '../rpc/policy.ts';
-import { WsConnections } from '../server/ws-connections.ts';
-import { StreamHub } from '../stream/hub.ts';
-import { RpcClient } from '../upstream/client.ts';
-import { WireTransport } from '../upstream/wire/transport.ts';
+import { WsConnections } from '../server/ws/connections.ts';
+import { StreamHub } from '../streams/hub.ts';
 import type { DataStores } from './data-stores.ts';
 
 /** Most calls of `/rpc` that may wait for a free socket to the node. */
@@ -27,14 +28,17 @@ export const STREAM_MAX_SOCKETS = 8;
 export interface ServiceDeps {
   stores: DataStores;
   metrics: Metrics;
+  failures: ReadFailures;
   log: Logger;
   /** A local development chain: `anvil_*` may be allowed through `/rpc`. */
   development: boolean;
 }
 
 export function openServices(config: Config, deps: ServiceDeps, closers: CleanupStack) {
-  const rpc = openRpc(config, deps, closers);
-  const api = openApi(config, deps.stores, closers);
+  // The streams tell `/rpc` of heads, and `/rpc` takes pending transactions from them.
+  const pending: PendingSource = (listener) => hub.listenToPending(listener);
+  const rpc = openRpc(config, deps, config.stream.pending ? pending : null, closers);
+  const api = openApi(config, deps, closers);
   const hub = closers.adopt(openHub(config, deps, rpc), (hub) => hub.close());
   const connections = new WsConnections(deps.stores.access.keys, config.stream);
   closers.adopt(connections, (connections) => connections.close()); // the server closes them too, once it listens
@@ -44,9 +48,10 @@ export function openServices(config: Config, deps: ServiceDeps, closers: Cleanup
 function openRpc(
   config: Config,
   { metrics, log, development }: ServiceDeps,
+  pending: PendingSource | null,
   closers: CleanupStack,
 ): RpcHandler {
-  const transport = new WireTransport({
+  const nodeHttp = new StreamingHttpClient({
     url: config.node_http,
     timeoutMs: config.rpc.timeout_ms,
     maxSockets: config.rpc.max_sockets,
@@ -54,22 +59,29 @@ function openRpc(
     maxWaitingBytes: RPC_MAX_WAITING_BYTES,
   });
   return new RpcHandler({
-    transport: closers.adopt(transport, (transport) => transport.close()),
+    node: closers.adopt(nodeHttp, (client) => client.close()),
     allowed: methodPolicy({ allow: config.rpc.allow, development }),
     settings: config.rpc,
     log,
     metrics,
+    pending,
   });
 }
 
-function openApi(config: Config, { indexPath, db, snapshot }: DataStores, closers: CleanupStack) {
+function openApi(config: Config, { stores, failures }: ServiceDeps, closers: CleanupStack) {
+  const { indexPath, db, snapshot } = stores;
   const nativeSymbol = config.chain.symbol;
   const readers = new ReadPool(() => startReader({ indexPath, nativeSymbol }));
   closers.adopt(readers, (readers) => readers.close());
-  return prepareApi({ db, walletIds: new WalletIdCache(db, snapshot), nativeSymbol }, snapshot, readers);
+  const source = { db, walletIds: new WalletIdCache(db, snapshot), nativeSymbol };
+  return prepareApi(source, snapshot, readers, failures);
 }
 
-function openHub(config: Config, { stores, metrics, log }: ServiceDeps, rpc: RpcHandler): StreamHub {
+function openHub(
+  config: Config,
+  { stores, metrics, failures, log }: ServiceDeps,
+  rpc: RpcHandler,
+): StreamHub {
   const { node, node_http, node_ws, index, chain, stream } = config;
   return new StreamHub({
     node: {
@@ -90,6 +102,7 @@ function openHub(config: Config, { stores, metrics, log }: ServiceDeps, rpc: Rpc
     onRolledBack: (to) => rpc.rolledBack(to),
     reads: prepareStreamReads(stores.db, stores.snapshot),
     metrics,
+    failures,
     log,
   });
 }

@@ -1,9 +1,10 @@
 /** Decodes one block into transfers, after checking that its parts have the same hash. */
-import { UpstreamError } from '../errors.ts';
-import { ZERO_DIGITS } from '../lib/address.ts';
+
+import { UpstreamError } from '../lib/errors.ts';
 import { quantityToNumber } from '../lib/hex.ts';
-import { previewValue } from '../lib/preview-value.ts';
-import { TransferKind } from '../types.ts';
+import { previewValue } from '../lib/text.ts';
+import { ZERO_DIGITS } from '../model/address.ts';
+import { TransferKind } from '../model/transfer-kind.ts';
 import type { BatchBuilder } from './batch.ts';
 import { decodeLogs, readLogs } from './logs.ts';
 import {

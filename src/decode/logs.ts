@@ -1,8 +1,4 @@
-/**
- * Token transfers from logs. A log with a transfer's first topic but a malformed rest is skipped and counted by reason;
- * it never becomes a transfer of zero.
- */
-import { TransferKind } from '../types.ts';
+import { TransferKind } from '../model/transfer-kind.ts';
 import type { BatchBuilder } from './batch.ts';
 import { readAddress, readArray, readBigInt, readData, readObject, readQuantity } from './read-json.ts';
 import {

@@ -1,10 +1,8 @@
 /** Checked reads of the node's JSON. A wrong type is the node's fault and worth a retry, so it is an UpstreamError. */
-import { UpstreamError } from '../errors.ts';
+import { UpstreamError } from '../lib/errors.ts';
 import { quantityToNumber } from '../lib/hex.ts';
-import { isObject } from '../lib/is-object.ts';
 import { LazyJsonArray } from '../lib/lazy-json-array.ts';
-import { previewValue } from '../lib/preview-value.ts';
-
+import { isObject, previewValue } from '../lib/text.ts';
 export type JsonObject = Record<string, unknown>;
 
 function malformed(what: string, value: unknown): UpstreamError {

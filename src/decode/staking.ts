@@ -1,8 +1,4 @@
-/**
- * Native value that Monad moves without a call frame: the block reward minted to the staking contract, and what that
- * contract pays out on `withdraw` and `claimRewards`.
- */
-import { TransferKind } from '../types.ts';
+import { TransferKind } from '../model/transfer-kind.ts';
 import type { BatchBuilder } from './batch.ts';
 import { addressFromTopic, type Log } from './logs.ts';
 import { isZero } from './read-json.ts';

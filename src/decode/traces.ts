@@ -3,8 +3,8 @@
  * carry value, unless they or a frame above them failed. The value shown on CALLCODE, DELEGATECALL and STATICCALL
  * frames is not transferred.
  */
-import { UpstreamError } from '../errors.ts';
-import { previewValue } from '../lib/preview-value.ts';
+import { UpstreamError } from '../lib/errors.ts';
+import { previewValue } from '../lib/text.ts';
 import {
   isAddress,
   isZero,

@@ -3,8 +3,8 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { Socket } from 'node:net';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
-import { FatalError } from '../errors.ts';
-import { killOnParentExit } from '../lib/watchdog.ts';
+import { FatalError } from '../lib/errors.ts';
+import { killOnParentExit } from '../lib/kill-on-parent-exit.ts';
 import { anvilPath } from './anvil-path.ts';
 
 export interface AnvilProcess {

@@ -1,5 +1,4 @@
-/** What `atlas-node dev` shows once everything answers. */
-import type { Hex } from '../types.ts';
+import type { Hex } from '../lib/hex.ts';
 import type { SampleAddresses } from './sample-addresses.ts';
 
 export interface BannerData {

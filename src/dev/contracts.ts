@@ -1,6 +1,6 @@
 /** The demo contracts: their code and the calls the traffic makes on them. */
 import { encodeDeployData, isHex, parseAbi } from 'viem';
-import type { Hex } from '../types.ts';
+import type { Hex } from '../lib/hex.ts';
 import artifacts from './contracts.json' with { type: 'json' };
 
 /** Addresses of one deployment. */

@@ -1,6 +1,6 @@
 /** Deployment of the demo contracts. */
 import type { RpcTransactionReceipt } from 'viem';
-import type { Hex } from '../types.ts';
+import type { Hex } from '../lib/hex.ts';
 import { badgesCode, bytecode, type DemoContracts, tokenCode } from './contracts.ts';
 import { DEPLOY_GAS, type PlannedTransaction } from './planned-transaction.ts';
 import { createSubmitter, type SubmitOptions } from './submit.ts';

@@ -1,8 +1,8 @@
 /** The configuration of the daemon that `atlas-node dev` runs. */
 import { randomBytes } from 'node:crypto';
 import { createServer } from 'node:net';
-import { type Config, type ParsedConfig, parseConfig } from '../config.ts';
-import type { Hex } from '../types.ts';
+import { type Config, type ParsedConfig, parseConfig } from '../config/parse-config.ts';
+import type { Hex } from '../lib/hex.ts';
 
 export interface DevSettings {
   node: { url: string; wsUrl: string };
@@ -26,9 +26,17 @@ export function devConfig(settings: DevSettings, env: Record<string, string | un
   });
   // No operator can allow these methods, because they control the node; this node is there to be controlled.
   const rpc = { ...config.rpc, allow: [...config.rpc.allow, 'anvil_*'] };
-  if (config.admin_token !== '') return { config: { ...config, rpc }, sources };
-  const admin_token = randomBytes(ADMIN_TOKEN_BYTES).toString('base64url');
-  return { config: { ...config, rpc, admin_token }, sources: { ...sources, admin_token: 'demo' } };
+  const sourcesOfDemo: Record<string, string> = {};
+  let { admin_token, index } = config;
+  if (admin_token === '') {
+    admin_token = randomBytes(ADMIN_TOKEN_BYTES).toString('base64url');
+    sourcesOfDemo['admin_token'] = 'demo';
+  }
+  if (sources['index.stale_seconds'] === 'default') {
+    index = { ...index, stale_seconds: 0 }; // a local chain makes no block while nobody uses it
+    sourcesOfDemo['index.stale_seconds'] = 'demo';
+  }
+  return { config: { ...config, index, rpc, admin_token }, sources: { ...sources, ...sourcesOfDemo } };
 }
 
 /** The configured port, or any free one (0) when nobody asked for a port and the default one is taken. */

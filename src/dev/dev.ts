@@ -5,13 +5,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openKeyStore } from '../access/keys.ts';
 import { waitForStopSignal } from '../cli/signals.ts';
-import { makeDataDir } from '../config/data-dir.ts';
+import { makeDataDir } from '../config/load-config.ts';
 import { startDaemon } from '../daemon.ts';
-import { FatalError } from '../errors.ts';
-import { pause } from '../lib/backoff.ts';
+import { pause } from '../lib/async.ts';
 import { CleanupStack } from '../lib/cleanup-stack.ts';
-import type { Logger } from '../log.ts';
-import type { IndexStatus } from '../types.ts';
+import { FatalError } from '../lib/errors.ts';
+import type { Logger } from '../log/logger.ts';
+import type { IndexStatus } from '../model/index-status.ts';
 import { type Anvil, startAnvil } from './anvil.ts';
 import { devBanner } from './banner.ts';
 import type { DemoContracts } from './contracts.ts';
@@ -117,7 +117,7 @@ async function waitUntilIndexed(
   }
 }
 
-/** Slow traffic until `signal` aborts. Anybody can reorganise the chain: after a failed round it starts anew. */
+/** Slow traffic until `signal` aborts. Anybody can reorganise the chain: after a failed round it plans the next one. */
 async function runTraffic(
   url: string,
   contracts: DemoContracts,

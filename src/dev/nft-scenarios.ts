@@ -1,7 +1,7 @@
 /** Scenarios of ERC-721, ERC-1155 and ERC-2309 tokens, and of logs that only look like transfers. */
 import { encodeFunctionData, getContractAddress } from 'viem';
+import type { Hex } from '../lib/hex.ts';
 import { WEI_PER_COIN } from '../lib/units.ts';
-import type { Hex } from '../types.ts';
 import { abis, badgesCode } from './contracts.ts';
 import {
   DEPLOY_GAS,

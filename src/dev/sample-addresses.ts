@@ -1,9 +1,9 @@
 /** The addresses of a demo chain that are worth asking the API about. */
-import { bytesToHex, hexToBytes } from '../lib/hex.ts';
-import type { Hex } from '../types.ts';
+
+import { bytesToHex, type Hex, hexToBytes } from '../lib/hex.ts';
 import type { DemoContracts } from './contracts.ts';
 import { CHAIN_HOPS, COHORT_SIZE } from './native-scenarios.ts';
-import { roundContext } from './round.ts';
+import { roundContext } from './traffic.ts';
 
 /** Addresses in lower case. */
 export interface SampleAddresses {

@@ -7,7 +7,7 @@ import {
   type PublicClient,
   type RpcTransactionReceipt,
 } from 'viem';
-import type { Hex } from '../types.ts';
+import type { Hex } from '../lib/hex.ts';
 import { CALL_GAS, type PlannedTransaction, type Stage } from './planned-transaction.ts';
 
 export interface SubmitOptions {

@@ -1,7 +1,7 @@
 /** Scenarios of fungible tokens: ERC-20, new tokens with their first buyers, the wrapped native coin. */
 import { encodeFunctionData, getContractAddress, type LocalAccount } from 'viem';
+import type { Hex } from '../lib/hex.ts';
 import { WEI_PER_COIN } from '../lib/units.ts';
-import type { Hex } from '../types.ts';
 import { abis, tokenCode } from './contracts.ts';
 import { DEPLOY_GAS, type PlannedTransaction, payment, type Scenario } from './planned-transaction.ts';
 

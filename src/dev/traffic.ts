@@ -1,10 +1,64 @@
 /** Traffic of every kind on an anvil chain, the same for the same seed. */
-import { pause } from '../lib/backoff.ts';
-import { TRANSFER_KIND_NAMES } from '../types.ts';
+
+import { pause } from '../lib/async.ts';
+import { Prng } from '../lib/prng.ts';
+import { TRANSFER_KIND_NAMES } from '../model/transfer-kind.ts';
 import type { DemoContracts } from './contracts.ts';
-import type { PlannedTransaction, Stage, TransferCounts } from './planned-transaction.ts';
-import { planRound } from './round.ts';
+import {
+  cohort,
+  contractPayments,
+  creations,
+  fanOuts,
+  fundingChain,
+  payments,
+  revertedPayments,
+} from './native-scenarios.ts';
+import { erc721, erc1155, erc2309, malformedLogs } from './nft-scenarios.ts';
+import {
+  type PlannedTransaction,
+  type Scenario,
+  type ScenarioContext,
+  type Stage,
+  type TransferCounts,
+  zipStages,
+} from './planned-transaction.ts';
 import { createSubmitter, type SubmitOptions, type Submitter } from './submit.ts';
+import { erc20, launch, wrapping } from './token-scenarios.ts';
+import { freshWallet, roles } from './wallets.ts';
+
+/** Keeps the random numbers of one seed apart from those of the next. */
+const ROUNDS_PER_SEED = 1_000_003;
+
+const SCENARIOS: readonly Scenario[] = [
+  fundingChain,
+  payments,
+  cohort,
+  creations,
+  fanOuts,
+  contractPayments,
+  revertedPayments,
+  erc20,
+  launch,
+  wrapping,
+  erc721,
+  erc1155,
+  erc2309,
+  malformedLogs,
+];
+
+function planRound(contracts: DemoContracts, seed: number, round: number): Stage[] {
+  const context = roundContext(contracts, seed, round);
+  return zipStages(SCENARIOS.map((scenario) => scenario(context)));
+}
+
+export function roundContext(contracts: DemoContracts, seed: number, round: number): ScenarioContext {
+  return {
+    contracts,
+    roles: roles(),
+    random: new Prng(seed * ROUNDS_PER_SEED + round),
+    fresh: (name) => freshWallet(`${seed}/${round}/${name}`),
+  };
+}
 
 export interface TrafficOptions extends SubmitOptions {
   /** Rounds to make; without it, round after round until `signal` aborts. */

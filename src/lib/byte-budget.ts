@@ -1,23 +1,32 @@
-/** Memory that all clients share, for what cannot be passed on at once. */
+/** A memory budget shared by all clients, for data that cannot be passed on at once. */
 
-/** What one client holds. */
+/** One client's part of the budget. */
 export interface ClientBudget {
-  /** Reserves so many bytes; false, with none reserved, when that would be too many. */
+  /** Reserves bytes; false, with none reserved, if that exceeds the client's share. */
   reserve(bytes: number): boolean;
-  /** Gives back what was reserved. */
+  /** Returns reserved bytes. */
   release(bytes: number): void;
+  /**
+   * Reserves the memory of a piece; false if there is no room. A piece held several times, such as a cached answer on its
+   * way to several sockets, is reserved once.
+   */
+  hold(piece: Buffer): boolean;
+  /** Ends one `hold` of the piece. */
+  letGo(piece: Buffer): void;
 }
 
-/** Bytes that a client may hold for each one that stays free: three quarters of all while it is alone, fewer with others. */
+/** Bytes a client may hold per free byte: three quarters of the budget when alone, less with other clients. */
 const SHARE = 3;
 
 export class ByteBudget {
   private left: number;
-  /** By client: all that ever asked. */
+  private readonly maxPerClient: number;
+  /** By client, never removed. */
   private readonly budgets = new Map<number, ClientBudget>();
 
-  constructor(bytes: number) {
+  constructor(bytes: number, maxPerClient = bytes) {
     this.left = bytes;
+    this.maxPerClient = maxPerClient;
   }
 
   /** The share of a client, by the id of its key. */
@@ -32,16 +41,31 @@ export class ByteBudget {
 
   private newClient(): ClientBudget {
     let held = 0;
+    /** Number of holds on each piece. */
+    const holds = new Map<Buffer, number>();
+    const reserve = (bytes: number) => {
+      if (held + bytes > Math.min(this.maxPerClient, SHARE * (this.left - bytes))) return false;
+      held += bytes;
+      this.left -= bytes;
+      return true;
+    };
+    const release = (bytes: number) => {
+      held -= bytes;
+      this.left += bytes;
+    };
     return {
-      reserve: (bytes) => {
-        if (held + bytes > SHARE * (this.left - bytes)) return false;
-        held += bytes;
-        this.left -= bytes;
+      reserve,
+      release,
+      hold(piece) {
+        const times = holds.get(piece) ?? 0;
+        if (times === 0 && !reserve(piece.length)) return false;
+        holds.set(piece, times + 1);
         return true;
       },
-      release: (bytes) => {
-        held -= bytes;
-        this.left += bytes;
+      letGo(piece) {
+        const times = holds.get(piece) ?? 0;
+        if (times > 1) return void holds.set(piece, times - 1);
+        if (holds.delete(piece)) release(piece.length);
       },
     };
   }

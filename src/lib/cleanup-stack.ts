@@ -1,17 +1,17 @@
-/** What was opened, to be closed in the reverse order. */
+/** Closes resources in the reverse order of their opening. */
 export class CleanupStack {
   private readonly closers: (() => unknown)[] = [];
   private closing: Promise<void> | undefined;
 
-  /** Remembers how to close what was opened (`close` may return a promise); returns `opened`. */
+  /** Registers how to close a resource (`close` may return a promise); returns the resource. */
   adopt<T>(opened: T, close: (opened: T) => unknown): T {
     this.closers.push(() => close(opened));
     return opened;
   }
 
   /**
-   * Closes everything, the last opened first. A failure does not prevent the others from being closed; the first error
-   * is thrown at the end. Calling it again waits for the same closing.
+   * Closes everything, the last opened first. A failure does not prevent the others; the first error is thrown at the
+   * end. Further calls wait for the same close.
    */
   close(): Promise<void> {
     this.closing ??= this.closeAll();

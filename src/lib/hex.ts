@@ -1,10 +1,4 @@
-/**
- * All conversions between hex text, bytes and numbers. The node's JSON has hex; inside the program addresses, hashes
- * and amounts are bytes; answers have hex again.
- */
-import type { Hex } from '../types.ts';
-
-/** Value of each UTF-16 code as a hex digit, 255 for every other one. */
+/** Value of each UTF-16 code unit as a hex digit; 255 if it is none. */
 const NIBBLE = new Uint8Array(65_536).fill(255);
 for (let i = 0; i < 16; i++) {
   const digit = i.toString(16);
@@ -52,7 +46,7 @@ export function digitsToBigInt(digits: string): bigint {
   return digits === '' ? 0n : BigInt(`0x${digits}`);
 }
 
-/** Two 64-bit words: amounts on real chains fit, and making a bigint from words is several times faster than from text. */
+/** Two 64-bit words: real amounts fit, and a bigint from words is several times faster than one from text. */
 const WORDS_BYTES = 16;
 const words = new Uint8Array(WORDS_BYTES);
 const wordsView = new DataView(words.buffer);
@@ -81,7 +75,7 @@ export function bigIntToBytes(value: bigint): Uint8Array {
   return words.slice(first);
 }
 
-/** The integer of a quantity (`0x1b4`), in any case and with leading zeros; NaN when it is not one or above 2^53 - 1. */
+/** The integer of a quantity (`0x1b4`), in any case, leading zeros allowed; NaN if it is not one or exceeds 2^53 - 1. */
 export function quantityToNumber(value: unknown): number {
   if (typeof value !== 'string' || value.length < 3 || !value.startsWith('0x')) return Number.NaN;
   let number = 0;
@@ -97,3 +91,6 @@ export function quantityToNumber(value: unknown): number {
 export function toQuantity(value: number | bigint): Hex {
   return `0x${value.toString(16)}`;
 }
+
+/** A `0x`-prefixed lower-case hex string. */
+export type Hex = `0x${string}`;

@@ -1,7 +1,6 @@
 /**
- * Cuts unread members out of JSON text before it is parsed. They are two thirds of a node's answer about a block (blooms,
- * signatures, the block hash in each log); parsing them costs more than finding them, and the resulting objects keep the
- * garbage collector busy.
+ * Removes unread members from JSON text before it is parsed. They are two thirds of a node's answer about a block (blooms,
+ * signatures, the block hash in each log). Parsing them costs more than finding them and burdens the garbage collector.
  */
 import { isAscii } from 'node:buffer';
 import { LazyJsonArray } from './lazy-json-array.ts';
@@ -11,7 +10,7 @@ export type Projection = ObjectProjection | LazyItems | 'whole';
 
 /** Which members of an object are kept, whole or again only in part. Applied to an array, it selects in each item. */
 export class ObjectProjection {
-  /** The members that are, or contain, lazily parsed items. */
+  /** The members that are or contain lazily parsed items. */
   readonly withItems: [name: string, members: ObjectProjection | LazyItems][] = [];
   private readonly byHash = new Map<number, Projection>();
 
@@ -19,12 +18,12 @@ export class ObjectProjection {
     for (const [name, members] of Object.entries(projected)) this.add(name, members);
   }
 
-  /** Adds a member later, for objects that are nested in themselves. */
+  /** Adds a member later, for objects that nest themselves. */
   add(name: string, members: Projection): this {
     let hash = 0;
     for (const byte of Buffer.from(name)) hash = nextHash(hash, byte);
     if (this.byHash.has(hash))
-      throw new Error(`the member ${name} is named twice or has the hash of another one`);
+      throw new Error(`the member ${name} is listed twice or its hash collides with another member`);
     this.byHash.set(hash, members);
     if (members instanceof LazyItems || (members instanceof ObjectProjection && members.withItems.length > 0))
       this.withItems.push([name, members]);
@@ -42,7 +41,7 @@ export class LazyItems {
   readonly members: ObjectProjection;
 
   constructor(members: ObjectProjection) {
-    if (members.withItems.length > 0) throw new Error('an item holds no items of its own');
+    if (members.withItems.length > 0) throw new Error('items cannot contain lazily parsed items');
     this.members = members;
   }
 }

@@ -1,14 +1,13 @@
-/** How much each key holds at present of what all share. */
+/** Limits how much of a shared resource each key holds. */
 export class PerKeyLimit {
   private readonly limit: number;
   private readonly held = new Map<number, number>();
 
-  /** `limit`: what one key may hold. */
   constructor(limit: number) {
     this.limit = limit;
   }
 
-  /** Adds to what a key holds; false, with nothing added, when that would pass the limit. */
+  /** False, with nothing acquired, if the key would exceed the limit. */
   tryAcquire(key: number, amount: number): boolean {
     const now = (this.held.get(key) ?? 0) + amount;
     if (now > this.limit) return false;

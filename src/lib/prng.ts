@@ -1,7 +1,7 @@
-import type { Hex } from '../types.ts';
+import type { Hex } from './hex.ts';
 
 /**
- * Deterministic pseudo-random numbers: xoshiro128** seeded by splitmix32. The same seed (32 bits of it count) gives the
+ * Deterministic pseudo-random numbers: xoshiro128** seeded by splitmix32. The same seed (of which 32 bits count) gives the
  * same generated chain or traffic on every machine, so the order of the draws is part of their definition.
  */
 export class Prng {

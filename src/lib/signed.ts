@@ -2,7 +2,7 @@
  * Signed integers of any size as bytes whose byte order is their numeric order, so that SQLite can sort them.
  * Token balances need it: sums of deltas may be negative (history before the index) and may pass 2^256.
  *
- * Form: one byte `0x80 + n` then n big-endian bytes for a positive number, `0x80 - n` then n inverted bytes
+ * Encoding: one byte `0x80 + n` then n big-endian bytes for a positive number, `0x80 - n` then n inverted bytes
  * for a negative one, `0x80` alone for zero. n is at most 127.
  */
 import { bigIntToBytes, bytesToBigInt } from './hex.ts';

@@ -1,28 +1,16 @@
-/** Starting threads. Each folder with threads has a table of them and of their code. */
-import { setFlagsFromString } from 'node:v8';
-import { Worker } from 'node:worker_threads';
-import { FatalError } from '../errors.ts';
-import { codeOf, messageOf } from './error-text.ts';
+/** Priorities of threads. */
+import { existsSync, readlinkSync } from 'node:fs';
+import { constants, getPriority, setPriority } from 'node:os';
 
-/** What `new Worker` takes: the address of a file, or a script to be evaluated. */
-export type ThreadCode = { source: URL } | { source: string; eval: true };
+/** Links to the folder of the calling thread, named after its id. Linux only. */
+const THREAD_SELF = '/proc/thread-self';
 
-/** Young generation of a thread, MB. Without a limit short-lived data such as JSON would let it grow needlessly. */
-const YOUNG_MB = 8;
-
-/** Starts a thread. Throws FatalError when the system has no room for it. */
-export function newThread(name: string, code: ThreadCode, workerData: unknown, youngMb = YOUNG_MB): Worker {
-  // The launcher's limit is for the serving thread and would override this one: filling would take a tenth longer.
-  setFlagsFromString('--max-semi-space-size=0');
-  const { source, ...options } = code;
-  const resourceLimits = { maxYoungGenerationSizeMb: youngMb, maxOldGenerationSizeMb: 256 };
-  try {
-    return new Worker(source, { ...options, workerData, name, resourceLimits });
-  } catch (error) {
-    if (codeOf(error) !== 'EAGAIN' && messageOf(error) !== 'EAGAIN') throw error;
-    throw new FatalError(
-      `the system gives no ${name} thread: raise the limits of threads and memory (ulimit -u and -v, TasksMax= and MemoryMax= of systemd)`,
-      { cause: error },
-    );
-  }
+/**
+ * Adds to the niceness of the calling thread, so that the serving thread runs first when there are more threads than
+ * processors. On Linux each thread has its own priority; elsewhere it belongs to the process, and nothing changes.
+ */
+export function lowerThreadPriority(by: number): void {
+  if (!existsSync(THREAD_SELF)) return;
+  const id = Number(readlinkSync(THREAD_SELF).split('/').at(-1));
+  setPriority(id, Math.min(getPriority(id) + by, constants.priority.PRIORITY_LOW));
 }

@@ -1,15 +1,15 @@
-/** Times: clocks, and times as text. */
+/** Clocks, and times as text. */
 
-/** Milliseconds since a moment that is the same for all threads; no setting of the clock moves it. */
+/** Milliseconds of a monotonic clock that all threads share. */
 export function monotonicNow(): number {
   const [seconds, nanoseconds] = process.hrtime();
   return seconds * 1_000 + nanoseconds / 1e6;
 }
 
-/** A clock that was put right shows by more than this, milliseconds. */
+/** A larger difference means that the clock was set, milliseconds. */
 const CLOCK_STEP_MS = 2;
 
-/** Unix milliseconds with fractions; those of `Date.now()`, which has none, once the clock was set after the thread began. */
+/** Unix milliseconds with fractions; falls back to `Date.now()` once the clock was set after the thread started. */
 export function preciseNow(): number {
   const precise = performance.timeOrigin + performance.now();
   const now = Date.now();

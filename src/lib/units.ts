@@ -1,6 +1,6 @@
 /** Amounts of the native coin as text. All functions are exact; none rounds. */
 
-/** Decimals of every chain's own coin. */
+/** Decimals of the native coin on every chain. */
 export const NATIVE_DECIMALS = 18;
 
 /** One coin in wei. */
@@ -16,14 +16,14 @@ export function weiToCoin(wei: bigint): string {
   return end === point ? whole : `${whole}.${digits.slice(point, end)}`;
 }
 
-/** Whole coins with exactly six fractional digits, the rest cut off: the form of whale records. */
+/** Whole coins truncated to exactly six fractional digits, as in whale records. */
 export function weiToCoin6(wei: bigint): string {
   const micro = wei / 10n ** 12n;
   const digits = micro.toString().padStart(7, '0');
   return `${digits.slice(0, -6)}.${digits.slice(-6)}`;
 }
 
-/** Wei of a decimal text such as `0.5`; digits beyond the 18th are cut. The text must match `^\d+(\.\d*)?$`. */
+/** Wei of a decimal text such as `0.5`; digits beyond the 18th are dropped. The text must match `^\d+(\.\d*)?$`. */
 export function coinToWei(text: string): bigint {
   const [whole = '0', fraction = ''] = text.split('.');
   return BigInt(whole) * WEI_PER_COIN + BigInt(fraction.slice(0, 18).padEnd(18, '0'));

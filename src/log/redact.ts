@@ -44,3 +44,27 @@ export function maskUrl(url: string): string {
   const shownPath = path === '/' && !url.endsWith('/') ? '' : path;
   return `${protocol}//${user}${host}${shownPath}${query && `?${query}`}`;
 }
+
+/** A URL: scheme, user and password, host, and the rest. */
+const URL_IN_TEXT = /\b((?:https?|wss?):\/\/)([^\s/@"'<>]*@)?([^\s/?#"'<>\\]+)([/?#][^\s"'<>\\]*)?/gi;
+
+/** The value of a parameter or a field that is named as a key, in a text of any kind. */
+const NAMED_KEY =
+  /\b((?:[\w-]*(?:key|token|secret)|project[ _-]?id)["']?\s*[=:]\s*["']?)(?=[\w-]*\d)[\w-]{8,}/gi;
+
+/** A key in the path of a URL without its scheme, such as `host.example/v2/<key>`; not a hash. */
+const KEY_IN_PATH = /\b((?:[\w-]+\.)+[a-z]{2,}(?::\d+)?\/)(?:[\w.-]+\/)*(?!0x)(?=[\w-]*\d)[\w-]{16,}/gi;
+
+/**
+ * What a node or a provider says, for display: the text often quotes the address it was called at, with the operator's
+ * key in it. Of URLs only scheme and host are kept, because a text that was cut may end within the key.
+ */
+export function redactNodeText(text: string): string {
+  return redact(text)
+    .replace(URL_IN_TEXT, (_url, scheme: string, user?: string, host?: string, rest = '') => {
+      const shownRest = rest.length > 1 ? `/${MASK}` : rest;
+      return `${scheme}${user === undefined ? '' : `${MASK}@`}${host}${shownRest}`;
+    })
+    .replace(NAMED_KEY, `$1${MASK}`)
+    .replace(KEY_IN_PATH, `$1${MASK}`);
+}

@@ -1,12 +1,14 @@
-/** `/metrics` on an address of its own, so that monitoring can reach it and clients cannot. */
+/**
+ * `/metrics` on an address of its own, so that monitoring can reach it and clients cannot. `/healthz` and `/readyz` are
+ * here too, for load balancers whose probes speak HTTP/1.0: the library of the main port refuses that version.
+ */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { ListenError } from '../errors.ts';
-import { codeOf } from '../lib/error-text.ts';
-import { hostPort } from '../lib/host-port.ts';
-import type { Logger } from '../log.ts';
-import type { Metrics } from '../metrics.ts';
+import { codeOf, ListenError } from '../lib/errors.ts';
+import { hostPort } from '../lib/text.ts';
+import type { Logger } from '../log/logger.ts';
+import type { Metrics } from './metrics.ts';
 
 /** More than the number of Prometheus servers that scrape one daemon. */
 const MAX_CONNECTIONS = 32;
@@ -22,10 +24,11 @@ export interface MetricsListener {
 export async function listenForMetrics(
   { host, port }: { host: string; port: number },
   metrics: RenderedMetrics,
+  notReadyReason: () => string | null,
   log: Logger,
 ): Promise<MetricsListener> {
   const server = createServer((request, response) => {
-    answer(request, metrics)
+    void answer(request, metrics, notReadyReason)
       .catch((error: unknown) => {
         log.error({ err: error }, 'the metrics cannot be rendered');
         return { status: 500, type: 'text/plain', body: 'the metrics cannot be rendered\n' };
@@ -53,9 +56,20 @@ interface Reply {
   body: string;
 }
 
-async function answer(request: IncomingMessage, metrics: RenderedMetrics): Promise<Reply> {
+async function answer(
+  request: IncomingMessage,
+  metrics: RenderedMetrics,
+  notReadyReason: () => string | null,
+): Promise<Reply> {
   const path = request.url?.split('?', 1)[0];
-  if (path !== '/metrics') return { status: 404, type: 'text/plain', body: 'metrics are at /metrics\n' };
+  if (path === '/healthz') return { status: 200, type: 'text/plain', body: 'ok\n' };
+  if (path === '/readyz') {
+    const reason = notReadyReason();
+    return { status: reason === null ? 200 : 503, type: 'text/plain', body: `${reason ?? 'ready'}\n` };
+  }
+  if (path !== '/metrics') {
+    return { status: 404, type: 'text/plain', body: 'here are /metrics, /healthz and /readyz\n' };
+  }
   if (request.method !== 'GET' && request.method !== 'HEAD') {
     return { status: 405, type: 'text/plain', body: 'use GET\n' };
   }

@@ -1,7 +1,9 @@
 /** Blocks and the ids of their transfers. */
-import { blockNumberSql } from '../store/chain.ts';
+import { hexToBytes } from '../lib/hex.ts';
+import type { BlockRef } from '../model/block.ts';
+import { blockNumberSql, prepareLastBlock, type Tip } from '../store/chain.ts';
 import type { Db } from '../store/open-database.ts';
-import { idList } from './id-list.ts';
+import { idList } from './transfers.ts';
 
 /** SQL: `Head.hashPrefix` of the block in a row of `blocks`. */
 export const BLOCK_HASH_PREFIX = 'lower(hex(substr(hash, 1, 8)))';
@@ -46,4 +48,20 @@ export function prepareBlocksOfTransfers(db: Db): (ids: readonly number[]) => Bl
     SELECT b.number, b.timestamp
     FROM json_each(?) list CROSS JOIN blocks b ON b.number = ${blockNumberSql('list.value')}`);
   return (ids) => statement.all(idList(ids));
+}
+
+/** Highest ids up to and with a block. */
+export type LastIds = Pick<Tip, 'lastTransfer' | 'lastWallet'>;
+
+/** The highest ids when `tip` was the last block; undefined when the index does not contain that exact block. */
+export function prepareLastIdsAt(db: Db): (tip: BlockRef) => LastIds | undefined {
+  const statement = db.prepare<[number, Uint8Array], LastIds>(/* sql */ `
+    SELECT last_transfer AS lastTransfer, last_wallet AS lastWallet FROM blocks WHERE number = +? AND hash = +?`);
+  return ({ number, hash }) => statement.get(number, hexToBytes(hash));
+}
+
+/** The highest ids up to and with a height. */
+export function prepareLastIdsUpTo(db: Db): (number: number) => LastIds {
+  const lastUpTo = prepareLastBlock(db);
+  return (number) => lastUpTo(number) ?? { lastTransfer: 0, lastWallet: 0 };
 }

@@ -1,22 +1,82 @@
-/** The counterparties of a wallet, summed over its activity. */
-import { type ActivityCursor, ActivityFlag, ENTRIES_PER_RUN } from '../store/activity.ts';
+/** The counterparties of a wallet, summed over its history. */
+
+import type { BlockRef } from '../model/block.ts';
+import { isNativeKind } from '../model/transfer-kind.ts';
+import { prepareLastBlock } from '../store/chain.ts';
 import type { Db } from '../store/open-database.ts';
 import { ZERO_WALLET } from '../store/schema.ts';
-import { isNativeKind } from '../types.ts';
-import { prepareActivityRuns, prepareActivitySize } from './activity.ts';
-import type { IdRange } from './blocks.ts';
-import { CounterpartyCache } from './counterparty-cache.ts';
+import { ENTRIES_PER_PAGE, type HistoryCursor, HistoryFlag } from '../store/wallet-history.ts';
+import { type IdRange, prepareLastIdsAt } from './blocks.ts';
 import { CounterpartyTable, type CounterpartyTotals } from './counterparty-table.ts';
 import { RecipientTable, type RecipientTotals } from './recipient-table.ts';
+import { prepareHistoryPages, prepareHistorySize } from './wallet-history-pages.ts';
 import type { WorkBudget } from './work-budget.ts';
+
+/** Most memory for all tables: enough for the three hottest wallets of ten million transfers. */
+const MAX_BYTES = 64 * 2 ** 20;
+
+interface CacheEntry {
+  table: CounterpartyTable;
+  /** The last block whose transfers the table contains. */
+  tip: BlockRef;
+}
+
+/** The counterparties of a wallet so far, and the first transfer not yet added. */
+interface CachedCounterparties {
+  table: CounterpartyTable;
+  from: number;
+}
+
+export class CounterpartyCache {
+  private readonly lastBlock: () => BlockRef | null;
+  private readonly lastIdsAt: ReturnType<typeof prepareLastIdsAt>;
+  private readonly maxBytes: number;
+  /** By wallet, least recently requested first. */
+  private readonly entries = new Map<number, CacheEntry>();
+  private bytes = 0;
+
+  constructor(db: Db, maxBytes: number = MAX_BYTES) {
+    this.lastBlock = prepareLastBlock(db);
+    this.lastIdsAt = prepareLastIdsAt(db);
+    this.maxBytes = maxBytes;
+  }
+
+  /** The cached table of a wallet, undefined when there is none or it is of another branch of the chain. */
+  get(wallet: number): CachedCounterparties | undefined {
+    const cached = this.entries.get(wallet);
+    const lastIds = cached && this.lastIdsAt(cached.tip);
+    return lastIds && { table: cached.table, from: lastIds.lastTransfer + 1 };
+  }
+
+  /** Removes a wallet's table before it is extended, so that an aborted answer leaves none half done. */
+  delete(wallet: number): void {
+    const cached = this.entries.get(wallet);
+    if (cached === undefined) return;
+    this.entries.delete(wallet);
+    this.bytes -= cached.table.bytes;
+  }
+
+  /** Caches the table of a wallet, which is complete up to the commit being read. */
+  set(wallet: number, table: CounterpartyTable): void {
+    this.delete(wallet);
+    const tip = this.lastBlock();
+    if (tip === null || table.bytes > this.maxBytes) return;
+    this.entries.set(wallet, { table, tip });
+    this.bytes += table.bytes;
+    for (const oldest of this.entries.keys()) {
+      if (this.bytes <= this.maxBytes) break;
+      this.delete(oldest);
+    }
+  }
+}
 
 const ALL_TRANSFERS: IdRange = { from: 1, below: Number.MAX_SAFE_INTEGER };
 
 /**
- * Fewer entries than this are summed anew each time. It is more than the event loop does itself (api/api.ts), so only
+ * Fewer entries than this are summed again each time. It is more than the event loop does itself (api/api.ts), so only
  * the read threads cache any.
  */
-const MIN_CACHED_ENTRIES = 160 * ENTRIES_PER_RUN;
+const MIN_CACHED_ENTRIES = 160 * ENTRIES_PER_PAGE;
 
 /**
  * The wallets with which a wallet has most transfers, most first; of equal ones the latest first. Excludes the wallet
@@ -25,8 +85,8 @@ const MIN_CACHED_ENTRIES = 160 * ENTRIES_PER_RUN;
 export function prepareCounterparties(
   db: Db,
 ): (wallet: number, limit: number, budget: WorkBudget) => CounterpartyTotals[] {
-  const readRuns = prepareActivityRuns(db);
-  const sizeOf = prepareActivitySize(db);
+  const readRuns = prepareHistoryPages(db);
+  const sizeOf = prepareHistorySize(db);
   const cache = new CounterpartyCache(db);
   const scratch = new CounterpartyTable();
 
@@ -63,13 +123,13 @@ export function prepareCounterparties(
 export function prepareFundedWallets(
   db: Db,
 ): (wallet: number, range: IdRange, limit: number, budget: WorkBudget) => RecipientTotals[] {
-  const readRuns = prepareActivityRuns(db);
-  const sizeOf = prepareActivitySize(db);
+  const readRuns = prepareHistoryPages(db);
+  const sizeOf = prepareHistorySize(db);
   return (wallet, range, limit, budget) => {
     if (wallet === ZERO_WALLET) return [];
     budget.ensure(sizeOf(wallet, range));
     const recipients = new RecipientTable(limit);
-    const isWanted = (entry: ActivityCursor) => isSentNative(entry, wallet, range);
+    const isWanted = (entry: HistoryCursor) => isSentNative(entry, wallet, range);
     for (const cursor of readRuns(wallet, range, budget)) {
       if (!recipients.isFull) {
         addLatestRecipients(recipients, cursor, isWanted);
@@ -86,26 +146,26 @@ export function prepareFundedWallets(
 /** Adds rows for the counterparties of wanted entries, newest first, while there is room. */
 function addLatestRecipients(
   recipients: RecipientTable,
-  cursor: ActivityCursor,
-  isWanted: (entry: ActivityCursor) => boolean,
+  cursor: HistoryCursor,
+  isWanted: (entry: HistoryCursor) => boolean,
 ): void {
   const oldestFirst: number[] = [];
   while (cursor.next()) if (isWanted(cursor)) oldestFirst.push(cursor.counterparty);
   for (const recipient of oldestFirst.reverse()) if (!recipients.isFull) recipients.addRow(recipient);
 }
 
-function isCounted({ flags, counterparty }: ActivityCursor, wallet: number): boolean {
-  return counterparty !== wallet && counterparty !== ZERO_WALLET && (flags & ActivityFlag.zero) === 0;
+function isCounted({ flags, counterparty }: HistoryCursor, wallet: number): boolean {
+  return counterparty !== wallet && counterparty !== ZERO_WALLET && (flags & HistoryFlag.zero) === 0;
 }
 
 function isSentNative(
-  { transfer, flags, counterparty }: ActivityCursor,
+  { transfer, flags, counterparty }: HistoryCursor,
   wallet: number,
   range: IdRange,
 ): boolean {
   if (
-    (flags & ActivityFlag.out) === 0 ||
-    !isNativeKind(flags & ActivityFlag.kindMask) ||
+    (flags & HistoryFlag.out) === 0 ||
+    !isNativeKind(flags & HistoryFlag.kindMask) ||
     counterparty === wallet
   )
     return false;

@@ -1,12 +1,10 @@
 /** Transfers with everything that a notification contains. */
 import type { Db } from '../store/open-database.ts';
-import { idList } from './id-list.ts';
-import { LISTED_TRANSFERS, TOKEN_JOINS, TRANSFER_COLUMNS, type TransferRow } from './transfers.ts';
+import { DamageError } from '../store/storage-error.ts';
+import { idList, LISTED_TRANSFERS, TOKEN_JOINS, TRANSFER_COLUMNS, type TransferRow } from './transfers.ts';
 import { prepareWalletsById } from './wallets.ts';
 
 export interface EventRow extends TransferRow {
-  /** Position among the transfers of its transaction, from 0. */
-  eventIndex: number;
   /** Hex digits without prefix, lower case. */
   blockHash: string;
 }
@@ -27,8 +25,7 @@ interface StoredEvent extends EventRow {
 export function prepareEventReader(db: Db): EventReader {
   const addresses = new AddressCache(db);
   const statement = db.prepare<[string], StoredEvent>(/* sql */ `
-    SELECT ${TRANSFER_COLUMNS}, iif(typeof(t.tx) = 'blob', 0, t.tx) AS eventIndex, lower(hex(b.hash)) AS blockHash,
-      t.sender, t.receiver, '' AS "from", '' AS "to"
+    SELECT ${TRANSFER_COLUMNS}, lower(hex(b.hash)) AS blockHash, t.sender, t.receiver, '' AS "from", '' AS "to"
     FROM ${LISTED_TRANSFERS} ${TOKEN_JOINS}`);
   return {
     byId(ids) {
@@ -69,7 +66,7 @@ class AddressCache {
 
   get(id: number): string {
     const address = this.cache.get(id);
-    if (address === undefined) throw new Error(`the index has no wallet ${id}, which a transfer names`);
+    if (address === undefined) throw new DamageError(`a transfer names wallet ${id}, which has no row`);
     return address;
   }
 

@@ -2,11 +2,14 @@
 import { blockNumberSql } from '../store/chain.ts';
 import type { Db } from '../store/open-database.ts';
 import { ZERO_WALLET } from '../store/schema.ts';
-import { prepareTransfersById, type TransferRow, TX_HASH } from './transfers.ts';
-import { WalletQuery } from './wallet-query.ts';
+import { EVENT_INDEX, prepareTransfersById, type TransferRow, TX_HASH } from './transfers.ts';
+import { WalletQuery } from './wallets.ts';
 
 /** A native transfer as shown in answers about its receiver. */
-export type FundingTransfer = Pick<TransferRow, 'kind' | 'amount' | 'txHash' | 'blockNumber' | 'timestamp'>;
+export type FundingTransfer = Pick<
+  TransferRow,
+  'kind' | 'amount' | 'txHash' | 'eventIndex' | 'blockNumber' | 'timestamp'
+>;
 
 /** A funding transfer with the wallets.id of its sender. */
 export type SentFunding = FundingTransfer & { sender: number };
@@ -26,7 +29,9 @@ export function prepareLatestNativeIn(db: Db): WalletQuery<SentFunding> {
  * is shown: the receiver is known, and a native transfer has no token.
  */
 function prepareTransferQuery(db: Db, id: string): WalletQuery<SentFunding> {
-  const columns = `t.kind, hex(t.amount) AS amount, ${TX_HASH} AS txHash, b.number AS blockNumber, b.timestamp, t.sender`;
+  const columns = /* sql */ `
+    t.kind, hex(t.amount) AS amount, ${TX_HASH} AS txHash, ${EVENT_INDEX} AS eventIndex, b.number AS blockNumber,
+      b.timestamp, t.sender`;
   const joins = /* sql */ `
     CROSS JOIN transfers t ON t.id = ${id} CROSS JOIN blocks b ON b.number = ${blockNumberSql('t.id')}`;
   return new WalletQuery(db, columns, joins);
@@ -57,5 +62,55 @@ export function prepareFundingChain(db: Db): (wallet: number, depth: number) => 
       at = funder;
     }
     return transfers(fundings);
+  };
+}
+
+interface CoordinatedWallets {
+  /** wallets.id of the funder. */
+  funder: number;
+  /** All wallets it funded first. */
+  funded: number;
+  /** First fundings of other wallets (the receivers), those nearest in block to the wallet's own first. */
+  nearest: TransferRow[];
+}
+
+interface OwnFunding {
+  /** wallets.id. */
+  funder: number;
+  /** transfers.id of the wallet's first funding, and its block. */
+  funding: number;
+  block: number;
+  funded: number;
+}
+
+interface NearbyFunding {
+  funding: number;
+  block: number;
+}
+
+/** The wallets with the same first funder as a wallet, `limit` at most; undefined when nobody funded it. */
+export function prepareCoordinatedWallets(
+  db: Db,
+): (wallet: number, limit: number) => CoordinatedWallets | undefined {
+  const ownOf = db.prepare<[number], OwnFunding>(/* sql */ `
+    SELECT w.funder, w.funding, ${blockNumberSql('w.funding')} AS block, f.funded
+    FROM wallets w CROSS JOIN wallets f ON f.id = w.funder WHERE w.id = +?`);
+  const neighbours = (side: '<' | '>', order: 'ASC' | 'DESC') =>
+    db.prepare<[number, number, number], NearbyFunding>(/* sql */ `
+      SELECT funding, ${blockNumberSql('funding')} AS block FROM fundings
+      WHERE funder = +? AND funding ${side} +? ORDER BY funding ${order} LIMIT +?`);
+  const before = neighbours('<', 'DESC');
+  const after = neighbours('>', 'ASC');
+  const transfers = prepareTransfersById(db);
+  return (wallet, limit) => {
+    const own = ownOf.get(wallet);
+    if (own === undefined) return undefined;
+    const { funder, funding, block, funded } = own;
+    const distance = (other: NearbyFunding) => Math.abs(other.block - block);
+    // Earlier ones stand first, and stay first at equal distance.
+    const nearest = [...before.all(funder, funding, limit), ...after.all(funder, funding, limit)]
+      .sort((a, b) => distance(a) - distance(b))
+      .slice(0, limit);
+    return { funder, funded, nearest: transfers(nearest.map((other) => other.funding)) };
   };
 }

@@ -1,6 +1,6 @@
 /** Sums of a wallet's transfers to a few others. */
-import type { ActivityCursor } from '../store/activity.ts';
-import { WeiSums } from './wei-sums.ts';
+import type { HistoryCursor } from '../store/wallet-history.ts';
+import { WeiSums } from './counterparty-table.ts';
 
 /** The sum of the entries that were counted of one recipient. */
 export interface RecipientTotals {
@@ -60,7 +60,7 @@ class Row {
   private readonly sums = new WeiSums(1);
 
   /** Counts the entry at the cursor. Entries may come in any order. */
-  add(cursor: ActivityCursor): void {
+  add(cursor: HistoryCursor): void {
     const { transfer } = cursor;
     if (transfer < this.first) this.first = transfer;
     if (transfer > this.last) this.last = transfer;

@@ -27,6 +27,7 @@ export interface Head {
  * transaction's cost. It never lasts longer than a turn, so it does not block checkpoints.
  */
 export class Snapshot {
+  private readonly db: Db;
   private readonly begin: Statement;
   private readonly commit: Statement;
   private readonly readHead: Statement<[], Omit<Head, 'revision'>>;
@@ -35,6 +36,7 @@ export class Snapshot {
   private isOpen = false;
 
   constructor(db: Db) {
+    this.db = db;
     this.begin = db.prepare('BEGIN');
     this.commit = db.prepare('COMMIT');
     this.readRevision = db.prepare<[], number>('PRAGMA data_version').pluck();
@@ -58,8 +60,22 @@ export class Snapshot {
   readonly release = (): void => {
     if (!this.isOpen) return;
     this.isOpen = false;
-    this.commit.run();
+    try {
+      this.commit.run();
+    } catch {
+      this.discard(); // a read has failed, whoever made it got the error: SQLite repeats it here
+    }
   };
+
+  /**
+   * Ends the transaction after a failed read. SQLite may have ended it already, and then the following reads of the turn
+   * would each see another commit. Also drops the cached pages, since a bad one would outlive the fault of the disk.
+   */
+  discard(): void {
+    this.isOpen = false;
+    if (this.db.inTransaction) this.db.exec('ROLLBACK');
+    this.db.pragma('shrink_memory');
+  }
 
   /** Ends the transaction when the read fails: left open, it would present an earlier turn's head as the current one. */
   private read(): Head | null {
@@ -67,7 +83,7 @@ export class Snapshot {
       const head = this.readHead.get();
       return head === undefined ? null : { ...head, revision: this.readRevision.get() ?? 0 };
     } catch (error) {
-      this.release();
+      this.discard();
       throw error;
     }
   }

@@ -1,13 +1,53 @@
 /** Everything that streams read from the index, prepared once. */
 import { chainOf, prepareLastBlock } from '../store/chain.ts';
 import type { Db } from '../store/open-database.ts';
+import { HistoryCursor } from '../store/wallet-history.ts';
+import { prepareLastIdsAt, prepareLastIdsUpTo } from './blocks.ts';
 import { prepareEventReader } from './events.ts';
-import { prepareWalletHistory } from './history.ts';
-import { prepareLastIdsAt, prepareLastIdsUpTo } from './last-ids.ts';
-import { prepareTransferScan, prepareWalletsAfter } from './scan.ts';
 import type { Snapshot } from './snapshot.ts';
-import { prepareTokenSymbols } from './token-symbols.ts';
+import { prepareTokenSymbols } from './tokens.ts';
+import { prepareRecentHistoryPage } from './wallet-history-pages.ts';
 import { prepareWalletIdByAddress } from './wallets.ts';
+
+/** Finished runs read at a time. */
+const RUNS_PER_READ = 4;
+
+/**
+ * Reads a wallet's next transfers: ids `from <= id < below` of a few runs, oldest first. An empty list means that there
+ * are no more.
+ */
+export function prepareWalletHistory(db: Db): (wallet: number, from: number, below: number) => number[] {
+  const runsFrom = db
+    .prepare<[number, number, number, number], Buffer>(/* sql */ `
+      SELECT entries FROM activity WHERE wallet = +? AND first_transfer >= coalesce(
+        (SELECT first_transfer FROM activity WHERE wallet = +? AND first_transfer <= +?
+          ORDER BY first_transfer DESC LIMIT 1), 0)
+      ORDER BY first_transfer LIMIT +?`)
+    .pluck();
+  const recentOf = prepareRecentHistoryPage(db);
+  const cursor = new HistoryCursor();
+
+  const collect = (ids: number[], from: number, below: number): void => {
+    while (cursor.next() && cursor.transfer < below) if (cursor.transfer >= from) ids.push(cursor.transfer);
+  };
+
+  return (wallet, from, below) => {
+    const ids: number[] = [];
+    const found = recentOf(wallet);
+    if (found === undefined) return ids;
+    const { recent, base } = found;
+    const runs = runsFrom.all(wallet, wallet, from, RUNS_PER_READ);
+    for (const run of runs) {
+      cursor.open(run, base);
+      collect(ids, from, below);
+    }
+    // The unfinished run comes after the last finished one; a single finished run may lie entirely before `from`.
+    if (runs.length === RUNS_PER_READ) return ids;
+    cursor.open(recent, base);
+    collect(ids, from, below);
+    return ids;
+  };
+}
 
 export type StreamReads = ReturnType<typeof prepareStreamReads>;
 
@@ -31,4 +71,35 @@ export function prepareStreamReads(db: Db, snapshot: Snapshot) {
     /** The wallet id of an address of 40 hex digits without prefix. */
     walletId: (address: string) => idOf(`0x${address}`),
   };
+}
+
+/** A transfer in ids of `wallets`; `contract` is the token's, null for a native transfer. */
+export interface ScannedTransfer {
+  id: number;
+  sender: number;
+  receiver: number;
+  contract: number | null;
+}
+
+/** The transfers with ids `from <= id < below`, `limit` at most, in order. */
+export function prepareTransferScan(
+  db: Db,
+): (from: number, below: number, limit: number) => ScannedTransfer[] {
+  const statement = db.prepare<[number, number, number], ScannedTransfer>(/* sql */ `
+    SELECT id, sender, receiver, (SELECT wallet FROM tokens WHERE tokens.id = token) AS contract
+    FROM transfers WHERE id >= +? AND id < +? ORDER BY id LIMIT +?`);
+  return (from, below, limit) => statement.all(from, below, limit);
+}
+
+/** A wallet and its address, hex digits without prefix. */
+export interface NewWallet {
+  id: number;
+  address: string;
+}
+
+/** The wallets with ids above `after` and up to `last`, `limit` at most, in order. */
+export function prepareWalletsAfter(db: Db): (after: number, last: number, limit: number) => NewWallet[] {
+  const statement = db.prepare<[number, number, number], NewWallet>(/* sql */ `
+    SELECT id, lower(hex(address)) AS address FROM wallets WHERE id > +? AND id <= +? ORDER BY id LIMIT +?`);
+  return (after, last, limit) => statement.all(after, last, limit);
 }

@@ -1,7 +1,20 @@
 /** Tokens by the wallet of their contract. */
+
+import { BALANCE_ACCURACY_NAMES, type BalanceAccuracyName } from '../store/balance-accuracy.ts';
 import { blockNumberSql } from '../store/chain.ts';
 import type { Db } from '../store/open-database.ts';
-import { QUALITY_NAMES, type QualityName } from '../store/quality.ts';
+import type { TransferRow } from './transfers.ts';
+/** By the contract's address, hex digits without prefix. */
+export type TokenSymbols = (token: string) => Pick<TransferRow, 'symbol' | 'decimals'>;
+
+const UNKNOWN = { symbol: null, decimals: null };
+
+export function prepareTokenSymbols(db: Db): TokenSymbols {
+  const statement = db.prepare<[string], Pick<TransferRow, 'symbol' | 'decimals'>>(
+    'SELECT symbol, decimals FROM token_metadata WHERE address = unhex(+?)',
+  );
+  return (token) => statement.get(token) ?? UNKNOWN;
+}
 
 /** What is known of a token that has transfers. */
 export interface TokenFacts {
@@ -39,11 +52,11 @@ export function prepareTokenIdByWallet(db: Db): (wallet: number) => number | und
 }
 
 /** The public name of a token's quality, null while it was not examined. */
-export function prepareQualityName(db: Db): (token: number) => QualityName | null {
+export function prepareBalanceAccuracyName(db: Db): (token: number) => BalanceAccuracyName | null {
   const statement = db
     .prepare<[number], number>('SELECT quality FROM token_quality WHERE token = +?')
     .pluck();
-  return (token) => QUALITY_NAMES[statement.get(token) ?? -1] ?? null;
+  return (token) => BALANCE_ACCURACY_NAMES[statement.get(token) ?? -1] ?? null;
 }
 
 export interface FirstBuyer {

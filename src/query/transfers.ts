@@ -1,7 +1,9 @@
 /** Transfers by id, with every field of a record. */
+import { digitsToBigInt } from '../lib/hex.ts';
+import { TRANSFER_KIND_NAMES, TransferKind, type TransferKindName } from '../model/transfer-kind.ts';
 import { blockNumberSql } from '../store/chain.ts';
 import type { Db } from '../store/open-database.ts';
-import { idList } from './id-list.ts';
+import { DamageError } from '../store/storage-error.ts';
 
 /** Hashes, addresses and integers are hex digits without prefix, lower or upper case; an integer of zero has none. */
 export interface TransferRow {
@@ -11,6 +13,8 @@ export interface TransferRow {
   tokenNumber: string;
   logIndex: number | null;
   txHash: string;
+  /** Position among the transfers of its transaction, from 0, in chain order. */
+  eventIndex: number;
   blockNumber: number;
   /** Unix seconds. */
   timestamp: number;
@@ -27,10 +31,13 @@ export interface TransferRow {
 export const TX_HASH = /* sql */ `
   lower(hex(iif(typeof(t.tx) = 'blob', t.tx, (SELECT tx FROM transfers WHERE id = t.id - t.tx))))`;
 
+/** SQL: the eventIndex of `transfers t`: every transfer but its transaction's first stores the distance back to it. */
+export const EVENT_INDEX = /* sql */ `iif(typeof(t.tx) = 'blob', 0, t.tx)`;
+
 /** SQL: what a TransferRow has besides `from` and `to`, over LISTED_TRANSFERS with TOKEN_JOINS. */
 export const TRANSFER_COLUMNS = /* sql */ `
   t.id, t.kind, hex(t.amount) AS amount, hex(t.token_number) AS tokenNumber, t.log_index AS logIndex,
-    ${TX_HASH} AS txHash, b.number AS blockNumber, b.timestamp,
+    ${TX_HASH} AS txHash, ${EVENT_INDEX} AS eventIndex, b.number AS blockNumber, b.timestamp,
     lower(hex(contract.address)) AS token, m.symbol, m.decimals`;
 
 /** SQL: the transfers `t` of an `idList`, in its order, and the block `b` of each. */
@@ -51,4 +58,28 @@ export function prepareTransfersById(db: Db): (ids: readonly number[]) => Transf
     CROSS JOIN wallets sender ON sender.id = t.sender
     CROSS JOIN wallets receiver ON receiver.id = t.receiver ${TOKEN_JOINS}`);
   return (ids) => statement.all(idList(ids));
+}
+
+/** The meaning of a transfer's columns, for answers and notifications alike. */
+export function kindName(kind: number): TransferKindName {
+  const name = TRANSFER_KIND_NAMES[kind];
+  if (name === undefined) throw new DamageError(`a transfer has the unknown kind ${kind}`);
+  return name;
+}
+
+/** The amount in the smallest units of the coin or token; an ERC-721 token counts as one. */
+export function amountOf({ kind, amount }: TransferRow): bigint {
+  return kind === TransferKind.erc721 ? 1n : digitsToBigInt(amount);
+}
+
+/** The id of an ERC-721 or ERC-1155 token as decimal text; null for transfers without ids. */
+export function tokenIdOf({ kind, tokenNumber }: TransferRow): string | null {
+  return kind === TransferKind.erc721 || kind === TransferKind.erc1155
+    ? digitsToBigInt(tokenNumber).toString()
+    : null;
+}
+
+/** A list of ids as the one parameter of a statement that reads them in order with `json_each(?)`. */
+export function idList(ids: readonly number[]): string {
+  return `[${ids.join()}]`;
 }

@@ -5,14 +5,14 @@
  * An id belongs to its address as long as the block that was the head when it was read is on the chain: the same chain
  * always gives the same ids (store/schema.ts), another branch may give them to other addresses.
  */
-import { detachString } from '../lib/detach-string.ts';
+
+import type { Hex } from '../lib/hex.ts';
 import { LruMap } from '../lib/lru-map.ts';
+import { detachString } from '../lib/text.ts';
 import type { Db } from '../store/open-database.ts';
-import type { Hex } from '../types.ts';
 import { prepareHashPrefix } from './blocks.ts';
 import type { Head, Snapshot } from './snapshot.ts';
-import type { WalletQuery } from './wallet-query.ts';
-import { prepareAddressByWalletId, prepareWalletIdByAddress } from './wallets.ts';
+import { prepareAddressByWalletId, prepareWalletIdByAddress, type WalletQuery } from './wallets.ts';
 
 /** Entries of each direction that are cached at least; with those about to be evicted, a megabyte. */
 const MIN_ENTRIES = 4_096;

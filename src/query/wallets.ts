@@ -1,11 +1,10 @@
 /** Wallets. */
-import { type AddressKeys, WALLET_BY_ADDRESS } from '../store/address-table.ts';
+import { type Hex, writeHex } from '../lib/hex.ts';
+import { type AddressKeys, getByAddress, WALLET_BY_ADDRESS } from '../store/addresses.ts';
 import { blockNumberSql } from '../store/chain.ts';
-import type { Db } from '../store/open-database.ts';
-import type { Hex } from '../types.ts';
-import { getByHexAddress } from './get-by-hex-address.ts';
-import { idList } from './id-list.ts';
-import { WalletQuery } from './wallet-query.ts';
+import type { Db, Statement } from '../store/open-database.ts';
+import { DamageError } from '../store/storage-error.ts';
+import { idList } from './transfers.ts';
 
 /** Totals of a wallet that has transfers. Amounts are hex digits without prefix. */
 export interface WalletSummary {
@@ -42,7 +41,7 @@ export function prepareAddressByWalletId(db: Db): (wallet: number) => Hex {
     .pluck();
   return (wallet) => {
     const address = statement.get(wallet);
-    if (address === undefined) throw new Error(`the index names wallet ${wallet} and does not hold it`);
+    if (address === undefined) throw new DamageError(`wallet ${wallet} is named by the index but has no row`);
     return address;
   };
 }
@@ -86,4 +85,36 @@ export function prepareWalletFacts(db: Db): WalletQuery<WalletFacts> {
       w.internal_received AS internalReceived,
       iif(w.funding IS NULL, NULL, ${blockNumberSql('w.funding')}) AS fundingBlock`;
   return new WalletQuery(db, columns, SUMMARY_JOIN);
+}
+
+/** Reused for every lookup: the driver copies what it binds. */
+const scratch = Buffer.alloc(20);
+
+/** Runs a statement over WALLET_BY_ADDRESS for a checked address `0x...`; undefined when it has no row. */
+export function getByHexAddress<T>(statement: Statement<AddressKeys, T>, address: string): T | undefined {
+  writeHex(address, 2, 42, scratch, 0);
+  return getByAddress(statement, scratch);
+}
+
+/** A query about one wallet, by its id where that is known, else by its address. */
+export class WalletQuery<T> {
+  private readonly statementById: Statement<[number], T>;
+  private readonly statementByAddress: Statement<AddressKeys, T & { wallet: number }>;
+
+  /** `columns` are SQL over `wallets w` and what is joined to it by `joins`. */
+  constructor(db: Db, columns: string, joins: string) {
+    this.statementById = db.prepare(`SELECT ${columns} FROM wallets w ${joins} WHERE w.id = +?`);
+    this.statementByAddress = db.prepare(
+      `SELECT w.id AS wallet, ${columns} FROM ${WALLET_BY_ADDRESS} ${joins}`,
+    );
+  }
+
+  byId(wallet: number): T | undefined {
+    return this.statementById.get(wallet);
+  }
+
+  /** The answer about a checked address, with its wallets.id. */
+  byAddress(address: string): (T & { wallet: number }) | undefined {
+    return getByHexAddress(this.statementByAddress, address);
+  }
 }

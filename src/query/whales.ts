@@ -1,9 +1,9 @@
 /** Large native transfers, found through the spans of store/native-peaks.ts. */
 import { bigIntToBytes } from '../lib/hex.ts';
 import { encodeMagnitude } from '../lib/signed.ts';
-import { PEAK_SPAN, spanOf } from '../store/native-peaks.ts';
+import { TransferKind } from '../model/transfer-kind.ts';
 import type { Db } from '../store/open-database.ts';
-import { TransferKind } from '../types.ts';
+import { ZONE_SPAN, zoneOf } from '../store/zone-map.ts';
 import type { IdRange } from './blocks.ts';
 import type { WorkBudget } from './work-budget.ts';
 
@@ -19,7 +19,7 @@ export function prepareLargeNativeIds(
     .prepare<[Uint8Array, number, number, Uint8Array, number, number, number], number>(/* sql */ `
       SELECT lower.span FROM native_peaks upper
       CROSS JOIN native_peaks lower ON lower.level = 1 AND lower.peak >= +?
-        AND lower.span >= max(upper.span * ${PEAK_SPAN}, +?) AND lower.span < (upper.span + 1) * ${PEAK_SPAN}
+        AND lower.span >= max(upper.span * ${ZONE_SPAN}, +?) AND lower.span < (upper.span + 1) * ${ZONE_SPAN}
       WHERE upper.level = 2 AND upper.span >= +? AND upper.peak >= +? AND upper.span <= +? AND lower.span <= +?
       ORDER BY upper.span DESC, lower.span DESC LIMIT +?`)
     .pluck();
@@ -36,18 +36,18 @@ export function prepareLargeNativeIds(
     const last = below - 1;
     const spans = spansWithOne.all(
       peak,
-      spanOf(from, 1),
-      spanOf(from, 2),
+      zoneOf(from, 1),
+      zoneOf(from, 2),
       peak,
-      spanOf(last, 2),
-      spanOf(last, 1),
+      zoneOf(last, 2),
+      zoneOf(last, 1),
       limit + 1, // the newest may contain only transfers after the range
     );
     const ids: number[] = [];
     for (const span of spans) {
-      budget.spend(PEAK_SPAN);
-      const start = Math.max(from, span * PEAK_SPAN);
-      const end = Math.min(below, (span + 1) * PEAK_SPAN);
+      budget.spend(ZONE_SPAN);
+      const start = Math.max(from, span * ZONE_SPAN);
+      const end = Math.min(below, (span + 1) * ZONE_SPAN);
       ids.push(...inSpan.all(start, end, bytes.length, bytes.length, bytes, limit - ids.length));
       if (ids.length === limit) break;
     }

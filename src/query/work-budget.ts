@@ -1,9 +1,9 @@
 /**
  * How much work one answer may take. Reads whose size depends on the requested wallet or token report their work in
- * units: one activity entry or row looked at, 30 to 300 ns each. On the event loop an answer has a budget of units; one
+ * units: one history entry or row looked at, 30 to 300 ns each. On the event loop an answer has a budget of units; one
  * that would exceed it is restarted in a read thread, which has a time limit instead.
  */
-import { RequestError } from '../errors.ts';
+import { RequestError } from '../lib/errors.ts';
 import { monotonicNow } from '../lib/time.ts';
 
 export interface WorkBudget {

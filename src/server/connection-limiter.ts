@@ -1,12 +1,12 @@
 /**
- * The limit on open connections. Each costs a file descriptor, and the library gives it ten seconds to send a request;
- * without a limit a flood would also use up the descriptors for the database and the connections to the node.
+ * The limit on open connections. Each costs a file descriptor, and the library allows it ten seconds to send a request:
+ * without a limit, a flood would also exhaust the descriptors that the database and the node connections need.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Logger } from '../log.ts';
+import type { Logger } from '../log/logger.ts';
 import type { HttpResponse, TemplatedApp } from './uws.ts';
 
-/** Milliseconds between log lines about a flood, instead of one per connection. */
+/** Shortest time between two log lines about a flood, milliseconds. */
 const LOG_INTERVAL_MS = 60_000;
 
 /** How often to check whether the last connection has closed, milliseconds. */
@@ -25,7 +25,7 @@ export class ConnectionLimiter {
     this.log = log;
   }
 
-  /** Counts the connections of an app and closes at once those beyond the limit. */
+  /** Counts the connections of an app and closes those beyond the limit immediately. */
   attach(app: TemplatedApp): void {
     const count = (res: HttpResponse, change: number): void => {
       this.openCount += change;
@@ -36,12 +36,12 @@ export class ConnectionLimiter {
     app.filter((res, change) => count(res, Number(change)));
   }
 
-  /** Call it when a WebSocket closes: the library reports closing only for connections that are still HTTP. */
+  /** Call when a WebSocket closes: the library reports the end of a connection only while it is still HTTP. */
   onWebSocketClosed(): void {
     this.openCount--;
   }
 
-  /** Resolves when no connection is open, or after `timeoutMs`, in which a blocked event loop does not count. */
+  /** Resolves when no connection is open, or after `timeoutMs`, not counting time in which the event loop was blocked. */
   async waitUntilEmpty(timeoutMs: number): Promise<void> {
     for (let waited = 0; this.openCount > 0 && waited < timeoutMs; waited += POLL_MS) await sleep(POLL_MS);
   }
@@ -52,6 +52,6 @@ export class ConnectionLimiter {
     if (now - this.loggedAt < LOG_INTERVAL_MS) return;
     this.loggedAt = now;
     const { limit, refused } = this;
-    this.log.warn({ limit, refused }, 'connections beyond server.max_connections are refused');
+    this.log.warn({ limit, refused }, 'refused connections beyond server.max_connections');
   }
 }

@@ -1,39 +1,45 @@
-/** The HTTP server: one port for everything. */
+/** The server: REST, JSON-RPC, WebSockets and pages on one port. */
 import type { Access } from '../access/access.ts';
 import type { Api } from '../api/api.ts';
-import { hostPort } from '../lib/host-port.ts';
-import type { Logger } from '../log.ts';
-import type { Metrics } from '../metrics.ts';
-import type { RpcHandler } from '../rpc/handler.ts';
-import type { StreamHub } from '../stream/hub.ts';
-import type { IndexStatus } from '../types.ts';
-import { type AdminOptions, addAdminRoutes } from './admin.ts';
-import { AdminAuth } from './admin-auth.ts';
-import { loadAssets } from './assets.ts';
-import { BodyBudget } from './body.ts';
+import type { RpcHandler } from '../gateway/handler.ts';
+import { hostPort } from '../lib/text.ts';
+import type { Logger } from '../log/logger.ts';
+import type { Metrics } from '../metrics/metrics.ts';
+import { type IndexStatus, isStale, lagSeconds } from '../model/index-status.ts';
+import type { StreamHub } from '../streams/hub.ts';
+import { AdminAuth } from './admin/auth.ts';
+import { type AdminOptions, addAdminRoutes } from './admin/routes.ts';
 import { ConnectionLimiter } from './connection-limiter.ts';
-import { corsPolicy } from './cors.ts';
-import { addOpenApiRoute, docsAssets, OPENAPI_PATH } from './docs.ts';
-import { addFallback } from './fallback.ts';
-import { addHealthRoutes } from './health.ts';
-import { Listener, type ListenerSettings } from './listener.ts';
-import type { HttpMetrics } from './meter.ts';
-import { ReplyWriter } from './reply.ts';
-import { addRestRoutes } from './rest-routes.ts';
-import { addRpcRoute, RPC_PATH } from './rpc.ts';
-import { addStaticRoutes } from './static.ts';
-import { notReadyReason, redactLocations, StallDetector } from './status.ts';
-import { certificateDateError, readTlsFiles } from './tls.ts';
+import { BodyBudget } from './http/body.ts';
+import { corsPolicy } from './http/cors.ts';
+import { addFallback } from './http/fallback.ts';
+import { guardFraming } from './http/framing.ts';
+import { addHealthRoutes, redactLocations } from './http/health.ts';
+import { certificateDateError, Listener, type ListenerSettings, readTlsFiles } from './http/listener.ts';
+import {
+  logStaleChain,
+  notReadyReason,
+  type ReadinessLimits,
+  StallDetector,
+  staleReason,
+} from './http/readiness.ts';
+import { ReplyWriter } from './http/reply.ts';
+import { addRestRoutes } from './http/rest-routes.ts';
+import type { HttpMetrics } from './http/route.ts';
+import { addRpcRoute, RPC_PATH } from './http/rpc.ts';
+import { loadAssets } from './pages/assets.ts';
+import { addOpenApiRoute, docsAssets, OPENAPI_PATH } from './pages/docs.ts';
+import { addStaticRoutes } from './pages/static.ts';
 import type { HttpRequest, TemplatedApp } from './uws.ts';
-import { addWsRoutes, type StreamSettings, type WsRouteDeps } from './ws.ts';
-import type { WsConnections } from './ws-connections.ts';
+import type { WsConnections } from './ws/connections.ts';
+import { addWsRoutes, type StreamSettings, type WsRouteDeps } from './ws/routes.ts';
 
-/** How long closing waits for pending answers: the daemon stops within ten seconds, two are for the last commit. */
+/** How long closing waits for pending answers. The daemon stops within ten seconds; two are for the last commit. */
 const DRAIN_MS = 8_000;
 
 /**
- * How long connections that are open when closing begins still get one last answer each: a request that a client sent
- * before it could know must not be lost, and may take so long to arrive.
+ * How long open connections may each get one last answer after closing begins. A request that was already on its way must
+ * not be lost.
  */
 const CLOSE_GRACE_MS = 200;
 
@@ -43,24 +49,24 @@ export interface ServerSettings extends ListenerSettings {
   max_connections: number;
 }
 
-export interface ServerOptions {
+export interface ServerOptions extends ReadinessLimits {
   settings: ServerSettings;
   api: Api;
   rpc: RpcHandler;
-  access: Pick<Access, 'keys' | 'limiter' | 'usage'>;
-  /** The indexer's state as last reported. */
+  access: Pick<Access, 'keys' | 'limiter' | 'usage' | 'waitingLine'>;
+  /** The last reported state of the indexer. */
   indexState: () => IndexStatus;
-  /** The data folder, of which only the operator learns where it is. */
+  /** The data directory. Only the operator may see its path. */
   dataDir: string;
-  /** Blocks between the index and the node's head up to which `/readyz` says ready. */
-  readyLag: number;
-  /** Symbol of the chain's own coin, for the explorer. */
+  /** Symbol of the native coin, for the explorer. */
   nativeSymbol: string;
   /** The operator's panel; absent when it is off. */
   admin?: AdminOptions;
   /** The streams; absent when the server has none. */
   streams?: { hub: StreamHub; settings: StreamSettings; connections: WsConnections };
-  metrics: HttpMetrics & WsRouteDeps['metrics'] & Pick<Metrics, 'ready' | 'onCollect'>;
+  metrics: HttpMetrics &
+    WsRouteDeps['metrics'] &
+    Pick<Metrics, 'ready' | 'lagSeconds' | 'stale' | 'onCollect'>;
   log: Logger;
 }
 
@@ -72,11 +78,13 @@ export interface Server {
    * certificate, with nothing changed.
    */
   reload(settings: Pick<ServerSettings, 'tls_cert' | 'tls_key' | 'cors_origins'>): Promise<void>;
+  /** Why `/readyz` reports not ready, or null. */
+  notReadyReason(): string | null;
   /** Stops accepting, waits for pending answers, closes all connections. */
   close(): Promise<void>;
 }
 
-/** Starts to listen. Rejects with ListenError when it cannot bind the address, ConfigError for a bad certificate. */
+/** Starts listening. Rejects with ListenError when it cannot bind, with ConfigError for a bad certificate. */
 export async function startServer(options: ServerOptions): Promise<Server> {
   const { settings, admin, metrics, log } = options;
   let cors = corsPolicy(settings.cors_origins);
@@ -84,7 +92,8 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   const publicState = () => redactLocations(options.indexState(), options.dataDir);
   const readinessProbe = () => {
     const state = publicState();
-    return notReadyReason(state, options.readyLag, stallDetector.isStalled(state, performance.now()));
+    const isStalled = stallDetector.isStalled(state, performance.now());
+    return notReadyReason(state, options, isStalled, Date.now());
   };
   const deps: RouteDeps = {
     ...options,
@@ -100,11 +109,20 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   };
   const listener = await Listener.open(settings, (app) => addRoutes(app, deps));
   if (deps.tls) warnAboutCertificateDates(settings, log);
-  metrics.onCollect(() => metrics.ready.set(readinessProbe() === null ? 1 : 0));
+  metrics.onCollect(() => {
+    const state = options.indexState();
+    metrics.ready.set(readinessProbe() === null ? 1 : 0);
+    metrics.lagSeconds.setOrClear(lagSeconds(state, Date.now()));
+    metrics.stale.set(isStale(state, options.staleSeconds, Date.now()) ? 1 : 0);
+  });
   const stopStallDetector = stallDetector.start(options.indexState);
+  const stopStaleLog = logStaleChain(log, () =>
+    staleReason(options.indexState(), options.staleSeconds, Date.now()),
+  );
   return {
     url: `${deps.tls ? 'https' : 'http'}://${hostPort(settings.host, listener.port)}`,
     port: listener.port,
+    notReadyReason: readinessProbe,
     async reload(changed) {
       await listener.renewCertificate(changed);
       if (deps.tls && changed.tls_cert !== '') warnAboutCertificateDates(changed, log);
@@ -118,17 +136,18 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       await deps.replies.drain(DRAIN_MS);
       listener.closeConnections();
       stopStallDetector();
+      stopStaleLog();
     },
   };
 }
 
-/** The certificate is served all the same: some clients do not look at its dates. */
+/** Only warns, because some clients ignore the dates of a certificate. */
 function warnAboutCertificateDates(
   { tls_cert, tls_key }: Pick<ServerSettings, 'tls_cert' | 'tls_key'>,
   log: Logger,
 ): void {
   const reason = certificateDateError(tls_cert, readTlsFiles(tls_cert, tls_key).cert);
-  if (reason !== null) log.warn({ reason }, 'the certificate is out of its dates');
+  if (reason !== null) log.warn({ reason }, 'the certificate is expired or not yet valid');
 }
 
 interface RouteDeps extends ServerOptions {
@@ -146,6 +165,7 @@ interface RouteDeps extends ServerOptions {
 /** Registers all routes. */
 function addRoutes(app: TemplatedApp, deps: RouteDeps): void {
   const { api, admin, adminAuth, streams } = deps;
+  guardFraming(app);
   deps.connectionLimiter.attach(app);
   const health = addHealthRoutes(app, deps);
   addRestRoutes(app, deps);

@@ -1,10 +1,16 @@
-/** uWebSockets.js, with declarations missing from its type file. Nothing outside this folder uses it. */
+/** uWebSockets.js with the declarations its type file lacks. Only this folder uses it. */
 import './max-header-size.ts';
 import type { HttpRequest } from 'uWebSockets.js';
 
 declare module 'uWebSockets.js' {
-  /** Refuse a port that another process listens on; without it the system shares the connections between them. */
+  /** Refuse a port that another process listens on; otherwise the system shares connections between the two. */
   export const LIBUS_LISTEN_EXCLUSIVE_PORT: ListenOptions;
+  /** A message in fragments; no other message may come between them. Results as of `send`. */
+  interface WebSocket<UserData> {
+    sendFirstFragment(part: RecognizedString, isBinary: boolean): number;
+    sendFragment(part: RecognizedString, isBinary: boolean): number;
+    sendLastFragment(part: RecognizedString, isBinary: boolean): number;
+  }
   interface TemplatedApp {
     listen(
       host: RecognizedString,
@@ -29,7 +35,7 @@ export {
   type WebSocket,
 } from 'uWebSockets.js';
 
-/** The raw query string, empty when there is none: the library then gives undefined, whatever its types say. */
+/** The raw query string or an empty one. Without a query the library returns undefined, contrary to its types. */
 export function queryOf(req: HttpRequest): string {
   const query: string | undefined = req.getQuery();
   return query ?? '';

@@ -3,23 +3,24 @@
  *
  * In a large index the time goes into pages, not rows: a commit of 46,000 transfers on top of ten million changes
  * 23,000 pages of 8 KiB, half of them of `wallets` and a fifth of `addresses`. Each is fetched, written to the WAL and
- * checkpointed. So lookups go in page order (address-resolver.ts), a row is written right after it is read (token-state.ts),
- * rows are written in key order (change-set.ts), and a commit is as large as the WAL may get (writer/commit-sizer.ts). The
+ * checkpointed. So lookups go in page order (AddressResolver), a row is written right after it is read (token-state.ts),
+ * rows are written in key order (change-set.ts), and a commit is as large as the WAL may get (indexer/adaptive-commit-size.ts). The
  * next commit is read and summed up while the last one is checkpointed: both take a third of the time.
  * Otherwise only the work per row counts: one more buffer per row costs as much as binding its statement, and calling
  * a statement as much as writing its row (row-writer.ts).
  */
 import { bytesToBigInt } from '../lib/hex.ts';
 import { packedHash, packedValue } from '../lib/packed-bytes.ts';
-import { type BlockBatch, isNativeKind, TransferKind } from '../types.ts';
-import { ActivityFlag } from './activity.ts';
-import { AddressResolver } from './address-resolver.ts';
-import { prepareLastBlock, type Tip } from './chain.ts';
-import { ChangeSet, type Tables } from './change-set.ts';
+import type { BlockBatch } from '../model/block-batch.ts';
+import { isNativeKind, TransferKind } from '../model/transfer-kind.ts';
+import { chainOf, prepareLastBlock, type Tip } from './chain.ts';
+import { AddressResolver, ChangeSet, type Tables } from './change-set.ts';
+import { mixBlock, mixBytes, mixInteger, mixNull, seedOf } from './checksum.ts';
 import type { Db, Statement } from './open-database.ts';
 import { RowWriter } from './row-writer.ts';
-import { packTokenKind, ZERO_WALLET } from './schema.ts';
+import { ADDRESS_BYTES, packTokenKind, ZERO_WALLET } from './schema.ts';
 import { TokenState } from './token-state.ts';
+import { HistoryFlag } from './wallet-history.ts';
 import type { WalletState } from './wallet-state.ts';
 
 export class Appender {
@@ -33,7 +34,7 @@ export class Appender {
     this.db = db;
     this.tables = tables;
     this.insertBlock = db.prepare(
-      'INSERT INTO blocks (number, hash, timestamp, last_transfer, last_wallet) VALUES (?, ?, ?, ?, ?)',
+      'INSERT INTO blocks (number, hash, timestamp, last_transfer, last_wallet, checksum) VALUES (?, ?, ?, ?, ?, ?)',
     );
     this.transfers = new RowWriter(
       db,
@@ -60,7 +61,8 @@ export class Appender {
   write(commit: Commit): void {
     this.db
       .transaction(() => {
-        commit.writeRows();
+        commit.writeRows(seedOf(chainOf(this.db)?.chainId ?? 0));
+        if (commit.firstParent !== null) this.tables.anchors.setFirstParent(commit.firstParent);
         commit.changes.save();
       })
       .immediate();
@@ -82,6 +84,8 @@ interface ResolvedBatch {
 /** One commit in progress. */
 export class Commit {
   readonly changes: ChangeSet;
+  /** Parent hash of the index's first block, when this commit brings it. */
+  firstParent: Uint8Array | null = null;
   private readonly transfers: RowWriter;
   private readonly insertBlock: Statement;
   private lastToken: number;
@@ -98,6 +102,8 @@ export class Commit {
 
   /** Reads the wallets of the batches, which follow the last indexed block, if any. */
   load(batches: readonly BlockBatch[], tip: Tip | null): void {
+    const [first] = batches;
+    if (tip === null && first !== undefined) this.firstParent = packedHash(first.parent, 0);
     let { lastTransfer, lastWallet } = tip ?? { lastTransfer: 0, lastWallet: ZERO_WALLET };
     const addresses = new AddressResolver(batches.reduce((sum, batch) => sum + batch.addresses.length, 0));
     const positions = batches.map((batch) => addresses.add(batch.addresses));
@@ -124,47 +130,73 @@ export class Commit {
   }
 
   /** Writes the rows of `transfers`, `blocks` and `untraced_blocks`. */
-  writeRows(): void {
+  writeRows(checksumSeed: number): void {
     for (const resolved of this.resolvedBatches) {
-      this.writeTransfers(resolved);
-      this.writeBlocks(resolved);
+      this.writeBlocks(resolved, this.writeTransfers(resolved, checksumSeed));
     }
     this.transfers.flush();
   }
 
-  private writeTransfers({ batch, wallets, lastTransfer }: ResolvedBatch): void {
+  /** Writes the transfers and returns the checksum of those of each block. */
+  private writeTransfers({ batch, wallets, lastTransfer }: ResolvedBatch, checksumSeed: number): Int32Array {
+    const { transferEnd, amounts, amountEnd, tokenNumbers, tokenNumberEnd } = batch;
+    const checksums = new Int32Array(batch.blockCount).fill(checksumSeed);
     let transactionStart = 0;
+    let block = 0;
     for (let i = 0; i < batch.transferCount; i++) {
+      while (i === transferEnd[block]) block++;
       const id = lastTransfer + 1 + i;
       const isFirst = startsTransaction(batch, i);
       if (isFirst) transactionStart = id;
       const kind = batch.kind[i]!;
       const logIndex = batch.logIndex[i]!;
       const hasNumber = kind === TransferKind.erc721 || kind === TransferKind.erc1155;
+      const sender = wallets[batch.from[i]!]!.id;
+      const receiver = wallets[batch.to[i]!]!.id;
+      const token = isNativeKind(kind) ? null : this.tokenOfWallet.get(wallets[batch.token[i]!]!.id)!;
+      const tokenKind = token === null ? kind : packTokenKind(token.id, kind);
       this.transfers.add(
         id,
         isFirst ? packedHash(batch.txHashes, batch.tx[i]!) : id - transactionStart,
-        wallets[batch.from[i]!]!.id,
-        wallets[batch.to[i]!]!.id,
-        isNativeKind(kind)
-          ? kind
-          : packTokenKind(this.tokenOfWallet.get(wallets[batch.token[i]!]!.id)!.id, kind),
-        kind === TransferKind.erc721 ? null : packedValue(batch.amounts, batch.amountEnd, i),
-        hasNumber ? packedValue(batch.tokenNumbers, batch.tokenNumberEnd, i) : null,
+        sender,
+        receiver,
+        tokenKind,
+        kind === TransferKind.erc721 ? null : packedValue(amounts, amountEnd, i),
+        hasNumber ? packedValue(tokenNumbers, tokenNumberEnd, i) : null,
         logIndex < 0 ? null : logIndex,
       );
+      let sum = checksums[block]!;
+      const hashAt = batch.tx[i]! * 32;
+      sum = isFirst
+        ? mixBytes(sum, batch.txHashes, hashAt, hashAt + 32)
+        : mixInteger(sum, id - transactionStart);
+      sum = mixInteger(mixInteger(mixInteger(sum, sender), receiver), tokenKind);
+      sum = kind === TransferKind.erc721 ? mixNull(sum) : mixPacked(sum, amounts, amountEnd, i);
+      sum = hasNumber ? mixPacked(sum, tokenNumbers, tokenNumberEnd, i) : mixNull(sum);
+      sum = logIndex < 0 ? mixNull(sum) : mixInteger(sum, logIndex);
+      checksums[block] = token?.firstTransfer === id ? mixInteger(sum, token.wallet) : sum;
     }
+    return checksums;
   }
 
-  private writeBlocks({ batch, newWallets, lastTransfer, lastWallet }: ResolvedBatch): void {
-    for (let block = 0; block < batch.blockCount; block++) {
-      this.insertBlock.run(
-        batch.number[block],
-        packedHash(batch.hash, block),
-        batch.timestamp[block],
-        lastTransfer + batch.transferEnd[block]!,
-        lastWallet + newWallets[batch.addressEnd[block]!]!,
-      );
+  /** Writes the blocks; `checksums` are those of their transfers. */
+  private writeBlocks(
+    { batch, wallets, newWallets, lastTransfer, lastWallet }: ResolvedBatch,
+    checksums: Int32Array,
+  ): void {
+    for (let block = 0, address = 0; block < batch.blockCount; block++) {
+      let sum = checksums[block]!;
+      for (; address < batch.addressEnd[block]!; address++) {
+        if (wallets[address]!.id <= lastWallet) continue;
+        sum = mixBytes(sum, batch.addresses, address * ADDRESS_BYTES, (address + 1) * ADDRESS_BYTES);
+      }
+      const number = batch.number[block]!;
+      const hash = packedHash(batch.hash, block);
+      const timestamp = batch.timestamp[block]!;
+      const transfer = lastTransfer + batch.transferEnd[block]!;
+      const wallet = lastWallet + newWallets[batch.addressEnd[block]!]!;
+      const checksum = mixBlock(sum, number, hash, timestamp, transfer, wallet);
+      this.insertBlock.run(number, hash, timestamp, transfer, wallet, checksum);
     }
     if (!batch.traced) {
       const last = batch.number[batch.blockCount - 1]!;
@@ -231,19 +263,12 @@ export class Commit {
     transactionStart: number,
   ): void {
     const wei = native ? amount : null;
-    const flags = kind | (amount.length === 0 && kind !== TransferKind.erc721 ? ActivityFlag.zero : 0);
+    const flags = kind | (amount.length === 0 && kind !== TransferKind.erc721 ? HistoryFlag.zero : 0);
     if (sender === receiver) {
-      this.addEntry(
-        sender,
-        id,
-        flags | ActivityFlag.out | ActivityFlag.in,
-        receiver.id,
-        wei,
-        transactionStart,
-      );
+      this.addEntry(sender, id, flags | HistoryFlag.out | HistoryFlag.in, receiver.id, wei, transactionStart);
     } else {
-      this.addEntry(sender, id, flags | ActivityFlag.out, receiver.id, wei, transactionStart);
-      this.addEntry(receiver, id, flags | ActivityFlag.in, sender.id, wei, transactionStart);
+      this.addEntry(sender, id, flags | HistoryFlag.out, receiver.id, wei, transactionStart);
+      this.addEntry(receiver, id, flags | HistoryFlag.in, sender.id, wei, transactionStart);
     }
   }
 
@@ -303,6 +328,11 @@ export class Commit {
     tokens.addToHolding(token, receiver, amount, sender === receiver ? 0 : 1);
     if (amount > 0n) tokens.recordBuyer(token, receiver.id, id);
   }
+}
+
+/** Mixes the `i`th value of a column of bytes into a checksum. */
+function mixPacked(sum: number, bytes: Uint8Array, ends: Uint32Array, i: number): number {
+  return mixBytes(sum, bytes, i === 0 ? 0 : ends[i - 1]!, ends[i]!);
 }
 
 /** Whether a transfer of a batch is the first of its transaction. */

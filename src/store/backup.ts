@@ -1,10 +1,10 @@
 /** Copies of database files made while they are written. */
 import { closeSync, fsyncSync, openSync, renameSync, rmSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { FatalError } from '../errors.ts';
+import { FatalError } from '../lib/errors.ts';
+import { acquireWriterLock, LOCK_SUFFIX, type WriterLock } from './file-guard.ts';
 import { type Db, openDatabase } from './open-database.ts';
 import { corruptionError, isCorruption, toOpenError, toStorageError } from './storage-error.ts';
-import { acquireWriterLock, LOCK_SUFFIX, type WriterLock } from './writer-lock.ts';
 
 /**
  * Runs a backup to `target`, one at a time, and returns its result: two at once would take each other's unfinished
@@ -150,7 +150,7 @@ function removeDatabase(path: string): void {
 }
 
 /** Makes a rename durable. */
-function fsyncDirectory(path: string): void {
+export function fsyncDirectory(path: string): void {
   const folder = openSync(path, 'r');
   fsyncSync(folder);
   closeSync(folder);

@@ -1,7 +1,7 @@
-/** Which chain is indexed, and the reads of its blocks that several folders need. */
-import { bytesToHex } from '../lib/hex.ts';
-import type { Hex, IndexedBlock } from '../types.ts';
-import type { Db } from './open-database.ts';
+/** Which chain is indexed, what identifies it (the table `chain_anchors`), and block reads that several folders share. */
+import { bytesToHex, type Hex, hexToBytes } from '../lib/hex.ts';
+import type { IndexedBlock } from '../model/block.ts';
+import type { Db, Statement } from './open-database.ts';
 
 /** The indexed chain and its first block, null until they are set. */
 export function chainOf(db: Db): { chainId: number; startBlock: number } | null {
@@ -61,4 +61,76 @@ export function blockOfTransfer(db: Db, id: number): number | null {
       .pluck()
       .get(id) ?? null
   );
+}
+
+export interface ChainAnchors {
+  /** Hash of block 0, null while no node gave it. */
+  genesis: Hex | null;
+  /** Parent of the first indexed block, null in a file from before it was recorded. */
+  firstParent: Hex | null;
+  /** Highest indexed block that a node called finalized. */
+  finalized: number | null;
+  /** Where the index ended when its last reorg began. It bounds the reorg while the index ends below. */
+  reorgFrom: number | null;
+}
+
+interface AnchorRow {
+  genesis: Buffer | null;
+  firstParent: Buffer | null;
+  finalized: number | null;
+  reorgFrom: number | null;
+}
+
+export class AnchorTable {
+  private readonly select: Statement<[], AnchorRow>;
+  private readonly updates: Record<'genesis' | 'first_parent' | 'finalized' | 'reorg_from', Statement>;
+  private readonly lowerFinalized: Statement;
+
+  constructor(db: Db) {
+    this.select = db.prepare(/* sql */ `
+      SELECT genesis, first_parent AS firstParent, finalized, reorg_from AS reorgFrom FROM chain_anchors`);
+    const update = (column: string): Statement =>
+      db.prepare(/* sql */ `
+        INSERT INTO chain_anchors (one, ${column}) VALUES (1, ?)
+        ON CONFLICT DO UPDATE SET ${column} = excluded.${column}`);
+    this.updates = {
+      genesis: update('genesis'),
+      first_parent: update('first_parent'),
+      finalized: update('finalized'),
+      reorg_from: update('reorg_from'),
+    };
+    this.lowerFinalized = db.prepare('UPDATE chain_anchors SET finalized = ? WHERE finalized > ?');
+  }
+
+  read(): ChainAnchors {
+    const row = this.select.get();
+    const hex = (hash: Buffer | null | undefined): Hex | null => (hash ? bytesToHex(hash) : null);
+    return {
+      genesis: hex(row?.genesis),
+      firstParent: hex(row?.firstParent),
+      finalized: row?.finalized ?? null,
+      reorgFrom: row?.reorgFrom ?? null,
+    };
+  }
+
+  setGenesis(hash: Hex | null): void {
+    this.updates.genesis.run(hash && hexToBytes(hash));
+  }
+
+  setFirstParent(hash: Uint8Array): void {
+    this.updates.first_parent.run(hash);
+  }
+
+  setFinalized(number: number): void {
+    this.updates.finalized.run(number);
+  }
+
+  setReorgFrom(number: number | null): void {
+    this.updates.reorg_from.run(number);
+  }
+
+  /** Removed blocks are no longer finalized: only a repair removes such blocks. */
+  rollback(to: number): void {
+    this.lowerFinalized.run(to, to);
+  }
 }

@@ -1,11 +1,43 @@
 /** The rows one commit changes, loaded on first use and written back in key order at its end. */
-import { type AddressRow, AddressTable } from './address-table.ts';
-import { type Funding, FundingTable } from './funding-table.ts';
-import { NativePeaks, NativePeakTable } from './native-peaks.ts';
-import type { Db } from './open-database.ts';
+
+import { type AddressRow, AddressTable, addressPrefix } from './addresses.ts';
+import { AnchorTable } from './chain.ts';
+import type { Db, Statement } from './open-database.ts';
+import { RowWriter } from './row-writer.ts';
+import { ADDRESS_BYTES, ADDRESS_PREFIX_BYTES } from './schema.ts';
 import { type TokenState, TokenTable } from './token-state.ts';
-import { UntracedTable } from './untraced.ts';
-import { type FinishedRun, type WalletState, WalletTable } from './wallet-state.ts';
+import { TraceGapTable } from './trace-gaps.ts';
+import { type FinishedPage, type WalletState, WalletTable } from './wallet-state.ts';
+import { ZoneMap, ZoneMapTable } from './zone-map.ts';
+
+/** A first funding: who sent it, and the transfer. */
+interface Funding {
+  funder: number;
+  funding: number;
+}
+
+/** The statements on `fundings` that a commit needs. */
+class FundingTable {
+  private readonly inserts: RowWriter;
+  private readonly deleteFunding: Statement;
+
+  constructor(db: Db) {
+    this.inserts = new RowWriter(db, 'INSERT INTO fundings (funder, funding) VALUES (?, ?)');
+    this.deleteFunding = db.prepare('DELETE FROM fundings WHERE funder = ? AND funding = ?');
+  }
+
+  /** Removes the `gone` and inserts the `added`, each in key order. */
+  applyChanges(gone: Funding[], added: Funding[]): void {
+    for (const { funder, funding } of gone.sort(byKey)) this.deleteFunding.run(funder, funding);
+    this.inserts.reset();
+    for (const { funder, funding } of added.sort(byKey)) this.inserts.add(funder, funding);
+    this.inserts.flush();
+  }
+}
+
+function byKey(a: Funding, b: Funding): number {
+  return a.funder - b.funder || a.funding - b.funding;
+}
 
 /** The statements shared by all commits; prepared once. */
 export class Tables {
@@ -13,15 +45,17 @@ export class Tables {
   readonly addresses: AddressTable;
   readonly fundings: FundingTable;
   readonly tokens: TokenTable;
-  readonly nativePeaks: NativePeakTable;
-  readonly untraced: UntracedTable;
+  readonly nativePeaks: ZoneMapTable;
+  readonly untraced: TraceGapTable;
+  readonly anchors: AnchorTable;
   constructor(db: Db) {
     this.wallets = new WalletTable(db);
     this.addresses = new AddressTable(db);
     this.fundings = new FundingTable(db);
     this.tokens = new TokenTable(db);
-    this.nativePeaks = new NativePeakTable(db);
-    this.untraced = new UntracedTable(db);
+    this.nativePeaks = new ZoneMapTable(db);
+    this.untraced = new TraceGapTable(db);
+    this.anchors = new AnchorTable(db);
   }
 }
 
@@ -29,17 +63,17 @@ export class Tables {
 export class ChangeSet {
   readonly wallets = new Map<number, WalletState>();
   readonly tokens = new Map<number, TokenState>();
-  readonly finishedRuns: FinishedRun[] = [];
+  readonly finishedRuns: FinishedPage[] = [];
   /** The rows of `addresses` for the new wallets, in key order. */
   readonly newAddressRows: AddressRow[] = [];
-  readonly nativePeaks: NativePeaks;
+  readonly nativePeaks: ZoneMap;
   readonly tables: Tables;
 
   constructor(tables: Tables) {
     this.tables = tables;
     tables.wallets.begin();
     tables.tokens.begin();
-    this.nativePeaks = new NativePeaks(tables.nativePeaks);
+    this.nativePeaks = new ZoneMap(tables.nativePeaks);
   }
 
   wallet(id: number): WalletState {
@@ -102,4 +136,98 @@ export class ChangeSet {
     }
     this.tables.fundings.applyChanges(gone, added);
   }
+}
+
+/** Each distinct address of a commit, in the order of first appearance. */
+export class AddressResolver {
+  private readonly bytes: Buffer;
+  private readonly positionByAddress = new Map<string, number>();
+
+  /** Allocates room for `bytes` bytes of addresses. */
+  constructor(bytes: number) {
+    this.bytes = Buffer.allocUnsafeSlow(bytes);
+  }
+
+  /** The position of each address in `addresses`, where they are concatenated. */
+  add(addresses: Uint8Array): Uint32Array {
+    const text = Buffer.from(addresses.buffer, addresses.byteOffset, addresses.byteLength);
+    const positions = new Uint32Array(addresses.length / ADDRESS_BYTES);
+    for (let i = 0; i < positions.length; i++) {
+      const at = i * ADDRESS_BYTES;
+      const key = text.toString('latin1', at, at + ADDRESS_BYTES);
+      let position = this.positionByAddress.get(key);
+      if (position === undefined) {
+        position = this.positionByAddress.size;
+        this.positionByAddress.set(key, position);
+        text.copy(this.bytes, position * ADDRESS_BYTES, at, at + ADDRESS_BYTES);
+      }
+      positions[i] = position;
+    }
+    return positions;
+  }
+
+  /**
+   * The wallet of each address; unknown ones get the ids after `lastWallet`. All ids are looked up first, in address
+   * order, then all rows, in id order: so each page of either table is fetched once. Looking up one address after
+   * another would fetch two pages for each.
+   */
+  resolve(changes: ChangeSet, lastWallet: number): WalletState[] {
+    const { tables, wallets: loaded } = changes;
+    const count = this.positionByAddress.size;
+    const prefixes = Float64Array.from({ length: count }, (_, i) =>
+      this.bytes.readUIntBE(i * ADDRESS_BYTES, ADDRESS_PREFIX_BYTES),
+    );
+    const byPrefix = sortedPositions(prefixes);
+    const ids = new Float64Array(count);
+    for (const position of byPrefix) {
+      ids[position] = tables.addresses.walletByKey(addressPrefix(this.at(position))) ?? UNKNOWN_ID;
+    }
+    const found = new Array<WalletState>(count);
+    for (const position of sortedPositions(ids)) {
+      const id = ids[position]!;
+      if (id === UNKNOWN_ID) break;
+      const wallet = this.loadMatching(tables, id, this.at(position));
+      if (wallet !== undefined) found[position] = wallet;
+    }
+    for (let i = 0, last = lastWallet; i < count; i++) {
+      const wallet = found[i] ?? tables.wallets.create(++last, this.at(i));
+      found[i] = wallet;
+      loaded.set(wallet.id, wallet);
+    }
+    for (const [rank, position] of byPrefix.entries()) {
+      const { id, address } = found[position]!;
+      if (id <= lastWallet) continue;
+      const before = byPrefix[rank - 1];
+      const isTaken =
+        ids[position] !== UNKNOWN_ID || (before !== undefined && prefixes[before] === prefixes[position]);
+      changes.newAddressRows.push({ key: isTaken ? address : addressPrefix(address), wallet: id });
+    }
+    return found;
+  }
+
+  /** The wallet of an address that shares its prefix with wallet `first`; undefined when there is none. */
+  private loadMatching(
+    { wallets, addresses }: Tables,
+    first: number,
+    address: Uint8Array,
+  ): WalletState | undefined {
+    const wallet = wallets.loadIfAddressMatches(first, address);
+    if (wallet !== undefined) return wallet;
+    const id = addresses.walletByKey(address);
+    return id === undefined ? undefined : wallets.load(id);
+  }
+
+  private at(position: number): Uint8Array {
+    return this.bytes.subarray(position * ADDRESS_BYTES, (position + 1) * ADDRESS_BYTES);
+  }
+}
+
+/** An id that no wallet has; it sorts after all others. */
+const UNKNOWN_ID = Number.MAX_SAFE_INTEGER;
+
+/** The positions of the numbers in ascending order of the numbers; of equal ones, the lower position first. */
+function sortedPositions(numbers: ArrayLike<number>): Uint32Array {
+  return Uint32Array.from({ length: numbers.length }, (_, i) => i).sort(
+    (a, b) => numbers[a]! - numbers[b]! || a - b,
+  );
 }

@@ -1,42 +1,56 @@
-/** The index file as a whole: creating, checking, bringing up to date and opening it. */
+/** The index file as a whole: create, check, migrate and open it, and the mark of a damaged one. */
 import { setImmediate } from 'node:timers/promises';
-import { FatalError, StorageError } from '../errors.ts';
-import { requireWritable } from '../lib/file-access.ts';
-import { addressPrefix } from './address-table.ts';
-import { rejectForeignWal } from './foreign-wal.ts';
-import { MIGRATIONS, type MigrationProgress, migrate, schemaVersion } from './migrations.ts';
+import { FatalError, StorageError } from '../lib/errors.ts';
+import { requireWritable } from '../lib/files.ts';
+import { addressPrefix } from './addresses.ts';
+import { acquireWriterLock, type WriterLock } from './file-guard.ts';
+import {
+  latestVersion,
+  MIGRATIONS,
+  type Migration,
+  type MigrationProgress,
+  migrate,
+  schemaVersion,
+} from './migrations.ts';
 import { type Db, isEmpty, type OpenOptions, openDatabase } from './open-database.ts';
-import { INDEX_APPLICATION_ID, SCHEMA, ZERO_WALLET } from './schema.ts';
+import { DEVELOPMENT_APPLICATION_ID, INDEX_APPLICATION_ID, SCHEMA, ZERO_WALLET } from './schema.ts';
 import { toOpenError, toStorageError } from './storage-error.ts';
-import { acquireWriterLock, type WriterLock } from './writer-lock.ts';
+import { rejectForeignWal } from './wal.ts';
 
 /** The schema this program writes; `PRAGMA user_version` of the file. */
-export const SCHEMA_VERSION = MIGRATIONS.at(-1)?.version ?? 1;
+export const SCHEMA_VERSION = latestVersion(MIGRATIONS);
 
-/** Pages of 8 KiB: a wallet's unfinished run and a finished one fit beside others without overflow pages. */
+/** Pages of 8 KiB fit a wallet's unfinished history page and a finished one beside others, without overflow pages. */
 const PAGE_BYTES = 8192;
 
+interface PrepareOptions {
+  /** Called after each step of a migration. */
+  onMigration: (progress: MigrationProgress) => void;
+  /** Stops after the current step; the next call resumes there. */
+  signal?: AbortSignal | undefined;
+  /** Tests pass their own. */
+  migrations?: readonly Migration[];
+}
+
 /**
- * Creates the index when there is none and migrates one of an older release, reporting each step; the event loop runs
- * between steps. An aborted signal stops it after the current step, and the next call resumes there. Returns the right
- * to write, for the writer that follows: given back in between, a second process could take it. Throws FatalError when
- * the file is not a usable index or another process writes it.
+ * Creates the index when there is none and migrates one of an older release; the event loop runs between steps.
+ * Returns the writer lock for the writer that follows: released in between, a second process could take it. Throws
+ * FatalError when the file is not a usable index, is marked as damaged, or another process writes it.
  */
-export async function prepareIndexFile(
-  path: string,
-  onMigration: (progress: MigrationProgress) => void,
-  signal?: AbortSignal,
-): Promise<WriterLock> {
+export async function prepareIndexFile(path: string, options: PrepareOptions): Promise<WriterLock> {
+  const { onMigration, signal, migrations = MIGRATIONS } = options;
   const lock = acquireIndexLock(path);
   try {
     rejectForeignWal(path);
     const db = open(path, {});
     try {
-      for (const progress of createOrMigrate(db, path)) {
+      createIfEmpty(db, path);
+      for (const progress of migrate(db, migrations)) {
         onMigration(progress);
         await setImmediate();
         if (signal?.aborted) break;
       }
+      if (!signal?.aborted) rejectDamaged(db, path);
     } catch (error) {
       throw toPrepareError(path, toStorageError(error, path));
     } finally {
@@ -50,12 +64,13 @@ export async function prepareIndexFile(
 }
 
 /**
- * Opens the index for writing, as `prepareIndexFile` leaves it. The caller holds the right to write (writer-lock.ts).
+ * Opens the index for writing, created or migrated if need be. The caller holds the writer lock (writer-lock.ts).
  * Throws FatalError when the file is not a usable index.
  */
 export function openIndexForWriting(path: string, options: OpenOptions): Db {
   return open(path, options, (db) => {
-    for (const _ of createOrMigrate(db, path));
+    createIfEmpty(db, path);
+    for (const _ of migrate(db, MIGRATIONS));
   });
 }
 
@@ -65,7 +80,7 @@ export function openIndexForReading(path: string, options: OpenOptions = {}): Db
     checkHeader(db, path);
     if (schemaVersion(db) >= SCHEMA_VERSION) return;
     throw new FatalError(
-      `${path} was written by an older atlas-node and must be brought up to date first: run "atlas-node start" once`,
+      `${path} was written by an older atlas-node and must be migrated first: run "atlas-node start" once`,
     );
   });
 }
@@ -76,19 +91,13 @@ export function checkIndexFile(path: string): void {
   open(path, { readonly: true }, (db) => checkHeader(db, path)).close();
 }
 
-/** Takes the right to write the index. Throws FatalError while another has it. */
+/** Takes the writer lock of the index. Throws FatalError while another process has it. */
 export function acquireIndexLock(path: string): WriterLock {
   try {
     return acquireWriterLock(path);
   } catch (error) {
     throw toOpenError(path, error);
   }
-}
-
-function* createOrMigrate(db: Db, path: string): Generator<MigrationProgress, void, void> {
-  if (isEmpty(db)) create(db);
-  checkHeader(db, path);
-  yield* migrate(db);
 }
 
 /** Opens the file and runs `check` on it; closes it again when that throws. Failures are thrown as FatalError. */
@@ -103,6 +112,11 @@ function open(path: string, options: OpenOptions, check: (db: Db) => void = () =
     db?.close();
     throw toOpenError(path, error);
   }
+}
+
+function createIfEmpty(db: Db, path: string): void {
+  if (isEmpty(db)) create(db);
+  checkHeader(db, path);
 }
 
 function create(db: Db): void {
@@ -123,6 +137,11 @@ function create(db: Db): void {
 
 function checkHeader(db: Db, path: string): void {
   const application = db.pragma('application_id', { simple: true });
+  if (application === DEVELOPMENT_APPLICATION_ID) {
+    throw new FatalError(
+      `${path} is an index of an atlas-node from before the first release, whose format this version cannot read: stop atlas-node, delete ${path}, ${path}-wal and ${path}-shm, and start again to rebuild the index from the node; keep keys.db, which stays valid`,
+    );
+  }
   if (application !== INDEX_APPLICATION_ID) {
     throw new FatalError(
       `${path} is a SQLite file but not an atlas-node index; move it away or choose another data_dir`,
@@ -131,16 +150,38 @@ function checkHeader(db: Db, path: string): void {
   const version = schemaVersion(db);
   if (version > SCHEMA_VERSION) {
     throw new FatalError(
-      `${path} was written by a newer atlas-node (schema ${version}, this one knows ${SCHEMA_VERSION}); run that version, or move the file away to index anew`,
+      `${path} was written by a newer atlas-node (schema ${version}, this one knows ${SCHEMA_VERSION}); run that version, or move the file away to rebuild the index`,
     );
   }
 }
 
-/** What failed while the index was brought up to date may pass, such as a full disk. */
+/** A migration may fail for a reason that passes, such as a full disk. */
 function toPrepareError(path: string, error: unknown): unknown {
   if (!(error instanceof StorageError)) return toOpenError(path, error);
   return new FatalError(
-    `${path} could not be brought up to date, ${error.message}; once that is mended start again: it goes on where it stopped`,
+    `${path} could not be migrated: ${error.message}; solve that and start again to resume the migration`,
     { cause: error },
+  );
+}
+
+/** Why the file is marked, null when it is not. */
+export function damageOf(db: Db): string | null {
+  return db.prepare<[], string>('SELECT reason FROM damage').pluck().get() ?? null;
+}
+
+export function markDamaged(db: Db, reason: string): void {
+  db.prepare('REPLACE INTO damage (one, reason) VALUES (1, ?)').run(reason);
+}
+
+export function clearDamage(db: Db): void {
+  db.exec('DELETE FROM damage');
+}
+
+/** Throws FatalError with what to do when the file is marked. */
+export function rejectDamaged(db: Db, path: string): void {
+  const reason = damageOf(db);
+  if (reason === null) return;
+  throw new FatalError(
+    `${path} is damaged (${reason}) and was not repaired: run "atlas-node verify --repair", or move the file away to index from the start`,
   );
 }

@@ -1,19 +1,20 @@
 /** The one writer of `index.db`. */
-import { StorageError } from '../errors.ts';
-import type { BlockBatch, UntracedBlocks } from '../types.ts';
+import { StorageError } from '../lib/errors.ts';
+import type { Hex } from '../lib/hex.ts';
+import type { BlockBatch } from '../model/block-batch.ts';
+import type { TraceGaps } from '../model/index-status.ts';
 import { Appender, type Commit } from './append.ts';
-import { chainOf, hashAt, readLastBlock, setChain, type Tip } from './chain.ts';
+import { BalanceAccuracyTable, type TokenBalanceAccuracy } from './balance-accuracy.ts';
+import { type ChainAnchors, chainOf, hashAt, readLastBlock, setChain, type Tip } from './chain.ts';
 import { Tables } from './change-set.ts';
-import { FileIdentity } from './file-identity.ts';
-import { acquireIndexLock, openIndexForWriting } from './index-file.ts';
+import { FileIdentity, type WriterLock } from './file-guard.ts';
+import { acquireIndexLock, clearDamage, markDamaged, openIndexForWriting } from './index-file.ts';
 import type { Db } from './open-database.ts';
-import { type TokenQuality, TokenQualityTable } from './quality.ts';
 import { Rollback } from './rollback.ts';
 import { toOpenError, toStorageError } from './storage-error.ts';
 import { type TokenMetadata, TokenMetadataTable, type UnreadToken } from './token-metadata.ts';
-import type { BlockRange } from './untraced.ts';
+import type { BlockRange } from './trace-gaps.ts';
 import { WriteAheadLog } from './wal.ts';
-import type { WriterLock } from './writer-lock.ts';
 
 /**
  * All reads and writes of the writer thread. Each throws StorageError when the disk or the file refuses it for now; a
@@ -27,7 +28,7 @@ export class IndexWriter {
   private readonly fileIdentity: FileIdentity;
   private readonly appender: Appender;
   private readonly rollbacks: Rollback;
-  private readonly quality: TokenQualityTable;
+  private readonly quality: BalanceAccuracyTable;
   private readonly metadata: TokenMetadataTable;
   private readonly tables: Tables;
   private readonly wal: WriteAheadLog;
@@ -48,7 +49,7 @@ export class IndexWriter {
       this.tables = new Tables(db);
       this.appender = new Appender(db, this.tables);
       this.rollbacks = new Rollback(db, this.tables);
-      this.quality = new TokenQualityTable(db);
+      this.quality = new BalanceAccuracyTable(db);
       this.metadata = new TokenMetadataTable(db);
       this.wal = new WriteAheadLog(db);
       this.fileIdentity = new FileIdentity(path);
@@ -80,8 +81,31 @@ export class IndexWriter {
     return this.withStorageErrors(() => hashAt(this.db, number));
   }
 
+  /** What a node must agree with before it may take blocks off the index. */
+  anchors(): ChainAnchors {
+    return this.withStorageErrors(() => this.tables.anchors.read());
+  }
+
+  /** Records the hash of block 0; null forgets it. */
+  setGenesis(hash: Hex | null): void {
+    this.write(() => this.tables.anchors.setGenesis(hash));
+  }
+
+  /** Records that a node called this indexed block finalized. */
+  setFinalized(number: number): void {
+    this.write(() => this.tables.anchors.setFinalized(number));
+  }
+
+  /**
+   * Records, before a rollback, where the index ends: it bounds the whole reorg, also after a kill half-way. Null
+   * lifts the bound.
+   */
+  setReorgFrom(number: number | null): void {
+    this.write(() => this.tables.anchors.setReorgFrom(number));
+  }
+
   /** The blocks that were appended without traces, null when there are none. */
-  untraced(): UntracedBlocks | null {
+  untraced(): TraceGaps | null {
     return this.withStorageErrors(() => this.tables.untraced.total());
   }
 
@@ -134,12 +158,21 @@ export class IndexWriter {
     return isDone;
   }
 
+  /** Marks the file as damaged until `clearDamage`: no daemon starts on it. */
+  markDamaged(reason: string): void {
+    this.write(() => markDamaged(this.db, reason));
+  }
+
+  clearDamage(): void {
+    this.write(() => clearDamage(this.db));
+  }
+
   /** What is known about the balances of a token, null when it was not examined. */
-  qualityOf(token: number): TokenQuality | null {
+  qualityOf(token: number): TokenBalanceAccuracy | null {
     return this.withStorageErrors(() => this.quality.get(token));
   }
 
-  setQuality(token: number, found: TokenQuality): void {
+  setQuality(token: number, found: TokenBalanceAccuracy): void {
     this.write(() => this.quality.set(token, found));
   }
 

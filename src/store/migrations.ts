@@ -1,26 +1,22 @@
 /**
- * From each released schema to the next. Migrations are numbered and only ever added: a file of any release is
- * brought up to date by running those it lacks. A new file is made by the present schema.ts, and a test checks that both
- * ways give the same tables. So a migration must keep its own copy of a table that schema.ts changes later.
+ * Bringing an index of an earlier release up to date. Migrations are numbered, and only ever added: a file of any
+ * release runs those it lacks, while schema.ts creates a new file. Both must give the same tables, so a migration
+ * keeps its own copy of any table text that schema.ts changes later.
  */
-
-import { compactRowMigrations } from './compact-row-migrations.ts';
 import type { Db } from './open-database.ts';
-import { TOKEN_METADATA, TOKEN_QUALITY, UNTRACED_BLOCKS } from './schema.ts';
 
 /** The work from one schema version to the next. */
 export interface Migration {
-  /** `PRAGMA user_version` of a file that has it. */
+  /** `PRAGMA user_version` of a file that has it. Schema 1 needs no migration, so the first one is 2. */
   version: number;
   /** What it does, for the log. */
   title: string;
   /**
-   * Does one piece of the work, a fraction of a second's worth, in a transaction that also stores the returned cursor,
-   * so no piece is repeated after a kill. `cursor` is what the previous piece returned, null for the first; the last
-   * returns null.
+   * Does one step of the work, at most a fraction of a second. The step and its returned cursor commit together, so a
+   * kill never repeats a step. `cursor` is what the previous step returned, null for the first; the last returns null.
    */
   step(db: Db, cursor: number | null): number | null;
-  /** Roughly the cursor at which the work ends, for showing progress; none for work of a single piece. */
+  /** Roughly the cursor of the last step, to show progress; none for work of a single step. */
   end?(db: Db): number;
 }
 
@@ -31,42 +27,14 @@ export interface MigrationProgress {
   done: number;
 }
 
-export const MIGRATIONS: readonly Migration[] = [
-  {
-    version: 2,
-    title: 'make room for the quality of balance estimates',
-    step(db) {
-      db.exec(TOKEN_QUALITY);
-      return null;
-    },
-  },
-  {
-    version: 3,
-    title: 'make room for what token contracts say of themselves',
-    step(db) {
-      db.exec(TOKEN_METADATA);
-      return null;
-    },
-  },
-  ...compactRowMigrations(),
-  {
-    version: 9,
-    title: 'make room for which blocks were indexed without traces',
-    step(db) {
-      db.exec(UNTRACED_BLOCKS); // empty: finding the untraced old blocks would mean reading all of them from the node
-      return null;
-    },
-  },
-];
+/** None yet: schema 1 is the first that was released. */
+export const MIGRATIONS: readonly Migration[] = [];
 
 /** The table that holds the cursor of an unfinished migration; it exists only during one. */
 const CREATE_PROGRESS_TABLE = /* sql */ `CREATE TABLE IF NOT EXISTS migration (version INTEGER PRIMARY KEY, cursor INTEGER)`;
 
-/** Runs the migrations the file lacks, one piece per step of the generator; after a stop the next call resumes there. */
-export function* migrate(
-  db: Db,
-  migrations: readonly Migration[] = MIGRATIONS,
-): Generator<MigrationProgress, void, void> {
+/** Runs the migrations the file lacks, one step per turn of the generator. After a stop the next call resumes there. */
+export function* migrate(db: Db, migrations: readonly Migration[]): Generator<MigrationProgress, void, void> {
   for (const migration of migrations) {
     if (migration.version <= schemaVersion(db)) continue;
     const { version, title } = migration;
@@ -82,6 +50,11 @@ export function* migrate(
 /** `PRAGMA user_version`. */
 export function schemaVersion(db: Db): number {
   return Number(db.pragma('user_version', { simple: true }));
+}
+
+/** The schema that a file has after these migrations. */
+export function latestVersion(migrations: readonly Migration[]): number {
+  return migrations.at(-1)?.version ?? 1;
 }
 
 function runStep(db: Db, migration: Migration): number | null {

@@ -59,3 +59,8 @@ function configure(db: Db, options: OpenOptions): void {
   db.pragma(`cache_size = ${-(options.cacheMb ?? 16) * 1024}`);
   db.pragma('temp_store = MEMORY');
 }
+
+/** Runs reads that all see the same commit. Keep them short: a checkpoint waits for them. */
+export function inReadTransaction<T>(db: Db, read: () => T): T {
+  return db.transaction(read).deferred();
+}

@@ -4,13 +4,13 @@
  * branch" equals, row for row, a fresh index of that branch.
  */
 import { bytesToBigInt } from '../lib/hex.ts';
-import { TransferKind } from '../types.ts';
-import { ActivityCursor, ActivityFlag, ENTRIES_PER_RUN } from './activity.ts';
+import { TransferKind } from '../model/transfer-kind.ts';
 import { prepareLastBlock } from './chain.ts';
 import { ChangeSet, type Tables } from './change-set.ts';
 import type { Db, Statement } from './open-database.ts';
 import { STORED_TRANSFER, type StoredTransfer, ZERO_WALLET } from './schema.ts';
 import { DamageError } from './storage-error.ts';
+import { ENTRIES_PER_PAGE, HistoryCursor, HistoryFlag } from './wallet-history.ts';
 import type { WalletState } from './wallet-state.ts';
 
 /**
@@ -107,6 +107,7 @@ export class Rollback {
     for (const { by, statement } of this.deletions) statement.run(limit[by]);
     this.tables.nativePeaks.rollback(lastTransfer);
     this.tables.untraced.rollback(to);
+    this.tables.anchors.rollback(to);
   }
 
   /** Every transfer above `last`, newest first, read in pieces so that rows can be written in between. */
@@ -154,7 +155,7 @@ export class Rollback {
   /** Counts one entry less; when that empties the unfinished run, the last finished one takes its place. */
   private removeEntry(wallet: WalletState): void {
     wallet.transfers--;
-    if (wallet.recentCount === ENTRIES_PER_RUN) {
+    if (wallet.recentCount === ENTRIES_PER_PAGE) {
       const run = this.lastRun.get(wallet.id);
       if (!run) throw new DamageError(`the activity of wallet ${wallet.id} lacks a run`);
       this.deleteRun.run(wallet.id, run.first_transfer);
@@ -217,7 +218,7 @@ function keepUpTo(last: number, fact: number | null): number | null {
 
 /** Shortens the unfinished run to the wallet's remaining entry count and sets the last transfer from it. */
 function truncateRecent(wallet: WalletState): void {
-  const cursor = new ActivityCursor().open(wallet.recent, wallet.firstTransfer ?? 0);
+  const cursor = new HistoryCursor().open(wallet.recent, wallet.firstTransfer ?? 0);
   for (let remaining = wallet.recentCount; remaining > 0; remaining--) cursor.next();
   wallet.truncateRecent(cursor.offset);
   wallet.lastTransfer = wallet.transfers === 0 ? null : cursor.transfer;
@@ -225,12 +226,12 @@ function truncateRecent(wallet: WalletState): void {
 
 /** Id of the newest entry of the kind that came in from another, non-zero wallet; null when the run has none. */
 function latestReceivedIn(entries: Uint8Array, base: number, kind: number): number | null {
-  const cursor = new ActivityCursor().open(entries, base);
+  const cursor = new HistoryCursor().open(entries, base);
   let latest: number | null = null;
   while (cursor.next()) {
     const isWanted =
-      (cursor.flags & ActivityFlag.kindMask) === kind &&
-      (cursor.flags & (ActivityFlag.in | ActivityFlag.out)) === ActivityFlag.in;
+      (cursor.flags & HistoryFlag.kindMask) === kind &&
+      (cursor.flags & (HistoryFlag.in | HistoryFlag.out)) === HistoryFlag.in;
     if (isWanted && cursor.counterparty !== ZERO_WALLET) latest = cursor.transfer;
   }
   return latest;

@@ -1,7 +1,7 @@
 /** What a failure of SQLite means to the operator. */
-import { FatalError, StorageError } from '../errors.ts';
-import { codeOf } from '../lib/error-text.ts';
-import { databaseAccessError } from '../lib/file-access.ts';
+
+import { codeOf, DamagedFileError, FatalError, StorageError } from '../lib/errors.ts';
+import { databaseAccessError } from '../lib/files.ts';
 
 /** The index contradicts itself, which no sequence of its writes does: treated as a file that SQLite finds corrupt. */
 export class DamageError extends Error {
@@ -20,9 +20,10 @@ const TRANSIENT_FAILURES: readonly [code: string, meaning: string][] = [
 ];
 
 /** Advice for a damaged index. */
-const REBUILD_ADVICE = 'move it away and start again: the index is rebuilt from the node';
+export const REBUILD_ADVICE =
+  'move it away and start again: the index is rebuilt from the node; or put a backup in its place';
 
-/** A failure that can pass as StorageError, a damaged file as FatalError with advice, any other error unchanged. */
+/** A failure that can pass as StorageError, a damaged file as DamagedFileError with advice, any other error unchanged. */
 export function toStorageError(
   error: unknown,
   path: string,
@@ -37,7 +38,7 @@ export function toStorageError(
 }
 
 /** What a failure that can pass means, else null. */
-function meaningOf(error: Error): string | null {
+export function meaningOf(error: Error): string | null {
   const code = codeOf(error);
   return TRANSIENT_FAILURES.find(([prefix]) => code.startsWith(prefix))?.[1] ?? null;
 }
@@ -81,6 +82,6 @@ export function corruptionError(
   path: string,
   error: Error,
   corruptionAdvice: string = REBUILD_ADVICE,
-): FatalError {
-  return new FatalError(`${path} is damaged (${error.message}); ${corruptionAdvice}`, { cause: error });
+): DamagedFileError {
+  return new DamagedFileError(`${path} is damaged (${error.message}); ${corruptionAdvice}`, { cause: error });
 }

@@ -2,8 +2,9 @@
  * What token contracts say about themselves: the table `token_metadata`. It does not follow from the indexed blocks and
  * is keyed by address, so a rollback leaves it alone.
  */
-import { bytesToHex, hexToBytes } from '../lib/hex.ts';
-import type { Hex } from '../types.ts';
+
+import { bytesToHex, type Hex, hexToBytes } from '../lib/hex.ts';
+import { rowChecksum } from './checksum.ts';
 import type { Db, Statement } from './open-database.ts';
 import { ADDRESS_PREFIX_BYTES } from './schema.ts';
 
@@ -42,6 +43,7 @@ export class TokenMetadataTable {
   private readonly tokensAfter: Statement<[number, number], UnreadRow>;
   private readonly due: Statement<[number, number], { address: Buffer; kind: number; tries: number }>;
   private readonly upsert: Statement;
+  private readonly known: Statement<[Uint8Array], Pick<TokenMetadata, 'name' | 'symbol' | 'decimals'>>;
   /** All tokens up to this tokens.id were asked once. */
   private askedUpTo = 0;
 
@@ -56,10 +58,9 @@ export class TokenMetadataTable {
         CROSS JOIN wallets c ON c.id = a.wallet AND c.address = m.address CROSS JOIN tokens t ON t.wallet = c.id
       WHERE m.retry_at <= ? ORDER BY m.retry_at LIMIT ?`);
     this.upsert = db.prepare(/* sql */ `
-      INSERT INTO token_metadata (address, name, symbol, decimals, tries, retry_at) VALUES (?, ?, ?, ?, ?, ?)
-      ON CONFLICT (address) DO UPDATE SET tries = excluded.tries, retry_at = excluded.retry_at,
-        name = coalesce(excluded.name, name), symbol = coalesce(excluded.symbol, symbol),
-        decimals = coalesce(excluded.decimals, decimals)`);
+      REPLACE INTO token_metadata (address, name, symbol, decimals, tries, retry_at, checksum)
+      VALUES (?, ?, ?, ?, ?, ?, ?)`);
+    this.known = db.prepare('SELECT name, symbol, decimals FROM token_metadata WHERE address = ?');
   }
 
   /** Tokens never asked, in order of appearance, then those due to be asked again at `now` (Unix seconds). */
@@ -76,7 +77,17 @@ export class TokenMetadataTable {
 
   /** Stores the outcome; a known value that the contract does not give this time is kept. */
   save({ address, name, symbol, decimals, tries, retryAt }: TokenMetadata): void {
-    this.upsert.run(hexToBytes(address), name, symbol, decimals, tries, retryAt);
+    const key = hexToBytes(address);
+    const known = this.known.get(key);
+    const row = [
+      key,
+      name ?? known?.name ?? null,
+      symbol ?? known?.symbol ?? null,
+      decimals ?? known?.decimals ?? null,
+      tries,
+      retryAt,
+    ];
+    this.upsert.run(...row, rowChecksum(...row));
   }
 
   /** After a rollback the ids above `last`, the highest tokens.id left, may go to other tokens. */

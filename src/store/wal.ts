@@ -1,5 +1,11 @@
-/** Keeping the write-ahead log (WAL) of the index short, even under constant readers. */
-import type { Db, Statement } from './open-database.ts';
+/** The write-ahead log (WAL): checkpoints that keep it short under constant readers, and a check that it belongs to its file. */
+
+import { closeSync, openSync, readSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { DamagedFileError, FatalError, StorageError } from '../lib/errors.ts';
+import { fileBytes } from '../lib/files.ts';
+import { type Db, openDatabase, type Statement } from './open-database.ts';
+import { toStorageError } from './storage-error.ts';
 
 /** A WAL up to this size is left to checkpoints that never wait. */
 const CHECKPOINT_ABOVE_BYTES = 16 * 2 ** 20;
@@ -7,7 +13,7 @@ const CHECKPOINT_ABOVE_BYTES = 16 * 2 ** 20;
 /** How long the writer waits for readers when the WAL is larger, ms: longer than a turn of the serving event loop. */
 const SHORT_WAIT_MS = 100;
 
-/** Above this size, which only filling reaches, the writer waits long enough for any read of a read thread or survey. */
+/** Above this size, which only a backfill reaches, the writer outwaits any read of a read thread or of the index stats. */
 const LONG_WAIT_ABOVE_BYTES = 128 * 2 ** 20;
 const LONG_WAIT_MS = 15_000;
 
@@ -84,5 +90,74 @@ export class WriteAheadLog {
     // An even longer reader, such as a backup, must not delay every block: the WAL may double before the next long wait.
     if (isEmpty) this.longWaitAboveBytes = this.limits.longWaitAboveBytes;
     else if (isLarge) this.longWaitAboveBytes = bytes * 2;
+  }
+}
+
+/** A reader that began before the last commit holds up the pages written since; reads are short. */
+const MAX_TRIES = 20;
+const RETRY_MS = 5;
+
+export class Checkpointer {
+  private readonly path: string;
+  private readonly db: Db;
+  private readonly passiveCheckpoint: Statement<[], CheckpointResult>;
+
+  /** The file must exist. */
+  constructor(path: string) {
+    this.path = path;
+    this.db = openDatabase(path, { cacheMb: 1 });
+    this.passiveCheckpoint = this.db.prepare('PRAGMA wal_checkpoint(PASSIVE)');
+  }
+
+  /**
+   * Moves the pages that readers allow, so that little is left for the writer, which alone can restart the WAL.
+   * Neither the writer nor readers wait for this. Failures of the disk and damage are not reported here: the writer
+   * meets the same ones and reports them.
+   */
+  async checkpointWal(): Promise<void> {
+    for (let tries = 1; tries <= MAX_TRIES; tries++) {
+      try {
+        const result = this.passiveCheckpoint.get();
+        if (result === undefined || result.checkpointed >= result.log) return;
+      } catch (error) {
+        const classified = toStorageError(error, this.path);
+        if (classified instanceof StorageError || classified instanceof DamagedFileError) return;
+        throw classified;
+      }
+      await sleep(RETRY_MS);
+    }
+  }
+
+  close(): void {
+    this.db.close();
+  }
+}
+
+/** Header offset that says whether a file is in WAL mode; a copy made by `backup` is not. */
+const WRITE_VERSION_AT = 18;
+const LEGACY_WRITE_VERSION = 1;
+
+/**
+ * Throws FatalError when the file is a copy that was put in the place of another, and the WAL of that other one is
+ * still beside it: SQLite would take its pages for pages of the copy and so spoil the copy. To be called before this
+ * process has the file open,
+ * because closing any handle of a file gives up all locks that the process has on it.
+ */
+export function rejectForeignWal(path: string): void {
+  if (fileBytes(`${path}-wal`) === 0 || writeVersion(path) !== LEGACY_WRITE_VERSION) return;
+  throw new FatalError(
+    `${path} is a copy, and the ${path}-wal beside it is of the file that stood here before and would spoil it: move ${path}-wal and ${path}-shm away and try again`,
+  );
+}
+
+/** Null for a file that is not there or has no header. */
+function writeVersion(path: string): number | null {
+  if (fileBytes(path) === 0) return null;
+  const file = openSync(path, 'r');
+  try {
+    const byte = Buffer.alloc(1);
+    return readSync(file, byte, 0, 1, WRITE_VERSION_AT) === 1 ? byte[0]! : null;
+  } finally {
+    closeSync(file);
   }
 }

@@ -1,11 +1,11 @@
 /** Rows of `wallets` while a commit changes them: loaded once, changed in memory, written once in key order. */
 import { bigIntToBytes, bytesToBigInt } from '../lib/hex.ts';
-import { ActivityCursor, ENTRIES_PER_RUN, maxEntryBytes, writeEntry } from './activity.ts';
 import type { Db, Statement } from './open-database.ts';
+import { PagePool } from './page-pool.ts';
 import { RowWriter } from './row-writer.ts';
-import { RunArena } from './run-arena.ts';
 import { ADDRESS_BYTES } from './schema.ts';
 import { DamageError } from './storage-error.ts';
+import { ENTRIES_PER_PAGE, HistoryCursor, maxEntryBytes, writeEntry } from './wallet-history.ts';
 
 /** A row as the driver's raw mode gives it, in the order of COLUMNS: twice as fast to read as an object. */
 type WalletRow = [
@@ -70,7 +70,7 @@ export class WalletState {
   /** The buffer that holds its address. Views, one per wallet, would live for half of the commit. */
   private readonly addressBuffer: ArrayBufferLike;
   private readonly addressOffset: number;
-  private readonly arena: RunArena;
+  private readonly arena: PagePool;
   /** Funder and funding in the stored row. */
   storedFunder: number | null = null;
   storedFunding: number | null = null;
@@ -79,7 +79,7 @@ export class WalletState {
   static fromRow(
     row: readonly [...WalletRow, ...unknown[]],
     address: Uint8Array,
-    arena: RunArena,
+    arena: PagePool,
   ): WalletState {
     const wallet = new WalletState(row[0], address, arena);
     wallet.transfers = row[1];
@@ -109,7 +109,7 @@ export class WalletState {
   }
 
   /** A wallet without transfers. The buffer of `address` is kept and must not change. */
-  constructor(id: number, address: Uint8Array, arena: RunArena) {
+  constructor(id: number, address: Uint8Array, arena: PagePool) {
     this.id = id;
     this.addressBuffer = address.buffer;
     this.addressOffset = address.byteOffset;
@@ -123,7 +123,7 @@ export class WalletState {
 
   /** Entries in the unfinished run. */
   get recentCount(): number {
-    return this.transfers === 0 ? 0 : ((this.transfers - 1) % ENTRIES_PER_RUN) + 1;
+    return this.transfers === 0 ? 0 : ((this.transfers - 1) % ENTRIES_PER_PAGE) + 1;
   }
 
   /** The unfinished run, until it changes. */
@@ -148,8 +148,8 @@ export class WalletState {
    * Adds an entry for transfer `id` and counts it; a run that was full is returned, to be stored as finished.
    * Entries must come in ascending order of id.
    */
-  addEntry(id: number, flags: number, counterparty: number, wei: Uint8Array | null): FinishedRun | null {
-    const full = this.recentCount === ENTRIES_PER_RUN;
+  addEntry(id: number, flags: number, counterparty: number, wei: Uint8Array | null): FinishedPage | null {
+    const full = this.recentCount === ENTRIES_PER_PAGE;
     const finished = full
       ? {
           wallet: this.id,
@@ -184,13 +184,13 @@ export class WalletState {
 }
 
 /** A full run on its way into the `activity` table. */
-export interface FinishedRun {
+export interface FinishedPage {
   wallet: number;
   first: number;
   entries: Uint8Array;
 }
 
-const firstEntry = new ActivityCursor();
+const firstEntry = new HistoryCursor();
 function firstTransferOf(bytes: Uint8Array, base: number): number {
   firstEntry.open(bytes, base).next();
   return firstEntry.transfer;
@@ -198,7 +198,7 @@ function firstTransferOf(bytes: Uint8Array, base: number): number {
 
 /** The statements on `wallets` and `activity` that a commit needs. */
 export class WalletTable {
-  private readonly arena = new RunArena();
+  private readonly arena = new PagePool();
   private readonly byId: Statement<[number], [...row: WalletRow, address: Buffer]>;
   private readonly byIdAndAddress: Statement<[number, Uint8Array], WalletRow>;
   private readonly rows: RowWriter;
@@ -278,7 +278,7 @@ export class WalletTable {
     this.rows.flush();
   }
 
-  saveRun(run: FinishedRun): void {
+  saveRun(run: FinishedPage): void {
     this.insertRun.run(run.wallet, run.first, run.entries);
   }
 }

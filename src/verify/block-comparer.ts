@@ -1,14 +1,16 @@
-/** Whether the indexed transfers of a block equal those decoded anew from the node's answers. */
+/** Whether the indexed transfers of a block equal those decoded from the node's answers. */
 
-import { bytesToBigInt, bytesToHex } from '../lib/hex.ts';
+import { type LoadRules, loadBlocks } from '../indexer/backfill/load-blocks.ts';
+import { backoffMs, pause } from '../lib/async.ts';
+import { FatalError, UpstreamError } from '../lib/errors.ts';
+import { bytesToBigInt, bytesToHex, type Hex } from '../lib/hex.ts';
 import { packedHash, packedValue } from '../lib/packed-bytes.ts';
+import type { BlockBatch } from '../model/block-batch.ts';
+import { TRANSFER_KIND_NAMES, TransferKind } from '../model/transfer-kind.ts';
+import type { RpcClient } from '../node/client.ts';
 import { readLastBlock, type Tip } from '../store/chain.ts';
-import type { Db } from '../store/open-database.ts';
+import { type Db, inReadTransaction } from '../store/open-database.ts';
 import { ZERO_WALLET } from '../store/schema.ts';
-import { type LoadRules, loadBlocks } from '../sync/load-blocks.ts';
-import { type BlockBatch, type Hex, TRANSFER_KIND_NAMES, TransferKind } from '../types.ts';
-import type { RpcClient } from '../upstream/client.ts';
-import { inReadTransaction } from './read-transaction.ts';
 
 interface Row {
   id: number;
@@ -200,4 +202,29 @@ function decodedLines(batch: BlockBatch, block: number): string[] {
     );
   }
   return lines;
+}
+
+/** Most tries to read a part of the range. */
+const MAX_READ_TRIES = 5;
+
+/** Loads a range from a node that may fail now and then. Throws FatalError when every try fails. */
+export async function loadWithRetry(
+  { client, signal }: { client: RpcClient; signal: AbortSignal },
+  rules: LoadRules,
+  from: number,
+  to: number,
+  onUnproven?: (block: number, reason: string) => void,
+): Promise<BlockBatch> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await loadBlocks(client, rules, from, to, signal, onUnproven);
+    } catch (error) {
+      if (!(error instanceof UpstreamError) || signal.aborted) throw error;
+      if (attempt === MAX_READ_TRIES)
+        throw new FatalError(`blocks ${from} to ${to} cannot be read from the node: ${error.message}`, {
+          cause: error,
+        });
+      await pause(backoffMs(attempt, 100, 1_000), signal);
+    }
+  }
 }

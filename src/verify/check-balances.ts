@@ -1,14 +1,18 @@
 /** Examines sampled tokens, and tells a token that moves balances silently from an index that lacks transfers. */
-import { UpstreamError } from '../errors.ts';
+import { UpstreamError } from '../lib/errors.ts';
+import { randomInt } from '../lib/random.ts';
+import { BALANCE_ACCURACY_NAMES, BalanceAccuracy } from '../store/balance-accuracy.ts';
 import { readLastBlock } from '../store/chain.ts';
-import { highest } from '../store/open-database.ts';
-import { QUALITY_NAMES, Quality } from '../store/quality.ts';
+import { highest, inReadTransaction } from '../store/open-database.ts';
+import { findDriftBlock } from '../tokens/balance-drift.ts';
+import {
+  type Examination,
+  type ExamineContext,
+  examineToken,
+  HeadMovedError,
+} from '../tokens/examine-token.ts';
 import type { BlockComparer } from './block-comparer.ts';
-import { type Examination, type ExamineContext, examineToken, HeadMovedError } from './examine-token.ts';
-import { findDriftBlock } from './find-drift-block.ts';
-import { inReadTransaction } from './read-transaction.ts';
 import type { Check, TokenVerdict } from './report.ts';
-import { randomInt } from './sample.ts';
 
 /** Failed tokens after which the others are skipped: a node without the state has it for none. */
 const MAX_FAILURES = 3;
@@ -66,10 +70,10 @@ async function reportVerdict(
   const { address, quality, reason, driftRange } = found;
   const verdict: TokenVerdict = {
     token: address,
-    quality: quality === null ? null : QUALITY_NAMES[quality],
+    quality: quality === null ? null : BALANCE_ACCURACY_NAMES[quality],
     reason,
   };
-  if (quality !== Quality.unreliable || driftRange === null) return verdict;
+  if (quality !== BalanceAccuracy.unreliable || driftRange === null) return verdict;
   const { context, comparer } = options;
   const block = await findDriftBlock(context, { token: address, ...driftRange });
   if (block === null || block < context.startBlock) return verdict;

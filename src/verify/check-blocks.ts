@@ -1,14 +1,14 @@
 /** Whether the blocks of the index form one chain without gaps, and the same one as the node's. */
-import { pause } from '../lib/backoff.ts';
+import { pause } from '../lib/async.ts';
+import type { Random } from '../lib/random.ts';
+import type { BlockHeader } from '../node/block-header.ts';
+import type { RpcClient } from '../node/client.ts';
+import { fetchHeader } from '../node/methods.ts';
 import { hashAt, readLastBlock } from '../store/chain.ts';
-import { type Db, highest } from '../store/open-database.ts';
-import { untracedRanges } from '../store/untraced.ts';
-import type { BlockHeader } from '../upstream/block-header.ts';
-import type { RpcClient } from '../upstream/client.ts';
-import { fetchHeader } from '../upstream/methods.ts';
-import { inReadTransaction } from './read-transaction.ts';
+import { type Db, highest, inReadTransaction } from '../store/open-database.ts';
+import { traceGapRanges } from '../store/trace-gaps.ts';
 import type { Check } from './report.ts';
-import { forEachConcurrently, type Random, sampleRange } from './sample.ts';
+import { forEachConcurrently, sampleRange } from './sample.ts';
 
 interface BlockRow {
   number: number;
@@ -50,7 +50,7 @@ export function checkContiguity(db: Db, check: Check): void {
     check.expect('the last transfer', highest(db, 'transfers'), before.last_transfer);
     check.expect('the last wallet', highest(db, 'wallets'), before.last_wallet);
     checkOwners(db, check, before.last_wallet);
-    for (const { first, last } of untracedRanges(db))
+    for (const { first, last } of traceGapRanges(db))
       if (first < start || first > last || last > before.number)
         check.addDifference(`untraced_blocks has ${first} to ${last}, which are no blocks of the index`);
     check.compared = `${(before.number - start + 1).toLocaleString('en-US')} blocks without a gap`;
@@ -64,7 +64,9 @@ function checkOwners(db: Db, check: Check, lastWallet: number): void {
     const id = highest(db, table, owner);
     const last = owner === 'token' ? lastToken : lastWallet;
     if (id > last)
-      check.addDifference(`${table} has a row of ${owner} ${id}, but ${last} is the last one: index anew`);
+      check.addDifference(
+        `${table} has a row of ${owner} ${id}, but ${last} is the last one: rebuild the index`,
+      );
   }
 }
 
@@ -102,7 +104,7 @@ export async function checkHashes(
 }
 
 /** The difference in words, null when there is none, 'absent' when the node does not have the block. */
-async function compareHash(
+export async function compareHash(
   db: Db,
   client: RpcClient,
   number: number,

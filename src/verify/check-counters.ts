@@ -1,16 +1,17 @@
 /** Compares counters, facts and packed lists of sampled wallets and tokens with a recount of their transfers. */
+
 import { setImmediate } from 'node:timers/promises';
-import { ENTRIES_PER_RUN } from '../store/activity.ts';
+import { bytesToHex } from '../lib/hex.ts';
+import { type Random, randomInt } from '../lib/random.ts';
 import { hashAt, readLastBlock, type Tip } from '../store/chain.ts';
-import { type Db, highest, type Statement } from '../store/open-database.ts';
-import { checkAddresses } from './check-addresses.ts';
-import { checkPeaks } from './check-peaks.ts';
-import { inReadTransaction } from './read-transaction.ts';
+import { type Db, highest, inReadTransaction, type Statement } from '../store/open-database.ts';
+import { ADDRESS_PREFIX_BYTES } from '../store/schema.ts';
+import { isCorruption } from '../store/storage-error.ts';
+import { ENTRIES_PER_PAGE } from '../store/wallet-history.ts';
+import { checkZoneMap } from './check-zone-map.ts';
+import { TokenComparer, WalletComparer } from './comparers.ts';
 import type { Check } from './report.ts';
-import { type Random, randomInt } from './sample.ts';
-import { IDS_PER_READ, type SampleIds, SampleScan } from './sample-scan.ts';
-import { TokenComparer } from './token-comparer.ts';
-import { WalletComparer } from './wallet-comparer.ts';
+import { IDS_PER_READ, type SampleIds, SampleScan } from './sample.ts';
 
 /**
  * What a recount remembers, at most for one wallet or token and for a whole sample: the entries of a run and the tokens of
@@ -35,6 +36,8 @@ export interface CounterOptions {
   sample: number;
   /** The wallets and tokens to be examined instead of a sample, as far as they fit the bounds. */
   only?: SampleIds;
+  /** The same without bounds, and without the checks that are not of single wallets and tokens. */
+  all?: SampleIds;
   random: Random;
   signal: AbortSignal;
   onProgress(done: number): void;
@@ -52,7 +55,8 @@ export async function checkCounters(db: Db, checks: CounterChecks, options: Coun
 async function scanAndCompare(db: Db, checks: CounterChecks, options: CounterOptions): Promise<boolean> {
   const begin = readLastBlock(db);
   if (begin === null) return true;
-  const after = options.only ? 0 : Math.max(0, begin.lastTransfer - options.sample * SCANNED_PER_SAMPLE);
+  const after =
+    options.only || options.all ? 0 : Math.max(0, begin.lastTransfer - options.sample * SCANNED_PER_SAMPLE);
   const { missing, ...sample } = inReadTransaction(db, () => chooseSample(db, begin, after, options));
   const wallets = new WalletComparer(db);
   const scan = new SampleScan(db, sample, after, wallets);
@@ -73,20 +77,46 @@ async function scanAndCompare(db: Db, checks: CounterChecks, options: CounterOpt
     const end = readLastBlock(db)?.lastTransfer ?? 0;
     while (scan.position < end) scan.advance(end);
     // Not before: a scan that starts over would name them again.
-    for (const gap of scan.gaps) checks.wallets.addDifference(gap);
+    for (const gap of options.all ? [] : scan.gaps) checks.wallets.addDifference(gap);
     for (const wallet of missing.wallets) checks.wallets.addDifference(`wallet ${wallet} has no row`);
     for (const token of missing.tokens) checks.tokens.addDifference(`token ${token} has no row`);
-    for (const recount of scan.wallets.values()) wallets.compare(recount, checks.wallets);
+    for (const recount of scan.wallets.values())
+      decoding(checks.wallets, `wallet ${recount.id}`, () => wallets.compare(recount, checks.wallets));
     const tokens = new TokenComparer(db);
-    for (const recount of scan.tokens.values()) tokens.compare(recount, checks.tokens);
+    for (const recount of scan.tokens.values())
+      decoding(checks.tokens, `token ${recount.id}`, () => tokens.compare(recount, checks.tokens));
+    noteTooLarge(checks, scan);
+    if (options.all) return;
     checkAddresses(db, checks.wallets, readLastBlock(db)?.lastWallet ?? 0);
-    checkPeaks(db, checks.wallets, { ...options, last: end });
-    reportCoverage(checks, scan, after, end);
+    checkZoneMap(db, checks.wallets, { ...options, last: end });
+    reportCoverage(db, checks, scan, after, end);
   });
 }
 
-function reportCoverage(checks: CounterChecks, scan: SampleScan, after: number, end: number): void {
+/** Compares rows; values of a damaged file need not decode, which is a difference too. */
+function decoding(check: Check, what: string, compare: () => void): void {
+  try {
+    compare();
+  } catch (error) {
+    if (!(error instanceof Error) || isCorruption(error)) throw error;
+    check.addDifference(`the rows of ${what} cannot be decoded: ${error.message}`);
+  }
+}
+
+function noteTooLarge(checks: CounterChecks, { tooLarge }: SampleScan): void {
+  for (const name of ['wallets', 'tokens'] as const) {
+    const [first] = tooLarge[name];
+    if (first !== undefined)
+      checks[name].addNote(
+        `${tooLarge[name].length} were not recounted, such as number ${first}: they would take too much memory`,
+      );
+  }
+}
+
+function reportCoverage(db: Db, checks: CounterChecks, scan: SampleScan, after: number, end: number): void {
   const { wallets, tokens } = scan;
+  checks.wallets.share = wallets.size / (highest(db, 'wallets') + 1);
+  checks.tokens.share = tokens.size / Math.max(1, highest(db, 'tokens'));
   checks.wallets.compared = `${wallets.size.toLocaleString('en-US')} wallets recounted from ${(end - after).toLocaleString('en-US')} transfers`;
   checks.tokens.compared = `${tokens.size.toLocaleString('en-US')} tokens with all holdings and first buyers recounted`;
   if (after > 0)
@@ -100,7 +130,7 @@ function chooseSample(
   db: Db,
   tip: Tip,
   after: number,
-  { sample, only, random }: CounterOptions,
+  { sample, only, all, random }: CounterOptions,
 ): SampleIds & { missing: SampleIds } {
   const transfer = db.prepare<[number], { sender: number; receiver: number; token: number | null }>(
     'SELECT sender, receiver, token FROM transfers WHERE id = ?',
@@ -110,7 +140,7 @@ function chooseSample(
   const lastToken = highest(db, 'tokens');
   const wallets = new IdSampler(
     db.prepare(
-      `SELECT min(transfers, ${ENTRIES_PER_RUN}) + tokens AS kept, first_transfer FROM wallets WHERE id = ?`,
+      `SELECT min(transfers, ${ENTRIES_PER_PAGE}) + tokens AS kept, first_transfer FROM wallets WHERE id = ?`,
     ),
     tip.lastWallet,
     after,
@@ -125,6 +155,11 @@ function chooseSample(
     tokens: [...tokens.chosen],
     missing: { wallets: [...wallets.missing], tokens: [...tokens.missing] },
   });
+  if (all) {
+    for (const id of all.wallets) wallets.add(id);
+    for (const id of all.tokens) tokens.add(id);
+    return chosen();
+  }
   if (only) {
     for (const id of only.wallets) wallets.addIfFits(id);
     for (const id of only.tokens) tokens.addIfFits(id);
@@ -171,6 +206,11 @@ class IdSampler {
     this.after = after;
   }
 
+  add(id: number): void {
+    if (this.row.get(id) === undefined) this.missing.add(id);
+    else this.chosen.add(id);
+  }
+
   addIfFits(id: number): void {
     const row = this.row.get(id);
     if (row === undefined && id <= this.last) this.missing.add(id);
@@ -180,4 +220,36 @@ class IdSampler {
     this.total += row.kept;
     this.chosen.add(id);
   }
+}
+
+/** Reads the keys of all addresses, a few bytes each. */
+export function checkAddresses(db: Db, check: Check, lastWallet: number): void {
+  const count = db.prepare<[], number>('SELECT count(*) FROM addresses').pluck().get();
+  check.expect('the number of addresses', count, lastWallet + 1);
+  for (const { wallet, key, first, address } of prefixCollisions(db)) {
+    const name = `wallet ${wallet} of ${bytesToHex(key)}`;
+    if (first === null || first >= wallet)
+      check.addDifference(`${name} is kept as one that begins like an earlier one, but there is none`);
+    else if (address?.equals(key)) check.addDifference(`${name} has the address of wallet ${first}`);
+  }
+}
+
+interface PrefixCollision {
+  wallet: number;
+  /** Its address. */
+  key: Buffer;
+  /** The wallet keyed by the beginning, and its address. */
+  first: number | null;
+  address: Buffer | null;
+}
+
+/** Wallets whose address begins like an earlier one: few by chance, but anybody can create as many as they want. */
+function prefixCollisions(db: Db): IterableIterator<PrefixCollision> {
+  return db
+    .prepare<[], PrefixCollision>(/* sql */ `
+      SELECT later.wallet, later.key, earlier.wallet AS first, w.address
+      FROM addresses later LEFT JOIN addresses earlier ON earlier.key = substr(later.key, 1, ${ADDRESS_PREFIX_BYTES})
+        LEFT JOIN wallets w ON w.id = earlier.wallet
+      WHERE length(later.key) > ${ADDRESS_PREFIX_BYTES}`)
+    .iterate();
 }

@@ -1,19 +1,19 @@
 /** Compares native balances with native transfers: what some wallets gained over the newest blocks, fees included. */
-import { UpstreamError } from '../errors.ts';
-import { pause } from '../lib/backoff.ts';
-import { bytesToHex, toQuantity } from '../lib/hex.ts';
-import { previewValue } from '../lib/preview-value.ts';
+
+import { pause } from '../lib/async.ts';
+import { UpstreamError } from '../lib/errors.ts';
+import { bytesToHex, type Hex, toQuantity } from '../lib/hex.ts';
+import { previewValue } from '../lib/text.ts';
+import { TransferKind } from '../model/transfer-kind.ts';
+import type { RpcCall, RpcClient, RpcReply } from '../node/client.ts';
+import { blockCall, fetchHeader, receiptsCall } from '../node/methods.ts';
 import { readLastBlock, type Tip } from '../store/chain.ts';
-import type { Db } from '../store/open-database.ts';
+import { type Db, inReadTransaction } from '../store/open-database.ts';
 import type { StoredTransfer } from '../store/schema.ts';
-import { type Hex, TransferKind } from '../types.ts';
-import type { RpcCall, RpcClient, RpcReply } from '../upstream/client.ts';
-import { blockCall, fetchHeader, receiptsCall } from '../upstream/methods.ts';
-import { BalanceAdjustments } from './balance-adjustments.ts';
-import { hasState, SETTLE_MS } from './balance-calls.ts';
+import { hasState, SETTLE_MS } from '../tokens/balance-calls.ts';
+import { BalanceAdjustments } from '../tokens/balance-drift.ts';
+import { toTransferRow } from '../tokens/transfer-row.ts';
 import type { BlockComparer } from './block-comparer.ts';
-import { inReadTransaction } from './read-transaction.ts';
-import { toTransferRow } from './recount.ts';
 import type { Check } from './report.ts';
 
 /** Most blocks over which balances are compared: all their receipts are read. */

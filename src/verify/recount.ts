@@ -2,26 +2,14 @@
  * The counters and facts of a wallet and of a token, computed from their transfers alone and in another way than the
  * store does, to compare the two.
  */
-import { bytesToHex } from '../lib/hex.ts';
-import { ENTRIES_PER_RUN } from '../store/activity.ts';
-import { MAX_FIRST_BUYERS, type StoredTransfer, ZERO_WALLET } from '../store/schema.ts';
-import { isNativeKind, TransferKind } from '../types.ts';
+import { TransferKind } from '../model/transfer-kind.ts';
+import { MAX_FIRST_BUYERS, ZERO_WALLET } from '../store/schema.ts';
+import { ENTRIES_PER_PAGE } from '../store/wallet-history.ts';
+import type { TransferRow } from '../tokens/transfer-row.ts';
 import type { Difference } from './report.ts';
 
-/** One row of `transfers`. */
-export interface TransferRow {
-  id: number;
-  /** Id of the first transfer of its transaction. */
-  transaction: number;
-  sender: number;
-  receiver: number;
-  kind: number;
-  token: number | null;
-  amount: bigint;
-}
-
 /** One entry of a wallet's activity. */
-export interface ActivityEntry {
+export interface HistoryEntry {
   transfer: number;
   kind: number;
   out: boolean;
@@ -37,7 +25,7 @@ export interface ActivityEntry {
 export class WalletRecount {
   readonly id: number;
   /** The newest entries: a run that is unfinished, or has just become full. */
-  readonly run: ActivityEntry[] = [];
+  readonly run: HistoryEntry[] = [];
   /** Full runs before it. */
   runs = 0;
   firstTransfer: number | null = null;
@@ -61,11 +49,16 @@ export class WalletRecount {
     this.compareRun = compareRun;
   }
 
+  /** What takes memory. */
+  get kept(): number {
+    return this.tokens.size;
+  }
+
   /** Adds a transfer of the wallet; they must come in order. */
   add(row: TransferRow): void {
     const sends = row.sender === this.id;
     const receives = row.receiver === this.id;
-    if (this.run.length === ENTRIES_PER_RUN) {
+    if (this.run.length === ENTRIES_PER_PAGE) {
       this.runDifference ??= this.compareRun(this);
       this.runs++;
       this.run.length = 0;
@@ -103,7 +96,7 @@ export class WalletRecount {
     const internal = this.firstIn.get(TransferKind.nativeInternal);
     const funding = direct ?? internal;
     return {
-      transfers: this.runs * ENTRIES_PER_RUN + this.run.length,
+      transfers: this.runs * ENTRIES_PER_PAGE + this.run.length,
       transactions: this.transactions,
       tokens: this.tokens.size,
       token_transfers: this.tokenTransfers,
@@ -138,6 +131,11 @@ export class TokenRecount {
     this.id = id;
   }
 
+  /** What takes memory. */
+  get kept(): number {
+    return this.holdings.size;
+  }
+
   /** Adds a transfer of the token; they must come in order. */
   add(row: TransferRow): void {
     this.transfers++;
@@ -169,21 +167,4 @@ export class TokenRecount {
     this.holdings.set(wallet, holding);
     return holding;
   }
-}
-
-/** A stored amount; zero when there is none. Goes by way of text: the store's own conversions are under test. */
-export function decodeAmount(bytes: Buffer | null): bigint {
-  return bytes === null || bytes.length === 0 ? 0n : BigInt(bytesToHex(bytes));
-}
-
-export function toTransferRow(raw: StoredTransfer): TransferRow {
-  return {
-    id: raw.id,
-    transaction: typeof raw.tx === 'number' ? raw.id - raw.tx : raw.id,
-    sender: raw.sender,
-    receiver: raw.receiver,
-    kind: raw.kind,
-    token: isNativeKind(raw.kind) ? null : raw.token,
-    amount: raw.kind === TransferKind.erc721 ? 1n : decodeAmount(raw.amount),
-  };
 }

@@ -1,29 +1,29 @@
 /** Replacing a range of blocks with what the node has now. */
 import { setImmediate } from 'node:timers/promises';
-import { FatalError, UpstreamError } from '../errors.ts';
-import { backoffMs, pause } from '../lib/backoff.ts';
+import { deriveLoadRules, type LoadRules, loadBlocks } from '../indexer/backfill/load-blocks.ts';
+import { Pipeline } from '../indexer/backfill/pipeline.ts';
+import { ChainGuard } from '../indexer/chain-guard.ts';
+import { sync } from '../indexer/follow.ts';
+import { fetchNodeBlock, fetchNodeHead, wrongChainError } from '../indexer/node-chain.ts';
+import { pause } from '../lib/async.ts';
+import { FatalError } from '../lib/errors.ts';
+import type { BlockRef } from '../model/block.ts';
+import type { Capabilities } from '../model/index-status.ts';
+import type { RpcClient } from '../node/client.ts';
+import { fetchHeader } from '../node/methods.ts';
 import { hashAt } from '../store/chain.ts';
-import { rejectForeignWal } from '../store/foreign-wal.ts';
-import { openIndexForReading } from '../store/index-file.ts';
+import { acquireIndexLock, openIndexForReading } from '../store/index-file.ts';
 import { IndexWriter } from '../store/index-writer.ts';
 import type { Db } from '../store/open-database.ts';
-import { untracedRanges } from '../store/untraced.ts';
-import { type LoadRules, loadBlocks } from '../sync/load-blocks.ts';
-import { deriveLoadRules } from '../sync/load-rules.ts';
-import { fetchNodeBlock, fetchNodeHash, fetchNodeHead, wrongChainError } from '../sync/node-chain.ts';
-import { Pipeline } from '../sync/pipeline.ts';
-import { sync } from '../sync/sync.ts';
-import type { BlockRef, Capabilities } from '../types.ts';
-import type { RpcClient } from '../upstream/client.ts';
-import { fetchHeader } from '../upstream/methods.ts';
-import { batchHash, blockDifference } from './block-comparer.ts';
-import { idsOfBlocks, requireSums } from './check-repaired.ts';
+import { isCorruption } from '../store/storage-error.ts';
+import { type BlockRange, traceGapRanges } from '../store/trace-gaps.ts';
+import { rejectForeignWal } from '../store/wal.ts';
+import { batchHash, blockDifference, loadWithRetry } from './block-comparer.ts';
+import { findDamage, findWrongSum, idsOfBlocks } from './find-damage.ts';
+import { rebuildIndex } from './rebuild.ts';
 
 /** Blocks read at a time while the range is compared. */
 const BLOCKS_PER_READ = 16;
-
-/** Most tries to read a part of the range before the repair fails. */
-const MAX_READ_TRIES = 5;
 
 /** Ranges prefetched while indexing again. */
 const PIPELINE_DEPTH = 8;
@@ -33,10 +33,12 @@ export interface RepairOptions {
   client: RpcClient;
   capabilities: Capabilities;
   wrappedNative: readonly string[];
-  from: number;
-  to: number;
+  /** The blocks to read from the node and compare; null to repair only what the file shows to be damaged. */
+  range: BlockRange | null;
   cacheMb: number;
   batchTransfers: number;
+  /** Most blocks that a reorg may take off while blocks are indexed again. */
+  maxReorg: number;
   signal: AbortSignal;
   onProgress(text: string): void;
 }
@@ -46,53 +48,130 @@ export interface RepairResult {
   differing: readonly string[];
   /** First block that was indexed again, null when nothing had to be. */
   replacedFrom: number | null;
+  /** Whether the file was damaged and rebuilt from its own blocks and those that the node gave. */
+  rebuilt: boolean;
   /** Where the index ends now. */
   head: BlockRef;
 }
 
 /**
- * Reads the range from the node and compares it; from the first differing block on the index is rolled back and
+ * First looks for damage: blocks without their checksum, and counters, holdings and lists that do not follow from the
+ * transfers. Where there is some the file is marked and rebuilt: a rollback subtracts the rows that it finds, and what
+ * the disk changed is not what was added. The mark stays until the rebuilt file takes its place.
+ *
+ * Then reads the range from the node and compares it; from the first differing block on the index is rolled back and
  * indexed again up to where it ended. Ids are dense and counters are running sums, so nothing after a changed block
  * could stay. A kill or an abort leaves a shorter index that the daemon continues; while blocks are removed, the newest
  * first, it still holds those that differ. Blocks compared or indexed again with traces are then marked as traced.
- * Throws FatalError when the node lacks the range or its chain does not join the index before it, or when sums differ in
- * the end because the file was damaged; UpstreamError when the node does not answer. When the signal aborts it throws
- * the reason, or, once blocks were removed, FatalError with what is left to do.
+ *
+ * Throws FatalError when the node lacks the range or its chain does not join the index before it; UpstreamError when the
+ * node does not answer. When the signal aborts it throws the reason, or, once blocks were removed, FatalError with what
+ * is left to do.
  */
 export async function repairRange(options: RepairOptions): Promise<RepairResult> {
-  const { path, from, to, capabilities } = options;
+  const { path, capabilities, range } = options;
   const rules = deriveLoadRules(capabilities, options.wrappedNative);
   rejectForeignWal(path);
   openIndexForReading(path).close(); // a missing index must not be created
-  const writer = new IndexWriter(path, { cacheMb: options.cacheMb });
+  const lock = acquireIndexLock(path);
   try {
-    const head = requireRange(writer, capabilities, from, to);
-    const { differing, replaced } = await reading(path, async (db) => {
-      const differing = await findDifferences(db, rules, options);
-      return { differing, replaced: idsOfBlocks(db, differing.map(blockOf)) };
-    });
-    const [first] = differing;
-    if (rules.traces !== null) writer.setTraced({ first: from, last: first ? first.block - 1 : to });
-    if (first === undefined) return { differing: [], replacedFrom: null, head };
-    await requireParentLink(writer, options, first.block);
-    const isRemoved = await removeAbove(writer, first.block - 1, options);
-    await indexUpTo(writer, rules, options, head.number);
-    const end = writer.head();
-    if (end === null || end.number < head.number) {
-      const left = isRemoved
-        ? '; "atlas-node start" goes on from there'
-        : `, and block ${first.block} still differs: run it again with --repair ${first.block}..${Math.min(to, end?.number ?? to)}`;
-      throw new FatalError(
-        `the index now ends with block ${end?.number ?? 'none'} instead of ${head.number}${left}`,
-      );
-    }
-    await reading(path, (db) =>
-      requireSums(db, path, [replaced, idsOfBlocks(db, differing.map(blockOf))], options),
-    );
-    return { differing: differing.map(({ text }) => text), replacedFrom: first.block, head: end };
+    const head = await withWriter(options, async (writer) => requireRange(writer, capabilities, range));
+    const damage = await repairDamage(options, rules, head);
+    const result = await withWriter(options, (writer) => replaceRange(writer, rules, options, head));
+    return {
+      ...result,
+      differing: [...damage, ...result.differing],
+      rebuilt: damage.length > 0,
+    };
   } finally {
-    writer.close();
+    lock.release();
   }
+}
+
+/** Runs work with a writer; the caller holds the right to write. */
+async function withWriter<T>(options: RepairOptions, work: (writer: IndexWriter) => Promise<T>): Promise<T> {
+  const writer = new IndexWriter(options.path, { cacheMb: options.cacheMb, isLockHeld: true });
+  return work(writer).finally(() => writer.close());
+}
+
+/** Rebuilds the file when it is damaged, and returns the damage in words. */
+async function repairDamage(
+  options: RepairOptions,
+  rules: LoadRules,
+  head: BlockRef,
+): Promise<readonly string[]> {
+  const { path, signal } = options;
+  const found = await reading(path, (db) => findDamage(db, options));
+  if (!found.isDamaged) {
+    if (found.isMarked) await withWriter(options, async (writer) => writer.clearDamage());
+    return [];
+  }
+  await withWriter(options, async (writer) => writer.markDamaged(found.texts[0] ?? 'unknown'));
+  try {
+    await rebuildIndex({
+      ...options,
+      last: head.number,
+      changed: found.changed,
+      load: (block) => loadWithRetry(options, rules, block, block),
+    });
+  } catch (error) {
+    if (!signal.aborted || isCorruption(error)) throw error;
+    throw new FatalError('stopped before the damage was repaired: run "atlas-node verify --repair" again');
+  }
+  return found.texts;
+}
+
+/** Compares the range with the node and replaces what differs; indexes up to `head` where a rebuilt index ends before. */
+async function replaceRange(
+  writer: IndexWriter,
+  rules: LoadRules,
+  options: RepairOptions,
+  head: BlockRef,
+): Promise<RepairResult> {
+  const { path, range } = options;
+  const last = writer.head()?.number ?? -1;
+  const compared = range === null ? null : { first: range.first, last: Math.min(range.last, last) };
+  const { differing, replaced } = await reading(path, async (db) => {
+    const differing = compared === null ? [] : await findDifferences(db, rules, compared, options);
+    return { differing, replaced: idsOfBlocks(db, differing.map(blockOf)) };
+  });
+  const [first] = differing;
+  if (rules.traces !== null && compared !== null)
+    writer.setTraced({ first: compared.first, last: first ? first.block - 1 : compared.last });
+  if (first === undefined && last >= head.number)
+    return { differing: [], replacedFrom: null, rebuilt: false, head };
+  if (first !== undefined) {
+    await requireParentLink(writer, options, first.block);
+    // The operator has decided which chain is right: the bounds of a reorg do not apply.
+    writer.setReorgFrom(null);
+    if (first.block === writer.chain()?.startBlock) writer.setGenesis(null);
+  }
+  const isRemoved = first === undefined || (await removeAbove(writer, first.block - 1, options));
+  await indexUpTo(writer, rules, options, head.number);
+  const end = writer.head();
+  if (end === null || end.number < head.number) {
+    const left = isRemoved
+      ? '; "atlas-node start" goes on from there'
+      : `, and block ${first?.block} still differs: run it again with --repair ${first?.block}..${Math.min(range?.last ?? head.number, end?.number ?? head.number)}`;
+    throw new FatalError(
+      `the index now ends with block ${end?.number ?? 'none'} instead of ${head.number}${left}`,
+    );
+  }
+  const wrong = await reading(path, (db) =>
+    findWrongSum(db, [replaced, idsOfBlocks(db, differing.map(blockOf))], options),
+  );
+  if (wrong !== null) {
+    writer.markDamaged(wrong);
+    throw new FatalError(
+      `${wrong}: run "atlas-node verify --repair" to rebuild what does not follow from the transfers`,
+    );
+  }
+  return {
+    differing: differing.map(({ text }) => text),
+    replacedFrom: first?.block ?? last + 1,
+    rebuilt: false,
+    head: end,
+  };
 }
 
 /** Runs reads of the index on a connection of their own. */
@@ -101,15 +180,16 @@ async function reading<T>(path: string, read: (db: Db) => Promise<T>): Promise<T
   return read(db).finally(() => db.close());
 }
 
-function requireRange(writer: IndexWriter, { chainId }: Capabilities, from: number, to: number): BlockRef {
+function requireRange(writer: IndexWriter, { chainId }: Capabilities, range: BlockRange | null): BlockRef {
   const chain = writer.chain();
   const head = writer.head();
   if (chain === null || head === null) throw new FatalError('the index is empty: there is nothing to repair');
   if (chain.chainId !== chainId) throw wrongChainError(chain.chainId, chainId);
-  if (from < chain.startBlock || to > head.number) {
-    const advice = to > head.number ? '; if a repair was stopped, "atlas-node start" indexes the rest' : '';
+  if (range !== null && (range.first < chain.startBlock || range.last > head.number)) {
+    const advice =
+      range.last > head.number ? '; if a repair was stopped, "atlas-node start" indexes the rest' : '';
     throw new FatalError(
-      `the index holds blocks ${chain.startBlock} to ${head.number}: blocks ${from} to ${to} are not within${advice}`,
+      `the index holds blocks ${chain.startBlock} to ${head.number}: blocks ${range.first} to ${range.last} are not within${advice}`,
     );
   }
   return head;
@@ -128,10 +208,15 @@ function blockOf({ block }: BlockDifference): number {
  * Every block of the range whose hash or transfers differ from the node's, up to the first one that lacks its internal
  * transfers: later ones lack them too, maybe millions, and all will be indexed again.
  */
-async function findDifferences(db: Db, rules: LoadRules, options: RepairOptions): Promise<BlockDifference[]> {
-  const { from, to, onProgress } = options;
+async function findDifferences(
+  db: Db,
+  rules: LoadRules,
+  { first: from, last: to }: BlockRange,
+  options: RepairOptions,
+): Promise<BlockDifference[]> {
+  const { onProgress } = options;
   const found: BlockDifference[] = [];
-  const untraced = rules.traces === null ? [] : untracedRanges(db);
+  const untraced = rules.traces === null ? [] : traceGapRanges(db);
   for (let at = from; at <= to; at += BLOCKS_PER_READ) {
     onProgress(`comparing block ${at} of ${from} to ${to}`);
     const batch = await loadWithRetry(options, rules, at, Math.min(to, at + BLOCKS_PER_READ - 1));
@@ -149,21 +234,6 @@ async function findDifferences(db: Db, rules: LoadRules, options: RepairOptions)
     }
   }
   return found;
-}
-
-async function loadWithRetry({ client, signal }: RepairOptions, rules: LoadRules, from: number, to: number) {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await loadBlocks(client, rules, from, to, signal);
-    } catch (error) {
-      if (!(error instanceof UpstreamError) || signal.aborted) throw error;
-      if (attempt === MAX_READ_TRIES)
-        throw new FatalError(`blocks ${from} to ${to} cannot be had from the node: ${error.message}`, {
-          cause: error,
-        });
-      await pause(backoffMs(attempt, 100, 1_000), signal);
-    }
-  }
 }
 
 /** Throws, before anything is removed, unless the node's block `first` follows the indexed block below it by hash. */
@@ -203,6 +273,7 @@ async function indexUpTo(
   last: number,
 ): Promise<void> {
   const { client, capabilities, batchTransfers, onProgress } = options;
+  const { headTag } = capabilities;
   const done = new AbortController();
   const signal = AbortSignal.any([options.signal, done.signal]);
   const pipeline = new Pipeline((from, to, rangeSignal) => loadBlocks(client, rules, from, to, rangeSignal), {
@@ -211,16 +282,14 @@ async function indexUpTo(
   });
   const events = sync(
     {
-      headTag: capabilities.headTag,
+      headTag,
       startBlock: writer.chain()?.startBlock ?? 0,
       local: writer,
-      node: {
-        async head() {
-          const head = await fetchNodeHead(client, capabilities.headTag, signal);
-          return head.number <= last ? head : fetchNodeBlock(client, last, signal);
-        },
-        hashAt: (number) => fetchNodeHash(client, number, signal),
+      async nodeHead() {
+        const head = await fetchNodeHead(client, headTag, signal);
+        return head.number <= last ? head : fetchNodeBlock(client, last, signal);
       },
+      guard: new ChainGuard(writer, client, { headTag, maxReorg: options.maxReorg }, signal),
       pipeline,
       waitForHead: (waitSignal) => pause(250, waitSignal),
       onNodeHead: () => undefined,

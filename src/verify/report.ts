@@ -1,6 +1,11 @@
 /** What a verification found. */
-import type { QualityName } from '../store/quality.ts';
-import type { BlockRef, Hex } from '../types.ts';
+
+import { UpstreamError } from '../lib/errors.ts';
+import type { Hex } from '../lib/hex.ts';
+import type { BlockRef } from '../model/block.ts';
+import type { BalanceAccuracyName } from '../store/balance-accuracy.ts';
+import type { Tip } from '../store/chain.ts';
+import { isCorruption } from '../store/storage-error.ts';
 
 /** Differences kept of one check; further ones are only counted. */
 const MAX_DIFFERENCES = 20;
@@ -20,6 +25,8 @@ export class Check {
   compared = '';
   readonly differences: Difference[] = [];
   differenceCount = 0;
+  /** The share that was compared, 0 to 1; null where it has no meaning. */
+  share: number | null = null;
   /** What could not be compared, and why. */
   readonly notes: string[] = [];
   /** Why the check did not finish; null when it did. */
@@ -48,14 +55,15 @@ export class Check {
 export interface TokenVerdict {
   token: Hex;
   /** Null when the node gave no answer. */
-  quality: QualityName | null;
+  quality: BalanceAccuracyName | null;
   /** The evidence for it, on one line. */
   reason: string;
 }
 
 export interface VerifyReport {
   index: { path: string; chainId: number; startBlock: number; head: BlockRef; transfers: number };
-  node: { client: string; head: number };
+  /** Null when only the file was examined. */
+  node: { client: string; head: number } | null;
   checks: Check[];
   tokens: TokenVerdict[];
   /** Of all checks. */
@@ -63,4 +71,49 @@ export interface VerifyReport {
   /** Names of the checks that did not finish: their result is unknown. */
   unfinished: string[];
   seconds: number;
+}
+
+/** The report of checks that have ended. */
+export function finishReport({
+  path,
+  chain,
+  tip,
+  node,
+  checks,
+  tokens,
+  startedAt,
+}: {
+  path: string;
+  chain: { chainId: number; startBlock: number };
+  tip: Tip;
+  node: VerifyReport['node'];
+  checks: Check[];
+  tokens: TokenVerdict[];
+  /** By `performance.now()`. */
+  startedAt: number;
+}): VerifyReport {
+  return {
+    index: { path, ...chain, head: { number: tip.number, hash: tip.hash }, transfers: tip.lastTransfer },
+    node,
+    checks,
+    tokens,
+    differences: checks.reduce((sum, { differenceCount }) => sum + differenceCount, 0),
+    unfinished: checks.filter(({ brokenOffBy }) => brokenOffBy !== null).map(({ name }) => name),
+    seconds: (performance.now() - startedAt) / 1000,
+  };
+}
+
+/** Runs one check. An unreadable page is a finding; a failing node leaves the check unfinished. */
+export async function runCheck(
+  check: Check,
+  signal: AbortSignal,
+  work: () => void | Promise<void>,
+): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    if (error instanceof UpstreamError && !signal.aborted) check.brokenOffBy = error.message;
+    else if (isCorruption(error)) check.addDifference(`the file cannot be read: ${error.message}`);
+    else throw error;
+  }
 }

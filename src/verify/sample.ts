@@ -1,11 +1,90 @@
 /** Choosing samples, and working through them. */
 
-/** Numbers in [0, 1). */
-export type Random = () => number;
+import { type Random, randomInt } from '../lib/random.ts';
+import type { Db, Statement } from '../store/open-database.ts';
+import { STORED_TRANSFER, type StoredTransfer } from '../store/schema.ts';
+import { type TransferRow, toTransferRow } from '../tokens/transfer-row.ts';
+import type { WalletComparer } from './comparers.ts';
+import { TokenRecount, WalletRecount } from './recount.ts';
 
-/** A whole number from `from` to `to`, both included. */
-export function randomInt(random: Random, from: number, to: number): number {
-  return from + Math.floor(random() * (to - from + 1));
+/** Ids read in one statement: a fraction of a second. */
+export const IDS_PER_READ = 100_000;
+
+/** Most tokens of a wallet, and wallets of a token, that a recount remembers: some 300 MB. */
+const MAX_KEPT = 2_000_000;
+
+export interface SampleIds {
+  wallets: readonly number[];
+  tokens: readonly number[];
+}
+
+/** The transfers of the sample and their sums; `advance` continues from `position`. */
+export class SampleScan {
+  readonly wallets: Map<number, WalletRecount>;
+  readonly tokens: Map<number, TokenRecount>;
+  /** Ids of wallets and tokens that would take too much memory, and were given up. */
+  readonly tooLarge: { wallets: number[]; tokens: number[] } = { wallets: [], tokens: [] };
+  /** The missing ids in words, one line at most for each read. */
+  readonly gaps: string[] = [];
+  /** The last transfer read. */
+  position: number;
+  private readonly select: Statement<[number, number], StoredTransfer>;
+  private readonly count: Statement<[number, number], number>;
+
+  /** Begins behind transfer `after`. */
+  constructor(db: Db, sample: SampleIds, after: number, comparer: WalletComparer) {
+    const compareRun = comparer.runDifference.bind(comparer);
+    this.wallets = new Map(sample.wallets.map((id) => [id, new WalletRecount(id, compareRun)]));
+    this.tokens = new Map(sample.tokens.map((id) => [id, new TokenRecount(id)]));
+    this.position = after;
+    this.select = db.prepare(/* sql */ `
+      SELECT ${STORED_TRANSFER} FROM transfers
+      WHERE id BETWEEN ? AND ?
+        AND (${isAmong('sender', sample.wallets)} OR ${isAmong('receiver', sample.wallets)}
+          OR ${isAmong('token', sample.tokens)})
+      ORDER BY id`);
+    this.count = db
+      .prepare<[number, number], number>('SELECT count(*) FROM transfers WHERE id BETWEEN ? AND ?')
+      .pluck();
+  }
+
+  /** Reads the next transfers, none above `to`. */
+  advance(to: number): void {
+    const from = this.position + 1;
+    const end = Math.min(to, this.position + IDS_PER_READ);
+    const present = this.count.get(from, end) ?? 0;
+    if (present !== end - from + 1)
+      this.gaps.push(`of the transfers ${from} to ${end} ${end - from + 1 - present} are missing`);
+    for (const raw of this.select.iterate(from, end)) {
+      const row = toTransferRow(raw);
+      addTo(this.wallets, row.sender, row, this.tooLarge.wallets);
+      if (row.receiver !== row.sender) addTo(this.wallets, row.receiver, row, this.tooLarge.wallets);
+      if (row.token !== null) addTo(this.tokens, row.token, row, this.tooLarge.tokens);
+    }
+    this.position = end;
+  }
+}
+
+/** Adds a transfer to a recount of the sample, which is dropped when it takes too much memory. */
+function addTo(
+  recounts: Map<number, WalletRecount | TokenRecount>,
+  id: number,
+  row: TransferRow,
+  tooLarge: number[],
+): void {
+  const recount = recounts.get(id);
+  if (recount === undefined) return;
+  recount.add(row);
+  if (recount.kept <= MAX_KEPT) return;
+  recounts.delete(id);
+  tooLarge.push(id);
+}
+
+/** SQL: whether a column is among the ids. Thousands of consecutive ones would be too long a list. */
+function isAmong(column: string, ids: readonly number[]): string {
+  const [first, last] = [ids[0], ids.at(-1)];
+  const isRange = first !== undefined && last !== undefined && last - first === ids.length - 1;
+  return isRange ? `${column} BETWEEN ${first} AND ${last}` : `${column} IN (${ids.join(',')})`;
 }
 
 /**

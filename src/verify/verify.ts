@@ -1,24 +1,27 @@
 /** The whole verification, check by check. It only reads. */
-import { FatalError, UpstreamError } from '../errors.ts';
-import { internalTransfers } from '../lib/internal-transfers.ts';
+
+import { deriveLoadRules, type LoadRules } from '../indexer/backfill/load-blocks.ts';
+
+import { wrongChainError } from '../indexer/node-chain.ts';
+import { FatalError, UpstreamError } from '../lib/errors.ts';
+import type { Random } from '../lib/random.ts';
+import { type Capabilities, internalTransfers } from '../model/index-status.ts';
+import type { RpcClient } from '../node/client.ts';
+import { fetchBlockNumber } from '../node/methods.ts';
 import { chainOf, readLastBlock, type Tip } from '../store/chain.ts';
 import { openIndexForReading } from '../store/index-file.ts';
 import type { Db } from '../store/open-database.ts';
-import { isCorruption } from '../store/storage-error.ts';
-import { untracedRanges } from '../store/untraced.ts';
-import { deriveLoadRules } from '../sync/load-rules.ts';
-import { wrongChainError } from '../sync/node-chain.ts';
-import type { Capabilities } from '../types.ts';
-import type { RpcClient } from '../upstream/client.ts';
-import { fetchBlockNumber } from '../upstream/methods.ts';
+import { traceGapRanges } from '../store/trace-gaps.ts';
 import { BlockComparer } from './block-comparer.ts';
+import { checkAllBlocks } from './check-all-blocks.ts';
 import { checkBalances } from './check-balances.ts';
 import { checkContiguity, checkHashes } from './check-blocks.ts';
+import { checkChecksums } from './check-checksums.ts';
 import { checkCounters } from './check-counters.ts';
-import { checkFile } from './check-file.ts';
 import { checkNative } from './check-native.ts';
-import { Check, type TokenVerdict, type VerifyReport } from './report.ts';
-import { forEachConcurrently, type Random, sampleRange } from './sample.ts';
+import { Check, finishReport, runCheck, type TokenVerdict, type VerifyReport } from './report.ts';
+import { forEachConcurrently, sampleRange } from './sample.ts';
+import { checkFile, checkWholeFile } from './verify-file.ts';
 
 /** The default of `sample`: how many wallets are recounted. The sizes of the other checks follow from it. */
 export const DEFAULT_SAMPLE = 200;
@@ -28,6 +31,8 @@ const HASHES_PER_SAMPLE = 50;
 const BLOCKS_PER_SAMPLE = 1 / 5;
 const TOKENS_PER_SAMPLE = 1 / 8;
 const NATIVE_PER_SAMPLE = 1 / 4;
+/** Newest transfers whose checksums are compared. */
+const TRANSFERS_PER_SAMPLE = 100_000;
 
 /** Blocks decoded at the same time. */
 const BLOCK_CONCURRENCY = 4;
@@ -39,6 +44,8 @@ export interface VerifyOptions {
   /** Wrapped native contracts beyond those known for the chain. */
   wrappedNative: readonly string[];
   sample: number;
+  /** Compare everything with the node instead of samples. */
+  all?: boolean;
   random: Random;
   signal: AbortSignal;
   /** Called with what is being done, in words. */
@@ -62,15 +69,7 @@ export async function verifyIndex(options: VerifyOptions): Promise<VerifyReport>
     const node = { client: capabilities.client, head: await fetchBlockNumber(client, signal) };
     const run = new Verification(db, options, chain.startBlock, tip);
     const { checks, tokens } = await run.runChecks();
-    return {
-      index: { path, ...chain, head: { number: tip.number, hash: tip.hash }, transfers: tip.lastTransfer },
-      node,
-      checks,
-      tokens,
-      differences: checks.reduce((sum, { differenceCount }) => sum + differenceCount, 0),
-      unfinished: checks.filter(({ brokenOffBy }) => brokenOffBy !== null).map(({ name }) => name),
-      seconds: (performance.now() - startedAt) / 1000,
-    };
+    return finishReport({ path, chain, tip, node, checks, tokens, startedAt });
   } finally {
     db.close();
   }
@@ -83,6 +82,7 @@ class Verification {
   private readonly startBlock: number;
   private readonly tip: Tip;
   private readonly comparer: BlockComparer;
+  private readonly rules: LoadRules;
   private readonly wrappedNative: ReadonlySet<string>;
 
   constructor(db: Db, options: VerifyOptions, startBlock: number, tip: Tip) {
@@ -92,6 +92,7 @@ class Verification {
     this.startBlock = startBlock;
     this.tip = tip;
     this.comparer = new BlockComparer(db, options.client, rules);
+    this.rules = rules;
     this.wrappedNative = rules.wrappedNative;
   }
 
@@ -99,20 +100,32 @@ class Verification {
     const checks = {
       file: new Check('file'),
       blocks: new Check('blocks'),
+      checksums: new Check('checksums'),
       transfers: new Check('transfers'),
       wallets: new Check('wallets'),
       tokens: new Check('tokens'),
       native: new Check('native'),
       balances: new Check('balances'),
     };
-    const { file, blocks, transfers, wallets, tokens, native, balances } = checks;
+    const { file, blocks, checksums, transfers, wallets, tokens, native, balances } = checks;
     let verdicts: TokenVerdict[] = [];
+    if (this.options.all) {
+      const ofFile = await checkWholeFile(this.db, this.options);
+      const roots = new Check('roots');
+      await this.runCheck(transfers, () => this.compareAllTransfers(transfers, roots));
+      await this.runCheck(native, () => this.compareNative(native));
+      await this.runCheck(balances, async () => {
+        verdicts = await this.compareBalances(balances);
+      });
+      return { checks: [...ofFile, transfers, roots, native, balances], tokens: verdicts };
+    }
     const reading = 'file: SQLite reads all of it, which may take a minute';
     await this.runCheck(file, () => checkFile(this.db, file), reading);
     await this.runCheck(blocks, async () => {
       checkContiguity(this.db, blocks);
       await this.compareHashes(blocks);
     });
+    await this.runCheck(checksums, () => this.compareChecksums(checksums));
     await this.runCheck(transfers, async () => {
       this.noteUntraced(transfers);
       await this.compareTransfers(transfers);
@@ -125,16 +138,18 @@ class Verification {
     return { checks: Object.values(checks), tokens: verdicts };
   }
 
-  /** Runs a check. An unreadable page of the file is one of its findings; a failing node leaves the check unfinished. */
   private async runCheck(check: Check, work: () => void | Promise<void>, doing = check.name): Promise<void> {
     this.options.onProgress(doing);
-    try {
-      await work();
-    } catch (error) {
-      if (error instanceof UpstreamError && !this.options.signal.aborted) check.brokenOffBy = error.message;
-      else if (isCorruption(error)) check.addDifference(`the file cannot be read: ${error.message}`);
-      else throw error;
-    }
+    await runCheck(check, this.options.signal, work);
+  }
+
+  private compareChecksums(check: Check): Promise<void> {
+    const { sample, signal, onProgress } = this.options;
+    return checkChecksums(this.db, check, {
+      transfers: sample * TRANSFERS_PER_SAMPLE,
+      signal,
+      onProgress: (done) => onProgress(`checksums ${Math.floor(done * 100)} %`),
+    });
   }
 
   private compareCounters(wallets: Check, tokens: Check): Promise<void> {
@@ -167,11 +182,21 @@ class Verification {
 
   /** Notes the blocks that are known to lack internal transfers, whether or not a sample hits them. */
   private noteUntraced(check: Check): void {
-    for (const { first, last } of untracedRanges(this.db)) {
+    for (const { first, last } of traceGapRanges(this.db)) {
       const untraced = { first, last, blocks: last - first + 1 };
       const { reason } = internalTransfers({ capabilities: this.options.capabilities, untraced });
       if (reason !== null) check.addNote(reason);
     }
+  }
+
+  private compareAllTransfers(transfers: Check, roots: Check): Promise<void> {
+    this.noteUntraced(transfers);
+    const { path, client, signal, onProgress } = this.options;
+    return checkAllBlocks(
+      this.db,
+      { transfers, roots },
+      { path, client, rules: this.rules, signal, onProgress },
+    );
   }
 
   /** Decodes sampled blocks again and compares every transfer. */
@@ -196,6 +221,7 @@ class Verification {
       }
     });
     check.compared = `all transfers of ${compared} blocks, decoded again`;
+    check.share = compared / (this.tip.number - this.startBlock + 1);
   }
 
   private async compareNative(check: Check): Promise<void> {

@@ -4,8 +4,8 @@ import { request } from 'node:https';
 import { before, suite, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { generateKey } from '../../src/access/key-format.ts';
+import { opened, suiteOwner } from '../support/cleanup.ts';
 import { bounded, type DaemonProcess, type Dialled, startDaemonProcess } from '../support/daemon-process.ts';
-import { opened, suiteOwner } from '../support/owner.ts';
 import { waitFor } from '../support/wait.ts';
 
 const MAX_CONNECTIONS = 300;
@@ -27,7 +27,7 @@ suite('abuse over HTTP', () => {
 
   const etagOf = async (path: string) => (await fetch(daemon.url + path)).headers.get('etag');
 
-  test('who sends headers or a body drop by drop, or nothing, is cut off', async () => {
+  test('a client that trickles its headers or body, or sends nothing, is cut off', async () => {
     const withKey = `X-API-Key: ${daemon.key}\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n`;
     const beginnings = [
       '',
@@ -52,7 +52,7 @@ suite('abuse over HTTP', () => {
     clearInterval(drip);
   });
 
-  test('headers beyond the library’s limits end the connection', async () => {
+  test('headers beyond the library’s limits close the connection', async () => {
     const line = (i: number) => `X-Header-${i}: ${'a'.repeat(20)}\r\n`;
     const heads = [
       `X-Long: ${'a'.repeat(100_000)}\r\n\r\n`,
@@ -75,7 +75,7 @@ suite('abuse over HTTP', () => {
     });
   });
 
-  test('a URL may be as long as its request, and no longer', async () => {
+  test('a URL may fill the header limit but not exceed it', async () => {
     const { url, key } = daemon;
     for (const path of ['/', '/nothing', '/api/wallet_summary', '/docs']) {
       const response = await fetch(`${url}${path}?a=${'b'.repeat(2_500)}`, { headers: { 'X-API-Key': key } });
@@ -87,7 +87,7 @@ suite('abuse over HTTP', () => {
     }
   });
 
-  test('a body without end is refused, and not kept', async () => {
+  test('an endless body is refused and not buffered', async () => {
     const chunk = `10000\r\n${'a'.repeat(65_536)}\r\n`;
     const head = (path: string, key: string) =>
       `POST ${path} HTTP/1.1\r\nHost: x\r\n${key}Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n`;
@@ -113,7 +113,7 @@ suite('abuse over HTTP', () => {
     );
   });
 
-  test('a body in crumbs is cut off before it holds up others', async () => {
+  test('a body in tiny chunks is cut off before it delays others', async () => {
     const crumbs = '1\r\n \r\n'.repeat(50_000);
     await bounded(daemon, 'a body in crumbs', async () => {
       const connection = daemon.dial();
@@ -126,7 +126,7 @@ suite('abuse over HTTP', () => {
     });
   });
 
-  test('who sends chunks that nobody reads is cut off, with or without a key', async () => {
+  test('a client whose chunked body is not read is cut off, with or without a key', async () => {
     const upgrade =
       'Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n';
     const asked = [
@@ -155,7 +155,7 @@ suite('abuse over HTTP', () => {
     }
   });
 
-  test('of bodies that are not whole a key has a bounded part, and room again when they are gone', async () => {
+  test('the incomplete bodies of a key share a bounded budget, which is released when they end', async () => {
     const head = `POST /rpc HTTP/1.1\r\nHost: x\r\nX-API-Key: ${daemon.key}\r\nContent-Length: 2000000\r\n\r\n`;
     const most = head + ' '.repeat(1_900_000);
     for (const round of [1, 2]) {
@@ -177,7 +177,7 @@ suite('abuse over HTTP', () => {
     }
   });
 
-  test('who asks and asks and reads nothing is cut off, with or without a key', async () => {
+  test('a client that sends requests and never reads is cut off, with or without a key', async () => {
     const { key } = daemon;
     const requests: Record<string, string> = {
       'a small answer': 'GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n',
@@ -201,7 +201,7 @@ suite('abuse over HTTP', () => {
     }
   });
 
-  test('who asks without waiting for answers does not have the daemon alone', async () => {
+  test('a pipelining client does not monopolise the daemon', async () => {
     const requests = {
       'without a key': 'GET /rpc HTTP/1.1\r\nHost: x\r\n\r\n',
       'beyond a limit': `GET /api/whale_transfers HTTP/1.1\r\nHost: x\r\nX-API-Key: ${daemon.freeKey}\r\n\r\n`,
@@ -217,9 +217,9 @@ suite('abuse over HTTP', () => {
     }
   });
 
-  test('connections beyond the limit are closed at once, and room is made by those that go', async () => {
+  test('connections beyond the limit are closed at once; closed ones make room', async () => {
     const told = () =>
-      (daemon.stdout() + daemon.stderr()).includes('beyond server.max_connections are refused');
+      (daemon.stdout() + daemon.stderr()).includes('refused connections beyond server.max_connections');
     const many: Dialled[] = [];
     await bounded(daemon, 'a flood of connections', async () => {
       for (let i = 0; i < 3 * MAX_CONNECTIONS; i++) many.push(daemon.dial());
@@ -229,7 +229,7 @@ suite('abuse over HTTP', () => {
         for (const { socket } of many) socket.destroy();
       });
     });
-    await waitFor(told, { what: 'the log to tell of it' });
+    await waitFor(told, { what: 'the line in the log' });
     // What is accepted after this has the room of those that went: they are behind it in no queue.
     await waitFor(() => daemon.answersWithin(), { what: 'room for one' });
     const open = Array.from({ length: MAX_CONNECTIONS - 50 }, () => daemon.dial());
@@ -242,7 +242,7 @@ suite('abuse over HTTP', () => {
     );
   });
 
-  test('guessing keys opens nothing, is counted, and costs others nothing', async () => {
+  test('guessing keys fails, is counted, and does not slow others', async () => {
     const { url, key } = daemon;
     const near = [...'0aZ'].map((letter) => key.slice(0, -1) + letter).filter((other) => other !== key);
     const guesses = [...near, ...Array.from({ length: 3_000 }, generateKey)];
@@ -264,7 +264,7 @@ suite('abuse over HTTP', () => {
   });
 });
 
-test('under TLS those that never shake hands are cut off, and those beyond the limit closed', async (t) => {
+test('under TLS, connections without a handshake are cut off and those beyond the limit closed', async (t) => {
   const owner = opened(t);
   const fixture = (name: string) => fileURLToPath(new URL(`../fixtures/tls/${name}.pem`, import.meta.url));
   const { port, dial, child } = await startDaemonProcess(owner, {

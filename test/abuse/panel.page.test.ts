@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { pageTests, textOf } from '../server/browser.ts';
+import { pageTests, textOf } from '../pages/browser.ts';
 import { operate, TOKEN } from '../server/operating.ts';
 
 const HOSTILE = '<img src=x onerror="document.title=`owned`"><script>document.title="owned"</script>';

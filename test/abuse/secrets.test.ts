@@ -3,13 +3,13 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { test } from 'node:test';
 import { WebSocket } from 'ws';
+import { opened } from '../support/cleanup.ts';
 import { startDaemonProcess } from '../support/daemon-process.ts';
 import { freePort } from '../support/free-port.ts';
-import { opened } from '../support/owner.ts';
 
 const TOKEN = 'operator-token-6c1f0d';
 
-test('no key and no token gets into the log, the metrics or an error', async (t) => {
+test('keys and tokens never appear in the log, the metrics or an error', async (t) => {
   const owner = opened(t);
   const metricsPort = await freePort();
   const daemon = await startDaemonProcess(owner, {

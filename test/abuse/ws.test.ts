@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { before, suite, test } from 'node:test';
 import { deflateRawSync } from 'node:zlib';
+import { suiteOwner } from '../support/cleanup.ts';
 import { bounded, type DaemonProcess, type Dialled, startDaemonProcess } from '../support/daemon-process.ts';
-import { suiteOwner } from '../support/owner.ts';
 
 const MAX_MESSAGE = 65_536;
 const MAX_CONNECTIONS = 40;
@@ -54,7 +54,7 @@ suite('abuse over WebSockets', () => {
     return connection;
   }
 
-  test('compression is never agreed on, and a compressed message ends the connection unread', async () => {
+  test('compression is never negotiated, and a compressed message closes the connection unread', async () => {
     const bomb = deflateRawSync(Buffer.alloc(30_000_000, 'a'));
     assert.ok(bomb.length < MAX_MESSAGE);
     for (const path of ['/ws', '/ws/signals']) {
@@ -67,7 +67,7 @@ suite('abuse over WebSockets', () => {
     }
   });
 
-  test('a message in fragments without end is cut off like one that is too large', async () => {
+  test('an endless fragmented message is cut off like one that is too large', async () => {
     for (const size of [1, 100, 60_000]) {
       await bounded(daemon, `fragments of ${size} bytes`, async () => {
         const connection = await upgraded();
@@ -80,7 +80,7 @@ suite('abuse over WebSockets', () => {
     }
   });
 
-  test('empty fragments cost nothing however many they are', async () => {
+  test('any number of empty fragments costs nothing', async () => {
     await bounded(daemon, 'empty fragments', async () => {
       const connection = await upgraded();
       await connection.send(frame(OPCODE.text, ''));
@@ -101,7 +101,7 @@ suite('abuse over WebSockets', () => {
     });
   });
 
-  test('pings and calls whose answers nobody reads end the connection', async () => {
+  test('unread pongs and answers close the connection', async () => {
     const call = '{"jsonrpc":"2.0","id":1,"method":"unknown_method"}';
     const floods = {
       pings: frame(FIN | OPCODE.ping, 'a'.repeat(125)),
@@ -117,7 +117,7 @@ suite('abuse over WebSockets', () => {
     }
   });
 
-  test('who goes on sending what is refused or not asked for is cut off, though the answers are read', async () => {
+  test('a client that floods with refused messages or pongs is cut off even if it reads the answers', async () => {
     const small = frame(FIN | OPCODE.text, 'x');
     const subscribe = frame(
       FIN | OPCODE.text,
@@ -141,7 +141,7 @@ suite('abuse over WebSockets', () => {
     }
   });
 
-  test('who sends faster than can be handled is cut off, whatever the key may and though nothing is refused', async () => {
+  test('a client that sends faster than we can handle is cut off, even with an unlimited key', async () => {
     const floods = {
       'messages that are no calls': '',
       calls: '{"jsonrpc":"2.0","id":1,"method":"unknown_method"}',
@@ -159,7 +159,7 @@ suite('abuse over WebSockets', () => {
     }
   });
 
-  test('connections that went make room for others', async () => {
+  test('closed connections make room for others', async () => {
     for (let i = 0; i < 2 * MAX_CONNECTIONS; i++) {
       const connection = await upgraded();
       connection.socket.end();

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { generateKey, isWellFormedKey, keyHint } from '../../src/access/key-format.ts';
 
-test('a key has the announced form and a checksum that fits', () => {
+test('a key has the documented form and a valid checksum', () => {
   const keys = Array.from({ length: 200 }, generateKey);
   for (const key of keys) {
     assert.match(key, /^atlas_[0-9A-Za-z]{38}$/);
@@ -11,7 +11,7 @@ test('a key has the announced form and a checksum that fits', () => {
   assert.equal(new Set(keys).size, keys.length);
 });
 
-test('a single mistyped character is noticed wherever it is', () => {
+test('a single mistyped character is detected anywhere', () => {
   const key = generateKey();
   for (let at = 0; at < key.length; at++) {
     const wrong = key[at] === 'x' ? 'y' : 'x';
@@ -19,7 +19,7 @@ test('a single mistyped character is noticed wherever it is', () => {
   }
 });
 
-test('texts of another form are refused', () => {
+test('malformed keys are refused', () => {
   for (const text of [
     '',
     'atlas_',
@@ -31,7 +31,7 @@ test('texts of another form are refused', () => {
   }
 });
 
-test('every character of the alphabet occurs, none much more often than another', () => {
+test('all characters of the alphabet are about equally frequent', () => {
   const counts = new Map<string, number>();
   for (let i = 0; i < 2_000; i++) {
     for (const character of generateKey().slice(6, 38))
@@ -42,7 +42,7 @@ test('every character of the alphabet occurs, none much more often than another'
   for (const count of counts.values()) assert.ok(Math.abs(count - expected) < expected * 0.25);
 });
 
-test('the hint shows the beginning of a key only', () => {
+test('the hint shows only the beginning of a key', () => {
   const key = generateKey();
   assert.equal(keyHint(key), key.slice(0, 10));
 });

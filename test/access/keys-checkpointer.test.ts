@@ -3,8 +3,7 @@ import { copyFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { openAccess } from '../../src/access/access.ts';
-import { KeysCheckpointer } from '../../src/access/keys-checkpointer.ts';
-import { startKeysCheckpointThread } from '../../src/access/threads.ts';
+import { KeysCheckpointer, startKeysCheckpointThread } from '../../src/access/keys-checkpointer.ts';
 import { readUsage } from '../../src/access/usage.ts';
 import { openDatabase } from '../../src/store/open-database.ts';
 import { tempDir } from '../support/temp-dir.ts';
@@ -53,13 +52,13 @@ function fillWal({ access, walBytes }: Pick<ReturnType<typeof openAll>, 'access'
   return counted;
 }
 
-test('writing usage moves nothing into the file by itself: that would wait for the disk', (t) => {
+test('writing usage never checkpoints, which would wait for the disk', (t) => {
   const all = openAll(t);
   fillWal(all);
   assert.equal(all.countedInFile(), 0);
 });
 
-test('a long log is moved into the file by a thread, and usage is counted on', async (t) => {
+test('a thread checkpoints a long log while usage is counted', async (t) => {
   const all = openAll(t);
   const counted = fillWal(all);
   await all.checkpointer.checkpointIfLarge();
@@ -73,7 +72,7 @@ test('a long log is moved into the file by a thread, and usage is counted on', a
   assert.ok(all.walBytes() < MIN_WAL_BYTES / 16, `the log has ${all.walBytes()} bytes`);
 });
 
-test('the length of the log is looked at every minute', async (t) => {
+test('the log is checked every minute', async (t) => {
   t.mock.timers.enable({ apis: ['setInterval'] });
   const all = openAll(t);
   const counted = fillWal(all);
@@ -82,7 +81,7 @@ test('the length of the log is looked at every minute', async (t) => {
   assert.equal(all.countedInFile(), counted);
 });
 
-test('a short log is left alone, and closing waits for the thread at work', async (t) => {
+test('a short log is left alone, and closing waits for a running checkpoint', async (t) => {
   const all = openAll(t);
   all.access.usage.add(1, 1, Date.now());
   all.access.usage.flush();

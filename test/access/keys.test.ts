@@ -8,7 +8,7 @@ import { generateKey } from '../../src/access/key-format.ts';
 import { type KeyStore, openKeyStore } from '../../src/access/keys.ts';
 import { toKeysStorageError } from '../../src/access/keys-file.ts';
 import { UsageCounter } from '../../src/access/usage.ts';
-import { FatalError, StorageError } from '../../src/errors.ts';
+import { FatalError, StorageError } from '../../src/lib/errors.ts';
 import { openDatabase, setBusyTimeout } from '../../src/store/open-database.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
@@ -38,7 +38,7 @@ async function inOtherProcess(path: string, script: string): Promise<string> {
   return output.trim();
 }
 
-test('a created key verifies, any other text does not', (t) => {
+test('a created key verifies, other text does not', (t) => {
   const { store } = openStore(t);
   const { key, record } = store.create({ name: ' app ', tier: 'pro' });
   assert.equal(record.name, 'app');
@@ -84,7 +84,7 @@ test('a rotated key has a new secret and keeps its id', (t) => {
   assert.deepEqual(changes, [[before.record.id]]);
 });
 
-test('operations on an unknown or revoked key say so', (t) => {
+test('operations on unknown and revoked keys are refused with the reason', (t) => {
   const { store } = openStore(t);
   assert.throws(() => store.revoke(7), { code: 'not_found', message: 'there is no key 7' });
   assert.throws(() => store.rotate(7), { code: 'not_found' });
@@ -97,7 +97,7 @@ test('operations on an unknown or revoked key say so', (t) => {
   });
 });
 
-test('a name that would break a line or steer a terminal is refused', (t) => {
+test('a name with control characters is refused', (t) => {
   const { store } = openStore(t);
   for (const name of ['two\nlines', 'a\tb', '\x1b[31mred', 'bell\x07', 'c1\x9b2J']) {
     assert.throws(() => store.create({ name, tier: 'free' }), {
@@ -114,7 +114,7 @@ test('a name that would break a line or steer a terminal is refused', (t) => {
   assert.equal(store.list().length, 2);
 });
 
-test('keys made and revoked by another process take effect within a second', async (t) => {
+test('keys created and revoked by another process take effect within a second', async (t) => {
   t.mock.timers.enable({ apis: ['setInterval'] }); // so that a second is one, however busy the machine is
   const aSecondPasses = () => t.mock.timers.tick(1_000);
   const { store, path } = openStore(t);
@@ -133,7 +133,7 @@ test('keys made and revoked by another process take effect within a second', asy
   assert.deepEqual(changes, [record.id]);
 });
 
-test('a key that another process revokes meanwhile is not rotated: what was shown would never be valid', (t) => {
+test('a key that another process just revoked is not rotated', (t) => {
   const { store, path } = openStore(t);
   const { record } = store.create({ name: 'app', tier: 'free' });
   const other = openDatabase(path);
@@ -154,7 +154,7 @@ test('a key that another process revokes meanwhile is not rotated: what was show
   assert.equal(store.verify(key)?.id, record.id);
 });
 
-test('changes made here do not hide those that another process made just before', (t) => {
+test('own changes do not hide those another process just made', (t) => {
   t.mock.timers.enable({ apis: ['setInterval'] });
   const { store, path } = openStore(t);
   const first = store.create({ name: 'first', tier: 'free' });
@@ -174,7 +174,7 @@ test('changes made here do not hide those that another process made just before'
   );
 });
 
-test('a change reads no key but its own, however many there are', (t) => {
+test('a change reads only its own key', (t) => {
   const { store } = openStore(t);
   const insert = store.db.prepare(
     "INSERT INTO keys (hash, hint, name, tier, created_at) VALUES (randomblob(32), 'atlas_', 'many', 'free', 0)",
@@ -187,7 +187,7 @@ test('a change reads no key but its own, however many there are', (t) => {
   assert.equal([...store.valid()].length, before + 1, 'the others were read too');
 });
 
-test('keys survive closing and opening', (t) => {
+test('keys survive a restart', (t) => {
   const path = join(tempDir(t), 'keys.db');
   const first = openKeyStore(path);
   const { key } = first.create({ name: 'app', tier: 'free' });
@@ -196,21 +196,24 @@ test('keys survive closing and opening', (t) => {
   assert.equal(store.verify(key)?.name, 'app');
 });
 
-test('a file found damaged while it is in use is not to be thrown away like an index', (t) => {
+test('the advice for a file damaged in use is not to delete it', (t) => {
   const { store, path } = openStore(t);
   const error = Object.assign(new Error('database disk image is malformed'), { code: 'SQLITE_CORRUPT' });
   const translated = toKeysStorageError(error, store.db);
   assert.ok(translated instanceof FatalError);
   assert.ok(translated.message.startsWith(`${path} is damaged`));
-  assert.match(translated.message, /put back a copy made by atlas-node backup/);
+  assert.match(translated.message, /restore a copy made by atlas-node backup/);
   assert.doesNotMatch(translated.message, /rebuilt/);
 });
 
-test('files that hold no keys are refused with what to do', (t) => {
+test('other files are refused with advice', (t) => {
   const dir = tempDir(t);
   const damaged = join(dir, 'damaged.db');
   writeFileSync(damaged, 'this is no database, but long enough to be looked at as one'.repeat(100));
-  assert.throws(() => openKeyStore(damaged), { name: 'FatalError', message: /damaged.*atlas-node backup/ });
+  assert.throws(() => openKeyStore(damaged), {
+    name: 'DamagedFileError',
+    message: /damaged.*atlas-node backup/,
+  });
 
   const foreign = join(dir, 'foreign.db');
   const db = openDatabase(foreign);
@@ -247,7 +250,7 @@ const OPEN_AS_NOBODY = `
     console.log(name + ': ' + message);
   }`;
 
-test('a daemon whose user may not write the file does not start: it could not keep the usage', (t) => {
+test('the daemon does not start with a read-only file, which could not store usage', (t) => {
   const dir = tempDir(t);
   const path = join(dir, 'keys.db');
   openKeyStore(path).close();
@@ -264,7 +267,7 @@ test('a daemon whose user may not write the file does not start: it could not ke
   }
 });
 
-test('a file that was moved away or replaced is not written on: what it took would be lost with the process', (t) => {
+test('a file that was moved or replaced gets no further writes', (t) => {
   const { store, path } = openStore(t);
   const { key, record } = store.create({ name: 'app', tier: 'free' });
   const failures: (string | null)[] = [];

@@ -66,7 +66,7 @@ test('the bucket refills to the millisecond', (t) => {
   assert.ok(!limiter.take(key, 1).ok, 'a long pause fills no more than one second');
 });
 
-test('over ten minutes of uneven demand exactly the rate is admitted', (t) => {
+test('ten minutes of uneven demand are admitted at exactly the rate', (t) => {
   const { limiter, key, clock } = setUp(t, 'free');
   let admitted = 0;
   let step = 1;
@@ -80,7 +80,7 @@ test('over ten minutes of uneven demand exactly the rate is admitted', (t) => {
   assert.equal(admitted, 5 + 600 * 5);
 });
 
-test('a clock that goes back gives nothing and takes nothing', (t) => {
+test('a clock that goes back neither adds nor removes tokens', (t) => {
   const { limiter, key, clock } = setUp(t, 'free');
   assert.ok(limiter.take(key, 5).ok);
   clock.now -= 10_000;
@@ -90,17 +90,74 @@ test('a clock that goes back gives nothing and takes nothing', (t) => {
 });
 
 test('a batch is admitted as a whole or not at all', (t) => {
-  const { limiter, key, clock } = setUp(t, 'free');
+  const { limiter, key } = setUp(t, 'free');
   assert.ok(limiter.take(key, 3).ok);
   assert.ok(!limiter.take(key, 3).ok);
   assert.equal(limiter.take(key, 2).remaining, 0, 'the refused batch cost nothing');
-  clock.now += 1_000;
-  const refused = limiter.take(key, 6);
-  assert.ok(!refused.ok);
-  assert.match(refused.message, /at most 5 at once/);
 });
 
-test('the monthly quota is exact, and begins anew with the month', (t) => {
+test('a batch larger than the bucket is admitted when it is full and leaves a debt', (t) => {
+  const { limiter, key, clock, usage } = setUp(t, 'free');
+  assert.ok(limiter.take(key, 1).ok);
+  const early = limiter.take(key, 1_000);
+  assert.ok(!early.ok);
+  assert.deepEqual([early.retryAfter, early.waitMs], [1, 200]);
+  clock.now += early.waitMs;
+  const admitted = limiter.take(key, 1_000);
+  assert.deepEqual(admitted, { ok: true, limit: 5, remaining: 0, reset: 200 });
+  assert.equal(usage.used(key.id, clock.now), 1_001);
+  clock.now += 1_000;
+  const next = limiter.take(key, 1);
+  assert.ok(!next.ok);
+  assert.deepEqual([next.retryAfter, next.remaining], [199, 0]);
+  clock.now += next.waitMs - 1;
+  assert.ok(!limiter.take(key, 1).ok);
+  clock.now += 1;
+  assert.ok(limiter.take(key, 1).ok, 'the named time is exact');
+});
+
+test('the same request is admitted after retryAfter', (t) => {
+  for (const tier of ['free', 'both']) {
+    for (const size of [1, 3, 5, 6, 7, 60, 1_000]) {
+      const { limiter, key, clock } = setUp(t, tier);
+      while (limiter.take(key, 1).ok);
+      const refused = limiter.take(key, size);
+      assert.ok(!refused.ok);
+      clock.now += refused.retryAfter * 1_000;
+      const mayEver = tier === 'free' || size <= 7;
+      assert.equal(limiter.take(key, size).ok, mayEver, `${size} on ${tier}`);
+    }
+  }
+});
+
+test('requests within a second of a large batch share its allowance', (t) => {
+  const { limiter, key, clock } = setUp(t, 'free');
+  for (let i = 0; i < 9; i++) assert.ok(limiter.take(key, 100).ok, `batch ${i}`);
+  assert.ok(!limiter.take(key, 125).ok);
+  assert.ok(limiter.take(key, 1).ok);
+  clock.now += 999;
+  assert.ok(limiter.take(key, 50).ok);
+  clock.now += 1;
+  assert.ok(!limiter.take(key, 50).ok, 'the second is over');
+  clock.now += 190_000;
+  assert.ok(limiter.take(key, 600).ok, 'paid off');
+  clock.now -= 60_000;
+  assert.ok(!limiter.take(key, 100).ok, 'a clock that goes back does not prolong it');
+});
+
+test('large batches do not raise the rate over time', (t) => {
+  const { limiter, key, clock } = setUp(t, 'free');
+  const end = clock.now + 3_600_000;
+  let admitted = 0;
+  for (let i = 0; clock.now < end; i++) {
+    const size = [1, 700, 100, 4, 1_000, 30][i % 6]!;
+    if (limiter.take(key, size).ok) admitted += size;
+    clock.now += 37;
+  }
+  assert.ok(admitted <= 5 * 3_600 + 1_024 && admitted > 5 * 3_600 - 1_024, String(admitted));
+});
+
+test('the monthly quota is exact and resets with the month', (t) => {
   const { limiter, key, clock } = setUp(t, 'small');
   assert.deepEqual(limiter.take(key, 8), {
     ok: true,
@@ -135,7 +192,7 @@ test('the headers show whichever of rate and quota leaves less', (t) => {
   assert.deepEqual([quota.limit, quota.remaining], [7, 1]);
 });
 
-test('without limits everything is admitted and still counted', (t) => {
+test('without limits every request is admitted and still counted', (t) => {
   const { limiter, key, usage, clock } = setUp(t, 'unlimited');
   for (let i = 0; i < 1_000; i++) assert.ok(limiter.take(key, 100).ok);
   assert.equal(usage.used(key.id, clock.now), 100_000);
@@ -150,7 +207,7 @@ test('refused requests are not counted', (t) => {
   assert.equal(usage.used(key.id, clock.now), 5);
 });
 
-test('why nothing is admitted can be asked without taking', (t) => {
+test('refusal() gives the reason without counting a request', (t) => {
   const { limiter, key, clock, usage } = setUp(t, 'both');
   assert.equal(limiter.refusal(key), null);
   limiter.take(key, 5);
@@ -168,7 +225,7 @@ test('why nothing is admitted can be asked without taking', (t) => {
   assert.equal(free.limiter.refusal(free.key), null);
 });
 
-test('counts are written month by month and read back by the next start', (t) => {
+test('counts are stored by month and read at the next start', (t) => {
   const { limiter, key, usage, store, clock } = setUp(t, 'unlimited');
   limiter.take(key, 12);
   usage.flush();

@@ -24,7 +24,7 @@ function openLockable(t: TestContext) {
   return { access, failures, id: record.id, other, written };
 }
 
-/** Locks the file as a program does that stands still in the middle of a change. */
+/** Locks the file like a program that hangs in the middle of a change. */
 function lock(db: Db): () => void {
   db.exec('BEGIN IMMEDIATE');
   return () => db.exec('COMMIT');
@@ -36,7 +36,7 @@ function assertAtOnce(action: () => void): void {
   assert.ok(performance.now() - startedAt < AT_ONCE_MS, 'the thread that serves has waited');
 }
 
-test('nobody is kept waiting while another program has the keys file locked', (t) => {
+test('requests do not wait while another program locks the keys file', (t) => {
   const { access, failures, id, other, written } = openLockable(t);
   t.after(() => access.close());
   const unlock = lock(other);
@@ -55,7 +55,7 @@ test('nobody is kept waiting while another program has the keys file locked', (t
   assert.deepEqual(failures, [], 'so short a lock is nothing to report');
 });
 
-test('a lock that is not given back is reported once, and once that it was', (t) => {
+test('a lasting lock is reported once, and its release once', (t) => {
   const { access, failures, id, other, written } = openLockable(t);
   t.after(() => access.close());
   const unlock = lock(other);
@@ -79,7 +79,7 @@ const LOCKER = `
   console.log('locked');
   setTimeout(() => db.exec('COMMIT'), 500);`;
 
-test('who stops waits for the lock, since the counts would be lost', async (t) => {
+test('shutdown waits for the lock, or the counts would be lost', async (t) => {
   const { access, failures, id, other, written } = openLockable(t);
   const module = new URL('../../src/store/open-database.ts', import.meta.url).href;
   const child = spawn(process.execPath, ['--input-type=module', '-e', LOCKER, module, other.name], {
@@ -93,7 +93,7 @@ test('who stops waits for the lock, since the counts would be lost', async (t) =
   if (child.exitCode === null) await once(child, 'exit');
 });
 
-test('who only reads the keys file does not keep a checkpoint waiting with the file locked', async (t) => {
+test('a reader of the keys file does not block a checkpoint that holds the lock', async (t) => {
   const { access, other } = openLockable(t);
   t.after(() => access.close());
   other.exec('BEGIN');

@@ -3,7 +3,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { openKeyStore } from '../../src/access/keys.ts';
-import { CallError, StreamClient } from '../stream/client.ts';
+import { CallError, StreamClient } from '../streams/client.ts';
 import { startTestDaemon } from '../support/daemon.ts';
 import { startGeneratedNode } from '../support/replay.ts';
 import { tempDir } from '../support/temp-dir.ts';

@@ -3,9 +3,9 @@ import { readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { openKeyStore } from '../../src/access/keys.ts';
-import { KEYS_APPLICATION_ID, KEYS_SCHEMA_V1 } from '../../src/access/schema.ts';
+import { KEYS_APPLICATION_ID, KEYS_SCHEMA_V1 } from '../../src/access/keys-file.ts';
 import { HISTORY_HOURS, readUsage, sumUsageByHour, UsageCounter } from '../../src/access/usage.ts';
-import { usageHistory } from '../../src/server/admin-keys.ts';
+import { usageHistory } from '../../src/server/admin/keys.ts';
 import { openDatabase } from '../../src/store/open-database.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
@@ -34,7 +34,7 @@ function makeUnreadable(path: string): () => void {
   return () => writeFileSync(`${path}-wal`, wal);
 }
 
-test('each hour keeps its own count while the month goes on', (t) => {
+test('each hour has its own count within the month', (t) => {
   const { store, usage, hours } = openUsage(t, TEN);
   usage.add(1, 5, TEN + 1);
   usage.add(2, 1, TEN + 2);
@@ -50,7 +50,7 @@ test('each hour keeps its own count while the month goes on', (t) => {
   assert.equal(readUsage(store.db, 1)[0]?.requests, 11);
 });
 
-test('an hour that a restart falls into is counted on', (t) => {
+test('a restart continues the count of the current hour', (t) => {
   const { store, usage, hours } = openUsage(t, TEN);
   usage.add(1, 5, TEN);
   usage.add(1, 3, TEN + HOUR);
@@ -65,7 +65,7 @@ test('an hour that a restart falls into is counted on', (t) => {
   assert.equal(readUsage(store.db, 1)[0]?.requests, 10);
 });
 
-test('the month begins anew with its first hour, and the hours go on', (t) => {
+test('the monthly count restarts with the first hour of the month, the history continues', (t) => {
   const lastHour = Date.UTC(2026, 10, 30, 23);
   const { store, usage } = openUsage(t, lastHour);
   usage.add(1, 7, lastHour);
@@ -84,7 +84,7 @@ test('the month begins anew with its first hour, and the hours go on', (t) => {
   );
 });
 
-test('hours older than the history are forgotten', (t) => {
+test('hours older than the history are deleted', (t) => {
   const { usage, hours } = openUsage(t, TEN);
   usage.add(1, 5, TEN);
   usage.add(1, 6, TEN + HOUR);
@@ -96,7 +96,7 @@ test('hours older than the history are forgotten', (t) => {
   ]);
 });
 
-test('a clock that is years ahead for a while leaves the history in place', (t) => {
+test('a clock that is years ahead for a while keeps the history', (t) => {
   const { store, usage, hours } = openUsage(t, TEN);
   for (let hour = 0; hour < 5; hour++) usage.add(1, 1, TEN + hour * HOUR);
   const ahead = TEN + 100 * HISTORY_HOURS * HOUR;
@@ -115,7 +115,7 @@ test('a clock that is years ahead for a while leaves the history in place', (t) 
   assert.match(JSON.stringify(shown), /"at":"2026-11-21T15:00:00.000Z","requests":2}\]/, 'no hour to come');
 });
 
-test('a keys file of the first version gains the history and keeps what it has', (t) => {
+test('a version 1 keys file is migrated and keeps its contents', (t) => {
   const path = join(tempDir(t), 'keys.db');
   const old = openDatabase(path);
   old.exec(KEYS_SCHEMA_V1);
@@ -133,7 +133,7 @@ test('a keys file of the first version gains the history and keeps what it has',
   assert.deepEqual(sumUsageByHour(store.db, 0, 1), [{ hour: TEN / HOUR, requests: 2 }]);
 });
 
-test('a clock put right counts on in the month and hour it is put to, in either direction', (t) => {
+test('a corrected clock continues the counts of its month and hour, in either direction', (t) => {
   const { store, usage, hours } = openUsage(t, TEN);
   const DAYS = 25 * 24 * HOUR;
   const months = () => readUsage(store.db, 1).map(({ month, requests }) => [month, requests]);
@@ -160,7 +160,7 @@ test('a clock put right counts on in the month and hour it is put to, in either 
   );
 });
 
-test('a month that ends while the file cannot be read is counted on in memory, and in full when it can', (t) => {
+test('a month that begins while the file is unreadable is counted in memory and completed later', (t) => {
   const { store, usage, failures } = openUsage(t, TEN);
   const DECEMBER = Date.UTC(2026, 11, 1);
   usage.add(1, 5, TEN);

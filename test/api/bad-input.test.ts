@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import { before, suite, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ENDPOINTS } from '../../src/api/endpoints.ts';
+import { ENDPOINTS } from '../../src/api/endpoints/endpoints.ts';
 import { errorOf, type Serving, serve } from '../server/serving.ts';
 import { address } from '../support/index-fixture.ts';
 import { document } from '../support/openapi.ts';
@@ -207,7 +207,7 @@ suite('bad input', () => {
     }
   }
 
-  test('parameters that no endpoint has are ignored', async () => {
+  test('unknown parameters are ignored', async () => {
     for (const { path, method } of ENDPOINTS) {
       if (method !== 'GET') continue;
       const good = [...goodQuery(path)].map(([name, value]) => `${name}=${value}`);
@@ -229,7 +229,7 @@ suite('bad input', () => {
     }
   });
 
-  test('depth above the tier of the key is 403, above the maximum 400', async () => {
+  test("a depth above the key's tier gets 403, above the maximum 400", async () => {
     const { key } = serving.access.keys.create({ name: 'small', tier: 'free' });
     const ask = (depth: number) =>
       serving.fetch(`/api/funding_chain?address=${ALICE}&depth=${depth}`, { headers: { 'X-API-Key': key } });
@@ -255,7 +255,7 @@ suite('bad input', () => {
     });
   }
 
-  test('a body that is never finished disturbs nobody', async () => {
+  test('an unfinished body does not affect other clients', async () => {
     for (const request of [
       post('Content-Length: 500', '{"addresses":['),
       post('Transfer-Encoding: chunked', '10\r\n{"addr'),
@@ -268,7 +268,7 @@ suite('bad input', () => {
     assert.equal((await serving.fetch(`/api/wallet_summary?address=${ALICE}`)).status, 200);
   });
 
-  test('none of it was a defect: nothing was logged as one, and good requests are answered', async () => {
+  test('no bad input is logged as an error, and valid requests are still answered', async () => {
     assert.deepEqual(
       serving.logs.filter((line) => /"level":"(error|fatal)"/.test(line)),
       [],

@@ -29,7 +29,7 @@ async function fundersOf(serving: Serving, name: string, query = ''): Promise<un
   return chain.map(({ funder }) => funder);
 }
 
-test('funding_chain follows first funders, five hops unless told, ten at most', async (t) => {
+test('funding_chain follows first funders, five hops by default and ten at most', async (t) => {
   const names = Array.from({ length: 13 }, (_, i) => `wallet ${i}`);
   const serving = await serveBlocks(t, line(names));
   const funders = names.toReversed().slice(1).map(address);
@@ -43,12 +43,12 @@ test('funding_chain follows first funders, five hops unless told, ten at most', 
   ]);
 });
 
-test('funding_chain ends before a funder that stands in it already', async (t) => {
+test('funding_chain stops before a cycle', async (t) => {
   const serving = await serveBlocks(t, line(['alice', 'bob', 'carol', 'alice']));
   assert.deepEqual(await fundersOf(serving, 'alice'), [address('carol'), address('bob')]);
 });
 
-test('funding_chain ends at a wallet that only the zero address or itself paid', async (t) => {
+test('funding_chain stops at a wallet funded only by the zero address or itself', async (t) => {
   const serving = await serveBlocks(t, [
     { mint: [{ from: 'zero', to: 'alice' }], self: [{ from: 'alice', to: 'alice' }] },
     { burn: [{ from: 'carol', to: 'zero' }], pay: [{ from: 'alice', to: 'bob' }] },
@@ -62,7 +62,7 @@ test('funding_chain ends at a wallet that only the zero address or itself paid',
   });
 });
 
-test('funding_chain goes as deep as the tier of the key allows', async (t) => {
+test("funding_chain is limited to the depth of the key's tier", async (t) => {
   const names = Array.from({ length: 9 }, (_, i) => `wallet ${i}`);
   const { fetch, access } = await serveBlocks(t, line(names));
   const { key } = access.keys.create({ name: 'app', tier: 'free' });
@@ -74,7 +74,7 @@ test('funding_chain goes as deep as the tier of the key allows', async (t) => {
   assert.equal((await errorOf(refused)).error.code, 'tier_limit');
 });
 
-test('coordinated_wallets lists the nearest in block first, of equally near ones the earlier', async (t) => {
+test('coordinated_wallets lists the wallets funded nearest in block first, the earlier one on a tie', async (t) => {
   const paid = (name: string) => ({ [`to ${name}`]: [{ from: 'hub', to: name }] });
   const serving = await serveBlocks(t, [
     paid('far before'),
@@ -117,7 +117,7 @@ test('a funder of more than a thousand wallets is a hub', async (t) => {
   assert.equal((await serving.json(url)).hub, true);
 });
 
-test('funding_recipients looks at its window only and tells whose first funder it is', async (t) => {
+test('funding_recipients stays within its window and marks first fundings', async (t) => {
   const serving = await serveBlocks(t, [
     { early: [{ from: 'funder', to: 'alice', amount: 3n }], other: [{ from: 'stranger', to: 'bob' }] },
     { second: [{ from: 'funder', to: 'alice', amount: 4n }] },

@@ -1,7 +1,12 @@
 /** Each threshold of the labels, on it and beside it. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { confidenceOf, type Label, labelsOf, type WalletStats } from '../../src/api/labels.ts';
+import {
+  confidenceOf,
+  type Label,
+  labelsOf,
+  type WalletStats,
+} from '../../src/api/endpoints/wallet-label.ts';
 
 const MON = 10n ** 18n;
 
@@ -54,7 +59,7 @@ for (const [what, numbers, labels] of CASES) {
   });
 }
 
-test('confidence grows with the transactions', () => {
+test('confidence grows with the number of transactions', () => {
   assert.deepEqual([1, 9, 10, 99, 100, 1e6].map(confidenceOf), [
     'low',
     'low',

@@ -7,6 +7,8 @@ import type { IndexedTransfer } from '../support/index-rows.ts';
 export interface Counted extends IndexedTransfer {
   /** ISO text of its block's time. */
   time: string;
+  /** Its place among the transfers of its transaction. */
+  eventIndex: number;
 }
 
 const ZERO = `0x${'0'.repeat(40)}`;
@@ -95,7 +97,16 @@ export class Recount {
 
   walletFundingSource(address: string): Json {
     const first = this.firstOf.get(address);
-    const none = ['from', 'amount', 'amountWei', 'txHash', 'blockNumber', 'timestamp', 'source'];
+    const none = [
+      'from',
+      'amount',
+      'amountWei',
+      'txHash',
+      'eventIndex',
+      'blockNumber',
+      'timestamp',
+      'source',
+    ];
     const record = first ? { from: first.from, ...fundingOf(first) } : null;
     const flat = record ?? Object.fromEntries(none.map((name) => [name, null]));
     return { address, firstFunding: record, ...flat, ...this.coverage };
@@ -368,6 +379,7 @@ function fundingOf(t: Counted) {
     amount: coin(t.amount),
     amountWei: `${t.amount}`,
     txHash: t.hash,
+    eventIndex: t.eventIndex,
     blockNumber: t.block,
     timestamp: t.time,
     source: t.kind === 'native_direct' ? 'direct' : 'internal',
@@ -389,5 +401,6 @@ function transferOf(t: Counted): Json {
     amount: `${t.amount}`,
     timestamp: t.time,
     logIndex: t.logIndex,
+    eventIndex: t.eventIndex,
   };
 }

@@ -41,7 +41,7 @@ test('token_stats counts wallets and holders without the zero address', async (t
   });
 });
 
-test('first buyers are receivers of something, in order, each once', async (t) => {
+test('first buyers are the receivers of non-zero amounts, in order, without duplicates', async (t) => {
   const move = { kind: 'erc20', token: 'coin' } as const;
   const serving = await serveBlocks(t, [
     { dust: [{ ...move, from: 'zero', to: 'late', amount: 0n }] },
@@ -67,7 +67,7 @@ test('first buyers are receivers of something, in order, each once', async (t) =
   assert.equal(count, 3);
 });
 
-test('holders are ranked by number, not by text, also beyond 2^256; debts and zeros are left out', async (t) => {
+test('holders are ranked numerically, even beyond 2^256; negative and zero balances are left out', async (t) => {
   const give = (to: string, amount: bigint) => ({
     kind: 'erc20' as const,
     token: 'coin',
@@ -112,7 +112,7 @@ test('ERC-721 counts pieces and ERC-1155 sums units of all ids', async (t) => {
   assert.deepEqual(await holders('items'), [{ address: address('alice'), balance: '12' }]);
 });
 
-test('whale_transfers cuts its amounts, compares exactly, and looks at its window only', async (t) => {
+test('whale_transfers truncates amounts, compares exactly and stays within its window', async (t) => {
   const limit = 100n * MON;
   const serving = await serveBlocks(t, [
     { old: [{ from: 'alice', to: 'bob', amount: limit * 2n }] },
@@ -135,6 +135,7 @@ test('whale_transfers cuts its amounts, compares exactly, and looks at its windo
       amount: '100.000001',
       amountWei: '100000001999999999999',
       txHash: txHash('inside'),
+      eventIndex: 0,
       blockNumber: 3,
       timestamp: iso(3),
       transferType: 'native',
@@ -146,6 +147,7 @@ test('whale_transfers cuts its amounts, compares exactly, and looks at its windo
       amount: '100.000000',
       amountWei: '100000000000000000000',
       txHash: txHash('exact'),
+      eventIndex: 0,
       blockNumber: 2,
       timestamp: iso(2),
       transferType: 'native',
@@ -178,7 +180,14 @@ const NOTHING: Record<string, object> = {
     firstSeenAt: null,
     estimateQuality: null,
   },
-  [`token_holders?token=${COIN}`]: { token: COIN, estimateQuality: null, holders: [], count: 0 },
+  [`token_holders?token=${COIN}`]: {
+    token: COIN,
+    symbol: null,
+    decimals: null,
+    estimateQuality: null,
+    holders: [],
+    count: 0,
+  },
   whale_transfers: { minMon: 100, blocksWindow: 10_000, transfers: [], count: 0 },
   [`wallet_counterparties?address=${COIN}`]: { address: COIN, counterparties: [], count: 0 },
   [`wallet_label?address=${COIN}`]: {
@@ -216,7 +225,7 @@ const NOTHING: Record<string, object> = {
   },
 };
 
-test('an address without indexed activity has no data, and that is no error', async (t) => {
+test('an address without indexed activity gets an empty answer, not an error', async (t) => {
   const serving = await serveBlocks(t, [{ a: [{ from: 'alice', to: 'bob' }] }]);
   for (const [request, expected] of Object.entries(NOTHING)) {
     assert.deepEqual(await serving.json(`/api/${request}`), { ...expected, historicalCoverageStartBlock: 1 });

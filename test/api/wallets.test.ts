@@ -40,6 +40,7 @@ const FIRST_OF_BOB = {
   amount: '1.5',
   amountWei: '1500000000000000000',
   txHash: txHash('first'),
+  eventIndex: 0,
   blockNumber: 102,
   timestamp: iso(102),
   source: 'direct',
@@ -50,12 +51,13 @@ const NOBODY = {
   amount: null,
   amountWei: null,
   txHash: null,
+  eventIndex: null,
   blockNumber: null,
   timestamp: null,
   source: null,
 };
 
-test('wallet_summary counts all transfers of a wallet, internal ones too', async (t) => {
+test('wallet_summary counts all transfers of a wallet, including internal ones', async (t) => {
   const { json } = await serveStory(t);
   assert.deepEqual(await json(`/api/wallet_summary?address=${address('bob')}`), {
     address: address('bob'),
@@ -73,7 +75,7 @@ test('wallet_summary counts all transfers of a wallet, internal ones too', async
   });
 });
 
-test('wallet_summary of a wallet without activity is empty, also for a token contract', async (t) => {
+test('wallet_summary is empty for a wallet without activity, even a token contract', async (t) => {
   const { json } = await serveStory(t);
   for (const name of ['nobody', 'coin']) {
     assert.deepEqual(await json(`/api/wallet_summary?address=${address(name)}`), {
@@ -103,13 +105,14 @@ test('wallet_funding_source gives the earliest direct transfer in both forms', a
   });
 });
 
-test('wallet_funding_source falls back to an internal transfer; oneself and the zero address fund nobody', async (t) => {
+test('wallet_funding_source falls back to an internal transfer and ignores the wallet itself and the zero address', async (t) => {
   const { json } = await serveStory(t);
   const inside = {
     from: address('alice'),
     amount: '2',
     amountWei: '2000000000000000000',
     txHash: txHash('late'),
+    eventIndex: 0,
     blockNumber: 104,
     timestamp: iso(104),
     source: 'internal',
@@ -130,7 +133,7 @@ test('wallet_funding_source falls back to an internal transfer; oneself and the 
   }
 });
 
-test('latest_native_in gives the newest direct transfer, else the newest internal one, else null', async (t) => {
+test('latest_native_in returns the latest direct transfer, otherwise the latest internal one, otherwise null', async (t) => {
   const { json, index } = await serveStory(t);
   const latest = async (name: string) => {
     const { latestNativeIn, ...rest } = await json(`/api/latest_native_in?address=${address(name)}`);
@@ -150,6 +153,7 @@ test('latest_native_in gives the newest direct transfer, else the newest interna
     amount: '1',
     amountWei: MON.toString(),
     txHash: txHash('again'),
+    eventIndex: 0,
     blockNumber: 105,
     timestamp: iso(105),
     source: 'internal',
@@ -157,7 +161,7 @@ test('latest_native_in gives the newest direct transfer, else the newest interna
   assert.deepEqual(await latest('nobody'), null);
 });
 
-test('after a rollback nothing of the withdrawn blocks is shown', async (t) => {
+test('after a rollback no endpoint shows the removed blocks', async (t) => {
   const { json, index } = await serveStory(t);
   const before = await json(`/api/wallet_summary?address=${address('bob')}`);
   index.append([{ more: [{ from: 'alice', to: 'bob', amount: 7n }] }]);

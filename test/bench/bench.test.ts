@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { type Figure, median, quantile, ratioOf, verdictOf } from '../../src/bench/figure.ts';
-import { parseProcessorTimes, stolenPercent } from '../../src/bench/machine.ts';
-import { stepOf } from '../../src/bench/measure/statement-times.ts';
-import { machineLoadText } from '../../src/bench/report/format.ts';
-import { ratesByPart } from '../../src/bench/setup/fill-index.ts';
-import { answerFixed, fixedCall } from '../../src/bench/workers/fixed-call.ts';
+import { type Figure, median, quantile, ratioOf, verdictOf } from '../../scripts/bench/figure.ts';
+import { parseProcessorTimes, stolenPercent } from '../../scripts/bench/machine.ts';
+import { stepOf } from '../../scripts/bench/measure/statement-times.ts';
+import { machineLoadText } from '../../scripts/bench/report/format.ts';
+import { ratesByPart } from '../../scripts/bench/setup/fill-index.ts';
+import { answerFixed, fixedCall } from '../../scripts/bench/workers/fixed-call.ts';
 import { LAUNCHER, run } from '../support/command.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
@@ -30,7 +30,7 @@ test('a short run measures what it is asked to, writes it down and leaves nothin
   assert.ok(json.machine.cores > 0);
   assert.ok(json.stolenPercent >= 0 && json.stolenPercent <= 100);
   assert.match(stdout, /; the host gave [\d.]+ % of the processor time wanted to other machines$/m);
-  assert.match(json.command, /^atlas-node bench --quick/);
+  assert.match(json.command, /^npm run bench -- --quick/);
   assert.equal(json.options.transfers, 6_000);
   assert.deepEqual(
     json.results.map(({ measure }: { measure: string }) => measure),
@@ -50,8 +50,8 @@ test('a short run measures what it is asked to, writes it down and leaves nothin
 test('bad options are refused with one line that says what is wanted', async (t) => {
   const cwd = tempDir(t);
   for (const [args, message] of [
-    [['--only', 'decode,nonsense'], /It must be a list of decode, filling/],
-    [['--transfers', '0'], /It must be a positive whole number/],
+    [['--only', 'decode,nonsense'], /--only must be a list of decode, filling/],
+    [['--transfers', '0'], /--transfers must be a whole number from 1/],
   ] as const) {
     const { code, stderr } = await run(t, [LAUNCHER, 'bench', ...args], { cwd });
     assert.equal(code, 2);

@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type TestContext, test } from 'node:test';
-import { getRequest } from '../../src/bench/load/request.ts';
-import { HeadWatcher } from '../../src/bench/measure/head-watcher.ts';
-import { FatalError } from '../../src/errors.ts';
+import { getRequest } from '../../scripts/bench/load/request.ts';
+import { HeadWatcher } from '../../scripts/bench/measure/head-watcher.ts';
+import { FatalError } from '../../src/lib/errors.ts';
 import { WAIT_TIMEOUT_MS, waitFor } from '../support/wait.ts';
 
 /** A server that names its head in every answer as the daemon does, watched. */

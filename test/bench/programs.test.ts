@@ -3,10 +3,10 @@ import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { startNginx } from '../../src/bench/load/nginx.ts';
-import { hasWrk } from '../../src/bench/load/wrk.ts';
-import { startDaemonProcess } from '../../src/bench/setup/daemon-process.ts';
-import { FatalError } from '../../src/errors.ts';
+import { startNginx } from '../../scripts/bench/load/nginx.ts';
+import { hasWrk } from '../../scripts/bench/load/wrk.ts';
+import { startDaemonProcess } from '../../scripts/bench/setup/daemon-process.ts';
+import { FatalError } from '../../src/lib/errors.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
 /** Makes a folder the whole PATH while the test runs. */

@@ -15,6 +15,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, suite, type TestContext, test } from 'node:test';
+import manifest from '../../package.json' with { type: 'json' };
 import { startAnvil } from '../../src/dev/anvil.ts';
 import { deployDemo } from '../../src/dev/deploy.ts';
 import { sampleAddresses } from '../../src/dev/sample-addresses.ts';
@@ -52,6 +53,17 @@ suite('the single binary', () => {
   after(async () => {
     for (const close of closers.reverse()) await close();
     rmSync(root, { recursive: true, force: true });
+  });
+
+  test('the licences of all that it contains stand beside it', () => {
+    const notices = readFileSync(join(root, 'THIRD_PARTY'), 'utf8');
+    for (const name of Object.keys(manifest.dependencies)) {
+      if (name.startsWith('@uwsjs/')) continue; // the native half of uWebSockets.js
+      const { name: published, version } = installed(name);
+      assert.ok(notices.includes(`${published} ${version} (`), name);
+    }
+    assert.ok(notices.includes('Permission is hereby granted'), 'the text of the MIT licence');
+    assert.match(notices, /node-linux-\w+ 22\./);
   });
 
   for (const { form, program } of [
@@ -150,4 +162,8 @@ async function createKey(t: TestContext, { command, cwd }: Program): Promise<voi
 
 function sha256(file: string): string {
   return createHash('sha256').update(readFileSync(file)).digest('hex');
+}
+
+function installed(name: string): { name: string; version: string } {
+  return JSON.parse(readFileSync(`${ROOT}node_modules/${name}/package.json`, 'utf8'));
 }

@@ -3,8 +3,8 @@ import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { choosePrivateFolder } from '../../src/binary/private-folder.ts';
-import { FatalError } from '../../src/errors.ts';
+import { choosePrivateFolder } from '../../src/binary/addon.ts';
+import { FatalError } from '../../src/lib/errors.ts';
 import { SOURCE_FLAGS } from '../support/command.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
@@ -58,7 +58,7 @@ test('a folder of another user, or a link, is never taken', (t) => {
 
 test('a home on a file system that takes no folders is passed over, not asked again for ever', (t) => {
   const { temp } = surroundings(t);
-  const source = new URL('../../src/binary/private-folder.ts', import.meta.url).href;
+  const source = new URL('../../src/binary/addon.ts', import.meta.url).href;
   const script = `
     import { choosePrivateFolder } from ${JSON.stringify(source)};
     console.log(choosePrivateFolder({ env: {}, home: '/proc', temp: ${JSON.stringify(temp)}, uid: ${uid} }));`;

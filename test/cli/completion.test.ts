@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { parseConfig } from '../../src/config.ts';
+import { parseConfig } from '../../src/config/parse-config.ts';
 import { LAUNCHER, run } from '../support/command.ts';
 import { tempDir } from '../support/temp-dir.ts';
 

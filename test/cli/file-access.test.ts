@@ -27,18 +27,19 @@ function refusal(dir: string, expression: string): string {
   const script = `
     import { chmodSync } from 'node:fs';
     import { openKeysFile } from ${from('access/keys-file.ts')};
-    import { existingIndexPath } from ${from('cli/index-path.ts')};
-    import { withKeyStore } from ${from('cli/with-key-store.ts')};
+    import { existingIndexPath } from ${from('cli/options.ts')};
+    import { withKeyStore } from ${from('cli/keys.ts')};
     import { copyDatabase } from ${from('store/backup.ts')};
     import { openDatabase } from ${from('store/open-database.ts')};
     openDatabase(':memory:').close(); // loads the driver while its files may be read
     import { openIndexForWriting } from ${from('store/index-file.ts')};
-    import { acquireWriterLock } from ${from('store/writer-lock.ts')};
+    import { acquireWriterLock } from ${from('store/file-guard.ts')};
     const dir = ${JSON.stringify(dir)};
-    if (process.getuid() === 0) process.setuid(${NOBODY});
+    const isRoot = process.getuid() === 0;
+    if (isRoot) process.setuid(${NOBODY});
     else chmodSync(dir, 0);
     try { await (${expression}); } catch (error) { console.log(error.name + ': ' + error.message); }
-    if (process.getuid() !== ${NOBODY}) chmodSync(dir, 0o700);`;
+    if (!isRoot) chmodSync(dir, 0o700);`;
   const args = [...SOURCE_FLAGS, '--input-type=module', '--eval', script];
   const { stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' });
   assert.equal(stderr, '');

@@ -8,11 +8,11 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { paintFor } from '../../src/cli/colour.ts';
+import { paintFor } from '../../src/cli/format.ts';
+import { watch } from '../../src/cli/status.ts';
 import { statusTable } from '../../src/cli/status-table.ts';
-import { watch } from '../../src/cli/watch.ts';
-import type { IndexStatus } from '../../src/types.ts';
-import { initialStatus } from '../../src/writer/progress.ts';
+import { initialStatus } from '../../src/indexer/progress.ts';
+import type { IndexStatus } from '../../src/model/index-status.ts';
 import { LAUNCHER, run, start } from '../support/command.ts';
 import { tempDir } from '../support/temp-dir.ts';
 import { waitFor } from '../support/wait.ts';
@@ -180,7 +180,11 @@ test('a report is coloured on a terminal only, and not where NO_COLOR or a dumb 
     delete process.env.NO_COLOR;
     process.env.TERM = 'xterm';
     const table = (isTTY: boolean) =>
-      statusTable({ status: FOLLOWING, disk: null, tokenRefused: false }, 0, paintFor({ isTTY }));
+      statusTable(
+        { status: FOLLOWING, staleReason: null, disk: null, tokenRefused: false },
+        0,
+        paintFor({ isTTY }),
+      );
     assert.match(visible(table(true)), /<ESC>\[32mfollowing<ESC>\[0m/);
     assert.ok(!table(false).includes('\x1b'));
     process.env.TERM = 'dumb';

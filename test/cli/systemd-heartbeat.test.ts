@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { startHeartbeat, statusText } from '../../src/cli/systemd-heartbeat.ts';
-import type { Notification } from '../../src/cli/systemd-notify.ts';
-import { initialStatus } from '../../src/writer/progress.ts';
+import { type Notification, startHeartbeat, statusText } from '../../src/cli/systemd.ts';
+import { initialStatus } from '../../src/indexer/progress.ts';
 
 const WATCHDOG_MS = 200;
 
@@ -76,6 +75,10 @@ test('the status text says what the index is doing', () => {
   };
   assert.equal(statusText(following), 'following: block 1,234, 2 behind the node');
   assert.equal(statusText({ ...following, nodeHead: 1_234 }), 'following: block 1,234');
+  assert.match(
+    statusText({ ...following, nodeHead: 1_234, headTimestamp: Date.now() / 1000 - 7_200 }),
+    /^following: block 1,234, 2 h 0 min old$/,
+  );
   assert.equal(
     statusText({ ...following, phase: 'filling', nodeHead: 9_234, blocksPerSecond: 100 }),
     'filling: block 1,234 of 9,234  100 blocks/s  0 transfers/s  lag 8,000  ETA 1 min 20 s',

@@ -4,8 +4,8 @@ import { once } from 'node:events';
 import { mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { makeDataDir } from '../../src/config/data-dir.ts';
-import { ConfigError } from '../../src/errors.ts';
+import { makeDataDir } from '../../src/config/load-config.ts';
+import { ConfigError } from '../../src/lib/errors.ts';
 import { SOURCE_FLAGS } from '../support/command.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
@@ -30,7 +30,7 @@ test('a data folder that cannot be made is refused with the reason', (t) => {
 
 test('a file system that takes no folders is refused, not asked again for ever', () => {
   const script = `
-    import { makeDataDir } from ${JSON.stringify(new URL('../../src/config/data-dir.ts', import.meta.url).href)};
+    import { makeDataDir } from ${JSON.stringify(new URL('../../src/config/load-config.ts', import.meta.url).href)};
     makeDataDir('/proc/atlas-data');`;
   const { status, stderr, signal } = spawnSync(
     process.execPath,
@@ -44,7 +44,7 @@ test('a file system that takes no folders is refused, not asked again for ever',
 
 test('processes that make the same folder at once all have it', async (t) => {
   const path = join(tempDir(t), ...Array.from({ length: 300 }, (_, i) => String(i)));
-  const source = new URL('../../src/config/data-dir.ts', import.meta.url).href;
+  const source = new URL('../../src/config/load-config.ts', import.meta.url).href;
   const script = `const { makeDataDir } = await import('${source}');
     process.stdin.once('data', (at) => {
       while (Date.now() < Number(at)) {}

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { parseConfig } from '../../src/config/parse-config.ts';
 import { mergeReload } from '../../src/config/reload.ts';
-import { parseConfig } from '../../src/config.ts';
 
 function parse(text: string) {
   return parseConfig({ file: { path: 'atlas.toml', text }, cwd: '/' });

@@ -3,8 +3,8 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { openAccess } from '../../src/access/access.ts';
-import { warnAboutKeys } from '../../src/daemon/key-warnings.ts';
-import { createLogger } from '../../src/log.ts';
+import { warnAboutKeys } from '../../src/daemon/data-stores.ts';
+import { createLogger } from '../../src/log/logger.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
 test('a keys file without a valid key is told with the command that makes one', (t) => {

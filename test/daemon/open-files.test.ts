@@ -1,11 +1,11 @@
 /** The daemon under a limit of open files: what does not fit is refused, and it goes on. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
+import { parseConfig } from '../../src/config/parse-config.ts';
 import { printConfigJson } from '../../src/config/print.ts';
-import { parseConfig } from '../../src/config.ts';
 import { maxConnections, withMaxConnections } from '../../src/daemon/open-files.ts';
-import { FatalError } from '../../src/errors.ts';
-import { createLogger } from '../../src/log.ts';
+import { FatalError } from '../../src/lib/errors.ts';
+import { createLogger } from '../../src/log/logger.ts';
 import { LAUNCHER, readyUrl, start } from '../support/command.ts';
 import { Dialled } from '../support/daemon-process.ts';
 import { tempDir } from '../support/temp-dir.ts';

@@ -4,10 +4,11 @@ import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { startAnvil } from '../../src/dev/anvil.ts';
-import { ListenError } from '../../src/errors.ts';
-import { acquireWriterLock } from '../../src/store/writer-lock.ts';
+import { ListenError } from '../../src/lib/errors.ts';
+import { acquireWriterLock } from '../../src/store/file-guard.ts';
+import { opened } from '../support/cleanup.ts';
 import { startTestDaemon } from '../support/daemon.ts';
-import { opened } from '../support/owner.ts';
+import { waitFor } from '../support/wait.ts';
 
 test('a daemon that cannot listen leaves no timer behind', async (t) => {
   const taken = createServer().listen(0, '127.0.0.1');
@@ -38,7 +39,7 @@ test('a daemon alone may write its index, from before it serves until it is clos
   acquireWriterLock(path).release();
 });
 
-test('when the index is rolled back, nothing is answered any more from the chain that was replaced', async (context) => {
+test('when the chain is replaced, the index stands still and nothing is answered any more from the old one', async (context) => {
   const t = opened(context);
   const anvil = await startAnvil({ manual: true });
   t.after(() => anvil.stop());
@@ -61,6 +62,7 @@ test('when the index is rolled back, nothing is answered any more from the chain
   }
   await anvil.call('evm_revert', [snapshot]);
   await anvil.call('anvil_mine', ['0x1', '0x64']);
-  await served.reaches(1);
-  assert.equal(await ask(), undefined);
+  await waitFor(() => served.daemon.status().nodeChain === 'behind', { what: 'the new chain to be noticed' });
+  await waitFor(async () => (await ask()) === undefined, { what: 'the answer of the new chain' });
+  assert.equal(served.daemon.status().head?.number, 200);
 });

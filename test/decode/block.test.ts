@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { needsTraces } from '../../src/decode/block.ts';
-import { UpstreamError } from '../../src/errors.ts';
+import { UpstreamError } from '../../src/lib/errors.ts';
 import { secondsToIso } from '../../src/lib/time.ts';
 import { A, B, BLOCK_HASH, blockOf, C, decode, PLAIN_RULES, rowsOf, TOKEN, TX_HASH } from './plain.ts';
 

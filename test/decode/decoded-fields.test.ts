@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { generateChain } from '../../src/bench/chain/generate.ts';
+import { generateChain } from '../../scripts/simulator/chain/generate.ts';
 import { BatchBuilder } from '../../src/decode/batch.ts';
 import { type BlockParts, decodeBlock, needsTraces, releaseBlock } from '../../src/decode/block.ts';
 import { BLOCK_FIELDS, RECEIPTS_FIELDS, TRACE_FIELDS } from '../../src/decode/decoded-fields.ts';

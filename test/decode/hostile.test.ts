@@ -6,7 +6,7 @@ import { needsTraces } from '../../src/decode/block.ts';
 import { decodeLogs, readLogs } from '../../src/decode/logs.ts';
 import { CONSECUTIVE_TRANSFER, DEPOSIT, TRANSFER } from '../../src/decode/topics.ts';
 import { flatTraces, treeTraces } from '../../src/decode/traces.ts';
-import { UpstreamError } from '../../src/errors.ts';
+import { UpstreamError } from '../../src/lib/errors.ts';
 import { hexToBytes } from '../../src/lib/hex.ts';
 import { cpuMs } from '../support/cpu-time.ts';
 

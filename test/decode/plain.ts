@@ -3,8 +3,8 @@
 import { BatchBuilder } from '../../src/decode/batch.ts';
 import { type BlockParts, type DecodeRules, decodeBlock } from '../../src/decode/block.ts';
 import { bytesToBigInt, bytesToHex } from '../../src/lib/hex.ts';
-import type { BlockBatch } from '../../src/types.ts';
-import { TRANSFER_KIND_NAMES, TransferKind } from '../../src/types.ts';
+import type { BlockBatch } from '../../src/model/block-batch.ts';
+import { TRANSFER_KIND_NAMES, TransferKind } from '../../src/model/transfer-kind.ts';
 
 export interface Row {
   kind: string;

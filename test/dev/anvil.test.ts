@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline';
 import { test } from 'node:test';
 import { type Anvil, startAnvil } from '../../src/dev/anvil.ts';
 import { anvilPath } from '../../src/dev/anvil-path.ts';
-import { FatalError } from '../../src/errors.ts';
+import { FatalError } from '../../src/lib/errors.ts';
 import { SOURCE_FLAGS } from '../support/command.ts';
 import { waitFor } from '../support/wait.ts';
 

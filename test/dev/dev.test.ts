@@ -105,6 +105,12 @@ test('the daemon follows the demo chain whatever node the environment names', ()
   assert.equal(config.log.level, 'warn');
 });
 
+test('the demo chain may be quiet for as long as it likes, unless a limit is configured', () => {
+  assert.equal(devConfig(SETTINGS, {}).config.index.stale_seconds, 0);
+  const { config } = devConfig(SETTINGS, { ATLAS_INDEX__STALE_SECONDS: '60' });
+  assert.equal(config.index.stale_seconds, 60);
+});
+
 test('a taken port is given up for a free one only when nobody asked for it', async (t) => {
   const other = createServer().listen(0, '127.0.0.1');
   t.after(() => other.close());

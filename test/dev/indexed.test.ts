@@ -4,8 +4,8 @@ import { test } from 'node:test';
 import { startAnvil } from '../../src/dev/anvil.ts';
 import { DEPLOYED_BADGES, deployDemo } from '../../src/dev/deploy.ts';
 import { generateTraffic } from '../../src/dev/traffic.ts';
+import { TRANSFER_KIND_NAMES } from '../../src/model/transfer-kind.ts';
 import { openDatabase } from '../../src/store/open-database.ts';
-import { TRANSFER_KIND_NAMES } from '../../src/types.ts';
 import { startIndexer } from '../support/indexer.ts';
 import { tempDir } from '../support/temp-dir.ts';
 

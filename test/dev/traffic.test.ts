@@ -5,9 +5,8 @@ import { type Address, createPublicClient, http } from 'viem';
 import { type Anvil, startAnvil } from '../../src/dev/anvil.ts';
 import type { DemoContracts } from '../../src/dev/contracts.ts';
 import { DEPLOYED_BADGES, deployDemo } from '../../src/dev/deploy.ts';
-import { roundContext } from '../../src/dev/round.ts';
 import { sampleAddresses } from '../../src/dev/sample-addresses.ts';
-import { generateTraffic } from '../../src/dev/traffic.ts';
+import { generateTraffic, roundContext } from '../../src/dev/traffic.ts';
 import { waitFor } from '../support/wait.ts';
 import { type Frame, observe, traceBlock } from './observed.ts';
 

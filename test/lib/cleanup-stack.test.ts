@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CleanupStack } from '../../src/lib/cleanup-stack.ts';
 
-test('what was opened last is closed first, each after the one before it is done', async () => {
+test('resources close in reverse order, one at a time', async () => {
   const cleanup = new CleanupStack();
   const done: string[] = [];
   const close = async (name: string) => {
@@ -16,7 +16,7 @@ test('what was opened last is closed first, each after the one before it is done
   assert.deepEqual(done, ['server', 'thread', 'file']);
 });
 
-test('closing twice closes once, and both wait for its end', async () => {
+test('closing twice closes once, and both calls wait for it', async () => {
   const cleanup = new CleanupStack();
   let closed = 0;
   cleanup.adopt(null, async () => {
@@ -29,7 +29,7 @@ test('closing twice closes once, and both wait for its end', async () => {
   await first;
 });
 
-test('one that fails keeps no other from being closed, and its error comes out in the end', async () => {
+test('a failing close does not prevent the others, and its error is thrown at the end', async () => {
   const cleanup = new CleanupStack();
   const done: string[] = [];
   cleanup.adopt('file', (name) => done.push(name));

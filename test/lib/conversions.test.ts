@@ -40,12 +40,12 @@ test('bytes, hex and integers convert without loss, in the shortest form', () =>
   );
 });
 
-test('what is no hex is refused', () => {
+test('text that is not hex is refused', () => {
   for (const text of ['', '0', '0x1', '1234', '0xzz', '0x12 4', '0x1g'])
     assert.throws(() => hexToBytes(text), RangeError, text);
 });
 
-test('a quantity is an integer that a number holds exactly, or none', () => {
+test('a quantity is a safe integer or NaN', () => {
   fc.assert(
     fc.property(fc.maxSafeNat(), (value) => assert.equal(quantityToNumber(toQuantity(value)), value)),
   );
@@ -68,7 +68,7 @@ test('a quantity is an integer that a number holds exactly, or none', () => {
     assert.ok(Number.isNaN(quantityToNumber(value)), String(value));
 });
 
-test('balances sort by their bytes as they do by value, beyond 2^256 and below zero', () => {
+test('encoded balances sort like their values, beyond 2^256 and below zero', () => {
   fc.assert(
     fc.property(balance, balance, (a, b) => {
       assert.equal(decodeSigned(encodeSigned(a)), a);
@@ -87,7 +87,7 @@ test('balances sort by their bytes as they do by value, beyond 2^256 and below z
   assert.deepEqual(encodeSigned(0n), ZERO_BALANCE);
 });
 
-test('amounts of coins are exact, without trailing zeros, and cut where six digits are wanted', () => {
+test('coin amounts are exact without trailing zeros, or truncated to six digits', () => {
   assert.equal(weiToCoin(1_500_000_000_000_000_000n), '1.5');
   assert.equal(weiToCoin(0n), '0');
   assert.equal(weiToCoin(1n), '0.000000000000000001');

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { internalTransfers, untracedText } from '../../src/lib/internal-transfers.ts';
-import type { Capabilities } from '../../src/types.ts';
+import { type Capabilities, internalTransfers, traceGapsText } from '../../src/model/index-status.ts';
 
 const TRACING: Capabilities = {
   client: 'node',
@@ -34,14 +33,14 @@ test('internal transfers are complete only with traces now and for every block t
   ]);
 });
 
-test('one block, all of a range and some of it are told apart', () => {
-  assert.equal(untracedText({ first: 7, last: 7, blocks: 1 }), 'block 7 was indexed without traces');
+test('one block, a whole range and part of a range are distinguished', () => {
+  assert.equal(traceGapsText({ first: 7, last: 7, blocks: 1 }), 'block 7 was indexed without traces');
   assert.equal(
-    untracedText({ first: 7, last: 9, blocks: 2 }),
+    traceGapsText({ first: 7, last: 9, blocks: 2 }),
     '2 of the blocks 7 to 9 were indexed without traces',
   );
   assert.equal(
-    untracedText({ first: 7, last: 99, blocks: 30 }),
+    traceGapsText({ first: 7, last: 99, blocks: 30 }),
     '30 of the blocks 7 to 99 were indexed without traces',
   );
 });

@@ -89,7 +89,7 @@ function randomRules(random: Prng, depth: number, itemsToo: boolean): Rules {
   return rules;
 }
 
-test('what is kept of a text is what is wanted of its value, however it is written', () => {
+test('the projection of a text equals the projection of its value, however it is written', () => {
   const random = new Prng(7);
   let shorter = 0;
   for (let i = 0; i < 20_000; i++) {
@@ -103,7 +103,7 @@ test('what is kept of a text is what is wanted of its value, however it is writt
   assert.ok(shorter > 5_000, `${shorter} texts were cut`);
 });
 
-test('an answer that breaks off does not become a whole one', () => {
+test('a truncated answer is never accepted', () => {
   const text =
     '{"id":1,"gone":[{"x":"\\"}"},2] ,"result":[{"hash":"0x1","bloom":"0x2"},{"hash":null}], "more" : -1}';
   const result: Rules = { hash: 'whole' };
@@ -118,7 +118,7 @@ test('an answer that breaks off does not become a whole one', () => {
   }
 });
 
-test('text that is no JSON stays none', () => {
+test('text that is not JSON is refused', () => {
   for (const text of [
     '',
     '<html>',
@@ -136,13 +136,13 @@ test('text that is no JSON stays none', () => {
   }
 });
 
-test('an item is undefined when its text is no JSON', () => {
+test('an item whose text is not JSON is undefined', () => {
   assert.deepEqual(kept('{"list":[1,,{"a":nul},{"a":2},]}', { list: [{ a: 'whole' }] }), {
     list: [1, undefined, undefined, { a: 2 }, undefined],
   });
 });
 
-test('items are where the text has them, whatever stands beside', () => {
+test('items keep their place, whatever surrounds them', () => {
   const rules: Rules = { list: [{ a: 'whole' }], deep: { list: [{ b: 'whole' }] } };
   const text =
     '[{"list":[{"a":1,"b":2}]},{"list":[],"deep":{"list":[ {"b":"ü"} , 7 ]}},{"list":null},{"list":{"a":[1]}}]';
@@ -154,7 +154,7 @@ test('items are where the text has them, whatever stands beside', () => {
   ]);
 });
 
-test('a member is known when its name is written with escapes', () => {
+test('a member is recognised when its name contains escapes', () => {
   assert.deepEqual(kept('{"\\u0069d":1,"more":2}', { id: 'whole' }), { id: 1 });
 });
 
@@ -162,7 +162,7 @@ interface Frame {
   calls: Frame[];
 }
 
-test('a member may hold others like itself, as deep as a node nests them', () => {
+test('a member may nest itself as deep as a node does', () => {
   const frame = new ObjectProjection({ to: 'whole' });
   frame.add('calls', frame);
   const nested = (depth: number, more: string) =>
@@ -174,13 +174,13 @@ test('a member may hold others like itself, as deep as a node nests them', () =>
   assert.equal(depth, 100_000);
 });
 
-test('two members of one name are a mistake', () => {
-  assert.throws(() => new ObjectProjection({ id: 'whole' }).add('id', 'whole'), /named twice/);
+test('two members of the same name are refused', () => {
+  assert.throws(() => new ObjectProjection({ id: 'whole' }).add('id', 'whole'), /listed twice/);
 });
 
-test('items in items are a mistake', () => {
+test('items within items are refused', () => {
   assert.throws(
     () => new LazyItems(new ObjectProjection({ list: new LazyItems(new ObjectProjection({})) })),
-    /no items of its own/,
+    /cannot contain lazily parsed items/,
   );
 });

@@ -6,7 +6,7 @@ import { getPriority } from 'node:os';
 import { test } from 'node:test';
 import { Worker } from 'node:worker_threads';
 
-test('a thread that gives way leaves the priority of the others as it is', async () => {
+test("lowering one thread's priority leaves the others unchanged", async () => {
   const worker = new Worker(
     `const { parentPort, workerData } = require('node:worker_threads');
      const { readlinkSync, existsSync } = require('node:fs');
@@ -16,7 +16,7 @@ test('a thread that gives way leaves the priority of the others as it is', async
        const self = existsSync('/proc/thread-self') ? Number(readlinkSync('/proc/thread-self').split('/').at(-1)) : 0;
        parentPort.postMessage(getPriority(self));
      });`,
-    { eval: true, workerData: new URL('../../src/lib/thread-priority.ts', import.meta.url).href },
+    { eval: true, workerData: new URL('../../src/lib/thread.ts', import.meta.url).href },
   );
   const before = getPriority();
   const [own] = await once(worker, 'message');

@@ -7,7 +7,7 @@ import { monotonicNow, preciseNow, secondsToIso } from '../../src/lib/time.ts';
 
 fc.configureGlobal({ seed: 1 }); // the same inputs in every run
 
-test('seconds as ISO text equal what Date says, across days and centuries', () => {
+test('secondsToIso equals Date across days and centuries', () => {
   fc.assert(
     fc.property(fc.integer({ min: 0, max: 32_503_680_000 }), (seconds) => {
       assert.equal(secondsToIso(seconds), new Date(seconds * 1000).toISOString());
@@ -16,7 +16,7 @@ test('seconds as ISO text equal what Date says, across days and centuries', () =
   );
 });
 
-test('the precise clock follows one that is put right, the steady one does not', (t) => {
+test('preciseNow follows a clock change, monotonicNow does not', (t) => {
   assert.ok(Math.abs(preciseNow() - Date.now()) <= 3);
   const before = monotonicNow();
   t.mock.timers.enable({ apis: ['Date'], now: 1_000_000 });
@@ -24,7 +24,7 @@ test('the precise clock follows one that is put right, the steady one does not',
   assert.ok(monotonicNow() - before < 60_000);
 });
 
-test('the steady clock is one for all threads', async () => {
+test('monotonicNow is the same in all threads', async () => {
   const worker = new Worker(
     'const [s, n] = process.hrtime(); require("worker_threads").parentPort.postMessage(s * 1000 + n / 1e6)',
     { eval: true },

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
-import { createServer } from 'node:net';
+import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import type { Logger } from '../../src/log.ts';
-import { registerFileGauges } from '../../src/metrics/file-gauges.ts';
+import { registerFileGauges } from '../../src/daemon/metrics.ts';
+import type { Logger } from '../../src/log/logger.ts';
 import { listenForMetrics } from '../../src/metrics/listener.ts';
-import { createMetrics } from '../../src/metrics.ts';
+import { createMetrics } from '../../src/metrics/metrics.ts';
 import { startTestDaemon } from '../support/daemon.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
@@ -18,7 +18,7 @@ function metricsOf(t: TestContext) {
 }
 
 async function listening(t: TestContext) {
-  const listener = await listenForMetrics({ host: '127.0.0.1', port: 0 }, metricsOf(t), SILENT);
+  const listener = await listenForMetrics({ host: '127.0.0.1', port: 0 }, metricsOf(t), () => null, SILENT);
   t.after(() => listener.close());
   return listener;
 }
@@ -45,7 +45,7 @@ test('nothing but metrics is there, and nothing but reading is allowed', async (
   const { url } = await listening(t);
   const elsewhere = await fetch(new URL('/admin', url));
   assert.equal(elsewhere.status, 404);
-  assert.equal(await elsewhere.text(), 'metrics are at /metrics\n');
+  assert.equal(await elsewhere.text(), 'here are /metrics, /healthz and /readyz\n');
   assert.equal((await fetch(url, { method: 'POST', body: 'x' })).status, 405);
   assert.equal((await fetch(url, { method: 'HEAD' })).status, 200);
 });
@@ -54,14 +54,14 @@ test('metrics that cannot be rendered are a server error and a line in the log',
   const logged: string[] = [];
   const broken = { ...metricsOf(t), render: () => Promise.reject(new Error('broken')) };
   const log = { ...SILENT, error: (_: unknown, msg: string) => logged.push(msg) };
-  const listener = await listenForMetrics({ host: '127.0.0.1', port: 0 }, broken, log);
+  const listener = await listenForMetrics({ host: '127.0.0.1', port: 0 }, broken, () => null, log);
   t.after(() => listener.close());
   assert.equal((await fetch(listener.url)).status, 500);
   assert.deepEqual(logged, ['the metrics cannot be rendered']);
 });
 
 test('closing does not wait for connections that are kept open', async (t) => {
-  const listener = await listenForMetrics({ host: '127.0.0.1', port: 0 }, metricsOf(t), SILENT);
+  const listener = await listenForMetrics({ host: '127.0.0.1', port: 0 }, metricsOf(t), () => null, SILENT);
   await (await fetch(listener.url)).text();
   await listener.close();
   await assert.rejects(fetch(listener.url));
@@ -69,12 +69,15 @@ test('closing does not wait for connections that are kept open', async (t) => {
 
 test('a taken address is an error of the configuration that names the setting', async (t) => {
   const port = await takenPort(t);
-  await assert.rejects(listenForMetrics({ host: '127.0.0.1', port }, metricsOf(t), SILENT), {
-    name: 'ConfigError',
-    setting: 'metrics.listen',
-    code: 'EADDRINUSE',
-    message: `metrics.listen: cannot listen on 127.0.0.1:${port}: the port is taken by another program; stop it or choose another port`,
-  });
+  await assert.rejects(
+    listenForMetrics({ host: '127.0.0.1', port }, metricsOf(t), () => null, SILENT),
+    {
+      name: 'ConfigError',
+      setting: 'metrics.listen',
+      code: 'EADDRINUSE',
+      message: `metrics.listen: cannot listen on 127.0.0.1:${port}: the port is taken by another program; stop it or choose another port`,
+    },
+  );
 });
 
 test('a file that is missing has no bytes, the disk has some', async (t) => {
@@ -104,4 +107,26 @@ test('the daemon serves its metrics on metrics.listen and not on its own port', 
   assert.match(text, /^atlas_build_info\{version="\d+\.\d+\.\d+"\} 1$/m);
   assert.equal((await fetch(`${url}/metrics`)).status, 404);
   await daemon.close();
+});
+
+test('a probe of HTTP/1.0 learns whether the daemon is alive and ready', async (t) => {
+  let reason: string | null = 'the node does not answer';
+  const listener = await listenForMetrics({ host: '127.0.0.1', port: 0 }, metricsOf(t), () => reason, SILENT);
+  t.after(() => listener.close());
+  const probe = (path: string) =>
+    new Promise<string>((resolve, reject) => {
+      const socket = connect(Number(new URL(listener.url).port), '127.0.0.1', () =>
+        socket.write(`GET ${path} HTTP/1.0\r\n\r\n`),
+      );
+      let text = '';
+      socket.on('data', (chunk) => {
+        text += chunk;
+      });
+      socket.on('error', reject);
+      socket.on('close', () => resolve(text));
+    });
+  assert.match(await probe('/healthz'), /^HTTP\/1\.1 200 [\s\S]*\r\n\r\nok\n$/);
+  assert.match(await probe('/readyz'), /^HTTP\/1\.1 503 [\s\S]*\r\n\r\nthe node does not answer\n$/);
+  reason = null;
+  assert.match(await probe('/readyz'), /^HTTP\/1\.1 200 [\s\S]*\r\n\r\nready\n$/);
 });

@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { prepareCounterparties } from '../../src/query/counterparties.ts';
-import { CounterpartyCache } from '../../src/query/counterparty-cache.ts';
+import { TRANSFER_KIND_NAMES } from '../../src/model/transfer-kind.ts';
+import { CounterpartyCache, prepareCounterparties } from '../../src/query/counterparties.ts';
 import { CounterpartyTable } from '../../src/query/counterparty-table.ts';
 import { prepareWalletIdByAddress } from '../../src/query/wallets.ts';
 import { deadlineBudget } from '../../src/query/work-budget.ts';
-import { ActivityFlag } from '../../src/store/activity.ts';
-import { TRANSFER_KIND_NAMES } from '../../src/types.ts';
+import { HistoryFlag } from '../../src/store/wallet-history.ts';
 import { nativeEntry } from '../support/activity-entry.ts';
 import { address, createIndex, type NamedBlock, type NamedTransfer } from '../support/index-fixture.ts';
 import { randomSource } from '../support/random-chain.ts';
@@ -25,7 +24,7 @@ test('totals with many counterparties equal plain sums, however often they are c
       const counterparty = ids[Math.floor(random() ** 3 * ids.length)]!;
       const wei = BigInt(transfer) ** 5n;
       const out = transfer % 3 === 0;
-      table.add(nativeEntry(transfer, counterparty, wei, out ? ActivityFlag.out : ActivityFlag.in));
+      table.add(nativeEntry(transfer, counterparty, wei, out ? HistoryFlag.out : HistoryFlag.in));
       const row = plain.get(counterparty) ?? { counterparty, counts: [0, 0], wei: 0n, lastTransfer: 0 };
       row.counts[out ? 1 : 0]++;
       plain.set(counterparty, { ...row, wei: row.wei + wei, lastTransfer: transfer });
@@ -51,7 +50,7 @@ test('totals with many counterparties equal plain sums, however often they are c
 test('a sum of more amounts than 53 bits hold stays exact', () => {
   const table = new CounterpartyTable();
   const entries = [2n ** 96n - 1n, 2n ** 32n - 1n, 2n ** 100n].map((wei) =>
-    nativeEntry(1, 5, wei, ActivityFlag.out),
+    nativeEntry(1, 5, wei, HistoryFlag.out),
   );
   const times = 2 ** 20 + 2;
   for (let i = 0; i < times; i++) for (const entry of entries) table.add(entry);

@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { prepareLargeNativeIds } from '../../src/query/whales.ts';
-import { PEAK_SPAN } from '../../src/store/native-peaks.ts';
+import { ZONE_SPAN } from '../../src/store/zone-map.ts';
 import { createIndex, type NamedTransfer } from '../support/index-fixture.ts';
 
 const BUDGET = { ensure: () => undefined, spend: () => undefined };
 const LARGE = 100n;
 
 test('the newest large transfers of a range are found wherever it and the spans begin and end', (t) => {
-  const upper = PEAK_SPAN ** 2; // where the second span of the upper level begins
-  const borders = [PEAK_SPAN, 3 * PEAK_SPAN, upper];
+  const upper = ZONE_SPAN ** 2; // where the second span of the upper level begins
+  const borders = [ZONE_SPAN, 3 * ZONE_SPAN, upper];
   const large = borders.flatMap((border) => [border - 1, border, border + 1]);
   const count = upper + 3;
   const transfers = Array.from({ length: count }, (): NamedTransfer => ({ from: 'a', to: 'b' }));

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { createMetrics } from '../../src/metrics.ts';
+import { createMetrics } from '../../src/metrics/metrics.ts';
 
 const SCRIPTS = fileURLToPath(new URL('../../scripts/', import.meta.url));
 

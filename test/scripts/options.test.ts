@@ -1,18 +1,20 @@
 import assert from 'node:assert/strict';
+import { basename } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { PINNED_NODE, ROOT, run, SOURCE_FLAGS } from '../support/command.ts';
 
-/** Scripts, each with an argument that is wrong. */
+/** Scripts, each with a bad argument. */
 const WRONG = {
+  'bench/bench.ts': '--repeat=0',
   'build-binary.ts': '--out',
   'compile-contracts.ts': 'Token.sol',
   'crash.ts': '--kills=0',
   'faults.ts': '--runs=many',
   'fuzz.ts': '--seconds=-1',
   'load.ts': '--minutes=0.5',
-  'record-schema.ts': '23',
-  'replay-node.ts': '--generate=2000',
+  'simulator/replay-node.ts': '--generate=2000',
   'soak-streams.ts': '--sockets=1.5',
+  'screenshots.ts': 'explorer',
   'setup.mjs': 'record',
 };
 
@@ -21,10 +23,10 @@ function script(t: TestContext, name: string, ...args: string[]) {
 }
 
 for (const [name, wrong] of Object.entries(WRONG)) {
-  test(`${name} tells its usage, and in one line what is wrong`, async (t) => {
+  test(`${name} prints its usage, and refuses a bad argument in one line`, async (t) => {
     const { code, stdout, stderr } = await script(t, name, '--help');
     assert.deepEqual([code, stderr], [0, '']);
-    assert.ok(stdout.startsWith(`${name} [`), stdout);
+    assert.ok(stdout.startsWith(`${basename(name)} [`), stdout);
     assert.match(stdout, /\n {2}--\w/);
     for (const argument of ['--unknown', wrong]) {
       const refused = await script(t, name, argument);
@@ -34,7 +36,7 @@ for (const [name, wrong] of Object.entries(WRONG)) {
   });
 }
 
-test('test.mjs tells its usage', async (t) => {
+test('test.mjs prints its usage', async (t) => {
   const { code, stdout } = await script(t, 'test.mjs', '--help');
   assert.equal(code, 0);
   assert.match(stdout, /npm test -- /);

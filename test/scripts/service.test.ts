@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { RUNTIME_ENV } from '../../scripts/runtime-flags.ts';
-import { parseConfig } from '../../src/config.ts';
+import { parseConfig } from '../../src/config/parse-config.ts';
 import { LAUNCHER, run } from '../support/command.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
@@ -40,7 +40,7 @@ test('systemd knows every setting of the unit', needs, () => {
   assert.doesNotMatch(stderr, /atlas-node\.service:\d+: /);
 });
 
-test('the unit gives way to the validator, and the daemon the time it needs', () => {
+test('the unit runs at lower priority than the validator and gives the daemon the time it needs', () => {
   assert.equal(setting('Type'), 'notify');
   for (const weight of ['CPUWeight', 'IOWeight']) assert.ok(Number(setting(weight)) < 100, weight);
   assert.ok(Number(setting('Nice')) > 0);

@@ -1,24 +1,26 @@
 /** A server with the operator's panel on, for tests. */
-import type { AdminOptions } from '../../src/server/admin.ts';
-import type { IndexSurvey, LiveSocket, SurveyState } from '../../src/types.ts';
-import type { Owner } from '../support/owner.ts';
+
+import type { IndexStats, IndexStatsState } from '../../src/model/index-stats.ts';
+import type { LiveSocket } from '../../src/model/live-socket.ts';
+import type { AdminOptions } from '../../src/server/admin/routes.ts';
+import type { Owner } from '../support/cleanup.ts';
 import { type Serving, type ServingOptions, serve } from './serving.ts';
 
 export const TOKEN = 'correct horse battery staple';
 
 export interface Operating extends Serving {
   sockets: LiveSocket[];
-  survey: SurveyState;
+  indexStats: IndexStatsState;
   /** A request to `/admin/api` with the operator token. */
   operate(path: string, init?: RequestInit): Promise<Response>;
 }
 
 export async function operate(t: Owner, options: ServingOptions = {}): Promise<Operating> {
   const sockets: LiveSocket[] = [];
-  const survey: SurveyState = { latest: null, failure: null };
+  const indexStats: IndexStatsState = { latest: null, failure: null };
   const admin: AdminOptions = {
     token: TOKEN,
-    survey: () => survey,
+    indexStats: () => indexStats,
     sockets: () => sockets,
     settings: () => JSON.stringify({ 'server.port': { value: 8650, source: 'default' } }),
   };
@@ -26,7 +28,7 @@ export async function operate(t: Owner, options: ServingOptions = {}): Promise<O
   return {
     ...serving,
     sockets,
-    survey,
+    indexStats,
     operate: (path, init = {}) =>
       fetch(`${serving.server.url}/admin/api${path}`, {
         ...init,
@@ -35,8 +37,8 @@ export async function operate(t: Owner, options: ServingOptions = {}): Promise<O
   };
 }
 
-/** A survey of an index of 15 million transfers up to block 1,000, of which the newest blocks have 2,500 each. */
-export function surveyed(differences: Partial<IndexSurvey> = {}): IndexSurvey {
+/** Stats of an index of 15 million transfers up to block 1,000, whose newest blocks have 2,500 each. */
+export function indexStatsOf(differences: Partial<IndexStats> = {}): IndexStats {
   return {
     at: Date.now(),
     seconds: 1,

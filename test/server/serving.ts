@@ -4,17 +4,17 @@ import { z } from 'zod';
 import { openAccess } from '../../src/access/access.ts';
 import type { Tiers } from '../../src/access/tiers.ts';
 import { prepareApi } from '../../src/api/api.ts';
-import { ReadPool } from '../../src/api/read-pool.ts';
-import { startReader } from '../../src/api/threads.ts';
-import { createLogger } from '../../src/log.ts';
-import { createMetrics } from '../../src/metrics.ts';
-import { RpcHandler, type RpcSettings } from '../../src/rpc/handler.ts';
-import { methodPolicy } from '../../src/rpc/policy.ts';
-import type { AdminOptions } from '../../src/server/admin.ts';
+import { ReadPool, startReader } from '../../src/api/read-pool/read-pool.ts';
+import { RpcHandler, type RpcSettings } from '../../src/gateway/handler.ts';
+import { methodPolicy } from '../../src/gateway/policy.ts';
+import { initialStatus } from '../../src/indexer/progress.ts';
+import { createLogger } from '../../src/log/logger.ts';
+import { createMetrics } from '../../src/metrics/metrics.ts';
+import type { IndexStatus } from '../../src/model/index-status.ts';
+import { StreamingHttpClient } from '../../src/node/http/streaming-client.ts';
+import { ReadFailures } from '../../src/query/read-failures.ts';
+import type { AdminOptions } from '../../src/server/admin/routes.ts';
 import { type Server, type ServerSettings, startServer } from '../../src/server/server.ts';
-import type { IndexStatus } from '../../src/types.ts';
-import { WireTransport } from '../../src/upstream/wire/transport.ts';
-import { initialStatus } from '../../src/writer/progress.ts';
 import { createIndex, type IndexFixture } from '../support/index-fixture.ts';
 import { checkAnswer } from '../support/openapi.ts';
 import type { Owner } from '../support/replay.ts';
@@ -55,18 +55,28 @@ export interface ServingOptions {
   /** Methods offered through /rpc beyond the default ones. */
   allow?: string[];
   admin?: AdminOptions;
+  /** `index.stale_seconds`; the check is off unless given. */
+  staleSeconds?: number;
+  tiers?: Tiers;
+  /** How long calls over the rate wait; they do not unless given. */
+  rateWaitMs?: number;
 }
 
 /** `t` is a test, or a suite by `suiteOwner` of support/replay.ts. */
 export async function serve(t: Owner, options: ServingOptions = {}): Promise<Serving> {
   const index = options.index ?? createIndex(t);
   const { db, snapshot, walletIds } = index.snapshot(t);
-  const access = openAccess(join(tempDir(t), 'keys.db'), TIERS);
+  const access = openAccess(
+    join(tempDir(t), 'keys.db'),
+    options.tiers ?? TIERS,
+    undefined,
+    options.rateWaitMs,
+  );
   const { key } = access.keys.create({ name: 'test', tier: 'unlimited' });
   const logs: string[] = [];
   const log = createLogger({ level: 'debug', format: 'json', write: (line) => logs.push(line) });
   const metrics = createMetrics();
-  const transport = new WireTransport({
+  const node = new StreamingHttpClient({
     url: options.upstream ?? 'http://127.0.0.1:9',
     timeoutMs: options.timeoutMs ?? 5_000,
     maxSockets: 32,
@@ -86,18 +96,20 @@ export async function serve(t: Owner, options: ServingOptions = {}): Promise<Ser
       max_connections: 1_000,
       ...options.settings,
     },
-    api: prepareApi({ db, walletIds, nativeSymbol }, snapshot, readers),
+    api: prepareApi({ db, walletIds, nativeSymbol }, snapshot, readers, new ReadFailures({ log, metrics })),
     rpc: new RpcHandler({
-      transport,
+      node,
       allowed: methodPolicy({ allow: options.allow ?? ['debug_traceCall'] }),
       settings: { ...RPC_SETTINGS, ...options.rpc },
       log,
       metrics,
+      pending: null,
     }),
     access,
     indexState: () => state,
     dataDir: DATA_DIR,
     readyLag: 10,
+    staleSeconds: options.staleSeconds ?? 0,
     nativeSymbol,
     admin: options.admin,
     metrics,
@@ -106,7 +118,7 @@ export async function serve(t: Owner, options: ServingOptions = {}): Promise<Ser
   t.after(async () => {
     await server.close();
     await readers.close();
-    transport.close();
+    node.close();
     access.close();
     metrics.close();
   });

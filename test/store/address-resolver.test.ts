@@ -2,11 +2,12 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import type { BlockBatch } from '../../src/model/block-batch.ts';
+import { TransferKind } from '../../src/model/transfer-kind.ts';
 import { prepareWalletIdByAddress } from '../../src/query/wallets.ts';
 import { openIndexForReading } from '../../src/store/index-file.ts';
 import { IndexWriter } from '../../src/store/index-writer.ts';
 import { ADDRESS_PREFIX_BYTES, ZERO_WALLET } from '../../src/store/schema.ts';
-import { type BlockBatch, TransferKind } from '../../src/types.ts';
 import { dumpIndex } from '../support/dump.ts';
 import { toBatch } from '../support/random-chain.ts';
 import { tempDir } from '../support/temp-dir.ts';

@@ -16,9 +16,9 @@ import { join, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
+import { generateChain } from '../../scripts/simulator/chain/generate.ts';
 import { openAccess } from '../../src/access/access.ts';
 import { openKeyStore } from '../../src/access/keys.ts';
-import { generateChain } from '../../src/bench/chain/generate.ts';
 import { copyDatabase, withBackupLock } from '../../src/store/backup.ts';
 import { readLastBlock } from '../../src/store/chain.ts';
 import { openIndexForReading, prepareIndexFile } from '../../src/store/index-file.ts';
@@ -235,7 +235,7 @@ test('what is damaged, or no index, is named, with what helps', async (t) => {
   const folder = tempDir(t);
   const keys = await backup(dir, folder);
   assert.equal(keys.code, 1);
-  assert.match(keys.stderr, /[^.]keys\.db is damaged .*put back a copy made by atlas-node backup/);
+  assert.match(keys.stderr, /[^.]keys\.db is damaged .*restore a copy made by atlas-node backup/);
   assert.deepEqual(readdirSync(folder), []);
 });
 
@@ -253,7 +253,7 @@ test('a copy put beside the WAL of the file that it replaces is refused and stay
   for (let next = 200; next < 400; next += 20) writer.append([toBatch(blocks.slice(next, next + 20))]);
   copyFileSync(`${source}-wal`, `${restored}-wal`); // as kill -9 leaves it
 
-  const prepare = () => prepareIndexFile(restored, () => undefined);
+  const prepare = () => prepareIndexFile(restored, { onMigration() {} });
   await assert.rejects(
     prepare,
     /index\.db is a copy, and the .*-wal beside it .* move .*-wal and .*-shm away/,

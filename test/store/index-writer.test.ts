@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { copyFileSync, readdirSync, renameSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { FatalError, StorageError } from '../../src/errors.ts';
+import { FatalError, StorageError } from '../../src/lib/errors.ts';
+import { acquireWriterLock } from '../../src/store/file-guard.ts';
 import { prepareIndexFile } from '../../src/store/index-file.ts';
 import { IndexWriter } from '../../src/store/index-writer.ts';
 import { openDatabase } from '../../src/store/open-database.ts';
-import { acquireWriterLock } from '../../src/store/writer-lock.ts';
 import { randomBlocks, toBatch } from '../support/random-chain.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
@@ -88,7 +88,7 @@ test('an index moved away without its WAL, as after kill -9, is begun anew', asy
     const moved = join(tempDir(t), 'index.db');
     copyFileSync(`${path}-wal`, `${moved}-wal`);
     if (emptied) writeFileSync(moved, '');
-    (await prepareIndexFile(moved, () => undefined)).release();
+    (await prepareIndexFile(moved, { onMigration() {} })).release();
     const writer = new IndexWriter(moved, { cacheMb: 8 });
     assert.equal(writer.chain(), null);
     writer.close();

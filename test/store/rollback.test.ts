@@ -2,13 +2,14 @@ import assert from 'node:assert/strict';
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { FatalError } from '../../src/errors.ts';
-import { ENTRIES_PER_RUN } from '../../src/store/activity.ts';
+import { FatalError } from '../../src/lib/errors.ts';
+import type { BlockBatch } from '../../src/model/block-batch.ts';
+import { TransferKind } from '../../src/model/transfer-kind.ts';
 import { IndexWriter } from '../../src/store/index-writer.ts';
-import { PEAK_SPAN } from '../../src/store/native-peaks.ts';
 import { openDatabase } from '../../src/store/open-database.ts';
 import { MAX_FIRST_BUYERS } from '../../src/store/schema.ts';
-import { type BlockBatch, TransferKind } from '../../src/types.ts';
+import { ENTRIES_PER_PAGE } from '../../src/store/wallet-history.ts';
+import { ZONE_SPAN } from '../../src/store/zone-map.ts';
 import { dumpIndex } from '../support/dump.ts';
 import { type PlainBlock, randomBlocks, randomSource, toBatch } from '../support/random-chain.ts';
 import { tempDir } from '../support/temp-dir.ts';
@@ -97,7 +98,7 @@ for (const seed of [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]) {
 function blocksUpTo(counts: readonly number[]): PlainBlock[] {
   const count = counts.at(-1)!;
   const transfers = Array.from({ length: count }, (_, i) => {
-    const rare = i % ENTRIES_PER_RUN < 2 || (i + 1) % PEAK_SPAN === 0 || i >= count - 2;
+    const rare = i % ENTRIES_PER_PAGE < 2 || (i + 1) % ZONE_SPAN === 0 || i >= count - 2;
     return {
       kind: rare
         ? i % 2 === 0
@@ -123,7 +124,7 @@ function blocksUpTo(counts: readonly number[]): PlainBlock[] {
 test('rolled back to where a run, a span of peaks or a token begins, or to a transfer beside it, an index equals a fresh one', (t) => {
   const dir = tempDir(t);
   const path = join(dir, 'rolled.db');
-  const run = ENTRIES_PER_RUN;
+  const run = ENTRIES_PER_PAGE;
   const counts = [2, 3, ...[run, 2 * run, 3 * run].flatMap((end) => [end - 1, end, end + 1]), 4 * run];
   const blocks = blocksUpTo(counts);
   for (const from of [blocks.length, blocks.length - 2]) {
@@ -260,7 +261,7 @@ for (const [what, damage, message] of [
     /the transfers of wallet \d+ are more than its sums/,
   ],
 ] as const) {
-  test(`a rollback that meets ${what} changes nothing and tells to index anew`, (t) => {
+  test(`a rollback that meets ${what} changes nothing and says to rebuild the index`, (t) => {
     const path = join(tempDir(t), 'index.db');
     const writer = openWriter(path);
     t.after(() => writer.close());

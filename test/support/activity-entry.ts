@@ -1,15 +1,15 @@
 /** Single entries of a wallet's activity. */
 import { bigIntToBytes } from '../../src/lib/hex.ts';
-import { ActivityCursor, ActivityFlag, writeEntry } from '../../src/store/activity.ts';
-import { TransferKind } from '../../src/types.ts';
+import { TransferKind } from '../../src/model/transfer-kind.ts';
+import { HistoryCursor, HistoryFlag, writeEntry } from '../../src/store/wallet-history.ts';
 
 /** A cursor that stands on one native entry; `direction` is of ActivityFlag. */
 export function nativeEntry(
   transfer: number,
   other: number,
   wei: bigint,
-  direction: number = ActivityFlag.in,
-): ActivityCursor {
+  direction: number = HistoryFlag.in,
+): HistoryCursor {
   const bytes = new Uint8Array(64);
   const end = writeEntry(
     bytes,
@@ -19,7 +19,7 @@ export function nativeEntry(
     other,
     bigIntToBytes(wei),
   );
-  const cursor = new ActivityCursor().open(bytes.subarray(0, end), 0);
+  const cursor = new HistoryCursor().open(bytes.subarray(0, end), 0);
   cursor.next();
   return cursor;
 }

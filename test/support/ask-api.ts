@@ -1,7 +1,6 @@
 /** The REST API over an index file without a server: what a client would get, as an object. */
 import { prepareApi } from '../../src/api/api.ts';
-import { ReadPool } from '../../src/api/read-pool.ts';
-import { startReader } from '../../src/api/threads.ts';
+import { ReadPool, startReader } from '../../src/api/read-pool/read-pool.ts';
 import { Snapshot } from '../../src/query/snapshot.ts';
 import { WalletIdCache } from '../../src/query/wallet-id-cache.ts';
 import { openIndexForReading } from '../../src/store/index-file.ts';
@@ -15,7 +14,8 @@ export function askApi(owner: { after(close: () => void | Promise<void>): void }
   const snapshot = new Snapshot(db);
   const nativeSymbol = 'MON';
   const readers = new ReadPool(() => startReader({ indexPath, nativeSymbol }));
-  const api = prepareApi({ db, walletIds: new WalletIdCache(db, snapshot), nativeSymbol }, snapshot, readers);
+  const source = { db, walletIds: new WalletIdCache(db, snapshot), nativeSymbol };
+  const api = prepareApi(source, snapshot, readers, { record: (error) => error });
   const handlers = new Map(api.endpoints.map(({ endpoint, handle }) => [endpoint.path as string, handle]));
   owner.after(async () => {
     await readers.close();

@@ -1,8 +1,8 @@
 /** A generated chain as a file of JSON-RPC exchanges, such as the replay node reads. */
 import { writeFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
-import { generateChain } from '../../src/bench/chain/generate.ts';
-import type { ChainOptions } from '../../src/bench/chain/options.ts';
+import { generateChain } from '../../scripts/simulator/chain/generate.ts';
+import type { ChainOptions } from '../../scripts/simulator/chain/options.ts';
 import { toQuantity } from '../../src/lib/hex.ts';
 
 /** One exchange per line, `{"method":..,"params":[..],"result":..}`: first those that name the chain, then each block's. */

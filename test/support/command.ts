@@ -7,7 +7,7 @@ import { waitFor } from './wait.ts';
 
 export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 export const LAUNCHER = `${ROOT}bin/atlas-node`;
-export const PINNED_NODE = `${ROOT}node_modules/node/bin/node`;
+export const PINNED_NODE = `${ROOT}node_modules/node-linux-${process.arch}/bin/node`;
 /** Flags with which Node runs the sources. */
 export const SOURCE_FLAGS = [
   '--disable-warning=ExperimentalWarning',

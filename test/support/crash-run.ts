@@ -8,27 +8,25 @@ import { once } from 'node:events';
 import { mkdirSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { generateChain } from '../../scripts/simulator/chain/generate.ts';
+import type { ReplayNode } from '../../scripts/simulator/replay/controls.ts';
+import { startReplayNode } from '../../scripts/simulator/replay/node.ts';
 import { openKeyStore } from '../../src/access/keys.ts';
 import { openKeysFile } from '../../src/access/keys-file.ts';
 import { readUsage } from '../../src/access/usage.ts';
-import { generateChain } from '../../src/bench/chain/generate.ts';
-import type { ReplayNode } from '../../src/bench/replay/controls.ts';
-import { startReplayNode } from '../../src/bench/replay/node.ts';
 import { CleanupStack } from '../../src/lib/cleanup-stack.ts';
 import { readLastBlock } from '../../src/store/chain.ts';
-import { openIndexForWriting } from '../../src/store/index-file.ts';
 import { openDatabase } from '../../src/store/open-database.ts';
+import type { Owner } from './cleanup.ts';
 import { SOURCE_FLAGS } from './command.ts';
 import { dumpIndex } from './dump.ts';
 import { freePort } from './free-port.ts';
 import { startIndexer } from './indexer.ts';
-import type { Owner } from './owner.ts';
 import { randomSource } from './random-chain.ts';
-import { toFirstSchema } from './schema.ts';
 import { waitFor } from './wait.ts';
 
 /** What the daemon is doing when it is killed. */
-export const PHASES = ['starting', 'filling', 'following', 'reorging', 'checkpointing', 'migrating'] as const;
+export const PHASES = ['starting', 'filling', 'following', 'reorging', 'checkpointing'] as const;
 export type Phase = (typeof PHASES)[number];
 
 export interface CrashRunOptions {
@@ -66,7 +64,7 @@ export async function runCrashes({ seed, kills, dir, onKill }: CrashRunOptions):
     ...generateChain({ seed, blocks: 100 + kills * BLOCKS_PER_KILL, txPerBlock: 12, wallets: 60, tokens: 20 })
       .blocks,
   ];
-  const node = await startReplayNode({ chain, head: 20 });
+  const node = await startReplayNode({ chain, head: 20, finalizedLag: 128 });
   const trial = new Trial(node, join(dir, 'trial'), await freePort());
   const closers = new CleanupStack();
   const done = Object.fromEntries(PHASES.map((phase) => [phase, 0])) as Record<Phase, number>;
@@ -132,10 +130,9 @@ class Trial {
   /** Starts a daemon, brings it into the phase and kills it there. */
   async killWhile(phase: Phase, random: () => number): Promise<void> {
     const wait = (ms: number) => sleep(random() * ms);
-    if (phase === 'migrating') this.makeOld();
     if (phase === 'filling') this.node.mine(BLOCKS_PER_KILL);
     this.start();
-    if (phase === 'starting' || phase === 'migrating') await wait(1_200);
+    if (phase === 'starting') await wait(1_200);
     else await this.whenReady();
     switch (phase) {
       case 'filling':
@@ -263,14 +260,6 @@ class Trial {
       for (let ms = 0; ms < 40 && written() === before; ms++) await sleep(1);
     }
     await sleep(random() * 2);
-  }
-
-  /** Takes the file back to the first schema, so that the next start has to migrate it. */
-  private makeOld(): void {
-    openIndexForWriting(this.indexPath, {}).close(); // finishes what a kill left
-    const db = openDatabase(this.indexPath);
-    toFirstSchema(db);
-    db.close();
   }
 
   private readHead(): number {

@@ -5,8 +5,8 @@ import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openKeyStore } from '../../src/access/keys.ts';
+import type { Owner } from './cleanup.ts';
 import { LAUNCHER, type Running, readyUrl, start } from './command.ts';
-import type { Owner } from './owner.ts';
 import { tempDir } from './temp-dir.ts';
 import { WAIT_TIMEOUT_MS, waitFor } from './wait.ts';
 

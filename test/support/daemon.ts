@@ -3,9 +3,9 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { openKeyStore } from '../../src/access/keys.ts';
 import type { FlagValues } from '../../src/config/flags.ts';
-import { parseConfig } from '../../src/config.ts';
+import { parseConfig } from '../../src/config/parse-config.ts';
 import { type Daemon, startDaemon } from '../../src/daemon.ts';
-import type { Logger } from '../../src/log.ts';
+import type { Logger } from '../../src/log/logger.ts';
 import { tempDir } from './temp-dir.ts';
 import { waitFor } from './wait.ts';
 
@@ -37,7 +37,8 @@ export async function startTestDaemon(owner: Owner, options: DaemonOptions): Pro
   const removals: (() => void)[] = [];
   const dataDir = options.dataDir ?? tempDir({ after: (remove) => removals.push(remove) });
   const { config } = parseConfig({
-    env: { ATLAS_INDEX__POLL_MS: '20', ...options.env },
+    // The test chains are of the past.
+    env: { ATLAS_INDEX__POLL_MS: '20', ATLAS_INDEX__STALE_SECONDS: '0', ...options.env },
     flags: { '--data-dir': dataDir, '--port': '0', ...options.flags },
   });
   mkdirSync(dataDir, { recursive: true });

@@ -1,14 +1,14 @@
 /** A writer on a node that misbehaves at random, over a chain that grows and is reorganised; at the end the truth must stand in the index. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { generateChain } from '../../src/bench/chain/generate.ts';
-import { startReplayNode } from '../../src/bench/replay/node.ts';
+import { generateChain } from '../../scripts/simulator/chain/generate.ts';
+import { startReplayNode } from '../../scripts/simulator/replay/node.ts';
 import { CleanupStack } from '../../src/lib/cleanup-stack.ts';
+import type { Owner } from './cleanup.ts';
+import type { BatchOrder, Wire } from './corrupt-responses.ts';
 import { dumpIndex } from './dump.ts';
 import { startIndexer } from './indexer.ts';
 import { type Faults, type NodeCall, startMisbehavingNode } from './misbehaving-node.ts';
-import type { Owner } from './owner.ts';
 import { randomSource } from './random-chain.ts';
-import type { BatchOrder, Wire } from './spoilt-answers.ts';
 import { waitFor } from './wait.ts';
 
 export interface FaultRunOptions {
@@ -44,7 +44,7 @@ export async function runFaults({ seed, steps, lasting, dirs }: FaultRunOptions)
   const chain = [
     ...generateChain({ seed, blocks: CHAIN_BLOCKS, txPerBlock: 8, wallets: 40, tokens: 10 }).blocks,
   ];
-  const real = await startReplayNode({ chain, head: START_HEAD });
+  const real = await startReplayNode({ chain, head: START_HEAD, finalizedLag: 128 });
   const node = await startMisbehavingNode({ upstream: real.url });
   const closers = new CleanupStack();
   const owner: Owner = { after: (close) => void closers.adopt(null, close) };

@@ -1,18 +1,14 @@
 /** Index files with known content: plain transfers written by the real writer, read through a real reader. */
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
+import type { Hex } from '../../src/lib/hex.ts';
+import type { BlockBatch } from '../../src/model/block-batch.ts';
+import { TRANSFER_KIND_NAMES, TransferKind, type TransferKindName } from '../../src/model/transfer-kind.ts';
 import { Snapshot } from '../../src/query/snapshot.ts';
 import { WalletIdCache } from '../../src/query/wallet-id-cache.ts';
 import { openIndexForReading } from '../../src/store/index-file.ts';
 import { IndexWriter } from '../../src/store/index-writer.ts';
 import { type Db, openDatabase } from '../../src/store/open-database.ts';
-import {
-  type BlockBatch,
-  type Hex,
-  TRANSFER_KIND_NAMES,
-  TransferKind,
-  type TransferKindName,
-} from '../../src/types.ts';
 import { type PlainBlock, type PlainTransfer, toBatch } from './random-chain.ts';
 import { tempDir } from './temp-dir.ts';
 

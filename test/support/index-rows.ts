@@ -2,8 +2,8 @@
 import { join } from 'node:path';
 import { bytesToBigInt, bytesToHex } from '../../src/lib/hex.ts';
 import { decodeSigned } from '../../src/lib/signed.ts';
+import { TRANSFER_KIND_NAMES, TransferKind, type TransferKindName } from '../../src/model/transfer-kind.ts';
 import { openDatabase } from '../../src/store/open-database.ts';
-import { TRANSFER_KIND_NAMES, TransferKind, type TransferKindName } from '../../src/types.ts';
 
 export interface IndexedTransfer {
   id: number;

@@ -1,17 +1,18 @@
 /** A writer thread on a file of its own, without the serving half. */
 import { join } from 'node:path';
-import type { CommittingBlocks, IndexStatus, Watermark } from '../../src/types.ts';
-import type { WriterOptions } from '../../src/writer/protocol.ts';
-import { WriterClient } from '../../src/writer/writer-client.ts';
-import type { Owner } from './owner.ts';
+import { IndexerClient } from '../../src/indexer/indexer-client.ts';
+import type { IndexerThreadOptions } from '../../src/indexer/protocol.ts';
+import type { IndexStatus } from '../../src/model/index-status.ts';
+import type { CommittingBlocks, Watermark } from '../../src/model/watermark.ts';
+import type { Owner } from './cleanup.ts';
 import { waitFor } from './wait.ts';
 
 export interface IndexerOptions {
   http: string;
   ws?: string;
   dir: string;
-  index?: Partial<WriterOptions['index']>;
-  node?: Partial<WriterOptions['node']>;
+  index?: Partial<IndexerThreadOptions['index']>;
+  node?: Partial<IndexerThreadOptions['node']>;
   wrappedNative?: readonly string[];
 }
 
@@ -22,7 +23,7 @@ export interface TestIndexer {
   /** What was announced, and how many watermarks there were before. */
   announced: { blocks: CommittingBlocks; before: number }[];
   logs: string[];
-  client: WriterClient;
+  client: IndexerClient;
   /** Resolves when the index stands at this block (and hash). */
   reaches(number: number, hash?: string): Promise<void>;
 }
@@ -34,7 +35,7 @@ export function startIndexer(owner: Owner, options: IndexerOptions): TestIndexer
   const watermarks: Watermark[] = [];
   const announced: TestIndexer['announced'] = [];
   const logs: string[] = [];
-  const client = new WriterClient(
+  const client = new IndexerClient(
     {
       indexPath: path,
       node: {
@@ -49,7 +50,9 @@ export function startIndexer(owner: Owner, options: IndexerOptions): TestIndexer
         startBlock: 'earliest',
         head: 'auto',
         traces: true,
+        checkRoots: false,
         pollMs: 20,
+        maxReorg: 128,
         readyLag: 5,
         batchTransfers: 5_000,
         loaders: 1,
@@ -64,6 +67,7 @@ export function startIndexer(owner: Owner, options: IndexerOptions): TestIndexer
       onStatus: (current) => {
         status = current;
       },
+      onUnreadable: (damage) => logs.push(`unreadable ${damage.message}`),
       onLog: (level, fields, msg) => logs.push(`${level} ${msg} ${JSON.stringify(fields)}`),
     },
   );

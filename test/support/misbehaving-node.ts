@@ -7,8 +7,6 @@ import { createServer, type IncomingHttpHeaders, type IncomingMessage, type Serv
 import type { AddressInfo, Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { WebSocket, WebSocketServer } from 'ws';
-import { cut } from './cut.ts';
-import { freePort } from './free-port.ts';
 import {
   type BatchOrder,
   type Call,
@@ -21,9 +19,11 @@ import {
   send,
   TOO_LARGE,
   type Wire,
-} from './spoilt-answers.ts';
+} from './corrupt-responses.ts';
+import { cut } from './cut.ts';
+import { freePort } from './free-port.ts';
 
-export type { BatchOrder, NodeCall, Refusal, Wire } from './spoilt-answers.ts';
+export type { BatchOrder, NodeCall, Refusal, Wire } from './corrupt-responses.ts';
 
 /** Thrown by `answer` to make an error object. */
 export class NodeError extends Error {

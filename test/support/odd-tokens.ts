@@ -1,7 +1,7 @@
 /** A development chain with tokens whose balances do and do not follow from their transfers (test/fixtures/OddTokens.sol). */
 import { encodeFunctionData, parseAbi } from 'viem';
 import { type Anvil, startAnvil } from '../../src/dev/anvil.ts';
-import type { Hex } from '../../src/types.ts';
+import type { Hex } from '../../src/lib/hex.ts';
 import { type Receipt, receiptOf } from './receipt.ts';
 import type { Owner } from './replay.ts';
 import { compileFixture } from './solidity.ts';

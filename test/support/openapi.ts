@@ -1,6 +1,6 @@
 /** The OpenAPI document as a measure: whether an answer is one that it describes, with nothing undocumented in it. */
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
-import { type OpenApiDocument, openApiDocument } from '../../src/api/openapi.ts';
+import { type OpenApiDocument, openApiDocument } from '../../src/api/openapi/openapi.ts';
 
 export const document: OpenApiDocument = openApiDocument('0.0.0');
 

@@ -1,8 +1,8 @@
 /** Small random chains for property tests: few wallets and tokens, so that every counter, run and fact is hit often. */
 import { createHash } from 'node:crypto';
 import { BatchBuilder } from '../../src/decode/batch.ts';
-import type { BlockBatch } from '../../src/types.ts';
-import { TransferKind } from '../../src/types.ts';
+import type { BlockBatch } from '../../src/model/block-batch.ts';
+import { TransferKind } from '../../src/model/transfer-kind.ts';
 
 export interface PlainTransfer {
   kind: number;
@@ -37,7 +37,7 @@ export function randomSource(seed: number): () => number {
 const ZERO = '0'.repeat(40);
 const digest = (text: string): string => createHash('sha256').update(text).digest('hex');
 
-/** Digits of an address; a third of all begin alike (store/address-table.ts). */
+/** Digits of an address; a third of all begin alike (store/addresses.ts). */
 function address(name: string): string {
   const digits = digest(name).slice(0, 40);
   return digits < '5' ? `${ZERO.slice(0, 12)}${digits.slice(12)}` : digits;

@@ -1,5 +1,5 @@
 import type { Anvil } from '../../src/dev/anvil.ts';
-import type { Hex } from '../../src/types.ts';
+import type { Hex } from '../../src/lib/hex.ts';
 import { waitFor } from './wait.ts';
 
 /** Addresses are lower case. */

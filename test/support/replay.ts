@@ -1,13 +1,13 @@
 /** Replay nodes for tests, closed when the test that owns them ends, and the little that is needed to ask one. */
 import { once } from 'node:events';
 import { WebSocket } from 'ws';
-import type { GeneratedBlock } from '../../src/bench/chain/block.ts';
-import { generateChain } from '../../src/bench/chain/generate.ts';
-import type { ChainOptions } from '../../src/bench/chain/options.ts';
-import type { ReplayNode } from '../../src/bench/replay/controls.ts';
-import { startReplayNode } from '../../src/bench/replay/node.ts';
-import type { ReplayOptions } from '../../src/bench/replay/options.ts';
-import { type Owner, suiteOwner } from './owner.ts';
+import type { GeneratedBlock } from '../../scripts/simulator/chain/block.ts';
+import { generateChain } from '../../scripts/simulator/chain/generate.ts';
+import type { ChainOptions } from '../../scripts/simulator/chain/options.ts';
+import type { ReplayNode } from '../../scripts/simulator/replay/controls.ts';
+import { startReplayNode } from '../../scripts/simulator/replay/node.ts';
+import type { ReplayOptions } from '../../scripts/simulator/replay/options.ts';
+import { type Owner, suiteOwner } from './cleanup.ts';
 import { recordedFile } from './recorded.ts';
 
 export { type Owner, suiteOwner };

@@ -1,4 +1,4 @@
-import type { RpcSettings } from '../../src/rpc/handler.ts';
+import type { RpcSettings } from '../../src/gateway/handler.ts';
 
 /** The gateway with everything switched on, and bounds that tests reach. */
 export const RPC_SETTINGS: RpcSettings = {

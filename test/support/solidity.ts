@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import solc from 'solc';
-import type { Hex } from '../../src/types.ts';
+import type { Hex } from '../../src/lib/hex.ts';
 
 interface Output {
   errors?: { severity: string; formattedMessage: string }[];

@@ -1,6 +1,7 @@
 /** Verifying an index file against a node in tests. */
-import { RpcClient } from '../../src/upstream/client.ts';
-import { probeCapabilities } from '../../src/upstream/probe.ts';
+
+import { probeCapabilities } from '../../src/node/capabilities.ts';
+import { RpcClient } from '../../src/node/client.ts';
 import { type RepairResult, repairRange } from '../../src/verify/repair.ts';
 import type { VerifyReport } from '../../src/verify/report.ts';
 import { verifyIndex } from '../../src/verify/verify.ts';
@@ -10,6 +11,9 @@ export interface VerifyTestOptions {
   path: string;
   http: string;
   sample?: number;
+  all?: boolean;
+  onProgress?: (text: string) => void;
+  signal?: AbortSignal;
   traces?: boolean;
   wrappedNative?: readonly string[];
   seed?: number;
@@ -24,7 +28,7 @@ async function withClient<T>(url: string, work: (client: RpcClient) => Promise<T
 export function repairFile(
   path: string,
   http: string,
-  from: number,
+  from: number | null,
   to: number,
   onProgress: (text: string, stop: AbortController) => void = () => undefined,
 ): Promise<RepairResult> {
@@ -35,10 +39,10 @@ export function repairFile(
       client,
       capabilities: await probeCapabilities(client, { traces: true, head: 'latest' }),
       wrappedNative: [],
-      from,
-      to,
+      range: from === null ? null : { first: from, last: to },
       cacheMb: 8,
       batchTransfers: 5_000,
+      maxReorg: 128,
       signal: stop.signal,
       onProgress: (text) => onProgress(text, stop),
     }),
@@ -54,9 +58,10 @@ export function verifyFile(options: VerifyTestOptions): Promise<VerifyReport> {
       capabilities: await probeCapabilities(client, { traces: options.traces ?? true, head: 'latest' }),
       wrappedNative: options.wrappedNative ?? [],
       sample: options.sample ?? 2_000,
+      all: options.all ?? false,
       random: randomSource(options.seed ?? 1),
-      signal: new AbortController().signal,
-      onProgress: () => undefined,
+      signal: options.signal ?? new AbortController().signal,
+      onProgress: options.onProgress ?? (() => undefined),
     }),
   );
 }

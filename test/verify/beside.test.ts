@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { generateChain } from '../../src/bench/chain/generate.ts';
+import { generateChain } from '../../scripts/simulator/chain/generate.ts';
 import { startAnvil } from '../../src/dev/anvil.ts';
 import { deployDemo } from '../../src/dev/deploy.ts';
 import { generateTraffic } from '../../src/dev/traffic.ts';
+import { opened } from '../support/cleanup.ts';
 import { startIndexer } from '../support/indexer.ts';
-import { opened } from '../support/owner.ts';
 import { startNode } from '../support/replay.ts';
 import { tempDir } from '../support/temp-dir.ts';
 import { differencesOf, verifyFile } from '../support/verify.ts';
@@ -31,7 +31,7 @@ function keepDoing(everyMs: number, action: (round: number) => unknown): () => P
 test('beside a writer that follows a fast chain with reorgs nothing false is found', async (t) => {
   const owner = opened(t);
   const chain = [...generateChain({ seed: 51, blocks: 600, txPerBlock: 12 }).blocks];
-  const node = await startNode(owner, { chain, head: 100 });
+  const node = await startNode(owner, { chain, head: 100, finalizedLag: 128 });
   const indexer = startIndexer(owner, { http: node.url, dir: tempDir(owner), index: { startBlock: 1 } });
   await indexer.reaches(100);
   const stop = keepDoing(40, async (round) => {

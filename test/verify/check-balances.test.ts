@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
+import type { Hex } from '../../src/lib/hex.ts';
 import { toQuantity } from '../../src/lib/hex.ts';
-import type { Hex } from '../../src/types.ts';
 import type { VerifyReport } from '../../src/verify/report.ts';
 import { startIndexer } from '../support/indexer.ts';
 import { startMisbehavingNode } from '../support/misbehaving-node.ts';

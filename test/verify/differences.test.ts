@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { before, describe, test } from 'node:test';
-import { generateChain } from '../../src/bench/chain/generate.ts';
-import type { ReplayNode } from '../../src/bench/replay/controls.ts';
+import { generateChain } from '../../scripts/simulator/chain/generate.ts';
+import type { ReplayNode } from '../../scripts/simulator/replay/controls.ts';
 import { encodeSigned } from '../../src/lib/signed.ts';
 import { type Db, openDatabase } from '../../src/store/open-database.ts';
 import { startIndexer } from '../support/indexer.ts';
@@ -25,7 +25,7 @@ const damages: [what: string, damage: string | ((db: Db) => void), named: RegExp
   ],
   ...['100, 120', '0, 3', '9, 8'].map((range): [string, string, RegExp] => [
     `blocks ${range} are named as untraced`,
-    `INSERT INTO untraced_blocks VALUES (${range})`,
+    `INSERT INTO untraced_blocks VALUES (${range}, 0)`,
     /^blocks: untraced_blocks has \d+ to \d+, which are no blocks of the index$/,
   ]),
   [
@@ -114,11 +114,11 @@ const damages: [what: string, damage: string | ((db: Db) => void), named: RegExp
     fundings: ['(funder, funding) VALUES (999999, 1)', 'funder'],
     holdings: ["(token, wallet, transfers, balance) VALUES (999999, 1, 1, x'')", 'token'],
     first_buyers: ['(token, transfer, wallet) VALUES (999999, 1, 1)', 'token'],
-    token_quality: ["(token, quality, block, offsets) VALUES (999999, 0, 1, '')", 'token'],
+    token_quality: ["(token, quality, block, offsets, checksum) VALUES (999999, 0, 1, '', 0)", 'token'],
   }).map(([table, [row, owner]]): [string, string, RegExp] => [
     `${table} has a row of a ${owner} that is not there`,
     `INSERT INTO ${table} ${row}`,
-    new RegExp(`blocks: ${table} has a row of ${owner} 999999, but \\d+ is the last one: index anew`),
+    new RegExp(`blocks: ${table} has a row of ${owner} 999999, but \\d+ is the last one: rebuild the index`),
   ]),
   [
     'a first funding is not listed',

@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process';
 import { join, resolve } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { promisify } from 'node:util';
-import { generateChain } from '../../src/bench/chain/generate.ts';
+import { generateChain } from '../../scripts/simulator/chain/generate.ts';
 import { verifyText } from '../../src/cli/verify-text.ts';
 import { readLastBlock } from '../../src/store/chain.ts';
 import { openIndexForReading } from '../../src/store/index-file.ts';
@@ -110,26 +110,45 @@ for (const [what, damage] of [
   ['the row of a token', 'DELETE FROM tokens WHERE id = (SELECT max(id) FROM tokens)'],
   ['a kind', 'UPDATE transfers SET token_kind = 2 WHERE id = (SELECT max(id) FROM transfers WHERE kind = 0)'],
   ['a row of transfers', 'DELETE FROM transfers WHERE id = (SELECT max(id) FROM transfers WHERE kind = 0)'],
+  [
+    'a log index',
+    'UPDATE transfers SET log_index = 9999 WHERE id = (SELECT max(id) FROM transfers WHERE kind = 1)',
+  ],
+  ['the last wallet of a block', 'UPDATE blocks SET last_wallet = last_wallet - 1 WHERE number = 7'],
+  ['the hash of a block', 'UPDATE blocks SET hash = zeroblob(32) WHERE number = 9'],
+  ['a block', 'DELETE FROM blocks WHERE number = 20'],
+  ['the checksum of a block', 'UPDATE blocks SET checksum = 0 WHERE number = 11'],
+  ['an address', "UPDATE wallets SET address = x'0102030405060708090a0b0c0d0e0f1011121314' WHERE id = 3"],
+  ['the contract of a token', 'UPDATE tokens SET wallet = (SELECT max(id) FROM wallets) WHERE id = 1'],
+  ['a counter', 'UPDATE wallets SET transfers = transfers + 16 WHERE id = 2'],
+  ['a sum of wei', "UPDATE wallets SET native_received = x'01' WHERE id = 2"],
+  ['a holding', 'UPDATE holdings SET transfers = transfers + 1 WHERE token = 1'],
+  ['a list of transfers', 'UPDATE wallets SET recent = zeroblob(length(recent)) WHERE id = 2'],
+  ['a largest transfer', "UPDATE native_peaks SET peak = x'81ff' WHERE level = 1"],
+  ['the way to an address', 'DELETE FROM addresses WHERE wallet = 4'],
+  ['a first funding', 'DELETE FROM fundings WHERE funding = (SELECT min(funding) FROM fundings)'],
+  ['a first buyer', 'DELETE FROM first_buyers WHERE transfer = (SELECT min(transfer) FROM first_buyers)'],
 ] as const) {
-  test(`${what} that the disk changed is not called repaired, as what its block had added is unknown`, async (t) => {
+  test(`${what} that the disk changed is found and repaired without reading more than its block`, async (t) => {
     const chain = [...generateChain({ seed: 46, blocks: HEAD, txPerBlock: 10 }).blocks];
     const node = await startNode(t, { chain });
     const path = await indexAll(t, node.url, tempDir(t));
+    const fresh = dumpIndex(path);
     const db = openDatabase(path);
-    assert.equal(db.prepare(damage).run().changes, 1);
+    assert.notEqual(db.prepare(damage).run().changes, 0);
     db.close();
-    const text = verifyText(await verifyFile({ path, http: node.url }));
-    assert.match(text, /DIFFERENCE \(transfers\): transfer \d+ of block \d+ is/);
-    assert.match(text, /mended by indexing anew: stop, move index\.db away, start/);
-    assert.doesNotMatch(text, /--repair/);
-    await assert.rejects(
-      repairFile(path, node.url, 1, HEAD),
-      /index\.db is damaged \(.+\); move it away and start again/,
-    );
+    const found = verifyText(await verifyFile({ path, http: node.url }));
+    assert.match(found, /DIFFERENCE/);
+    assert.match(found, /"atlas-node verify --repair" rebuilds what is damaged/);
+    const repaired = await repairFile(path, node.url, null, 0);
+    assert.ok(repaired.rebuilt);
+    assert.equal(repaired.replacedFrom, null, 'every block behind the damage is kept');
+    assert.deepEqual(dumpIndex(path), fresh);
+    assert.equal((await repairFile(path, node.url, null, 0)).rebuilt, false);
   });
 }
 
-test('what the disk changed without touching a sum is repaired', async (t) => {
+test('damage to several blocks is repaired by a repair of a range that begins at one of them', async (t) => {
   const chain = [...generateChain({ seed: 47, blocks: HEAD, txPerBlock: 10 }).blocks];
   const node = await startNode(t, { chain });
   const path = await indexAll(t, node.url, tempDir(t));
@@ -139,10 +158,73 @@ test('what the disk changed without touching a sum is repaired', async (t) => {
   db.exec('UPDATE blocks SET last_wallet = last_wallet - 1 WHERE number = 7');
   db.exec('UPDATE blocks SET hash = zeroblob(32) WHERE number = 9');
   db.close();
-  const text = verifyText(await verifyFile({ path, http: node.url }));
-  assert.match(text, /"atlas-node verify --repair 7\.\.\d+" reads those blocks again/);
-  assert.equal((await repairFile(path, node.url, 7, HEAD)).replacedFrom, 7);
+  const { rebuilt, differing } = await repairFile(path, node.url, 9, 9);
+  assert.ok(rebuilt);
+  assert.match(differing.join(), /what is stored of block 9 does not have its checksum/);
   assert.deepEqual(dumpIndex(path), fresh);
+});
+
+test('a wrong holding or counter in the range of a repair is repaired, not called equal', async (t) => {
+  const chain = [...generateChain({ seed: 47, blocks: HEAD, txPerBlock: 10 }).blocks];
+  const node = await startNode(t, { chain });
+  const path = await indexAll(t, node.url, tempDir(t));
+  const fresh = dumpIndex(path);
+  for (const damage of [
+    'UPDATE wallets SET transfers = transfers + 16 WHERE id = 2',
+    'UPDATE holdings SET transfers = transfers + 1 WHERE token = 1',
+  ]) {
+    const db = openDatabase(path);
+    db.exec(damage);
+    db.close();
+    assert.ok((await repairFile(path, node.url, 1, HEAD)).rebuilt, damage);
+    assert.deepEqual(dumpIndex(path), fresh);
+  }
+});
+
+test('blocks that came wrong from a node and damage of the disk are repaired together', async (t) => {
+  const chain = [...generateChain({ seed: 41, blocks: HEAD, txPerBlock: 30 }).blocks];
+  const node = await startNode(t, { chain });
+  const path = await indexAll(t, await forgetfulNode(t, node.url), tempDir(t));
+  const db = openDatabase(path);
+  db.exec(
+    'UPDATE transfers SET log_index = 9999 WHERE id = (SELECT last_transfer FROM blocks WHERE number = 13)',
+  );
+  db.exec('UPDATE wallets SET transfers = transfers + 16 WHERE id = 2');
+  db.close();
+  assert.ok((await repairFile(path, node.url, 10, 20)).rebuilt);
+  assert.deepEqual(dumpIndex(path), dumpIndex(await indexAll(t, node.url, tempDir(t))));
+});
+
+test('a file whose repair failed is marked: verify names it and no daemon starts on it until it is repaired', async (t) => {
+  const chain = [...generateChain({ seed: 46, blocks: HEAD, txPerBlock: 10 }).blocks];
+  const node = await startNode(t, { chain });
+  const dir = tempDir(t);
+  const path = await indexAll(t, node.url, dir);
+  const fresh = dumpIndex(path);
+  const db = openDatabase(path);
+  db.exec("UPDATE transfers SET amount = x'09' WHERE id = (SELECT max(id) FROM transfers WHERE kind = 0)");
+  db.close();
+  const damaged = dumpIndex(path);
+  node.setHead(1); // it has not the blocks that the repair needs
+  const args = [CLI, 'start', '--data-dir', dir, '--node-http', node.url, '--port', '0'];
+  await assert.rejects(repairFile(path, node.url, null, 0), /cannot be read from the node/);
+  assert.deepEqual(dumpIndex(path), damaged);
+  const { code, stderr } = await start(t, [process.execPath, ...SOURCE_FLAGS, ...args], { cwd: dir }).ended;
+  assert.equal(code, 1);
+  assert.match(
+    stderr,
+    /index\.db is damaged \(.*\) and was not repaired: run "atlas-node verify --repair", or move the file away/,
+  );
+  node.setHead(HEAD);
+  const marked = await verifyCommand(dir, node.url);
+  assert.equal(marked.code, 1);
+  assert.match(marked.stdout, /DIFFERENCE \(file\): a repair found the file damaged and did not finish/);
+  const repaired = await verifyCommand(dir, node.url, '--repair');
+  assert.equal(repaired.code, 0, repaired.stderr);
+  assert.match(repaired.stdout, /the index was damaged: it was rebuilt/);
+  assert.deepEqual(dumpIndex(path), fresh);
+  assert.equal((await verifyCommand(dir, node.url)).code, 0);
+  await indexAll(t, node.url, dir);
 });
 
 test('a missing transfer is laid to the index and not to the token whose balance it was', async (t) => {
@@ -243,9 +325,7 @@ test('a repair that is stopped while it removes blocks, or before it counts agai
   const chain = [...generateChain({ seed: 48, blocks: 520, txPerBlock: 1 }).blocks];
   const node = await startNode(t, { chain });
   const path = await indexAll(t, node.url, tempDir(t), 520);
-  const db = openDatabase(path);
-  db.exec('UPDATE blocks SET hash = zeroblob(32) WHERE number = 9');
-  db.close();
+  node.fork(9);
   const stopAt = (wanted: RegExp) => (text: string, stop: AbortController) => {
     if (wanted.test(text)) stop.abort();
   };
@@ -255,7 +335,7 @@ test('a repair that is stopped while it removes blocks, or before it counts agai
   );
   await assert.rejects(
     repairFile(path, node.url, 9, 20, stopAt(/^indexing again: block 20 of 20/)),
-    /the blocks were indexed again, but the sums .* were not counted again: run "atlas-node verify"/,
+    /the sums .* of these blocks were not recounted: run "atlas-node verify --file"/,
   );
   assert.equal((await repairFile(path, node.url, 5, 20)).replacedFrom, null);
 });
@@ -283,7 +363,7 @@ test('a repair is refused outside the index, beside a running writer, and when t
   await assert.rejects(repairFile(path, node.url, 3, 4), /another atlas-node is writing .*stop it first/);
   writer.close();
   node.setHead(20);
-  await assert.rejects(repairFile(path, node.url, 30, 31), /blocks 30 to 31 cannot be had from the node/);
+  await assert.rejects(repairFile(path, node.url, 30, 31), /blocks 30 to 31 cannot be read from the node/);
   await assert.rejects(repairFile(join(dir, 'none.db'), node.url, 1, 2), /cannot open .*none\.db/);
   assert.deepEqual(dumpIndex(path), dump, 'nothing was changed');
 });

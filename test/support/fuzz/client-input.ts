@@ -2,17 +2,17 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import type { IndexSource } from '../../../src/api/endpoint.ts';
-import { ENDPOINTS } from '../../../src/api/endpoints.ts';
-import { RequestError } from '../../../src/errors.ts';
+import { ENDPOINTS } from '../../../src/api/endpoints/endpoints.ts';
+import { createCall } from '../../../src/gateway/call.ts';
+import { readLogsQuery } from '../../../src/gateway/logs/logs-query.ts';
+import { type IncomingCall, MAX_BATCH, readRequest } from '../../../src/gateway/request.ts';
+import { nodeRequest } from '../../../src/gateway/response-tail.ts';
+import { RequestError } from '../../../src/lib/errors.ts';
 import type { Head } from '../../../src/query/snapshot.ts';
 import { OverBudgetError, unitBudget } from '../../../src/query/work-budget.ts';
-import { createCall } from '../../../src/rpc/call.ts';
-import { readLogsQuery } from '../../../src/rpc/logs/logs-query.ts';
-import { upstreamRequest } from '../../../src/rpc/payload.ts';
-import { type IncomingCall, MAX_BATCH, readRequest } from '../../../src/rpc/request.ts';
-import { parseQuery } from '../../../src/server/query-string.ts';
-import { parseLogFilter } from '../../../src/stream/log-filter.ts';
-import { parseSignalFilter, parseWalletFilter } from '../../../src/stream/transfer-filter.ts';
+import { parseQuery } from '../../../src/server/http/request.ts';
+import { parseChainLogFilter, parseLogFilter } from '../../../src/streams/node/log-filter.ts';
+import { parseSignalFilter, parseWalletFilter } from '../../../src/streams/transfers/transfer-filter.ts';
 import { cpuMs } from '../cpu-time.ts';
 import { anyJson, hexLike, spoilt } from './arbitraries.ts';
 import { type Property, property } from './property.ts';
@@ -121,6 +121,7 @@ const filterLike = fc.oneof(
 
 const filters = property('filters of subscriptions and logs', filterLike, (value) => {
   onlyRefusals(() => parseLogFilter(value));
+  onlyRefusals(() => parseChainLogFilter(value));
   onlyRefusals(() => parseWalletFilter(value));
   onlyRefusals(() => parseSignalFilter(value));
   onlyRefusals(() => readLogsQuery([value]));
@@ -132,7 +133,7 @@ const anyText = fc.array(fc.jsonValue({ maxDepth: 3, stringUnit: 'binary' }), { 
 
 const ownCalls = property('what clients gave, in calls of the gateway', anyText, (given) => {
   const { method, params } = createCall('eth_getLogs', given);
-  const sent = Buffer.from(upstreamRequest(method, params), 'latin1').toString('latin1');
+  const sent = Buffer.from(nodeRequest(method, params), 'latin1').toString('latin1');
   const call = { jsonrpc: '2.0', id: 1, method: 'eth_getLogs', params: given };
   assert.deepEqual(JSON.parse(sent), JSON.parse(JSON.stringify(call)), 'the node reads what was meant');
 });

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { FLAGS, type FlagValues } from '../../../src/config/flags.ts';
-import { parseConfig } from '../../../src/config.ts';
-import { ConfigError } from '../../../src/errors.ts';
+import { parseConfig } from '../../../src/config/parse-config.ts';
+import { ConfigError } from '../../../src/lib/errors.ts';
 import { type Property, property } from './property.ts';
 
 const names = [

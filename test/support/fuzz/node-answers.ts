@@ -1,7 +1,7 @@
 /** What a node may answer: decoding must end in transfers or an UpstreamError, and soon. */
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { generateChain } from '../../../src/bench/chain/generate.ts';
+import { generateChain } from '../../../scripts/simulator/chain/generate.ts';
 import { BatchBuilder } from '../../../src/decode/batch.ts';
 import { type BlockParts, decodeBlock, needsTraces } from '../../../src/decode/block.ts';
 import { BLOCK_FIELDS, RECEIPTS_FIELDS, TRACE_FIELDS } from '../../../src/decode/decoded-fields.ts';
@@ -16,10 +16,10 @@ import {
   WITHDRAWAL,
 } from '../../../src/decode/topics.ts';
 import { flatTraces, treeTraces } from '../../../src/decode/traces.ts';
-import { UpstreamError } from '../../../src/errors.ts';
+import { UpstreamError } from '../../../src/lib/errors.ts';
 import type { Projection } from '../../../src/lib/json-projection.ts';
-import type { BlockBatch } from '../../../src/types.ts';
-import { parseBody, readBatch, readSingle } from '../../../src/upstream/reply.ts';
+import type { BlockBatch } from '../../../src/model/block-batch.ts';
+import { parseBody, readBatch, readSingle } from '../../../src/node/reply.ts';
 import { cpuMs } from '../cpu-time.ts';
 import { anyJson, hexDigits, hexLike, spoilt } from './arbitraries.ts';
 import { type Property, property } from './property.ts';

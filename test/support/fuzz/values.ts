@@ -4,15 +4,15 @@ import fc from 'fast-check';
 import { bigIntToBytes, bytesToBigInt, bytesToHex, hexToBytes } from '../../../src/lib/hex.ts';
 import { decodeSigned, encodeSigned } from '../../../src/lib/signed.ts';
 import { coinToWei, weiToCoin } from '../../../src/lib/units.ts';
-import { ActivityCursor, ActivityFlag, maxEntryBytes, writeEntry } from '../../../src/store/activity.ts';
-import { isNativeKind, TransferKind } from '../../../src/types.ts';
+import { isNativeKind, TransferKind } from '../../../src/model/transfer-kind.ts';
+import { HistoryCursor, HistoryFlag, maxEntryBytes, writeEntry } from '../../../src/store/wallet-history.ts';
 import { type Property, property } from './property.ts';
 
 const entry = fc
   .record({
     distance: fc.oneof(fc.integer({ min: 1, max: 300 }), fc.integer({ min: 1, max: 2 ** 47 })),
     kind: fc.constantFrom(...Object.values(TransferKind)),
-    direction: fc.constantFrom(ActivityFlag.in, ActivityFlag.out, ActivityFlag.in | ActivityFlag.out),
+    direction: fc.constantFrom(HistoryFlag.in, HistoryFlag.out, HistoryFlag.in | HistoryFlag.out),
     zero: fc.boolean(),
     other: fc.oneof(fc.nat(300), fc.integer({ min: 0, max: 2 ** 33 })),
     wei: fc.oneof(fc.constant(0n), fc.bigInt({ min: 0n, max: 2n ** 256n - 1n })),
@@ -23,19 +23,19 @@ const activity = property('runs of activity entries', fc.array(entry, { maxLengt
   const bytes = new Uint8Array(entries.length * maxEntryBytes(new Uint8Array(32)));
   let end = 0;
   for (const { distance, kind, direction, zero, other, wei } of entries) {
-    const flags = kind | direction | (zero ? ActivityFlag.zero : 0);
+    const flags = kind | direction | (zero ? HistoryFlag.zero : 0);
     const before = end;
     const amount = isNativeKind(kind) ? bigIntToBytes(wei) : null;
     end = writeEntry(bytes, end, distance, flags, other, amount);
     assert.ok(end - before <= maxEntryBytes(amount));
   }
-  const cursor = new ActivityCursor().open(bytes.subarray(0, end), 0);
+  const cursor = new HistoryCursor().open(bytes.subarray(0, end), 0);
   let transfer = 0;
   for (const { distance, kind, direction, zero, other, wei } of entries) {
     assert.ok(cursor.next());
     transfer += distance;
     assert.equal(cursor.transfer, transfer);
-    assert.equal(cursor.flags, kind | direction | (zero ? ActivityFlag.zero : 0));
+    assert.equal(cursor.flags, kind | direction | (zero ? HistoryFlag.zero : 0));
     assert.equal(cursor.counterparty, other);
     const amount = bytesToBigInt(cursor.bytes.subarray(cursor.amountStart, cursor.amountEnd));
     assert.equal(amount, isNativeKind(kind) ? wei : 0n);
@@ -45,7 +45,7 @@ const activity = property('runs of activity entries', fc.array(entry, { maxLengt
 });
 
 const garbage = property('bytes that are no run', fc.uint8Array({ maxLength: 200 }), (bytes) => {
-  const cursor = new ActivityCursor().open(bytes, 0);
+  const cursor = new HistoryCursor().open(bytes, 0);
   let steps = 0;
   while (cursor.next()) assert.ok(++steps <= bytes.length, 'it ends');
 });

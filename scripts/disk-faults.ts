@@ -1,0 +1,174 @@
+/** A daemon on a disk that fails, comes back and fails in another way. See `--help`. */
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { openKeyStore } from '../src/access/keys.ts';
+import type { IndexStatus } from '../src/model/index-status.ts';
+import { openDatabase } from '../src/store/open-database.ts';
+import { askApi } from '../test/support/ask-api.ts';
+import { LAUNCHER, type Running, readyUrl, start } from '../test/support/command.ts';
+import { dumpIndex } from '../test/support/dump.ts';
+import { freePort } from '../test/support/free-port.ts';
+import { startIndexer } from '../test/support/indexer.ts';
+import { verifyFile } from '../test/support/verify.ts';
+import { waitFor } from '../test/support/wait.ts';
+import { type FaultKind, FaultyDisk } from './disk-faults/faulty-disk.ts';
+import { Traffic } from './disk-faults/traffic.ts';
+import { readOptions } from './options.ts';
+import { generateChain } from './simulator/chain/generate.ts';
+import { startReplayNode } from './simulator/replay/node.ts';
+
+const options = readOptions(
+  'Runs a daemon on a disk that fails on demand (reads, writes, syncs, no room, torn writes; needs cc), checks every answer, and compares its index in the end. A failure leaves the files.',
+  {
+    rounds: { kind: 'whole', about: 'rounds of all faults', default: 2, range: [1, 1_000] },
+    seed: { kind: 'whole', about: 'of the chain', default: 1, range: [0, 1_000_000] },
+  },
+);
+
+/** What fails, and one in how many calls. */
+const FAULTS: readonly (readonly [kind: FaultKind, share: number])[] = [
+  ['read', 1],
+  ['read', 7],
+  ['write', 1],
+  ['write', 5],
+  ['sync', 1],
+  ['full', 1],
+  ['full', 9],
+  ['torn', 1],
+  ['torn', 4],
+];
+const START = 20;
+const BLOCKS_PER_FAULT = 12;
+const FAULT_MS = 2_500;
+
+const blocks = START + options.rounds * FAULTS.length * BLOCKS_PER_FAULT * 2;
+const chain = [...generateChain({ seed: options.seed, blocks, txPerBlock: 40, wallets: 1_000 }).blocks];
+const node = await startReplayNode({ chain, head: blocks });
+const dir = mkdtempSync(join(tmpdir(), 'atlas-disk-faults-'));
+const closers: (() => void | Promise<void>)[] = [];
+const owner = { after: (close: () => void | Promise<void>) => void closers.unshift(close) };
+
+const fresh = startIndexer(owner, {
+  http: node.url,
+  dir: mkdtempSync(join(dir, 'fresh-')),
+  index: { startBlock: 1 },
+});
+await fresh.reaches(blocks);
+await fresh.client.stop();
+const ask = askApi(owner, fresh.path);
+const freshDb = openDatabase(fresh.path, { readonly: true });
+owner.after(() => void freshDb.close());
+const addresses = freshDb
+  .prepare<[], string>("SELECT '0x' || lower(hex(address)) FROM wallets WHERE id BETWEEN 1 AND 300")
+  .pluck()
+  .all();
+const lastTransfer = freshDb
+  .prepare<[number], number>('SELECT last_transfer FROM blocks WHERE number = ?')
+  .pluck();
+
+const dataDir = mkdtempSync(join(dir, 'data-'));
+const keys = openKeyStore(join(dataDir, 'keys.db'));
+const { key } = keys.create({ name: 'faults', tier: 'unlimited' });
+keys.close();
+const disk = new FaultyDisk(dir);
+const port = await freePort();
+const url = `http://127.0.0.1:${port}`;
+
+async function startDaemon(): Promise<Running> {
+  const flags = [
+    '--data-dir',
+    dataDir,
+    '--port',
+    String(port),
+    '--start-block',
+    '1',
+    '--node-http',
+    node.url,
+  ];
+  const env = { ...disk.env, ATLAS_INDEX__POLL_MS: '20', ATLAS_INDEX__BATCH_TRANSFERS: '500' };
+  const running = start(owner, [LAUNCHER, 'start', ...flags, '--node-ws', node.wsUrl], { cwd: dataDir, env });
+  await readyUrl(running);
+  return running;
+}
+
+async function statusOf(): Promise<IndexStatus> {
+  const response = await fetch(`${url}/status`, { signal: AbortSignal.timeout(10_000) });
+  return (await response.json()) as IndexStatus;
+}
+
+const said = (running: Running, status: IndexStatus | null): string | undefined =>
+  status?.reason ??
+  status?.readFailure ??
+  /"msg":"([^"]*(?:cannot be|has stopped)[^"]*)"/.exec(running.stderr())?.[1];
+
+node.setHead(START);
+let daemon = await startDaemon();
+await waitFor(async () => (await statusOf()).head?.number === START, { what: 'the start' });
+const traffic = new Traffic(() => url, key, addresses, {
+  async transfersUpTo(address, block) {
+    const cursor = String((lastTransfer.get(block) ?? 0) + 1);
+    return (await ask('address_transfers', { address, limit: '5', include_internal: 'true', cursor }))
+      .transfers;
+  },
+});
+
+let fault = 0;
+for (let round = 1; round <= options.rounds; round++) {
+  for (const [kind, share] of FAULTS) {
+    fault++;
+    const name = `${kind} 1/${share}`;
+    const before = new Map(traffic.statuses);
+    disk.begin(kind, share);
+    let words: string | undefined;
+    for (let i = 0; i < BLOCKS_PER_FAULT; i++) {
+      node.mine();
+      await sleep(FAULT_MS / BLOCKS_PER_FAULT);
+      words ??= said(daemon, await statusOf().catch(() => null));
+    }
+    const { child } = daemon;
+    // A sync that fails only leaves pages in the write-ahead log, from which they are read.
+    if (share === 1 && kind !== 'sync' && child.exitCode === null)
+      words = await waitFor(async () => words ?? said(daemon, await statusOf()), { what: `word of ${name}` });
+    const isKilled = fault % 3 === 0;
+    if (isKilled) child.kill('SIGKILL');
+    let ending = '';
+    if (isKilled || child.exitCode !== null) {
+      const { code, stderr } = await daemon.ended;
+      ending = isKilled ? ', killed' : `, ended with ${code}: ${stderr.trim().split('\n').at(-1)}`;
+    }
+    disk.end();
+    if (ending !== '') daemon = await startDaemon();
+    const head = node.mine(BLOCKS_PER_FAULT);
+    await waitFor(async () => (await statusOf()).head?.number === head, {
+      what: `block ${head} after ${name}; ${JSON.stringify(await statusOf())}`,
+    });
+    assert.deepEqual(traffic.wrong, [], name);
+    const answers = [...traffic.statuses].map(
+      ([code, count]) => `${count - (before.get(code) ?? 0)} x ${code}`,
+    );
+    console.log(`${name}${ending}: answers ${answers.join(', ')}; it said: ${words ?? 'nothing'}`);
+  }
+}
+await traffic.stop();
+await waitFor(
+  async () => {
+    const { reason, readFailure } = await statusOf();
+    return reason === null && readFailure === null;
+  },
+  { what: 'the status to forget the faults', timeoutMs: 200_000 },
+);
+const head = node.setHead(blocks);
+await waitFor(async () => (await statusOf()).head?.number === head, { what: 'the end of the chain' });
+daemon.child.kill('SIGTERM');
+assert.equal((await daemon.ended).code, 0);
+const path = join(dataDir, 'index.db');
+assert.deepEqual(dumpIndex(path), dumpIndex(fresh.path));
+const { differences } = await verifyFile({ path, http: node.url });
+assert.equal(differences, 0);
+console.log(`all rows equal after ${fault} faults; no answer was wrong; verify finds no difference`);
+for (const close of closers) await close();
+await node.close();
+rmSync(dir, { recursive: true });

@@ -1,0 +1,39 @@
+/** Transactions of ERC-721 tokens. */
+
+import type { Hex } from '../../../../src/lib/hex.ts';
+import { ZERO_ADDRESS } from '../../../../src/model/address.ts';
+import { EVENT, encode, SELECTOR, topic } from '../abi.ts';
+import type { Erc721Token } from '../actors.ts';
+import { nativeAmount } from '../amounts.ts';
+import type { Transaction } from '../transaction.ts';
+import type { World } from '../world.ts';
+
+/** A mint, paid for in three cases of ten, else a transfer or now and then a burn. */
+export function moveErc721(world: World): Transaction {
+  const { prng, actors, ledger } = world;
+  const token = prng.pickZipf(actors.erc721);
+  const mints = token.ids.length < 3 || prng.chance(0.4);
+  const id = mints ? BigInt(token.nextId++) : prng.pick(token.ids);
+  const from = mints ? ZERO_ADDRESS : token.owners.get(id)!;
+  const burns = !mints && prng.chance(0.05);
+  const to = burns ? ZERO_ADDRESS : actors.wallet();
+  const price = mints && prng.chance(0.3) ? nativeAmount(prng) : 0n;
+
+  const input = encode(SELECTOR.safeTransferFrom721, from, to, id);
+  const transaction = world.begin(mints ? to : from, token.address, price, input).pay();
+  const topics = [EVENT.transfer, topic(from), topic(to), topic(id)];
+  const logIndex = transaction.emit(token.address, topics, '0x');
+  changeOwner(token, id, mints, burns ? null : to);
+  ledger.book({ kind: 'erc721', token: token.address, from, to, amount: 1n, tokenId: id, logIndex });
+  return transaction;
+}
+
+function changeOwner(token: Erc721Token, id: bigint, isNew: boolean, owner: Hex | null): void {
+  if (isNew) token.ids.push(id);
+  if (owner !== null) {
+    token.owners.set(id, owner);
+    return;
+  }
+  token.owners.delete(id);
+  token.ids.splice(token.ids.indexOf(id), 1);
+}

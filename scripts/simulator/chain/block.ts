@@ -1,0 +1,16 @@
+import type { Hex } from '../../../src/lib/hex.ts';
+import type { TransferRow } from './ledger.ts';
+
+/** One block: the results a node gives for it, and the transfers in it. */
+export interface GeneratedBlock {
+  number: number;
+  hash: Hex;
+  /** Result of `eth_getBlockByNumber [n, true]`. */
+  block: string;
+  /** Result of `eth_getBlockReceipts [n]`. */
+  receipts: string;
+  /** Result of `debug_traceBlockByNumber [n, {tracer: callTracer}]`, null without `traces`. */
+  trace: string | null;
+  /** In chain order. */
+  transfers: TransferRow[];
+}

@@ -1,0 +1,26 @@
+import type { Hex } from '../../../src/lib/hex.ts';
+import { Prng } from '../../../src/lib/prng.ts';
+import { type ActorCounts, Actors } from './actors.ts';
+import { Ledger } from './ledger.ts';
+import { Transaction } from './transaction.ts';
+
+/** The state of a chain while it is generated: what the activities draw from and change. */
+export class World {
+  readonly prng: Prng;
+  readonly actors: Actors;
+  readonly ledger = new Ledger();
+  /** Wallets that recently got their first coins, oldest first: funding chains grow from here. */
+  readonly recentlyFunded: Hex[] = [];
+  /** Funders that still owe one transaction to a fresh wallet, one entry a transaction. */
+  readonly fundingQueue: Hex[] = [];
+
+  constructor(seed: number, counts: ActorCounts) {
+    this.prng = new Prng(seed);
+    this.actors = new Actors(this.prng, counts);
+  }
+
+  /** Begins the transaction at the ledger's position. */
+  begin(from: Hex, to: Hex | null, value: bigint, input?: Hex): Transaction {
+    return new Transaction(this.ledger, from, to, value, input);
+  }
+}

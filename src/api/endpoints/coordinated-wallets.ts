@@ -1,0 +1,65 @@
+/** GET /api/coordinated_wallets: wallets with the same first funder. */
+import { z } from 'zod';
+import { prepareCoordinatedWallets } from '../../query/funding.ts';
+import { defineEndpoint } from '../endpoint.ts';
+import { addressField, countField, example, exampleFunding } from '../fields.ts';
+import { fundingRecord, fundingSchema } from '../funding-record.ts';
+import { address, limit } from '../params.ts';
+
+/** A funder of more wallets than this is probably an exchange or a faucet, not their common owner. */
+const HUB_ABOVE = 1_000;
+
+const { from: _, ...funding } = fundingSchema.shape;
+
+export const coordinatedWallets = defineEndpoint({
+  method: 'GET',
+  path: '/api/coordinated_wallets',
+  summary: 'Other wallets with the same first funder, those funded closest in time to this one first',
+  params: { address: address(), limit: limit(50, 200) },
+  response: {
+    address: addressField(),
+    funder: addressField().nullable(),
+    funderFundedCount: countField().describe(
+      'Number of wallets first funded by this funder, including this one',
+    ),
+    hub: z
+      .boolean()
+      .describe(`Whether the funder funded more than ${HUB_ABOVE} wallets, as exchanges and faucets do`),
+    coordinated: z.array(z.object({ address: addressField(), ...funding })),
+    count: countField(),
+  },
+  example: {
+    params: { address: example.wallet, limit: '1' },
+    response: {
+      address: example.wallet,
+      funder: example.funder,
+      funderFundedCount: 12,
+      hub: false,
+      coordinated: [
+        {
+          address: example.other,
+          ...exampleFunding,
+        },
+      ],
+      count: 1,
+    },
+  },
+  prepare({ db, walletIds }) {
+    const coordinatedOf = prepareCoordinatedWallets(db);
+    return ({ address, limit }) => {
+      const found = walletIds.withId(address, (wallet) => coordinatedOf(wallet, limit));
+      const coordinated = (found?.nearest ?? []).map((row) => {
+        const { from: _, ...funding } = fundingRecord(row, `0x${row.from}`);
+        return { address: `0x${row.to}`, ...funding };
+      });
+      return {
+        address,
+        funder: walletIds.funderOf(found),
+        funderFundedCount: found?.funded ?? 0,
+        hub: (found?.funded ?? 0) > HUB_ABOVE,
+        coordinated,
+        count: coordinated.length,
+      };
+    };
+  },
+});

@@ -1,0 +1,98 @@
+/** GET /api/funding_recipients: the wallets an address recently sent native coins to. */
+import { z } from 'zod';
+import { secondsToIso } from '../../lib/time.ts';
+import { weiToCoin } from '../../lib/units.ts';
+import { prepareBlocksOfTransfers, prepareTransferIdsOfBlocks } from '../../query/blocks.ts';
+import { prepareFundedWallets } from '../../query/counterparties.ts';
+import { prepareTransfersById } from '../../query/transfers.ts';
+import { prepareWalletsById } from '../../query/wallets.ts';
+import { defineEndpoint } from '../endpoint.ts';
+import { addressField, blockField, countField, example, sourceOf, txHashField, weiField } from '../fields.ts';
+import { fundingSchema } from '../funding-record.ts';
+import { address, blockWindow, limit } from '../params.ts';
+
+const { amount, eventIndex, timestamp, source } = fundingSchema.shape;
+
+const recipientSchema = z.object({
+  address: addressField(),
+  amount,
+  amountWei: weiField().describe('Total of all transfers in the window, in wei'),
+  transferCount: countField(),
+  firstBlock: blockField(),
+  lastBlock: blockField(),
+  txHash: txHashField().describe(
+    'Transaction of the latest transfer; eventIndex, timestamp and source belong to it too',
+  ),
+  eventIndex,
+  timestamp,
+  source,
+  firstFunding: z.boolean().describe('Whether this address was the first to fund the recipient'),
+});
+
+export const fundingRecipients = defineEndpoint({
+  method: 'GET',
+  path: '/api/funding_recipients',
+  summary: 'Wallets that an address sent native coins to within a block window, most recent first',
+  params: { address: address(), blocks: blockWindow(), limit: limit(100, 200) },
+  response: {
+    address: addressField(),
+    blocksWindow: countField(),
+    recipients: z.array(recipientSchema),
+    count: countField(),
+  },
+  example: {
+    params: { address: example.funder, limit: '1' },
+    response: {
+      address: example.funder,
+      blocksWindow: 10000,
+      recipients: [
+        {
+          address: example.wallet,
+          amount: '2.25',
+          amountWei: '2250000000000000000',
+          transferCount: 2,
+          firstBlock: 120,
+          lastBlock: 4711,
+          txHash: example.txHash,
+          eventIndex: 0,
+          timestamp: example.time,
+          source: 'direct',
+          firstFunding: true,
+        },
+      ],
+      count: 1,
+    },
+  },
+  prepare({ db, walletIds }) {
+    const idsOfBlocks = prepareTransferIdsOfBlocks(db);
+    const fundedBy = prepareFundedWallets(db);
+    const wallets = prepareWalletsById(db);
+    const blocksOf = prepareBlocksOfTransfers(db);
+    const readTransfers = prepareTransfersById(db);
+    return ({ address, blocks, limit }, { head, budget }) => {
+      const funder = walletIds.idOf(address);
+      const range = idsOfBlocks(head.number - blocks + 1, head.number);
+      const latest = funder === undefined ? [] : fundedBy(funder, range, limit, budget);
+      const funded = wallets(latest.map(({ recipient }) => recipient));
+      const firsts = blocksOf(latest.map(({ firstTransfer }) => firstTransfer));
+      const lasts = readTransfers(latest.map(({ lastTransfer }) => lastTransfer));
+      const recipients = latest.map(({ wei, count }, i) => {
+        const last = lasts[i]!;
+        return {
+          address: `0x${funded[i]!.address}`,
+          amount: weiToCoin(wei),
+          amountWei: wei.toString(),
+          transferCount: count,
+          firstBlock: firsts[i]!.number,
+          lastBlock: last.blockNumber,
+          txHash: `0x${last.txHash}`,
+          eventIndex: last.eventIndex,
+          timestamp: secondsToIso(last.timestamp),
+          source: sourceOf(last.kind),
+          firstFunding: funded[i]!.funder === funder,
+        };
+      });
+      return { address, blocksWindow: blocks, recipients, count: recipients.length };
+    };
+  },
+});

@@ -1,0 +1,67 @@
+/** GET /api/recent_token_transfers_out: token transfers a wallet recently sent. */
+import { z } from 'zod';
+import { TransferKind } from '../../model/transfer-kind.ts';
+import { prepareTransferIdsOfBlocks } from '../../query/blocks.ts';
+import { prepareTransfersById } from '../../query/transfers.ts';
+import { prepareHistoryIds } from '../../query/wallet-history-pages.ts';
+import { HistoryFlag } from '../../store/wallet-history.ts';
+import { defineEndpoint } from '../endpoint.ts';
+import { addressField, countField, example } from '../fields.ts';
+import { address, blockWindow, limit } from '../params.ts';
+import { transferRecord, transferSchema } from '../transfer-record.ts';
+
+const TOKEN_KINDS = (1 << TransferKind.erc20) | (1 << TransferKind.erc721) | (1 << TransferKind.erc1155);
+
+export const recentTokenTransfersOut = defineEndpoint({
+  method: 'GET',
+  path: '/api/recent_token_transfers_out',
+  summary: 'Token transfers a wallet sent within a block window, newest first',
+  params: { address: address(), blocks: blockWindow(), limit: limit(50, 200) },
+  response: {
+    address: addressField(),
+    blocksWindow: countField(),
+    transfers: z.array(transferSchema.omit({ from: true, direction: true })),
+    count: countField(),
+  },
+  example: {
+    params: { address: example.wallet, limit: '1' },
+    response: {
+      address: example.wallet,
+      blocksWindow: 10000,
+      transfers: [
+        {
+          id: 90210,
+          blockNumber: 4711,
+          txHash: example.txHash,
+          transferType: 'erc20',
+          to: example.other,
+          tokenAddress: example.token,
+          tokenId: null,
+          symbol: 'EXD',
+          decimals: 6,
+          amount: '2500000',
+          timestamp: example.time,
+          logIndex: 7,
+          eventIndex: 2,
+        },
+      ],
+      count: 1,
+    },
+  },
+  prepare({ db, walletIds, nativeSymbol }) {
+    const idsOfBlocks = prepareTransferIdsOfBlocks(db);
+    const listIds = prepareHistoryIds(db);
+    const readTransfers = prepareTransfersById(db);
+    return ({ address, blocks, limit }, { head, budget }) => {
+      const wallet = walletIds.idOf(address);
+      const range = idsOfBlocks(head.number - blocks + 1, head.number);
+      const sentTokens = { ...range, direction: HistoryFlag.out, kinds: TOKEN_KINDS, limit };
+      const ids = wallet === undefined ? [] : listIds(wallet, sentTokens, budget);
+      const transfers = readTransfers(ids).map((row) => {
+        const { from: _, direction: __, ...transfer } = transferRecord(row, address, 'out', nativeSymbol);
+        return transfer;
+      });
+      return { address, blocksWindow: blocks, transfers, count: transfers.length };
+    };
+  },
+});

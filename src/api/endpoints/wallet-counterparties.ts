@@ -1,0 +1,76 @@
+/** GET /api/wallet_counterparties: the addresses a wallet has the most transfers with. */
+import { z } from 'zod';
+import { secondsToIso } from '../../lib/time.ts';
+import { weiToCoin } from '../../lib/units.ts';
+import { prepareBlocksOfTransfers } from '../../query/blocks.ts';
+import { prepareCounterparties } from '../../query/counterparties.ts';
+import { prepareWalletsById } from '../../query/wallets.ts';
+import { defineEndpoint } from '../endpoint.ts';
+import { addressField, blockField, coinField, countField, example, timeField, weiField } from '../fields.ts';
+import { address, limit } from '../params.ts';
+
+const counterpartySchema = z.object({
+  address: addressField(),
+  transferCount: countField(),
+  inCount: countField().describe('Transfers from this address to the wallet'),
+  outCount: countField().describe('Transfers from the wallet to this address'),
+  nativeIn: coinField(),
+  nativeInWei: weiField(),
+  nativeOut: coinField(),
+  nativeOutWei: weiField(),
+  lastBlock: blockField(),
+  lastSeenAt: timeField(),
+});
+
+export const walletCounterparties = defineEndpoint({
+  method: 'GET',
+  path: '/api/wallet_counterparties',
+  summary: 'Addresses that a wallet has the most transfers with, in descending order',
+  params: { address: address(), limit: limit(50, 200) },
+  response: { address: addressField(), counterparties: z.array(counterpartySchema), count: countField() },
+  example: {
+    params: { address: example.wallet, limit: '1' },
+    response: {
+      address: example.wallet,
+      counterparties: [
+        {
+          address: example.other,
+          transferCount: 12,
+          inCount: 5,
+          outCount: 7,
+          nativeIn: '1.5',
+          nativeInWei: '1500000000000000000',
+          nativeOut: '0',
+          nativeOutWei: '0',
+          lastBlock: 4711,
+          lastSeenAt: example.time,
+        },
+      ],
+      count: 1,
+    },
+  },
+  prepare({ db, walletIds }) {
+    const busiestOf = prepareCounterparties(db);
+    const wallets = prepareWalletsById(db);
+    const blocks = prepareBlocksOfTransfers(db);
+    return ({ address, limit }, { budget }) => {
+      const wallet = walletIds.idOf(address);
+      const busiest = wallet === undefined ? [] : busiestOf(wallet, limit, budget);
+      const others = wallets(busiest.map(({ counterparty }) => counterparty));
+      const lasts = blocks(busiest.map(({ lastTransfer }) => lastTransfer));
+      const counterparties = busiest.map(({ inCount, outCount, inWei, outWei }, i) => ({
+        address: `0x${others[i]!.address}`,
+        transferCount: inCount + outCount,
+        inCount,
+        outCount,
+        nativeIn: weiToCoin(inWei),
+        nativeInWei: inWei.toString(),
+        nativeOut: weiToCoin(outWei),
+        nativeOutWei: outWei.toString(),
+        lastBlock: lasts[i]!.number,
+        lastSeenAt: secondsToIso(lasts[i]!.timestamp),
+      }));
+      return { address, counterparties, count: counterparties.length };
+    };
+  },
+});

@@ -1,0 +1,65 @@
+/** GET /api/wallet_summary: the totals of a wallet. */
+import { digitsToBigInt } from '../../lib/hex.ts';
+import { secondsToIso } from '../../lib/time.ts';
+import { weiToCoin } from '../../lib/units.ts';
+import { prepareWalletSummary } from '../../query/wallets.ts';
+import { defineEndpoint } from '../endpoint.ts';
+import { addressField, blockField, coinField, countField, example, timeField, weiField } from '../fields.ts';
+import { address } from '../params.ts';
+
+export const walletSummary = defineEndpoint({
+  method: 'GET',
+  path: '/api/wallet_summary',
+  summary: 'First and last activity, counts, native totals and first funder of a wallet',
+  params: { address: address() },
+  response: {
+    address: addressField(),
+    firstSeenBlock: blockField().nullable(),
+    lastSeenBlock: blockField().nullable(),
+    txCount: countField(),
+    uniqueTokens: countField(),
+    nativeReceived: coinField(),
+    nativeReceivedWei: weiField(),
+    nativeSent: coinField(),
+    nativeSentWei: weiField(),
+    firstFundingSource: addressField().nullable(),
+    lastActivity: timeField().nullable(),
+  },
+  example: {
+    params: { address: example.wallet },
+    response: {
+      address: example.wallet,
+      firstSeenBlock: 120,
+      lastSeenBlock: 4711,
+      txCount: 42,
+      uniqueTokens: 3,
+      nativeReceived: '12.5',
+      nativeReceivedWei: '12500000000000000000',
+      nativeSent: '0.25',
+      nativeSentWei: '250000000000000000',
+      firstFundingSource: example.funder,
+      lastActivity: example.time,
+    },
+  },
+  prepare({ db, walletIds }) {
+    const summary = prepareWalletSummary(db);
+    return ({ address }) => {
+      const facts = walletIds.query(address, summary);
+      const received = digitsToBigInt(facts?.nativeReceived ?? '');
+      const sent = digitsToBigInt(facts?.nativeSent ?? '');
+      return {
+        address,
+        firstSeenBlock: facts?.firstBlock ?? null,
+        lastSeenBlock: facts?.lastBlock ?? null,
+        txCount: facts?.transactions ?? 0,
+        uniqueTokens: facts?.tokens ?? 0,
+        nativeReceived: weiToCoin(received),
+        nativeReceivedWei: received.toString(),
+        nativeSent: weiToCoin(sent),
+        nativeSentWei: sent.toString(),
+        firstFundingSource: walletIds.funderOf(facts),
+        lastActivity: facts ? secondsToIso(facts.lastTimestamp) : null,
+      };
+    };
+  },
+});

@@ -1,0 +1,147 @@
+/** Components of the OpenAPI document that all endpoints share: security schemes, headers, errors. */
+
+const integer = { type: 'integer' };
+
+const HEADERS = {
+  'X-Indexed-Block': {
+    description: 'The last indexed block; the answer shows the state at this block',
+    schema: integer,
+  },
+  ETag: {
+    description: 'Derived from the block and the URL; a matching If-None-Match, or *, gets 304',
+    schema: { type: 'string' },
+  },
+  'RateLimit-Limit': { description: 'Maximum number of requests in a burst', schema: integer },
+  'RateLimit-Remaining': { description: 'Requests left', schema: integer },
+  'RateLimit-Reset': { description: 'Seconds until the full limit is available again', schema: integer },
+  'Retry-After': { description: 'Seconds to wait before the next request', schema: integer },
+};
+
+const ERROR = {
+  type: 'object',
+  required: ['error'],
+  properties: {
+    error: {
+      type: 'object',
+      required: ['code', 'message'],
+      properties: {
+        code: { type: 'string' },
+        message: { type: 'string' },
+        param: { type: 'string', description: 'The parameter at fault' },
+      },
+    },
+  },
+};
+
+const LIMITED = {
+  ...ERROR,
+  required: ['error', 'retryAfter'],
+  properties: {
+    ...ERROR.properties,
+    retryAfter: { type: 'integer', minimum: 1, description: 'Seconds to wait before the next request' },
+  },
+};
+
+const UNAUTHORIZED = {
+  type: 'object',
+  required: ['jsonrpc', 'error'],
+  properties: {
+    jsonrpc: { const: '2.0' },
+    error: {
+      type: 'object',
+      required: ['code', 'message'],
+      properties: { code: { const: -32600 }, message: { const: 'Missing or invalid X-API-Key header' } },
+    },
+  },
+};
+
+const RESPONSES = {
+  NotModified: {
+    description: 'Not modified: the answer still has the ETag that was sent',
+    headers: headersOf('X-Indexed-Block', 'ETag'),
+  },
+  BadRequest: errorResponse('A parameter or the body is invalid', {
+    code: 'invalid_address',
+    message: 'address must be an address: 0x and 40 hex digits',
+    param: 'address',
+  }),
+  Unauthorized: {
+    description: 'The key is missing or invalid',
+    content: {
+      'application/json': {
+        schema: { $ref: '#/components/schemas/Unauthorized' },
+        example: {
+          jsonrpc: '2.0',
+          error: { code: -32600, message: 'Missing or invalid X-API-Key header' },
+        },
+      },
+    },
+  },
+  TierLimit: errorResponse("Not allowed by the key's tier", {
+    code: 'tier_limit',
+    message: 'depth is limited to 5 for this key',
+    param: 'depth',
+  }),
+  BodyTooLarge: errorResponse('The body is too large', {
+    code: 'body_too_large',
+    message: 'the body is longer than 65536 bytes',
+  }),
+  UnsupportedMediaType: errorResponse('The body is compressed or its content type is not JSON', {
+    code: 'unsupported_media_type',
+    message: 'send application/json',
+  }),
+  TooManyRequests: {
+    description: 'The key exceeded its rate limit (rate_limited) or monthly quota (quota_exceeded)',
+    headers: headersOf('Retry-After'),
+    content: {
+      'application/json': {
+        schema: { $ref: '#/components/schemas/Limited' },
+        example: {
+          error: { code: 'rate_limited', message: 'more than 5 requests per second' },
+          retryAfter: 1,
+        },
+      },
+    },
+  },
+  InternalError: errorResponse('A bug in the service, or a damaged part of the index', {
+    code: 'internal',
+    message: 'internal error',
+  }),
+  Unavailable: errorResponse(
+    'Nothing is indexed yet (not_ready), the query took too long (timeout), too many large queries are waiting (busy), or the disk failed (storage)',
+    {
+      code: 'not_ready',
+      message: 'no block is indexed yet',
+    },
+  ),
+};
+
+export type ResponseName = keyof typeof RESPONSES;
+
+export const COMPONENTS = {
+  securitySchemes: {
+    header: { type: 'apiKey', in: 'header', name: 'X-API-Key' },
+    query: { type: 'apiKey', in: 'query', name: 'api_key' },
+  },
+  headers: HEADERS,
+  schemas: { Error: ERROR, Limited: LIMITED, Unauthorized: UNAUTHORIZED },
+  responses: RESPONSES,
+};
+
+function errorResponse(description: string, error: { code: string; message: string; param?: string }) {
+  return {
+    description,
+    headers: headersOf(),
+    content: {
+      'application/json': { schema: { $ref: '#/components/schemas/Error' }, example: { error } },
+    },
+  };
+}
+
+/** The named headers, and those of every answer to a valid key. */
+export function headersOf(...names: string[]): object {
+  const always = ['RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'];
+  return Object.fromEntries(
+    [...names, ...always].map((name) => [name, { $ref: `#/components/headers/${name}` }]),
+  );
+}

@@ -1,0 +1,173 @@
+/** The OpenAPI 3.1 document of /rpc and the REST API, built from the schemas that validate requests and type answers. */
+import { z } from 'zod';
+import type { Endpoint } from '../endpoint.ts';
+import { ENDPOINTS } from '../endpoints/endpoints.ts';
+import { openApiTypes } from '../params.ts';
+import { COMPONENTS, headersOf, type ResponseName } from './openapi-components.ts';
+import { RPC_OPERATION } from './openapi-rpc.ts';
+
+type JsonSchema = Record<string, unknown>;
+
+export interface OpenApiParameter {
+  name: string;
+  in: 'query';
+  required: boolean;
+  description: string | undefined;
+  schema: JsonSchema;
+  example?: unknown;
+}
+
+interface Content {
+  'application/json': { schema: JsonSchema; example?: object };
+}
+
+export interface OpenApiOperation {
+  operationId: string;
+  summary: string;
+  parameters: OpenApiParameter[];
+  requestBody?: { required: true; content: Content };
+  responses: { 200: { description: string; headers: object; content: Content } } & Record<number, object>;
+}
+
+export interface OpenApiDocument {
+  openapi: '3.1.1';
+  info: { title: string; version: string; description: string };
+  servers: { url: string }[];
+  security: Record<string, string[]>[];
+  paths: Record<string, Partial<Record<'get' | 'post', OpenApiOperation>>>;
+  components: object;
+}
+
+const DESCRIPTION = `Wallets, tokens and transfers of one chain, read from an index of all its transfers.
+
+Every answer under /api shows the state at one block, the last indexed one; the X-Indexed-Block header names it.
+Addresses are returned in lower case, times in ISO 8601 (UTC), and numbers beyond 2^53 as text. Answers may contain
+fields that are not listed here.
+
+To deduplicate transfers, use txHash and eventIndex; on streams, add blockHash, which distinguishes the branches of a
+reorg. id is only a page cursor: after a reorg another transfer may get the same id. txHash and logIndex are not enough:
+native transfers have no logIndex, and all items of an ERC-1155 batch share one.
+
+Without a key: /healthz answers 200 while the service is alive. /readyz answers 200 with {"ready":true} while the index
+is close to the node's head and the head advances, otherwise 503 with {"ready":false,"reason":"..."}. /status has the
+details: lagBlocks, lagSeconds (the age of the newest block), staleReason (null unless the chain has stalled) and
+nodeChain, which is "same" while the node follows the indexed chain. With "behind", "another_chain", "reorg_too_deep" or
+"reorg_below_finalized", indexing stops until the node agrees with the index again, and reason says what differs.`;
+
+/** `version` is the version of atlas-node. */
+export function openApiDocument(version: string): OpenApiDocument {
+  return {
+    openapi: '3.1.1',
+    info: { title: 'atlas-node API', version, description: DESCRIPTION },
+    servers: [{ url: '.' }], // relative, so that it also works under a proxy's path prefix
+    security: [{ header: [] }, { query: [] }],
+    paths: {
+      ...Object.fromEntries(
+        ENDPOINTS.map((endpoint) => [
+          endpoint.path,
+          { [endpoint.method.toLowerCase()]: operation(endpoint) },
+        ]),
+      ),
+      '/rpc': { post: RPC_OPERATION },
+    },
+    components: COMPONENTS,
+  };
+}
+
+function operation(endpoint: Endpoint): OpenApiOperation {
+  const { method, path, summary, params, response, example } = endpoint;
+  const answer = { ...example.response, historicalCoverageStartBlock: 100 };
+  return {
+    operationId: path.slice('/api/'.length).replace('/', '_'),
+    summary,
+    parameters: method === 'GET' ? parametersOf(endpoint) : [],
+    ...(method === 'POST' && {
+      requestBody: {
+        required: true,
+        content: { 'application/json': { schema: jsonSchema(params, 'input'), example: example.params } },
+      },
+    }),
+    responses: {
+      200: {
+        description: 'The answer',
+        headers: method === 'GET' ? headersOf('X-Indexed-Block', 'ETag') : headersOf('X-Indexed-Block'),
+        content: { 'application/json': { schema: jsonSchema(response, 'output'), example: answer } },
+      },
+      ...errorResponses(endpoint),
+    },
+  };
+}
+
+/** Query parameters with the types clients see: numbers, although they arrive as text. */
+function parametersOf({ params, example }: Endpoint): OpenApiParameter[] {
+  const examples = new Map<string, unknown>(Object.entries(example.params));
+  return Object.entries<z.ZodType>(params.shape).map(([name, schema]) => {
+    const form = parameterSchema(schema);
+    const shown = examples.get(name);
+    return {
+      name,
+      in: 'query',
+      required: !schema.safeParse(undefined).success,
+      description: schema.description,
+      schema: form,
+      ...(shown !== undefined && { example: coerceExample(shown, form) }),
+    };
+  });
+}
+
+function parameterSchema(schema: z.ZodType): JsonSchema {
+  if (schema instanceof z.ZodOptional) return parameterSchema(unwrapSchema(schema));
+  if (schema instanceof z.ZodDefault || schema instanceof z.ZodPrefault) {
+    const form = parameterSchema(unwrapSchema(schema));
+    return { ...form, default: coerceExample(schema.def.defaultValue, form) };
+  }
+  const form = openApiTypes.get(schema);
+  return form === undefined ? jsonSchema(schema, 'input') : { ...form };
+}
+
+function unwrapSchema(schema: { unwrap(): z.core.$ZodType }): z.ZodType {
+  const unwrapped = schema.unwrap();
+  if (unwrapped instanceof z.ZodType) return unwrapped;
+  throw new Error('a parameter schema wraps a schema of another library');
+}
+
+/** Converts a parameter's text to its type. */
+function coerceExample(value: unknown, { type }: JsonSchema): unknown {
+  if (typeof value !== 'string') return value;
+  if (type === 'integer' || type === 'number') return Number(value);
+  return type === 'boolean' ? value === 'true' : value;
+}
+
+/** Objects stay open: answers may gain fields, and unknown parameters are ignored. */
+function jsonSchema(schema: z.ZodType, io: 'input' | 'output'): JsonSchema {
+  const { $schema: _, ...json } = z.toJSONSchema(schema, {
+    io,
+    override({ jsonSchema }) {
+      if (jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
+      if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
+      if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
+    },
+  });
+  return json;
+}
+
+function errorResponses({ method, tierLimited }: Endpoint): Record<number, object> {
+  const shared: [number, ResponseName][] = [
+    [400, 'BadRequest'],
+    [401, 'Unauthorized'],
+    [429, 'TooManyRequests'],
+    [500, 'InternalError'],
+    [503, 'Unavailable'],
+  ];
+  const body: [number, ResponseName][] = [
+    [413, 'BodyTooLarge'],
+    [415, 'UnsupportedMediaType'],
+  ];
+  return Object.fromEntries(
+    [
+      ...(method === 'GET' ? [[304, 'NotModified'] as const] : body),
+      ...(tierLimited ? [[403, 'TierLimit'] as const] : []),
+      ...shared,
+    ].map(([status, name]) => [status, { $ref: `#/components/responses/${name}` }]),
+  );
+}

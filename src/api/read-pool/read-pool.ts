@@ -1,0 +1,159 @@
+/** A pool of read threads that answer requests too expensive for the event loop. */
+import { availableParallelism } from 'node:os';
+import type { Worker } from 'node:worker_threads';
+import { RequestError } from '../../lib/errors.ts';
+import { monotonicNow } from '../../lib/time.ts';
+import type { Head } from '../../query/snapshot.ts';
+import { startThread } from '../../threads/start-thread.ts';
+import type { ApiResult, FromReader, ReaderOptions, ReadRequest, ToReader } from './reader-protocol.ts';
+
+export function startReader(options: ReaderOptions): Worker {
+  return startThread('reader', options);
+}
+
+/** The part of a worker thread used here. */
+export interface ReadThread {
+  postMessage(message: ToReader): void;
+  on(event: 'message', listener: (message: FromReader) => void): unknown;
+  on(event: 'error', listener: (error: Error) => void): unknown;
+  on(event: 'exit', listener: () => void): unknown;
+}
+
+/**
+ * Maximum number of threads, started on demand when all others are busy. Each takes about 45 MB. On two cores a second
+ * one would only compete with the indexer and the event loop.
+ */
+const MAX_THREADS = availableParallelism() > 2 ? 2 : 1;
+/** Maximum number of requests waiting for a thread. */
+const MAX_QUEUED = 128;
+/** Time limit of a request including its wait, milliseconds. */
+const TIME_LIMIT_MS = 10_000;
+/** Maximum number of results cached while the head stays the same. */
+const MAX_CACHED = 32;
+
+interface Job {
+  request: ReadRequest;
+  resolve: (result: ApiResult) => void;
+  reject: (error: Error) => void;
+}
+
+interface Reader {
+  thread: ReadThread;
+  job: Job | null;
+  exited: Promise<void>;
+}
+
+export class ReadPool {
+  private readonly startThread: () => ReadThread;
+  private readonly readers = new Set<Reader>();
+  private readonly queue: Job[] = [];
+  /** Results at one head, finished or pending, by request. */
+  private readonly cache = new Map<string, Promise<ApiResult>>();
+  private cachedHashPrefix = '';
+  private cachedRevision = 0;
+  private isClosed = false;
+
+  constructor(startThread: () => ReadThread) {
+    this.startThread = startThread;
+  }
+
+  /**
+   * Answers from the commit of `head` or a later one. Rejects with the endpoint's RequestError, `timeout` after the time
+   * limit, or `busy` when the queue is full or the pool is closed.
+   */
+  run(path: string, input: unknown, chainDepth: number, head: Head): Promise<ApiResult> {
+    if (head.hashPrefix !== this.cachedHashPrefix || head.revision !== this.cachedRevision) {
+      this.cache.clear();
+      this.cachedHashPrefix = head.hashPrefix;
+      this.cachedRevision = head.revision;
+    }
+    const cacheKey = JSON.stringify([path, input, chainDepth]);
+    const cached = this.cache.get(cacheKey);
+    if (cached !== undefined) return cached;
+    const result = this.enqueue({ path, input, chainDepth, deadline: monotonicNow() + TIME_LIMIT_MS });
+    this.cacheResult(cacheKey, result);
+    return result;
+  }
+
+  /** Stops each thread after its current request. Waiting and later requests are refused. */
+  async close(): Promise<void> {
+    this.isClosed = true;
+    for (const job of this.queue.splice(0)) job.reject(shuttingDown());
+    for (const { thread } of this.readers) thread.postMessage('stop');
+    await Promise.all([...this.readers].map(({ exited }) => exited));
+  }
+
+  private cacheResult(cacheKey: string, result: Promise<ApiResult>): void {
+    const [oldest] = this.cache.keys();
+    if (this.cache.size >= MAX_CACHED && oldest !== undefined) this.cache.delete(oldest);
+    this.cache.set(cacheKey, result);
+    result.catch(() => {
+      if (this.cache.get(cacheKey) === result) this.cache.delete(cacheKey);
+    });
+  }
+
+  private enqueue(request: ReadRequest): Promise<ApiResult> {
+    return new Promise((resolve, reject) => {
+      if (this.isClosed) throw shuttingDown(); // nothing would stop a thread started now
+      if (this.queue.length >= MAX_QUEUED) {
+        throw new RequestError(503, 'busy', 'too many large queries are running; try again later');
+      }
+      this.queue.push({ request, resolve, reject });
+      this.dispatch();
+    });
+  }
+
+  private dispatch(): void {
+    while (this.queue.length > 0) {
+      const reader = this.freeReader();
+      if (reader === null) return;
+      const job = this.queue.shift()!;
+      reader.job = job;
+      reader.thread.postMessage(job.request);
+    }
+  }
+
+  private freeReader(): Reader | null {
+    for (const reader of this.readers) if (reader.job === null) return reader;
+    return this.readers.size < MAX_THREADS ? this.addReader() : null;
+  }
+
+  private addReader(): Reader {
+    const thread = this.startThread();
+    const exited = new Promise<void>((resolve) => thread.on('exit', resolve));
+    const reader: Reader = { thread, job: null, exited };
+    this.readers.add(reader);
+    thread.on('message', (message) => this.finishJob(reader, (job) => settleJob(job, message)));
+    const fail = (error: Error) => {
+      this.readers.delete(reader);
+      this.finishJob(reader, (job) => job.reject(error));
+    };
+    thread.on('error', fail);
+    thread.on('exit', () => fail(new Error('a read thread exited unexpectedly')));
+    return reader;
+  }
+
+  private finishJob(reader: Reader, settle: (job: Job) => void): void {
+    const { job } = reader;
+    reader.job = null;
+    if (job !== null) settle(job);
+    this.dispatch();
+  }
+}
+
+function shuttingDown(): RequestError {
+  return new RequestError(503, 'busy', 'shutting down');
+}
+
+/** Rebuilds a read thread's error, with its stack and SQLite's code if it has one. */
+function threadError({ code, message, stack }: { code: string; message: string; stack: string }): Error {
+  return Object.assign(new Error(message), { code, stack: `a read thread failed: ${stack}` });
+}
+
+function settleJob({ resolve, reject }: Job, message: FromReader): void {
+  if ('body' in message) resolve(message);
+  else if ('requestError' in message) {
+    const { status, code, message: text, param } = message.requestError;
+    reject(new RequestError(status, code, text, param));
+  } else reject(threadError(message.failure));
+}

@@ -1,0 +1,34 @@
+/** Messages between the serving thread and the read threads. */
+import type { Head } from '../../query/snapshot.ts';
+
+/** Fixed for the lifetime of a read thread. */
+export interface ReaderOptions {
+  indexPath: string;
+  /** Symbol of the chain's native coin. */
+  nativeSymbol: string;
+}
+
+export interface ReadRequest {
+  /** The endpoint's path. */
+  path: string;
+  /** As the client sent it; the read thread validates it again. */
+  input: unknown;
+  /** Largest `depth` the caller may pass to funding_chain. */
+  chainDepth: number;
+  /** By `monotonicNow`. Nobody waits for the answer after this. */
+  deadline: number;
+}
+
+/** An answer as JSON text, with the head of the commit it was read from. */
+export interface ApiResult {
+  head: Head;
+  body: string;
+}
+
+export type ToReader = ReadRequest | 'stop';
+
+export type FromReader =
+  | ApiResult
+  | { requestError: { status: number; code: string; message: string; param: string | undefined } }
+  /** Any other error: a failed read, with SQLite's code, or a bug. */
+  | { failure: { code: string; message: string; stack: string } };

@@ -1,0 +1,64 @@
+/** Entry of a read thread: answers requests that are too expensive for the event loop, one at a time. */
+import { parentPort, workerData } from 'node:worker_threads';
+import { codeOf, messageOf, RequestError, stackOf } from '../../lib/errors.ts';
+import { Snapshot } from '../../query/snapshot.ts';
+import { WalletIdCache } from '../../query/wallet-id-cache.ts';
+import { deadlineBudget } from '../../query/work-budget.ts';
+import { openIndexForReading } from '../../store/index-file.ts';
+import type { EndpointHandler } from '../endpoint.ts';
+import { ENDPOINTS } from '../endpoints/endpoints.ts';
+import type { ApiResult, FromReader, ReaderOptions, ReadRequest, ToReader } from './reader-protocol.ts';
+
+/** Page cache of a read thread, MiB. Its reads are long and rarely repeated, so a larger cache helps little. */
+const CACHE_MB = 8;
+
+function main(): void {
+  const port = parentPort;
+  if (port === null) throw new Error('reader-thread is a thread entry; it cannot run on its own');
+  const { indexPath, nativeSymbol } = workerData as ReaderOptions;
+  const db = openIndexForReading(indexPath, { cacheMb: CACHE_MB });
+  const snapshot = new Snapshot(db);
+  const source = { db, walletIds: new WalletIdCache(db, snapshot), nativeSymbol };
+  const handlers = new Map<string, EndpointHandler>(
+    ENDPOINTS.map((endpoint) => [endpoint.path, endpoint.prepare(source)]),
+  );
+
+  const handle = ({ path, input, chainDepth, deadline }: ReadRequest): ApiResult => {
+    const handler = handlers.get(path);
+    if (handler === undefined) throw new Error(`no such endpoint: ${path}`);
+    try {
+      const head = snapshot.head();
+      if (head === null) throw new RequestError(503, 'not_ready', 'no block is indexed yet');
+      const context = { head, chainDepth, budget: deadlineBudget(deadline) };
+      const body = JSON.stringify(handler(input, context));
+      snapshot.release();
+      return { head, body };
+    } catch (error) {
+      if (error instanceof RequestError) snapshot.release();
+      else snapshot.discard();
+      throw error;
+    }
+  };
+
+  port.on('message', (message: ToReader) => {
+    if (message === 'stop') {
+      db.close();
+      port.close();
+    } else port.postMessage(toReply(() => handle(message)));
+  });
+}
+
+/** Errors lose their class when posted to another thread, so the relevant fields are sent instead. */
+function toReply(read: () => ApiResult): FromReader {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof RequestError) {
+      const { status, code, message, param } = error;
+      return { requestError: { status, code, message, param } };
+    }
+    return { failure: { code: codeOf(error), message: messageOf(error), stack: stackOf(error) } };
+  }
+}
+
+main();

@@ -1,0 +1,125 @@
+/** Blocks of the node's chain, read from its notifications and answers. */
+import { UpstreamError } from '../lib/errors.ts';
+import { type BlockHeader, readBlock, readBlockHeader } from '../node/block-header.ts';
+import type { RpcClient } from '../node/client.ts';
+import { headerCall } from '../node/methods.ts';
+import { jsonOf } from '../node/reply.ts';
+
+/** Blocks fetched with one request. */
+const BLOCKS_PER_FETCH = 16;
+
+export class ChainReader {
+  private readonly client: RpcClient;
+  /** Members of the last announced header; an upgrade of the node may add some. */
+  private members: ReadonlySet<string> | null = null;
+
+  constructor(client: RpcClient) {
+    this.client = client;
+  }
+
+  /** Reads an announced header and keeps the names of its members. Throws UpstreamError `malformed`. */
+  readAnnounced(value: unknown): ChainBlock {
+    const header = readBlock(value, 'newHeads');
+    const block = readAnnouncedBlock(header);
+    this.members = new Set(Object.keys(header));
+    return block;
+  }
+
+  /** The block of a number or tag. Rejects with UpstreamError, `inconsistent` when the node has none now. */
+  async fetchBlock(id: 'latest' | number, signal: AbortSignal): Promise<ChainBlock> {
+    const { method, params } = headerCall(id);
+    return this.read(await this.client.call(method, params, signal), id);
+  }
+
+  /** The blocks of a range, both ends included, in order, one batch at a time. Rejects with UpstreamError. */
+  async *fetchRange(from: number, to: number, signal: AbortSignal): AsyncGenerator<ChainBlock, void, void> {
+    for (let first = from; first <= to; first += BLOCKS_PER_FETCH) {
+      const count = Math.min(BLOCKS_PER_FETCH, to - first + 1);
+      const numbers = Array.from({ length: count }, (_, i) => first + i);
+      const replies = await this.client.batch(numbers.map(headerCall), signal);
+      for (const [i, reply] of replies.entries()) {
+        if ('error' in reply) throw reply.error;
+        yield this.read(reply.result, first + i);
+      }
+    }
+  }
+
+  /** The `count` blocks before `head`, oldest first; fewer where the node does not have them as one chain. */
+  async fetchAncestors(head: ChainBlock, count: number, signal: AbortSignal): Promise<ChainBlock[]> {
+    const first = Math.max(0, head.number - count);
+    const numbers = Array.from({ length: head.number - first }, (_, i) => first + i);
+    const replies = await this.client.batch(numbers.map(headerCall), signal);
+    const chain: ChainBlock[] = [];
+    for (let i = replies.length - 1; i >= 0; i--) {
+      const reply = replies[i];
+      if (reply === undefined || 'error' in reply || reply.result === null) break;
+      const block = this.read(reply.result, numbers[i] ?? 0);
+      if (block.hash !== (chain[0] ?? head).parentHash) break;
+      chain.unshift(block);
+    }
+    return chain;
+  }
+
+  private read(value: unknown, id: 'latest' | number): ChainBlock {
+    const block = readFetchedBlock(value, 'eth_getBlockByNumber', this.members);
+    if (id !== 'latest' && block.number !== id) {
+      throw new UpstreamError('inconsistent', `requested block ${id}, got ${block.number}`);
+    }
+    return block;
+  }
+}
+
+/** Depth of the deepest reorg that is followed: deeper than any seen on a chain, and over a minute of the fastest one. */
+export const MAX_REORG_DEPTH = 256;
+
+/**
+ * Fetches the header of a tag or a quantity, by whichever way the caller reaches the node. Resolves with null when the
+ * node does not have the block now; rejects with UpstreamError.
+ */
+export type FetchHeader = (id: string) => Promise<BlockHeader | null>;
+
+export interface ChainBlock extends Readonly<BlockHeader> {
+  /** The header as the node sends it, JSON. */
+  readonly json: string;
+  /** Whether the header's bloom has bits. Monad may announce a block before it has computed the bloom. */
+  readonly hasLogs: boolean;
+  /** Whether the block used no gas: then it has no transactions and no logs. */
+  readonly isEmpty: boolean;
+  orphaned: boolean;
+}
+
+/** Members of an `eth_getBlockByNumber` answer that do not belong to the header. */
+const BODY_MEMBERS = ['transactions', 'uncles', 'withdrawals'];
+
+/** Reads a header that the node announced. Throws UpstreamError `malformed`. */
+export function readAnnouncedBlock(header: Readonly<Record<string, unknown>>): ChainBlock {
+  return chainBlock(header, header, 'newHeads');
+}
+
+/**
+ * Reads the answer of a block method into the shape of the node's own announcements: keeps only their members or, while
+ * none has been seen (`members` null), all but the block's body. Throws UpstreamError; `inconsistent` when the node has
+ * no such block now.
+ */
+export function readFetchedBlock(
+  value: unknown,
+  what: string,
+  members: ReadonlySet<string> | null,
+): ChainBlock {
+  if (value === null)
+    throw new UpstreamError('inconsistent', `${what}: the node does not have this block now`);
+  const block = readBlock(value, what);
+  const kept = Object.entries(block).filter(([name]) => members?.has(name) ?? !BODY_MEMBERS.includes(name));
+  return chainBlock(block, Object.fromEntries(kept), what);
+}
+
+function chainBlock(block: Readonly<Record<string, unknown>>, header: object, what: string): ChainBlock {
+  const { logsBloom, gasUsed } = block;
+  return {
+    ...readBlockHeader(block, what),
+    json: jsonOf(header, what),
+    hasLogs: typeof logsBloom === 'string' && /[1-9a-f]/i.test(logsBloom.slice(2)),
+    isEmpty: gasUsed === '0x0',
+    orphaned: false,
+  };
+}

@@ -1,0 +1,159 @@
+/**
+ * The configuration, parsed once into a typed object: flags override the environment, which overrides the file, which
+ * overrides the defaults. Nothing here reads a file or the environment; src/config/load-config.ts does.
+ */
+
+import { homedir } from 'node:os';
+import { isAbsolute, join, resolve } from 'node:path';
+import { parse, TomlError } from 'smol-toml';
+import { z } from 'zod';
+import { ConfigError } from '../lib/errors.ts';
+import type { FlagValues } from './flags.ts';
+import { type Config, configSchema } from './schema.ts';
+import { maskSetting } from './secrets.ts';
+import { fromEnv, fromFile, fromFlags, type GivenSetting } from './sources.ts';
+import { flatten, type Leaves, schemaAt, type Table, unflatten } from './tree.ts';
+import { parseListen } from './values.ts';
+
+export type { Config } from './schema.ts';
+
+/** Where each setting comes from, by dotted path: `default`, `file atlas.toml`, `env ATLAS_X` or `flag --x`. */
+export type Sources = Record<string, string>;
+
+export interface ConfigInput {
+  file?: { path: string; text: string };
+  env?: Record<string, string | undefined>;
+  flags?: FlagValues;
+  /** Folder that relative paths are resolved against; the working folder when absent. */
+  cwd?: string;
+}
+
+export interface ParsedConfig {
+  config: Config;
+  sources: Sources;
+}
+
+/** The settings that are paths; an empty one stays empty. */
+const PATH_SETTINGS = ['data_dir', 'server.tls_cert', 'server.tls_key'];
+
+/** Throws a ConfigError of one line that names the setting, where it is set and what it must be. */
+export function parseConfig(input: ConfigInput): ParsedConfig {
+  const leaves = flatten(configSchema.parse({}));
+  const sources: Sources = Object.fromEntries([...leaves.keys()].map((path) => [path, 'default']));
+  for (const given of givenSettings(input, leaves)) {
+    leaves.set(given.path, validateSetting(given));
+    sources[given.path] = given.source;
+  }
+  resolvePaths(leaves, input);
+  const config = buildConfig(leaves);
+  crossCheck(config, sources);
+  return { config, sources };
+}
+
+/** All given settings, the source of highest precedence last. */
+function givenSettings(input: ConfigInput, known: Leaves): GivenSetting[] {
+  const { file, env = {}, flags = {} } = input;
+  const inFile = file
+    ? fromFile(parseToml(file.text, file.path), file.path, known, (path) => lineOf(file.text, path))
+    : [];
+  return [...inFile, ...fromEnv(env, known), ...fromFlags(flags)];
+}
+
+function validateSetting({ path, value, where }: GivenSetting): unknown {
+  const schema = schemaAt(path);
+  if (schema === undefined) throw new Error(`no schema for ${path}`);
+  const result = z.safeParse(schema, value);
+  if (result.success) return result.data;
+  throw new ConfigError(`${path} ${result.error.issues[0]?.message}, not ${shown(path, value)} (${where})`);
+}
+
+/** A refused value for an error line; a secret is never repeated. */
+function shown(path: string, value: unknown): string {
+  const masked = maskSetting(path, value);
+  return (JSON.stringify(masked) ?? String(masked)).slice(0, 80);
+}
+
+/** The whole tree. At this point only a tier that is not predefined can lack a setting. */
+function buildConfig(leaves: Leaves): Config {
+  const result = configSchema.safeParse(unflatten(leaves));
+  if (result.success) return result.data;
+  const path = result.error.issues[0]?.path.join('.');
+  throw new ConfigError(
+    `${path} is missing: a tier needs requests_per_month, requests_per_second and chain_depth`,
+  );
+}
+
+function resolvePaths(leaves: Leaves, { cwd = process.cwd(), env = {} }: ConfigInput): void {
+  for (const path of PATH_SETTINGS) {
+    const value = leaves.get(path);
+    if (typeof value === 'string' && value !== '')
+      leaves.set(path, absolute(value, cwd, env.HOME ?? homedir()));
+  }
+}
+
+function absolute(path: string, cwd: string, home: string): string {
+  if (path === '~' || path.startsWith('~/')) return join(home, path.slice(1));
+  return isAbsolute(path) ? path : resolve(cwd, path);
+}
+
+/** Throws a ConfigError naming the settings that contradict each other, and where each is set. */
+function crossCheck(config: Config, sources: Record<string, string>): void {
+  const { server, rpc, stream } = config;
+  const at = (path: string) => `${path} (${sources[path]})`;
+
+  if ((server.tls_cert === '') !== (server.tls_key === '')) {
+    const [set, empty] = server.tls_cert
+      ? ['server.tls_cert', 'server.tls_key']
+      : ['server.tls_key', 'server.tls_cert'];
+    throw new ConfigError(`${at(set)} is set but ${empty} is empty: set both for TLS, or neither`);
+  }
+  if (rpc.logs_node_range > rpc.logs_max_range) {
+    throw new ConfigError(`${at('rpc.logs_node_range')} must not be above ${at('rpc.logs_max_range')}`);
+  }
+  if (stream.ping_seconds >= stream.idle_seconds) {
+    throw new ConfigError(`${at('stream.ping_seconds')} must be below ${at('stream.idle_seconds')}`);
+  }
+  const listen = parseListen(config.metrics.listen);
+  if (listen && listen.port !== 0 && listen.port === server.port && listen.host === server.host) {
+    throw new ConfigError(
+      `${at('metrics.listen')} is the address of ${at('server.port')}: choose another port`,
+    );
+  }
+}
+
+/** The tables of a TOML text; for a syntax error, throws a ConfigError with the file and the place. */
+function parseToml(text: string, path: string): Table {
+  try {
+    return parse(text);
+  } catch (error) {
+    if (!(error instanceof TomlError)) throw error;
+    const [reason = ''] = error.message.split('\n');
+    throw new ConfigError(`${path} line ${error.line}, column ${error.column}: ${reason}`);
+  }
+}
+
+/**
+ * The line of a setting, from 1, or undefined when it is not found.
+ * It reads headers and `key =` only, so a setting inside an inline table is found at the table's line.
+ */
+export function lineOf(text: string, path: string): number | undefined {
+  let table = '';
+  let outer: number | undefined;
+  for (const [at, line] of text.split('\n').entries()) {
+    const header = /^\s*\[\s*([^[\]]+?)\s*\]/.exec(line)?.[1];
+    const key = /^\s*([\w."'-]+(?:\s*\.\s*[\w"'-]+)*)\s*=/.exec(line)?.[1];
+    if (header !== undefined) table = plainPath(header);
+    const here = header !== undefined ? table : key !== undefined ? joined(table, plainPath(key)) : undefined;
+    if (here === path) return at + 1;
+    if (here !== undefined && path.startsWith(`${here}.`)) outer = at + 1;
+  }
+  return outer;
+}
+
+function plainPath(path: string): string {
+  return path.replace(/["'\s]/g, '');
+}
+
+function joined(table: string, key: string): string {
+  return table === '' ? key : `${table}.${key}`;
+}

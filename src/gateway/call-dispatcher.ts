@@ -1,0 +1,74 @@
+/** Decides whether a client's call is allowed and which component answers it, and measures it. */
+import type { Logger } from '../log/logger.ts';
+import type { Call, CallResult } from './call.ts';
+import { collectResult } from './collect-answer.ts';
+import { errorResult, RpcCode } from './errors.ts';
+import { LargeAnswer } from './large-answer.ts';
+import type { RpcMeter } from './meter.ts';
+import { methodLabel } from './methods.ts';
+import type { IncomingCall, InvalidCall } from './request.ts';
+import { type CallHandle, type CallSink, sendResult } from './sink.ts';
+
+/** Answers a call of the key `key`. */
+export type CallHandler = (call: Call, sink: CallSink, key: number) => CallHandle;
+
+export interface CallDispatcherOptions {
+  /** The methods that may be called. */
+  allowed: (method: string) => boolean;
+  /** Handlers of methods that are not simply forwarded. */
+  special: ReadonlyMap<string, CallHandler>;
+  /** The handler of all other methods. */
+  fallback: CallHandler;
+  /** Calls slower than this are logged, milliseconds. */
+  slowMs: number;
+  meter: Pick<RpcMeter, 'recordAnswer'>;
+  log: Logger;
+}
+
+/** Bounded to three times the longest name in use, because methods.ts keeps names. */
+const METHOD = /^(?=.{3,128}$)[A-Za-z0-9]+_[A-Za-z0-9_]+$/;
+
+export class CallDispatcher {
+  private readonly options: CallDispatcherOptions;
+
+  constructor(options: CallDispatcherOptions) {
+    this.options = options;
+  }
+
+  /** Hands a call to its handler, or refuses it. */
+  dispatch(call: IncomingCall | InvalidCall, key: number, sink: CallSink): CallHandle {
+    if ('error' in call) return sendResult(sink, errorResult(call.error));
+    const { method } = call;
+    const { allowed, special, fallback } = this.options;
+    if (!METHOD.test(method) || !allowed(method)) return sendResult(sink, unknownMethod(method));
+    return (special.get(method) ?? fallback)(call, sink, key);
+  }
+
+  /** `dispatch` as a promise of the answer (see `collectResult`). Rejects only with the signal's reason. */
+  async dispatchAndCollect(
+    call: IncomingCall | InvalidCall,
+    key: number,
+    signal?: AbortSignal,
+  ): Promise<CallResult | LargeAnswer> {
+    const startedAt = performance.now();
+    const answer = await collectResult((sink) => this.dispatch(call, key, sink), signal);
+    this.recordCall(call, answer instanceof LargeAnswer ? 200 : answer.status, startedAt);
+    return answer;
+  }
+
+  /** Counts an answered call and logs a slow one. `startedAt` is a time of performance.now(). */
+  recordCall(call: IncomingCall | InvalidCall, status: number, startedAt: number): void {
+    if ('error' in call) return;
+    const ms = performance.now() - startedAt;
+    this.options.meter.recordAnswer(call.method, status, ms / 1000);
+    if (ms > this.options.slowMs) {
+      this.options.log.warn({ method: methodLabel(call.method), ms: Math.round(ms) }, 'slow call');
+    }
+  }
+}
+
+function unknownMethod(method: string): CallResult {
+  const name = METHOD.test(method) ? ` ${method}` : '';
+  const message = `the method${name} does not exist or is not available here`;
+  return errorResult({ code: RpcCode.methodNotFound, message });
+}

@@ -1,0 +1,90 @@
+/** From callbacks to promises and back, for code that needs whole answers. */
+import { UpstreamError } from '../lib/errors.ts';
+import type { Logger } from '../log/logger.ts';
+import type { CallResult } from './call.ts';
+import { errorResult, failureResult, INTERNAL_ERROR } from './errors.ts';
+import { LargeAnswer } from './large-answer.ts';
+import { type CallHandle, type CallSink, NO_STREAMING } from './sink.ts';
+
+/**
+ * Resolves with the value that `begin` passes to `settle`, perhaps before it returns. Rejects only with the signal's
+ * reason, after cancelling the pending work.
+ */
+export function toPromise<T>(
+  begin: (settle: (value: T) => void) => CallHandle,
+  signal?: AbortSignal,
+): Promise<T> {
+  return new Promise((resolve, reject) => {
+    signal?.throwIfAborted();
+    let pending: CallHandle | null = null;
+    const onAbort = () => {
+      pending?.cancel();
+      reject(signal?.reason);
+    };
+    // Added before `begin` runs: an immediate result must find the listener, to remove it.
+    signal?.addEventListener('abort', onAbort, { once: true });
+    pending = begin((value) => {
+      signal?.removeEventListener('abort', onAbort);
+      resolve(value);
+    });
+  });
+}
+
+/** Resolves with the whole answer to what `run` begins. Rejects only with the signal's reason. */
+export async function collectAnswer(
+  run: (sink: CallSink) => CallHandle,
+  signal?: AbortSignal,
+): Promise<CallResult> {
+  return whole(await collectResult(run, signal));
+}
+
+/** Joins a large answer, to be parsed. */
+export function whole(answer: CallResult | LargeAnswer): CallResult {
+  return answer instanceof LargeAnswer ? { tail: answer.join(), status: 200 } : answer;
+}
+
+/** `collectAnswer` that does not join a large answer. The caller sends or discards it. */
+export function collectResult(
+  run: (sink: CallSink) => CallHandle,
+  signal?: AbortSignal,
+): Promise<CallResult | LargeAnswer> {
+  return toPromise((settle) => run(wholeResultSink(settle)), signal);
+}
+
+/** The outcome of work for a sink: the answer, or a function that answers into the sink itself. */
+export type Delivery = CallResult | LargeAnswer | ((sink: CallSink) => CallHandle);
+
+/** Sends the result of `work` to the sink, or an error when it throws. Cancelling aborts the work. */
+export function deliver(
+  sink: CallSink,
+  log: Pick<Logger, 'error'>,
+  work: (signal: AbortSignal) => Promise<Delivery>,
+): CallHandle {
+  const cancelled = new AbortController();
+  let pending: CallHandle = { cancel: () => cancelled.abort(), resume() {} };
+  const settle = (delivery: Delivery) => {
+    if (cancelled.signal.aborted) {
+      if (delivery instanceof LargeAnswer) delivery.discard();
+    } else if (typeof delivery === 'function') pending = delivery(sink);
+    else if (delivery instanceof LargeAnswer) sink.send(delivery, 200, true);
+    else sink.send(delivery.tail, delivery.status, true);
+  };
+  work(cancelled.signal).then(settle, (error: unknown) => {
+    if (cancelled.signal.aborted) return;
+    if (error instanceof UpstreamError) return settle(failureResult(error));
+    log.error({ err: error }, 'call failed');
+    settle(errorResult(INTERNAL_ERROR));
+  });
+  return { cancel: () => pending.cancel(), resume: () => pending.resume() };
+}
+
+function wholeResultSink(onResult: (result: CallResult | LargeAnswer) => void): CallSink {
+  return {
+    ...NO_STREAMING,
+    requiresValidJson: true,
+    send(tail, status, mayRetain) {
+      if (tail instanceof LargeAnswer) onResult(tail);
+      else onResult({ tail: mayRetain ? tail : Buffer.from(tail), status });
+    },
+  };
+}

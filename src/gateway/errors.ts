@@ -1,0 +1,73 @@
+/** The gateway's own JSON-RPC errors. The node's errors pass through unchanged. */
+import type { UpstreamError } from '../lib/errors.ts';
+import type { CallResult, CallStatus } from './call.ts';
+import type { RpcAnswer } from './sink.ts';
+
+export const RpcCode = {
+  parse: -32700,
+  invalidRequest: -32600,
+  methodNotFound: -32601,
+  invalidParams: -32602,
+  internal: -32603,
+  limitExceeded: -32005,
+} as const;
+
+export interface RpcError {
+  code: number;
+  message: string;
+  data?: unknown;
+}
+
+/** A bug in this program. */
+export const INTERNAL_ERROR: RpcError = { code: RpcCode.internal, message: 'internal error' };
+
+/** Why a caller may not make calls now. */
+export interface Refusal {
+  message: string;
+  /** Seconds. */
+  retryAfter: number;
+}
+
+/** The error for a refused caller. */
+export function limitExceededError({ message, retryAfter }: Refusal): RpcError {
+  return { code: RpcCode.limitExceeded, message, data: { retryAfter } };
+}
+
+/** The answer to a refused caller's whole request; `toText` writes the error, bytes as Latin-1. */
+export function limitExceededAnswer(refusal: Refusal, toText: (error: RpcError) => string): RpcAnswer {
+  const { retryAfter } = refusal;
+  return { status: 429, body: Buffer.from(toText(limitExceededError(refusal)), 'latin1'), retryAfter };
+}
+
+/** The text of an error answer; `id` is the JSON text of the request's id. */
+export function errorJson(id: string, error: RpcError): string {
+  return `{"jsonrpc":"2.0","id":${id},${errorTailJson(error)}`;
+}
+
+/** An error as the result of a call. */
+export function errorResult(error: RpcError, status: CallStatus = 200): CallResult {
+  return { tail: Buffer.from(errorTailJson(error)), status };
+}
+
+/** The result when the node gave no usable answer. The details go to the operator's log only. */
+export function failureResult({ reason }: UpstreamError): CallResult {
+  const code = RpcCode.internal;
+  switch (reason) {
+    case 'timeout':
+      return errorResult({ code, message: 'upstream timeout' }, 504);
+    case 'too-large':
+      return errorResult({ code, message: 'response too large' });
+    default:
+      return errorResult({ code, message: 'upstream unavailable' }, 502);
+  }
+}
+
+/** There is no memory for the answer beside this client's others. Unlike one that is too large, it may fit later. */
+export const NO_ROOM = limitExceededError({
+  message: 'this key has too many bytes of answers in flight; retry, or request less at once',
+  retryAfter: 1,
+});
+
+function errorTailJson(error: RpcError): string {
+  return `"error":${JSON.stringify(error)}}`;
+}

@@ -1,0 +1,107 @@
+/** `eth_newPendingTransactionFilter`: hashes of the transactions that the node announced since the last poll. */
+import type { Changes, Filter } from './filter.ts';
+
+/** Only hashes are kept: anything else that a node announces has no bounded length. */
+const HASH = /^"0x[0-9a-fA-F]{64}"$/;
+/** Announced transactions to keep; up to twice as many between two clean-ups. */
+const MAX_HASHES = 32_768;
+/** The subscription ends after this long without a poll, milliseconds: all filters have expired by then. */
+const IDLE_MS = 5 * 60_000;
+
+export interface PendingListener {
+  /** `json` is a hash as JSON text. */
+  onTransaction(json: string): void;
+  /** The node ended the subscription. */
+  onLost(): void;
+}
+
+/**
+ * Resolves, once the node announces transactions, with the function that ends it. Rejects with UpstreamError: `rpc` when
+ * the node does not offer it.
+ */
+export type PendingSource = (listener: PendingListener) => Promise<() => void>;
+
+export class PendingView {
+  private readonly source: PendingSource;
+  private readonly clock: () => number;
+  private listening: Promise<() => void> | null = null;
+  private usedAt = 0;
+  private hashes: string[] = [];
+  /** Transactions announced so far, and gaps between the announcements. */
+  private count = 0;
+
+  constructor(source: PendingSource, clock: () => number) {
+    this.source = source;
+    this.clock = clock;
+  }
+
+  /** Resolves with the position after the newest transaction once the source has started. Rejects as the source does. */
+  async begin(): Promise<number> {
+    this.usedAt = this.clock();
+    this.listening ??= this.listen();
+    await this.listening;
+    return this.count;
+  }
+
+  /** The hashes since a position as JSON texts, and the next position; null when some are no longer remembered. */
+  since(position: number): { hashes: string[]; next: number } | null {
+    this.usedAt = this.clock();
+    const known = this.count - this.hashes.length;
+    return position < known ? null : { hashes: this.hashes.slice(position - known), next: this.count };
+  }
+
+  private listen(): Promise<() => void> {
+    const isCurrent = () => this.listening === listening;
+    const listening = this.source({
+      onTransaction: (json) => {
+        if (isCurrent()) this.remember(json);
+      },
+      onLost: () => {
+        if (isCurrent()) this.end();
+      },
+    });
+    listening.catch(() => {
+      if (isCurrent()) this.end();
+    });
+    return listening;
+  }
+
+  private remember(json: string): void {
+    if (this.clock() - this.usedAt > IDLE_MS) return this.end();
+    if (!HASH.test(json)) return;
+    this.count++;
+    this.hashes.push(json);
+    if (this.hashes.length > 2 * MAX_HASHES) this.hashes.splice(0, MAX_HASHES);
+  }
+
+  /** Invalidates every position so far: announcements until the next `begin` are missed. */
+  private end(): void {
+    const ended = this.listening;
+    this.listening = null;
+    this.hashes = [];
+    this.count++;
+    ended?.then(
+      (release) => release(),
+      () => undefined, // `begin` rejects with its error
+    );
+  }
+}
+
+export class PendingFilter implements Filter {
+  readonly logs = null;
+  private readonly view: PendingView;
+  private position: number;
+
+  constructor(view: PendingView, position: number) {
+    this.view = view;
+    this.position = position;
+  }
+
+  async poll(signal: AbortSignal): Promise<Changes> {
+    const changes = this.view.since(this.position);
+    if (changes === null) return { kind: 'lost' };
+    signal.throwIfAborted(); // a client that has left gets these with its next poll
+    this.position = changes.next;
+    return { kind: 'list', json: `[${changes.hashes}]` };
+  }
+}

@@ -1,0 +1,375 @@
+/** Answers a call from a cache, by joining an equal call in flight, or from the node. */
+
+import { Finality } from '../chain/finality.ts';
+import type { ByteBudget } from '../lib/byte-budget.ts';
+import type { UpstreamError } from '../lib/errors.ts';
+import { TurnBudget } from '../lib/turn-budget.ts';
+import type { Logger } from '../log/logger.ts';
+import type { BlockHeader } from '../node/block-header.ts';
+import type { StreamingHttpClient } from '../node/http/streaming-client.ts';
+import type { AnchorBlocks, AnchoredTail } from './anchored-call.ts';
+import { AnswerCache, CacheDoorkeeper } from './answer-cache.ts';
+import { CircuitBreaker } from './breaker.ts';
+import { type BlockKey, blockKeyOf, blockNumberOf } from './cache-policy.ts';
+import { type Call, type CallResult, callKey, createCall, type RequestFn } from './call.ts';
+import { collectAnswer } from './collect-answer.ts';
+import { fetchBlockThrough, headerIn } from './fetch-header.ts';
+import { HEAD_TTL_MS, HeadCache, headMethodOf } from './head-cache.ts';
+import type { RpcMeter } from './meter.ts';
+import { type MethodKind, methodKindOf, methodLabel } from './methods.ts';
+import {
+  BUFFERED_PER_TURN,
+  NodeCall,
+  type NodeCallDeps,
+  type NodeCallOptions,
+  type TailFacts,
+} from './node-call.ts';
+import { checkResponseTail, isResult } from './response-tail.ts';
+import { type CallHandle, type CallSink, SETTLED_HANDLE } from './sink.ts';
+
+/** The settings of the `[rpc]` table that concern single calls. */
+export interface GatewaySettings {
+  cache_mb: number;
+  merge: boolean;
+  cache: boolean;
+  local: boolean;
+}
+
+export interface GatewayOptions {
+  node: Pick<StreamingHttpClient, 'post'>;
+  settings: GatewaySettings;
+  budget: ByteBudget;
+  meter: Pick<RpcMeter, 'recordCacheHit' | 'recordCoalesced' | 'recordHeadCacheHit' | 'setCacheBytes'>;
+  log: Logger;
+}
+
+/** Most bytes of an answer in the head cache. */
+const MAX_HEAD_BYTES = 256 * 1024;
+
+/** The client id of calls that this server makes for all clients. Key ids begin at 1. */
+const INTERNAL_CLIENT = 0;
+
+/** Milliseconds between two log lines about failures that say nothing about the node. */
+const REFUSAL_LOG_MS = 1_000;
+
+/** Milliseconds without batches after the node refused one. */
+const NO_BATCH_MS = 60_000;
+
+/** Most bytes of an answer that must come with anchors. */
+const MAX_ANCHORED_BYTES = 32 * 2 ** 20;
+
+/** An answer about blocks up to the answering node's finalized block is final. */
+const FINALIZED: AnchorBlocks = { before: ['finalized'], after: [] };
+
+/** A result, and the anchor blocks that the answering node has. */
+export interface AnchoredResult {
+  answer: CallResult;
+  /** Proven by the answering node's finalized block. */
+  isFinal: boolean;
+  /** Headers of the requested anchors; null when the answer came without, because the node takes no batches. */
+  headers: readonly (BlockHeader | null)[] | null;
+}
+
+/** Makes a call together with header requests for its anchors. Rejects only with the signal's reason. */
+export type AnchoredRequestFn = (
+  method: string,
+  params: readonly unknown[],
+  anchors: AnchorBlocks & { newSocket?: boolean },
+  signal?: AbortSignal,
+) => Promise<AnchoredResult>;
+
+/** A read, and how its answer may be shared and cached. */
+interface Plan {
+  call: Call;
+  /** Id of the calling key. */
+  client: number;
+  key: string;
+  /** Its name in the head cache, or null. */
+  headName: string | null;
+  /** The block that its answer depends on; null when the answer may not be cached. */
+  block: BlockKey | null;
+  /** The highest block known to be final when the call was made; -1 for none. */
+  finalized: number;
+  /** Gateway.chain when the call was made. */
+  chain: number;
+  now: number;
+}
+
+export class Gateway {
+  private readonly settings: GatewaySettings;
+  private readonly meter: GatewayOptions['meter'];
+  private readonly deps: NodeCallDeps;
+  private readonly headCache = new HeadCache();
+  private readonly cache: AnswerCache;
+  private readonly doorkeeper = new CacheDoorkeeper();
+  private readonly finality: Finality;
+  /** Reads in flight that others may join, by call key. */
+  private readonly inFlight = new Map<string, NodeCall>();
+  /** Counts changes of chain: a call in flight may still answer about the previous one. */
+  private chain = 0;
+  /** When clients last heard of a new head: calls sent earlier may not reflect it. By performance.now(), as all times. */
+  private announcedAt = Number.NEGATIVE_INFINITY;
+  private nextRefusalLog = 0;
+  /** The node has answered a batch, so a refusal is about that batch. */
+  private takesBatches = false;
+  private noBatchBefore = Number.NEGATIVE_INFINITY;
+
+  constructor({ node, settings, budget, meter, log }: GatewayOptions) {
+    this.settings = settings;
+    this.meter = meter;
+    this.cache = new AnswerCache(settings.cache_mb * 2 ** 20);
+    this.finality = new Finality(
+      async (id) => headerIn(await fetchBlockThrough(this.requestUncached, id)),
+      () => this.forgetChain(),
+    );
+    const breaker = new CircuitBreaker((isOpen) => {
+      if (isOpen) log.error({}, 'the node keeps failing; sending it only an occasional probe');
+      else log.info({}, 'the node answers again; sending it all calls');
+    });
+    const onFailure = (call: Call, error: UpstreamError, ofNode: boolean) => {
+      if (error.reason === 'connection') this.invalidate();
+      if (!ofNode && !this.mayLogRefusal(performance.now())) return;
+      log.warn({ err: error, method: methodLabel(call.method) }, 'call to the node failed');
+    };
+    const onBatch = (answered: boolean) => {
+      if (answered) this.takesBatches = true;
+      else if (!this.takesBatches) this.noBatchBefore = performance.now() + NO_BATCH_MS;
+    };
+    const turns = new TurnBudget(BUFFERED_PER_TURN);
+    this.deps = { node, breaker, budget, turns, onFailure, onBatch };
+  }
+
+  /** The highest block known to be final, or -1. */
+  get finalized(): number {
+    return this.finality.finalizedNumber(performance.now());
+  }
+
+  /** Clients are about to hear of a new head: calls already in flight no longer answer new ones. */
+  headChanged(): void {
+    this.announcedAt = performance.now();
+    this.headCache.invalidate(this.announcedAt);
+  }
+
+  /** The index was rolled back: the blocks above `to` are no longer on the chain. */
+  rolledBack(to: number): void {
+    this.finality.rolledBack(to);
+  }
+
+  /** Answers an allowed call of the key `client`. */
+  run(call: Call, sink: CallSink, client: number): CallHandle {
+    const kind = methodKindOf(call.method);
+    if (!kind.isRead) return this.sendWrite(call, sink, client);
+    const plan = this.plan(call, client, kind);
+    const known = this.lookUp(plan);
+    if (known === undefined) return this.joinInFlight(plan, sink) ?? this.sendRead(plan, sink);
+    sink.send(known, 200, true);
+    return SETTLED_HANDLE;
+  }
+
+  /** A function that makes this server's own calls on a client's account. */
+  requestFor(client: number): RequestFn {
+    return (method, params, signal) =>
+      collectAnswer((sink) => this.run(createCall(method, params), sink, client), signal);
+  }
+
+  /** Makes a call on this server's own account. */
+  readonly request = this.requestFor(INTERNAL_CLIENT);
+
+  /** `request` that always reaches the node: it uses no cache and joins no call in flight. */
+  readonly requestUncached: RequestFn = (method, params, signal) =>
+    collectAnswer(
+      (sink) =>
+        startCall(new NodeCall(createCall(method, params), INTERNAL_CLIENT, this.deps, UNSHARED), sink),
+      signal,
+    );
+
+  /**
+   * A function that makes anchored reads on a client's account. Cached answers are final; others are never shared.
+   */
+  requestAnchored(client: number): AnchoredRequestFn {
+    return async (method, params, anchors, signal) => {
+      const call = createCall(method, params);
+      const plan = this.plan(call, client, methodKindOf(method));
+      const known = this.lookUp(plan);
+      if (known !== undefined) return { answer: { tail: known, status: 200 }, isFinal: true, headers: null };
+      const { before, after, newSocket = false } = anchors;
+      const mayBeFinal = typeof plan.block === 'number' && plan.block <= plan.finalized;
+      const blocks = mayBeFinal ? { before: [...FINALIZED.before, ...before], after } : { before, after };
+      let headers: AnchoredResult['headers'] = null;
+      let isFinal = false;
+      const onAnswer = (answer: AnchoredTail) => {
+        headers = mayBeFinal ? answer.headers.slice(1) : answer.headers;
+        isFinal = mayBeFinal && this.keepIfFinal(plan, answer.tail, answer.headers[0] ?? null);
+        return false;
+      };
+      const options: NodeCallOptions = { ...UNSHARED, bufferBytes: MAX_ANCHORED_BYTES };
+      if (plan.now >= this.noBatchBefore) options.anchored = { blocks, newSocket, onAnswer };
+      const answer = await collectAnswer(
+        (sink) => startCall(new NodeCall(call, client, this.deps, options), sink),
+        signal,
+      );
+      return { answer, isFinal, headers };
+    };
+  }
+
+  private plan(call: Call, client: number, { readBlockKey, isHeadMethod }: MethodKind): Plan {
+    const { local, cache } = this.settings;
+    const now = performance.now();
+    const block = cache && readBlockKey !== null ? blockKeyOf(call, readBlockKey) : null;
+    return {
+      call,
+      client,
+      key: callKey(call),
+      headName: local && isHeadMethod ? headMethodOf(call) : null,
+      block,
+      finalized: block === null ? -1 : this.finality.finalizedNumber(now),
+      chain: this.chain,
+      now,
+    };
+  }
+
+  private lookUp({ call, key, headName, finalized, now }: Plan): Buffer | undefined {
+    if (headName !== null) {
+      const tail = this.headCache.get(headName, now);
+      if (tail !== undefined) this.meter.recordHeadCacheHit(call.method);
+      return tail;
+    }
+    const tail = finalized < 0 ? undefined : this.cache.get(key);
+    if (tail !== undefined) this.meter.recordCacheHit(call.method);
+    return tail;
+  }
+
+  /**
+   * Joins an equal call in flight if its answer will be as fresh as a new one and arrive no later. An older call
+   * qualifies only if its answer will be proven final: the node may have been behind when it received the call.
+   */
+  private joinInFlight(
+    { call, client, key, block, finalized, now }: Plan,
+    sink: CallSink,
+  ): CallHandle | null {
+    const other = this.inFlight.get(key);
+    if (other === undefined || (other.isQueued && other.client !== client)) return null;
+    const lasts = other.isAnchored && typeof block === 'number' && block <= finalized;
+    if (!lasts && (other.startedAt <= this.announcedAt || now - other.startedAt > HEAD_TTL_MS)) return null;
+    this.meter.recordCoalesced(call.method);
+    return other.join(sink, client);
+  }
+
+  /** Whether to request proof that the answer is final: only for a repeated call. */
+  private shouldProve({ key, block, finalized, now }: Plan): boolean {
+    if (block === null || finalized < 0 || now < this.noBatchBefore) return false;
+    const isInFlight = typeof block === 'number' && block <= finalized && this.inFlight.has(key);
+    return isInFlight || this.doorkeeper.has(key);
+  }
+
+  private sendRead(plan: Plan, sink: CallSink): CallHandle {
+    const { call, client, key, headName, block } = plan;
+    const nodeCall = new NodeCall(call, client, this.deps, {
+      bufferBytes: headName !== null ? MAX_HEAD_BYTES : block !== null ? this.cache.maxEntryBytes : 0,
+      onTail: (tail, facts) => this.onAnswer(plan, tail, facts),
+      needsJson: typeof block === 'number' && block <= plan.finalized,
+      onSealed: () => {
+        if (this.inFlight.get(key) === nodeCall) this.inFlight.delete(key);
+      },
+      onEvicted: (waiters) => {
+        for (const waiter of waiters) {
+          const own = new NodeCall(call, waiter.client, this.deps, UNSHARED);
+          own.adopt(waiter);
+          own.start();
+        }
+      },
+      ...(this.shouldProve(plan) && {
+        anchored: {
+          blocks: FINALIZED,
+          onAnswer: ({ tail, headers }) => this.keepIfFinal(plan, tail, headers[0] ?? null),
+        },
+      }),
+    });
+    if (this.settings.merge) this.inFlight.set(key, nodeCall);
+    return startCall(nodeCall, sink);
+  }
+
+  /**
+   * Puts an answer about the head into the head cache, and notes a call whose answer could be cached with a proof.
+   * Throws UpstreamError `malformed` for invalid JSON.
+   */
+  private onAnswer(
+    { call, key, headName, block, finalized, chain, now }: Plan,
+    tail: Buffer,
+    { isJson }: TailFacts,
+  ): void {
+    if (headName !== null) {
+      if (!isResult(tail)) return;
+      if (!isJson) checkResponseTail(tail);
+      return this.headCache.put(headName, tail, now);
+    }
+    if (block === null || chain !== this.chain) return;
+    const number = blockNumberOf(call, block, tail);
+    if (number === null) return;
+    if (number > finalized) return this.finality.pollIfAbove(number, now);
+    if (!isJson) checkResponseTail(tail);
+    this.doorkeeper.add(key);
+  }
+
+  /**
+   * Caches an answer if the answering node itself calls its block final. Another node's view proves nothing: this one
+   * may be behind, or on a branch that the others have left.
+   */
+  private keepIfFinal(plan: Plan, tail: Buffer, ofNode: BlockHeader | null): boolean {
+    const { call, key, block, finalized, chain } = plan;
+    if (block === null || ofNode === null || chain !== this.chain) return false;
+    const number = blockNumberOf(call, block, tail);
+    if (number === null || number > finalized || number > ofNode.number) return false;
+    this.doorkeeper.delete(key);
+    this.cache.put(key, tail, true);
+    this.meter.setCacheBytes(this.cache.bytes);
+    return true;
+  }
+
+  /** Sends a call that is not a read. Once it has taken effect, answers to earlier reads are stale. */
+  private sendWrite(call: Call, sink: CallSink, client: number): CallHandle {
+    const onSealed = () => {
+      this.headCache.invalidate(performance.now());
+      this.inFlight.clear();
+      if (methodKindOf(call.method).mayRewriteChain) this.finality.reset();
+    };
+    return startCall(new NodeCall(call, client, this.deps, { ...UNSHARED, onSealed }), sink);
+  }
+
+  /** The node is on another chain: drops all answers about the previous one, those in flight included. */
+  private forgetChain(): void {
+    this.chain++;
+    this.inFlight.clear();
+    this.cache.clear();
+    this.doorkeeper.clear();
+    this.meter.setCacheBytes(0);
+  }
+
+  /** Rate-limits log lines about failures that are not the node's fault, which the breaker does not stop. */
+  private mayLogRefusal(now: number): boolean {
+    if (now < this.nextRefusalLog) return false;
+    this.nextRefusalLog = now + REFUSAL_LOG_MS;
+    return true;
+  }
+
+  private invalidate(): void {
+    this.takesBatches = false;
+    this.headCache.invalidate(performance.now());
+    this.finality.invalidate();
+  }
+}
+
+/** The answer is neither shared nor cached. */
+const UNSHARED: NodeCallOptions = {
+  bufferBytes: 0,
+  onTail() {},
+  needsJson: false,
+  onSealed() {},
+  onEvicted() {},
+};
+
+function startCall(nodeCall: NodeCall, sink: CallSink): CallHandle {
+  const handle = nodeCall.join(sink, nodeCall.client);
+  nodeCall.start();
+  return handle;
+}

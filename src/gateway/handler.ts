@@ -1,0 +1,187 @@
+/** JSON-RPC requests of clients: admits them, dispatches their calls and assembles the answers. */
+
+import { ByteBudget } from '../lib/byte-budget.ts';
+import { PerKeyLimit } from '../lib/per-key-limit.ts';
+import type { Logger } from '../log/logger.ts';
+import type { StreamingHttpClient } from '../node/http/streaming-client.ts';
+import { answerBatch, BATCH_CONCURRENCY } from './batch.ts';
+import { createCall } from './call.ts';
+import { CallDispatcher } from './call-dispatcher.ts';
+import { collectAnswer, toPromise } from './collect-answer.ts';
+import { errorJson, INTERNAL_ERROR, limitExceededAnswer, type Refusal } from './errors.ts';
+import { FilterRegistry } from './filters/filter-registry.ts';
+import type { PendingSource } from './filters/pending-filter.ts';
+import { Gateway, type GatewaySettings } from './gateway.ts';
+import { LargeAnswer } from './large-answer.ts';
+import { LogsHandler, type LogsSettings } from './logs/logs.ts';
+import { RpcMeter, type RpcMetrics } from './meter.ts';
+import { errorForAll, type IncomingCall, type InvalidCall, type RpcRequest, readRequest } from './request.ts';
+import { SingleAnswer } from './single.ts';
+import {
+  type CallHandle,
+  NO_STREAMING,
+  type RpcAnswer,
+  type RpcSink,
+  SETTLED_HANDLE,
+  sendAnswer,
+} from './sink.ts';
+
+/** The client that sent a request. */
+export interface RpcCaller {
+  /** Id of the API key, to which the gateway's limits apply. */
+  key: number;
+  /** Called with the number of calls in a request. */
+  charge(calls: number): Charge;
+}
+
+/** Null admits the calls. After `waits` the gateway answers nothing, and the caller serves the request again later. */
+export type Charge = Refusal | 'waits' | null;
+
+/** The settings of the `[rpc]` table that concern requests. */
+export interface RpcSettings extends GatewaySettings, LogsSettings {
+  slow_ms: number;
+  concurrency_per_key: number;
+}
+
+export interface RpcHandlerOptions {
+  node: Pick<StreamingHttpClient, 'post'>;
+  /** The methods that may be called. */
+  allowed: (method: string) => boolean;
+  settings: RpcSettings;
+  log: Logger;
+  metrics: RpcMetrics;
+  /** Feeds filters of pending transactions; null where these are switched off. */
+  pending: PendingSource | null;
+  /** Monotonic milliseconds, for expiry; default performance.now(). */
+  clock?: () => number;
+}
+
+/** Most bytes of answers being buffered or not yet read, over all clients. */
+const BUFFER_BYTES = 256 * 2 ** 20;
+/** The share of one client: two of the largest collected answers, while two more are being collected. */
+const CLIENT_BUFFER_BYTES = 128 * 2 ** 20;
+
+export class RpcHandler {
+  private readonly budget = new ByteBudget(BUFFER_BYTES, CLIENT_BUFFER_BYTES);
+  private readonly gateway: Gateway;
+  private readonly filters: FilterRegistry;
+  private readonly dispatcher: CallDispatcher;
+  /** Calls that wait for the node. */
+  private readonly concurrency: PerKeyLimit;
+  private readonly log: Logger;
+
+  constructor({ node, allowed, settings, log, metrics, pending, clock }: RpcHandlerOptions) {
+    this.log = log;
+    const meter = new RpcMeter(metrics);
+    this.gateway = new Gateway({ node, settings, budget: this.budget, meter, log });
+    const logs = new LogsHandler(this.gateway, settings, this.budget, log);
+    this.filters = new FilterRegistry({
+      request: this.gateway.request,
+      requestUncached: this.gateway.requestUncached,
+      requestLogsFor: (client) => (method, params, signal) =>
+        collectAnswer((sink) => logs.run(createCall(method, params), sink, client), signal),
+      fetchLogsFor: (client) => (filter, range, hashAt, signal) =>
+        logs.logsOfChain({ ...range, rest: filter }, hashAt, client, signal),
+      pending,
+      finalized: () => this.gateway.finalized,
+      log,
+      clock: clock ?? (() => performance.now()),
+    });
+    this.dispatcher = new CallDispatcher({
+      allowed,
+      special: new Map([
+        ['eth_getLogs', (call, sink, key) => logs.run(call, sink, key)],
+        ...this.filters.methods(),
+      ]),
+      fallback: (call, sink, key) => this.gateway.run(call, sink, key),
+      slowMs: settings.slow_ms,
+      meter,
+      log,
+    });
+    this.concurrency = new PerKeyLimit(settings.concurrency_per_key);
+  }
+
+  /** Clients are about to hear of a new head: answers about the previous one are stale. */
+  headChanged(): void {
+    this.gateway.headChanged();
+  }
+
+  /** The index was rolled back to `to`. Below a finalized block, all cached answers are dropped. */
+  rolledBack(to: number): void {
+    this.gateway.rolledBack(to);
+    this.filters.rolledBack(to);
+  }
+
+  /** Answers a request body, given as the Latin-1 text of its bytes. The sink may get the answer before this returns. */
+  serve(body: string, caller: RpcCaller, sink: RpcSink): CallHandle {
+    const request = readRequest(body);
+    const charge = this.admit(request, caller);
+    if (charge === 'waits') return SETTLED_HANDLE;
+    if (charge !== null) {
+      return sendAnswer(
+        sink,
+        limitExceededAnswer(charge, (error) => errorForAll(request, error)),
+      );
+    }
+    if (request.kind === 'batch') return this.batch(request.calls, caller.key, sink);
+    if (request.kind === 'single') return this.single(request.call, caller.key, sink);
+    const error = Buffer.from(errorForAll(request, request.error), 'latin1');
+    return sendAnswer(sink, { status: 200, body: error });
+  }
+
+  /**
+   * `serve` as a promise of the answer, in memory that is not reused. The caller sends or discards a LargeAnswer.
+   * Rejects only with the signal's reason.
+   */
+  answer(body: Buffer, caller: RpcCaller, signal?: AbortSignal): Promise<RpcAnswer> {
+    return toPromise((settle) => this.serve(body.toString('latin1'), caller, wholeSink(settle)), signal);
+  }
+
+  private admit(request: RpcRequest, caller: RpcCaller): Charge {
+    const calls = request.kind === 'batch' ? request.calls.length : 1;
+    const atOnce = request.kind === 'refused' ? 0 : Math.min(calls, BATCH_CONCURRENCY);
+    const free = this.concurrency.tryAcquire(caller.key, atOnce);
+    const charge = caller.charge(free ? calls : 0) ?? (free ? null : TOO_MANY);
+    if (free && charge !== null) this.concurrency.release(caller.key, atOnce);
+    return charge;
+  }
+
+  private single(call: IncomingCall | InvalidCall, key: number, sink: RpcSink): CallHandle {
+    const startedAt = performance.now();
+    const memory = { client: key, budget: this.budget };
+    const answer = new SingleAnswer(call.id, memory, sink, (status) => {
+      this.concurrency.release(key, 1);
+      if (status !== null) this.dispatcher.recordCall(call, status, startedAt);
+    });
+    return answer.start((answerSink) => this.dispatcher.dispatch(call, key, answerSink));
+  }
+
+  private batch(calls: readonly (IncomingCall | InvalidCall)[], key: number, sink: RpcSink): CallHandle {
+    const cancelled = new AbortController();
+    const one = (call: IncomingCall | InvalidCall) =>
+      this.dispatcher.dispatchAndCollect(call, key, cancelled.signal);
+    void answerBatch(calls, this.budget.forClient(key), one)
+      .catch((error: unknown): RpcAnswer => {
+        if (!cancelled.signal.aborted) this.log.error({ err: error }, 'batch failed');
+        return { status: 500, body: errorJson('null', INTERNAL_ERROR) };
+      })
+      .then((answer) => {
+        this.concurrency.release(key, Math.min(calls.length, BATCH_CONCURRENCY));
+        if (!cancelled.signal.aborted) sendAnswer(sink, answer);
+        else if (answer.body instanceof LargeAnswer) answer.body.discard();
+      });
+    return { cancel: () => cancelled.abort(), resume() {} };
+  }
+}
+
+const TOO_MANY: Refusal = { message: 'too many calls of this key wait for the node at once', retryAfter: 1 };
+
+function wholeSink(onAnswer: (answer: RpcAnswer) => void): RpcSink {
+  return {
+    ...NO_STREAMING,
+    send(body, status, mayRetain, retryAfter) {
+      const kept = mayRetain || !Buffer.isBuffer(body) ? body : Buffer.from(body);
+      onAnswer({ status, body: kept, ...(retryAfter !== undefined && { retryAfter }) });
+    },
+  };
+}

@@ -1,0 +1,92 @@
+/** The query of an `eth_getLogs`: its block range, and the rest of its filter as the client sent it. */
+import { toQuantity } from '../../lib/hex.ts';
+import { isObject } from '../../lib/text.ts';
+import { type Call, createCall } from '../call.ts';
+import { RpcCode, type RpcError } from '../errors.ts';
+
+/** An end of a range: a height, or a tag that the node resolves. */
+export type BlockParam = number | (typeof TAGS)[number];
+const TAGS = ['earliest', 'latest', 'pending', 'safe', 'finalized'] as const;
+
+export interface LogsQuery {
+  from: BlockParam;
+  to: BlockParam;
+  /** The rest of the filter, as the client sent it. */
+  rest: Readonly<Record<string, unknown>>;
+}
+
+const QUANTITY = /^0x[0-9a-f]+$/;
+const DECIMAL = /^\d+$/;
+
+/** The standard members of a filter. */
+const MEMBERS = new Set(['address', 'blockHash', 'fromBlock', 'toBlock', 'topics']);
+
+/**
+ * The filter with only the members above. Nodes that match names case-insensitively (geth) would read `FROMBLOCK` as the
+ * range, which would then not be the one checked here.
+ */
+export function sanitizeFilter(filter: object): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(filter).filter(([name]) => MEMBERS.has(name)));
+}
+
+/**
+ * Longest filter that is kept here or sent with each part of a range, in characters of JSON: room for geth's limits of
+ * 1,000 addresses and 1,000 topics per position. Sending 2 MB a hundred times blocks the event loop for half a second.
+ */
+const MAX_FILTER_CHARS = 400_000;
+
+/** The refusal of a filter that is too long to keep or repeat, or null. */
+export function longFilterError(filter: object): RpcError | null {
+  if (JSON.stringify(filter).length <= MAX_FILTER_CHARS) return null;
+  const message = `a filter of more than ${MAX_FILTER_CHARS} characters; name fewer addresses or topics`;
+  return { code: RpcCode.invalidParams, message };
+}
+
+/**
+ * The call with a plain filter, its parameters parsed once for all readers. Null when there may be another filter than
+ * the first parameter: some nodes ignore what follows it, or read an object of named parameters.
+ */
+export function sanitizeCall(call: Call): Call | null {
+  const { args } = call;
+  if (!Array.isArray(args) || args.length > 1) return null;
+  const [filter]: unknown[] = args;
+  if (!isObject(filter) || Object.keys(filter).every((name) => MEMBERS.has(name))) {
+    const { method, params } = call;
+    return { method, params, args };
+  }
+  return createCall(call.method, [sanitizeFilter(filter)]);
+}
+
+/** The query in the parameters. Null when it has no range, or when the node itself should refuse it. */
+export function readLogsQuery(args: unknown): LogsQuery | null {
+  if (!Array.isArray(args)) return null;
+  const [filter]: unknown[] = args;
+  if (!isObject(filter)) return null;
+  const { fromBlock, toBlock, ...rest } = filter;
+  const from = readBlockParam(fromBlock);
+  const to = readBlockParam(toBlock);
+  return from === null || to === null || (rest.blockHash ?? '') !== '' ? null : { from, to, rest };
+}
+
+/** Parameters of a chunk of the range. */
+export function chunkParams({ rest }: LogsQuery, from: number, to: BlockParam): unknown[] {
+  return [{ ...rest, fromBlock: toQuantity(from), toBlock: typeof to === 'number' ? toQuantity(to) : to }];
+}
+
+/** The height of the last block that these parameters name; null when they name a tag. */
+export function lastBlockOf(params: readonly unknown[]): number | null {
+  const to = readLogsQuery(params)?.to;
+  return typeof to === 'number' ? to : null;
+}
+
+/**
+ * An omitted bound means `latest`, as in nodes. Accepts every form that some node accepts (anvil, reth and Nethermind:
+ * tags in any case; Nethermind: decimal numbers), since a range that is not understood here would not be limited.
+ */
+function readBlockParam(value: unknown): BlockParam | null {
+  if (value === undefined || value === null || value === '') return 'latest';
+  if (typeof value !== 'string' && typeof value !== 'number') return null;
+  const text = String(value).trim().toLowerCase();
+  if (QUANTITY.test(text) || DECIMAL.test(text)) return Math.min(Number(text), Number.MAX_SAFE_INTEGER);
+  return TAGS.find((tag) => tag === text) ?? null;
+}

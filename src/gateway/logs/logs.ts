@@ -1,0 +1,272 @@
+/**
+ * `eth_getLogs` over ranges too wide for the node: split, collected in order, and consistent with one chain. Ranges that
+ * the node accepts are forwarded as they are.
+ */
+
+import type { ByteBudget } from '../../lib/byte-budget.ts';
+import { UpstreamError } from '../../lib/errors.ts';
+import { toQuantity } from '../../lib/hex.ts';
+import type { Logger } from '../../log/logger.ts';
+import { readQuantity } from '../../node/reply.ts';
+import type { Call, CallResult, RequestFn } from '../call.ts';
+import { deliver, whole } from '../collect-answer.ts';
+import { errorResult, RpcCode } from '../errors.ts';
+import { fetchBlockThrough, fetchHeaderThrough, headerIn } from '../fetch-header.ts';
+import type { Gateway } from '../gateway.ts';
+import { LargeAnswer } from '../large-answer.ts';
+import { isResult, resultOf } from '../response-tail.ts';
+import { type CallHandle, type CallSink, sendResult } from '../sink.ts';
+import { type CollectDeps, collectLogs, type Range } from './collect.ts';
+import {
+  type BlockParam,
+  type LogsQuery,
+  lastBlockOf,
+  longFilterError,
+  readLogsQuery,
+  sanitizeCall,
+} from './logs-query.ts';
+import { classifyRefusal, RangeLimit } from './node-range.ts';
+
+/** The settings of the `[rpc]` table that concern logs. */
+export interface LogsSettings {
+  logs_max_range: number;
+  logs_node_range: number;
+}
+
+/** Attempts to collect the logs before giving up because of reorgs meanwhile. */
+const MAX_TRIES = 3;
+/** Attempts to get a part from a node that has its last block. */
+const MAX_PART_TRIES = 4;
+
+const BLOCK_NUMBER = 'eth_blockNumber';
+
+type NodeAccess = Pick<
+  Gateway,
+  'run' | 'request' | 'requestFor' | 'requestUncached' | 'requestAnchored' | 'finalized'
+>;
+
+/** The hash of the block that is known at a height; undefined when none is. */
+export type HashAt = (number: number) => string | undefined;
+
+export class LogsHandler {
+  private readonly gateway: NodeAccess;
+  private readonly budget: ByteBudget;
+  private readonly log: Logger;
+  private readonly maxRange: number;
+  private readonly nodeRange: RangeLimit;
+
+  constructor(gateway: NodeAccess, settings: LogsSettings, budget: ByteBudget, log: Logger) {
+    this.gateway = gateway;
+    this.budget = budget;
+    this.log = log;
+    this.maxRange = settings.logs_max_range;
+    this.nodeRange = new RangeLimit(settings.logs_node_range, settings.logs_max_range);
+  }
+
+  /** Answers a call of a client. */
+  run(asked: Call, sink: CallSink, client: number): CallHandle {
+    const call = sanitizeCall(asked);
+    if (call === null) return sendResult(sink, NOT_ONE_FILTER);
+    const query = readLogsQuery(call.args);
+    if (query === null || query.from === query.to) return this.gateway.run(call, sink, client);
+    const { from, to } = query;
+    if (typeof from === 'number' && typeof to === 'number' && this.isNarrow(from, to)) {
+      return this.forward(call, client, query, { from, to, last: to }, sink);
+    }
+    return deliver(sink, this.log, async (signal) => {
+      const range = await this.resolve(query, signal);
+      if ('tail' in range) {
+        if (!isResult(range.tail)) return range;
+        return (later) => this.gateway.run(call, later, client); // the node decides about the tag
+      }
+      if (range.to - range.from >= this.maxRange) return tooWide(range.from, this.maxRange);
+      const isAhead = typeof query.to === 'number' && query.to > range.to;
+      if (isAhead || this.isNarrow(range.from, range.to)) {
+        return (later) => this.forward(call, client, query, range, later);
+      }
+      return this.collect(query, range, client, signal);
+    });
+  }
+
+  /**
+   * Resolves with the logs of blocks of the chain that `hashAt` describes, or with the first error. Rejects with the
+   * signal's reason, or with UpstreamError: `inconsistent` when the nodes that answer do not have these blocks.
+   */
+  async logsOfChain(
+    query: LogsQuery & { from: number; to: number },
+    hashAt: HashAt,
+    client: number,
+    signal: AbortSignal,
+  ): Promise<CallResult> {
+    const { from, to } = query;
+    if (to - from >= this.maxRange) return tooWide(from, this.maxRange);
+    const deps = this.collectDeps(client, hashAt);
+    return whole(await collectLogs(deps, query, { from, to, last: to }, signal));
+  }
+
+  /** Whether to forward the range as it is: narrow enough, or inverted, which the node itself refuses. */
+  private isNarrow(from: number, to: number): boolean {
+    return to - from < this.nodeRange.width;
+  }
+
+  /** Passes the call to the node and splits the range only if the node refuses it. */
+  private forward(call: Call, client: number, query: LogsQuery, range: Range, sink: CallSink): CallHandle {
+    if (range.to <= range.from) return this.gateway.run(call, sink, client);
+    let split: CallHandle | null = null;
+    const splitting: CallSink = {
+      canStream: sink.canStream,
+      requiresValidJson: sink.requiresValidJson,
+      send: (tail, status, mayRetain) => {
+        const refusal = tail instanceof LargeAnswer ? null : classifyRefusal({ tail, status });
+        if (refusal === null) return sink.send(tail, status, mayRetain);
+        if (refusal === 'wide') this.nodeRange.tooWide(range.to - range.from + 1);
+        split = deliver(sink, this.log, (signal) => this.collect(query, range, client, signal));
+      },
+      begin: () => sink.begin(),
+      write: (piece) => sink.write(piece),
+      end: () => sink.end(),
+      abort: () => sink.abort(),
+    };
+    const passed = this.gateway.run(call, splitting, client);
+    return {
+      cancel: () => (split ?? passed).cancel(),
+      resume: () => (split ?? passed).resume(),
+    };
+  }
+
+  /**
+   * The ends of the range as heights, capped at the head, since nodes differ about blocks above it; or the node's answer
+   * when it has no block for a tag: an error or null.
+   */
+  private async resolve(query: LogsQuery, signal: AbortSignal): Promise<Range | CallResult> {
+    const head = await this.headNumber(signal);
+    if (typeof head !== 'number') return head;
+    const from = await this.heightOf(query.from, head, signal);
+    if (typeof from !== 'number') return from;
+    const to = await this.heightOf(query.to, head, signal);
+    if (typeof to !== 'number') return to;
+    const end = Math.min(to, head);
+    return { from, to: end, last: typeof query.to === 'number' ? end : query.to };
+  }
+
+  private async headNumber(signal: AbortSignal): Promise<number | CallResult> {
+    const answer = await this.gateway.request(BLOCK_NUMBER, [], signal);
+    const number = resultOf(answer.tail);
+    return number === undefined ? answer : readQuantity(number, BLOCK_NUMBER, 'result');
+  }
+
+  private async heightOf(id: BlockParam, head: number, signal: AbortSignal): Promise<number | CallResult> {
+    if (typeof id === 'number') return id;
+    if (id === 'earliest') return 0;
+    if (id === 'latest' || id === 'pending') return head;
+    const answer = await fetchBlockThrough(this.gateway.request, id, signal);
+    return headerIn(answer)?.number ?? answer;
+  }
+
+  private async collect(
+    query: LogsQuery,
+    range: Range,
+    client: number,
+    signal: AbortSignal,
+  ): Promise<CallResult | LargeAnswer> {
+    const tooLong = longFilterError(query.rest);
+    if (tooLong !== null) return errorResult(tooLong);
+    const { to } = range;
+    const deps = this.collectDeps(client, () => undefined);
+    // Chunks requested one after another are of one chain if the last block, and so everything below it, stayed the same.
+    const mayDiffer = to > this.gateway.finalized;
+    for (let attempt = 1; attempt <= MAX_TRIES; attempt++) {
+      const before = mayDiffer ? await this.hashAt(to, signal) : null;
+      if (mayDiffer && before === null) continue;
+      const answer = await collectLogs(deps, query, range, signal);
+      if (!mayDiffer) return answer;
+      if (!(answer instanceof LargeAnswer)) {
+        if (!isResult(answer.tail) || before === (await this.hashAt(to, signal))) return answer;
+      } else if (await this.isStillAt(answer, to, before, signal)) return answer;
+    }
+    return REORGANISED;
+  }
+
+  /** Whether the block still has that hash. If not, or if the request fails, discards the answer. */
+  private async isStillAt(
+    answer: LargeAnswer,
+    block: number,
+    hash: string | null,
+    signal: AbortSignal,
+  ): Promise<boolean> {
+    let isStill = false;
+    try {
+      isStill = hash === (await this.hashAt(block, signal));
+      return isStill;
+    } finally {
+      if (!isStill) answer.discard();
+    }
+  }
+
+  private collectDeps(client: number, hashAt: HashAt): CollectDeps {
+    const { nodeRange, budget } = this;
+    return { request: this.requestPart(client, hashAt), nodeRange, budget: budget.forClient(client) };
+  }
+
+  /**
+   * Requests a part from a node that has its last block: one that is behind would cut the part at its head. A part that
+   * ends with a tag ends wherever the answering node says. A node without batches is assumed to be the only one.
+   */
+  private requestPart(client: number, hashAt: HashAt): RequestFn {
+    const request = this.gateway.requestAnchored(client);
+    return async (method, params, signal) => {
+      const to = lastBlockOf(params);
+      if (to === null) return this.gateway.requestFor(client)(method, params, signal);
+      const block = toQuantity(to);
+      const expected = hashAt(to);
+      // Anchored before and after the logs if they must be of the expected branch.
+      const after = expected === undefined ? [] : [block];
+      for (let attempt = 1; ; attempt++) {
+        const anchors = { before: [block], after, newSocket: attempt > 1 };
+        const { answer, isFinal, headers } = await request(method, params, anchors, signal);
+        const has =
+          headers === null
+            ? expected === undefined || (await this.hashAt(to, signal)) === expected
+            : headers.every((header) => header?.number === to && header.hash === (expected ?? header.hash));
+        if (isFinal || has) return answer;
+        if (attempt < MAX_PART_TRIES) continue;
+        // An error about missing blocks goes to a client as it is; a filter waits until the node has them.
+        if (expected === undefined && !isResult(answer.tail)) return answer;
+        throw new UpstreamError(
+          'inconsistent',
+          `${method}: the node does not have block ${to} of this chain now`,
+        );
+      }
+    };
+  }
+
+  /**
+   * Null when the node does not have the block any more; a node that is behind others may not have it yet. Rejects with
+   * UpstreamError when it answers with an error.
+   */
+  private async hashAt(block: number, signal?: AbortSignal): Promise<string | null> {
+    for (let attempt = 1; attempt <= MAX_PART_TRIES; attempt++) {
+      const header = await fetchHeaderThrough(this.gateway.requestUncached, toQuantity(block), signal);
+      if (header !== null) return header.hash;
+    }
+    return null;
+  }
+}
+
+const REORGANISED = errorResult({
+  code: RpcCode.internal,
+  message: 'the chain was reorganised while its logs were collected; retry',
+});
+
+const NOT_ONE_FILTER = errorResult({
+  code: RpcCode.invalidParams,
+  message: 'eth_getLogs takes an array of one filter',
+});
+
+function tooWide(from: number, maxRange: number): CallResult {
+  return errorResult({
+    code: RpcCode.invalidParams,
+    message: 'block range too large',
+    data: { maxRange, fromBlock: toQuantity(from), toBlock: toQuantity(from + maxRange - 1) },
+  });
+}

@@ -1,0 +1,399 @@
+/** One call to the node for one or more sinks. Buffers the answer, or streams it as it arrives. */
+
+import type { ByteBudget } from '../lib/byte-budget.ts';
+import { UpstreamError } from '../lib/errors.ts';
+import type { TurnBudget } from '../lib/turn-budget.ts';
+import type {
+  Exchange,
+  ResponseHead,
+  ResponseListener,
+  StreamingHttpClient,
+} from '../node/http/streaming-client.ts';
+import { GATEWAY_STATUSES, REFUSAL_STATUSES } from '../node/node-errors.ts';
+import {
+  type AnchorBlocks,
+  type AnchoredTail,
+  anchoredRequest,
+  isBatchAnswer,
+  readAnchored,
+} from './anchored-call.ts';
+import type { CircuitBreaker } from './breaker.ts';
+import { BufferedAnswer } from './buffered-answer.ts';
+import type { Call, CallResult } from './call.ts';
+import { errorResult, failureResult, NO_ROOM } from './errors.ts';
+import { methodKindOf } from './methods.ts';
+import {
+  findResponseTail,
+  isResult,
+  nodeRequest,
+  ResponseTailStream,
+  readNodeAnswer,
+} from './response-tail.ts';
+import type { CallHandle, CallSink } from './sink.ts';
+
+/** A longer answer is validated piece by piece on arrival, and read over several turns of the event loop. */
+const LONG_BYTES = 64 * 1024;
+/** Bytes of long answers buffered in one turn of the event loop, for all calls together. */
+export const BUFFERED_PER_TURN = 256 * 1024;
+
+/** Statuses that do not show whether the node takes batches. */
+const UNAVAILABLE: ReadonlySet<number> = new Set([...GATEWAY_STATUSES, ...REFUSAL_STATUSES]);
+
+const TOO_LARGE = failureResult(new UpstreamError('too-large', 'an answer beyond what is buffered'));
+
+export interface NodeCallDeps {
+  node: Pick<StreamingHttpClient, 'post'>;
+  breaker: CircuitBreaker;
+  budget: ByteBudget;
+  /** Limits the bytes of long answers to BUFFERED_PER_TURN. */
+  turns: TurnBudget;
+  /** Called for each failed attempt; `ofNode`: the node is at fault, not the request. */
+  onFailure(call: Call, error: UpstreamError, ofNode: boolean): void;
+  /** Called after a batch: the node answered its calls, or did not and may take no batches. */
+  onBatch(answered: boolean): void;
+}
+
+export interface NodeCallOptions {
+  /** An answer up to this size is buffered even if its only sink accepts pieces, because it may be cached. */
+  bufferBytes: number;
+  /** Called with the complete answer before the sinks get it. Throws UpstreamError `malformed` for invalid JSON. */
+  onTail(tail: Buffer, facts: TailFacts): void;
+  /** Whether `onTail` will probably require valid JSON. */
+  needsJson: boolean;
+  /** No more sinks may join. Called once, before any sink is served. */
+  onSealed(): void;
+  /** There is no memory to buffer the answer for all sinks: these need calls of their own. */
+  onEvicted(waiters: readonly Waiter[]): void;
+  /** Sends the call with anchors. If the batch fails in any way the call is sent alone. */
+  anchored?: AnchorOptions;
+}
+
+export interface AnchorOptions {
+  blocks: AnchorBlocks;
+  /** Called instead of `onTail`. Returns whether the answer also holds for sinks that joined the call in flight. */
+  onAnswer(answer: AnchoredTail): boolean;
+  /** Use a new socket: behind a load balancer a used one may lead to the same node again. */
+  newSocket?: boolean;
+}
+
+export interface TailFacts {
+  /** It is known to be valid JSON. */
+  isJson: boolean;
+  /** Its memory is not reused after the call. */
+  mayRetain: boolean;
+}
+
+/** A sink that waits for a call, and may be moved to another one. */
+export class Waiter implements CallHandle {
+  readonly sink: CallSink;
+  /** Id of the calling key. */
+  readonly client: number;
+  call: NodeCall;
+
+  constructor(sink: CallSink, client: number, call: NodeCall) {
+    this.sink = sink;
+    this.client = client;
+    this.call = call;
+  }
+
+  cancel(): void {
+    this.call.leave(this);
+  }
+
+  resume(): void {
+    this.call.resume();
+  }
+}
+
+/**
+ * Where a call stands:
+ *
+ *     waiting -> (BufferedAnswer -> (ResponseTailStream)) -> settled
+ *
+ * `waiting`: nothing of the answer is kept; a short answer arrives whole and never leaves this state before it settles.
+ * `BufferedAnswer`: pieces are collected. A new attempt returns to `waiting`.
+ * `ResponseTailStream`: pieces go to the only sink as they arrive. No new attempt is possible.
+ * `settled`: the sinks are served, or have all left.
+ */
+type State = 'waiting' | BufferedAnswer | ResponseTailStream | 'settled';
+
+/** Which request is under way. Each is made at most once: `anchored -> alone -> repeated`, and a step may be skipped. */
+type Attempt = 'anchored' | 'alone' | 'repeated';
+
+export class NodeCall implements ResponseListener {
+  readonly call: Call;
+  /** Id of the key that called first: the call counts against its share of sockets and memory. */
+  readonly client: number;
+  /** By performance.now(). */
+  readonly startedAt = performance.now();
+  private readonly isRead: boolean;
+  private readonly deps: NodeCallDeps;
+  private readonly options: NodeCallOptions;
+  private waiters: Waiter[] = [];
+  private state: State = 'waiting';
+  private attempt: Attempt;
+  private exchange: Exchange | null = null;
+  private head: ResponseHead | null = null;
+  /** The sink accepts no more pieces until `resume`. */
+  private isSinkFull = false;
+
+  constructor(call: Call, client: number, deps: NodeCallDeps, options: NodeCallOptions) {
+    this.call = call;
+    this.client = client;
+    this.isRead = methodKindOf(call.method).isRead;
+    this.deps = deps;
+    this.options = options;
+    this.attempt = options.anchored === undefined ? 'alone' : 'anchored';
+  }
+
+  /** Whether the answer is expected to come with its anchors. */
+  get isAnchored(): boolean {
+    return this.attempt === 'anchored';
+  }
+
+  /** Whether it is still queued, so not yet sent to the node. */
+  get isQueued(): boolean {
+    return this.exchange?.isQueued ?? false;
+  }
+
+  join(sink: CallSink, client: number): Waiter {
+    const waiter = new Waiter(sink, client, this);
+    this.waiters.push(waiter);
+    return waiter;
+  }
+
+  adopt(waiter: Waiter): void {
+    waiter.call = this;
+    this.waiters.push(waiter);
+  }
+
+  /**
+   * Sends the call, unless the breaker is open. A write uses a new socket: on a reused one it could be lost without a
+   * trace, and a write is never sent twice.
+   */
+  start(): void {
+    if (this.deps.breaker.admits(this.startedAt)) {
+      this.post(!this.isRead || this.options.anchored?.newSocket === true);
+    } else {
+      this.failWaiters(failureResult(new UpstreamError('connection', 'the node has failed repeatedly')));
+    }
+  }
+
+  /** Removes a sink. Without sinks a read is aborted; a write goes on, since it takes effect either way. */
+  leave(waiter: Waiter): void {
+    const at = this.waiters.indexOf(waiter);
+    if (at < 0) return;
+    this.waiters.splice(at, 1);
+    if (this.waiters.length > 0 || !this.isRead) return;
+    this.exchange?.cancel();
+    const wasSealed = this.state instanceof ResponseTailStream;
+    this.enter('settled');
+    if (!wasSealed) this.options.onSealed();
+  }
+
+  resume(): void {
+    this.isSinkFull = false;
+    this.exchange?.resume();
+  }
+
+  onHead(head: ResponseHead): void {
+    this.head = head;
+  }
+
+  onBody(piece: Buffer, isLast: boolean): void {
+    const { state } = this;
+    if (state instanceof ResponseTailStream) return this.forward(state, piece, isLast);
+    if (state instanceof BufferedAnswer) return this.buffer(state, piece, isLast);
+    if (isLast) return this.complete(piece, false);
+    const answer = new BufferedAnswer(this.deps.budget.forClient(this.client), this.head?.length ?? null);
+    this.state = answer;
+    this.buffer(answer, piece, false);
+  }
+
+  onFailed(error: UpstreamError): void {
+    this.handleFailure(error, error.reason !== 'timeout' && error.reason !== 'queue-full');
+  }
+
+  private get anchors(): AnchorOptions | null {
+    return this.isAnchored ? (this.options.anchored ?? null) : null;
+  }
+
+  private post(newSocket: boolean): void {
+    const { call, anchors } = this;
+    const request =
+      anchors === null ? nodeRequest(call.method, call.params) : anchoredRequest(call, anchors.blocks);
+    this.exchange = this.deps.node.post(request, call.method, this, { newSocket, client: this.client });
+  }
+
+  /** The only way to another state once pieces are buffered: their memory is returned. */
+  private enter(state: State): void {
+    if (this.state instanceof BufferedAnswer) this.state.release();
+    this.state = state;
+  }
+
+  /** Drops what has arrived and sends the call by itself. */
+  private sendAlone(): void {
+    this.exchange?.cancel();
+    this.enter('waiting');
+    this.attempt = 'alone';
+    this.post(false);
+  }
+
+  private buffer(answer: BufferedAnswer, piece: Buffer, isLast: boolean): void {
+    const outcome = answer.add(piece);
+    if (outcome !== 'added') return this.overflow(answer, piece, isLast, outcome);
+    if (isLast) {
+      answer.validate(piece);
+      return this.complete(answer.join(), true, answer.endValidation());
+    }
+    const mayStream = answer.length > this.options.bufferBytes;
+    if (mayStream && this.isAnchored) return this.sendAlone();
+    if (!mayStream || this.beginStream(answer) === null) this.spreadReading(answer, piece);
+  }
+
+  /** The answer cannot be buffered: it is streamed to the first sink if possible, and the others get calls of their own. */
+  private overflow(
+    answer: BufferedAnswer,
+    piece: Buffer,
+    isLast: boolean,
+    why: 'too-large' | 'no-room',
+  ): void {
+    if (this.isAnchored) return this.sendAlone();
+    const others = this.waiters.splice(1);
+    if (others.length > 0) this.options.onEvicted(others);
+    const stream = this.beginStream(answer, piece);
+    if (stream !== null) {
+      if (isLast) this.endStream(stream);
+      return;
+    }
+    this.exchange?.cancel();
+    this.failWaiters(why === 'too-large' ? TOO_LARGE : errorResult(NO_ROOM));
+  }
+
+  /** Validates a piece of a long answer, and pauses until the next turn of the event loop once this one has read enough. */
+  private spreadReading(answer: BufferedAnswer, piece: Buffer): void {
+    if (answer.length <= LONG_BYTES) return;
+    if (answer.isValidationUndecided) {
+      answer.beginValidation(!this.isAnchored && (this.options.needsJson || this.mustBeJson));
+    } else answer.validate(piece);
+    if (this.deps.turns.spend(piece.length)) return;
+    this.exchange?.pause();
+    setImmediate(() => {
+      if (!this.isSinkFull) this.exchange?.resume();
+    });
+  }
+
+  private get mustBeJson(): boolean {
+    return this.isOpenEnded || this.waiters.some(({ sink }) => sink.requiresValidJson);
+  }
+
+  /** The body ends when the connection closes, so a truncated answer looks complete. */
+  private get isOpenEnded(): boolean {
+    return this.head !== null && this.head.length === null && !this.head.chunked;
+  }
+
+  private get status(): number {
+    return this.head?.status ?? 0;
+  }
+
+  /**
+   * Streams the answer, of which what is buffered and this piece have arrived, if its only sink accepts pieces and the
+   * response tail has begun; else returns null. An error is never streamed: a sink may read it and make other calls instead.
+   */
+  private beginStream(answer: BufferedAnswer, piece?: Buffer): ResponseTailStream | null {
+    const [only, another] = this.waiters;
+    if (only === undefined || another !== undefined || !only.sink.canStream) return null;
+    if (this.status !== 200 || this.isOpenEnded) return null;
+    const beginning = piece === undefined ? answer.join() : Buffer.concat([answer.join(), piece]);
+    const start = findResponseTail(beginning);
+    if (start === null || !isResult(beginning.subarray(start.at))) return null;
+    this.options.onSealed();
+    only.sink.begin();
+    this.exchange?.restartTimeout();
+    const stream = new ResponseTailStream(beginning, start, (part) => {
+      if (only.sink.write(part)) return;
+      this.isSinkFull = true;
+      this.exchange?.pause();
+    });
+    this.enter(stream);
+    return stream;
+  }
+
+  private forward(stream: ResponseTailStream, piece: Buffer, isLast: boolean): void {
+    this.exchange?.restartTimeout();
+    stream.push(piece);
+    if (isLast) this.endStream(stream);
+  }
+
+  private endStream(stream: ResponseTailStream): void {
+    const isComplete = stream.end();
+    this.enter('settled');
+    if (isComplete) this.deps.breaker.succeeded();
+    for (const { sink } of this.waiters.splice(0)) {
+      if (isComplete) sink.end();
+      else sink.abort();
+    }
+  }
+
+  private complete(body: Buffer, mayRetain: boolean, isJson = false): void {
+    const { anchors } = this;
+    if (anchors !== null && !UNAVAILABLE.has(this.status)) return this.completeAnchored(body, anchors);
+    let tail: Buffer;
+    try {
+      const { status, mustBeJson } = this;
+      tail = readNodeAnswer(body, { method: this.call.method, status, isJson, mustBeJson });
+      this.options.onTail(tail, { isJson, mayRetain });
+    } catch (error) {
+      if (!(error instanceof UpstreamError)) throw error;
+      return this.handleFailure(error, error.reason !== 'http' || GATEWAY_STATUSES.has(this.status));
+    }
+    this.serve(tail, mayRetain);
+  }
+
+  private completeAnchored(body: Buffer, { blocks, onAnswer }: AnchorOptions): void {
+    const answer = this.status === 200 ? readAnchored(body, blocks) : null;
+    this.deps.onBatch(answer !== null || isBatchAnswer(body));
+    if (answer === null) return this.sendAlone();
+    if (!onAnswer(answer)) {
+      const later = this.waiters.splice(1);
+      if (later.length > 0) this.options.onEvicted(later);
+    }
+    this.serve(answer.tail, true);
+  }
+
+  private serve(tail: Buffer, mayRetain: boolean): void {
+    this.enter('settled');
+    this.deps.breaker.succeeded();
+    this.options.onSealed();
+    for (const { sink } of this.waiters.splice(0)) sink.send(tail, 200, mayRetain);
+  }
+
+  private handleFailure(error: UpstreamError, mayRetry: boolean): void {
+    const { breaker, onFailure } = this.deps;
+    const ofNode = this.isOfNode(error);
+    onFailure(this.call, error, ofNode);
+    if (ofNode) breaker.failed(performance.now());
+    else if (error.reason === 'http') breaker.succeeded();
+    if (this.state instanceof ResponseTailStream) {
+      this.enter('settled');
+      for (const { sink } of this.waiters.splice(0)) sink.abort();
+    } else if (mayRetry && this.attempt !== 'repeated' && !breaker.isOpen && this.isRead) {
+      this.enter('waiting');
+      this.attempt = 'repeated';
+      this.post(true);
+    } else {
+      this.failWaiters(failureResult(error));
+    }
+  }
+
+  private isOfNode({ reason }: UpstreamError): boolean {
+    if (this.exchange?.wasSent === false) return false;
+    return reason !== 'http' || this.status < 400 || this.status >= 500 || REFUSAL_STATUSES.has(this.status);
+  }
+
+  private failWaiters({ tail, status }: CallResult): void {
+    this.enter('settled');
+    this.options.onSealed();
+    for (const { sink } of this.waiters.splice(0)) sink.send(tail, status, true);
+  }
+}

@@ -1,0 +1,120 @@
+/** The answer to a request of one call: the client's own id in front of the response tail. */
+import type { ByteBudget } from '../lib/byte-budget.ts';
+import type { CallStatus } from './call.ts';
+import { errorJson, NO_ROOM } from './errors.ts';
+import { LargeAnswer, MIN_LARGE_BYTES } from './large-answer.ts';
+import { type CallHandle, type CallSink, type RpcSink, SETTLED_HANDLE } from './sink.ts';
+
+/** Short answers are assembled here. Each is sent before the next one is assembled. */
+const SCRATCH = Buffer.allocUnsafeSlow(MIN_LARGE_BYTES);
+
+/** Where the id begins in an envelope, which ends with a comma. */
+const ID_AT = '{"jsonrpc":"2.0","id":'.length;
+
+export class SingleAnswer implements CallSink, CallHandle {
+  readonly canStream: boolean;
+  readonly requiresValidJson = false;
+  /** The beginning of the answer up to its response tail; null for a notification, which has no answer. */
+  private readonly envelope: string | null;
+  private readonly client: number;
+  private readonly budget: ByteBudget;
+  private readonly sink: RpcSink;
+  private readonly settled: (status: CallStatus | null) => void;
+  private handle: CallHandle = SETTLED_HANDLE;
+  private over = false;
+
+  /**
+   * `id` is JSON text, bytes as Latin-1. A large answer is charged to the budget of `client`. `settled` is called once,
+   * before the sink gets the end of the answer; with null if the answer is never completed.
+   */
+  constructor(
+    id: string | null,
+    { client, budget }: { client: number; budget: ByteBudget },
+    sink: RpcSink,
+    settled: (status: CallStatus | null) => void,
+  ) {
+    this.client = client;
+    this.budget = budget;
+    this.envelope = id === null ? null : `{"jsonrpc":"2.0","id":${id},`;
+    this.sink = sink;
+    this.canStream = sink.canStream;
+    this.settled = settled;
+  }
+
+  /** Starts the call. `run` may answer before it returns. */
+  start(run: (sink: CallSink) => CallHandle): this {
+    this.handle = run(this);
+    return this;
+  }
+
+  cancel(): void {
+    this.settle(null);
+    this.handle.cancel();
+  }
+
+  resume(): void {
+    this.handle.resume();
+  }
+
+  send(tail: Buffer | LargeAnswer, status: CallStatus, mayRetain: boolean): void {
+    this.settle(status);
+    const { envelope, sink } = this;
+    if (tail instanceof LargeAnswer) return this.sendLarge(tail);
+    if (envelope === null) return sink.send(null, 204, true);
+    const bytes = envelope.length + tail.length;
+    if (bytes <= SCRATCH.length) {
+      SCRATCH.write(envelope, 'latin1');
+      tail.copy(SCRATCH, envelope.length);
+      sink.send(SCRATCH.subarray(0, bytes), status, false);
+    } else {
+      const pieces = [Buffer.from(envelope, 'latin1'), mayRetain ? tail : Buffer.from(tail)];
+      const large = LargeAnswer.of(pieces, this.budget.forClient(this.client));
+      if (large === null) this.refuse();
+      else sink.send(large, status, true);
+    }
+  }
+
+  begin(): void {
+    if (this.envelope === null) return;
+    this.sink.begin();
+    this.sink.write(Buffer.from(this.envelope, 'latin1'));
+  }
+
+  write(piece: Buffer): boolean {
+    return this.envelope === null || this.sink.write(piece);
+  }
+
+  end(): void {
+    this.settle(200);
+    if (this.envelope === null) this.sink.send(null, 204, true);
+    else this.sink.end();
+  }
+
+  abort(): void {
+    this.settle(null);
+    if (this.envelope === null) this.sink.send(null, 204, true);
+    else this.sink.abort();
+  }
+
+  private sendLarge(tail: LargeAnswer): void {
+    const { envelope, sink } = this;
+    if (envelope !== null && tail.addFirst(Buffer.from(envelope, 'latin1')))
+      return sink.send(tail, 200, true);
+    tail.discard();
+    if (envelope === null) sink.send(null, 204, true);
+    else this.refuse();
+  }
+
+  /** There is no memory for the answer. */
+  private refuse(): void {
+    const { envelope, sink } = this;
+    const id = envelope === null || envelope.length > MIN_LARGE_BYTES ? 'null' : envelope.slice(ID_AT, -1);
+    sink.send(Buffer.from(errorJson(id, NO_ROOM), 'latin1'), 200, true);
+  }
+
+  private settle(status: CallStatus | null): void {
+    if (this.over) return;
+    this.over = true;
+    this.settled(status);
+  }
+}

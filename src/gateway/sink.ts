@@ -1,0 +1,73 @@
+/** Where answers go. The same interface leads from the node's call to the client's connection. */
+import type { CallResult, CallStatus } from './call.ts';
+import type { LargeAnswer } from './large-answer.ts';
+
+/** Takes one answer: `send` once, or `begin` (the status is 200), then `write`, then `end` or `abort`. */
+export interface Sink<Body, Status> {
+  /** Whether a long answer may come in pieces. */
+  readonly canStream: boolean;
+  /**
+   * The memory of the body is reused after the call unless `mayRetain`. The sink sends or discards a LargeAnswer.
+   * `retryAfter`: seconds, with status 429.
+   */
+  send(body: Body, status: Status, mayRetain: boolean, retryAfter?: number): void;
+  begin(): void;
+  /** The memory of the piece is reused after the call. False means back-pressure: no more pieces until `resume`. */
+  write(piece: Buffer): boolean;
+  end(): void;
+  /** The rest will never come. */
+  abort(): void;
+}
+
+/** Takes the answer to one call, as its response tail (response-tail.ts). A LargeAnswer is a result, with status 200. */
+export interface CallSink extends Sink<Buffer | LargeAnswer, CallStatus> {
+  /** The answer becomes part of a larger JSON text, so it must be valid JSON. */
+  readonly requiresValidJson: boolean;
+}
+
+/** A whole answer to a request. `body` is null when all calls were notifications. */
+export interface RpcAnswer {
+  status: 200 | 204 | 429 | 500 | 502 | 504;
+  body: Buffer | string | LargeAnswer | null;
+  /** Seconds, with status 429. */
+  retryAfter?: number;
+}
+
+/** Takes the answer to a whole request. */
+export type RpcSink = Sink<RpcAnswer['body'], RpcAnswer['status']>;
+
+/** What the owner of a sink can do about its call. */
+export interface CallHandle {
+  /** The answer is no longer wanted; nothing is called on the sink after this. */
+  cancel(): void;
+  /** The sink can take more pieces. */
+  resume(): void;
+}
+
+/** For a call that was answered at once. */
+export const SETTLED_HANDLE: CallHandle = { cancel() {}, resume() {} };
+
+/** Sends the result of a call that never reaches the node. */
+export function sendResult(sink: CallSink, { tail, status }: CallResult): CallHandle {
+  sink.send(tail, status, true);
+  return SETTLED_HANDLE;
+}
+
+/** Sends the answer to a request, in memory that is not reused. */
+export function sendAnswer(sink: RpcSink, { body, status, retryAfter }: RpcAnswer): CallHandle {
+  sink.send(body, status, true, retryAfter);
+  return SETTLED_HANDLE;
+}
+
+/** For a sink that takes only whole answers. */
+export const NO_STREAMING = {
+  canStream: false,
+  begin: misuse,
+  write: misuse,
+  end: misuse,
+  abort: misuse,
+};
+
+function misuse(): never {
+  throw new Error('pieces were sent to a sink that takes only whole answers');
+}

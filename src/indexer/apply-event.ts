@@ -1,0 +1,92 @@
+/** Storing an event of the sync: blocks, or a rollback. */
+import { setImmediate } from 'node:timers/promises';
+import { bytesToHex } from '../lib/hex.ts';
+import { packedHash } from '../lib/packed-bytes.ts';
+import type { IndexedBlock } from '../model/block.ts';
+import type { BlockBatch } from '../model/block-batch.ts';
+import type { AdaptiveCommitSize } from './adaptive-commit-size.ts';
+import type { Reorg } from './chain-guard.ts';
+import type { SyncEvent } from './follow.ts';
+import type { IndexerContext } from './indexer-context.ts';
+import { readContents } from './progress.ts';
+import { retryWriteAndReport } from './retry-write.ts';
+
+/** Stores what the sync yielded and reports it. Returns as soon as the signal aborts. */
+export async function applyEvent(
+  context: IndexerContext,
+  event: SyncEvent,
+  commitSizer: AdaptiveCommitSize,
+  signal: AbortSignal,
+): Promise<void> {
+  if (event.kind === 'reorg') return applyRollback(context, event, signal);
+  const { store, checkpoints, progress, send } = context;
+  store.prepare(event.batches); // while the last commit is still being checkpointed
+  await checkpoints.whenIdle();
+  announce(context, event.batches);
+  const startedAt = performance.now();
+  let walBytes = 0;
+  const append = (): void => {
+    walBytes = store.append(event.batches);
+  };
+  if (!(await retryWriteAndReport(context, append, signal))) return;
+  checkpoints.checkpointIfLarge(walBytes);
+  commitSizer.adapt(event.batches, walBytes);
+  const head = lastBlockOf(event.batches);
+  progress.recordCommit(event.batches, head, (performance.now() - startedAt) / 1000);
+  const from = event.batches[0]?.number[0] ?? head.number;
+  const committedAt = performance.timeOrigin + performance.now();
+  const { number: to, hash, timestamp } = head;
+  send({ kind: 'watermark', watermark: { kind: 'committed', from, to, hash, timestamp, committedAt } });
+}
+
+/**
+ * Transfers of the largest commit that is handed to the serving thread, which copies and searches so many in under a
+ * millisecond. Those of a larger commit are read from the index.
+ */
+const MAX_ANNOUNCED_TRANSFERS = 4_000;
+
+function announce({ progress, send }: IndexerContext, batches: readonly BlockBatch[]): void {
+  const count = batches.reduce((sum, { transferCount }) => sum + transferCount, 0);
+  if (count === 0 || count > MAX_ANNOUNCED_TRANSFERS) return;
+  send({ kind: 'committing', blocks: { batches, firstTransfer: progress.status.transfers + 1 } });
+}
+
+/** A rollback of more blocks is logged before it is done, so that the log has it whatever happens then. */
+const USUAL_ROLLBACK_BLOCKS = 3;
+
+async function applyRollback(
+  context: IndexerContext,
+  { from, to }: Reorg,
+  signal: AbortSignal,
+): Promise<void> {
+  const { store, progress, send, log } = context;
+  const depth = from - to;
+  if (depth > USUAL_ROLLBACK_BLOCKS) log.warn({ from, to, depth }, 'rolling back a reorg');
+  // The first of the reorg counts: another one may follow before the index has its height back.
+  const height = Math.max(from, store.anchors().reorgFrom ?? from);
+  if (!(await retryWriteAndReport(context, () => store.setReorgFrom(height), signal))) return;
+  let isDone = false;
+  const write = (): void => {
+    isDone = store.rollbackStep(to);
+    progress.setContents(readContents(store));
+  };
+  while (!isDone) {
+    if (!(await retryWriteAndReport(context, write, signal))) return;
+    await setImmediate(); // all blocks may take minutes, in which reports go out and the signal may abort
+  }
+  progress.recordRollback(depth);
+  log.warn({ from, to, depth }, 'rolled back a reorg');
+  const hash = progress.status.head?.hash ?? null;
+  send({ kind: 'watermark', watermark: { kind: 'rolled-back', to, hash } });
+}
+
+function lastBlockOf(batches: readonly BlockBatch[]): IndexedBlock {
+  const last = batches.at(-1);
+  const i = (last?.blockCount ?? 0) - 1;
+  if (last === undefined || i < 0) throw new Error('a batch without blocks was stored');
+  return {
+    number: last.number[i]!,
+    hash: bytesToHex(packedHash(last.hash, i)),
+    timestamp: last.timestamp[i]!,
+  };
+}

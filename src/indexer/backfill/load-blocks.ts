@@ -1,0 +1,263 @@
+/** Fetching a range of blocks and decoding it: the work of the backfill workers. */
+
+import { BatchBuilder } from '../../decode/batch.ts';
+import {
+  type BlockParts,
+  type DecodeRules,
+  decodeBlock,
+  needsTraces,
+  readTransactions,
+  releaseBlock,
+  transactionHash,
+} from '../../decode/block.ts';
+import { BLOCK_FIELDS, RECEIPTS_FIELDS, TRACE_FIELDS } from '../../decode/decoded-fields.ts';
+import { type JsonObject, readHex, readObject } from '../../decode/read-json.ts';
+import { WRAPPED_NATIVE } from '../../decode/topics.ts';
+import { UpstreamError } from '../../lib/errors.ts';
+import { packedHash } from '../../lib/packed-bytes.ts';
+import type { BlockBatch } from '../../model/block-batch.ts';
+import type { Capabilities } from '../../model/index-status.ts';
+import type { RpcCall, RpcClient, RpcReply } from '../../node/client.ts';
+import {
+  blockCall,
+  headerCall,
+  receiptCall,
+  receiptsCall,
+  type TraceMethod,
+  traceCall,
+  traceTransactionCall,
+} from '../../node/methods.ts';
+import { isTooLarge } from '../../node/node-errors.ts';
+import { isOverLimit } from '../../node/send-in-batches.ts';
+import { requireTransactions } from '../require-transactions.ts';
+
+/** Mainnet, testnet and devnet: a replay or a proxy serves their blocks too but does not call itself `Monad/`. */
+const MONAD_CHAINS = new Set([143, 10143, 20143]);
+
+/** `extraWrapped` are wrapped native contracts beyond those known for the chain. */
+export function deriveLoadRules(
+  capabilities: Capabilities,
+  extraWrapped: readonly string[],
+  checkRoots = false,
+): LoadRules {
+  const known = WRAPPED_NATIVE[capabilities.chainId] ?? [];
+  return {
+    traces: capabilities.traces,
+    blockReceipts: capabilities.blockReceipts,
+    checkRoots,
+    monad: capabilities.client.startsWith('Monad/') || MONAD_CHAINS.has(capabilities.chainId),
+    wrappedNative: new Set([...known, ...extraWrapped.map((address) => address.toLowerCase())]),
+  };
+}
+
+/** What loading needs to know of the node and the chain. */
+export interface LoadRules extends DecodeRules {
+  traces: Capabilities['traces'];
+  blockReceipts: boolean;
+  /** Compare transactions and receipts with the roots in the header; takes whole answers. */
+  checkRoots?: boolean;
+}
+
+/**
+ * Blocks `from..to` (inclusive); all parts of each block have one hash, and it is the child of the block before.
+ * Throws UpstreamError: `inconsistent` when a part is still missing or of another block, or has not the root in the
+ * header where `checkRoots` is on, else as the client does. `onUnproven` gets the blocks whose roots cannot be computed.
+ */
+export async function loadBlocks(
+  client: RpcClient,
+  rules: LoadRules,
+  from: number,
+  to: number,
+  signal?: AbortSignal,
+  onUnproven: (block: number, reason: string) => void = () => undefined,
+): Promise<BlockBatch> {
+  const numbers = Array.from({ length: to - from + 1 }, (_, i) => from + i);
+  const blocks = await loadBlocksAndReceipts(client, rules, numbers, signal);
+  await requireTransactions(client, blocks, signal);
+  if (rules.checkRoots) await requireRoots(blocks, onUnproven);
+  const traces = await loadTraces(client, rules, blocks, signal);
+  const out = new BatchBuilder();
+  for (const { number, block, receipts } of blocks) {
+    const parts: BlockParts = { block, receipts, traces: traces.get(number) ?? null };
+    decodeBlock(out, parts, rules);
+    releaseBlock(parts);
+  }
+  const batch = out.finish(rules.traces !== null);
+  checkContinuity(batch, numbers);
+  return batch;
+}
+
+interface LoadedBlock {
+  number: number;
+  block: JsonObject;
+  receipts: unknown;
+}
+
+/** A result that must exist: null near the tip means "not yet", so it is retried and never believed. */
+function requireResult(reply: RpcReply, what: string, number: number): unknown {
+  if ('error' in reply) throw isTooLarge(reply.error) ? tooLargeBlock(reply.error, number) : reply.error;
+  if (reply.result === null)
+    throw new UpstreamError('inconsistent', `the node has no ${what} of block ${number} yet, or no more`);
+  return reply.result;
+}
+
+/** The node's limit must be raised by its operator, who has to know for which block. */
+function tooLargeBlock({ message, code }: UpstreamError, number: number): UpstreamError {
+  return new UpstreamError('too-large', `block ${number}: ${message}`, code);
+}
+
+function requireBlock(reply: RpcReply, number: number): JsonObject {
+  return readObject(requireResult(reply, 'header', number), 'block');
+}
+
+async function loadBlocksAndReceipts(
+  client: RpcClient,
+  rules: LoadRules,
+  numbers: readonly number[],
+  signal?: AbortSignal,
+): Promise<LoadedBlock[]> {
+  // Two batches, so that blocks are parsed while receipts arrive: together a large block's would exceed one answer.
+  const asked = [
+    client.batch(numbers.map(blockCall), signal, rules.checkRoots ? undefined : BLOCK_FIELDS),
+    client.batch(
+      rules.blockReceipts ? numbers.map(receiptsCall) : [],
+      signal,
+      rules.checkRoots ? undefined : RECEIPTS_FIELDS,
+    ),
+  ] as const;
+  await Promise.allSettled(asked); // so that a failed one leaves no request running
+  const [blockReplies, receiptReplies] = await Promise.all(asked);
+  const blocks: LoadedBlock[] = [];
+  for (const [i, number] of numbers.entries()) {
+    const block = requireBlock(blockReplies[i]!, number);
+    const reply = receiptReplies[i];
+    const fits = reply !== undefined && !isOverLimit(reply);
+    const receipts = fits
+      ? requireResult(reply, 'receipts', number)
+      : await fetchPerTransaction(client, block, number, 'receipt', receiptCall, signal);
+    blocks.push({ number, block, receipts });
+  }
+  return blocks;
+}
+
+async function requireRoots(
+  blocks: readonly LoadedBlock[],
+  onUnproven: (block: number, reason: string) => void,
+): Promise<void> {
+  const { findWrongRoot, UnknownTypeError, WrongRootError } = await import('../block-roots.ts');
+  for (const { number, block, receipts } of blocks) {
+    try {
+      const difference = await findWrongRoot(block, receipts);
+      if (difference !== null) throw new WrongRootError(number, difference);
+    } catch (error) {
+      if (!(error instanceof UnknownTypeError)) throw error;
+      onUnproven(number, error.message);
+    }
+  }
+}
+
+/** Traces of the blocks that can hold internal transfers, by block number; empty when the node offers none. */
+async function loadTraces(
+  client: RpcClient,
+  rules: LoadRules,
+  blocks: readonly LoadedBlock[],
+  signal?: AbortSignal,
+): Promise<Map<number, NonNullable<BlockParts['traces']>>> {
+  const traces = new Map<number, NonNullable<BlockParts['traces']>>();
+  const method = rules.traces;
+  if (method === null) return traces;
+  const wanted = blocks.filter(({ block, receipts }) => needsTraces(block, receipts, rules));
+  const form = method === 'trace_block' ? 'flat' : 'tree';
+  const unverified: LoadedBlock[] = [];
+  const replies = await client.batch(
+    wanted.map(({ number, block }) => traceCall(number, hashOf(block), method, client.timeoutMs)),
+    signal,
+    TRACE_FIELDS[form],
+  );
+  for (const [i, loaded] of wanted.entries()) {
+    const { number, block } = loaded;
+    const reply = replies[i]!;
+    const tooLarge = isOverLimit(reply);
+    const value = tooLarge
+      ? await fetchTracesPerTransaction(client, method, block, number, signal)
+      : requireResult(reply, 'traces', number);
+    traces.set(number, { form, value });
+    if (form === 'tree' && (tooLarge || method === 'debug_traceBlockByNumber')) unverified.push(loaded);
+  }
+  await requireUnchanged(client, unverified, signal);
+  return traces;
+}
+
+/**
+ * Throws unless the node still has these blocks. Call trees that were asked for by number may belong to another block
+ * of that height, in which the same transactions had other effects.
+ */
+async function requireUnchanged(
+  client: RpcClient,
+  blocks: readonly LoadedBlock[],
+  signal?: AbortSignal,
+): Promise<void> {
+  const replies = await client.batch(
+    blocks.map(({ number }) => headerCall(number)),
+    signal,
+  );
+  for (const [i, { block, number }] of blocks.entries()) {
+    if (hashOf(requireBlock(replies[i]!, number)) !== hashOf(block))
+      throw new UpstreamError('inconsistent', `block ${number} of the node changed while it was traced`);
+  }
+}
+
+/** The traces of a block too large for one answer, fetched per transaction and put in the form of the block method. */
+async function fetchTracesPerTransaction(
+  client: RpcClient,
+  method: TraceMethod,
+  block: JsonObject,
+  number: number,
+  signal?: AbortSignal,
+): Promise<unknown[]> {
+  const results = await fetchPerTransaction(
+    client,
+    block,
+    number,
+    'trace',
+    (hash) => traceTransactionCall(hash, method, client.timeoutMs),
+    signal,
+  );
+  return method === 'trace_block' ? results.flat() : results.map((result) => ({ result }));
+}
+
+async function fetchPerTransaction(
+  client: RpcClient,
+  block: JsonObject,
+  number: number,
+  what: string,
+  call: (hash: string) => RpcCall,
+  signal?: AbortSignal,
+): Promise<unknown[]> {
+  const hashes = readTransactions(block).map(transactionHash);
+  const replies = await client.batch(hashes.map(call), signal);
+  return replies.map((reply) => requireResult(reply, `transaction ${what}`, number));
+}
+
+function hashOf(block: JsonObject): string {
+  return readHex(block['hash'], 64, 'block hash');
+}
+
+/** Throws for a block of another number than asked for, and for one that is no child of the block before. */
+function checkContinuity(batch: BlockBatch, numbers: readonly number[]): void {
+  for (const [i, number] of numbers.entries()) {
+    if (batch.number[i] !== number) {
+      throw new UpstreamError(
+        'inconsistent',
+        `the node sent block ${batch.number[i]} when asked for ${number}`,
+      );
+    }
+    const linked =
+      i === 0 || Buffer.compare(packedHash(batch.parent, i), packedHash(batch.hash, i - 1)) === 0;
+    if (!linked)
+      throw new UpstreamError(
+        'inconsistent',
+        `block ${number} of the node does not follow its block ${number - 1}`,
+      );
+  }
+}

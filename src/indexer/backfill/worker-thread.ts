@@ -1,0 +1,68 @@
+/** Entry of a loader thread: fetches and decodes ranges of blocks on another core than the writer's. */
+import { parentPort, workerData } from 'node:worker_threads';
+import { batchBuffers } from '../../decode/batch.ts';
+import { stackOf, UpstreamError } from '../../lib/errors.ts';
+import { lowerThreadPriority } from '../../lib/thread.ts';
+import { CallRecorder, newNodeClient } from '../node-client.ts';
+import type {
+  BackfillWorkerOptions,
+  FromBackfillWorker,
+  RangeRequest,
+  ToBackfillWorker,
+} from '../protocol.ts';
+import { loadBlocks } from './load-blocks.ts';
+
+/** Ranges processed at once: one is on the wire while another is parsed. */
+const CONCURRENCY = 2;
+
+function main(): void {
+  const port = parentPort;
+  if (port === null) throw new Error('loader-thread is a thread entry and cannot be run by itself');
+  lowerThreadPriority(10);
+  const { node, rules } = workerData as BackfillWorkerOptions;
+  const calls = new CallRecorder();
+  const client = newNodeClient(node, calls);
+  let queue: RangeRequest[] = [];
+  let activeWorkers = 0;
+  const load = async ({ id, from, to }: RangeRequest): Promise<void> => {
+    try {
+      const batch = await loadBlocks(client, rules, from, to);
+      port.postMessage({ id, batch, calls: calls.drain() } satisfies FromBackfillWorker, batchBuffers(batch));
+    } catch (error) {
+      port.postMessage(failure(id, error, calls));
+    }
+  };
+  const drainQueue = async (): Promise<void> => {
+    activeWorkers++;
+    for (let range = queue.shift(); range !== undefined; range = queue.shift()) await load(range);
+    activeWorkers--;
+  };
+  port.on('message', async (message: ToBackfillWorker) => {
+    if (message === 'stop') {
+      queue = [];
+      await client.close();
+      port.close();
+    } else if ('cancel' in message) {
+      const isQueued = queue.some(({ id }) => id === message.cancel);
+      queue = queue.filter(({ id }) => id !== message.cancel);
+      if (isQueued) port.postMessage({ id: message.cancel, cancelled: true } satisfies FromBackfillWorker);
+    } else {
+      queue.push(message);
+      if (activeWorkers < CONCURRENCY) await drainQueue();
+    }
+  });
+}
+
+/** Errors lose their class between threads, so the fields that matter are sent. */
+function failure(id: number, error: unknown, calls: CallRecorder): FromBackfillWorker {
+  if (error instanceof UpstreamError) {
+    return {
+      id,
+      error: { reason: error.reason, message: error.message },
+      calls: calls.drain(),
+    };
+  }
+  return { id, defect: stackOf(error) };
+}
+
+main();

@@ -1,0 +1,135 @@
+/**
+ * Proves transactions and receipts by the roots in their block's header. What a root does not cover cannot be proven
+ * this way: the sender of a transaction, which follows from its signature, and the positions of logs.
+ */
+import { MerklePatriciaTrie } from '@ethereumjs/mpt';
+import { RLP } from '@ethereumjs/rlp';
+import { type JsonObject, readArray, readObject } from '../decode/read-json.ts';
+import { UpstreamError } from '../lib/errors.ts';
+import { bigIntToBytes, bytesToHex, hexToBytes } from '../lib/hex.ts';
+import { hashOfHeader } from './require-transactions.ts';
+
+/** Something of a form that is not known here, so that the block's roots cannot be computed. */
+export class UnknownTypeError extends Error {
+  override name = 'UnknownTypeError';
+}
+
+/** A block of the node that contradicts itself. */
+export class WrongRootError extends UpstreamError {
+  override name = 'WrongRootError';
+  readonly block: number;
+
+  constructor(block: number, difference: string) {
+    super('inconsistent', `block ${block} of the node contradicts itself: ${difference}`);
+    this.block = block;
+  }
+}
+
+type Encodable = Uint8Array | Encodable[];
+type Encode = (value: unknown) => Encodable;
+
+/** Field by field what stands in the encoding of each type of transaction (EIP-155, 2930, 1559, 4844 and 7702). */
+const FEES_1559 = ['maxPriorityFeePerGas', 'maxFeePerGas'];
+const FIELDS: Record<number, readonly string[]> = {
+  0: ['nonce', 'gasPrice', 'gas', 'to', 'value', 'input', 'v', 'r', 's'],
+  1: ['chainId', 'nonce', 'gasPrice', 'gas', 'to', 'value', 'input', 'accessList', 'yParity', 'r', 's'],
+  2: ['chainId', 'nonce', ...FEES_1559, 'gas', 'to', 'value', 'input', 'accessList', 'yParity', 'r', 's'],
+  3: [
+    ...['chainId', 'nonce', ...FEES_1559, 'gas', 'to', 'value', 'input', 'accessList'],
+    ...['maxFeePerBlobGas', 'blobVersionedHashes', 'yParity', 'r', 's'],
+  ],
+  4: [
+    ...['chainId', 'nonce', ...FEES_1559, 'gas', 'to', 'value', 'input', 'accessList'],
+    ...['authorizationList', 'yParity', 'r', 's'],
+  ],
+};
+
+/** Fields that are no quantities. */
+const ENCODERS: Readonly<Record<string, Encode>> = {
+  to: (value) => (value === null ? new Uint8Array(0) : bytes(value)),
+  input: bytes,
+  accessList: (value) =>
+    readArray(value, 'accessList').map((item) => {
+      const { address, storageKeys } = readObject(item, 'accessList item');
+      return [bytes(address), readArray(storageKeys, 'storageKeys').map(bytes)];
+    }),
+  blobVersionedHashes: (value) => readArray(value, 'blobVersionedHashes').map(bytes),
+  authorizationList: (value) =>
+    readArray(value, 'authorizationList').map((item) => {
+      const { chainId, address, nonce, yParity, v, r, s } = readObject(item, 'authorization');
+      return [...[chainId].map(quantity), bytes(address), ...[nonce, yParity ?? v, r, s].map(quantity)];
+    }),
+};
+
+/**
+ * How the transactions or receipts of a block do not fit its header, in words; null when they do. Throws
+ * UnknownTypeError when that cannot be told.
+ */
+export async function findWrongRoot(block: JsonObject, receipts: unknown): Promise<string | null> {
+  if ((await hashOfHeader(block)) !== block['hash'])
+    throw new UnknownTypeError('a header whose hash is not that of the fields known here');
+  const transactions = readArray(block['transactions'], 'transactions').map((item) =>
+    readObject(item, 'transaction'),
+  );
+  const encoded = transactions.map(encodeTransaction);
+  if ((await rootOf(encoded)) !== block['transactionsRoot'])
+    return 'its transactions do not have the root in its header';
+  const items = readArray(receipts, 'receipts').map((item) => readObject(item, 'receipt'));
+  if ((await rootOf(items.map(encodeReceipt))) !== block['receiptsRoot'])
+    return 'its receipts do not have the root in its header';
+  return null;
+}
+
+function encodeTransaction(transaction: JsonObject): Uint8Array {
+  const type = typeOf(transaction);
+  // Polygon lists a transaction that reports another chain's state; its roots leave it out.
+  if (Number(transaction['r']) === 0 && Number(transaction['s']) === 0)
+    throw new UnknownTypeError('a transaction without a signature');
+  const values = FIELDS[type]!.map((name) => {
+    const value = name === 'yParity' ? (transaction['yParity'] ?? transaction['v']) : transaction[name];
+    return (ENCODERS[name] ?? quantity)(value);
+  });
+  return envelope(type, values);
+}
+
+function encodeReceipt(receipt: JsonObject): Uint8Array {
+  const { status, root, cumulativeGasUsed, logsBloom, logs } = receipt;
+  // Before Byzantium receipts named the state root instead of a status.
+  const outcome = typeof root === 'string' && root.length === 66 ? bytes(root) : quantity(status);
+  const encodedLogs = readArray(logs, 'logs').map((item) => {
+    const { address, topics, data } = readObject(item, 'log');
+    return [bytes(address), readArray(topics, 'topics').map(bytes), bytes(data)];
+  });
+  return envelope(typeOf(receipt), [outcome, quantity(cumulativeGasUsed), bytes(logsBloom), encodedLogs]);
+}
+
+function typeOf({ type }: JsonObject): number {
+  const number = type === undefined ? 0 : Number(type);
+  if (!(number in FIELDS)) throw new UnknownTypeError(`a transaction of type ${String(type)}`);
+  return number;
+}
+
+function envelope(type: number, values: Encodable[]): Uint8Array {
+  const encoded = RLP.encode(values);
+  if (type === 0) return encoded;
+  const typed = new Uint8Array(encoded.length + 1);
+  typed[0] = type;
+  typed.set(encoded, 1);
+  return typed;
+}
+
+function bytes(value: unknown): Uint8Array {
+  if (typeof value !== 'string') throw new UnknownTypeError('a transaction or receipt that lacks a field');
+  return hexToBytes(value);
+}
+
+function quantity(value: unknown): Uint8Array {
+  if (typeof value !== 'string') throw new UnknownTypeError('a transaction or receipt that lacks a field');
+  return bigIntToBytes(BigInt(value));
+}
+
+async function rootOf(values: readonly Uint8Array[]): Promise<string> {
+  const trie = new MerklePatriciaTrie();
+  for (const [i, value] of values.entries()) await trie.put(RLP.encode(i), value);
+  return bytesToHex(trie.root());
+}

@@ -1,0 +1,191 @@
+/**
+ * Whether the node may change the index. A node of another chain, one that is behind and a load balancer over several
+ * nodes all look like a reorg; here they are told apart from one.
+ */
+import { ChainMismatchError, UpstreamError } from '../lib/errors.ts';
+import type { Hex } from '../lib/hex.ts';
+import type { BlockRef } from '../model/block.ts';
+import type { Capabilities } from '../model/index-status.ts';
+import type { RpcClient } from '../node/client.ts';
+import { findForkPoint } from '../node/fork-point.ts';
+import { fetchChainId, fetchHeaders } from '../node/methods.ts';
+import { fetchNodeHash } from './node-chain.ts';
+
+/** The reads of the index that the guard needs, and the one thing that it writes. */
+export interface GuardedIndex {
+  chain(): { chainId: number; startBlock: number } | null;
+  head(): BlockRef | null;
+  hashAt(number: number): Hex | null;
+  anchors(): {
+    genesis: Hex | null;
+    firstParent: Hex | null;
+    finalized: number | null;
+    reorgFrom: number | null;
+  };
+  setGenesis(hash: Hex): void;
+}
+
+export interface GuardOptions {
+  headTag: Capabilities['headTag'];
+  /** Most blocks that one reorg may take off the index. */
+  maxReorg: number;
+}
+
+/** A rollback that the node has proven: its blocks from `to + 1` to `from` are one chain on top of the indexed `to`. */
+export interface Reorg {
+  from: number;
+  to: number;
+}
+
+/** What else the index can be given, named in each error that stops it. */
+const OTHER_DATA_DIR = 'or start with another data_dir';
+
+export class ChainGuard {
+  private readonly index: GuardedIndex;
+  private readonly client: RpcClient;
+  private readonly options: GuardOptions;
+  private readonly signal: AbortSignal;
+
+  constructor(index: GuardedIndex, client: RpcClient, options: GuardOptions, signal: AbortSignal) {
+    this.index = index;
+    this.client = client;
+    this.options = options;
+    this.signal = signal;
+  }
+
+  /** Where the index ends or, while a reorg is under way, where it ended before. */
+  get height(): number {
+    const head = this.index.head()?.number ?? -1;
+    return Math.max(head, this.index.anchors().reorgFrom ?? -1);
+  }
+
+  /**
+   * Compares the chain id, block 0 and the first indexed block. A missing block proves nothing. Records block 0 once
+   * the node agrees on the first block. Throws ChainMismatchError with both hashes; UpstreamError without an answer.
+   */
+  async confirmChain(): Promise<void> {
+    const chain = this.index.chain();
+    if (chain === null) return;
+    const { chainId, startBlock } = chain;
+    const found = await fetchChainId(this.client, this.signal);
+    if (found !== chainId) throw anotherChain(`its chain id is ${found}, that of the index ${chainId}`);
+    const first = this.index.hashAt(startBlock);
+    const { genesis } = this.index.anchors();
+    // One batch, so that one node answers where a load balancer stands before several.
+    const [nodeGenesis, nodeFirst] = await fetchHeaders(this.client, [0, startBlock], this.signal);
+    requireSame(0, genesis, nodeGenesis);
+    requireFirst(startBlock, first, nodeFirst, this.isFirstReplaceable(startBlock, nodeFirst?.parentHash));
+    if (genesis === null && nodeGenesis && first !== null && nodeFirst?.hash === first)
+      this.index.setGenesis(nodeGenesis.hash);
+  }
+
+  /**
+   * The reorg to do because the index differs from the node at or below `from`. `agrees`: they turn out not to differ.
+   * `behind`: the node's head is below the index's height, so nothing is rolled back towards it. Throws
+   * ChainMismatchError for a reorg that may not be done, UpstreamError when the node does not prove it.
+   */
+  async findReorg(from: number, nodeHead: number): Promise<Reorg | 'agrees' | 'behind'> {
+    await this.confirmChain();
+    const { index, height } = this;
+    const head = index.head();
+    const start = index.chain()?.startBlock;
+    if (head === null || start === undefined || nodeHead < height) return 'behind';
+    const differing = Math.min(from, head.number);
+    const remote = (number: number) => fetchNodeHash(this.client, number, this.signal);
+    const to = await findForkPoint(differing, start, (number) => index.hashAt(number), remote);
+    if (to === differing) return 'agrees';
+    await this.requireFork(to);
+    this.requireWithinBounds(to, height);
+    await this.requireBranch(to, height);
+    return { from: head.number, to };
+  }
+
+  /** Throws UpstreamError unless the node leaves the index right above `to`: the search may have met several nodes. */
+  private async requireFork(to: number): Promise<void> {
+    const expected = this.parentHashAbove(to);
+    const [above] = await fetchHeaders(this.client, [to + 1], this.signal);
+    if (!above || above.hash === this.index.hashAt(to + 1) || (expected && above.parentHash !== expected))
+      throw inconsistent(to + 1);
+  }
+
+  private requireWithinBounds(to: number, height: number): void {
+    const { headTag, maxReorg } = this.options;
+    const { finalized } = this.index.anchors();
+    const wayOut = `if the node is right, stop atlas-node and run "atlas-node verify --repair ${to + 1}..${to + 1}", ${OTHER_DATA_DIR}`;
+    if (headTag === 'finalized' || (finalized !== null && to < finalized)) {
+      const floor = headTag === 'finalized' ? 'finalized blocks' : `blocks up to ${finalized}`;
+      throw new ChainMismatchError(
+        'reorg_below_finalized',
+        `the node's chain differs from the index above block ${to}, but ${floor} were final: nothing is rolled back; ${wayOut}`,
+      );
+    }
+    if (height - to > maxReorg)
+      throw new ChainMismatchError(
+        'reorg_too_deep',
+        `the node's chain differs from the index above block ${to}, ${height - to} blocks deep, and index.max_reorg is ${maxReorg}: nothing is rolled back; ${wayOut}`,
+      );
+  }
+
+  /**
+   * Throws UpstreamError unless the node's blocks above `to` are linked, by parent hash, from the indexed block up to
+   * the index's height. Whoever answers, and in how many pieces: another chain cannot have such blocks.
+   */
+  private async requireBranch(to: number, height: number): Promise<void> {
+    let parent = this.parentHashAbove(to);
+    const numbers = Array.from({ length: height - to }, (_, i) => to + 1 + i);
+    for (let at = 0; at < numbers.length; at += HEADERS_PER_FETCH) {
+      const headers = await fetchHeaders(this.client, numbers.slice(at, at + HEADERS_PER_FETCH), this.signal);
+      for (const [i, header] of headers.entries()) {
+        if (header === null || header.parentHash !== parent) throw inconsistent(to + 1 + at + i);
+        parent = header.hash;
+      }
+    }
+  }
+
+  /** The parent hash that the block above `to` must have; null when it is not known. */
+  private parentHashAbove(to: number): Hex | null {
+    const start = this.index.chain()?.startBlock ?? 0;
+    return to < start ? this.index.anchors().firstParent : this.index.hashAt(to);
+  }
+
+  /**
+   * Whether the first block itself may be replaced: a reorg soon after the start may reach it. The node's block must
+   * then have the recorded parent, which no other chain has; block 0 has none.
+   */
+  private isFirstReplaceable(startBlock: number, nodeParent: Hex | undefined): boolean {
+    const { firstParent, finalized } = this.index.anchors();
+    const isRecent = this.height - startBlock < this.options.maxReorg && finalized === null;
+    return startBlock > 0 && isRecent && firstParent !== null && nodeParent === firstParent;
+  }
+}
+
+/** Headers requested at a time to prove a branch. */
+const HEADERS_PER_FETCH = 64;
+
+function requireFirst(
+  number: number,
+  indexed: Hex | null,
+  found: BlockRef | null | undefined,
+  isReplaceable: boolean,
+): void {
+  if (!isReplaceable) requireSame(number, indexed, found);
+}
+
+function requireSame(number: number, indexed: Hex | null, found: BlockRef | null | undefined): void {
+  if (indexed === null || !found || found.hash === indexed) return;
+  throw anotherChain(`its block ${number} is ${found.hash}, that of the index ${indexed}`);
+}
+
+function anotherChain(difference: string): ChainMismatchError {
+  return new ChainMismatchError(
+    'another_chain',
+    `the node is on another chain: ${difference}; nothing is rolled back; set node_http to a node of the indexed chain, ${OTHER_DATA_DIR}`,
+  );
+}
+
+function inconsistent(number: number): UpstreamError {
+  return new UpstreamError(
+    'inconsistent',
+    `block ${number} of the node does not follow its block ${number - 1}: its chain is changing, or several nodes answer`,
+  );
+}

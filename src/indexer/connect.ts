@@ -1,0 +1,214 @@
+/** Connecting to the node, and choosing where the index begins. */
+
+import { backoffMs, pause } from '../lib/async.ts';
+import { UpstreamError } from '../lib/errors.ts';
+import type { ThreadLog } from '../log/logger.ts';
+import {
+  type Capabilities,
+  type IndexStatus,
+  traceGapsAdvice,
+  traceGapsText,
+} from '../model/index-status.ts';
+import { probeCapabilities } from '../node/capabilities.ts';
+import type { RpcClient } from '../node/client.ts';
+import { isBusy } from '../node/node-errors.ts';
+import type { IndexWriter } from '../store/index-writer.ts';
+import { type LoadRules, loadBlocks } from './backfill/load-blocks.ts';
+import { findOldestAvailable, type IsAvailable, stayAheadOfPruning } from './backfill/oldest-available.ts';
+import type { IndexerContext } from './indexer-context.ts';
+import { fetchNodeHead, wrongChainError } from './node-chain.ts';
+import type { IndexerThreadOptions } from './protocol.ts';
+import { reportFailure, retryWriteAndReport } from './retry-write.ts';
+
+/** Shortest and longest wait between retries while the node gives no usable answer, milliseconds. */
+const RETRY_MIN_MS = 250;
+const RETRY_MAX_MS = 10_000;
+
+/** Probes the node until it answers; null when stopped first. Throws FatalError for a node on another chain. */
+export async function connect(
+  options: IndexerThreadOptions,
+  context: IndexerContext,
+  signal: AbortSignal,
+): Promise<Capabilities | null> {
+  return requestWithRetry(context, signal, async () => {
+    const capabilities = await probeCapabilities(
+      context.client,
+      { traces: options.index.traces, head: options.index.head },
+      signal,
+    );
+    requireSameChain(context.store, capabilities.chainId);
+    context.progress.setCapabilities(capabilities);
+    context.log.info({ ...capabilities }, 'connected to the node');
+    return capabilities;
+  });
+}
+
+function requireSameChain(store: IndexWriter, found: number): void {
+  const indexed = store.chain();
+  if (indexed !== null && indexed.chainId !== found) throw wrongChainError(indexed.chainId, found);
+}
+
+/**
+ * The index's first block: its existing one, or the configured start, or the oldest block that the node still has. Null
+ * when the signal aborts before that is known.
+ */
+export async function chooseStart(
+  options: IndexerThreadOptions,
+  context: IndexerContext,
+  capabilities: Capabilities,
+  rules: LoadRules,
+  signal: AbortSignal,
+): Promise<number | null> {
+  const { store, client, progress, log } = context;
+  const begun = store.chain();
+  // If the index has no blocks yet, the node may have pruned its first block meanwhile.
+  if (begun !== null && store.head() !== null) {
+    warnAboutOtherStart(options.index.startBlock, begun.startBlock, log);
+    return begun.startBlock;
+  }
+  const { startBlock } = options.index;
+  log.info({ wanted: startBlock }, 'looking for the first block');
+  const isKept: IsAvailable = async (number, withRetries) => {
+    const tries = withRetries ? AVAILABLE_TRIES : 1;
+    const ask = () => isAvailable(client, rules, number, tries, signal);
+    const answer = await requestWithRetry(context, signal, ask); // of this block: not all is to be asked again
+    if (answer === null) throw signal.reason;
+    return answer;
+  };
+  const head = async () => (await fetchNodeHead(client, capabilities.headTag, signal)).number;
+  const chosen = await requestWithRetry(context, signal, async () => {
+    const headBefore = await head();
+    const wanted = startBlock === 'earliest' ? 0 : startBlock === 'latest' ? headBefore : startBlock;
+    const oldest = await findOldestAvailable(wanted, headBefore, isKept);
+    if (oldest === wanted) return wanted;
+    const headAfter = (last: number) => waitForGrowth(head, last, signal);
+    const first = await stayAheadOfPruning(oldest, { headBefore, head, headAfter }, isKept);
+    warnAboutMissingStart(wanted, oldest, first, rules, log);
+    return first;
+  });
+  if (chosen === null) return null;
+  if (!(await retryWriteAndReport(context, () => store.setChain(capabilities.chainId, chosen), signal)))
+    return null;
+  progress.setStartBlock(chosen);
+  return chosen;
+}
+
+/** The start of an index cannot be changed; warns when another one is configured. */
+function warnAboutOtherStart(
+  wanted: IndexerThreadOptions['index']['startBlock'],
+  begun: number,
+  log: ThreadLog,
+): void {
+  if (typeof wanted !== 'number' || wanted === begun) return;
+  log.warn(
+    { wanted, first: begun },
+    'the index begins at another block than index.start_block, which counts for a new index only',
+  );
+}
+
+/** Longest wait for the head to move, longer than the block time of most chains, and the time between two reads of it. */
+const GROWTH_WAIT_MS = 15_000;
+const GROWTH_POLL_MS = 250;
+
+/** The node's head once it is above `last`, or as it is when the wait is over. */
+async function waitForGrowth(
+  head: () => Promise<number>,
+  last: number,
+  signal: AbortSignal,
+): Promise<number> {
+  const deadline = performance.now() + GROWTH_WAIT_MS;
+  for (;;) {
+    const now = await head();
+    if (now > last || performance.now() > deadline || signal.aborted) return now;
+    await pause(GROWTH_POLL_MS, signal);
+  }
+}
+
+function warnAboutMissingStart(
+  wanted: number,
+  oldest: number,
+  first: number,
+  rules: LoadRules,
+  log: ThreadLog,
+): void {
+  const advice = rules.traces === null ? null : TRACES_ADVICE;
+  if (first === oldest) {
+    log.warn(
+      { wanted, first, advice },
+      'the node lacks the wanted start; the index begins at its oldest block',
+    );
+  } else {
+    log.warn(
+      { wanted, oldest, first, advice },
+      'the node prunes as its chain grows; the index begins ahead of the oldest block, which is about to go',
+    );
+  }
+}
+
+/** A node that is not an archive drops the state needed for tracing long before it drops blocks. */
+const TRACES_ADVICE = 'with index.traces = false older blocks may be had, without internal transfers';
+
+/** Repeats `request` until the node gives a usable answer, with growing pauses; null when the signal aborts first. */
+async function requestWithRetry<T>(
+  context: IndexerContext,
+  signal: AbortSignal,
+  request: () => Promise<T>,
+): Promise<T | null> {
+  for (let attempt = 1; !signal.aborted; attempt++) {
+    try {
+      return await request();
+    } catch (error) {
+      if (signal.aborted) return null;
+      if (!(error instanceof UpstreamError)) throw error;
+      const wait = backoffMs(attempt, RETRY_MIN_MS, RETRY_MAX_MS);
+      reportFailure(context, error, wait);
+      await pause(wait, signal);
+    }
+  }
+  return null;
+}
+
+/** Tries before a block counts as pruned, and the wait between them: a busy node also answers "not found". */
+const AVAILABLE_TRIES = 3;
+const AVAILABLE_RETRY_MS = 300;
+
+/** Whether the node still has a block with its receipts and, if wanted, traces. Throws errors that may pass. */
+async function isAvailable(
+  client: RpcClient,
+  rules: LoadRules,
+  number: number,
+  tries: number,
+  signal: AbortSignal,
+): Promise<boolean> {
+  for (let attempt = 1; attempt <= tries; attempt++) {
+    if (attempt > 1) await pause(AVAILABLE_RETRY_MS, signal);
+    try {
+      await loadBlocks(client, rules, number, number, signal);
+      return true;
+    } catch (error) {
+      if (!(error instanceof UpstreamError) || isBusy(error)) throw error;
+      if (error.reason !== 'inconsistent' && error.reason !== 'rpc') throw error;
+    }
+  }
+  return false;
+}
+
+/** The warning when an index goes on with what the node offers now; null when internal transfers are not affected. */
+export function tracesWarning(
+  { head, startBlock, untraced }: Pick<IndexStatus, 'head' | 'startBlock' | 'untraced'>,
+  { traces, tracesReason }: Capabilities,
+): { msg: string; fields: Record<string, unknown> } | null {
+  if (head === null || startBlock === null) return null;
+  if (traces !== null) {
+    if (untraced === null) return null;
+    return {
+      msg: 'internal transfers of some blocks are missing',
+      fields: { reason: traceGapsText(untraced), advice: traceGapsAdvice(untraced) },
+    };
+  }
+  if (untraced?.blocks === head.number - startBlock + 1) return null;
+  return {
+    msg: 'the index goes on without traces: internal transfers of new blocks will be missing',
+    fields: { from: head.number + 1, reason: tracesReason },
+  };
+}

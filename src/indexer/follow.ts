@@ -1,0 +1,153 @@
+/**
+ * Following the chain. One generator yields, in order, what has to be stored. The consumer stores it before it asks for
+ * the next step, so `local` always shows everything yielded before.
+ */
+
+import { backoffMs, pause } from '../lib/async.ts';
+import { ChainMismatchError, StorageError, UpstreamError } from '../lib/errors.ts';
+import { bytesToHex, type Hex } from '../lib/hex.ts';
+import type { BlockRef } from '../model/block.ts';
+import type { BlockBatch } from '../model/block-batch.ts';
+import type { Capabilities } from '../model/index-status.ts';
+import type { Pipeline } from './backfill/pipeline.ts';
+import type { ChainGuard } from './chain-guard.ts';
+
+export type SyncEvent =
+  /** Blocks that follow the index's head and each other. */
+  | { kind: 'blocks'; batches: BlockBatch[] }
+  /** Blocks above `to` are no longer canonical: the node has proven another branch. */
+  | { kind: 'reorg'; from: number; to: number };
+
+export interface SyncOptions {
+  headTag: Capabilities['headTag'];
+  startBlock: number;
+  /** What the index holds. */
+  local: { head(): BlockRef | null; hashAt(number: number): Hex | null };
+  /** The newest block of the node's followed tag; rejects with UpstreamError when there is none. */
+  nodeHead(): Promise<BlockRef>;
+  /** Decides whether the node may change the index. */
+  guard: Pick<ChainGuard, 'confirmChain' | 'findReorg'>;
+  pipeline: Pipeline;
+  /** Resolves when there may be a new head: after the polling interval, or earlier when the node announces one. */
+  waitForHead(signal: AbortSignal): Promise<void>;
+  /** Called with the node's head each time it is read. */
+  onNodeHead(number: number): void;
+  /**
+   * Called when a step fails, with the error, the milliseconds since the first of those that failed one after the other,
+   * and those until the retry; with null and zeros when a step succeeds.
+   */
+  onStepOutcome(error: UpstreamError | StorageError | null, failingMs: number, retryInMs: number): void;
+}
+
+/** Shortest and longest wait after a failed step, milliseconds. */
+const RETRY_MIN_MS = 100;
+const RETRY_MAX_MS = 15_000;
+/** Longest wait while the node is on another chain: the right one may be back at any time, and to look costs little. */
+const MISMATCH_RETRY_MAX_MS = 2_000;
+
+export async function* sync(
+  options: SyncOptions,
+  signal: AbortSignal,
+): AsyncGenerator<SyncEvent, void, void> {
+  // A hanging node must not delay the end.
+  signal.addEventListener('abort', () => options.pipeline.reset(), { once: true });
+  let failures = 0;
+  let failingSince = 0;
+  /** Whether another node may be at the node's address now. */
+  let mustConfirmChain = true;
+  while (!signal.aborted) {
+    try {
+      if (mustConfirmChain) await options.guard.confirmChain();
+      mustConfirmChain = false;
+      const event = await nextEvent(options);
+      failures = 0;
+      options.onStepOutcome(null, 0, 0);
+      if (event === null) {
+        await options.waitForHead(signal);
+      } else {
+        mustConfirmChain = options.local.head() === null; // the first block identifies the chain from now on
+        yield event;
+      }
+    } catch (error) {
+      if (signal.aborted) return;
+      if (error instanceof UpstreamError) options.pipeline.reset();
+      else if (!(error instanceof StorageError)) throw error;
+      mustConfirmChain = true;
+      if (failures === 0) failingSince = performance.now();
+      const longest = error instanceof ChainMismatchError ? MISMATCH_RETRY_MAX_MS : RETRY_MAX_MS;
+      const wait = backoffMs(++failures, RETRY_MIN_MS, longest);
+      options.onStepOutcome(error, performance.now() - failingSince, wait);
+      await pause(wait, signal);
+    }
+  }
+}
+
+/**
+ * One step: the next blocks, or the reorg to do before them, or null when the index is at the node's head or the node is
+ * behind it.
+ */
+async function nextEvent(options: SyncOptions): Promise<SyncEvent | null> {
+  const { local, pipeline, guard, startBlock } = options;
+  const tip = local.head();
+  const head = await options.nodeHead();
+  options.onNodeHead(head.number);
+
+  const next = tip === null ? startBlock : tip.number + 1;
+  if (head.number >= next) {
+    const batches = await pipeline.take(next, head.number);
+    const links = tip === null || firstParentHash(batches[0]) === tip.hash;
+    if (links && areLinked(batches)) {
+      if (options.headTag === 'finalized') requireHead(batches, head);
+      return { kind: 'blocks', batches };
+    }
+    pipeline.reset();
+    if (tip === null || links) return null;
+    return findReorg(guard, tip.number, head.number, true);
+  }
+  if (tip === null || local.hashAt(head.number) === head.hash) return null;
+  return findReorg(guard, head.number, head.number, false);
+}
+
+/**
+ * Throws unless the block at the height of the finalized head is that head. Blocks are requested by number: behind a load
+ * balancer one that is not yet final there may come from another node, and it could never be taken back.
+ */
+function requireHead(batches: readonly BlockBatch[], head: BlockRef): void {
+  const last = batches.at(-1);
+  if (last === undefined || last.number.at(-1) !== head.number) return;
+  const hash = bytesToHex(last.hash.subarray(-32));
+  if (hash === head.hash) return;
+  throw new UpstreamError(
+    'inconsistent',
+    `the node gave block ${head.number} as ${hash} after it had called ${head.hash} finalized`,
+  );
+}
+
+/** `isBroken`: the node's next block is no child of the index's last one, so its chain is broken if they agree on that. */
+async function findReorg(
+  guard: SyncOptions['guard'],
+  from: number,
+  nodeHead: number,
+  isBroken: boolean,
+): Promise<SyncEvent | null> {
+  const found = await guard.findReorg(from, nodeHead);
+  if (typeof found === 'object') return { kind: 'reorg', ...found };
+  if (found === 'agrees' && isBroken)
+    throw new UpstreamError(
+      'inconsistent',
+      `block ${from + 1} of the node does not follow its block ${from}`,
+    );
+  return null;
+}
+
+function firstParentHash(batch: BlockBatch | undefined): Hex | null {
+  return batch === undefined ? null : bytesToHex(batch.parent.subarray(0, 32));
+}
+
+/** Whether each batch follows the previous one: ranges are loaded separately, so the chain may change between them. */
+function areLinked(batches: readonly BlockBatch[]): boolean {
+  return batches.every((batch, i) => {
+    const before = batches[i - 1];
+    return before === undefined || firstParentHash(batch) === bytesToHex(before.hash.subarray(-32));
+  });
+}

@@ -1,0 +1,71 @@
+/** Waiting for the node's next head: until the polling interval is over, or until the node announces one. */
+
+import { abortWith, pause } from '../lib/async.ts';
+import type { UpstreamError } from '../lib/errors.ts';
+import { NodeSubscriptions } from '../node/subscriptions.ts';
+
+export interface HeadWatchEvents {
+  /** Announcements stopped or cannot begin; not called for every try to get them. */
+  onLost(message: string): void;
+  /** The WebSocket leads to this chain; called again when it leads to another one. */
+  onChainId(chainId: number): void;
+}
+
+export class HeadWatch {
+  private readonly pollMs: number;
+  private readonly events: HeadWatchEvents;
+  private readonly feed: NodeSubscriptions | null;
+  private wake: AbortController | null = null;
+  /** A head was announced while nobody waited. */
+  private announced = false;
+  private isLost = false;
+  private chainId: number | null = null;
+
+  /** `wsUrl` is empty when the node offers no WebSocket. */
+  constructor(wsUrl: string, pollMs: number, events: HeadWatchEvents) {
+    this.pollMs = pollMs;
+    this.events = events;
+    const onDisconnected = (error: UpstreamError) => this.reportLoss(error);
+    const onChainId = (chainId: number) => this.reportChain(chainId);
+    this.feed = wsUrl === '' ? null : new NodeSubscriptions({ url: wsUrl, onChainId, onDisconnected });
+    this.feed?.subscribe(
+      ['newHeads'],
+      () => this.announce(),
+      onDisconnected,
+      () => {
+        this.isLost = false;
+      },
+    );
+  }
+
+  /** Resolves when the polling interval is over, a head is announced or the signal aborts. */
+  async next(signal: AbortSignal): Promise<void> {
+    if (!this.announced) {
+      this.wake = new AbortController();
+      const unlink = abortWith(this.wake, signal);
+      await pause(this.pollMs, this.wake.signal);
+      unlink();
+      this.wake = null;
+    }
+    this.announced = false;
+  }
+
+  async close(): Promise<void> {
+    await this.feed?.close();
+  }
+
+  private reportLoss({ message }: UpstreamError): void {
+    if (!this.isLost) this.events.onLost(message);
+    this.isLost = true;
+  }
+
+  private reportChain(chainId: number): void {
+    if (chainId !== this.chainId) this.events.onChainId(chainId);
+    this.chainId = chainId;
+  }
+
+  private announce(): void {
+    this.announced = true;
+    this.wake?.abort();
+  }
+}

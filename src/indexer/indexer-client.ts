@@ -1,0 +1,59 @@
+/** The serving thread's handle on the writer thread. */
+import type { Worker } from 'node:worker_threads';
+import { FatalError } from '../lib/errors.ts';
+import type { IndexStatus } from '../model/index-status.ts';
+import type { CommittingBlocks, Watermark } from '../model/watermark.ts';
+import { DamageError } from '../store/storage-error.ts';
+import { startThread } from '../threads/start-thread.ts';
+import type { FromIndexer, IndexerThreadOptions, MetricsDelta, ToIndexer } from './protocol.ts';
+
+export interface IndexerListeners {
+  onCommitting(blocks: CommittingBlocks): void;
+  onWatermark(watermark: Watermark): void;
+  onStatus(status: IndexStatus, delta: MetricsDelta): void;
+  onUnreadable(damage: DamageError): void;
+  onLog(level: 'info' | 'warn' | 'error', fields: Record<string, unknown>, msg: string): void;
+}
+
+export class IndexerClient {
+  /** Resolves when the thread has closed the index on request; rejects with FatalError when it had to stop. */
+  readonly ended: Promise<void>;
+  private readonly thread: Worker;
+
+  constructor(options: IndexerThreadOptions, listeners: IndexerListeners) {
+    this.thread = startThread('indexer', options);
+    this.ended = new Promise((resolve, reject) => {
+      this.thread.on('message', (message: FromIndexer) => {
+        switch (message.kind) {
+          case 'committing':
+            return listeners.onCommitting(message.blocks);
+          case 'watermark':
+            return listeners.onWatermark(message.watermark);
+          case 'status':
+            return listeners.onStatus(message.status, message.delta);
+          case 'log':
+            return listeners.onLog(message.level, message.fields, message.msg);
+          case 'unreadable':
+            return listeners.onUnreadable(new DamageError(message.message));
+          case 'fatal':
+            return reject(new FatalError(message.message));
+          case 'stopped':
+            return resolve();
+        }
+      });
+      this.thread.on('error', (error) =>
+        reject(new FatalError(`the writer thread failed: ${error.message}`, { cause: error })),
+      );
+      this.thread.on('exit', (code) =>
+        reject(new FatalError(`the writer thread ended by itself with code ${code}`)),
+      );
+    });
+    this.ended.catch(() => undefined); // the holder of the handle awaits `ended` when it needs to
+  }
+
+  /** Asks the thread to commit, close the index and end; resolves when it has. */
+  async stop(): Promise<void> {
+    this.thread.postMessage({ kind: 'stop' } satisfies ToIndexer);
+    await this.ended;
+  }
+}

@@ -1,0 +1,28 @@
+/** What the code of the indexer thread shares while the index is open. */
+
+import type { ThreadLog } from '../log/logger.ts';
+import type { RpcClient } from '../node/client.ts';
+import type { IndexWriter } from '../store/index-writer.ts';
+import type { CheckpointClient } from './checkpoint-client.ts';
+import type { CallRecorder } from './node-client.ts';
+import type { Progress } from './progress.ts';
+import type { Send } from './protocol.ts';
+
+export interface IndexerContext {
+  store: IndexWriter;
+  checkpoints: CheckpointClient;
+  progress: Progress;
+  client: RpcClient;
+  calls: CallRecorder;
+  send: Send;
+  log: ThreadLog;
+}
+
+/** The log of the indexer thread: `send` carries its lines to the serving thread. */
+export function indexerLog(send: Send): ThreadLog {
+  const lineOf =
+    (level: keyof ThreadLog): ThreadLog['info'] =>
+    (fields, msg) =>
+      send({ kind: 'log', level, msg, fields });
+  return { info: lineOf('info'), warn: lineOf('warn'), error: lineOf('error') };
+}

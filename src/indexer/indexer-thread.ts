@@ -1,0 +1,28 @@
+/** Entry of the writer thread. */
+import { parentPort, workerData } from 'node:worker_threads';
+import { FatalError, stackOf } from '../lib/errors.ts';
+import { lowerThreadPriority } from '../lib/thread.ts';
+import { runIndexer } from './indexer.ts';
+import type { FromIndexer, IndexerThreadOptions, ToIndexer } from './protocol.ts';
+
+async function main(): Promise<void> {
+  const port = parentPort;
+  if (port === null) throw new Error('writer-thread is a thread entry and cannot be run by itself');
+  // Clients come before indexing: commits can wait some milliseconds, clients should not.
+  lowerThreadPriority(10);
+  const send = (message: FromIndexer): void => port.postMessage(message);
+  const stop = new AbortController();
+  port.on('message', (message: ToIndexer) => {
+    if (message.kind === 'stop') stop.abort();
+  });
+  try {
+    await runIndexer(workerData as IndexerThreadOptions, send, stop.signal);
+    send({ kind: 'stopped' });
+  } catch (error) {
+    send({ kind: 'fatal', message: error instanceof FatalError ? error.message : stackOf(error) });
+  }
+  port.close();
+}
+
+// Not awaited: the single binary holds this file as a CommonJS script.
+void main();

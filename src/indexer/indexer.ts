@@ -1,0 +1,264 @@
+/** The writer thread's work from opening the index to closing it. */
+
+import { releaseBatch } from '../decode/batch.ts';
+import { pause } from '../lib/async.ts';
+import { DamagedFileError } from '../lib/errors.ts';
+import type { ThreadLog } from '../log/logger.ts';
+import { IndexWriter } from '../store/index-writer.ts';
+import { type BalanceAccuracyLoopOptions, runBalanceAccuracyLoop } from '../tokens/balance-accuracy-loop.ts';
+import { runMetadataLoop } from '../tokens/metadata-loop.ts';
+import { AdaptiveCommitSize } from './adaptive-commit-size.ts';
+import { applyEvent } from './apply-event.ts';
+import { deriveLoadRules, type LoadRules, loadBlocks } from './backfill/load-blocks.ts';
+import { Pipeline } from './backfill/pipeline.ts';
+import { BackfillWorkerPool } from './backfill/worker-pool.ts';
+import { ChainGuard } from './chain-guard.ts';
+import { CheckpointClient } from './checkpoint-client.ts';
+import { chooseStart, connect, tracesWarning } from './connect.ts';
+import { FinalizedWatch } from './finalized-watch.ts';
+import { sync } from './follow.ts';
+import { HeadWatch } from './head-watch.ts';
+import { type IndexerContext, indexerLog } from './indexer-context.ts';
+import { fetchNodeHead } from './node-chain.ts';
+import { CallRecorder, newNodeClient } from './node-client.ts';
+import { Progress, readContents } from './progress.ts';
+import type { IndexerThreadOptions, Send } from './protocol.ts';
+import { isMomentary, reportFailure, reportSuccess } from './retry-write.ts';
+
+/** Few sockets and small answers: this must not delay the fetching of blocks. */
+const LIMITS = { maxSockets: 1, maxResponseBytes: 8 * 2 ** 20 };
+
+interface BackgroundDeps
+  extends Pick<BalanceAccuracyLoopOptions, 'startBlock' | 'wrappedNative' | 'isFollowing' | 'log'> {
+  store: IndexWriter;
+  calls: CallRecorder;
+  send: Send;
+}
+
+/** The returned signal aborts with `signal`, or when a task fails; `stop` then rejects. */
+function startBackgroundTasks(
+  { node, indexPath }: IndexerThreadOptions,
+  { store, calls, send, log, ...rest }: BackgroundDeps,
+  signal: AbortSignal,
+): { signal: AbortSignal; stop(): Promise<void> } {
+  const stopController = new AbortController();
+  const client = newNodeClient(node, calls, LIMITS);
+  const stopSignal = AbortSignal.any([signal, stopController.signal]);
+  /** Indexing goes on: it may never need the damaged page. */
+  const onDamage = ({ message }: DamagedFileError) => send({ kind: 'unreadable', message });
+  const tasks = [
+    runMetadataLoop(store, client, log, stopSignal, onDamage),
+    runBalanceAccuracyLoop({ indexPath, store, client, log, onDamage, ...rest }, stopSignal),
+  ];
+  const allTasks = Promise.all(tasks.map((task) => task.finally(() => stopController.abort())));
+  allTasks.catch(() => undefined); // `stop` reports the rejection
+  return {
+    signal: stopSignal,
+    async stop() {
+      stopController.abort();
+      await client.close();
+      await Promise.allSettled(tasks);
+      await allTasks;
+    },
+  };
+}
+
+/** Between two status reports, milliseconds. */
+const REPORT_MS = 250;
+
+/** After damage the indexer starts over, milliseconds: a page that the disk could not deliver looks damaged too. */
+const DAMAGE_RETRY_MS = 15_000;
+
+/**
+ * Indexes until the signal aborts; the serving thread holds the right to write. Throws FatalError when it cannot go on;
+ * the index is closed either way. Damage stops the indexing only: what can be read is still served, and a restart of the
+ * program would meet the same damage.
+ */
+export async function runIndexer(
+  options: IndexerThreadOptions,
+  send: Send,
+  signal: AbortSignal,
+): Promise<void> {
+  const progress = new Progress(options.index.readyLag);
+  let logged = '';
+  while (!signal.aborted) {
+    try {
+      return await indexUntilStopped(options, progress, send, signal);
+    } catch (error) {
+      if (!(error instanceof DamagedFileError)) throw error;
+      if (error.message !== logged)
+        indexerLog(send).error({ reason: error.message }, 'indexing has stopped: the index is damaged');
+      logged = error.message;
+      await reportStop(error, progress, send, signal);
+    }
+  }
+}
+
+/** Reports that indexing has stopped until it is tried again: the reports are also the sign of life of this thread. */
+async function reportStop(
+  { message }: DamagedFileError,
+  progress: Progress,
+  send: Send,
+  signal: AbortSignal,
+): Promise<void> {
+  const until = performance.now() + DAMAGE_RETRY_MS;
+  progress.setStopped(`indexing has stopped: ${message}`);
+  while (!signal.aborted && performance.now() < until) {
+    const { status, delta } = progress.takeReport();
+    send({ kind: 'status', status, delta: { ...delta, calls: [] } });
+    await pause(REPORT_MS, signal);
+  }
+}
+
+async function indexUntilStopped(
+  options: IndexerThreadOptions,
+  progress: Progress,
+  send: Send,
+  signal: AbortSignal,
+): Promise<void> {
+  const store = new IndexWriter(options.indexPath, { cacheMb: options.index.cacheMb, isLockHeld: true });
+  try {
+    store.disableAutoCheckpoint();
+    progress.setContents(readContents(store));
+    progress.setStartBlock(store.chain()?.startBlock ?? null);
+    await indexInto(store, options, progress, send, signal);
+  } finally {
+    store.close();
+  }
+}
+
+async function indexInto(
+  store: IndexWriter,
+  options: IndexerThreadOptions,
+  progress: Progress,
+  send: Send,
+  signal: AbortSignal,
+): Promise<void> {
+  // Before the timer: where the system gives no further thread, nothing may keep this one alive.
+  const checkpoints = new CheckpointClient(options.indexPath);
+  const calls = new CallRecorder();
+  const log = indexerLog(send);
+  const report = (): void => {
+    const { status, delta } = progress.takeReport();
+    send({ kind: 'status', status, delta: { ...delta, calls: calls.drain() } });
+  };
+  const reportTimer = setInterval(report, REPORT_MS);
+  const client = newNodeClient(options.node, calls);
+  try {
+    report();
+    await runSync(options, { store, checkpoints, progress, client, calls, send, log }, signal);
+  } finally {
+    clearInterval(reportTimer);
+    await checkpoints.close();
+    await client.close();
+    report();
+  }
+}
+
+/** Connects, chooses the start, and stores the events of the sync. */
+async function runSync(
+  options: IndexerThreadOptions,
+  context: IndexerContext,
+  signal: AbortSignal,
+): Promise<void> {
+  const { store, progress, client, calls, send, log } = context;
+  const capabilities = await connect(options, context, signal);
+  if (capabilities === null) return;
+  const warning = tracesWarning(progress.status, capabilities);
+  if (warning !== null) log.warn(warning.fields, warning.msg);
+  const rules = deriveLoadRules(capabilities, options.wrappedNative, options.index.checkRoots);
+  const startBlock = await chooseStart(options, context, capabilities, rules, signal);
+  if (startBlock === null) return;
+
+  const pool = new BackfillWorkerPool(options.index.loaders, { node: options.node, rules }, calls);
+  const headWatch = watchHeads(options, capabilities.chainId, log);
+  const commitSizer = new AdaptiveCommitSize(options.index.batchTransfers);
+  const pipeline = new Pipeline(
+    (from, to, rangeSignal) => loadRange(context, pool, rules, from, to, rangeSignal),
+    { depth: PIPELINE_DEPTH, batchTransfers: commitSizer.targetTransfers },
+  );
+  const { wrappedNative } = rules;
+  const isFollowing = () => progress.status.phase === 'following';
+  const background = startBackgroundTasks(
+    options,
+    { store, calls, startBlock, wrappedNative, isFollowing, send, log },
+    signal,
+  );
+  const { headTag } = capabilities;
+  const guard = new ChainGuard(store, client, { headTag, maxReorg: options.index.maxReorg }, signal);
+  const finalized = new FinalizedWatch(store, client, signal);
+  try {
+    const events = sync(
+      {
+        headTag,
+        startBlock,
+        local: {
+          head() {
+            store.checkFileIdentity(); // at every step, so that it is noticed even while no block is written
+            return store.head();
+          },
+          hashAt: (number) => store.hashAt(number),
+        },
+        nodeHead: () => fetchNodeHead(client, headTag, signal),
+        guard,
+        pipeline,
+        waitForHead: (waitSignal) => headWatch.next(waitSignal),
+        onNodeHead(number) {
+          progress.setNodeHead(number);
+          finalized.pollIfDue();
+        },
+        onStepOutcome(error, failingMs, retryInMs) {
+          if (error === null) reportSuccess(context);
+          else if (!isMomentary(error, failingMs)) reportFailure(context, error, retryInMs);
+        },
+      },
+      background.signal,
+    );
+    for await (const event of events) {
+      await applyEvent(context, event, commitSizer, signal);
+      pipeline.batchTransfers = commitSizer.targetTransfers;
+      if (event.kind === 'blocks') for (const batch of event.batches) releaseBatch(batch);
+    }
+  } finally {
+    pipeline.reset();
+    await headWatch.close();
+    await pool.close();
+    await background.stop();
+  }
+}
+
+/** Begins to wait for heads, and says what keeps the node's WebSocket from telling them. */
+function watchHeads({ node, index }: IndexerThreadOptions, chainId: number, log: ThreadLog): HeadWatch {
+  return new HeadWatch(node.ws, index.pollMs, {
+    onLost: (message) => log.warn({ message }, 'the node announces no heads, polling instead'),
+    onChainId: (other) => {
+      if (other === chainId) return;
+      log.error(
+        { node_ws: other, node_http: chainId },
+        'node_ws is on another chain than node_http, and streams announce its heads; set both to the same node',
+      );
+    },
+  });
+}
+
+/**
+ * Ranges prefetched. While a large commit blocks the writer the loaders go on, so they need enough work: about as much as
+ * one commit. More would only use memory.
+ */
+const PIPELINE_DEPTH = 48;
+
+/** Ranges up to this many blocks are loaded in the writer thread: near the head another thread only adds delay. */
+const INLINE_BLOCKS = 2;
+
+function loadRange(
+  context: IndexerContext,
+  pool: BackfillWorkerPool,
+  rules: LoadRules,
+  from: number,
+  to: number,
+  signal: AbortSignal,
+) {
+  const behind = (context.progress.status.nodeHead ?? 0) - from;
+  if (behind <= INLINE_BLOCKS) return loadBlocks(context.client, rules, from, to, signal);
+  return pool.load(from, to, signal);
+}

@@ -1,0 +1,197 @@
+/** The writer's reports: its status, and the work done since the last report. */
+
+import { RepeatLimit } from '../lib/repeat-limit.ts';
+import { preciseNow } from '../lib/time.ts';
+import type { IndexedBlock } from '../model/block.ts';
+import type { BlockBatch } from '../model/block-batch.ts';
+import {
+  type Capabilities,
+  type IndexStatus,
+  lagBlocks,
+  type NodeChain,
+  type TraceGaps,
+} from '../model/index-status.ts';
+import type { Tip } from '../store/chain.ts';
+import type { IndexWriter } from '../store/index-writer.ts';
+import type { MetricsDelta } from './protocol.ts';
+
+/** Rates are over this many milliseconds. */
+const RATE_WINDOW_MS = 10_000;
+
+/** Between two equal log lines about the node's chain. */
+const CHAIN_LOG_MS = 60_000;
+
+interface Sample {
+  at: number;
+  blocks: number;
+  transfers: number;
+}
+
+/** What the index holds. */
+export interface IndexContents {
+  head: Tip | null;
+  untraced: TraceGaps | null;
+}
+
+export function readContents(store: Pick<IndexWriter, 'head' | 'untraced'>): IndexContents {
+  return { head: store.head(), untraced: store.untraced() };
+}
+
+export class Progress {
+  private readonly current = initialStatus();
+  private delta = emptyDelta();
+  private samples: Sample[] = [];
+  private readonly readyLag: number;
+  /** Log lines about the node's chain: a load balancer over two chains would bring them with every call. */
+  readonly chainLog = new RepeatLimit(CHAIN_LOG_MS);
+
+  constructor(readyLag: number) {
+    this.readyLag = readyLag;
+  }
+
+  /** The current status; its rates are of the last report. */
+  get status(): Readonly<IndexStatus> {
+    return this.current;
+  }
+
+  setContents({ head, untraced }: IndexContents): void {
+    this.current.transfers = head?.lastTransfer ?? 0;
+    this.current.untraced = untraced;
+    this.setHead(head);
+    this.setPhase();
+  }
+
+  setCapabilities(capabilities: Capabilities): void {
+    this.current.capabilities = capabilities;
+    this.current.reason = null;
+  }
+
+  /** Sets the first block of the index, null while it is not chosen. */
+  setStartBlock(startBlock: number | null): void {
+    this.current.startBlock = startBlock;
+  }
+
+  /** Sets how the node's chain relates to the index. Returns the previous relation. */
+  setNodeChain(chain: NodeChain): NodeChain {
+    const previous = this.current.nodeChain;
+    this.current.nodeChain = chain;
+    return previous;
+  }
+
+  /** Blocks that the index has and the node lacks, when they are too many for nodes a moment apart; else 0. */
+  get blocksAhead(): number {
+    const { head, nodeHead } = this.current;
+    const ahead = head === null || nodeHead === null ? 0 : head.number - nodeHead;
+    return ahead > this.readyLag ? ahead : 0;
+  }
+
+  setNodeHead(number: number): void {
+    this.current.nodeHead = number;
+    this.setPhase();
+  }
+
+  /** Sets why indexing is paused; null when it goes on. Returns the previous reason. */
+  setPauseReason(reason: string | null): string | null {
+    const previous = this.current.reason;
+    this.current.reason = reason;
+    if (this.current.capabilities !== null) this.setPhase();
+    return previous;
+  }
+
+  /** Sets that indexing has stopped, whatever the node says. */
+  setStopped(reason: string): void {
+    this.current.reason = reason;
+    this.current.phase = 'paused';
+  }
+
+  recordCommit(batches: readonly BlockBatch[], head: IndexedBlock, seconds: number): void {
+    let blocks = 0;
+    let transfers = 0;
+    for (const batch of batches) {
+      blocks += batch.blockCount;
+      if (!batch.traced) this.current.untraced = addUntraced(this.current.untraced, batch);
+      transfers += batch.transferCount;
+      for (const kind of batch.kind) this.delta.transfers[kind] = (this.delta.transfers[kind] ?? 0) + 1;
+      for (const [reason, count] of Object.entries(batch.skipped)) {
+        this.current.skippedLogs[reason] = (this.current.skippedLogs[reason] ?? 0) + count;
+        this.delta.skippedLogs[reason] = (this.delta.skippedLogs[reason] ?? 0) + count;
+      }
+    }
+    this.delta.blocks += blocks;
+    this.delta.commitSeconds.push(seconds);
+    this.samples.push({ at: performance.now(), blocks, transfers });
+    this.current.transfers += transfers;
+    this.current.lastCommitAt = preciseNow();
+    this.setHead(head);
+    this.setPhase();
+  }
+
+  recordRollback(depth: number): void {
+    this.delta.rollbacks.push(depth);
+    this.current.reorgs++;
+    this.current.deepestReorg = Math.max(this.current.deepestReorg, depth);
+  }
+
+  /** The status as of now, and the work since the last call. */
+  takeReport(): { status: IndexStatus; delta: Omit<MetricsDelta, 'calls'> } {
+    this.updateRates();
+    const delta = this.delta;
+    this.delta = emptyDelta();
+    return { status: this.current, delta };
+  }
+
+  private setHead(head: IndexedBlock | null): void {
+    this.current.head = head === null ? null : { number: head.number, hash: head.hash };
+    this.current.headTimestamp = head?.timestamp ?? null;
+  }
+
+  private setPhase(): void {
+    const lag = lagBlocks(this.current);
+    if (this.current.reason !== null) this.current.phase = 'paused';
+    else if (lag === null) this.current.phase = 'starting';
+    else this.current.phase = lag > this.readyLag ? 'filling' : 'following';
+  }
+
+  private updateRates(): void {
+    const since = performance.now() - RATE_WINDOW_MS;
+    this.samples = this.samples.filter((sample) => sample.at > since);
+    const seconds = RATE_WINDOW_MS / 1000;
+    this.current.blocksPerSecond = this.samples.reduce((sum, sample) => sum + sample.blocks, 0) / seconds;
+    this.current.transfersPerSecond =
+      this.samples.reduce((sum, sample) => sum + sample.transfers, 0) / seconds;
+  }
+}
+
+/** Adds the blocks of a batch that was read without traces. */
+function addUntraced(untraced: TraceGaps | null, { number, blockCount }: BlockBatch): TraceGaps {
+  const last = number[blockCount - 1]!;
+  return { first: untraced?.first ?? number[0]!, last, blocks: (untraced?.blocks ?? 0) + blockCount };
+}
+
+function emptyDelta(): Omit<MetricsDelta, 'calls'> {
+  return { blocks: 0, transfers: [], skippedLogs: {}, rollbacks: [], commitSeconds: [] };
+}
+
+/** The status before the indexer has done anything. */
+export function initialStatus(): IndexStatus {
+  return {
+    phase: 'starting',
+    reason: null,
+    readFailure: null,
+    nodeChain: 'unchecked',
+    startBlock: null,
+    head: null,
+    headTimestamp: null,
+    nodeHead: null,
+    blocksPerSecond: 0,
+    transfersPerSecond: 0,
+    transfers: 0,
+    capabilities: null,
+    untraced: null,
+    startedAt: Date.now(),
+    skippedLogs: {},
+    reorgs: 0,
+    deepestReorg: 0,
+    lastCommitAt: null,
+  };
+}

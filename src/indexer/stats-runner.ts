@@ -1,0 +1,75 @@
+import type { IndexStats, IndexStatsState } from '../model/index-stats.ts';
+
+/** The part of a worker thread that is used here. */
+export interface IndexStatsThread {
+  on(event: 'message', listener: (survey: IndexStats) => void): unknown;
+  on(event: 'error', listener: (error: Error) => void): unknown;
+  on(event: 'exit', listener: () => void): unknown;
+  terminate(): Promise<unknown>;
+}
+
+/** A survey younger than this is not repeated, milliseconds. */
+const MIN_AGE_MS = 60_000;
+
+/** Largest fraction of the time spent on surveys, so that a large index is surveyed rarely. */
+const MAX_SHARE = 0.01;
+
+export class IndexStatsRunner {
+  private readonly startThread: () => IndexStatsThread;
+  private readonly onFailure: (error: Error) => void;
+  private readonly clock: () => number;
+  private latest: IndexStats | null = null;
+  /** When the last one came, milliseconds of the clock. */
+  private latestAt = 0;
+  private failure: string | null = null;
+  private failedAt: number | null = null;
+  private thread: IndexStatsThread | null = null;
+
+  /** `startThread` starts a thread that posts one survey and ends. */
+  constructor(
+    startThread: () => IndexStatsThread,
+    onFailure: (error: Error) => void,
+    clock: () => number = () => performance.now(),
+  ) {
+    this.startThread = startThread;
+    this.onFailure = onFailure;
+    this.clock = clock;
+  }
+
+  /** The last survey. Starts a new one in the background when it is old. */
+  state(): IndexStatsState {
+    if (this.thread === null && this.isDue()) this.startSurvey();
+    return { latest: this.latest, failure: this.failure };
+  }
+
+  /** Ends a running survey. */
+  async close(): Promise<void> {
+    await this.thread?.terminate();
+  }
+
+  private isDue(): boolean {
+    const now = this.clock();
+    if (this.failedAt !== null) return now - this.failedAt >= MIN_AGE_MS;
+    if (this.latest === null) return true;
+    return now - this.latestAt >= Math.max(MIN_AGE_MS, (this.latest.seconds * 1000) / MAX_SHARE);
+  }
+
+  private startSurvey(): void {
+    const thread = this.startThread();
+    this.thread = thread;
+    thread.on('message', (survey) => {
+      this.latest = survey;
+      this.latestAt = this.clock();
+      this.failure = null;
+      this.failedAt = null;
+    });
+    thread.on('error', (error) => {
+      this.failure = error.message;
+      this.failedAt = this.clock();
+      this.onFailure(error);
+    });
+    thread.on('exit', () => {
+      this.thread = null;
+    });
+  }
+}

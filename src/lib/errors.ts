@@ -1,0 +1,137 @@
+/**
+ * The program's errors, one class per way of handling them. A class that only one caller handles is declared where it is
+ * thrown. Anything else thrown is a bug and ends in `500 internal` or exit code 1.
+ */
+
+import { redactNodeText } from '../log/redact.ts';
+
+/** The configuration or the command line is wrong: print one line, exit 2. */
+export class ConfigError extends Error {
+  override name = 'ConfigError';
+}
+
+/** Advice for the system's listen errors, by code. */
+const LISTEN_REASONS: Record<string, string> = {
+  EADDRINUSE: 'the port is taken by another program; stop it or choose another port',
+  EADDRNOTAVAIL: 'this machine does not have that address; use one it has, or 0.0.0.0 for all',
+  ENOTFOUND: 'no such host; use an address of this machine, or 0.0.0.0 for all',
+  EAI_AGAIN: 'the name cannot be resolved now; use an address of this machine, or 0.0.0.0 for all',
+  EACCES: 'ports below 1024 need privileges; choose another port',
+};
+
+/** A listen address cannot be bound. The command line adds where the setting comes from. */
+export class ListenError extends ConfigError {
+  readonly setting: 'server.host' | 'server.port' | 'metrics.listen';
+  /** The system's code, such as `EADDRINUSE`. */
+  readonly code: string;
+  /** The message without the setting. */
+  readonly problem: string;
+  constructor(setting: ListenError['setting'], address: string, code: string, options?: ErrorOptions) {
+    const problem = `cannot listen on ${address}: ${LISTEN_REASONS[code] ?? code}`;
+    super(`${setting}: ${problem}`, options);
+    this.setting = setting;
+    this.code = code;
+    this.problem = problem;
+  }
+}
+
+/** The program cannot continue and a restart alone will not help: print one line with what to do, exit 1. */
+export class FatalError extends Error {
+  override name = 'FatalError';
+}
+
+/** A file is damaged: its writer stops and reports it, and what is still readable is served. */
+export class DamagedFileError extends FatalError {
+  override name = 'DamagedFileError';
+}
+
+/** The index or the keys file cannot be read or written for now (disk full, file gone): pause, report why, retry. */
+export class StorageError extends Error {
+  override name = 'StorageError';
+}
+
+/**
+ * The node did not give a usable answer: retry with backoff. The message often quotes the node, so it is put on one line,
+ * with keys and terminal control characters removed.
+ * `reason` is also a label of metrics.
+ */
+export class UpstreamError extends Error {
+  override name = 'UpstreamError';
+  readonly reason: UpstreamFailure;
+  /** JSON-RPC error code when the node answered with an error object. */
+  readonly code: number | undefined;
+  /** With reason `http`: the status received instead of 200. */
+  readonly httpStatus: number | undefined;
+  constructor(
+    reason: UpstreamFailure,
+    message: string,
+    code?: number,
+    options?: ErrorOptions & { httpStatus?: number },
+  ) {
+    super(redactNodeText(onOneLine(message)), options);
+    this.reason = reason;
+    this.code = code;
+    this.httpStatus = options?.httpStatus;
+  }
+}
+export type UpstreamFailure =
+  | 'timeout'
+  | 'connection'
+  /** The request was not sent: too many others are waiting for the node. */
+  | 'queue-full'
+  | 'http'
+  | 'malformed'
+  | 'rpc'
+  | 'inconsistent'
+  | 'too-large';
+
+/** Why the index does not follow the node's chain. `chain` is also a value of `/status`. */
+export type ChainMismatch = 'another_chain' | 'reorg_too_deep' | 'reorg_below_finalized';
+
+/** The node's chain is not the indexed one, or forks from it too deep: do not roll back, retry. */
+export class ChainMismatchError extends UpstreamError {
+  override name = 'ChainMismatchError';
+  readonly chain: ChainMismatch;
+  constructor(chain: ChainMismatch, message: string) {
+    super('inconsistent', message);
+    this.chain = chain;
+  }
+}
+
+/** A request is refused: answer with `status` and `code`. */
+export class RequestError extends Error {
+  override name = 'RequestError';
+  readonly status: number;
+  readonly code: string;
+  /** The parameter at fault, if any. */
+  readonly param: string | undefined;
+  constructor(status: number, code: string, message: string, param?: string) {
+    super(message);
+    this.status = status;
+    this.code = code;
+    this.param = param;
+  }
+}
+
+/** The message of anything thrown. */
+export function messageOf(thrown: unknown): string {
+  return thrown instanceof Error ? thrown.message : String(thrown);
+}
+
+/** The stack of anything thrown, or its message if it has none. */
+export function stackOf(thrown: unknown): string {
+  return thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown);
+}
+
+/** The code of a system or SQLite error, such as ENOENT; empty if there is none. */
+export function codeOf(thrown: unknown): string {
+  return thrown instanceof Error && 'code' in thrown ? String(thrown.code) : '';
+}
+
+/**
+ * The text on one line, without terminal control characters and characters that affect how the surrounding text is
+ * displayed: direction marks, zero-width characters, lone surrogates.
+ */
+export function onOneLine(text: string): string {
+  return text.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ').replace(/[\p{Cf}\p{Cs}]+/gu, '');
+}

@@ -1,0 +1,89 @@
+/** File access checks, with messages for the operator. */
+import { accessSync, constants, mkdirSync, statfsSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { codeOf, FatalError, messageOf } from './errors.ts';
+
+/** Accessible to its owner only. */
+const MODE = 0o700;
+
+/**
+ * Creates a folder and its missing parents, accessible to this user only. Recurses itself because Node's `recursive`
+ * never returns if a parent exists but cannot contain a new folder, like /proc.
+ */
+export function makePrivateFolder(path: string): void {
+  if (isFolder(path)) return;
+  if (dirname(path) !== path) makePrivateFolder(dirname(path));
+  try {
+    mkdirSync(path, { mode: MODE });
+  } catch (error) {
+    if (!isFolder(path)) throw error; // otherwise another process has just created it
+  }
+}
+
+function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+}
+
+const REASONS: Record<string, string> = {
+  ENOENT: 'no such file',
+  EACCES: 'permission denied',
+  EROFS: 'read-only file system',
+  EISDIR: 'it is a folder',
+  ENOTDIR: 'part of the path is not a folder',
+};
+
+const ADVICE: Record<string, string> = {
+  EACCES: 'let one user own the data folder with its files, and run the daemon and all commands',
+  EROFS: 'files are written beside it: copy it to a disk where they can be',
+};
+
+/** Why the system refused a file. */
+export function fileErrorReason(error: unknown): string {
+  const code = codeOf(error) || messageOf(error);
+  return REASONS[code] ?? code;
+}
+
+/** Whether a file exists. Throws FatalError if this user may not look. */
+export function dataFileExists(path: string): boolean {
+  try {
+    return statSync(path, { throwIfNoEntry: false }) !== undefined;
+  } catch (error) {
+    throw new FatalError(`cannot read ${path}: ${withAdvice(error)}`);
+  }
+}
+
+/** Why this user cannot access an existing database, and what to do; undefined if access is fine. */
+export function databaseAccessError(path: string): string | undefined {
+  try {
+    accessSync(path, constants.R_OK | constants.W_OK);
+    accessSync(dirname(path), constants.W_OK | constants.X_OK); // for the files that SQLite keeps beside it
+    return undefined;
+  } catch (error) {
+    return withAdvice(error);
+  }
+}
+
+/**
+ * Throws FatalError if this user may not write an existing database. Call it before writing: SQLite silently opens a
+ * read-only file, and its locks then exclude nobody.
+ */
+export function requireWritable(path: string): void {
+  const refusal = dataFileExists(path) ? databaseAccessError(path) : undefined;
+  if (refusal !== undefined) throw new FatalError(`cannot open ${path}: ${refusal}`);
+}
+
+function withAdvice(error: unknown): string {
+  const advice = ADVICE[codeOf(error)];
+  return advice === undefined ? fileErrorReason(error) : `${fileErrorReason(error)}; ${advice}`;
+}
+
+/** 0 when there is no such file. */
+export function fileBytes(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+}
+
+/** What this user may still write on the disk of a file. */
+export function freeDiskBytes(path: string): number {
+  const { bavail, bsize } = statfsSync(dirname(path));
+  return bavail * bsize;
+}

@@ -1,0 +1,9 @@
+import type { Hex } from '../lib/hex.ts';
+
+/** `0x` and 40 hex digits, in any case. */
+export const ADDRESS_PATTERN = /^0x[0-9a-fA-F]{40}$/;
+
+/** The 40 digits of the zero address, without prefix: the other side of mints and burns. */
+export const ZERO_DIGITS = '0'.repeat(40);
+
+export const ZERO_ADDRESS: Hex = `0x${ZERO_DIGITS}`;

@@ -1,0 +1,53 @@
+/** Decoded transfers on their way from the decoder to the store. */
+
+/** Why a log with a transfer's first topic was not decoded as a transfer (metric label). */
+export type SkipReason =
+  | 'transfer_topics'
+  | 'transfer_data'
+  | 'single_shape'
+  | 'batch_shape'
+  | 'consecutive_shape'
+  | 'consecutive_range'
+  | 'wrapped_shape'
+  | 'staking_shape'
+  | 'dirty_address';
+
+/**
+ * Decoded transfers of a run of consecutive blocks, as columns of numbers and bytes.
+ *
+ * Columns rather than objects: a batch of 200,000 transfers is a dozen array buffers that move between threads
+ * without copying, and the store walks them without touching the garbage collector.
+ */
+export interface BlockBatch {
+  /** Whether traces were read for every block that needs them; else internal transfers are missing. */
+  traced: boolean;
+  blockCount: number;
+  transferCount: number;
+  /** Per block. */
+  number: Uint32Array;
+  /** Unix seconds; 64 bits, since a chain's time may be set to any value. */
+  timestamp: Float64Array;
+  /** Hash and parent hash, 32 bytes each per block. */
+  hash: Uint8Array;
+  parent: Uint8Array;
+  /** Number of transfers, and of distinct addresses, up to and including each block. */
+  transferEnd: Uint32Array;
+  addressEnd: Uint32Array;
+  /** 20 bytes per distinct address, in the order of first appearance: sender, receiver, token of each transfer. */
+  addresses: Uint8Array;
+  /** 32 bytes per transaction that has a transfer. */
+  txHashes: Uint8Array;
+  /** Per transfer. `tx` indexes txHashes; `from`, `to`, `token` index addresses; -1 is "none". */
+  kind: Uint8Array;
+  tx: Uint32Array;
+  from: Uint32Array;
+  to: Uint32Array;
+  token: Int32Array;
+  logIndex: Int32Array;
+  /** End offsets of each transfer's amount and token id in the byte columns; an amount of zero has no bytes. */
+  amountEnd: Uint32Array;
+  amounts: Uint8Array;
+  tokenNumberEnd: Uint32Array;
+  tokenNumbers: Uint8Array;
+  skipped: Partial<Record<SkipReason, number>>;
+}

@@ -1,0 +1,182 @@
+/** Probes what the node can do. */
+import { FatalError, UpstreamError } from '../lib/errors.ts';
+import { previewValue } from '../lib/text.ts';
+import type { Capabilities } from '../model/index-status.ts';
+import type { RpcCall, RpcClient } from './client.ts';
+import {
+  fetchBlockNumber,
+  fetchChainId,
+  fetchClientVersion,
+  fetchHeader,
+  receiptCall,
+  receiptsCall,
+  type TraceMethod,
+  traceCall,
+} from './methods.ts';
+import { isMissingData, isNotRecorded, isUnknownMethod } from './node-errors.ts';
+import { malformed } from './reply.ts';
+
+export interface ProbeOptions {
+  /** Whether to index internal native transfers (`index.traces`). */
+  traces: boolean;
+  /** `index.head`. */
+  head: 'auto' | 'finalized' | 'latest';
+}
+
+/**
+ * Probes the node's software, chain and features. Rejects with an UpstreamError when the node is unreachable or answers
+ * badly (retry), with a FatalError when it can never serve as configured.
+ */
+export async function probeCapabilities(
+  client: RpcClient,
+  options: ProbeOptions,
+  signal?: AbortSignal,
+): Promise<Capabilities> {
+  const asked = [
+    fetchSoftware(client, signal),
+    fetchChainId(client, signal),
+    fetchBlockNumber(client, signal),
+  ] as const;
+  await Promise.allSettled(asked); // so that the same problem gives the same message each time
+  const [software, chainId, head] = await Promise.all(asked);
+  const headTag = await chooseHeadTag(client, options.head, software, signal);
+  const followed =
+    headTag === 'latest' ? head : ((await fetchHeader(client, headTag, signal))?.number ?? head);
+  // Block 0 cannot be traced. A node at block 0 has no block 1, but says so only for a method that it knows.
+  const block = Math.max(1, followed);
+  const [blockReceipts, traces] = await Promise.all([
+    offersBlockReceipts(client, block, signal),
+    options.traces ? findTraces(client, block, software, signal) : SWITCHED_OFF,
+  ]);
+  return { client: software, chainId, blockReceipts, headTag, ...traces };
+}
+
+/** Providers may offer no `web3_` methods. */
+const UNNAMED_SOFTWARE = 'a node without a name';
+
+async function fetchSoftware(client: RpcClient, signal: AbortSignal | undefined): Promise<string> {
+  try {
+    return await fetchClientVersion(client, signal);
+  } catch (error) {
+    if (!(error instanceof UpstreamError) || !isUnknownMethod(error)) throw error;
+    return UNNAMED_SOFTWARE;
+  }
+}
+
+type Traces = Pick<Capabilities, 'traces' | 'tracesReason'>;
+
+const SWITCHED_OFF: Traces = { traces: null, tracesReason: 'switched off by index.traces' };
+
+/** Following `finalized` never rolls back. Monad's is 0.6 s behind its tip; on other chains it is minutes. */
+async function chooseHeadTag(
+  client: RpcClient,
+  wanted: ProbeOptions['head'],
+  software: string,
+  signal: AbortSignal | undefined,
+): Promise<Capabilities['headTag']> {
+  if (wanted === 'auto') return software.startsWith('Monad/') ? 'finalized' : 'latest';
+  if (wanted === 'finalized') await requireFinalized(client, software, signal);
+  return wanted;
+}
+
+async function requireFinalized(
+  client: RpcClient,
+  software: string,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const advice = 'set index.head to "latest" or "auto"';
+  let block: unknown;
+  try {
+    block = await fetchHeader(client, 'finalized', signal);
+  } catch (error) {
+    if (!(error instanceof UpstreamError) || error.code === undefined) throw error;
+    if (error.code === -32602 && !isMissingData(error)) {
+      throw new FatalError(`index.head is "finalized" but ${software} does not know that tag: ${advice}`, {
+        cause: error,
+      });
+    }
+    // geth without a consensus client answers with an error of no fixed code, Monad says that it has no such block.
+    throw new UpstreamError(
+      error.reason,
+      `index.head is "finalized": ${error.message}; if it stays so, ${advice}`,
+      error.code,
+    );
+  }
+  if (block !== null) return;
+  throw new UpstreamError(
+    'inconsistent',
+    `index.head is "finalized" but ${software} has no finalized block yet; if it stays so, ${advice}`,
+  );
+}
+
+/** Throws an UpstreamError for a node that serves no receipts in any form, as if it had pruned them all. */
+async function offersBlockReceipts(
+  client: RpcClient,
+  block: number,
+  signal: AbortSignal | undefined,
+): Promise<boolean> {
+  const reason = await unsupportedReason(client, receiptsCall(block), signal);
+  if (reason === null) return true;
+  const alsoMissing = await unsupportedReason(client, receiptCall(NO_HASH), signal);
+  if (alsoMissing === null) return false;
+  throw new UpstreamError('rpc', `nothing can be indexed without receipts: ${reason}; ${alsoMissing}`);
+}
+
+/** The first trace method that works. On anvil callTracer re-executes the block, a thousand times slower than trace_block. */
+async function findTraces(
+  client: RpcClient,
+  block: number,
+  software: string,
+  signal: AbortSignal | undefined,
+): Promise<Traces> {
+  const candidates: TraceMethod[] = ['debug_traceBlockByNumber', 'trace_block'];
+  if (software.startsWith('anvil/')) candidates.reverse();
+  const reasons: string[] = [];
+  for (const method of candidates) {
+    const reason = await unsupportedReason(
+      client,
+      traceCall(block, NO_HASH, method, client.timeoutMs),
+      signal,
+    );
+    if (reason !== null) reasons.push(reason);
+    else if (method === 'trace_block') return { traces: method, tracesReason: null };
+    else return { traces: await preciseForm(client, signal), tracesReason: null };
+  }
+  return { traces: null, tracesReason: reasons.join('; ') };
+}
+
+/** No block or transaction has this hash: a node that offers the method answers that it does not exist. */
+const NO_HASH = `0x${'0'.repeat(64)}`;
+
+/** Prefers call trees by block hash, if offered. */
+async function preciseForm(client: RpcClient, signal: AbortSignal | undefined): Promise<TraceMethod> {
+  const byHash = await unsupportedReason(
+    client,
+    traceCall(0, NO_HASH, 'debug_traceBlockByHash', client.timeoutMs),
+    signal,
+  );
+  return byHash === null ? 'debug_traceBlockByHash' : 'debug_traceBlockByNumber';
+}
+
+/**
+ * Why the node does not serve a list-valued method, or null if it does. An error about the block (not found, pruned,
+ * too large) proves that the method exists; so does null, which Monad also answers under load.
+ */
+async function unsupportedReason(
+  client: RpcClient,
+  call: RpcCall,
+  signal: AbortSignal | undefined,
+): Promise<string | null> {
+  try {
+    const result = await client.call(call.method, call.params, signal);
+    if (result === null || Array.isArray(result)) return null;
+    throw malformed(call.method, `result is ${previewValue(result)}, not a list`);
+  } catch (error) {
+    if (!(error instanceof UpstreamError)) throw error;
+    if (isNotRecorded(error))
+      return `${call.method}: the node keeps no call frames (start monad with --trace-calls)`;
+    if (isUnknownMethod(error)) return `the node does not offer ${call.method}`;
+    if (error.reason === 'rpc' || error.reason === 'too-large') return null;
+    throw error;
+  }
+}

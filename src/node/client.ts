@@ -1,0 +1,237 @@
+/**
+ * JSON-RPC over HTTP: single calls and batches. Splits batches that are too large, and repeats calls that the node
+ * rate-limits; it retries nothing else.
+ */
+import { UpstreamError, type UpstreamFailure } from '../lib/errors.ts';
+import type { Projection } from '../lib/json-projection.ts';
+import { BufferedHttpClient, type NodeResponse } from './http/buffered-client.ts';
+import { GATEWAY_STATUSES, isBusy, isRateLimited, REFUSAL_STATUSES } from './node-errors.ts';
+import { AdaptiveRateLimiter } from './rate-limiter.ts';
+import {
+  batchName,
+  httpError,
+  parseBody,
+  type RpcCall,
+  type RpcReply,
+  readBatch,
+  readSingle,
+} from './reply.ts';
+import { BatchLimit, isOverLimit, sendInBatches } from './send-in-batches.ts';
+
+export type { RpcCall, RpcReply } from './reply.ts';
+
+export interface RpcClientOptions {
+  /** http or https; `user:password@` goes to the Authorization header. */
+  url: string;
+  /** Milliseconds from sending a request to the end of its answer. */
+  timeoutMs: number;
+  maxSockets: number;
+  /** Most calls per batch; the node may turn out to accept fewer. */
+  maxBatch: number;
+  /** Most bytes of one answer; default 64 MiB. */
+  maxResponseBytes?: number;
+  /** How long a node may rate-limit every call before that is an error, milliseconds; default 5,000. */
+  patienceMs?: number;
+  /** Called once per call, also in a batch: seconds of the exchange that settled it; `failure` is null on success. */
+  onCall?: (method: string, seconds: number, failure: UpstreamFailure | null) => void;
+}
+
+interface CallOptions {
+  signal: AbortSignal | undefined;
+  /** The parts of results to parse; default everything. */
+  projection?: Projection | undefined;
+}
+
+/** Monad and geth limit answers to 25 MB themselves. */
+const DEFAULT_MAX_RESPONSE_BYTES = 64 * 2 ** 20;
+const DEFAULT_PATIENCE_MS = 5_000;
+/** Most rate-limit refusals of one call: even while others succeed, the node may never accept this one. */
+const MAX_REFUSALS = 12;
+/** Most exchanges that may wait for a socket: enough for several batches split into single calls. */
+const MAX_WAITING = 4096;
+/** Statuses that mean "not now" or "not you": smaller batches would not help. */
+const FINAL_STATUSES = new Set([...REFUSAL_STATUSES, ...GATEWAY_STATUSES]);
+
+export class RpcClient {
+  private readonly http: BufferedHttpClient;
+  private readonly limit: BatchLimit;
+  private readonly rateLimiter: AdaptiveRateLimiter;
+  private readonly onCall: RpcClientOptions['onCall'];
+  /** Milliseconds one HTTP exchange may take. */
+  readonly timeoutMs: number;
+
+  constructor(options: RpcClientOptions) {
+    this.timeoutMs = options.timeoutMs;
+    this.http = new BufferedHttpClient({
+      url: options.url,
+      timeoutMs: options.timeoutMs,
+      maxSockets: options.maxSockets,
+      maxWaiting: MAX_WAITING,
+      maxResponseBytes: options.maxResponseBytes ?? DEFAULT_MAX_RESPONSE_BYTES,
+    });
+    this.limit = new BatchLimit(options.maxBatch);
+    this.rateLimiter = new AdaptiveRateLimiter(options.patienceMs ?? DEFAULT_PATIENCE_MS);
+    this.onCall = options.onCall;
+  }
+
+  /** Current number of calls per batch. */
+  get batchSize(): number {
+    return this.limit.size;
+  }
+
+  /** Result of one call. Rejects with an UpstreamError (any reason but `inconsistent`) or the signal's reason. */
+  async call(method: string, params: readonly unknown[], signal?: AbortSignal): Promise<unknown> {
+    const reply = await this.sendSingle({ method, params }, 0, { signal });
+    if ('error' in reply) throw reply.error;
+    return reply.result;
+  }
+
+  /**
+   * Replies in the order of the calls. The reply to a call that the node answers with an error is that error
+   * (`rpc`, or `too-large` when its result alone is over the limit). When an exchange as a whole fails
+   * (`timeout`, `connection`, `http`, `malformed`, or `rpc` from a busy node), the promise rejects with that error.
+   * Of results only the parts of the `projection` are read; without it, everything.
+   */
+  batch(calls: readonly RpcCall[], signal?: AbortSignal, projection?: Projection): Promise<RpcReply[]> {
+    return this.send(calls, 0, { signal, projection });
+  }
+
+  /** Fails the calls under way and closes the sockets. */
+  async close(): Promise<void> {
+    this.rateLimiter.close();
+    this.http.close();
+  }
+
+  /** Sends calls that were each refused `refusals` times before. */
+  private send(calls: readonly RpcCall[], refusals: number, options: CallOptions): Promise<RpcReply[]> {
+    return sendInBatches(calls, this.limit, {
+      single: (call) => this.sendSingle(call, refusals, options),
+      batch: (part) => this.sendBatch(part, refusals, options),
+    });
+  }
+
+  private async sendSingle(call: RpcCall, refusedBefore: number, options: CallOptions): Promise<RpcReply> {
+    for (let refusals = refusedBefore + 1; ; refusals++) {
+      await this.rateLimiter.turn(1, options.signal);
+      const startedAt = performance.now();
+      try {
+        const reply = await this.postSingle(call, options);
+        if ('error' in reply && this.mustRepeat(reply.error, startedAt, refusals)) continue;
+        this.report(call.method, startedAt, reply);
+        return reply;
+      } catch (error) {
+        if (!(error instanceof UpstreamError)) throw error;
+        if (this.mustRepeat(error, startedAt, refusals)) continue;
+        this.report(call.method, startedAt, { error });
+        if (error.reason === 'too-large') return { error };
+        throw error;
+      }
+    }
+  }
+
+  private async sendBatch(
+    calls: readonly RpcCall[],
+    refusedBefore: number,
+    options: CallOptions,
+  ): Promise<RpcReply[] | UpstreamError> {
+    for (let refusals = refusedBefore + 1; ; refusals++) {
+      await this.rateLimiter.turn(calls.length, options.signal);
+      const startedAt = performance.now();
+      let replies: RpcReply[] | UpstreamError;
+      try {
+        replies = await this.postBatch(calls, options);
+      } catch (error) {
+        if (!(error instanceof UpstreamError)) throw error;
+        if (error.reason === 'too-large') return error;
+        if (this.mustRepeat(error, startedAt, refusals)) {
+          if (calls.length <= this.rateLimiter.callsPerSecond) continue;
+          return error; // the node may accept none so large
+        }
+        for (const { method } of calls) this.report(method, startedAt, { error });
+        throw error;
+      }
+      if (replies instanceof UpstreamError) return replies;
+      return this.repeatRefused(calls, replies, startedAt, refusals, options);
+    }
+  }
+
+  /** Repeats the calls that a node rate-limited within a batch it accepted. */
+  private async repeatRefused(
+    calls: readonly RpcCall[],
+    replies: RpcReply[],
+    startedAt: number,
+    refusals: number,
+    options: CallOptions,
+  ): Promise<RpcReply[]> {
+    const repeated: number[] = [];
+    for (const [index, reply] of replies.entries()) {
+      if ('error' in reply && this.mustRepeat(reply.error, startedAt, refusals)) repeated.push(index);
+      else if (!isOverLimit(reply)) this.report(calls[index]!.method, startedAt, reply);
+    }
+    const again = await this.send(
+      repeated.map((index) => calls[index]!),
+      repeated.length < calls.length ? 0 : refusals,
+      options,
+    );
+    for (const [at, index] of repeated.entries()) replies[index] = again[at]!;
+    return replies;
+  }
+
+  /** Whether a call, or a whole batch, was rate-limited and should be repeated. */
+  private mustRepeat(error: UpstreamError, startedAt: number, refusals: number): boolean {
+    return isRateLimited(error) && this.rateLimiter.refused(startedAt) && refusals < MAX_REFUSALS;
+  }
+
+  private async postSingle(call: RpcCall, { signal, projection }: CallOptions): Promise<RpcReply> {
+    const answer = await this.post(request(call, 0), call.method, signal);
+    if (answer.status !== 200) throw httpError(answer, call.method);
+    const reply = readSingle(parsed(answer, call.method, projection), call.method);
+    if (isOverLimit(reply)) throw new UpstreamError('too-large', reply.error.message, reply.error.code);
+    return reply;
+  }
+
+  private async postBatch(
+    calls: readonly RpcCall[],
+    { signal, projection }: CallOptions,
+  ): Promise<RpcReply[] | UpstreamError> {
+    const what = batchName(calls);
+    const answer = await this.post(calls.map(request), what, signal);
+    if (answer.status !== 200) {
+      const error = httpError(answer, what);
+      if (FINAL_STATUSES.has(answer.status)) throw error;
+      return error;
+    }
+    const replies = readBatch(parsed(answer, what, projection), calls);
+    if (replies instanceof UpstreamError && isBusy(replies)) throw replies;
+    return replies;
+  }
+
+  private async post(value: unknown, what: string, signal: AbortSignal | undefined): Promise<NodeResponse> {
+    const answer = await this.http.post(JSON.stringify(value), what, signal);
+    if (answer.status === 429) this.rateLimiter.hold(answer.retryAfterMs);
+    return answer;
+  }
+
+  /** The call is settled. */
+  private report(method: string, startedAt: number, reply: RpcReply): void {
+    if ('result' in reply) this.rateLimiter.accepted(1);
+    this.onCall?.(
+      method,
+      (performance.now() - startedAt) / 1000,
+      'error' in reply ? reply.error.reason : null,
+    );
+  }
+}
+
+/** Parses an answer and frees its memory at once: the garbage collector sees only small objects and would wait. */
+function parsed({ body }: NodeResponse, what: string, projection: Projection | undefined): unknown {
+  try {
+    return parseBody(body, what, projection);
+  } finally {
+    body.buffer.transfer(0);
+  }
+}
+
+function request({ method, params }: RpcCall, index: number): unknown {
+  return { jsonrpc: '2.0', id: index + 1, method, params };
+}

@@ -1,0 +1,56 @@
+/** The streams' connection to the node: one WebSocket for subscriptions, calls over HTTP. */
+import type { Logger } from '../log/logger.ts';
+import type { RpcClient } from './client.ts';
+import { NodeSubscriptions } from './subscriptions.ts';
+
+export interface NodeConnectionOptions {
+  /** The node's WebSocket, empty when it has none. */
+  wsUrl: string;
+  client: RpcClient;
+  log: Logger;
+}
+
+export class NodeConnection {
+  readonly client: RpcClient;
+  /** Null when the node has no WebSocket. Connects with the first subscription. */
+  readonly subscriptions: NodeSubscriptions | null;
+  /** Whether the loss was logged: it is logged once, not for every attempt to reconnect. */
+  private isLost = false;
+  private readonly listeners = new Set<(connected: boolean) => void>();
+
+  constructor({ wsUrl, client, log }: NodeConnectionOptions) {
+    this.client = client;
+    this.subscriptions =
+      wsUrl === ''
+        ? null
+        : new NodeSubscriptions({
+            url: wsUrl,
+            onConnected: () => {
+              this.isLost = false;
+              this.notifyListeners(true);
+            },
+            onDisconnected: (error, retryInMs) => {
+              if (!this.isLost)
+                log.warn({ err: error, retryInMs }, 'lost the WebSocket to the node; reconnecting');
+              this.isLost = true;
+              this.notifyListeners(false);
+            },
+          });
+  }
+
+  /** Calls back when the WebSocket connects, before the first notification, and when it is lost. Returns the function that ends this. */
+  onConnectionChange(listener: (connected: boolean) => void): () => void {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  }
+
+  async close(): Promise<void> {
+    this.listeners.clear();
+    await this.subscriptions?.close();
+    await this.client.close();
+  }
+
+  private notifyListeners(connected: boolean): void {
+    for (const listener of [...this.listeners]) listener(connected);
+  }
+}

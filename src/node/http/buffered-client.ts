@@ -1,0 +1,144 @@
+/** HTTP to the node: posts bodies and buffers whole answers, with a limit on every resource. */
+import { UpstreamError } from '../../lib/errors.ts';
+import {
+  type ResponseHead,
+  type ResponseListener,
+  StreamingHttpClient,
+  type StreamingHttpOptions,
+} from './streaming-client.ts';
+
+export interface BufferedHttpOptions extends Omit<StreamingHttpOptions, 'maxWaitingBytes'> {
+  /** Most bytes of one answer; a longer one is aborted and fails as `too-large`. */
+  maxResponseBytes: number;
+}
+
+export interface NodeResponse {
+  status: number;
+  /** The node's Retry-After, 0 without one. */
+  retryAfterMs: number;
+  /** In memory of its own, which the reader may free. */
+  body: Buffer<ArrayBuffer>;
+}
+
+/** Most bytes of all waiting requests; one takes some kilobytes. */
+const MAX_WAITING_BYTES = 64 * 2 ** 20;
+
+/** Initial buffer for an answer of unknown length; doubled as needed. */
+const FIRST_BYTES = 64 * 2 ** 10;
+
+export class BufferedHttpClient {
+  private readonly http: StreamingHttpClient;
+  private readonly maxResponseBytes: number;
+
+  constructor({ maxResponseBytes, ...options }: BufferedHttpOptions) {
+    this.http = new StreamingHttpClient({ ...options, maxWaitingBytes: MAX_WAITING_BYTES });
+    this.maxResponseBytes = maxResponseBytes;
+  }
+
+  /**
+   * Posts a JSON body and resolves with the node's answer, whatever its status. A request lost because the node closed an
+   * idle socket is sent once more, which is safe because all requests here are reads.
+   * Rejects with an UpstreamError (`timeout`, `connection`, `malformed`, `too-large`; `what` names the request
+   * in its message), or with the signal's reason.
+   */
+  post(body: string, what: string, signal?: AbortSignal): Promise<NodeResponse> {
+    return this.send(Buffer.from(body).toString('latin1'), what, signal, false);
+  }
+
+  private send(
+    body: string,
+    what: string,
+    signal: AbortSignal | undefined,
+    newSocket: boolean,
+  ): Promise<NodeResponse> {
+    return new Promise((resolve, reject) => {
+      signal?.throwIfAborted();
+      const stop = (error: unknown): void => {
+        signal?.removeEventListener('abort', onAbort);
+        reject(error);
+      };
+      const buffer = new ResponseBuffer(this.maxResponseBytes, {
+        onAnswer(answer) {
+          signal?.removeEventListener('abort', onAbort);
+          resolve(answer);
+        },
+        onTooLarge: () => {
+          exchange.cancel();
+          const message = `${what}: the answer exceeds ${this.maxResponseBytes} bytes`;
+          stop(new UpstreamError('too-large', message));
+        },
+        onFailed: ({ reason, message, cause }, wasAnswered) => {
+          const isLost = reason === 'connection' && exchange.onUsedSocket && !wasAnswered;
+          if (!isLost || newSocket) {
+            return stop(
+              new UpstreamError(reason, `${message}; asked ${this.http.origin}`, undefined, { cause }),
+            );
+          }
+          signal?.removeEventListener('abort', onAbort);
+          resolve(this.send(body, what, signal, true));
+        },
+      });
+      const exchange = this.http.post(body, what, buffer, { newSocket });
+      const onAbort = (): void => {
+        exchange.cancel();
+        reject(signal?.reason);
+      };
+      signal?.addEventListener('abort', onAbort, { once: true });
+    });
+  }
+
+  /** Fails all waiting requests and those in flight, and closes the sockets. */
+  close(): void {
+    this.http.close();
+  }
+}
+
+interface ResponseEvents {
+  onAnswer(answer: NodeResponse): void;
+  onTooLarge(): void;
+  /** `wasAnswered`: part of the answer had arrived. */
+  onFailed(error: UpstreamError, wasAnswered: boolean): void;
+}
+
+/** Joins the pieces of a body. */
+class ResponseBuffer implements ResponseListener {
+  private readonly maxBytes: number;
+  private readonly events: ResponseEvents;
+  private status = 0;
+  private retryAfterMs = 0;
+  private body: Buffer<ArrayBuffer> = Buffer.alloc(0);
+  private length = 0;
+
+  constructor(maxBytes: number, events: ResponseEvents) {
+    this.maxBytes = maxBytes;
+    this.events = events;
+  }
+
+  onHead({ status, length, retryAfter }: ResponseHead): void {
+    this.status = status;
+    this.retryAfterMs = (retryAfter ?? 0) * 1000;
+    if (length !== null && length > this.maxBytes) this.events.onTooLarge();
+    else this.body = Buffer.allocUnsafeSlow(length ?? FIRST_BYTES);
+  }
+
+  onBody(piece: Buffer, isLast: boolean): void {
+    const end = this.length + piece.length;
+    if (end > this.maxBytes) return this.events.onTooLarge();
+    if (end > this.body.length) this.grow(end);
+    piece.copy(this.body, this.length);
+    this.length = end;
+    if (!isLast) return;
+    const { status, retryAfterMs } = this;
+    this.events.onAnswer({ status, retryAfterMs, body: this.body.subarray(0, end) });
+  }
+
+  onFailed(error: UpstreamError): void {
+    this.events.onFailed(error, this.status !== 0);
+  }
+
+  private grow(bytes: number): void {
+    const larger = Buffer.allocUnsafeSlow(Math.max(bytes, 2 * this.body.length));
+    this.body.copy(larger, 0, 0, this.length);
+    this.body = larger;
+  }
+}

@@ -1,0 +1,145 @@
+/** One keep-alive connection to the node that carries one exchange at a time. */
+import { connect, isIP, type Socket } from 'node:net';
+import { connect as connectTls } from 'node:tls';
+import { UpstreamError } from '../../lib/errors.ts';
+import { CLOSED_UNANSWERED, socketErrorText } from '../socket-error.ts';
+import type { ResponseHead } from './response-head.ts';
+import { type ResponseHandler, ResponseReader } from './response-reader.ts';
+
+/** Where to connect. */
+export interface Target {
+  host: string;
+  port: number;
+  tls: boolean;
+}
+
+/** Receives an answer, or the error that prevented or cut it. */
+export interface ResponseListener extends ResponseHandler {
+  onFailed(error: UpstreamError): void;
+}
+
+export interface ConnectionOwner {
+  /** The exchange is complete and another may follow. Called before the listener gets the last piece. */
+  onFree(connection: Connection): void;
+  /** The connection is closed. Called once. */
+  onGone(connection: Connection): void;
+}
+
+/** Bytes read from a socket at a time. */
+const READ_BYTES = 256 * 1024;
+
+/** All plain sockets of the thread read into the same buffer: each read is processed before the next one. */
+const READ_BUFFER = Buffer.allocUnsafeSlow(READ_BYTES);
+
+export class Connection implements ResponseHandler {
+  /** When the last exchange ended, by the owner's clock. */
+  idleSince = 0;
+  /** Requests sent over it. */
+  requests = 0;
+  private readonly owner: ConnectionOwner;
+  private readonly socket: Socket;
+  private readonly reader = new ResponseReader();
+  private listener: ResponseListener | null = null;
+  private error: UpstreamError | null = null;
+  private gone = false;
+  /** Plain, and nothing was received yet. */
+  private mayExpectTls: boolean;
+
+  constructor(target: Target, owner: ConnectionOwner) {
+    this.owner = owner;
+    this.mayExpectTls = !target.tls;
+    this.socket = this.open(target);
+    this.socket.on('error', (error: NodeJS.ErrnoException) => {
+      const message = socketErrorText(error, this.mayExpectTls);
+      this.error ??= new UpstreamError('connection', message, undefined, { cause: error });
+    });
+    this.socket.on('end', () => this.onEnd());
+    this.socket.on('close', () => this.onClose());
+  }
+
+  /** Sends a whole request, given as Latin-1, whose answer goes to the listener. */
+  send(request: string, listener: ResponseListener): void {
+    this.listener = listener;
+    this.requests++;
+    this.socket.write(request, 'latin1');
+  }
+
+  pause(): void {
+    this.socket.pause();
+  }
+
+  resume(): void {
+    this.socket.resume();
+  }
+
+  /** Closes at once; the listener is not called again. */
+  destroy(): void {
+    this.listener = null;
+    this.reportClosed();
+    this.socket.destroy();
+  }
+
+  private open({ host, port, tls }: Target): Socket {
+    if (tls) {
+      const servername = isIP(host) ? '' : host;
+      const socket = connectTls({ host, port, servername, ALPNProtocols: ['http/1.1'] });
+      socket.setNoDelay(true);
+      return socket.on('data', (piece: Buffer) => this.onData(piece));
+    }
+    const callback = (bytes: number): boolean => {
+      this.onData(READ_BUFFER.subarray(0, bytes));
+      return true;
+    };
+    return connect({ host, port, noDelay: true, onread: { buffer: READ_BUFFER, callback } });
+  }
+
+  /** Called by the ResponseReader only, as is `onBody`. */
+  onHead(head: ResponseHead): void {
+    this.listener?.onHead(head);
+  }
+
+  onBody(piece: Buffer, isLast: boolean): void {
+    const listener = this.listener;
+    if (listener === null) return; // cancelled at the head or at an earlier piece
+    if (isLast) {
+      this.listener = null;
+      if (this.reader.reusable) this.owner.onFree(this);
+      else this.destroy();
+    }
+    listener.onBody(piece, isLast);
+  }
+
+  private onData(piece: Buffer): void {
+    this.mayExpectTls = false;
+    if (this.listener === null) return this.destroy(); // unexpected bytes
+    try {
+      this.reader.read(piece, this);
+    } catch (error) {
+      if (!(error instanceof UpstreamError)) throw error;
+      this.error = error;
+      this.socket.destroy();
+    }
+  }
+
+  /** The node has closed its side; anything unanswered will never be answered. */
+  private onEnd(): void {
+    if (this.listener !== null) this.reader.finish(this);
+    this.socket.destroy();
+  }
+
+  private onClose(): void {
+    this.reportClosed();
+    const listener = this.listener;
+    this.listener = null;
+    const closed = this.mayExpectTls
+      ? CLOSED_UNANSWERED
+      : 'the node closed the connection before it had answered';
+    listener?.onFailed(this.error ?? new UpstreamError('connection', closed));
+  }
+
+  private reportClosed(): void {
+    if (this.gone) return;
+    this.gone = true;
+    this.owner.onGone(this);
+  }
+}

@@ -1,0 +1,150 @@
+/** One request to the node and its answer. */
+import { UpstreamError, type UpstreamFailure } from '../../lib/errors.ts';
+import type { Connection, ResponseListener } from './connection.ts';
+import type { ResponseHead } from './response-head.ts';
+
+/** Milliseconds, advanced in steps by its owner. */
+export interface Clock {
+  now: number;
+}
+
+/** The requests of one client. */
+export interface Flow {
+  /** Whether it is limited to a share, so that some places stay free for others. */
+  readonly isLimited: boolean;
+  running: number;
+  /** In order of arrival. */
+  readonly waiting: Set<Exchange>;
+  waitingBytes: number;
+  /** When the node last sent something of an answer, by the clock of its exchanges. */
+  lastProgressAt: number;
+}
+
+export class Exchange implements ResponseListener {
+  readonly request: string;
+  /** Whether it needs a socket that was never used. */
+  readonly newSocket: boolean;
+  /** The requests of its client, which take turns with those of others. */
+  readonly flow: Flow;
+  /** An exchange that fails before it was sent says nothing about the node. */
+  wasSent = false;
+  /** Sent over a used socket, which the node may just have closed. */
+  onUsedSocket = false;
+  private readonly what: string;
+  private readonly timeoutMs: number;
+  private readonly clock: Clock;
+  private readonly onEnd: (exchange: Exchange) => void;
+  /** Null once the exchange has ended. */
+  private listener: ResponseListener | null;
+  private connection: Connection | null = null;
+  private deadline: number;
+  private paused = false;
+
+  /** `onEnd` is called once when the exchange ends, before the listener is called. */
+  constructor(
+    request: string,
+    listener: ResponseListener,
+    options: {
+      what: string;
+      newSocket: boolean;
+      flow: Flow;
+      timeoutMs: number;
+      clock: Clock;
+      onEnd: (exchange: Exchange) => void;
+    },
+  ) {
+    this.request = request;
+    this.newSocket = options.newSocket;
+    this.flow = options.flow;
+    this.what = options.what;
+    this.timeoutMs = options.timeoutMs;
+    this.clock = options.clock;
+    this.onEnd = options.onEnd;
+    this.listener = listener;
+    this.deadline = this.clock.now + options.timeoutMs;
+  }
+
+  /** Whether it is still waiting for a connection. */
+  get isQueued(): boolean {
+    return this.listener !== null && !this.wasSent;
+  }
+
+  /** Sends the request over a free connection and restarts the timeout. */
+  start(connection: Connection): void {
+    this.wasSent = true;
+    this.restartTimeout();
+    this.connection = connection;
+    this.onUsedSocket = connection.requests > 0;
+    connection.send(this.request, this);
+  }
+
+  /** Ends the exchange: nobody needs the answer. The listener is not called again. */
+  cancel(): void {
+    if (this.listener !== null) this.terminate();
+  }
+
+  /** Stops reading from the node until `resume`; meanwhile the timeout is suspended. */
+  pause(): void {
+    if (this.listener === null) return;
+    this.paused = true;
+    this.connection?.pause();
+  }
+
+  resume(): void {
+    if (this.listener === null || !this.paused) return;
+    this.paused = false;
+    this.restartTimeout();
+    this.connection?.resume();
+  }
+
+  /** Restarts the timeout, for each piece of a streamed answer. */
+  restartTimeout(): void {
+    this.deadline = this.clock.now + this.timeoutMs;
+  }
+
+  /** Fails the exchange on timeout. A waiting one does not time out while the node answers those before it. */
+  checkTimeout(): void {
+    if (this.clock.now <= this.deadline || this.paused) return;
+    if (this.wasSent) return this.fail('timeout', `no complete answer within ${this.timeoutMs} ms`);
+    if (this.clock.now <= this.flow.lastProgressAt + this.timeoutMs) return;
+    this.fail('timeout', `not sent: no answer to the requests before it within ${this.timeoutMs} ms`);
+  }
+
+  fail(reason: UpstreamFailure, detail: string, options?: ErrorOptions): void {
+    const listener = this.listener;
+    if (listener === null) return;
+    this.terminate();
+    listener.onFailed(new UpstreamError(reason, `${this.what}: ${detail}`, undefined, options));
+  }
+
+  onHead(head: ResponseHead): void {
+    this.listener?.onHead(head);
+  }
+
+  onBody(piece: Buffer, isLast: boolean): void {
+    const listener = this.listener;
+    this.flow.lastProgressAt = this.clock.now;
+    if (isLast) {
+      if (this.paused) this.connection?.resume(); // paused at an earlier piece; the next exchange reads from it
+      this.end();
+    }
+    listener?.onBody(piece, isLast);
+  }
+
+  onFailed(error: UpstreamError): void {
+    this.connection = null; // it is already closed
+    this.fail(error.reason, error.message, { cause: error.cause });
+  }
+
+  /** Ends without the rest of the answer. Closes the connection first, so that the next exchange can open another. */
+  private terminate(): void {
+    this.connection?.destroy();
+    this.end();
+  }
+
+  private end(): void {
+    this.listener = null;
+    this.connection = null;
+    this.onEnd(this);
+  }
+}

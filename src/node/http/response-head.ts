@@ -1,0 +1,108 @@
+/** Parses the head of an HTTP/1.1 answer. */
+import { UpstreamError } from '../../lib/errors.ts';
+
+/** How the body behind a head is delimited (RFC 9112, section 6.3). */
+export interface ResponseHead {
+  status: number;
+  /** Bytes of the body; null when it is chunked or ends with the connection. */
+  length: number | null;
+  chunked: boolean;
+  /** Whether another request may follow on the connection. */
+  keepAlive: boolean;
+  /** Retry-After in seconds; null when absent or a date. */
+  retryAfter: number | null;
+}
+
+const SPACE = 32;
+const ZERO = 48;
+
+/** Reads a head, given without the empty line that ends it. Throws UpstreamError `malformed`. */
+export function readResponseHead(text: string): ResponseHead {
+  const head: ResponseHead = {
+    status: readStatus(text),
+    length: null,
+    chunked: false,
+    keepAlive: text.charCodeAt(7) !== ZERO, // HTTP/1.0 closes by default
+    retryAfter: null,
+  };
+  for (let at = text.indexOf('\r\n'); at >= 0; ) {
+    const end = text.indexOf('\r\n', at + 2);
+    readField(head, text, at + 2, end < 0 ? text.length : end);
+    at = end;
+  }
+  if (head.chunked) head.length = null;
+  else if (head.status === 204 || head.status === 304) head.length = 0;
+  else if (head.length === null) head.keepAlive = false;
+  return head;
+}
+
+function readStatus(text: string): number {
+  const status = Number(text.slice(9, 12));
+  if (!text.startsWith('HTTP/1.') || text.charCodeAt(8) !== SPACE || !(status >= 100)) {
+    throw malformed(`${JSON.stringify(text.slice(0, 40))} is not a status line`);
+  }
+  return status;
+}
+
+/** Five fields matter, and no two of their names have the same length. */
+function readField(head: ResponseHead, text: string, start: number, end: number): void {
+  const colon = text.indexOf(':', start);
+  if (colon < 0 || colon > end) throw malformed('a header line without a colon');
+  switch (colon - start) {
+    case 10:
+      if (isName(text, start, colon, 'connection')) readConnection(head, value(text, colon, end));
+      return;
+    case 11:
+      if (isName(text, start, colon, 'retry-after')) readRetryAfter(head, value(text, colon, end));
+      return;
+    case 14:
+      if (isName(text, start, colon, 'content-length')) readLength(head, value(text, colon, end));
+      return;
+    case 16:
+      if (isName(text, start, colon, 'content-encoding')) refuseEncoding(value(text, colon, end));
+      return;
+    case 17:
+      if (isName(text, start, colon, 'transfer-encoding')) readTransfer(head, value(text, colon, end));
+  }
+}
+
+function isName(text: string, start: number, end: number, name: string): boolean {
+  return text.slice(start, end).toLowerCase() === name;
+}
+
+function value(text: string, colon: number, end: number): string {
+  return text.slice(colon + 1, end).trim();
+}
+
+function readConnection(head: ResponseHead, options: string): void {
+  const lower = options.toLowerCase();
+  if (lower.includes('close')) head.keepAlive = false;
+  else if (lower.includes('keep-alive')) head.keepAlive = true;
+}
+
+function readRetryAfter(head: ResponseHead, seconds: string): void {
+  if (/^\d+$/.test(seconds)) head.retryAfter = Number(seconds);
+}
+
+function readLength(head: ResponseHead, digits: string): void {
+  const length = Number(digits);
+  const valid = /^\d+$/.test(digits) && Number.isSafeInteger(length);
+  if (!valid || (head.length !== null && head.length !== length)) {
+    throw malformed(`the Content-Length is ${JSON.stringify(digits.slice(0, 40))}`);
+  }
+  head.length = length;
+}
+
+function readTransfer(head: ResponseHead, codings: string): void {
+  if (codings.toLowerCase() !== 'chunked') throw malformed(`transfer coding ${codings.slice(0, 40)}`);
+  head.chunked = true;
+}
+
+/** The request accepts no encoding. */
+function refuseEncoding(coding: string): void {
+  if (coding.toLowerCase() !== 'identity') throw malformed(`content coding ${coding.slice(0, 40)}`);
+}
+
+function malformed(detail: string): UpstreamError {
+  return new UpstreamError('malformed', `not an HTTP/1.1 answer: ${detail}`);
+}

@@ -1,0 +1,109 @@
+/** Reads HTTP/1.1 answers, one after another, from the pieces that a socket delivers. */
+import { UpstreamError } from '../../lib/errors.ts';
+import { ChunkedBody } from './chunked-body.ts';
+import { type ResponseHead, readResponseHead } from './response-head.ts';
+
+/** Receives an answer: its head once, then its body in one or more pieces, the last of which is marked. */
+export interface ResponseHandler {
+  onHead(head: ResponseHead): void;
+  /** The memory of the piece belongs to the caller, which reuses it afterwards. The last piece may be empty. */
+  onBody(piece: Buffer, isLast: boolean): void;
+}
+
+const END_OF_HEAD = Buffer.from('\r\n\r\n');
+const MAX_HEAD_BYTES = 32 * 1024;
+const NOTHING = Buffer.alloc(0);
+
+export class ResponseReader {
+  private head: ResponseHead | null = null;
+  /** The start of a head that arrives in several pieces. */
+  private begun = NOTHING;
+  /** Remaining bytes of a body of known length. */
+  private remainingBytes = 0;
+  private chunked: ChunkedBody | null = null;
+  private isReusable = true;
+
+  /** Whether another answer may come on the connection, once the present one is complete. */
+  get reusable(): boolean {
+    return this.isReusable;
+  }
+
+  /** Reads the next piece from the socket. Throws UpstreamError `malformed`. */
+  read(piece: Buffer, handler: ResponseHandler): void {
+    const body = this.head === null ? this.readHead(piece, handler) : piece;
+    if (body === null) return;
+    if (this.chunked !== null) this.readChunked(body, this.chunked, handler);
+    else if (this.head?.length === null) handler.onBody(body, false);
+    else this.readFixedLength(body, handler);
+  }
+
+  /** The connection has closed: completes a body that ends with the connection. */
+  finish(handler: ResponseHandler): void {
+    if (this.head === null || this.head.length !== null || this.chunked !== null) return;
+    this.isReusable = false;
+    handler.onBody(NOTHING, true);
+  }
+
+  /** The rest of the piece after the head, or null while the head is incomplete. */
+  private readHead(piece: Buffer, handler: ResponseHandler): Buffer | null {
+    const bytes = this.begun.length === 0 ? piece : Buffer.concat([this.begun, piece]);
+    this.begun = NOTHING;
+    let from = 0;
+    for (;;) {
+      const end = bytes.indexOf(END_OF_HEAD, from);
+      if ((end < 0 ? bytes.length : end) - from > MAX_HEAD_BYTES) {
+        throw new UpstreamError(
+          'malformed',
+          `not an HTTP/1.1 answer: a head of over ${MAX_HEAD_BYTES} bytes`,
+        );
+      }
+      if (end < 0) {
+        this.begun = Buffer.from(bytes.subarray(from));
+        return null;
+      }
+      const head = readResponseHead(bytes.toString('latin1', from, end));
+      from = end + END_OF_HEAD.length;
+      if (head.status >= 200) {
+        this.begin(head, handler);
+        return bytes.subarray(from);
+      }
+      // 1xx is an interim answer: the real one follows.
+    }
+  }
+
+  private begin(head: ResponseHead, handler: ResponseHandler): void {
+    this.head = head;
+    this.remainingBytes = head.length ?? 0;
+    this.chunked = head.chunked ? new ChunkedBody() : null;
+    handler.onHead(head);
+  }
+
+  private readFixedLength(body: Buffer, handler: ResponseHandler): void {
+    if (body.length < this.remainingBytes) {
+      this.remainingBytes -= body.length;
+      if (body.length > 0) handler.onBody(body, false);
+      return;
+    }
+    const last = body.length === this.remainingBytes ? body : body.subarray(0, this.remainingBytes);
+    this.end(body.length - this.remainingBytes);
+    handler.onBody(last, true);
+  }
+
+  /** Passes on each piece once the next one is known, so that the last one can be marked. */
+  private readChunked(body: Buffer, chunked: ChunkedBody, handler: ResponseHandler): void {
+    let piece: Buffer | null = null;
+    const end = chunked.read(body, 0, (data) => {
+      if (piece !== null) handler.onBody(piece, false);
+      piece = data;
+    });
+    if (chunked.done) this.end(body.length - end);
+    if (piece !== null || chunked.done) handler.onBody(piece ?? NOTHING, chunked.done);
+  }
+
+  /** Gets ready for the next answer; unexpected bytes after the answer make the connection unusable. */
+  private end(excess: number): void {
+    this.isReusable = (this.head?.keepAlive ?? false) && excess === 0;
+    this.head = null;
+    this.chunked = null;
+  }
+}

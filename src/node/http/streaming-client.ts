@@ -1,0 +1,171 @@
+/** HTTP to the node that streams answers piece by piece, over its own keep-alive sockets, with every resource bounded. */
+import type { UpstreamFailure } from '../../lib/errors.ts';
+import { type Endpoint, parseEndpoint } from '../endpoint.ts';
+import { Connection, type ConnectionOwner, type ResponseListener, type Target } from './connection.ts';
+import { type Clock, Exchange } from './exchange.ts';
+import { FairQueue } from './fair-queue.ts';
+
+export type { ResponseListener } from './connection.ts';
+export type { Exchange } from './exchange.ts';
+export type { ResponseHead } from './response-head.ts';
+
+export interface StreamingHttpOptions {
+  /** http or https; `user:password@` goes to the Authorization header. */
+  url: string;
+  /**
+   * Milliseconds from sending a request to the end of its answer. A waiting request fails when the node answers none of
+   * those before it for as long.
+   */
+  timeoutMs: number;
+  /** Most sockets, and so most requests in flight. */
+  maxSockets: number;
+  /** Most requests that may wait for a free socket, and their bytes; the next one fails at once. */
+  maxWaiting: number;
+  maxWaitingBytes: number;
+}
+
+export interface PostOptions {
+  /** Use a new socket: the node may just have closed a used one, and the request would be lost. */
+  newSocket?: boolean;
+  /** The client, for turns and a fair share of the sockets. Null: no share limit. */
+  client?: number | null;
+}
+
+/** How often overdue exchanges and idle sockets are swept, milliseconds. */
+const SWEEP_MS = 100;
+/** Most that the clock advances between two sweeps, milliseconds. */
+const MOST_PER_SWEEP_MS = 2 * SWEEP_MS;
+/** Close idle sockets before the server does, milliseconds: some servers wait only five seconds. */
+const IDLE_MS = 4_000;
+
+export class StreamingHttpClient implements ConnectionOwner {
+  /** The endpoint without secrets, for messages. */
+  readonly origin: string;
+  private readonly options: StreamingHttpOptions;
+  private readonly target: Target;
+  /** The request up to the value of Content-Length. */
+  private readonly head: string;
+  private readonly open = new Set<Connection>();
+  /** Free connections; the most recently used is taken first, so that surplus ones become idle and close. */
+  private readonly idle: Connection[] = [];
+  private readonly queue: FairQueue;
+  private readonly sweep: NodeJS.Timeout;
+  /** Advances by a limited amount per sweep, so that a stall of this process does not look like one of the node. */
+  private readonly clock: Clock = { now: 0 };
+  private sweptAt = performance.now();
+  private closed = false;
+
+  constructor(options: StreamingHttpOptions) {
+    const endpoint = parseEndpoint(options.url);
+    this.options = options;
+    this.origin = endpoint.origin;
+    this.target = targetOf(endpoint);
+    this.head = requestHead(endpoint);
+    const { maxSockets: maxRunning, maxWaiting, maxWaitingBytes } = options;
+    this.queue = new FairQueue({ maxRunning, maxWaiting, maxWaitingBytes });
+    this.sweep = setInterval(() => this.onSweep(), SWEEP_MS).unref();
+  }
+
+  /**
+   * Posts a JSON body, given as the Latin-1 text of its bytes. The listener gets the answer, whatever its status, or one
+   * UpstreamError (`timeout`, `connection`, `malformed`, `queue-full`; `what` names the request in its message), and
+   * nothing before this returns.
+   */
+  post(body: string, what: string, listener: ResponseListener, options: PostOptions = {}): Exchange {
+    const { newSocket = false, client = null } = options;
+    const request = `${this.head}${body.length}\r\n\r\n${body}`;
+    const exchange = new Exchange(request, listener, {
+      what,
+      newSocket,
+      flow: this.queue.flow(client),
+      timeoutMs: this.options.timeoutMs,
+      clock: this.clock,
+      onEnd: this.onExchangeEnd,
+    });
+    if (this.closed) {
+      failSoon(exchange, 'connection', `the connection to ${this.origin} is closed`);
+      return exchange;
+    }
+    const verdict = this.queue.admit(exchange);
+    if (verdict === 'runs') this.start(exchange);
+    else if (verdict === 'refused') {
+      failSoon(exchange, 'queue-full', `${this.queue.waiting} requests already wait for ${this.origin}`);
+    }
+    return exchange;
+  }
+
+  /** Fails all waiting requests and those in flight, and closes the sockets. */
+  close(): void {
+    this.closed = true;
+    clearInterval(this.sweep);
+    for (const exchange of [...this.queue]) {
+      exchange.fail('connection', `the connection to ${this.origin} is closed`);
+    }
+    for (const connection of [...this.open]) connection.destroy();
+  }
+
+  onFree(connection: Connection): void {
+    connection.idleSince = this.clock.now;
+    this.idle.push(connection);
+  }
+
+  onGone(connection: Connection): void {
+    this.open.delete(connection);
+    const at = this.idle.indexOf(connection);
+    if (at >= 0) this.idle.splice(at, 1);
+  }
+
+  /** Starts an exchange that was admitted: a socket is idle or there is room for another. */
+  private start(exchange: Exchange): void {
+    exchange.start(this.acquireConnection(exchange.newSocket));
+  }
+
+  private acquireConnection(newSocket: boolean): Connection {
+    const hasRoom = this.open.size < this.options.maxSockets;
+    const idle = newSocket && hasRoom ? undefined : this.idle.pop();
+    if (idle !== undefined && !newSocket) return idle;
+    idle?.destroy();
+    const connection = new Connection(this.target, this);
+    this.open.add(connection);
+    return connection;
+  }
+
+  private readonly onExchangeEnd = (exchange: Exchange): void => {
+    const next = this.queue.remove(exchange);
+    if (next !== null) this.start(next);
+  };
+
+  private onSweep(): void {
+    const now = performance.now();
+    this.clock.now += Math.min(now - this.sweptAt, MOST_PER_SWEEP_MS);
+    this.sweptAt = now;
+    for (const exchange of this.queue) exchange.checkTimeout();
+    const idleTooLong = this.clock.now - IDLE_MS;
+    while (this.idle[0] !== undefined && this.idle[0].idleSince < idleTooLong) this.idle[0].destroy();
+  }
+}
+
+function failSoon(exchange: Exchange, reason: UpstreamFailure, detail: string): void {
+  process.nextTick(() => exchange.fail(reason, detail));
+}
+
+function targetOf({ origin }: Endpoint): Target {
+  const { protocol, hostname, port } = new URL(origin);
+  const tls = protocol === 'https:';
+  return {
+    host: hostname.replace(/^\[|\]$/g, ''),
+    port: port === '' ? (tls ? 443 : 80) : Number(port),
+    tls,
+  };
+}
+
+function requestHead({ origin, path, authorization }: Endpoint): string {
+  const lines = [
+    `POST ${path} HTTP/1.1`,
+    `Host: ${new URL(origin).host}`,
+    'Content-Type: application/json',
+    ...(authorization === undefined ? [] : [`Authorization: ${authorization}`]),
+    'Content-Length: ',
+  ];
+  return lines.join('\r\n');
+}

@@ -1,0 +1,27 @@
+/** Logs notifications of the node that cannot be read. */
+import { UpstreamError } from '../lib/errors.ts';
+import type { Logger } from '../log/logger.ts';
+
+/** Milliseconds between two lines: a node with another format sends thousands of notifications a second. */
+const LOG_MS = 60_000;
+
+export class MalformedNotifications {
+  private readonly log: Pick<Logger, 'warn'>;
+  private readonly kind: string;
+  private nextLine = Number.NEGATIVE_INFINITY;
+
+  /** `kind` is what the notifications carry: head, log, transaction. */
+  constructor(log: Pick<Logger, 'warn'>, kind: string) {
+    this.log = log;
+    this.kind = kind;
+  }
+
+  /** Logs why a notification could not be read, at most once a minute. Rethrows what is not an UpstreamError. */
+  report(error: unknown): void {
+    if (!(error instanceof UpstreamError)) throw error;
+    const now = performance.now();
+    if (now < this.nextLine) return;
+    this.nextLine = now + LOG_MS;
+    this.log.warn({ err: error }, `the node sent a malformed ${this.kind} notification`);
+  }
+}

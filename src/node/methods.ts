@@ -1,0 +1,137 @@
+/** The node methods in use: single calls with checked answers, and calls for batches. */
+import { onOneLine, UpstreamError } from '../lib/errors.ts';
+import { type Hex, toQuantity } from '../lib/hex.ts';
+import { redactNodeText } from '../log/redact.ts';
+import type { Capabilities } from '../model/index-status.ts';
+import { type BlockHeader, readBlockHeader } from './block-header.ts';
+import type { RpcCall, RpcClient } from './client.ts';
+import { isBusy } from './node-errors.ts';
+import { readQuantity, readText } from './reply.ts';
+
+/** Where internal native transfers come from. */
+export type TraceMethod = NonNullable<Capabilities['traces']>;
+
+type BlockTag = 'latest' | 'finalized';
+
+/**
+ * The tracer is explicit because geth defaults to the opcode logger and some versions of Monad refuse a call without
+ * options; the timeout because geth and its forks default to 5 s per transaction. All nodes read whole seconds.
+ */
+function callTracer(timeoutMs: number): unknown {
+  return { tracer: 'callTracer', timeout: `${Math.ceil(timeoutMs / 1000)}s` };
+}
+
+export async function fetchChainId(client: RpcClient, signal?: AbortSignal): Promise<number> {
+  return readQuantity(await client.call('eth_chainId', [], signal), 'eth_chainId', 'result');
+}
+
+/** Longest software name that is kept, in characters: every answer of /status contains it. */
+const MAX_SOFTWARE = 200;
+
+/** Name and version of the node's software on one line, such as `Monad/0.16.0` or `anvil/v1.7.1`. */
+export async function fetchClientVersion(client: RpcClient, signal?: AbortSignal): Promise<string> {
+  const method = 'web3_clientVersion';
+  const name = readText(await client.call(method, [], signal), method, 'result');
+  return redactNodeText(onOneLine(name.slice(0, 4 * MAX_SOFTWARE))).slice(0, MAX_SOFTWARE);
+}
+
+export async function fetchBlockNumber(client: RpcClient, signal?: AbortSignal): Promise<number> {
+  return readQuantity(await client.call('eth_blockNumber', [], signal), 'eth_blockNumber', 'result');
+}
+
+/**
+ * Header of a block by number or tag; null when the node does not have it (near the tip: not yet, or not now).
+ * A block with a different number is an UpstreamError `inconsistent`.
+ */
+export async function fetchHeader(
+  client: RpcClient,
+  tagOrNumber: BlockTag | number,
+  signal?: AbortSignal,
+): Promise<BlockHeader | null> {
+  const { method, params } = headerCall(tagOrNumber);
+  const block = await client.call(method, params, signal);
+  if (block === null) return null;
+  const read = readBlockHeader(block, method);
+  if (typeof tagOrNumber === 'number' && read.number !== tagOrNumber) {
+    throw new UpstreamError('inconsistent', `${method}: asked for block ${tagOrNumber}, got ${read.number}`);
+  }
+  return read;
+}
+
+/** Headers of blocks by number, in one batch where the node takes it; null for each that the node does not have. */
+export async function fetchHeaders(
+  client: RpcClient,
+  numbers: readonly number[],
+  signal?: AbortSignal,
+): Promise<(BlockHeader | null)[]> {
+  const replies = await client.batch(numbers.map(headerCall), signal);
+  return replies.map((reply, i) => {
+    if ('error' in reply) {
+      if (isMissing(reply.error)) return null;
+      throw reply.error;
+    }
+    if (reply.result === null) return null;
+    const header = readBlockHeader(reply.result, HEADER_METHOD);
+    if (header.number === numbers[i]) return header;
+    throw new UpstreamError(
+      'inconsistent',
+      `${HEADER_METHOD}: asked for block ${numbers[i]}, got ${header.number}`,
+    );
+  });
+}
+
+const HEADER_METHOD = 'eth_getBlockByNumber';
+
+/** Nodes that pruned their history may refuse a block instead of answering null. */
+function isMissing(error: UpstreamError): boolean {
+  return error.reason === 'rpc' && !isBusy(error);
+}
+
+/** A block with its whole transactions. */
+export function blockCall(number: number): RpcCall {
+  return { method: 'eth_getBlockByNumber', params: [toQuantity(number), true] };
+}
+
+/** All receipts of a block. */
+export function receiptsCall(number: number): RpcCall {
+  return { method: 'eth_getBlockReceipts', params: [toQuantity(number)] };
+}
+
+/**
+ * All call frames of a block; `timeoutMs` is how long the caller waits. Call trees do not name their block: after a reorg
+ * those requested by number may belong to a different block.
+ */
+export function traceCall(number: number, hash: string, method: TraceMethod, timeoutMs: number): RpcCall {
+  switch (method) {
+    case 'debug_traceBlockByHash':
+      return { method, params: [hash, callTracer(timeoutMs)] };
+    case 'debug_traceBlockByNumber':
+      return { method, params: [toQuantity(number), callTracer(timeoutMs)] };
+    case 'trace_block':
+      return { method, params: [toQuantity(number)] };
+  }
+}
+
+/** A block with only the hashes of its transactions. */
+export function headerCall(tagOrNumber: BlockTag | number): RpcCall {
+  const id = typeof tagOrNumber === 'number' ? toQuantity(tagOrNumber) : tagOrNumber;
+  return { method: 'eth_getBlockByNumber', params: [id, false] };
+}
+
+export function receiptCall(txHash: string): RpcCall {
+  return { method: 'eth_getTransactionReceipt', params: [txHash] };
+}
+
+/** Call frames of one transaction, in the form of the block method: for blocks too large for one answer. */
+export function traceTransactionCall(txHash: string, blockMethod: TraceMethod, timeoutMs: number): RpcCall {
+  if (blockMethod === 'trace_block') return { method: 'trace_transaction', params: [txHash] };
+  return { method: 'debug_traceTransaction', params: [txHash, callTracer(timeoutMs)] };
+}
+
+/** Gas limit of a call: enough to return a megabyte of text, and a bound for contracts that burn gas. */
+const GAS = toQuantity(10_000_000);
+
+/** The `eth_call` of a contract with encoded `data`, at a block (a quantity) or the newest one. */
+export function contractCall(to: string, data: string, block: Hex | 'latest'): RpcCall {
+  return { method: 'eth_call', params: [{ to, data, gas: GAS }, block] };
+}

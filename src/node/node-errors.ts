@@ -1,0 +1,95 @@
+/**
+ * Classifies a node's errors. The text decides: nodes reuse codes for different things (-32603 is "too large",
+ * "overloaded" and "broken"; -32003 is "too large" on geth and "no funds" on Monad) and change them between versions. A
+ * code counts only where the text is inconclusive: -32601 and -32602, which JSON-RPC defines, and two set by convention,
+ * 3 and -32005.
+ */
+import type { UpstreamError } from '../lib/errors.ts';
+
+/** A proxy whose node did not answer: a retry may succeed. */
+export const GATEWAY_STATUSES: ReadonlySet<number> = new Set([502, 503, 504]);
+
+/** 4xx statuses about the node or the path to it; all others are about the single request. */
+export const REFUSAL_STATUSES: ReadonlySet<number> = new Set([401, 403, 407, 408, 429]);
+
+/** The node did not answer, perhaps because it restarts. That says nothing about its blocks. */
+export function isUnreachable({ reason, httpStatus = 0 }: UpstreamError): boolean {
+  return reason === 'connection' || reason === 'timeout' || GATEWAY_STATUSES.has(httpStatus);
+}
+
+const TOO_LARGE_TEXT = /exceeds size limit|size limit exceeded|(response|answer) (is |was )?too (large|big)/i;
+
+/**
+ * The answer exceeds the node's response limit: Monad, geth, reth (jsonrpsee), a proxy's HTTP 413. The message of a failed
+ * contract never means this.
+ */
+export function isTooLarge(error: UpstreamError): boolean {
+  if (error.reason === 'too-large') return true;
+  return TOO_LARGE_TEXT.test(error.message) && !isExecutionFailure(error);
+}
+
+/** How geth, anvil, Monad, Nethermind and hosted nodes describe a method that they do not offer. */
+const UNKNOWN_METHOD_TEXT =
+  /method .*(not|n't) |unsupported method|not available on|found but (the containing module is )?disabled/i;
+/**
+ * Missing data, whatever the code: Monad answers -32602 for a block that it lacks. The method exists.
+ */
+const MISSING_DATA_TEXT =
+  /\b(block|header|state|transaction|receipt|trace|call ?frame)s?\b.*\b(not found|unavailable|pruned|missing)/i;
+
+/** The node lacks the block, transaction or state of a call. */
+export function isMissingData({ message }: UpstreamError): boolean {
+  return MISSING_DATA_TEXT.test(message);
+}
+
+/** Monad decodes call frames stored at execution, and stores them only with `--trace-calls`. */
+export function isNotRecorded({ message }: UpstreamError): boolean {
+  return /\b(traces|call ?frames) (were |are )?not (found|recorded|stored|available)/i.test(message);
+}
+
+/** The HTTP statuses of providers that do not offer a method. */
+const UNKNOWN_METHOD_STATUSES: ReadonlySet<number> = new Set([403, 404, 405]);
+
+/** The node does not offer this method. */
+export function isUnknownMethod(error: UpstreamError): boolean {
+  if (isMissingData(error)) return false;
+  if (error.code === -32601) return true;
+  if (error.reason === 'http') return UNKNOWN_METHOD_STATUSES.has(error.httpStatus ?? 0);
+  return error.code !== undefined && UNKNOWN_METHOD_TEXT.test(error.message);
+}
+
+/** The wording of geth, reth, anvil, Monad, Nethermind and OpenEthereum. */
+const EXECUTION_FAILURE_TEXT =
+  /revert|opcode|out of ?gas|invalid jump|stack (under|over)flow|evm error|vm execution error/i;
+
+/** The contract failed, not the node. Code 3 means a revert, unless the message says that the node is busy. */
+export function isExecutionFailure({ code, message }: UpstreamError): boolean {
+  return EXECUTION_FAILURE_TEXT.test(message) || (code === 3 && !isBusyText(message));
+}
+
+/** Rate limits as providers word them. Alchemy and QuickNode apply them to single calls of a batch. */
+const RATE_LIMIT_TEXT =
+  /rate limit|too many requests|concurrent requests|(request|rps) limit|per second|request rate|quota|throttl/i;
+
+/** Other limits behind -32005: jsonrpsee's batches, Infura's and Alchemy's logs, Besu's range and gas. */
+const OTHER_LIMIT_TEXT =
+  /\b(batched|more than|range|blocks|results?|logs|response|size|gas|subscriptions?)\b/i;
+
+const BUSY_TEXT = /overload|timed? ?out|try again|limit reached/i;
+
+/** The node rate-limits: the same request will succeed at a lower rate. */
+export function isRateLimited(error: UpstreamError): boolean {
+  if (error.httpStatus === 429) return true;
+  if (error.reason !== 'rpc' || isExecutionFailure(error)) return false;
+  if (RATE_LIMIT_TEXT.test(error.message)) return true;
+  return error.code === -32005 && !OTHER_LIMIT_TEXT.test(error.message) && !isMissingData(error);
+}
+
+/** The node is busy: the same request may succeed later, and a different one is no better now. */
+export function isBusy(error: UpstreamError): boolean {
+  return isRateLimited(error) || BUSY_TEXT.test(error.message);
+}
+
+function isBusyText(message: string): boolean {
+  return RATE_LIMIT_TEXT.test(message) || BUSY_TEXT.test(message);
+}

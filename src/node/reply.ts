@@ -1,0 +1,147 @@
+/** Parses and checks JSON-RPC answers. Anything not well-formed is an UpstreamError `malformed`. */
+import { UpstreamError } from '../lib/errors.ts';
+import { type Hex, quantityToNumber } from '../lib/hex.ts';
+import { encodingOf, ObjectProjection, type Projection, parseProjected } from '../lib/json-projection.ts';
+import { isObject, previewValue } from '../lib/text.ts';
+import type { NodeResponse } from './http/buffered-client.ts';
+
+/** A call of a batch; its id is its position, counted from 1. */
+export interface RpcCall {
+  method: string;
+  params: readonly unknown[];
+}
+
+/** The outcome of one call: a result, or the node's error (`rpc`, `too-large`). */
+export type RpcReply = { result: unknown } | { error: UpstreamError };
+
+/** Node texts are shortened to this many characters in messages. */
+export const MAX_DETAIL = 300;
+
+/** Parses a response body, and of results only the parts in `projection` if given. Overwrites the body. */
+export function parseBody(body: Buffer, what: string, projection?: Projection): unknown {
+  try {
+    if (projection === undefined) return JSON.parse(body.toString(encodingOf(body)));
+    return parseProjected(body, new ObjectProjection({ id: 'whole', error: 'whole', result: projection }));
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    throw malformed(what, `not JSON: ${excerpt(body)}`);
+  }
+}
+
+/** The error of an answer whose HTTP status is not 200; it carries the JSON-RPC code if the body has one. */
+export function httpError(answer: NodeResponse, what: string): UpstreamError {
+  const error = errorInBody(answer.body);
+  if (answer.status === 413) return new UpstreamError('too-large', `${what}: HTTP 413`, error?.code);
+  const detail = error === undefined ? excerpt(answer.body) : error.message;
+  const options = { httpStatus: answer.status };
+  return new UpstreamError('http', `${what}: HTTP ${answer.status}: ${detail}`, error?.code, options);
+}
+
+/** Reads the answer to a single call. Monad answers with id null when the result is over its size limit. */
+export function readSingle(value: unknown, method: string): RpcReply {
+  if (!isObject(value)) throw malformed(method, `not an object: ${previewValue(value)}`);
+  const refused = value.id === null && isObject(value.error);
+  if (value.id !== 1 && !refused) throw malformed(method, `id is ${previewValue(value.id)} instead of 1`);
+  return readReply(value, method);
+}
+
+/**
+ * Reads the answer to a batch of two or more: replies in the order of the calls, whatever order they came in.
+ * An UpstreamError is returned when the node answered the batch as a whole with an error.
+ */
+export function readBatch(value: unknown, calls: readonly RpcCall[]): RpcReply[] | UpstreamError {
+  const what = batchName(calls);
+  if (!Array.isArray(value)) return readRefusal(value, what);
+  // geth refuses a batch by answering the first call alone.
+  if (value.length === 1) return readRefusal(value[0], what);
+  if (value.length !== calls.length) throw malformed(what, `${value.length} replies`);
+  const replies = new Array<RpcReply | undefined>(calls.length).fill(undefined);
+  for (const item of value as unknown[]) {
+    const id = isObject(item) ? item.id : undefined;
+    const call = typeof id === 'number' ? calls[id - 1] : undefined;
+    if (!isObject(item) || typeof id !== 'number' || call === undefined)
+      throw malformed(what, `a reply with id ${previewValue(id)}`);
+    if (replies[id - 1] !== undefined) throw malformed(what, `two replies with id ${id}`);
+    replies[id - 1] = readReply(item, call.method);
+  }
+  // As many replies as calls and no duplicate, so none is missing.
+  return replies as RpcReply[];
+}
+
+/** The name of a batch in messages. */
+export function batchName(calls: readonly RpcCall[]): string {
+  return `batch of ${calls.length} calls from ${calls[0]?.method}`;
+}
+
+export function malformed(what: string, detail: string): UpstreamError {
+  return new UpstreamError('malformed', `${what}: malformed answer: ${detail.slice(0, MAX_DETAIL)}`);
+}
+
+/** A non-negative integer of at most 2^53 - 1, from a quantity such as `0x1b4`. */
+export function readQuantity(value: unknown, method: string, field: string): number {
+  const number = quantityToNumber(value);
+  if (Number.isNaN(number)) throw malformed(method, `${field} is ${previewValue(value)}, not a quantity`);
+  return number;
+}
+
+/** A 32-byte hash, in lower case. */
+export function readHash(value: unknown, method: string, field: string): Hex {
+  if (typeof value !== 'string' || !/^0x[0-9a-fA-F]{64}$/.test(value)) {
+    throw malformed(method, `${field} is ${previewValue(value)}, not a hash`);
+  }
+  return `0x${value.slice(2).toLowerCase()}`;
+}
+
+export function readText(value: unknown, method: string, field: string): string {
+  if (typeof value !== 'string') throw malformed(method, `${field} is ${previewValue(value)}, not a string`);
+  return value;
+}
+
+/** The JSON text of a node's value, to forward. Throws UpstreamError `malformed` when it is nested too deeply. */
+export function jsonOf(value: unknown, what: string): string {
+  try {
+    return JSON.stringify(value);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    throw malformed(what, previewValue(value));
+  }
+}
+
+function readReply(reply: Record<string, unknown>, method: string): RpcReply {
+  if (reply.error !== undefined && reply.error !== null) return { error: nodeError(reply.error, method) };
+  if (reply.result === undefined) throw malformed(method, 'neither result nor error');
+  return { result: reply.result };
+}
+
+function readRefusal(value: unknown, what: string): UpstreamError {
+  if (!isObject(value) || !isObject(value.error))
+    throw malformed(what, `no list of replies: ${previewValue(value)}`);
+  return nodeError(value.error, what);
+}
+
+function nodeError(value: unknown, what: string): UpstreamError {
+  const error = readError(value);
+  if (error === undefined) throw malformed(what, `error is ${previewValue(value)}`);
+  return new UpstreamError('rpc', `${what}: ${error.message} (${error.code})`, error.code);
+}
+
+function errorInBody(body: Buffer): ReturnType<typeof readError> {
+  try {
+    const value: unknown = JSON.parse(body.toString('utf8'));
+    return isObject(value) ? readError(value.error) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The error object of a JSON-RPC answer; undefined for anything else. */
+function readError(value: unknown): { code: number; message: string } | undefined {
+  if (!isObject(value) || typeof value.code !== 'number' || typeof value.message !== 'string')
+    return undefined;
+  return { code: value.code, message: value.message.slice(0, MAX_DETAIL) };
+}
+
+/** The beginning of a body on one line. */
+function excerpt(body: Buffer): string {
+  return JSON.stringify(body.toString('utf8', 0, 80));
+}

@@ -1,0 +1,120 @@
+/** Sends many calls to a node that limits the calls of a batch or the bytes of an answer. */
+import { UpstreamError } from '../lib/errors.ts';
+import { isTooLarge } from './node-errors.ts';
+import type { RpcCall, RpcReply } from './reply.ts';
+
+/** Full batches that must succeed before a larger one is tried: one wasted exchange in 256 costs nothing. */
+const FULL_BATCHES_BEFORE_GROWTH = 256;
+
+/**
+ * How many calls a batch may carry, learnt from refusals, since nodes do not publish it. It grows back slowly, because
+ * a limit on the bytes of an answer depends on how full the blocks are.
+ */
+export class BatchLimit {
+  private readonly configured: number;
+  private current: number;
+  private fullBatches = 0;
+
+  constructor(configured: number) {
+    this.configured = configured;
+    this.current = configured;
+  }
+
+  get size(): number {
+    return this.current;
+  }
+
+  refused(calls: number): void {
+    this.current = Math.max(1, Math.min(this.current, calls >> 1));
+    this.fullBatches = 0;
+  }
+
+  accepted(calls: number): void {
+    if (calls < this.current || this.current === this.configured) return;
+    this.fullBatches += 1;
+    if (this.fullBatches < FULL_BATCHES_BEFORE_GROWTH) return;
+    this.current = Math.min(this.configured, this.current * 2);
+    this.fullBatches = 0;
+  }
+}
+
+/** The two kinds of request. Both reject when the whole exchange failed and splitting would not help. */
+export interface BatchSender {
+  single(call: RpcCall): Promise<RpcReply>;
+  /** Replies to two or more calls, or the error with which the node refused the batch but might accept a smaller one. */
+  batch(calls: readonly RpcCall[]): Promise<RpcReply[] | UpstreamError>;
+}
+
+/** Sends calls in batches of the size that `limit` has learnt. Replies are in the order of the calls. */
+export async function sendInBatches(
+  calls: readonly RpcCall[],
+  limit: BatchLimit,
+  sender: BatchSender,
+): Promise<RpcReply[]> {
+  const size = limit.size;
+  const parts: Promise<RpcReply[]>[] = [];
+  for (let from = 0; from < calls.length; from += size) {
+    parts.push(sendPart(calls.slice(from, from + size), limit, sender));
+  }
+  // Waits for all, so that a failed batch leaves no requests running.
+  const outcomes = await Promise.allSettled(parts);
+  return outcomes.flatMap((outcome) => {
+    if (outcome.status === 'rejected') throw outcome.reason;
+    return outcome.value;
+  });
+}
+
+/** Whether the result did not fit; in a smaller batch it may. */
+export function isOverLimit(reply: RpcReply): reply is { error: UpstreamError } {
+  return 'error' in reply && isTooLarge(reply.error);
+}
+
+async function sendPart(
+  calls: readonly RpcCall[],
+  limit: BatchLimit,
+  sender: BatchSender,
+): Promise<RpcReply[]> {
+  const [first] = calls;
+  if (first === undefined) return [];
+  if (calls.length === 1) {
+    const reply = await sender.single(first);
+    limit.accepted(1);
+    return [reply];
+  }
+  const replies = await sender.batch(calls);
+  if (replies instanceof UpstreamError || replies.every(isOverLimit)) {
+    limit.refused(calls.length);
+    return sendHalves(calls, limit, sender);
+  }
+  limit.accepted(calls.length);
+  return answerRest(calls, replies, limit, sender);
+}
+
+/** Sends the first half alone, so that a node that refuses everything gets a few requests instead of one per call. */
+async function sendHalves(
+  calls: readonly RpcCall[],
+  limit: BatchLimit,
+  sender: BatchSender,
+): Promise<RpcReply[]> {
+  const half = calls.length >> 1;
+  const replies = await sendPart(calls.slice(0, half), limit, sender);
+  return replies.concat(await sendInBatches(calls.slice(half), limit, sender));
+}
+
+/** geth answers a batch up to its size limit and the rest with "too large"; sends those again. */
+async function answerRest(
+  calls: readonly RpcCall[],
+  replies: RpcReply[],
+  limit: BatchLimit,
+  sender: BatchSender,
+): Promise<RpcReply[]> {
+  const unanswered = replies.flatMap((reply, index) => (isOverLimit(reply) ? [index] : []));
+  if (unanswered.length === 0) return replies;
+  const rest = await sendInBatches(
+    unanswered.map((index) => calls[index]!),
+    limit,
+    sender,
+  );
+  for (const [at, index] of unanswered.entries()) replies[index] = rest[at]!;
+  return replies;
+}

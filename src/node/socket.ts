@@ -1,0 +1,118 @@
+/** One WebSocket to the node, from connecting until it ends. */
+import { WebSocket } from 'ws';
+import { UpstreamError } from '../lib/errors.ts';
+import type { Endpoint } from './endpoint.ts';
+import { socketErrorText } from './socket-error.ts';
+
+export interface SocketLimits {
+  /** Milliseconds to connect and be accepted. */
+  connectTimeoutMs: number;
+  /** Bytes of one message; a longer one ends the socket. */
+  maxMessageBytes: number;
+}
+
+export interface SocketEvents {
+  onOpen(): void;
+  onText(text: string): void;
+  /** Called once, unless `close` came first; nothing is called after it. */
+  onEnd(error: UpstreamError): void;
+}
+
+/** How long a peer may take to answer our close frame, milliseconds. */
+const CLOSE_TIMEOUT_MS = 1000;
+/** Longest work on messages in one turn of the event loop, milliseconds, plus what was read with the last one. */
+const MAX_TURN_MS = 4;
+
+// The global WebSocket of Node.js has no message limit and cannot drop a connection whose peer is gone. undici's loads
+// all of undici, 5 MB per listening thread.
+export class NodeSocket {
+  private readonly origin: string;
+  private readonly events: SocketEvents;
+  private readonly ws: WebSocket;
+  private readonly timeout: NodeJS.Timeout;
+  private ended = false;
+  /** When to stop reading in this turn, by performance.now(); null before its first message. */
+  private turnEnds: number | null = null;
+  /** Plain, and not accepted as a WebSocket yet. */
+  private mayExpectTls: boolean;
+
+  constructor({ origin, path, authorization }: Endpoint, limits: SocketLimits, events: SocketEvents) {
+    this.origin = origin;
+    this.events = events;
+    this.mayExpectTls = origin.startsWith('ws:');
+    this.ws = new WebSocket(origin + path, {
+      maxPayload: limits.maxMessageBytes,
+      perMessageDeflate: false,
+      ...(authorization && { headers: { authorization } }),
+    });
+    this.timeout = setTimeout(() => {
+      this.fail(
+        new UpstreamError('timeout', `no WebSocket to ${origin} within ${limits.connectTimeoutMs} ms`),
+      );
+    }, limits.connectTimeoutMs);
+    this.ws.on('open', () => this.onOpen());
+    this.ws.on('message', (data, isBinary) => this.onMessage(data, isBinary));
+    this.ws.on('error', (error) => this.onError(error));
+    this.ws.on('close', (code, reason) => this.onClose(code, reason.toString()));
+  }
+
+  send(value: unknown): void {
+    this.ws.send(JSON.stringify(value));
+  }
+
+  /** Ends the connection at once and reports `error`. */
+  fail(error: UpstreamError): void {
+    if (this.ended) return;
+    this.ended = true;
+    clearTimeout(this.timeout);
+    this.ws.terminate();
+    this.events.onEnd(error);
+  }
+
+  /** Closes the connection properly; resolves when it is closed. No event follows. */
+  async close(): Promise<void> {
+    if (this.ended) return;
+    this.ended = true;
+    clearTimeout(this.timeout);
+    const closed = new Promise((resolve) => this.ws.once('close', resolve));
+    const timer = setTimeout(() => this.ws.terminate(), CLOSE_TIMEOUT_MS);
+    if (this.ws.readyState === WebSocket.OPEN) this.ws.close(1000);
+    else this.ws.terminate();
+    await closed;
+    clearTimeout(timer);
+  }
+
+  private onOpen(): void {
+    if (this.ended) return;
+    this.mayExpectTls = false;
+    clearTimeout(this.timeout);
+    this.events.onOpen();
+  }
+
+  private onMessage(data: WebSocket.RawData, isBinary: boolean): void {
+    if (this.ended) return;
+    this.turnEnds ??= this.beginTurn();
+    if (isBinary) this.fail(new UpstreamError('malformed', `${this.origin} sent a binary WebSocket message`));
+    else this.events.onText(data.toString());
+    if (performance.now() > this.turnEnds) this.ws.pause();
+  }
+
+  /** Limits the turn: ws would read all that has arrived, 2 MB, which is up to a second of small messages. */
+  private beginTurn(): number {
+    setImmediate(() => {
+      this.turnEnds = null;
+      this.ws.resume();
+    });
+    return performance.now() + MAX_TURN_MS;
+  }
+
+  private onError(error: Error & { code?: string }): void {
+    const message = `WebSocket to ${this.origin}: ${socketErrorText(error, this.mayExpectTls)}`;
+    this.fail(new UpstreamError('connection', message, undefined, { cause: error }));
+  }
+
+  private onClose(code: number, reason: string): void {
+    const detail = reason === '' ? `code ${code}` : `code ${code}: ${reason}`;
+    this.fail(new UpstreamError('connection', `the WebSocket to ${this.origin} ended (${detail})`));
+  }
+}

@@ -1,0 +1,124 @@
+/**
+ * Subscriptions at the node that survive lost connections. The socket carries nothing else, since a slow call would delay
+ * notifications.
+ */
+
+import { backoffMs } from '../lib/async.ts';
+import type { UpstreamError } from '../lib/errors.ts';
+import { type Endpoint, parseEndpoint } from './endpoint.ts';
+import { type Subscription, SubscriptionSession } from './subscription-session.ts';
+
+export interface NodeSubscriptionsOptions {
+  /** ws or wss; `user:password@` goes to the Authorization header. */
+  url: string;
+  /**
+   * Milliseconds without any message after which the connection counts as dead; default 30,000. After half of it a call
+   * checks the node, so that a quiet chain does not cause a reconnect.
+   */
+  idleTimeoutMs?: number;
+  /** Milliseconds to connect, and to answer a subscribe; default 10,000. */
+  timeoutMs?: number;
+  /** Most bytes of one message, and of notifications buffered while a subscribe reply is awaited; default 16 MiB. */
+  maxMessageBytes?: number;
+  /** First and longest wait between attempts to connect, in milliseconds; default 100 and 5,000. */
+  retryMs?: { first: number; longest: number };
+  /**
+   * Connected or reconnected, and every subscription answered. Called before the first event of the connection, so that
+   * the caller can fetch what it missed meanwhile without a gap before the events.
+   */
+  onConnected?: () => void;
+  /** Called on each connection with the node's chain id, if the node answers eth_chainId. */
+  onChainId?: (chainId: number) => void;
+  /** The connection was lost or could not be made; the next attempt follows in `retryInMs`. */
+  onDisconnected?: (error: UpstreamError, retryInMs: number) => void;
+}
+
+export class NodeSubscriptions {
+  private readonly options: NodeSubscriptionsOptions;
+  private readonly endpoint: Endpoint;
+  private readonly subscriptions = new Set<Subscription>();
+  private session: SubscriptionSession | undefined;
+  private retry: NodeJS.Timeout | undefined;
+  private failures = 0;
+  private closed = false;
+
+  constructor(options: NodeSubscriptionsOptions) {
+    this.options = options;
+    this.endpoint = parseEndpoint(options.url);
+  }
+
+  /** Whether the connection is up and delivers events. */
+  get connected(): boolean {
+    return this.session?.ready ?? false;
+  }
+
+  /**
+   * Subscribes to `params` of eth_subscribe (`['newHeads']`, `['logs', {...}]`, ...) until `close`, and connects if
+   * this is the first. `onEvent` gets each `params.result` unchecked, in the node's order over all
+   * subscriptions of a connection. `onRefused` is called when the node refuses the subscription, `onActive` when it
+   * accepts, before the first event; again after each reconnect. Returns the function that ends the subscription.
+   */
+  subscribe(
+    params: readonly unknown[],
+    onEvent: (result: unknown) => void,
+    onRefused: (error: UpstreamError) => void,
+    onActive: () => void = () => undefined,
+  ): () => void {
+    const subscription: Subscription = { params, onEvent, onRefused, onActive };
+    this.subscriptions.add(subscription);
+    if (this.session !== undefined) this.session.add(subscription);
+    else if (this.retry === undefined) this.connect();
+    return () => {
+      if (this.subscriptions.delete(subscription)) this.session?.remove(subscription);
+    };
+  }
+
+  /** Reconnects: the caller knows of heads that the node did not announce although the socket is alive. */
+  reconnect(why: string): void {
+    this.session?.terminate(why);
+  }
+
+  /** Ends all subscriptions and the connection. */
+  async close(): Promise<void> {
+    this.closed = true;
+    clearTimeout(this.retry);
+    const session = this.session;
+    this.session = undefined;
+    await session?.close();
+  }
+
+  private connect(): void {
+    this.retry = undefined;
+    if (this.closed) return;
+    const { idleTimeoutMs = 30_000, timeoutMs = 10_000, maxMessageBytes = 16 * 2 ** 20 } = this.options;
+    const limits = {
+      idleTimeoutMs,
+      connectTimeoutMs: timeoutMs,
+      answerTimeoutMs: timeoutMs,
+      maxMessageBytes,
+    };
+    const events = {
+      onChainId: this.options.onChainId,
+      onReady: () => this.onReady(),
+      onEnd: (error: UpstreamError) => this.onEnd(error),
+    };
+    this.session = new SubscriptionSession(
+      { endpoint: this.endpoint, ...limits, ...events },
+      this.subscriptions,
+    );
+  }
+
+  private onReady(): void {
+    this.failures = 0;
+    this.options.onConnected?.();
+  }
+
+  private onEnd(error: UpstreamError): void {
+    this.session = undefined;
+    this.failures += 1;
+    const { first, longest } = this.options.retryMs ?? { first: 100, longest: 5000 };
+    const wait = backoffMs(this.failures, first, longest);
+    this.retry = setTimeout(() => this.connect(), wait);
+    this.options.onDisconnected?.(error, wait);
+  }
+}

@@ -1,0 +1,115 @@
+/** A wallet's transfers in the packed lists of store/wallet-history.ts, newest first. */
+
+import type { Db } from '../store/open-database.ts';
+import { ENTRIES_PER_PAGE, HistoryCursor, HistoryFlag } from '../store/wallet-history.ts';
+import type { IdRange } from './blocks.ts';
+import type { WorkBudget } from './work-budget.ts';
+
+/** Runs fetched by the first statement; each later one fetches GROWTH_FACTOR times as many, since most lists end soon. */
+const FIRST_RUNS = 2;
+const GROWTH_FACTOR = 4;
+const MAX_RUNS = 32;
+
+/**
+ * The runs of a wallet that may contain ids of the range, newest run first, each as a cursor before its first entry;
+ * entries within a run are oldest first. The newest run may begin below the range and end above it, so the reader must
+ * check each id. All runs share one cursor: each is valid until the next is read, of this wallet or of another.
+ */
+type ReadRuns = (wallet: number, range: IdRange, budget: WorkBudget) => Iterable<HistoryCursor>;
+
+interface RecentRun {
+  /** The wallet's unfinished run. */
+  recent: Buffer;
+  /** Its first transfer: the first entry of each run stores the distance from it. */
+  base: number;
+}
+
+/** The unfinished run of a wallet by its id. */
+export function prepareRecentHistoryPage(db: Db): (wallet: number) => RecentRun | undefined {
+  const statement = db.prepare<[number], RecentRun>(
+    'SELECT recent, ifnull(first_transfer, 0) AS base FROM wallets WHERE id = +?',
+  );
+  return (wallet) => statement.get(wallet);
+}
+
+export function prepareHistoryPages(db: Db): ReadRuns {
+  const recentOf = prepareRecentHistoryPage(db);
+  const olderRuns = db
+    .prepare<[number, number, number], Buffer>(/* sql */ `
+      SELECT entries FROM activity WHERE wallet = +? AND first_transfer < +? ORDER BY first_transfer DESC LIMIT +?`)
+    .pluck();
+  const cursor = new HistoryCursor();
+  const firstId = (run: Uint8Array, base: number) => (cursor.open(run, base).next() ? cursor.transfer : 0);
+
+  return function* (wallet, range, budget) {
+    const found = recentOf(wallet);
+    if (found === undefined) return;
+    const { recent, base } = found;
+    let below = firstId(recent, base);
+    if (below < range.below) yield cursor.open(recent, base);
+    below = Math.min(below, range.below);
+    for (let wanted = FIRST_RUNS; below > range.from; wanted = Math.min(wanted * GROWTH_FACTOR, MAX_RUNS)) {
+      budget.spend(wanted * ENTRIES_PER_PAGE);
+      const runs = olderRuns.all(wallet, below, wanted);
+      for (const run of runs) {
+        below = firstId(run, base);
+        yield cursor.open(run, base);
+        if (below <= range.from) return;
+      }
+      if (runs.length < wanted) return;
+    }
+  };
+}
+
+/** Most runs counted to estimate the size of a list; beyond that it is just large. */
+const MAX_COUNTED_RUNS = 256;
+
+/** About how many entries of a wallet lie within a range, MAX_COUNTED_RUNS full runs at most. */
+export function prepareHistorySize(db: Db): (wallet: number, range: IdRange) => number {
+  const countRuns = db
+    .prepare<[number, number, number], number>(/* sql */ `
+      SELECT count(*) FROM (
+        SELECT 1 FROM activity WHERE wallet = +? AND first_transfer >= +? AND first_transfer < +?
+        LIMIT ${MAX_COUNTED_RUNS})`)
+    .pluck();
+  return (wallet, { from, below }) => (countRuns.get(wallet, from, below) ?? 0) * ENTRIES_PER_PAGE;
+}
+
+/** Which entries of a wallet's history are wanted. */
+interface HistoryFilter extends IdRange {
+  /** Bits of HistoryFlag.in and HistoryFlag.out; an entry must have at least one of them. */
+  direction: number;
+  /** A bit `1 << kind` for each wanted kind. */
+  kinds: number;
+  limit: number;
+}
+
+/** The ids of the newest entries that pass the filter, newest first. */
+export function prepareHistoryIds(
+  db: Db,
+): (wallet: number, filter: HistoryFilter, budget: WorkBudget) => number[] {
+  const readRuns = prepareHistoryPages(db);
+  // The matches of one run, oldest first. The unfinished run is never longer than a finished one.
+  const matches = new Float64Array(ENTRIES_PER_PAGE);
+  return (wallet, filter, budget) => {
+    const ids: number[] = [];
+    for (const run of readRuns(wallet, filter, budget)) {
+      let count = collectMatches(run, filter, matches);
+      while (count > 0 && ids.length < filter.limit) ids.push(matches[--count]!);
+      if (ids.length === filter.limit) break;
+    }
+    return ids;
+  };
+}
+
+function collectMatches(cursor: HistoryCursor, filter: HistoryFilter, matches: Float64Array): number {
+  const { from, below, direction, kinds } = filter;
+  let count = 0;
+  while (cursor.next() && cursor.transfer < below) {
+    if (cursor.transfer < from) continue;
+    if ((cursor.flags & direction) === 0 || ((kinds >> (cursor.flags & HistoryFlag.kindMask)) & 1) === 0)
+      continue;
+    matches[count++] = cursor.transfer;
+  }
+  return count;
+}

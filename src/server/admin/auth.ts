@@ -1,0 +1,184 @@
+/**
+ * Operator authentication. A browser trades the operator token for a session: an HttpOnly, SameSite=Strict cookie that
+ * no script can read, so a flaw in a page cannot leak the token. Against cross-site request forgery a session also
+ * requires CSRF_HEADER, which forms cannot send and other origins may not. Programs send the token itself as
+ * `Authorization: Bearer`, which browsers never add on their own.
+ */
+import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { RequestError } from '../../lib/errors.ts';
+
+/** Lifetime of a session, seconds. */
+export const SESSION_SECONDS = 12 * 3600;
+
+/** Most sessions at a time; beyond it the oldest ends. */
+const MAX_SESSIONS = 100;
+
+const ID_BYTES = 32;
+
+class AdminSessions {
+  private readonly clock: () => number;
+  /** Expiry of each session in clock milliseconds, by the SHA-256 of its id: lookup times then reveal nothing. */
+  private readonly expiries = new Map<string, number>();
+
+  constructor(clock: () => number) {
+    this.clock = clock;
+  }
+
+  /** Begins a session and returns its secret id. */
+  begin(): string {
+    const id = randomBytes(ID_BYTES).toString('base64url');
+    this.expiries.set(digest(id), this.clock() + SESSION_SECONDS * 1000);
+    if (this.expiries.size > MAX_SESSIONS) this.expiries.delete(this.expiries.keys().next().value ?? '');
+    return id;
+  }
+
+  isValid(id: string): boolean {
+    const end = this.expiries.get(digest(id));
+    return end !== undefined && this.clock() < end;
+  }
+
+  end(id: string): void {
+    this.expiries.delete(digest(id));
+  }
+}
+
+function digest(id: string): string {
+  return hash('sha256', id, 'base64url');
+}
+
+/** A header that must accompany the cookie, with any value. */
+export const CSRF_HEADER = 'x-atlas-panel';
+
+/** The parts of a request that authorize it. Absent headers are empty. */
+export interface Credentials {
+  authorization: string;
+  cookie: string;
+  csrfHeader: string;
+  /** The network that failures are counted against. */
+  clientNetwork: string;
+}
+
+/** The client's network sent too many wrong tokens and has to wait. */
+export class TooManyFailures extends RequestError {
+  readonly retryAfter: number;
+  constructor(retryAfter: number) {
+    super(429, 'too_many_failures', `too many wrong tokens; try again in ${retryAfter} s`);
+    this.retryAfter = retryAfter;
+  }
+}
+
+export class AdminAuth {
+  /** Random, because browsers share cookies between ports: two daemons on one host would sign each other out. */
+  private readonly cookieName = `atlas_admin_${randomBytes(6).toString('hex')}`;
+  /** SHA-256, because timingSafeEqual needs equal lengths. */
+  private readonly tokenDigest: Buffer;
+  private readonly throttle: AdminThrottle;
+  private readonly sessions: AdminSessions;
+
+  constructor(token: string, clock: () => number = () => performance.now()) {
+    this.tokenDigest = hash('sha256', token, 'buffer');
+    this.throttle = new AdminThrottle(clock);
+    this.sessions = new AdminSessions(clock);
+  }
+
+  /** Throws RequestError 401 or TooManyFailures unless the operator sent the request. */
+  authorize({ authorization, cookie, csrfHeader, clientNetwork }: Credentials): void {
+    const bearer = /^Bearer +(.+)$/i.exec(authorization)?.[1];
+    if (bearer !== undefined) return this.verifyToken(bearer, clientNetwork);
+    if (this.isSignedIn({ cookie, csrfHeader })) return;
+    throw new RequestError(401, 'not_signed_in', 'sign in with the operator token');
+  }
+
+  /** Whether the request belongs to a session. */
+  isSignedIn({ cookie, csrfHeader }: Pick<Credentials, 'cookie' | 'csrfHeader'>): boolean {
+    return csrfHeader !== '' && this.sessions.isValid(this.sessionIdIn(cookie));
+  }
+
+  /** Exchanges the token for a session; returns its Set-Cookie value. Throws as `authorize` does. */
+  signIn(token: string, clientNetwork: string, secure: boolean): string {
+    this.verifyToken(token, clientNetwork);
+    return this.cookieText(this.sessions.begin(), SESSION_SECONDS, secure);
+  }
+
+  /** Ends the session of a cookie header, if any; returns the Set-Cookie value that deletes the cookie. */
+  signOut(cookie: string, secure: boolean): string {
+    this.sessions.end(this.sessionIdIn(cookie));
+    return this.cookieText('', 0, secure);
+  }
+
+  /** While the network has to wait, even the right token is refused, or waiting would not slow down guessing. */
+  private verifyToken(token: string, clientNetwork: string): void {
+    const retryAfter = this.throttle.retryAfterSeconds(clientNetwork);
+    if (retryAfter > 0) throw new TooManyFailures(retryAfter);
+    if (timingSafeEqual(hash('sha256', token, 'buffer'), this.tokenDigest)) return;
+    this.throttle.recordFailure(clientNetwork);
+    throw new RequestError(401, 'wrong_token', 'this is not the operator token');
+  }
+
+  private sessionIdIn(cookie: string): string {
+    return new RegExp(`(?:^|; *)${this.cookieName}=([\\w-]+)`).exec(cookie)?.[1] ?? '';
+  }
+
+  /**
+   * No Path attribute: the browser then uses the directory of the request, `/admin/api`, including any prefix that a proxy
+   * added.
+   */
+  private cookieText(id: string, seconds: number, secure: boolean): string {
+    const attributes = `Max-Age=${seconds}; HttpOnly; SameSite=Strict${secure ? '; Secure' : ''}`;
+    return `${this.cookieName}=${id}; ${attributes}`;
+  }
+}
+
+/** Prefix of an IPv4-mapped IPv6 address, in hex. */
+const IPV4_MAPPED = `${'0'.repeat(20)}ffff`;
+
+const WINDOW_MS = 60_000;
+
+/** Failures within the window after which a network has to wait. */
+const MAX_FAILURES = 10;
+
+/** Most networks remembered; beyond it the one that failed first is dropped. */
+const MAX_NETWORKS = 10_000;
+
+export class AdminThrottle {
+  private readonly clock: () => number;
+  /** Times of the last failures of each network, oldest first; milliseconds of the clock. */
+  private readonly times = new Map<string, number[]>();
+
+  constructor(clock: () => number) {
+    this.clock = clock;
+  }
+
+  /** Whole seconds until the network may try again, or 0. */
+  retryAfterSeconds(network: string): number {
+    const recent = this.recent(network);
+    const first = recent[0];
+    if (first === undefined || recent.length < MAX_FAILURES) return 0;
+    return Math.max(1, Math.ceil((first + WINDOW_MS - this.clock()) / 1000));
+  }
+
+  /** Records a failure. */
+  recordFailure(network: string): void {
+    const recent = this.recent(network);
+    recent.push(this.clock());
+    this.times.set(network, recent);
+    if (this.times.size > MAX_NETWORKS) this.times.delete(this.times.keys().next().value ?? '');
+  }
+
+  private recent(network: string): number[] {
+    const since = this.clock() - WINDOW_MS;
+    return (this.times.get(network) ?? []).filter((time) => time > since);
+  }
+}
+
+/**
+ * The network that failures are counted against, from the bytes of an IP address: the IPv4 address itself, or the /64
+ * network of an IPv6 address, all of which usually belongs to one client.
+ */
+export function clientNetworkOf(address: Uint8Array): string {
+  if (address.length === 4) return address.join('.');
+  const hex = Buffer.from(address).toString('hex');
+  if (hex.startsWith(IPV4_MAPPED)) return address.subarray(12).join('.');
+  const network = hex.slice(0, 16).match(/..../g) ?? [];
+  return `${network.map((group) => Number.parseInt(group, 16).toString(16)).join(':')}::/64`;
+}

@@ -1,0 +1,86 @@
+/** Keys and usage for the panel. */
+import { z } from 'zod';
+import type { Access } from '../../access/access.ts';
+import { type IssuedKey, keyJson, monthText } from '../../access/keys.ts';
+import { tierOf } from '../../access/tiers.ts';
+import { HISTORY_HOURS, HOUR_MS, sumUsageByHour, sumUsageByMonth } from '../../access/usage.ts';
+import { RequestError } from '../../lib/errors.ts';
+
+const MAX_HISTORY_DAYS = HISTORY_HOURS / 24;
+
+export type AdminAccess = Pick<Access, 'keys' | 'usage' | 'limiter'>;
+
+type IssuedJson = ReturnType<typeof issuedJson>;
+
+const newKeySchema = z.object({ name: z.string(), tier: z.string() });
+
+/** All keys with their usage this month, and the tiers to choose from. */
+export function listKeys({ keys, usage, limiter: { tiers } }: AdminAccess, now: number): object {
+  return {
+    tiers: Object.entries(tiers).map(([name, tier]) => ({
+      name,
+      requestsPerMonth: tier.requests_per_month,
+      requestsPerSecond: tier.requests_per_second,
+      chainDepth: tier.chain_depth,
+    })),
+    keys: keys.list().map((record) => ({
+      ...keyJson(record),
+      requestsThisMonth: usage.used(record.id, now),
+      requestsPerMonth: tierOf(tiers, record.tier).requests_per_month,
+    })),
+    monthEndsAt: new Date(usage.monthEndsAt).toISOString(),
+  };
+}
+
+/** Issues a key from a JSON body. Throws RequestError for an invalid one. */
+export function createKey({ keys, limiter: { tiers } }: AdminAccess, body: unknown): IssuedJson {
+  const parsed = newKeySchema.safeParse(body);
+  if (!parsed.success) throw new RequestError(400, 'invalid_body', 'send {"name": "...", "tier": "..."}');
+  const { name, tier } = parsed.data;
+  if (!Object.hasOwn(tiers, tier)) {
+    throw new RequestError(400, 'invalid_parameter', `there is no tier "${tier}"`, 'tier');
+  }
+  return issuedJson(keys.create({ name, tier }));
+}
+
+export function rotateKey({ keys }: AdminAccess, id: number): object {
+  return issuedJson(keys.rotate(id));
+}
+
+export function revokeKey({ keys }: AdminAccess, id: number): object {
+  return { record: keyJson(keys.revoke(id)) };
+}
+
+/**
+ * Requests by hour over the last days and by month, of one key or all. Omits hours without requests, and hours in the
+ * future, which were counted while the clock was wrong.
+ */
+export function usageHistory(
+  { keys, usage }: Omit<AdminAccess, 'limiter'>,
+  query: { key: number | null; days: number },
+  now: number,
+): object {
+  const days = Math.min(MAX_HISTORY_DAYS, Math.max(1, query.days));
+  const toHour = Math.floor(now / HOUR_MS);
+  const fromHour = toHour - days * 24 + 1;
+  const key = query.key ?? undefined;
+  usage.flush();
+  const hours = sumUsageByHour(keys.db, fromHour, key).filter(({ hour }) => hour <= toHour);
+  return {
+    from: isoHour(fromHour),
+    to: isoHour(toHour),
+    hours: hours.map(({ hour, requests }) => ({ at: isoHour(hour), requests })),
+    months: sumUsageByMonth(keys.db, key).map(({ month, requests }) => ({
+      month: monthText(month),
+      requests,
+    })),
+  };
+}
+
+function issuedJson({ key, record }: IssuedKey) {
+  return { key, record: keyJson(record) };
+}
+
+function isoHour(hour: number): string {
+  return new Date(hour * HOUR_MS).toISOString();
+}

@@ -1,0 +1,119 @@
+/** Adapts a function of the panel's API to a route. */
+import { FatalError, RequestError, StorageError } from '../../lib/errors.ts';
+import type { Logger } from '../../log/logger.ts';
+import { type Answer, contentTooLarge, errorAnswer, jsonAnswer, retryAfterHeader } from '../http/answer.ts';
+import { closeIfChunked, collectBody, isChunked } from '../http/body.ts';
+import type { ReplyWriter } from '../http/reply.ts';
+import { type HttpMetrics, routeMeter } from '../http/route.ts';
+import type { HttpRequest, HttpResponse, TemplatedApp } from '../uws.ts';
+import { type Credentials, CSRF_HEADER, clientNetworkOf, TooManyFailures } from './auth.ts';
+
+const PREFIX = '/admin/api';
+const MAX_BODY_BYTES = 4 * 1024;
+const NOSNIFF_HEADER = '\r\nX-Content-Type-Options: nosniff';
+
+/** The library reports nothing while an endless chunk header arrives, and these routes read bodies without a key or token. */
+const NO_LENGTH = new RequestError(411, 'length_required', 'send Content-Length instead of chunks');
+
+/** A request of the panel, copied so that it outlives the handler. */
+export interface AdminRequest {
+  credentials: Credentials;
+  /** The `:id` of the path, empty where there is none. */
+  id: string;
+  query: URLSearchParams;
+  /** Parsed JSON of a POST, undefined otherwise. */
+  body: unknown;
+  /** The client uses TLS, to us or to the proxy in front. */
+  secure: boolean;
+}
+
+export interface AdminResult {
+  body: object;
+  /** Value of Set-Cookie. */
+  cookie?: string;
+}
+
+export interface RouteContext {
+  /** The server itself terminates TLS. */
+  tls: boolean;
+  replies: ReplyWriter;
+  metrics: HttpMetrics;
+  log: Logger;
+}
+
+/** Registers one route below `/admin/api`. Errors that `handle` throws become the answer. */
+export function addAdminRoute(
+  app: TemplatedApp,
+  { tls, replies, metrics, log }: RouteContext,
+  method: 'get' | 'post' | 'del',
+  path: string,
+  handle: (request: AdminRequest) => AdminResult,
+): void {
+  const route = PREFIX + path;
+  const meter = routeMeter(metrics, route);
+
+  const answer = (request: AdminRequest): Answer => {
+    try {
+      const { body, cookie } = handle(request);
+      const cookieHeader = cookie === undefined ? '' : `\r\nSet-Cookie: ${cookie}`;
+      return jsonAnswer(200, JSON.stringify(body), NOSNIFF_HEADER + cookieHeader);
+    } catch (error) {
+      if (error instanceof StorageError) return refusal(new RequestError(503, 'storage', error.message));
+      // A damaged keys.db: the operator gets the same advice as on the command line.
+      if (error instanceof FatalError) return refusal(new RequestError(500, 'damaged', error.message));
+      if (!(error instanceof RequestError)) throw error;
+      if (error.code === 'wrong_token')
+        log.warn({ from: request.credentials.clientNetwork }, 'wrong operator token');
+      return refusal(error);
+    }
+  };
+
+  app[method](route, (res: HttpResponse, req: HttpRequest) => {
+    const startedAt = performance.now();
+    const count = (status: number) => meter(status, startedAt);
+    if (method !== 'post') {
+      return count(replies.sendNow(res, () => closeIfChunked(req, answer(readAdminRequest(res, req, tls)))));
+    }
+    const reply = replies.defer(res, count, () => undefined);
+    reply.guard(() => {
+      if (isChunked(req)) return reply.send(closeIfChunked(req, errorAnswer(NO_LENGTH, NOSNIFF_HEADER)));
+      const request = readAdminRequest(res, req, tls);
+      collectBody(res, MAX_BODY_BYTES, null, (bytes) => {
+        if (bytes === null) return reply.send(contentTooLarge(MAX_BODY_BYTES, NOSNIFF_HEADER));
+        reply.guard(() => reply.send(answer({ ...request, body: parseJson(bytes) })));
+      });
+    });
+  });
+}
+
+function readAdminRequest(res: HttpResponse, req: HttpRequest, tls: boolean): AdminRequest {
+  return {
+    credentials: {
+      authorization: req.getHeader('authorization'),
+      cookie: req.getHeader('cookie'),
+      csrfHeader: req.getHeader(CSRF_HEADER),
+      clientNetwork: clientNetworkOf(new Uint8Array(res.getRemoteAddress())),
+    },
+    id: req.getParameter(0) ?? '',
+    query: new URLSearchParams(req.getQuery()),
+    body: undefined,
+    // A forged header only marks the forger's own cookie as secure.
+    secure: tls || req.getHeader('x-forwarded-proto') === 'https',
+  };
+}
+
+/** Undefined for invalid JSON, which the handlers refuse with their own messages. */
+function parseJson(bytes: Buffer): unknown {
+  try {
+    return JSON.parse(bytes.toString('utf8'));
+  } catch {
+    return undefined;
+  }
+}
+
+function refusal(error: RequestError): Answer {
+  if (!(error instanceof TooManyFailures)) return errorAnswer(error, NOSNIFF_HEADER);
+  const { code, message, retryAfter } = error;
+  const body = JSON.stringify({ error: { code, message }, retryAfter });
+  return jsonAnswer(429, body, NOSNIFF_HEADER + retryAfterHeader(retryAfter));
+}

@@ -1,0 +1,119 @@
+/** HTTP answers as plain data. */
+import type { RateLimitStatus, Refused } from '../../access/limiter.ts';
+import { RequestError } from '../../lib/errors.ts';
+
+export interface Answer {
+  status: keyof typeof STATUS_LINES;
+  /** Further header lines, each preceded by CRLF. */
+  headers: string;
+  /** Null for a status without a body. */
+  body: string | Buffer | null;
+  /** Cache policy: revalidate each time, cache for good, or do not store. */
+  cache: 'revalidate' | 'immutable' | 'no-store';
+  /**
+   * Close the connection after the answer and ignore what the client still sends. Only for answers shorter than their
+   * request: nothing bounds how much of them is buffered for a client that does not read (write-answer.ts).
+   */
+  close?: boolean;
+  /** For HEAD: the length of the body of a GET. The connection closes after the answer. */
+  contentLength?: number;
+}
+
+export const STATUS_LINES = {
+  200: '200 OK',
+  204: '204 No Content',
+  304: '304 Not Modified',
+  308: '308 Permanent Redirect',
+  400: '400 Bad Request',
+  401: '401 Unauthorized',
+  403: '403 Forbidden',
+  404: '404 Not Found',
+  405: '405 Method Not Allowed',
+  409: '409 Conflict',
+  411: '411 Length Required',
+  413: '413 Content Too Large',
+  415: '415 Unsupported Media Type',
+  426: '426 Upgrade Required',
+  429: '429 Too Many Requests',
+  500: '500 Internal Server Error',
+  502: '502 Bad Gateway',
+  503: '503 Service Unavailable',
+  504: '504 Gateway Timeout',
+} as const;
+
+const JSON_HEADER = '\r\nContent-Type: application/json';
+
+/** The body of every 401, verbatim from the specification. */
+const UNAUTHORIZED_BODY =
+  '{"jsonrpc":"2.0","error":{"code":-32600,"message":"Missing or invalid X-API-Key header"}}';
+
+/** The answer to HEAD: that of GET without the body. */
+export function withoutBody(answer: Answer): Answer;
+export function withoutBody(answer: Answer | Promise<Answer>): Answer | Promise<Answer>;
+export function withoutBody(answer: Answer | Promise<Answer>): Answer | Promise<Answer> {
+  if (answer instanceof Promise) return answer.then(withoutBody);
+  const { body } = answer;
+  if (body === null) return answer;
+  return { ...answer, body: null, contentLength: Buffer.byteLength(body) };
+}
+
+/** A JSON answer. `body` is JSON text. */
+export function jsonAnswer(status: Answer['status'], body: string | Buffer, headers = ''): Answer {
+  return { status, headers: JSON_HEADER + headers, body, cache: 'no-store' };
+}
+
+/** The answer to a missing or invalid key. */
+export function unauthorized(cors: string): Answer {
+  return jsonAnswer(401, UNAUTHORIZED_BODY, cors);
+}
+
+/** A REST error. */
+export function errorAnswer(error: RequestError, headers: string): Answer {
+  const { code, message, param } = error;
+  const status = isStatus(error.status) ? error.status : 500;
+  return jsonAnswer(status, JSON.stringify({ error: { code, message, param } }), headers);
+}
+
+/** The answer to an unknown path. */
+export function notFound(headers: string): Answer {
+  return errorAnswer(new RequestError(404, 'not_found', 'there is nothing at this path'), headers);
+}
+
+/** The answer to a body over `maxBytes`, whose rest is not read. */
+export function contentTooLarge(maxBytes: number, headers: string): Answer {
+  const error = new RequestError(413, 'body_too_large', `the body is longer than ${maxBytes} bytes`);
+  return { ...errorAnswer(error, headers), close: true };
+}
+
+/** The REST answer to a request over the key's limits. `cors` are header lines. */
+export function tooManyRequests(refused: Refused, cors: string): Answer {
+  const { code, message, retryAfter } = refused;
+  const headers = cors + rateLimitHeaders(refused) + retryAfterHeader(retryAfter);
+  return jsonAnswer(429, JSON.stringify({ error: { code, message }, retryAfter }), headers);
+}
+
+/** The error for a defect. Its details go to the log, not to the client. */
+export function internalError(): RequestError {
+  return new RequestError(500, 'internal', 'internal error');
+}
+
+/** The rate limit headers that every answer to a valid key carries. */
+export function rateLimitHeaders({ limit, remaining, reset }: RateLimitStatus): string {
+  return `\r\nRateLimit-Limit: ${limit}\r\nRateLimit-Remaining: ${remaining}\r\nRateLimit-Reset: ${reset}`;
+}
+
+export function retryAfterHeader(seconds: number): string {
+  return `\r\nRetry-After: ${seconds}`;
+}
+
+/**
+ * Retry-After with a leading zero, which HTTP allows. ethers reads `1` as one millisecond and gives up after twelve attempts
+ * within as many; it ignores a value that begins with 0 and backs off exponentially. Other clients read seconds.
+ */
+export function paddedRetryAfterHeader(seconds: number): string {
+  return `\r\nRetry-After: 0${seconds}`;
+}
+
+function isStatus(status: number): status is Answer['status'] {
+  return Object.hasOwn(STATUS_LINES, status);
+}

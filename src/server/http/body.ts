@@ -1,0 +1,105 @@
+/** Request bodies, bounded. */
+import { PerKeyLimit } from '../../lib/per-key-limit.ts';
+import type { HttpRequest, HttpResponse } from '../uws.ts';
+import type { Answer } from './answer.ts';
+
+/**
+ * A body may have this many chunks, plus one per BYTES_PER_CHUNK bytes. Each chunk costs 3 us and 100 bytes of memory: two
+ * million one-byte chunks (six bytes each on the wire) would block all clients for seconds.
+ */
+const FREE_CHUNKS = 1_000;
+const BYTES_PER_CHUNK = 64;
+
+/** Whether Content-Length exceeds `limit` bytes. */
+export function contentLengthExceeds(req: HttpRequest, limit: number): boolean {
+  return Number(req.getHeader('content-length')) > limit;
+}
+
+/**
+ * Whether the body is chunked. The library skips the chunks of a body that nobody reads and serves no other connection
+ * meanwhile, so a flood of small chunks would delay everybody.
+ */
+export function isChunked(req: HttpRequest): boolean {
+  return req.getHeader('transfer-encoding') !== '';
+}
+
+/** The message for a body with Content-Encoding. */
+export const UNENCODED_ONLY = 'send the body without Content-Encoding';
+
+/** Whether the body is compressed, which is not accepted. */
+export function isEncoded(req: HttpRequest): boolean {
+  const encoding = req.getHeader('content-encoding');
+  return encoding !== '' && encoding.trim().toLowerCase() !== 'identity';
+}
+
+/** The answer to a request whose body is not read: a chunked one closes the connection. */
+export function closeIfChunked(req: HttpRequest, answer: Answer): Answer {
+  return isChunked(req) ? { ...answer, close: true } : answer;
+}
+
+/** Most bytes of incomplete bodies per key. On ten thousand connections they could otherwise reach 20 GB. */
+const MAX_PARTIAL_BYTES_PER_KEY = 32 * 2 ** 20;
+
+/** Bounds the memory of the incomplete bodies of each key. */
+export class BodyBudget {
+  private readonly limit = new PerKeyLimit(MAX_PARTIAL_BYTES_PER_KEY);
+
+  /** The reservation for a body that begins. */
+  open(key: number): BodyReservation {
+    return new BodyReservation(this.limit, key);
+  }
+}
+
+/** One incomplete body's part of its key's budget. */
+export class BodyReservation {
+  private readonly limit: PerKeyLimit;
+  private readonly key: number;
+  private bytes = 0;
+
+  constructor(limit: PerKeyLimit, key: number) {
+    this.limit = limit;
+    this.key = key;
+  }
+
+  /** Reserves more bytes; false, with nothing reserved, when they exceed the key's budget. */
+  grow(bytes: number): boolean {
+    if (!this.limit.tryAcquire(this.key, bytes)) return false;
+    this.bytes += bytes;
+    return true;
+  }
+
+  /** Call when the body is complete or abandoned. */
+  release(): void {
+    if (this.bytes > 0) this.limit.release(this.key, this.bytes);
+    this.bytes = 0;
+  }
+}
+
+/**
+ * Collects the body and passes it to `done` once, or null as soon as it exceeds `limit` bytes. Never calls `done` when the
+ * client leaves first, or is cut off for too many chunks or an exhausted budget. The caller releases the `reservation` when
+ * the client leaves; it is null where `limit` alone bounds the body.
+ */
+export function collectBody(
+  res: HttpResponse,
+  limit: number,
+  reservation: BodyReservation | null,
+  done: (body: Buffer | null) => void,
+): void {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  res.onData((chunk, isLast) => {
+    if (bytes > limit) return;
+    bytes += chunk.byteLength;
+    if (bytes > limit) {
+      reservation?.release();
+      return done(null);
+    }
+    if (!isLast && reservation !== null && !reservation.grow(chunk.byteLength)) return void res.close();
+    if (chunks.length > FREE_CHUNKS + bytes / BYTES_PER_CHUNK) return void res.close();
+    chunks.push(Buffer.from(new Uint8Array(chunk))); // a copy: the library reuses the memory of the chunk
+    if (!isLast) return;
+    reservation?.release();
+    done(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, bytes));
+  });
+}

@@ -1,0 +1,211 @@
+/** One answer that is written after the handler of its request has returned: whole, in chunks, or from a source. */
+import type { HttpResponse } from '../uws.ts';
+import type { Answer } from './answer.ts';
+import { type ReplyContext, writeAnswer, writeHead } from './write-answer.ts';
+
+/**
+ * The library drops a client that has made no room for 8 to 12 s. But the system may buffer 4 MB for a client and reports
+ * room only when a third of that is gone, so a slow client that never stops reading needs longer. We restart its write
+ * timeout every 5 s, at most 10 times.
+ */
+const TIMEOUT_RESET_MS = 5_000;
+const MAX_TIMEOUT_RESETS = 10;
+
+/** A body that the caller writes in chunks. */
+export interface ChunkWriter {
+  /** Writes a chunk; its memory may be reused. Returns false when the client must catch up first. */
+  write(chunk: Buffer): boolean;
+  end(): void;
+  /** Cuts the connection, so that the client notices that the body is incomplete. */
+  abort(): void;
+}
+
+/** A body of known length that is sent at the client's pace. */
+export interface BodySource {
+  /** Bytes not sent yet. */
+  readonly left: number;
+  /** The next bytes, for one turn of the event loop. Unchanged until `advance`. */
+  peek(): Buffer;
+  /** Drops the bytes that the system accepted. */
+  advance(bytes: number): void;
+  /** Frees the rest. */
+  discard(): void;
+}
+
+/** Status and headers of an answer. */
+type Head = Omit<Answer, 'body'>;
+
+/**
+ * - `pending`: nothing is written yet.
+ * - `streaming`: the caller writes chunks.
+ * - `ending`: all chunks are written; the body ends when the client has made room.
+ * - `chunk-due`: the next chunk of the source is written in the next turn of the event loop.
+ * - `blocked`: the next chunk of the source is written when the client has made room.
+ * - `settled`: answered, or the client left.
+ *
+ * A reply moves down this list; `chunk-due` and `blocked` alternate. Every state may go to `settled`.
+ */
+type ReplyState = 'pending' | 'streaming' | 'ending' | 'chunk-due' | 'blocked' | 'settled';
+
+/** A class instead of closures, because every call to `/rpc` creates one. */
+export class DeferredReply {
+  private readonly context: ReplyContext;
+  private readonly res: HttpResponse;
+  private readonly onAnswered: (status: number) => void;
+  private state: ReplyState = 'pending';
+  private source: BodySource | null = null;
+  /** Runs while the client has to make room. */
+  private timeoutResetTimer: NodeJS.Timeout | null = null;
+
+  /** `ReplyWriter.defer` explains the parameters. */
+  constructor(
+    context: ReplyContext,
+    res: HttpResponse,
+    onAnswered: (status: number) => void,
+    onAborted: () => void,
+  ) {
+    this.context = context;
+    this.res = res;
+    this.onAnswered = onAnswered;
+    context.pending++;
+    res.onAborted(() => {
+      if (!this.settle()) return;
+      this.source?.discard();
+      onAborted();
+    });
+  }
+
+  /** Writes the answer, or does nothing when the client has left. */
+  send(answer: Answer): void {
+    if (!this.settle()) return;
+    this.onAnswered(answer.status);
+    this.res.cork(() => writeAnswer(this.res, answer, this.context));
+  }
+
+  /** Sends the answer when the promise resolves; if it rejects, the answer is a 500. */
+  sendResolved(answer: Promise<Answer>): void {
+    answer.then(
+      (given) => this.send(given),
+      (error: unknown) => this.send(this.context.failure(error)),
+    );
+  }
+
+  /** Runs a part of the handler; if it throws, the answer is a 500. */
+  guard(part: () => void): void {
+    try {
+      part();
+    } catch (error) {
+      this.send(this.context.failure(error));
+    }
+  }
+
+  /** Begins an answer whose body comes in chunks. Calls `onDrain` when writing may go on after `write` returned false. */
+  beginStream(head: Head, onDrain: () => void): ChunkWriter {
+    if (this.state !== 'settled') {
+      this.state = 'streaming';
+      this.res.cork(() => writeHead(this.res, head));
+      this.res.onWritable(() => {
+        this.stopTimeoutResets();
+        if (this.state === 'ending') this.endStream(head);
+        else if (this.state === 'streaming') onDrain();
+        return true;
+      });
+    }
+    return {
+      write: (chunk) => this.writeToStream(chunk),
+      end: () => {
+        const mustWait = this.timeoutResetTimer !== null; // an ended answer gets no further resets
+        if (mustWait && this.state === 'streaming') this.state = 'ending';
+        else if (!mustWait) this.endStream(head);
+      },
+      abort: () => this.finish(head, () => this.res.close()),
+    };
+  }
+
+  /** Sends a body that is not empty, one chunk in each turn of the event loop, and discards it in the end. */
+  sendSource(head: Head, source: BodySource): void {
+    if (this.state === 'settled') return source.discard();
+    this.source = source;
+    const bytes = source.left;
+    this.res.onWritable(() => {
+      this.stopTimeoutResets();
+      return this.state === 'chunk-due' || this.writeChunk(head, source, bytes);
+    });
+    this.res.cork(() => {
+      writeHead(this.res, head);
+      if (this.context.closing) this.res.writeHeader('Connection', 'close');
+      this.writeChunk(head, source, bytes);
+    });
+  }
+
+  /** Returns whether the client has room for more. */
+  private writeToStream(chunk: Buffer): boolean {
+    if (this.state === 'settled') return true;
+    let room = true;
+    this.res.cork(() => {
+      room = this.res.write(chunk);
+    });
+    if (!room) this.startTimeoutResets();
+    return room;
+  }
+
+  private endStream(head: Head): void {
+    const close = head.close === true || this.context.closing;
+    this.finish(head, () => this.res.cork(() => this.res.end(undefined, close)));
+  }
+
+  /**
+   * Writes no more than the system accepts, so the library buffers nothing. Returns false when the client must make room
+   * first. Leaves the next chunk to another turn of the event loop, so that other clients are served in between.
+   */
+  private writeChunk(head: Head, source: BodySource, bytes: number): boolean {
+    if (this.state === 'settled') return true;
+    const before = this.res.getWriteOffset();
+    const [room, done] = this.res.tryEnd(source.peek(), bytes);
+    if (done) {
+      source.discard();
+      this.finish(head, () => undefined);
+      return true;
+    }
+    source.advance(this.res.getWriteOffset() - before);
+    if (room) {
+      this.state = 'chunk-due';
+      setImmediate(() => {
+        if (this.state !== 'settled') this.res.cork(() => this.writeChunk(head, source, bytes));
+      });
+    } else {
+      this.state = 'blocked';
+      this.startTimeoutResets();
+    }
+    return room;
+  }
+
+  private startTimeoutResets(): void {
+    let times = 0;
+    this.timeoutResetTimer ??= setInterval(() => {
+      if (++times > MAX_TIMEOUT_RESETS) return this.stopTimeoutResets();
+      this.res.pause();
+      this.res.resume(); // the only call of the library that restarts the timeout
+    }, TIMEOUT_RESET_MS);
+  }
+
+  private stopTimeoutResets(): void {
+    if (this.timeoutResetTimer !== null) clearInterval(this.timeoutResetTimer);
+    this.timeoutResetTimer = null;
+  }
+
+  private finish({ status }: Head, lastWrite: () => void): void {
+    if (!this.settle()) return;
+    this.onAnswered(status);
+    lastWrite();
+  }
+
+  /** Returns false when the reply was settled before. */
+  private settle(): boolean {
+    if (this.state === 'settled') return false;
+    this.state = 'settled';
+    this.context.pending--;
+    this.stopTimeoutResets();
+    return true;
+  }
+}

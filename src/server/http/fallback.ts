@@ -1,0 +1,60 @@
+/** Requests that match no route: preflights, wrong methods, unknown paths. */
+import { RequestError } from '../../lib/errors.ts';
+import type { HttpRequest, HttpResponse, TemplatedApp } from '../uws.ts';
+import {
+  type Answer,
+  errorAnswer,
+  jsonAnswer,
+  notFound,
+  rateLimitHeaders,
+  tooManyRequests,
+  unauthorized,
+} from './answer.ts';
+import { closeIfChunked } from './body.ts';
+import { PREFLIGHT_HEADERS } from './cors.ts';
+import type { ReplyWriter } from './reply.ts';
+import { authenticate, type ClientAccess } from './request.ts';
+import { type HttpMetrics, methodAdapterFor, routeMeter, sendMetered } from './route.ts';
+
+export interface FallbackDeps {
+  /** Known paths, each with its only method. */
+  methods: ReadonlyMap<string, 'GET' | 'POST'>;
+  /** Whether only requests with a valid key may learn that the path exists. */
+  needsKey: (path: string) => boolean;
+  access: ClientAccess;
+  replies: ReplyWriter;
+  cors: (req: HttpRequest) => string;
+  metrics: HttpMetrics;
+}
+
+/** Registers the catch-all routes. */
+export function addFallback(app: TemplatedApp, deps: FallbackDeps): void {
+  const { replies, cors } = deps;
+  const meter = routeMeter(deps.metrics, 'other');
+
+  app.options('/*', (res, req) => {
+    // 200 with a body instead of 204: the buffering of bodies is bounded (write-answer.ts).
+    const preflight = () => closeIfChunked(req, jsonAnswer(200, '{}', cors(req) + PREFLIGHT_HEADERS));
+    sendMetered(meter, replies, res, preflight);
+  });
+  app.any('/*', (res: HttpResponse, req: HttpRequest) =>
+    sendMetered(meter, replies, res, () => closeIfChunked(req, methodAdapterFor(req)(refusal(req, deps)))),
+  );
+}
+
+function refusal(req: HttpRequest, { methods, needsKey, access, cors }: FallbackDeps): Answer {
+  const path = req.getUrl();
+  let headers = cors(req);
+  if (needsKey(path)) {
+    const key = authenticate(access, req);
+    if (key === null) return unauthorized(headers);
+    const admission = access.limiter.take(key, 1);
+    if (!admission.ok) return tooManyRequests(admission, headers);
+    headers += rateLimitHeaders(admission);
+  }
+  const method = methods.get(path);
+  if (method === undefined) return notFound(headers);
+  const allowed = method === 'GET' ? 'GET, HEAD' : method;
+  const error = new RequestError(405, 'method_not_allowed', `use ${method}`);
+  return errorAnswer(error, `${headers}\r\nAllow: ${allowed}, OPTIONS`);
+}

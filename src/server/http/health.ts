@@ -1,0 +1,87 @@
+/** The routes /healthz, /readyz and /status, which need no key. */
+import { sep } from 'node:path';
+import {
+  etaSeconds,
+  type IndexStatus,
+  internalTransfers,
+  lagBlocks,
+  lagSeconds,
+} from '../../model/index-status.ts';
+import type { HttpRequest, TemplatedApp } from '../uws.ts';
+import { type Answer, jsonAnswer } from './answer.ts';
+import { staleReason } from './readiness.ts';
+import type { ReplyWriter } from './reply.ts';
+import { addGetRoute, type HttpMetrics, routeMeter, sendMetered } from './route.ts';
+
+export interface HealthRouteDeps {
+  /** The state that anybody may see. */
+  publicState: () => IndexStatus;
+  /** `index.stale_seconds`. */
+  staleSeconds: number;
+  /** Why the service is not ready, or null when it is. */
+  readinessProbe: () => string | null;
+  replies: ReplyWriter;
+  cors: (req: HttpRequest) => string;
+  metrics: HttpMetrics;
+}
+
+/** Registers /healthz, /readyz and /status and returns these paths. */
+export function addHealthRoutes(app: TemplatedApp, deps: HealthRouteDeps): string[] {
+  const { publicState, staleSeconds, readinessProbe, replies, cors, metrics } = deps;
+  const answers: Record<string, () => [status: Answer['status'], body: object]> = {
+    '/healthz': () => [200, { status: 'ok' }],
+    '/readyz': () => {
+      const reason = readinessProbe();
+      return reason === null ? [200, { ready: true }] : [503, { ready: false, reason }];
+    },
+    '/status': () => [200, describeStatus(publicState(), staleSeconds, Date.now())],
+  };
+  for (const [path, answer] of Object.entries(answers)) {
+    const meter = routeMeter(metrics, path);
+    addGetRoute(app, path, (adapt) => (res, req) => {
+      sendMetered(meter, replies, res, () => {
+        const [status, body] = answer();
+        return adapt(jsonAnswer(status, JSON.stringify(body), cors(req)));
+      });
+    });
+  }
+  return Object.keys(answers);
+}
+
+/** The body of /status: the state with figures derived from it. */
+export function describeStatus(state: IndexStatus, staleSeconds: number, now: number) {
+  const seconds = lagSeconds(state, now);
+  const eta = etaSeconds(state);
+  const { complete, reason } = internalTransfers(state);
+  return {
+    ...state,
+    lagBlocks: lagBlocks(state),
+    lagSeconds: seconds === null ? null : Math.round(seconds),
+    staleReason: staleReason(state, staleSeconds, now),
+    etaSeconds: eta === null ? null : Math.round(eta),
+    internalTransfers: complete,
+    internalTransfersReason: reason,
+  };
+}
+
+/** Patterns of node addresses with their replacements: URLs, addresses in socket errors, and names in TLS errors. */
+const NODE_ADDRESS_PATTERNS: readonly (readonly [RegExp, string])[] = [
+  [/\b(?:https?|wss?):\/\/[^\s"]+/g, 'the node'],
+  [/\b(E[A-Z_]{4,}) [^\s",;)]+/g, '$1'],
+  [/\b(certificate's altnames): .*?(?=; asked |$)/g, '$1'],
+];
+
+/** The state for callers without a token: without the node's address and the path of `dataDir`, which log and panel show. */
+export function redactLocations<S extends Pick<IndexStatus, 'reason' | 'readFailure'>>(
+  state: S,
+  dataDir: string,
+): S {
+  const redact = (text: string | null): string | null =>
+    text === null
+      ? null
+      : NODE_ADDRESS_PATTERNS.reduce(
+          (redacted, [address, word]) => redacted.replace(address, word),
+          text.replaceAll(dataDir + sep, ''),
+        );
+  return { ...state, reason: redact(state.reason), readFailure: redact(state.readFailure) };
+}

@@ -1,0 +1,128 @@
+/** Whether the service is ready to answer for the current chain: the reasons it may not be, and the log of stalls. */
+import { secondsToIso } from '../../lib/time.ts';
+import type { Logger } from '../../log/logger.ts';
+import { type IndexStatus, isStale, lagBlocks } from '../../model/index-status.ts';
+
+/** The index has stalled when it gets no block for this long while the node has one: just under the required 30 s. */
+const STALL_MS = 29_000;
+
+/** How often index and chain are checked, milliseconds. */
+const CHECK_INTERVAL_MS = 1_000;
+
+/** The settings that decide whether the index is up to date. */
+export interface ReadinessLimits {
+  /** Blocks between the index and the node's head up to which `/readyz` reports ready. */
+  readyLag: number;
+  /** Age in seconds from which the newest block makes the chain stale; 0 turns the check off. */
+  staleSeconds: number;
+}
+
+interface Snapshot extends ReadinessLimits {
+  state: IndexStatus;
+  /** Whether the index has stalled. */
+  stalled: boolean;
+  /** Unix milliseconds. */
+  now: number;
+}
+
+/** Every reason for not being ready, checked in this order. Null: this reason does not apply. */
+const REASONS: Readonly<Record<string, (snapshot: Snapshot) => string | null>> = {
+  indexerFailure: ({ state }) => state.reason,
+  readFailure: ({ state }) => state.readFailure,
+  emptyIndex: ({ state: { head, phase } }) =>
+    head !== null ? null : phase === 'starting' ? 'waiting for the node' : 'no block is indexed yet',
+  unknownNodeHead: ({ state }) => (lagBlocks(state) === null ? 'waiting for the node' : null),
+  stalled: ({ state, stalled }) =>
+    stalled ? `no new block for ${STALL_MS / 1000} s although the node is at block ${state.nodeHead}` : null,
+  behindNode({ state, readyLag }) {
+    const lag = lagBlocks(state) ?? 0;
+    return lag > readyLag ? `${lag} blocks behind the node` : null;
+  },
+  aheadOfNode({ state: { head, nodeHead }, readyLag }) {
+    const ahead = (head?.number ?? 0) - (nodeHead ?? 0);
+    return ahead > readyLag ? `the node is ${ahead} blocks behind the index; it may be resyncing` : null;
+  },
+  notFollowing: ({ state: { phase } }) => (phase === 'following' ? null : `the indexer is ${phase}`),
+  staleChain: ({ state, staleSeconds, now }) => staleReason(state, staleSeconds, now),
+};
+
+/** The first reason why the service is not ready, or null when it is. `now` in Unix milliseconds. */
+export function notReadyReason(
+  state: IndexStatus,
+  { readyLag, staleSeconds }: ReadinessLimits,
+  stalled: boolean,
+  now: number,
+): string | null {
+  for (const reasonOf of Object.values(REASONS)) {
+    const reason = reasonOf({ state, readyLag, staleSeconds, stalled, now });
+    if (reason !== null) return reason;
+  }
+  return null;
+}
+
+/** Why the chain is stale, or null when it is not. */
+export function staleReason(state: IndexStatus, staleSeconds: number, now: number): string | null {
+  if (state.headTimestamp === null || !isStale(state, staleSeconds, now)) return null;
+  const newest = secondsToIso(state.headTimestamp);
+  return `the chain is stale: its newest block is from ${newest}, older than index.stale_seconds (${staleSeconds} s)`;
+}
+
+/** Logs when the chain becomes stale and when it recovers. Checks `reasonOf` until the returned function is called. */
+export function logStaleChain(log: Logger, reasonOf: () => string | null): () => void {
+  let wasStale = false;
+  const check = (): void => {
+    const reason = reasonOf();
+    const stale = reason !== null;
+    if (stale && !wasStale)
+      log.warn({ reason }, 'no new block: the chain has halted, or the node has lost its peers');
+    if (!stale && wasStale) log.info({}, 'the chain has new blocks again');
+    wasStale = stale;
+  };
+  const timer = setInterval(check, CHECK_INTERVAL_MS).unref();
+  return () => clearInterval(timer);
+}
+
+/** Detects an index that does not advance although the node has blocks for it. */
+export class StallDetector {
+  private readonly log: Logger;
+  private head: number | null = null;
+  /** When the index fell behind the node without advancing since, by `performance.now()`: nobody can set that clock. */
+  private behindSince: number | null = null;
+  private stallReported = false;
+
+  constructor(log: Logger) {
+    this.log = log;
+  }
+
+  /** Observes the state once a second until the returned function is called. */
+  start(state: () => IndexStatus): () => void {
+    const timer = setInterval(() => this.observe(state(), performance.now()), CHECK_INTERVAL_MS).unref();
+    return () => clearInterval(timer);
+  }
+
+  /** Logs the beginning and the end of a stall. Call about once a second, with `now` by `performance.now()`. */
+  observe(state: IndexStatus, now: number): void {
+    const head = state.head?.number ?? null;
+    if (head !== this.head || !isBehind(state)) {
+      if (this.stallReported) this.log.info({ head }, 'the index advances again');
+      this.head = head;
+      this.behindSince = isBehind(state) ? now : null;
+      this.stallReported = false;
+    }
+    this.behindSince ??= now;
+    if (!this.stallReported && this.isStalled(state, now)) {
+      this.log.error({ head, nodeHead: state.nodeHead, reason: state.reason }, 'the index has stalled');
+      this.stallReported = true;
+    }
+  }
+
+  /** Whether the index has not advanced for too long. */
+  isStalled(state: IndexStatus, now: number): boolean {
+    const moved = (state.head?.number ?? null) !== this.head;
+    return isBehind(state) && !moved && this.behindSince !== null && now - this.behindSince >= STALL_MS;
+  }
+}
+
+function isBehind({ head, nodeHead }: IndexStatus): boolean {
+  return nodeHead !== null && nodeHead > (head?.number ?? -1);
+}

@@ -1,0 +1,86 @@
+/** The API key and the query parameters of a request. */
+import type { KeyRecord, KeyStore } from '../../access/keys.ts';
+import type { Limiter } from '../../access/limiter.ts';
+import type { WaitingLine } from '../../access/waiting-line.ts';
+import { RequestError } from '../../lib/errors.ts';
+import { type HttpRequest, queryOf } from '../uws.ts';
+
+/** The query parameter that may carry the key instead of the header. */
+export const KEY_PARAMETER = 'api_key';
+
+export interface ClientAccess {
+  keys: Pick<KeyStore, 'verify'>;
+  limiter: Limiter;
+  waitingLine: WaitingLine;
+}
+
+/** The key of a request, or an empty string. The header takes precedence over the query parameter. */
+export function apiKeyOf(req: HttpRequest): string {
+  const header = req.getHeader('x-api-key');
+  return header !== '' ? header : queryValue(queryOf(req), KEY_PARAMETER);
+}
+
+/** The record of a request's key, or null when it has none or an invalid one. */
+export function authenticate(access: ClientAccess, req: HttpRequest): KeyRecord | null {
+  const key = apiKeyOf(req);
+  return key === '' ? null : access.keys.verify(key);
+}
+
+/**
+ * The values of the parameters in `names`; others are ignored. Throws RequestError `invalid_parameter` for a repeated
+ * parameter and for bad percent encoding. Parsed by hand: an ordinary query costs a few slices and no URL object.
+ */
+export function parseQuery(query: string, names: ReadonlySet<string>): Record<string, string> {
+  const values: Record<string, string> = {};
+  const encoded = query.includes('%') || query.includes('+');
+  let at = 0;
+  while (at < query.length) {
+    const ampersand = query.indexOf('&', at);
+    const end = ampersand < 0 ? query.length : ampersand;
+    const equals = query.indexOf('=', at);
+    const nameEnd = equals < 0 || equals > end ? end : equals;
+    const rawName = query.slice(at, nameEnd);
+    const rawValue = query.slice(Math.min(nameEnd + 1, end), end);
+    at = end + 1;
+    const name = encoded ? decodeName(rawName) : rawName;
+    if (!names.has(name)) continue;
+    const value = encoded ? decode(rawValue) : rawValue;
+    if (values[name] !== undefined) {
+      throw new RequestError(400, 'invalid_parameter', `${name} is given more than once`, name);
+    }
+    values[name] = value;
+  }
+  return values;
+}
+
+/** The first value of one parameter, or an empty string. Bad percent encoding counts as absent. */
+export function queryValue(query: string, name: string): string {
+  for (const pair of query.split('&')) {
+    const equals = pair.indexOf('=');
+    if (equals < 0 || decodeName(pair.slice(0, equals)) !== name) continue;
+    try {
+      return decode(pair.slice(equals + 1));
+    } catch {
+      return '';
+    }
+  }
+  return '';
+}
+
+/** A name with bad percent encoding matches no parameter. */
+function decodeName(text: string): string {
+  if (!text.includes('%')) return text;
+  try {
+    return decode(text);
+  } catch {
+    return '';
+  }
+}
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '));
+  } catch {
+    throw new RequestError(400, 'invalid_parameter', 'the query string has bad percent encoding');
+  }
+}

@@ -1,0 +1,215 @@
+/** Adapts the endpoints of the REST API to HTTP routes. */
+import type { KeyRecord } from '../../access/keys.ts';
+import type { Api, PreparedEndpoint } from '../../api/api.ts';
+import type { Caller } from '../../api/endpoint.ts';
+import type { ApiResult } from '../../api/read-pool/reader-protocol.ts';
+import { RequestError } from '../../lib/errors.ts';
+import type { Logger } from '../../log/logger.ts';
+import { type HttpRequest, type HttpResponse, queryOf, type TemplatedApp } from '../uws.ts';
+import {
+  type Answer,
+  contentTooLarge,
+  errorAnswer,
+  internalError,
+  jsonAnswer,
+  rateLimitHeaders,
+  tooManyRequests,
+  unauthorized,
+} from './answer.ts';
+import {
+  type BodyBudget,
+  type BodyReservation,
+  closeIfChunked,
+  collectBody,
+  contentLengthExceeds,
+  isEncoded,
+  UNENCODED_ONLY,
+} from './body.ts';
+import { etagBuilder, matchesAnyEtag, matchesEtag } from './cached-response.ts';
+import { compressAnswer, isCompressible } from './compress.ts';
+import type { ReplyWriter } from './reply.ts';
+import { apiKeyOf, authenticate, type ClientAccess, KEY_PARAMETER, parseQuery } from './request.ts';
+import { addGetRoute, type HttpMetrics, type MethodAdapter, routeMeter, sendMetered } from './route.ts';
+
+/** Most bytes of a request body. */
+const MAX_BODY_BYTES = 64 * 1024;
+
+export interface RestRouteDeps {
+  api: Api;
+  access: ClientAccess;
+  bodyBudget: BodyBudget;
+  replies: ReplyWriter;
+  cors: (req: HttpRequest) => string;
+  metrics: HttpMetrics;
+  log: Logger;
+}
+
+/** Registers every endpoint of the API. */
+export function addRestRoutes(app: TemplatedApp, deps: RestRouteDeps): void {
+  for (const prepared of deps.api.endpoints) {
+    const { method, path } = prepared.endpoint;
+    if (method === 'GET') addGetRoute(app, path, getHandler(prepared, deps));
+    else app.post(path, postHandler(prepared, deps));
+  }
+}
+
+/** Answers in the turn in which the request arrives, unless the query is slow or the answer is compressed. */
+function getHandler(prepared: PreparedEndpoint, deps: RestRouteDeps) {
+  const { path, params, tierLimited = false } = prepared.endpoint;
+  const names = new Set([...Object.keys(params.shape), KEY_PARAMETER]);
+  const etagOf = etagBuilder(path);
+  const meter = routeMeter(deps.metrics, path);
+
+  const answer = (req: HttpRequest): Answer | Promise<Answer> => {
+    const cors = deps.cors(req);
+    const key = authenticate(deps.access, req);
+    if (key === null) return unauthorized(cors);
+    const admission = deps.access.limiter.take(key, 1);
+    if (!admission.ok) return tooManyRequests(admission, cors);
+    const headers = cors + rateLimitHeaders(admission);
+    return answerSafely(prepared, deps, headers, () => {
+      const caller = callerFor(key, deps);
+      const query = queryOf(req);
+      const tagInput = tierLimited ? `${query} ${caller.chainDepth}` : query;
+      const etag = etagOf(caller.head, tagInput);
+      const ifNoneMatch = req.getHeader('if-none-match');
+      if (matchesEtag(ifNoneMatch, etag)) return notModified(caller.head, headers + etagHeader(etag));
+      const toConditionalAnswer = matchesAnyEtag(ifNoneMatch) ? toNotModified : toHttpAnswer;
+      const answered = prepared.handle(parseQuery(query, names), caller);
+      if (!(answered instanceof Promise)) {
+        return toConditionalAnswer(answered, headers + etagHeader(etag), () => encodingsOf(req));
+      }
+      const accepted = encodingsOf(req); // read now: the request is invalid after the handler returns
+      return answered.then((given) => {
+        // Revisions belong to this thread's connection. An outdated one only costs a full answer later.
+        const head = { ...given.head, revision: caller.head.revision };
+        return toConditionalAnswer(given, headers + etagHeader(etagOf(head, tagInput)), () => accepted);
+      });
+    });
+  };
+
+  return (adapt: MethodAdapter) => (res: HttpResponse, req: HttpRequest) =>
+    sendMetered(meter, deps.replies, res, () => adapt(answer(req)));
+}
+
+function postHandler(prepared: PreparedEndpoint, deps: RestRouteDeps) {
+  const meter = routeMeter(deps.metrics, prepared.endpoint.path);
+
+  return (res: HttpResponse, req: HttpRequest): void => {
+    const startedAt = performance.now();
+    let reservation: BodyReservation | null = null;
+    const reply = deps.replies.defer(
+      res,
+      (status) => meter(status, startedAt),
+      () => reservation?.release(),
+    );
+    reply.guard(() => {
+      const cors = deps.cors(req);
+      const refuse = (answer: Answer): void => reply.send(closeIfChunked(req, answer));
+      const apiKey = apiKeyOf(req);
+      const sender = deps.access.keys.verify(apiKey);
+      if (sender === null) return refuse(unauthorized(cors));
+      const admission = deps.access.limiter.take(sender, 1);
+      if (!admission.ok) return refuse(tooManyRequests(admission, cors));
+      const headers = cors + rateLimitHeaders(admission);
+      const refusal = bodyRefusal(req, headers);
+      if (refusal !== null) return refuse(refusal);
+      const accepted = encodingsOf(req);
+      reservation = deps.bodyBudget.open(sender.id);
+      collectBody(res, MAX_BODY_BYTES, reservation, (body) => {
+        if (body === null) return reply.send(contentTooLarge(MAX_BODY_BYTES, headers));
+        // Verified again: the key may have been revoked while the body arrived, which can take minutes.
+        const key = deps.access.keys.verify(apiKey);
+        if (key === null) return reply.send(unauthorized(cors));
+        const answer = answerSafely(prepared, deps, headers, () => {
+          const answered = prepared.handle(parseBody(body), callerFor(key, deps));
+          const finish = (given: ApiResult) => toHttpAnswer(given, headers, () => accepted);
+          return answered instanceof Promise ? answered.then(finish) : finish(answered);
+        });
+        if (answer instanceof Promise) reply.sendResolved(answer);
+        else reply.send(answer);
+      });
+    });
+  };
+}
+
+/** The refusal of a body because of its headers, or null. */
+function bodyRefusal(req: HttpRequest, headers: string): Answer | null {
+  if (!isJson(req.getHeader('content-type'))) {
+    return errorAnswer(new RequestError(415, 'unsupported_media_type', 'send application/json'), headers);
+  }
+  if (isEncoded(req)) {
+    return errorAnswer(new RequestError(415, 'unsupported_media_type', UNENCODED_ONLY), headers);
+  }
+  return contentLengthExceeds(req, MAX_BODY_BYTES) ? contentTooLarge(MAX_BODY_BYTES, headers) : null;
+}
+
+/** Converts a result of the API. Calls `encodings` only for bodies worth compressing. */
+function toHttpAnswer(
+  { head, body }: ApiResult,
+  headers: string,
+  encodings: () => string,
+): Answer | Promise<Answer> {
+  const answer = jsonAnswer(200, body, headers + indexedBlockHeader(head));
+  answer.cache = 'revalidate';
+  return isCompressible(body) ? compressAnswer(answer, encodings()) : answer;
+}
+
+/** The answer to `If-None-Match: *`. */
+function toNotModified({ head }: ApiResult, headers: string): Answer {
+  return notModified(head, headers);
+}
+
+function notModified(head: Caller['head'], headers: string): Answer {
+  return { status: 304, headers: headers + indexedBlockHeader(head), body: null, cache: 'revalidate' };
+}
+
+function encodingsOf(req: HttpRequest): string {
+  return req.getHeader('accept-encoding');
+}
+
+/** The answer, or an error answer if `respond` throws. */
+function answerSafely(
+  { endpoint }: PreparedEndpoint,
+  { log }: RestRouteDeps,
+  headers: string,
+  respond: () => Answer | Promise<Answer>,
+): Answer | Promise<Answer> {
+  const refuse = (error: unknown): Answer => {
+    if (error instanceof RequestError) return errorAnswer(error, headers);
+    log.error({ err: error, route: endpoint.path }, 'request failed');
+    return errorAnswer(internalError(), headers);
+  };
+  try {
+    const given = respond();
+    return given instanceof Promise ? given.catch(refuse) : given;
+  } catch (error) {
+    return refuse(error);
+  }
+}
+
+function callerFor(key: KeyRecord, { api, access }: RestRouteDeps): Caller {
+  const head = api.head();
+  if (head === null) throw new RequestError(503, 'not_ready', 'no block is indexed yet');
+  return { head, chainDepth: access.limiter.tier(key).chain_depth };
+}
+
+function indexedBlockHeader(head: Caller['head']): string {
+  return `\r\nX-Indexed-Block: ${head.number}`;
+}
+
+function etagHeader(etag: string): string {
+  return `\r\nETag: ${etag}`;
+}
+
+function parseBody(body: Buffer): unknown {
+  try {
+    return JSON.parse(body.toString('utf8'));
+  } catch {
+    throw new RequestError(400, 'invalid_body', 'the body is not JSON');
+  }
+}
+
+function isJson(contentType: string): boolean {
+  return /^application\/json\s*(;|$)/i.test(contentType);
+}

@@ -1,0 +1,67 @@
+/** Registering GET routes, and metering the answers of every route. */
+
+import type { Metrics } from '../../metrics/metrics.ts';
+import type { HttpRequest, HttpResponse, TemplatedApp } from '../uws.ts';
+import { type Answer, withoutBody } from './answer.ts';
+import { isChunked } from './body.ts';
+import type { ReplyWriter } from './reply.ts';
+
+/** Adapts an answer to the request's method, GET or HEAD. */
+export type MethodAdapter = typeof withoutBody;
+
+const unchanged: MethodAdapter = <T>(answer: T): T => answer;
+
+/** The adapter for a request's method, for handlers of several methods. */
+export function methodAdapterFor(req: HttpRequest): MethodAdapter {
+  return req.getMethod() === 'head' ? withoutBody : unchanged;
+}
+
+type Handler = (res: HttpResponse, req: HttpRequest) => void;
+
+/** Registers a handler for GET and HEAD. A client that sends a chunked body is cut off. */
+export function addGetRoute(
+  app: TemplatedApp,
+  path: string,
+  makeHandler: (adapt: MethodAdapter) => Handler,
+): void {
+  app.get(path, rejectChunked(makeHandler(unchanged)));
+  app.head(path, rejectChunked(makeHandler(withoutBody)));
+}
+
+function rejectChunked(handle: Handler): Handler {
+  return (res, req) => {
+    if (isChunked(req)) res.close();
+    else handle(res, req);
+  };
+}
+
+export type HttpMetrics = Pick<Metrics, 'httpRequests' | 'httpSeconds'>;
+
+/** Counts one answer; `startedAt` is performance.now() when the request arrived. */
+export type RequestMeter = (status: number, startedAt: number) => void;
+
+/** The meter of a route. Its label is the route's pattern, never client input. */
+export function routeMeter(metrics: HttpMetrics, route: string): RequestMeter {
+  const seconds = metrics.httpSeconds.child({ route });
+  const byStatus = new Map<number, { inc(): void }>();
+  return (status, startedAt) => {
+    let count = byStatus.get(status);
+    if (count === undefined) {
+      count = metrics.httpRequests.child({ route, status: String(status) });
+      byStatus.set(status, count);
+    }
+    count.inc();
+    seconds.observe((performance.now() - startedAt) / 1000);
+  };
+}
+
+/** Answers a request by `sendOrDefer` (reply.ts) and counts the answer. */
+export function sendMetered(
+  meter: RequestMeter,
+  replies: ReplyWriter,
+  res: HttpResponse,
+  respond: () => Answer | Promise<Answer>,
+): void {
+  const startedAt = performance.now();
+  replies.sendOrDefer(res, respond, (status) => meter(status, startedAt));
+}

@@ -1,0 +1,218 @@
+/** JSON-RPC over HTTP: `POST /rpc`. */
+import type { KeyRecord } from '../../access/keys.ts';
+import type { AdmissionResult } from '../../access/limiter.ts';
+import type { Leave, Waiter } from '../../access/waiting-line.ts';
+import { errorJson, limitExceededAnswer, RpcCode } from '../../gateway/errors.ts';
+import type { Charge, RpcCaller, RpcHandler } from '../../gateway/handler.ts';
+import { LargeAnswer } from '../../gateway/large-answer.ts';
+import { type CallHandle, type RpcAnswer, type RpcSink, sendAnswer } from '../../gateway/sink.ts';
+import type { HttpRequest, HttpResponse, TemplatedApp } from '../uws.ts';
+import { type Answer, jsonAnswer, paddedRetryAfterHeader, rateLimitHeaders, unauthorized } from './answer.ts';
+import {
+  type BodyBudget,
+  type BodyReservation,
+  closeIfChunked,
+  collectBody,
+  contentLengthExceeds,
+  isEncoded,
+  UNENCODED_ONLY,
+} from './body.ts';
+import type { ChunkWriter, DeferredReply } from './deferred-reply.ts';
+import type { ReplyWriter } from './reply.ts';
+import { apiKeyOf, type ClientAccess } from './request.ts';
+import { type HttpMetrics, routeMeter } from './route.ts';
+
+export const RPC_PATH = '/rpc';
+
+/** Most bytes of a request body, the same as nodes accept. */
+const MAX_BODY_BYTES = 2_000_000;
+
+export interface RpcRouteDeps {
+  rpc: RpcHandler;
+  access: ClientAccess;
+  bodyBudget: BodyBudget;
+  replies: ReplyWriter;
+  cors: (req: HttpRequest) => string;
+  metrics: HttpMetrics;
+}
+
+/** Registers `POST /rpc`. */
+export function addRpcRoute(
+  app: TemplatedApp,
+  { rpc, access, bodyBudget, replies, cors, metrics }: RpcRouteDeps,
+): void {
+  const meter = routeMeter(metrics, RPC_PATH);
+
+  app.post(RPC_PATH, (res: HttpResponse, req: HttpRequest) => {
+    const startedAt = performance.now();
+    let reservation: BodyReservation | null = null;
+    let httpRpcReply: HttpRpcReply | null = null;
+    const reply = replies.defer(
+      res,
+      (status) => meter(status, startedAt),
+      () => {
+        reservation?.release();
+        httpRpcReply?.cancel();
+      },
+    );
+    reply.guard(() => {
+      const headers = cors(req);
+      const apiKey = apiKeyOf(req);
+      const sender = access.keys.verify(apiKey);
+      if (sender === null) return reply.send(closeIfChunked(req, unauthorized(headers)));
+      if (isEncoded(req)) return reply.send(closeIfChunked(req, refuseEncoded(access, sender, headers)));
+      const answerBody = (body: Buffer | null): void => {
+        // Verified again: the key may have been revoked while the body arrived, which can take minutes.
+        const key = access.keys.verify(apiKey);
+        if (key === null) return reply.send({ ...unauthorized(headers), close: true });
+        if (body === null) return refuseTooLarge(reply, access, key, headers);
+        const rpcReply = new HttpRpcReply(reply, access, key, headers);
+        httpRpcReply = rpcReply;
+        reply.guard(() => rpcReply.serve(rpc, body));
+      };
+      if (contentLengthExceeds(req, MAX_BODY_BYTES)) return answerBody(null);
+      reservation = bodyBudget.open(sender.id);
+      collectBody(res, MAX_BODY_BYTES, reservation, answerBody);
+    });
+  });
+}
+
+/** Refuses a compressed body. It is not read and counts as one call. */
+function refuseEncoded({ limiter }: ClientAccess, key: KeyRecord, headers: string): Answer {
+  const body = errorJson('null', { code: RpcCode.invalidRequest, message: UNENCODED_ONLY });
+  return jsonAnswer(415, body, headers + rateLimitHeaders(limiter.take(key, 1)));
+}
+
+/** Refuses a body over the limit. It counts as one call. */
+function refuseTooLarge(
+  reply: DeferredReply,
+  { limiter }: ClientAccess,
+  key: KeyRecord,
+  headers: string,
+): void {
+  const message = `request body larger than ${MAX_BODY_BYTES} bytes`;
+  const body = errorJson('null', { code: RpcCode.invalidRequest, message });
+  const answer: Answer = jsonAnswer(413, body, headers + rateLimitHeaders(limiter.take(key, 1)));
+  reply.send({ ...answer, close: true });
+}
+
+/**
+ * Bodies up to this size are parsed even if the key is over its limits, so that the refusal carries the ids of the calls.
+ * Room for 1,000 contract calls, which take 5 ms to parse.
+ */
+const MAX_ALWAYS_READ_BYTES = 512 * 1024;
+
+export class HttpRpcReply implements RpcSink, RpcCaller, Waiter {
+  readonly canStream = true;
+  readonly key: number;
+  private readonly reply: DeferredReply;
+  private readonly access: Pick<ClientAccess, 'limiter' | 'waitingLine'>;
+  readonly record: KeyRecord;
+  /** Header lines. */
+  private readonly cors: string;
+  private headers: string;
+  calls = 0;
+  bytes = 0;
+  /** Serves the request again after the wait; null unless it waits. */
+  private retry: (() => CallHandle) | null = null;
+  /** The admission after the wait in line. */
+  private lateAdmission: AdmissionResult | null = null;
+  private leaveLine: Leave | null = null;
+  private callHandle: CallHandle | null = null;
+  private chunkWriter: ChunkWriter | null = null;
+
+  constructor(
+    reply: DeferredReply,
+    access: Pick<ClientAccess, 'limiter' | 'waitingLine'>,
+    record: KeyRecord,
+    cors: string,
+  ) {
+    this.reply = reply;
+    this.access = access;
+    this.record = record;
+    this.cors = cors;
+    this.headers = cors;
+    this.key = record.id;
+  }
+
+  /** Answers a request body. A large body of a key that is over its limits is not parsed. */
+  serve(rpc: RpcHandler, body: Buffer): void {
+    const refused = body.length > MAX_ALWAYS_READ_BYTES ? this.access.limiter.refusal(this.record) : null;
+    if (refused !== null) {
+      this.addRateLimitHeaders(refused);
+      sendAnswer(
+        this,
+        limitExceededAnswer(refused, (error) => errorJson('null', error)),
+      );
+      return;
+    }
+    const text = body.toString('latin1');
+    this.bytes = body.length;
+    this.callHandle = rpc.serve(text, this, this);
+    if (this.leaveLine !== null) this.retry = () => rpc.serve(text, this, this);
+  }
+
+  /** The client has left. */
+  cancel(): void {
+    this.leaveLine?.();
+    this.callHandle?.cancel();
+  }
+
+  charge(calls: number): Charge {
+    this.calls = calls;
+    const admission = this.lateAdmission ?? this.access.waitingLine.enter(this);
+    if (typeof admission === 'function') {
+      this.leaveLine = admission;
+      return 'waits';
+    }
+    this.addRateLimitHeaders(admission);
+    return admission.ok ? null : admission;
+  }
+
+  onDecided(admission: AdmissionResult | null): void {
+    this.reply.guard(() => this.resumeAfterWait(admission));
+  }
+
+  private resumeAfterWait(admission: AdmissionResult | null): void {
+    const { retry } = this;
+    this.leaveLine = null;
+    this.retry = null;
+    if (admission === null) return this.reply.send(unauthorized(this.cors));
+    this.lateAdmission = admission;
+    this.callHandle = retry?.() ?? null;
+  }
+
+  send(body: RpcAnswer['body'], status: RpcAnswer['status'], _mayRetain: boolean, retryAfter?: number): void {
+    if (body === null) {
+      return this.reply.send({ status, headers: this.headers, body, cache: 'no-store' });
+    }
+    if (body instanceof LargeAnswer) {
+      const { headers, cache } = jsonAnswer(status, '', this.headers);
+      return this.reply.sendSource({ status, headers, cache }, body);
+    }
+    const headers =
+      retryAfter === undefined ? this.headers : this.headers + paddedRetryAfterHeader(retryAfter);
+    this.reply.send(jsonAnswer(status, body, headers));
+  }
+
+  begin(): void {
+    const { status, headers, cache } = jsonAnswer(200, '', this.headers);
+    this.chunkWriter = this.reply.beginStream({ status, headers, cache }, () => this.callHandle?.resume());
+  }
+
+  write(chunk: Buffer): boolean {
+    return this.chunkWriter?.write(chunk) ?? true;
+  }
+
+  end(): void {
+    this.chunkWriter?.end();
+  }
+
+  abort(): void {
+    this.chunkWriter?.abort();
+  }
+
+  private addRateLimitHeaders(admission: AdmissionResult): void {
+    this.headers += rateLimitHeaders(admission);
+  }
+}

@@ -1,0 +1,129 @@
+/** The section of the documentation about the WebSocket streams. */
+import { example } from '../../api/fields.ts';
+import { TransferKind } from '../../model/transfer-kind.ts';
+import { SIGNAL_EVENTS, signalJson, transferJson } from '../../streams/transfers/transfer-json.ts';
+import { codeSample, type ParameterRow, parameterTable } from './docs-html.ts';
+
+const FROM_BLOCK: ParameterRow = {
+  name: 'fromBlock',
+  values: 'block number',
+  byDefault: '',
+  meaning:
+    'Replay indexed transfers from this block first, at one request per 1,000 transfers; by default only new ones',
+};
+
+const WALLET_PARAMETERS: readonly ParameterRow[] = [
+  { name: 'address', values: 'address', byDefault: 'required', meaning: 'The wallet' },
+  {
+    name: 'direction',
+    values: 'in, out, both',
+    byDefault: 'both',
+    meaning: 'Transfers to the wallet, from it, or both',
+  },
+  {
+    name: 'includeNative',
+    values: 'boolean',
+    byDefault: 'true',
+    meaning: 'Transfers of the native coin, direct and internal',
+  },
+  { name: 'includeTokens', values: 'boolean', byDefault: 'true', meaning: 'ERC-20, ERC-721 and ERC-1155' },
+  FROM_BLOCK,
+];
+
+const SIGNAL_PARAMETERS: readonly ParameterRow[] = [
+  { name: 'wallets', values: 'list of addresses', byDefault: 'all', meaning: 'The wallets to watch' },
+  {
+    name: 'tokens',
+    values: 'list of addresses',
+    byDefault: 'all',
+    meaning: 'Only transfers of these contracts, so none of the native coin',
+  },
+  {
+    name: 'events',
+    values: `list of ${SIGNAL_EVENTS.join(', ')}`,
+    byDefault: 'all',
+    meaning: 'What happened to the wallet',
+  },
+  FROM_BLOCK,
+];
+
+const CHAIN = { chainId: 143, nativeSymbol: 'MON' };
+
+/** A transfer of 2.5 coins. */
+const TRANSFER: Parameters<typeof transferJson>[0] = {
+  id: 9021,
+  kind: TransferKind.nativeDirect,
+  amount: (25n * 10n ** 17n).toString(16),
+  tokenNumber: '',
+  logIndex: null,
+  txHash: '5c504ed432cb51138bcf09aa5e8a410dd4a1e204ef84bfed1be16dfba1b22060',
+  blockNumber: 46147,
+  timestamp: 1_760_000_000,
+  from: 'a1e4380a3b1f749673e270229993ee55f35663b4',
+  to: '5df9b87991262f6ba471f09758cde1c0fc1de734',
+  token: '',
+  symbol: null,
+  decimals: null,
+  eventIndex: 0,
+  blockHash: '4e3a3754410177e6937ef1f84bba68ea139e8d1a2258c5f85db9f1cd715a1bdd',
+};
+const WALLET = `0x${TRANSFER.to}`;
+const DETECTED_AT_MS = (TRANSFER.timestamp + 1) * 1_000;
+
+export const STREAMS_SECTION = `<section id="streams">
+<h2>Streams</h2>
+<p>The WebSockets <code>/ws</code> and <code>/ws/signals</code> take the key as REST does; a browser, which cannot set
+headers there, puts it into the URL: <code>/ws?api_key=YOUR_KEY</code>. Messages are JSON-RPC. A subscribe returns an id,
+which its events carry. To end the subscription, pass the id to <code>eth_unsubscribe</code> or
+<code>atlas_unsubscribe</code>. A filter with an unknown member is refused with -32602; the message names the member and the
+closest valid one.</p>
+<p>On <code>/ws</code>, as on a node, in addition to every method of <code>/rpc</code>:</p>
+${codeSample(
+  'Messages to /ws',
+  [
+    call('eth_subscribe', ['newHeads']),
+    call('eth_subscribe', ['logs', { address: [example.token], topics: [] }]),
+    call('eth_subscribe', ['chainLogs', { address: [example.token], topics: [], commitStates: false }]),
+  ].join('\n'),
+)}
+<p><code>chainLogs</code> are the logs of proposed blocks, which may still be dropped. On Monad each log comes once, when
+it is first seen, with its <code>blockId</code> and <code>commitState</code>, or with <code>commitStates</code> at every
+change of state. On other chains they are the same as <code>logs</code>. <code>newPendingTransactions</code> is available
+if the operator has enabled it and the node offers it; <code>eth_newPendingTransactionFilter</code> then works too.</p>
+<p>The transfers of a wallet, also on <code>/ws</code>:</p>
+${parameterTable(WALLET_PARAMETERS)}
+${codeSample(
+  'Message to /ws',
+  call('eth_subscribe', ['wallet_transfers', { address: WALLET, direction: 'in', fromBlock: 1000 }]),
+)}
+${codeSample('Event', event('eth_subscription', transferJson(TRANSFER, 'in', false, CHAIN)))}
+<p>The <code>symbol</code> and <code>decimals</code> of a token are null while unknown, or if its contract has none.</p>
+<p>Signals, on <code>/ws/signals</code>: the same transfers as events of many wallets.</p>
+${parameterTable(SIGNAL_PARAMETERS)}
+${codeSample(
+  'Message to /ws/signals',
+  call('atlas_subscribe', { wallets: [WALLET], events: ['wallet_funded', 'wallet_token_buy'] }),
+)}
+${codeSample('Event', event('atlas_subscription', signalJson(TRANSFER, 'in', false, CHAIN, DETECTED_AT_MS)))}
+<h3>Deduplicating events</h3>
+<p>After a reconnect or a replay an event may come more than once. Deduplicate by <code>txHash</code> and
+<code>eventIndex</code>, with <code>blockHash</code> across reorgs. <code>eventIndex</code> is the index of the
+transfer within its transaction, from 0, in chain order; internal transfers count even where they are not listed. REST
+returns the same <code>eventIndex</code>. For signals add <code>direction</code> to the key: a transfer is one event for
+each side.</p>
+<p>When a reorg removes an event, it is sent again with <code>"removed": true</code> and the same key, newest first.
+Delete the key then: if its block becomes canonical again, its events are sent again.</p>
+<p><code>id</code> is a page cursor, not a key: after a reorg another transfer may get it. <code>txHash</code> and
+<code>logIndex</code> are not enough: native transfers have no <code>logIndex</code>, and the items of one ERC-1155 batch
+share one. Where blocks were indexed without traces, <code>eventIndex</code> counts no internal transfers; it may grow
+when such a block is indexed again with them.</p>
+</section>`;
+
+function call(method: string, params: unknown): string {
+  return JSON.stringify({ jsonrpc: '2.0', id: 1, method, params });
+}
+
+function event(method: string, result: string): string {
+  const params = { subscription: '0x52dfcc3c5167ddae407a454d8c9a0823', result: JSON.parse(result) };
+  return JSON.stringify({ jsonrpc: '2.0', method, params }, null, 2);
+}

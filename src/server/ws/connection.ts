@@ -1,0 +1,149 @@
+/** One WebSocket connection of a client. */
+import type { KeyRecord } from '../../access/keys.ts';
+import { LargeAnswer } from '../../gateway/large-answer.ts';
+import { type CloseCode, FLOODING, SLOW_CONSUMER, TOO_FAST } from '../../streams/close.ts';
+import type { Notification } from '../../streams/notification.ts';
+import type { Session } from '../../streams/session.ts';
+import type { ClientConnection, Payer } from '../../streams/subscription.ts';
+import { EventLoopGuard } from '../event-loop-guard.ts';
+import type { WebSocket } from '../uws.ts';
+import type { Inbox } from './inbox.ts';
+import { Outbox, type OutboxLimits } from './outbox.ts';
+
+/**
+ * Most pings, pongs and refused messages per second; a client that sends more is cut off. At seven bytes each they can
+ * arrive faster than we handle them, and the library reads half a megabyte from one socket before it turns to the next.
+ */
+const MAX_FLOOD_PER_SECOND = 1_000;
+
+export type WsEndpoint = '/ws' | '/ws/signals';
+
+/** Data that the upgrade attaches to the socket. */
+export interface SocketData {
+  key: KeyRecord;
+  /** The key itself, looked up for each message so that a change or revocation takes effect at once. */
+  apiKey: string;
+  /** Set when the socket is open. */
+  client?: Client;
+}
+
+export interface Client {
+  connection: WsConnection;
+  session: Session;
+  inbox: Inbox;
+}
+
+export interface ConnectionOptions {
+  endpoint: WsEndpoint;
+  limits: OutboxLimits;
+  payer: Payer;
+  /** Called when the client does not read what it is sent. */
+  onSlowConsumer: () => void;
+}
+
+export class WsConnection implements ClientConnection {
+  readonly endpoint: WsEndpoint;
+  readonly keyId: number;
+  readonly payer: Payer;
+  readonly apiKey: string;
+  /** Unix milliseconds. */
+  readonly openedAt = Date.now();
+  /** performance.now() of the last sign of life, and of the last ping. */
+  lastSeen = performance.now();
+  lastPing = performance.now();
+  private readonly socket: WebSocket<SocketData>;
+  private readonly outbox: Outbox;
+  private readonly abortController = new AbortController();
+  private closing = false;
+  /** Pings, pongs and refused messages since `floodWindowStart`, a time of performance.now(). */
+  private floodCount = 0;
+  private floodWindowStart = 0;
+  private readonly eventLoopGuard = new EventLoopGuard();
+
+  constructor(socket: WebSocket<SocketData>, { endpoint, limits, payer, onSlowConsumer }: ConnectionOptions) {
+    const { key, apiKey } = socket.getUserData();
+    this.socket = socket;
+    this.endpoint = endpoint;
+    this.keyId = key.id;
+    this.payer = payer;
+    this.apiKey = apiKey;
+    this.outbox = new Outbox(socket, limits, () => {
+      onSlowConsumer();
+      this.close(...SLOW_CONSUMER);
+    });
+  }
+
+  /** Aborts when the connection ends, to cancel the work still done for it. */
+  get signal(): AbortSignal {
+    return this.abortController.signal;
+  }
+
+  /** Whether closing has begun. Further messages of the client are ignored. */
+  get isClosing(): boolean {
+    return this.closing;
+  }
+
+  get backlogBytes(): number {
+    return this.outbox.backlogBytes;
+  }
+
+  /** Bytes of pongs that the client has not read. */
+  get unsentPongBytes(): number {
+    return this.outbox.unsentPongBytes;
+  }
+
+  push(notification: Notification, id: Uint8Array): void {
+    this.outbox.notify(notification, id);
+  }
+
+  /** Sends the answer to a call, or the `fallback` when the answer does not fit into the budget. */
+  answer(answer: string | Buffer | LargeAnswer, fallback?: () => string): void {
+    if (answer instanceof LargeAnswer) this.outbox.answerLarge(answer);
+    else this.outbox.answer(answer, fallback);
+  }
+
+  /** Counts a ping, a pong or a refused message. */
+  countTowardsFlood(): void {
+    const now = performance.now();
+    if (now - this.floodWindowStart > 1_000) {
+      this.floodWindowStart = now;
+      this.floodCount = 0;
+    }
+    if (++this.floodCount > MAX_FLOOD_PER_SECOND) this.close(...FLOODING);
+  }
+
+  /** Counts a message: valid ones, too, may arrive faster than they can be handled. */
+  countMessage(): void {
+    if (this.eventLoopGuard.isTooLong()) this.close(...TOO_FAST);
+  }
+
+  whenDrained(callback: () => void): void {
+    this.outbox.whenDrained(callback);
+  }
+
+  onDrain(): void {
+    this.outbox.onDrain();
+  }
+
+  ping(now: number): void {
+    this.lastPing = now;
+    if (!this.closing) this.socket.ping();
+  }
+
+  /** Closes with a close frame after the current task, so that loops over connections are not disturbed. */
+  close(code: CloseCode, reason: string): void {
+    if (this.closing) return;
+    this.closing = true;
+    this.outbox.stop();
+    queueMicrotask(() => {
+      if (!this.abortController.signal.aborted) this.socket.end(code, reason);
+    });
+  }
+
+  /** Call when the socket is closed, by either side. */
+  onClosed(): void {
+    this.closing = true;
+    this.outbox.stop();
+    this.abortController.abort();
+  }
+}

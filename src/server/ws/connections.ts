@@ -1,0 +1,87 @@
+/** All open WebSocket connections: limits per key, shared memory, liveness checks, and closing. */
+import type { KeyStore } from '../../access/keys.ts';
+import { ByteBudget } from '../../lib/byte-budget.ts';
+import type { LiveSocket } from '../../model/live-socket.ts';
+import { CloseCode, KEY_INVALID } from '../../streams/close.ts';
+import type { Session } from '../../streams/session.ts';
+import type { WsConnection } from './connection.ts';
+
+/** How often the liveness of connections is checked, milliseconds. */
+const LIVENESS_CHECK_MS = 1_000;
+/** Most bytes of answers that clients have not read. */
+const MAX_UNSENT_ANSWER_BYTES = 256 * 2 ** 20;
+
+export interface WsConnectionLimits {
+  max_connections_per_key: number;
+  ping_seconds: number;
+  idle_seconds: number;
+}
+
+export class WsConnections {
+  /** For the unread answers of both endpoints. */
+  readonly answerBudget = new ByteBudget(MAX_UNSENT_ANSWER_BYTES);
+  private readonly limits: WsConnectionLimits;
+  private readonly open = new Map<WsConnection, Session>();
+  private readonly perKey = new Map<number, number>();
+  private readonly livenessTimer: NodeJS.Timeout;
+  private readonly unsubscribeKeys: () => void;
+
+  constructor(keys: Pick<KeyStore, 'onInvalidated'>, limits: WsConnectionLimits) {
+    this.limits = limits;
+    this.livenessTimer = setInterval(() => this.checkLiveness(performance.now()), LIVENESS_CHECK_MS).unref();
+    this.unsubscribeKeys = keys.onInvalidated((ids) => this.closeRevoked(new Set(ids)));
+  }
+
+  /** Whether a key may open another connection. */
+  admits(keyId: number): boolean {
+    return (this.perKey.get(keyId) ?? 0) < this.limits.max_connections_per_key;
+  }
+
+  add(connection: WsConnection, session: Session): void {
+    this.open.set(connection, session);
+    this.perKey.set(connection.keyId, (this.perKey.get(connection.keyId) ?? 0) + 1);
+  }
+
+  delete(connection: WsConnection): void {
+    if (!this.open.delete(connection)) return;
+    const left = (this.perKey.get(connection.keyId) ?? 1) - 1;
+    if (left === 0) this.perKey.delete(connection.keyId);
+    else this.perKey.set(connection.keyId, left);
+  }
+
+  /** The open connections, for the operator. */
+  list(): LiveSocket[] {
+    return [...this.open].map(([{ endpoint, keyId, openedAt, backlogBytes }, { topics }]) => ({
+      endpoint,
+      keyId,
+      openedAt,
+      topics,
+      backlogBytes,
+    }));
+  }
+
+  /** Closes all connections and stops checking them. */
+  close(): void {
+    clearInterval(this.livenessTimer);
+    this.unsubscribeKeys();
+    for (const connection of this.open.keys()) {
+      connection.close(CloseCode.goingAway, 'the server is shutting down');
+    }
+  }
+
+  private closeRevoked(keyIds: ReadonlySet<number>): void {
+    for (const connection of this.open.keys()) {
+      if (keyIds.has(connection.keyId)) connection.close(...KEY_INVALID);
+    }
+  }
+
+  private checkLiveness(now: number): void {
+    const { idle_seconds, ping_seconds } = this.limits;
+    for (const connection of this.open.keys()) {
+      if (now - connection.lastSeen > idle_seconds * 1000) {
+        connection.close(CloseCode.normal, `idle for ${idle_seconds} s`);
+      } else if (now - connection.lastPing > ping_seconds * 1000 - LIVENESS_CHECK_MS / 2)
+        connection.ping(now);
+    }
+  }
+}

@@ -1,0 +1,228 @@
+/** Messages of WebSocket clients: subscribing and unsubscribing here, everything else as over HTTP. */
+
+import type { KeyRecord } from '../../access/keys.ts';
+import type { AdmissionResult, Limiter } from '../../access/limiter.ts';
+import {
+  errorJson,
+  INTERNAL_ERROR,
+  limitExceededError,
+  NO_ROOM,
+  type Refusal,
+  RpcCode,
+} from '../../gateway/errors.ts';
+import type { RpcHandler } from '../../gateway/handler.ts';
+import { itemTexts } from '../../gateway/json-scan.ts';
+import { LargeAnswer } from '../../gateway/large-answer.ts';
+import {
+  errorForAll,
+  type IncomingCall,
+  type InvalidCall,
+  type RpcRequest,
+  readRequest,
+} from '../../gateway/request.ts';
+import type { RpcAnswer } from '../../gateway/sink.ts';
+import { RequestError } from '../../lib/errors.ts';
+import type { Logger } from '../../log/logger.ts';
+import { SIGNALS_TOPIC } from '../../streams/hub.ts';
+import type { Session } from '../../streams/session.ts';
+import type { Subscription } from '../../streams/subscription.ts';
+import type { Client, WsConnection } from './connection.ts';
+
+/** JSON-RPC codes for a refused subscribe (streams/subscribe-errors.ts); geth's where it has one. */
+const SUBSCRIBE_ERROR_CODES: Record<string, number> = {
+  invalid_params: RpcCode.invalidParams,
+  unknown_subscription: RpcCode.methodNotFound,
+  not_found: -32000,
+  limit_exceeded: RpcCode.limitExceeded,
+  upstream: RpcCode.internal,
+  not_ready: RpcCode.internal,
+};
+
+export interface MessageHandlerDeps {
+  rpc: Pick<RpcHandler, 'answer'>;
+  limiter: Pick<Limiter, 'take'>;
+  log: Logger;
+}
+
+/** A client's message with its context. */
+export interface ClientMessage extends Pick<Client, 'session'> {
+  connection: Pick<WsConnection, 'answer' | 'countTowardsFlood' | 'signal' | 'endpoint'>;
+  key: KeyRecord;
+  body: Buffer;
+}
+
+/** The answer to one call, and the subscription it created. */
+interface CallResult {
+  text: string | null;
+  subscription: Subscription | null;
+}
+
+/** Answers messages of one endpoint. Never rejects, whatever a client sends. */
+export type MessageHandler = (message: ClientMessage) => Promise<void>;
+
+/** `/ws`: eth_subscribe, eth_unsubscribe, and every method and batch that `/rpc` takes. */
+export function ethMessageHandler({ rpc, limiter, log }: MessageHandlerDeps): MessageHandler {
+  const isSubscriptionCall = (call: IncomingCall | InvalidCall): call is IncomingCall =>
+    'method' in call && (call.method === 'eth_subscribe' || call.method === 'eth_unsubscribe');
+
+  return async ({ connection, session, key, body }) => {
+    const charge = (calls: number) => refusalOf(limiter.take(key, calls));
+    const forward = async (calls: Buffer, admit: typeof charge) => {
+      const caller = { key: key.id, charge: admit };
+      const { status, body } = await rpc.answer(calls, caller, connection.signal);
+      if (status === 429) connection.countTowardsFlood();
+      return body;
+    };
+    // Skips parsing for most calls that are not about subscriptions; a backslash may escape a method name.
+    const mayBeSubscriptionCall = body.includes('subscribe') || body.includes('\\');
+    const request = mayBeSubscriptionCall ? readRequest(body.toString('utf8')) : null;
+    try {
+      if (request?.kind === 'single' && isSubscriptionCall(request.call)) {
+        const refusal = charge(1);
+        if (refusal !== null) return sendRefusal(connection, request, refusal);
+        return send(connection, [await runEthCall(session, request.call, log)], (text) => text);
+      }
+      if (request?.kind === 'batch' && request.calls.some(isSubscriptionCall)) {
+        const refusal = charge(request.calls.length);
+        if (refusal !== null) return sendRefusal(connection, request, refusal);
+        const texts = itemTexts(body.toString('utf8')).filter(
+          (_, i) => !isSubscriptionCall(request.calls[i]!),
+        );
+        const own = Promise.all(
+          request.calls.map((call) => (isSubscriptionCall(call) ? runEthCall(session, call, log) : call)),
+        );
+        const others =
+          texts.length === 0 ? null : await forward(Buffer.from(`[${texts.join()}]`), () => null);
+        const results = inOrder(await own, textOf(others));
+        return send(connection, results, (text) => (text === '' ? null : `[${text}]`));
+      }
+      const answer = await forward(body, charge);
+      if (answer === null) return;
+      connection.answer(answer, () => errorForAll(readRequest(body.toString('utf8')), NO_ROOM));
+    } catch (error) {
+      if (connection.signal.aborted) return;
+      log.error({ err: error, route: connection.endpoint }, 'message failed');
+      connection.answer(errorJson('null', INTERNAL_ERROR));
+    }
+  };
+}
+
+/** `/ws/signals`: atlas_subscribe and atlas_unsubscribe. Both are answered even without an id. */
+export function signalMessageHandler({ limiter, log }: Omit<MessageHandlerDeps, 'rpc'>): MessageHandler {
+  return async ({ connection, session, key, body }) => {
+    const request = readRequest(body.toString('utf8'));
+    const calls = request.kind === 'batch' ? request.calls : request.kind === 'single' ? [request.call] : [];
+    const refusal = refusalOf(limiter.take(key, Math.max(1, calls.length)));
+    if (refusal !== null) return sendRefusal(connection, request, refusal);
+    if (request.kind === 'refused') return connection.answer(errorForAll(request, request.error));
+    const results = await Promise.all(calls.map((call) => runSignalCall(session, call, log)));
+    send(connection, results, (text) => (request.kind === 'batch' ? `[${text}]` : text));
+  };
+}
+
+/** Sends the answers in one message and then releases the notifications of new subscriptions. */
+function send(
+  connection: ClientMessage['connection'],
+  results: readonly CallResult[],
+  wrap: (text: string) => string | null,
+): void {
+  const texts = results.flatMap(({ text }) => text ?? []);
+  const message = wrap(texts.join());
+  if (message !== null && message !== '') connection.answer(message);
+  for (const { subscription } of results) subscription?.release();
+}
+
+function textOf(body: RpcAnswer['body']): string {
+  return body instanceof LargeAnswer ? body.join().toString() : (body?.toString() ?? '');
+}
+
+/**
+ * All results of a batch in the order of its calls. For each call in `results`, unless it is a notification, the next
+ * answer is taken from `others`, the text of the gateway's answers. If `others` is a single error, it comes last.
+ */
+function inOrder(
+  results: readonly (CallResult | IncomingCall | InvalidCall)[],
+  others: string,
+): CallResult[] {
+  const isBatch = others.startsWith('[');
+  const answers = isBatch ? itemTexts(others).values() : null;
+  const ordered = results.map((result): CallResult => {
+    if ('subscription' in result) return result;
+    return { text: result.id === null ? null : (answers?.next().value ?? null), subscription: null };
+  });
+  return isBatch || others === '' ? ordered : [...ordered, { text: others, subscription: null }];
+}
+
+/** Ignores a subscribe that is a notification: its client would never learn the subscription's id. */
+async function runEthCall(
+  session: Session,
+  { id, method, params }: IncomingCall,
+  log: Logger,
+): Promise<CallResult> {
+  if (id === null && method === 'eth_subscribe') return { text: null, subscription: null };
+  const result = await toCallResult(id ?? 'null', log, async () => {
+    const list: unknown = JSON.parse(params);
+    if (!Array.isArray(list)) throw new RequestError(400, 'invalid_params', 'params must be an array');
+    const [first, ...rest]: unknown[] = list;
+    if (typeof first !== 'string') {
+      const what = method === 'eth_subscribe' ? 'the name of a subscription' : 'the id of a subscription';
+      throw new RequestError(400, 'invalid_params', `the first parameter must be ${what}`);
+    }
+    if (method === 'eth_subscribe') return session.subscribe(first, rest);
+    session.unsubscribe(first);
+    return null;
+  });
+  return id === null ? { text: null, subscription: null } : result;
+}
+
+async function runSignalCall(
+  session: Session,
+  call: IncomingCall | InvalidCall,
+  log: Logger,
+): Promise<CallResult> {
+  const id = call.id ?? 'null';
+  if ('error' in call) return { text: errorJson(id, call.error), subscription: null };
+  const params: unknown = JSON.parse(call.params);
+  const list: unknown[] = Array.isArray(params) ? params : [params];
+  if (call.method === 'atlas_subscribe')
+    return toCallResult(id, log, () => session.subscribe(SIGNALS_TOPIC, list));
+  if (call.method === 'atlas_unsubscribe') {
+    return toCallResult(id, log, async () => {
+      if (typeof list[0] !== 'string') {
+        throw new RequestError(400, 'invalid_params', 'the parameter must be the id of a subscription');
+      }
+      session.unsubscribe(list[0]);
+      return null;
+    });
+  }
+  const message = `the method ${call.method.slice(0, 100)} does not exist here; use atlas_subscribe or atlas_unsubscribe`;
+  return { text: errorJson(id, { code: RpcCode.methodNotFound, message }), subscription: null };
+}
+
+async function toCallResult(
+  id: string,
+  log: Logger,
+  run: () => Promise<Subscription | null>,
+): Promise<CallResult> {
+  try {
+    const subscription = await run();
+    const result = subscription === null ? 'true' : `"${subscription.id}"`;
+    return { text: `{"jsonrpc":"2.0","id":${id},"result":${result}}`, subscription };
+  } catch (error) {
+    if (!(error instanceof RequestError)) {
+      log.error({ err: error }, 'subscription failed');
+      return { text: errorJson(id, INTERNAL_ERROR), subscription: null };
+    }
+    const code = SUBSCRIBE_ERROR_CODES[error.code] ?? RpcCode.internal;
+    return { text: errorJson(id, { code, message: error.message }), subscription: null };
+  }
+}
+
+function refusalOf(admission: AdmissionResult): Refusal | null {
+  return admission.ok ? null : admission;
+}
+
+function sendRefusal(connection: ClientMessage['connection'], request: RpcRequest, refusal: Refusal): void {
+  connection.answer(errorForAll(request, limitExceededError(refusal)));
+  connection.countTowardsFlood();
+}

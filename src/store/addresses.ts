@@ -1,0 +1,82 @@
+/**
+ * The table `addresses`: finding a wallet by its address.
+ *
+ * An index over whole addresses takes twice the room, and a commit changes twice as many of its pages. The first bytes
+ * alone would do for random addresses, but anybody can send to any address, even to a million that begin alike, and
+ * finding one of them would mean comparing them all. So only the first wallet with a given prefix is keyed by that
+ * prefix; later ones are keyed by the whole address.
+ */
+import { bytesToHex, type Hex } from '../lib/hex.ts';
+import type { Db, Statement } from './open-database.ts';
+import { RowWriter } from './row-writer.ts';
+import { ADDRESS_PREFIX_BYTES } from './schema.ts';
+
+/** The key under which an address is looked for first. */
+export function addressPrefix(address: Uint8Array): Uint8Array {
+  return address.subarray(0, ADDRESS_PREFIX_BYTES);
+}
+
+/** SQL for a FROM clause: the row of `wallets w` with an address. `getByAddress` runs statements that contain it. */
+export const WALLET_BY_ADDRESS = /* sql */ `
+  addresses a CROSS JOIN wallets w ON a.key = +? AND w.id = a.wallet AND w.address = +?`;
+
+/** What WALLET_BY_ADDRESS binds. */
+export type AddressKeys = [key: Uint8Array, address: Uint8Array];
+
+/** The row that a statement over WALLET_BY_ADDRESS gives for an address, undefined when there is none. */
+export function getByAddress<T>(statement: Statement<AddressKeys, T>, address: Uint8Array): T | undefined {
+  return statement.get(addressPrefix(address), address) ?? statement.get(address, address);
+}
+
+/** A row of `addresses`: the key by which a new wallet is found. */
+export interface AddressRow {
+  key: Uint8Array;
+  wallet: number;
+}
+
+/** The statements on `addresses` that a commit needs. */
+export class AddressTable {
+  private readonly byKey: Statement<[Uint8Array], number>;
+  private readonly inserts: RowWriter;
+  private readonly deleteAbove: Statement<[number, number, number]>;
+
+  constructor(db: Db) {
+    this.byKey = db.prepare<[Uint8Array], number>('SELECT wallet FROM addresses WHERE key = ?').pluck();
+    this.inserts = new RowWriter(db, 'INSERT INTO addresses (key, wallet) VALUES (?, ?)');
+    this.deleteAbove = db.prepare(/* sql */ `
+      DELETE FROM addresses WHERE wallet > ? AND key IN (
+        SELECT substr(address, 1, ${ADDRESS_PREFIX_BYTES}) FROM wallets WHERE id > ?
+        UNION ALL SELECT address FROM wallets WHERE id > ?)`);
+  }
+
+  /** The wallet that a key leads to. */
+  walletByKey(key: Uint8Array): number | undefined {
+    return this.byKey.get(key);
+  }
+
+  /** Adds new wallets with their keys, which should come in order. */
+  add(wallets: readonly AddressRow[]): void {
+    this.inserts.reset();
+    for (const { key, wallet } of wallets) this.inserts.add(key, wallet);
+    this.inserts.flush();
+  }
+
+  /** Removes the wallets above `last`; must run before their rows in `wallets` are deleted. */
+  rollback(last: number): void {
+    this.deleteAbove.run(last, last, last);
+  }
+}
+
+/** Address of a wallet, null when it has no row. */
+export function walletAddress(db: Db, wallet: number): Hex | null {
+  const address = db
+    .prepare<[number], Buffer>('SELECT address FROM wallets WHERE id = ?')
+    .pluck()
+    .get(wallet);
+  return address ? bytesToHex(address) : null;
+}
+
+/** Address of a wallet for messages. */
+export function describeWallet(db: Db, wallet: number): string {
+  return walletAddress(db, wallet) ?? `wallet ${wallet}, which has no row`;
+}

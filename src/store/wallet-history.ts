@@ -1,0 +1,135 @@
+import { TransferKind } from '../model/transfer-kind.ts';
+
+export const ENTRIES_PER_PAGE = 128;
+
+/** Flags of an entry: three bits of TransferKind, then these. An entry goes out, comes in, or both. */
+export const HistoryFlag = {
+  kindMask: 7,
+  out: 8,
+  in: 16,
+  /** The amount is zero: the transfer is listed, but a token transfer of zero makes nobody a counterparty. */
+  zero: 32,
+} as const;
+
+const MAX_WEI_BYTES = 32;
+
+/** Most bytes of an entry without its wei: id and wallet varints of up to 8 and 5 bytes, and a code. */
+const MAX_ENTRY_HEADER_BYTES = 14;
+
+/** Most bytes that an entry with this wei can take. */
+export function maxEntryBytes(wei: Uint8Array | null): number {
+  return MAX_ENTRY_HEADER_BYTES + (wei?.length ?? 0);
+}
+
+/**
+ * One byte encodes the flags and the number of wei bytes: the 216 possible combinations are numbered in a fixed order.
+ * FLAGS and WEI_BYTES are indexed by that code; CODES gives the code of `bytes * 64 + flags`.
+ */
+const FLAGS = new Uint8Array(256);
+const WEI_BYTES = new Uint8Array(256);
+const CODES = new Uint8Array((MAX_WEI_BYTES + 1) * 64);
+{
+  let code = 0;
+  const add = (flags: number, bytes: number) => {
+    for (const direction of [HistoryFlag.out, HistoryFlag.in, HistoryFlag.out | HistoryFlag.in]) {
+      FLAGS[code] = flags | direction;
+      WEI_BYTES[code] = bytes;
+      CODES[bytes * 64 + (flags | direction)] = code++;
+    }
+  };
+  for (const kind of [TransferKind.nativeDirect, TransferKind.nativeInternal]) {
+    for (let bytes = 0; bytes <= MAX_WEI_BYTES; bytes++)
+      add(bytes === 0 ? kind | HistoryFlag.zero : kind, bytes);
+  }
+  for (const kind of [TransferKind.erc20, TransferKind.erc721, TransferKind.erc1155]) {
+    for (const zero of [0, HistoryFlag.zero]) add(kind | zero, 0);
+  }
+}
+
+/** One unpacked entry. The cursor reuses its fields: copy what must outlive the next step. */
+export class HistoryCursor {
+  transfer = 0;
+  flags = 0;
+  counterparty = 0;
+  /** Where the wei of a native entry begin and end in `bytes`; equal for a token entry. */
+  amountStart = 0;
+  amountEnd = 0;
+  bytes: Uint8Array = new Uint8Array(0);
+  private at = 0;
+  private base = 0;
+
+  /** Begins at the first entry of a run; `base` is the wallet's first transfer. */
+  open(bytes: Uint8Array, base: number): this {
+    this.bytes = bytes;
+    this.base = base;
+    this.rewind();
+    return this;
+  }
+
+  /** Goes back to the first entry. */
+  rewind(): void {
+    this.at = 0;
+    this.transfer = this.base;
+  }
+
+  /** Offset just after the entry read last. */
+  get offset(): number {
+    return this.at;
+  }
+
+  /** Steps to the next entry; false at the end of the run. */
+  next(): boolean {
+    if (!(this.at < this.bytes.length)) return false; // also after a truncated entry, where the offset is NaN
+    this.transfer += this.varint();
+    const code = this.bytes[this.at++]!;
+    this.flags = FLAGS[code]!;
+    this.counterparty = this.varint();
+    this.amountStart = this.at;
+    this.at += WEI_BYTES[code]!;
+    this.amountEnd = this.at;
+    return true;
+  }
+
+  private varint(): number {
+    let byte = this.bytes[this.at++]!;
+    let value = byte & 127;
+    let scale = 128;
+    while (byte > 127) {
+      byte = this.bytes[this.at++]!;
+      value += (byte & 127) * scale;
+      scale *= 128;
+    }
+    return value;
+  }
+}
+
+function writeVarint(out: Uint8Array, at: number, value: number): number {
+  let rest = value;
+  while (rest > 127) {
+    out[at++] = (rest % 128) | 128;
+    rest = Math.floor(rest / 128);
+  }
+  out[at++] = rest;
+  return at;
+}
+
+/**
+ * Writes one entry into `out` at `at` and returns the offset after it. `idDelta` is the transfer's id minus that of
+ * the previous entry in the run, or minus that of the wallet's first transfer for a run's first entry. `wei` is null
+ * for a token.
+ */
+export function writeEntry(
+  out: Uint8Array,
+  at: number,
+  idDelta: number,
+  flags: number,
+  counterparty: number,
+  wei: Uint8Array | null,
+): number {
+  let end = writeVarint(out, at, idDelta);
+  out[end++] = CODES[(wei === null ? 0 : wei.length * 64) + flags]!;
+  end = writeVarint(out, end, counterparty);
+  if (wei === null) return end;
+  out.set(wei, end);
+  return end + wei.length;
+}

@@ -1,0 +1,179 @@
+/** All streams of the service: the topics of each endpoint and their sources. */
+import { ChainFollower } from '../chain/follower.ts';
+import { UpstreamError } from '../lib/errors.ts';
+import type { Logger } from '../log/logger.ts';
+import type { CommittingBlocks, Watermark } from '../model/watermark.ts';
+import type { RpcClient } from '../node/client.ts';
+import { NodeConnection } from '../node/connection.ts';
+import type { ReadFailures } from '../query/read-failures.ts';
+import type { StreamReads } from '../query/stream-reads.ts';
+import { onlyFilter } from './filter-members.ts';
+import { ChainLogStream } from './node/chain-log-stream.ts';
+import { HeadStream } from './node/head-stream.ts';
+import { parseChainLogFilter, parseLogFilter } from './node/log-filter.ts';
+import { LogStream } from './node/log-stream.ts';
+import {
+  type PendingListener,
+  PendingTransactionStream,
+  pendingNotOffered,
+} from './node/pending-transaction-stream.ts';
+import { NotificationCounts } from './notification-counts.ts';
+import { Session, type StreamMetrics, type TopicHandler } from './session.ts';
+import { invalidParams } from './subscribe-errors.ts';
+import type { ClientConnection } from './subscription.ts';
+import { parseSignalFilter, parseWalletFilter } from './transfers/transfer-filter.ts';
+import { TransferStream } from './transfers/transfer-stream.ts';
+import { SignalSubscription, WalletSubscription } from './transfers/transfer-subscription.ts';
+
+export interface HubOptions {
+  reads: StreamReads;
+  node: {
+    /** Empty when the node has no WebSocket. */
+    wsUrl: string;
+    /** Closed with the hub. */
+    client: RpcClient;
+    pollMs: number;
+  };
+  nativeSymbol: string;
+  /** Whether to offer `newPendingTransactions`, if the node does. */
+  pending: boolean;
+  /** Maximum subscriptions per connection. */
+  maxSubscriptions: number;
+  /** Maximum bytes waiting for one client. */
+  maxBacklogBytes: number;
+  /** Called before clients are notified of a block, since they may then query it. */
+  onNews: () => void;
+  /** Called before clients are notified of a rollback of the index to a block. */
+  onRolledBack: (to: number) => void;
+  metrics: StreamMetrics;
+  /** Records failed reads of the index. */
+  failures: Pick<ReadFailures, 'record'>;
+  log: Logger;
+}
+
+/** Internal name of the only topic at `/ws/signals`; clients do not send it. */
+export const SIGNALS_TOPIC = 'signals';
+
+export class StreamHub {
+  private readonly options: HubOptions;
+  private readonly counts: NotificationCounts;
+  private readonly nodeConnection: NodeConnection;
+  private readonly chain: ChainFollower;
+  private readonly logs: LogStream;
+  private readonly chainLogs: ChainLogStream;
+  private readonly transfers: TransferStream;
+  /** Null when the node has no WebSocket. */
+  private readonly pending: PendingTransactionStream | null;
+  private readonly handlers: Record<'eth' | 'signals', ReadonlyMap<string, TopicHandler>>;
+
+  constructor(options: HubOptions) {
+    const { reads, node, nativeSymbol, metrics, failures, log } = options;
+    this.options = options;
+    this.counts = new NotificationCounts(metrics);
+    this.nodeConnection = new NodeConnection({ ...node, log });
+    this.chain = new ChainFollower({ node: this.nodeConnection, pollMs: node.pollMs, log });
+    this.chain.indexed = reads.lastBlock();
+    const { onNews } = options;
+    this.chain.addListener({ onBlockAdded: onNews, onBlocksRemoved: onNews, onDeepReorg: onNews });
+    this.logs = new LogStream(this.chain, node.client, log);
+    this.chainLogs = new ChainLogStream(this.chain, this.nodeConnection, log);
+    this.transfers = new TransferStream({ reads, nativeSymbol, metrics, failures, log });
+    const { subscriptions } = this.nodeConnection;
+    this.pending = subscriptions && new PendingTransactionStream(subscriptions, log);
+    this.handlers = { eth: this.ethHandlers(), signals: new Map([[SIGNALS_TOPIC, this.subscribeSignals]]) };
+  }
+
+  /** Opens the session of a new connection. */
+  session(endpoint: 'eth' | 'signals', connection: ClientConnection): Session {
+    const { maxSubscriptions, maxBacklogBytes, metrics } = this.options;
+    const handlers = this.handlers[endpoint];
+    const { counts } = this;
+    return new Session({
+      handlers,
+      connection,
+      maxSubscriptions,
+      maxHeldBytes: maxBacklogBytes,
+      metrics,
+      counts,
+    });
+  }
+
+  /**
+   * Listens to the hashes of pending transactions, even if `pending` does not offer them to clients. Resolves with the
+   * function that stops it. Rejects with UpstreamError, `rpc` if the node has no such subscription.
+   */
+  async listenToPending(listener: PendingListener): Promise<() => void> {
+    if (this.pending === null) throw new UpstreamError('rpc', 'the node has no WebSocket (node_ws)');
+    return this.pending.listen(listener);
+  }
+
+  /**
+   * Call it with the blocks that the indexer is about to commit, after the snapshot is released. Their watermark pushes
+   * them.
+   */
+  onCommitting(blocks: CommittingBlocks): void {
+    this.transfers.onCommitting(blocks);
+  }
+
+  /** Call it with every watermark of the indexer, after the snapshot is released. */
+  onWatermark(mark: Watermark): void {
+    this.options.onNews();
+    if (mark.kind === 'rolled-back') {
+      this.options.onRolledBack(mark.to);
+      this.chain.noteRollback(mark.to);
+    }
+    this.chain.indexed = mark.hash === null ? null : { number: mark.to, hash: mark.hash };
+    this.transfers.onWatermark(mark);
+  }
+
+  private ethHandlers(): ReadonlyMap<string, TopicHandler> {
+    const heads = new HeadStream(this.chain);
+    return new Map<string, TopicHandler>([
+      ['newHeads', (_params, subscription) => heads.subscribe(subscription)],
+      [
+        'logs',
+        (params, subscription) => this.logs.subscribe(parseLogFilter(onlyFilter(params)), subscription),
+      ],
+      ['chainLogs', this.subscribeChainLogs],
+      ['newPendingTransactions', this.pendingHandler()],
+      ['wallet_transfers', this.subscribeWalletTransfers],
+    ]);
+  }
+
+  private readonly subscribeChainLogs: TopicHandler = async (params, subscription) => {
+    const { filter, everyState } = parseChainLogFilter(onlyFilter(params));
+    const unsubscribe = await this.chainLogs.subscribe(filter, everyState, subscription);
+    return unsubscribe ?? this.logs.subscribe(filter, subscription);
+  };
+
+  private pendingHandler(): TopicHandler {
+    if (!this.options.pending) {
+      return () => {
+        throw invalidParams('newPendingTransactions is disabled on this server (stream.pending)');
+      };
+    }
+    const { pending } = this;
+    return ([full], subscription) => {
+      if (pending === null) throw pendingNotOffered();
+      return pending.subscribe(full, subscription);
+    };
+  }
+
+  private readonly subscribeWalletTransfers: TopicHandler = (params, subscription) => {
+    return this.transfers.subscribe(
+      new WalletSubscription(subscription, parseWalletFilter(onlyFilter(params))),
+    );
+  };
+
+  private readonly subscribeSignals: TopicHandler = (params, subscription) => {
+    return this.transfers.subscribe(new SignalSubscription(subscription, parseSignalFilter(params)));
+  };
+
+  async close(): Promise<void> {
+    this.transfers.close();
+    this.logs.close();
+    this.chainLogs.close();
+    this.chain.close();
+    await this.nodeConnection.close();
+  }
+}

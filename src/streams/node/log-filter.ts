@@ -1,0 +1,124 @@
+/** Filters of `logs` subscriptions, with the semantics of geth (eth/filters). */
+
+import { isObject } from '../../lib/text.ts';
+import { ADDRESS_PATTERN } from '../../model/address.ts';
+import { assertKnownMembers } from '../filter-members.ts';
+import { invalidParams } from '../subscribe-errors.ts';
+
+const TOPIC_PATTERN = /^0x[0-9a-fA-F]{64}$/;
+
+/** A block number as a quantity, without leading zeros and below 2^53. */
+export const BLOCK_PATTERN = /^0x(0|[1-9a-fA-F][0-9a-fA-F]{0,12})$/;
+
+/** The members of a log that filters read, in lower case. */
+export interface NodeLog {
+  address: string;
+  topics: string[];
+  blockNumber: string;
+  blockHash: string;
+  logIndex: string;
+}
+
+/** Addresses and topics are in lower case; null matches anything. */
+export interface LogFilter {
+  addresses: ReadonlySet<string> | null;
+  /** By position; a log with fewer topics than there are positions never matches. */
+  topics: readonly (ReadonlySet<string> | null)[];
+  /** First and last block that match. */
+  from: number;
+  to: number;
+}
+
+/** Limits of geth. */
+const MAX_TOPICS = 4;
+const MAX_ALTERNATIVES = 1_000;
+
+const LOG_MEMBERS = ['address', 'topics', 'fromBlock', 'toBlock'];
+const CHAIN_LOG_MEMBERS = [...LOG_MEMBERS, 'commitStates'];
+
+/** Reads the second parameter of eth_subscribe; absent or null matches every log. Throws RequestError `invalid_params`. */
+export function parseLogFilter(value: unknown): LogFilter {
+  return readLogFilter(filterObject(value), LOG_MEMBERS);
+}
+
+/** The same for `chainLogs`; `everyState` asks for each change of a log's commit state. */
+export function parseChainLogFilter(value: unknown): { filter: LogFilter; everyState: boolean } {
+  const object = filterObject(value);
+  const everyState = object.commitStates ?? false;
+  if (typeof everyState !== 'boolean') throw invalidParams('commitStates must be true or false');
+  return { filter: readLogFilter(object, CHAIN_LOG_MEMBERS), everyState };
+}
+
+function filterObject(value: unknown): Readonly<Record<string, unknown>> {
+  const filter = value ?? {};
+  if (!isObject(filter)) throw invalidParams('the filter must be an object');
+  return filter;
+}
+
+function readLogFilter(filter: Readonly<Record<string, unknown>>, members: readonly string[]): LogFilter {
+  const { blockHash, ...rest } = filter;
+  if (blockHash !== undefined && blockHash !== null) {
+    throw invalidParams('blockHash selects past logs; use eth_getLogs');
+  }
+  assertKnownMembers(rest, members);
+  const from = parseBlockBound(filter.fromBlock, 'fromBlock', 0);
+  const to = parseBlockBound(filter.toBlock, 'toBlock', Number.POSITIVE_INFINITY);
+  if (to < from) throw invalidParams('invalid block range: toBlock is below fromBlock');
+  const addresses = parseAlternatives(filter.address, ADDRESS_PATTERN, 'address');
+  return { addresses, topics: parseTopics(filter.topics), from, to };
+}
+
+/** Whether a log of a block matches. */
+export function matchesLog(filter: LogFilter, log: NodeLog, blockNumber: number): boolean {
+  if (blockNumber < filter.from || blockNumber > filter.to) return false;
+  if (filter.addresses !== null && !filter.addresses.has(log.address)) return false;
+  if (filter.topics.length > log.topics.length) return false;
+  return filter.topics.every((wanted, i) => wanted === null || wanted.has(log.topics[i] ?? ''));
+}
+
+function parseTopics(value: unknown): (ReadonlySet<string> | null)[] {
+  if (value === undefined || value === null) return [];
+  if (!Array.isArray(value)) throw invalidParams('topics must be an array');
+  if (value.length > MAX_TOPICS) throw invalidParams(`topics has more than ${MAX_TOPICS} positions`);
+  return value.map((position: unknown, i) => {
+    // Null among alternatives makes the whole position match anything.
+    if (Array.isArray(position) && position.includes(null)) return null;
+    return parseAlternatives(position, TOPIC_PATTERN, `topics[${i}]`);
+  });
+}
+
+/** Reads one value or a list of them; null when none is given. */
+function parseAlternatives(value: unknown, pattern: RegExp, name: string): ReadonlySet<string> | null {
+  if (value === undefined || value === null) return null;
+  const list: unknown[] = Array.isArray(value) ? value : [value];
+  if (list.length === 0) return null;
+  if (list.length > MAX_ALTERNATIVES)
+    throw invalidParams(`${name} has more than ${MAX_ALTERNATIVES} alternatives`);
+  return new Set(
+    list.map((item) => {
+      if (typeof item !== 'string' || !pattern.test(item)) {
+        throw invalidParams(
+          `${name} must be ${pattern === ADDRESS_PATTERN ? '0x and 40' : '0x and 64'} hex digits, or an array of these`,
+        );
+      }
+      return item.toLowerCase();
+    }),
+  );
+}
+
+/** Subscriptions are about future blocks, so tags for the head or genesis set no bound. */
+function parseBlockBound(value: unknown, name: string, unbounded: number): number {
+  if (
+    value === undefined ||
+    value === null ||
+    value === 'latest' ||
+    value === 'earliest' ||
+    value === 'pending'
+  ) {
+    return unbounded;
+  }
+  if (typeof value === 'string' && BLOCK_PATTERN.test(value)) return Number(value);
+  throw invalidParams(
+    `${name} must be a quantity such as "0x1b4" or "latest": a subscription covers future blocks only`,
+  );
+}

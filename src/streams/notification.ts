@@ -1,0 +1,48 @@
+/**
+ * Notifications are serialised once for all subscribers. Only the subscription id differs, and all ids have the same
+ * length, so it is written into the serialised message just before sending.
+ */
+import { randomBytes } from 'node:crypto';
+import { bytesToHex } from '../lib/hex.ts';
+
+/** `0x` and 32 hex digits. */
+const ID_CHARS = 34;
+const ID_PLACE = Buffer.alloc(ID_CHARS, '0').toString();
+
+/** 16 random bytes in hex, with leading zeros. */
+export function newSubscriptionId(): string {
+  return bytesToHex(randomBytes(16));
+}
+
+export type NotificationMethod = 'eth_subscription' | 'atlas_subscription';
+
+const PREFIXES: Record<NotificationMethod, string> = {
+  eth_subscription: messagePrefix('eth_subscription'),
+  atlas_subscription: messagePrefix('atlas_subscription'),
+};
+
+function messagePrefix(method: NotificationMethod): string {
+  return `{"jsonrpc":"2.0","method":"${method}","params":{"subscription":"`;
+}
+
+export class Notification {
+  private readonly message: Buffer;
+  private readonly idOffset: number;
+
+  /** `result` is JSON text. */
+  constructor(method: NotificationMethod, result: string) {
+    const start = PREFIXES[method];
+    this.idOffset = start.length;
+    this.message = Buffer.from(`${start}${ID_PLACE}","result":${result}}}`);
+  }
+
+  get byteLength(): number {
+    return this.message.length;
+  }
+
+  /** The message for a subscription id (ASCII bytes). All calls share one buffer: send it before the next call. */
+  messageFor(id: Uint8Array): Buffer {
+    this.message.set(id, this.idOffset);
+    return this.message;
+  }
+}

@@ -1,0 +1,254 @@
+/**
+ * Pushes each commit to the live subscribers, those past their replay. Near the head the indexer announces the blocks it
+ * is about to commit; they are matched while it writes, so that the watermark pushes the matches at once. Everything else
+ * is read from the index.
+ */
+import type { Logger } from '../../log/logger.ts';
+import type { CommittingBlocks } from '../../model/watermark.ts';
+import type { LastIds } from '../../query/blocks.ts';
+import type { EventRow } from '../../query/events.ts';
+import type { ScannedTransfer, StreamReads } from '../../query/stream-reads.ts';
+import type { StreamMetrics } from '../session.ts';
+import { PreCommitMatches } from './pre-commit-matches.ts';
+import { SCANNED_PER_STEP } from './replay.ts';
+import { SubscriptionIndex } from './subscription-index.ts';
+import type { ChainInfo } from './transfer-json.ts';
+import { TransferEvent, type TransferSubscription } from './transfer-subscription.ts';
+import { MAX_TURN_MS } from './turn-loop.ts';
+
+/** Transfers scanned by id at a time when every one is pushed. */
+const ALL_PER_STEP = 100;
+/** Full rows read and pushed at a time: clients get the first transfers of a block before the last are read. */
+const EVENTS_PER_STEP = 16;
+/** New wallets compared with subscribed addresses at a time. */
+const WALLETS_PER_STEP = 2_000;
+
+/** A transfer and its candidate subscribers. */
+interface TransferMatch {
+  id: number;
+  subscribers: readonly TransferSubscription[];
+}
+
+export interface LiveTransfersOptions {
+  reads: StreamReads;
+  metrics: Pick<StreamMetrics, 'pushAge'>;
+  log: Logger;
+  chainInfo(): ChainInfo;
+  onPushed(row: EventRow, subscribers: readonly TransferSubscription[]): void;
+  /** Ends the subscriptions of those who would miss transfers because of `error`. */
+  onFailure(error: unknown, subscribers: readonly TransferSubscription[]): void;
+  /** Records a failed read; returns the same error if it is not one. */
+  recordFailure(error: unknown): unknown;
+}
+
+export class LiveTransfers {
+  private readonly options: LiveTransfersOptions;
+  private readonly reads: StreamReads;
+  private readonly index = new SubscriptionIndex();
+  private readonly age: PushAge;
+  /** First transfer not yet pushed; undefined without subscribers. */
+  private nextTransfer: number | undefined;
+  /** Wallets up to this id were compared with the subscribed addresses. */
+  private lastResolvedWallet = 0;
+  /** Matches in the blocks announced last; null if their transfers must be read from the index, or nobody wants them. */
+  private preCommit: PreCommitMatches | null = null;
+
+  constructor(options: LiveTransfersOptions) {
+    this.options = options;
+    this.reads = options.reads;
+    this.age = new PushAge(options.metrics.pushAge);
+  }
+
+  get subscribers(): ReadonlySet<TransferSubscription> {
+    return this.index.all;
+  }
+
+  /** First transfer that replays leave to the live push. */
+  get nextId(): number {
+    return this.nextTransfer ?? Number.POSITIVE_INFINITY;
+  }
+
+  /** Pushes to a subscriber from its `nextId` on. */
+  add(subscriber: TransferSubscription, ends: LastIds): void {
+    if (!this.index.hasUnresolved) this.lastResolvedWallet = ends.lastWallet;
+    this.index.add(subscriber, this.reads.walletId);
+    this.preCommit = this.preCommit?.restarted() ?? null; // the matches so far do not include this subscriber
+    this.nextTransfer ??= subscriber.nextId;
+  }
+
+  delete(subscriber: TransferSubscription): void {
+    this.index.delete(subscriber);
+    if (this.index.all.size > 0) return;
+    this.nextTransfer = undefined;
+    this.preCommit = null;
+    this.age.reset();
+  }
+
+  /** The subscribers that a transfer was pushed to, if they wanted it. */
+  recipientsOf(row: EventRow): TransferSubscription[] {
+    return this.index.candidatesByAddress(row).filter(({ firstId }) => row.id >= firstId);
+  }
+
+  /** Matches blocks that are about to be committed, if they directly follow what was pushed. */
+  matchBeforeCommit(blocks: CommittingBlocks): void {
+    this.preCommit = null;
+    if (this.nextTransfer !== blocks.firstTransfer) return;
+    try {
+      this.reads.snapshot.head();
+      const matches = new PreCommitMatches(blocks, {
+        subscribers: this.index,
+        symbols: this.reads.tokenSymbols,
+        chainInfo: this.options.chainInfo(),
+      });
+      matches.prepare(performance.now() + MAX_TURN_MS);
+      this.preCommit = matches;
+    } catch (error) {
+      if (this.options.recordFailure(error) === error)
+        this.options.log.warn(
+          { err: error },
+          'cannot match blocks before their commit; reading the index after it',
+        );
+    }
+  }
+
+  /** `at`: Unix milliseconds of the commit. */
+  noteCommit(at: number): void {
+    this.age.noteCommit(at);
+  }
+
+  /** Applies a rollback: ids above `kept` will be reassigned. */
+  rollBack({ lastTransfer, lastWallet }: LastIds): void {
+    if (this.nextTransfer !== undefined) this.nextTransfer = Math.min(this.nextTransfer, lastTransfer + 1);
+    this.lastResolvedWallet = Math.min(this.lastResolvedWallet, lastWallet);
+    this.index.invalidateIdsAbove(lastWallet);
+  }
+
+  /** Pushes the pre-commit matches, provided that the commit with the hash `committed` is the one they were made for. */
+  *pushPreCommit(committed: string | undefined): Generator<void, void, void> {
+    const { preCommit } = this;
+    if (preCommit === null || preCommit.hash !== committed) return;
+    while (this.nextTransfer === preCommit.next && preCommit.next <= preCommit.last) {
+      const matches = this.takePreCommit(preCommit);
+      if (matches === null) return;
+      for (const { event, subscribers } of matches) this.push(event, subscribers);
+      const reached = matches.length < EVENTS_PER_STEP ? preCommit.last : matches.at(-1)!.event.row.id;
+      preCommit.next = reached + 1;
+      this.nextTransfer = preCommit.next;
+      yield;
+    }
+  }
+
+  /** Pushes committed transfers read from the index. */
+  *pushCommitted(ends: LastIds): Generator<void, void, void> {
+    yield* this.resolveNewWallets(ends);
+    while (this.nextTransfer !== undefined && this.nextTransfer <= ends.lastTransfer) {
+      const limit = this.index.wantsAll ? ALL_PER_STEP : SCANNED_PER_STEP;
+      const rows = this.reads.scan(this.nextTransfer, ends.lastTransfer + 1, limit);
+      const following = (rows.at(-1)?.id ?? ends.lastTransfer) + 1;
+      for (const matches of this.matchesIn(rows)) {
+        this.pushMatches(matches);
+        if (this.index.all.size === 0) return;
+        const reached = matches.at(-1)!.id + 1;
+        this.nextTransfer = reached;
+        yield;
+        if (this.nextTransfer !== reached) return; // the last subscriber left and another one came
+      }
+      this.nextTransfer = following;
+    }
+    this.age.observe();
+  }
+
+  /** The next matches; null when a token symbol cannot be read, and the rest must be read from the index. */
+  private takePreCommit(preCommit: PreCommitMatches): ReturnType<PreCommitMatches['take']> | null {
+    try {
+      return preCommit.take(EVENTS_PER_STEP);
+    } catch (error) {
+      this.preCommit = null;
+      if (this.options.recordFailure(error) === error) throw error;
+      return null;
+    }
+  }
+
+  /** Assigns the ids of new wallets to subscribed addresses. */
+  private *resolveNewWallets(ends: LastIds): Generator<void, void, void> {
+    while (this.index.hasUnresolved && this.lastResolvedWallet < ends.lastWallet) {
+      const wallets = this.reads.walletsAfter(this.lastResolvedWallet, ends.lastWallet, WALLETS_PER_STEP);
+      this.index.resolve(wallets);
+      this.lastResolvedWallet = wallets.length < WALLETS_PER_STEP ? ends.lastWallet : wallets.at(-1)!.id;
+      if (this.lastResolvedWallet < ends.lastWallet) yield;
+    }
+  }
+
+  /** The transfers that have candidate subscribers, EVENTS_PER_STEP at a time. */
+  private *matchesIn(rows: readonly ScannedTransfer[]): Generator<TransferMatch[], void, void> {
+    let matches: TransferMatch[] = [];
+    for (const row of rows) {
+      const subscribers = this.index.candidatesFor(row);
+      if (subscribers.length > 0) matches.push({ id: row.id, subscribers });
+      if (matches.length < EVENTS_PER_STEP) continue;
+      yield matches;
+      matches = [];
+    }
+    if (matches.length > 0) yield matches;
+  }
+
+  private pushMatches(matches: readonly TransferMatch[]): void {
+    const events = this.readEvents(matches);
+    for (const [i, row] of events.entries()) {
+      this.push(new TransferEvent(row, false, this.options.chainInfo()), matches[i]!.subscribers);
+    }
+  }
+
+  /** The rows. If they cannot be read, fails the subscriptions that want one of them and returns none. */
+  private readEvents(matches: readonly TransferMatch[]): EventRow[] {
+    try {
+      return this.reads.events(matches.map(({ id }) => id));
+    } catch (error) {
+      this.options.onFailure(error, [...new Set(matches.flatMap(({ subscribers }) => subscribers))]);
+      return [];
+    }
+  }
+
+  private push(event: TransferEvent, subscribers: readonly TransferSubscription[]): void {
+    const { row } = event;
+    const notified = subscribers.filter(
+      (subscriber) => row.id >= subscriber.nextId && subscriber.notify(event),
+    );
+    if (notified.length === 0) return;
+    this.age.notePush();
+    this.options.onPushed(row, notified);
+  }
+}
+
+/** Measures the time from a commit to the end of its push, once per commit that someone wanted. */
+class PushAge {
+  private readonly metric: StreamMetrics['pushAge'];
+  /** Unix milliseconds of the last commit. */
+  private committedAt: number | null = null;
+  /** Unix milliseconds of the oldest commit pushed from since the last observation. */
+  private unmeasuredSince: number | null = null;
+
+  constructor(metric: StreamMetrics['pushAge']) {
+    this.metric = metric;
+  }
+
+  noteCommit(at: number): void {
+    this.committedAt = at;
+  }
+
+  notePush(): void {
+    this.unmeasuredSince ??= this.committedAt;
+  }
+
+  observe(): void {
+    if (this.unmeasuredSince === null) return;
+    const seconds = (performance.timeOrigin + performance.now() - this.unmeasuredSince) / 1000;
+    this.unmeasuredSince = null;
+    this.metric.observe({ topic: 'transfers' }, Math.max(0, seconds));
+  }
+
+  /** Without subscribers nothing would end the measurement. */
+  reset(): void {
+    this.unmeasuredSince = null;
+  }
+}

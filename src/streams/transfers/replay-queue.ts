@@ -1,0 +1,168 @@
+/**
+ * Replays indexed transfers to subscribers. API keys take turns, and no replay runs faster than its client reads or than
+ * its key's rate allows.
+ */
+import type { EventRow } from '../../query/events.ts';
+import type { StreamReads } from '../../query/stream-reads.ts';
+import { QUOTA_USED_UP } from '../close.ts';
+import { replayTransfers } from './replay.ts';
+import type { TransferSubscription } from './transfer-subscription.ts';
+
+/** A replay pauses while its client's backlog is larger than this, bytes. */
+const MAX_REPLAY_BACKLOG_BYTES = 256 * 1024;
+
+/** Transfers covered by the charge of one request. The subscribe covers the first of them. */
+const ROWS_PER_REQUEST = 1_000;
+
+/** What a replay waits for, if anything. */
+type ReplayState = 'ready' | 'awaiting-reply' | 'awaiting-drain' | 'awaiting-rate';
+
+interface Replay {
+  subscriber: TransferSubscription;
+  state: ReplayState;
+  /** The read in progress, which ends before transfer `below`; null until one is started. */
+  scan: { steps: Generator<EventRow[], void, void>; below: number } | null;
+  /** Transfers left of the last charge; negative when the last step read more. */
+  paidRows: number;
+}
+
+export interface ReplayQueueOptions {
+  reads: StreamReads;
+  /** A paused replay can advance again. */
+  onResume(): void;
+  /** Offers a transfer to a subscriber. */
+  publish(row: EventRow, subscriber: TransferSubscription): void;
+  /** A replay ended because the index could not be read. */
+  onFailure(error: unknown, subscriber: TransferSubscription): void;
+}
+
+/** Bounds of `advance`. */
+export interface ReplayLimits {
+  /** First transfer id that is not replayed. It may change each time `onCaughtUp` is called. */
+  below(): number;
+  /** Takes over a subscriber whose replay has reached `below`. */
+  onCaughtUp(subscriber: TransferSubscription): void;
+  /** By performance.now(). */
+  deadline: number;
+}
+
+export class ReplayQueue {
+  private readonly options: ReplayQueueOptions;
+  private readonly replays = new Set<Replay>();
+
+  constructor(options: ReplayQueueOptions) {
+    this.options = options;
+  }
+
+  get size(): number {
+    return this.replays.size;
+  }
+
+  *subscribers(): Generator<TransferSubscription, void, void> {
+    for (const { subscriber } of this.replays) yield subscriber;
+  }
+
+  /** Starts a replay from the subscriber's `nextId`, once its subscribe reply is on its way. */
+  add(subscriber: TransferSubscription): void {
+    const replay: Replay = { subscriber, state: 'awaiting-reply', scan: null, paidRows: ROWS_PER_REQUEST };
+    this.replays.add(replay);
+    subscriber.subscription.onRelease(() => this.resume(replay));
+  }
+
+  delete(subscriber: TransferSubscription): void {
+    for (const replay of this.replays) if (replay.subscriber === subscriber) this.replays.delete(replay);
+  }
+
+  /** Call it after a rollback, once each `nextId` is lowered: the ids found so far are no longer valid. */
+  restart(): void {
+    for (const replay of this.replays) replay.scan = null;
+  }
+
+  /** Advances the replays in turn until the deadline. Returns true when none can advance now, or one has failed. */
+  advance(limits: ReplayLimits): boolean {
+    for (;;) {
+      const ready = this.nextOfEachKey();
+      if (ready.length === 0) return true;
+      for (const replay of ready) {
+        try {
+          this.advanceReplay(replay, limits);
+        } catch (error) {
+          this.replays.delete(replay);
+          this.options.onFailure(error, replay.subscriber);
+          return true;
+        }
+        this.moveToBack(replay);
+        if (performance.now() > limits.deadline) return false;
+      }
+    }
+  }
+
+  /** One ready replay per key: replays of one key share the turn of a single one. */
+  private nextOfEachKey(): Replay[] {
+    const byKey = new Map<number, Replay>();
+    for (const replay of this.replays) {
+      const { key } = replay.subscriber.subscription.connection.payer;
+      if (!byKey.has(key) && !this.pauseIfBehind(replay) && !this.pauseIfUnpaid(replay))
+        byKey.set(key, replay);
+    }
+    return [...byKey.values()];
+  }
+
+  private resume(replay: Replay): void {
+    replay.state = 'ready';
+    this.options.onResume();
+  }
+
+  private pauseIfBehind(replay: Replay): boolean {
+    const { connection } = replay.subscriber.subscription;
+    if (replay.state === 'ready' && connection.backlogBytes > MAX_REPLAY_BACKLOG_BYTES) {
+      replay.state = 'awaiting-drain';
+      connection.whenDrained(() => this.resume(replay));
+    }
+    return replay.state !== 'ready';
+  }
+
+  /** Charges the key for the next transfers. Over the rate the replay waits; over the quota its connection is closed. */
+  private pauseIfUnpaid(replay: Replay): boolean {
+    if (replay.paidRows >= 0) return false;
+    const { connection } = replay.subscriber.subscription;
+    const refused = connection.payer.charge();
+    if (refused === null) {
+      replay.paidRows += ROWS_PER_REQUEST;
+      return false;
+    }
+    replay.state = 'awaiting-rate';
+    if (refused.code === 'quota_exceeded') connection.close(...QUOTA_USED_UP);
+    else setTimeout(() => this.resume(replay), refused.waitMs).unref();
+    return true;
+  }
+
+  private advanceReplay(replay: Replay, { below, onCaughtUp }: ReplayLimits): void {
+    const { subscriber } = replay;
+    if (replay.scan === null) {
+      const end = below();
+      if (subscriber.nextId >= end) {
+        this.replays.delete(replay);
+        return onCaughtUp(subscriber);
+      }
+      const steps = replayTransfers(this.options.reads, subscriber, subscriber.nextId, end);
+      replay.scan = { steps, below: end };
+    }
+    const step = replay.scan.steps.next();
+    if (step.done === true) {
+      subscriber.nextId = replay.scan.below;
+      replay.scan = null;
+      return;
+    }
+    replay.paidRows -= step.value.length;
+    for (const row of step.value) {
+      subscriber.nextId = row.id + 1;
+      this.options.publish(row, subscriber);
+    }
+  }
+
+  /** Moves the replay to the back, so that the next turn starts with the others. */
+  private moveToBack(replay: Replay): void {
+    if (this.replays.delete(replay)) this.replays.add(replay);
+  }
+}

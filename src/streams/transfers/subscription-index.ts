@@ -1,0 +1,155 @@
+/**
+ * Finds a transfer's subscribers by the ids of its wallets and its contract, so the cost grows with the transfers and not
+ * with the subscribers. An address gets its id with its first transfer, so new wallets are compared with the subscribed
+ * addresses that have no id yet.
+ */
+import type { EventRow } from '../../query/events.ts';
+import type { NewWallet, ScannedTransfer } from '../../query/stream-reads.ts';
+import type { TransferSubscription } from './transfer-subscription.ts';
+
+/** The addresses of a transfer. */
+type Parties = Pick<EventRow, 'from' | 'to' | 'token'>;
+
+export class SubscriptionIndex {
+  private readonly wallets = new AddressSubscribers();
+  private readonly contracts = new AddressSubscribers();
+  /** Subscribers to every transfer. Replaced, never modified: transfers without other candidates share the list. */
+  private unselective: readonly TransferSubscription[] = [];
+  private readonly everyone = new Set<TransferSubscription>();
+
+  get all(): ReadonlySet<TransferSubscription> {
+    return this.everyone;
+  }
+
+  get wantsAll(): boolean {
+    return this.unselective.length > 0;
+  }
+
+  /** Whether some subscribed address has no id yet. */
+  get hasUnresolved(): boolean {
+    return this.wallets.unresolved.size + this.contracts.unresolved.size > 0;
+  }
+
+  /** `idOf` returns the wallet id of an address, if it has one. */
+  add(subscriber: TransferSubscription, idOf: (address: string) => number | undefined): void {
+    this.everyone.add(subscriber);
+    if (subscriber.wallets.size > 0) this.wallets.add(subscriber, subscriber.wallets, idOf);
+    else if (subscriber.tokens.size > 0) this.contracts.add(subscriber, subscriber.tokens, idOf);
+    else this.unselective = [...this.unselective, subscriber];
+  }
+
+  delete(subscriber: TransferSubscription): void {
+    if (!this.everyone.delete(subscriber)) return;
+    if (subscriber.wallets.size > 0) this.wallets.delete(subscriber, subscriber.wallets);
+    else if (subscriber.tokens.size > 0) this.contracts.delete(subscriber, subscriber.tokens);
+    else this.unselective = this.unselective.filter((other) => other !== subscriber);
+  }
+
+  /** Assigns ids to the subscribed addresses among these new wallets. */
+  resolve(wallets: readonly NewWallet[]): void {
+    for (const { id, address } of wallets) {
+      this.wallets.resolve(address, id);
+      this.contracts.resolve(address, id);
+    }
+  }
+
+  invalidateIdsAbove(last: number): void {
+    this.wallets.invalidateIdsAbove(last);
+    this.contracts.invalidateIdsAbove(last);
+  }
+
+  /** The subscribers that may want a transfer, without duplicates. Do not modify the list. */
+  candidatesFor({ sender, receiver, contract }: ScannedTransfer): readonly TransferSubscription[] {
+    const senders = this.wallets.byWalletId(sender);
+    const receivers = sender === receiver ? undefined : this.wallets.byWalletId(receiver);
+    const contractSubscribers = contract === null ? undefined : this.contracts.byWalletId(contract);
+    return this.union(senders, receivers, contractSubscribers);
+  }
+
+  /** Like `candidatesFor`, for a transfer that is not in the index: not yet committed, or removed. */
+  candidatesByAddress({ from, to, token }: Parties): readonly TransferSubscription[] {
+    const receivers = from === to ? undefined : this.wallets.ofAddress(to);
+    return this.union(this.wallets.ofAddress(from), receivers, this.contracts.ofAddress(token));
+  }
+
+  private union(
+    senders: Subscribers,
+    receivers: Subscribers,
+    contractSubscribers: Subscribers,
+  ): readonly TransferSubscription[] {
+    if (senders === undefined && receivers === undefined && contractSubscribers === undefined)
+      return this.unselective;
+    const found = [...this.unselective, ...(senders ?? []), ...(contractSubscribers ?? [])];
+    for (const subscriber of receivers ?? []) if (!senders?.has(subscriber)) found.push(subscriber);
+    return found;
+  }
+}
+
+type Subscribers = ReadonlySet<TransferSubscription> | undefined;
+
+interface Entry {
+  address: string;
+  id: number | undefined;
+  subscribers: Set<TransferSubscription>;
+}
+
+class AddressSubscribers {
+  /** Entries whose address has no id. */
+  readonly unresolved = new Map<string, Entry>();
+  private readonly byAddress = new Map<string, Entry>();
+  private readonly byId = new Map<number, Entry>();
+
+  byWalletId(id: number): Subscribers {
+    return this.byId.get(id)?.subscribers;
+  }
+
+  ofAddress(address: string): Subscribers {
+    return this.byAddress.get(address)?.subscribers;
+  }
+
+  add(
+    subscriber: TransferSubscription,
+    addresses: Iterable<string>,
+    idOf: (address: string) => number | undefined,
+  ): void {
+    for (const address of addresses) {
+      let entry = this.byAddress.get(address);
+      if (entry === undefined) {
+        entry = { address, id: undefined, subscribers: new Set() };
+        this.byAddress.set(address, entry);
+        this.unresolved.set(address, entry);
+        const id = idOf(address);
+        if (id !== undefined) this.resolve(address, id);
+      }
+      entry.subscribers.add(subscriber);
+    }
+  }
+
+  delete(subscriber: TransferSubscription, addresses: Iterable<string>): void {
+    for (const address of addresses) {
+      const entry = this.byAddress.get(address);
+      entry?.subscribers.delete(subscriber);
+      if (entry === undefined || entry.subscribers.size > 0) continue;
+      this.byAddress.delete(address);
+      this.unresolved.delete(address);
+      if (entry.id !== undefined) this.byId.delete(entry.id);
+    }
+  }
+
+  resolve(address: string, id: number): void {
+    const entry = this.unresolved.get(address);
+    if (entry === undefined) return;
+    this.unresolved.delete(address);
+    entry.id = id;
+    this.byId.set(id, entry);
+  }
+
+  invalidateIdsAbove(last: number): void {
+    for (const [id, entry] of this.byId) {
+      if (id <= last) continue;
+      this.byId.delete(id);
+      entry.id = undefined;
+      this.unresolved.set(entry.address, entry);
+    }
+  }
+}

@@ -1,0 +1,18 @@
+/** The entry file of every thread. In the single binary, src/binary/threads.ts replaces this module. */
+
+export const THREADS = {
+  indexer: new URL('../indexer/indexer-thread.ts', import.meta.url),
+  'backfill-worker': new URL('../indexer/backfill/worker-thread.ts', import.meta.url),
+  checkpoint: new URL('../indexer/checkpoint-thread.ts', import.meta.url),
+  'index-stats': new URL('../indexer/stats-thread.ts', import.meta.url),
+  reader: new URL('../api/read-pool/reader-thread.ts', import.meta.url),
+  'keys-checkpoint': new URL('../access/keys-checkpoint-thread.ts', import.meta.url),
+};
+export type ThreadName = keyof typeof THREADS;
+
+/** What `new Worker` takes: the URL of a file, or a script to evaluate. */
+export type ThreadCode = { source: URL } | { source: string; eval: true };
+
+export function threadCode(name: ThreadName): ThreadCode {
+  return { source: THREADS[name] };
+}

@@ -1,0 +1,133 @@
+/** Finding out in the background whether token balances follow from transfers: one token at a time, for ever. */
+
+import { CleanupStack } from '../lib/cleanup-stack.ts';
+import type { DamagedFileError } from '../lib/errors.ts';
+import type { ThreadLog } from '../log/logger.ts';
+import type { RpcClient } from '../node/client.ts';
+import {
+  BalanceAccuracy,
+  prepareTokensToExamine,
+  type TokenBalanceAccuracy,
+} from '../store/balance-accuracy.ts';
+import type { IndexWriter } from '../store/index-writer.ts';
+import { type Db, openDatabase } from '../store/open-database.ts';
+import { toStorageError } from '../store/storage-error.ts';
+import { runBackgroundLoop } from './background-loop.ts';
+import { type Examination, examineToken } from './examine-token.ts';
+
+/** Shortest pause between two examinations, milliseconds. */
+const MIN_PAUSE_MS = 250;
+/** Pause between searches when there is nothing to do, milliseconds. */
+const IDLE_MS = 2_000;
+
+/** How long failed tokens are skipped, milliseconds, and how many of them are remembered at most. */
+const FAILED_MS = 600_000;
+const MAX_FAILED = 1_000;
+
+/** Page cache of the reading connection, MiB. */
+const CACHE_MB = 4;
+
+export interface BalanceAccuracyLoopOptions {
+  indexPath: string;
+  store: Pick<IndexWriter, 'head' | 'hashAt' | 'qualityOf' | 'setQuality'>;
+  client: RpcClient;
+  startBlock: number;
+  wrappedNative: ReadonlySet<string>;
+  /** Whether the index is at the node's head: only there does every node know the balances. */
+  isFollowing(): boolean;
+  log: ThreadLog;
+  /** Called each time that the index proves to be damaged. */
+  onDamage?(error: DamagedFileError): void;
+}
+
+/** Resolves when the signal aborts. Rejects only for a defect. */
+export async function runBalanceAccuracyLoop(
+  options: BalanceAccuracyLoopOptions,
+  signal: AbortSignal,
+): Promise<void> {
+  const { indexPath, store, client, startBlock, wrappedNative, log, onDamage } = options;
+  const closers = new CleanupStack();
+  const failedUntil = new Map<number, number>();
+  let reader: Reader | undefined;
+  const step = async (): Promise<boolean> => {
+    reader ??= closers.adopt(openReader(indexPath), ({ db }) => db.close());
+    const { db, nextTokens } = reader;
+    const token = options.isFollowing() ? pickToken(nextTokens, store, failedUntil) : undefined;
+    if (token === undefined) return false;
+    markFailed(failedUntil, token); // first, in case the examination throws
+    const context = { db, client, startBlock, wrappedNative, random: Math.random, signal };
+    if (await examineAndStore(store, context, token)) failedUntil.delete(token);
+    return true;
+  };
+  /** A failure of the disk that can pass pauses the loop, on this connection as on the writer's. */
+  const stepOrStorageError = (): Promise<boolean> =>
+    step().catch((error: unknown) => {
+      throw toStorageError(error, indexPath);
+    });
+  try {
+    await runBackgroundLoop(
+      stepOrStorageError,
+      { name: 'token quality', idleMs: IDLE_MS, minPauseMs: MIN_PAUSE_MS, log, onDamage },
+      signal,
+    );
+  } finally {
+    await closers.close();
+  }
+}
+
+interface Reader {
+  db: Db;
+  nextTokens: ReturnType<typeof prepareTokensToExamine>;
+}
+
+/** A connection beside the writer's, which has checked the file. */
+function openReader(indexPath: string): Reader {
+  const db = openDatabase(indexPath, { readonly: true, cacheMb: CACHE_MB });
+  try {
+    return { db, nextTokens: prepareTokensToExamine(db) };
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+}
+
+function markFailed(failedUntil: Map<number, number>, token: number): void {
+  if (failedUntil.size < MAX_FAILED) failedUntil.set(token, performance.now() + FAILED_MS);
+}
+
+/** The next token that did not fail recently. */
+function pickToken(
+  nextTokens: Reader['nextTokens'],
+  store: BalanceAccuracyLoopOptions['store'],
+  failedUntil: Map<number, number>,
+): number | undefined {
+  const now = performance.now();
+  for (const [token, until] of failedUntil) if (until < now) failedUntil.delete(token);
+  return nextTokens(store.head()?.number ?? 0, failedUntil.size + 1).find((token) => !failedUntil.has(token));
+}
+
+/** Returns false when the examination failed. */
+async function examineAndStore(
+  store: BalanceAccuracyLoopOptions['store'],
+  context: Parameters<typeof examineToken>[0],
+  token: number,
+): Promise<boolean> {
+  const known = store.qualityOf(token);
+  const offsets = known?.quality === BalanceAccuracy.partial ? known.offsets : [];
+  const found = await examineToken(context, token, offsets);
+  if (found === null || found.quality === null) return false;
+  // Meanwhile the block may have been rolled back, and the id may belong to another token.
+  if (store.hashAt(found.head.number) === found.head.hash)
+    store.setQuality(token, mergeQuality(known, found.quality, found));
+  return true;
+}
+
+/** A defect once found stays: a sample without one proves less than the sample that had it. */
+function mergeQuality(
+  known: TokenBalanceAccuracy | null,
+  quality: BalanceAccuracy,
+  { offsets, head }: Examination,
+): TokenBalanceAccuracy {
+  if (known !== null && known.quality >= quality) return { ...known, block: head.number };
+  return { quality, offsets, block: head.number };
+}

@@ -1,0 +1,144 @@
+/** Balance changes of accounts other than transfers: fees, withdrawals, deposits of rollups. */
+
+import {
+  type JsonObject,
+  readAddress,
+  readArray,
+  readBigInt,
+  readData,
+  readObject,
+} from '../decode/read-json.ts';
+import { UpstreamError } from '../lib/errors.ts';
+import { type Hex, hexToBytes } from '../lib/hex.ts';
+import { ZERO_ADDRESS } from '../model/address.ts';
+import { TransferKind } from '../model/transfer-kind.ts';
+import type { RpcClient } from '../node/client.ts';
+import { type AddressKeys, getByAddress, WALLET_BY_ADDRESS, walletAddress } from '../store/addresses.ts';
+import { readLastBlock } from '../store/chain.ts';
+import { type Db, inReadTransaction } from '../store/open-database.ts';
+import { balanceCall, decodeUint } from './balance-calls.ts';
+import { balanceAfter, walletTokenTransfers } from './token-history.ts';
+
+/** Withdrawals are in gwei. */
+const WEI_PER_GWEI = 1_000_000_000n;
+
+export class BalanceAdjustments {
+  private readonly net = new Map<Hex, bigint>();
+  private readonly producers = new Set<Hex>();
+  private readonly senderSet = new Set<Hex>();
+
+  /** Adds a block with full transactions and its receipts, as the node gives them. Throws UpstreamError `malformed`. */
+  add(block: unknown, receipts: unknown): void {
+    const { miner, transactions, withdrawals = [], hash } = readObject(block, 'a block');
+    this.producers.add(readLowerCaseAddress(miner, 'miner'));
+    for (const withdrawal of readArray(withdrawals, 'withdrawals')) {
+      const { address, amount } = readObject(withdrawal, 'a withdrawal');
+      this.adjust(
+        readLowerCaseAddress(address, 'address'),
+        readOptionalInteger(amount, 'amount') * WEI_PER_GWEI,
+      );
+    }
+    const paid = readArray(receipts, 'receipts');
+    for (const [i, item] of readArray(transactions, 'transactions').entries()) {
+      const transaction = readObject(item, 'a transaction');
+      const receipt = readObject(paid[i], 'a receipt');
+      if (receipt.blockHash !== hash)
+        throw new UpstreamError('inconsistent', 'the node sent receipts of another block');
+      const sender = readLowerCaseAddress(transaction.from, 'from');
+      this.senderSet.add(sender);
+      this.adjust(sender, readOptionalInteger(transaction.mint, 'mint') - feeOf(receipt));
+    }
+  }
+
+  /** What an address gained by other means than transfers, wei; usually negative. */
+  netOf(address: Hex): bigint {
+    return this.net.get(address) ?? 0n;
+  }
+
+  /** Who sent transactions. */
+  senders(): Iterable<Hex> {
+    return this.senderSet;
+  }
+
+  /** Neither is compared: block producers earn fees by rules of the chain, and the zero address stands for minting. */
+  isExempt(address: Hex): boolean {
+    return this.producers.has(address) || address === ZERO_ADDRESS;
+  }
+
+  private adjust(address: Hex, wei: bigint): void {
+    this.net.set(address, this.netOf(address) + wei);
+  }
+}
+
+/** Gas, blobs, and what rollups charge for their parent chain. */
+function feeOf(receipt: JsonObject): bigint {
+  return (
+    readOptionalInteger(receipt.gasUsed, 'gasUsed') *
+      readOptionalInteger(receipt.effectiveGasPrice, 'effectiveGasPrice') +
+    readOptionalInteger(receipt.blobGasUsed, 'blobGasUsed') *
+      readOptionalInteger(receipt.blobGasPrice, 'blobGasPrice') +
+    readOptionalInteger(receipt.l1Fee, 'l1Fee')
+  );
+}
+
+/** Absent is zero. */
+function readOptionalInteger(value: unknown, what: string): bigint {
+  return value === undefined || value === null ? 0n : readBigInt(readData(value, what), what);
+}
+
+function readLowerCaseAddress(value: unknown, what: string): Hex {
+  return `0x${readAddress(value, what)}`;
+}
+
+/** Finding the block in which a token balance moved without a transfer in the index. */
+interface DriftRange {
+  token: Hex;
+  wallet: number;
+  /** The offset differed between `from` and `to`. */
+  from: number;
+  to: number;
+}
+
+/** The first block found at whose end the offset differs from that of the block before; null when unknown. */
+export async function findDriftBlock(
+  { db, client, signal }: { db: Db; client: RpcClient; signal: AbortSignal },
+  { token, wallet, from, to }: DriftRange,
+): Promise<number | null> {
+  const history = inReadTransaction(db, () => readHistory(db, token, wallet));
+  if (history === null) return null;
+  const offsetAt = async (block: number): Promise<bigint | null> => {
+    if (block < 0) return 0n;
+    const [reply] = await client.batch([balanceCall(token, history.owner, block)], signal);
+    const actual = reply && decodeUint(reply);
+    return typeof actual === 'bigint' ? actual - history.balanceAt(block) : 0n;
+  };
+  const before = await offsetAt(from);
+  let [same, other] = [from, to];
+  while (other - same > 1) {
+    const middle = Math.floor((same + other) / 2);
+    if ((await offsetAt(middle)) === before) same = middle;
+    else other = middle;
+  }
+  return other;
+}
+
+function readHistory(
+  db: Db,
+  token: Hex,
+  wallet: number,
+): { owner: Hex; balanceAt: (block: number) => bigint } | null {
+  const found = getByAddress(
+    db.prepare<AddressKeys, { id: number; kind: number }>(
+      `SELECT t.id, t.kind FROM ${WALLET_BY_ADDRESS} JOIN tokens t ON t.wallet = w.id`,
+    ),
+    hexToBytes(token),
+  );
+  const owner = walletAddress(db, wallet);
+  if (found === undefined || owner === null || found.kind === TransferKind.erc1155) return null;
+  const rows = walletTokenTransfers(db, wallet, found.id);
+  if (rows === null) return null;
+  return {
+    owner,
+    balanceAt: (block) => balanceAfter(rows, wallet, readLastBlock(db, block)?.lastTransfer ?? 0),
+  };
+}

@@ -1,0 +1,98 @@
+/** Reading the metadata of token contracts: in the background, a few at a time, for ever. */
+
+import type { DamagedFileError, UpstreamError } from '../lib/errors.ts';
+import type { ThreadLog } from '../log/logger.ts';
+import type { RpcClient, RpcReply } from '../node/client.ts';
+import { isBusy, isExecutionFailure, isUnknownMethod } from '../node/node-errors.ts';
+import type { IndexWriter } from '../store/index-writer.ts';
+import type { TokenMetadata, UnreadToken } from '../store/token-metadata.ts';
+import { runBackgroundLoop } from './background-loop.ts';
+
+/** Contracts asked in one batch. */
+const TOKENS_PER_BATCH = 16;
+
+/** Shortest pause between two batches, milliseconds. */
+const MIN_PAUSE_MS = 100;
+/** Pause between searches when there are no new tokens, ms: a search is cheap, and streams show a new token at once. */
+const IDLE_MS = 50;
+
+/**
+ * Seconds after each try when a contract that did not answer completely is asked again: its proxy may not have been set
+ * up yet, or the node may have failed. After the last try it is not asked again.
+ */
+const RETRY_DELAYS_S = [60, 3_600, 86_400];
+/** Seconds until a contract is asked again that the node was too busy to call; that does not count as a try. */
+const BUSY_DELAY_S = 60;
+
+/** Resolves when the signal aborts. Rejects only for a defect. */
+export function runMetadataLoop(
+  store: Pick<IndexWriter, 'unreadTokens' | 'saveMetadata'>,
+  client: Pick<RpcClient, 'batch'>,
+  log: ThreadLog,
+  signal: AbortSignal,
+  onDamage: (error: DamagedFileError) => void = () => undefined,
+): Promise<void> {
+  const step = async (): Promise<boolean> => {
+    const tokens = store.unreadTokens(Date.now() / 1000, TOKENS_PER_BATCH);
+    if (tokens.length === 0) return false;
+    const { found, busy } = await fetchMetadata(client, tokens, signal);
+    store.saveMetadata(found);
+    if (busy.length === tokens.length) throw busy[0]; // the loop pauses, so that the node can recover
+    return true;
+  };
+  return runBackgroundLoop(
+    step,
+    { name: 'token metadata', idleMs: IDLE_MS, minPauseMs: MIN_PAUSE_MS, log, onDamage },
+    signal,
+  );
+}
+
+/** What came of asking the tokens, and the error for each one that the node was too busy to call. */
+async function fetchMetadata(
+  client: Pick<RpcClient, 'batch'>,
+  tokens: readonly UnreadToken[],
+  signal: AbortSignal,
+): Promise<{ found: TokenMetadata[]; busy: UpstreamError[] }> {
+  const { metadataCalls, decodeMetadata } = await import('./metadata-calls.ts'); // 13 MB, which an index without tokens never needs
+  const calls = tokens.map(metadataCalls);
+  const replies = await client.batch(calls.flat(), signal);
+  const busy: UpstreamError[] = [];
+  const found = tokens.map((token, i) => {
+    const answers = replies.splice(0, calls[i]!.length);
+    const metadata = decodeMetadata(answers.map(resultOrUndefined));
+    const error = answers.map(busyError).find((other) => other !== null);
+    if (error) {
+      busy.push(error);
+      return {
+        address: token.address,
+        ...metadata,
+        tries: token.tries,
+        retryAt: secondsFromNow(BUSY_DELAY_S),
+      };
+    }
+    const asked = [metadata.name, metadata.symbol, ...(answers.length > 2 ? [metadata.decimals] : [])];
+    return { address: token.address, ...metadata, ...scheduleRetry(token.tries + 1, !asked.includes(null)) };
+  });
+  return { found, busy };
+}
+
+/** Undefined when the contract failed or the node is busy. Throws the UpstreamError of a node that does not run calls. */
+function resultOrUndefined(reply: RpcReply): unknown {
+  if ('result' in reply) return reply.result;
+  if (isUnknownMethod(reply.error) && !isExecutionFailure(reply.error)) throw reply.error;
+  return undefined;
+}
+
+/** The error of a node that was too busy to run the call, else null. */
+function busyError(reply: RpcReply): UpstreamError | null {
+  return 'error' in reply && isBusy(reply.error) && !isExecutionFailure(reply.error) ? reply.error : null;
+}
+
+function scheduleRetry(tries: number, complete: boolean): Pick<TokenMetadata, 'tries' | 'retryAt'> {
+  const wait = complete ? undefined : RETRY_DELAYS_S[tries - 1];
+  return { tries, retryAt: wait === undefined ? null : secondsFromNow(wait) };
+}
+
+function secondsFromNow(seconds: number): number {
+  return Math.floor(Date.now() / 1000) + seconds;
+}

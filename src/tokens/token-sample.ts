@@ -1,0 +1,162 @@
+/** A token's balances according to the index: of a few wallets at its head, and of the same at an earlier block. */
+
+import type { Hex } from '../lib/hex.ts';
+import { bytesToBigInt, bytesToHex } from '../lib/hex.ts';
+import { type Random, randomInt } from '../lib/random.ts';
+import { decodeSigned } from '../lib/signed.ts';
+import { TransferKind } from '../model/transfer-kind.ts';
+import { readLastBlock, type Tip } from '../store/chain.ts';
+import type { Db } from '../store/open-database.ts';
+import { STORED_TRANSFER, type StoredTransfer, ZERO_WALLET } from '../store/schema.ts';
+import { walletTokenTransfers } from './token-history.ts';
+import { toTransferRow } from './transfer-row.ts';
+
+/** A wallet's balance of a token according to its transfers. */
+export interface WalletEstimate {
+  wallet: number;
+  address: Hex;
+  balance: bigint;
+  /** ERC-1155: the ids that the wallet ever sent or received. */
+  ids: readonly bigint[];
+}
+
+export interface TokenSample {
+  token: number;
+  address: Hex;
+  kind: number;
+  tip: Tip;
+  /** Total supply according to the transfers: sent from the zero address, less what was sent back. */
+  supply: bigint;
+  wallets: readonly WalletEstimate[];
+}
+
+/** Newest transfers of the index that are searched for wallets of the token. */
+const RECENT_TRANSFERS = 20_000;
+/** Most ids of an ERC-1155 token that are asked about for one wallet. */
+const MAX_IDS = 20;
+
+/**
+ * Reads the token at the index's head with up to `count` wallets: some that just moved it, and some at random; or
+ * exactly `wanted`. Null when there is no such token.
+ */
+export function readTokenSample(
+  db: Db,
+  token: number,
+  { count, random, wanted }: { count: number; random: Random; wanted?: readonly number[] },
+): TokenSample | null {
+  const tip = readLastBlock(db);
+  const row = db
+    .prepare<[number], { address: Buffer; kind: number }>(
+      'SELECT w.address, t.kind FROM tokens t JOIN wallets w ON w.id = t.wallet WHERE t.id = ?',
+    )
+    .get(token);
+  if (tip === null || row === undefined) return null;
+  const holding = db.prepare<[number, number], { balance: Buffer; address: Buffer }>(
+    'SELECT h.balance, w.address FROM holdings h JOIN wallets w ON w.id = h.wallet WHERE h.token = ? AND h.wallet = ?',
+  );
+  const minted = holding.get(token, ZERO_WALLET);
+  const wallets = (wanted ?? chooseWallets(db, token, tip, count, random)).flatMap(
+    (wallet): WalletEstimate[] => {
+      const found = holding.get(token, wallet);
+      if (found === undefined || wallet === ZERO_WALLET) return [];
+      const ids = row.kind === TransferKind.erc1155 ? idsOf(db, token, wallet) : [];
+      if (ids === null) return [];
+      return [{ wallet, address: bytesToHex(found.address), balance: decodeSigned(found.balance), ids }];
+    },
+  );
+  return {
+    token,
+    address: bytesToHex(row.address),
+    kind: row.kind,
+    tip,
+    supply: minted ? -decodeSigned(minted.balance) : 0n,
+    wallets,
+  };
+}
+
+/** Most holdings searched for a negative one. */
+const HOLDINGS_READ = 10_000;
+
+/** A wallet that sent more than it received, if one is quickly found: its estimate is surely off. */
+function negativeHolding(db: Db, token: number): number[] {
+  return db
+    .prepare<[number], number>(/* sql */ `
+      SELECT wallet FROM (SELECT wallet, balance FROM holdings WHERE token = ? LIMIT ${HOLDINGS_READ})
+      WHERE balance < x'80' AND wallet <> ${ZERO_WALLET} LIMIT 1`)
+    .pluck()
+    .all(token);
+}
+
+/** The ids of an ERC-1155 token that a wallet ever moved; null when there are too many transfers to search. */
+function idsOf(db: Db, token: number, wallet: number): bigint[] | null {
+  const transfers = walletTokenTransfers(db, wallet, token);
+  if (transfers === null) return null;
+  const number = db.prepare<[number], Buffer>('SELECT token_number FROM transfers WHERE id = ?').pluck();
+  const ids = new Set(transfers.map(({ id }) => bytesToBigInt(number.get(id) ?? new Uint8Array(0))));
+  return ids.size > MAX_IDS ? null : [...ids];
+}
+
+function chooseWallets(db: Db, token: number, tip: Tip, count: number, random: Random): number[] {
+  const chosen = new Set<number>();
+  const recent = db
+    .prepare<[number, number, number], { sender: number; receiver: number }>(
+      'SELECT sender, receiver FROM transfers WHERE id > ? AND token = ? ORDER BY id DESC LIMIT ?',
+    )
+    .all(tip.lastTransfer - RECENT_TRANSFERS, token, Math.ceil(count / 2));
+  for (const { sender, receiver } of recent) {
+    chosen.add(receiver);
+    if (chosen.size < count / 2) chosen.add(sender);
+  }
+  const next = db
+    .prepare<[number, number], number>(
+      'SELECT wallet FROM holdings WHERE token = ? AND wallet >= ? ORDER BY wallet LIMIT 1',
+    )
+    .pluck();
+  for (let tries = 0; tries < count * 2 && chosen.size < count; tries++) {
+    const wallet = next.get(token, randomInt(random, 1, tip.lastWallet));
+    if (wallet !== undefined) chosen.add(wallet);
+  }
+  chosen.delete(ZERO_WALLET);
+  return [...negativeHolding(db, token), ...chosen].slice(0, count);
+}
+
+/** The balances of a sample's wallets (by wallets.id) and the supply, both at the end of an earlier block. */
+export interface BlockEstimates {
+  block: number;
+  balances: ReadonlyMap<number, bigint>;
+  supply: bigint;
+}
+
+/** How many blocks back the recent baseline lies at most: nodes without an archive keep the state of at least 128. */
+const RECENT_BLOCKS = 64;
+
+/**
+ * The estimates up to RECENT_BLOCKS blocks before the head; fewer, but at least one, when those hold too many transfers
+ * to subtract; never before the index's first block. Null when the head is the first block.
+ */
+export function readRecentEstimates(db: Db, sample: TokenSample): BlockEstimates | null {
+  const { tip, token } = sample;
+  const start = db.prepare<[], number>('SELECT min(number) FROM blocks').pluck().get() ?? tip.number;
+  for (let back = RECENT_BLOCKS; back >= 1; back = Math.floor(back / 4)) {
+    const block = Math.max(start, tip.number - back);
+    const from = readLastBlock(db, block)?.lastTransfer ?? 0;
+    if (block >= tip.number) return null;
+    if (tip.lastTransfer - from > RECENT_TRANSFERS && back > 1) continue;
+    const balances = new Map(sample.wallets.map(({ wallet, balance }) => [wallet, balance]));
+    let { supply } = sample;
+    const moves = db
+      .prepare<[number, number], StoredTransfer>(
+        `SELECT ${STORED_TRANSFER} FROM transfers WHERE id > ? AND token = ?`,
+      )
+      .all(from, token)
+      .map(toTransferRow);
+    for (const { sender, receiver, amount } of moves) {
+      if (sender === ZERO_WALLET) supply -= amount;
+      if (receiver === ZERO_WALLET) supply += amount;
+      balances.set(sender, (balances.get(sender) ?? 0n) + amount);
+      balances.set(receiver, (balances.get(receiver) ?? 0n) - amount);
+    }
+    return { block, balances, supply };
+  }
+  return null;
+}

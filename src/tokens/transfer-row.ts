@@ -1,0 +1,38 @@
+/** A stored transfer as the checks of balances read it. */
+import { bytesToHex } from '../lib/hex.ts';
+import { isNativeKind, TransferKind } from '../model/transfer-kind.ts';
+import type { StoredTransfer } from '../store/schema.ts';
+import { DamageError } from '../store/storage-error.ts';
+
+/** One row of `transfers`. */
+export interface TransferRow {
+  id: number;
+  /** Id of the first transfer of its transaction. */
+  transaction: number;
+  sender: number;
+  receiver: number;
+  kind: number;
+  token: number | null;
+  amount: bigint;
+}
+
+/** A stored amount; zero when there is none. Goes by way of text: the store's own conversions are under test. */
+export function decodeAmount(bytes: Buffer | null): bigint {
+  return bytes === null || bytes.length === 0 ? 0n : BigInt(bytesToHex(bytes));
+}
+
+/** Throws DamageError when a value is of a type that is never stored. */
+export function toTransferRow(raw: StoredTransfer): TransferRow {
+  const numbers = [raw.sender, raw.receiver, raw.kind, raw.token ?? 0];
+  const isWhole = numbers.every(Number.isSafeInteger) && (raw.amount === null || Buffer.isBuffer(raw.amount));
+  if (!isWhole) throw new DamageError(`transfer ${raw.id} cannot be decoded`);
+  return {
+    id: raw.id,
+    transaction: typeof raw.tx === 'number' ? raw.id - raw.tx : raw.id,
+    sender: raw.sender,
+    receiver: raw.receiver,
+    kind: raw.kind,
+    token: isNativeKind(raw.kind) ? null : raw.token,
+    amount: raw.kind === TransferKind.erc721 ? 1n : decodeAmount(raw.amount),
+  };
+}

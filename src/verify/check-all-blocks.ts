@@ -1,0 +1,231 @@
+/** Compares every block with the node: its hash, its time and each of its transfers. */
+
+import type { LoadRules } from '../indexer/backfill/load-blocks.ts';
+import { FatalError } from '../lib/errors.ts';
+import type { BlockBatch } from '../model/block-batch.ts';
+import type { RpcClient } from '../node/client.ts';
+import { chainOf, hashAt, readLastBlock } from '../store/chain.ts';
+import type { Db } from '../store/open-database.ts';
+import { batchHash, blockDifference, loadWithRetry } from './block-comparer.ts';
+import { compareHash } from './check-blocks.ts';
+import type { Check } from './report.ts';
+import { ProgressFile, type VerifyProgress } from './verify-progress.ts';
+
+/** Blocks read at a time, and how many such reads run at once. */
+const BLOCKS_PER_READ = 16;
+const CONCURRENCY = 4;
+
+/** Most blocks that contradict themselves which are remembered. */
+const MAX_WRONG_ROOTS = 1_000;
+
+/** Between two saves of the progress, milliseconds. */
+const SAVE_MS = 2_000;
+
+export interface AllBlocksOptions {
+  /** Of the index. */
+  path: string;
+  client: RpcClient;
+  rules: LoadRules;
+  signal: AbortSignal;
+  onProgress(text: string): void;
+}
+
+/**
+ * Goes on where an earlier run was stopped. When the signal aborts, or the node fails for good, the progress is kept and
+ * FatalError says how to go on.
+ */
+export async function checkAllBlocks(
+  db: Db,
+  { transfers: check, roots }: { transfers: Check; roots: Check },
+  options: AllBlocksOptions,
+): Promise<void> {
+  const { path, signal, onProgress } = options;
+  const chain = chainOf(db);
+  const tip = readLastBlock(db);
+  if (chain === null || tip === null) return;
+  const file = new ProgressFile(path);
+  const saved = file.load(db);
+  let at = saved === null ? chain.startBlock : saved.block + 1;
+  const compared = {
+    blocks: saved?.blocks ?? 0,
+    transfers: saved?.transfers ?? 0,
+    unproven: saved?.unproven ?? 0,
+    unprovenReason: saved?.unprovenReason ?? '',
+    wrongRoots: [...(saved?.wrongRoots ?? [])],
+  };
+  for (const { text, block } of saved?.differences ?? []) check.addDifference(text, block);
+  check.differenceCount = saved?.differenceCount ?? 0;
+  if (saved !== null) check.addNote(`went on behind block ${saved.block}, where an earlier run was stopped`);
+  const save = (): void => {
+    const progress = progressOf(db, chain, at - 1, compared, check);
+    if (progress !== null) file.save(progress);
+  };
+  let savedAt = performance.now();
+  try {
+    while (at <= tip.number) {
+      signal.throwIfAborted();
+      const end = Math.min(tip.number, at + BLOCKS_PER_READ * CONCURRENCY - 1);
+      const found = await compareBlocks(db, chain.startBlock, at, end, options);
+      for (const { block, text } of found.differences) check.addDifference(text, block);
+      compared.blocks += end - at + 1;
+      compared.transfers += found.transfers;
+      if (compared.wrongRoots.length < MAX_WRONG_ROOTS) compared.wrongRoots.push(...found.wrongRoots);
+      compared.unproven += found.unproven.length;
+      const [unproven] = found.unproven;
+      if (unproven !== undefined && compared.unprovenReason === '')
+        compared.unprovenReason = `block ${unproven.block} has ${unproven.reason}`;
+      at = end + 1;
+      onProgress(`block ${end} of ${tip.number}, ${Math.floor((end / tip.number) * 100)} %`);
+      if (performance.now() - savedAt < SAVE_MS) continue;
+      save();
+      savedAt = performance.now();
+    }
+  } catch (error) {
+    save();
+    if (!signal.aborted && !(error instanceof FatalError)) throw error;
+    const reason = signal.aborted ? 'stopped' : error instanceof Error ? error.message : String(error);
+    throw new FatalError(`${reason}; all blocks below ${at} are compared: run it again to go on there`, {
+      cause: error,
+    });
+  }
+  file.remove();
+  concludeRoots(roots, compared);
+  check.compared = `all ${compared.blocks.toLocaleString('en-US')} blocks with ${compared.transfers.toLocaleString('en-US')} transfers, decoded again`;
+  check.share = 1;
+}
+
+function concludeRoots(roots: Check, { blocks, unproven, unprovenReason, wrongRoots }: Compared): void {
+  for (const { block, text } of wrongRoots) roots.addDifference(text, block);
+  if (unproven > 0)
+    roots.addNote(`${unproven.toLocaleString('en-US')} blocks could not be proven: ${unprovenReason}`);
+  if (unproven === blocks) return;
+  roots.compared = `transactions and receipts of ${(blocks - unproven).toLocaleString('en-US')} blocks by the roots in their headers`;
+  roots.share = (blocks - unproven) / blocks;
+}
+
+type Compared = Pick<VerifyProgress, 'blocks' | 'transfers' | 'unproven' | 'unprovenReason' | 'wrongRoots'>;
+
+function progressOf(
+  db: Db,
+  { chainId, startBlock }: { chainId: number; startBlock: number },
+  block: number,
+  compared: Compared,
+  check: Check,
+): VerifyProgress | null {
+  const hash = hashAt(db, block);
+  if (hash === null) return null;
+  const { differences, differenceCount } = check;
+  return { chainId, startBlock, block, hash, ...compared, differences, differenceCount };
+}
+
+interface Found {
+  transfers: number;
+  differences: { block: number; text: string }[];
+  /** Blocks whose transactions or receipts do not have the roots in the node's header. */
+  wrongRoots: { block: number; text: string }[];
+  /** Blocks whose roots cannot be computed here. */
+  unproven: { block: number; reason: string }[];
+}
+
+/** Reads some ranges at once; differences come in the order of the blocks. */
+async function compareBlocks(
+  db: Db,
+  start: number,
+  from: number,
+  to: number,
+  options: AllBlocksOptions,
+): Promise<Found> {
+  const stop = new AbortController();
+  const signal = AbortSignal.any([options.signal, stop.signal]);
+  const ranges: Promise<Found>[] = [];
+  for (let at = from; at <= to; at += BLOCKS_PER_READ) {
+    const end = Math.min(to, at + BLOCKS_PER_READ - 1);
+    ranges.push(
+      compareRange(db, start, at, end, { ...options, signal }).catch((error: unknown) => {
+        stop.abort(error);
+        throw error;
+      }),
+    );
+  }
+  const settled = await Promise.allSettled(ranges);
+  const found = nothingFound();
+  for (const outcome of settled) {
+    if (outcome.status === 'rejected') throw stop.signal.reason ?? outcome.reason;
+    merge(found, outcome.value);
+  }
+  return found;
+}
+
+/** A block that contradicts its header is compared as the node gives it, and named. */
+async function compareRange(
+  db: Db,
+  start: number,
+  from: number,
+  to: number,
+  options: AllBlocksOptions,
+): Promise<Found> {
+  const unproven: Found['unproven'] = [];
+  try {
+    const rules = { ...options.rules, checkRoots: true };
+    const batch = await loadWithRetry(options, rules, from, to, (block, reason) =>
+      unproven.push({ block, reason }),
+    );
+    return { ...(await compareBatch(db, start, batch, options)), unproven: distinct(unproven) };
+  } catch (error) {
+    const { WrongRootError } = await import('../indexer/block-roots.ts');
+    if (!(error instanceof FatalError && error.cause instanceof WrongRootError)) throw error;
+    if (from < to) return compareSingly(db, start, from, to, options);
+    const batch = await loadWithRetry(options, options.rules, from, to);
+    const found = await compareBatch(db, start, batch, options);
+    return { ...found, wrongRoots: [{ block: from, text: error.cause.message }] };
+  }
+}
+
+/** A block that was read several times is named once. */
+function distinct(unproven: Found['unproven']): Found['unproven'] {
+  return [...new Map(unproven.map((each) => [each.block, each])).values()];
+}
+
+async function compareSingly(
+  db: Db,
+  start: number,
+  from: number,
+  to: number,
+  options: AllBlocksOptions,
+): Promise<Found> {
+  const found = nothingFound();
+  for (let block = from; block <= to; block++)
+    merge(found, await compareRange(db, start, block, block, options));
+  return found;
+}
+
+function nothingFound(): Found {
+  return { transfers: 0, differences: [], wrongRoots: [], unproven: [] };
+}
+
+function merge(found: Found, more: Found): void {
+  found.transfers += more.transfers;
+  found.differences.push(...more.differences);
+  found.wrongRoots.push(...more.wrongRoots);
+  found.unproven.push(...more.unproven);
+}
+
+async function compareBatch(
+  db: Db,
+  start: number,
+  batch: BlockBatch,
+  { client, signal }: AllBlocksOptions,
+): Promise<Found> {
+  const found: Found = { ...nothingFound(), transfers: batch.transferCount };
+  for (let i = 0; i < batch.blockCount; i++) {
+    const block = batch.number[i]!;
+    const isSame = hashAt(db, block) === batchHash(batch, i);
+    // Another hash may be a reorg that is about to reach the index.
+    const text = isSame
+      ? blockDifference(db, batch, i)
+      : await compareHash(db, client, block, start, { left: 100 }, signal);
+    if (text === 'absent') found.differences.push({ block, text: `the node has no block ${block} any more` });
+    else if (text !== null) found.differences.push({ block, text });
+  }
+  return found;
+}

@@ -1,0 +1,104 @@
+/** Recounts every wallet and token from the transfers, in passes that fit into memory. */
+
+import { readLastBlock } from '../store/chain.ts';
+import { type Db, highest, inReadTransaction, type Statement } from '../store/open-database.ts';
+import { ENTRIES_PER_PAGE } from '../store/wallet-history.ts';
+import { type CounterChecks, checkAddresses, checkCounters } from './check-counters.ts';
+import { checkAllPeaks } from './check-zone-map.ts';
+import type { Check } from './report.ts';
+
+/** What one pass over the transfers may remember: some 300 MB. */
+const KEPT_PER_PASS = 2_000_000;
+
+export interface FullRecountOptions {
+  signal: AbortSignal;
+  onProgress(done: number): void;
+}
+
+/** The cost is one pass over all transfers for each two million list entries of wallets and tokens. */
+export async function checkAllCounters(
+  db: Db,
+  checks: CounterChecks,
+  { signal, onProgress }: FullRecountOptions,
+): Promise<void> {
+  const lastWallet = readLastBlock(db)?.lastWallet ?? 0;
+  const lastToken = highest(db, 'tokens');
+  const total = lastWallet + 1 + lastToken;
+  const packer = new PassPacker(db);
+  for (let wallet = 0, token = 1; (wallet <= lastWallet || token <= lastToken) && !signal.aborted; ) {
+    const all = { wallets: packer.wallets(wallet, lastWallet), tokens: packer.tokens(token, lastToken) };
+    const done = wallet + token - 1;
+    const size = all.wallets.length + all.tokens.length;
+    await checkCounters(db, checks, {
+      sample: 0,
+      all,
+      random: Math.random,
+      signal,
+      onProgress: (part) => onProgress((done + part * size) / total),
+    });
+    wallet += all.wallets.length;
+    token += all.tokens.length;
+  }
+  if (signal.aborted) return;
+  const last = readLastBlock(db)?.lastTransfer ?? 0;
+  await checkAllPeaks(db, checks.wallets, { last, signal });
+  inReadTransaction(db, () => {
+    checkAddresses(db, checks.wallets, readLastBlock(db)?.lastWallet ?? 0);
+    checkFundings(db, checks.wallets);
+  });
+  checks.wallets.compared = `all ${(lastWallet + 1).toLocaleString('en-US')} wallets recounted from their transfers`;
+  checks.tokens.compared = `all ${lastToken.toLocaleString('en-US')} tokens with holdings and first buyers recounted`;
+  checks.wallets.share = 1;
+  checks.tokens.share = 1;
+}
+
+/** Each wallet's funding was found in the list; no more may be there. */
+function checkFundings(db: Db, check: Check): void {
+  const count = (sql: string) => db.prepare<[], number>(sql).pluck().get();
+  check.expect(
+    'the number of fundings',
+    count('SELECT count(*) FROM fundings'),
+    count('SELECT count(*) FROM wallets WHERE funder IS NOT NULL'),
+  );
+}
+
+/** Chooses how many consecutive ids the next pass takes; sizes are estimated by the stored counters. */
+class PassPacker {
+  private readonly walletSizes: Statement<[number, number], number | null>;
+  private readonly tokenSizes: Statement<[number, number], number | null>;
+
+  constructor(db: Db) {
+    this.walletSizes = db
+      .prepare<[number, number], number | null>(
+        `SELECT min(transfers, ${ENTRIES_PER_PAGE}) + tokens FROM wallets WHERE id BETWEEN ? AND ? ORDER BY id`,
+      )
+      .pluck();
+    this.tokenSizes = db
+      .prepare<[number, number], number | null>(
+        'SELECT wallets FROM tokens WHERE id BETWEEN ? AND ? ORDER BY id',
+      )
+      .pluck();
+  }
+
+  wallets(from: number, to: number): number[] {
+    return pack(this.walletSizes, from, to);
+  }
+
+  tokens(from: number, to: number): number[] {
+    return pack(this.tokenSizes, from, to);
+  }
+}
+
+/** Ids from `from` on whose sizes together fit half a pass; at least one. */
+function pack(sizes: Statement<[number, number], number | null>, from: number, to: number): number[] {
+  let kept = 0;
+  let count = 0;
+  for (const size of sizes.iterate(from, to)) {
+    kept += Math.max(1, size ?? 1);
+    if (count > 0 && kept > KEPT_PER_PASS / 2) break;
+    count++;
+  }
+  // Where rows are missing the count is short: their ids come with the next pass, and are named there.
+  const end = count === 0 ? to : Math.min(to, from + count - 1);
+  return Array.from({ length: Math.max(0, end - from + 1) }, (_, i) => from + i);
+}

@@ -1,0 +1,124 @@
+/** Whether what is stored of each block still has the checksum that was stored with it. */
+import { setImmediate } from 'node:timers/promises';
+import { bytesToHex } from '../lib/hex.ts';
+import { chainOf, readLastBlock } from '../store/chain.ts';
+import { type BlockRow, ChecksumReader, changedRows } from '../store/checksum.ts';
+import { type Db, inReadTransaction, type Statement } from '../store/open-database.ts';
+import { ZERO_WALLET } from '../store/schema.ts';
+import { isCorruption } from '../store/storage-error.ts';
+import type { Check } from './report.ts';
+
+const tables = ['untraced_blocks', 'token_quality', 'token_metadata'] as const;
+
+/** A read ends after so many blocks or transfers: a fraction of a second, as a checkpoint waits for it. */
+const BLOCKS_PER_READ = 2_000;
+const TRANSFERS_PER_READ = 100_000;
+
+export interface ChecksumOptions {
+  from: number;
+  to: number;
+  signal: AbortSignal;
+  onProgress(done: number): void;
+}
+
+/**
+ * Calls `onChanged` with each block from `from` to `to` whose stored rows have another checksum or cannot be read, in
+ * ascending order, and returns how many blocks and transfers were read.
+ */
+export async function findChangedBlocks(
+  db: Db,
+  { from, to, signal, onProgress }: ChecksumOptions,
+  onChanged: (block: number) => void,
+): Promise<{ blocks: number; transfers: number }> {
+  const comparer = new ChecksumComparer(db);
+  const read = { blocks: 0, transfers: 0 };
+  for (let at = from; at <= to && !signal.aborted; ) {
+    at = inReadTransaction(db, () => {
+      const end = Math.min(to, at + BLOCKS_PER_READ - 1);
+      const limit = read.transfers + TRANSFERS_PER_READ;
+      let block = at;
+      for (; block <= end && read.transfers < limit; block++) {
+        const { isChanged, transfers } = comparer.compare(block);
+        if (isChanged) onChanged(block);
+        read.transfers += transfers;
+        read.blocks++;
+      }
+      return block;
+    });
+    onProgress((at - from) / (to - from + 1));
+    await setImmediate();
+  }
+  return read;
+}
+
+class ChecksumComparer {
+  private readonly reader: ChecksumReader;
+  private readonly last: Statement<[], number | null>;
+  private readonly row: Statement<[number], [...block: BlockRow, checksum: number]>;
+
+  constructor(db: Db) {
+    this.reader = new ChecksumReader(db, chainOf(db)?.chainId ?? 0);
+    this.last = db.prepare<[], number | null>('SELECT max(number) FROM blocks').pluck();
+    this.row = db
+      .prepare<[number], [...block: BlockRow, checksum: number]>(
+        'SELECT number, hash, timestamp, last_transfer, last_wallet, checksum FROM blocks WHERE number = ?',
+      )
+      .raw();
+  }
+
+  /** A block that was rolled back meanwhile has not changed; one that is missing before others has. */
+  compare(number: number): { isChanged: boolean; transfers: number } {
+    try {
+      const row = this.row.get(number);
+      if (row === undefined) return { isChanged: (this.last.get() ?? -1) > number, transfers: 0 };
+      const [, , , lastTransfer, lastWallet] = this.row.get(number - 1) ?? [0, 0, 0, 0, ZERO_WALLET];
+      const [, hash, timestamp, transfer, wallet, checksum] = row;
+      const block: BlockRow = [number, hash, timestamp, transfer, wallet];
+      const isChanged = this.reader.of(block, { lastTransfer, lastWallet }) !== checksum;
+      return { isChanged, transfers: Math.max(0, transfer - lastTransfer) };
+    } catch (error) {
+      if (!isCorruption(error)) throw error;
+      return { isChanged: true, transfers: 0 };
+    }
+  }
+}
+
+/** Compares the checksums of all blocks, or of the newest with at most `transfers` transfers together. */
+export async function checkChecksums(
+  db: Db,
+  check: Check,
+  options: {
+    transfers: number;
+    signal: AbortSignal;
+    onProgress(done: number): void;
+    onChangedBlock?(block: number): void;
+  },
+): Promise<void> {
+  const tip = readLastBlock(db);
+  const start = chainOf(db)?.startBlock;
+  if (tip === null || start === undefined) return;
+  const from = tip.lastTransfer <= options.transfers ? start : firstOfNewest(db, tip, options.transfers);
+  const read = await findChangedBlocks(db, { ...options, from, to: tip.number }, (block) => {
+    check.addDifference(`what is stored of block ${block} does not have its checksum`, block);
+    options.onChangedBlock?.(block);
+  });
+  for (const table of tables) checkRows(db, check, table);
+  check.share = tip.lastTransfer === 0 ? 1 : Math.min(1, read.transfers / tip.lastTransfer);
+  check.compared = `${read.blocks.toLocaleString('en-US')} blocks with ${read.transfers.toLocaleString('en-US')} transfers`;
+}
+
+function checkRows(db: Db, check: Check, table: (typeof tables)[number]): void {
+  for (const key of inReadTransaction(db, () => changedRows(db, table)))
+    check.addDifference(
+      `the row ${key instanceof Uint8Array ? bytesToHex(key) : key} of ${table} does not have its checksum`,
+    );
+}
+
+function firstOfNewest(db: Db, tip: { number: number; lastTransfer: number }, transfers: number): number {
+  const first = db
+    .prepare<[number], number>(
+      'SELECT number FROM blocks WHERE last_transfer >= ? ORDER BY last_transfer, number LIMIT 1',
+    )
+    .pluck();
+  return (first.get(tip.lastTransfer - transfers) ?? tip.number - 1) + 1;
+}

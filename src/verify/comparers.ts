@@ -1,0 +1,195 @@
+/** Compares a wallet's row and its packed activity with the sums of its transfers. */
+
+import { decodeSigned } from '../lib/signed.ts';
+import { isNativeKind, TRANSFER_KIND_NAMES } from '../model/transfer-kind.ts';
+import { type AddressKeys, describeWallet, getByAddress, WALLET_BY_ADDRESS } from '../store/addresses.ts';
+import { blockOfTransfer } from '../store/chain.ts';
+import type { Db, Statement } from '../store/open-database.ts';
+import { ENTRIES_PER_PAGE, HistoryCursor, HistoryFlag } from '../store/wallet-history.ts';
+import { decodeAmount } from '../tokens/transfer-row.ts';
+import type { HistoryEntry, TokenRecount, WalletRecount } from './recount.ts';
+import type { Check, Difference } from './report.ts';
+
+/** Compares a token's rows with the sums of its transfers. */
+interface HoldingRow {
+  wallet: number;
+  transfers: number;
+  balance: Buffer;
+}
+
+export class TokenComparer {
+  private readonly db: Db;
+  private readonly row: Statement<[number], Record<string, number> & { wallet: number }>;
+  private readonly holdings: Statement<[number], HoldingRow>;
+  private readonly buyers: Statement<[number], { wallet: number; transfer: number }>;
+
+  constructor(db: Db) {
+    this.db = db;
+    this.row = db.prepare(
+      'SELECT wallet, transfers, holders, wallets, buyers, first_transfer, kind FROM tokens WHERE id = ?',
+    );
+    this.holdings = db.prepare('SELECT wallet, transfers, balance FROM holdings WHERE token = ?');
+    this.buyers = db.prepare('SELECT wallet, transfer FROM first_buyers WHERE token = ? ORDER BY transfer');
+  }
+
+  /** Reports every difference between a token's rows and the recount of all its transfers. */
+  compare(recount: TokenRecount, check: Check): void {
+    const row = this.row.get(recount.id);
+    if (row === undefined) return; // named as missing
+    const name = `of token ${describeWallet(this.db, row.wallet)}`;
+    for (const [column, expected] of Object.entries(recount.expectedColumns()))
+      check.expect(`${column} ${name}`, row[column], expected);
+    this.compareHoldings(recount, name, check);
+    this.compareBuyers(recount, name, check);
+  }
+
+  private compareHoldings(recount: TokenRecount, name: string, check: Check): void {
+    let seen = 0;
+    let sum = 0n;
+    for (const { wallet, transfers, balance } of this.holdings.iterate(recount.id)) {
+      const expected = recount.holdings.get(wallet);
+      const what = `the holding of ${describeWallet(this.db, wallet)} ${name}`;
+      sum += decodeSigned(balance);
+      if (expected === undefined) {
+        check.addDifference(`${what} is there, must not be`);
+        continue;
+      }
+      seen++;
+      check.expect(`${what} (transfers)`, transfers, expected.transfers);
+      check.expect(`${what} (balance)`, decodeSigned(balance), expected.balance);
+    }
+    if (seen < recount.holdings.size)
+      check.addDifference(`${recount.holdings.size - seen} holdings ${name} are missing`);
+    check.expect(`the sum of all holdings ${name}`, sum, 0n);
+  }
+
+  private compareBuyers(recount: TokenRecount, name: string, check: Check): void {
+    const expected = [...recount.buyers];
+    const rows = this.buyers.all(recount.id);
+    const at = expected.findIndex(
+      ([wallet, transfer], i) => rows[i]?.wallet !== wallet || rows[i]?.transfer !== transfer,
+    );
+    if (at < 0 && rows.length === expected.length) return;
+    const place = at < 0 ? expected.length : at;
+    const transfer = expected[place]?.[1] ?? rows[place]?.transfer ?? 0;
+    check.addDifference(
+      `first buyer ${place + 1} ${name} is wallet ${rows[place]?.wallet}, must be ${expected[place]?.[0]}`,
+      blockOfTransfer(this.db, transfer),
+    );
+  }
+}
+
+/** Most fundings of a funder that are looked at one by one: an exchange has millions. */
+const MAX_FUNDINGS = 10_000;
+
+type Row = Record<string, number | null> & { funded: number };
+type Bytes = { address: Buffer; native_received: Buffer; native_sent: Buffer; recent: Buffer };
+
+export class WalletComparer {
+  private readonly db: Db;
+  private readonly row: Statement<[number], Row>;
+  private readonly bytes: Statement<[number], Bytes>;
+  private readonly runAt: Statement<[number, number], Buffer>;
+  private readonly runCount: Statement<[number], number>;
+  private readonly fundedBy: Statement<[number], number>;
+  private readonly listed: Statement<[number, number | null], unknown>;
+  private readonly notFirst: Statement<[number], number>;
+  private readonly byAddress: Statement<AddressKeys, number>;
+
+  constructor(db: Db) {
+    this.db = db;
+    this.row = db.prepare(/* sql */ `
+      SELECT transfers, transactions, tokens, token_transfers, internal_received, first_transfer, last_transfer,
+        first_direct, first_internal, latest_direct, latest_internal, funder, funding, funded
+      FROM wallets WHERE id = ?`);
+    this.bytes = db.prepare('SELECT address, native_received, native_sent, recent FROM wallets WHERE id = ?');
+    this.runAt = db
+      .prepare<[number, number], Buffer>(
+        'SELECT entries FROM activity WHERE wallet = ? AND first_transfer = ?',
+      )
+      .pluck();
+    this.runCount = db.prepare<[number], number>('SELECT count(*) FROM activity WHERE wallet = ?').pluck();
+    this.fundedBy = db.prepare<[number], number>('SELECT count(*) FROM fundings WHERE funder = ?').pluck();
+    this.listed = db.prepare('SELECT 1 FROM fundings WHERE funder = ? AND funding = ?');
+    this.notFirst = db
+      .prepare<[number], number>(/* sql */ `
+        SELECT f.funding FROM (SELECT funder, funding FROM fundings WHERE funder = ? LIMIT ${MAX_FUNDINGS}) f
+          LEFT JOIN transfers t ON t.id = f.funding LEFT JOIN wallets w ON w.id = t.receiver
+        WHERE (w.funder, w.funding) IS NOT (f.funder, f.funding) LIMIT 1`)
+      .pluck();
+    this.byAddress = db.prepare<AddressKeys, number>(`SELECT w.id FROM ${WALLET_BY_ADDRESS}`).pluck();
+  }
+
+  /** Reports every difference between a wallet's rows and the recount of all its transfers. */
+  compare(recount: WalletRecount, check: Check): void {
+    const row = this.row.get(recount.id);
+    const bytes = this.bytes.get(recount.id);
+    const name = `of ${describeWallet(this.db, recount.id)}`;
+    if (row === undefined || bytes === undefined) return; // named as missing
+    const { funded, ...columns } = row;
+    for (const [column, expected] of Object.entries(recount.expectedColumns()))
+      check.expect(`${column} ${name}`, columns[column] ?? null, expected);
+    check.expect(`native_received ${name}`, decodeAmount(bytes.native_received), recount.nativeReceived);
+    check.expect(`native_sent ${name}`, decodeAmount(bytes.native_sent), recount.nativeSent);
+    check.expect(`funded ${name}`, funded, this.fundedBy.get(recount.id));
+    const { funder = null, funding = null } = columns;
+    if (funder !== null && this.listed.get(funder, funding) === undefined)
+      check.addDifference(`the funding ${name} is not among those of its funder`);
+    const notFirst = this.notFirst.get(recount.id);
+    if (notFirst !== undefined)
+      check.addDifference(`transfer ${notFirst} is among the fundings ${name}, but is none`);
+    check.expect(`wallet by address ${name}`, getByAddress(this.byAddress, bytes.address), recount.id);
+    check.expect(`the number of full runs of activity ${name}`, this.runCount.get(recount.id), recount.runs);
+    const difference =
+      recount.runDifference ??
+      this.entriesDifference(recount, decodeRun(bytes.recent, recount.firstTransfer ?? 0));
+    if (difference !== null)
+      check.addDifference(`the activity ${name}: ${difference.text}`, difference.block);
+  }
+
+  /** How the stored run differs from a full one of the recount. Such a run never changes, so it is compared at once. */
+  runDifference(recount: WalletRecount): Difference | null {
+    const stored = this.runAt.get(recount.id, recount.run[0]!.transfer);
+    const base = recount.firstTransfer ?? 0;
+    return this.entriesDifference(recount, stored === undefined ? [] : decodeRun(stored, base));
+  }
+
+  private entriesDifference(
+    { run, runs }: WalletRecount,
+    stored: readonly HistoryEntry[],
+  ): Difference | null {
+    const longer = stored.length > run.length ? stored : run;
+    const at = longer.findIndex((_, i) => formatEntry(stored[i]) !== formatEntry(run[i]));
+    if (at < 0) return null;
+    return {
+      text: `entry ${runs * ENTRIES_PER_PAGE + at + 1} is ${formatEntry(stored[at])}, must be ${formatEntry(run[at])}`,
+      block: blockOfTransfer(this.db, longer[at]!.transfer),
+    };
+  }
+}
+
+function decodeRun(bytes: Uint8Array, base: number): HistoryEntry[] {
+  const cursor = new HistoryCursor().open(bytes, base);
+  const entries: HistoryEntry[] = [];
+  while (cursor.next()) {
+    const kind = cursor.flags & HistoryFlag.kindMask;
+    const wei = Buffer.from(bytes.subarray(cursor.amountStart, cursor.amountEnd));
+    entries.push({
+      transfer: cursor.transfer,
+      kind,
+      out: (cursor.flags & HistoryFlag.out) !== 0,
+      in: (cursor.flags & HistoryFlag.in) !== 0,
+      zero: (cursor.flags & HistoryFlag.zero) !== 0 && !isNativeKind(kind),
+      other: cursor.counterparty,
+      wei: isNativeKind(kind) ? decodeAmount(wei) : null,
+    });
+  }
+  return entries;
+}
+
+function formatEntry(entry: HistoryEntry | undefined): string {
+  if (entry === undefined) return 'missing';
+  const direction = `${entry.out ? 'out' : ''}${entry.in ? 'in' : ''}`;
+  const amount = entry.wei === null ? (entry.zero ? 'of zero' : '') : `of ${entry.wei} wei`;
+  return `${entry.transfer} ${TRANSFER_KIND_NAMES[entry.kind]} ${direction} ${amount} with wallet ${entry.other}`;
+}

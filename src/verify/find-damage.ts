@@ -1,0 +1,144 @@
+/** Finds damage before a repair changes anything, and checks the sums after it. */
+
+import { FatalError } from '../lib/errors.ts';
+import { chainOf, readLastBlock } from '../store/chain.ts';
+import { damageOf } from '../store/index-file.ts';
+import type { Db } from '../store/open-database.ts';
+import { isCorruption } from '../store/storage-error.ts';
+import type { BlockRange } from '../store/trace-gaps.ts';
+import { findChangedBlocks } from './check-checksums.ts';
+import { type CounterChecks, checkCounters } from './check-counters.ts';
+import { Check } from './report.ts';
+import type { SampleIds } from './sample.ts';
+import { checkWholeFile, describeMark } from './verify-file.ts';
+
+export interface Damage {
+  isDamaged: boolean;
+  /** Whether an earlier repair marked the file. */
+  isMarked: boolean;
+  /** Blocks that do not have their checksum. */
+  changed: ReadonlySet<number>;
+  /** What is damaged, in words. */
+  texts: readonly string[];
+}
+
+export interface DamageOptions {
+  /** The blocks to be repaired; null to look at the whole file. */
+  range: BlockRange | null;
+  signal: AbortSignal;
+  onProgress(text: string): void;
+}
+
+/**
+ * Looks at the whole file, or, when a range is given and no mark says that more is damaged, at what a repair of the
+ * range touches: all blocks from its first on, and the wallets and tokens of its transfers.
+ */
+export async function findDamage(db: Db, options: DamageOptions): Promise<Damage> {
+  const mark = damageOf(db);
+  if (options.range !== null && mark === null) return findDamageBehind(db, options.range, options);
+  const changed = new Set<number>();
+  const checks = await checkWholeFile(db, options, (block) => changed.add(block));
+  const texts = checks
+    .flatMap(({ differences }) => differences.map(({ text }) => text))
+    .filter((text) => mark === null || text !== describeMark(mark));
+  options.signal.throwIfAborted();
+  return { isDamaged: texts.length > 0, isMarked: mark !== null, changed, texts };
+}
+
+async function findDamageBehind(db: Db, range: BlockRange, options: DamageOptions): Promise<Damage> {
+  const changed = new Set<number>();
+  const texts: string[] = [];
+  const last = readLastBlock(db)?.number ?? range.last;
+  await findChangedBlocks(
+    db,
+    {
+      from: range.first,
+      to: last,
+      signal: options.signal,
+      onProgress: (done) => options.onProgress(`checksums ${Math.floor(done * 100)} %`),
+    },
+    (block) => {
+      changed.add(block);
+      if (texts.length < MAX_TEXTS) texts.push(`what is stored of block ${block} does not have its checksum`);
+    },
+  );
+  options.signal.throwIfAborted();
+  if (changed.size === 0) {
+    const wrong = await wrongSumOf(db, range, options);
+    if (wrong !== null) texts.push(wrong);
+  }
+  if (texts.length === 0) return { isDamaged: false, isMarked: false, changed, texts };
+  // A rebuild takes all blocks over, so all must be looked at.
+  const first = chainOf(db)?.startBlock ?? range.first;
+  const all = { from: first, to: range.first - 1, signal: options.signal, onProgress: () => undefined };
+  await findChangedBlocks(db, all, (block) => changed.add(block));
+  return { isDamaged: true, isMarked: false, changed, texts };
+}
+
+const MAX_TEXTS = 20;
+
+async function wrongSumOf(db: Db, range: BlockRange, options: DamageOptions): Promise<string | null> {
+  try {
+    return await findWrongSum(db, [idsOfBlocks(db, numbersOf(range))], options);
+  } catch (error) {
+    if (!isCorruption(error)) throw error;
+    return error.message;
+  }
+}
+
+function* numbersOf({ first, last }: BlockRange): Generator<number> {
+  for (let number = first; number <= last; number++) yield number;
+}
+
+/** Most wallets, and most tokens, that are recounted: enough to show damage, and one read of the transfers does it. */
+const MAX_RECOUNTED = 20_000;
+
+/** The wallets and tokens that the transfers of some blocks name. */
+export function idsOfBlocks(db: Db, blocks: Iterable<number>): SampleIds {
+  const named = db.prepare<[number, number], { sender: number; receiver: number; token: number | null }>(
+    /* sql */ `
+      SELECT DISTINCT sender, receiver, token FROM transfers
+      WHERE id > ifnull((SELECT last_transfer FROM blocks WHERE number < ? ORDER BY number DESC LIMIT 1), 0)
+        AND id <= (SELECT last_transfer FROM blocks WHERE number = ?)`,
+  );
+  const wallets = new Set<number>();
+  const tokens = new Set<number>();
+  for (const block of blocks) {
+    if (wallets.size > MAX_RECOUNTED && tokens.size > MAX_RECOUNTED) break;
+    for (const { sender, receiver, token } of named.iterate(block, block)) {
+      wallets.add(sender).add(receiver);
+      if (token !== null) tokens.add(token);
+    }
+  }
+  return { wallets: [...wallets], tokens: [...tokens] };
+}
+
+/**
+ * Recounts the wallets and tokens from all of their transfers, `MAX_RECOUNTED` of each at most. Returns the first wrong
+ * sum in words, or null. A rollback subtracts the rows that it finds: if the disk changed them, the sums stay wrong.
+ * Throws FatalError when the signal aborts first.
+ */
+export async function findWrongSum(
+  db: Db,
+  ids: readonly SampleIds[],
+  options: { signal: AbortSignal; onProgress(text: string): void },
+): Promise<string | null> {
+  const only = {
+    wallets: [...new Set(ids.flatMap(({ wallets }) => wallets))].slice(0, MAX_RECOUNTED),
+    tokens: [...new Set(ids.flatMap(({ tokens }) => tokens))].slice(0, MAX_RECOUNTED),
+  };
+  const checks: CounterChecks = { wallets: new Check('wallets'), tokens: new Check('tokens') };
+  await checkCounters(db, checks, {
+    sample: only.wallets.length,
+    only,
+    random: Math.random,
+    signal: options.signal,
+    onProgress: (done) => options.onProgress(`counting again: ${Math.floor(done * 100)} %`),
+  });
+  const [first] = [...checks.wallets.differences, ...checks.tokens.differences];
+  if (first === undefined && checks.wallets.compared === '')
+    throw new FatalError(
+      'the sums of the wallets and tokens of these blocks were not recounted: run "atlas-node verify --file"',
+    );
+  return first?.text ?? null;
+}

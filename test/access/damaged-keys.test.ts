@@ -1,0 +1,31 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { openKeyStore } from '../../src/access/keys.ts';
+import { UsageCounter } from '../../src/access/usage.ts';
+import { damagePage, leafPages } from '../support/damaged-index.ts';
+import { tempDir } from '../support/temp-dir.ts';
+
+test('a damaged usage page is reported once, and counting continues in memory', (t) => {
+  const path = join(tempDir(t), 'keys.db');
+  const first = openKeyStore(path);
+  const { record } = first.create({ name: 'a', tier: 'free' });
+  const now = Date.UTC(2026, 10, 23, 12);
+  const before = new UsageCounter(first.db, now);
+  before.add(record.id, 5, now);
+  before.close();
+  first.close();
+  const store = openKeyStore(path);
+  t.after(() => store.close());
+  const told: (string | null)[] = [];
+  const usage = new UsageCounter(store.db, now, (error) => told.push(error?.message ?? null));
+  damagePage(path, leafPages(path, 'usage')[0]!);
+  store.db.pragma('shrink_memory');
+  usage.add(record.id, 2, now);
+  usage.flush();
+  usage.flush();
+  assert.equal(told.length, 1);
+  assert.match(told[0] ?? '', /keys\.db is damaged/);
+  assert.equal(usage.used(record.id, now), 7);
+  usage.close();
+});

@@ -1,0 +1,111 @@
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { errorOf, serve } from '../../server/serving.ts';
+import { address, createIndex, timestampOf } from '../../support/index-fixture.ts';
+
+const PATH = '/api/wallets/batch';
+
+async function servePair(t: TestContext) {
+  const index = createIndex(t, 5);
+  index.append([
+    { a: [{ from: 'alice', to: 'bob' }] },
+    { b: [{ kind: 'erc20', from: 'bob', to: 'dave', token: 'coin', logIndex: 0 }] },
+  ]);
+  const serving = await serve(t, { index });
+  return { ...serving, batch: (value: unknown) => serving.post(PATH, JSON.stringify(value)) };
+}
+
+test('each address, exactly as sent, maps to its facts or to null', async (t) => {
+  const { batch } = await servePair(t);
+  const bob = address('bob');
+  const shouted = `0x${bob.slice(2).toUpperCase()}`;
+  const response = await batch({
+    addresses: [bob, shouted, bob, address('dave'), address('nobody'), address('coin')],
+  });
+  const facts = {
+    firstSeenBlock: 5,
+    lastSeenBlock: 6,
+    txCount: 2,
+    lastActivity: new Date(timestampOf(6) * 1000).toISOString(),
+    firstFunder: address('alice'),
+    firstFundingBlock: 5,
+  };
+  assert.equal(response.status, 200);
+  assert.equal(response.headers.get('x-indexed-block'), '6');
+  assert.deepEqual(await response.json(), {
+    wallets: {
+      [bob]: facts,
+      [shouted]: facts,
+      [address('dave')]: {
+        ...facts,
+        firstSeenBlock: 6,
+        txCount: 1,
+        firstFunder: null,
+        firstFundingBlock: null,
+      },
+      [address('nobody')]: null,
+      [address('coin')]: null,
+    },
+    count: 5,
+    historicalCoverageStartBlock: 5,
+  });
+});
+
+test('100 addresses are accepted, 101 are refused', async (t) => {
+  const { batch } = await servePair(t);
+  const addresses = Array.from({ length: 101 }, (_, i) => address(`wallet ${i}`));
+  const full = await batch({ addresses: addresses.slice(1) });
+  assert.equal(full.status, 200);
+  const { error } = await errorOf(await batch({ addresses }));
+  assert.deepEqual(error, {
+    code: 'batch_too_large',
+    message: 'addresses must be a list of 1 to 100 items',
+    param: 'addresses',
+  });
+});
+
+test('the error names the position of a bad address', async (t) => {
+  const { batch } = await servePair(t);
+  for (const bad of ['alice', 7, null, address('bob').slice(2)]) {
+    const response = await batch({ addresses: [address('alice'), bad, 'worse'] });
+    assert.equal(response.status, 400);
+    assert.deepEqual((await errorOf(response)).error, {
+      code: 'invalid_address',
+      message: 'addresses[1] must be an address: 0x and 40 hex digits',
+      param: 'addresses[1]',
+    });
+  }
+});
+
+test('bodies of another shape are refused', async (t) => {
+  const { post } = await servePair(t);
+  const deep = '['.repeat(10_000) + ']'.repeat(10_000);
+  const bodies = [
+    '',
+    'addresses',
+    '{',
+    '[]',
+    'null',
+    '7',
+    '{}',
+    '{"addresses":[]}',
+    '{"addresses":"0x"}',
+    '{"addresses":null}',
+    '{"addresses":{"0":"x"}}',
+    deep,
+    `{"addresses":${deep}}`,
+  ];
+  for (const body of bodies) {
+    const response = await post(PATH, body);
+    const { error } = await errorOf(response);
+    assert.equal(response.status, 400, body.slice(0, 40));
+    assert.match(error.code, /^invalid_(body|address)$/, body.slice(0, 40));
+    assert.notEqual(response.headers.get('ratelimit-limit'), null);
+  }
+});
+
+test('unknown members of the body are ignored', async (t) => {
+  const { batch } = await servePair(t);
+  const response = await batch({ addresses: [address('nobody')], color: 'red', ['__proto__']: 1 });
+  assert.equal(response.status, 200);
+});

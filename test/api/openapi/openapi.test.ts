@@ -1,0 +1,165 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Validator } from '@seriousme/openapi-schema-validator';
+import { ENDPOINTS } from '../../../src/api/endpoints/endpoints.ts';
+import { COMPONENTS } from '../../../src/api/openapi/openapi-components.ts';
+import { RPC_OPERATION } from '../../../src/api/openapi/openapi-rpc.ts';
+import { serve } from '../../server/serving.ts';
+import { address } from '../../support/index-fixture.ts';
+import { checkAnswer, document } from '../../support/openapi.ts';
+
+const RPC_RESPONSES: Record<number, { headers?: object; $ref?: string }> = RPC_OPERATION.responses;
+
+test('the document is valid OpenAPI 3.1', async () => {
+  const validator = new Validator();
+  const { valid, errors } = await validator.validate(JSON.parse(JSON.stringify(document)));
+  assert.equal(valid, true, JSON.stringify(errors));
+  assert.equal(validator.version, '3.1');
+});
+
+test('a document with a mistake is invalid', async () => {
+  const { valid } = await new Validator().validate({ ...structuredClone(document), info: { title: 'x' } });
+  assert.equal(valid, false);
+});
+
+test('every endpoint of the specification is documented with its method and parameters', () => {
+  const described = Object.entries(document.paths).map(([path, methods]) => {
+    const [method = '', operation] = Object.entries(methods)[0] ?? [];
+    const parameters = operation?.parameters.map(({ name, required }) => (required ? `${name}!` : name));
+    return `${method} ${path} ${parameters?.join(' ')}`.trim();
+  });
+  assert.deepEqual(described.sort(), [
+    'get /api/address_transfers address! direction limit cursor before_block after_block include_internal',
+    'get /api/coordinated_wallets address! limit',
+    'get /api/funding_chain address! depth',
+    'get /api/funding_recipients address! blocks limit',
+    'get /api/latest_native_in address!',
+    'get /api/recent_token_transfers_out address! blocks limit',
+    'get /api/token_first_buyers token! limit',
+    'get /api/token_holders token! limit',
+    'get /api/token_stats token!',
+    'get /api/wallet_counterparties address! limit',
+    'get /api/wallet_funding_source address!',
+    'get /api/wallet_label address!',
+    'get /api/wallet_summary address!',
+    'get /api/whale_transfers min_mon blocks limit',
+    'post /api/wallets/batch',
+    'post /rpc',
+  ]);
+});
+
+test('limits and defaults match the contract', () => {
+  const limits = Object.entries(document.paths).flatMap(([path, { get }]) =>
+    (get?.parameters ?? [])
+      .filter(({ name }) => name === 'limit' || name === 'blocks' || name === 'depth')
+      .map(
+        ({ name, schema }) =>
+          `${path.slice(5)} ${name} ${schema.default} ${schema.minimum}..${schema.maximum}`,
+      ),
+  );
+  assert.deepEqual(limits.sort(), [
+    'address_transfers limit 100 1..500',
+    'coordinated_wallets limit 50 1..200',
+    'funding_chain depth undefined 1..10',
+    'funding_recipients blocks 10000 1..1000000',
+    'funding_recipients limit 100 1..200',
+    'recent_token_transfers_out blocks 10000 1..1000000',
+    'recent_token_transfers_out limit 50 1..200',
+    'token_first_buyers limit 20 1..200',
+    'token_holders limit 50 1..200',
+    'wallet_counterparties limit 50 1..200',
+    'whale_transfers blocks 10000 1..1000000',
+    'whale_transfers limit 50 1..200',
+  ]);
+});
+
+test("each endpoint's example is a valid request and a valid answer", async (t) => {
+  const { index, fetch, post } = await serve(t);
+  index.append([{ a: [{ from: 'bob', to: 'alice' }] }]);
+  for (const { method, path, example } of ENDPOINTS) {
+    checkAnswer(path, { ...example.response, historicalCoverageStartBlock: 1 });
+    const query = Object.entries(example.params)
+      .map(([name, value]) => `${name}=${value}`)
+      .join('&');
+    const response =
+      method === 'GET' ? await fetch(`${path}?${query}`) : await post(path, JSON.stringify(example.params));
+    assert.equal(response.status, 200, path);
+    checkAnswer(path, await response.json());
+  }
+});
+
+test('an answer with a missing, extra or mistyped field does not match the document', async (t) => {
+  const { index, json } = await serve(t);
+  index.append([{ a: [{ from: 'bob', to: 'alice' }] }]);
+  const answer = await json(`/api/wallet_summary?address=${address('alice')}`);
+  const { txCount: _, ...shorter } = answer;
+  assert.throws(() => checkAnswer('/api/wallet_summary', shorter), /txCount/);
+  assert.throws(() => checkAnswer('/api/wallet_summary', { ...answer, more: 1 }), /additional properties/);
+  assert.throws(() => checkAnswer('/api/wallet_summary', { ...answer, txCount: '1' }), /integer/);
+  assert.throws(() => checkAnswer('/api/wallet_summary', { ...answer, lastActivity: '2026' }), /format/);
+});
+
+test('the headers of answers and of every kind of error match the document', async (t) => {
+  const { index, access, server } = await serve(t);
+  const { key } = access.keys.create({ name: 'visitor', tier: 'free' });
+  const path = '/api/funding_chain';
+  const query = `?address=${address('alice')}`;
+  const ask = (search: string, headers: Record<string, string> = { 'X-API-Key': key }) =>
+    fetch(`${server.url}${path}${search}`, { headers });
+  const described = ({ status }: Response) => {
+    const inline = document.paths[path]?.get?.responses[200].headers ?? {};
+    const name = {
+      304: 'NotModified',
+      400: 'BadRequest',
+      401: 'Unauthorized',
+      403: 'TierLimit',
+      503: 'Unavailable',
+    }[status];
+    const shared: Record<string, { description: string; headers?: object }> = COMPONENTS.responses;
+    return Object.keys(name === undefined ? inline : (shared[name]?.headers ?? {})).sort();
+  };
+  const sent = ({ headers }: Response) =>
+    Object.keys(COMPONENTS.headers)
+      .filter((name) => headers.has(name))
+      .sort();
+  const empty = await ask(query);
+  index.append([{ a: [{ from: 'bob', to: 'alice' }] }]);
+  const good = await ask(query);
+  const answers = [
+    empty,
+    good,
+    await ask(query, { 'X-API-Key': key, 'If-None-Match': good.headers.get('etag') ?? '' }),
+    await ask('?address=alice'),
+    await ask(query, {}),
+    await ask(`${query}&depth=9`),
+  ];
+  assert.deepEqual(
+    answers.map(({ status }) => status),
+    [503, 200, 304, 400, 401, 403],
+  );
+  for (const answer of answers) assert.deepEqual(sent(answer), described(answer), `${answer.status}`);
+});
+
+test('/rpc answers and their headers match the document', async (t) => {
+  const { access, post } = await serve(t);
+  const { key } = access.keys.create({ name: 'used up', tier: 'tiny' });
+  const ask = (body: unknown, headers = {}) => post('/rpc', JSON.stringify(body), headers);
+  const call = { jsonrpc: '2.0', id: 1, method: 'no_method' };
+  const answers = {
+    200: await ask([call, call]),
+    204: await ask({ ...call, id: undefined }),
+    401: await ask(call, { 'X-API-Key': '' }),
+    413: await ask('x'.repeat(2_000_000)),
+    415: await ask(call, { 'Content-Encoding': 'gzip' }),
+    429: await ask([call, call, call, call], { 'X-API-Key': key }),
+    502: await ask({ ...call, method: 'eth_gasPrice' }), // its node is away
+  };
+  for (const [status, response] of Object.entries(answers)) {
+    assert.equal(String(response.status), status);
+    const sent = Object.keys(COMPONENTS.headers).filter((name) => response.headers.has(name));
+    const { [Number(status)]: described } = RPC_RESPONSES;
+    assert.deepEqual(sent.sort(), Object.keys(described?.headers ?? {}).sort(), status);
+    if (status !== '204' && status !== '401') checkAnswer('/rpc', await response.json());
+  }
+  checkAnswer('/rpc', await (await ask(call)).json());
+});

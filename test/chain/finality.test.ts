@@ -1,0 +1,68 @@
+/** Which block is known to be final. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Finality } from '../../src/chain/finality.ts';
+import type { Hex } from '../../src/lib/hex.ts';
+import type { BlockHeader } from '../../src/node/block-header.ts';
+
+const hash = (digit: string): Hex => `0x${digit.repeat(64)}`;
+const block = (number: number, branch: string): BlockHeader => ({
+  number,
+  hash: hash(branch),
+  parentHash: hash('0'),
+});
+
+/** Finality over a node that answers when the test says so. */
+function setUp() {
+  const waiting: ((header: BlockHeader) => void)[] = [];
+  const fetch = () => new Promise<BlockHeader>((resolve) => waiting.push(resolve));
+  let replaced = 0;
+  const finality = new Finality(fetch, () => replaced++);
+  return {
+    finality,
+    replaced: () => replaced,
+    async answer(one: BlockHeader) {
+      for (const resolve of waiting.splice(0)) resolve(one);
+      await new Promise((resolve) => setImmediate(resolve));
+    },
+  };
+}
+
+test('an answer requested before a failure or a rewrite of the chain is ignored', async () => {
+  for (const forget of ['invalidate', 'reset'] as const) {
+    const { finality, answer } = setUp();
+    finality.pollIfAbove(7, 1_000);
+    finality[forget]();
+    await answer(block(7, 'a'));
+    assert.equal(finality.finalizedNumber(1_001), -1, forget);
+
+    assert.equal(finality.finalizedNumber(2_000), -1, 'asks again');
+    await answer(block(5, 'b'));
+    assert.equal(finality.finalizedNumber(2_001), 5, forget);
+  }
+});
+
+test('another hash requested before a failure proves nothing; the next check does', async () => {
+  const { finality, answer, replaced } = setUp();
+  finality.pollIfAbove(7, 1_000);
+  await answer(block(7, 'a'));
+  finality.pollIfAbove(8, 2_000);
+  finality.invalidate();
+  await answer(block(7, 'b'));
+  assert.equal(replaced(), 0);
+  assert.equal(finality.finalizedNumber(3_000), -1);
+  await answer(block(7, 'b'));
+  assert.equal(replaced(), 1);
+});
+
+test('a rollback below the final block forgets it, one at or above it does not', async () => {
+  const { finality, answer, replaced } = setUp();
+  finality.rolledBack(3);
+  finality.pollIfAbove(7, 1_000);
+  await answer(block(7, 'a'));
+  finality.rolledBack(7);
+  assert.equal(finality.finalizedNumber(1_001), 7);
+  finality.rolledBack(6);
+  assert.equal(finality.finalizedNumber(1_002), -1);
+  assert.equal(replaced(), 1);
+});

@@ -1,0 +1,362 @@
+/** The README and docs/: their commands run as a reader would run them, and their paths and links exist. */
+import assert from 'node:assert/strict';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readdirSync, statSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { promisify } from 'node:util';
+import { WebSocket } from 'ws';
+import manifest from '../package.json' with { type: 'json' };
+import { startAnvil } from '../src/dev/anvil.ts';
+import { codeBlock, codeBlocks, PAGES, ROOT } from './support/docs.ts';
+import { freePort } from './support/free-port.ts';
+import { document as openApi } from './support/openapi.ts';
+import { tempDir } from './support/temp-dir.ts';
+import { waitFor } from './support/wait.ts';
+
+const README_BYTES = 9 * 1024;
+const IMAGE_BYTES = 150_000;
+/** Stands for `0x...`. */
+const ADDRESS = '0xf39fd6e51aad88f6f4ce6ab8827279cff8b92266';
+
+/** All `sh` blocks. `bash` blocks change the system or take long: no test runs them. */
+const SHELL_BLOCKS = codeBlocks('sh');
+const commandsRun = new Set<string>();
+
+/** The shell block with a text, all of whose lines then count as run. */
+function blockWith(text: string): string {
+  const block = SHELL_BLOCKS.find((one) => one.includes(text));
+  assert.ok(block, `no shell block of the docs has ${text}`);
+  for (const line of linesOf(block)) commandsRun.add(line);
+  return block;
+}
+
+/** The line of a shell block with a text, which then counts as run. */
+function lineWith(text: string): string {
+  const line = SHELL_BLOCKS.flatMap(linesOf).find((one) => one.includes(text));
+  assert.ok(line, `no command of the docs has ${text}`);
+  commandsRun.add(line);
+  return line;
+}
+
+function linesOf(block: string): string[] {
+  return block.trim().split('\n');
+}
+
+interface ShellOptions {
+  cwd: string;
+  env: Record<string, string>;
+}
+
+/** Runs a script in a process group of its own, which ends with the test. */
+function startShell(t: TestContext, script: string, options: ShellOptions) {
+  const child: ChildProcess = spawn('/bin/sh', ['-ec', script], {
+    cwd: options.cwd,
+    env: { ...process.env, ...options.env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    detached: true,
+  });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream?.setEncoding('utf8').on('data', (text: string) => {
+      output += text;
+    });
+  const exit = once(child, 'exit').then(([code]) => Number(code));
+  const signal = (name: NodeJS.Signals): void => {
+    if (child.pid !== undefined && child.exitCode === null && child.signalCode === null)
+      process.kill(-child.pid, name);
+  };
+  t.after(() => signal('SIGKILL'));
+  return { output: () => output, exit, signal };
+}
+
+type Shell = ReturnType<typeof startShell>;
+
+/** Waits for something of a running program. Rejects with what it printed, at once when it ends. */
+async function waitForShell<T>(
+  shell: Shell,
+  what: string,
+  probe: () => T | Promise<T>,
+): Promise<NonNullable<T>> {
+  const ended = shell.exit.then((code) => {
+    throw new Error(`exit code ${code} before ${what}`);
+  });
+  try {
+    return await Promise.race([waitFor(probe, { what }), ended]);
+  } catch (cause) {
+    throw new Error(shell.output(), { cause });
+  }
+}
+
+async function run(script: string, options: ShellOptions): Promise<string> {
+  const { stdout } = await promisify(execFile)('/bin/sh', ['-ec', script], {
+    cwd: options.cwd,
+    env: { ...process.env, ...options.env },
+  });
+  return stdout;
+}
+
+/** Runs a client example to its end; returns what it printed. */
+async function runExample(name: string, url: string, key: string): Promise<string> {
+  const source = `const url = ${JSON.stringify(url)}; const key = ${JSON.stringify(key)};\n${codeBlock(`js ${name}`)}`;
+  const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', source], {
+    cwd: ROOT,
+  });
+  return stdout;
+}
+
+/** Sends each example message for one WebSocket; returns the replies. */
+async function repliesTo(endpoint: string, url: string, key: string): Promise<string[]> {
+  const messages = linesOf(codeBlock(`jsonl ${endpoint}`).replaceAll('0x...', ADDRESS));
+  const socket = new WebSocket(`${url.replace('http', 'ws')}/${endpoint}?api_key=${key}`);
+  const replies: string[] = [];
+  socket.on('message', (data) => {
+    if (String(data).includes('"id":')) replies.push(String(data));
+  });
+  await once(socket, 'open');
+  for (const message of messages) socket.send(message);
+  await waitFor(() => replies.length === messages.length, { what: 'the replies' });
+  socket.close();
+  return replies;
+}
+
+/** The ids that GitHub gives the headings of a page. */
+function anchorsOf(text: string): string[] {
+  return [...text.matchAll(/^#+ (.*)$/gm)].map(([, title = '']) =>
+    title
+      .toLowerCase()
+      .replace(/[^\w -]/g, '')
+      .replaceAll(' ', '-'),
+  );
+}
+
+/** Whether this is the line below the headings of a table. */
+function isRule(line: string): boolean {
+  return /^\|[|\s:-]+$/.test(line);
+}
+
+test('every file and folder that the docs name exists', () => {
+  const named = PAGES.flatMap(({ text }) =>
+    [...text.matchAll(/(?:^|[\s`(])((?:src|scripts|test)\/[\w./-]*\w\/?)(?=[`\s,:;)]|\.\s|$)/gm)].map(
+      ([, path = '']) => path,
+    ),
+  );
+  assert.ok(named.length > 40, `only ${named.length} were found`);
+  assert.deepEqual(
+    named.filter((path) => !existsSync(join(ROOT, path))),
+    [],
+  );
+});
+
+test('the folder table names every folder of src', () => {
+  const page = PAGES.find(({ path }) => path === 'docs/architecture.md');
+  const rows = [...(page?.text ?? '').matchAll(/^\| (`[\w-]+\/`(?:, `[\w-]+\/`)*) /gm)];
+  const named = rows.flatMap(([, cell = '']) => [...cell.matchAll(/[\w-]+/g)].map(String));
+  const folders = readdirSync(join(ROOT, 'src'), { withFileTypes: true }).filter((entry) =>
+    entry.isDirectory(),
+  );
+  assert.deepEqual(named.sort(), folders.map(({ name }) => name).sort());
+});
+
+test('every link leads to a file that exists and to a heading in it', () => {
+  const broken = PAGES.flatMap(({ path, text }) =>
+    [...text.matchAll(/\]\((?!https?:)([^)#]*)(?:#([^)]*))?\)/g)].flatMap(([link, file = '', anchor]) => {
+      const target = file === '' ? path : relative(ROOT, join(ROOT, dirname(path), file));
+      if (!existsSync(join(ROOT, target))) return [`${path}: ${link}`];
+      if (anchor === undefined) return [];
+      const page = PAGES.find((one) => one.path === target);
+      return page !== undefined && anchorsOf(page.text).includes(anchor) ? [] : [`${path}: ${link}`];
+    }),
+  );
+  assert.deepEqual(broken, []);
+});
+
+test('the docs list every endpoint with its parameters, defaults and bounds', () => {
+  const text = PAGES.map((page) => page.text).join('\n');
+  const wrong = Object.entries(openApi.paths).flatMap(([path, { get }]) => {
+    if (!text.includes(`${path}\``)) return [`${path} is missing`];
+    const row = new RegExp(`^\\| \`${path}\` +\\| (.*) \\|$`, 'm').exec(text)?.[1] ?? '';
+    return (get?.parameters ?? []).flatMap(({ name, schema }) => {
+      const [, values = ''] = new RegExp(`\`${name}\`(?: \\(([^)]*)\\))?`).exec(row) ?? [];
+      const documented = [schema.default, schema.maximum].filter((value) => typeof value === 'number');
+      const numbers: readonly string[] = values.match(/\d[\d,]*/g) ?? [];
+      const isRight =
+        row.includes(`\`${name}\``) &&
+        documented.every((value) => numbers.includes(value.toLocaleString('en')));
+      return isRight ? [] : [`${path} ${name}: ${values}`];
+    });
+  });
+  assert.deepEqual(wrong, []);
+});
+
+test('the example answer is the one of the API description', () => {
+  const { get } = openApi.paths['/api/address_transfers'] ?? assert.fail();
+  assert.deepEqual(
+    JSON.parse(codeBlock('json address_transfers')),
+    get?.responses[200].content['application/json'].example,
+  );
+});
+
+test('every atlas-node command that the docs show exists, with its options', async () => {
+  const code = PAGES.flatMap(({ text }) => [...text.matchAll(/^```[\s\S]*?^```|`[^`\n]+`/gm)].map(String));
+  const shown = code.flatMap((one) => [
+    ...one.matchAll(/\batlas-node ((?:(?:keys|config) )?[a-z]+)\b([^`\n|&]*)/g),
+  ]);
+  const optionsOf = new Map<string, Set<string>>();
+  for (const [, command = '', rest = ''] of shown) {
+    if (command === 'atlas') continue; // sudo -u atlas-node atlas-node ...
+    const options = optionsOf.get(command) ?? new Set();
+    for (const [option] of rest.matchAll(/--[a-z-]+/g)) options.add(option);
+    optionsOf.set(command, options);
+  }
+  assert.ok(optionsOf.size > 8, `only ${[...optionsOf.keys()]} were found`);
+  for (const [command, options] of optionsOf) {
+    const help = await run(`bin/atlas-node ${command} --help`, { cwd: ROOT, env: {} });
+    assert.ok(help.startsWith(`Usage: atlas-node ${command} `), command);
+    for (const option of options) assert.ok(help.includes(option), `${command} has no ${option}`);
+  }
+});
+
+test('the commands that no test runs are valid shell', async () => {
+  const blocks = codeBlocks('bash');
+  assert.ok(blocks.length >= 2);
+  for (const block of blocks) await promisify(execFile)('bash', ['-n', '-c', block]);
+});
+
+test('every npm script that the docs name exists', () => {
+  const named = PAGES.flatMap(({ text }) =>
+    [...text.matchAll(/\bnpm (?:run ([\w:]+)|(start|test)\b)/g)].map(
+      ([, script, own]) => script ?? own ?? '',
+    ),
+  );
+  assert.ok(named.length > 10, `only ${named.length} were found`);
+  assert.deepEqual(
+    named.filter((name) => !Object.hasOwn(manifest.scripts, name)),
+    [],
+  );
+});
+
+test('no table row stands in the docs twice', () => {
+  const rows = PAGES.flatMap(({ text }) => {
+    const lines = text.split('\n');
+    return lines.filter((line, i) => line.startsWith('|') && !isRule(line) && !isRule(lines[i + 1] ?? ''));
+  });
+  assert.deepEqual(
+    rows.filter((row, i) => rows.indexOf(row) !== i),
+    [],
+  );
+});
+
+test('the README stays short and its pictures small', () => {
+  assert.ok(statSync(join(ROOT, 'README.md')).size <= README_BYTES);
+  for (const image of ['explorer', 'panel'])
+    assert.ok(statSync(join(ROOT, `docs/images/${image}.png`)).size <= IMAGE_BYTES, image);
+});
+
+test('npm start gives a newcomer a chain, a key and curl lines that work', async (t) => {
+  const env = { TMPDIR: tempDir(t), ATLAS_SERVER__PORT: '0' };
+  const dev = startShell(t, lineWith('npm start'), { cwd: ROOT, env });
+  await waitForShell(dev, 'the banner', () => dev.output().includes('Ctrl-C'));
+  const curls = linesOf(dev.output()).filter((line) => line.startsWith('curl '));
+  assert.equal(curls.length, 5);
+  const [transfers = ''] = curls;
+  assert.ok(JSON.parse(await run(transfers, { cwd: ROOT, env })).count > 0);
+  dev.signal('SIGINT');
+  await dev.exit;
+});
+
+test('the simulator serves a chain by the command of its page', async (t) => {
+  const command = `${lineWith('scripts/simulator/replay-node.ts')} --port 0`;
+  const node = startShell(t, command, { cwd: ROOT, env: {} });
+  const url = await waitForShell(node, 'its address', () => /http:\/\/\S+/.exec(node.output())?.[0]);
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'eth_blockNumber', params: [] });
+  const answer = await fetch(url, { method: 'POST', body });
+  assert.match(await answer.text(), /"result":"0x[0-9a-f]+"/);
+});
+
+test('the benchmark runs by the command of the docs', async (t) => {
+  const json = join(tempDir(t), 'bench.json');
+  const command = lineWith('npm run bench').replace('bench.json', json);
+  assert.match(await run(`${command} --quick --only decode`, { cwd: ROOT, env: {} }), /decode/i);
+  assert.ok(existsSync(json));
+});
+
+test('the commands beside a node work as they stand', async (t) => {
+  const anvil = await startAnvil({ blockTimeMs: 1_000 });
+  t.after(() => anvil.stop());
+  const home = tempDir(t);
+  const port = String(await freePort());
+  const metricsPort = String(await freePort());
+  const env = {
+    HOME: home,
+    PATH: `${join(ROOT, 'bin')}:${process.env['PATH']}`,
+    ATLAS_SERVER__PORT: port,
+    ATLAS_ADMIN_TOKEN: 'the operator token',
+    ATLAS_NODE_HTTP: anvil.url,
+  };
+  const here = (script: string): string =>
+    script
+      .replaceAll('http://127.0.0.1:8080', anvil.url)
+      .replaceAll('ws://127.0.0.1:8081', anvil.wsUrl)
+      .replaceAll('127.0.0.1:9650', `127.0.0.1:${metricsPort}`)
+      .replaceAll(':8650', `:${port}`)
+      .replaceAll('0x...', ADDRESS);
+  const answerTo = (script: string): Promise<string> =>
+    run(here(script).replaceAll('curl ', 'curl -sf '), { cwd: ROOT, env });
+  const isReady = () => answerTo('curl http://127.0.0.1:8650/readyz');
+
+  const daemon = startShell(t, here(blockWith('atlas-node start --node-http')), { cwd: ROOT, env });
+  await waitForShell(daemon, 'readiness', isReady);
+  const key = /atlas_[0-9A-Za-z]{38}/.exec(daemon.output())?.[0] ?? '';
+  assert.ok(key, daemon.output());
+
+  const answers = await answerTo(blockWith('/api/wallet_summary').replace('atlas_...', key));
+  assert.ok(answers.includes(`"address":"${ADDRESS}"`), answers);
+  assert.match(answers, /"ready":true/);
+  assert.match(answers, /following/);
+
+  assert.match(await answerTo(lineWith('config check')), /./);
+  assert.match(await answerTo(lineWith('config show')), /node_http/);
+  assert.match(await answerTo(lineWith('keys create')), /atlas_[0-9A-Za-z]{38}/);
+  assert.match(await answerTo(lineWith('keys list')), /growth/);
+  await answerTo(lineWith('keys usage'));
+  for (const option of ['--sample', '--file', '--all']) await answerTo(lineWith(`atlas.toml ${option}`));
+  await answerTo(lineWith('atlas-node backup'));
+  assert.ok(existsSync(join(home, 'atlas/backup.db')));
+
+  const url = `http://127.0.0.1:${port}`;
+  assert.match(await runExample('viem', url, key), /^\d+n$/m);
+  assert.match(await runExample('ethers', url, key), /^\d+$/m);
+  for (const endpoint of ['ws', 'ws/signals']) {
+    for (const reply of await repliesTo(endpoint, url, key)) assert.match(reply, /"result":"0x[0-9a-f]+"/);
+  }
+  assert.equal(JSON.parse(await answerTo(lineWith('/admin/api/index'))).status.phase, 'following');
+  assert.match(JSON.parse(await answerTo(lineWith('/admin/api/keys'))).key, /^atlas_/);
+  daemon.signal('SIGTERM');
+  assert.equal(await daemon.exit, 0, daemon.output());
+
+  const debugged = startShell(t, here(lineWith('--inspect')).replace('--inspect', '--inspect=0'), {
+    cwd: ROOT,
+    env,
+  });
+  await waitForShell(debugged, 'readiness under a debugger', isReady);
+  assert.match(debugged.output(), /Debugger listening/);
+  debugged.signal('SIGTERM');
+  assert.equal(await debugged.exit, 0, debugged.output());
+
+  const measured = startShell(t, here(lineWith('ATLAS_METRICS__LISTEN')), { cwd: ROOT, env });
+  const metrics = lineWith('/metrics');
+  assert.match(await waitForShell(measured, 'metrics', () => answerTo(metrics)), /^atlas_ready /m);
+  measured.signal('SIGTERM');
+  assert.equal(await measured.exit, 0, measured.output());
+});
+
+test('no command of the docs is left that these tests did not run', () => {
+  const commands = SHELL_BLOCKS.flatMap(linesOf);
+  assert.ok(commands.length > 20, `only ${commands.length} were found`);
+  assert.deepEqual(
+    commands.filter((line) => !commandsRun.has(line)),
+    [],
+  );
+});

@@ -1,0 +1,92 @@
+/** The gateway between a test and a node, without HTTP on the client's side. */
+
+import {
+  type RpcCaller,
+  RpcHandler,
+  type RpcHandlerOptions,
+  type RpcSettings,
+} from '../../src/gateway/handler.ts';
+import { LargeAnswer } from '../../src/gateway/large-answer.ts';
+import { methodPolicy } from '../../src/gateway/policy.ts';
+import type { RpcAnswer } from '../../src/gateway/sink.ts';
+import { createLogger } from '../../src/log/logger.ts';
+import { createMetrics } from '../../src/metrics/metrics.ts';
+import { StreamingHttpClient, type StreamingHttpOptions } from '../../src/node/http/streaming-client.ts';
+import type { Owner } from '../support/replay.ts';
+import { RPC_SETTINGS } from '../support/rpc-settings.ts';
+
+export interface Reply {
+  result?: unknown;
+  error?: { code: number; message: string; data?: unknown };
+}
+
+export interface TestGateway {
+  handler: RpcHandler;
+  node: StreamingHttpClient;
+  logs: string[];
+  /** Sends one call and gives its answer with the HTTP status. */
+  call(method: string, params?: unknown[], key?: number): Promise<Reply & { status: number }>;
+  /** Gives the result; rejects when it is an error. */
+  result(method: string, ...params: unknown[]): Promise<unknown>;
+  answer(body: string, caller?: Partial<RpcCaller>, signal?: AbortSignal): Promise<RpcAnswer>;
+  /** The value of a metric by its whole name in the text format, such as `name{label="x"}`; 0 if it is not there. */
+  metric(series: string): Promise<number>;
+}
+
+export interface TestGatewayOptions extends Partial<RpcSettings> {
+  url: string;
+  wire?: Partial<StreamingHttpOptions>;
+  allow?: string[];
+  development?: boolean;
+  clock?: RpcHandlerOptions['clock'];
+  pending?: RpcHandlerOptions['pending'];
+}
+
+export function startGateway(owner: Owner, options: TestGatewayOptions): TestGateway {
+  const { url, wire, allow = [], development = false, clock, pending = null, ...settings } = options;
+  const logs: string[] = [];
+  const metrics = createMetrics();
+  const node = new StreamingHttpClient({
+    url,
+    timeoutMs: 5_000,
+    maxSockets: 16,
+    maxWaiting: 1_000,
+    maxWaitingBytes: 64 * 2 ** 20,
+    ...wire,
+  });
+  owner.after(() => {
+    node.close();
+    metrics.close();
+  });
+  const handler = new RpcHandler({
+    node,
+    allowed: methodPolicy({ allow, development }),
+    settings: { ...RPC_SETTINGS, ...settings },
+    log: createLogger({ level: 'debug', format: 'json', write: (line) => logs.push(line) }),
+    metrics,
+    pending,
+    ...(clock && { clock }),
+  });
+  const answer: TestGateway['answer'] = (body, caller, signal) =>
+    handler.answer(Buffer.from(body), { key: 1, charge: () => null, ...caller }, signal);
+  const call: TestGateway['call'] = async (method, params = [], key = 1) => {
+    const { status, body } = await answer(JSON.stringify({ jsonrpc: '2.0', id: 7, method, params }), { key });
+    return { status, ...JSON.parse(String(body instanceof LargeAnswer ? body.join() : body)) };
+  };
+  return {
+    handler,
+    node,
+    logs,
+    call,
+    answer,
+    async result(method, ...params) {
+      const { result, error } = await call(method, params);
+      if (error) throw new Error(`${method} gave ${error.code} ${error.message}`);
+      return result;
+    },
+    async metric(series) {
+      const line = (await metrics.render()).split('\n').find((one) => one.startsWith(`${series} `));
+      return Number(line?.slice(series.length) ?? 0);
+    },
+  };
+}

@@ -1,0 +1,64 @@
+/** A node for passthrough tests: answers over a real socket with whatever the test says. */
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { TestContext } from 'node:test';
+
+export interface TestNode {
+  url: string;
+  /** Bodies received, in order. */
+  received: string[];
+  /** Most requests that were in flight at once. */
+  mostAtOnce(): number;
+}
+
+export type CallResult = (body: string, response: ServerResponse, request: IncomingMessage) => void;
+
+/** Starts a node that is closed with the test. */
+export async function startNode(t: TestContext, answer: CallResult): Promise<TestNode> {
+  const received: string[] = [];
+  let inFlight = 0;
+  let most = 0;
+  const server = createServer((request, response) => {
+    let body = '';
+    most = Math.max(most, ++inFlight);
+    response.on('close', () => inFlight--);
+    request.on('data', (chunk) => {
+      body += chunk;
+    });
+    request.on('end', () => {
+      received.push(body);
+      answer(body, response, request);
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  t.after(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    received,
+    mostAtOnce: () => most,
+  };
+}
+
+interface Call {
+  id: number;
+  method: string;
+  params: string[];
+}
+
+/** Answers each call, also of a batch, with what `resultOf` makes of it. */
+export function answering(resultOf: (call: Call) => unknown): CallResult {
+  const reply = (call: Call) => ({ jsonrpc: '2.0', id: call.id, result: resultOf(call) });
+  return (body, response) => {
+    const request: Call | Call[] = JSON.parse(body);
+    response.end(JSON.stringify(Array.isArray(request) ? request.map(reply) : reply(request)));
+  };
+}
+
+/** Answers each call with a result made of its method. */
+export const echo: CallResult = (body, response) => {
+  const { id, method, params } = JSON.parse(body);
+  response.end(JSON.stringify({ jsonrpc: '2.0', id, result: { method, params } }));
+};

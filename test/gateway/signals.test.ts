@@ -1,0 +1,23 @@
+import assert from 'node:assert/strict';
+import { getEventListeners } from 'node:events';
+import { test } from 'node:test';
+import { collectAnswer } from '../../src/gateway/collect-answer.ts';
+import { errorResult } from '../../src/gateway/errors.ts';
+import type { CallSink } from '../../src/gateway/sink.ts';
+
+const NOTHING = { cancel() {}, resume() {} };
+
+test('an answer leaves no listener on the signal of its connection, whether it comes at once or later', async () => {
+  const { signal } = new AbortController();
+  const answer = (sink: CallSink) => sink.send(errorResult({ code: 1, message: 'x' }).tail, 200, true);
+  await collectAnswer((sink) => {
+    answer(sink);
+    return NOTHING;
+  }, signal);
+  assert.equal(getEventListeners(signal, 'abort').length, 0);
+  await collectAnswer((sink) => {
+    setImmediate(() => answer(sink));
+    return NOTHING;
+  }, signal);
+  assert.equal(getEventListeners(signal, 'abort').length, 0);
+});

@@ -1,0 +1,63 @@
+/** Stock clients at their defaults send many calls at once, and the rate of their key costs them time, never answers. */
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { test } from 'node:test';
+import { promisify } from 'node:util';
+import { codeBlock, ROOT } from '../support/docs.ts';
+import { suiteOwner } from '../support/replay.ts';
+import { BATCHING, SINGLE } from '../support/stock-clients.ts';
+import { startStockWorld } from '../support/stock-world.ts';
+
+const world = startStockWorld(suiteOwner());
+
+for (const [name, client] of Object.entries(BATCHING)) {
+  for (const tier of ['free', 'growth', 'pro']) {
+    test(`${name} gets up to 1,000 calls at once answered on ${tier}`, async () => {
+      const { run } = await world;
+      for (const count of [6, 60, 150, 1_000]) {
+        let { answered, wrong, error } = await run(client, tier, count);
+        // web3 gives a batch one second, of which a loaded machine may need more for the client alone.
+        for (let tries = 1; error === 'Batch request timeout' && tries < 3; tries++)
+          ({ answered, wrong, error } = await run(client, tier, count));
+        assert.deepEqual([answered, wrong, error], [count, 0, null]);
+      }
+    });
+  }
+}
+
+test('clients that send each call by itself get what the rate admits while they wait', async () => {
+  const { run } = await world;
+  const runs = Object.entries(SINGLE).flatMap(([name, client]) =>
+    [['free', 20] as const, ['growth', 150] as const].map(async ([tier, count]) => {
+      const { answered, wrong, error } = await run(client, tier, count);
+      assert.deepEqual([name, tier, answered, wrong, error], [name, tier, count, 0, null]);
+    }),
+  );
+  await Promise.all(runs);
+});
+
+test('a call that never gets its turn is refused, and the client learns why', async () => {
+  const { run } = await world;
+  const { answered, wrong, error } = await run(SINGLE['web3 4'] ?? assert.fail(), 'free', 60);
+  assert.ok(answered >= 40 && answered <= 46, `${answered} of 60 within 8 s at 5/s`);
+  assert.equal(wrong, 0);
+  assert.match(error ?? '', /429|more than 5 requests/);
+});
+
+for (const example of ['viem', 'ethers']) {
+  test(`the ${example} example of the docs gets 200 parallel calls answered on a free key`, async () => {
+    const code = codeBlock(`js ${example}`);
+    const [, client] = /^console\.log\(await (\w+)\.getBlockNumber\(\)\);$/m.exec(code) ?? [];
+    assert.ok(client, 'the example ends with a call');
+    const many = `const addresses = Array.from({ length: 200 }, (_, i) => '0x' + (i + 1).toString(16).padStart(40, '0'));
+      const read = (address) => ${client}.getBalance(${example === 'viem' ? '{ address }' : 'address'});
+      console.log((await Promise.all(addresses.map(read))).reduce((sum, value) => sum + value));`;
+    const url = new URL((await world).urlFor('free'));
+    const source = `const url = ${JSON.stringify(url.origin)}; const key = ${JSON.stringify(url.searchParams.get('api_key'))};
+      ${code.replace(/^console\.log.*$/m, many)}`;
+    const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', source], {
+      cwd: ROOT,
+    });
+    assert.equal(BigInt(stdout.trim().replace('n', '')), (200n * 201n * 7n) / 2n);
+  });
+}

@@ -1,0 +1,114 @@
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { generateChain } from '../../../scripts/simulator/chain/generate.ts';
+import { type LoadRules, loadBlocks } from '../../../src/indexer/backfill/load-blocks.ts';
+import { RpcClient } from '../../../src/node/client.ts';
+import { startMisbehavingNode } from '../../support/misbehaving-node.ts';
+import { startNode } from '../../support/replay.ts';
+
+const TRACE = 'debug_traceBlockByHash';
+const RULES: LoadRules = { traces: TRACE, blockReceipts: true, monad: true, wrappedNative: new Set() };
+
+/** The generator leaves one block in a hundred empty. */
+const chain = [...generateChain({ seed: 7, blocks: 100, txPerBlock: 10 }).blocks];
+const FULL = 3;
+const EMPTY = chain.find(({ transfers }) => transfers.length === 0)?.number ?? 0;
+
+/** A node that can be told to misbehave, and a client that asks it. */
+async function setUp(t: TestContext) {
+  const replay = await startNode(t, { chain });
+  const node = await startMisbehavingNode({ upstream: replay.url });
+  t.after(() => node.close());
+  const client = new RpcClient({ url: node.url, timeoutMs: 60_000, maxSockets: 4, maxBatch: 10 });
+  t.after(() => client.close());
+  const load = (number: number, traces: LoadRules['traces'] = TRACE, last = number) =>
+    loadBlocks(client, { ...RULES, traces }, number, last);
+  const asked = () => node.requests.flatMap(({ calls }) => calls.map(({ method }) => method));
+  return { node, load, asked };
+}
+
+test('traces are asked for where they are needed, so a node that cannot trace holds up no other block', async (t) => {
+  const { node, load, asked } = await setUp(t);
+  node.misbehave({ when: ({ method }) => method === TRACE, wire: { kind: 'hang' } });
+  assert.equal((await load(EMPTY)).blockCount, 1);
+  assert.ok(!asked().includes(TRACE));
+  node.misbehave({});
+  assert.ok((await load(FULL)).transferCount > 0);
+  assert.equal(asked().at(-1), TRACE);
+});
+
+test('a block whose traces the node refuses is not loaded', async (t) => {
+  const { node, load } = await setUp(t);
+  node.misbehave({ errorFor: { [TRACE]: { code: -32_603, message: 'traces not found' } } });
+  await assert.rejects(load(FULL), /traces not found/);
+});
+
+test('a block that is too large for one answer of the node is named', async (t) => {
+  const { node, load } = await setUp(t);
+  node.misbehave({ when: ({ method }) => method === 'eth_getBlockByNumber', maxBytes: 1_000 });
+  await assert.rejects(load(FULL, TRACE, FULL + 1), {
+    reason: 'too-large',
+    message: /^block 3: eth_getBlockByNumber: .*exceed/,
+  });
+});
+
+test('a transaction has as long to be traced as the answer is waited for, not the 5 s that geth gives unasked', async (t) => {
+  const { node, load } = await setUp(t);
+  let takes = 30;
+  node.misbehave({
+    replace(method, params, result) {
+      if (method !== TRACE) return result;
+      const { timeout = '5s' } = params[1] as { timeout?: string };
+      if (takes <= Number(/^(\d+)s$/.exec(timeout)?.[1])) return result;
+      return (result as { txHash: string }[]).map(({ txHash }) => ({ txHash, error: 'execution timeout' }));
+    },
+  });
+  assert.ok((await load(FULL)).transferCount > 0);
+  takes = 61;
+  await assert.rejects(load(FULL), /could not trace 0x.*execution timeout.*node\.timeout_ms/);
+});
+
+test('a range is refused when a block of it has another number or another parent, or is not there yet', async (t) => {
+  const { node, load } = await setUp(t);
+  const spoil = (change: (block: object) => unknown) =>
+    node.misbehave({
+      replace: (method, params, result) =>
+        method === 'eth_getBlockByNumber' && params[0] === '0x4' ? change(result as object) : result,
+    });
+  const range = () => load(FULL, null, FULL + 2);
+  const batch = await range();
+  assert.deepEqual([[...batch.number], batch.traced], [[FULL, FULL + 1, FULL + 2], false]);
+  const inconsistent = { reason: 'inconsistent' };
+  spoil((block) => ({ ...block, parentHash: `0x${'5b'.repeat(32)}` }));
+  await assert.rejects(range(), {
+    ...inconsistent,
+    message: /block 4 of the node does not follow its block 3/,
+  });
+  spoil((block) => ({ ...block, number: '0x9' }));
+  await assert.rejects(range(), { ...inconsistent, message: /sent block 9 when asked for 4/ });
+  spoil(() => null);
+  await assert.rejects(range(), { ...inconsistent, message: /no header of block 4 yet/ });
+});
+
+test('call trees are asked for by the hash of their block', async (t) => {
+  const { node, load } = await setUp(t);
+  await load(FULL);
+  const traced = node.requests.flatMap(({ calls }) => calls).find(({ method }) => method === TRACE);
+  assert.equal(traced?.params[0], chain.find(({ number }) => number === FULL)?.hash);
+});
+
+test('call trees by number count only if the block still stands there afterwards', async (t) => {
+  const { node, load } = await setUp(t);
+  assert.ok((await load(FULL, 'debug_traceBlockByNumber')).transferCount > 0);
+  const sibling = `0x${'5b'.repeat(32)}`;
+  node.misbehave({
+    replace: (method, params, result) =>
+      method === 'eth_getBlockByNumber' && params[1] === false
+        ? { ...(result as object), hash: sibling }
+        : result,
+  });
+  await assert.rejects(load(FULL, 'debug_traceBlockByNumber'), {
+    reason: 'inconsistent',
+    message: /changed while it was traced/,
+  });
+});

@@ -1,0 +1,133 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
+import { Pipeline } from '../../../src/indexer/backfill/pipeline.ts';
+import { UpstreamError } from '../../../src/lib/errors.ts';
+import type { BlockBatch } from '../../../src/model/block-batch.ts';
+import { randomBlocks, toBatch } from '../../support/random-chain.ts';
+
+const ROOT = `0x${'00'.repeat(32)}`;
+const chain = randomBlocks(1, 400, ROOT, 1);
+const batchOf = (from: number, to: number): BlockBatch => toBatch(chain.slice(from - 1, to));
+
+function numbers(batches: readonly BlockBatch[]): number[] {
+  return batches.flatMap((batch) => [...batch.number]);
+}
+
+for (const depth of [1, 4]) {
+  test(`blocks come in order and whole though later ranges are loaded first (${depth} at once)`, async () => {
+    let inFlight = 0;
+    let most = 0;
+    const pipeline = new Pipeline(
+      async (from, to) => {
+        most = Math.max(most, ++inFlight);
+        await new Promise((resolve) => setTimeout(resolve, 20 - Math.min(19, from / 20)));
+        inFlight--;
+        return batchOf(from, to);
+      },
+      { depth, batchTransfers: 300 },
+    );
+    const got: number[] = [];
+    while (got.length < 400) {
+      const taken = await pipeline.take(got.length + 1, 400);
+      got.push(...numbers(taken));
+      const beforeLast = taken.slice(0, -1).reduce((sum, { transferCount }) => sum + transferCount, 0);
+      assert.ok(beforeLast < 300, `another range after ${beforeLast} transfers`);
+    }
+    assert.deepEqual(
+      got,
+      Array.from({ length: 400 }, (_, i) => i + 1),
+    );
+    assert.equal(most, depth);
+  });
+}
+
+test('nothing beyond the head is asked for, and the head itself comes at once', async () => {
+  const asked: [number, number][] = [];
+  const pipeline = new Pipeline(
+    async (from, to) => {
+      asked.push([from, to]);
+      return batchOf(from, to);
+    },
+    { depth: 4, batchTransfers: 1_000_000 },
+  );
+  assert.deepEqual(numbers(await pipeline.take(10, 10)), [10]);
+  assert.deepEqual(numbers(await pipeline.take(11, 12)), [11, 12]);
+  assert.deepEqual(asked, [
+    [10, 10],
+    [11, 12],
+  ]);
+});
+
+test('while what was taken is stored, the next blocks are loaded', async () => {
+  const asked: number[] = [];
+  const pipeline = new Pipeline(
+    async (from, to) => {
+      asked.push(from);
+      return batchOf(from, to);
+    },
+    { depth: 3, batchTransfers: 1 },
+  );
+  const taken = numbers(await pipeline.take(1, 400));
+  assert.equal(asked.filter((from) => from > taken.at(-1)!).length, 3, `${asked}`);
+});
+
+test('after a failure and a reset the same blocks are loaded again in smaller ranges', async () => {
+  let fail = true;
+  const sizes: number[] = [];
+  const pipeline = new Pipeline(
+    async (from, to) => {
+      sizes.push(to - from + 1);
+      if (fail) throw new UpstreamError('timeout', 'too slow');
+      return batchOf(from, to);
+    },
+    { depth: 2, batchTransfers: 100 },
+  );
+  await assert.rejects(pipeline.take(1, 400), UpstreamError);
+  fail = false;
+  pipeline.reset();
+  const before = sizes[0] ?? 0;
+  assert.equal(numbers(await pipeline.take(1, 400))[0], 1);
+  assert.ok((sizes[2] ?? before) < before, `ranges of ${sizes}`);
+  for (let failures = 0; failures < 12; failures++) pipeline.reset();
+  sizes.length = 0;
+  assert.equal(numbers(await pipeline.take(1, 400))[0], 1);
+  assert.equal(sizes[0], 1, 'one block is asked for at least');
+});
+
+test('ranges that have to be waited for become smaller, so that a node that accepts few calls gives commits too', async (t) => {
+  const sizes: number[] = [];
+  let now = 0;
+  t.mock.method(performance, 'now', () => now);
+  const pipeline = new Pipeline(
+    async (from, to) => {
+      sizes.push(to - from + 1);
+      await setImmediate(); // the pipeline waits by then
+      if (sizes.length === 1) now += 2_100;
+      return batchOf(from, to);
+    },
+    { depth: 1, batchTransfers: 1 },
+  );
+  await pipeline.take(1, 400);
+  assert.ok(sizes[1]! <= sizes[0]! / 2, `ranges of ${sizes}`);
+});
+
+test('blocks before a failure are handed out, and the failure is told after them', async () => {
+  const pipeline = new Pipeline(
+    async (from, to) => {
+      if (to >= 40) throw new UpstreamError('rpc', 'overloaded');
+      return batchOf(from, to);
+    },
+    { depth: 4, batchTransfers: 1_000_000 },
+  );
+  const taken = numbers(await pipeline.take(1, 400));
+  assert.equal(taken[0], 1);
+  assert.ok(taken.length > 1 && taken.length < 40, `${taken}`);
+  await assert.rejects(pipeline.take(taken.length + 1, 400), { message: 'overloaded' });
+});
+
+test('asking for another block than the next one drops what was prefetched', async () => {
+  const pipeline = new Pipeline(async (from, to) => batchOf(from, to), { depth: 3, batchTransfers: 1 });
+  await pipeline.take(1, 400);
+  assert.equal(numbers(await pipeline.take(5, 400))[0], 5);
+});

@@ -1,0 +1,145 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { type TestContext, test } from 'node:test';
+import { gunzipSync } from 'node:zlib';
+import { verifyText } from '../../src/cli/verify-text.ts';
+import type { JsonObject } from '../../src/decode/read-json.ts';
+import { findWrongRoot, UnknownTypeError } from '../../src/indexer/block-roots.ts';
+import { dumpIndex } from '../support/dump.ts';
+import { startIndexer } from '../support/indexer.ts';
+import { startMisbehavingNode } from '../support/misbehaving-node.ts';
+import { recordedDataOrSkip, recordedFile } from '../support/recorded.ts';
+import { startRecordedNode } from '../support/replay.ts';
+import { tempDir } from '../support/temp-dir.ts';
+import { differencesOf, verifyFile } from '../support/verify.ts';
+import { waitFor } from '../support/wait.ts';
+
+interface Recorded {
+  block: JsonObject & { number: string; transactions: JsonObject[] };
+  receipts: JsonObject[];
+}
+
+function recordedBlocks(folder: string, dataset: string): Recorded[] {
+  const blocks = new Map<string, Partial<Recorded>>();
+  for (const line of gunzipSync(readFileSync(recordedFile(folder, dataset)))
+    .toString()
+    .split('\n')) {
+    if (line === '') continue;
+    const { method, params, result } = JSON.parse(line);
+    if (method !== 'eth_getBlockByNumber' && method !== 'eth_getBlockReceipts') continue;
+    if (!result || params[1] === false || !/^0x[0-9a-f]+$/.test(params[0])) continue;
+    const known = blocks.get(params[0]) ?? {};
+    blocks.set(params[0], known);
+    if (method === 'eth_getBlockByNumber') known.block = result;
+    else known.receipts = result;
+  }
+  return [...blocks.values()].flatMap(({ block, receipts }) =>
+    block && receipts ? [{ block, receipts }] : [],
+  );
+}
+
+const DATASETS = [
+  'eth-sparse-notrace',
+  'eth-sparse-traced',
+  'eth-17686164',
+  'holesky-70951-notrace',
+  'ropsten-sparse-traced',
+  'monad-devnet-1-400-notrace',
+];
+
+test('real blocks of all types of transactions have the roots in their headers, and no changed one has', async (t) => {
+  const folder = recordedDataOrSkip(t);
+  if (folder === null) return;
+  const types = new Set<unknown>();
+  let blocks = 0;
+  for (const dataset of DATASETS) {
+    for (const { block, receipts } of recordedBlocks(folder, dataset).slice(0, 40)) {
+      assert.equal(await findWrongRoot(block, receipts), null, `${dataset} ${Number(block.number)}`);
+      blocks++;
+      for (const { type } of block.transactions) types.add(type);
+      const [receipt] = receipts;
+      if (receipt === undefined || !Array.isArray(receipt['logs'])) continue;
+      const without = [{ ...receipt, cumulativeGasUsed: '0x1' }, ...receipts.slice(1)];
+      assert.match((await findWrongRoot(block, without)) ?? '', /its receipts do not have the root/);
+      const [first, ...others] = block.transactions;
+      const changed = { ...block, transactions: [{ ...first, value: '0x7' }, ...others] };
+      assert.match((await findWrongRoot(changed, receipts)) ?? '', /its transactions do not have the root/);
+    }
+  }
+  assert.ok(blocks > 40, `${blocks} blocks`);
+  assert.deepEqual([...types].filter((type) => type !== undefined).sort(), [
+    '0x0',
+    '0x1',
+    '0x2',
+    '0x3',
+    '0x4',
+  ]);
+});
+
+test('a block with a type of transaction that cannot be encoded is named as such, not as wrong', async (t) => {
+  const folder = recordedDataOrSkip(t);
+  if (folder === null) return;
+  for (const dataset of ['tempo-17708868-notrace', 'optimism-sparse-traced'])
+    for (const { block, receipts } of recordedBlocks(folder, dataset))
+      await assert.rejects(findWrongRoot(block, receipts), UnknownTypeError);
+});
+
+/** A recorded node behind a proxy that leaves out the last log of each receipt of some blocks, while it is told to. */
+async function lossyNode(t: TestContext, folder: string, isLossy: (block: number) => boolean) {
+  const node = await startRecordedNode(t, folder, 'eth-17686110-17686121');
+  const proxy = await startMisbehavingNode({ upstream: node.url });
+  t.after(() => proxy.close());
+  proxy.misbehave({
+    replace: (method, params, result) =>
+      method === 'eth_getBlockReceipts' && isLossy(Number(params[0]))
+        ? (result as { logs: unknown[] }[]).map((receipt) => ({
+            ...receipt,
+            logs: receipt.logs.slice(0, -1),
+          }))
+        : result,
+  });
+  return { node, proxy };
+}
+
+test('with index.check_roots receipts that do not have the root in their header are not believed', async (t) => {
+  const folder = recordedDataOrSkip(t);
+  if (folder === null) return;
+  const { node, proxy } = await lossyNode(t, folder, (block) => block === 17_686_114);
+  const index = { startBlock: 17_686_110, checkRoots: true };
+  const indexer = startIndexer(t, { http: proxy.url, dir: tempDir(t), index });
+  await waitFor(
+    () => {
+      const asked = proxy.requests.flatMap(({ calls }) =>
+        calls.filter(
+          ({ method, params }) => method === 'eth_getBlockReceipts' && Number(params[0]) === 17_686_114,
+        ),
+      );
+      return asked.length >= 3;
+    },
+    { what: 'the lossy block to be read again and again' },
+  );
+  assert.ok((indexer.status().head?.number ?? 0) < 17_686_114);
+  proxy.misbehave({});
+  await indexer.reaches(17_686_121);
+  await indexer.client.stop();
+  const fresh = startIndexer(t, { http: node.url, dir: tempDir(t), index: { startBlock: 17_686_110 } });
+  await fresh.reaches(17_686_121);
+  await fresh.client.stop();
+  assert.deepEqual(dumpIndex(indexer.path), dumpIndex(fresh.path));
+});
+
+test('verify --all names the blocks that contradict their header, and how many it could prove', async (t) => {
+  const folder = recordedDataOrSkip(t);
+  if (folder === null) return;
+  const { node, proxy } = await lossyNode(t, folder, (block) => block === 17_686_114);
+  const indexer = startIndexer(t, { http: node.url, dir: tempDir(t), index: { startBlock: 17_686_110 } });
+  await indexer.reaches(17_686_121);
+  await indexer.client.stop();
+  const clean = verifyText(await verifyFile({ path: indexer.path, http: node.url, all: true, sample: 1 }));
+  assert.match(clean, /^roots +equal +100 % +transactions and receipts of 12 blocks/m);
+  const report = await verifyFile({ path: indexer.path, http: proxy.url, all: true, sample: 1 });
+  const roots = differencesOf(report).filter((text) => text.startsWith('roots: '));
+  assert.deepEqual(roots, [
+    'roots: block 17686114 of the node contradicts itself: its receipts do not have the root in its header',
+  ]);
+});

@@ -1,0 +1,12 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { CallRecorder } from '../../src/indexer/node-client.ts';
+
+test('each call is reported once, and between two reports only so many are kept', () => {
+  const calls = new CallRecorder();
+  for (let i = 0; i < 10_000; i++) calls.record('eth_call', 0.1, null);
+  assert.equal(calls.drain().length, 5_000);
+  assert.deepEqual(calls.drain(), []);
+  calls.add([{ method: 'eth_chainId', seconds: 1, failure: 'timeout' }]);
+  assert.deepEqual(calls.drain(), [{ method: 'eth_chainId', seconds: 1, failure: 'timeout' }]);
+});

@@ -1,0 +1,56 @@
+/** Following the finalized head of nodes that share an address. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type LoadRules, loadBlocks } from '../../src/indexer/backfill/load-blocks.ts';
+import { Pipeline } from '../../src/indexer/backfill/pipeline.ts';
+import { type SyncOptions, sync } from '../../src/indexer/follow.ts';
+import { fetchNodeHead } from '../../src/indexer/node-chain.ts';
+import { bytesToHex } from '../../src/lib/hex.ts';
+import { RpcClient } from '../../src/node/client.ts';
+import { startBalancedNodes } from '../support/balanced-nodes.ts';
+import { opened } from '../support/cleanup.ts';
+import { resultOf } from '../support/replay.ts';
+
+const CHAIN = { blocks: 30, txPerBlock: 4, wallets: 20, tokens: 6, traces: false };
+const RULES: LoadRules = { traces: null, blockReceipts: true, monad: true, wrappedNative: new Set() };
+const HEAD = 18;
+
+test('a block that another node holds at the height of the finalized head is not taken for it', async (t) => {
+  const owner = opened(t);
+  const { nodes, url, pin } = await startBalancedNodes(owner, CHAIN, [HEAD + 2, HEAD]);
+  nodes[1]!.fork(HEAD);
+  const open = (address: string) => {
+    const client = new RpcClient({ url: address, timeoutMs: 5_000, maxSockets: 4, maxBatch: 10 });
+    owner.after(() => client.close());
+    return client;
+  };
+  const ahead = open(nodes[0]!.url);
+  const balanced = open(url);
+  const stop = new AbortController();
+  const outcomes: (string | undefined)[] = [];
+  const options: SyncOptions = {
+    headTag: 'finalized',
+    startBlock: 1,
+    local: { head: () => null, hashAt: () => null },
+    nodeHead: () => fetchNodeHead(ahead, 'finalized', stop.signal),
+    guard: { confirmChain: async () => undefined, findReorg: async () => 'behind' },
+    pipeline: new Pipeline((from, to, signal) => loadBlocks(balanced, RULES, from, to, signal), {
+      depth: 2,
+      batchTransfers: 100_000,
+    }),
+    waitForHead: async () => undefined,
+    onNodeHead: () => undefined,
+    onStepOutcome(error) {
+      outcomes.push(error?.message);
+      if (error !== null) pin(0);
+    },
+  };
+  pin(1);
+  const { value: event } = await sync(options, stop.signal).next();
+  stop.abort();
+  assert.match(outcomes[0] ?? '', /^the node gave block 18 as 0x\w+ after it had called 0x\w+ finalized$/);
+  assert.deepEqual(outcomes.slice(1), [undefined]);
+  assert.ok(event?.kind === 'blocks');
+  const { hash } = await resultOf<{ hash: string }>(nodes[0]!.url, 'eth_getBlockByNumber', '0x12', false);
+  assert.equal(bytesToHex(event.batches.at(-1)!.hash.subarray(-32)), hash);
+});

@@ -1,0 +1,494 @@
+import assert from 'node:assert/strict';
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import type { Worker } from 'node:worker_threads';
+import type { GeneratedBlock } from '../../scripts/simulator/chain/block.ts';
+import { generateChain } from '../../scripts/simulator/chain/generate.ts';
+import { startReplayNode } from '../../scripts/simulator/replay/node.ts';
+import type { ReplayOptions } from '../../scripts/simulator/replay/options.ts';
+import { FatalError } from '../../src/lib/errors.ts';
+import { openIndexForReading } from '../../src/store/index-file.ts';
+import { IndexWriter } from '../../src/store/index-writer.ts';
+import { dumpIndex } from '../support/dump.ts';
+import { startIndexer } from '../support/indexer.ts';
+import { type MisbehavingNode, NodeError, startMisbehavingNode } from '../support/misbehaving-node.ts';
+import { ask, resultOf } from '../support/replay.ts';
+import { tempDir } from '../support/temp-dir.ts';
+import { waitFor } from '../support/wait.ts';
+
+const chainOf = (seed: number, blocks: number, startBlock = 1): GeneratedBlock[] => [
+  ...generateChain({ seed, blocks, startBlock, txPerBlock: 15 }).blocks,
+];
+
+async function replay(t: TestContext, options: ReplayOptions) {
+  const node = await startReplayNode({ quiet: true, ...options } as ReplayOptions);
+  t.after(() => node.close());
+  return node;
+}
+
+/** Every row of an index made in one go from the node as it is now. */
+async function freshIndex(t: TestContext, url: string, head: number): Promise<string[]> {
+  const indexer = startIndexer(t, { http: url, dir: tempDir(t), index: { startBlock: 1 } });
+  await indexer.reaches(head);
+  await indexer.client.stop();
+  return dumpIndex(indexer.path);
+}
+
+test('a chain that grows while it is indexed ends as a chain that was there from the start', async (t) => {
+  const blocks = chainOf(1, 120);
+  const node = await replay(t, { chain: blocks, head: 80 });
+  const dir = tempDir(t);
+  const indexer = startIndexer(t, { http: node.url, ws: node.wsUrl, dir, index: { startBlock: 1 } });
+  await indexer.reaches(80);
+  for (let head = 81; head <= 120; head++) {
+    node.mine();
+    if (head % 7 === 0) await indexer.reaches(head);
+  }
+  await indexer.reaches(120, blocks.at(-1)?.hash);
+  await indexer.client.stop();
+  assert.deepEqual(dumpIndex(indexer.path), await freshIndex(t, node.url, 120));
+});
+
+test('a WebSocket that leads to another chain is named, one of the same chain is not', async (t) => {
+  const node = await replay(t, { chain: chainOf(1, 20), head: 20, chainId: 143 });
+  const other = await replay(t, { chain: chainOf(2, 20), head: 20, chainId: 10_143 });
+  const startWith = (ws: string) =>
+    startIndexer(t, { http: node.url, ws, dir: tempDir(t), index: { startBlock: 1 } });
+  const wrong = startWith(other.wsUrl);
+  const found = () => wrong.logs.find((line) => line.startsWith('error node_ws leads to another chain'));
+  await waitFor(() => found() !== undefined, { what: 'the error' });
+  assert.match(found() ?? '', /set both to the same node \{"node_ws":10143,"node_http":143\}$/);
+  const right = startWith(node.wsUrl);
+  await right.reaches(20);
+  await new Promise((resolve) => setTimeout(resolve, 500));
+  assert.ok(!right.logs.some((line) => line.includes('another chain')));
+});
+
+test('commits of few transfers are announced with the ids that they get, large ones are not', async (t) => {
+  const chain = [...generateChain({ seed: 7, blocks: 65, startBlock: 1, txPerBlock: 300 }).blocks];
+  const node = await replay(t, { chain, head: 60 });
+  const index = { batchTransfers: 100_000 };
+  const indexer = startIndexer(t, { http: node.url, ws: node.wsUrl, dir: tempDir(t), index });
+  await indexer.reaches(60);
+  for (let head = 61; head <= 65; head++) {
+    node.mine();
+    await indexer.reaches(head);
+  }
+  await indexer.client.stop();
+  const lastTransfers = lastTransferByBlock(indexer.path);
+  for (const { blocks, before } of indexer.announced) {
+    const [first, last] = [blocks.batches[0]!, blocks.batches.at(-1)!];
+    const watermark = indexer.watermarks[before]!;
+    assert.ok(watermark.kind === 'committed');
+    assert.deepEqual([watermark.from, watermark.to], [first.number[0], last.number.at(-1)]);
+    assert.equal(blocks.firstTransfer, (lastTransfers.get(watermark.from - 1) ?? 0) + 1);
+    const count = lastTransfers.get(watermark.to)! - blocks.firstTransfer + 1;
+    assert.equal(
+      blocks.batches.reduce((sum, { transferCount }) => sum + transferCount, 0),
+      count,
+    );
+    assert.ok(count > 0 && count <= 4_000);
+  }
+  assert.ok(indexer.announced.length >= 5);
+  assert.ok(indexer.watermarks.length > indexer.announced.length);
+});
+
+/** Id of the last transfer up to and with each block. */
+function lastTransferByBlock(path: string): Map<number, number> {
+  const db = openIndexForReading(path);
+  const rows = db
+    .prepare<[], { number: number; last_transfer: number }>('SELECT number, last_transfer FROM blocks')
+    .all();
+  db.close();
+  return new Map(rows.map(({ number, last_transfer }) => [number, last_transfer]));
+}
+
+test('a writer thread that fails or ends by itself is told of', async (t) => {
+  for (const [end, told] of [
+    [(thread: Worker) => thread.postMessage(null), /^FatalError: the writer thread failed: .*null/],
+    [(thread: Worker) => thread.terminate(), /^FatalError: the writer thread ended by itself with code \d$/],
+  ] as const) {
+    const { client } = startIndexer(t, { http: 'http://127.0.0.1:1', dir: tempDir(t) });
+    end(client['thread']);
+    await assert.rejects(client.ended, (error) => told.test(String(error)));
+  }
+});
+
+test('a stop leaves everything in the file itself, though it is still open for reading', async (t) => {
+  const node = await replay(t, { chain: chainOf(2, 20), head: 20 });
+  const indexer = startIndexer(t, { http: node.url, dir: tempDir(t), index: { startBlock: 1 } });
+  await indexer.reaches(20);
+  const reader = openIndexForReading(indexer.path);
+  t.after(() => reader.close());
+  assert.ok(statSync(`${indexer.path}-wal`).size > 0);
+  await indexer.client.stop();
+  assert.equal(statSync(`${indexer.path}-wal`).size, 0);
+});
+
+test('after a stop at any point indexing resumes at the next block', async (t) => {
+  const isOtherStart = (line: string) => /begins at another block.*"wanted":7,"first":1/.test(line);
+  const node = await replay(t, { chain: chainOf(2, 60), head: 5 });
+  const dir = tempDir(t);
+  for (const head of [5, 17, 18, 60]) {
+    node.setHead(head);
+    const indexer = startIndexer(t, { http: node.url, dir, index: { startBlock: 1, batchTransfers: 50 } });
+    await indexer.reaches(head);
+    await indexer.client.stop();
+    const first = indexer.watermarks[0];
+    assert.equal(first?.kind, 'committed');
+    assert.ok(!indexer.logs.some(isOtherStart));
+  }
+  const indexer = startIndexer(t, { http: node.url, dir, index: { startBlock: 7 } });
+  await waitFor(() => indexer.logs.some(isOtherStart), { what: 'the warning' });
+  await indexer.client.stop();
+  assert.deepEqual(indexer.watermarks, [], 'nothing is indexed twice');
+  assert.deepEqual(dumpIndex(indexer.path), await freshIndex(t, node.url, 60));
+});
+
+test('reorgs of growing depth while following end in the index of the branch that won', async (t) => {
+  const blocks = chainOf(3, 200);
+  const node = await replay(t, { chain: blocks, head: 60, finalizedLag: 128 });
+  const dir = tempDir(t);
+  const indexer = startIndexer(t, { http: node.url, ws: node.wsUrl, dir, index: { startBlock: 1 } });
+  await indexer.reaches(60);
+  for (const depth of [1, 2, 5, 20, 59]) {
+    const head = indexer.status().head?.number ?? 0;
+    await node.fork(head - depth + 1);
+    node.mine();
+    const canonical = await hashOf(node.url, head + 1);
+    await indexer.reaches(head + 1, canonical);
+  }
+  await indexer.client.stop();
+  assert.deepEqual(
+    indexer.watermarks.filter((mark) => mark.kind === 'rolled-back').map((mark) => mark.to),
+    [59, 59, 57, 43, 5],
+  );
+  assert.deepEqual(dumpIndex(indexer.path), await freshIndex(t, node.url, 65));
+});
+
+async function hashOf(url: string, number: number): Promise<string> {
+  const body = {
+    jsonrpc: '2.0',
+    id: 1,
+    method: 'eth_getBlockByNumber',
+    params: [`0x${number.toString(16)}`, false],
+  };
+  const response = await fetch(url, { method: 'POST', body: JSON.stringify(body) });
+  const { result } = (await response.json()) as { result: { hash: string } };
+  return result.hash;
+}
+
+test('a node that goes backwards or restarts its sync rolls nothing back', async (t) => {
+  const node = await replay(t, { chain: chainOf(4, 50), head: 50 });
+  const indexer = startIndexer(t, { http: node.url, dir: tempDir(t), index: { startBlock: 1 } });
+  await indexer.reaches(50);
+  node.setHead(20);
+  await waitFor(() => indexer.status().nodeHead === 20, { what: 'the lower head to be seen' });
+  node.setHead(50);
+  await waitFor(() => indexer.status().nodeHead === 50, { what: 'the head to be back' });
+  await indexer.client.stop();
+  assert.equal(indexer.status().reorgs, 0);
+  assert.equal(indexer.status().head?.number, 50);
+});
+
+test('while the node is away the reason is shown, and indexing goes on when it is back', async (t) => {
+  const real = await replay(t, { chain: chainOf(5, 40), head: 20 });
+  const node = await startMisbehavingNode({ upstream: real.url });
+  t.after(() => node.close());
+  node.misbehave({ wire: { kind: 'reset' } });
+  const indexer = startIndexer(t, { http: node.url, dir: tempDir(t), index: { startBlock: 1 } });
+  await waitFor(() => indexer.status().reason, { what: 'a reason' });
+  assert.equal(indexer.status().phase, 'starting');
+  node.misbehave({});
+  await indexer.reaches(20);
+  assert.equal(indexer.status().reason, null);
+  node.misbehave({
+    wire: { kind: 'body', status: 502, text: '<html>Bad gateway</html>', type: 'text/html' },
+  });
+  real.setHead(40);
+  await waitFor(() => indexer.status().phase === 'paused' && /502/.test(indexer.status().reason ?? ''), {
+    what: 'the 502 to be the reason',
+  });
+  node.misbehave({});
+  await indexer.reaches(40);
+  await indexer.client.stop();
+});
+
+type Spoil = (node: MisbehavingNode) => void;
+const spoilt: [string, Spoil][] = [
+  [
+    'nulls for receipts near the tip',
+    (node) => node.misbehave({ nullFor: ['eth_getBlockReceipts'], times: 5 }),
+  ],
+  [
+    'blocks of another number',
+    (node) =>
+      node.misbehave({
+        times: 5,
+        replace: (method, _params, result) =>
+          method === 'eth_getBlockByNumber' ? { ...(result as object), number: '0x1' } : result,
+      }),
+  ],
+  [
+    'receipts of another block',
+    (node) =>
+      node.misbehave({
+        times: 5,
+        replace: (method, _params, result) =>
+          method === 'eth_getBlockReceipts'
+            ? (result as object[]).map((receipt) => ({
+                ...receipt,
+                blockHash: `0x${'9'.repeat(64)}`,
+                logs: [],
+              }))
+            : result,
+      }),
+  ],
+  [
+    'traces in another order',
+    (node) =>
+      node.misbehave({
+        times: 5,
+        replace: (method, _params, result) =>
+          method === 'debug_traceBlockByHash' ? (result as unknown[]).slice().reverse() : result,
+      }),
+  ],
+  [
+    'a parent hash of nobody',
+    (node) =>
+      node.misbehave({
+        times: 5,
+        replace: (method, params, result) =>
+          method === 'eth_getBlockByNumber' && params[1] === true
+            ? { ...(result as object), parentHash: `0x${'8'.repeat(64)}` }
+            : result,
+      }),
+  ],
+  [
+    'values that are no numbers',
+    (node) =>
+      node.misbehave({
+        times: 5,
+        replace: (method, _params, result) =>
+          method === 'eth_getBlockByNumber' ? { ...(result as object), timestamp: 'yesterday' } : result,
+      }),
+  ],
+  [
+    'answers cut off half-way',
+    (node) => node.misbehave({ wire: { kind: 'truncate', afterBytes: 5_000 }, times: 5 }),
+  ],
+  [
+    'garbage instead of JSON',
+    (node) => node.misbehave({ wire: { kind: 'body', status: 200, text: '{"jsonrpc":"2.0",' }, times: 5 }),
+  ],
+  ['batches with a reply too few', (node) => node.misbehave({ order: 'last-missing', times: 5 })],
+  ['batches in reverse order', (node) => node.misbehave({ order: 'reversed' })],
+];
+/** Every row of the chain that those answers are spoilt of. */
+let truth: string[] | undefined;
+for (const [what, spoil] of spoilt) {
+  test(`${what}: nothing wrong is stored and the index ends equal to the truth`, async (t) => {
+    const real = await replay(t, { chain: chainOf(6, 30), head: 10 });
+    const node = await startMisbehavingNode({ upstream: real.url });
+    t.after(() => node.close());
+    const indexer = startIndexer(t, { http: node.url, dir: tempDir(t), index: { startBlock: 1 } });
+    await indexer.reaches(10);
+    spoil(node);
+    real.setHead(30);
+    await indexer.reaches(30);
+    await indexer.client.stop();
+    truth ??= await freshIndex(t, real.url, 30);
+    assert.deepEqual(dumpIndex(indexer.path), truth);
+  });
+}
+
+test('a node on another chain than the index is refused', async (t) => {
+  const dir = tempDir(t);
+  const first = await replay(t, { chain: chainOf(7, 5), chainId: 1 });
+  const indexer = startIndexer(t, { http: first.url, dir, index: { startBlock: 1 } });
+  await indexer.reaches(5);
+  await indexer.client.stop();
+  const other = await replay(t, { chain: chainOf(7, 5), chainId: 2 });
+  const refused = startIndexer(t, { http: other.url, dir });
+  await assert.rejects(
+    refused.client.ended,
+    (error) => error instanceof FatalError && /chain 1 but the node is on chain 2/.test(error.message),
+  );
+});
+
+test('another chain behind the address of the node stops the index, which goes on when the right one is back', async (t) => {
+  const one = await replay(t, { chain: chainOf(7, 30), chainId: 1, head: 20 });
+  const two = await replay(t, { chain: chainOf(8, 40), chainId: 2 });
+  let current = one.url;
+  const node = await startMisbehavingNode({
+    async answer(method, params) {
+      const { result, error } = await ask(current, method, ...params);
+      if (error !== undefined) throw new NodeError(error.code, error.message);
+      return result;
+    },
+  });
+  t.after(() => node.close());
+  const indexer = startIndexer(t, { http: node.url, dir: tempDir(t), index: { startBlock: 1 } });
+  await indexer.reaches(20);
+  current = two.url;
+  await waitFor(() => indexer.status().nodeChain === 'another_chain', {
+    what: 'the other chain to be noticed',
+  });
+  assert.equal(indexer.status().phase, 'paused');
+  assert.match(indexer.status().reason ?? '', /another chain: its chain id is 2, that of the index 1/);
+  current = one.url;
+  one.setHead(30);
+  await indexer.reaches(30);
+  assert.equal(indexer.status().nodeChain, 'same');
+  assert.deepEqual(
+    indexer.watermarks.filter(({ kind }) => kind === 'rolled-back'),
+    [],
+  );
+});
+
+test('a reorg is not believed of a node that does not say which chain it is on, also when the writer stops meanwhile', async (t) => {
+  const real = await replay(t, { chain: chainOf(7, 30), head: 20 });
+  const node = await startMisbehavingNode({ upstream: real.url });
+  t.after(() => node.close());
+  const indexer = startIndexer(t, { http: node.url, dir: tempDir(t), index: { startBlock: 1 } });
+  await indexer.reaches(20);
+  node.misbehave({ errorFor: { eth_chainId: { code: -32_603, message: 'not now' } } });
+  await real.fork(18);
+  real.mine();
+  await waitFor(() => /eth_chainId: not now/.test(indexer.status().reason ?? ''), { what: 'the reason' });
+  await indexer.client.stop();
+  assert.ok(indexer.watermarks.every(({ kind }) => kind === 'committed'));
+  assert.equal(indexer.status().head?.number, 20);
+});
+
+test('one word of a lagging backend that stands on a stale branch rolls nothing back', async (t) => {
+  const real = await replay(t, { chain: chainOf(9, 40), head: 40, finalizedLag: 0 });
+  const node = await startMisbehavingNode({ upstream: real.url });
+  t.after(() => node.close());
+  for (const head of ['latest', 'finalized'] as const) {
+    node.misbehave({});
+    const indexer = startIndexer(t, { http: node.url, dir: tempDir(t), index: { startBlock: 1, head } });
+    await indexer.reaches(40);
+    const asked = node.requests.length;
+    node.misbehave({
+      times: 1,
+      when: ({ method, params }) => method === 'eth_getBlockByNumber' && params[0] === head,
+      replace: (_method, _params, result) => ({
+        ...(result as object),
+        number: '0x26',
+        hash: `0x${'5b'.repeat(32)}`,
+      }),
+    });
+    await waitFor(() => node.requests.length > asked + 10, { what: 'further looks at the head' });
+    await indexer.client.stop();
+    assert.deepEqual(
+      indexer.watermarks.filter(({ kind }) => kind === 'rolled-back'),
+      [],
+    );
+    assert.ok(!indexer.logs.some((line) => /differs from the index/.test(line)), indexer.logs.join('\n'));
+  }
+});
+
+test('a node whose chain is broken behind the index is named as the reason why nothing goes on', async (t) => {
+  const real = await replay(t, { chain: chainOf(9, 40), head: 20 });
+  const node = await startMisbehavingNode({ upstream: real.url });
+  t.after(() => node.close());
+  const indexer = startIndexer(t, { http: node.url, dir: tempDir(t), index: { startBlock: 1 } });
+  await indexer.reaches(20);
+  node.misbehave({
+    replace: (method, params, result) =>
+      method === 'eth_getBlockByNumber' && params[0] === '0x15'
+        ? { ...(result as object), parentHash: `0x${'5b'.repeat(32)}` }
+        : result,
+  });
+  real.setHead(21);
+  await waitFor(
+    () => /block 21 of the node does not follow its block 20/.test(indexer.status().reason ?? ''),
+    {
+      what: 'the reason',
+    },
+  );
+  assert.equal(indexer.status().phase, 'paused');
+  node.misbehave({});
+  await indexer.reaches(21);
+});
+
+test('without block receipts each transaction is asked for, without traces only direct native value is known', async (t) => {
+  const blocks = chainOf(8, 12);
+  const full = await replay(t, { chain: blocks });
+  const expected = await freshIndex(t, full.url, 12);
+  const single = await replay(t, { chain: blocks, blockReceipts: false });
+  assert.deepEqual(await freshIndex(t, single.url, 12), expected);
+  const untraced = await replay(t, { chain: blocks, traces: false });
+  const indexer = startIndexer(t, { http: untraced.url, dir: tempDir(t), index: { startBlock: 1 } });
+  await indexer.reaches(12);
+  await indexer.client.stop();
+  assert.equal(indexer.status().capabilities?.traces, null);
+  assert.match(indexer.status().capabilities?.tracesReason ?? '', /trace/);
+  assert.ok(!dumpIndex(indexer.path).some((row) => row.startsWith('transfers') && row.includes(' kind=2 ')));
+});
+
+test('answers over the size limit of the node are fetched piece by piece', async (t) => {
+  const blocks = chainOf(9, 6);
+  const expected = await freshIndex(t, (await replay(t, { chain: blocks })).url, 6);
+  const small = await replay(t, { chain: blocks, maxResponseBytes: 25_000 });
+  assert.deepEqual(await freshIndex(t, small.url, 6), expected);
+});
+
+test('a start that the node has not reached is told once, not for each of its blocks', async (t) => {
+  const real = await replay(t, { chain: chainOf(12, 40), head: 5 });
+  const indexer = startIndexer(t, { http: real.url, dir: tempDir(t), index: { startBlock: 30 } });
+  for (const count of [1, 2]) {
+    const asked = () => real.stats().byMethod.eth_getBlockByNumber ?? 0;
+    const before = asked();
+    await waitFor(() => asked() > before, { what: `try ${count} to begin` });
+    real.mine(1);
+  }
+  real.mine(40);
+  await indexer.reaches(40);
+  await indexer.client.stop();
+  const reasons = indexer.logs.filter((line) => line.includes('gave no usable answer'));
+  assert.equal(reasons.length, 1, indexer.logs.join('\n'));
+  assert.equal(indexer.status().startBlock, 30);
+});
+
+test('on a node that has pruned its history the index begins at the oldest block and says so', async (t) => {
+  const real = await replay(t, { chain: chainOf(10, 40) });
+  const node = await startMisbehavingNode({ upstream: real.url });
+  t.after(() => node.close());
+  const pruned = (params: readonly unknown[]): boolean => Number(params[0]) < 25;
+  node.misbehave({
+    replace: (method, params, result) =>
+      method === 'eth_getBlockReceipts' && pruned(params) ? null : result,
+  });
+  const dir = tempDir(t);
+  const writer = new IndexWriter(join(dir, 'index.db'), { cacheMb: 8 });
+  writer.setChain(Number(await resultOf(real.url, 'eth_chainId')), 3); // stopped before its first block was stored
+  writer.close();
+  const indexer = startIndexer(t, { http: node.url, dir, index: { startBlock: 'earliest' } });
+  await indexer.reaches(40);
+  await indexer.client.stop();
+  assert.equal(indexer.status().startBlock, 25);
+  assert.ok(
+    indexer.logs.some((line) => /lacks the wanted start; the index begins at its oldest block/.test(line)),
+    indexer.logs.join('\n'),
+  );
+});
+
+test('a block that fails while the first one is looked for is asked for again, and not those before it', async (t) => {
+  const real = await replay(t, { chain: chainOf(12, 40) });
+  const node = await startMisbehavingNode({ upstream: real.url });
+  t.after(() => node.close());
+  node.misbehave({
+    times: 2,
+    when: ({ method, params }) => method === 'eth_getBlockReceipts' && params[0] === '0x4',
+    errorFor: { eth_getBlockReceipts: { code: -32_603, message: 'overloaded' } },
+  });
+  const indexer = startIndexer(t, { http: node.url, dir: tempDir(t), index: { startBlock: 1 } });
+  await indexer.reaches(40);
+  const asked = node.requests
+    .flatMap(({ calls }) => calls)
+    .filter(({ method, params }) => method === 'eth_getBlockByNumber' && params[0] === '0x20' && params[1]);
+  assert.equal(asked.length, 2, 'once to see whether it is there, once to index it');
+});

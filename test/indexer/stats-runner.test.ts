@@ -1,0 +1,154 @@
+import assert from 'node:assert/strict';
+import { EventEmitter } from 'node:events';
+import { statSync } from 'node:fs';
+import { test } from 'node:test';
+import { IndexStatsRunner } from '../../src/indexer/stats-runner.ts';
+import { measureIndex } from '../../src/store/index-stats.ts';
+import { type Db, openDatabase } from '../../src/store/open-database.ts';
+import { startThread } from '../../src/threads/start-thread.ts';
+import { createIndex, type NamedBlock } from '../support/index-fixture.ts';
+import { waitFor } from '../support/wait.ts';
+
+/** Works on the file through a connection of its own. */
+function inFile(path: string, work: (db: Db) => void): void {
+  const db = openDatabase(path);
+  work(db);
+  db.close();
+}
+
+/** A block with one transfer of each of the kinds named. */
+function blockOf(n: number): NamedBlock {
+  return {
+    [`a${n}`]: [{ from: 'bob', to: `alice${n}` }],
+    [`b${n}`]: [
+      { kind: 'erc20', from: 'bob', to: 'alice' },
+      { kind: 'erc20', from: 'alice', to: 'bob' },
+    ],
+    [`c${n}`]: [{ kind: 'native_internal', from: 'bob', to: 'alice' }],
+  };
+}
+
+test('a survey counts the transfers of each kind and the bytes of each table', (t) => {
+  const index = createIndex(t);
+  index.append(Array.from({ length: 200 }, (_, n) => blockOf(n)));
+  inFile(index.path, (db) => db.pragma('wal_checkpoint(TRUNCATE)'));
+  const survey = measureIndex(index.reader(t), index.path);
+
+  assert.deepEqual(survey.kinds, {
+    estimated: false,
+    transfers: { native_direct: 200, native_internal: 200, erc20: 400, erc721: 0, erc1155: 0 },
+  });
+  assert.equal(survey.fileBytes, statSync(index.path).size);
+  const sum = survey.tables.reduce((bytes, table) => bytes + table.bytes, 0);
+  assert.ok(sum <= survey.fileBytes && sum > survey.fileBytes * 0.8, `${sum} of ${survey.fileBytes}`);
+  assert.ok(survey.tables.some(({ name }) => name === 'wallets'));
+  assert.equal(survey.unmeasured, null);
+  assert.ok(survey.freeBytes > 0);
+});
+
+test('growth is that of the last day on the clock of the chain', (t) => {
+  const index = createIndex(t);
+  index.append([{}]);
+  assert.equal(measureIndex(index.reader(t), index.path).growth, null);
+  // Blocks of the fixture are two seconds apart: the first day has one transfer a block, what follows four.
+  const day = 43_200;
+  index.append(Array.from({ length: day }, (_, n) => ({ [`t${n}`]: [{ from: 'bob', to: 'alice' }] })));
+  index.append(Array.from({ length: 100 }, (_, n) => blockOf(n)));
+  const { growth, head, transfers } = measureIndex(index.reader(t), index.path);
+  assert.equal(growth?.seconds, 86_400);
+  assert.equal(growth?.transfersPerDay, day - 100 + 400);
+  assert.equal(growth?.transfersPerBlock, (day - 100 + 400) / day);
+  assert.deepEqual([transfers, head], [day + 400, 1 + day + 100]);
+});
+
+test('what stands in the write-ahead log only counts as part of the file', (t) => {
+  const index = createIndex(t);
+  const reader = index.reader(t);
+  reader.exec('BEGIN');
+  reader.prepare('SELECT count(*) FROM blocks').get(); // keeps the log from being taken in
+  index.append(Array.from({ length: 2_000 }, (_, n) => blockOf(n)));
+  const survey = measureIndex(index.reader(t), index.path);
+  reader.exec('ROLLBACK');
+  const before = statSync(index.path).size;
+  inFile(index.path, (db) => db.pragma('wal_checkpoint(TRUNCATE)'));
+  const after = statSync(index.path).size;
+  assert.ok(after > before);
+  assert.equal(survey.fileBytes, after);
+});
+
+test('a table that cannot be walked in time is left to the rest of the file', (t) => {
+  const index = createIndex(t);
+  const many = Array.from({ length: 300 }, (_, n) => ({ from: 'bob', to: `w${n}` }));
+  for (let n = 0; n < 60; n++) index.append([{ [`t${n}`]: many }]);
+  inFile(index.path, (db) => {
+    db.exec('CREATE TABLE bulk (x); INSERT INTO bulk VALUES (zeroblob(50000000))');
+    db.pragma('wal_checkpoint(TRUNCATE)');
+  });
+  const survey = measureIndex(index.reader(t), index.path, -1);
+  assert.deepEqual(survey.unmeasured?.names, ['bulk']);
+  assert.ok((survey.unmeasured?.bytes ?? 0) > 50_000_000);
+  assert.ok(survey.tables.every(({ name }) => name !== 'bulk'));
+});
+
+test('the survey of a real thread arrives, and is not repeated while it is fresh', async (t) => {
+  const index = createIndex(t);
+  index.append([blockOf(1)]);
+  let now = 1_000_000_000_000;
+  let started = 0;
+  const failures: string[] = [];
+  const surveyor = new IndexStatsRunner(
+    () => {
+      started++;
+      return startThread('index-stats', index.path);
+    },
+    (error) => failures.push(error.message),
+    () => now,
+  );
+  t.after(() => surveyor.close());
+  assert.deepEqual(surveyor.state(), { latest: null, failure: null });
+  const { latest } = await waitFor(() => (surveyor.state().latest ? surveyor.state() : null), {
+    what: 'the survey',
+  });
+  assert.equal(latest?.kinds.transfers.erc20, 2);
+  now += 59_999;
+  surveyor.state();
+  assert.equal(started, 1);
+});
+
+/** A thread that a test plays. */
+function playedThread() {
+  return Object.assign(new EventEmitter(), { terminate: async () => undefined });
+}
+
+test('a long survey is repeated seldom, a failed one after a minute', () => {
+  let now = 0;
+  const failures: string[] = [];
+  let played = playedThread();
+  let started = 0;
+  const surveyor = new IndexStatsRunner(
+    () => {
+      started++;
+      played = playedThread();
+      return played;
+    },
+    (error) => failures.push(error.message),
+    () => now,
+  );
+  surveyor.state();
+  played.emit('error', new Error('disk gone'));
+  played.emit('exit');
+  assert.deepEqual(surveyor.state(), { latest: null, failure: 'disk gone' });
+  assert.deepEqual(failures, ['disk gone']);
+  assert.equal(started, 1);
+  now = 60_000;
+  surveyor.state();
+  assert.equal(started, 2);
+  played.emit('message', { seconds: 30 });
+  played.emit('exit');
+  now += 2_999_999;
+  assert.equal(surveyor.state().failure, null);
+  assert.equal(started, 2);
+  now += 1;
+  surveyor.state();
+  assert.equal(started, 3);
+});

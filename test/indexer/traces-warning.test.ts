@@ -1,0 +1,144 @@
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { generateChain } from '../../scripts/simulator/chain/generate.ts';
+import type { IndexerThreadOptions } from '../../src/indexer/protocol.ts';
+import { TransferKind } from '../../src/model/transfer-kind.ts';
+import { describeStatus } from '../../src/server/http/health.ts';
+import { openDatabase } from '../../src/store/open-database.ts';
+import { dumpIndex } from '../support/dump.ts';
+import { startIndexer, type TestIndexer } from '../support/indexer.ts';
+import { startNode } from '../support/replay.ts';
+import { tempDir } from '../support/temp-dir.ts';
+import { repairFile, verifyFile } from '../support/verify.ts';
+import { waitFor } from '../support/wait.ts';
+
+const CHAIN = [...generateChain({ seed: 61, blocks: 60, txPerBlock: 20 }).blocks];
+/** Some of its blocks have internal transfers and some have none. */
+const SPARSE = [...generateChain({ seed: 65, blocks: 20, txPerBlock: 2 }).blocks];
+
+/** Indexes on in the folder up to a block. */
+async function indexTo(
+  t: TestContext,
+  dir: string,
+  head: number,
+  {
+    chain = CHAIN,
+    traces = true,
+    index = {},
+  }: { chain?: typeof CHAIN; traces?: boolean; index?: Partial<IndexerThreadOptions['index']> } = {},
+): Promise<TestIndexer> {
+  const node = await startNode(t, { chain, traces, head });
+  const indexer = startIndexer(t, { http: node.url, dir, index: { startBlock: 1, ...index } });
+  await indexer.reaches(head);
+  await waitFor(() => indexer.status().capabilities !== null, { what: 'the node to be probed' });
+  await indexer.client.stop();
+  return indexer;
+}
+
+/** What /status says of internal transfers, and the warnings about traces. */
+function told(indexer: TestIndexer): { complete: boolean | null; reason: string | null; warnings: string[] } {
+  const { internalTransfers, internalTransfersReason } = describeStatus(indexer.status(), 0, Date.now());
+  return {
+    complete: internalTransfers,
+    reason: internalTransfersReason,
+    warnings: indexer.logs.filter((line) => line.startsWith('warn') && /internal transfers/.test(line)),
+  };
+}
+
+function internalTransfersIn(path: string, from: number, to: number): number {
+  const db = openDatabase(path, { readonly: true });
+  const count = db
+    .prepare<[number, number, number], number>(/* sql */ `
+      SELECT count(*) FROM transfers WHERE kind = ?
+        AND id > (SELECT coalesce(max(last_transfer), 0) FROM blocks WHERE number < ?)
+        AND id <= (SELECT last_transfer FROM blocks WHERE number = ?)`)
+    .pluck()
+    .get(TransferKind.nativeInternal, from, to);
+  db.close();
+  return count ?? 0;
+}
+
+const WITHOUT = {
+  'a node that refuses traces': { traces: false },
+  'index.traces off': { index: { traces: false } },
+};
+
+for (const [name, without] of Object.entries(WITHOUT)) {
+  test(`blocks indexed with ${name} are told of until a repair brought their internal transfers in`, async (t) => {
+    const dir = tempDir(t);
+    const whole = await indexTo(t, dir, 20);
+    assert.deepEqual(told(whole), { complete: true, reason: null, warnings: [] });
+
+    const during = await indexTo(t, dir, 40, without);
+    assert.equal(told(during).complete, false);
+    assert.match(told(during).reason ?? '', /trace.*; blocks 21 to 40 were indexed without traces$/);
+    assert.match(told(during).warnings.join('\n'), /^warn the index goes on without traces: [^\n]*"from":21/);
+
+    const after = await indexTo(t, dir, 60);
+    const { path } = after;
+    assert.deepEqual(
+      [1, 21, 41].map((from) => internalTransfersIn(path, from, from + 19) > 0),
+      [true, false, true],
+    );
+    const reason = 'blocks 21 to 40 were indexed without traces';
+    const advice = '"atlas-node verify --repair 21..40" with the daemon stopped brings';
+    assert.equal(told(after).complete, false);
+    assert.ok(told(after).reason?.startsWith(`${reason}; ${advice}`), told(after).reason ?? 'no reason');
+    assert.match(
+      told(after).warnings.join('\n'),
+      /^warn internal transfers of some blocks are missing .*21 to 40/,
+    );
+
+    const node = await startNode(t, { chain: CHAIN });
+    const found = await verifyFile({ path, http: node.url, sample: 1 });
+    const notes = found.checks.flatMap((check) => check.notes);
+    assert.ok(
+      notes.some((note) => note.startsWith(`${reason}; ${advice}`)),
+      notes.join('\n'),
+    );
+    const { replacedFrom, differing } = await repairFile(path, node.url, 21, 40);
+    assert.ok(replacedFrom !== null && replacedFrom >= 21 && replacedFrom < 40, `from ${replacedFrom}`);
+    assert.equal(differing.length, 1, 'behind the first one nothing is compared');
+    const fresh = await indexTo(t, tempDir(t), 60);
+    assert.deepEqual(dumpIndex(path), dumpIndex(fresh.path));
+    assert.deepEqual(told(await indexTo(t, dir, 60)), { complete: true, reason: null, warnings: [] });
+  });
+}
+
+test('a repair keeps the blocks that have no internal transfers, and they count as traced then', async (t) => {
+  const node = await startNode(t, { chain: SPARSE });
+  const fresh = await indexTo(t, tempDir(t), 20, { chain: SPARSE });
+  const numbers = SPARSE.map((_, i) => i + 1);
+  const has = (block: number) => internalTransfersIn(fresh.path, block, block) > 0;
+  const without = numbers.find((block) => block > 1 && block < 19 && !has(block) && has(block + 1));
+  assert.ok(without !== undefined, 'the chain has such a block before one with internal transfers');
+  for (const last of [without, without + 1]) {
+    const dir = tempDir(t);
+    await indexTo(t, dir, without - 1, { chain: SPARSE });
+    await indexTo(t, dir, last, { chain: SPARSE, traces: false });
+    const { path } = await indexTo(t, dir, 20, { chain: SPARSE });
+    assert.notDeepEqual(dumpIndex(path), dumpIndex(fresh.path));
+    const { replacedFrom } = await repairFile(path, node.url, without, last);
+    assert.equal(replacedFrom, last === without ? null : last);
+    assert.deepEqual(dumpIndex(path), dumpIndex(fresh.path));
+  }
+});
+
+test('an index that never had traces says so at every start, and warns of nothing', async (t) => {
+  const dir = tempDir(t);
+  await indexTo(t, dir, 10, { traces: false });
+  const again = await indexTo(t, dir, 20, { traces: false });
+  assert.deepEqual(again.status().untraced, { first: 1, last: 20, blocks: 20 });
+  assert.deepEqual(told(again).warnings, []);
+  assert.match(told(again).reason ?? '', /; blocks 1 to 20 were indexed without traces$/);
+});
+
+test('a repair without traces leaves what is known of them as it is', async (t) => {
+  const dir = tempDir(t);
+  await indexTo(t, dir, 20, { traces: false });
+  const { path } = await indexTo(t, dir, 30);
+  const before = dumpIndex(path);
+  const untraced = await startNode(t, { chain: CHAIN, traces: false });
+  assert.equal((await repairFile(path, untraced.url, 1, 20)).replacedFrom, null);
+  assert.deepEqual(dumpIndex(path), before);
+});

@@ -1,0 +1,321 @@
+/** The index beside nodes that would destroy it: of another chain, behind, reset, or deep in another branch. */
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { generateChain } from '../../scripts/simulator/chain/generate.ts';
+import type { ReplayNode } from '../../scripts/simulator/replay/controls.ts';
+import type { ReplayOptions } from '../../scripts/simulator/replay/options.ts';
+import { type Anvil, startAnvil } from '../../src/dev/anvil.ts';
+import { AnchorTable, type ChainAnchors, readLastBlock } from '../../src/store/chain.ts';
+import { openIndexForReading } from '../../src/store/index-file.ts';
+import { IndexWriter } from '../../src/store/index-writer.ts';
+import { opened } from '../support/cleanup.ts';
+import { LAUNCHER, readyUrl, start } from '../support/command.ts';
+import { dumpIndex } from '../support/dump.ts';
+import { runFlapping } from '../support/flapping-run.ts';
+import { type IndexerOptions, startIndexer, type TestIndexer } from '../support/indexer.ts';
+import { startNode } from '../support/replay.ts';
+import { startSwitchingProxy } from '../support/switching-proxy.ts';
+import { tempDir } from '../support/temp-dir.ts';
+import { repairFile } from '../support/verify.ts';
+import { waitFor } from '../support/wait.ts';
+
+const CHAIN_ID = 7;
+
+function chainOf(seed: number, blocks: number) {
+  return [...generateChain({ seed, blocks, txPerBlock: 8 }).blocks];
+}
+
+/** No block of it is finalized but the first. */
+function nodeOf(
+  t: TestContext,
+  seed: number,
+  options: ReplayOptions & { blocks: number },
+): Promise<ReplayNode> {
+  const { blocks, ...rest } = options;
+  return startNode(t, { chainId: CHAIN_ID, finalizedLag: 10_000, chain: chainOf(seed, blocks), ...rest });
+}
+
+function index(t: TestContext, http: string, dir: string, more: Partial<IndexerOptions> = {}): TestIndexer {
+  return startIndexer(t, { http, dir, ...more, index: { startBlock: 1, ...more.index } });
+}
+
+/** Reads beside the running writer. */
+function anchorsOf(path: string): ChainAnchors {
+  const db = openIndexForReading(path);
+  const anchors = new AnchorTable(db).read();
+  db.close();
+  return anchors;
+}
+
+function rollbacksOf({ watermarks }: TestIndexer): number[] {
+  return watermarks.flatMap((mark) => (mark.kind === 'rolled-back' ? [mark.to] : []));
+}
+
+async function stands(indexer: TestIndexer, nodeChain: string): Promise<string> {
+  await waitFor(() => indexer.status().nodeChain === nodeChain, {
+    what: `the state ${nodeChain}; ${indexer.logs.join('\n')}`,
+  });
+  return indexer.status().reason ?? '';
+}
+
+for (const [what, head] of [
+  ['lower', 60],
+  ['higher', 400],
+] as const) {
+  test(`a node of another chain with the same chain id, ${what} than the index, changes nothing`, async (t) => {
+    const right = await nodeOf(t, 1, { blocks: 300, head: 250 });
+    const wrong = await nodeOf(t, 2, { blocks: 400, head });
+    const proxy = await startSwitchingProxy(t, right.url);
+    const dir = tempDir(t);
+    const first = index(t, proxy.url, dir);
+    await first.reaches(250);
+
+    proxy.switchTo(wrong.url);
+    const reason = await stands(first, 'another_chain');
+    assert.match(reason, /its block 1 is 0x[0-9a-f]{64}, that of the index 0x[0-9a-f]{64}/);
+    assert.equal(first.status().phase, 'paused');
+    proxy.switchTo(right.url);
+    await stands(first, 'same');
+    assert.equal(first.status().phase, 'following');
+    await first.client.stop();
+    const before = dumpIndex(first.path);
+
+    proxy.switchTo(wrong.url);
+    const second = index(t, proxy.url, dir);
+    await stands(second, 'another_chain');
+    assert.equal(second.status().head?.number, 250);
+    assert.ok(second.logs.some((line) => /^error indexing is paused .*another_chain/.test(line)));
+    proxy.switchTo(right.url);
+    right.setHead(300);
+    await second.reaches(300);
+    await second.client.stop();
+    assert.deepEqual([...rollbacksOf(first), ...rollbacksOf(second)], []);
+    const kept = new Set(dumpIndex(second.path));
+    const lost = before.filter((row) => /^(blocks|transfers) /.test(row) && !kept.has(row));
+    assert.deepEqual(lost, []);
+  });
+}
+
+test('a node that is behind on another branch is waited for', async (t) => {
+  const right = await nodeOf(t, 3, { blocks: 80, head: 60 });
+  const stale = await nodeOf(t, 3, { blocks: 80, head: 60 });
+  stale.fork(41);
+  stale.setHead(45);
+  const proxy = await startSwitchingProxy(t, right.url);
+  const indexer = index(t, proxy.url, tempDir(t));
+  await indexer.reaches(60);
+  proxy.switchTo(stale.url);
+  assert.match(await stands(indexer, 'behind'), /the node is 15 blocks behind the index/);
+  assert.equal(indexer.status().phase, 'paused');
+  stale.setHead(59);
+  await waitFor(() => indexer.status().nodeHead === 59, { what: 'the head below that of the index' });
+  assert.deepEqual(rollbacksOf(indexer), []);
+  stale.setHead(60); // at the index's height it has proven another branch
+  await waitFor(() => rollbacksOf(indexer).length > 0, { what: 'the rollback' });
+  await indexer.client.stop();
+  assert.deepEqual(rollbacksOf(indexer), [40]);
+  assert.ok(indexer.logs.some((line) => /^warn rolling back a reorg .*"depth":20/.test(line)));
+});
+
+for (const depth of [127, 128, 129]) {
+  const isAllowed = depth <= 128;
+  test(`a reorg of ${depth} blocks is ${isAllowed ? 'rolled back' : 'refused until a repair'}`, async (t) => {
+    const node = await nodeOf(t, 4, { blocks: 220, head: 200 });
+    const dir = tempDir(t);
+    const indexer = index(t, node.url, dir);
+    await indexer.reaches(200);
+    node.fork(201 - depth);
+    if (isAllowed) {
+      await waitFor(() => rollbacksOf(indexer).length > 0, { what: 'the rollback' });
+      assert.deepEqual(rollbacksOf(indexer), [200 - depth]);
+    } else {
+      const reason = await stands(indexer, 'reorg_too_deep');
+      assert.match(
+        reason,
+        /above block 71, 129 blocks deep.*index\.max_reorg is 128.*verify --repair 72\.\.72/,
+      );
+      assert.deepEqual(rollbacksOf(indexer), []);
+      await indexer.client.stop();
+      const { replacedFrom, head } = await repairFile(indexer.path, node.url, 72, 72);
+      assert.deepEqual({ replacedFrom, head: head.number }, { replacedFrom: 72, head: 200 });
+    }
+    const last = isAllowed ? indexer : index(t, node.url, dir);
+    node.mine();
+    await last.reaches(201);
+    assert.equal(last.status().nodeChain, 'same');
+    await last.client.stop();
+    const fresh = index(t, node.url, tempDir(t));
+    await fresh.reaches(201);
+    await fresh.client.stop();
+    assert.deepEqual(dumpIndex(last.path), dumpIndex(fresh.path));
+  });
+}
+
+test('what the node called finalized is never rolled back, also after a restart', async (t) => {
+  const node = await nodeOf(t, 5, { blocks: 120, head: 100, finalizedLag: 10 });
+  const dir = tempDir(t);
+  const first = index(t, node.url, dir);
+  await first.reaches(100);
+  await waitFor(() => anchorsOf(first.path).finalized === 90, { what: 'the finalized block' });
+  node.fork(95);
+  await waitFor(() => rollbacksOf(first).length > 0, { what: 'the rollback above the finalized block' });
+  await waitFor(() => first.watermarks.at(-1)?.to === 100, { what: 'the new branch' });
+  await first.client.stop();
+  assert.equal(anchorsOf(first.path).finalized, 90);
+  node.fork(90);
+  const second = index(t, node.url, dir);
+  assert.match(
+    await stands(second, 'reorg_below_finalized'),
+    /above block 89, but blocks up to 90 were final/,
+  );
+  assert.deepEqual(rollbacksOf(second), []);
+  assert.equal(second.status().head?.number, 100);
+});
+
+test('a reorg that was interrupted is bounded by where it began', async (t) => {
+  const node = await nodeOf(t, 6, { blocks: 260, head: 200 });
+  const dir = tempDir(t);
+  const first = index(t, node.url, dir);
+  await first.reaches(200);
+  await first.client.stop();
+  const writer = new IndexWriter(first.path, { cacheMb: 8 });
+  writer.setReorgFrom(200); // killed after some steps of a rollback
+  writer.rollback(100);
+  writer.close();
+  node.fork(61);
+  node.setHead(199);
+  const second = index(t, node.url, dir);
+  await waitFor(() => second.status().nodeHead === 199, { what: 'the node to be read' });
+  assert.deepEqual(rollbacksOf(second), []);
+  node.setHead(210);
+  assert.match(await stands(second, 'reorg_too_deep'), /140 blocks deep/);
+  assert.deepEqual(rollbacksOf(second), []);
+  assert.equal(second.status().head?.number, 100);
+});
+
+test('a rollback that is killed half-way keeps its bound and is gone on with', async (t) => {
+  const chain = [...generateChain({ seed: 9, blocks: 140, txPerBlock: 130 }).blocks];
+  const node = await startNode(t, { chain, chainId: CHAIN_ID, head: 130, finalizedLag: 1_000 });
+  const dir = tempDir(t);
+  const path = join(dir, 'index.db');
+  const args = ['start', '--data-dir', dir, '--port', '0', '--node-http', node.url, '--start-block', '1'];
+  const daemon = start(t, [LAUNCHER, ...args], { cwd: dir });
+  const url = await readyUrl(daemon);
+  await waitFor(async () => /"phase":"following"/.test(await (await fetch(`${url}/status`)).text()), {
+    what: 'the head',
+  });
+  node.fork(21);
+  const isHalfWay = () => {
+    const db = openIndexForReading(path);
+    const { number } = readLastBlock(db) ?? { number: 0 };
+    db.close();
+    return number < 130 && number > 20;
+  };
+  const isLogged = () => /rolling back a reorg/.test(daemon.stderr() + daemon.stdout());
+  await waitFor(() => isHalfWay() && isLogged(), { what: 'the middle of the rollback', everyMs: 2 });
+  daemon.child.kill('SIGKILL');
+  await daemon.ended;
+  assert.ok(isHalfWay(), 'it was killed before the end');
+  assert.equal(anchorsOf(path).reorgFrom, 130);
+
+  const replaced = node.fork(2);
+  const indexer = index(t, node.url, dir);
+  assert.match(await stands(indexer, 'reorg_too_deep'), /129 blocks deep/);
+  assert.deepEqual(rollbacksOf(indexer), []);
+  node.fork(2, replaced);
+  node.setHead(140);
+  await indexer.reaches(140);
+  await indexer.client.stop();
+  const fresh = index(t, node.url, tempDir(t));
+  await fresh.reaches(140);
+  await fresh.client.stop();
+  assert.deepEqual(dumpIndex(indexer.path), dumpIndex(fresh.path));
+});
+
+test('the first block may be replaced soon after the start, by a block of the same parent', async (t) => {
+  const node = await nodeOf(t, 8, { blocks: 40, head: 12 });
+  const indexer = index(t, node.url, tempDir(t), { index: { startBlock: 10 } });
+  await indexer.reaches(12);
+  node.fork(10);
+  node.mine();
+  await indexer.reaches(13);
+  assert.deepEqual(rollbacksOf(indexer), [9]);
+  node.fork(9);
+  node.mine();
+  assert.match(await stands(indexer, 'another_chain'), /its block 10 is/);
+});
+
+/** Mines at other times: two chains that begin in the same second are equal, block for block. */
+async function mineOther(anvil: Anvil, count: string): Promise<void> {
+  await anvil.call('evm_increaseTime', ['0x3e8']);
+  await anvil.call('anvil_mine', [count]);
+}
+
+test('a local chain that is reset or replaced changes nothing, and block 0 is recorded', async (t) => {
+  const anvil = await startAnvil({ manual: true });
+  t.after(() => anvil.stop());
+  await anvil.call('anvil_mine', ['0xa0']);
+  const proxy = await startSwitchingProxy(t, anvil.url);
+  const dir = tempDir(t);
+  const first = index(t, proxy.url, dir, { index: { startBlock: 5 } });
+  await first.reaches(160);
+  await waitFor(() => anchorsOf(first.path).genesis !== null, { what: 'block 0 to be recorded' });
+  await first.client.stop();
+  const { genesis } = anchorsOf(first.path);
+  assert.match(genesis ?? '', /^0x[0-9a-f]{64}$/);
+
+  const second = index(t, proxy.url, dir, { index: { startBlock: 5 } });
+  await second.reaches(160);
+  const other = await startAnvil({ manual: true });
+  t.after(() => other.stop());
+  await mineOther(other, '0x14');
+  proxy.switchTo(other.url);
+  assert.match(
+    await stands(second, 'another_chain'),
+    /its block [05] is 0x\w{64}, that of the index 0x\w{64}/,
+  );
+  await other.call('anvil_mine', ['0xc0']);
+  await second.client.stop();
+  const third = index(t, proxy.url, dir, { index: { startBlock: 5 } });
+  await stands(third, 'another_chain');
+  proxy.switchTo(anvil.url);
+  await anvil.call('anvil_mine', ['0x1']);
+  await third.reaches(161);
+  assert.deepEqual([...rollbacksOf(second), ...rollbacksOf(third)], []);
+});
+
+test('an index from before block 0 was recorded gets it from a node that agrees, and from no other', async (t) => {
+  const anvil = await startAnvil({ manual: true });
+  t.after(() => anvil.stop());
+  const other = await startAnvil({ manual: true });
+  t.after(() => other.stop());
+  await anvil.call('anvil_mine', ['0x14']);
+  await mineOther(other, '0x28');
+  const dir = tempDir(t);
+  const settings = { index: { startBlock: 5 } };
+  const first = index(t, anvil.url, dir, settings);
+  await first.reaches(20);
+  await first.client.stop();
+  const writer = new IndexWriter(join(dir, 'index.db'), { cacheMb: 8 });
+  writer.setGenesis(null);
+  writer.close();
+  const beside = index(t, other.url, dir, settings);
+  await stands(beside, 'another_chain');
+  await beside.client.stop();
+  assert.equal(anchorsOf(first.path).genesis, null);
+  const again = index(t, anvil.url, dir, settings);
+  await waitFor(() => anchorsOf(again.path).genesis !== null, { what: 'block 0 to be recorded' });
+  await again.client.stop();
+});
+
+test('nodes of several chains and heights behind one address take nothing off the index', async (t) => {
+  const result = await runFlapping(opened(t), {
+    seed: 11,
+    forMs: 8_000,
+    turnMs: [20, 600],
+    dirs: { flapping: tempDir(t), fresh: tempDir(t) },
+  });
+  assert.ok(result.turns > 10, JSON.stringify(result));
+  assert.ok((result.states.another_chain ?? 0) > 0, JSON.stringify(result));
+});

@@ -1,0 +1,253 @@
+import assert from 'node:assert/strict';
+import { afterEach, beforeEach, describe, it } from 'node:test';
+import { UpstreamError, type UpstreamFailure } from '../../src/lib/errors.ts';
+import { RpcClient, type RpcClientOptions, type RpcReply } from '../../src/node/client.ts';
+import {
+  type BatchOrder,
+  type MisbehavingNode,
+  NodeError,
+  startMisbehavingNode,
+} from '../support/misbehaving-node.ts';
+
+describe('a batch', () => {
+  let node: MisbehavingNode;
+  let client: RpcClient;
+
+  function reconnect(options: Partial<RpcClientOptions>): Promise<void> {
+    const old = client;
+    client = new RpcClient({ url: node.url, timeoutMs: 20_000, maxSockets: 4, maxBatch: 16, ...options });
+    return old?.close();
+  }
+
+  beforeEach(async () => {
+    node = await startMisbehavingNode({
+      answer: (method, params) => {
+        if (method === 'fail') throw new NodeError(-32000, 'no');
+        return params[0];
+      },
+    });
+    await reconnect({});
+  });
+  afterEach(async () => {
+    await client.close();
+    await node.close();
+  });
+
+  it('is one request with replies in the order of the calls, errors in their places', async () => {
+    const replies = await client.batch([...echoes(3), { method: 'fail', params: [] }, ...echoes(1)]);
+    assert.deepEqual(results(replies), [0, 1, 2, '-32000 fail: no (-32000)', 0]);
+    assert.deepEqual(sizes(node), [5]);
+  });
+
+  it('takes replies in any order', async () => {
+    node.misbehave({ order: 'reversed' });
+    assert.deepEqual(results(await client.batch(echoes(16))), range(16));
+  });
+
+  it('of no calls asks nothing', async () => {
+    assert.deepEqual(await client.batch([]), []);
+    assert.equal(node.requests.length, 0);
+  });
+
+  it('of one call is sent without a list', async () => {
+    assert.deepEqual(results(await client.batch(echoes(1))), [0]);
+    assert.equal(node.requests[0]?.batch, false);
+  });
+
+  it('above the configured size is sent in parts', async () => {
+    assert.deepEqual(results(await client.batch(echoes(40))), range(40));
+    assert.deepEqual(sizes(node), [16, 16, 8]);
+  });
+
+  for (const order of [
+    'first-twice',
+    'last-missing',
+    'unknown-id',
+    'first-replaced-by-second',
+  ] satisfies BatchOrder[]) {
+    it(`with ids ${order} is malformed as a whole and is not divided`, async () => {
+      node.misbehave({ order });
+      await rejectsAs('malformed', client.batch(echoes(4)), /^batch of 4 calls from echo: malformed answer/);
+      assert.equal(node.requests.length, 1);
+    });
+  }
+
+  it('with a list of something else is malformed', async () => {
+    for (const text of [
+      '[1,2]',
+      '[null,null]',
+      '[[],[]]',
+      '[{"id":1,"result":1}]',
+      '{"id":1,"result":1}',
+      '{}',
+      '3',
+    ]) {
+      node.misbehave({ wire: { kind: 'body', status: 200, text } });
+      await rejectsAs('malformed', client.batch(echoes(2)));
+    }
+    for (const id of ['"1"', '1.5', '0', '-1', '1e9', 'null', '[1]']) {
+      const text = `[{"id":2,"result":1},{"id":${id},"result":1}]`;
+      node.misbehave({ wire: { kind: 'body', status: 200, text } });
+      await rejectsAs('malformed', client.batch(echoes(2)), /a reply with id/);
+    }
+  });
+
+  for (const refuseAs of ['object', 'first', { status: 400 }, { status: 413 }, { status: 500 }] as const) {
+    it(`refused with ${JSON.stringify(refuseAs)} is halved, and the smaller size is remembered`, async () => {
+      node.misbehave({ maxBatch: 5, refuseAs });
+      assert.deepEqual(results(await client.batch(echoes(16))), range(16));
+      assert.deepEqual(sizes(node), [16, 8, 4, 4, 4, 4]);
+      node.requests.length = 0;
+      assert.deepEqual(results(await client.batch(echoes(9))), range(9));
+      assert.deepEqual(sizes(node), [4, 4, 1]);
+      assert.equal(client.batchSize, 4);
+    });
+  }
+
+  it('ends in single calls at a node that takes no batches', async () => {
+    node.misbehave({ maxBatch: 1 });
+    assert.deepEqual(results(await client.batch(echoes(16))), range(16));
+    node.requests.length = 0;
+    assert.deepEqual(results(await client.batch(echoes(5))), range(5));
+    assert.deepEqual(sizes(node), [1, 1, 1, 1, 1]);
+  });
+
+  it('grows again after many batches of the smaller size', async () => {
+    node.misbehave({ maxBatch: 4 });
+    await client.batch(echoes(8));
+    assert.equal(client.batchSize, 4);
+    node.misbehave({});
+    node.requests.length = 0;
+    while (client.batchSize === 4 && node.requests.length < 1000) await client.batch(echoes(4));
+    assert.equal(client.batchSize, 8);
+    assert.ok(node.requests.length > 200, `after ${node.requests.length} batches`);
+  });
+
+  it('is given up after a few tries at a node that refuses everything', async () => {
+    node.misbehave({ wire: { kind: 'body', status: 500, text: 'broken' } });
+    await rejectsAs('http', client.batch(echoes(16)), /HTTP 500: "broken"/);
+    assert.deepEqual(sizes(node), [16, 8, 4, 2, 1]);
+  });
+
+  it('is not divided when the node is busy, asks for credentials or is not there', async () => {
+    await reconnect({ patienceMs: 0 });
+    for (const status of [401, 403, 429, 502, 503, 504]) {
+      node.misbehave({ wire: { kind: 'body', status, text: '<html>' } });
+      await rejectsAs('http', client.batch(echoes(4)));
+    }
+    const errors = [
+      { code: -32603, message: 'overloaded, try again later' },
+      { code: -32005, message: 'limit exceeded' },
+      { code: -32002, message: 'request timed out' },
+    ];
+    for (const error of errors) {
+      node.misbehave({ wire: { kind: 'body', status: 200, text: JSON.stringify({ id: null, error }) } });
+      await rejectsAs('rpc', client.batch(echoes(4)), new RegExp(error.message));
+    }
+    node.misbehave({ wire: { kind: 'reset' } });
+    await rejectsAs('connection', client.batch(echoes(4)));
+    assert.ok(node.requests.every(({ calls }) => calls.length === 4));
+    assert.equal(client.batchSize, 16);
+  });
+
+  for (const tooLargeAs of ['object', 'rest'] as const) {
+    it(`over the node's size limit is asked in parts, answered with ${tooLargeAs}`, async () => {
+      node.misbehave({ maxBytes: 400, tooLargeAs, replace: (_method, [n]) => `${n}`.padEnd(60) });
+      const replies = results(await client.batch(echoes(16)));
+      assert.deepEqual(
+        replies,
+        range(16).map((n) => `${n}`.padEnd(60)),
+      );
+    });
+  }
+
+  it('asks only for what geth left out', async () => {
+    node.misbehave({ maxBytes: 400, tooLargeAs: 'rest', replace: (_method, [n]) => `${n}`.padEnd(60) });
+    await client.batch(echoes(16));
+    const asked = node.requests.flatMap(({ calls }) => calls.map(({ params }) => params[0]));
+    assert.equal(new Set(asked).size, 16);
+    assert.ok(asked.length < 40, `${asked.length} calls`);
+    assert.equal(client.batchSize, 16);
+  });
+
+  it('has too-large as the reply of the one call whose result alone is over the limit', async () => {
+    node.misbehave({ maxBytes: 500, replace: (_method, [n]) => (n === 5 ? 'x'.repeat(1000) : n) });
+    const replies = await client.batch(echoes(8));
+    assert.equal(reasonOf(replies[5]), 'too-large');
+    assert.deepEqual(results(replies.toSpliced(5, 1)), [0, 1, 2, 3, 4, 6, 7]);
+  });
+
+  it('is asked once, whatever a contract that fails says', async () => {
+    for (const code of [3, -32000]) {
+      const message = 'execution reverted: response is too large, exceeds size limit';
+      node.misbehave({ errorFor: { echo: { code, message } } });
+      const replies = await client.batch(echoes(4));
+      assert.deepEqual(replies.map(reasonOf), Array(4).fill('rpc'));
+    }
+    assert.deepEqual(sizes(node), [4, 4]);
+    assert.equal(client.batchSize, 16);
+  });
+
+  it('is divided when the answer is over the own limit', async () => {
+    await reconnect({ maxResponseBytes: 1000 });
+    node.misbehave({ replace: (_method, [n]) => (n === 2 ? 'y'.repeat(2000) : 'x'.repeat(300)) });
+    const replies = await client.batch(echoes(4));
+    assert.deepEqual(replies.map(reasonOf), [null, null, 'too-large', null]);
+  });
+
+  it('as a whole rejects when a part fails, after all parts have ended', async () => {
+    node.misbehave({ wire: { kind: 'reset' }, when: ({ params }) => params[0] === 20 });
+    await rejectsAs('connection', client.batch(echoes(48)));
+    assert.deepEqual(sizes(node), [16, 16, 16]);
+  });
+
+  it("rejects with the signal's reason when aborted", async () => {
+    node.misbehave({ wire: { kind: 'hang' } });
+    const reason = new Error('enough');
+    await assert.rejects(client.batch(echoes(40), AbortSignal.abort(reason)), reason);
+  });
+
+  it('tells of each call once, however often the batch was divided', async () => {
+    const told: string[] = [];
+    await reconnect({ onCall: (method, _seconds, failure) => told.push(`${method} ${failure}`) });
+    node.misbehave({ maxBatch: 3 });
+    await client.batch([...echoes(7), { method: 'fail', params: [] }]);
+    assert.deepEqual(told.sort(), [...Array(7).fill('echo null'), 'fail rpc']);
+    told.length = 0;
+    node.misbehave({ wire: { kind: 'reset' } });
+    await client.batch(echoes(2)).catch(() => undefined);
+    assert.deepEqual(told, ['echo connection', 'echo connection']);
+  });
+});
+
+function echoes(count: number): { method: string; params: number[] }[] {
+  return range(count).map((n) => ({ method: 'echo', params: [n] }));
+}
+
+function range(count: number): number[] {
+  return Array.from({ length: count }, (_, n) => n);
+}
+
+/** Calls of each request the node got, in order of arrival. */
+function sizes(node: MisbehavingNode): number[] {
+  return node.requests.map(({ calls }) => calls.length);
+}
+
+function results(replies: readonly RpcReply[]): unknown[] {
+  return replies.map((reply) =>
+    'error' in reply ? `${reply.error.code} ${reply.error.message}` : reply.result,
+  );
+}
+
+function reasonOf(reply: RpcReply | undefined): UpstreamFailure | null {
+  return reply !== undefined && 'error' in reply ? reply.error.reason : null;
+}
+
+async function rejectsAs(reason: UpstreamFailure, promise: Promise<unknown>, message = /./): Promise<void> {
+  await assert.rejects(promise, (error) => {
+    assert.ok(error instanceof UpstreamError, String(error));
+    assert.equal(error.reason, reason, error.message);
+    assert.match(error.message, message);
+    return true;
+  });
+}

@@ -1,0 +1,146 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { UpstreamError } from '../../src/lib/errors.ts';
+import { RpcClient } from '../../src/node/client.ts';
+import {
+  blockCall,
+  fetchBlockNumber,
+  fetchChainId,
+  fetchClientVersion,
+  fetchHeader,
+  receiptCall,
+  receiptsCall,
+  traceCall,
+  traceTransactionCall,
+} from '../../src/node/methods.ts';
+import { type MisbehavingNode, startMisbehavingNode } from '../support/misbehaving-node.ts';
+
+const HASH = `0x${'Ab'.repeat(32)}` as const;
+const BLOCK = { number: '0x7', hash: HASH, parentHash: HASH, timestamp: '0x6566d1a0', transactions: [] };
+
+describe('typed methods', () => {
+  let node: MisbehavingNode;
+  let client: RpcClient;
+
+  before(async () => {
+    node = await startMisbehavingNode();
+    client = new RpcClient({ url: node.url, timeoutMs: 20_000, maxSockets: 1, maxBatch: 1 });
+  });
+  after(async () => {
+    await client.close();
+    await node.close();
+  });
+
+  function answer(result: unknown): void {
+    node.misbehave({ replace: () => result });
+  }
+
+  it('take what the node says as one line that steers no terminal', async () => {
+    const words = 'Geth\x1b[2J\x07/1\nnext\u2028\x9b31mline';
+    answer(words);
+    assert.equal(await fetchClientVersion(client), 'Geth [2J /1 next 31mline');
+    const isOneLine = ({ message }: Error) => message.includes('Geth') && !/[\p{Cc}\p{Zl}]/u.test(message);
+    await assert.rejects(fetchChainId(client), isOneLine);
+    node.misbehave({ errorFor: { eth_chainId: { code: -32000, message: words } } });
+    await assert.rejects(fetchChainId(client), isOneLine);
+    node.misbehave({ wire: { kind: 'body', status: 502, text: words } });
+    await assert.rejects(fetchChainId(client), isOneLine);
+  });
+
+  it('keep the beginning of an endless name of software', async () => {
+    answer(`Geth/${'1'.repeat(100_000)}`);
+    assert.equal(await fetchClientVersion(client), `Geth/${'1'.repeat(195)}`);
+  });
+
+  it('read quantities, texts and headers', async () => {
+    answer('0xC7443C1D3C61E');
+    assert.equal(await fetchChainId(client), 0xc7443c1d3c61e);
+    answer('0x0');
+    assert.equal(await fetchBlockNumber(client), 0);
+    answer('Monad/0.16.0');
+    assert.equal(await fetchClientVersion(client), 'Monad/0.16.0');
+    answer(BLOCK);
+    const expected = {
+      number: 7,
+      hash: HASH.toLowerCase(),
+      parentHash: HASH.toLowerCase(),
+    };
+    assert.deepEqual(await fetchHeader(client, 7), expected);
+    assert.deepEqual(await fetchHeader(client, 'finalized'), expected);
+    assert.deepEqual(
+      node.requests.slice(-2).map(({ calls }) => calls[0]?.params),
+      [
+        ['0x7', false],
+        ['finalized', false],
+      ],
+    );
+    answer(null);
+    assert.equal(await fetchHeader(client, 'latest'), null);
+  });
+
+  it('name method and field of whatever has the wrong type', async () => {
+    for (const value of [null, 7, '7', '0x', '0xg', '0x20000000000000', '0x1234567890abcdef', {}, [], true]) {
+      answer(value);
+      await malformed(fetchChainId(client), /^eth_chainId: malformed answer: result is /);
+      await malformed(fetchBlockNumber(client), /^eth_blockNumber: malformed answer: result is /);
+    }
+    answer(['Monad']);
+    await malformed(
+      fetchClientVersion(client),
+      /^web3_clientVersion: malformed answer: result is \["Monad"\]/,
+    );
+    for (const value of ['0x', 3, [BLOCK], true]) {
+      answer(value);
+      await malformed(
+        fetchHeader(client, 7),
+        /^eth_getBlockByNumber: malformed answer: result is .* not a block/,
+      );
+    }
+    for (const field of ['number', 'hash', 'parentHash']) {
+      for (const value of [undefined, null, 7, '0x', `${HASH}00`, HASH.replace('A', 'x')]) {
+        answer({ ...BLOCK, [field]: value });
+        await malformed(
+          fetchHeader(client, 7),
+          new RegExp(`^eth_getBlockByNumber: malformed answer: ${field} is `),
+        );
+      }
+    }
+  });
+
+  it('refuse a block of another number than asked for', async () => {
+    answer(BLOCK);
+    await assert.rejects(
+      fetchHeader(client, 8),
+      (error) => error instanceof UpstreamError && error.reason === 'inconsistent',
+    );
+  });
+
+  it('build calls with quantities without leading zeros and the tracer named', () => {
+    assert.deepEqual(blockCall(0), { method: 'eth_getBlockByNumber', params: ['0x0', true] });
+    assert.deepEqual(receiptsCall(255), { method: 'eth_getBlockReceipts', params: ['0xff'] });
+    assert.deepEqual(traceCall(16, HASH, 'trace_block', 10_000), { method: 'trace_block', params: ['0x10'] });
+    const tracer = { tracer: 'callTracer', timeout: '10s' };
+    assert.deepEqual(traceCall(16, HASH, 'debug_traceBlockByNumber', 10_000), {
+      method: 'debug_traceBlockByNumber',
+      params: ['0x10', tracer],
+    });
+    assert.deepEqual(receiptCall(HASH), { method: 'eth_getTransactionReceipt', params: [HASH] });
+    assert.deepEqual(traceTransactionCall(HASH, 'trace_block', 10_000), {
+      method: 'trace_transaction',
+      params: [HASH],
+    });
+    assert.deepEqual(traceTransactionCall(HASH, 'debug_traceBlockByNumber', 9_001), {
+      method: 'debug_traceTransaction',
+      params: [HASH, tracer],
+    });
+  });
+});
+
+async function malformed(promise: Promise<unknown>, message: RegExp): Promise<void> {
+  await assert.rejects(promise, (error) => {
+    assert.ok(error instanceof UpstreamError, String(error));
+    assert.equal(error.reason, 'malformed');
+    assert.match(error.message, message);
+    return true;
+  });
+}

@@ -1,0 +1,92 @@
+/** What errors mean, by their text and whatever their code is. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { UpstreamError } from '../../src/lib/errors.ts';
+import {
+  isBusy,
+  isExecutionFailure,
+  isRateLimited,
+  isTooLarge,
+  isUnknownMethod,
+} from '../../src/node/node-errors.ts';
+
+/** Codes that nodes give, among them those that mean something else elsewhere; and some that no standard knows. */
+const CODES = [-32700, -32600, -32601, -32602, -32603, -32000, -32003, -32005, -32015, 3, 4, 0, 12345];
+
+type Meaning = 'execution' | 'rate' | 'busy' | 'too large' | 'unknown method' | 'none';
+
+function meaningOf(error: UpstreamError): Meaning {
+  if (isExecutionFailure(error)) return 'execution';
+  if (isRateLimited(error)) return 'rate';
+  if (isBusy(error)) return 'busy';
+  if (isTooLarge(error)) return 'too large';
+  return isUnknownMethod(error) ? 'unknown method' : 'none';
+}
+
+const errorOf = (code: number, message: string) =>
+  new UpstreamError('rpc', `debug_traceBlockByNumber: ${message} (${code})`, code);
+
+const TEXTS: readonly [meaning: Meaning, message: string][] = [
+  ['execution', 'execution reverted: too many requests'],
+  ['execution', 'EVM error: StackUnderflow'],
+  ['execution', 'VM execution error.'],
+  ['rate', 'Internal error: concurrent requests limit'],
+  ['rate', "You've exceeded the RPS limit available on the current plan"],
+  ['rate', 'Your app has exceeded its compute units per second capacity'],
+  ['rate', 'daily quota exceeded'],
+  ['busy', 'overloaded, try again later'],
+  ['busy', 'request timed out'],
+  ['busy', 'WebSocket subscription limit reached'],
+];
+
+for (const [meaning, message] of TEXTS) {
+  test(`"${message}" means ${meaning}, whatever the code`, () => {
+    for (const code of CODES) {
+      if (meaning === 'busy' && code === -32005) continue; // a limit of the rate: also to be waited for
+      assert.equal(meaningOf(errorOf(code, message)), meaning, `code ${code}`);
+    }
+  });
+}
+
+test('an answer over the size limit is recognised by its text', () => {
+  for (const message of ['response exceeds size limit', 'response too large', 'Response is too big']) {
+    for (const code of CODES.filter((code) => code !== 3))
+      assert.equal(meaningOf(errorOf(code, message)), 'too large', `${message} (${code})`);
+  }
+});
+
+test('a method that the node does not offer is recognised by its text', () => {
+  for (const message of ['Method not found', 'Method not supported', 'Unsupported method: debug_x']) {
+    for (const code of CODES.filter((code) => code !== 3 && code !== -32005))
+      assert.equal(meaningOf(errorOf(code, message)), 'unknown method', `${message} (${code})`);
+  }
+});
+
+test('data that the node lacks is not taken for a method that it lacks', () => {
+  for (const message of [
+    'Block requested not found. Request might be querying historical state',
+    'block #1 not found',
+    'required historical state unavailable (reexec=128)',
+    'Internal error: traces not found',
+    'header for block 0x12 is missing',
+  ]) {
+    for (const code of CODES)
+      assert.equal(isUnknownMethod(errorOf(code, message)), false, `${message} (${code})`);
+  }
+});
+
+test('codes defined by JSON-RPC or by convention count where the text is inconclusive', () => {
+  assert.equal(meaningOf(errorOf(-32601, 'no')), 'unknown method');
+  assert.equal(meaningOf(errorOf(-32005, 'limit exceeded')), 'rate');
+  assert.equal(meaningOf(errorOf(3, 'failed')), 'execution');
+});
+
+test('a limit other than the rate causes no wait', () => {
+  for (const message of [
+    'Batched requests are not supported by this server',
+    'query returned more than 10000 results',
+    'Requested range exceeds maximum RPC range limit',
+    'Exceeds per-request RPC gas limit',
+  ])
+    assert.equal(isRateLimited(errorOf(-32005, message)), false, message);
+});

@@ -1,0 +1,105 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { z } from 'zod';
+import { ENDPOINTS } from '../../../src/api/endpoints/endpoints.ts';
+import { parseChainLogFilter, parseLogFilter } from '../../../src/streams/node/log-filter.ts';
+import { parseSignalFilter, parseWalletFilter } from '../../../src/streams/transfers/transfer-filter.ts';
+import { serve } from '../serving.ts';
+
+test('/openapi.json needs no key, is open to other origins, and lists every endpoint', async (t) => {
+  const { server } = await serve(t);
+  const response = await fetch(`${server.url}/openapi.json`);
+  assert.equal(response.status, 200);
+  assert.equal(response.headers.get('content-type'), 'application/json');
+  assert.equal(response.headers.get('access-control-allow-origin'), '*');
+  const { openapi, paths } = z
+    .object({ openapi: z.string(), paths: z.looseObject({}) })
+    .parse(await response.json());
+  assert.match(openapi, /^3\.1\./);
+  assert.deepEqual(Object.keys(paths).sort(), [...ENDPOINTS.map(({ path }) => path), '/rpc'].sort());
+  const headers = { 'If-None-Match': response.headers.get('etag') ?? '' };
+  assert.equal((await fetch(`${server.url}/openapi.json`, { headers })).status, 304);
+});
+
+test('/docs needs no key, runs only its own script and loads nothing external', async (t) => {
+  const { server } = await serve(t);
+  const response = await fetch(`${server.url}/docs`);
+  const page = await response.text();
+  assert.equal(response.status, 200);
+  assert.equal(response.headers.get('content-type'), 'text/html; charset=utf-8');
+  assert.match(response.headers.get('content-security-policy') ?? '', /^default-src 'none'/);
+  assert.doesNotMatch(page, /<script(?! type="module" src=")|<style|\sstyle=|\son[a-z]+=/);
+  const loaded = [...page.matchAll(/<(?:link|img|script)[^>]* (?:href|src)="([^"]+)"/g)].map(
+    ([, url]) => url,
+  );
+  assert.deepEqual([...new Set(loaded.map((path) => path?.replace(/^v\/[\w-]+\//, '')))].sort(), [
+    'docs/base.js',
+    'docs/docs.css',
+    'ui/base-url.js',
+    'ui/base.css',
+    'ui/mark.svg',
+    'ui/tokens.css',
+  ]);
+  for (const file of loaded) assert.equal((await fetch(`${server.url}/${file}`)).status, 200, file);
+});
+
+test('/docs shows every endpoint with its parameters and an example', async (t) => {
+  const { server } = await serve(t);
+  const page = await (await fetch(`${server.url}/docs`)).text();
+  for (const { path, params, method } of ENDPOINTS) {
+    const section = page.split('<section').find((part) => part.includes(`<code>${path}</code>`));
+    assert.ok(section, path);
+    if (method === 'GET')
+      for (const name of Object.keys(params.shape)) assert.ok(section.includes(`<code>${name}</code>`));
+    assert.match(section, /curl -H/);
+    assert.match(section, /historicalCoverageStartBlock/);
+  }
+});
+
+test('/docs shows /rpc with a call and its answer', async (t) => {
+  const { server } = await serve(t);
+  const page = await (await fetch(`${server.url}/docs`)).text();
+  const section = page.split('<section').find((part) => part.includes('<code>/rpc</code></h2>')) ?? '';
+  assert.match(section, /-d '{&quot;jsonrpc&quot;:&quot;2.0&quot;,&quot;id&quot;:1/);
+  assert.match(section, /&quot;result&quot;: &quot;0x1b4&quot;/);
+});
+
+test('/docs shows subscribe parameters and sample events', async (t) => {
+  const { server } = await serve(t);
+  const page = await (await fetch(`${server.url}/docs`)).text();
+  const section = page.split('<section').find((part) => part.startsWith(' id="streams"')) ?? '';
+  const samples = [...section.matchAll(/<pre [^>]*aria-label="([^"]*)">([\s\S]*?)<\/pre>/g)].map(
+    ([, label, code = '']) => ({ label, code: code.replaceAll('&quot;', '"') }),
+  );
+  const events = samples.filter(({ label }) => label === 'Event').map(({ code }) => JSON.parse(code));
+  assert.deepEqual(
+    events.map(({ method, params }) => [method, params.result.transferType, params.result.blockNumber]),
+    [
+      ['eth_subscription', 'native_direct', 46147],
+      ['atlas_subscription', 'native_direct', 46147],
+    ],
+  );
+  for (const name of ['newHeads', 'logs', 'chainLogs', 'wallet_transfers', 'newPendingTransactions'])
+    assert.ok(section.includes(name), `${name} is not described`);
+  for (const { params } of events)
+    assert.deepEqual([params.result.eventIndex, params.result.blockHash.length], [0, 66]);
+  for (const name of ['txHash', 'eventIndex', 'blockHash', 'direction', 'removed'])
+    assert.ok(
+      section.split('Deduplicating events')[1]?.includes(name),
+      `${name} is not described as part of the key`,
+    );
+  for (const path of ['/ws', '/ws/signals']) {
+    const messages = samples
+      .filter(({ label }) => label?.endsWith(`to ${path}`))
+      .flatMap(({ code }) => code.split('\n'));
+    assert.ok(messages.length > 0);
+    for (const message of messages) {
+      const { method, params } = JSON.parse(message);
+      if (path === '/ws/signals') parseSignalFilter(params);
+      else if (params[0] === 'wallet_transfers') parseWalletFilter(params[1]);
+      else if (params[0] === 'logs') parseLogFilter(params[1]);
+      else if (params[0] === 'chainLogs') parseChainLogFilter(params[1]);
+      else assert.deepEqual([method, params], ['eth_subscribe', ['newHeads']]);
+    }
+  }
+});

@@ -1,0 +1,108 @@
+/** What a request that frames its body in two ways gets, byte for byte on a socket. */
+import assert from 'node:assert/strict';
+import { connect } from 'node:net';
+import { test } from 'node:test';
+import { address } from '../../support/index-fixture.ts';
+import { waitFor } from '../../support/wait.ts';
+import { type Serving, serve } from '../serving.ts';
+
+const SMUGGLED = 'GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n';
+
+/** Everything that the server sends until it closes the connection. */
+function untilClosed({ server }: Serving, bytes: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(server.port, '127.0.0.1', () => socket.write(bytes));
+    let text = '';
+    socket.setTimeout(20_000, () => reject(new Error(`still open after ${JSON.stringify(text)}`)));
+    socket.on('data', (chunk) => {
+      text += chunk;
+    });
+    socket.on('error', reject);
+    socket.on('close', () => {
+      socket.destroy();
+      resolve(text);
+    });
+  });
+}
+
+test('a request with ambiguous framing is refused, and nothing after it is read', async (t) => {
+  const serving = await serve(t);
+  serving.index.append([{}]);
+  const body = '{"jsonrpc":"2.0","id":1,"method":"net_version"}';
+  const framings = [
+    `Content-Length: ${body.length}\r\nContent-Length: ${body.length + SMUGGLED.length}\r\n`,
+    `content-length: ${body.length}\r\nCONTENT-LENGTH:   ${body.length + 1}\r\n`,
+    `Content-Length: ${body.length}\r\nContent-Length: ${body.length}\r\n`,
+    `Content-Length: ${body.length}, ${body.length}\r\n`,
+    'Content-Length: \r\n',
+    `Content-Length: +${body.length}\r\n`,
+    `Content-Length: ${body.length}\r\nTransfer-Encoding: chunked\r\n`,
+    `transfer-encoding:chunked\r\ncontent-length:${body.length}\r\n`,
+    'Transfer-Encoding: chunked, identity\r\n',
+    'Transfer-Encoding: identity\r\nTransfer-Encoding: chunked\r\n',
+    'Transfer-Encoding: xchunked\r\n',
+    'Transfer-Encoding: identity\r\n',
+  ];
+  const head = `Host: x\r\nX-API-Key: ${serving.key}\r\nContent-Type: application/json\r\n`;
+  for (const path of ['/rpc', '/api/wallets/batch', '/nothing']) {
+    for (const framing of path === '/rpc' ? framings : framings.slice(0, 5)) {
+      const chunked = /transfer/i.test(framing)
+        ? `${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`
+        : body;
+      const answer = await untilClosed(
+        serving,
+        `POST ${path} HTTP/1.1\r\n${head}${framing}\r\n${chunked}${SMUGGLED}`,
+      );
+      // With more behind it the connection may close before the refusal is written.
+      assert.match(answer, /^(HTTP\/1\.1 400 (?!.*HTTP\/1)|$)/s, `${path} ${framing}`);
+      const alone = await untilClosed(serving, `POST ${path} HTTP/1.1\r\n${head}${framing}\r\n`);
+      assert.match(alone, /^HTTP\/1\.1 400 /, `${path} ${framing} alone`);
+    }
+  }
+});
+
+test('a GET with two Content-Lengths is refused, with one it is served', async (t) => {
+  const serving = await serve(t);
+  serving.index.append([{}]);
+  const get = (framing: string) =>
+    `GET /api/wallet_summary?address=${address('alice')} HTTP/1.1\r\nHost: x\r\nX-API-Key: ${serving.key}\r\n${framing}\r\n`;
+  assert.match(
+    await untilClosed(serving, `${get('Content-Length: 0\r\nContent-Length: 5\r\n')}hello`),
+    /^HTTP\/1\.1 400 /,
+  );
+  const plain = await serving.fetch(`/api/wallet_summary?address=${address('alice')}`);
+  assert.equal(plain.status, 200);
+  const socket = connect(serving.server.port, '127.0.0.1', () => socket.write(get('Content-Length: 0\r\n')));
+  t.after(() => socket.destroy());
+  let text = '';
+  socket.on('data', (chunk) => {
+    text += chunk;
+  });
+  await waitFor(() => text.startsWith('HTTP/1.1 200 '), {
+    what: 'an answer to a GET with Content-Length: 0',
+  });
+});
+
+test('a key revoked while its body arrives is refused', async (t) => {
+  const serving = await serve(t);
+  serving.index.append([{}]);
+  for (const path of ['/rpc', '/api/wallets/batch']) {
+    const { key, record } = serving.access.keys.create({ name: 'late', tier: 'unlimited' });
+    const body = '{"jsonrpc":"2.0","id":1,"method":"eth_chainId"}';
+    const socket = connect(serving.server.port, '127.0.0.1');
+    t.after(() => socket.destroy());
+    let text = '';
+    socket.on('data', (chunk) => {
+      text += chunk;
+    });
+    socket.write(
+      `POST ${path} HTTP/1.1\r\nHost: x\r\nX-API-Key: ${key}\r\nContent-Type: application/json\r\n` +
+        `Content-Length: ${body.length}\r\n\r\n${body.slice(0, 5)}`,
+    );
+    // A request on another connection that is answered later: the head before it has been read by then.
+    await serving.fetch('/healthz');
+    serving.access.keys.revoke(record.id);
+    socket.write(body.slice(5));
+    await waitFor(() => text.startsWith('HTTP/1.1 401 '), { what: `a 401 from ${path}` });
+  }
+});

@@ -1,0 +1,148 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { type TestContext, test } from 'node:test';
+import { createLogger } from '../../../src/log/logger.ts';
+import type { BodySource } from '../../../src/server/http/deferred-reply.ts';
+import { listen } from '../../../src/server/http/listener.ts';
+import { ReplyWriter } from '../../../src/server/http/reply.ts';
+import { App, us_listen_socket_close, us_socket_local_port } from '../../../src/server/uws.ts';
+import { waitFor } from '../../support/wait.ts';
+
+/** More than the system keeps for a connection. */
+const BODY = Buffer.alloc(40_000_000, 'abcdefghij');
+const REQUEST = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n';
+
+/** A server that answers with a body at once, and a client that has asked and does not read. */
+async function unread(t: TestContext, body = BODY, onAnswered = () => {}, source?: BodySource) {
+  const replies = new ReplyWriter(createLogger({ level: 'error', format: 'json', write: () => undefined }));
+  const app = App();
+  let asked = 0;
+  app.get('/', (res) => {
+    asked++;
+    const head = { status: 200, headers: '', cache: 'no-store' } as const;
+    if (source === undefined) replies.sendNow(res, () => ({ ...head, body }));
+    else
+      replies
+        .defer(
+          res,
+          () => undefined,
+          () => undefined,
+        )
+        .sendSource(head, source);
+    onAnswered();
+  });
+  const listenSocket = await listen(app, '127.0.0.1', 0);
+  t.after(() => {
+    us_listen_socket_close(listenSocket);
+    app.close();
+  });
+  const client = connect(us_socket_local_port(listenSocket), '127.0.0.1');
+  t.after(() => void client.destroy());
+  client.on('error', () => undefined).pause();
+  client.write(REQUEST);
+  await waitFor(() => asked === 1, { what: 'the request' });
+  return { replies, client, asked: () => asked };
+}
+
+async function readBody(client: Socket): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  client.on('data', (chunk: Buffer) => {
+    chunks.push(chunk);
+    bytes += chunk.length;
+  });
+  client.resume();
+  await waitFor(() => bytes >= BODY.length, { what: 'the body' });
+  await waitFor(() => Buffer.concat(chunks).subarray(-BODY.length).equals(BODY), {
+    what: 'the end of the body',
+  });
+  const all = Buffer.concat(chunks);
+  return all.subarray(all.indexOf('\r\n\r\n') + 4);
+}
+
+test('a client that reads late gets the whole answer, and closing waits for it', async (t) => {
+  const { replies, client } = await unread(t);
+  let drained = false;
+  const draining = replies.drain(60_000).then(() => {
+    drained = true;
+  });
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.equal(drained, false, 'the answer is still owed');
+  assert.ok((await readBody(client)).equals(BODY));
+  await draining;
+});
+
+test('another request before the answer is read closes the connection', async (t) => {
+  const { replies, client, asked } = await unread(t);
+  const closed = once(client, 'close');
+  client.write(REQUEST.repeat(10));
+  client.resume();
+  await closed;
+  assert.equal(asked(), 1);
+  await replies.drain(60_000);
+});
+
+test('unsent bytes survive the reuse of the memory of the answer', async (t) => {
+  const shared = Buffer.from(BODY);
+  const { client } = await unread(t, shared, () => shared.fill('x'));
+  assert.ok((await readBody(client)).equals(BODY));
+});
+
+test('a body from a source goes out one chunk per turn of the event loop', async (t) => {
+  let turn = 0;
+  let running = true;
+  const count = () => {
+    turn++;
+    if (running) setImmediate(count);
+  };
+  setImmediate(count);
+  t.after(() => {
+    running = false;
+  });
+  const turns: number[] = [];
+  let discarded = 0;
+  let left = BODY.length;
+  const source: BodySource = {
+    get left() {
+      return left;
+    },
+    peek() {
+      turns.push(turn);
+      return BODY.subarray(BODY.length - left, BODY.length - left + 256 * 1024);
+    },
+    advance(bytes) {
+      left -= bytes;
+    },
+    discard() {
+      discarded++;
+    },
+  };
+  const { client, replies } = await unread(t, BODY, () => undefined, source);
+  assert.ok((await readBody(client)).equals(BODY));
+  await replies.drain(60_000);
+  assert.equal(discarded, 1);
+  assert.ok(turns.length >= BODY.length / (256 * 1024));
+  assert.equal(new Set(turns).size, turns.length, 'two chunks were written in one turn');
+});
+
+test('a body from a source is discarded when the client leaves', async (t) => {
+  let left = BODY.length;
+  let discarded = false;
+  const source: BodySource = {
+    get left() {
+      return left;
+    },
+    peek: () => BODY.subarray(BODY.length - left, BODY.length - left + 256 * 1024),
+    advance(bytes) {
+      left -= bytes;
+    },
+    discard() {
+      discarded = true;
+    },
+  };
+  const { client, replies } = await unread(t, BODY, () => undefined, source);
+  client.destroy();
+  await waitFor(() => discarded, { what: 'the source to be discarded' });
+  await replies.drain(60_000);
+});

@@ -1,0 +1,235 @@
+/** The clients that people use, against a demo chain: viem and ethers. */
+import assert from 'node:assert/strict';
+import { before, suite, test } from 'node:test';
+import { Contract, WebSocketProvider } from 'ethers';
+import { createPublicClient, encodeFunctionData, type Hex, type Log, parseAbiItem, webSocket } from 'viem';
+import { WebSocket } from 'ws';
+import { startProxy } from '../../scripts/soak/proxy.ts';
+import { type Anvil, startAnvil } from '../../src/dev/anvil.ts';
+import { abis, type DemoContracts } from '../../src/dev/contracts.ts';
+import { deployDemo } from '../../src/dev/deploy.ts';
+import { generateTraffic } from '../../src/dev/traffic.ts';
+import { startTestDaemon, type TestDaemon } from '../support/daemon.ts';
+import { address as addressOf } from '../support/index-fixture.ts';
+import { suiteOwner } from '../support/replay.ts';
+import { waitFor } from '../support/wait.ts';
+import { StreamClient } from './client.ts';
+import { asRecord, remaining, type StreamedTransfer, transfersOf } from './record.ts';
+
+const TRANSFER = 'event Transfer(address indexed from, address indexed to, uint256 value)';
+
+suite('real clients', () => {
+  const owner = suiteOwner();
+  let anvil: Anvil;
+  let contracts: DemoContracts;
+  let served: TestDaemon;
+  let seed = 10;
+
+  before(async () => {
+    anvil = await startAnvil({ manual: true });
+    owner.after(() => anvil.stop());
+    contracts = await deployDemo(anvil.url, { mine: true });
+    served = await startTestDaemon(owner, { flags: { '--node-http': anvil.url, '--node-ws': anvil.wsUrl } });
+  });
+
+  const address = (url: string) => `${url.replace('http', 'ws')}/ws?api_key=${served.key}`;
+  /** Some blocks with transfers. */
+  const traffic = () => generateTraffic(anvil.url, contracts, { rounds: 1, mine: true, seed: seed++ });
+  const height = async () => Number(await anvil.call('eth_blockNumber'));
+  /** Places of the token's transfers in blocks after `from`. */
+  const transfersAfter = async (from: number) => {
+    const filter = { fromBlock: `0x${(from + 1).toString(16)}`, toBlock: 'latest', address: contracts.token };
+    const logs = (await anvil.call('eth_getLogs', [filter])) as {
+      blockNumber: string;
+      logIndex: string;
+      topics: string[];
+    }[];
+    const signature = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
+    return logs
+      .filter(({ topics }) => topics[0] === signature && topics.length === 3)
+      .map(({ blockNumber, logIndex }) => `${Number(blockNumber)}.${Number(logIndex)}`);
+  };
+
+  test('viem watches blocks and events and resumes after a dropped connection', async () => {
+    const proxy = await startProxy(served.url);
+    owner.after(() => proxy.close());
+    const client = createPublicClient({
+      transport: webSocket(address(proxy.url), { reconnect: { delay: 50, attempts: 20 }, retryCount: 0 }),
+    });
+    const blocks: bigint[] = [];
+    const events: Log[] = [];
+    const endBlocks = client.watchBlocks({
+      // viem tells of a block that it could not fetch, for one because the connection ended, as undefined.
+      onBlock: (block: { number: bigint } | undefined) => {
+        if (block !== undefined) blocks.push(block.number);
+      },
+      onError: () => undefined,
+    });
+    const endEvents = client.watchEvent({
+      address: contracts.token,
+      event: parseAbiItem(TRANSFER),
+      onLogs: (logs) => events.push(...logs),
+      onError: () => undefined,
+    });
+    const rpc = await client.transport.getRpcClient();
+    owner.after(() => rpc.close());
+    /** Waits for the two subscriptions, made anew after those with the ids given. */
+    const subscribed = async (old: ReadonlySet<unknown>) => {
+      const ids = () => [...rpc.subscriptions.keys()].filter((id) => !old.has(id));
+      await waitFor(() => ids().length === 2, { what: 'both subscriptions' });
+      return new Set<unknown>(ids());
+    };
+    const follows = async () => {
+      const from = await height();
+      const known = events.length;
+      await traffic();
+      const last = await height();
+      // viem fetches each announced block by itself, and a later one may come first.
+      await waitFor(() => blocks.includes(BigInt(last)), { what: `block ${last}` });
+      const expected = await transfersAfter(from);
+      await waitFor(() => events.length >= known + expected.length, { what: 'the transfers' });
+      assert.deepEqual(
+        events.slice(known).map(({ blockNumber, logIndex }) => `${blockNumber}.${logIndex}`),
+        expected,
+      );
+    };
+    assert.equal(await client.getChainId(), 31337);
+    const first = await subscribed(new Set());
+    await follows();
+    proxy.dropConnections();
+    await subscribed(first);
+    await follows();
+    endBlocks();
+    endEvents();
+  });
+
+  test('ethers gets blocks and contract events', async () => {
+    const socket = new WebSocket(address(served.url));
+    let subscriptions = 0;
+    socket.on('message', (data) => {
+      if (/"result":"0x[0-9a-f]{32}"/.test(String(data))) subscriptions++;
+    });
+    const provider = new WebSocketProvider(() => socket);
+    const contract = new Contract(contracts.token, [TRANSFER], provider);
+    const blocks: number[] = [];
+    const events: string[] = [];
+    await provider.on('block', (number: number) => blocks.push(number));
+    await contract.on(
+      'Transfer',
+      (_from, _to, _value, { log }: { log: { blockNumber: number; index: number } }) => {
+        events.push(`${log.blockNumber}.${log.index}`);
+      },
+    );
+    // ethers does not wait for its subscriptions.
+    await waitFor(() => subscriptions === 2, { what: 'both subscriptions' });
+    const from = await height();
+    await traffic();
+    const expected = await transfersAfter(from);
+    const last = await height();
+    await waitFor(() => blocks.at(-1) === last && events.length >= expected.length, {
+      what: 'blocks and events',
+    });
+    assert.deepEqual(events, expected);
+    assert.deepEqual(
+      blocks,
+      Array.from({ length: last - from }, (_, i) => from + 1 + i),
+    );
+    await contract.removeAllListeners();
+    await provider.removeAllListeners();
+    await provider.send('eth_chainId', []); // the unsubscribes, which ethers does not wait for, are answered before it
+    await provider.destroy();
+  });
+
+  test('a reorg removes transfers, newest first, before the new branch is pushed', async () => {
+    const client = await StreamClient.open(owner, served.url, served.key);
+    const [wallet] = (await anvil.call('eth_accounts')) as string[];
+    const feed = await client.subscribe<StreamedTransfer>('wallet_transfers', {
+      address: wallet,
+      fromBlock: 1,
+    });
+    const send = (value: string) => anvil.call('eth_sendTransaction', [{ from: wallet, to: wallet, value }]);
+    for (const value of ['0x1', '0x2']) {
+      await send(value);
+      await anvil.call('evm_mine');
+    }
+    const shown = async () => (await transfersOf(served, wallet ?? '')).slice(-2).map(({ amount }) => amount);
+    await waitFor(async () => String(await shown()) === '1,2', { what: 'both transfers in the index' });
+    await anvil.call('anvil_reorg', [2, []]);
+    await send('0x3');
+    await anvil.call('evm_mine');
+    await waitFor(async () => (await shown()).at(-1) === '3', { what: 'the new transfer in the index' });
+    await waitFor(() => feed.results.at(-1)?.amount === '3', { what: 'the new transfer in the stream' });
+    assert.deepEqual(
+      feed.results.slice(-5).map(({ amount, removed }) => (removed ? `-${amount}` : amount)),
+      ['1', '2', '-2', '-1', '3'],
+    );
+    // What a token says of itself may have become known meanwhile.
+    const ids = (transfers: readonly { id: number; txHash: string }[]) =>
+      transfers.map(({ id, txHash }) => [id, txHash]);
+    assert.deepEqual(ids(remaining(feed.results)), ids(await transfersOf(served, wallet ?? '')));
+    client.socket.close();
+  });
+
+  test('live, replayed and removed transfers carry the symbol and decimals of their asset', async () => {
+    interface Told extends StreamedTransfer {
+      decimals: number | null;
+    }
+    const wallet = addressOf('holder of dollars');
+    const { stable } = contracts;
+    const [from] = (await anvil.call('eth_accounts')) as string[];
+    const send = async (transaction: { to: string; value?: string; data?: Hex }) => {
+      await anvil.call('eth_sendTransaction', [{ from, gas: '0x2dc6c0', ...transaction }]);
+      await anvil.call('evm_mine');
+    };
+    const mint = (amount: bigint) => {
+      const call = { abi: abis.DemoToken, functionName: 'mint', args: [wallet, amount] } as const;
+      return send({ to: stable, data: encodeFunctionData(call) });
+    };
+    await mint(1_000_000n);
+    await served.reaches(Number(await anvil.call('eth_blockNumber')));
+    const known = async () => (await served.get('token_stats', { token: stable })).decimals === 6;
+    await waitFor(known, { what: 'the words of the contract' });
+
+    const client = await StreamClient.open(owner, served.url, served.key);
+    const signals = await StreamClient.open(owner, served.url, served.key, '/ws/signals');
+    const live = await client.subscribe<Told>('wallet_transfers', { address: wallet });
+    const replayed = await client.subscribe<Told>('wallet_transfers', { address: wallet, fromBlock: 1 });
+    const bought = await signals.signals<{ symbol: string; decimals: number }>({ wallets: [wallet] });
+    await mint(2_000_000n);
+    await send({ to: wallet, value: '0x5' });
+    await waitFor(() => live.results.length === 2 && replayed.results.length === 3, {
+      what: 'all transfers',
+    });
+    await waitFor(() => bought.results.length === 2, { what: 'both signals' });
+    const words = ({ symbol, decimals, amount }: Told) => [amount, symbol, decimals];
+    assert.deepEqual(replayed.results.map(words), [
+      ['1000000', 'DUSD', 6],
+      ['2000000', 'DUSD', 6],
+      ['5', 'MON', 18],
+    ]);
+    assert.deepEqual(live.results, replayed.results.slice(1));
+    assert.deepEqual(replayed.results.map(asRecord), await transfersOf(served, wallet));
+    assert.deepEqual(
+      bought.results.map(({ symbol, decimals }) => [symbol, decimals]),
+      [
+        ['DUSD', 6],
+        ['MON', 18],
+      ],
+    );
+    const { symbol, decimals } = await served.get('token_holders', { token: stable });
+    assert.deepEqual([symbol, decimals], ['DUSD', 6]);
+
+    await anvil.call('anvil_reorg', [2, []]);
+    await anvil.call('evm_mine');
+    await waitFor(() => live.results.length === 4, { what: 'both to be taken back' });
+    assert.deepEqual(
+      live.results.slice(2),
+      live.results
+        .slice(0, 2)
+        .reverse()
+        .map((transfer) => ({ ...transfer, removed: true })),
+    );
+    client.socket.close();
+    signals.socket.close();
+  });
+});

@@ -1,0 +1,88 @@
+/** What a subscription to transfers amounts to, and what REST says. */
+import assert from 'node:assert/strict';
+import type { TestDaemon } from '../support/daemon.ts';
+
+/** The members of a transfer that the stream and REST share. */
+export interface Transfer {
+  id: number;
+  blockNumber: number;
+  txHash: string;
+  transferType: string;
+  from: string;
+  to: string;
+  tokenAddress: string | null;
+  amount: string;
+  direction: 'in' | 'out';
+  logIndex: number | null;
+  eventIndex: number;
+  symbol: string | null;
+  decimals: number | null;
+}
+
+export interface StreamedTransfer extends Transfer {
+  assetType: string;
+  blockHash: string;
+  removed?: true;
+}
+
+/** What tells a transfer from every other one of the chain. */
+export function eventKey({ txHash, eventIndex }: { txHash: string; eventIndex: number }): string {
+  return `${txHash} ${eventIndex}`;
+}
+
+/** What tells a signal from every other one of the chain: a transfer gives one for each side. */
+export function signalKey(event: { txHash: string; eventIndex: number; direction: string }): string {
+  return `${eventKey(event)} ${event.direction}`;
+}
+
+/**
+ * What remains of a stream when what was removed is taken off again. Fails when the ids do not ascend, or when
+ * something else than the newest is removed: then something was left out or told twice.
+ */
+export function remaining<T extends { id: number; removed?: true; direction: string }>(
+  results: readonly T[],
+): T[] {
+  const kept: T[] = [];
+  for (const { removed, ...event } of results) {
+    const last = kept.at(-1);
+    if (removed) {
+      const pushedAt = kept.findLastIndex(
+        ({ id, direction }) => id === event.id && direction === event.direction,
+      );
+      assert.ok(
+        pushedAt >= 0 && last?.id === event.id,
+        `removed ${event.id}, but the last one is ${last?.id}`,
+      );
+      kept.splice(pushedAt, 1);
+    } else {
+      assert.ok(last === undefined || last.id <= event.id, `${event.id} after ${last?.id}`);
+      kept.push(event as T);
+    }
+  }
+  return kept;
+}
+
+/** The record REST would show of it. */
+export function asRecord({ assetType, blockHash, ...record }: StreamedTransfer): Transfer {
+  const kind = record.transferType.startsWith('native') ? 'native' : record.transferType;
+  assert.equal(assetType, kind);
+  assert.match(blockHash, /^0x[0-9a-f]{64}$/);
+  return record;
+}
+
+/** Every transfer of a wallet from a block on, oldest first, from all pages of REST. */
+export async function transfersOf(served: TestDaemon, address: string, fromBlock = 0): Promise<Transfer[]> {
+  const all: Transfer[] = [];
+  for (let cursor: number | null = 0; cursor !== null; ) {
+    const page: { transfers: Transfer[]; nextCursor: number | null } = await served.get('address_transfers', {
+      address,
+      limit: 500,
+      include_internal: 'true',
+      after_block: fromBlock,
+      ...(cursor > 0 && { cursor }),
+    });
+    all.push(...page.transfers);
+    cursor = page.nextCursor;
+  }
+  return all.reverse();
+}

@@ -1,0 +1,208 @@
+/** A transfer stream on an index that the test writes, and its clients. */
+import assert from 'node:assert/strict';
+import type { Hex } from '../../src/lib/hex.ts';
+import { bytesToHex } from '../../src/lib/hex.ts';
+import { createLogger } from '../../src/log/logger.ts';
+import { createMetrics } from '../../src/metrics/metrics.ts';
+import type { BlockBatch } from '../../src/model/block-batch.ts';
+import type { CommittingBlocks } from '../../src/model/watermark.ts';
+import { ReadFailures } from '../../src/query/read-failures.ts';
+import { prepareStreamReads } from '../../src/query/stream-reads.ts';
+import type { Notification } from '../../src/streams/notification.ts';
+import { type Payer, Subscription } from '../../src/streams/subscription.ts';
+import { TransferStream } from '../../src/streams/transfers/transfer-stream.ts';
+import {
+  SignalSubscription,
+  type TransferSubscription,
+  WalletSubscription,
+} from '../../src/streams/transfers/transfer-subscription.ts';
+import type { Owner } from '../support/cleanup.ts';
+import { address, createIndex, type NamedBlock } from '../support/index-fixture.ts';
+import { waitFor } from '../support/wait.ts';
+import { FREE } from './free-payer.ts';
+
+/** What a client was told, `+12` for a transfer of block 12 and `-12` for one that is taken back, and its end. */
+export interface Client {
+  told: string[];
+  closed: boolean;
+  /** Why it was closed, empty until then. */
+  reason: string;
+  /** Where its replay begins, null without one. */
+  fromBlock: number | null;
+  /** Bytes that it has not taken, and who wants to know when it has. */
+  backlogBytes: number;
+  waiting: (() => void)[];
+  unsubscribe: () => void;
+}
+
+export class StreamIndex {
+  private readonly announces: boolean;
+  private readonly fixture: ReturnType<typeof createIndex>;
+  readonly snapshot: ReturnType<ReturnType<typeof createIndex>['snapshot']>['snapshot'];
+  private readonly transfers: TransferStream;
+  private readonly metrics = createMetrics();
+
+  /** `announces`: whether `commit` announces its blocks. */
+  constructor(owner: Owner, announces: boolean) {
+    this.announces = announces;
+    this.fixture = createIndex(owner);
+    const { db, snapshot } = this.fixture.snapshot(owner);
+    this.snapshot = snapshot;
+    owner.after(() => this.metrics.close());
+    const log = createLogger({ level: 'error', format: 'json' });
+    this.transfers = new TransferStream({
+      reads: prepareStreamReads(db, snapshot),
+      nativeSymbol: 'MON',
+      metrics: this.metrics,
+      failures: new ReadFailures({ log, metrics: this.metrics }),
+      log,
+    });
+    owner.after(() => this.transfers.close());
+  }
+
+  /** Appends a block, or several, in which Alice pays Bob that often. */
+  commit(count: number, { branch = '', payments = 1 } = {}): void {
+    for (let i = 0; i < count; i++) {
+      const batch = this.announces ? this.announce({ branch, payments }) : this.nextBlock(branch, payments);
+      this.write(batch);
+      this.publish(batch);
+    }
+  }
+
+  /** How often the age of what was pushed has been measured, and the sum of the ages in seconds. */
+  async pushAges(): Promise<{ count: number; sum: number }> {
+    const { values } = await this.metrics.pushAge.get();
+    const of = (name: string) => values.find(({ metricName }) => metricName?.endsWith(name))?.value ?? 0;
+    return { count: of('_count'), sum: of('_sum') };
+  }
+
+  rollBack(to: number): void {
+    this.undo(to);
+    this.publishRollback(to, this.head().hash);
+  }
+
+  /** Rolls the index back without a word. */
+  undo(to: number): void {
+    this.fixture.writer.rollback(to);
+  }
+
+  /** Says that everything above a block is rolled back. */
+  publishRollback(to: number, hash: Hex): void {
+    this.snapshot.release();
+    this.transfers.onWatermark({ kind: 'rolled-back', to, hash });
+  }
+
+  /** A subscription to the transfers of a wallet, from now on or from a block on. */
+  wallet(
+    name: string,
+    fromBlock: number | null = null,
+    { backlogBytes = 0, payer = FREE } = {},
+  ): Promise<Client> {
+    const wallet = address(name).slice(2);
+    const filter = {
+      wallet,
+      direction: 'both',
+      includeNative: true,
+      includeTokens: true,
+      fromBlock,
+    } as const;
+    return this.open(
+      fromBlock,
+      (subscription) => new WalletSubscription(subscription, filter),
+      backlogBytes,
+      payer,
+    );
+  }
+
+  /** The same to what any wallet pays out, from a block on. */
+  payments(fromBlock: number): Promise<Client> {
+    const events = new Set(['wallet_native_out'] as const);
+    const filter = { wallets: new Set<string>(), tokens: new Set<string>(), events, fromBlock };
+    return this.open(fromBlock, (subscription) => new SignalSubscription(subscription, filter));
+  }
+
+  private async open(
+    fromBlock: number | null,
+    watch: (subscription: Subscription) => TransferSubscription,
+    backlogBytes = 0,
+    payer: Payer = FREE,
+  ): Promise<Client> {
+    const unsubscribe = () => undefined;
+    const client: Client = {
+      told: [],
+      closed: false,
+      reason: '',
+      fromBlock,
+      backlogBytes,
+      waiting: [],
+      unsubscribe,
+    };
+    const connection = {
+      payer,
+      get backlogBytes() {
+        return client.backlogBytes;
+      },
+      push: (notification: Notification, id: Uint8Array) => {
+        const { blockNumber, removed } = JSON.parse(String(notification.messageFor(id))).params.result;
+        client.told.push(`${removed === true ? '-' : '+'}${blockNumber}`);
+      },
+      whenDrained: (callback: () => void) => void client.waiting.push(callback),
+      close: (_code: number, reason: string) => {
+        client.closed = true;
+        client.reason = reason;
+      },
+    };
+    const subscription = new Subscription('test', connection, { total: 0 }, 1_000_000);
+    client.unsubscribe = await this.transfers.subscribe(watch(subscription));
+    subscription.release();
+    return client;
+  }
+
+  /** Announces the next block, in which Alice pays Bob that often. */
+  announce({ branch = '', payments = 1 } = {}): BlockBatch {
+    const batch = this.nextBlock(branch, payments);
+    this.publishAnnouncement(this.announcement(batch));
+    return batch;
+  }
+
+  /** What is said before the next block is committed. */
+  announcement(batch: BlockBatch): CommittingBlocks {
+    return { batches: [batch], firstTransfer: (this.fixture.writer.head()?.lastTransfer ?? 0) + 1 };
+  }
+
+  publishAnnouncement(blocks: CommittingBlocks): void {
+    this.snapshot.release();
+    this.transfers.onCommitting(blocks);
+  }
+
+  /** Appends a block without a word. */
+  write(batch: BlockBatch): void {
+    this.fixture.writer.append([batch]);
+  }
+
+  /** Says that a block is committed. */
+  publish(batch: BlockBatch): void {
+    this.snapshot.release();
+    const to = batch.number[0]!;
+    const hash = bytesToHex(batch.hash);
+    const committedAt = performance.timeOrigin + performance.now();
+    this.transfers.onWatermark({ kind: 'committed', from: to, to, hash, timestamp: 0, committedAt });
+  }
+
+  /** A block that follows the last, in which Alice pays Bob that often. */
+  nextBlock(branch: string, payments: number): BlockBatch {
+    const block: NamedBlock = {};
+    const number = (this.fixture.writer.head()?.number ?? 0) + 1;
+    for (let i = 0; i < payments; i++) block[`${number} ${branch} ${i}`] = [{ from: 'alice', to: 'bob' }];
+    return this.fixture.batch([block], branch);
+  }
+
+  head() {
+    const head = this.fixture.writer.head();
+    assert.ok(head);
+    return { to: head.number, hash: head.hash };
+  }
+}
+
+export const tells = (client: Client, text: string) =>
+  waitFor(() => client.told.join(' ') === text, { what: `"${text}"; told ${client.told}`, everyMs: 5 });

@@ -1,0 +1,301 @@
+/** Pre-commit matches equal what the index returns after the commit, and are pushed without reading it. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { bytesToHex } from '../../../src/lib/hex.ts';
+import type { BlockBatch } from '../../../src/model/block-batch.ts';
+import { TransferKind } from '../../../src/model/transfer-kind.ts';
+import type { EventRow } from '../../../src/query/events.ts';
+import { prepareStreamReads } from '../../../src/query/stream-reads.ts';
+import type { Notification } from '../../../src/streams/notification.ts';
+import { Subscription } from '../../../src/streams/subscription.ts';
+import { PreCommitMatches } from '../../../src/streams/transfers/pre-commit-matches.ts';
+import { SubscriptionIndex } from '../../../src/streams/transfers/subscription-index.ts';
+import { type Direction, signalJson, transferJson } from '../../../src/streams/transfers/transfer-json.ts';
+import {
+  type TransferEvent,
+  TransferSubscription,
+} from '../../../src/streams/transfers/transfer-subscription.ts';
+import { opened } from '../../support/cleanup.ts';
+import { createIndex } from '../../support/index-fixture.ts';
+import { randomBlocks, toBatch } from '../../support/random-chain.ts';
+import { waitFor } from '../../support/wait.ts';
+import { FREE } from '../free-payer.ts';
+import { StreamIndex, tells } from '../stream-index.ts';
+
+/** Is shown every transfer and wants all of them, also those of no amount, or none. */
+class SubscriberToAll extends TransferSubscription {
+  shown = 0;
+  private readonly directions: readonly Direction[];
+  constructor(directions: readonly Direction[] = ['out']) {
+    const connection = {
+      payer: FREE,
+      backlogBytes: 0,
+      push: () => undefined,
+      whenDrained: () => undefined,
+      close: () => undefined,
+    };
+    super(new Subscription('all', connection, { total: 0 }, 1), new Set(), new Set(), null);
+    this.directions = directions;
+  }
+  protected override directionsOf() {
+    this.shown++;
+    return this.directions;
+  }
+  protected override notificationOf(event: TransferEvent): Notification {
+    return event.walletNotification('out');
+  }
+}
+
+const CHAIN = { chainId: 143, nativeSymbol: 'MON' };
+
+/** Everything that clients are told of a transfer. */
+function payloads(row: EventRow): string {
+  return `${transferJson(row, 'out', false, CHAIN)} ${signalJson(row, 'in', false, CHAIN, 0)}`;
+}
+
+for (const prepared of ['all', 'none'] as const) {
+  test(`pre-commit rows equal the rows read from the index after the commit (${prepared} prepared)`, (context) => {
+    const owner = opened(context);
+    const fixture = createIndex(owner);
+    const { db, snapshot } = fixture.snapshot(owner);
+    const reads = prepareStreamReads(db, snapshot);
+    const subscribers = new SubscriptionIndex();
+    subscribers.add(new SubscriberToAll(), () => undefined);
+    const kinds = new Set<number>();
+    let firstTransfer = 1;
+    let next = 1;
+    for (let round = 0; round < 60; round++) {
+      const parent = fixture.writer.head()?.hash ?? `0x${'0'.repeat(64)}`;
+      const blocks = randomBlocks(next, 5, parent, round);
+      const batches = [toBatch(blocks.slice(0, 2)), toBatch(blocks.slice(2))];
+      const announced = new PreCommitMatches(
+        { batches, firstTransfer },
+        { subscribers, symbols: reads.tokenSymbols, chainInfo: CHAIN },
+      );
+      announced.prepare(prepared === 'all' ? Number.POSITIVE_INFINITY : 0);
+      fixture.writer.append(batches);
+      snapshot.release();
+      const rows = [...takeAll(announced)];
+      const ids = Array.from({ length: announced.last - firstTransfer + 1 }, (_, i) => firstTransfer + i);
+      assert.deepEqual(rows.map(payloads), reads.events(ids).map(payloads));
+      assert.equal(announced.hash, fixture.writer.head()?.hash);
+      for (const { kind } of rows) kinds.add(kind);
+      nameFirstToken(batches[0]!, round);
+      firstTransfer = announced.last + 1;
+      next += blocks.length;
+    }
+    assert.deepEqual([...kinds].sort(), Object.values(TransferKind).sort());
+
+    function nameFirstToken({ token, addresses }: BlockBatch, round: number): void {
+      const contract = token.find((at) => at >= 0);
+      if (contract === undefined) return;
+      const address = bytesToHex(addresses.subarray(contract * 20, contract * 20 + 20));
+      const symbol = `T${round}`;
+      fixture.writer.saveMetadata([
+        { address, name: null, symbol, decimals: round % 19, tries: 1, retryAt: null },
+      ]);
+    }
+  });
+}
+
+function* takeAll(announced: PreCommitMatches): Generator<EventRow> {
+  for (;;) {
+    const matches = announced.take(7);
+    for (const { event } of matches) yield event.row;
+    if (matches.length < 7) return;
+  }
+}
+
+test('candidates that nobody wants count as work too', (context) => {
+  const subscribers = new SubscriptionIndex();
+  const subscriber = new SubscriberToAll([]);
+  subscribers.add(subscriber, () => undefined);
+  const batch = toBatch(randomBlocks(1, 20, `0x${'0'.repeat(64)}`, 1));
+  const symbols = () => ({ symbol: null, decimals: null });
+  const announced = new PreCommitMatches(
+    { batches: [batch], firstTransfer: 1 },
+    { subscribers, symbols, chainInfo: CHAIN },
+  );
+  let now = 0;
+  context.mock.method(performance, 'now', () => now++);
+  announced.prepare(10);
+  assert.equal(subscriber.shown, 10);
+  announced.take(16);
+  assert.equal(subscriber.shown, 26);
+});
+
+test('the push age is observed once per commit that someone wanted', async (context) => {
+  const index = new StreamIndex(opened(context), true);
+  index.commit(1);
+  const client = await index.wallet('alice');
+  await index.wallet('nobody');
+  for (const commits of [1, 2]) {
+    index.commit(1, { payments: 3 });
+    await waitFor(async () => (await index.pushAges()).count === commits, { what: `age ${commits}` });
+  }
+  assert.deepEqual(client.told, ['+2', '+2', '+2', '+3', '+3', '+3']);
+  client.unsubscribe();
+  index.commit(1);
+  const { count, sum } = await index.pushAges();
+  assert.equal(count, 2);
+  assert.ok(sum >= 0 && sum < 60, `${sum} s`);
+});
+
+test('pushes to clients that left do not count towards the age of later pushes', async (context) => {
+  const index = new StreamIndex(opened(context), true);
+  index.commit(1);
+  const client = await index.wallet('alice');
+  const batch = index.announce();
+  index.publish(batch); // the index does not have it, so that the turn ends here
+  await tells(client, '+2');
+  client.unsubscribe();
+  const { now } = performance;
+  context.mock.method(performance, 'now', () => now.call(performance) + 3_600_000);
+  index.write(batch);
+  await new Promise(setImmediate); // what the present turn reads does not have it
+  const later = await index.wallet('alice');
+  index.commit(1);
+  await tells(later, '+3');
+  await waitFor(async () => (await index.pushAges()).count > 0, { what: 'the age' });
+  const { sum } = await index.pushAges();
+  assert.ok(sum < 60, `${sum} s`);
+});
+
+test('pre-commit matches are pushed on their watermark, before the index is read', async (context) => {
+  const index = new StreamIndex(opened(context), true);
+  index.commit(1);
+  const client = await index.wallet('alice');
+  const batch = index.announce({ payments: 40 });
+  assert.deepEqual(client.told, []);
+  index.publish(batch); // the index does not have it, so nothing of it can be read
+  await tells(client, Array(40).fill('+2').join(' '));
+});
+
+test('a client that subscribes after the announcement gets each of its transfers once', async (context) => {
+  const index = new StreamIndex(opened(context), true);
+  index.commit(1);
+  const early = await index.wallet('alice');
+  const batch = index.announce({ payments: 2 });
+  const late = await index.wallet('bob');
+  const replayed = await index.wallet('bob', 1);
+  index.write(batch);
+  index.publish(batch);
+  index.commit(1);
+  await tells(early, '+2 +2 +3');
+  await tells(late, '+2 +2 +3');
+  await tells(replayed, '+1 +2 +2 +3');
+});
+
+test('a client that subscribes after the announcement delays no one', async (context) => {
+  const index = new StreamIndex(opened(context), true);
+  index.commit(1);
+  const early = await index.wallet('alice');
+  const batch = index.announce({ payments: 40 });
+  const late = await index.wallet('bob');
+  index.publish(batch); // the index does not have it, so nothing of it can be read
+  for (const client of [early, late]) await tells(client, Array(40).fill('+2').join(' '));
+});
+
+test('a commit waiting to be pushed reaches everyone even if a new client starts after it', async (context) => {
+  const index = new StreamIndex(opened(context), true);
+  index.commit(1);
+  const batch = index.announce();
+  index.write(batch);
+  const later = await index.wallet('bob', 3);
+  const replayed = await index.wallet('alice', 1);
+  await tells(replayed, '+1');
+  index.publish(batch);
+  index.commit(1);
+  await tells(later, '+3');
+  await tells(replayed, '+1 +2 +3');
+});
+
+test('an announcement whose commit fails is forgotten', async (context) => {
+  const index = new StreamIndex(opened(context), true);
+  index.commit(1);
+  const client = await index.wallet('alice');
+  index.announce({ payments: 3, branch: 'lost' });
+  index.commit(2);
+  await tells(client, '+2 +3');
+});
+
+test('a failed read before the commit costs no client its connection or a transfer', async (context) => {
+  const index = new StreamIndex(opened(context), true);
+  index.commit(1);
+  const client = await index.wallet('alice');
+  context.mock.method(index.snapshot, 'head', fail, { times: 1 });
+  const batch = index.announce();
+  index.write(batch);
+  index.publish(batch);
+  index.commit(1);
+  await tells(client, '+2 +3');
+  assert.equal(client.closed, false);
+});
+
+function fail(): never {
+  throw new Error('disk I/O error');
+}
+
+test('a rollback between announcement and commit is pushed first', async (context) => {
+  const index = new StreamIndex(opened(context), true);
+  index.commit(2);
+  const client = await index.wallet('alice');
+  index.commit(1);
+  await tells(client, '+3');
+  index.rollBack(2);
+  const batch = index.announce({ branch: 'b', payments: 2 });
+  index.write(batch);
+  index.publish(batch);
+  index.commit(1);
+  await tells(client, '+3 -3 +3 +3 +4');
+});
+
+test('a client that left after the announcement gets nothing', async (context) => {
+  const index = new StreamIndex(opened(context), true);
+  index.commit(1);
+  const [left, stays] = [await index.wallet('alice'), await index.wallet('bob')];
+  const batch = index.announce();
+  left.unsubscribe();
+  index.write(batch);
+  index.publish(batch);
+  await tells(stays, '+2');
+  assert.deepEqual(left.told, []);
+});
+
+test('pre-commit matches are not pushed before their commit, whatever else is pushed meanwhile', async (context) => {
+  const index = new StreamIndex(opened(context), true);
+  index.commit(1);
+  const live = await index.wallet('alice');
+  const batch = index.announce();
+  const replayed = await index.wallet('bob', 1);
+  await tells(replayed, '+1');
+  assert.deepEqual(live.told, []);
+  index.write(batch);
+  index.publish(batch);
+  await tells(live, '+2');
+});
+
+test('a block announced while the previous one is still being pushed comes after it', async (context) => {
+  const index = new StreamIndex(opened(context), true);
+  index.commit(1);
+  const client = await index.wallet('alice');
+  index.commit(1, { payments: 20_000 });
+  assert.ok(client.told.length < 20_000);
+  index.commit(1);
+  await tells(client, `${'+2 '.repeat(20_000)}+3`);
+});
+
+test('while a rollback cannot be read yet, later pre-commit matches are not pushed', async (context) => {
+  const index = new StreamIndex(opened(context), true);
+  index.commit(2);
+  const client = await index.wallet('alice');
+  const { to, hash } = index.head();
+  index.commit(1);
+  const later = index.announce({ branch: 'b' });
+  index.undo(1); // a further rollback, which is not published yet
+  index.publishRollback(to, hash);
+  index.publish(later);
+  await nextTurn();
+  await tells(client, '+3 -3');
+});

@@ -1,0 +1,39 @@
+/** The README, the pages of docs/ and the others beside them, as a reader finds them. */
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+
+export const ROOT = resolve(import.meta.dirname, '../..');
+
+export interface Page {
+  /** Path below the project's folder. */
+  path: string;
+  text: string;
+}
+
+export const PAGES: readonly Page[] = [
+  'README.md',
+  'CONTRIBUTING.md',
+  'CHANGELOG.md',
+  'scripts/bench/README.md',
+  'scripts/simulator/README.md',
+  ...readdirSync(join(ROOT, 'docs'))
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => `docs/${name}`),
+].map((path) => ({ path, text: readFileSync(join(ROOT, path), 'utf8') }));
+
+/** The contents of all code blocks that begin with ``` and `info`, such as `js viem`. */
+export function codeBlocks(info: string): string[] {
+  return PAGES.flatMap(({ text }) =>
+    [...text.matchAll(/^```(.*)\n([\s\S]*?)^```$/gm)]
+      .filter(([, found]) => found === info)
+      .map(([, , code = '']) => code),
+  );
+}
+
+/** The only code block of its kind. */
+export function codeBlock(info: string): string {
+  const [block, ...others] = codeBlocks(info);
+  assert.ok(block !== undefined && others.length === 0, `the docs must have one block "${info}"`);
+  return block;
+}

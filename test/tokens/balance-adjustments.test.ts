@@ -1,0 +1,47 @@
+/** What blocks take from and give to accounts besides transfers. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { BalanceAdjustments } from '../../src/tokens/balance-drift.ts';
+
+const MINER = `0x${'aa'.repeat(20)}`;
+const SENDER = `0x${'bb'.repeat(20)}`;
+const STAKER = `0x${'cc'.repeat(20)}`;
+const HASH = `0x${'01'.repeat(32)}`;
+
+const BLOCK = {
+  hash: HASH,
+  miner: MINER,
+  transactions: [{ from: SENDER.toUpperCase().replace('0X', '0x'), mint: '0x64' }],
+  withdrawals: [{ address: STAKER, amount: '0x2' }],
+};
+const RECEIPT = {
+  blockHash: HASH,
+  gasUsed: '0x5208',
+  effectiveGasPrice: '0x3',
+  blobGasUsed: '0x10',
+  blobGasPrice: '0x2',
+  l1Fee: '0x7',
+};
+
+test('fees of gas, blobs and the parent chain are taken, withdrawals and mints are given', () => {
+  const adjustments = new BalanceAdjustments();
+  adjustments.add(BLOCK, [RECEIPT]);
+  adjustments.add(BLOCK, [{ ...RECEIPT, blobGasUsed: undefined, l1Fee: null }]);
+  assert.equal(adjustments.netOf(SENDER as `0x${string}`), 2n * (100n - 63_000n) - 32n - 7n);
+  assert.equal(adjustments.netOf(STAKER as `0x${string}`), 4_000_000_000n);
+  assert.deepEqual([...adjustments.senders()], [SENDER]);
+  assert.equal(adjustments.isExempt(MINER as `0x${string}`), true);
+  assert.equal(adjustments.isExempt(SENDER as `0x${string}`), false);
+});
+
+test('what is no block, no receipt or of another block is the fault of the node, however deep it is nested', () => {
+  const nested: unknown = JSON.parse(`${'['.repeat(100_000)}${']'.repeat(100_000)}`);
+  const add = (block: unknown, receipts: unknown) => () => new BalanceAdjustments().add(block, receipts);
+  const malformed = { name: 'UpstreamError', reason: 'malformed' };
+  assert.throws(add(nested, []), malformed);
+  assert.throws(add({ ...BLOCK, miner: nested }, []), malformed);
+  assert.throws(add({ ...BLOCK, withdrawals: [{ address: STAKER, amount: '2' }] }, [RECEIPT]), malformed);
+  assert.throws(add(BLOCK, []), malformed);
+  assert.throws(add(BLOCK, [{ ...RECEIPT, gasUsed: {} }]), malformed);
+  assert.throws(add(BLOCK, [{ ...RECEIPT, blockHash: `0x${'02'.repeat(32)}` }]), { reason: 'inconsistent' });
+});

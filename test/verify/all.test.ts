@@ -1,0 +1,98 @@
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { type TestContext, test } from 'node:test';
+import { generateChain } from '../../scripts/simulator/chain/generate.ts';
+import { verifyText } from '../../src/cli/verify-text.ts';
+import { FatalError } from '../../src/lib/errors.ts';
+import { openDatabase } from '../../src/store/open-database.ts';
+import { startIndexer } from '../support/indexer.ts';
+import { startMisbehavingNode } from '../support/misbehaving-node.ts';
+import { startNode } from '../support/replay.ts';
+import { tempDir } from '../support/temp-dir.ts';
+import { differencesOf, verifyFile } from '../support/verify.ts';
+
+const HEAD = 200;
+
+/** A node, and an index that a node without the last log of some blocks' receipts gave. */
+async function wronglyIndexed(t: TestContext, wrong: readonly number[]) {
+  const chain = [...generateChain({ seed: 61, blocks: HEAD, txPerBlock: 6 }).blocks];
+  const node = await startNode(t, { chain });
+  const forgetful = await startMisbehavingNode({ upstream: node.url });
+  t.after(() => forgetful.close());
+  forgetful.misbehave({
+    replace: (method, params, result) =>
+      method === 'eth_getBlockReceipts' && wrong.includes(Number(params[0]))
+        ? (result as { logs: unknown[] }[]).map((receipt) => ({ ...receipt, logs: receipt.logs.slice(1) }))
+        : result,
+  });
+  const indexer = startIndexer(t, { http: forgetful.url, dir: tempDir(t), index: { startBlock: 1 } });
+  await indexer.reaches(HEAD);
+  await indexer.client.stop();
+  forgetful.misbehave({});
+  return { path: indexer.path, node, proxy: forgetful };
+}
+
+test('verify --all compares every block, and goes on where it was stopped', async (t) => {
+  const { path, proxy } = await wronglyIndexed(t, [30, 150, 199]);
+  const stop = new AbortController();
+  const stopped = verifyFile({
+    path,
+    http: proxy.url,
+    all: true,
+    signal: stop.signal,
+    onProgress: (text) => text.startsWith('block 64 of 200') && stop.abort(new FatalError('stopped')),
+  });
+  await assert.rejects(stopped, /^FatalError: stopped; all blocks below 65 are compared: run it again/);
+  assert.ok(existsSync(`${path}.verify`));
+  proxy.requests.length = 0;
+  const report = await verifyFile({ path, http: proxy.url, all: true });
+  const read = proxy.requests.flatMap(({ calls }) =>
+    calls.flatMap(({ method, params }) => (method === 'eth_getBlockReceipts' ? [Number(params[0])] : [])),
+  );
+  assert.ok(read.includes(65) && !read.includes(40), 'no block is compared twice');
+  const found = differencesOf(report).filter((text) => text.startsWith('transfers: '));
+  assert.deepEqual(
+    found.map((text) => Number(/of block (\d+) /.exec(text)?.[1])),
+    [30, 150, 199],
+  );
+  const text = verifyText(report);
+  assert.match(text, /^transfers +3 DIFFER +100 % +all 200 blocks with [\d,]+ transfers, decoded again$/m);
+  assert.match(text, /^checksums +equal +100 % /m);
+  assert.match(text, /^wallets +equal +100 % /m);
+  assert.match(text, /note \(transfers\): went on behind block 64, where an earlier run was stopped/);
+  assert.ok(!existsSync(`${path}.verify`), 'a finished run leaves nothing');
+});
+
+test('verify --all begins at the first block when the index holds other blocks than a stopped run compared', async (t) => {
+  const { path, node } = await wronglyIndexed(t, []);
+  const stop = new AbortController();
+  const onProgress = (text: string) =>
+    text.startsWith('block 128 of 200') && stop.abort(new FatalError('stopped'));
+  await assert.rejects(
+    verifyFile({ path, http: node.url, all: true, signal: stop.signal, onProgress }),
+    /below 129/,
+  );
+  const db = openDatabase(path);
+  db.exec('UPDATE blocks SET hash = zeroblob(32) WHERE number = 128');
+  db.close();
+  const report = await verifyFile({ path, http: node.url, all: true });
+  assert.match(verifyText(report), /^transfers +1 DIFFERS? +100 % +all 200 blocks/m);
+});
+
+test('verify --all keeps its progress when the node fails, and says so', async (t) => {
+  const { path, proxy } = await wronglyIndexed(t, []);
+  proxy.misbehave({ errorFor: { eth_getBlockReceipts: { code: -32000, message: 'no such luck' } } });
+  await assert.rejects(
+    verifyFile({ path, http: proxy.url, all: true }),
+    /cannot be read from the node: .*no such luck.*; all blocks below 1 are compared/,
+  );
+});
+
+test('by default verify says which share of the index its samples covered', async (t) => {
+  const { path, node } = await wronglyIndexed(t, []);
+  const text = verifyText(await verifyFile({ path, http: node.url, sample: 50 }));
+  assert.match(text, /^CHECK +RESULT +SHARE +WHAT WAS COMPARED$/m);
+  assert.match(text, /^checksums +equal +100 % /m);
+  assert.match(text, /^transfers +equal +5\.0 % +all transfers of 10 blocks/m);
+  assert.match(text, /^wallets +equal +\d+\.\d % /m);
+});

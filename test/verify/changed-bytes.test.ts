@@ -1,0 +1,111 @@
+import assert from 'node:assert/strict';
+import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { IndexWriter } from '../../src/store/index-writer.ts';
+import { type Db, openDatabase } from '../../src/store/open-database.ts';
+import { TraceGapTable } from '../../src/store/trace-gaps.ts';
+import { verifyFile } from '../../src/verify/verify-file.ts';
+import { startIndexer } from '../support/indexer.ts';
+import { randomSource } from '../support/random-chain.ts';
+import { recordedDataOrSkip } from '../support/recorded.ts';
+import { startRecordedNode } from '../support/replay.ts';
+import { tempDir } from '../support/temp-dir.ts';
+import { differencesOf } from '../support/verify.ts';
+
+const FLIPS_PER_TABLE = 6;
+const FLIPS_OF_TRANSFERS = 50;
+
+/** The whole logical content, or the error with which SQLite refuses to read it. */
+function contentOf(path: string): string {
+  let db: Db | undefined;
+  try {
+    db = openDatabase(path, { readonly: true });
+    const tables = db
+      .prepare<[], string>("SELECT name FROM sqlite_schema WHERE type = 'table'")
+      .pluck()
+      .all();
+    return tables
+      .map((table) => JSON.stringify([table, db?.prepare(`SELECT * FROM "${table}"`).raw().all()]))
+      .join('\n');
+  } catch (error) {
+    return String(error);
+  } finally {
+    db?.close();
+  }
+}
+
+/** Whether something is said about the file. */
+async function isFound(path: string): Promise<boolean> {
+  const options = { signal: new AbortController().signal, onProgress: () => undefined };
+  const report = await verifyFile(path, options).catch((error: unknown) => {
+    assert.ok(error instanceof Error && error.name === 'FatalError', String(error));
+    return null;
+  });
+  return report === null || report.differences > 0;
+}
+
+/** Rows of the tables that the recorded blocks leave empty. */
+function addTokenFacts(path: string): void {
+  const writer = new IndexWriter(path, { cacheMb: 8 });
+  const fact = { symbol: 'ATL', decimals: 18, tries: 1, retryAt: 1_800_000_000 };
+  writer.saveMetadata(
+    Array.from({ length: 100 }, (_, i) => ({
+      ...fact,
+      address: `0x${`${i}`.padStart(40, '7')}`,
+      name: `Token ${i}`,
+    })),
+  );
+  for (let token = 1; token <= 10; token++)
+    writer.setQuality(token, { quality: 1, block: 17_686_111, offsets: [{ wallet: 1, offset: 77n }] });
+  writer.close();
+  const db = openDatabase(path);
+  new TraceGapTable(db).append({ first: 17_686_110, last: 17_686_111 });
+  new TraceGapTable(db).append({ first: 17_686_113, last: 17_686_113 });
+  db.close();
+}
+
+test('verify --file finds every flipped bit that changes a stored fact, in each table of real blocks', async (t) => {
+  const folder = recordedDataOrSkip(t);
+  if (folder === null) return;
+  const node = await startRecordedNode(t, folder, 'eth-17686110-17686121', { head: 17_686_113 });
+  const indexer = startIndexer(t, { http: node.url, dir: tempDir(t), index: { startBlock: 17_686_110 } });
+  await indexer.reaches(17_686_113);
+  await indexer.client.stop();
+  addTokenFacts(indexer.path);
+  const signal = new AbortController().signal;
+  const clean = await verifyFile(indexer.path, { signal, onProgress: () => undefined });
+  assert.deepEqual(differencesOf(clean), []);
+  const before = contentOf(indexer.path);
+  const bytes = readFileSync(indexer.path);
+
+  const db = openDatabase(indexer.path, { readonly: true });
+  const pages = db
+    .prepare<[string], { name: string; pageno: number }>(
+      'SELECT name, pageno FROM dbstat WHERE name NOT LIKE ?',
+    )
+
+    .all('sqlite_%');
+  const pageSize = Number(db.pragma('page_size', { simple: true }));
+  db.close();
+  const tables = Map.groupBy(pages, ({ name }) => name);
+  const random = randomSource(24);
+  const pick = (count: number) => Math.floor(random() * count);
+  const path = join(tempDir(t), 'index.db');
+  const missed: string[] = [];
+  let changes = 0;
+  for (const [table, own] of tables) {
+    for (let i = 0; i < (table === 'transfers' ? FLIPS_OF_TRANSFERS : FLIPS_PER_TABLE); i++) {
+      const at = (own[pick(own.length)]!.pageno - 1) * pageSize + pick(pageSize);
+      copyFileSync(indexer.path, path);
+      const damaged = Buffer.from(bytes);
+      damaged[at]! ^= 1 << pick(8);
+      writeFileSync(path, damaged);
+      if (contentOf(path) === before) continue; // an unused byte, or the same value in another form
+      changes++;
+      if (!(await isFound(path))) missed.push(`${table} at ${at}`);
+    }
+  }
+  assert.ok(changes > 60, `only ${changes} flips changed what is stored`);
+  assert.deepEqual(missed, []);
+});

@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict';
+import { copyFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { generateChain } from '../../scripts/simulator/chain/generate.ts';
+import { dumpIndex } from '../support/dump.ts';
+import { startIndexer } from '../support/indexer.ts';
+import { startMisbehavingNode } from '../support/misbehaving-node.ts';
+import { assertWhole, type KillPoint, repairProcess } from '../support/repair-kills.ts';
+import { startNode } from '../support/replay.ts';
+import { tempDir } from '../support/temp-dir.ts';
+
+const HEAD = 80;
+const FIRST_WRONG = 32;
+
+async function indexInto(t: TestContext, url: string, dir: string): Promise<string> {
+  const indexer = startIndexer(t, { http: url, dir, index: { startBlock: 1 } });
+  await indexer.reaches(HEAD);
+  await indexer.client.stop();
+  return indexer.path;
+}
+
+test('a repair killed at any step, and then a start, a repair or both, end row for row as a fresh index', async (t) => {
+  const chain = [...generateChain({ seed: 41, blocks: HEAD, txPerBlock: 30 }).blocks];
+  const node = await startNode(t, { chain });
+  const liar = await startMisbehavingNode({ upstream: node.url });
+  t.after(() => liar.close());
+  liar.misbehave({
+    replace: (method, params, result) =>
+      method === 'eth_getBlockReceipts' && Number(params[0]) === FIRST_WRONG
+        ? (result as { logs: unknown[] }[]).map((receipt) => ({
+            ...receipt,
+            logs: receipt.logs.slice(0, -1),
+          }))
+        : result,
+  });
+  const wrong = await indexInto(t, liar.url, tempDir(t));
+  const fresh = dumpIndex(await indexInto(t, node.url, tempDir(t)));
+  assert.notDeepEqual(dumpIndex(wrong), fresh);
+
+  const whole = join(tempDir(t), 'index.db');
+  copyFileSync(wrong, whole);
+  const { steps } = await repairProcess({ path: whole, url: node.url, from: 1, to: 60 });
+  assert.equal(steps.at(-1), `repaired from ${FIRST_WRONG}`);
+  assert.deepEqual(dumpIndex(whole), fresh);
+  const rewriting = steps.findIndex((step) => step.startsWith('indexing again')) + 1;
+  assert.ok(
+    rewriting > 2 && steps.length - rewriting > 3,
+    `${steps.length} steps, rewriting from ${rewriting}`,
+  );
+
+  const kills: KillPoint[] = [
+    { step: 1 },
+    { step: rewriting - 1 },
+    { step: rewriting },
+    { step: rewriting + 1 },
+    { step: steps.length - 1 },
+    { afterMs: 15 },
+    { afterMs: 45 },
+  ];
+  for (const kill of kills) {
+    const what = `killed at ${JSON.stringify(kill)}`;
+    const dir = tempDir(t);
+    const path = join(dir, 'index.db');
+    copyFileSync(wrong, path);
+    const end = await repairProcess({ path, url: node.url, from: 1, to: 60 }, kill);
+    assertWhole(path);
+    await indexInto(t, node.url, dir);
+    const isRemoved = end.steps.some((step) => step.startsWith('indexing again'));
+    if (isRemoved) assert.deepEqual(dumpIndex(path), fresh, `${what}, then a start`);
+    await repairProcess({ path, url: node.url, from: 1, to: 60 });
+    assert.deepEqual(dumpIndex(path), fresh, `${what}, then a start and a repair`);
+  }
+});
