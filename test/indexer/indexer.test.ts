@@ -50,13 +50,13 @@ test('a chain that grows while it is indexed ends as a chain that was there from
   assert.deepEqual(dumpIndex(indexer.path), await freshIndex(t, node.url, 120));
 });
 
-test('a WebSocket that leads to another chain is named, one of the same chain is not', async (t) => {
+test('a node_ws on another chain is reported, one on the same chain is not', async (t) => {
   const node = await replay(t, { chain: chainOf(1, 20), head: 20, chainId: 143 });
   const other = await replay(t, { chain: chainOf(2, 20), head: 20, chainId: 10_143 });
   const startWith = (ws: string) =>
     startIndexer(t, { http: node.url, ws, dir: tempDir(t), index: { startBlock: 1 } });
   const wrong = startWith(other.wsUrl);
-  const found = () => wrong.logs.find((line) => line.startsWith('error node_ws leads to another chain'));
+  const found = () => wrong.logs.find((line) => line.startsWith('error node_ws is on another chain than node_http'));
   await waitFor(() => found() !== undefined, { what: 'the error' });
   assert.match(found() ?? '', /set both to the same node \{"node_ws":10143,"node_http":143\}$/);
   const right = startWith(node.wsUrl);
