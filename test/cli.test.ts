@@ -23,7 +23,7 @@ function atlas(t: TestContext, args: string[], options: RunOptions) {
 }
 
 const FILLING: IndexStatus = {
-  phase: 'filling',
+  phase: 'backfilling',
   reason: null,
   readFailure: null,
   nodeChain: 'same',
@@ -133,8 +133,8 @@ test('the status table tells state, range, lag and what the node offers', () => 
     .filter(Boolean)
     .map((line) => line.replace(/ {2,}/, ': '));
   assert.deepEqual(lines, [
-    'state: filling',
-    'filled: [###############---------------] 52.6 %',
+    'state: backfilling',
+    'backfill: [###############---------------] 52.6 %',
     'ETA: 22 min 48 s',
     'index: blocks 1,000 to 1,234,567, no holes',
     'head block: 0xabcd, 2023-11-14T22:13:20.000Z',

@@ -37,7 +37,7 @@ function indexRows(status: IndexStatus, staleReason: string | null, now: number,
   return [
     ['state', stateText(status, staleReason, paint)],
     ...readFailureRows(status, paint),
-    ...(status.phase === 'filling' ? fillingRows(status, lag) : []),
+    ...(status.phase === 'backfilling' ? backfillRows(status, lag) : []),
     ['index', head ? `blocks ${height(startBlock)} to ${formatNumber(head.number)}, no holes` : 'empty'],
     ['head block', head ? `${head.hash}${time}` : '-'],
     ['node head', height(nodeHead) + (status.reason === null || nodeHead === null ? '' : ', as last read')],
@@ -59,7 +59,12 @@ function indexRows(status: IndexStatus, staleReason: string | null, now: number,
   ];
 }
 
-const STATE_COLOURS = { starting: 'yellow', filling: 'yellow', following: 'green', paused: 'red' } as const;
+const STATE_COLOURS = {
+  starting: 'yellow',
+  backfilling: 'yellow',
+  following: 'green',
+  paused: 'red',
+} as const;
 
 function stateText({ phase, reason }: IndexStatus, staleReason: string | null, paint: Paint): string {
   const shown = reason ?? staleReason;
@@ -83,7 +88,7 @@ const NODE_CHAINS: Record<NodeChain, string> = {
 const BAR_CELLS = 30;
 
 /** How much of the chain up to the head is indexed, and how long the rest takes. */
-function fillingRows(status: IndexStatus, lag: number | null): Row[] {
+function backfillRows(status: IndexStatus, lag: number | null): Row[] {
   const { head, startBlock } = status;
   if (lag === null || startBlock === null) return [];
   const done = head === null ? 0 : head.number - startBlock + 1;
@@ -91,17 +96,17 @@ function fillingRows(status: IndexStatus, lag: number | null): Row[] {
   const bar = '#'.repeat(Math.floor(share * BAR_CELLS)).padEnd(BAR_CELLS, '-');
   const eta = etaSeconds(status);
   return [
-    ['filled', `[${bar}] ${(Math.floor(share * 1000) / 10).toFixed(1)} %`],
+    ['backfill', `[${bar}] ${(Math.floor(share * 1000) / 10).toFixed(1)} %`],
     ['ETA', eta === null ? 'unknown' : formatDuration(eta)],
   ];
 }
 
 function diskRows(status: IndexStatus, disk: DiskReport): Row[] {
   const { fileBytes, walBytes, freeBytes, bytesPerDay, bytesWhenFilled, daysUntilFull } = disk;
-  const filling = status.phase === 'filling' && bytesWhenFilled !== null;
+  const isBackfilling = status.phase === 'backfilling' && bytesWhenFilled !== null;
   return [
     ['index.db', `${formatBytes(fileBytes)}, write-ahead log ${formatBytes(walBytes)}`],
-    ...(filling ? [['when filled', `about ${formatBytes(bytesWhenFilled)}`] as const] : []),
+    ...(isBackfilling ? [['after backfill', `about ${formatBytes(bytesWhenFilled)}`] as const] : []),
     ['free', formatBytes(freeBytes)],
     [
       'forecast',

@@ -69,7 +69,7 @@ export function startHeartbeat(
 export function statusText(status: IndexStatus): string {
   const { phase, readFailure, head } = status;
   if (readFailure !== null && phase !== 'paused') return readFailure.slice(0, MAX_COLUMNS);
-  if (phase === 'filling') return `filling: ${progressLine(status, MAX_COLUMNS)}`;
+  if (phase === 'backfilling') return `backfilling: ${progressLine(status, MAX_COLUMNS)}`;
   if (phase !== 'following') return progressLine(status, MAX_COLUMNS);
   const lag = lagBlocks(status);
   const age = lagSeconds(status, Date.now());

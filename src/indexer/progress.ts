@@ -33,8 +33,8 @@ export interface IndexContents {
   untraced: TraceGaps | null;
 }
 
-export function readContents(store: Pick<IndexWriter, 'head' | 'untraced'>): IndexContents {
-  return { head: store.head(), untraced: store.untraced() };
+export function readContents(store: Pick<IndexWriter, 'head' | 'traceGaps'>): IndexContents {
+  return { head: store.head(), untraced: store.traceGaps() };
 }
 
 export class Progress {
@@ -149,7 +149,7 @@ export class Progress {
     const lag = lagBlocks(this.current);
     if (this.current.reason !== null) this.current.phase = 'paused';
     else if (lag === null) this.current.phase = 'starting';
-    else this.current.phase = lag > this.readyLag ? 'filling' : 'following';
+    else this.current.phase = lag > this.readyLag ? 'backfilling' : 'following';
   }
 
   private updateRates(): void {

@@ -31,8 +31,8 @@ export type NodeChain = 'unchecked' | 'same' | 'behind' | ChainMismatch;
 
 /** The state of the indexer as the writer thread last reported it. */
 export interface IndexStatus {
-  /** starting: no node answer yet; filling: far behind the head; following: at the head; paused: see `reason`. */
-  phase: 'starting' | 'filling' | 'following' | 'paused';
+  /** starting: no node answer yet; backfilling: far behind the head; following: at the head; paused: see `reason`. */
+  phase: 'starting' | 'backfilling' | 'following' | 'paused';
   /** Why the indexer makes no progress (node unreachable, disk full, ...), or null. */
   reason: string | null;
   /** What of the index cannot be read, and what to do about it; null when reads succeed. Other requests are served. */

@@ -41,7 +41,8 @@ export function prepareAddressByWalletId(db: Db): (wallet: number) => Hex {
     .pluck();
   return (wallet) => {
     const address = statement.get(wallet);
-    if (address === undefined) throw new DamageError(`wallet ${wallet} is named by the index but has no row`);
+    if (address === undefined)
+      throw new DamageError(`the index refers to wallet ${wallet}, which has no row`);
     return address;
   };
 }

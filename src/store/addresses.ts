@@ -1,34 +1,34 @@
 /**
- * The table `addresses`: finding a wallet by its address.
+ * The table `addresses`: finds a wallet by its address.
  *
- * An index over whole addresses takes twice the room, and a commit changes twice as many of its pages. The first bytes
- * alone would do for random addresses, but anybody can send to any address, even to a million that begin alike, and
- * finding one of them would mean comparing them all. So only the first wallet with a given prefix is keyed by that
- * prefix; later ones are keyed by the whole address.
+ * An index over whole addresses takes twice the space, and a commit changes twice as many of its pages. A prefix would
+ * suffice if addresses were random, but an attacker can send to a million addresses with one prefix and make every
+ * lookup compare them all. So only the first wallet with a given prefix is keyed by that prefix; later ones are keyed
+ * by the whole address.
  */
 import { bytesToHex, type Hex } from '../lib/hex.ts';
 import type { Db, Statement } from './open-database.ts';
 import { RowWriter } from './row-writer.ts';
 import { ADDRESS_PREFIX_BYTES } from './schema.ts';
 
-/** The key under which an address is looked for first. */
+/** The key to look up first. */
 export function addressPrefix(address: Uint8Array): Uint8Array {
   return address.subarray(0, ADDRESS_PREFIX_BYTES);
 }
 
-/** SQL for a FROM clause: the row of `wallets w` with an address. `getByAddress` runs statements that contain it. */
+/** SQL for a FROM clause: the row of `wallets w` with an address. Run statements that contain it by `getByAddress`. */
 export const WALLET_BY_ADDRESS = /* sql */ `
   addresses a CROSS JOIN wallets w ON a.key = +? AND w.id = a.wallet AND w.address = +?`;
 
-/** What WALLET_BY_ADDRESS binds. */
+/** The parameters of WALLET_BY_ADDRESS. */
 export type AddressKeys = [key: Uint8Array, address: Uint8Array];
 
-/** The row that a statement over WALLET_BY_ADDRESS gives for an address, undefined when there is none. */
+/** Runs a statement over WALLET_BY_ADDRESS; undefined when no wallet has the address. */
 export function getByAddress<T>(statement: Statement<AddressKeys, T>, address: Uint8Array): T | undefined {
   return statement.get(addressPrefix(address), address) ?? statement.get(address, address);
 }
 
-/** A row of `addresses`: the key by which a new wallet is found. */
+/** A row of `addresses`. */
 export interface AddressRow {
   key: Uint8Array;
   wallet: number;
@@ -49,19 +49,19 @@ export class AddressTable {
         UNION ALL SELECT address FROM wallets WHERE id > ?)`);
   }
 
-  /** The wallet that a key leads to. */
+  /** The wallet with this key. */
   walletByKey(key: Uint8Array): number | undefined {
     return this.byKey.get(key);
   }
 
-  /** Adds new wallets with their keys, which should come in order. */
+  /** Adds new wallets; fastest in key order. */
   add(wallets: readonly AddressRow[]): void {
     this.inserts.reset();
     for (const { key, wallet } of wallets) this.inserts.add(key, wallet);
     this.inserts.flush();
   }
 
-  /** Removes the wallets above `last`; must run before their rows in `wallets` are deleted. */
+  /** Removes the wallets above `last`. Reads their rows in `wallets`, so call it before those are deleted. */
   rollback(last: number): void {
     this.deleteAbove.run(last, last, last);
   }

@@ -1,13 +1,14 @@
 /**
- * Writing blocks: rows, counters and facts of a batch in one transaction.
+ * Appends blocks: rows, counters and wallet facts of a batch in one transaction.
  *
- * In a large index the time goes into pages, not rows: a commit of 46,000 transfers on top of ten million changes
- * 23,000 pages of 8 KiB, half of them of `wallets` and a fifth of `addresses`. Each is fetched, written to the WAL and
- * checkpointed. So lookups go in page order (AddressResolver), a row is written right after it is read (token-state.ts),
- * rows are written in key order (change-set.ts), and a commit is as large as the WAL may get (indexer/adaptive-commit-size.ts). The
- * next commit is read and summed up while the last one is checkpointed: both take a third of the time.
- * Otherwise only the work per row counts: one more buffer per row costs as much as binding its statement, and calling
- * a statement as much as writing its row (row-writer.ts).
+ * In a large index, pages cost more than rows. A commit of 46,000 transfers on top of ten million changes 23,000 pages
+ * of 8 KiB, half of them in `wallets` and a fifth in `addresses`. Each page is fetched, written to the WAL and
+ * checkpointed. Hence the four rules of this folder: look up rows in page order (AddressResolver); write a row right
+ * after reading it (token-state.ts); write rows in key order (change-set.ts); make a commit as large as the WAL allows
+ * (indexer/adaptive-commit-size.ts). Preparing the next commit overlaps with the checkpoint of the last one; each takes
+ * a third of the time.
+ * In a small index, the work per row dominates. One more buffer per row costs as much as binding its statement, and
+ * calling a statement as much as writing its row (row-writer.ts).
  */
 import { bytesToBigInt } from '../lib/hex.ts';
 import { packedHash, packedValue } from '../lib/packed-bytes.ts';
@@ -45,7 +46,7 @@ export class Appender {
     this.lastBlock = prepareLastBlock(db);
   }
 
-  /** Reads and sums up what a commit will change. The batches must follow the last indexed block and each other. */
+  /** Reads the rows that a commit will change and sums up the changes. The batches must continue the chain. */
   prepare(batches: readonly BlockBatch[]): Commit {
     return this.db
       .transaction(() => {
@@ -57,7 +58,7 @@ export class Appender {
       .deferred();
   }
 
-  /** Writes the commit in one transaction. Call it once, before anything else is appended or rolled back. */
+  /** Writes the commit in one transaction. Call it once, before any other append or rollback. */
   write(commit: Commit): void {
     this.db
       .transaction(() => {
@@ -69,14 +70,14 @@ export class Appender {
   }
 }
 
-/** A batch, and what its numbers stand for in the index. */
+/** A batch with the ids that its addresses and transfers have in the index. */
 interface ResolvedBatch {
   batch: BlockBatch;
-  /** The wallet of each of its addresses. */
+  /** One wallet per address of the batch. */
   wallets: readonly WalletState[];
-  /** How many of its first addresses, none to all of them, are of new wallets. */
+  /** At `n`: how many of the first `n` addresses belong to new wallets. */
   newWallets: Uint32Array;
-  /** The highest ids before it. */
+  /** The highest ids before the batch. */
   lastTransfer: number;
   lastWallet: number;
 }
@@ -84,7 +85,7 @@ interface ResolvedBatch {
 /** One commit in progress. */
 export class Commit {
   readonly changes: ChangeSet;
-  /** Parent hash of the index's first block, when this commit brings it. */
+  /** Parent hash of the index's first block, if this commit contains that block. */
   firstParent: Uint8Array | null = null;
   private readonly transfers: RowWriter;
   private readonly insertBlock: Statement;
@@ -100,7 +101,7 @@ export class Commit {
     this.lastToken = tables.tokens.lastId();
   }
 
-  /** Reads the wallets of the batches, which follow the last indexed block, if any. */
+  /** Loads the wallets of the batches. `tip` is the last indexed block. */
   load(batches: readonly BlockBatch[], tip: Tip | null): void {
     const [first] = batches;
     if (tip === null && first !== undefined) this.firstParent = packedHash(first.parent, 0);
@@ -117,7 +118,7 @@ export class Commit {
     }
   }
 
-  /** Sums up what the batches change in the wallets and tokens. */
+  /** Applies the batches to the wallets and tokens in memory. */
   sumUp(): void {
     for (const { batch, wallets, lastTransfer } of this.resolvedBatches) {
       let transactionStart = 0;
@@ -137,7 +138,7 @@ export class Commit {
     this.transfers.flush();
   }
 
-  /** Writes the transfers and returns the checksum of those of each block. */
+  /** Writes the transfers. Returns a checksum per block. */
   private writeTransfers({ batch, wallets, lastTransfer }: ResolvedBatch, checksumSeed: number): Int32Array {
     const { transferEnd, amounts, amountEnd, tokenNumbers, tokenNumberEnd } = batch;
     const checksums = new Int32Array(batch.blockCount).fill(checksumSeed);
@@ -179,7 +180,7 @@ export class Commit {
     return checksums;
   }
 
-  /** Writes the blocks; `checksums` are those of their transfers. */
+  /** Writes the blocks. `checksums` cover the transfers of each block. */
   private writeBlocks(
     { batch, wallets, newWallets, lastTransfer, lastWallet }: ResolvedBatch,
     checksums: Int32Array,
@@ -200,7 +201,7 @@ export class Commit {
     }
     if (!batch.traced) {
       const last = batch.number[batch.blockCount - 1]!;
-      this.changes.tables.untraced.append({ first: batch.number[0]!, last });
+      this.changes.tables.traceGaps.append({ first: batch.number[0]!, last });
     }
   }
 
@@ -299,9 +300,9 @@ export class Commit {
     const wei = bytesToBigInt(amount);
     sender.nativeSent += wei;
     receiver.nativeReceived += wei;
-    this.changes.nativePeaks.record(id, amount);
+    this.changes.zoneMap.record(id, amount);
     if (kind === TransferKind.nativeInternal) receiver.internalReceived++;
-    if (sender === receiver || sender.id === ZERO_WALLET) return; // no wallet funds itself, the zero address none
+    if (sender === receiver || sender.id === ZERO_WALLET) return; // a wallet does not fund itself; a mint funds nobody
     if (kind === TransferKind.nativeDirect) {
       receiver.latestDirect = id;
       if (receiver.firstDirect === null) {
@@ -335,12 +336,12 @@ function mixPacked(sum: number, bytes: Uint8Array, ends: Uint32Array, i: number)
   return mixBytes(sum, bytes, i === 0 ? 0 : ends[i - 1]!, ends[i]!);
 }
 
-/** Whether a transfer of a batch is the first of its transaction. */
+/** Whether transfer `i` is the first of its transaction. */
 function startsTransaction({ tx }: BlockBatch, i: number): boolean {
   return i === 0 || tx[i] !== tx[i - 1];
 }
 
-/** For each prefix of a batch's addresses, how many of them are new, that is have ids above `lastKnown`. */
+/** At `n`: how many of the first `n` wallets are new, which means ids above `lastKnown`. */
 function cumulativeNewCounts(wallets: readonly WalletState[], lastKnown: number): Uint32Array {
   const counts = new Uint32Array(wallets.length + 1);
   for (let i = 0; i < wallets.length; i++) counts[i + 1] = counts[i]! + (wallets[i]!.id > lastKnown ? 1 : 0);

@@ -1,4 +1,4 @@
-/** Copies of database files made while they are written. */
+/** Copies database files that are being written. */
 import { closeSync, fsyncSync, openSync, renameSync, rmSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { FatalError } from '../lib/errors.ts';
@@ -7,8 +7,8 @@ import { type Db, openDatabase } from './open-database.ts';
 import { corruptionError, isCorruption, toOpenError, toStorageError } from './storage-error.ts';
 
 /**
- * Runs a backup to `target`, one at a time, and returns its result: two at once would take each other's unfinished
- * copies for their own. Throws FatalError while another runs, or when nothing can be written there.
+ * Runs a backup to `target` and returns its result. Two backups at once would mistake each other's unfinished copies for
+ * their own, so it throws FatalError while another runs, or when the target cannot be written.
  */
 export async function withBackupLock<T>(
   source: string,
@@ -25,40 +25,40 @@ export async function withBackupLock<T>(
   try {
     return await backup();
   } finally {
-    // While it is still locked: a file of that name that stands there after the release may be another backup's.
+    // Before releasing the lock: afterwards, a file of that name may belong to another backup.
     rmSync(`${path}${LOCK_SUFFIX}`, { force: true });
     lock.release();
   }
 }
 
-/** Pages copied at a time: enough to use the disk's full speed, few enough to show progress and to stop in between. */
+/** Pages copied per step: enough for the disk's full speed, few enough to report progress and to stop promptly. */
 const PAGES_PER_STEP = 2_048;
 
 interface CopyOptions {
-  /** Whether only its owner may read the copy. */
+  /** Whether to make the copy readable only by its owner. */
   isPrivate: boolean;
-  /** Advice to give the operator when the source is damaged. */
+  /** Advice for the operator when the source is damaged. */
   corruptionAdvice?: string;
-  /** Called after each step with the bytes copied so far and the total. If it throws, copying stops. */
+  /** Called after each step with the bytes copied so far and the total. Throwing stops the copy. */
   onProgress: (bytes: number, of: number) => void;
 }
 
-/** A copy that is whole and on the disk, but does not stand under its name yet. */
+/** A complete copy on disk, still under a temporary name. */
 export interface UnnamedCopy {
   bytes: number;
-  /** Gives it its name, and replaces a file of that name. Throws FatalError when the disk refuses it. */
+  /** Renames it to the target and replaces an existing file. Throws FatalError when the rename fails. */
   publish(): void;
-  /** Removes it, whether it was published or not. */
+  /** Deletes the copy, published or not. */
   discard(): void;
 }
 
 /**
- * Copies the database into a single file as one commit left it, while any number of readers and its writer go on.
- * A failed copy leaves nothing behind; what a killed one left, the next clears away.
+ * Copies the database, as of one commit, into a single file. Readers and the writer continue. A failed copy leaves
+ * nothing behind; the next backup removes what a killed one left.
  *
- * SQLite's backup starts over whenever another connection writes, so under a busy writer it never ends. Here it
- * copies within one read transaction, which no write disturbs; the price is that the WAL cannot be emptied
- * meanwhile and grows with every write. Throws FatalError when the copy cannot be made.
+ * SQLite's own backup restarts whenever another connection writes, so under a busy writer it never ends. This one copies
+ * within one read transaction, which writes do not disturb. The price: the WAL cannot be emptied meanwhile and grows
+ * with every write. Throws FatalError when copying fails.
  */
 export async function copyDatabase(
   source: string,
@@ -120,7 +120,7 @@ async function copySnapshot(
   }
 }
 
-/** The database in a read transaction, which stays at the present commit until it is closed. */
+/** Opens the database in a read transaction, which stays at the current commit until the connection closes. */
 function openSnapshot(path: string): Db {
   let db: Db | undefined;
   try {
@@ -134,7 +134,7 @@ function openSnapshot(path: string): Db {
   }
 }
 
-/** Takes a copy out of WAL mode, so that it can be opened for reading without files beside it, also from a read-only disk. */
+/** Takes a copy out of WAL mode: in WAL mode it could not be opened from a read-only disk. */
 function leaveWalMode(path: string): void {
   const db = openDatabase(path);
   try {
@@ -144,7 +144,7 @@ function leaveWalMode(path: string): void {
   }
 }
 
-/** Removes a database with the files that SQLite keeps beside it. */
+/** Deletes a database and the files that SQLite keeps beside it. */
 function removeDatabase(path: string): void {
   for (const suffix of ['', '-journal', '-wal', '-shm']) rmSync(`${path}${suffix}`, { force: true });
 }

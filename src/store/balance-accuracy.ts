@@ -1,48 +1,48 @@
-/** How far a token's balances follow from its transfers: the table `token_quality` and the public names of its values. */
+/** Balance accuracy: whether a token's balances follow from its transfers. The table `token_quality`. */
 
 import { rowChecksum } from './checksum.ts';
 import type { Db, Statement } from './open-database.ts';
 
 /**
- * exact: the contract's own balances equal the sums of its transfers. partial: they differ by what happened before
- * the index begins. unreliable: balances move without transfers (rebasing, fee on transfer, minting without an event).
+ * exact: the contract's balances equal the sums of its transfers. partial: they differ by a constant from before the
+ * index begins. unreliable: balances move without transfers (rebasing, fee on transfer, minting without an event).
  */
 export const BalanceAccuracy = { exact: 0, partial: 1, unreliable: 2 } as const;
 export type BalanceAccuracy = (typeof BalanceAccuracy)[keyof typeof BalanceAccuracy];
 
-/** The public name of each, indexed by its number (REST `estimateQuality`). */
+/** The public names (REST `estimateQuality`), indexed by number. */
 export const BALANCE_ACCURACY_NAMES = ['exact', 'partial', 'unreliable'] as const;
 export type BalanceAccuracyName = (typeof BALANCE_ACCURACY_NAMES)[number];
 
-/** By how much the contract's balance of a wallet was above the sum of its transfers. */
+/** The contract's balance of a wallet minus the sum of its transfers. */
 export interface BalanceOffset {
   /** wallets.id; the zero address stands for the total supply. */
   wallet: number;
   offset: bigint;
 }
 
-/** What is known of one token. */
+/** The last examination of one token. */
 export interface TokenBalanceAccuracy {
   quality: BalanceAccuracy;
-  /** Head of the index when it was last examined. */
+  /** Head of the index at the last examination. */
   block: number;
-  /** Offsets when the token first got this quality: one that changes later shows balances moving without transfers. */
+  /** Offsets as first found. A later change proves that balances move without transfers. */
   offsets: readonly BalanceOffset[];
 }
 
-/** How many of the newest transfers are searched for tokens to examine. */
+/** Newest transfers that are searched for tokens to examine. */
 const RECENT_TRANSFERS = 500;
-/** Most tokens looked at to find one that was never examined, so that a search never takes long. */
+/** Most tokens scanned to find one that was never examined. */
 const MAX_SCANNED_TOKENS = 1_000;
 
-/** After so many blocks a token is examined again if it has just moved; after RECHECK_BLOCKS in any case. */
+/** Blocks after which a token that has just moved is examined again; any other one after RECHECK_BLOCKS. */
 const RECHECK_MOVED_BLOCKS = 100;
 const RECHECK_BLOCKS = 20_000;
 
 /**
- * The tokens to examine next: first those that have just moved and were never examined; then those that moved again and
- * those never examined, taking turns at going first; then those examined long ago. At most `limit`; `head` is the
- * index's last block.
+ * The tokens to examine next, at most `limit`: first those that have just moved and were never examined; then those that
+ * moved again and those never examined, in alternating order; then those examined long ago. `head` is the last indexed
+ * block.
  */
 export function prepareTokensToExamine(db: Db): (head: number, limit: number) => number[] {
   const moved = db
@@ -58,7 +58,7 @@ export function prepareTokensToExamine(db: Db): (head: number, limit: number) =>
       'SELECT token FROM token_quality WHERE block < ? ORDER BY block LIMIT ?',
     )
     .pluck();
-  /** As far as was seen, all tokens up to this one were examined; after the last token the search starts over. */
+  /** All tokens up to this id were examined when last scanned. The scan restarts after the last token. */
   let examinedUpTo = 0;
   const unexamined = (limit: number): number[] => {
     const next = tokensAfter.all(examinedUpTo, MAX_SCANNED_TOKENS);
@@ -84,7 +84,7 @@ export function prepareTokensToExamine(db: Db): (head: number, limit: number) =>
   };
 }
 
-/** Reads and writes what is known of tokens; part of the one writer. */
+/** Reads and writes the results of examinations. */
 export class BalanceAccuracyTable {
   private readonly select: Statement<[number], { quality: BalanceAccuracy; block: number; offsets: string }>;
   private readonly upsert: Statement;

@@ -1,9 +1,9 @@
-/** Which chain is indexed, what identifies it (the table `chain_anchors`), and block reads that several folders share. */
+/** The indexed chain, what identifies it (table `chain_anchors`), and block reads that several folders share. */
 import { bytesToHex, type Hex, hexToBytes } from '../lib/hex.ts';
 import type { IndexedBlock } from '../model/block.ts';
 import type { Db, Statement } from './open-database.ts';
 
-/** The indexed chain and its first block, null until they are set. */
+/** The indexed chain and its first block, null until set. */
 export function chainOf(db: Db): { chainId: number; startBlock: number } | null {
   const row = db
     .prepare<[], { chain_id: number; start_block: number }>('SELECT chain_id, start_block FROM chain')
@@ -11,14 +11,14 @@ export function chainOf(db: Db): { chainId: number; startBlock: number } | null 
   return row ? { chainId: row.chain_id, startBlock: row.start_block } : null;
 }
 
-/** Fixes the chain and the first block of the index; called before any block is appended. */
+/** Sets the chain and the first block of the index. Call it before appending any block. */
 export function setChain(db: Db, chainId: number, startBlock: number): void {
   db.prepare('REPLACE INTO chain (one, chain_id, start_block) VALUES (1, ?, ?)').run(chainId, startBlock);
 }
 
-/** An indexed block, and the highest ids when it was the head. */
+/** An indexed block with the highest ids up to it. */
 export interface Tip extends IndexedBlock {
-  /** Highest ids up to and with it; 0 if none. */
+  /** Highest ids up to and including the block; 0 if none. */
   lastTransfer: number;
   lastWallet: number;
 }
@@ -53,7 +53,7 @@ export function blockNumberSql(id: string): string {
   return /* sql */ `(SELECT number FROM blocks WHERE last_transfer >= ${id} ORDER BY last_transfer, number LIMIT 1)`;
 }
 
-/** The number of the block that a transfer is in, or null when it is in none. */
+/** The number of the block that contains a transfer, null when none does. */
 export function blockOfTransfer(db: Db, id: number): number | null {
   return (
     db
@@ -64,13 +64,13 @@ export function blockOfTransfer(db: Db, id: number): number | null {
 }
 
 export interface ChainAnchors {
-  /** Hash of block 0, null while no node gave it. */
+  /** Hash of block 0, null until a node provides it. */
   genesis: Hex | null;
-  /** Parent of the first indexed block, null in a file from before it was recorded. */
+  /** Parent hash of the first indexed block, null until that block is stored. */
   firstParent: Hex | null;
   /** Highest indexed block that a node called finalized. */
   finalized: number | null;
-  /** Where the index ended when its last reorg began. It bounds the reorg while the index ends below. */
+  /** The index's head when its last reorg began. Bounds the reorg until the index is back at that height. */
   reorgFrom: number | null;
 }
 
@@ -129,7 +129,7 @@ export class AnchorTable {
     this.updates.reorg_from.run(number);
   }
 
-  /** Removed blocks are no longer finalized: only a repair removes such blocks. */
+  /** Lowers the finalized block: a repair may remove finalized blocks. */
   rollback(to: number): void {
     this.lowerFinalized.run(to, to);
   }

@@ -10,7 +10,7 @@ import { TraceGapTable } from './trace-gaps.ts';
 import { type FinishedPage, type WalletState, WalletTable } from './wallet-state.ts';
 import { ZoneMap, ZoneMapTable } from './zone-map.ts';
 
-/** A first funding: who sent it, and the transfer. */
+/** The first funding of a wallet. */
 interface Funding {
   funder: number;
   funding: number;
@@ -26,7 +26,7 @@ class FundingTable {
     this.deleteFunding = db.prepare('DELETE FROM fundings WHERE funder = ? AND funding = ?');
   }
 
-  /** Removes the `gone` and inserts the `added`, each in key order. */
+  /** Deletes `gone` and inserts `added`, each in key order. */
   applyChanges(gone: Funding[], added: Funding[]): void {
     for (const { funder, funding } of gone.sort(byKey)) this.deleteFunding.run(funder, funding);
     this.inserts.reset();
@@ -39,41 +39,41 @@ function byKey(a: Funding, b: Funding): number {
   return a.funder - b.funder || a.funding - b.funding;
 }
 
-/** The statements shared by all commits; prepared once. */
+/** The prepared statements that all commits share. */
 export class Tables {
   readonly wallets: WalletTable;
   readonly addresses: AddressTable;
   readonly fundings: FundingTable;
   readonly tokens: TokenTable;
-  readonly nativePeaks: ZoneMapTable;
-  readonly untraced: TraceGapTable;
+  readonly zoneMap: ZoneMapTable;
+  readonly traceGaps: TraceGapTable;
   readonly anchors: AnchorTable;
   constructor(db: Db) {
     this.wallets = new WalletTable(db);
     this.addresses = new AddressTable(db);
     this.fundings = new FundingTable(db);
     this.tokens = new TokenTable(db);
-    this.nativePeaks = new ZoneMapTable(db);
-    this.untraced = new TraceGapTable(db);
+    this.zoneMap = new ZoneMapTable(db);
+    this.traceGaps = new TraceGapTable(db);
     this.anchors = new AnchorTable(db);
   }
 }
 
-/** Only one exists at a time: each reuses the memory of the previous one. */
+/** The changes of one commit. Only one exists at a time: each reuses the memory of the previous one. */
 export class ChangeSet {
   readonly wallets = new Map<number, WalletState>();
   readonly tokens = new Map<number, TokenState>();
   readonly finishedRuns: FinishedPage[] = [];
   /** The rows of `addresses` for the new wallets, in key order. */
   readonly newAddressRows: AddressRow[] = [];
-  readonly nativePeaks: ZoneMap;
+  readonly zoneMap: ZoneMap;
   readonly tables: Tables;
 
   constructor(tables: Tables) {
     this.tables = tables;
     tables.wallets.begin();
     tables.tokens.begin();
-    this.nativePeaks = new ZoneMap(tables.nativePeaks);
+    this.zoneMap = new ZoneMap(tables.zoneMap);
   }
 
   wallet(id: number): WalletState {
@@ -95,8 +95,8 @@ export class ChangeSet {
   }
 
   /**
-   * Makes `transfer`, sent by `funder`, the first funding of the wallet (null: it no longer has one) and moves the
-   * wallet from the old funder's count to the new one's.
+   * Sets the first funding of the wallet to `transfer`, sent by `funder`; null removes it. Moves the wallet from the old
+   * funder's count to the new funder's.
    */
   setFunding(wallet: WalletState, funder: number | null, transfer: number | null): void {
     if (wallet.funder !== funder) {
@@ -108,7 +108,7 @@ export class ChangeSet {
   }
 
   /**
-   * Writes everything; each table in ascending key order, so that neighbouring rows share a page while it is hot.
+   * Writes each table in ascending key order, so that neighbouring rows hit the same hot page.
    * Tokens come first: saving their holdings updates the token counts in the wallets' rows.
    */
   save(): void {
@@ -121,8 +121,8 @@ export class ChangeSet {
     this.tables.addresses.add(this.newAddressRows);
     this.saveFundings();
     this.finishedRuns.sort((a, b) => a.wallet - b.wallet || a.first - b.first);
-    for (const run of this.finishedRuns) this.tables.wallets.saveRun(run);
-    this.nativePeaks.save();
+    for (const run of this.finishedRuns) this.tables.wallets.savePage(run);
+    this.zoneMap.save();
   }
 
   private saveFundings(): void {
@@ -138,17 +138,17 @@ export class ChangeSet {
   }
 }
 
-/** Each distinct address of a commit, in the order of first appearance. */
+/** The distinct addresses of a commit, in order of first appearance. */
 export class AddressResolver {
   private readonly bytes: Buffer;
   private readonly positionByAddress = new Map<string, number>();
 
-  /** Allocates room for `bytes` bytes of addresses. */
+  /** `bytes`: the size of all addresses that will be added. */
   constructor(bytes: number) {
     this.bytes = Buffer.allocUnsafeSlow(bytes);
   }
 
-  /** The position of each address in `addresses`, where they are concatenated. */
+  /** Adds concatenated addresses. Returns the position of each among the distinct ones. */
   add(addresses: Uint8Array): Uint32Array {
     const text = Buffer.from(addresses.buffer, addresses.byteOffset, addresses.byteLength);
     const positions = new Uint32Array(addresses.length / ADDRESS_BYTES);
@@ -167,9 +167,9 @@ export class AddressResolver {
   }
 
   /**
-   * The wallet of each address; unknown ones get the ids after `lastWallet`. All ids are looked up first, in address
-   * order, then all rows, in id order: so each page of either table is fetched once. Looking up one address after
-   * another would fetch two pages for each.
+   * The wallet of each address; unknown ones get the ids after `lastWallet`. It looks up all ids in address order and
+   * then all rows in id order, so each page of either table is fetched once. Looking up one address after another would
+   * fetch two pages for each.
    */
   resolve(changes: ChangeSet, lastWallet: number): WalletState[] {
     const { tables, wallets: loaded } = changes;
@@ -205,7 +205,7 @@ export class AddressResolver {
     return found;
   }
 
-  /** The wallet of an address that shares its prefix with wallet `first`; undefined when there is none. */
+  /** The wallet of an address whose prefix leads to wallet `first`; undefined when there is none. */
   private loadMatching(
     { wallets, addresses }: Tables,
     first: number,
@@ -222,10 +222,10 @@ export class AddressResolver {
   }
 }
 
-/** An id that no wallet has; it sorts after all others. */
+/** Stands for an unknown wallet; sorts after every id. */
 const UNKNOWN_ID = Number.MAX_SAFE_INTEGER;
 
-/** The positions of the numbers in ascending order of the numbers; of equal ones, the lower position first. */
+/** The positions of the numbers, sorted by number and then by position. */
 function sortedPositions(numbers: ArrayLike<number>): Uint32Array {
   return Uint32Array.from({ length: numbers.length }, (_, i) => i).sort(
     (a, b) => numbers[a]! - numbers[b]! || a - b,

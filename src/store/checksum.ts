@@ -1,11 +1,11 @@
 /**
- * A checksum of everything that is stored of a block and cannot be recomputed from other rows: its own columns, its
- * transfers, the addresses of the wallets that first appear in it, and the contracts of the tokens that first move in
- * it. All other tables follow from these rows. The checksum is stored with the block and goes with it in a rollback.
+ * A checksum over everything stored for a block that other rows cannot reproduce: its own columns, its transfers, the
+ * addresses of wallets that first appear in it, and the contracts of tokens that first move in it. All other tables
+ * follow from these rows. The checksum is stored with the block, so a rollback removes it too.
  *
  * Every step is a bijection of the 32-bit state for a given input and of the input for a given state, so one changed
- * value always changes the result; several changed values escape with a probability of 2^-32. It takes some 50 ns a
- * transfer; a hash of bytes would need each row serialised first, which takes longer than writing it.
+ * value always changes the result; several changed values go unnoticed with a probability of 2^-32. It takes about
+ * 50 ns per transfer. A hash over bytes would first serialise each row, which takes longer than writing it.
  */
 import type { Db, Statement } from './open-database.ts';
 import { ADDRESS_BYTES } from './schema.ts';
@@ -13,10 +13,10 @@ import { ADDRESS_BYTES } from './schema.ts';
 const MULTIPLIER = 0x9e3779b1;
 const TWO_32 = 2 ** 32;
 
-/** Stands for a null, which no stored value equals after `mixInteger` or `mixBytes` has mixed in its form. */
+/** Marks a null. No stored value collides with it: `mixInteger` and `mixBytes` also mix in the form of a value. */
 const NULL_MARK = 0x6e756c6c;
 
-/** The checksum with which a block's begins. */
+/** The initial state of a block's checksum. */
 export function seedOf(chainId: number): number {
   return mixInteger(0x61746c73, chainId);
 }
@@ -31,7 +31,7 @@ export function mixInteger(sum: number, value: number): number {
   return value >= 0 && value < TWO_32 / 2 ? low : mix(low, Math.floor(value / TWO_32));
 }
 
-/** Mixes in a value of bytes and its length. */
+/** Mixes in bytes and their number. */
 export function mixBytes(sum: number, bytes: Uint8Array, start: number, end: number): number {
   let mixed = mix(sum, end - start);
   let at = start;
@@ -45,7 +45,7 @@ export function mixNull(sum: number): number {
   return mix(sum, NULL_MARK);
 }
 
-/** A row of `blocks` without its checksum, as the driver's raw mode gives it. */
+/** A row of `blocks` without its checksum, in the driver's raw mode. */
 export type BlockRow = [
   number: number,
   hash: Uint8Array,
@@ -62,7 +62,7 @@ export function mixBlock(sum: number, ...[number, hash, timestamp, transfer, wal
   return mixInteger(mixed, wallet);
 }
 
-/** The column values of a row of `transfers` from `tx` on, and the wallet of a token that it is the first transfer of. */
+/** A row of `transfers`; the last value is the wallet of the token if this is the token's first transfer. */
 type StoredRow = [id: unknown, tx: unknown, ...values: unknown[]];
 
 /** Recomputes checksums from the stored rows. */
@@ -86,7 +86,7 @@ export class ChecksumReader {
       .raw();
   }
 
-  /** The checksum that the stored rows of a block have; null when a row is missing or a value has another type. */
+  /** Recomputes the checksum of a block; null when a row is missing or a value has a wrong type. */
   of(block: BlockRow, before: { lastTransfer: number; lastWallet: number }): number | null {
     const [, hash, timestamp, lastTransfer, lastWallet] = block;
     if (!(hash instanceof Uint8Array) || ![timestamp, lastTransfer, lastWallet].every(Number.isSafeInteger))
@@ -109,7 +109,7 @@ export class ChecksumReader {
   }
 }
 
-/** Mixes in the values of a row behind its id in the order of the columns; null when one is of no stored type. */
+/** Mixes in the values of a row after its id, in column order; null when one has a type that is never stored. */
 function mixStoredTransfer(sum: number, row: StoredRow): number | null {
   let mixed = sum;
   const last = row.length - 1;
@@ -124,7 +124,7 @@ function mixStoredTransfer(sum: number, row: StoredRow): number | null {
   return mixed;
 }
 
-/** Tables that follow from no other rows and so have a checksum per row: their columns before `checksum`, in order. */
+/** Tables that no other rows can reproduce have a checksum per row. Lists the columns it covers, in order. */
 export const CHECKED_TABLES = {
   untraced_blocks: ['first', 'last'],
   token_quality: ['token', 'quality', 'block', 'offsets'],
@@ -134,7 +134,7 @@ export const CHECKED_TABLES = {
 const SEED = 0x61746c73;
 const encoder = new TextEncoder();
 
-/** The checksum of the values of a row. */
+/** The checksum of a row. */
 export function rowChecksum(...values: unknown[]): number {
   return values.reduce(mixValue, SEED);
 }
@@ -146,7 +146,7 @@ function mixValue(sum: number, value: unknown): number {
   return mixBytes(mixNull(sum), bytes, 0, bytes.length);
 }
 
-/** The first column of each row that does not have its checksum. */
+/** The first column of each row whose checksum is wrong. */
 export function changedRows(db: Db, table: keyof typeof CHECKED_TABLES): unknown[] {
   const columns = CHECKED_TABLES[table];
   const changed: unknown[] = [];

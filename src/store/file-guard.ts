@@ -1,21 +1,21 @@
-/** Guards of a database file: one writer at a time across processes, and the notice when the file is replaced. */
+/** Guards a database file: one writer at a time across processes, and detection of a replaced file. */
 import { existsSync, realpathSync, statSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { FatalError, StorageError } from '../lib/errors.ts';
 import { requireWritable } from '../lib/files.ts';
 import { isLocked } from './storage-error.ts';
 
-/** An empty file that exists only to be locked. It lies beside the index itself, not beside links to it. */
+/** An empty file that exists only to be locked. It is beside the index itself, not beside a symlink to it. */
 export const LOCK_SUFFIX = '.lock';
 
-/** The right to write; `release` gives it back. */
+/** The exclusive right to write a file, until `release`. */
 export interface WriterLock {
   release(): void;
 }
 
 /**
- * Takes the right to write the index at `path` until `release`; the system takes it back however the process ends.
- * Throws FatalError with advice while another process has it.
+ * Locks the index at `path` for writing. The system releases the lock however the process ends. Throws FatalError with
+ * advice while another process holds it.
  */
 export function acquireWriterLock(
   path: string,
@@ -25,7 +25,7 @@ export function acquireWriterLock(
   requireWritable(lockFile);
   const db = new Database(lockFile, { timeout: 0 });
   try {
-    db.pragma('journal_mode = MEMORY'); // only the lock is needed: no journal file
+    db.pragma('journal_mode = MEMORY'); // no journal file: nothing is ever written
     db.exec('BEGIN EXCLUSIVE');
   } catch (error) {
     db.close();
@@ -37,22 +37,22 @@ export function acquireWriterLock(
   return { release: () => db.close() };
 }
 
-/** Device and inode number of a file, null when there is none at the path. */
+/** Device and inode number of a file, null when the file does not exist. */
 type Inode = { dev: bigint; ino: bigint } | null;
 
 /**
- * SQLite keeps writing into a file that was removed or replaced, and all of that is lost when the process ends. So the
- * identities of the database and of its WAL are recorded when they are opened and compared before each write.
+ * SQLite keeps writing to a file that was removed or replaced, and all of that is lost when the process ends. So this
+ * records device and inode of the database and its WAL when they are opened; the writer compares them before each write.
  */
 export class FileIdentity {
   private readonly files: readonly { path: string; inode: Inode }[];
 
-  /** Construct it after the connection's first read, when both files exist. */
+  /** Call it after the connection's first read, when both files exist. */
   constructor(path: string) {
     this.files = [path, `${path}-wal`].map((file) => ({ path: file, inode: readInode(file) }));
   }
 
-  /** Throws StorageError when a file is gone or another one stands in its place. */
+  /** Throws StorageError when a file was removed or replaced. */
   check(): void {
     for (const { path, inode } of this.files) {
       if (inode === null) continue;
@@ -60,8 +60,8 @@ export class FileIdentity {
       if (now !== null && now.dev === inode.dev && now.ino === inode.ino) continue;
       throw new StorageError(
         now === null
-          ? `${path} was removed or moved away: put it back, or restart atlas-node to start over with what is there`
-          : `${path} was replaced by another file: put the first one back, or restart atlas-node to go on with this one`,
+          ? `${path} was removed or moved away: put it back, or restart atlas-node to begin a new one`
+          : `${path} was replaced by another file: put the original back, or restart atlas-node to continue with this one`,
       );
     }
   }

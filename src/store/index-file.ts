@@ -1,4 +1,4 @@
-/** The index file as a whole: create, check, migrate and open it, and the mark of a damaged one. */
+/** The index file as a whole: creates, checks, migrates and opens it, and marks a damaged one. */
 import { setImmediate } from 'node:timers/promises';
 import { FatalError, StorageError } from '../lib/errors.ts';
 import { requireWritable } from '../lib/files.ts';
@@ -20,7 +20,7 @@ import { rejectForeignWal } from './wal.ts';
 /** The schema this program writes; `PRAGMA user_version` of the file. */
 export const SCHEMA_VERSION = latestVersion(MIGRATIONS);
 
-/** Pages of 8 KiB fit a wallet's unfinished history page and a finished one beside others, without overflow pages. */
+/** SQLite pages of 8 KiB hold a row with an open history page, or a finished one, without overflow pages. */
 const PAGE_BYTES = 8192;
 
 interface PrepareOptions {
@@ -33,9 +33,9 @@ interface PrepareOptions {
 }
 
 /**
- * Creates the index when there is none and migrates one of an older release; the event loop runs between steps.
- * Returns the writer lock for the writer that follows: released in between, a second process could take it. Throws
- * FatalError when the file is not a usable index, is marked as damaged, or another process writes it.
+ * Creates the index if missing and migrates one of an older release. The event loop runs between steps. Returns the
+ * writer lock, to be held until the writer has ended: no second process can get in between. Throws FatalError when the
+ * file is not a usable index, is marked as damaged, or another process writes it.
  */
 export async function prepareIndexFile(path: string, options: PrepareOptions): Promise<WriterLock> {
   const { onMigration, signal, migrations = MIGRATIONS } = options;
@@ -64,7 +64,7 @@ export async function prepareIndexFile(path: string, options: PrepareOptions): P
 }
 
 /**
- * Opens the index for writing, created or migrated if need be. The caller holds the writer lock (writer-lock.ts).
+ * Opens the index for writing; creates or migrates it if necessary. The caller holds the writer lock (file-guard.ts).
  * Throws FatalError when the file is not a usable index.
  */
 export function openIndexForWriting(path: string, options: OpenOptions): Db {
@@ -85,13 +85,13 @@ export function openIndexForReading(path: string, options: OpenOptions = {}): Db
   });
 }
 
-/** Throws FatalError when the file is no index of this program, of its version or an earlier one. */
+/** Throws FatalError unless the file is an index of this version or an earlier one. */
 export function checkIndexFile(path: string): void {
   rejectForeignWal(path);
   open(path, { readonly: true }, (db) => checkHeader(db, path)).close();
 }
 
-/** Takes the writer lock of the index. Throws FatalError while another process has it. */
+/** Takes the writer lock of the index. Throws FatalError while another process holds it. */
 export function acquireIndexLock(path: string): WriterLock {
   try {
     return acquireWriterLock(path);
@@ -100,7 +100,7 @@ export function acquireIndexLock(path: string): WriterLock {
   }
 }
 
-/** Opens the file and runs `check` on it; closes it again when that throws. Failures are thrown as FatalError. */
+/** Opens the file and runs `check` on it. Turns every failure into a FatalError and closes the file. */
 function open(path: string, options: OpenOptions, check: (db: Db) => void = () => undefined): Db {
   let db: Db | undefined;
   try {
@@ -155,7 +155,7 @@ function checkHeader(db: Db, path: string): void {
   }
 }
 
-/** A migration may fail for a reason that passes, such as a full disk. */
+/** Tells a transient failure, such as a full disk, apart: starting again resumes the migration. */
 function toPrepareError(path: string, error: unknown): unknown {
   if (!(error instanceof StorageError)) return toOpenError(path, error);
   return new FatalError(
@@ -164,7 +164,7 @@ function toPrepareError(path: string, error: unknown): unknown {
   );
 }
 
-/** Why the file is marked, null when it is not. */
+/** Why the file is marked as damaged, null when it is not. */
 export function damageOf(db: Db): string | null {
   return db.prepare<[], string>('SELECT reason FROM damage').pluck().get() ?? null;
 }
@@ -177,7 +177,7 @@ export function clearDamage(db: Db): void {
   db.exec('DELETE FROM damage');
 }
 
-/** Throws FatalError with what to do when the file is marked. */
+/** Throws FatalError with advice when the file is marked as damaged. */
 export function rejectDamaged(db: Db, path: string): void {
   const reason = damageOf(db);
   if (reason === null) return;

@@ -1,6 +1,6 @@
 /**
- * What the index is made of: bytes by table, transfers by kind, growth per day. It walks much of the file, so it runs
- * rarely and in a thread of its own (indexer/stats-thread.ts).
+ * Index stats: bytes per table, transfers per kind, growth per day. Measuring reads much of the file, so it happens
+ * rarely and in its own thread (indexer/stats-thread.ts).
  */
 import { fileBytes, freeDiskBytes } from '../lib/files.ts';
 import type { IndexStats } from '../model/index-stats.ts';
@@ -10,19 +10,19 @@ import { type Db, highest } from './open-database.ts';
 
 const DAY = 86_400;
 
-/** Shortest stretch of the chain, in seconds, from which growth per day is estimated. */
+/** Seconds of chain needed to estimate growth per day. */
 const MIN_GROWTH_SECONDS = 600;
 
 /**
- * Longest time for one b-tree, milliseconds. An open read keeps the WAL from being emptied; 5 s of the
- * fastest writing stay within the WAL's budget of 256 MB.
+ * Longest time for one b-tree, milliseconds. While it is read the WAL cannot be emptied, and 5 s of the fastest writing
+ * fit into the WAL's budget of 256 MB.
  */
 const TREE_LIMIT_MS = 5_000;
 
 /** Pages between two checks of the clock. */
 const PAGES_PER_CLOCK_CHECK = 4_096;
 
-/** Up to so many transfers, all are counted; above that, SAMPLES evenly spread samples of SAMPLE_LENGTH. */
+/** Up to this many transfers it counts all; above, SAMPLES evenly spread samples of SAMPLE_LENGTH. */
 const MAX_EXACT_COUNT = 500_000;
 const SAMPLES = 512;
 const SAMPLE_LENGTH = 256;
@@ -46,7 +46,7 @@ export function measureIndex(db: Db, path: string, treeLimitMs = TREE_LIMIT_MS):
   };
 }
 
-/** Size of the file including the pages still in its WAL: during a backfill the file alone lags far behind. */
+/** Size of the file including pages still in the WAL: during a backfill the file alone lags far behind. */
 function databaseBytes(db: Db): number {
   return Number(db.pragma('page_count', { simple: true })) * Number(db.pragma('page_size', { simple: true }));
 }
@@ -74,7 +74,7 @@ function tableSizes(db: Db, fileBytes: number, limitMs: number): Pick<IndexStats
   };
 }
 
-/** Bytes of one b-tree, or null when the time is up before its end. */
+/** Bytes of one b-tree, null when it takes longer than the limit. */
 function btreeBytes(db: Db, name: string, limitMs: number): number | null {
   const deadline = performance.now() + limitMs;
   const pages = db.prepare<[string], number>('SELECT pgsize FROM dbstat WHERE name = ?').pluck();
@@ -117,7 +117,7 @@ function countKinds(db: Db): IndexStats['kinds'] {
   };
 }
 
-/** How far the index is, and how much it grew recently. */
+/** The head, the number of transfers and the recent growth. */
 function measureChain(db: Db): Pick<IndexStats, 'head' | 'transfers' | 'growth'> {
   const lastUpTo = prepareLastBlock(db);
   const head = lastUpTo();
@@ -126,7 +126,7 @@ function measureChain(db: Db): Pick<IndexStats, 'head' | 'transfers' | 'growth'>
   return { head: head.number, transfers: head.lastTransfer, growth: growthBetween(start, head) };
 }
 
-/** The first block that is at most a day older than the head, by the chain's clock. */
+/** The first block at most a day older than the head, by the chain's clock. */
 function firstBlockOfLastDay(head: Tip, startBlock: number, lastUpTo: (number: number) => Tip | null): Tip {
   const since = head.timestamp - DAY;
   let low = startBlock;
@@ -139,7 +139,7 @@ function firstBlockOfLastDay(head: Tip, startBlock: number, lastUpTo: (number: n
   return lastUpTo(low) ?? head;
 }
 
-/** Uses the chain's own clock, so that the figure is the same during a backfill. */
+/** By the chain's own clock, so the figure also holds during a backfill. */
 function growthBetween(start: Tip, head: Tip): IndexStats['growth'] {
   const seconds = head.timestamp - start.timestamp;
   if (head.lastTransfer === 0 || seconds < MIN_GROWTH_SECONDS) return null;

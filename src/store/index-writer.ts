@@ -1,4 +1,4 @@
-/** The one writer of `index.db`. */
+/** The only writer of `index.db`. */
 import { StorageError } from '../lib/errors.ts';
 import type { Hex } from '../lib/hex.ts';
 import type { BlockBatch } from '../model/block-batch.ts';
@@ -17,12 +17,12 @@ import type { BlockRange } from './trace-gaps.ts';
 import { WriteAheadLog } from './wal.ts';
 
 /**
- * All reads and writes of the writer thread. Each throws StorageError when the disk or the file refuses it for now; a
- * failed write has changed nothing and can be retried.
+ * The indexer thread's reads and writes. Each throws StorageError when the disk or the file fails for now; a failed
+ * write has changed nothing and can be retried.
  */
 export class IndexWriter {
   private readonly path: string;
-  /** Null when the caller holds the right to write. */
+  /** Null when the caller holds the lock. */
   private readonly lock: WriterLock | null;
   private readonly db: Db;
   private readonly fileIdentity: FileIdentity;
@@ -32,12 +32,12 @@ export class IndexWriter {
   private readonly metadata: TokenMetadataTable;
   private readonly tables: Tables;
   private readonly wal: WriteAheadLog;
-  /** The next commit, as far as it needs no lock. */
+  /** The next commit, read and summed up but not written. */
   private prepared: { batches: readonly BlockBatch[]; commit: Commit } | null = null;
 
   /**
-   * Opens or creates the file; throws FatalError when it is not a usable index. `cacheMb` bounds the page cache.
-   * With `isLockHeld` another thread of this process has taken the right to write for as long as the writer lives.
+   * Opens or creates the file. Throws FatalError when it is not a usable index. `cacheMb` bounds the page cache.
+   * `isLockHeld`: another thread of this process holds the writer lock for the life of this writer.
    */
   constructor(path: string, options: { cacheMb: number; isLockHeld?: boolean }) {
     this.path = path;
@@ -56,11 +56,11 @@ export class IndexWriter {
     } catch (error) {
       db?.close();
       this.lock?.release();
-      throw toOpenError(path, error); // a file that lacks a table fails here
+      throw toOpenError(path, error); // preparing a statement fails when a table is missing
     }
   }
 
-  /** Throws StorageError when the file was removed or replaced since it was opened. */
+  /** Throws StorageError when the file was removed or replaced after it was opened. */
   checkFileIdentity(): void {
     this.fileIdentity.check();
   }
@@ -81,12 +81,12 @@ export class IndexWriter {
     return this.withStorageErrors(() => hashAt(this.db, number));
   }
 
-  /** What a node must agree with before it may take blocks off the index. */
+  /** What a node must agree with before a reorg may remove blocks. */
   anchors(): ChainAnchors {
     return this.withStorageErrors(() => this.tables.anchors.read());
   }
 
-  /** Records the hash of block 0; null forgets it. */
+  /** Records the hash of block 0; null clears it. */
   setGenesis(hash: Hex | null): void {
     this.write(() => this.tables.anchors.setGenesis(hash));
   }
@@ -97,27 +97,27 @@ export class IndexWriter {
   }
 
   /**
-   * Records, before a rollback, where the index ends: it bounds the whole reorg, also after a kill half-way. Null
-   * lifts the bound.
+   * Records the head before a rollback. It bounds the depth of the whole reorg, even across a kill. Null removes the
+   * bound.
    */
   setReorgFrom(number: number | null): void {
     this.write(() => this.tables.anchors.setReorgFrom(number));
   }
 
-  /** The blocks that were appended without traces, null when there are none. */
-  untraced(): TraceGaps | null {
-    return this.withStorageErrors(() => this.tables.untraced.total());
+  /** The blocks indexed without traces, null when there are none. */
+  traceGaps(): TraceGaps | null {
+    return this.withStorageErrors(() => this.tables.traceGaps.total());
   }
 
-  /** Marks blocks as traced, after a comparison found that they hold all that traces give. */
+  /** Removes blocks from the trace gaps, after a comparison proved their internal transfers complete. */
   setTraced(range: BlockRange): void {
-    const remove = this.db.transaction(() => this.tables.untraced.remove(range));
+    const remove = this.db.transaction(() => this.tables.traceGaps.remove(range));
     this.write(() => remove.immediate());
   }
 
   /**
-   * Reads the rows that appending these batches will change, and sums up the changes: the half of the work that needs no
-   * lock. A disk failure here is ignored: `append` meets the same one and throws.
+   * Reads the rows that appending these batches will change, and sums up the changes: half of the work, and no lock is
+   * needed. Ignores disk failures: `append` runs into the same ones and throws.
    */
   prepare(batches: readonly BlockBatch[]): void {
     const commit = this.nullOnStorageError(() => this.appender.prepare(batches));
@@ -125,12 +125,12 @@ export class IndexWriter {
   }
 
   /**
-   * Appends consecutive blocks that follow the head, all or none. Returns the bytes then in the WAL, for
-   * sizing the next commit; 0 when unknown.
+   * Appends consecutive blocks after the head, all or none. Returns the bytes then in the WAL, which size the next
+   * commit; 0 when unknown.
    */
   append(batches: readonly BlockBatch[]): number {
     this.checkpointWalIfLarge();
-    // A commit that failed half-way has already changed its counters: a retry reads the file afresh.
+    // A commit that failed half-way has changed its counters in memory, so a retry re-reads the file.
     const prepared = this.prepared?.batches === batches ? this.prepared.commit : null;
     this.prepared = null;
     this.write(() => this.appender.write(prepared ?? this.appender.prepare(batches)));
@@ -143,8 +143,8 @@ export class IndexWriter {
   }
 
   /**
-   * Removes the last blocks above `to` and everything derived from them, as many as take about a second. Returns whether
-   * none is left above `to`.
+   * Removes blocks above `to`, newest first, for about a second, with everything derived from them. Returns whether `to`
+   * is reached.
    */
   rollbackStep(to: number): boolean {
     const head = this.head();
@@ -167,16 +167,16 @@ export class IndexWriter {
     this.write(() => clearDamage(this.db));
   }
 
-  /** What is known about the balances of a token, null when it was not examined. */
-  qualityOf(token: number): TokenBalanceAccuracy | null {
+  /** The last examination of a token's balances, null when there was none. */
+  balanceAccuracyOf(token: number): TokenBalanceAccuracy | null {
     return this.withStorageErrors(() => this.quality.get(token));
   }
 
-  setQuality(token: number, found: TokenBalanceAccuracy): void {
+  setBalanceAccuracy(token: number, found: TokenBalanceAccuracy): void {
     this.write(() => this.quality.set(token, found));
   }
 
-  /** Token contracts whose name, symbol and decimals are to be read; `now` in Unix seconds. */
+  /** Token contracts whose metadata is due to be read. `now` in Unix seconds. */
   unreadTokens(now: number, limit: number): UnreadToken[] {
     return this.withStorageErrors(() => this.metadata.unread(now, limit));
   }
@@ -189,13 +189,13 @@ export class IndexWriter {
   }
 
   /**
-   * Empties the WAL and closes. The serving thread's read-only connection may still be open, so SQLite would not
-   * checkpoint when this one closes. No PRAGMA optimize: with its statistics this driver's SQLite (STAT4) plans a range
-   * query again for every bound value.
+   * Empties the WAL and closes. It checkpoints explicitly because SQLite does so on close only if no other connection is
+   * open. No PRAGMA optimize: with its statistics this driver's SQLite (STAT4) plans a range query again for every bound
+   * value.
    */
   close(): void {
     try {
-      // Pages that a full disk leaves in the WAL are read from there.
+      // On a full disk the pages stay in the WAL and are read from there.
       this.nullOnStorageError(() => this.db.pragma('wal_checkpoint(TRUNCATE)'));
     } finally {
       this.db.close();
@@ -203,12 +203,12 @@ export class IndexWriter {
     }
   }
 
-  /** From now on another connection checkpoints the WAL after commits (checkpointer.ts). */
+  /** Leaves checkpoints after commits to another connection (Checkpointer in wal.ts). */
   disableAutoCheckpoint(): void {
     this.db.pragma('wal_autocheckpoint = 0');
   }
 
-  /** Pages that the disk refuses now stay in the WAL and are read from there: nothing is lost. */
+  /** Ignores disk failures: the pages stay in the WAL and are read from there. */
   private checkpointWalIfLarge(): void {
     this.nullOnStorageError(() => this.wal.checkpointIfLarge());
   }
@@ -217,7 +217,7 @@ export class IndexWriter {
     return this.nullOnStorageError(() => this.wal.sizeBytes()) ?? 0;
   }
 
-  /** The result of the action; null when the disk refuses it for now. */
+  /** The result of the action, null when the disk fails for now. */
   private nullOnStorageError<T>(action: () => T): T | null {
     try {
       return this.withStorageErrors(action);
@@ -232,7 +232,7 @@ export class IndexWriter {
     this.withStorageErrors(action);
   }
 
-  /** Runs an action and throws a failure of SQLite as the error class that callers handle. */
+  /** Runs an action and translates SQLite's errors into the classes that callers handle. */
   private withStorageErrors<T>(action: () => T): T {
     try {
       return action();

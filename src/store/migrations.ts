@@ -1,39 +1,39 @@
 /**
- * Bringing an index of an earlier release up to date. Migrations are numbered, and only ever added: a file of any
- * release runs those it lacks, while schema.ts creates a new file. Both must give the same tables, so a migration
- * keeps its own copy of any table text that schema.ts changes later.
+ * Upgrades an index of an earlier release. Migrations are numbered and only ever added: a file of any release runs those
+ * it lacks, while schema.ts creates a new file. Both must yield the same tables, so a migration keeps its own copy of
+ * any table text that schema.ts changes later.
  */
 import type { Db } from './open-database.ts';
 
-/** The work from one schema version to the next. */
+/** The step from one schema version to the next. */
 export interface Migration {
-  /** `PRAGMA user_version` of a file that has it. Schema 1 needs no migration, so the first one is 2. */
+  /** `PRAGMA user_version` after this migration. Schema 1 needs none, so the first one is 2. */
   version: number;
   /** What it does, for the log. */
   title: string;
   /**
-   * Does one step of the work, at most a fraction of a second. The step and its returned cursor commit together, so a
-   * kill never repeats a step. `cursor` is what the previous step returned, null for the first; the last returns null.
+   * Does part of the work in a fraction of a second. The step and its returned cursor commit together, so a kill never
+   * repeats a step. `cursor` is what the previous step returned, null at first; the last step returns null.
    */
   step(db: Db, cursor: number | null): number | null;
-  /** Roughly the cursor of the last step, to show progress; none for work of a single step. */
+  /** Roughly the last cursor, to show progress; omitted when there is only one step. */
   end?(db: Db): number;
 }
 
 export interface MigrationProgress {
   version: number;
   title: string;
-  /** Part of the migration that is done, 0 to 1. */
+  /** Progress of this migration, 0 to 1. */
   done: number;
 }
 
-/** None yet: schema 1 is the first that was released. */
+/** None yet: schema 1 is the first release. */
 export const MIGRATIONS: readonly Migration[] = [];
 
 /** The table that holds the cursor of an unfinished migration; it exists only during one. */
 const CREATE_PROGRESS_TABLE = /* sql */ `CREATE TABLE IF NOT EXISTS migration (version INTEGER PRIMARY KEY, cursor INTEGER)`;
 
-/** Runs the migrations the file lacks, one step per turn of the generator. After a stop the next call resumes there. */
+/** Runs the migrations the file lacks, one step per `next`. After a stop, the next call resumes there. */
 export function* migrate(db: Db, migrations: readonly Migration[]): Generator<MigrationProgress, void, void> {
   for (const migration of migrations) {
     if (migration.version <= schemaVersion(db)) continue;
@@ -52,7 +52,7 @@ export function schemaVersion(db: Db): number {
   return Number(db.pragma('user_version', { simple: true }));
 }
 
-/** The schema that a file has after these migrations. */
+/** The schema version after these migrations. */
 export function latestVersion(migrations: readonly Migration[]): number {
   return migrations.at(-1)?.version ?? 1;
 }

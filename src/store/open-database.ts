@@ -1,27 +1,27 @@
-/** Opening SQLite files, with the settings that all connections to index.db and keys.db share. */
+/** Opens SQLite files with the settings that all connections to index.db and keys.db share. */
 import Database from 'better-sqlite3';
 
 export type Db = Database.Database;
 export type Statement<P extends unknown[] = unknown[], R = unknown> = Database.Statement<P, R>;
 
-/** Longest wait for another connection's lock, in milliseconds. In WAL mode readers never wait; writers of keys.db may. */
+/** Longest wait for another connection's lock, milliseconds. In WAL mode readers never wait; writers of keys.db may. */
 const BUSY_TIMEOUT_MS = 5_000;
 
-/** The WAL is cut back to this size whenever a checkpoint has emptied it. */
+/** SQLite truncates the WAL to this size after a checkpoint has emptied it. */
 const WAL_SIZE_LIMIT_BYTES = 64 * 1024 * 1024;
 
 export interface OpenOptions {
-  /** Open without the right to write; the file must exist. */
+  /** Opens read-only; the file must exist. */
   readonly?: boolean;
   /** Page cache of this connection, MiB. */
   cacheMb?: number;
-  /** Page size of a file that is created by this call, bytes. */
+  /** Page size for a new file, bytes. */
   pageBytes?: number;
 }
 
 /**
- * Opens a database file in WAL mode. `synchronous=NORMAL` can lose the newest commits in a power cut but
- * never tears one: lost blocks are indexed again.
+ * Opens a database file in WAL mode. With `synchronous=NORMAL` a power cut can lose the newest commits but never tears
+ * one: lost blocks are indexed again.
  */
 export function openDatabase(path: string, options: OpenOptions = {}): Db {
   const db = new Database(path, { readonly: options.readonly ?? false, timeout: BUSY_TIMEOUT_MS });
@@ -34,12 +34,12 @@ export function openDatabase(path: string, options: OpenOptions = {}): Db {
   }
 }
 
-/** Whether a file has no tables: a new one, or one whose tables, made in one transaction, were cut short. */
+/** Whether a file has no tables: it is new, or a kill interrupted the transaction that creates them. */
 export function isEmpty(db: Db): boolean {
   return db.prepare<[], number>('SELECT count(*) FROM sqlite_schema').pluck().get() === 0;
 }
 
-/** The highest value of a column of ids, 0 while the table is empty. */
+/** The highest id in a column, 0 while the table is empty. */
 export function highest(db: Db, table: string, column = 'id'): number {
   return db.prepare<[], number>(`SELECT ifnull(max(${column}), 0) FROM ${table}`).pluck().get() ?? 0;
 }
@@ -60,7 +60,7 @@ function configure(db: Db, options: OpenOptions): void {
   db.pragma('temp_store = MEMORY');
 }
 
-/** Runs reads that all see the same commit. Keep them short: a checkpoint waits for them. */
+/** Runs reads that all see the same commit. Keep them short: checkpoints wait for them. */
 export function inReadTransaction<T>(db: Db, read: () => T): T {
   return db.transaction(read).deferred();
 }

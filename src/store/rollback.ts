@@ -1,7 +1,7 @@
 /**
- * Taking blocks off the end: the exact opposite of append. Counters and sums lose what the removed transfers added;
- * first and latest facts are read again from what remains. A test checks that "append, roll back, append another
- * branch" equals, row for row, a fresh index of that branch.
+ * Removes blocks from the end: the exact inverse of append. Subtracts the removed transfers from counters and sums, and
+ * re-reads first and latest transfers from what remains. A test checks that "append, roll back, append another branch"
+ * equals, row for row, a fresh index of that branch.
  */
 import { bytesToBigInt } from '../lib/hex.ts';
 import { TransferKind } from '../model/transfer-kind.ts';
@@ -14,13 +14,13 @@ import { ENTRIES_PER_PAGE, HistoryCursor, HistoryFlag } from './wallet-history.t
 import type { WalletState } from './wallet-state.ts';
 
 /**
- * Blocks removed in one transaction, fewer when they have more than so many transfers, which take about a second. A deeper
- * rollback is done in steps, each of which leaves a consistent index.
+ * Most blocks and transfers removed in one transaction, which takes about a second. A deeper rollback runs in steps, and
+ * each step leaves a consistent index.
  */
 const BLOCKS_PER_STEP = 500;
 const TRANSFERS_PER_STEP = 20_000;
 
-/** Transfers read at a time while they are subtracted. */
+/** Transfers read at a time. */
 const TRANSFERS_PER_READ = 5_000;
 
 export class Rollback {
@@ -29,9 +29,9 @@ export class Rollback {
   private readonly lastBlock: ReturnType<typeof prepareLastBlock>;
   private readonly firstBlockWith: Statement<[number, number], number>;
   private readonly transfersAbove: Statement<[number, number], StoredTransfer>;
-  private readonly lastRun: Statement<[number], { first_transfer: number; entries: Buffer }>;
-  private readonly runsDescending: Statement<[number], Buffer>;
-  private readonly deleteRun: Statement;
+  private readonly newestPage: Statement<[number], { first_transfer: number; entries: Buffer }>;
+  private readonly pagesDescending: Statement<[number], Buffer>;
+  private readonly deletePage: Statement;
   private readonly senderOf: Statement<[number], number>;
   private readonly deleteBuyers: Statement;
   private readonly deletions: readonly { by: 'transfer' | 'wallet' | 'block'; statement: Statement }[];
@@ -49,17 +49,17 @@ export class Rollback {
       /* sql */ `SELECT ${STORED_TRANSFER} FROM transfers
         WHERE id > ? AND id < ? ORDER BY id DESC LIMIT ${TRANSFERS_PER_READ}`,
     );
-    this.lastRun = db.prepare(
+    this.newestPage = db.prepare(
       'SELECT first_transfer, entries FROM activity WHERE wallet = ? ORDER BY first_transfer DESC LIMIT 1',
     );
-    this.runsDescending = db
+    this.pagesDescending = db
       .prepare<[number], Buffer>('SELECT entries FROM activity WHERE wallet = ? ORDER BY first_transfer DESC')
       .pluck();
-    this.deleteRun = db.prepare('DELETE FROM activity WHERE wallet = ? AND first_transfer = ?');
+    this.deletePage = db.prepare('DELETE FROM activity WHERE wallet = ? AND first_transfer = ?');
     this.senderOf = db.prepare<[number], number>('SELECT sender FROM transfers WHERE id = ?').pluck();
     this.deleteBuyers = db.prepare('DELETE FROM first_buyers WHERE token = ? AND transfer > ?');
     this.deletions = [
-      // Ids are in the order of first transfers, which no index has: only the tokens that go are looked at.
+      // No index covers first_transfer, but ids have the same order: the scan stops at the first token that stays.
       {
         by: 'transfer',
         statement: db.prepare(/* sql */ `
@@ -69,14 +69,14 @@ export class Rollback {
       { by: 'wallet', statement: db.prepare('DELETE FROM wallets WHERE id > ?') },
       { by: 'transfer', statement: db.prepare('DELETE FROM transfers WHERE id > ?') },
       { by: 'block', statement: db.prepare('DELETE FROM blocks WHERE number > ?') },
-      // Also for tokens that stay: a balance read at a removed block proves nothing.
+      // Affects tokens that stay, too: a balance read at a removed block proves nothing.
       { by: 'block', statement: db.prepare('DELETE FROM token_quality WHERE block > ?') },
     ];
   }
 
   /**
-   * Removes the last blocks above `to`, an indexed block or the one before the first, as many as one step may remove.
-   * `head` is the last indexed block. Returns whether none is left above `to`.
+   * Removes as many blocks above `to` as fit one step, newest first. `head` is the last indexed block. Returns whether
+   * `to` is reached.
    */
   step(head: number, to: number): boolean {
     const end = this.endOfStep(head, Math.max(to, head - BLOCKS_PER_STEP));
@@ -84,7 +84,7 @@ export class Rollback {
     return end === to;
   }
 
-  /** The block to which a step rolls back: the lowest from `lowest` on, below `head`, whose transfers above it fit. */
+  /** The block that a step rolls back to: the lowest one in `lowest..head - 1` with few enough transfers above it. */
   private endOfStep(head: number, lowest: number): number {
     const keep = (this.lastBlock(head)?.lastTransfer ?? 0) - TRANSFERS_PER_STEP;
     if ((this.lastBlock(lowest)?.lastTransfer ?? 0) >= keep) return lowest;
@@ -105,12 +105,12 @@ export class Rollback {
     const limit = { transfer: lastTransfer, wallet: lastWallet, block: to };
     this.tables.addresses.rollback(lastWallet);
     for (const { by, statement } of this.deletions) statement.run(limit[by]);
-    this.tables.nativePeaks.rollback(lastTransfer);
-    this.tables.untraced.rollback(to);
+    this.tables.zoneMap.rollback(lastTransfer);
+    this.tables.traceGaps.rollback(to);
     this.tables.anchors.rollback(to);
   }
 
-  /** Every transfer above `last`, newest first, read in pieces so that rows can be written in between. */
+  /** The transfers above `last`, newest first, read in pieces so that rows can be written in between. */
   private *removedTransfers(last: number): Generator<StoredTransfer> {
     for (let before = Number.MAX_SAFE_INTEGER; ; ) {
       const piece = this.transfersAbove.all(last, before);
@@ -120,7 +120,7 @@ export class Rollback {
     }
   }
 
-  /** Subtracts one transfer from counts and sums. Transfers come newest first. */
+  /** Subtracts one transfer from counters and sums. Transfers come newest first. */
   private subtract(changes: ChangeSet, transfer: StoredTransfer): void {
     const sender = changes.wallet(transfer.sender);
     const receiver = changes.wallet(transfer.receiver);
@@ -152,18 +152,18 @@ export class Rollback {
     }
   }
 
-  /** Counts one entry less; when that empties the unfinished run, the last finished one takes its place. */
+  /** Drops one entry from the count. When the open page has none left, the newest finished page becomes the open one. */
   private removeEntry(wallet: WalletState): void {
     wallet.transfers--;
     if (wallet.recentCount === ENTRIES_PER_PAGE) {
-      const run = this.lastRun.get(wallet.id);
-      if (!run) throw new DamageError(`the activity of wallet ${wallet.id} lacks a run`);
-      this.deleteRun.run(wallet.id, run.first_transfer);
-      wallet.reopen(run.entries);
+      const page = this.newestPage.get(wallet.id);
+      if (!page) throw new DamageError(`the history of wallet ${wallet.id} lacks a page`);
+      this.deletePage.run(wallet.id, page.first_transfer);
+      wallet.reopen(page.entries);
     }
   }
 
-  /** Truncates the unfinished run and re-reads the facts that the transfers above `last` had set. */
+  /** Truncates the open page and re-reads the facts that transfers above `last` had set. */
   private restoreFacts(changes: ChangeSet, wallet: WalletState, last: number): void {
     truncateRecent(wallet);
     if (wallet.transfers === 0) wallet.firstTransfer = null;
@@ -183,7 +183,7 @@ export class Rollback {
     }
   }
 
-  /** The newest remaining native transfer of the kind from another wallet; searched only if the known one is removed. */
+  /** The newest remaining native transfer of the kind from another wallet. Searches only if the known one is removed. */
   private latestReceived(
     wallet: WalletState,
     known: number | null,
@@ -194,7 +194,7 @@ export class Rollback {
     const base = wallet.firstTransfer ?? 0;
     const recent = latestReceivedIn(wallet.recent, base, kind);
     if (recent !== null) return recent;
-    for (const entries of this.runsDescending.iterate(wallet.id)) {
+    for (const entries of this.pagesDescending.iterate(wallet.id)) {
       const found = latestReceivedIn(entries, base, kind);
       if (found !== null) return found;
     }
@@ -202,21 +202,21 @@ export class Rollback {
   }
 }
 
-/** Throws when more was subtracted from a wallet than it had: the removed transfers are not those that were added. */
+/** Throws when more was subtracted from a wallet than was ever added to it. */
 function requireNonNegative(wallet: WalletState): void {
   const { id, transfers, transactions, tokenTransfers, internalReceived, nativeReceived, nativeSent } =
     wallet;
   const least = Math.min(transfers, transactions, tokenTransfers, internalReceived);
   if (least < 0 || nativeReceived < 0n || nativeSent < 0n)
-    throw new DamageError(`the transfers of wallet ${id} are more than its sums`);
+    throw new DamageError(`the transfers of wallet ${id} add up to more than its stored sums`);
 }
 
-/** The fact (a transfer id), null if that transfer is removed. */
+/** The fact, which is a transfer id; null if that transfer is removed. */
 function keepUpTo(last: number, fact: number | null): number | null {
   return fact !== null && fact <= last ? fact : null;
 }
 
-/** Shortens the unfinished run to the wallet's remaining entry count and sets the last transfer from it. */
+/** Shortens the open page to the remaining entries and sets the last transfer from it. */
 function truncateRecent(wallet: WalletState): void {
   const cursor = new HistoryCursor().open(wallet.recent, wallet.firstTransfer ?? 0);
   for (let remaining = wallet.recentCount; remaining > 0; remaining--) cursor.next();
@@ -224,7 +224,7 @@ function truncateRecent(wallet: WalletState): void {
   wallet.lastTransfer = wallet.transfers === 0 ? null : cursor.transfer;
 }
 
-/** Id of the newest entry of the kind that came in from another, non-zero wallet; null when the run has none. */
+/** Id of the newest entry of the kind received from another, non-zero wallet; null when the page has none. */
 function latestReceivedIn(entries: Uint8Array, base: number, kind: number): number | null {
   const cursor = new HistoryCursor().open(entries, base);
   let latest: number | null = null;

@@ -27,7 +27,7 @@ export const ADDRESS_BYTES = 20;
 export const ADDRESS_PREFIX_BYTES = 5;
 
 const CHAIN = /* sql */ `
--- One row: the chain that is indexed.
+-- One row: the indexed chain.
 CREATE TABLE chain (
   one INTEGER PRIMARY KEY CHECK (one = 1),
   chain_id INTEGER NOT NULL,
@@ -51,7 +51,7 @@ CREATE INDEX blocks_by_transfer ON blocks (last_transfer, number);
 `;
 
 const DAMAGE = /* sql */ `
--- At most one row: damage that a repair found and has not repaired (store/index-file.ts).
+-- At most one row: damage that a repair found but could not fix (store/index-file.ts).
 CREATE TABLE damage (
   one INTEGER PRIMARY KEY CHECK (one = 1),
   reason TEXT NOT NULL
@@ -59,8 +59,8 @@ CREATE TABLE damage (
 `;
 
 const UNTRACED_BLOCKS = /* sql */ `
--- Trace gaps: the indexed blocks that were read without traces and lack their internal transfers, as ranges that
--- neither overlap nor touch. Written with the blocks.
+-- Trace gaps: indexed blocks that were read without traces and so lack internal transfers, as ranges that neither
+-- overlap nor touch. Committed with the blocks.
 CREATE TABLE untraced_blocks (
   first INTEGER PRIMARY KEY,
   last INTEGER NOT NULL,
@@ -88,8 +88,8 @@ const TRANSFERS = /* sql */ `
 -- Every transfer in chain order; id is dense from 1 and is the pagination key of the API.
 CREATE TABLE transfers (
   id INTEGER PRIMARY KEY,
-  tx INTEGER NOT NULL,                  -- first transfer of a transaction: its hash, a blob of 32 bytes; the others:
-                                        -- how many ids back that first one is
+  tx INTEGER NOT NULL,                  -- in the first transfer of a transaction: its hash, a blob of 32 bytes; in the
+                                        -- others: the distance to that first transfer's id
   sender INTEGER NOT NULL,              -- wallets.id
   receiver INTEGER NOT NULL,            -- wallets.id
   token_kind INTEGER NOT NULL,          -- token * 8 + kind
@@ -127,7 +127,7 @@ CREATE TABLE native_peaks (
 
 const WALLETS = /* sql */ `
 -- One row per address that ever was sender, receiver or token contract of a transfer. The counters equal a count of
--- the listed transfers; the facts are transfers.id.
+-- its listed transfers; first, last and latest transfers are transfers.id.
 CREATE TABLE wallets (
   id INTEGER PRIMARY KEY,
   address BLOB NOT NULL,                -- 20 bytes
@@ -140,8 +140,8 @@ CREATE TABLE wallets (
   native_sent BLOB NOT NULL,
   funder INTEGER,                       -- sender of first_direct, else of first_internal
   funded INTEGER NOT NULL,              -- wallets whose funder this wallet is
-  first_transfer INTEGER,               -- its first transfer; null for a token contract without own transfers
-  -- Further facts as distances from an earlier one, null if there is none: most are 0, which takes no space.
+  first_transfer INTEGER,               -- its first transfer; null for a token contract without transfers of its own
+  -- Stored as distances from an earlier id, null if there is none: most are 0, which takes no space.
   last_after INTEGER,                   -- of last_transfer from first_transfer
   first_direct_after INTEGER,           -- of first_direct from first_transfer
   latest_direct_after INTEGER,          -- of latest_direct from first_direct

@@ -1,15 +1,15 @@
-/** What a failure of SQLite means to the operator. */
+/** Translates SQLite's errors into what they mean to the operator. */
 
 import { codeOf, DamagedFileError, FatalError, StorageError } from '../lib/errors.ts';
 import { databaseAccessError } from '../lib/files.ts';
 
-/** The index contradicts itself, which no sequence of its writes does: treated as a file that SQLite finds corrupt. */
+/** The index contradicts itself, which no sequence of writes can cause. Handled like a file that SQLite finds corrupt. */
 export class DamageError extends Error {
   override name = 'DamageError';
   readonly code = 'SQLITE_CORRUPT';
 }
 
-/** Failures that can pass, by a prefix of SQLite's code. */
+/** Transient failures, by a prefix of SQLite's code. */
 const TRANSIENT_FAILURES: readonly [code: string, meaning: string][] = [
   ['SQLITE_FULL', 'the disk is full'],
   ['SQLITE_IOERR_SHMSIZE', 'the disk is full'], // for the index of the write-ahead log
@@ -23,7 +23,7 @@ const TRANSIENT_FAILURES: readonly [code: string, meaning: string][] = [
 export const REBUILD_ADVICE =
   'move it away and start again: the index is rebuilt from the node; or put a backup in its place';
 
-/** A failure that can pass as StorageError, a damaged file as DamagedFileError with advice, any other error unchanged. */
+/** Transient failures become StorageError, damage becomes DamagedFileError with advice; other errors stay unchanged. */
 export function toStorageError(
   error: unknown,
   path: string,
@@ -37,13 +37,13 @@ export function toStorageError(
     : new StorageError(`${meaning} (${path}: ${error.message}, ${codeOf(error)})`, { cause: error });
 }
 
-/** What a failure that can pass means, else null. */
+/** What a transient failure means, null for any other. */
 export function meaningOf(error: Error): string | null {
   const code = codeOf(error);
   return TRANSIENT_FAILURES.find(([prefix]) => code.startsWith(prefix))?.[1] ?? null;
 }
 
-/** Any failure while a file is opened as FatalError. */
+/** Turns any failure to open a file into a FatalError. */
 export function toOpenError(
   path: string,
   error: unknown,
@@ -57,12 +57,12 @@ export function toOpenError(
   return new FatalError(`cannot open ${path}: ${refusal ?? detail}`, { cause: error });
 }
 
-/** Whether the system may have refused the file to this user: SQLite does not say why. */
+/** Whether missing permissions may be the cause: SQLite does not say why it cannot open a file. */
 function isRefused(error: Error): boolean {
   return /^(SQLITE_CANTOPEN|SQLITE_READONLY|EACCES|EROFS)/.test(codeOf(error));
 }
 
-/** Whether SQLite found no room on the disk. */
+/** Whether the disk is full. */
 export function isDiskFull(error: unknown): boolean {
   return codeOf(error) === 'SQLITE_FULL';
 }

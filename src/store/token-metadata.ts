@@ -1,6 +1,6 @@
 /**
- * What token contracts say about themselves: the table `token_metadata`. It does not follow from the indexed blocks and
- * is keyed by address, so a rollback leaves it alone.
+ * Name, symbol and decimals as token contracts return them: the table `token_metadata`. It does not follow from the
+ * indexed blocks and is keyed by address, so a rollback leaves it alone.
  */
 
 import { bytesToHex, type Hex, hexToBytes } from '../lib/hex.ts';
@@ -8,23 +8,23 @@ import { rowChecksum } from './checksum.ts';
 import type { Db, Statement } from './open-database.ts';
 import { ADDRESS_PREFIX_BYTES } from './schema.ts';
 
-/** A token contract to be asked. */
+/** A token contract whose metadata is due to be read. */
 export interface UnreadToken {
   address: Hex;
   /** Kind of its first transfer. */
   kind: number;
-  /** How often it was already asked. */
+  /** How often it was called before. */
   tries: number;
 }
 
-/** What came of asking. */
+/** The outcome of one call. */
 export interface TokenMetadata {
   address: Hex;
   name: string | null;
   symbol: string | null;
   decimals: number | null;
   tries: number;
-  /** Unix seconds, or null when asking again would be of no use. */
+  /** Unix seconds; null when a retry is pointless. */
   retryAt: number | null;
 }
 
@@ -35,17 +35,17 @@ interface UnreadRow {
   read: number;
 }
 
-/** Most tokens looked at to find one that was never asked, so that a search never takes long. */
+/** Most tokens scanned to find one that was never called. */
 const MAX_SCANNED_TOKENS = 1_000;
 
-/** Finds the tokens to ask and stores their answers; part of the one writer. */
+/** Finds the tokens to call and stores their answers. */
 export class TokenMetadataTable {
   private readonly tokensAfter: Statement<[number, number], UnreadRow>;
   private readonly due: Statement<[number, number], { address: Buffer; kind: number; tries: number }>;
   private readonly upsert: Statement;
   private readonly known: Statement<[Uint8Array], Pick<TokenMetadata, 'name' | 'symbol' | 'decimals'>>;
-  /** All tokens up to this tokens.id were asked once. */
-  private askedUpTo = 0;
+  /** All tokens up to this id have been called once. */
+  private calledUpTo = 0;
 
   constructor(db: Db) {
     this.tokensAfter = db.prepare(/* sql */ `
@@ -63,19 +63,19 @@ export class TokenMetadataTable {
     this.known = db.prepare('SELECT name, symbol, decimals FROM token_metadata WHERE address = ?');
   }
 
-  /** Tokens never asked, in order of appearance, then those due to be asked again at `now` (Unix seconds). */
+  /** Tokens never called, in order of appearance, then those due for a retry at `now` (Unix seconds). */
   unread(now: number, limit: number): UnreadToken[] {
     const unread: UnreadToken[] = [];
-    for (const { id, address, kind, read } of this.tokensAfter.iterate(this.askedUpTo, MAX_SCANNED_TOKENS)) {
+    for (const { id, address, kind, read } of this.tokensAfter.iterate(this.calledUpTo, MAX_SCANNED_TOKENS)) {
       if (unread.length === limit) break;
       if (read === 0) unread.push({ address: bytesToHex(address), kind, tries: 0 });
-      else if (unread.length === 0) this.askedUpTo = id;
+      else if (unread.length === 0) this.calledUpTo = id;
     }
     const due = this.due.all(now, limit - unread.length);
     return [...unread, ...due.map((row) => ({ ...row, address: bytesToHex(row.address) }))];
   }
 
-  /** Stores the outcome; a known value that the contract does not give this time is kept. */
+  /** Stores the outcome. Keeps a known value that the contract did not return this time. */
   save({ address, name, symbol, decimals, tries, retryAt }: TokenMetadata): void {
     const key = hexToBytes(address);
     const known = this.known.get(key);
@@ -90,8 +90,8 @@ export class TokenMetadataTable {
     this.upsert.run(...row, rowChecksum(...row));
   }
 
-  /** After a rollback the ids above `last`, the highest tokens.id left, may go to other tokens. */
+  /** After a rollback, ids above `last`, the highest remaining one, may be reassigned to other tokens. */
   rollback(last: number): void {
-    this.askedUpTo = Math.min(this.askedUpTo, last);
+    this.calledUpTo = Math.min(this.calledUpTo, last);
   }
 }

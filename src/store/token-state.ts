@@ -6,7 +6,7 @@ import { MAX_FIRST_BUYERS, ZERO_WALLET } from './schema.ts';
 import { DamageError } from './storage-error.ts';
 import type { WalletState } from './wallet-state.ts';
 
-/** What a commit changes in one wallet's holding of one token. */
+/** How a commit changes one wallet's holding of one token. */
 interface HoldingDelta {
   readonly wallet: WalletState;
   transfers: number;
@@ -24,7 +24,7 @@ interface TokenRow {
   kind: number;
 }
 
-/** One token's row with those of its holdings that the commit touches. */
+/** One token's row and the holdings that the commit touches. */
 export class TokenState {
   transfers: number;
   holders: number;
@@ -37,9 +37,9 @@ export class TokenState {
   readonly isStored: boolean;
   /** By wallets.id. */
   readonly holdings = new Map<number, HoldingDelta>();
-  /** Wallets among the first buyers, while there is room for more; null when not read, as for a full list. */
+  /** The first buyers so far; null until read. A full list is never read. */
   knownBuyers: Set<number> | null = null;
-  /** The first buyers that the commit adds. */
+  /** First buyers that the commit adds. */
   readonly newBuyers: { transfer: number; wallet: number }[] = [];
 
   constructor(row: TokenRow, isStored: boolean) {
@@ -91,7 +91,7 @@ export class TokenTable {
     this.insertBuyer = db.prepare('INSERT INTO first_buyers (token, transfer, wallet) VALUES (?, ?, ?)');
   }
 
-  /** Begins another commit. */
+  /** Begins a commit. */
   begin(): void {
     this.holdings.reset();
   }
@@ -108,11 +108,11 @@ export class TokenTable {
 
   load(id: number): TokenState {
     const row = this.byId.get(id);
-    if (!row) throw new DamageError(`token ${id} is named by the index but has no row`);
+    if (!row) throw new DamageError(`the index refers to token ${id}, which has no row`);
     return new TokenState(row, true);
   }
 
-  /** Adds up by how much a wallet's balance changes, and by how many its transfers of the token do. */
+  /** Adds to a wallet's balance and to its number of transfers of the token. */
   addToHolding(token: TokenState, wallet: WalletState, balance: bigint, transfers: number): void {
     const holding = token.holdings.get(wallet.id);
     if (holding === undefined) token.holdings.set(wallet.id, { wallet, balance, transfers });
@@ -122,7 +122,7 @@ export class TokenTable {
     }
   }
 
-  /** Records a receiver of a non-zero amount as one of the first buyers while there is room. */
+  /** Records a receiver of a non-zero amount, unless the list of first buyers is full. */
   recordBuyer(token: TokenState, wallet: number, transfer: number): void {
     if (token.buyers >= MAX_FIRST_BUYERS || wallet === ZERO_WALLET) return;
     token.knownBuyers ??= new Set(this.buyersOf.all(token.id));
@@ -133,8 +133,8 @@ export class TokenTable {
   }
 
   /**
-   * Writes the token's row, its new first buyers, and its touched holdings in key order. A holding is read just before it
-   * is written, so that its page is fetched once; holdings without transfers left are removed. Updates the token counts of
+   * Writes the token's row, its new first buyers, and its touched holdings in key order. Reads each holding right before
+   * writing it, so that its page is fetched once; deletes holdings without transfers left. Updates the token counts of
    * the wallets, whose rows are written later.
    */
   save(token: TokenState): void {
@@ -158,7 +158,7 @@ export class TokenTable {
     }
   }
 
-  /** Call it when all tokens of a commit are saved. */
+  /** Call it after saving all tokens of a commit. */
   flush(): void {
     this.holdings.flush();
   }

@@ -8,7 +8,7 @@ export interface BlockRange {
   last: number;
 }
 
-/** The statements on `untraced_blocks`; the caller holds the transaction. */
+/** The statements on `untraced_blocks`. The caller opens the transaction. */
 export class TraceGapTable {
   private readonly endingAt: Statement<[number], BlockRange>;
   private readonly replace: Statement;
@@ -28,12 +28,12 @@ export class TraceGapTable {
       FROM untraced_blocks HAVING count(*) > 0`);
   }
 
-  /** The sum over all ranges, null when there are none. */
+  /** All ranges summed up, null when there are none. */
   total(): TraceGaps | null {
     return this.sum.get() ?? null;
   }
 
-  /** Adds blocks after all others, joined to an adjacent range, so that the rows do not depend on the commits. */
+  /** Appends blocks and extends an adjacent range, so that the rows do not depend on how the chain was cut into commits. */
   append({ first, last }: BlockRange): void {
     this.write(this.endingAt.get(first - 1)?.first ?? first, last);
   }
@@ -44,7 +44,7 @@ export class TraceGapTable {
     for (const { first } of this.reaching.all(to)) this.write(first, to);
   }
 
-  /** Removes blocks that are now known to hold all that traces give. */
+  /** Removes blocks whose internal transfers turned out to be complete. */
   remove({ first, last }: BlockRange): void {
     if (last < first) return;
     for (const range of this.overlapping.all(last, first)) {
@@ -59,7 +59,7 @@ export class TraceGapTable {
   }
 }
 
-/** The ranges in chain order, no two of them adjacent. */
+/** The ranges in chain order; no two are adjacent. */
 export function traceGapRanges(db: Db): BlockRange[] {
   return db.prepare<[], BlockRange>('SELECT first, last FROM untraced_blocks ORDER BY first').all();
 }

@@ -1,4 +1,4 @@
-/** The write-ahead log (WAL): checkpoints that keep it short under constant readers, and a check that it belongs to its file. */
+/** The write-ahead log (WAL): keeps it short under constant readers, and checks that it belongs to its file. */
 
 import { closeSync, openSync, readSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -7,26 +7,26 @@ import { fileBytes } from '../lib/files.ts';
 import { type Db, openDatabase, type Statement } from './open-database.ts';
 import { toStorageError } from './storage-error.ts';
 
-/** A WAL up to this size is left to checkpoints that never wait. */
+/** Up to this size, only checkpoints that never wait shorten the WAL. */
 const CHECKPOINT_ABOVE_BYTES = 16 * 2 ** 20;
 
-/** How long the writer waits for readers when the WAL is larger, ms: longer than a turn of the serving event loop. */
+/** Above it, the writer waits this long for readers, milliseconds: longer than one turn of the serving event loop. */
 const SHORT_WAIT_MS = 100;
 
-/** Above this size, which only a backfill reaches, the writer outwaits any read of a read thread or of the index stats. */
+/** Above this size, which only a backfill reaches, the writer waits longer than any reader thread or index stats read. */
 const LONG_WAIT_ABOVE_BYTES = 128 * 2 ** 20;
 const LONG_WAIT_MS = 15_000;
 
 /** SQLite's header in front of each page of the WAL, bytes. */
 const FRAME_HEADER = 24;
 
-/** What `PRAGMA wal_checkpoint` gives. */
+/** The result of `PRAGMA wal_checkpoint`. */
 export interface CheckpointResult {
-  /** 1 when readers were in the way. */
+  /** 1 when readers blocked it. */
   busy: number;
   /** Pages in the WAL. */
   log: number;
-  /** How many of them are already in the file. */
+  /** How many of them are in the file. */
   checkpointed: number;
 }
 
@@ -42,7 +42,7 @@ export class WriteAheadLog {
   private readonly restartCheckpoint: Statement<[], CheckpointResult>;
   private readonly frameBytes: number;
   private readonly limits: Required<WalLimits>;
-  /** Above this size the writer waits long. */
+  /** Above this size the writer waits for the long time. */
   private longWaitAboveBytes: number;
 
   constructor(db: Db, limits: WalLimits = {}) {
@@ -65,9 +65,8 @@ export class WriteAheadLog {
   }
 
   /**
-   * Called before a commit. A passive checkpoint gives way to readers, so under constant readers the WAL would grow
-   * from commit to commit. A large WAL is therefore emptied here, after waiting until nobody reads from it. Readers
-   * themselves never wait.
+   * Call it before a commit. Passive checkpoints skip pages that readers need, so under constant readers the WAL would
+   * grow without bound. This waits for a moment without readers and empties a large WAL. Readers never wait.
    */
   checkpointIfLarge(): void {
     const bytes = this.sizeBytes();
@@ -81,19 +80,19 @@ export class WriteAheadLog {
     let isEmpty = false;
     try {
       this.db.pragma(`busy_timeout = ${SHORT_WAIT_MS}`);
-      // One try waits until the place of an old read is free, which the next read may take at once: a new one sees that.
+      // A new read may start right when the old one ends, so a single attempt is not enough.
       do isEmpty = this.restartCheckpoint.get()?.busy === 0;
       while (!isEmpty && performance.now() < until);
     } finally {
       this.db.pragma(`busy_timeout = ${usual}`);
     }
-    // An even longer reader, such as a backup, must not delay every block: the WAL may double before the next long wait.
+    // A reader that takes longer still, such as a backup, must not delay every block: let the WAL double before the next long wait.
     if (isEmpty) this.longWaitAboveBytes = this.limits.longWaitAboveBytes;
     else if (isLarge) this.longWaitAboveBytes = bytes * 2;
   }
 }
 
-/** A reader that began before the last commit holds up the pages written since; reads are short. */
+/** A read that began before the last commit blocks the pages written since. Reads are short, so retry. */
 const MAX_TRIES = 20;
 const RETRY_MS = 5;
 
@@ -110,9 +109,8 @@ export class Checkpointer {
   }
 
   /**
-   * Moves the pages that readers allow, so that little is left for the writer, which alone can restart the WAL.
-   * Neither the writer nor readers wait for this. Failures of the disk and damage are not reported here: the writer
-   * meets the same ones and reports them.
+   * Moves the pages that readers allow, so that little is left for the writer, which alone can restart the WAL. Nobody
+   * waits for this. Ignores disk failures and damage: the writer runs into the same ones and reports them.
    */
   async checkpointWal(): Promise<void> {
     for (let tries = 1; tries <= MAX_TRIES; tries++) {
@@ -133,24 +131,23 @@ export class Checkpointer {
   }
 }
 
-/** Header offset that says whether a file is in WAL mode; a copy made by `backup` is not. */
+/** Offset of the header byte that tells whether a file is in WAL mode; a copy made by `backup` is not. */
 const WRITE_VERSION_AT = 18;
 const LEGACY_WRITE_VERSION = 1;
 
 /**
- * Throws FatalError when the file is a copy that was put in the place of another, and the WAL of that other one is
- * still beside it: SQLite would take its pages for pages of the copy and so spoil the copy. To be called before this
- * process has the file open,
- * because closing any handle of a file gives up all locks that the process has on it.
+ * Throws FatalError when a copy replaced the file but the old file's WAL is still beside it: SQLite would apply that WAL
+ * and corrupt the copy. Call it before this process opens the database, because closing any handle of a file drops all
+ * locks that the process holds on it.
  */
 export function rejectForeignWal(path: string): void {
   if (fileBytes(`${path}-wal`) === 0 || writeVersion(path) !== LEGACY_WRITE_VERSION) return;
   throw new FatalError(
-    `${path} is a copy, and the ${path}-wal beside it is of the file that stood here before and would spoil it: move ${path}-wal and ${path}-shm away and try again`,
+    `${path} is a copy, but ${path}-wal belongs to the file it replaced and would corrupt it: move ${path}-wal and ${path}-shm away and try again`,
   );
 }
 
-/** Null for a file that is not there or has no header. */
+/** Null when the file is missing or has no header. */
 function writeVersion(path: string): number | null {
   if (fileBytes(path) === 0) return null;
   const file = openSync(path, 'r');

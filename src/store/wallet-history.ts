@@ -2,12 +2,12 @@ import { TransferKind } from '../model/transfer-kind.ts';
 
 export const ENTRIES_PER_PAGE = 128;
 
-/** Flags of an entry: three bits of TransferKind, then these. An entry goes out, comes in, or both. */
+/** Flags of an entry: three bits of TransferKind, then these. An entry is outgoing, incoming, or both. */
 export const HistoryFlag = {
   kindMask: 7,
   out: 8,
   in: 16,
-  /** The amount is zero: the transfer is listed, but a token transfer of zero makes nobody a counterparty. */
+  /** The amount is zero. The transfer is listed, but a token transfer of zero makes nobody a counterparty. */
   zero: 32,
 } as const;
 
@@ -16,7 +16,7 @@ const MAX_WEI_BYTES = 32;
 /** Most bytes of an entry without its wei: id and wallet varints of up to 8 and 5 bytes, and a code. */
 const MAX_ENTRY_HEADER_BYTES = 14;
 
-/** Most bytes that an entry with this wei can take. */
+/** Most bytes of an entry with this amount. */
 export function maxEntryBytes(wei: Uint8Array | null): number {
   return MAX_ENTRY_HEADER_BYTES + (wei?.length ?? 0);
 }
@@ -46,19 +46,19 @@ const CODES = new Uint8Array((MAX_WEI_BYTES + 1) * 64);
   }
 }
 
-/** One unpacked entry. The cursor reuses its fields: copy what must outlive the next step. */
+/** Reads the entries of a page. Its fields hold one entry and change with the next step. */
 export class HistoryCursor {
   transfer = 0;
   flags = 0;
   counterparty = 0;
-  /** Where the wei of a native entry begin and end in `bytes`; equal for a token entry. */
+  /** Where the amount of a native entry begins and ends in `bytes`; equal for a token entry. */
   amountStart = 0;
   amountEnd = 0;
   bytes: Uint8Array = new Uint8Array(0);
   private at = 0;
   private base = 0;
 
-  /** Begins at the first entry of a run; `base` is the wallet's first transfer. */
+  /** Goes before the first entry of a page. `base` is the wallet's first transfer. */
   open(bytes: Uint8Array, base: number): this {
     this.bytes = bytes;
     this.base = base;
@@ -66,18 +66,18 @@ export class HistoryCursor {
     return this;
   }
 
-  /** Goes back to the first entry. */
+  /** Goes back before the first entry. */
   rewind(): void {
     this.at = 0;
     this.transfer = this.base;
   }
 
-  /** Offset just after the entry read last. */
+  /** Offset after the current entry. */
   get offset(): number {
     return this.at;
   }
 
-  /** Steps to the next entry; false at the end of the run. */
+  /** Steps to the next entry; false at the end of the page. */
   next(): boolean {
     if (!(this.at < this.bytes.length)) return false; // also after a truncated entry, where the offset is NaN
     this.transfer += this.varint();
@@ -114,9 +114,9 @@ function writeVarint(out: Uint8Array, at: number, value: number): number {
 }
 
 /**
- * Writes one entry into `out` at `at` and returns the offset after it. `idDelta` is the transfer's id minus that of
- * the previous entry in the run, or minus that of the wallet's first transfer for a run's first entry. `wei` is null
- * for a token.
+ * Writes one entry into `out` at `at` and returns the offset after it. `idDelta` is the transfer's id minus that of the
+ * previous entry in the page; for the first entry of a page, minus the wallet's first transfer. `wei` is null for a
+ * token.
  */
 export function writeEntry(
   out: Uint8Array,

@@ -1,4 +1,9 @@
-/** Rows of `wallets` while a commit changes them: loaded once, changed in memory, written once in key order. */
+/**
+ * Rows of `wallets` while a commit changes them: loaded once, changed in memory, written once in key order.
+ *
+ * The newest transfers of a wallet are its open page, in `wallets.recent`. A full page moves to `activity` and never
+ * changes again.
+ */
 import { bigIntToBytes, bytesToBigInt } from '../lib/hex.ts';
 import type { Db, Statement } from './open-database.ts';
 import { PagePool } from './page-pool.ts';
@@ -7,7 +12,7 @@ import { ADDRESS_BYTES } from './schema.ts';
 import { DamageError } from './storage-error.ts';
 import { ENTRIES_PER_PAGE, HistoryCursor, maxEntryBytes, writeEntry } from './wallet-history.ts';
 
-/** A row as the driver's raw mode gives it, in the order of COLUMNS: twice as fast to read as an object. */
+/** A row in the driver's raw mode, in the order of COLUMNS: reading it takes half the time of an object. */
 type WalletRow = [
   id: number,
   transfers: number,
@@ -32,13 +37,13 @@ type WalletRow = [
 const COLUMNS = /* sql */ `id, transfers, transactions, tokens, token_transfers, internal_received, first_transfer,
   last_transfer, first_direct, first_internal, latest_direct, latest_internal, funder, funding, funded`;
 
-/** The three blobs of a row are read as one: creating a Buffer for each is what costs. */
+/** Reads the three blobs of a row as one, because creating a Buffer costs more than reading its bytes. */
 const BLOBS = /* sql */ `length(native_received), length(native_sent),
   CAST(native_received || native_sent || recent AS BLOB)`;
 
 const NO_BYTES = new Uint8Array(0);
 
-/** Free bytes after a loaded run: enough for what most wallets add in a commit. */
+/** Free bytes after a loaded page: enough for what most wallets add in a commit. */
 const SPARE_BYTES = 64;
 
 /** One wallet's row, changed in place. Field meanings: store/schema.ts. */
@@ -59,18 +64,18 @@ export class WalletState {
   funder: number | null = null;
   funding: number | null = null;
   funded = 0;
-  /** The unfinished run starts at `start` in `chunk` and may grow to `capacity` bytes. A view per run would be as large. */
+  /** The open page starts at `start` in `chunk` and may grow to `capacity` bytes. A view object would be as large as a page. */
   private chunk: Uint8Array = NO_BYTES;
   private start = 0;
   private capacity = 0;
   private recentLength = 0;
-  /** First transfer of the transaction counted last, so that each transaction counts once. */
+  /** First transfer of the last counted transaction, so that each transaction counts once. */
   countedTransaction = 0;
   readonly id: number;
-  /** The buffer that holds its address. Views, one per wallet, would live for half of the commit. */
+  /** The buffer that holds the address. One view per wallet would survive for half of the commit. */
   private readonly addressBuffer: ArrayBufferLike;
   private readonly addressOffset: number;
-  private readonly arena: PagePool;
+  private readonly pool: PagePool;
   /** Funder and funding in the stored row. */
   storedFunder: number | null = null;
   storedFunding: number | null = null;
@@ -79,9 +84,9 @@ export class WalletState {
   static fromRow(
     row: readonly [...WalletRow, ...unknown[]],
     address: Uint8Array,
-    arena: PagePool,
+    pool: PagePool,
   ): WalletState {
-    const wallet = new WalletState(row[0], address, arena);
+    const wallet = new WalletState(row[0], address, pool);
     wallet.transfers = row[1];
     wallet.transactions = row[2];
     wallet.tokens = row[3];
@@ -109,11 +114,11 @@ export class WalletState {
   }
 
   /** A wallet without transfers. The buffer of `address` is kept and must not change. */
-  constructor(id: number, address: Uint8Array, arena: PagePool) {
+  constructor(id: number, address: Uint8Array, pool: PagePool) {
     this.id = id;
     this.addressBuffer = address.buffer;
     this.addressOffset = address.byteOffset;
-    this.arena = arena;
+    this.pool = pool;
   }
 
   /** 20 bytes. */
@@ -121,32 +126,32 @@ export class WalletState {
     return new Uint8Array(this.addressBuffer, this.addressOffset, ADDRESS_BYTES);
   }
 
-  /** Entries in the unfinished run. */
+  /** Entries in the open page. */
   get recentCount(): number {
     return this.transfers === 0 ? 0 : ((this.transfers - 1) % ENTRIES_PER_PAGE) + 1;
   }
 
-  /** The unfinished run, until it changes. */
+  /** The open page. Valid until the next change. */
   get recent(): Uint8Array {
     return this.chunk.subarray(this.start, this.start + this.recentLength);
   }
 
-  /** Makes a finished run the unfinished one. */
-  reopen(run: Uint8Array): void {
-    this.chunk = run;
+  /** Makes a finished page the open one. */
+  reopen(page: Uint8Array): void {
+    this.chunk = page;
     this.start = 0;
-    this.capacity = run.length;
-    this.recentLength = run.length;
+    this.capacity = page.length;
+    this.recentLength = page.length;
   }
 
-  /** Shortens the unfinished run. */
+  /** Shortens the open page. */
   truncateRecent(length: number): void {
     this.recentLength = length;
   }
 
   /**
-   * Adds an entry for transfer `id` and counts it; a run that was full is returned, to be stored as finished.
-   * Entries must come in ascending order of id.
+   * Adds an entry for transfer `id` and counts it. Returns the open page if it was full, for the caller to store.
+   * Ids must ascend.
    */
   addEntry(id: number, flags: number, counterparty: number, wei: Uint8Array | null): FinishedPage | null {
     const full = this.recentCount === ENTRIES_PER_PAGE;
@@ -173,17 +178,17 @@ export class WalletState {
       this.copyRecent(this.chunk, this.start, 2 * this.capacity + SPARE_BYTES);
   }
 
-  /** Copies the unfinished run into a piece of `capacity` bytes. */
+  /** Copies the open page into a slot of `capacity` bytes. */
   private copyRecent(from: Uint8Array, start: number, capacity: number): void {
-    this.arena.allocate(capacity);
-    this.chunk = this.arena.chunk;
-    this.start = this.arena.start;
+    this.pool.allocate(capacity);
+    this.chunk = this.pool.chunk;
+    this.start = this.pool.start;
     this.capacity = capacity;
     this.chunk.set(from.subarray(start, start + this.recentLength), this.start);
   }
 }
 
-/** A full run on its way into the `activity` table. */
+/** A full page on its way into the `activity` table. */
 export interface FinishedPage {
   wallet: number;
   first: number;
@@ -198,11 +203,11 @@ function firstTransferOf(bytes: Uint8Array, base: number): number {
 
 /** The statements on `wallets` and `activity` that a commit needs. */
 export class WalletTable {
-  private readonly arena = new PagePool();
+  private readonly pool = new PagePool();
   private readonly byId: Statement<[number], [...row: WalletRow, address: Buffer]>;
   private readonly byIdAndAddress: Statement<[number, Uint8Array], WalletRow>;
   private readonly rows: RowWriter;
-  private readonly insertRun: Statement;
+  private readonly insertPage: Statement;
 
   constructor(db: Db) {
     this.byId = db
@@ -223,30 +228,30 @@ export class WalletTable {
         first_internal_after, latest_direct_after, latest_internal_after, recent)
       VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)`,
     );
-    this.insertRun = db.prepare('INSERT INTO activity (wallet, first_transfer, entries) VALUES (?, ?, ?)');
+    this.insertPage = db.prepare('INSERT INTO activity (wallet, first_transfer, entries) VALUES (?, ?, ?)');
   }
 
-  /** Begins another commit: wallets of the previous one, written or not, must no longer be used. */
+  /** Begins a commit. Invalidates the wallets of the previous one, written or not. */
   begin(): void {
-    this.arena.reset();
+    this.pool.reset();
     this.rows.reset();
   }
 
   /** A wallet that is not in the table yet. */
   create(id: number, address: Uint8Array): WalletState {
-    return new WalletState(id, address, this.arena);
+    return new WalletState(id, address, this.pool);
   }
 
   load(id: number): WalletState {
     const row = this.byId.get(id);
-    if (!row) throw new DamageError(`wallet ${id} is named by the index but has no row`);
-    return WalletState.fromRow(row, row[18], this.arena);
+    if (!row) throw new DamageError(`the index refers to wallet ${id}, which has no row`);
+    return WalletState.fromRow(row, row[18], this.pool);
   }
 
-  /** The wallet with this id if it has this address. */
+  /** The wallet with this id, undefined unless it has this address. */
   loadIfAddressMatches(id: number, address: Uint8Array): WalletState | undefined {
     const row = this.byIdAndAddress.get(id, address);
-    return row && WalletState.fromRow(row, address, this.arena);
+    return row && WalletState.fromRow(row, address, this.pool);
   }
 
   save(wallet: WalletState): void {
@@ -273,13 +278,13 @@ export class WalletTable {
     );
   }
 
-  /** Call it when all wallets of a commit are saved. */
+  /** Call it after saving all wallets of a commit. */
   flush(): void {
     this.rows.flush();
   }
 
-  saveRun(run: FinishedPage): void {
-    this.insertRun.run(run.wallet, run.first, run.entries);
+  savePage(page: FinishedPage): void {
+    this.insertPage.run(page.wallet, page.first, page.entries);
   }
 }
 

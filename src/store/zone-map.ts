@@ -1,15 +1,15 @@
-/** The table `native_peaks`: the largest native transfer of each span, maintained as blocks are added and removed. */
+/** The zone map (table `native_peaks`): the largest native transfer of each span, updated as blocks come and go. */
 import { encodeMagnitude } from '../lib/signed.ts';
 import { TransferKind } from '../model/transfer-kind.ts';
 import type { Db, Statement } from './open-database.ts';
 
-/** Transfers in a span of level 1, and spans of one level in a span of the next. */
+/** Transfers in a span of level 1; also the spans of a level in one span of the next. */
 export const ZONE_SPAN = 256;
 
 /** With two levels, a search that skips a span of the upper level skips 65,536 transfers. */
 const LEVELS = [1, 2] as const;
 
-/** Number of the span of a level that a transfer belongs to. Ids may pass 2^31, so no shifts. */
+/** The span of a level that contains a transfer. Ids may exceed 2^31, so it divides instead of shifting. */
 export function zoneOf(transfer: number, level: number): number {
   return Math.floor(transfer / ZONE_SPAN ** level);
 }
@@ -17,14 +17,14 @@ export function zoneOf(transfer: number, level: number): number {
 /** The spans that one commit touches. */
 export class ZoneMap {
   private readonly table: ZoneMapTable;
-  /** By level - 1: the largest amount of each span, as its shortest big-endian bytes. */
+  /** Indexed by level - 1: the largest amount of each span, as shortest big-endian bytes. */
   private readonly peaks = LEVELS.map(() => new Map<number, Uint8Array>());
 
   constructor(table: ZoneMapTable) {
     this.table = table;
   }
 
-  /** Records a native transfer; `wei` is copied. */
+  /** Records a native transfer. Copies `wei`. */
   record(transfer: number, wei: Uint8Array): void {
     for (const level of LEVELS) {
       const peaks = this.peaks[level - 1]!;
@@ -60,12 +60,12 @@ export class ZoneMapTable {
       SELECT ?, ?, max(peak) FROM native_peaks WHERE level = ? AND span >= ? HAVING count(*) > 0 ${keepLarger}`);
   }
 
-  /** Makes the peak of a span at least `peak`. */
+  /** Raises the peak of a span to at least `peak`. */
   raise(level: number, span: number, peak: Uint8Array): void {
     this.upsert.run(level, span, peak);
   }
 
-  /** Recomputes the affected spans from the transfers, after those above `last` were removed. */
+  /** Recomputes the affected spans after the transfers above `last` were removed. */
   rollback(last: number): void {
     for (const level of LEVELS) this.deleteSpans.run(level, zoneOf(last, level));
     const affected = new ZoneMap(this);

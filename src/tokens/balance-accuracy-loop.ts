@@ -29,7 +29,7 @@ const CACHE_MB = 4;
 
 export interface BalanceAccuracyLoopOptions {
   indexPath: string;
-  store: Pick<IndexWriter, 'head' | 'hashAt' | 'qualityOf' | 'setQuality'>;
+  store: Pick<IndexWriter, 'head' | 'hashAt' | 'balanceAccuracyOf' | 'setBalanceAccuracy'>;
   client: RpcClient;
   startBlock: number;
   wrappedNative: ReadonlySet<string>;
@@ -112,18 +112,18 @@ async function examineAndStore(
   context: Parameters<typeof examineToken>[0],
   token: number,
 ): Promise<boolean> {
-  const known = store.qualityOf(token);
+  const known = store.balanceAccuracyOf(token);
   const offsets = known?.quality === BalanceAccuracy.partial ? known.offsets : [];
   const found = await examineToken(context, token, offsets);
   if (found === null || found.quality === null) return false;
   // Meanwhile the block may have been rolled back, and the id may belong to another token.
   if (store.hashAt(found.head.number) === found.head.hash)
-    store.setQuality(token, mergeQuality(known, found.quality, found));
+    store.setBalanceAccuracy(token, mergeAccuracy(known, found.quality, found));
   return true;
 }
 
 /** A defect once found stays: a sample without one proves less than the sample that had it. */
-function mergeQuality(
+function mergeAccuracy(
   known: TokenBalanceAccuracy | null,
   quality: BalanceAccuracy,
   { offsets, head }: Examination,

@@ -56,7 +56,8 @@ test('a node_ws on another chain is reported, one on the same chain is not', asy
   const startWith = (ws: string) =>
     startIndexer(t, { http: node.url, ws, dir: tempDir(t), index: { startBlock: 1 } });
   const wrong = startWith(other.wsUrl);
-  const found = () => wrong.logs.find((line) => line.startsWith('error node_ws is on another chain than node_http'));
+  const found = () =>
+    wrong.logs.find((line) => line.startsWith('error node_ws is on another chain than node_http'));
   await waitFor(() => found() !== undefined, { what: 'the error' });
   assert.match(found() ?? '', /set both to the same node \{"node_ws":10143,"node_http":143\}$/);
   const right = startWith(node.wsUrl);

@@ -55,14 +55,14 @@ test('an index is following as long as it is no more blocks behind than is confi
     progress.setNodeHead(head);
     return progress.status.phase;
   });
-  assert.deepEqual(phases, ['following', 'filling']);
+  assert.deepEqual(phases, ['following', 'backfilling']);
 });
 
-test('a rollback that puts the index far behind the node is filling again', () => {
+test('a rollback that puts the index far behind the node is backfilling again', () => {
   const progress = new Progress(5);
   progress.setNodeHead(100);
   progress.recordCommit([], blockAt(100), 0.1);
   assert.equal(progress.status.phase, 'following');
   progress.setContents({ head: { ...blockAt(40), lastTransfer: 7, lastWallet: 2 }, untraced: null });
-  assert.equal(progress.status.phase, 'filling');
+  assert.equal(progress.status.phase, 'backfilling');
 });

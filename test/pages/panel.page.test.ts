@@ -240,7 +240,7 @@ pageTests({
     await page.getByText(/^No block was indexed since the daemon started \d+ s ago\.$/).waitFor();
     await page.getByText('The file is being measured').first().waitFor();
     Object.assign(state, statusAt(1_000), {
-      phase: 'filling',
+      phase: 'backfilling',
       nodeHead: 3_000,
       blocksPerSecond: 100,
       skippedLogs: { transfer_data: 7 },
@@ -257,7 +257,7 @@ pageTests({
     });
     indexStats.latest = indexStatsOf();
     const fact = (name: string) => page.locator(`dt:text-is("${name}") + dd`);
-    await page.getByText('Filling in history').waitFor();
+    await page.getByText('Backfilling history').waitFor();
     assert.match(await textOf(fact('Behind')), /^2,000 blocks/);
     assert.match(await textOf(fact('Done in')), /^20 s/);
     // 100 bytes a transfer, 2,000 blocks of 2,500 transfers still to come, a million transfers a day.

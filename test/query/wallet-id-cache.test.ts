@@ -19,7 +19,7 @@ test('ids and addresses are those of the index, and unknown addresses have none'
   }
   assert.equal(later.idOf(address('nobody')), undefined);
   assert.equal(later.withId(address('nobody'), Number), undefined);
-  assert.throws(() => later.addressOf(77), /wallet 77 is named by the index/);
+  assert.throws(() => later.addressOf(77), /the index refers to wallet 77, which has no row/);
 });
 
 test('what was looked up once is cached, also over new blocks', (t) => {

@@ -256,7 +256,7 @@ test('a copy put beside the WAL of the file that it replaces is refused and stay
   const prepare = () => prepareIndexFile(restored, { onMigration() {} });
   await assert.rejects(
     prepare,
-    /index\.db is a copy, and the .*-wal beside it .* move .*-wal and .*-shm away/,
+    /index\.db is a copy, but .*-wal belongs to the file it replaced .* move .*-wal and .*-shm away/,
   );
   const args = [...SOURCE_FLAGS, CLI, 'verify', '--data-dir', dir];
   await assert.rejects(promisify(execFile)(process.execPath, args), /index\.db is a copy/);

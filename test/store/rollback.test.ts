@@ -230,16 +230,20 @@ for (const [what, damage, message] of [
   [
     'a wallet without a row',
     'DELETE FROM wallets WHERE id = 1',
-    /wallet 1 is named by the index but has no row/,
+    /the index refers to wallet 1, which has no row/,
   ],
-  ['a wallet without its finished runs', 'DELETE FROM activity', /the activity of wallet \d+ lacks a run/],
-  ['a token without a row', 'DELETE FROM tokens', /token \d+ is named by the index but has no row/],
+  [
+    'a wallet without its finished history pages',
+    'DELETE FROM activity',
+    /the history of wallet \d+ lacks a page/,
+  ],
+  ['a token without a row', 'DELETE FROM tokens', /the index refers to token \d+, which has no row/],
   ...['transactions', 'token_transfers', 'internal_received'].map(
     (column) =>
       [
         `wallets with too few ${column}`,
         `UPDATE wallets SET ${column} = min(${column}, 1)`,
-        /the transfers of wallet \d+ are more than its sums/,
+        /the transfers of wallet \d+ add up to more than its stored sums/,
       ] as const,
   ),
   ...['native_received', 'native_sent'].map(
@@ -247,18 +251,18 @@ for (const [what, damage, message] of [
       [
         `wallets that lost their ${column}`,
         `UPDATE wallets SET ${column} = x''`,
-        /the transfers of wallet \d+ are more than its sums/,
+        /the transfers of wallet \d+ add up to more than its stored sums/,
       ] as const,
   ),
   [
     'wallets with too few transfers',
     'UPDATE wallets SET transfers = min(transfers, 1)',
-    /the transfers of wallet \d+ are more than its sums/,
+    /the transfers of wallet \d+ add up to more than its stored sums/,
   ],
   [
     'more transferred than the sums of a wallet hold',
     "UPDATE transfers SET amount = x'ffffffffffffffffffffffffffffffffffffff' WHERE kind = 0",
-    /the transfers of wallet \d+ are more than its sums/,
+    /the transfers of wallet \d+ add up to more than its stored sums/,
   ],
 ] as const) {
   test(`a rollback that meets ${what} changes nothing and says to rebuild the index`, (t) => {

@@ -32,14 +32,14 @@ function openIndex(t: TestContext) {
 test('blocks without traces are one range as long as they follow each other, however they were committed', (t) => {
   const { writer, batch, ranges } = openIndex(t);
   writer.append([batch(0, 4, true)]);
-  assert.equal(writer.untraced(), null);
+  assert.equal(writer.traceGaps(), null);
   writer.append([batch(5, 9, true), batch(10, 10, false), batch(11, 14, false)]);
   writer.append([batch(15, 19, false), batch(20, 24, true), batch(25, 25, false)]);
   assert.deepEqual(ranges(), [
     [10, 19],
     [25, 25],
   ]);
-  assert.deepEqual(writer.untraced(), { first: 10, last: 25, blocks: 11 });
+  assert.deepEqual(writer.traceGaps(), { first: 10, last: 25, blocks: 11 });
 });
 
 test('a rollback takes them off the end, and they grow again from there', (t) => {
@@ -64,7 +64,7 @@ test('a rollback takes them off the end, and they grow again from there', (t) =>
   writer.append([batch(20, 29, true)]);
   assert.deepEqual(ranges(), [[0, 9]]);
   writer.rollback(-1);
-  assert.equal(writer.untraced(), null);
+  assert.equal(writer.traceGaps(), null);
 });
 
 test('blocks found to hold what traces give are taken out, also from the middle of ranges', (t) => {
@@ -92,5 +92,5 @@ test('blocks found to hold what traces give are taken out, also from the middle 
     [21, 23],
   ]);
   writer.setTraced({ first: 0, last: 39 });
-  assert.equal(writer.untraced(), null);
+  assert.equal(writer.traceGaps(), null);
 });

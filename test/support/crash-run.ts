@@ -26,7 +26,7 @@ import { randomSource } from './random-chain.ts';
 import { waitFor } from './wait.ts';
 
 /** What the daemon is doing when it is killed. */
-export const PHASES = ['starting', 'filling', 'following', 'reorging', 'checkpointing'] as const;
+export const PHASES = ['starting', 'backfilling', 'following', 'reorging', 'checkpointing'] as const;
 export type Phase = (typeof PHASES)[number];
 
 export interface CrashRunOptions {
@@ -130,12 +130,12 @@ class Trial {
   /** Starts a daemon, brings it into the phase and kills it there. */
   async killWhile(phase: Phase, random: () => number): Promise<void> {
     const wait = (ms: number) => sleep(random() * ms);
-    if (phase === 'filling') this.node.mine(BLOCKS_PER_KILL);
+    if (phase === 'backfilling') this.node.mine(BLOCKS_PER_KILL);
     this.start();
     if (phase === 'starting') await wait(1_200);
     else await this.whenReady();
     switch (phase) {
-      case 'filling':
+      case 'backfilling':
         await wait(400);
         break;
       case 'following':

@@ -57,7 +57,7 @@ test('tokens that just moved are examined first, the others in turn, old results
     index.append([{ [`${i}`]: Array.from({ length: 60 }, () => ({ from: 'a', to: 'b' })) }]);
   index.append([transfer('two')]);
   const note = (token: number, block: number) =>
-    index.writer.setQuality(token, { quality: BalanceAccuracy.exact, block, offsets: [] });
+    index.writer.setBalanceAccuracy(token, { quality: BalanceAccuracy.exact, block, offsets: [] });
   assert.deepEqual(next(12, 5), [2], 'the one in the newest transfers');
   note(2, 12);
   assert.deepEqual(next(12, 5), [1], 'one that is not in them');
@@ -82,11 +82,11 @@ test('a rollback forgets what was found in blocks that are gone', (t) => {
       { wallet: 0, offset: 10n ** 30n },
     ],
   };
-  writer.setQuality(1, { ...found, block: 20 });
-  writer.setQuality(2, { ...found, block: 21 });
+  writer.setBalanceAccuracy(1, { ...found, block: 20 });
+  writer.setBalanceAccuracy(2, { ...found, block: 21 });
   writer.rollback(20);
-  assert.deepEqual(writer.qualityOf(1), { ...found, block: 20 });
-  assert.equal(writer.qualityOf(2), null);
+  assert.deepEqual(writer.balanceAccuracyOf(1), { ...found, block: 20 });
+  assert.equal(writer.balanceAccuracyOf(2), null);
 });
 
 /** Runs the loop over an index of one token against a node that answers every call with null. */

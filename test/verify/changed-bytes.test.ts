@@ -57,7 +57,11 @@ function addTokenFacts(path: string): void {
     })),
   );
   for (let token = 1; token <= 10; token++)
-    writer.setQuality(token, { quality: 1, block: 17_686_111, offsets: [{ wallet: 1, offset: 77n }] });
+    writer.setBalanceAccuracy(token, {
+      quality: 1,
+      block: 17_686_111,
+      offsets: [{ wallet: 1, offset: 77n }],
+    });
   writer.close();
   const db = openDatabase(path);
   new TraceGapTable(db).append({ first: 17_686_110, last: 17_686_111 });

@@ -44,7 +44,7 @@ function show(place, { phase, head, nodeHead, lagBlocks, lagSeconds, staleReason
     return mark(place, 'bad', `block ${grouped(head.number)}, ${duration(lagSeconds ?? 0)} old`);
   }
   if (phase === 'following') return mark(place, 'good', `block ${grouped(head.number)}`);
-  if (phase === 'filling') {
+  if (phase === 'backfilling') {
     const eta = etaSeconds === null ? '' : `, ${duration(etaSeconds)} to go`;
     return mark(place, 'wait', `block ${grouped(head.number)}, ${grouped(lagBlocks ?? 0)} behind${eta}`);
   }

@@ -19,7 +19,7 @@
 
 /**
  * @typedef {object} Status
- * @property {'starting' | 'filling' | 'following' | 'paused'} phase
+ * @property {'starting' | 'backfilling' | 'following' | 'paused'} phase
  * @property {string | null} reason
  * @property {string | null} readFailure
  * @property {'unchecked' | 'same' | 'behind' | 'another_chain' | 'reorg_too_deep' | 'reorg_below_finalized'} nodeChain

@@ -63,11 +63,11 @@ export function diskPart({ status, survey, surveyFailure, forecast }) {
         forecast?.bytesPerDay ? `${byteSize(forecast.bytesPerDay)} a day` : 'unknown yet',
         growth === null ? 'known after ten minutes of blocks' : growthText(growth),
       ),
-      status.phase === 'filling' && forecast !== null ? filledFact(forecast, growth) : null,
+      status.phase === 'backfilling' && forecast !== null ? filledFact(forecast, growth) : null,
       fact(
         'Full in',
         fullText(forecast),
-        status.phase === 'filling' ? 'at this growth, once filled' : 'at this growth',
+        status.phase === 'backfilling' ? 'at this growth, once filled' : 'at this growth',
       ),
     ),
     h(

@@ -27,7 +27,7 @@ export function indexView(view) {
 
 const PHASES = {
   starting: 'Waiting for the node',
-  filling: 'Filling in history',
+  backfilling: 'Backfilling history',
   following: 'Following the chain',
   paused: 'Paused',
 };
@@ -82,7 +82,7 @@ function progress({ status }) {
         `${decimal(status.blocksPerSecond, 1)} blocks/s`,
         `${decimal(status.transfersPerSecond, 1)} transfers/s`,
       ),
-      phase === 'filling'
+      phase === 'backfilling'
         ? fact('Done in', etaSeconds === null ? 'unknown' : duration(etaSeconds), shareDone(status))
         : null,
       fact('Transfers', grouped(status.transfers)),

@@ -89,7 +89,7 @@ test('/readyz gives the first reason for not being ready', () => {
   assert.equal(at({ reason: 'the node does not answer' }), 'the node does not answer');
   assert.equal(at({ head: null }), 'no block is indexed yet');
   assert.equal(at({ nodeHead: null }), 'waiting for the node');
-  assert.equal(at({ phase: 'filling' }), 'the indexer is filling');
+  assert.equal(at({ phase: 'backfilling' }), 'the indexer is backfilling');
   assert.equal(at({ phase: 'paused' }), 'the indexer is paused');
   assert.equal(at({ nodeHead: 110 }), null);
   assert.equal(at({ nodeHead: 111 }), '11 blocks behind the node');
@@ -133,7 +133,7 @@ test('the chain is not stale while the index backfills or with the check off', (
   const old = { ...following(100, 100), headTimestamp: 1_000 };
   assert.notEqual(staleReason(old, 600, 2_000_000), null);
   assert.equal(staleReason(old, 0, 2_000_000), null);
-  assert.equal(staleReason({ ...old, phase: 'filling' }, 600, 2_000_000), null);
+  assert.equal(staleReason({ ...old, phase: 'backfilling' }, 600, 2_000_000), null);
   assert.equal(staleReason({ ...old, phase: 'paused' }, 600, 2_000_000), null);
   assert.equal(staleReason({ ...old, headTimestamp: null }, 600, 2_000_000), null);
 });
