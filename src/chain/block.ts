@@ -2,11 +2,13 @@
 import { UpstreamError } from '../lib/errors.ts';
 import { type BlockHeader, readBlock, readBlockHeader } from '../node/block-header.ts';
 import type { RpcClient } from '../node/client.ts';
-import { headerCall } from '../node/methods.ts';
+import { fetchHeader, headerCall } from '../node/methods.ts';
 import { jsonOf } from '../node/reply.ts';
 
 /** Blocks fetched with one request. */
 const BLOCKS_PER_FETCH = 16;
+/** Attempts to get a block that another node behind the same address must have. */
+const MAX_TRIES = 4;
 
 export class ChainReader {
   private readonly client: RpcClient;
@@ -31,6 +33,15 @@ export class ChainReader {
     return this.read(await this.client.call(method, params, signal), id);
   }
 
+  /** The hash of the block at a height, empty when no node behind the address has it now. Rejects with UpstreamError. */
+  async fetchHash(number: number, signal: AbortSignal): Promise<string> {
+    for (let attempt = 1; attempt <= MAX_TRIES; attempt++) {
+      const header = await fetchHeader(this.client, number, signal);
+      if (header !== null) return header.hash;
+    }
+    return '';
+  }
+
   /** The blocks of a range, both ends included, in order, one batch at a time. Rejects with UpstreamError. */
   async *fetchRange(from: number, to: number, signal: AbortSignal): AsyncGenerator<ChainBlock, void, void> {
     for (let first = from; first <= to; first += BLOCKS_PER_FETCH) {
@@ -49,15 +60,27 @@ export class ChainReader {
     const first = Math.max(0, head.number - count);
     const numbers = Array.from({ length: head.number - first }, (_, i) => first + i);
     const replies = await this.client.batch(numbers.map(headerCall), signal);
-    const chain: ChainBlock[] = [];
-    for (let i = replies.length - 1; i >= 0; i--) {
-      const reply = replies[i];
-      if (reply === undefined || 'error' in reply || reply.result === null) break;
-      const block = this.read(reply.result, numbers[i] ?? 0);
-      if (block.hash !== (chain[0] ?? head).parentHash) break;
+    const chain = [head];
+    for (const [i, reply] of [...replies.entries()].reverse()) {
+      const child = chain[0] ?? head;
+      const fetched =
+        'error' in reply || reply.result === null ? null : this.read(reply.result, numbers[i] ?? 0);
+      const block = fetched?.hash === child.parentHash ? fetched : await this.fetchParent(child, signal);
+      if (block === null) break;
       chain.unshift(block);
     }
-    return chain;
+    return chain.slice(0, -1);
+  }
+
+  /** The parent of a block, which a node that lags behind others may lack; null when none has it now. */
+  private async fetchParent(child: ChainBlock, signal: AbortSignal): Promise<ChainBlock | null> {
+    const { method, params } = headerCall(child.number - 1);
+    for (let attempt = 1; attempt < MAX_TRIES; attempt++) {
+      const value = await this.client.call(method, params, signal);
+      const block = value === null ? null : this.read(value, child.number - 1);
+      if (block?.hash === child.parentHash) return block;
+    }
+    return null;
   }
 
   private read(value: unknown, id: 'latest' | number): ChainBlock {
@@ -71,12 +94,6 @@ export class ChainReader {
 
 /** Depth of the deepest reorg that is followed: deeper than any seen on a chain, and over a minute of the fastest one. */
 export const MAX_REORG_DEPTH = 256;
-
-/**
- * Fetches the header of a tag or a quantity, by whichever way the caller reaches the node. Resolves with null when the
- * node does not have the block now; rejects with UpstreamError.
- */
-export type FetchHeader = (id: string) => Promise<BlockHeader | null>;
 
 export interface ChainBlock extends Readonly<BlockHeader> {
   /** The header as the node sends it, JSON. */

@@ -1,7 +1,8 @@
 /** Which block is known to be final, and whether the node is still on the same chain. */
-import { toQuantity } from '../lib/hex.ts';
 import type { BlockRef } from '../model/block.ts';
-import type { FetchHeader } from './block.ts';
+
+/** Fetches the block of a tag or height; null when the node does not have it now. Rejects with UpstreamError. */
+type FetchBlock = (id: number | 'finalized') => Promise<BlockRef | null>;
 
 /** How long after a check the node is trusted to be on the same chain, ms. A test chain may be replaced at any time. */
 const TRUST_MS = 10_000;
@@ -20,19 +21,19 @@ type State =
 
 /** Times are those of performance.now(). */
 export class Finality {
-  private readonly fetch: FetchHeader;
-  private readonly onReplaced: () => void;
+  private readonly fetch: FetchBlock;
+  private readonly listeners: (() => void)[] = [];
   private state: State = { kind: 'unknown' };
   private nextPollAt = 0;
   private isPolling = false;
 
-  /**
-   * `fetch` resolves with null also when the node refuses. `onReplaced` is called when the node turns out to be on
-   * another chain than before.
-   */
-  constructor(fetch: FetchHeader, onReplaced: () => void) {
+  constructor(fetch: FetchBlock) {
     this.fetch = fetch;
-    this.onReplaced = onReplaced;
+  }
+
+  /** Calls back when the node turns out to be on another chain than before. */
+  onReplaced(listener: () => void): void {
+    this.listeners.push(listener);
   }
 
   /** The highest block that is known to be final, or -1. */
@@ -62,7 +63,7 @@ export class Finality {
   /** The chain was rewritten. */
   reset(): void {
     this.state = { kind: 'unknown' };
-    this.onReplaced();
+    for (const listener of this.listeners) listener();
   }
 
   private poll(now: number): void {
@@ -82,10 +83,7 @@ export class Finality {
   private async refresh(now: number): Promise<void> {
     const { state } = this;
     const known = state.kind === 'unknown' ? null : state.anchor;
-    const [finalized, same] = await Promise.all([
-      this.fetch('finalized'),
-      known && this.fetch(toQuantity(known.number)),
-    ]);
+    const [finalized, same] = await Promise.all([this.fetch('finalized'), known && this.fetch(known.number)]);
     // The answers may be of another node or chain than the state is about now.
     if (state !== this.state) return;
     if (known !== null) {

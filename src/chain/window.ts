@@ -6,23 +6,14 @@ import type { BlockRef } from '../model/block.ts';
 import type { BlockHeader } from '../node/block-header.ts';
 import { findForkPoint } from '../node/fork-point.ts';
 
-/** The node's heads are below all known blocks, since this time in milliseconds. */
-interface Behind {
-  kind: 'behind';
-  since: number;
-}
-
-/** The chain was set back below all known blocks. */
-interface SetBack {
-  kind: 'set back';
-}
-
 type State =
-  | { kind: 'empty' }
+  | 'empty'
   /** The node's last head was at or above the oldest known block. */
-  | { kind: 'following' }
-  | Behind
-  | SetBack;
+  | 'following'
+  /** The node's heads are below all known blocks, and may catch up. */
+  | 'behind'
+  /** The chain was set back below all known blocks. */
+  | 'set back';
 
 /** How a head of the node relates to the known blocks. */
 export type HeadPosition =
@@ -33,22 +24,16 @@ export type HeadPosition =
   | 'behind'
   | 'set back';
 
-export interface ChainWindowOptions {
-  /** Most blocks that are kept. */
-  capacity: number;
-  /** How long heads must stay below all known blocks before the chain counts as set back, milliseconds. */
-  setBackMs: number;
-}
-
 export class ChainWindow<B extends BlockRef> {
-  private readonly options: ChainWindowOptions;
+  private readonly capacity: number;
   private blocks: B[] = [];
-  private state: State = { kind: 'empty' };
+  private state: State = 'empty';
   /** Lowest block to which the index was rolled back since the state was last `following`. */
   private rolledBackTo = Number.POSITIVE_INFINITY;
 
-  constructor(options: ChainWindowOptions) {
-    this.options = options;
+  /** `capacity` is the most blocks that are kept. */
+  constructor(capacity: number) {
+    this.capacity = capacity;
   }
 
   get tip(): B | undefined {
@@ -56,7 +41,7 @@ export class ChainWindow<B extends BlockRef> {
   }
 
   get isEmpty(): boolean {
-    return this.state.kind === 'empty';
+    return this.state === 'empty';
   }
 
   /** Height of the oldest known block; 0 while none is known. */
@@ -79,15 +64,14 @@ export class ChainWindow<B extends BlockRef> {
     return number < this.oldestNumber || this.hashAt(number) === hash;
   }
 
-  /** Takes a head of the node at a time in milliseconds, and tells what it means for the known blocks. */
-  locate(head: BlockRef, now: number): HeadPosition {
-    if (this.state.kind === 'empty') return 'first';
+  /** Takes a head of the node and returns what it means for the known blocks. */
+  locate(head: BlockRef): HeadPosition {
+    if (this.state === 'empty') return 'first';
     if (head.number < this.oldestNumber) {
-      const below = this.stateBelow(now);
-      this.state = below;
-      return below.kind;
+      this.state = this.stateBelow();
+      return this.state;
     }
-    this.state = { kind: 'following' };
+    this.state = 'following';
     this.rolledBackTo = Number.POSITIVE_INFINITY;
     return this.hashAt(head.number) === head.hash ? 'known' : 'new';
   }
@@ -119,31 +103,22 @@ export class ChainWindow<B extends BlockRef> {
   /** Adds the child of the newest block. */
   push(block: B): void {
     this.blocks.push(block);
-    if (this.blocks.length > this.options.capacity) this.blocks.shift();
+    if (this.blocks.length > this.capacity) this.blocks.shift();
   }
 
   /** Starts over with other blocks, each the parent of the next. A rollback noted while these were fetched still counts. */
   restart(blocks: readonly B[]): void {
     this.blocks = [...blocks];
-    this.state = { kind: 'following' };
-  }
-
-  clear(): void {
-    this.blocks = [];
-    this.state = { kind: 'empty' };
-    this.rolledBackTo = Number.POSITIVE_INFINITY;
+    this.state = 'following';
   }
 
   /**
    * A head's height alone proves nothing: the node may lag. The index knows whether the blocks are gone, and a node
    * that lags catches up.
    */
-  private stateBelow(now: number): Behind | SetBack {
-    if (this.state.kind === 'set back') return this.state;
-    const since = this.state.kind === 'behind' ? this.state.since : now;
-    const isSetBack = this.rolledBackTo < this.oldestNumber || now - since >= this.options.setBackMs;
-    if (!isSetBack) return { kind: 'behind', since };
+  private stateBelow(): 'behind' | 'set back' {
+    if (this.state !== 'set back' && this.rolledBackTo >= this.oldestNumber) return 'behind';
     this.rolledBackTo = Number.POSITIVE_INFINITY;
-    return { kind: 'set back' };
+    return 'set back';
   }
 }

@@ -1,6 +1,7 @@
 /** The services: the wallet API over the index, `/rpc` to the node, and the streams over both. */
 import { prepareApi } from '../api/api.ts';
 import { ReadPool, startReader } from '../api/read-pool/read-pool.ts';
+import { ChainTracker } from '../chain/tracker.ts';
 import type { Config } from '../config/parse-config.ts';
 import type { PendingSource } from '../gateway/filters/pending-filter.ts';
 import { RpcHandler } from '../gateway/handler.ts';
@@ -9,6 +10,7 @@ import type { CleanupStack } from '../lib/cleanup-stack.ts';
 import type { Logger } from '../log/logger.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { RpcClient } from '../node/client.ts';
+import { NodeConnection } from '../node/connection.ts';
 import { StreamingHttpClient } from '../node/http/streaming-client.ts';
 import type { ReadFailures } from '../query/read-failures.ts';
 import { prepareStreamReads } from '../query/stream-reads.ts';
@@ -22,7 +24,7 @@ const RPC_MAX_WAITING = 4_096;
 /** Most bytes of those calls. */
 const RPC_MAX_WAITING_BYTES = 64 * 1024 * 1024;
 
-/** Sockets to the node for all streams: heads and logs, a few calls per block. */
+/** Sockets to the node for the chain tracker and all streams: heads and logs, a few calls per block. */
 export const STREAM_MAX_SOCKETS = 8;
 
 export interface ServiceDeps {
@@ -35,19 +37,33 @@ export interface ServiceDeps {
 }
 
 export function openServices(config: Config, deps: ServiceDeps, closers: CleanupStack) {
+  const node = closers.adopt(openNodeConnection(config, deps.log), (node) => node.close());
+  const tracker = new ChainTracker({ node, pollMs: config.index.poll_ms, log: deps.log });
+  const chain = closers.adopt(tracker, (tracker) => tracker.close());
   // The streams tell `/rpc` of heads, and `/rpc` takes pending transactions from them.
   const pending: PendingSource = (listener) => hub.listenToPending(listener);
-  const rpc = openRpc(config, deps, config.stream.pending ? pending : null, closers);
+  const rpc = openRpc(config, deps, chain, config.stream.pending ? pending : null, closers);
   const api = openApi(config, deps, closers);
-  const hub = closers.adopt(openHub(config, deps, rpc), (hub) => hub.close());
+  const hub = closers.adopt(openHub(config, deps, { node, chain, rpc }), (hub) => hub.close());
   const connections = new WsConnections(deps.stores.access.keys, config.stream);
   closers.adopt(connections, (connections) => connections.close()); // the server closes them too, once it listens
   return { api, rpc, streams: { hub, settings: config.stream, connections } };
 }
 
+function openNodeConnection({ node, node_http, node_ws }: Config, log: Logger): NodeConnection {
+  const client = new RpcClient({
+    url: node_http,
+    timeoutMs: node.timeout_ms,
+    maxSockets: STREAM_MAX_SOCKETS,
+    maxBatch: node.batch,
+  });
+  return new NodeConnection({ wsUrl: node_ws, client, log });
+}
+
 function openRpc(
   config: Config,
   { metrics, log, development }: ServiceDeps,
+  chain: ChainTracker,
   pending: PendingSource | null,
   closers: CleanupStack,
 ): RpcHandler {
@@ -60,6 +76,7 @@ function openRpc(
   });
   return new RpcHandler({
     node: closers.adopt(nodeHttp, (client) => client.close()),
+    chain,
     allowed: methodPolicy({ allow: config.rpc.allow, development }),
     settings: config.rpc,
     log,
@@ -80,26 +97,17 @@ function openApi(config: Config, { stores, failures }: ServiceDeps, closers: Cle
 function openHub(
   config: Config,
   { stores, metrics, failures, log }: ServiceDeps,
-  rpc: RpcHandler,
+  { node, chain, rpc }: { node: NodeConnection; chain: ChainTracker; rpc: RpcHandler },
 ): StreamHub {
-  const { node, node_http, node_ws, index, chain, stream } = config;
+  const { stream } = config;
   return new StreamHub({
-    node: {
-      wsUrl: node_ws,
-      client: new RpcClient({
-        url: node_http,
-        timeoutMs: node.timeout_ms,
-        maxSockets: STREAM_MAX_SOCKETS,
-        maxBatch: node.batch,
-      }),
-      pollMs: index.poll_ms,
-    },
-    nativeSymbol: chain.symbol,
+    node,
+    chain,
+    nativeSymbol: config.chain.symbol,
     pending: stream.pending,
     maxSubscriptions: stream.max_subscriptions,
     maxBacklogBytes: stream.max_backlog_bytes,
     onNews: () => rpc.headChanged(),
-    onRolledBack: (to) => rpc.rolledBack(to),
     reads: prepareStreamReads(stores.db, stores.snapshot),
     metrics,
     failures,

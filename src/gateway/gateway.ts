@@ -1,6 +1,6 @@
 /** Answers a call from a cache, by joining an equal call in flight, or from the node. */
 
-import { Finality } from '../chain/finality.ts';
+import type { Finality } from '../chain/finality.ts';
 import type { ByteBudget } from '../lib/byte-budget.ts';
 import type { UpstreamError } from '../lib/errors.ts';
 import { TurnBudget } from '../lib/turn-budget.ts';
@@ -13,7 +13,6 @@ import { CircuitBreaker } from './breaker.ts';
 import { type BlockKey, blockKeyOf, blockNumberOf } from './cache-policy.ts';
 import { type Call, type CallResult, callKey, createCall, type RequestFn } from './call.ts';
 import { collectAnswer } from './collect-answer.ts';
-import { fetchBlockThrough, headerIn } from './fetch-header.ts';
 import { HEAD_TTL_MS, HeadCache, headMethodOf } from './head-cache.ts';
 import type { RpcMeter } from './meter.ts';
 import { type MethodKind, methodKindOf, methodLabel } from './methods.ts';
@@ -37,6 +36,7 @@ export interface GatewaySettings {
 
 export interface GatewayOptions {
   node: Pick<StreamingHttpClient, 'post'>;
+  finality: Finality;
   settings: GatewaySettings;
   budget: ByteBudget;
   meter: Pick<RpcMeter, 'recordCacheHit' | 'recordCoalesced' | 'recordHeadCacheHit' | 'setCacheBytes'>;
@@ -114,14 +114,12 @@ export class Gateway {
   private takesBatches = false;
   private noBatchBefore = Number.NEGATIVE_INFINITY;
 
-  constructor({ node, settings, budget, meter, log }: GatewayOptions) {
+  constructor({ node, finality, settings, budget, meter, log }: GatewayOptions) {
     this.settings = settings;
     this.meter = meter;
     this.cache = new AnswerCache(settings.cache_mb * 2 ** 20);
-    this.finality = new Finality(
-      async (id) => headerIn(await fetchBlockThrough(this.requestUncached, id)),
-      () => this.forgetChain(),
-    );
+    this.finality = finality;
+    finality.onReplaced(() => this.forgetChain());
     const breaker = new CircuitBreaker((isOpen) => {
       if (isOpen) log.error({}, 'the node keeps failing; sending it only an occasional probe');
       else log.info({}, 'the node answers again; sending it all calls');
@@ -148,11 +146,6 @@ export class Gateway {
   headChanged(): void {
     this.announcedAt = performance.now();
     this.headCache.invalidate(this.announcedAt);
-  }
-
-  /** The index was rolled back: the blocks above `to` are no longer on the chain. */
-  rolledBack(to: number): void {
-    this.finality.rolledBack(to);
   }
 
   /** Answers an allowed call of the key `client`. */

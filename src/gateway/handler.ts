@@ -1,5 +1,6 @@
 /** JSON-RPC requests of clients: admits them, dispatches their calls and assembles the answers. */
 
+import type { ChainTracker } from '../chain/tracker.ts';
 import { ByteBudget } from '../lib/byte-budget.ts';
 import { PerKeyLimit } from '../lib/per-key-limit.ts';
 import type { Logger } from '../log/logger.ts';
@@ -9,6 +10,7 @@ import { createCall } from './call.ts';
 import { CallDispatcher } from './call-dispatcher.ts';
 import { collectAnswer, toPromise } from './collect-answer.ts';
 import { errorJson, INTERNAL_ERROR, limitExceededAnswer, type Refusal } from './errors.ts';
+import type { TrackedChain } from './filters/filter.ts';
 import { FilterRegistry } from './filters/filter-registry.ts';
 import type { PendingSource } from './filters/pending-filter.ts';
 import { Gateway, type GatewaySettings } from './gateway.ts';
@@ -45,6 +47,8 @@ export interface RpcSettings extends GatewaySettings, LogsSettings {
 
 export interface RpcHandlerOptions {
   node: Pick<StreamingHttpClient, 'post'>;
+  /** The node's chain: feeds filters, and finality decides what is cached. */
+  chain: TrackedChain & Pick<ChainTracker, 'finality'>;
   /** The methods that may be called. */
   allowed: (method: string) => boolean;
   settings: RpcSettings;
@@ -70,14 +74,13 @@ export class RpcHandler {
   private readonly concurrency: PerKeyLimit;
   private readonly log: Logger;
 
-  constructor({ node, allowed, settings, log, metrics, pending, clock }: RpcHandlerOptions) {
+  constructor({ node, chain, allowed, settings, log, metrics, pending, clock }: RpcHandlerOptions) {
     this.log = log;
     const meter = new RpcMeter(metrics);
-    this.gateway = new Gateway({ node, settings, budget: this.budget, meter, log });
+    this.gateway = new Gateway({ node, finality: chain.finality, settings, budget: this.budget, meter, log });
     const logs = new LogsHandler(this.gateway, settings, this.budget, log);
     this.filters = new FilterRegistry({
-      request: this.gateway.request,
-      requestUncached: this.gateway.requestUncached,
+      chain,
       requestLogsFor: (client) => (method, params, signal) =>
         collectAnswer((sink) => logs.run(createCall(method, params), sink, client), signal),
       fetchLogsFor: (client) => (filter, range, hashAt, signal) =>
@@ -104,12 +107,6 @@ export class RpcHandler {
   /** Clients are about to hear of a new head: answers about the previous one are stale. */
   headChanged(): void {
     this.gateway.headChanged();
-  }
-
-  /** The index was rolled back to `to`. Below a finalized block, all cached answers are dropped. */
-  rolledBack(to: number): void {
-    this.gateway.rolledBack(to);
-    this.filters.rolledBack(to);
   }
 
   /** Answers a request body, given as the Latin-1 text of its bytes. The sink may get the answer before this returns. */

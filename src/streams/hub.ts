@@ -1,10 +1,9 @@
 /** All streams of the service: the topics of each endpoint and their sources. */
-import { ChainFollower } from '../chain/follower.ts';
+import type { ChainTracker } from '../chain/tracker.ts';
 import { UpstreamError } from '../lib/errors.ts';
 import type { Logger } from '../log/logger.ts';
 import type { CommittingBlocks, Watermark } from '../model/watermark.ts';
-import type { RpcClient } from '../node/client.ts';
-import { NodeConnection } from '../node/connection.ts';
+import type { NodeConnection } from '../node/connection.ts';
 import type { ReadFailures } from '../query/read-failures.ts';
 import type { StreamReads } from '../query/stream-reads.ts';
 import { onlyFilter } from './filter-members.ts';
@@ -27,13 +26,8 @@ import { SignalSubscription, WalletSubscription } from './transfers/transfer-sub
 
 export interface HubOptions {
   reads: StreamReads;
-  node: {
-    /** Empty when the node has no WebSocket. */
-    wsUrl: string;
-    /** Closed with the hub. */
-    client: RpcClient;
-    pollMs: number;
-  };
+  node: NodeConnection;
+  chain: ChainTracker;
   nativeSymbol: string;
   /** Whether to offer `newPendingTransactions`, if the node does. */
   pending: boolean;
@@ -43,8 +37,6 @@ export interface HubOptions {
   maxBacklogBytes: number;
   /** Called before clients are notified of a block, since they may then query it. */
   onNews: () => void;
-  /** Called before clients are notified of a rollback of the index to a block. */
-  onRolledBack: (to: number) => void;
   metrics: StreamMetrics;
   /** Records failed reads of the index. */
   failures: Pick<ReadFailures, 'record'>;
@@ -57,8 +49,7 @@ export const SIGNALS_TOPIC = 'signals';
 export class StreamHub {
   private readonly options: HubOptions;
   private readonly counts: NotificationCounts;
-  private readonly nodeConnection: NodeConnection;
-  private readonly chain: ChainFollower;
+  private readonly chain: ChainTracker;
   private readonly logs: LogStream;
   private readonly chainLogs: ChainLogStream;
   private readonly transfers: TransferStream;
@@ -67,18 +58,17 @@ export class StreamHub {
   private readonly handlers: Record<'eth' | 'signals', ReadonlyMap<string, TopicHandler>>;
 
   constructor(options: HubOptions) {
-    const { reads, node, nativeSymbol, metrics, failures, log } = options;
+    const { reads, node, chain, nativeSymbol, metrics, failures, log } = options;
     this.options = options;
     this.counts = new NotificationCounts(metrics);
-    this.nodeConnection = new NodeConnection({ ...node, log });
-    this.chain = new ChainFollower({ node: this.nodeConnection, pollMs: node.pollMs, log });
-    this.chain.indexed = reads.lastBlock();
+    this.chain = chain;
+    chain.indexed = reads.lastBlock();
     const { onNews } = options;
-    this.chain.addListener({ onBlockAdded: onNews, onBlocksRemoved: onNews, onDeepReorg: onNews });
-    this.logs = new LogStream(this.chain, node.client, log);
-    this.chainLogs = new ChainLogStream(this.chain, this.nodeConnection, log);
+    chain.addListener({ onBlockAdded: onNews, onBlocksRemoved: onNews, onDeepReorg: onNews });
+    this.logs = new LogStream(chain, node.client, log);
+    this.chainLogs = new ChainLogStream(chain, node, log);
     this.transfers = new TransferStream({ reads, nativeSymbol, metrics, failures, log });
-    const { subscriptions } = this.nodeConnection;
+    const { subscriptions } = node;
     this.pending = subscriptions && new PendingTransactionStream(subscriptions, log);
     this.handlers = { eth: this.ethHandlers(), signals: new Map([[SIGNALS_TOPIC, this.subscribeSignals]]) };
   }
@@ -118,10 +108,7 @@ export class StreamHub {
   /** Call it with every watermark of the indexer, after the snapshot is released. */
   onWatermark(mark: Watermark): void {
     this.options.onNews();
-    if (mark.kind === 'rolled-back') {
-      this.options.onRolledBack(mark.to);
-      this.chain.noteRollback(mark.to);
-    }
+    if (mark.kind === 'rolled-back') this.chain.noteRollback(mark.to);
     this.chain.indexed = mark.hash === null ? null : { number: mark.to, hash: mark.hash };
     this.transfers.onWatermark(mark);
   }
@@ -169,11 +156,9 @@ export class StreamHub {
     return this.transfers.subscribe(new SignalSubscription(subscription, parseSignalFilter(params)));
   };
 
-  async close(): Promise<void> {
+  close(): void {
     this.transfers.close();
     this.logs.close();
     this.chainLogs.close();
-    this.chain.close();
-    await this.nodeConnection.close();
   }
 }

@@ -17,7 +17,8 @@ function setUp() {
   const waiting: ((header: BlockHeader) => void)[] = [];
   const fetch = () => new Promise<BlockHeader>((resolve) => waiting.push(resolve));
   let replaced = 0;
-  const finality = new Finality(fetch, () => replaced++);
+  const finality = new Finality(fetch);
+  finality.onReplaced(() => replaced++);
   return {
     finality,
     replaced: () => replaced,

@@ -13,42 +13,33 @@ function block(number: number, branch = 'a', parentBranch = branch): BlockHeader
 
 /** A window that knows the blocks 10 to 15 of branch a. */
 function setUp(): ChainWindow<BlockHeader> {
-  const window = new ChainWindow<BlockHeader>({ capacity: 6, setBackMs: 100 });
-  assert.equal(window.locate(block(15), 0), 'first');
+  const window = new ChainWindow<BlockHeader>(6);
+  assert.equal(window.locate(block(15)), 'first');
   window.restart([10, 11, 12, 13, 14, 15].map((number) => block(number)));
   return window;
 }
 
 test('a head is known, new or behind by its hash and the oldest known block', () => {
   const window = setUp();
-  assert.equal(window.locate(block(15), 0), 'known');
-  assert.equal(window.locate(block(10), 0), 'known');
-  assert.equal(window.locate(block(10, 'b'), 0), 'new');
-  assert.equal(window.locate(block(30), 0), 'new');
-  assert.equal(window.locate(block(9), 0), 'behind');
-});
-
-test('heads below the window count as a chain that was set back only after they lasted', () => {
-  const window = setUp();
-  assert.equal(window.locate(block(9), 0), 'behind');
-  assert.equal(window.locate(block(15), 50), 'known');
-  assert.equal(window.locate(block(9), 100), 'behind', 'the known head in between restarts the time');
-  assert.equal(window.locate(block(9), 199), 'behind');
-  assert.equal(window.locate(block(9), 200), 'set back');
-  assert.equal(window.locate(block(9), 201), 'set back', 'until the window restarts');
-  window.restart([block(8), block(9)]);
-  assert.equal(window.locate(block(9), 202), 'known');
+  assert.equal(window.locate(block(15)), 'known');
+  assert.equal(window.locate(block(10)), 'known');
+  assert.equal(window.locate(block(10, 'b')), 'new');
+  assert.equal(window.locate(block(30)), 'new');
+  assert.equal(window.locate(block(9)), 'behind');
 });
 
 test('a rollback of the index below the window shows that the chain was set back, one within it does not', () => {
   const window = setUp();
   window.noteRollback(10);
-  assert.equal(window.locate(block(9), 0), 'behind');
+  assert.equal(window.locate(block(9)), 'behind');
   window.noteRollback(9);
-  assert.equal(window.locate(block(15), 0), 'known');
-  assert.equal(window.locate(block(9), 0), 'behind', 'the node had the blocks again since');
+  assert.equal(window.locate(block(15)), 'known');
+  assert.equal(window.locate(block(9)), 'behind', 'the node had the blocks again since');
   window.noteRollback(9);
-  assert.equal(window.locate(block(9), 0), 'set back');
+  assert.equal(window.locate(block(9)), 'set back');
+  assert.equal(window.locate(block(9)), 'set back', 'until the window restarts');
+  window.restart([block(8), block(9)]);
+  assert.equal(window.locate(block(9)), 'known');
 });
 
 test('the fork point of a head is found by its parent hash before any header is fetched', async () => {

@@ -1,5 +1,6 @@
 /** The gateway between a test and a node, without HTTP on the client's side. */
 
+import type { ChainTracker } from '../../src/chain/tracker.ts';
 import {
   type RpcCaller,
   RpcHandler,
@@ -12,6 +13,7 @@ import type { RpcAnswer } from '../../src/gateway/sink.ts';
 import { createLogger } from '../../src/log/logger.ts';
 import { createMetrics } from '../../src/metrics/metrics.ts';
 import { StreamingHttpClient, type StreamingHttpOptions } from '../../src/node/http/streaming-client.ts';
+import { trackChain } from '../support/chain.ts';
 import type { Owner } from '../support/replay.ts';
 import { RPC_SETTINGS } from '../support/rpc-settings.ts';
 
@@ -22,6 +24,7 @@ export interface Reply {
 
 export interface TestGateway {
   handler: RpcHandler;
+  chain: ChainTracker;
   node: StreamingHttpClient;
   logs: string[];
   /** Sends one call and gives its answer with the HTTP status. */
@@ -54,12 +57,14 @@ export function startGateway(owner: Owner, options: TestGatewayOptions): TestGat
     maxWaitingBytes: 64 * 2 ** 20,
     ...wire,
   });
+  const tracked = trackChain(owner, url);
   owner.after(() => {
     node.close();
     metrics.close();
   });
   const handler = new RpcHandler({
     node,
+    chain: tracked,
     allowed: methodPolicy({ allow, development }),
     settings: { ...RPC_SETTINGS, ...settings },
     log: createLogger({ level: 'debug', format: 'json', write: (line) => logs.push(line) }),
@@ -75,6 +80,7 @@ export function startGateway(owner: Owner, options: TestGatewayOptions): TestGat
   };
   return {
     handler,
+    chain: tracked,
     node,
     logs,
     call,

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Finality } from '../../src/chain/finality.ts';
 import { createCall } from '../../src/gateway/call.ts';
 import { Gateway } from '../../src/gateway/gateway.ts';
 import { LargeAnswer } from '../../src/gateway/large-answer.ts';
@@ -28,6 +29,7 @@ function gatewayParts(t: TestContext, url: string, maxSockets: number) {
   });
   return {
     node,
+    finality: new Finality(async () => null),
     settings: RPC_SETTINGS,
     budget: new ByteBudget(BUDGET_BYTES),
     meter: new RpcMeter(metrics),

@@ -15,6 +15,7 @@ import { StreamingHttpClient } from '../../src/node/http/streaming-client.ts';
 import { ReadFailures } from '../../src/query/read-failures.ts';
 import type { AdminOptions } from '../../src/server/admin/routes.ts';
 import { type Server, type ServerSettings, startServer } from '../../src/server/server.ts';
+import { trackChain } from '../support/chain.ts';
 import { createIndex, type IndexFixture } from '../support/index-fixture.ts';
 import { checkAnswer } from '../support/openapi.ts';
 import type { Owner } from '../support/replay.ts';
@@ -76,8 +77,9 @@ export async function serve(t: Owner, options: ServingOptions = {}): Promise<Ser
   const logs: string[] = [];
   const log = createLogger({ level: 'debug', format: 'json', write: (line) => logs.push(line) });
   const metrics = createMetrics();
+  const upstream = options.upstream ?? 'http://127.0.0.1:9';
   const node = new StreamingHttpClient({
-    url: options.upstream ?? 'http://127.0.0.1:9',
+    url: upstream,
     timeoutMs: options.timeoutMs ?? 5_000,
     maxSockets: 32,
     maxWaiting: 1_000,
@@ -99,6 +101,7 @@ export async function serve(t: Owner, options: ServingOptions = {}): Promise<Ser
     api: prepareApi({ db, walletIds, nativeSymbol }, snapshot, readers, new ReadFailures({ log, metrics })),
     rpc: new RpcHandler({
       node,
+      chain: trackChain(t, upstream),
       allowed: methodPolicy({ allow: options.allow ?? ['debug_traceCall'] }),
       settings: { ...RPC_SETTINGS, ...options.rpc },
       log,

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ChainBlock } from '../../src/chain/block.ts';
-import type { ChainListener } from '../../src/chain/follower.ts';
+import type { ChainListener } from '../../src/chain/tracker.ts';
 import type { Hex } from '../../src/lib/hex.ts';
 import { createLogger } from '../../src/log/logger.ts';
 import { RpcClient } from '../../src/node/client.ts';

@@ -1,6 +1,5 @@
 /** Filters that clients install and poll. They live here because some nodes (Monad) have none and others lose theirs. */
 import { randomBytes } from 'node:crypto';
-import { ChainView } from '../../chain/view.ts';
 import { UpstreamError } from '../../lib/errors.ts';
 import { bytesToHex } from '../../lib/hex.ts';
 import { isObject } from '../../lib/text.ts';
@@ -9,11 +8,10 @@ import type { Call, CallResult, RequestFn } from '../call.ts';
 import type { CallHandler } from '../call-dispatcher.ts';
 import { deliver } from '../collect-answer.ts';
 import { errorResult, RpcCode } from '../errors.ts';
-import { fetchHeaderThrough } from '../fetch-header.ts';
 import { longFilterError, sanitizeFilter } from '../logs/logs-query.ts';
 import { isResult, resultTail } from '../response-tail.ts';
 import type { CallHandle, CallSink } from '../sink.ts';
-import { BlockFilter, type Filter } from './filter.ts';
+import { BlockFilter, type Filter, type TrackedChain } from './filter.ts';
 import { LogFilter, type LogFilterDeps } from './log-filter.ts';
 import { PendingFilter, type PendingSource, PendingView } from './pending-filter.ts';
 
@@ -23,10 +21,7 @@ const MAX_FILTERS = 64;
 const IDLE_MS = 5 * 60_000;
 
 export interface FilterRegistryDeps {
-  /** Makes a call through coalescing and caches. */
-  request: RequestFn;
-  /** Makes a call that always reaches the node. */
-  requestUncached: RequestFn;
+  chain: TrackedChain;
   /** Fetches logs of a range of any width on behalf of a key. */
   requestLogsFor: (key: number) => RequestFn;
   /** Fetches the logs of blocks of a known chain on behalf of a key; see LogFilterDeps. */
@@ -49,18 +44,12 @@ interface Installed {
 
 export class FilterRegistry {
   private readonly deps: FilterRegistryDeps;
-  private readonly view: ChainView;
   private readonly pending: PendingView | null;
   /** By key, then by id. */
   private readonly keys = new Map<number, Map<string, Installed>>();
 
   constructor(deps: FilterRegistryDeps) {
     this.deps = deps;
-    this.view = new ChainView(
-      (id) => fetchHeaderThrough(deps.request, id),
-      (id) => fetchHeaderThrough(deps.requestUncached, id),
-      deps.clock,
-    );
     this.pending = deps.pending && new PendingView(deps.pending, deps.clock);
   }
 
@@ -85,14 +74,9 @@ export class FilterRegistry {
     ];
   }
 
-  /** The index was rolled back: the blocks above `to` are no longer on the chain. */
-  rolledBack(to: number): void {
-    this.view.rolledBack(to);
-  }
-
   private async newBlockFilter(key: number): Promise<CallResult> {
-    await this.view.refresh();
-    return this.install(new BlockFilter(this.view), key);
+    await this.deps.chain.refresh();
+    return this.install(new BlockFilter(this.deps.chain), key);
   }
 
   private async newPendingFilter(key: number): Promise<CallResult> {
@@ -116,14 +100,13 @@ export class FilterRegistry {
     const logs = sanitizeFilter(given);
     const tooLong = longFilterError(logs);
     if (tooLong !== null) return errorResult(tooLong);
-    await this.view.refresh();
-    // By tag: the head of the view may be above that of a node that is behind.
+    await this.deps.chain.refresh();
+    // By tag: the tracked head may be above that of a node that is behind.
     const head = { fromBlock: 'latest', toBlock: 'latest' };
     const trial = await this.deps.requestLogsFor(key)('eth_getLogs', [{ ...logs, ...head }], signal);
     if (!isResult(trial.tail)) return trial;
-    const { view } = this;
-    const { finalized, fetchLogsFor } = this.deps;
-    return this.install(new LogFilter(logs, { view, fetch: fetchLogsFor(key), finalized }), key);
+    const { chain, finalized, fetchLogsFor } = this.deps;
+    return this.install(new LogFilter(logs, { chain, fetch: fetchLogsFor(key), finalized }), key);
   }
 
   private install(filter: Filter, key: number): CallResult {

@@ -1,26 +1,30 @@
 /** A filter that a client installed and polls. */
 
-import type { ChainView } from '../../chain/view.ts';
+import type { ChainTracker } from '../../chain/tracker.ts';
 import type { CallResult } from '../call.ts';
+
+/** The chain as filters use it. */
+export type TrackedChain = Pick<ChainTracker, 'refresh' | 'journal' | 'oldestNumber'>;
 
 /** `eth_newBlockFilter`: the hashes of blocks that joined the chain since the last poll. */
 export class BlockFilter implements Filter {
   readonly logs = null;
-  private readonly view: ChainView;
+  private readonly chain: TrackedChain;
   private position: number;
 
-  /** Starts from the view's current state. */
-  constructor(view: ChainView) {
-    this.view = view;
-    this.position = view.position;
+  /** Starts from the chain as it is known now. */
+  constructor(chain: TrackedChain) {
+    this.chain = chain;
+    this.position = chain.journal.position;
   }
 
   async poll(signal: AbortSignal): Promise<Changes> {
-    await this.view.refresh();
-    const changes = this.view.changesSince(this.position);
+    const { journal } = this.chain;
+    await this.chain.refresh();
+    const changes = journal.since(this.position);
     if (changes === null) return { kind: 'lost' };
     signal.throwIfAborted(); // a client that has left gets them with its next poll
-    this.position = this.view.position;
+    this.position = journal.position;
     const hashes = changes.filter(({ added }) => added).map(({ hash }) => `"${hash}"`);
     return { kind: 'list', json: `[${hashes}]` };
   }

@@ -3,7 +3,7 @@
  * blocks come first, repeated with `removed: true`.
  */
 
-import type { ChainChange, ChainView } from '../../chain/view.ts';
+import type { ChainChange } from '../../chain/journal.ts';
 import { UpstreamError } from '../../lib/errors.ts';
 import { quantityToNumber } from '../../lib/hex.ts';
 import { detachString } from '../../lib/text.ts';
@@ -12,7 +12,7 @@ import { itemTexts } from '../json-scan.ts';
 import type { HashAt } from '../logs/logs.ts';
 import { classifyRefusal } from '../logs/node-range.ts';
 import { isResult, resultText } from '../response-tail.ts';
-import type { Changes, Filter } from './filter.ts';
+import type { Changes, Filter, TrackedChain } from './filter.ts';
 
 /** Attempts of one poll to fetch its logs while the chain keeps changing. */
 const MAX_TRIES = 3;
@@ -22,7 +22,7 @@ const MAX_UNDELIVERED = 8_192;
 const MAX_DELIVERED_BYTES = 1024 * 1024;
 
 export interface LogFilterDeps {
-  view: ChainView;
+  chain: TrackedChain;
   /**
    * Fetches the logs of a range, all of them of the chain that `hashAt` describes. Rejects with UpstreamError, `inconsistent` when
    * the nodes that answer do not have these blocks.
@@ -59,19 +59,19 @@ export class LogFilter implements Filter {
   /** By height, ascending. */
   private delivered: Delivered[] = [];
 
-  /** Starts from the view's current state. `logs` is the parameter of `eth_newFilter`. */
+  /** Starts from the chain as it is known now. `logs` is the parameter of `eth_newFilter`. */
   constructor(logs: Readonly<Record<string, unknown>>, deps: LogFilterDeps) {
     this.logs = logs;
     this.deps = deps;
-    this.position = deps.view.position;
+    this.position = deps.chain.journal.position;
   }
 
   async poll(signal: AbortSignal): Promise<Changes> {
-    const { view } = this.deps;
+    const { chain } = this.deps;
     for (let attempt = 1; attempt <= MAX_TRIES; attempt++) {
-      await view.refresh();
-      const { position } = view;
-      const changes = view.changesSince(this.position);
+      await chain.refresh();
+      const { position } = chain.journal;
+      const changes = chain.journal.since(this.position);
       if (changes === null) return { kind: 'lost' };
       const { added, orphaned } = netChange([...this.undelivered, ...changes]);
       if (added.length > MAX_UNDELIVERED) return { kind: 'lost' };
@@ -138,7 +138,7 @@ export class LogFilter implements Filter {
   /** Remembers logs that may have to be reported as removed. */
   private rememberDelivered(fresh: readonly Delivered[]): void {
     const finalized = this.deps.finalized();
-    const oldest = Math.max(finalized + 1, this.deps.view.oldestNumber);
+    const oldest = Math.max(finalized + 1, this.deps.chain.oldestNumber);
     const all = [...this.delivered, ...fresh].filter(
       ({ number, logs }) => number >= oldest && logs.length > 0,
     );

@@ -5,7 +5,7 @@
  */
 
 import { type ChainBlock, MAX_REORG_DEPTH } from '../../chain/block.ts';
-import type { ChainFollower, ChainListener } from '../../chain/follower.ts';
+import type { ChainListener, ChainTracker } from '../../chain/tracker.ts';
 import { UpstreamError } from '../../lib/errors.ts';
 import type { Logger } from '../../log/logger.ts';
 import type { NodeConnection } from '../../node/connection.ts';
@@ -48,7 +48,7 @@ interface ChainLogSubscriber extends LogSubscriber {
 
 export class ChainLogStream implements ChainListener {
   private readonly node: NodeConnection;
-  private readonly chain: Pick<ChainFollower, 'acquire' | 'tip' | 'blocksFrom'>;
+  private readonly chain: Pick<ChainTracker, 'acquire' | 'tip' | 'blocksFrom'>;
   private readonly log: Logger;
   private readonly malformed: MalformedNotifications;
   private readonly shared: SharedNodeSubscription | null;
@@ -68,7 +68,7 @@ export class ChainLogStream implements ChainListener {
   private isFilling = false;
 
   constructor(
-    chain: Pick<ChainFollower, 'acquire' | 'addListener' | 'tip' | 'blocksFrom'>,
+    chain: Pick<ChainTracker, 'acquire' | 'addListener' | 'tip' | 'blocksFrom'>,
     node: NodeConnection,
     log: Logger,
   ) {

@@ -1,7 +1,7 @@
 /** `newHeads`: every block of the chain in order; after a reorg, every block of the new branch. */
 
 import type { ChainBlock } from '../../chain/block.ts';
-import type { ChainFollower, ChainListener } from '../../chain/follower.ts';
+import type { ChainListener, ChainTracker } from '../../chain/tracker.ts';
 import { DEEP_REORG } from '../close.ts';
 import { Notification } from '../notification.ts';
 import type { Unsubscribe } from '../session.ts';
@@ -9,10 +9,10 @@ import { awaitUpstream } from '../subscribe-errors.ts';
 import type { Subscription } from '../subscription.ts';
 
 export class HeadStream implements ChainListener {
-  private readonly chain: Pick<ChainFollower, 'acquire'>;
+  private readonly chain: Pick<ChainTracker, 'acquire'>;
   private readonly subscriptions = new Set<Subscription>();
 
-  constructor(chain: Pick<ChainFollower, 'acquire' | 'addListener'>) {
+  constructor(chain: Pick<ChainTracker, 'acquire' | 'addListener'>) {
     this.chain = chain;
     chain.addListener(this);
   }

@@ -4,7 +4,7 @@
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ChainBlock } from '../../chain/block.ts';
-import type { ChainFollower, ChainListener } from '../../chain/follower.ts';
+import type { ChainListener, ChainTracker } from '../../chain/tracker.ts';
 import type { Logger } from '../../log/logger.ts';
 import { type CloseFrame, DEEP_REORG, LOGS_BEHIND } from '../close.ts';
 import { Notification } from '../notification.ts';
@@ -39,7 +39,7 @@ interface Removed {
 }
 
 export class LogStream implements ChainListener {
-  private readonly chain: Pick<ChainFollower, 'acquire'>;
+  private readonly chain: Pick<ChainTracker, 'acquire'>;
   private readonly client: LogsClient;
   private readonly log: Logger;
   private readonly stop = new AbortController();
@@ -51,7 +51,7 @@ export class LogStream implements ChainListener {
   private fetchesInFlight = 0;
   private readonly delivered = new DeliveredLogs();
 
-  constructor(chain: Pick<ChainFollower, 'acquire' | 'addListener'>, client: LogsClient, log: Logger) {
+  constructor(chain: Pick<ChainTracker, 'acquire' | 'addListener'>, client: LogsClient, log: Logger) {
     this.chain = chain;
     this.client = client;
     this.log = log;

@@ -1,14 +1,19 @@
 /**
- * Follows the node's chain and pushes it to listeners. Whatever the node announces, skips or withdraws, they see one
- * chain that grows and, on a reorg, shrinks: no block is left out and none comes twice.
+ * The serving side's one view of the node's chain: its newest blocks, its reorgs and what is final. Streams follow the
+ * chain and get each change at once; filters refresh it when a client polls, and read the changes from a journal; the
+ * cache of `/rpc` asks what is final. Whatever the node announces, skips or withdraws, all see one chain that grows and,
+ * on a reorg, shrinks: no block is left out and none comes twice.
  */
 import { backoffMs, once } from '../lib/async.ts';
 import { UpstreamError } from '../lib/errors.ts';
 import type { Logger } from '../log/logger.ts';
 import type { BlockRef } from '../model/block.ts';
 import type { NodeConnection } from '../node/connection.ts';
+import { fetchHeader } from '../node/methods.ts';
 import { type ChainBlock, ChainReader, MAX_REORG_DEPTH } from './block.ts';
+import { Finality } from './finality.ts';
 import { HeadSource } from './head-source.ts';
+import { ChainJournal } from './journal.ts';
 import { ChainWindow } from './window.ts';
 
 export interface ChainListener {
@@ -19,7 +24,7 @@ export interface ChainListener {
   onDeepReorg(): void;
 }
 
-export interface ChainFollowerOptions {
+export interface ChainTrackerOptions {
   node: NodeConnection;
   /** Milliseconds between polls of the node's head while it is not announced. */
   pollMs: number;
@@ -39,18 +44,23 @@ const FIRST_BLOCKS = 32;
 const MAX_QUEUED_HEADS = 64;
 /** How long the chain is followed without users, milliseconds: clients come back. */
 const LINGER_MS = 30_000;
+/** A refresh that finds more new blocks than this starts over instead of fetching each. */
+const MAX_GAP = 4_096;
+/** After so long without a refresh no filter remembers a position in the journal, milliseconds. */
+const JOURNAL_IDLE_MS = 6 * 60_000;
 const RETRY_MIN_MS = 50;
 const RETRY_MAX_MS = 5_000;
 
-export class ChainFollower {
-  private readonly options: ChainFollowerOptions;
+export class ChainTracker {
+  /** Which block is final; `/rpc` caches by it. */
+  readonly finality: Finality;
+  /** The changes of the chain, for filters; `refresh` brings it up to date. */
+  readonly journal = new ChainJournal();
+  private readonly options: ChainTrackerOptions;
   private readonly reader: ChainReader;
   private readonly listeners: ChainListener[] = [];
-  private readonly window = new ChainWindow<ChainBlock>({
-    capacity: MAX_REORG_DEPTH,
-    setBackMs: Number.POSITIVE_INFINITY,
-  });
-  /** Null while nobody follows the chain. */
+  private readonly window = new ChainWindow<ChainBlock>(MAX_REORG_DEPTH);
+  /** Null while no stream follows the chain. */
   private session: Session | null = null;
   private userCount = 0;
   private lingerTimer: NodeJS.Timeout | undefined;
@@ -58,22 +68,34 @@ export class ChainFollower {
   private isProcessing = false;
   /** Failures since the chain last advanced. */
   private failures = 0;
+  /** Settles when the last change of the window that was begun is complete: they run one after another. */
+  private turn: Promise<unknown> = Promise.resolve();
+  /** The refresh that has not begun yet; callers share it. */
+  private nextRefresh: Promise<void> | null = null;
+  private refreshedAt = Number.NEGATIVE_INFINITY;
+  private readonly closed = new AbortController();
 
   /** The index's last block, null while it is empty. */
   indexed: BlockRef | null = null;
 
-  constructor(options: ChainFollowerOptions) {
+  constructor(options: ChainTrackerOptions) {
     this.options = options;
     this.reader = new ChainReader(options.node.client);
+    this.finality = new Finality((id) => fetchHeader(options.node.client, id));
   }
 
   addListener(listener: ChainListener): void {
     this.listeners.push(listener);
   }
 
-  /** The newest block that listeners got, or that was the head when following began. */
+  /** The newest block that listeners got, or that was the head when tracking began. */
   get tip(): ChainBlock | undefined {
     return this.window.tip;
+  }
+
+  /** Height of the oldest block that is still known. */
+  get oldestNumber(): number {
+    return this.window.oldestNumber;
   }
 
   /** The known blocks from a height on, oldest first. */
@@ -98,12 +120,32 @@ export class ChainFollower {
     return once(() => this.release());
   }
 
+  /**
+   * Brings the chain up to the node's head. A client that polls because of a new block must find that block, so a refresh
+   * that has begun does not count: another one follows it. Rejects with UpstreamError when the chain cannot be read.
+   */
+  refresh(): Promise<void> {
+    this.nextRefresh ??= this.inTurn(() => {
+      this.nextRefresh = null;
+      const isCurrent = this.session !== null || this.isRemembered;
+      this.refreshedAt = performance.now();
+      return this.catchUp(this.closed.signal, isCurrent);
+    });
+    return this.nextRefresh;
+  }
+
   /** Call it when the index was rolled back to a block: all above it are no longer on the node's chain. */
   noteRollback(to: number): void {
     this.window.noteRollback(to);
+    this.finality.rolledBack(to);
   }
 
   close(): void {
+    this.closed.abort();
+    this.endSession();
+  }
+
+  private endSession(): void {
     clearTimeout(this.lingerTimer);
     this.session?.stop.abort();
     this.session = null;
@@ -111,7 +153,7 @@ export class ChainFollower {
 
   private release(): void {
     this.userCount--;
-    if (this.userCount === 0) this.lingerTimer = setTimeout(() => this.close(), LINGER_MS).unref();
+    if (this.userCount === 0) this.lingerTimer = setTimeout(() => this.endSession(), LINGER_MS).unref();
   }
 
   private startSession(): Session {
@@ -131,7 +173,6 @@ export class ChainFollower {
       signal,
     );
     signal.addEventListener('abort', () => {
-      this.window.clear();
       this.headQueue = [];
     });
     const ready = this.begin(heads, signal).catch((error: unknown) => {
@@ -143,15 +184,43 @@ export class ChainFollower {
   }
 
   private async begin(heads: HeadSource, signal: AbortSignal): Promise<void> {
-    this.window.clear(); // forgets the rollbacks since the last session
-    await this.loadTip(signal);
+    await this.inTurn(() => this.catchUp(signal, this.isRemembered));
     heads.pollIn();
     void this.processHeads(heads, signal);
   }
 
-  private async loadTip(signal: AbortSignal): Promise<void> {
+  /** Runs `work` once all earlier changes of the window are complete. */
+  private inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const done = this.turn.then(work);
+    this.turn = done.catch(() => undefined); // the caller gets the error
+    return done;
+  }
+
+  /** Whether a filter may remember a position in the journal. */
+  private get isRemembered(): boolean {
+    return this.refreshedAt >= performance.now() - JOURNAL_IDLE_MS;
+  }
+
+  /** Reads the node's head and extends the known blocks to it if they are in use, or else starts over. */
+  private async catchUp(signal: AbortSignal, isInUse: boolean): Promise<void> {
     const head = await this.reader.fetchBlock('latest', signal);
+    const { tip } = this;
+    const isNear = tip !== undefined && head.number - tip.number <= MAX_GAP;
+    if (!isInUse || !isNear) return this.restartAt(head, signal);
+    try {
+      // A head no higher than the tip may come from a node on a branch that others have left.
+      const isOther = head.number <= tip.number && head.hash !== this.window.hashAt(head.number);
+      if (isOther && (await this.reader.fetchHash(tip.number, signal)) === tip.hash) return;
+      await this.extendTo(head, signal);
+    } catch (error) {
+      // The chain changed while it was read. What was read is right, and the next refresh goes on from there.
+      if (!(error instanceof UpstreamError && error.reason === 'inconsistent')) throw error;
+    }
+  }
+
+  private async restartAt(head: ChainBlock, signal: AbortSignal): Promise<void> {
     this.window.restart([...(await this.reader.fetchAncestors(head, FIRST_BLOCKS, signal)), head]);
+    this.journal.restart();
   }
 
   private enqueueHead(head: ChainBlock, heads: HeadSource, signal: AbortSignal): void {
@@ -166,7 +235,8 @@ export class ChainFollower {
     this.isProcessing = true;
     try {
       for (let head = this.headQueue.shift(); head !== undefined; head = this.headQueue.shift()) {
-        await this.extendTo(head, signal);
+        const next = head;
+        await this.inTurn(() => this.extendTo(next, signal));
         this.failures = 0;
       }
     } catch (error) {
@@ -189,13 +259,10 @@ export class ChainFollower {
   }
 
   private async extendTo(head: ChainBlock, signal: AbortSignal): Promise<void> {
-    const position = this.window.locate(head, performance.now());
+    const position = this.window.locate(head);
     if (position === 'set back') return this.handleDeepReorg(signal);
     if (position !== 'new') return;
-    const fork = await this.window.findForkPoint(
-      head,
-      async (number) => (await this.reader.fetchBlock(number, signal)).hash,
-    );
+    const fork = await this.window.findForkPoint(head, (number) => this.reader.fetchHash(number, signal));
     if (fork < this.window.oldestNumber) {
       await this.requireIndexedChain(signal);
       return this.handleDeepReorg(signal);
@@ -216,10 +283,14 @@ export class ChainFollower {
     }
     const removed = this.window.removeFrom(block.number);
     if (removed.length > 0) {
-      for (const orphan of removed) orphan.orphaned = true;
+      for (const orphan of removed) {
+        orphan.orphaned = true;
+        this.journal.record(orphan, false);
+      }
       for (const listener of this.listeners) listener.onBlocksRemoved(removed);
     }
     this.window.push(block);
+    this.journal.record(block, true);
     for (const listener of this.listeners) listener.onBlockAdded(block);
   }
 
@@ -245,7 +316,7 @@ export class ChainFollower {
     );
     const orphans = this.window.blocksFrom(0);
     // Clients that reconnect get every block after the new tip.
-    await this.loadTip(signal);
+    await this.restartAt(await this.reader.fetchBlock('latest', signal), signal);
     for (const orphan of orphans) orphan.orphaned = true;
     for (const listener of this.listeners) listener.onDeepReorg();
   }

@@ -1,7 +1,7 @@
-/** Follows a scripted node, over HTTP alone unless a test says otherwise. */
+/** Tracks a scripted node, over HTTP alone unless a test says otherwise. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ChainFollower, type ChainListener } from '../../src/chain/follower.ts';
+import { type ChainListener, ChainTracker } from '../../src/chain/tracker.ts';
 import type { Hex } from '../../src/lib/hex.ts';
 import type { Logger } from '../../src/log/logger.ts';
 import { RpcClient } from '../../src/node/client.ts';
@@ -60,7 +60,7 @@ async function follow(
   const client = new RpcClient({ url: node.url, timeoutMs: 20_000, maxSockets: 4, maxBatch: 60 });
   const connection = new NodeConnection({ wsUrl: ws ? node.wsUrl : '', client, log: SILENT });
   owner.after(() => connection.close());
-  const chain = new ChainFollower({ node: connection, pollMs: POLL_MS, log });
+  const chain = new ChainTracker({ node: connection, pollMs: POLL_MS, log });
   owner.after(() => chain.close());
   const events: string[] = [];
   const name = (block: { number: number; hash: string }) =>
@@ -316,7 +316,7 @@ test('a polled head requested before a reorg was announced does not undo the reo
   await expectEvents(events, '+50a +51a -51a +51b +52b +53b');
 });
 
-test('the follower reconnects when announcements stop', async (context) => {
+test('the tracker reconnects when announcements stop', async (context) => {
   const script = new Script(50);
   const { node, events } = await follow(opened(context), script, { ws: true });
   await waitFor(() => node.subscriptions === 1, { what: 'the subscription' });
@@ -361,4 +361,41 @@ test('a node that refuses newHeads is polled like one without a WebSocket', asyn
   assert.ok(performance.now() - startedAt < 3_000, 'three heads wait for no long poll');
   assert.equal(node.upgrades.length, 1, 'the connection that other subscriptions use stays');
   assert.deepEqual(warnings, ['the node refuses newHeads; polling its head instead']);
+});
+
+test('filters and streams see the same changes, each in its own way', async (context) => {
+  const script = new Script(50);
+  const { chain, events } = await follow(opened(context), script);
+  await chain.refresh();
+  const { position } = chain.journal;
+  script.branches.push('a', 'a');
+  await chain.refresh();
+  script.branches.splice(51, 1, 'b', 'b');
+  await chain.refresh();
+  const changes = chain.journal.since(position) ?? [];
+  assert.deepEqual(
+    changes.map(({ added, number }) => `${added ? '+' : '-'}${number}`),
+    ['+50', '+51', '-51', '+51', '+52'],
+  );
+  await expectEvents(events, '+50a +51a -51a +51b +52b');
+});
+
+test('a refresh after one that failed runs, and a restart loses every earlier position', async (context) => {
+  const owner = opened(context);
+  const script = new Script(50);
+  const { node, chain, release } = await follow(owner, script);
+  release();
+  await chain.refresh();
+  const { position } = chain.journal;
+  node.misbehave({
+    errorFor: { eth_getBlockByNumber: { code: -32000, message: 'no such thing' } },
+    times: 1,
+  });
+  const first = chain.refresh();
+  const second = first.catch(() => chain.refresh());
+  await assert.rejects(first, /no such thing/);
+  await second;
+  assert.deepEqual(chain.journal.since(position), []);
+  chain.journal.restart();
+  assert.equal(chain.journal.since(position), null);
 });
