@@ -2,8 +2,9 @@
 import type { ReadFailures, Recheck } from '../query/read-failures.ts';
 import type { Head, Snapshot } from '../query/snapshot.ts';
 import { OverBudgetError, unitBudget } from '../query/work-budget.ts';
-import type { Caller, Endpoint, IndexSource } from './endpoint.ts';
+import { type Caller, type Endpoint, type IndexSource, notReady } from './endpoint.ts';
 import { ENDPOINTS } from './endpoints/endpoints.ts';
+import type { NodeAnswer, NodeReads } from './node-reads.ts';
 import type { ReadPool } from './read-pool/read-pool.ts';
 import type { ApiResult } from './read-pool/reader-protocol.ts';
 
@@ -38,6 +39,7 @@ export function prepareApi(
   snapshot: Snapshot,
   readers: Pick<ReadPool, 'run'>,
   failures: Pick<ReadFailures, 'record'>,
+  node: NodeReads,
 ): Api {
   /** Drops the snapshot: a failed read may leave its transaction in any state. */
   const endTurn = (error: unknown, recheck?: Recheck): unknown => {
@@ -45,32 +47,49 @@ export function prepareApi(
     if (translated !== error) snapshot.discard();
     return translated;
   };
-  const runInThread = (path: string, handle: Handle, input: unknown, caller: Caller): Promise<ApiResult> =>
-    readers.run(path, input, caller.chainDepth, caller.head).catch((error: unknown) => {
+  const runInThread = (
+    path: string,
+    handle: Handle,
+    input: unknown,
+    caller: Caller,
+    nodeAnswer?: NodeAnswer,
+  ): Promise<ApiResult> =>
+    readers.run(path, input, caller.chainDepth, caller.head, nodeAnswer).catch((error: unknown) => {
       throw failures.record(error, recheckOf(handle, input, caller));
     });
+  const currentHead = (): Head | null => {
+    try {
+      return snapshot.head();
+    } catch (error) {
+      throw endTurn(error, () => snapshot.head());
+    }
+  };
   const prepareEndpoint = (endpoint: Endpoint): PreparedEndpoint => {
     const handler = endpoint.prepare(source);
-    const handle: Handle = (input, caller) => {
+    const { askNode } = endpoint;
+    const read = (input: unknown, caller: Caller, nodeAnswer?: NodeAnswer): ReturnType<Handle> => {
       const { head, chainDepth } = caller;
       try {
-        const result = handler(input, { head, chainDepth, budget: unitBudget(LOOP_BUDGET) });
-        return { head, body: JSON.stringify(result) };
+        const context = { head, chainDepth, budget: unitBudget(LOOP_BUDGET), nodeAnswer };
+        return { head, body: JSON.stringify(handler(input, context)) };
       } catch (error) {
         if (!(error instanceof OverBudgetError)) throw endTurn(error, recheckOf(handle, input, caller));
-        return runInThread(endpoint.path, handle, input, caller);
+        return runInThread(endpoint.path, handle, input, caller, nodeAnswer);
       }
     };
+    const handle: Handle =
+      askNode === undefined
+        ? read
+        : (input, caller) => {
+            const asked = askNode(input, node, caller.head);
+            if (asked === undefined) return read(input, caller);
+            return asked.then((nodeAnswer) => {
+              const head = currentHead(); // of this turn: commits may have followed meanwhile
+              if (head === null) throw notReady();
+              return read(input, { ...caller, head }, nodeAnswer);
+            });
+          };
     return { endpoint, handle };
   };
-  return {
-    endpoints: ENDPOINTS.map(prepareEndpoint),
-    head() {
-      try {
-        return snapshot.head();
-      } catch (error) {
-        throw endTurn(error, () => snapshot.head());
-      }
-    },
-  };
+  return { endpoints: ENDPOINTS.map(prepareEndpoint), head: currentHead };
 }

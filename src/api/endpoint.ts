@@ -5,6 +5,7 @@ import type { Head } from '../query/snapshot.ts';
 import type { WalletIdCache } from '../query/wallet-id-cache.ts';
 import type { WorkBudget } from '../query/work-budget.ts';
 import type { Db } from '../store/open-database.ts';
+import type { NodeAnswer, NodeReads } from './node-reads.ts';
 
 /** Error codes of the schemas that have their own. */
 export const errorCodes = z.registry<{ code: string }>();
@@ -50,6 +51,10 @@ function schemaAt(schema: z.core.$ZodType, path: readonly PropertyKey[]): z.core
   return schema;
 }
 
+export function notReady(): RequestError {
+  return new RequestError(503, 'not_ready', 'no block is indexed yet');
+}
+
 /** What endpoints read from. Statements are prepared once, at boot. */
 export interface IndexSource {
   db: Db;
@@ -70,6 +75,8 @@ export interface Caller {
 interface RequestContext extends Caller {
   /** Bounds the work spent on the answer. */
   budget: WorkBudget;
+  /** What the node answered to the endpoint's `askNode`. */
+  nodeAnswer?: NodeAnswer;
 }
 
 /** Returns the answer as a plain object. `input` is the query's text values, or the parsed body of a POST. */
@@ -85,6 +92,11 @@ export interface Endpoint {
   example: { params: object; response: object };
   /** Whether the limits of its parameters depend on the key's tier. */
   tierLimited?: boolean;
+  /**
+   * Asks the node for what the index does not hold, before the answer is read from the index; undefined when this
+   * request does not need the node.
+   */
+  askNode?: (input: unknown, node: NodeReads, head: Head) => Promise<NodeAnswer> | undefined;
   prepare(source: IndexSource): EndpointHandler;
 }
 
@@ -100,14 +112,21 @@ export function defineEndpoint<P extends z.ZodRawShape, R extends z.ZodRawShape>
   response: R;
   example: { params: z.input<z.ZodObject<P>>; response: z.output<z.ZodObject<R>> };
   tierLimited?: boolean;
+  askNode?: (
+    params: z.output<z.ZodObject<P>>,
+    node: NodeReads,
+    head: Head,
+  ) => Promise<NodeAnswer> | undefined;
   prepare(
     source: IndexSource,
   ): (params: z.output<z.ZodObject<P>>, context: RequestContext) => z.output<z.ZodObject<R>>;
 }): Endpoint {
   const params = z.object(definition.params);
   const parse = inputParser(params, definition.method === 'GET' ? 'invalid_parameter' : 'invalid_body');
+  const { askNode, ...rest } = definition;
   return {
-    ...definition,
+    ...rest,
+    ...(askNode && { askNode: (input, node, head) => askNode(parse(input), node, head) }),
     params,
     response: z.object({ ...definition.response, ...COVERAGE }),
     prepare(source) {

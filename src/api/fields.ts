@@ -33,6 +33,7 @@ export const example = {
   funder: '0x28c6c06298d514db089934071355e5743bf21d60',
   token: '0xa0b86991c6218b36c1d19d4a2e9eb0ce3606eb48',
   txHash: '0x88df016429689c079f3b2f6ad39fa052532c56795b733da78a91ebe6a713944b',
+  blockHash: '0xd4e56740f876aef8c010b86a40d5f56745a118d0906a34e69aec8c0db1cb8fa3',
   time: '2026-11-21T08:00:00.000Z',
 } as const;
 
@@ -115,6 +116,11 @@ export function sourceField() {
   return z
     .enum(['direct', 'internal'])
     .describe('direct: the value of a transaction; internal: the value of a call inside one');
+}
+
+/** Where the next page of a list begins. */
+export function nextCursorField() {
+  return z.string().nullable().describe('Pass it as cursor to get the next page; null on the last page');
 }
 
 /** How well balances summed from transfers match those the contract reports. */

@@ -1,5 +1,6 @@
 /** Building blocks of parameter schemas. Query parameters arrive as text; error messages follow the parameter's name. */
 import { z } from 'zod';
+import type { Hex } from '../lib/hex.ts';
 import { coinToWei } from '../lib/units.ts';
 import { ADDRESS_PATTERN } from '../model/address.ts';
 import { errorCodes } from './endpoint.ts';
@@ -31,6 +32,26 @@ export function address() {
   return addressAsSent().toLowerCase();
 }
 
+/** A transaction or block hash, converted to lower case. */
+export function hash() {
+  const rule = 'must be a hash: 0x and 64 hex digits';
+  return z
+    .string({ error: (issue) => (issue.input === undefined ? `is required; it ${rule}` : rule) })
+    .regex(/^0x[0-9a-fA-F]{64}$/, { error: rule })
+    .transform((text): Hex => `0x${text.slice(2).toLowerCase()}`);
+}
+
+/** A block by number or hash. */
+export function blockId() {
+  const rule = 'must be a block number or a block hash of 0x and 64 hex digits';
+  return z
+    .string({ error: (issue) => (issue.input === undefined ? `is required; it ${rule}` : rule) })
+    .regex(/^(\d{1,15}|0x[0-9a-fA-F]{64})$/, { error: rule })
+    .transform((text): number | Hex =>
+      text.startsWith('0x') ? `0x${text.slice(2).toLowerCase()}` : Number(text),
+    );
+}
+
 /** A list of 1 to `max` items in a JSON body. */
 export function listOf<T extends z.ZodType>(item: T, max: number) {
   const error = `must be a list of 1 to ${max} items`;
@@ -54,6 +75,16 @@ export function blockNumber() {
 /** The last id of the previous page. */
 export function cursor() {
   return integer(1, Number.MAX_SAFE_INTEGER);
+}
+
+/** The `nextCursor` of the previous page: `parts` whole numbers, joined by dots. */
+export function pageCursor(parts: number) {
+  const error = 'must be the nextCursor of an earlier page';
+  return z
+    .string({ error })
+    .regex(new RegExp(`^\\d{1,15}(\\.\\d{1,15}){${parts - 1}}$`), { error })
+    .describe('nextCursor of the previous page')
+    .transform((text) => text.split('.').map(Number));
 }
 
 export function choice<const T extends readonly [string, ...string[]]>(words: T) {

@@ -3,44 +3,51 @@ import { z } from 'zod';
 import { secondsToIso } from '../lib/time.ts';
 import { NATIVE_DECIMALS } from '../lib/units.ts';
 import { isNativeKind } from '../model/transfer-kind.ts';
+import type { IdRange } from '../query/blocks.ts';
 import { amountOf, kindName, type TransferRow, tokenIdOf } from '../query/transfers.ts';
 import {
   addressField,
   blockField,
   eventIndexField,
+  example,
   kindField,
   timeField,
   txHashField,
   unitsField,
 } from './fields.ts';
 
-export const transferSchema = z.object({
-  id: z
-    .int()
-    .describe(
-      'Increases along the chain. Use it as a page cursor, not as a key: after a reorg another transfer may get the same id',
-    ),
-  blockNumber: blockField(),
-  txHash: txHashField(),
-  transferType: kindField(),
-  from: addressField(),
-  to: addressField(),
-  tokenAddress: addressField().nullable().describe('Null for native transfers'),
-  tokenId: z
-    .string()
-    .nullable()
-    .describe('Decimal token id of an ERC-721 or ERC-1155 transfer, otherwise null'),
-  symbol: z.string().nullable().describe('Null while unknown'),
-  decimals: z.int().nullable().describe('Null while unknown, and for tokens without decimals'),
-  amount: unitsField(),
-  direction: z.enum(['in', 'out']),
-  timestamp: timeField(),
-  logIndex: z
-    .int()
-    .nullable()
-    .describe('Null for native transfers; shared by all items of an ERC-1155 batch'),
-  eventIndex: eventIndexField(),
-});
+export const transferSchema = z
+  .object({
+    id: z
+      .int()
+      .describe(
+        'Increases along the chain. Use it as a page cursor, not as a key: after a reorg another transfer may get the same id',
+      ),
+    blockNumber: blockField(),
+    txHash: txHashField(),
+    transferType: kindField(),
+    from: addressField(),
+    to: addressField(),
+    tokenAddress: addressField().nullable().describe('Null for native transfers'),
+    tokenId: z
+      .string()
+      .nullable()
+      .describe('Decimal token id of an ERC-721 or ERC-1155 transfer, otherwise null'),
+    symbol: z.string().nullable().describe('Null while unknown'),
+    decimals: z.int().nullable().describe('Null while unknown, and for tokens without decimals'),
+    amount: unitsField(),
+    direction: z.enum(['in', 'out']),
+    timestamp: timeField(),
+    logIndex: z
+      .int()
+      .nullable()
+      .describe('Null for native transfers; shared by all items of an ERC-1155 batch'),
+    eventIndex: eventIndexField(),
+  })
+  .meta({ id: 'Transfer' });
+
+/** A transfer as it stands in a block or transaction, seen from no wallet. */
+export const plainTransferSchema = transferSchema.omit({ direction: true }).meta({ id: 'PlainTransfer' });
 
 /** A transfer from the wallet's point of view. A self-transfer is `out` unless only incoming ones were requested. */
 export function transferRecord(
@@ -49,8 +56,15 @@ export function transferRecord(
   requestedDirection: 'in' | 'out' | 'both',
   nativeSymbol: string,
 ): z.output<typeof transferSchema> {
-  const native = isNativeKind(row.kind);
   const out = `0x${row.from}` === wallet && !(requestedDirection === 'in' && `0x${row.to}` === wallet);
+  return Object.assign(plainTransferRecord(row, nativeSymbol), { direction: out ? 'out' : 'in' } as const);
+}
+
+export function plainTransferRecord(
+  row: TransferRow,
+  nativeSymbol: string,
+): z.output<typeof plainTransferSchema> {
+  const native = isNativeKind(row.kind);
   return {
     id: row.id,
     blockNumber: row.blockNumber,
@@ -63,9 +77,37 @@ export function transferRecord(
     symbol: native ? nativeSymbol : row.symbol,
     decimals: native ? NATIVE_DECIMALS : row.decimals,
     amount: amountOf(row).toString(),
-    direction: out ? 'out' : 'in',
     timestamp: secondsToIso(row.timestamp),
     logIndex: row.logIndex,
     eventIndex: row.eventIndex,
   };
+}
+
+export const examplePlainTransfer: z.output<typeof plainTransferSchema> = {
+  id: 90210,
+  blockNumber: 4711,
+  txHash: example.txHash,
+  transferType: 'native_direct',
+  from: example.funder,
+  to: example.wallet,
+  tokenAddress: null,
+  tokenId: null,
+  symbol: 'MON',
+  decimals: 18,
+  amount: '1500000000000000000',
+  timestamp: example.time,
+  logIndex: null,
+  eventIndex: 0,
+};
+
+/** The ids of one page of a range in ascending order, after the last id of the page before. */
+export function pageOfRange(
+  { from, below }: IdRange,
+  after: number | undefined,
+  limit: number,
+): { ids: number[]; nextCursor: string | null } {
+  const first = Math.max(from, (after ?? 0) + 1);
+  const ids = Array.from({ length: Math.max(0, Math.min(limit, below - first)) }, (_, i) => first + i);
+  const next = first + ids.length;
+  return { ids, nextCursor: next < below ? `${next - 1}` : null };
 }

@@ -6,7 +6,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import type { Config, ParsedConfig } from '../config/parse-config.ts';
 import { FatalError } from '../lib/errors.ts';
 import type { Logger } from '../log/logger.ts';
-import { STREAM_MAX_SOCKETS } from './services.ts';
+import { REST_MAX_SOCKETS, STREAM_MAX_SOCKETS } from './services.ts';
 
 /** For the files and threads of the daemon and a few connections of monitoring: with all threads there are some 60. */
 const OWN_FILES = 96;
@@ -51,7 +51,7 @@ export function withMaxConnections({ config, sources }: ParsedConfig, connection
 
 function ownFiles({ node, index, rpc }: Config): number {
   const indexing = node.max_sockets + index.loaders * (node.max_sockets + LOADER_FILES);
-  return OWN_FILES + indexing + STREAM_MAX_SOCKETS + rpc.max_sockets;
+  return OWN_FILES + indexing + STREAM_MAX_SOCKETS + REST_MAX_SOCKETS + rpc.max_sockets;
 }
 
 /** That of this process; Node itself raises it at start as far as the system lets it. Where nobody tells it there is none. */

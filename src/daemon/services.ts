@@ -18,6 +18,7 @@ import { WalletIdCache } from '../query/wallet-id-cache.ts';
 import { WsConnections } from '../server/ws/connections.ts';
 import { StreamHub } from '../streams/hub.ts';
 import type { DataStores } from './data-stores.ts';
+import { openNodeReads } from './node-reads.ts';
 
 /** Most calls of `/rpc` that may wait for a free socket to the node. */
 const RPC_MAX_WAITING = 4_096;
@@ -26,6 +27,9 @@ const RPC_MAX_WAITING_BYTES = 64 * 1024 * 1024;
 
 /** Sockets to the node for the chain tracker and all streams: heads and logs, a few calls per block. */
 export const STREAM_MAX_SOCKETS = 8;
+
+/** Sockets to the node for REST: one call for each request about a transaction or a block hash. */
+export const REST_MAX_SOCKETS = 4;
 
 export interface ServiceDeps {
   stores: DataStores;
@@ -85,13 +89,20 @@ function openRpc(
   });
 }
 
-function openApi(config: Config, { stores, failures }: ServiceDeps, closers: CleanupStack) {
+function openApi(config: Config, { stores, failures, log }: ServiceDeps, closers: CleanupStack) {
   const { indexPath, db, snapshot } = stores;
   const nativeSymbol = config.chain.symbol;
   const readers = new ReadPool(() => startReader({ indexPath, nativeSymbol }));
   closers.adopt(readers, (readers) => readers.close());
   const source = { db, walletIds: new WalletIdCache(db, snapshot), nativeSymbol };
-  return prepareApi(source, snapshot, readers, failures);
+  const client = new RpcClient({
+    url: config.node_http,
+    timeoutMs: config.node.timeout_ms,
+    maxSockets: REST_MAX_SOCKETS,
+    maxBatch: 1,
+  });
+  closers.adopt(client, (client) => client.close());
+  return prepareApi(source, snapshot, readers, failures, openNodeReads(client, log));
 }
 
 function openHub(

@@ -10,6 +10,11 @@ import { bigIntToBytes, bytesToBigInt } from './hex.ts';
 /** Encoded zero; a balance above it is greater in byte order too. */
 export const ZERO_BALANCE = Uint8Array.of(0x80);
 
+/** Whether an encoded number is above zero. */
+export function isPositive(bytes: Uint8Array): boolean {
+  return bytes[0]! > 0x80;
+}
+
 export function encodeSigned(value: bigint): Uint8Array {
   if (value >= 0n) return encodeMagnitude(bigIntToBytes(value));
   const magnitude = bigIntToBytes(-value);

@@ -1,9 +1,10 @@
 /** Blocks and the ids of their transfers. */
-import { hexToBytes } from '../lib/hex.ts';
-import type { BlockRef } from '../model/block.ts';
+import { bytesToHex, type Hex, hexToBytes } from '../lib/hex.ts';
+import type { BlockRef, IndexedBlock } from '../model/block.ts';
 import { blockNumberSql, prepareLastBlock, type Tip } from '../store/chain.ts';
 import type { Db } from '../store/open-database.ts';
 import { idList } from './transfers.ts';
+import type { WorkBudget } from './work-budget.ts';
 
 /** SQL: `Head.hashPrefix` of the block in a row of `blocks`. */
 export const BLOCK_HASH_PREFIX = 'lower(hex(substr(hash, 1, 8)))';
@@ -64,4 +65,47 @@ export function prepareLastIdsAt(db: Db): (tip: BlockRef) => LastIds | undefined
 export function prepareLastIdsUpTo(db: Db): (number: number) => LastIds {
   const lastUpTo = prepareLastBlock(db);
   return (number) => lastUpTo(number) ?? { lastTransfer: 0, lastWallet: 0 };
+}
+
+/** An indexed block with the ids of its transfers. */
+export interface IndexedBlockRow extends IndexedBlock {
+  transfers: IdRange;
+}
+
+/** The indexed block of a height, undefined outside the index. */
+export function prepareIndexedBlock(db: Db): (number: number) => IndexedBlockRow | undefined {
+  const statement = db.prepare<
+    [number],
+    { hash: Buffer; timestamp: number; last: number; before: number | null }
+  >(/* sql */ `
+    SELECT b.hash, b.timestamp, b.last_transfer AS last, previous.last_transfer AS before
+    FROM blocks b LEFT JOIN blocks previous ON previous.number = b.number - 1 WHERE b.number = +?`);
+  return (number) => {
+    const row = statement.get(number);
+    if (row === undefined) return undefined;
+    const transfers = { from: (row.before ?? 0) + 1, below: row.last + 1 };
+    return { number, hash: bytesToHex(row.hash), timestamp: row.timestamp, transfers };
+  };
+}
+
+/** The ids of a transaction's transfers within the ids of its block, which it spends as work; empty when it has none. */
+export function prepareTransferIdsOfTransaction(
+  db: Db,
+): (hash: Hex, block: IdRange, budget: WorkBudget) => IdRange {
+  const first = db
+    .prepare<[number, number, Uint8Array], number>(
+      'SELECT id FROM transfers WHERE id >= +? AND id < +? AND tx = +?',
+    )
+    .pluck();
+  const next = db
+    .prepare<[number, number], number>(
+      "SELECT id FROM transfers WHERE id > +? AND id < +? AND typeof(tx) = 'blob' ORDER BY id LIMIT 1",
+    )
+    .pluck();
+  return (hash, { from, below }, budget) => {
+    budget.spend(below - from);
+    const start = first.get(from, below, hexToBytes(hash));
+    if (start === undefined) return { from: below, below };
+    return { from: start, below: next.get(start, below) ?? below };
+  };
 }

@@ -8,7 +8,7 @@ import { before, suite, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ENDPOINTS } from '../../src/api/endpoints/endpoints.ts';
 import { errorOf, type Serving, serve } from '../server/serving.ts';
-import { address } from '../support/index-fixture.ts';
+import { address, txHash } from '../support/index-fixture.ts';
 import { document } from '../support/openapi.ts';
 import { suiteOwner } from '../support/replay.ts';
 
@@ -44,6 +44,22 @@ const ADDRESSES: Record<string, [value: string | null, Outcome]> = {
   'encoding of no character': ['%ff%fe', 'invalid_parameter'],
   'given twice': [`${ALICE}&NAME=${ALICE}`, 'invalid_parameter'],
   'given twice, once encoded': [`${ALICE}&%4EAME=${ALICE}`, 'invalid_parameter'],
+};
+
+/** Values of any parameter that holds a hash, a block or a cursor: none fits. */
+const TEXTS: Record<string, [value: string, Outcome]> = {
+  empty: ['', 'invalid_parameter'],
+  word: ['latest', 'invalid_parameter'],
+  'an address': [ALICE, 'invalid_parameter'],
+  'a hash one digit short': [`0x${'a'.repeat(63)}`, 'invalid_parameter'],
+  'a hash one digit long': [`0x${'a'.repeat(65)}`, 'invalid_parameter'],
+  'a hash that is not hex': [`0x${'g'.repeat(64)}`, 'invalid_parameter'],
+  negative: ['-1', 'invalid_parameter'],
+  float: ['1.', 'invalid_parameter'],
+  huge: ['9'.repeat(400), 'invalid_parameter'],
+  'SQL-like': [encodeURIComponent('1; DROP TABLE blocks'), 'invalid_parameter'],
+  'bad percent encoding': ['%', 'invalid_parameter'],
+  'given twice': ['5&NAME=5', 'invalid_parameter'],
 };
 
 /** Values of any parameter that holds a whole number; MIN, MAX and OVER stand for its bounds and what is above. */
@@ -170,11 +186,16 @@ function post(length: string, body: string, type = 'Content-Type: application/js
 /** Of each endpoint a good request, by query. */
 function goodQuery(path: string): Map<string, string> {
   const required = document.paths[path]?.get?.parameters.filter((parameter) => parameter.required) ?? [];
-  return new Map(required.map(({ name }) => [name, ALICE]));
+  return new Map(required.map(({ name }) => [name, GOOD_VALUES[name] ?? ALICE]));
 }
 
+/** Of required parameters that hold no address. */
+const GOOD_VALUES: Record<string, string> = { block: '1', tx: txHash('a') };
+
+const ADDRESS_PATTERN = '^0x[0-9a-fA-F]{40}$';
+
 function rowsFor(schema: Record<string, unknown>): Record<string, [value: string | null, Outcome]> {
-  if (schema.pattern !== undefined) return ADDRESSES;
+  if (schema.pattern !== undefined) return schema.pattern === ADDRESS_PATTERN ? ADDRESSES : TEXTS;
   if (schema.enum !== undefined) return WORDS;
   if (schema.type === 'boolean') return FLAGS;
   return schema.type === 'number' ? COINS : INTEGERS;

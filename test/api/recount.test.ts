@@ -66,19 +66,67 @@ async function checkPages(ask: AskApi, recount: Recount, address: string): Promi
   assert.equal(summary.uniqueTokens, new Set(listed.flatMap(({ tokenAddress }) => tokenAddress ?? [])).size);
 }
 
-async function allPages(ask: AskApi, input: Record<string, string>): Promise<Record<string, unknown>[]> {
+/** A whole list, by its pages. */
+async function allPages(
+  ask: AskApi,
+  input: Record<string, string>,
+  path = 'address_transfers',
+  list = 'transfers',
+): Promise<Record<string, unknown>[]> {
   const listed: Record<string, unknown>[] = [];
   for (let cursor: unknown = null; ; ) {
-    const page = await ask('address_transfers', {
-      ...input,
+    const page = await ask(path, {
       limit: '500',
+      ...input,
       ...(cursor === null ? {} : { cursor: `${cursor}` }),
     });
-    assert.ok(Array.isArray(page.transfers));
-    assert.equal(page.count, page.transfers.length);
-    listed.push(...page.transfers);
+    const { [list]: records, count } = page;
+    assert.ok(Array.isArray(records));
+    assert.equal(count, records.length);
+    listed.push(...records);
     cursor = page.nextCursor;
     if (cursor === null) return listed;
+  }
+}
+
+async function checkWalletTokens(ask: AskApi, recount: Recount, address: string): Promise<void> {
+  for (const includeZero of [false, true]) {
+    for (const limit of ['200', '2']) {
+      const input = { address, include_zero: `${includeZero}`, limit };
+      assert.deepEqual(
+        await allPages(ask, input, 'wallet_tokens', 'tokens'),
+        recount.walletTokens(address, includeZero),
+        JSON.stringify(input),
+      );
+    }
+  }
+}
+
+/** Every block and every transaction, by large and by small pages. */
+async function checkPlaces(ask: AskApi, recount: Recount, blocks: number): Promise<void> {
+  for (let block = 1; block <= blocks; block++) {
+    const expected = recount.blockTransfers(block);
+    for (const limit of ['200', '3']) {
+      const input = { block: `${block}`, limit };
+      assert.deepEqual(await allPages(ask, input, 'block_transfers'), expected, `block ${block}`);
+    }
+    const {
+      transfers: _,
+      count: __,
+      ...byNumber
+    } = await ask('block_transfers', { block: `${block}`, limit: '1' });
+    const { transfers, ...byHash } = await ask('block_transfers', { block: `${byNumber.blockHash}` });
+    assert.deepEqual(transfers, expected.slice(0, 50));
+    assert.equal(byHash.blockNumber, block);
+  }
+  for (const tx of recount.transactionHashes) {
+    for (const limit of ['200', '4']) {
+      assert.deepEqual(
+        await allPages(ask, { tx, limit }, 'transaction_transfers'),
+        recount.transactionTransfers(tx),
+        `transaction ${tx}`,
+      );
+    }
   }
 }
 
@@ -157,7 +205,9 @@ for (const [seed, blocks] of [
       await checkWallet(ask, recount, address);
       await checkPages(ask, recount, address);
       await checkListing(ask, recount, address);
+      await checkWalletTokens(ask, recount, address);
     }
+    if (blocks < 100) await checkPlaces(ask, recount, blocks);
     for (const token of recount.tokens) await checkToken(ask, recount, token);
     const amounts = [0, 17, 18, 19, 25, 40, 60].map((digits) =>
       digits < 18 ? `0.${'0'.repeat(17 - digits)}5` : `5${'0'.repeat(Math.min(29, digits - 18))}`,
@@ -178,6 +228,7 @@ test('every answer equals a recount of a generated chain, whose transfers match 
   for (const address of recount.wallets) {
     await checkWallet(ask, recount, address);
     await checkPages(ask, recount, address);
+    await checkWalletTokens(ask, recount, address);
   }
   for (const token of recount.tokens) await checkToken(ask, recount, token);
   const balances = recount.tokens.flatMap((token) => [...recount.balances(token).values()]);

@@ -304,6 +304,44 @@ export class Recount {
     return balances;
   }
 
+  /** Every token of a wallet, most recently moved first. */
+  walletTokens(address: string, includeZero: boolean): Json[] {
+    const moved = this.of(address).filter(({ token }) => token !== null);
+    return [...group(moved, ({ token }) => [token ?? ''])]
+      .sort(([, a], [, b]) => last(b).id - last(a).id)
+      .map(([token, list]) => ({
+        tokenAddress: token,
+        name: null,
+        symbol: null,
+        decimals: null,
+        type: this.byToken.get(token)?.[0]?.kind,
+        balance: list.reduce(
+          (sum, { from, to, amount }) =>
+            sum + (to === address ? amount : 0n) - (from === address ? amount : 0n),
+          0n,
+        ),
+        transferCount: list.length,
+        lastBlock: last(list).block,
+        lastSeenAt: last(list).time,
+        accuracy: null,
+      }))
+      .filter(({ balance }) => includeZero || balance > 0n)
+      .map((token) => ({ ...token, balance: `${token.balance}` }));
+  }
+
+  /** Of a block, by its number. */
+  blockTransfers(block: number): Json[] {
+    return this.transfers.filter((t) => t.block === block).map(plainTransferOf);
+  }
+
+  transactionTransfers(hash: string): Json[] {
+    return this.transfers.filter((t) => t.hash === hash).map(plainTransferOf);
+  }
+
+  get transactionHashes(): string[] {
+    return [...new Set(this.transfers.map(({ hash }) => hash))];
+  }
+
   /** `minWei` in wei; the answer's `minMon` is for the caller to know. */
   whaleTransfers(minWei: bigint, blocks: number, limit: number): Json[] {
     return this.within(blocks, this.transfers)
@@ -384,6 +422,10 @@ function fundingOf(t: Counted) {
     timestamp: t.time,
     source: t.kind === 'native_direct' ? 'direct' : 'internal',
   };
+}
+
+function plainTransferOf(t: Counted): Json {
+  return { ...transferOf(t), from: t.from };
 }
 
 function transferOf(t: Counted): Json {

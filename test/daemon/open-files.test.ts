@@ -24,11 +24,11 @@ test('connections get what the limit of open files leaves beside the daemon itse
   assert.equal(maxConnections(config, log, 20_000), 10_000);
   assert.equal(maxConnections(config, log, Number.POSITIVE_INFINITY), 10_000);
   assert.deepEqual(lines, []);
-  assert.equal(maxConnections(config, log, 1_024), 784);
-  assert.match(lines.join(), /allows fewer connections than server\.max_connections.*"connections":784/);
-  assert.throws(() => maxConnections(config, log, 240), FatalError);
+  assert.equal(maxConnections(config, log, 1_024), 780);
+  assert.match(lines.join(), /allows fewer connections than server\.max_connections.*"connections":780/);
+  assert.throws(() => maxConnections(config, log, 244), FatalError);
   const { config: small } = parseConfig({ env: { ATLAS_RPC__MAX_SOCKETS: '8' } });
-  assert.equal(maxConnections(small, log, 240), 88);
+  assert.equal(maxConnections(small, log, 244), 88);
 });
 
 test('the settings shown tell the number of connections in force, and why it is not the one that was set', () => {
@@ -37,12 +37,12 @@ test('the settings shown tell the number of connections in force, and why it is 
     return JSON.parse(settings)['server.max_connections'];
   };
   assert.deepEqual(shown({}, 10_000), { value: 10_000, source: 'default' });
-  assert.deepEqual(shown({}, 784), {
-    value: 784,
+  assert.deepEqual(shown({}, 780), {
+    value: 780,
     source: 'limit of open files (ulimit -n), instead of 10000 (default)',
   });
-  assert.deepEqual(shown({ ATLAS_SERVER__MAX_CONNECTIONS: '5000' }, 784), {
-    value: 784,
+  assert.deepEqual(shown({ ATLAS_SERVER__MAX_CONNECTIONS: '5000' }, 780), {
+    value: 780,
     source: 'limit of open files (ulimit -n), instead of 5000 (env ATLAS_SERVER__MAX_CONNECTIONS)',
   });
 });
@@ -51,7 +51,7 @@ test('a limit of open files that is too low ends the daemon with one line that s
   const { code, stderr } = await startWithLimit(t, 64).ended;
   assert.match(
     stderr.trimEnd().split('\n').at(-1) ?? '',
-    /^atlas-node: the limit of 64 open files is too low, the daemon alone may need 240: raise it /,
+    /^atlas-node: the limit of 64 open files is too low, the daemon alone may need 244: raise it /,
   );
   assert.equal(code, 1);
 });

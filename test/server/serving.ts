@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { openAccess } from '../../src/access/access.ts';
 import type { Tiers } from '../../src/access/tiers.ts';
 import { prepareApi } from '../../src/api/api.ts';
+import type { NodeReads } from '../../src/api/node-reads.ts';
 import { ReadPool, startReader } from '../../src/api/read-pool/read-pool.ts';
 import { RpcHandler, type RpcSettings } from '../../src/gateway/handler.ts';
 import { methodPolicy } from '../../src/gateway/policy.ts';
@@ -17,6 +18,7 @@ import type { AdminOptions } from '../../src/server/admin/routes.ts';
 import { type Server, type ServerSettings, startServer } from '../../src/server/server.ts';
 import { trackChain } from '../support/chain.ts';
 import { createIndex, type IndexFixture } from '../support/index-fixture.ts';
+import { nodeReadsOf } from '../support/node-reads.ts';
 import { checkAnswer } from '../support/openapi.ts';
 import type { Owner } from '../support/replay.ts';
 import { RPC_SETTINGS } from '../support/rpc-settings.ts';
@@ -61,6 +63,8 @@ export interface ServingOptions {
   tiers?: Tiers;
   /** How long calls over the rate wait; they do not unless given. */
   rateWaitMs?: number;
+  /** What REST asks the node; a node with the chain of the index unless given. */
+  nodeReads?: NodeReads;
 }
 
 /** `t` is a test, or a suite by `suiteOwner` of support/replay.ts. */
@@ -88,6 +92,8 @@ export async function serve(t: Owner, options: ServingOptions = {}): Promise<Ser
   const state = statusAt(null);
   const nativeSymbol = 'MON';
   const readers = new ReadPool(() => startReader({ indexPath: index.path, nativeSymbol }));
+  const source = { db, walletIds, nativeSymbol };
+  const nodeReads = options.nodeReads ?? nodeReadsOf(db);
   const server = await startServer({
     settings: {
       host: '127.0.0.1',
@@ -98,7 +104,7 @@ export async function serve(t: Owner, options: ServingOptions = {}): Promise<Ser
       max_connections: 1_000,
       ...options.settings,
     },
-    api: prepareApi({ db, walletIds, nativeSymbol }, snapshot, readers, new ReadFailures({ log, metrics })),
+    api: prepareApi(source, snapshot, readers, new ReadFailures({ log, metrics }), nodeReads),
     rpc: new RpcHandler({
       node,
       chain: trackChain(t, upstream),

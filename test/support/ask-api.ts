@@ -4,6 +4,7 @@ import { ReadPool, startReader } from '../../src/api/read-pool/read-pool.ts';
 import { Snapshot } from '../../src/query/snapshot.ts';
 import { WalletIdCache } from '../../src/query/wallet-id-cache.ts';
 import { openIndexForReading } from '../../src/store/index-file.ts';
+import { nodeReadsOf } from './node-reads.ts';
 import { checkAnswer } from './openapi.ts';
 
 /** Answers `path` below `/api/` with query values, or with a body. Throws when the answer is not as documented. */
@@ -15,7 +16,7 @@ export function askApi(owner: { after(close: () => void | Promise<void>): void }
   const nativeSymbol = 'MON';
   const readers = new ReadPool(() => startReader({ indexPath, nativeSymbol }));
   const source = { db, walletIds: new WalletIdCache(db, snapshot), nativeSymbol };
-  const api = prepareApi(source, snapshot, readers, { record: (error) => error });
+  const api = prepareApi(source, snapshot, readers, { record: (error) => error }, nodeReadsOf(db));
   const handlers = new Map(api.endpoints.map(({ endpoint, handle }) => [endpoint.path as string, handle]));
   owner.after(async () => {
     await readers.close();

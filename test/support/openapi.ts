@@ -7,6 +7,7 @@ export const document: OpenApiDocument = openApiDocument('0.0.0');
 const ajv = new Ajv2020({
   allErrors: true,
   strict: true,
+  keywords: ['components'], // where references lead
   formats: { 'date-time': /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/ },
 });
 const validators = new Map<string, ValidateFunction>();
@@ -21,7 +22,8 @@ export function checkAnswer(path: string, answer: unknown): void {
 function compile(path: string): ValidateFunction {
   const operation = document.paths[path]?.get ?? document.paths[path]?.post;
   if (operation === undefined) throw new Error(`${path} is not in the document`);
-  const validate = ajv.compile(closed(operation.responses[200].content['application/json'].schema));
+  const { schema } = operation.responses[200].content['application/json'];
+  const validate = ajv.compile({ ...closed(schema), components: closed(document.components) });
   validators.set(path, validate);
   return validate;
 }

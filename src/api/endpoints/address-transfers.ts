@@ -8,7 +8,7 @@ import { HistoryFlag } from '../../store/wallet-history.ts';
 import { defineEndpoint } from '../endpoint.ts';
 import { addressField, countField, example } from '../fields.ts';
 import { address, blockNumber, choice, cursor, flag, limit } from '../params.ts';
-import { transferRecord, transferSchema } from '../transfer-record.ts';
+import { examplePlainTransfer, transferRecord, transferSchema } from '../transfer-record.ts';
 
 const DIRECTION_FLAGS = {
   in: HistoryFlag.in,
@@ -47,25 +47,7 @@ export const addressTransfers = defineEndpoint({
     params: { address: example.wallet, direction: 'in', limit: '1' },
     response: {
       address: example.wallet,
-      transfers: [
-        {
-          id: 90210,
-          blockNumber: 4711,
-          txHash: example.txHash,
-          transferType: 'native_direct',
-          from: example.funder,
-          to: example.wallet,
-          tokenAddress: null,
-          tokenId: null,
-          symbol: 'MON',
-          decimals: 18,
-          amount: '1500000000000000000',
-          direction: 'in',
-          timestamp: example.time,
-          logIndex: null,
-          eventIndex: 0,
-        },
-      ],
+      transfers: [{ ...examplePlainTransfer, direction: 'in' }],
       nextCursor: 90210,
       count: 1,
     },

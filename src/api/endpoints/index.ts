@@ -1,5 +1,6 @@
 /** The endpoints of the REST API, one line each. */
 export { addressTransfers } from './address-transfers.ts';
+export { blockTransfers } from './block-transfers.ts';
 export { coordinatedWallets } from './coordinated-wallets.ts';
 export { fundingChain } from './funding-chain.ts';
 export { fundingRecipients } from './funding-recipients.ts';
@@ -8,9 +9,11 @@ export { recentTokenTransfersOut } from './recent-token-transfers-out.ts';
 export { tokenFirstBuyers } from './token-first-buyers.ts';
 export { tokenHolders } from './token-holders.ts';
 export { tokenStats } from './token-stats.ts';
+export { transactionTransfers } from './transaction-transfers.ts';
 export { walletCounterparties } from './wallet-counterparties.ts';
 export { walletFundingSource } from './wallet-funding-source.ts';
 export { walletLabel } from './wallet-label.ts';
 export { walletSummary } from './wallet-summary.ts';
+export { walletTokens } from './wallet-tokens.ts';
 export { walletsBatch } from './wallets-batch.ts';
 export { whaleTransfers } from './whale-transfers.ts';

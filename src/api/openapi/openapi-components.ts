@@ -77,6 +77,10 @@ const RESPONSES = {
       },
     },
   },
+  NotFound: errorResponse('The node does not know it, or it is before the first indexed block', {
+    code: 'not_found',
+    message: 'block 5 is before the first indexed block 100',
+  }),
   TierLimit: errorResponse("Not allowed by the key's tier", {
     code: 'tier_limit',
     message: 'depth is limited to 5 for this key',
@@ -108,11 +112,12 @@ const RESPONSES = {
     message: 'internal error',
   }),
   Unavailable: errorResponse(
-    'Nothing is indexed yet (not_ready), the query took too long (timeout), too many large queries are waiting (busy), or the disk failed (storage)',
+    'Nothing is indexed yet, or not up to the requested block (not_ready), the query took too long (timeout), too many large queries are waiting (busy), the node does not answer (node_unavailable), or the disk failed (storage)',
     {
       code: 'not_ready',
       message: 'no block is indexed yet',
     },
+    'Retry-After',
   ),
 };
 
@@ -128,10 +133,14 @@ export const COMPONENTS = {
   responses: RESPONSES,
 };
 
-function errorResponse(description: string, error: { code: string; message: string; param?: string }) {
+function errorResponse(
+  description: string,
+  error: { code: string; message: string; param?: string },
+  ...headers: string[]
+) {
   return {
     description,
-    headers: headersOf(),
+    headers: headersOf(...headers),
     content: {
       'application/json': { schema: { $ref: '#/components/schemas/Error' }, example: { error } },
     },

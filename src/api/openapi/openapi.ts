@@ -35,7 +35,7 @@ export interface OpenApiDocument {
   servers: { url: string }[];
   security: Record<string, string[]>[];
   paths: Record<string, Partial<Record<'get' | 'post', OpenApiOperation>>>;
-  components: object;
+  components: { schemas: object };
 }
 
 const DESCRIPTION = `Wallets, tokens and transfers of one chain, read from an index of all its transfers.
@@ -56,6 +56,7 @@ nodeChain, which is "same" while the node follows the indexed chain. With "behin
 
 /** `version` is the version of atlas-node. */
 export function openApiDocument(version: string): OpenApiDocument {
+  const records: Schemas = {};
   return {
     openapi: '3.1.1',
     info: { title: 'atlas-node API', version, description: DESCRIPTION },
@@ -65,16 +66,20 @@ export function openApiDocument(version: string): OpenApiDocument {
       ...Object.fromEntries(
         ENDPOINTS.map((endpoint) => [
           endpoint.path,
-          { [endpoint.method.toLowerCase()]: operation(endpoint) },
+          { [endpoint.method.toLowerCase()]: operation(endpoint, records) },
         ]),
       ),
       '/rpc': { post: RPC_OPERATION },
     },
-    components: COMPONENTS,
+    components: { ...COMPONENTS, schemas: { ...COMPONENTS.schemas, ...records } },
   };
 }
 
-function operation(endpoint: Endpoint): OpenApiOperation {
+/** By their names in `components.schemas`. */
+type Schemas = Record<string, JsonSchema>;
+
+/** Adds the named records of its answer to `records`. */
+function operation(endpoint: Endpoint, records: Schemas): OpenApiOperation {
   const { method, path, summary, params, response, example } = endpoint;
   const answer = { ...example.response, historicalCoverageStartBlock: 100 };
   return {
@@ -91,7 +96,7 @@ function operation(endpoint: Endpoint): OpenApiOperation {
       200: {
         description: 'The answer',
         headers: method === 'GET' ? headersOf('X-Indexed-Block', 'ETag') : headersOf('X-Indexed-Block'),
-        content: { 'application/json': { schema: jsonSchema(response, 'output'), example: answer } },
+        content: { 'application/json': { schema: answerSchema(response, records), example: answer } },
       },
       ...errorResponses(endpoint),
     },
@@ -138,11 +143,26 @@ function coerceExample(value: unknown, { type }: JsonSchema): unknown {
   return type === 'boolean' ? value === 'true' : value;
 }
 
+/** Schemas with an `id` become named components, so that generated clients have one type for each record. */
+function answerSchema(response: z.ZodObject, records: Schemas): JsonSchema {
+  const { $defs, ...schema } = jsonSchema(response, 'output');
+  for (const [name, record] of Object.entries(referToComponents($defs ?? {}))) records[name] = record;
+  return referToComponents(schema);
+}
+
+/** The schema with references into its own `$defs` turned into references to the document's components. */
+function referToComponents<T extends object>(schema: T): T {
+  return JSON.parse(JSON.stringify(schema), (key, value: unknown) =>
+    key === '$ref' ? String(value).replace('#/$defs/', '#/components/schemas/') : value,
+  );
+}
+
 /** Objects stay open: answers may gain fields, and unknown parameters are ignored. */
 function jsonSchema(schema: z.ZodType, io: 'input' | 'output'): JsonSchema {
   const { $schema: _, ...json } = z.toJSONSchema(schema, {
     io,
     override({ jsonSchema }) {
+      delete jsonSchema.id; // it names the component
       if (jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
       if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
       if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
@@ -151,7 +171,7 @@ function jsonSchema(schema: z.ZodType, io: 'input' | 'output'): JsonSchema {
   return json;
 }
 
-function errorResponses({ method, tierLimited }: Endpoint): Record<number, object> {
+function errorResponses({ method, tierLimited, askNode }: Endpoint): Record<number, object> {
   const shared: [number, ResponseName][] = [
     [400, 'BadRequest'],
     [401, 'Unauthorized'],
@@ -166,6 +186,7 @@ function errorResponses({ method, tierLimited }: Endpoint): Record<number, objec
   return Object.fromEntries(
     [
       ...(method === 'GET' ? [[304, 'NotModified'] as const] : body),
+      ...(askNode ? [[404, 'NotFound'] as const] : []),
       ...(tierLimited ? [[403, 'TierLimit'] as const] : []),
       ...shared,
     ].map(([status, name]) => [status, { $ref: `#/components/responses/${name}` }]),

@@ -5,6 +5,7 @@ import { RequestError } from '../../lib/errors.ts';
 import { monotonicNow } from '../../lib/time.ts';
 import type { Head } from '../../query/snapshot.ts';
 import { startThread } from '../../threads/start-thread.ts';
+import type { NodeAnswer } from '../node-reads.ts';
 import type { ApiResult, FromReader, ReaderOptions, ReadRequest, ToReader } from './reader-protocol.ts';
 
 export function startReader(options: ReaderOptions): Worker {
@@ -61,16 +62,23 @@ export class ReadPool {
    * Answers from the commit of `head` or a later one. Rejects with the endpoint's RequestError, `timeout` after the time
    * limit, or `busy` when the queue is full or the pool is closed.
    */
-  run(path: string, input: unknown, chainDepth: number, head: Head): Promise<ApiResult> {
+  run(
+    path: string,
+    input: unknown,
+    chainDepth: number,
+    head: Head,
+    nodeAnswer?: NodeAnswer,
+  ): Promise<ApiResult> {
     if (head.hashPrefix !== this.cachedHashPrefix || head.revision !== this.cachedRevision) {
       this.cache.clear();
       this.cachedHashPrefix = head.hashPrefix;
       this.cachedRevision = head.revision;
     }
-    const cacheKey = JSON.stringify([path, input, chainDepth]);
+    const cacheKey = JSON.stringify([path, input, chainDepth, nodeAnswer]);
     const cached = this.cache.get(cacheKey);
     if (cached !== undefined) return cached;
-    const result = this.enqueue({ path, input, chainDepth, deadline: monotonicNow() + TIME_LIMIT_MS });
+    const deadline = monotonicNow() + TIME_LIMIT_MS;
+    const result = this.enqueue({ path, input, chainDepth, nodeAnswer, deadline });
     this.cacheResult(cacheKey, result);
     return result;
   }

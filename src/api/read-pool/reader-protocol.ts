@@ -1,5 +1,6 @@
 /** Messages between the serving thread and the read threads. */
 import type { Head } from '../../query/snapshot.ts';
+import type { NodeAnswer } from '../node-reads.ts';
 
 /** Fixed for the lifetime of a read thread. */
 export interface ReaderOptions {
@@ -15,6 +16,8 @@ export interface ReadRequest {
   input: unknown;
   /** Largest `depth` the caller may pass to funding_chain. */
   chainDepth: number;
+  /** What the node answered before, for endpoints that ask it. */
+  nodeAnswer?: NodeAnswer | undefined;
   /** By `monotonicNow`. Nobody waits for the answer after this. */
   deadline: number;
 }

@@ -5,7 +5,7 @@ import { Snapshot } from '../../query/snapshot.ts';
 import { WalletIdCache } from '../../query/wallet-id-cache.ts';
 import { deadlineBudget } from '../../query/work-budget.ts';
 import { openIndexForReading } from '../../store/index-file.ts';
-import type { EndpointHandler } from '../endpoint.ts';
+import { type EndpointHandler, notReady } from '../endpoint.ts';
 import { ENDPOINTS } from '../endpoints/endpoints.ts';
 import type { ApiResult, FromReader, ReaderOptions, ReadRequest, ToReader } from './reader-protocol.ts';
 
@@ -23,13 +23,13 @@ function main(): void {
     ENDPOINTS.map((endpoint) => [endpoint.path, endpoint.prepare(source)]),
   );
 
-  const handle = ({ path, input, chainDepth, deadline }: ReadRequest): ApiResult => {
+  const handle = ({ path, input, chainDepth, nodeAnswer, deadline }: ReadRequest): ApiResult => {
     const handler = handlers.get(path);
     if (handler === undefined) throw new Error(`no such endpoint: ${path}`);
     try {
       const head = snapshot.head();
-      if (head === null) throw new RequestError(503, 'not_ready', 'no block is indexed yet');
-      const context = { head, chainDepth, budget: deadlineBudget(deadline) };
+      if (head === null) throw notReady();
+      const context = { head, chainDepth, budget: deadlineBudget(deadline), nodeAnswer };
       const body = JSON.stringify(handler(input, context));
       snapshot.release();
       return { head, body };

@@ -67,11 +67,12 @@ export function unauthorized(cors: string): Answer {
   return jsonAnswer(401, UNAUTHORIZED_BODY, cors);
 }
 
-/** A REST error. */
+/** A REST error. Each 503 may pass within a second. */
 export function errorAnswer(error: RequestError, headers: string): Answer {
   const { code, message, param } = error;
   const status = isStatus(error.status) ? error.status : 500;
-  return jsonAnswer(status, JSON.stringify({ error: { code, message, param } }), headers);
+  const retry = status === 503 ? retryAfterHeader(1) : '';
+  return jsonAnswer(status, JSON.stringify({ error: { code, message, param } }), headers + retry);
 }
 
 /** The answer to an unknown path. */

@@ -1,7 +1,7 @@
 /** Adapts the endpoints of the REST API to HTTP routes. */
 import type { KeyRecord } from '../../access/keys.ts';
 import type { Api, PreparedEndpoint } from '../../api/api.ts';
-import type { Caller } from '../../api/endpoint.ts';
+import { type Caller, notReady } from '../../api/endpoint.ts';
 import type { ApiResult } from '../../api/read-pool/reader-protocol.ts';
 import { RequestError } from '../../lib/errors.ts';
 import type { Logger } from '../../log/logger.ts';
@@ -190,7 +190,7 @@ function answerSafely(
 
 function callerFor(key: KeyRecord, { api, access }: RestRouteDeps): Caller {
   const head = api.head();
-  if (head === null) throw new RequestError(503, 'not_ready', 'no block is indexed yet');
+  if (head === null) throw notReady();
   return { head, chainDepth: access.limiter.tier(key).chain_depth };
 }
 

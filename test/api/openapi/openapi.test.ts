@@ -5,7 +5,7 @@ import { ENDPOINTS } from '../../../src/api/endpoints/endpoints.ts';
 import { COMPONENTS } from '../../../src/api/openapi/openapi-components.ts';
 import { RPC_OPERATION } from '../../../src/api/openapi/openapi-rpc.ts';
 import { serve } from '../../server/serving.ts';
-import { address } from '../../support/index-fixture.ts';
+import { address, createIndex } from '../../support/index-fixture.ts';
 import { checkAnswer, document } from '../../support/openapi.ts';
 
 const RPC_RESPONSES: Record<number, { headers?: object; $ref?: string }> = RPC_OPERATION.responses;
@@ -30,6 +30,7 @@ test('every endpoint of the specification is documented with its method and para
   });
   assert.deepEqual(described.sort(), [
     'get /api/address_transfers address! direction limit cursor before_block after_block include_internal',
+    'get /api/block_transfers block! limit cursor',
     'get /api/coordinated_wallets address! limit',
     'get /api/funding_chain address! depth',
     'get /api/funding_recipients address! blocks limit',
@@ -38,14 +39,26 @@ test('every endpoint of the specification is documented with its method and para
     'get /api/token_first_buyers token! limit',
     'get /api/token_holders token! limit',
     'get /api/token_stats token!',
+    'get /api/transaction_transfers tx! limit cursor',
     'get /api/wallet_counterparties address! limit',
     'get /api/wallet_funding_source address!',
     'get /api/wallet_label address!',
     'get /api/wallet_summary address!',
+    'get /api/wallet_tokens address! include_zero limit cursor',
     'get /api/whale_transfers min_mon blocks limit',
     'post /api/wallets/batch',
     'post /rpc',
   ]);
+});
+
+test('records of several answers are named schemas, and no reference leads nowhere', () => {
+  const text = JSON.stringify(document);
+  const schemas: object = document.components.schemas;
+  for (const name of ['PlainTransfer', 'Transfer', 'WalletToken']) assert.ok(name in schemas, name);
+  for (const [, section = '', name = ''] of text.matchAll(/"\$ref":"#\/(?:components\/(\w+)\/)?([^"]+)"/g)) {
+    const named: Record<string, object> = { ...document.components };
+    assert.ok(name in (named[section] ?? {}), `${section}/${name}`);
+  }
 });
 
 test('limits and defaults match the contract', () => {
@@ -59,6 +72,7 @@ test('limits and defaults match the contract', () => {
   );
   assert.deepEqual(limits.sort(), [
     'address_transfers limit 100 1..500',
+    'block_transfers limit 50 1..200',
     'coordinated_wallets limit 50 1..200',
     'funding_chain depth undefined 1..10',
     'funding_recipients blocks 10000 1..1000000',
@@ -67,15 +81,24 @@ test('limits and defaults match the contract', () => {
     'recent_token_transfers_out limit 50 1..200',
     'token_first_buyers limit 20 1..200',
     'token_holders limit 50 1..200',
+    'transaction_transfers limit 50 1..200',
     'wallet_counterparties limit 50 1..200',
+    'wallet_tokens limit 50 1..200',
     'whale_transfers blocks 10000 1..1000000',
     'whale_transfers limit 50 1..200',
   ]);
 });
 
 test("each endpoint's example is a valid request and a valid answer", async (t) => {
-  const { index, fetch, post } = await serve(t);
+  const index = createIndex(t, 4711); // the block of the examples
   index.append([{ a: [{ from: 'bob', to: 'alice' }] }]);
+  const { fetch, post } = await serve(t, {
+    index,
+    nodeReads: {
+      blockOfTransaction: async () => index.writer.head(),
+      blockByHash: async () => index.writer.head(),
+    },
+  });
   for (const { method, path, example } of ENDPOINTS) {
     checkAnswer(path, { ...example.response, historicalCoverageStartBlock: 1 });
     const query = Object.entries(example.params)

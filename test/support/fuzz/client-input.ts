@@ -150,6 +150,9 @@ const PARAMETERS = [
   'after_block',
   'min_mon',
   'include_internal',
+  'include_zero',
+  'block',
+  'tx',
 ];
 
 /** The REST endpoints over an index; `addresses` are some that it knows. */

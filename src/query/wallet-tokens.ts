@@ -1,0 +1,85 @@
+/** The tokens of a wallet. No index leads from a wallet to its tokens, so they come from its history, newest first. */
+import { isNativeKind } from '../model/transfer-kind.ts';
+import type { Db } from '../store/open-database.ts';
+import { HistoryFlag } from '../store/wallet-history.ts';
+import { idList } from './transfers.ts';
+import { prepareHistoryPages } from './wallet-history-pages.ts';
+import type { WorkBudget } from './work-budget.ts';
+
+/** A token and the wallet's last transfer of it. */
+export interface WalletToken {
+  /** tokens.id. */
+  token: number;
+  /** transfers.id. */
+  lastTransfer: number;
+  /** Sum of the wallet's transfers of the token, in the form of lib/signed.ts. */
+  balance: Buffer;
+  /** The wallet's transfers of the token. */
+  transfers: number;
+  /** TransferKind of the token's first transfer. */
+  kind: number;
+  /** The contract's address, hex digits without prefix. */
+  address: string;
+  /** From the contract, null while unknown. */
+  name: string | null;
+  symbol: string | null;
+  decimals: number | null;
+  /** BalanceAccuracy, null while not examined. */
+  accuracy: number | null;
+}
+
+export interface WalletTokenFilter {
+  /** Only tokens whose last transfer is older than this transfers.id. */
+  below: number;
+  /** Whether a balance qualifies. */
+  isWanted: (balance: Buffer) => boolean;
+  limit: number;
+}
+
+type TransferOfToken = Pick<WalletToken, 'token' | 'lastTransfer'>;
+
+/**
+ * The wanted tokens of a wallet, most recently moved first. A page reads the history from its newest entry to the last
+ * transfer of the last token on it, or until all tokens of the wallet have occurred.
+ */
+export function prepareWalletTokens(
+  db: Db,
+): (wallet: number, filter: WalletTokenFilter, budget: WorkBudget) => WalletToken[] {
+  const readRuns = prepareHistoryPages(db);
+  const tokenCount = db.prepare<[number], number>('SELECT tokens FROM wallets WHERE id = +?').pluck();
+  const tokensOf = db.prepare<[string], TransferOfToken>(/* sql */ `
+    SELECT t.id AS lastTransfer, t.token FROM json_each(?) list CROSS JOIN transfers t ON t.id = list.value`);
+  const holdingsOf = db.prepare<[string, number], Omit<WalletToken, 'lastTransfer'>>(/* sql */ `
+    SELECT t.id AS token, h.balance, h.transfers, t.kind, lower(hex(w.address)) AS address,
+      m.name, m.symbol, m.decimals, q.quality AS accuracy
+    FROM json_each(?) list CROSS JOIN tokens t ON t.id = list.value
+      CROSS JOIN holdings h ON h.token = t.id AND h.wallet = +?
+      CROSS JOIN wallets w ON w.id = t.wallet
+      LEFT JOIN token_metadata m ON m.address = w.address
+      LEFT JOIN token_quality q ON q.token = t.id`);
+
+  return (wallet, { below, isWanted, limit }, budget) => {
+    const found: WalletToken[] = [];
+    /** The wallet's last transfer of each token. */
+    const seen = new Map<number, number>();
+    const count = tokenCount.get(wallet) ?? 0;
+    for (const run of readRuns(wallet, { from: 1, below: Number.MAX_SAFE_INTEGER }, budget)) {
+      const ids: number[] = [];
+      while (run.next()) if (!isNativeKind(run.flags & HistoryFlag.kindMask)) ids.push(run.transfer);
+      budget.spend(2 * ids.length);
+      const moved: number[] = [];
+      for (const { token, lastTransfer } of tokensOf.all(idList(ids.reverse()))) {
+        if (seen.has(token)) continue;
+        seen.set(token, lastTransfer);
+        if (lastTransfer < below) moved.push(token);
+      }
+      const held = moved.length === 0 ? [] : holdingsOf.all(idList(moved), wallet);
+      budget.spend(4 * held.length);
+      for (const holding of held) {
+        if (isWanted(holding.balance)) found.push({ ...holding, lastTransfer: seen.get(holding.token)! });
+      }
+      if (found.length >= limit || seen.size >= count) break;
+    }
+    return found.slice(0, limit);
+  };
+}
