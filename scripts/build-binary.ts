@@ -67,7 +67,7 @@ async function writeParts(folder: string, commit: string) {
   const assets: Record<string, string> = { ...nativeModules() };
   const checksums = Object.entries(assets).map(([name, file]) => [name, sha256(file)]);
   assets[CHECKSUMS_ASSET] = write(CHECKSUMS_ASSET, JSON.stringify(Object.fromEntries(checksums)));
-  const pages = [...loadAssets()].map(([name, body]) => [name, body.toString('utf8')]);
+  const pages = [...(await loadAssets())].map(([name, body]) => [name, body.toString('utf8')]);
   assets[PAGES_ASSET] = write(PAGES_ASSET, JSON.stringify(Object.fromEntries(pages)));
   const packages = new Set(NATIVE_PACKAGES);
   const writeScript = async (name: string, entry: string) => {

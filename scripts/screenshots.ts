@@ -61,8 +61,8 @@ async function readBanner(): Promise<{ url: string; key: string; token: string; 
 async function takeExplorer(browser: Browser, { url, key, wallet }: Awaited<ReturnType<typeof readBanner>>) {
   const page = await openPage(browser);
   await page.addInitScript((text) => sessionStorage.setItem('atlas-api-key', text), key);
-  await page.goto(`${url}/#/wallet/${wallet}/funding`);
-  await page.locator('svg a.node').first().waitFor();
+  await page.goto(`${url}/address/${wallet}`);
+  await page.locator('#transfers tbody tr').first().waitFor();
   await page.waitForLoadState('networkidle');
   await save(page, 'explorer');
 }

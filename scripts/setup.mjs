@@ -34,13 +34,15 @@ if (option === '--help' || option === '-h') {
 }
 
 function setup() {
-  if (readText(STAMP_FILE) === stamp() && existsSync(PINNED_NODE)) return;
-  if (!matchesLockFile()) install();
-  const problem = loadProblem();
-  if (problem !== undefined) stop(problem);
-  stripTypes();
-  writeFileSync(STAMP_FILE, stamp());
-  say('everything is in place');
+  if (readText(STAMP_FILE) !== stamp() || !existsSync(PINNED_NODE)) {
+    if (!matchesLockFile()) install();
+    const problem = loadProblem();
+    if (problem !== undefined) stop(problem);
+    prepare('bin/strip-types.cjs');
+    writeFileSync(STAMP_FILE, stamp());
+    say('everything is in place');
+  }
+  prepare('scripts/build-pages.ts');
 }
 
 /** What the check depends on: the packages and the machine. */
@@ -89,9 +91,9 @@ function loadProblem() {
   return load.stderr.trim().split('\n').at(-1) || `the native modules crash on this system (${load.signal})`;
 }
 
-/** Strips the types at once: the user who starts the program may have no right to write here. */
-function stripTypes() {
-  const args = ['--disable-warning=ExperimentalWarning', join(ROOT, 'bin', 'strip-types.cjs')];
+/** Strips types and builds the pages at once: the user who starts the program may have no right to write here. */
+function prepare(script) {
+  const args = ['--disable-warning=ExperimentalWarning', join(ROOT, script)];
   if (spawnSync(PINNED_NODE, args, { stdio: 'inherit' }).status !== 0)
     stop('the sources cannot be prepared: see above');
 }

@@ -31,6 +31,8 @@ const MAY_IMPORT: Record<string, string[] | 'anything'> = {
   streams: ['query', 'chain', 'node'],
   access: ['store'],
   server: ['api', 'gateway', 'streams', 'access', 'query'],
+  // Types only: the bundle has none of the server's code.
+  pages: ['api', 'server'],
   daemon: 'anything',
   cli: 'anything',
   dev: 'anything',
@@ -45,13 +47,19 @@ const ONLY_IN: Record<string, string[]> = {
   zod: ['config', 'api', 'server'],
   '@ethereumjs/mpt': ['indexer'],
   '@ethereumjs/rlp': ['indexer'],
+  preact: ['pages'],
+  'd3-force': ['pages'],
+  'd3-hierarchy': ['pages'],
   'smol-toml': ['config'],
   pino: ['log'],
   'prom-client': ['metrics'],
 };
 
-/** Parts that may use the packages of development: they run from a checkout only. */
-const DEVELOPMENT = ['dev'];
+/** Parts that may use the packages of development: they run from a checkout only, or are built into a bundle. */
+const DEVELOPMENT = ['dev', 'pages'];
+
+/** Files that may use one such package, which an installed program has no need of. */
+const BUILD_TOOLS: Record<string, string> = { 'server/pages/build-pages.ts': 'esbuild' };
 
 const SRC = fileURLToPath(new URL('../src', import.meta.url));
 
@@ -61,10 +69,12 @@ interface Import {
   line: number;
   /** As written. */
   specifier: string;
+  /** Whether nothing of it is left at run time. */
+  typeOnly: boolean;
 }
 
 const files = readdirSync(SRC, { recursive: true, encoding: 'utf8' })
-  .filter((file) => file.endsWith('.ts'))
+  .filter((file) => /\.tsx?$/.test(file))
   .map((file) => file.split(sep).join('/'));
 const imports = files.flatMap((file) => importsOf(file, readFileSync(join(SRC, file), 'utf8')));
 
@@ -76,14 +86,15 @@ function importsOf(file: string, text: string): Import[] {
   for (const match of text.matchAll(pattern)) {
     const specifier = match[1] ?? match[2] ?? match[3] ?? '';
     const end = match.index + match[0].length;
-    found.push({ file, line: text.slice(0, end).split('\n').length, specifier });
+    const line = text.slice(0, end).split('\n').length;
+    found.push({ file, line, specifier, typeOnly: /^\s*(import|export) type\s/.test(match[0]) });
   }
   return found;
 }
 
 /** Part of a file below src: its folder, or its own name in the root. */
 function partOf(file: string): string {
-  return file.replace(/\.ts$/, '').split('/')[0] ?? file;
+  return file.replace(/\.tsx?$/, '').split('/')[0] ?? file;
 }
 
 /** The part that a relative import leads to, or undefined when it leads out of src. */
@@ -150,6 +161,18 @@ test('imports run one way, by the table', () => {
   );
 });
 
+test('the pages take only types from the server, so that none of it is in their bundles', () => {
+  assertNone(
+    own.flatMap((entry) => {
+      const target = targetPart(entry);
+      const isFree = target === undefined || target === 'pages' || SHARED.includes(target) || entry.typeOnly;
+      return partOf(entry.file) !== 'pages' || isFree
+        ? []
+        : [`src/${entry.file}:${entry.line} imports ${entry.specifier} for more than its types`];
+    }),
+  );
+});
+
 test('nothing in src imports from outside src, except package.json', () => {
   assertNone(
     own
@@ -173,6 +196,7 @@ test('what runs in production imports no development package', () => {
   assertNone(
     foreign.flatMap(({ file, line, specifier }) => {
       if (DEVELOPMENT.includes(partOf(file)) || production.includes(packageOf(specifier))) return [];
+      if (BUILD_TOOLS[file] === specifier) return [];
       return `src/${file}:${line} imports ${specifier}, which is not among the dependencies in package.json`;
     }),
   );
@@ -181,7 +205,7 @@ test('what runs in production imports no development package', () => {
 test('imports carry the .ts ending, so that Node runs the sources as they are', () => {
   assertNone(
     own
-      .filter(({ specifier }) => !/\.(ts|json)$/.test(specifier))
+      .filter(({ specifier }) => !/\.(tsx?|json|css)$/.test(specifier))
       .map(({ file, line, specifier }) => `src/${file}:${line} imports ${specifier} without its ending`),
   );
 });

@@ -100,13 +100,28 @@ export interface Endpoint {
   prepare(source: IndexSource): EndpointHandler;
 }
 
+/** An endpoint with its own types, which the browser pages take over. */
+export interface TypedEndpoint<Path extends Endpoint['path'], P extends z.ZodObject, R extends z.ZodObject>
+  extends Endpoint {
+  path: Path;
+  params: P;
+  response: R;
+}
+
+/** The JSON of an endpoint's answer. */
+export type AnswerOf<E extends Endpoint> = z.output<E['response']>;
+
 /** Fields of every answer. */
 const COVERAGE = { historicalCoverageStartBlock: z.int().min(0).describe('First indexed block') };
 
 /** Defines an endpoint: validates its input and adds `historicalCoverageStartBlock` to its answers. */
-export function defineEndpoint<P extends z.ZodRawShape, R extends z.ZodRawShape>(definition: {
+export function defineEndpoint<
+  const Path extends Endpoint['path'],
+  P extends z.ZodRawShape,
+  R extends z.ZodRawShape,
+>(definition: {
   method: 'GET' | 'POST';
-  path: `/api/${string}`;
+  path: Path;
   summary: string;
   params: P;
   response: R;
@@ -120,7 +135,7 @@ export function defineEndpoint<P extends z.ZodRawShape, R extends z.ZodRawShape>
   prepare(
     source: IndexSource,
   ): (params: z.output<z.ZodObject<P>>, context: RequestContext) => z.output<z.ZodObject<R>>;
-}): Endpoint {
+}): TypedEndpoint<Path, z.ZodObject<P>, z.ZodObject<R & typeof COVERAGE>> {
   const params = z.object(definition.params);
   const parse = inputParser(params, definition.method === 'GET' ? 'invalid_parameter' : 'invalid_body');
   const { askNode, ...rest } = definition;

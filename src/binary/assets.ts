@@ -2,8 +2,8 @@
 import { getAsset } from 'node:sea';
 import { PAGES_ASSET } from './asset-names.ts';
 
-/** Contents by `folder/name`. */
-export function loadAssets(): ReadonlyMap<string, Buffer> {
+/** Contents by path, as in src/server/pages/assets.ts. */
+export async function loadAssets(): Promise<ReadonlyMap<string, Buffer>> {
   const pages: Record<string, string> = JSON.parse(getAsset(PAGES_ASSET, 'utf8'));
   return new Map(Object.entries(pages).map(([name, text]) => [name, Buffer.from(text)]));
 }

@@ -28,7 +28,7 @@ import { addRestRoutes } from './http/rest-routes.ts';
 import type { HttpMetrics } from './http/route.ts';
 import { addRpcRoute, RPC_PATH } from './http/rpc.ts';
 import { loadAssets } from './pages/assets.ts';
-import { addOpenApiRoute, docsAssets, OPENAPI_PATH } from './pages/docs.ts';
+import { addOpenApiRoute, OPENAPI_PATH } from './pages/docs.ts';
 import { addStaticRoutes } from './pages/static.ts';
 import type { HttpRequest, TemplatedApp } from './uws.ts';
 import type { WsConnections } from './ws/connections.ts';
@@ -98,7 +98,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   const deps: RouteDeps = {
     ...options,
     adminAuth: admin && new AdminAuth(admin.token),
-    assets: new Map([...loadAssets(), ...docsAssets()]),
+    assets: await loadAssets(),
     replies: new ReplyWriter(log),
     connectionLimiter: new ConnectionLimiter(settings.max_connections, log),
     bodyBudget: new BodyBudget(),
@@ -152,7 +152,7 @@ function warnAboutCertificateDates(
 
 interface RouteDeps extends ServerOptions {
   adminAuth: AdminAuth | undefined;
-  assets: ReturnType<typeof loadAssets>;
+  assets: Awaited<ReturnType<typeof loadAssets>>;
   replies: ReplyWriter;
   connectionLimiter: ConnectionLimiter;
   bodyBudget: BodyBudget;
@@ -172,15 +172,16 @@ function addRoutes(app: TemplatedApp, deps: RouteDeps): void {
   addRpcRoute(app, deps);
   const sockets = streams ? addWsRoutes(app, { ...deps, ...streams }) : [];
   addOpenApiRoute(app, deps);
-  const assets = addStaticRoutes(app, { ...deps, panel: admin !== undefined });
+  const { paths: pages, unknownPage } = addStaticRoutes(app, { ...deps, panel: admin !== undefined });
   if (admin && adminAuth) addAdminRoutes(app, { ...deps, ...admin, auth: adminAuth });
   addFallback(app, {
     ...deps,
     methods: new Map([
       ...api.endpoints.map(({ endpoint }) => [endpoint.path, endpoint.method] as const),
       [RPC_PATH, 'POST'],
-      ...[...health, ...sockets, OPENAPI_PATH, ...assets].map((path) => [path, 'GET'] as const),
+      ...[...health, ...sockets, OPENAPI_PATH, ...pages].map((path) => [path, 'GET'] as const),
     ]),
     needsKey: (path) => path.startsWith('/api/') || path === RPC_PATH,
+    unknownPage,
   });
 }

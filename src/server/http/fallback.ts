@@ -1,5 +1,6 @@
 /** Requests that match no route: preflights, wrong methods, unknown paths. */
 import { RequestError } from '../../lib/errors.ts';
+import type { UnknownPage } from '../pages/static.ts';
 import type { HttpRequest, HttpResponse, TemplatedApp } from '../uws.ts';
 import {
   type Answer,
@@ -10,7 +11,7 @@ import {
   tooManyRequests,
   unauthorized,
 } from './answer.ts';
-import { closeIfChunked } from './body.ts';
+import { closeIfChunked, isChunked } from './body.ts';
 import { PREFLIGHT_HEADERS } from './cors.ts';
 import type { ReplyWriter } from './reply.ts';
 import { authenticate, type ClientAccess } from './request.ts';
@@ -21,6 +22,7 @@ export interface FallbackDeps {
   methods: ReadonlyMap<string, 'GET' | 'POST'>;
   /** Whether only requests with a valid key may learn that the path exists. */
   needsKey: (path: string) => boolean;
+  unknownPage: UnknownPage;
   access: ClientAccess;
   replies: ReplyWriter;
   cors: (req: HttpRequest) => string;
@@ -38,11 +40,17 @@ export function addFallback(app: TemplatedApp, deps: FallbackDeps): void {
     sendMetered(meter, replies, res, preflight);
   });
   app.any('/*', (res: HttpResponse, req: HttpRequest) =>
-    sendMetered(meter, replies, res, () => closeIfChunked(req, methodAdapterFor(req)(refusal(req, deps)))),
+    sendMetered(meter, replies, res, () => {
+      const answer = methodAdapterFor(req)(refusal(req, deps));
+      return answer instanceof Promise ? answer : closeIfChunked(req, answer);
+    }),
   );
 }
 
-function refusal(req: HttpRequest, { methods, needsKey, access, cors }: FallbackDeps): Answer {
+function refusal(
+  req: HttpRequest,
+  { methods, needsKey, unknownPage, access, cors }: FallbackDeps,
+): Answer | Promise<Answer> {
   const path = req.getUrl();
   let headers = cors(req);
   if (needsKey(path)) {
@@ -53,7 +61,10 @@ function refusal(req: HttpRequest, { methods, needsKey, access, cors }: Fallback
     headers += rateLimitHeaders(admission);
   }
   const method = methods.get(path);
-  if (method === undefined) return notFound(headers);
+  if (method === undefined) {
+    const page = needsKey(path) || isChunked(req) ? null : unknownPage(req);
+    return page ?? notFound(headers);
+  }
   const allowed = method === 'GET' ? 'GET, HEAD' : method;
   const error = new RequestError(405, 'method_not_allowed', `use ${method}`);
   return errorAnswer(error, `${headers}\r\nAllow: ${allowed}, OPTIONS`);

@@ -1,21 +1,17 @@
-/** The files of the pages, read once at start. */
-import { readdirSync, readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
+/** The files of the pages, loaded once at start. The single binary replaces this module. */
+import { FatalError } from '../../lib/errors.ts';
+import { buildPages, readBuiltPages } from './build-pages.ts';
 
-/** Folders that are served. */
-const FOLDERS = ['ui', 'panel', 'explorer', 'docs'] as const;
-
-/** Extensions that are served; other files in the folders are not. */
-const SERVED = /\.(html|css|js|svg)$/;
-
-/** Contents by `folder/name`. The single binary replaces this module. */
-export function loadAssets(): ReadonlyMap<string, Buffer> {
-  const assets = new Map<string, Buffer>();
-  for (const folder of FOLDERS) {
-    const root = fileURLToPath(new URL(`../../pages/${folder}/`, import.meta.url));
-    for (const name of readdirSync(root)) {
-      if (SERVED.test(name)) assets.set(`${folder}/${name}`, readFileSync(root + name));
-    }
+/** Contents by path. A page is `<name>.html`; all other files carry a digest in their names. */
+export async function loadAssets(): Promise<ReadonlyMap<string, Buffer>> {
+  const built = readBuiltPages();
+  if (built !== null) return built;
+  try {
+    return await buildPages();
+  } catch (cause) {
+    if (!(cause instanceof Error && 'code' in cause && cause.code === 'ERR_MODULE_NOT_FOUND')) throw cause;
+    throw new FatalError('the pages in dist/pages are missing: run `npm run setup` in the project', {
+      cause,
+    });
   }
-  return assets;
 }

@@ -20,9 +20,9 @@ const DOCUMENT = openApiDocument(version);
 
 export const OPENAPI_PATH = '/openapi.json';
 
-/** The page, as an asset for static.ts. */
-export function docsAssets(): [name: string, content: Buffer][] {
-  return [['docs/index.html', Buffer.from(docsPage(DOCUMENT))]];
+/** What the placeholders of the page stand for. */
+export function docsParts(): Record<string, string> {
+  return { title: escapeHtml(DOCUMENT.info.title), content: docsContent(DOCUMENT) };
 }
 
 /** Registers the OpenAPI document, which other origins may read. */
@@ -41,31 +41,18 @@ export function addOpenApiRoute(
   });
 }
 
-/** The base URL of the examples; docs/base.js replaces it with the page's own. */
+/** The base URL of the examples; the page's script replaces it with the page's own. */
 const EXAMPLE_BASE = 'http://localhost:8650';
 
-/** The complete page. static.ts serves its style sheets and script. */
-export function docsPage(document: OpenApiDocument): string {
+/** The body of the page. */
+function docsContent(document: OpenApiDocument): string {
   const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ path, method: method.toUpperCase(), operation })),
   );
-  return `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${escapeHtml(document.info.title)}</title>
-<link rel="icon" href="ui/mark.svg" type="image/svg+xml">
-<link rel="stylesheet" href="ui/tokens.css">
-<link rel="stylesheet" href="ui/base.css">
-<link rel="stylesheet" href="docs/docs.css">
-<script type="module" src="docs/base.js"></script>
-</head>
-<body>
-<a class="skip" href="#main">Skip to the content</a>
+  return `<a class="skip" href="#main">Skip to the content</a>
 <div class="docs">
 <nav aria-label="Endpoints">
-<p class="brand"><img src="ui/mark.svg" alt="" width="26" height="26"> atlas-node API</p>
+<p class="brand">atlas-node API</p>
 <ul>
 <li><a href="#keys">Keys and limits</a></li>
 ${operations.map(({ path, operation }) => `<li><a href="#${operation.operationId}"><code>${escapeHtml(shortPath(path))}</code></a></li>`).join('\n')}
@@ -83,10 +70,7 @@ ${KEYS_SECTION}
 ${operations.map(operationSection).join('\n')}
 ${STREAMS_SECTION}
 </main>
-</div>
-</body>
-</html>
-`;
+</div>`;
 }
 
 const KEYS_SECTION = `<section id="keys">

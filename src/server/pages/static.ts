@@ -2,75 +2,13 @@
  * The pages and their files. Each file has its own route and an answer built at start, so a client's path never reaches the
  * file system.
  */
-import { createHash } from 'node:crypto';
-import { posix } from 'node:path';
 import { type Answer, jsonAnswer } from '../http/answer.ts';
 import { CachedResponse } from '../http/cached-response.ts';
 import type { ReplyWriter } from '../http/reply.ts';
 import { addGetRoute, type HttpMetrics, type RequestMeter, routeMeter, sendMetered } from '../http/route.ts';
-import type { TemplatedApp } from '../uws.ts';
+import type { HttpRequest, TemplatedApp } from '../uws.ts';
+import { docsParts } from './docs.ts';
 import { escapeHtml } from './docs-html.ts';
-
-/** Contents by `folder/name`. */
-type Assets = ReadonlyMap<string, Buffer>;
-
-/**
- * A page that loads its files from versioned URLs. Browsers cache these for good and revalidate only the page. The digest is
- * a folder of the URL, so relative imports stay within one version.
- */
-interface VersionedPage {
-  html: string;
-  /** The names of the files it loads. */
-  files: ReadonlySet<string>;
-}
-
-/** URLs of files in attributes of the page. Links to other pages have no folder and do not match. */
-const LINK = / (href|src)="([^"#/]+\/[^"]+)"/g;
-
-/** Imports that the browser follows; type imports are in comments. */
-const IMPORT = /^import [^']*'(\.[^']+)';$/gm;
-
-/** The digest of a set of files, as a URL segment. The same on all machines. */
-export function digestOf(assets: Assets): string {
-  const hash = createHash('sha256');
-  for (const [name, body] of [...assets].sort(([a], [b]) => (a < b ? -1 : 1)))
-    hash.update(JSON.stringify([name, body.length])).update(body);
-  return hash.digest('base64url').slice(0, 16);
-}
-
-/**
- * The page with its files below `folder`. It preloads all modules; otherwise the browser would discover each one only after
- * loading its importer.
- * @param fileByPath names of files by their path in the page
- */
-function versionPage(
-  page: string,
-  folder: string,
-  fileByPath: ReadonlyMap<string, string>,
-  assets: Assets,
-): VersionedPage {
-  const files = new Set<string>();
-  const html = page.replace(LINK, (link, attribute, path) => {
-    const file = fileByPath.get(path);
-    if (file === undefined) return link;
-    files.add(file);
-    return ` ${attribute}="${folder}${file}"`;
-  });
-  const linked = new Set(files);
-  // The set grows during iteration, so imports of imports are visited too.
-  for (const file of files) {
-    if (file.endsWith('.js')) for (const imported of importsOf(file, assets)) files.add(imported);
-  }
-  const preloads = [...files].filter((file) => !linked.has(file));
-  const tags = preloads.map((file) => `<link rel="modulepreload" href="${folder}${file}">\n`).join('');
-  return { html: html.replace('</head>', `${tags}</head>`), files };
-}
-
-function importsOf(file: string, assets: Assets): string[] {
-  const source = assets.get(file)?.toString('utf8');
-  if (source === undefined) throw new Error(`a page imports ${file}, which does not exist`);
-  return [...source.matchAll(IMPORT)].map(([, path = '']) => posix.join(posix.dirname(file), path));
-}
 
 /**
  * Allows scripts, styles and connections of this origin only: nothing inline, no frames, and (trusted types) no way for a
@@ -98,24 +36,34 @@ const SECURITY_HEADERS =
   '\r\nCross-Origin-Resource-Policy: same-origin';
 
 const TYPES: Readonly<Record<string, string>> = {
-  html: 'text/html; charset=utf-8',
   css: 'text/css; charset=utf-8',
   js: 'text/javascript; charset=utf-8',
   svg: 'image/svg+xml',
 };
 
-/** The path of each page by its file. */
-const PAGES: Readonly<Record<string, string>> = {
-  'explorer/index.html': '/',
-  'panel/index.html': '/admin',
-  'docs/index.html': '/docs',
+/** The paths of each page. The explorer reads the rest of its address itself. */
+const PAGE_PATHS: Readonly<Record<string, readonly string[]>> = {
+  'explorer.html': [
+    '/',
+    '/address/:address',
+    '/token/:token',
+    '/tx/:hash',
+    '/block/:block',
+    '/search',
+    '/tokens',
+    '/large',
+    '/live',
+  ],
+  'panel.html': ['/admin'],
+  'docs.html': ['/docs'],
 };
 
-/** Placeholder in the explorer's page for the symbol of the native coin. */
-const COIN_PLACEHOLDER = '{coin}';
+/** Unknown paths deeper than this get JSON, so that the number of kept answers is bounded. */
+const MAX_DEPTH = 8;
 
 export interface StaticRouteDeps {
-  assets: Assets;
+  /** Contents by path (assets.ts). */
+  assets: ReadonlyMap<string, Buffer>;
   /** Symbol of the native coin, shown by the explorer. */
   nativeSymbol: string;
   /** Whether the operator's panel is on. Otherwise its files are not served. */
@@ -124,47 +72,69 @@ export interface StaticRouteDeps {
   metrics: HttpMetrics;
 }
 
-/** Registers every file and returns the paths. */
-export function addStaticRoutes(app: TemplatedApp, deps: StaticRouteDeps): string[] {
-  const { replies, metrics } = deps;
-  const assets = new Map([...deps.assets].filter(([file]) => deps.panel || !file.startsWith('panel/')));
-  const { pages, versions } = versionPages(assets, digestOf(deps.assets), deps.nativeSymbol);
-  const registered: string[] = [];
-  for (const [file, content] of assets) {
-    const path = pathOf(file);
-    const headers = `\r\nContent-Type: ${typeOf(file)}${SECURITY_HEADERS}`;
-    const body = new CachedResponse(pages.get(file) ?? content, headers);
-    const meter = routeMeter(metrics, file in PAGES ? path : 'asset');
-    const addFile = (path: string, cache: Answer['cache']) => {
-      addGetRoute(app, path, (adapt) => (res, req) => {
-        sendMetered(meter, replies, res, () => adapt(body.answerTo(req, cache)));
-      });
-      registered.push(path);
-    };
-    addFile(path, 'revalidate');
-    for (const versionedPath of versions.get(file) ?? []) addFile(versionedPath, 'immutable');
-    if (file in PAGES && path !== '/') registered.push(addRedirect(app, path, replies, meter));
-  }
-  return registered;
-}
+/** Answers a request for an unknown path with a page; null for programs, which get JSON. */
+export type UnknownPage = (req: HttpRequest) => Answer | Promise<Answer> | null;
 
-/** The pages as served, and the versioned paths of the files they load, both by file. */
-function versionPages(assets: Assets, digest: string, nativeSymbol: string) {
-  const fileByPath = new Map([...assets.keys()].map((file) => [pathOf(file).slice(1), file]));
-  const pages = new Map<string, Buffer>();
-  const versions = new Map<string, Set<string>>();
-  for (const [page, content] of assets) {
-    if (!(page in PAGES)) continue;
-    const filled = content.toString('utf8').replace(COIN_PLACEHOLDER, () => escapeHtml(nativeSymbol));
-    const folder = `${page.startsWith('panel/') ? 'admin/' : ''}v/${digest}/`;
-    const { html, files } = versionPage(filled, folder, fileByPath, assets);
-    pages.set(page, Buffer.from(html));
-    for (const file of files) {
-      const paths = versions.get(file) ?? new Set();
-      versions.set(file, paths.add(`/${folder}${file}`));
+/** Registers every page and file. Returns their paths, and the page for unknown ones. */
+export function addStaticRoutes(
+  app: TemplatedApp,
+  deps: StaticRouteDeps,
+): { paths: string[]; unknownPage: UnknownPage } {
+  const { replies, metrics } = deps;
+  const paths: string[] = [];
+  const add = (path: string, body: CachedResponse, cache: Answer['cache'], meter: RequestMeter) => {
+    addGetRoute(app, path, (adapt) => (res, req) => {
+      sendMetered(meter, replies, res, () => adapt(body.answerTo(req, cache)));
+    });
+    paths.push(path);
+  };
+  const fill = pageFiller(deps);
+  const assetMeter = routeMeter(metrics, 'asset');
+  for (const [name, content] of deps.assets) {
+    if (!deps.panel && /^(panel|admin)\b/.test(name)) continue;
+    if (!name.endsWith('.html')) {
+      const headers = `\r\nContent-Type: ${typeOf(name)}${SECURITY_HEADERS}`;
+      add(`/${name}`, new CachedResponse(content, headers), 'immutable', assetMeter);
+      continue;
+    }
+    for (const path of PAGE_PATHS[name] ?? []) {
+      const meter = routeMeter(metrics, path);
+      add(path, fill(name, depthOf(path)), 'revalidate', meter);
+      if (name !== 'explorer.html') paths.push(addRedirect(app, path, replies, meter));
     }
   }
-  return { pages, versions };
+  return { paths, unknownPage: unknownPage((depth) => fill('explorer.html', depth)) };
+}
+
+/** Folders between the root and a path. */
+function depthOf(path: string): number {
+  return path.split('/').length - 2;
+}
+
+/** Fills the placeholders of a page. Its links are relative, so that it works below a proxy's path prefix. */
+function pageFiller({ assets, nativeSymbol, panel }: StaticRouteDeps) {
+  const parts = { ...docsParts(), coin: escapeHtml(nativeSymbol), panel: panel ? 'admin' : '' };
+  return (name: string, depth: number): CachedResponse => {
+    const template = assets.get(name)?.toString('utf8') ?? '';
+    const values = new Map(Object.entries({ ...parts, root: depth === 0 ? './' : '../'.repeat(depth) }));
+    const html = template.replace(/\{([a-z]+)\}/g, (placeholder, key) => values.get(key) ?? placeholder);
+    return new CachedResponse(html, `\r\nContent-Type: text/html; charset=utf-8${SECURITY_HEADERS}`);
+  };
+}
+
+/** The explorer as the answer to browsers that ask for an unknown path, with status 404. */
+function unknownPage(makePage: (depth: number) => CachedResponse): UnknownPage {
+  const pages = new Map<number, CachedResponse>();
+  const notFound = (answer: Answer): Answer => (answer.status === 200 ? { ...answer, status: 404 } : answer);
+  return (req) => {
+    const depth = depthOf(req.getUrl());
+    if (req.getMethod() !== 'get' || depth > MAX_DEPTH || !req.getHeader('accept').includes('text/html'))
+      return null;
+    const page = pages.get(depth) ?? makePage(depth);
+    pages.set(depth, page);
+    const answer = page.answerTo(req, 'revalidate');
+    return answer instanceof Promise ? answer.then(notFound) : notFound(answer);
+  };
 }
 
 /** Redirects `/docs/` to `/docs`, also below a proxy's path prefix. Returns the path. */
@@ -173,11 +143,6 @@ function addRedirect(app: TemplatedApp, page: string, replies: ReplyWriter, mete
   const answer = jsonAnswer(308, '{}', `\r\nLocation: ..${page}`);
   addGetRoute(app, path, (adapt) => (res) => sendMetered(meter, replies, res, () => adapt(answer)));
   return path;
-}
-
-/** The panel's files are below `/admin`, so a proxy that protects `/admin` protects them too. */
-function pathOf(file: string): string {
-  return PAGES[file] ?? `/${file.replace(/^panel\//, 'admin/')}`;
 }
 
 function typeOf(file: string): string {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { loadAssets } from '../../../src/server/pages/assets.ts';
 import { address } from '../../support/index-fixture.ts';
 import { operate } from '../operating.ts';
 
@@ -8,6 +9,7 @@ const SUMMARY = `/api/wallet_summary?address=${address('alice')}`;
 test('every answer is counted once, whatever the request', async (t) => {
   const { fetch, operate: asOperator, index, metrics } = await operate(t);
   index.append([{ a: [{ from: 'bob', to: 'alice' }] }]);
+  const asset = [...(await loadAssets()).keys()].find((name) => name.endsWith('.js'));
   const requests: [route: string, status: number, request: () => Promise<Response>][] = [
     ['/api/wallet_summary', 200, () => fetch(SUMMARY)],
     ['/api/wallet_summary', 304, () => fetch(SUMMARY, { headers: { 'If-None-Match': '*' } })],
@@ -17,7 +19,7 @@ test('every answer is counted once, whatever the request', async (t) => {
     ['other', 405, () => fetch('/rpc')],
     ['other', 404, () => fetch('/nothing')],
     ['other', 200, () => fetch('/rpc', { method: 'OPTIONS' })],
-    ['asset', 200, () => fetch('/explorer/main.js')],
+    ['asset', 200, () => fetch(`/${asset}`)],
     ['/docs', 308, () => fetch('/docs/', { redirect: 'manual' })],
     ['/admin/api/keys', 200, () => asOperator('/keys')],
     ['other', 404, () => asOperator('/nothing')],

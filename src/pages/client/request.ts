@@ -1,0 +1,22 @@
+/** One request to the server, bounded in time. */
+import { href } from '../ui/router.ts';
+import { ApiError } from './api-error.ts';
+
+/** Longer than the server waits for its node by default. */
+const TIMEOUT_MS = 60_000;
+
+/** The answer and its JSON, null where an error came without. Rejects with the signal's reason, or with an ApiError. */
+export async function request(
+  path: string,
+  { signal, timeoutMs = TIMEOUT_MS, ...init }: RequestInit & { timeoutMs?: number } = {},
+): Promise<{ response: Response; answer: unknown }> {
+  const timeout = AbortSignal.timeout(timeoutMs);
+  const fail = (error: unknown): never => {
+    signal?.throwIfAborted();
+    throw new ApiError({ status: 0, code: 'unreachable', message: String(error) });
+  };
+  const bounded = signal ? AbortSignal.any([signal, timeout]) : timeout;
+  const response = await fetch(href(path), { ...init, signal: bounded }).catch(fail);
+  const answer: unknown = await response.json().catch((error: unknown) => (response.ok ? fail(error) : null));
+  return { response, answer };
+}

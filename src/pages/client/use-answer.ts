@@ -1,0 +1,102 @@
+/** What a section shows: the answers to its requests, loaded again when its inputs change. */
+import { createContext } from 'preact';
+import { useCallback, useContext, useEffect, useRef, useState } from 'preact/hooks';
+import type { Answers, EndpointName, Query } from './answers.ts';
+import type { Answered, Api, Exchange } from './api.ts';
+import { ApiError } from './api-error.ts';
+
+/** Wait before an answer that is not ready, or a server that does not answer, is tried again. */
+const RETRY_MS = 3_000;
+
+export interface Loaded<T> {
+  /** Of the last success; stays while it is loaded again. */
+  data: T | null;
+  exchanges: readonly Exchange[];
+  error: unknown;
+  loading: boolean;
+  reload: () => void;
+}
+
+interface ApiContext {
+  api: Api;
+  /** Called when the server refuses the key. */
+  onRefusedKey: (error: ApiError) => void;
+}
+
+export const ApiProvider = createContext<ApiContext | null>(null);
+
+export function useApi(): Api {
+  return useContextOrThrow().api;
+}
+
+function useContextOrThrow(): ApiContext {
+  const context = useContext(ApiProvider);
+  if (context === null) throw new Error('a section stands outside of ApiProvider');
+  return context;
+}
+
+/** Answers to several requests as one. */
+export interface Bundle<T> {
+  data: T;
+  exchanges: readonly Exchange[];
+}
+
+/** Runs `load` now and whenever `key` changes; what an older run answers is dropped. */
+export function useLoaded<T>(
+  key: string,
+  load: (api: Api, signal: AbortSignal) => Promise<Bundle<T>>,
+): Loaded<T> {
+  const { api, onRefusedKey } = useContextOrThrow();
+  const [state, setState] = useState<Omit<Loaded<T>, 'reload'> & { key: string }>({
+    key,
+    data: null,
+    exchanges: [],
+    error: null,
+    loading: true,
+  });
+  const [round, setRound] = useState(0);
+  const loadRef = useRef(load);
+  loadRef.current = load;
+  const reload = useCallback(() => setRound((count) => count + 1), []);
+  useEffect(() => {
+    const ending = new AbortController();
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    setState((before) => ({
+      ...before,
+      key,
+      data: before.key === key ? before.data : null,
+      error: null,
+      loading: true,
+    }));
+    loadRef.current(api, ending.signal).then(
+      ({ data, exchanges }) => {
+        if (!ending.signal.aborted) setState({ key, data, exchanges, error: null, loading: false });
+      },
+      (error: unknown) => {
+        if (ending.signal.aborted) return;
+        if (error instanceof ApiError && error.code === 'unauthorized') return onRefusedKey(error);
+        if (!(error instanceof ApiError)) console.error(error);
+        setState((before) => ({ ...before, error, loading: false }));
+        const passing = error instanceof ApiError && ['not_ready', 'unreachable'].includes(error.code);
+        if (passing) timer = setTimeout(reload, RETRY_MS);
+      },
+    );
+    return () => {
+      clearTimeout(timer);
+      ending.abort();
+    };
+  }, [api, key, round]);
+  const isOfKey = state.key === key;
+  return { ...state, data: isOfKey ? state.data : null, loading: state.loading || !isOfKey, reload };
+}
+
+/** The answer of one endpoint. */
+export function useAnswer<N extends EndpointName>(name: N, params: Query<N>): Loaded<Answers[N]> {
+  return useLoaded(`${name} ${JSON.stringify(params)}`, async (api, signal) =>
+    one(await api.get(name, params, signal)),
+  );
+}
+
+export function one<T>({ data, exchange }: Answered<T>): Bundle<T> {
+  return { data, exchanges: [exchange] };
+}

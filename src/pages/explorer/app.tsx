@@ -1,0 +1,81 @@
+/** The explorer's frame, the key it asks with, and the page that the address names. */
+import { useEffect, useLayoutEffect, useMemo, useState } from 'preact/hooks';
+import { Api } from '../client/api.ts';
+import { type ApiError, errorText } from '../client/api-error.ts';
+import { forgetKey, readKey, saveKey, takeKeyFromOpeningTab } from '../client/key.ts';
+import { Throttle } from '../client/throttle.ts';
+import { ApiProvider } from '../client/use-answer.ts';
+import { Frame } from '../ui/frame.tsx';
+import { usePlace } from '../ui/router.ts';
+import { TimeSwitch } from '../ui/time.tsx';
+import { ChainState } from './chain-state.tsx';
+import { KeyForm } from './key-form.tsx';
+import { pageAt } from './routes.tsx';
+import { SearchField } from './search-field.tsx';
+
+export function App() {
+  const place = usePlace();
+  const [key, setKey] = useState(readKey);
+  const [problem, setProblem] = useState('');
+  const [pause, setPause] = useState(0);
+  const [asked, setAsked] = useState(key !== '');
+  const use = (text: string) => {
+    saveKey(text);
+    setProblem('');
+    setKey(text);
+  };
+  const forget = (why: string) => {
+    forgetKey();
+    setKey('');
+    setProblem(why);
+  };
+  useEffect(() => {
+    if (key === '')
+      void takeKeyFromOpeningTab((text) => readKey() === '' && use(text)).then(() => setAsked(true));
+  }, []);
+  const throttle = useMemo(() => new Throttle(setPause), []);
+  const context = useMemo(
+    () => ({ api: new Api(key, throttle), onRefusedKey: (error: ApiError) => forget(errorText(error)) }),
+    [key, throttle],
+  );
+  useStartOfPage(place.path);
+  return (
+    <Frame
+      current={place.path}
+      bar={
+        <>
+          <SearchField />
+          <ChainState />
+          <TimeSwitch />
+          {key !== '' && (
+            <button type="button" class="quiet" title={`Key ${key.slice(0, 10)}…`} onClick={() => forget('')}>
+              Forget key
+            </button>
+          )}
+        </>
+      }
+    >
+      {pause > 0 && (
+        <p class="pace" role="status">
+          This key is over its rate limit. Continuing in {pause} s.
+        </p>
+      )}
+      {key !== '' ? (
+        <ApiProvider.Provider value={context}>{pageAt(place)}</ApiProvider.Provider>
+      ) : (
+        asked && <KeyForm problem={problem} onKey={use} />
+      )}
+    </Frame>
+  );
+}
+
+/** A new page starts at its top, where the keyboard goes on; going back returns to where one was. */
+function useStartOfPage(path: string): void {
+  const [first] = useState(path);
+  useLayoutEffect(() => {
+    if (path === first && history.state === null) return;
+    const top: unknown = history.state?.scroll;
+    scrollTo(0, typeof top === 'number' ? top : 0);
+    document.querySelector('main')?.focus({ preventScroll: true });
+  }, [path, first]);
+}

@@ -1,0 +1,57 @@
+/** The first visit: where a key comes from, and what the explorer does with it. */
+import { useEffect, useRef } from 'preact/hooks';
+import { Link } from '../ui/link.tsx';
+import { useTitle } from './use-title.ts';
+
+export function KeyForm({ problem, onKey }: { problem: string; onKey: (key: string) => void }) {
+  useTitle('Explorer');
+  const input = useRef<HTMLInputElement>(null);
+  useEffect(() => input.current?.focus(), []);
+  const submit = (event: Event) => {
+    event.preventDefault();
+    const key = input.current?.value.trim() ?? '';
+    if (key !== '') onKey(key);
+  };
+  return (
+    <form class="key-form" onSubmit={submit}>
+      <h1>Who paid whom, since the first indexed block</h1>
+      <p class="soft">
+        The explorer asks the API of this server with your key. The key stays in this tab and in tabs opened
+        from it, and is forgotten when they close.
+      </p>
+      {problem !== '' && (
+        <p id="key-problem" class="notice bad" role="alert">
+          {problem}
+        </p>
+      )}
+      <label class="field">
+        API key
+        <input
+          ref={input}
+          type="password"
+          autocomplete="off"
+          spellcheck={false}
+          required
+          placeholder="atlas_…"
+          aria-describedby={problem === '' ? undefined : 'key-problem'}
+        />
+      </label>
+      <button type="submit" class="button main">
+        Use this key
+      </button>
+      <h2>Where does a key come from?</h2>
+      <ul class="soft small">
+        <li>
+          <code>atlas-node dev</code>, the demo chain, prints one when it starts.
+        </li>
+        <li>
+          <code>atlas-node keys create --name you --tier free</code> makes one, if this server is yours.
+        </li>
+        <li>Otherwise the operator of this server issues keys.</li>
+      </ul>
+      <p class="small">
+        The <Link to="/docs">API documentation</Link> needs no key.
+      </p>
+    </form>
+  );
+}

@@ -1,0 +1,14 @@
+/** The explorer: everything that the index knows, as pages to walk through. */
+import '../ui/base.css';
+import './explorer.css';
+import { render } from 'preact';
+import { giveKeyToOpenedTabs } from '../client/key.ts';
+import { interceptLinks } from '../ui/router.ts';
+import { App } from './app.tsx';
+import { isExplorerPath } from './routes.tsx';
+
+const root = document.getElementById('app');
+if (root === null) throw new Error('the page has no place for the explorer');
+giveKeyToOpenedTabs();
+interceptLinks(isExplorerPath);
+render(<App />, root);

@@ -1,0 +1,93 @@
+/** Transfers as rows, in every list of them. */
+import type { Transfer } from '../client/answers.ts';
+import { Address, BlockLink, TokenLink, TransactionLink } from '../ui/address.tsx';
+import { TransferAmount } from '../ui/amount.tsx';
+import { kindText } from '../ui/format.ts';
+import { type Column, Table } from '../ui/table.tsx';
+import { Time } from '../ui/time.tsx';
+import { COIN } from './coin.ts';
+
+interface TransferTableProps {
+  caption: string;
+  transfers: readonly Transfer[];
+  /** The wallet that the page is about. */
+  wallet?: string;
+  /** Columns that say the same in each row. */
+  without?: readonly ('Transaction' | 'Block' | 'Time' | 'Token')[];
+  empty?: string;
+}
+
+export function TransferTable({ caption, transfers, wallet, without = [], empty }: TransferTableProps) {
+  const columns = [...leadingColumns(), ...partyColumns(wallet), ...amountColumns(wallet)];
+  return (
+    <Table
+      caption={caption}
+      columns={columns.filter(({ title }) => !without.some((name) => name === title))}
+      rows={transfers}
+      rowKey={({ txHash, eventIndex }) => `${txHash}${eventIndex}`}
+      empty={empty}
+    />
+  );
+}
+
+function leadingColumns(): Column<Transfer>[] {
+  return [
+    { title: 'Transaction', plain: true, cell: ({ txHash }) => <TransactionLink hash={txHash} /> },
+    { title: 'Block', wideOnly: true, cell: ({ blockNumber }) => <BlockLink block={blockNumber} /> },
+    { title: 'Time', plain: true, cell: ({ timestamp }) => <Time iso={timestamp} /> },
+  ];
+}
+
+function partyColumns(wallet: string | undefined): Column<Transfer>[] {
+  const party = (address: string, label: Transfer['fromLabel']) => (
+    <Address address={address} label={label} here={address === wallet} />
+  );
+  return [
+    { title: 'From', plain: true, cell: ({ from, fromLabel }) => party(from, fromLabel) },
+    {
+      title: wallet === undefined ? '→' : 'Way',
+      plain: true,
+      cell: (row) => (wallet === undefined ? <span class="soft">→</span> : <Direction transfer={row} />),
+    },
+    { title: 'To', plain: true, cell: ({ to, toLabel }) => party(to, toLabel) },
+  ];
+}
+
+function Direction({ transfer: { from, to, direction } }: { transfer: Transfer }) {
+  if (from === to) return <span class="way">self</span>;
+  return <span class={`way ${direction}`}>{direction}</span>;
+}
+
+function amountColumns(wallet: string | undefined): Column<Transfer>[] {
+  return [
+    {
+      title: 'Amount',
+      plain: true,
+      number: true,
+      cell: ({ amount, decimals, tokenId, transferType, direction, from, to }) => (
+        <TransferAmount
+          units={amount}
+          decimals={decimals}
+          tokenId={tokenId}
+          transferType={transferType}
+          sign={wallet === undefined || from === to ? null : (direction ?? null)}
+        />
+      ),
+    },
+    {
+      title: 'Token',
+      plain: true,
+      cell: ({ tokenAddress, symbol }) =>
+        tokenAddress === null ? (
+          <span class="soft">{COIN}</span>
+        ) : (
+          <TokenLink token={tokenAddress} symbol={symbol} />
+        ),
+    },
+    {
+      title: 'Kind',
+      wideOnly: true,
+      cell: ({ transferType }) => <span class="soft small nowrap">{kindText(transferType)}</span>,
+    },
+  ];
+}

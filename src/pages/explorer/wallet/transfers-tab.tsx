@@ -1,0 +1,120 @@
+/** The transfers of a wallet, filtered, newest first, and new ones as they happen. */
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type { LiveTransfer, Transfer } from '../../client/answers.ts';
+import { type StreamState, useStream } from '../../client/stream.ts';
+import { usePages } from '../../client/use-pages.ts';
+import { More } from '../../ui/more.tsx';
+import { setParams } from '../../ui/router.ts';
+import { Section } from '../../ui/section.tsx';
+import { TransferTable } from '../transfer-table.tsx';
+import type { TabProps } from './tab-props.ts';
+import { Filters, filterQuery } from './transfer-filters.tsx';
+
+const PAGE = 50;
+
+/** New transfers are loaded at most this often. */
+const REFRESH_MS = 2_000;
+
+export function TransfersTab({ address, params }: TabProps) {
+  const filters = filterQuery(params);
+  const isHidden = params.get('internal') === '0';
+  const pages = usePages(
+    `transfers ${address} ${JSON.stringify(filters)}`,
+    (api, cursor, signal) =>
+      api.get('address_transfers', { address, limit: PAGE, ...filters, cursor }, signal),
+    (answer): readonly Transfer[] => answer.transfers,
+  );
+  const news = useNews(address, pages.isLong, pages.reload);
+  return (
+    <Section
+      id="transfers"
+      title="Transfers"
+      loaded={pages}
+      controls={
+        <>
+          <label class="check">
+            <input
+              type="checkbox"
+              checked={!isHidden}
+              onChange={() => setParams({ internal: isHidden ? null : '0' }, { replace: true })}
+            />
+            internal ones too
+          </label>
+          <LiveState state={news.state} />
+        </>
+      }
+    >
+      {(transfers) => (
+        <>
+          <Filters params={params} />
+          {news.count > 0 && (
+            <p class="news">
+              <button type="button" class="button main" onClick={news.show}>
+                Show new transfers
+              </button>
+            </p>
+          )}
+          <TransferTable
+            caption="Transfers of the wallet"
+            transfers={transfers}
+            wallet={address}
+            empty={pages.more === null ? 'No transfer matches.' : 'No transfer matches so far: load more.'}
+          />
+          <More pages={pages} />
+        </>
+      )}
+    </Section>
+  );
+}
+
+/**
+ * Loads the list again when the wallet has new transfers, or when a reorg took some back. A list that the visitor has
+ * extended stays, with a button in its place: rows must not move under the pointer.
+ */
+function useNews(address: string, isHeld: boolean, reload: () => void) {
+  const [count, setCount] = useState(0);
+  const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
+  const onNews = () => {
+    setCount((before) => before + 1);
+  };
+  const state = useStream<LiveTransfer>({
+    path: '/ws',
+    method: 'eth_subscribe',
+    params: ['wallet_transfers', { address }],
+    onEvent: onNews,
+    onResume: onNews,
+  });
+  const show = () => {
+    setCount(0);
+    reload();
+  };
+  useEffect(() => {
+    if (count === 0 || isHeld || timer.current !== undefined) return;
+    show();
+    timer.current = setTimeout(() => {
+      timer.current = undefined;
+      setCount((before) => before && before + 1); // looks again for what came meanwhile
+    }, REFRESH_MS);
+  });
+  useEffect(() => () => clearTimeout(timer.current), []);
+  return { count: isHeld ? count : 0, show, state };
+}
+
+const STATE_TEXTS: Record<StreamState, string> = {
+  connecting: 'connecting …',
+  live: 'live',
+  lost: 'connection lost, trying again',
+  off: 'no live updates',
+};
+
+function LiveState({ state }: { state: StreamState }) {
+  return (
+    <span class="chain small" role="status">
+      <span
+        class={`lamp ${state === 'live' ? 'good' : state === 'off' ? 'idle' : 'wait'}`}
+        aria-hidden="true"
+      />
+      {STATE_TEXTS[state]}
+    </span>
+  );
+}

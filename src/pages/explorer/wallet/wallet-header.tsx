@@ -1,0 +1,110 @@
+/** The head of a wallet's page: its address, name, behaviour and main figures. */
+import type { Answers } from '../../client/answers.ts';
+import { type Loaded, one, useAnswer, useLoaded } from '../../client/use-answer.ts';
+import { Address, BlockLink } from '../../ui/address.tsx';
+import { Amount } from '../../ui/amount.tsx';
+import { Copy } from '../../ui/copy.tsx';
+import { type Fact, Facts } from '../../ui/facts.tsx';
+import { countText, grouped, NATIVE_DECIMALS, unitsToText } from '../../ui/format.ts';
+import { Identicon } from '../../ui/identicon.tsx';
+import { Link } from '../../ui/link.tsx';
+import { tokenPath } from '../../ui/links.ts';
+import { Failure } from '../../ui/section.tsx';
+import { Time } from '../../ui/time.tsx';
+import { COIN } from '../coin.ts';
+
+type Summary = Answers['wallet_summary'];
+type Labels = Answers['wallet_label'];
+
+interface WalletHeaderProps {
+  address: string;
+  summary: Loaded<Summary>;
+}
+
+export function WalletHeader({ address, summary }: WalletHeaderProps) {
+  const labels = useAnswer('wallet_label', { address });
+  const balance = useLoaded(`balance ${address}`, async (api, signal) =>
+    one(await api.rpc<string>('eth_getBalance', [address, 'latest'], signal)),
+  );
+  const { data, error, reload } = summary;
+  return (
+    <header class="title">
+      <p class="soft small">Wallet</p>
+      <h1 class="with-copy">
+        <Identicon address={address} size={28} />
+        <span class="mono break">{address}</span>
+        <Copy text={address} what="address" />
+      </h1>
+      {labels.data && <Behaviour labels={labels.data} />}
+      {error !== null && <Failure error={error} onRetry={reload} />}
+      {data && data.txCount > 0 && <Facts facts={factsOf(data, labels.data, balance)} />}
+      <p class="small soft">
+        Is it a token contract? <Link to={tokenPath(address)}>Show it as a token</Link>
+      </p>
+    </header>
+  );
+}
+
+function factsOf(summary: Summary, labels: Labels | null, balance: Loaded<string>): Fact[] {
+  const {
+    txCount,
+    uniqueTokens,
+    nativeReceived,
+    nativeSent,
+    firstSeenBlock,
+    lastActivity,
+    firstFundingSource,
+  } = summary;
+  const age = labels?.stats.ageBlocks;
+  return [
+    {
+      name: 'Balance',
+      value:
+        balance.data !== null ? (
+          <Amount text={unitsToText(BigInt(balance.data), NATIVE_DECIMALS)} symbol={COIN} />
+        ) : (
+          <span class="soft">{balance.error === null ? '…' : 'unknown'}</span>
+        ),
+      note: balance.error === null ? 'as the node has it' : 'the node did not answer',
+    },
+    { name: 'Received', value: <Amount text={nativeReceived} symbol={COIN} /> },
+    { name: 'Sent', value: <Amount text={nativeSent} symbol={COIN} /> },
+    { name: 'Transactions', value: grouped(txCount), note: countText(uniqueTokens, 'token') },
+    {
+      name: 'First seen',
+      value: firstSeenBlock === null ? '–' : <BlockLink block={firstSeenBlock} />,
+      note: age == null ? undefined : `${countText(age, 'block')} before the head`,
+    },
+    { name: 'Last activity', value: lastActivity === null ? '–' : <Time iso={lastActivity} /> },
+    {
+      name: 'First funded by',
+      value: firstFundingSource === null ? 'nobody' : <Address address={firstFundingSource} />,
+    },
+  ];
+}
+
+/** Labels derived from activity, each with the figure behind it. */
+function Behaviour({ labels: { labels, confidence, stats } }: { labels: Labels }) {
+  if (labels.length === 0) return null;
+  const perBlock = stats.txCount / ((stats.lastBlock ?? 0) - (stats.firstBlock ?? 0) + 1);
+  const figures: Record<Labels['labels'][number], string> = {
+    fresh: `${countText(stats.ageBlocks ?? 0, 'block')} old`,
+    whale: 'moved more than 10,000 coins',
+    bot_likely: `${perBlock.toFixed(2)} transactions per block`,
+    trader: countText(stats.uniqueTokens, 'token'),
+    contract_likely: 'only receives internal transfers',
+    high_activity: countText(stats.txCount, 'transaction'),
+    casual: `${countText(stats.uniqueTokens, 'token')}, ${countText(stats.txCount, 'transaction')}`,
+    regular: 'nothing stands out',
+  };
+  return (
+    <p class="behaviour">
+      {labels.map((name) => (
+        <span key={name} class="chip">
+          {name.replaceAll('_', ' ')} <small>{figures[name]}</small>
+        </span>
+      ))}
+      <span class="soft small">{confidence} confidence</span>
+    </p>
+  );
+}

@@ -1,0 +1,38 @@
+/** A wallet: who it is, and everything it did, by tabs. */
+import { useAnswer } from '../../client/use-answer.ts';
+import { shortHex } from '../../ui/format.ts';
+import { addressPath } from '../../ui/links.ts';
+import { Tabs } from '../../ui/tabs.tsx';
+import { useTitle } from '../use-title.ts';
+import type { TabProps } from './tab-props.ts';
+import { TransfersTab } from './transfers-tab.tsx';
+import { WalletHeader } from './wallet-header.tsx';
+
+/** The first is shown when the address names none. */
+const TABS = [{ id: 'transfers', title: 'Transfers', show: TransfersTab }] as const;
+
+export function WalletPage({ address, params }: TabProps) {
+  useTitle(`Wallet ${shortHex(address)}`);
+  const summary = useAnswer('wallet_summary', { address });
+  const tab = TABS.find(({ id }) => id === params.get('tab')) ?? TABS[0];
+  const Shown = tab.show;
+  return (
+    <>
+      <WalletHeader address={address} summary={summary} />
+      {summary.data?.txCount === 0 ? (
+        <p class="notice">
+          No transfer of this address is in the index. It may be new, or older than the first indexed block.
+        </p>
+      ) : (
+        <>
+          <Tabs
+            label="Views of the wallet"
+            tabs={TABS.map(({ id, title }) => ({ id, title, to: `${addressPath(address)}?tab=${id}` }))}
+            current={tab.id}
+          />
+          <Shown address={address} params={params} />
+        </>
+      )}
+    </>
+  );
+}

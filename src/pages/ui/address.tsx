@@ -1,0 +1,67 @@
+/** An address, hash or block number as a link, with its label and a copy icon. */
+import { Copy } from './copy.tsx';
+import { grouped, safeName, shortHex, ZERO_ADDRESS } from './format.ts';
+import { Identicon } from './identicon.tsx';
+import { Link } from './link.tsx';
+import { addressPath, blockPath, tokenPath, transactionPath } from './links.ts';
+
+/** A name that somebody gave an address, as the API has it beside the address. */
+export interface AddressLabel {
+  name: string;
+  category: string;
+}
+
+interface AddressProps {
+  address: string;
+  label?: AddressLabel | null;
+  /** Written out; otherwise shortened. */
+  whole?: boolean;
+  /** The address that the page is about is no link. */
+  here?: boolean;
+}
+
+export function Address({ address, label, whole = false, here = false }: AddressProps) {
+  const text = whole ? address : shortHex(address);
+  const name = label ? safeName(label.name, 24) : address === ZERO_ADDRESS ? 'Zero address' : null;
+  const inner = name === null ? <span class="mono">{text}</span> : <bdi class="name">{name}</bdi>;
+  const title = label ? `${label.name} (${label.category}): ${address}` : address;
+  return (
+    <span class="address with-copy" title={title}>
+      <Identicon address={address} />
+      {here ? <span class="here">{inner}</span> : <Link to={addressPath(address)}>{inner}</Link>}
+      <Copy text={address} what="address" />
+    </span>
+  );
+}
+
+/** A token by its symbol. The address tells two tokens of one symbol apart. */
+export function TokenLink({ token, symbol }: { token: string; symbol: string | null }) {
+  const name = safeName(symbol ?? '');
+  return (
+    <span class="token with-copy" title={token}>
+      <Link to={tokenPath(token)}>
+        {name === '' ? <span class="mono">{shortHex(token)}</span> : <bdi>{name}</bdi>}
+      </Link>
+      <Copy text={token} what="token address" />
+    </span>
+  );
+}
+
+export function TransactionLink({ hash, whole = false }: { hash: string; whole?: boolean }) {
+  return (
+    <span class="hash with-copy" title={hash}>
+      <Link to={transactionPath(hash)} class="mono">
+        {whole ? hash : `${hash.slice(0, 10)}…`}
+      </Link>
+      <Copy text={hash} what="transaction hash" />
+    </span>
+  );
+}
+
+export function BlockLink({ block }: { block: number }) {
+  return (
+    <Link to={blockPath(block)} class="nowrap">
+      {grouped(block)}
+    </Link>
+  );
+}

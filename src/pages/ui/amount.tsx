@@ -1,0 +1,57 @@
+/** An amount: short, with the full value to copy. */
+import { Copy } from './copy.tsx';
+import { safeName, shortAmount, unitsToText } from './format.ts';
+
+interface AmountProps {
+  /** Exact decimal text. */
+  text: string;
+  symbol?: string | null;
+  sign?: 'in' | 'out' | null;
+}
+
+export function Amount({ text, symbol, sign = null }: AmountProps) {
+  const short = shortAmount(text);
+  const isCut = short.replaceAll(',', '') !== text.replace('-', '−');
+  const name = safeName(symbol ?? '');
+  return (
+    <span class={`amount with-copy ${sign ?? ''}`} title={isCut ? `${text} ${name}` : undefined}>
+      {sign === 'in' ? '+' : sign === 'out' ? '−' : ''}
+      {short}
+      {name !== '' && (
+        <>
+          {' '}
+          <bdi class="symbol">{name}</bdi>
+        </>
+      )}
+      {isCut && <Copy text={text} what="the full amount" />}
+    </span>
+  );
+}
+
+interface UnitsProps extends Omit<AmountProps, 'text'> {
+  units: string;
+  /** Null while unknown; base units are shown then. */
+  decimals: number | null;
+}
+
+export function Units({ units, decimals, ...rest }: UnitsProps) {
+  return <Amount text={unitsToText(BigInt(units), decimals ?? 0)} {...rest} />;
+}
+
+interface TransferAmountProps extends UnitsProps {
+  tokenId: string | null;
+  transferType: string;
+}
+
+/** What a transfer moved: an amount, one token of an ERC-721 by its number, or units of a token of an ERC-1155. */
+export function TransferAmount({ tokenId, transferType, ...amount }: TransferAmountProps) {
+  if (tokenId === null) return <Units {...amount} />;
+  const number = tokenId.length > 12 ? `${tokenId.slice(0, 6)}…${tokenId.slice(-4)}` : tokenId;
+  const sign = amount.sign ?? '';
+  return (
+    <span class={`amount with-copy ${sign}`} title={`Token number ${tokenId}`}>
+      {transferType === 'erc1155' && `${shortAmount(amount.units)} × `}#{number}
+      {number !== tokenId && <Copy text={tokenId} what="token number" />}
+    </span>
+  );
+}

@@ -1,0 +1,2 @@
+/** esbuild bundles the style sheets that a page imports. */
+declare module '*.css';

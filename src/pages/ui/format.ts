@@ -1,0 +1,138 @@
+/** Numbers, amounts and times as people read them. Pure functions; times in UTC. */
+
+export const NATIVE_DECIMALS = 18;
+export const ZERO_ADDRESS = `0x${'0'.repeat(40)}`;
+
+const MINUTE = 60;
+const HOUR = 3_600;
+const DAY = 86_400;
+
+/** Most digits of an amount that is shown whole. */
+const MAX_DIGITS = 12;
+
+/** Fractional digits of an amount, cut and not rounded. */
+const FRACTION = 4;
+
+const WHOLE = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 });
+const COMPACT = new Intl.NumberFormat('en-US', { notation: 'compact', maximumSignificantDigits: 4 });
+
+/** `12,345` */
+export function grouped(value: number): string {
+  return WHOLE.format(value);
+}
+
+/** `1 transfer`, `12,345 transfers` */
+export function countText(count: number, noun: string): string {
+  return `${grouped(count)} ${noun}${count === 1 ? '' : 's'}`;
+}
+
+/** `1.2M`; `5.79 × 10⁷⁶` from a quadrillion. */
+export function compact(value: number): string {
+  if (Math.abs(value) < 1e15) return COMPACT.format(value);
+  const [figures = '', power = ''] = value.toExponential(2).split('e+');
+  return `${figures} × 10${superscript(power)}`;
+}
+
+function superscript(digits: string): string {
+  return [...digits].map((digit) => (digit === '-' ? '⁻' : '⁰¹²³⁴⁵⁶⁷⁸⁹'[Number(digit)])).join('');
+}
+
+/** `12.3 %`; `< 0.01 %` for a share that is not quite nothing. */
+export function percent(share: number): string {
+  if (share > 0 && share < 0.0001) return '< 0.01 %';
+  return `${new Intl.NumberFormat('en-US', { maximumFractionDigits: 2 }).format(share * 100)} %`;
+}
+
+/** `1.5 GiB` */
+export function byteSize(bytes: number): string {
+  const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
+  const power = bytes < 1 ? 0 : Math.min(units.length - 1, Math.floor(Math.log2(bytes) / 10));
+  return `${new Intl.NumberFormat('en-US', { maximumSignificantDigits: 3 }).format(bytes / 1024 ** power)} ${units[power]}`;
+}
+
+/** The two largest units of a time span: `3 d 4 h`, `12 s`. */
+export function duration(seconds: number): string {
+  const whole = Math.max(0, Math.round(seconds));
+  if (whole < MINUTE) return `${whole} s`;
+  const [large, name, small, smallName] =
+    whole < HOUR
+      ? ([MINUTE, 'min', 1, 's'] as const)
+      : whole < DAY
+        ? ([HOUR, 'h', MINUTE, 'min'] as const)
+        : whole < 365 * DAY
+          ? ([DAY, 'd', HOUR, 'h'] as const)
+          : ([365 * DAY, 'y', DAY, 'd'] as const);
+  const rest = Math.floor((whole % large) / small);
+  return `${grouped(Math.floor(whole / large))} ${name}${rest === 0 ? '' : ` ${rest} ${smallName}`}`;
+}
+
+/** `3 min ago`: one unit, so that a column of them is read at a glance. */
+export function ago(iso: string, now = Date.now()): string {
+  const [number, unit] = duration((now - Date.parse(iso)) / 1000).split(' ');
+  return `${number} ${unit} ago`;
+}
+
+/** `2026-11-21 08:00:00` */
+export function dateTime(iso: string): string {
+  return iso.slice(0, 19).replace('T', ' ');
+}
+
+/** Time of a block as the node gives it, in hexadecimal seconds. */
+export function hexTime(seconds: string): string {
+  return new Date(Number(seconds) * 1000).toISOString();
+}
+
+/** Exact decimal text of an integer count of units: (`1500000`, 6) is `1.5`. */
+export function unitsToText(units: bigint, decimals: number): string {
+  const digits = (units < 0n ? -units : units).toString().padStart(decimals + 1, '0');
+  const whole = digits.slice(0, digits.length - decimals);
+  const fraction = digits.slice(digits.length - decimals).replace(/0+$/, '');
+  return `${units < 0n ? '-' : ''}${whole}${fraction && `.${fraction}`}`;
+}
+
+/**
+ * A decimal text for a table: grouped, cut to four fractional digits, where an amount that would seem to be nothing keeps
+ * its first two figures. Above 12 digits `987.6T`.
+ */
+export function shortAmount(text: string): string {
+  const sign = text.startsWith('-') ? '−' : '';
+  const [whole = '0', fraction = ''] = text.replace('-', '').split('.');
+  if (whole.length > MAX_DIGITS) return sign + compact(Number(whole));
+  const first = fraction.search(/[1-9]/);
+  if (whole === '0' && first >= MAX_DIGITS) return `${sign}${Number(`0.${fraction}`).toExponential(1)}`;
+  const kept = fraction
+    .slice(0, whole === '0' && first >= FRACTION ? first + 2 : FRACTION)
+    .replace(/0+$/, '');
+  return `${sign}${whole.replace(/\B(?=(\d{3})+$)/g, ',')}${kept && `.${kept}`}`;
+}
+
+/** `0x3f5ce5…36f0be` */
+export function shortHex(hex: string): string {
+  return hex.length <= 16 ? hex : `${hex.slice(0, 8)}…${hex.slice(-6)}`;
+}
+
+/**
+ * A name that anybody may have chosen, made harmless to show: no control or invisible characters, none that turn the
+ * direction of the text around it, no towers of accents, and not longer than `most` characters.
+ */
+export function safeName(name: string, most = 16): string {
+  const clean = name
+    .replace(/[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]/gu, '')
+    .replace(/\s+/gu, ' ')
+    .replace(/(\p{M}{2})\p{M}+/gu, '$1')
+    .trim();
+  const characters = [...clean];
+  return characters.length <= most ? clean : `${characters.slice(0, most - 1).join('')}…`;
+}
+
+/** `ERC-20` */
+export function kindText(kind: string): string {
+  const names: Record<string, string> = {
+    native_direct: 'Coin',
+    native_internal: 'Coin, internal',
+    erc20: 'ERC-20',
+    erc721: 'ERC-721',
+    erc1155: 'ERC-1155',
+  };
+  return names[kind] ?? kind;
+}

@@ -1,0 +1,56 @@
+/** The frame of every page: brand, menu, and what the page puts beside them. */
+import type { ComponentChildren } from 'preact';
+import { useRef } from 'preact/hooks';
+import { Link } from './link.tsx';
+import { Mark } from './mark.tsx';
+import { metaContent } from './router.ts';
+
+const MENU = [
+  { title: 'Home', to: '/' },
+  { title: 'Tokens', to: '/tokens' },
+  { title: 'Large transfers', to: '/large' },
+  { title: 'Live', to: '/live' },
+  { title: 'API docs', to: '/docs' },
+  ...(metaContent('panel') === '' ? [] : [{ title: 'Panel', to: '/admin' }]),
+];
+
+interface FrameProps {
+  /** The path of the menu's entry that is shown. */
+  current: string;
+  /** In the bar: search, state, key. */
+  bar?: ComponentChildren;
+  children: ComponentChildren;
+}
+
+export function Frame({ current, bar, children }: FrameProps) {
+  const main = useRef<HTMLElement>(null);
+  const skip = (event: Event) => {
+    event.preventDefault();
+    main.current?.focus();
+  };
+  return (
+    <>
+      {/* biome-ignore lint/a11y/useValidAnchor: it does lead to a place in the page, by the script since its URL is relative */}
+      <a class="skip" href="#main" onClick={skip}>
+        Skip to the content
+      </a>
+      <header class="top">
+        <Link to="/" class="brand">
+          <Mark />
+          <span>atlas</span>
+        </Link>
+        <nav class="menu" aria-label="Pages">
+          {MENU.map(({ title, to }) => (
+            <Link key={to} to={to} current={to === current}>
+              {title}
+            </Link>
+          ))}
+        </nav>
+        {bar}
+      </header>
+      <main id="main" tabIndex={-1} ref={main}>
+        {children}
+      </main>
+    </>
+  );
+}

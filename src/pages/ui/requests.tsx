@@ -1,0 +1,51 @@
+/** The requests behind a section, as curl lines with their answers. */
+import type { Exchange } from '../client/api.ts';
+import { Copy } from './copy.tsx';
+import { grouped } from './format.ts';
+import { href } from './router.ts';
+
+/** Longer answers are cut: the page stays quick. */
+const MAX_CHARACTERS = 20_000;
+
+export function Requests({ exchanges }: { exchanges: readonly Exchange[] }) {
+  return (
+    <div class="requests">
+      {exchanges.map((exchange) => (
+        <Request key={`${exchange.path} ${exchange.body}`} exchange={exchange} />
+      ))}
+    </div>
+  );
+}
+
+function Request({ exchange }: { exchange: Exchange }) {
+  const { method, path, status, ms, block, answer } = exchange;
+  const command = curl(exchange);
+  const text = JSON.stringify(answer, null, 2);
+  const shown = text.length > MAX_CHARACTERS ? `${text.slice(0, MAX_CHARACTERS)}\n…` : text;
+  return (
+    <details>
+      <summary>
+        <code>
+          {method} {path}
+        </code>{' '}
+        <span class="soft nowrap">
+          {status}, {grouped(ms)} ms{block !== null && `, block ${grouped(Number(block))}`}
+        </span>
+      </summary>
+      <p class="curl with-copy">
+        <code>{command}</code>
+        <Copy text={command} what="as curl" />
+      </p>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reached by the keyboard */}
+      <section tabIndex={0} aria-label="Answer">
+        <pre>{shown}</pre>
+      </section>
+    </details>
+  );
+}
+
+/** The key stays out of what is shown and copied. */
+function curl({ path, body }: Exchange): string {
+  const data = body === null ? '' : ` -H 'Content-Type: application/json' -d '${body}'`;
+  return `curl -H "X-API-Key: $ATLAS_KEY"${data} '${href(path)}'`;
+}

@@ -1,0 +1,63 @@
+/** A part of a page: its title, what it loaded, why that failed, and the requests behind one toggle. */
+import type { ComponentChildren } from 'preact';
+import { useState } from 'preact/hooks';
+import { ApiError, errorText } from '../client/api-error.ts';
+import type { Loaded } from '../client/use-answer.ts';
+import { Requests } from './requests.tsx';
+
+interface SectionProps<T> {
+  id: string;
+  title: string;
+  /** One sentence: what is to be seen. */
+  note?: ComponentChildren;
+  loaded: Loaded<T>;
+  /** Beside the title: filters, exports. */
+  controls?: ComponentChildren;
+  children: (data: T) => ComponentChildren;
+}
+
+export function Section<T>({ id, title, note, loaded, controls, children }: SectionProps<T>) {
+  const [isOpen, setOpen] = useState(false);
+  const { data, error, loading, exchanges } = loaded;
+  return (
+    <section id={id} class="section" aria-labelledby={`${id}-title`} aria-busy={loading}>
+      <header>
+        <h2 id={`${id}-title`}>{title}</h2>
+        {note && <p class="soft small">{note}</p>}
+        <div class="controls">
+          {controls}
+          {exchanges.length > 0 && (
+            <button type="button" class="quiet" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+              API
+            </button>
+          )}
+        </div>
+      </header>
+      {isOpen && <Requests exchanges={exchanges} />}
+      {error !== null && <Failure error={error} onRetry={loaded.reload} />}
+      {data === null ? error === null && <Loading /> : children(data)}
+    </section>
+  );
+}
+
+export function Loading() {
+  return (
+    <p class="loading soft" role="status">
+      Loading …
+    </p>
+  );
+}
+
+export function Failure({ error, onRetry }: { error: unknown; onRetry: () => void }) {
+  const passing = error instanceof ApiError && error.code === 'not_ready';
+  return (
+    <div class={passing ? 'notice wait' : 'notice bad'} role="alert">
+      <p>{errorText(error)}</p>
+      {!passing && (
+        <button type="button" class="button" onClick={onRetry}>
+          Retry
+        </button>
+      )}
+    </div>
+  );
+}
