@@ -1,4 +1,5 @@
 /** Decides whether a client's call is allowed and which component answers it, and measures it. */
+import { detachString } from '../lib/text.ts';
 import type { Logger } from '../log/logger.ts';
 import type { Call, CallResult } from './call.ts';
 import { collectResult } from './collect-answer.ts';
@@ -25,11 +26,16 @@ export interface CallDispatcherOptions {
   log: Logger;
 }
 
-/** Bounded to three times the longest name in use, because methods.ts keeps names. */
+/** Bounded to three times the longest name in use, because names are kept. */
 const METHOD = /^(?=.{3,128}$)[A-Za-z0-9]+_[A-Za-z0-9_]+$/;
+
+/** Clients choose method names, so the table must be bounded. */
+const MAX_HANDLERS = 1_000;
 
 export class CallDispatcher {
   private readonly options: CallDispatcherOptions;
+  /** By allowed method: the decision takes several lookups and patterns. */
+  private readonly handlers = new Map<string, CallHandler>();
 
   constructor(options: CallDispatcherOptions) {
     this.options = options;
@@ -39,9 +45,17 @@ export class CallDispatcher {
   dispatch(call: IncomingCall | InvalidCall, key: number, sink: CallSink): CallHandle {
     if ('error' in call) return sendResult(sink, errorResult(call.error));
     const { method } = call;
+    const handler = this.handlers.get(method) ?? this.findHandler(method);
+    return handler === null ? sendResult(sink, unknownMethod(method)) : handler(call, sink, key);
+  }
+
+  /** The handler of a method, null when it is not allowed. */
+  private findHandler(method: string): CallHandler | null {
     const { allowed, special, fallback } = this.options;
-    if (!METHOD.test(method) || !allowed(method)) return sendResult(sink, unknownMethod(method));
-    return (special.get(method) ?? fallback)(call, sink, key);
+    if (!METHOD.test(method) || !allowed(method)) return null;
+    const handler = special.get(method) ?? fallback;
+    if (this.handlers.size < MAX_HANDLERS) this.handlers.set(detachString(method), handler);
+    return handler;
   }
 
   /** `dispatch` as a promise of the answer (see `collectResult`). Rejects only with the signal's reason. */

@@ -17,6 +17,7 @@ import { HEAD_TTL_MS, HeadCache, headMethodOf } from './head-cache.ts';
 import type { RpcMeter } from './meter.ts';
 import { type MethodKind, methodKindOf, methodLabel } from './methods.ts';
 import {
+  type AnchorOptions,
   BUFFERED_PER_TURN,
   NodeCall,
   type NodeCallDeps,
@@ -271,15 +272,18 @@ export class Gateway {
           own.start();
         }
       },
-      ...(this.shouldProve(plan) && {
-        anchored: {
-          blocks: FINALIZED,
-          onAnswer: ({ tail, headers }) => this.keepIfFinal(plan, tail, headers[0] ?? null),
-        },
-      }),
+      anchored: this.shouldProve(plan) ? this.proofOf(plan) : undefined,
     });
     if (this.settings.merge) this.inFlight.set(key, nodeCall);
     return startCall(nodeCall, sink);
+  }
+
+  /** Requests the proof that an answer is final, and caches the answer when the proof holds. */
+  private proofOf(plan: Plan): AnchorOptions {
+    return {
+      blocks: FINALIZED,
+      onAnswer: ({ tail, headers }) => this.keepIfFinal(plan, tail, headers[0] ?? null),
+    };
   }
 
   /**

@@ -10,7 +10,9 @@ export type RpcMetrics = Pick<
 /** Counts calls under a bounded set of labels, whatever method names clients invent. */
 export class RpcMeter {
   private readonly metrics: RpcMetrics;
-  private readonly methods = new Map<string, MethodMeter>();
+  private readonly byLabel = new Map<string, MethodMeter>();
+  /** The meters of methods that are their own label: they save a lookup for most calls. */
+  private readonly byMethod = new Map<string, MethodMeter>();
 
   constructor(metrics: RpcMetrics) {
     this.metrics = metrics;
@@ -48,19 +50,24 @@ export class RpcMeter {
   }
 
   private meterFor(method: string): MethodMeter {
+    const known = this.byMethod.get(method);
+    if (known !== undefined) return known;
     const label = methodLabel(method);
-    let meter = this.methods.get(label);
-    if (meter === undefined) {
-      meter = {
-        label,
-        seconds: this.metrics.rpcSeconds.child({ method: label }),
-        byStatus: new Map(),
-        hits: this.metrics.rpcCacheHits.child({ method: label }),
-        headHits: this.metrics.rpcLocal.child({ method: label }),
-        coalesced: this.metrics.rpcMerged.child({ method: label }),
-      };
-      this.methods.set(label, meter);
-    }
+    const meter = this.byLabel.get(label) ?? this.addMeter(label);
+    if (label === method) this.byMethod.set(label, meter);
+    return meter;
+  }
+
+  private addMeter(label: string): MethodMeter {
+    const meter: MethodMeter = {
+      label,
+      seconds: this.metrics.rpcSeconds.child({ method: label }),
+      byStatus: new Map(),
+      hits: this.metrics.rpcCacheHits.child({ method: label }),
+      headHits: this.metrics.rpcLocal.child({ method: label }),
+      coalesced: this.metrics.rpcMerged.child({ method: label }),
+    };
+    this.byLabel.set(label, meter);
     return meter;
   }
 }

@@ -65,7 +65,7 @@ export interface NodeCallOptions {
   /** There is no memory to buffer the answer for all sinks: these need calls of their own. */
   onEvicted(waiters: readonly Waiter[]): void;
   /** Sends the call with anchors. If the batch fails in any way the call is sent alone. */
-  anchored?: AnchorOptions;
+  anchored?: AnchorOptions | undefined;
 }
 
 export interface AnchorOptions {

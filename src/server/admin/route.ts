@@ -75,7 +75,7 @@ export function addAdminRoute(
       return count(replies.sendNow(res, () => closeIfChunked(req, answer(readAdminRequest(res, req, tls)))));
     }
     const reply = replies.defer(res, count, () => undefined);
-    reply.guard(() => {
+    reply.guardHandler(() => {
       if (isChunked(req)) return reply.send(closeIfChunked(req, errorAnswer(NO_LENGTH, NOSNIFF_HEADER)));
       const request = readAdminRequest(res, req, tls);
       collectBody(res, MAX_BODY_BYTES, null, (bytes) => {

@@ -76,9 +76,10 @@ export class BodyReservation {
 }
 
 /**
- * Collects the body and passes it to `done` once, or null as soon as it exceeds `limit` bytes. Never calls `done` when the
- * client leaves first, or is cut off for too many chunks or an exhausted budget. The caller releases the `reservation` when
- * the client leaves; it is null where `limit` alone bounds the body.
+ * Collects the body and passes it to `done` once, or null as soon as it exceeds `limit` bytes. The body may lie in memory
+ * of the library, so it is gone when `done` returns. Never calls `done` when the client leaves first, or is cut off for too
+ * many chunks or an exhausted budget. The caller releases the `reservation` when the client leaves; it is null where `limit`
+ * alone bounds the body.
  */
 export function collectBody(
   res: HttpResponse,
@@ -91,6 +92,7 @@ export function collectBody(
   res.onData((chunk, isLast) => {
     if (bytes > limit) return;
     bytes += chunk.byteLength;
+    if (isLast && bytes === chunk.byteLength && bytes <= limit) return done(Buffer.from(chunk)); // most bodies: no copy
     if (bytes > limit) {
       reservation?.release();
       return done(null);

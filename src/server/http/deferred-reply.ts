@@ -54,6 +54,8 @@ export class DeferredReply {
   private readonly onAnswered: (status: number) => void;
   private state: ReplyState = 'pending';
   private source: BodySource | null = null;
+  /** The library has corked the socket: it is inside a callback for a request or its body. */
+  private isCorked = false;
   /** Runs while the client has to make room. */
   private timeoutResetTimer: NodeJS.Timeout | null = null;
 
@@ -79,7 +81,8 @@ export class DeferredReply {
   send(answer: Answer): void {
     if (!this.settle()) return;
     this.onAnswered(answer.status);
-    this.res.cork(() => writeAnswer(this.res, answer, this.context));
+    if (this.isCorked) writeAnswer(this.res, answer, this.context);
+    else this.res.cork(() => writeAnswer(this.res, answer, this.context));
   }
 
   /** Sends the answer when the promise resolves; if it rejects, the answer is a 500. */
@@ -97,6 +100,13 @@ export class DeferredReply {
     } catch (error) {
       this.send(this.context.failure(error));
     }
+  }
+
+  /** `guard` for a handler of the library, of a request or its body: there it has corked the socket. */
+  guardHandler(part: () => void): void {
+    this.isCorked = true;
+    this.guard(part);
+    this.isCorked = false;
   }
 
   /** Begins an answer whose body comes in chunks. Calls `onDrain` when writing may go on after `write` returned false. */

@@ -103,7 +103,7 @@ function postHandler(prepared: PreparedEndpoint, deps: RestRouteDeps) {
       (status) => meter(status, startedAt),
       () => reservation?.release(),
     );
-    reply.guard(() => {
+    reply.guardHandler(() => {
       const cors = deps.cors(req);
       const refuse = (answer: Answer): void => reply.send(closeIfChunked(req, answer));
       const apiKey = apiKeyOf(req);

@@ -55,21 +55,21 @@ export function addRpcRoute(
         httpRpcReply?.cancel();
       },
     );
-    reply.guard(() => {
+    reply.guardHandler(() => {
       const headers = cors(req);
       const apiKey = apiKeyOf(req);
       const sender = access.keys.verify(apiKey);
       if (sender === null) return reply.send(closeIfChunked(req, unauthorized(headers)));
       if (isEncoded(req)) return reply.send(closeIfChunked(req, refuseEncoded(access, sender, headers)));
-      const answerBody = (body: Buffer | null): void => {
-        // Verified again: the key may have been revoked while the body arrived, which can take minutes.
-        const key = access.keys.verify(apiKey);
-        if (key === null) return reply.send({ ...unauthorized(headers), close: true });
-        if (body === null) return refuseTooLarge(reply, access, key, headers);
-        const rpcReply = new HttpRpcReply(reply, access, key, headers);
-        httpRpcReply = rpcReply;
-        reply.guard(() => rpcReply.serve(rpc, body));
-      };
+      const answerBody = (body: Buffer | null): void =>
+        reply.guardHandler(() => {
+          // Verified again: the key may have been revoked while the body arrived, which can take minutes.
+          const key = access.keys.verify(apiKey);
+          if (key === null) return reply.send({ ...unauthorized(headers), close: true });
+          if (body === null) return refuseTooLarge(reply, access, key, headers);
+          httpRpcReply = new HttpRpcReply(reply, access, key, headers);
+          httpRpcReply.serve(rpc, body);
+        });
       if (contentLengthExceeds(req, MAX_BODY_BYTES)) return answerBody(null);
       reservation = bodyBudget.open(sender.id);
       collectBody(res, MAX_BODY_BYTES, reservation, answerBody);
