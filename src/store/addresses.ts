@@ -55,7 +55,7 @@ export class AddressTable {
   }
 
   /** Adds new wallets; fastest in key order. */
-  add(wallets: readonly AddressRow[]): void {
+  add(wallets: Iterable<AddressRow>): void {
     this.inserts.reset();
     for (const { key, wallet } of wallets) this.inserts.add(key, wallet);
     this.inserts.flush();

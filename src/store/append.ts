@@ -3,19 +3,19 @@
  *
  * In a large index, pages cost more than rows. A commit of 46,000 transfers on top of ten million changes 23,000 pages
  * of 8 KiB, half of them in `wallets` and a fifth in `addresses`. Each page is fetched, written to the WAL and
- * checkpointed. Hence the four rules of this folder: look up rows in page order (AddressResolver); write a row right
+ * checkpointed. Hence the four rules of this folder: look up rows in page order (address-resolver.ts); write a row right
  * after reading it (token-state.ts); write rows in key order (change-set.ts); make a commit as large as the WAL allows
  * (indexer/adaptive-commit-size.ts). Preparing the next commit overlaps with the checkpoint of the last one; each takes
  * a third of the time.
  * In a small index, the work per row dominates. One more buffer per row costs as much as binding its statement, and
  * calling a statement as much as writing its row (row-writer.ts).
  */
-import { bytesToBigInt } from '../lib/hex.ts';
 import { packedHash, packedValue } from '../lib/packed-bytes.ts';
 import type { BlockBatch } from '../model/block-batch.ts';
 import { isNativeKind, TransferKind } from '../model/transfer-kind.ts';
+import { addAddresses, resolveAddresses } from './address-resolver.ts';
 import { chainOf, prepareLastBlock, type Tip } from './chain.ts';
-import { AddressResolver, ChangeSet, type Tables } from './change-set.ts';
+import { ChangeSet, type Tables } from './change-set.ts';
 import { mixBlock, mixBytes, mixInteger, mixNull, seedOf } from './checksum.ts';
 import type { Db, Statement } from './open-database.ts';
 import { RowWriter } from './row-writer.ts';
@@ -23,6 +23,9 @@ import { ADDRESS_BYTES, packTokenKind, ZERO_WALLET } from './schema.ts';
 import { TokenState } from './token-state.ts';
 import { HistoryFlag } from './wallet-history.ts';
 import type { WalletState } from './wallet-state.ts';
+
+/** The amount of an ERC-721 transfer. */
+const ONE = Uint8Array.of(1);
 
 export class Appender {
   private readonly db: Db;
@@ -73,8 +76,8 @@ export class Appender {
 /** A batch with the ids that its addresses and transfers have in the index. */
 interface ResolvedBatch {
   batch: BlockBatch;
-  /** One wallet per address of the batch. */
-  wallets: readonly WalletState[];
+  /** The slot in WalletStates of each of its addresses. */
+  slots: Uint32Array;
   /** At `n`: how many of the first `n` addresses belong to new wallets. */
   newWallets: Uint32Array;
   /** The highest ids before the batch. */
@@ -106,13 +109,11 @@ export class Commit {
     const [first] = batches;
     if (tip === null && first !== undefined) this.firstParent = packedHash(first.parent, 0);
     let { lastTransfer, lastWallet } = tip ?? { lastTransfer: 0, lastWallet: ZERO_WALLET };
-    const addresses = new AddressResolver(batches.reduce((sum, batch) => sum + batch.addresses.length, 0));
-    const positions = batches.map((batch) => addresses.add(batch.addresses));
-    const found = addresses.resolve(this.changes, lastWallet);
+    const slots = batches.map((batch) => addAddresses(this.changes, batch.addresses));
+    resolveAddresses(this.changes, lastWallet);
     for (const [i, batch] of batches.entries()) {
-      const wallets = Array.from(positions[i]!, (position) => found[position]!);
-      const newWallets = cumulativeNewCounts(wallets, lastWallet);
-      this.resolvedBatches.push({ batch, wallets, newWallets, lastTransfer, lastWallet });
+      const newWallets = this.cumulativeNewCounts(slots[i]!, lastWallet);
+      this.resolvedBatches.push({ batch, slots: slots[i]!, newWallets, lastTransfer, lastWallet });
       lastTransfer += batch.transferCount;
       lastWallet += newWallets.at(-1) ?? 0;
     }
@@ -120,12 +121,12 @@ export class Commit {
 
   /** Applies the batches to the wallets and tokens in memory. */
   sumUp(): void {
-    for (const { batch, wallets, lastTransfer } of this.resolvedBatches) {
+    for (const { batch, slots, lastTransfer } of this.resolvedBatches) {
       let transactionStart = 0;
       for (let i = 0; i < batch.transferCount; i++) {
         const id = lastTransfer + 1 + i;
         if (startsTransaction(batch, i)) transactionStart = id;
-        this.addTransfer(batch, i, id, transactionStart, wallets);
+        this.addTransfer(batch, i, id, transactionStart, slots);
       }
     }
   }
@@ -139,8 +140,9 @@ export class Commit {
   }
 
   /** Writes the transfers. Returns a checksum per block. */
-  private writeTransfers({ batch, wallets, lastTransfer }: ResolvedBatch, checksumSeed: number): Int32Array {
+  private writeTransfers({ batch, slots, lastTransfer }: ResolvedBatch, checksumSeed: number): Int32Array {
     const { transferEnd, amounts, amountEnd, tokenNumbers, tokenNumberEnd } = batch;
+    const { wallets } = this.changes;
     const checksums = new Int32Array(batch.blockCount).fill(checksumSeed);
     let transactionStart = 0;
     let block = 0;
@@ -152,9 +154,11 @@ export class Commit {
       const kind = batch.kind[i]!;
       const logIndex = batch.logIndex[i]!;
       const hasNumber = kind === TransferKind.erc721 || kind === TransferKind.erc1155;
-      const sender = wallets[batch.from[i]!]!.id;
-      const receiver = wallets[batch.to[i]!]!.id;
-      const token = isNativeKind(kind) ? null : this.tokenOfWallet.get(wallets[batch.token[i]!]!.id)!;
+      const sender = wallets.idAt(slots[batch.from[i]!]!);
+      const receiver = wallets.idAt(slots[batch.to[i]!]!);
+      const token = isNativeKind(kind)
+        ? null
+        : this.tokenOfWallet.get(wallets.idAt(slots[batch.token[i]!]!))!;
       const tokenKind = token === null ? kind : packTokenKind(token.id, kind);
       this.transfers.add(
         id,
@@ -182,13 +186,13 @@ export class Commit {
 
   /** Writes the blocks. `checksums` cover the transfers of each block. */
   private writeBlocks(
-    { batch, wallets, newWallets, lastTransfer, lastWallet }: ResolvedBatch,
+    { batch, slots, newWallets, lastTransfer, lastWallet }: ResolvedBatch,
     checksums: Int32Array,
   ): void {
     for (let block = 0, address = 0; block < batch.blockCount; block++) {
       let sum = checksums[block]!;
       for (; address < batch.addressEnd[block]!; address++) {
-        if (wallets[address]!.id <= lastWallet) continue;
+        if (this.changes.wallets.idAt(slots[address]!) <= lastWallet) continue;
         sum = mixBytes(sum, batch.addresses, address * ADDRESS_BYTES, (address + 1) * ADDRESS_BYTES);
       }
       const number = batch.number[block]!;
@@ -205,15 +209,23 @@ export class Commit {
     }
   }
 
-  private findOrCreateToken(wallet: WalletState, id: number, kind: number): TokenState {
-    let token = this.tokenOfWallet.get(wallet.id);
+  /** At `n`: how many of the first `n` wallets are new, which means ids above `lastKnown`. */
+  private cumulativeNewCounts(slots: Uint32Array, lastKnown: number): Uint32Array {
+    const counts = new Uint32Array(slots.length + 1);
+    for (let i = 0; i < slots.length; i++)
+      counts[i + 1] = counts[i]! + Number(this.changes.wallets.idAt(slots[i]!) > lastKnown);
+    return counts;
+  }
+
+  private findOrCreateToken(wallet: number, id: number, kind: number): TokenState {
+    let token = this.tokenOfWallet.get(wallet);
     if (!token) {
       token =
-        this.changes.tables.tokens.findByWallet(wallet.id) ??
+        this.changes.tables.tokens.findByWallet(wallet) ??
         new TokenState(
           {
             id: ++this.lastToken,
-            wallet: wallet.id,
+            wallet,
             transfers: 0,
             holders: 0,
             wallets: 0,
@@ -223,7 +235,7 @@ export class Commit {
           },
           false,
         );
-      this.tokenOfWallet.set(wallet.id, token);
+      this.tokenOfWallet.set(wallet, token);
       this.changes.tokens.set(token.id, token);
     }
     return token;
@@ -234,24 +246,18 @@ export class Commit {
     i: number,
     id: number,
     transactionStart: number,
-    wallets: readonly WalletState[],
+    slots: Uint32Array,
   ): void {
+    const { wallets } = this.changes;
     const kind = batch.kind[i]!;
-    const sender = wallets[batch.from[i]!]!;
-    const receiver = wallets[batch.to[i]!]!;
+    const sender = wallets.at(slots[batch.from[i]!]!);
+    const receiver = wallets.at(slots[batch.to[i]!]!);
     const amount = packedValue(batch.amounts, batch.amountEnd, i);
     const native = isNativeKind(kind);
-    const token = native ? null : this.findOrCreateToken(wallets[batch.token[i]!]!, id, kind);
+    const token = native ? null : this.findOrCreateToken(wallets.idAt(slots[batch.token[i]!]!), id, kind);
     this.addActivity(id, kind, sender, receiver, amount, native, transactionStart);
     if (token === null) this.addNativeTransfer(id, kind, sender, receiver, amount);
-    else
-      this.addTokenTransfer(
-        id,
-        token,
-        sender,
-        receiver,
-        kind === TransferKind.erc721 ? 1n : bytesToBigInt(amount),
-      );
+    else this.addTokenTransfer(id, token, sender, receiver, kind === TransferKind.erc721 ? ONE : amount);
   }
 
   private addActivity(
@@ -265,7 +271,7 @@ export class Commit {
   ): void {
     const wei = native ? amount : null;
     const flags = kind | (amount.length === 0 && kind !== TransferKind.erc721 ? HistoryFlag.zero : 0);
-    if (sender === receiver) {
+    if (sender.slot === receiver.slot) {
       this.addEntry(sender, id, flags | HistoryFlag.out | HistoryFlag.in, receiver.id, wei, transactionStart);
     } else {
       this.addEntry(sender, id, flags | HistoryFlag.out, receiver.id, wei, transactionStart);
@@ -297,12 +303,11 @@ export class Commit {
     receiver: WalletState,
     amount: Uint8Array,
   ): void {
-    const wei = bytesToBigInt(amount);
-    sender.nativeSent += wei;
-    receiver.nativeReceived += wei;
+    sender.addSent(amount);
+    receiver.addReceived(amount);
     this.changes.zoneMap.record(id, amount);
     if (kind === TransferKind.nativeInternal) receiver.internalReceived++;
-    if (sender === receiver || sender.id === ZERO_WALLET) return; // a wallet does not fund itself; a mint funds nobody
+    if (sender.slot === receiver.slot || sender.id === ZERO_WALLET) return; // a wallet does not fund itself; a mint funds nobody
     if (kind === TransferKind.nativeDirect) {
       receiver.latestDirect = id;
       if (receiver.firstDirect === null) {
@@ -321,13 +326,13 @@ export class Commit {
     token: TokenState,
     sender: WalletState,
     receiver: WalletState,
-    amount: bigint,
+    amount: Uint8Array,
   ): void {
     token.transfers++;
     const { tokens } = this.changes.tables;
-    tokens.addToHolding(token, sender, -amount, 1);
-    tokens.addToHolding(token, receiver, amount, sender === receiver ? 0 : 1);
-    if (amount > 0n) tokens.recordBuyer(token, receiver.id, id);
+    tokens.subtractFromHolding(token, sender, amount, 1);
+    tokens.addToHolding(token, receiver, amount, sender.slot === receiver.slot ? 0 : 1);
+    if (amount.length > 0) tokens.recordBuyer(token, receiver.id, id);
   }
 }
 
@@ -339,11 +344,4 @@ function mixPacked(sum: number, bytes: Uint8Array, ends: Uint32Array, i: number)
 /** Whether transfer `i` is the first of its transaction. */
 function startsTransaction({ tx }: BlockBatch, i: number): boolean {
   return i === 0 || tx[i] !== tx[i - 1];
-}
-
-/** At `n`: how many of the first `n` wallets are new, which means ids above `lastKnown`. */
-function cumulativeNewCounts(wallets: readonly WalletState[], lastKnown: number): Uint32Array {
-  const counts = new Uint32Array(wallets.length + 1);
-  for (let i = 0; i < wallets.length; i++) counts[i + 1] = counts[i]! + (wallets[i]!.id > lastKnown ? 1 : 0);
-  return counts;
 }

@@ -4,10 +4,10 @@ import { type AddressRow, AddressTable, addressPrefix } from './addresses.ts';
 import { AnchorTable } from './chain.ts';
 import type { Db, Statement } from './open-database.ts';
 import { RowWriter } from './row-writer.ts';
-import { ADDRESS_BYTES, ADDRESS_PREFIX_BYTES } from './schema.ts';
 import { type TokenState, TokenTable } from './token-state.ts';
 import { TraceGapTable } from './trace-gaps.ts';
-import { type FinishedPage, type WalletState, WalletTable } from './wallet-state.ts';
+import type { FinishedPage, WalletState, WalletStates } from './wallet-state.ts';
+import { WalletTable } from './wallet-table.ts';
 import { ZoneMap, ZoneMapTable } from './zone-map.ts';
 
 /** The first funding of a wallet. */
@@ -15,6 +15,17 @@ interface Funding {
   funder: number;
   funding: number;
 }
+
+/** A wallet that is new with the commit. */
+interface NewAddress {
+  /** In WalletStates. */
+  slot: number;
+  /** Whether its key in `addresses` is the whole address, because another wallet has the prefix. */
+  isWholeKey: boolean;
+}
+
+/** About how many bytes a token takes on the JavaScript heap with the list of its first buyers. */
+const TOKEN_BYTES = 1_000;
 
 /** The statements on `fundings` that a commit needs. */
 class FundingTable {
@@ -61,28 +72,24 @@ export class Tables {
 
 /** The changes of one commit. Only one exists at a time: each reuses the memory of the previous one. */
 export class ChangeSet {
-  readonly wallets = new Map<number, WalletState>();
+  readonly wallets: WalletStates;
   readonly tokens = new Map<number, TokenState>();
   readonly finishedRuns: FinishedPage[] = [];
-  /** The rows of `addresses` for the new wallets, in key order. */
-  readonly newAddressRows: AddressRow[] = [];
+  /** The new wallets, in the order of their keys in `addresses`. */
+  readonly newAddresses: NewAddress[] = [];
   readonly zoneMap: ZoneMap;
   readonly tables: Tables;
 
   constructor(tables: Tables) {
     this.tables = tables;
+    this.wallets = tables.wallets.states;
     tables.wallets.begin();
     tables.tokens.begin();
     this.zoneMap = new ZoneMap(tables.zoneMap);
   }
 
   wallet(id: number): WalletState {
-    let wallet = this.wallets.get(id);
-    if (!wallet) {
-      wallet = this.tables.wallets.load(id);
-      this.wallets.set(id, wallet);
-    }
-    return wallet;
+    return this.wallets.find(id) ?? this.tables.wallets.load(id);
   }
 
   token(id: number): TokenState {
@@ -107,28 +114,39 @@ export class ChangeSet {
     wallet.funding = transfer;
   }
 
+  /** Bytes of memory that the changes take. */
+  get memoryBytes(): number {
+    const { tokens } = this.tables;
+    return this.wallets.memoryBytes + tokens.memoryBytes + this.tokens.size * TOKEN_BYTES;
+  }
+
   /**
    * Writes each table in ascending key order, so that neighbouring rows hit the same hot page.
    * Tokens come first: saving their holdings updates the token counts in the wallets' rows.
    */
   save(): void {
-    for (const id of [...this.tokens.keys()].sort((a, b) => a - b))
-      this.tables.tokens.save(this.tokens.get(id)!);
-    this.tables.tokens.flush();
-    for (const id of [...this.wallets.keys()].sort((a, b) => a - b))
-      this.tables.wallets.save(this.wallets.get(id)!);
+    this.tables.tokens.save(this.tokens, this.wallets);
+    for (const slot of this.wallets.inOrder()) this.tables.wallets.save(this.wallets.at(slot));
     this.tables.wallets.flush();
-    this.tables.addresses.add(this.newAddressRows);
+    this.tables.addresses.add(this.addressRows());
     this.saveFundings();
     this.finishedRuns.sort((a, b) => a.wallet - b.wallet || a.first - b.first);
     for (const run of this.finishedRuns) this.tables.wallets.savePage(run);
     this.zoneMap.save();
   }
 
+  private *addressRows(): Generator<AddressRow> {
+    for (const { slot, isWholeKey } of this.newAddresses) {
+      const address = this.wallets.addressAt(slot);
+      yield { key: isWholeKey ? address : addressPrefix(address), wallet: this.wallets.idAt(slot) };
+    }
+  }
+
   private saveFundings(): void {
     const gone: Funding[] = [];
     const added: Funding[] = [];
-    for (const { storedFunder, storedFunding, funder, funding } of this.wallets.values()) {
+    for (let slot = 0; slot < this.wallets.count; slot++) {
+      const { storedFunder, storedFunding, funder, funding } = this.wallets.at(slot);
       if (funding === storedFunding) continue;
       if (storedFunder !== null && storedFunding !== null)
         gone.push({ funder: storedFunder, funding: storedFunding });
@@ -136,98 +154,4 @@ export class ChangeSet {
     }
     this.tables.fundings.applyChanges(gone, added);
   }
-}
-
-/** The distinct addresses of a commit, in order of first appearance. */
-export class AddressResolver {
-  private readonly bytes: Buffer;
-  private readonly positionByAddress = new Map<string, number>();
-
-  /** `bytes`: the size of all addresses that will be added. */
-  constructor(bytes: number) {
-    this.bytes = Buffer.allocUnsafeSlow(bytes);
-  }
-
-  /** Adds concatenated addresses. Returns the position of each among the distinct ones. */
-  add(addresses: Uint8Array): Uint32Array {
-    const text = Buffer.from(addresses.buffer, addresses.byteOffset, addresses.byteLength);
-    const positions = new Uint32Array(addresses.length / ADDRESS_BYTES);
-    for (let i = 0; i < positions.length; i++) {
-      const at = i * ADDRESS_BYTES;
-      const key = text.toString('latin1', at, at + ADDRESS_BYTES);
-      let position = this.positionByAddress.get(key);
-      if (position === undefined) {
-        position = this.positionByAddress.size;
-        this.positionByAddress.set(key, position);
-        text.copy(this.bytes, position * ADDRESS_BYTES, at, at + ADDRESS_BYTES);
-      }
-      positions[i] = position;
-    }
-    return positions;
-  }
-
-  /**
-   * The wallet of each address; unknown ones get the ids after `lastWallet`. It looks up all ids in address order and
-   * then all rows in id order, so each page of either table is fetched once. Looking up one address after another would
-   * fetch two pages for each.
-   */
-  resolve(changes: ChangeSet, lastWallet: number): WalletState[] {
-    const { tables, wallets: loaded } = changes;
-    const count = this.positionByAddress.size;
-    const prefixes = Float64Array.from({ length: count }, (_, i) =>
-      this.bytes.readUIntBE(i * ADDRESS_BYTES, ADDRESS_PREFIX_BYTES),
-    );
-    const byPrefix = sortedPositions(prefixes);
-    const ids = new Float64Array(count);
-    for (const position of byPrefix) {
-      ids[position] = tables.addresses.walletByKey(addressPrefix(this.at(position))) ?? UNKNOWN_ID;
-    }
-    const found = new Array<WalletState>(count);
-    for (const position of sortedPositions(ids)) {
-      const id = ids[position]!;
-      if (id === UNKNOWN_ID) break;
-      const wallet = this.loadMatching(tables, id, this.at(position));
-      if (wallet !== undefined) found[position] = wallet;
-    }
-    for (let i = 0, last = lastWallet; i < count; i++) {
-      const wallet = found[i] ?? tables.wallets.create(++last, this.at(i));
-      found[i] = wallet;
-      loaded.set(wallet.id, wallet);
-    }
-    for (const [rank, position] of byPrefix.entries()) {
-      const { id, address } = found[position]!;
-      if (id <= lastWallet) continue;
-      const before = byPrefix[rank - 1];
-      const isTaken =
-        ids[position] !== UNKNOWN_ID || (before !== undefined && prefixes[before] === prefixes[position]);
-      changes.newAddressRows.push({ key: isTaken ? address : addressPrefix(address), wallet: id });
-    }
-    return found;
-  }
-
-  /** The wallet of an address whose prefix leads to wallet `first`; undefined when there is none. */
-  private loadMatching(
-    { wallets, addresses }: Tables,
-    first: number,
-    address: Uint8Array,
-  ): WalletState | undefined {
-    const wallet = wallets.loadIfAddressMatches(first, address);
-    if (wallet !== undefined) return wallet;
-    const id = addresses.walletByKey(address);
-    return id === undefined ? undefined : wallets.load(id);
-  }
-
-  private at(position: number): Uint8Array {
-    return this.bytes.subarray(position * ADDRESS_BYTES, (position + 1) * ADDRESS_BYTES);
-  }
-}
-
-/** Stands for an unknown wallet; sorts after every id. */
-const UNKNOWN_ID = Number.MAX_SAFE_INTEGER;
-
-/** The positions of the numbers, sorted by number and then by position. */
-function sortedPositions(numbers: ArrayLike<number>): Uint32Array {
-  return Uint32Array.from({ length: numbers.length }, (_, i) => i).sort(
-    (a, b) => numbers[a]! - numbers[b]! || a - b,
-  );
 }

@@ -8,36 +8,43 @@ const CHUNK_BYTES = 2 ** 18;
  * reuse the chunks. If the garbage collector freed them, the chunks of several commits would exist at once.
  */
 export class PagePool {
-  /** The chunk that holds the last allocated slot, which begins at `start`. */
-  chunk = new Uint8Array(CHUNK_BYTES);
-  start = 0;
-  private readonly chunks = [this.chunk];
+  private readonly chunks = [new Uint8Array(CHUNK_BYTES)];
   private inUse = 1;
   private end = 0;
 
-  /** Frees all slots; drops the chunks that were not used since the last reset. */
-  reset(): void {
-    this.chunks.length = this.inUse;
-    this.useChunk(0);
+  /** Bytes of memory. */
+  get bytes(): number {
+    return this.chunks.length * CHUNK_BYTES;
   }
 
-  /** Allocates `bytes` bytes, not cleared, and points `chunk` and `start` at them. */
-  allocate(bytes: number): void {
-    if (this.end + bytes > this.chunk.length) {
+  /** Frees all pages; drops the chunks that were not used since the last reset. */
+  reset(): void {
+    this.chunks.length = this.inUse;
+    this.inUse = 1;
+    this.end = 0;
+  }
+
+  /** Allocates `bytes` bytes, not cleared. Returns their position: find them with `chunkAt` and `offsetOf`. */
+  allocate(bytes: number): number {
+    if (this.end + bytes > CHUNK_BYTES) {
       if (bytes > CHUNK_BYTES)
         throw new DamageError(
           `the newest transfers of a wallet need ${bytes} bytes, more than a history page can have`,
         );
       if (this.inUse === this.chunks.length) this.chunks.push(new Uint8Array(CHUNK_BYTES));
-      this.useChunk(this.inUse);
+      this.inUse++;
+      this.end = 0;
     }
-    this.start = this.end;
+    const position = (this.inUse - 1) * CHUNK_BYTES + this.end;
     this.end += bytes;
+    return position;
   }
 
-  private useChunk(index: number): void {
-    this.chunk = this.chunks[index]!;
-    this.inUse = index + 1;
-    this.end = 0;
+  chunkAt(position: number): Uint8Array {
+    return this.chunks[Math.floor(position / CHUNK_BYTES)]!;
+  }
+
+  offsetOf(position: number): number {
+    return position % CHUNK_BYTES;
   }
 }

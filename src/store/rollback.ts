@@ -3,7 +3,6 @@
  * re-reads first and latest transfers from what remains. A test checks that "append, roll back, append another branch"
  * equals, row for row, a fresh index of that branch.
  */
-import { bytesToBigInt } from '../lib/hex.ts';
 import { TransferKind } from '../model/transfer-kind.ts';
 import { prepareLastBlock } from './chain.ts';
 import { ChangeSet, type Tables } from './change-set.ts';
@@ -22,6 +21,10 @@ const TRANSFERS_PER_STEP = 20_000;
 
 /** Transfers read at a time. */
 const TRANSFERS_PER_READ = 5_000;
+
+/** Amounts as bytes. */
+const ONE = Uint8Array.of(1);
+const NOTHING = new Uint8Array(0);
 
 export class Rollback {
   private readonly db: Db;
@@ -95,7 +98,9 @@ export class Rollback {
     const { lastTransfer, lastWallet } = this.lastBlock(to) ?? { lastTransfer: 0, lastWallet: ZERO_WALLET };
     const changes = new ChangeSet(this.tables);
     for (const transfer of this.removedTransfers(lastTransfer)) this.subtract(changes, transfer);
-    for (const wallet of [...changes.wallets.values()]) {
+    const touched = changes.wallets.count; // restoring facts may load further wallets
+    for (let slot = 0; slot < touched; slot++) {
+      const wallet = changes.wallets.at(slot);
       if (wallet.id <= lastWallet) requireNonNegative(wallet);
       this.restoreFacts(changes, wallet, lastTransfer);
     }
@@ -125,14 +130,14 @@ export class Rollback {
     const sender = changes.wallet(transfer.sender);
     const receiver = changes.wallet(transfer.receiver);
     const transactionStart = typeof transfer.tx === 'number' ? transfer.id - transfer.tx : transfer.id;
-    for (const wallet of sender === receiver ? [sender] : [sender, receiver]) {
+    const isToSelf = sender.id === receiver.id;
+    for (const wallet of isToSelf ? [sender] : [sender, receiver]) {
       this.subtractFromWallet(wallet, transactionStart, transfer.token !== null);
     }
-    const amount =
-      transfer.kind === TransferKind.erc721 ? 1n : bytesToBigInt(transfer.amount ?? new Uint8Array(0));
+    const amount = transfer.kind === TransferKind.erc721 ? ONE : (transfer.amount ?? NOTHING);
     if (transfer.token === null) {
-      sender.nativeSent -= amount;
-      receiver.nativeReceived -= amount;
+      sender.subtractSent(amount);
+      receiver.subtractReceived(amount);
       if (transfer.kind === TransferKind.nativeInternal) receiver.internalReceived--;
       return;
     }
@@ -140,7 +145,7 @@ export class Rollback {
     token.transfers--;
     const { tokens } = this.tables;
     tokens.addToHolding(token, sender, amount, -1);
-    tokens.addToHolding(token, receiver, -amount, sender === receiver ? 0 : -1);
+    tokens.subtractFromHolding(token, receiver, amount, isToSelf ? 0 : -1);
   }
 
   private subtractFromWallet(wallet: WalletState, transactionStart: number, isToken: boolean): void {
@@ -204,10 +209,9 @@ export class Rollback {
 
 /** Throws when more was subtracted from a wallet than was ever added to it. */
 function requireNonNegative(wallet: WalletState): void {
-  const { id, transfers, transactions, tokenTransfers, internalReceived, nativeReceived, nativeSent } =
-    wallet;
+  const { id, transfers, transactions, tokenTransfers, internalReceived, hasNegativeSum } = wallet;
   const least = Math.min(transfers, transactions, tokenTransfers, internalReceived);
-  if (least < 0 || nativeReceived < 0n || nativeSent < 0n)
+  if (least < 0 || hasNegativeSum)
     throw new DamageError(`the transfers of wallet ${id} add up to more than its stored sums`);
 }
 

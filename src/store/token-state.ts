@@ -1,17 +1,12 @@
 /** Rows of `tokens`, `holdings` and `first_buyers` while a commit changes them. */
-import { decodeSigned, encodeSigned } from '../lib/signed.ts';
+
+import { isPositive } from '../lib/signed.ts';
+import { HoldingChanges } from './holding-changes.ts';
 import { type Db, highest, type Statement } from './open-database.ts';
 import { RowWriter } from './row-writer.ts';
 import { MAX_FIRST_BUYERS, ZERO_WALLET } from './schema.ts';
 import { DamageError } from './storage-error.ts';
-import type { WalletState } from './wallet-state.ts';
-
-/** How a commit changes one wallet's holding of one token. */
-interface HoldingDelta {
-  readonly wallet: WalletState;
-  transfers: number;
-  balance: bigint;
-}
+import type { WalletState, WalletStates } from './wallet-state.ts';
 
 interface TokenRow {
   id: number;
@@ -24,7 +19,7 @@ interface TokenRow {
   kind: number;
 }
 
-/** One token's row and the holdings that the commit touches. */
+/** One token's row. */
 export class TokenState {
   transfers: number;
   holders: number;
@@ -35,8 +30,6 @@ export class TokenState {
   readonly firstTransfer: number;
   readonly kind: number;
   readonly isStored: boolean;
-  /** By wallets.id. */
-  readonly holdings = new Map<number, HoldingDelta>();
   /** The first buyers so far; null until read. A full list is never read. */
   knownBuyers: Set<number> | null = null;
   /** First buyers that the commit adds. */
@@ -64,6 +57,7 @@ export class TokenTable {
   private readonly update: Statement;
   private readonly holding: Statement<[number, number], [transfers: number, balance: Buffer]>;
   private readonly holdings: RowWriter;
+  private readonly changes = new HoldingChanges();
   private readonly deleteHolding: Statement;
   private readonly buyersOf: Statement<[number], number>;
   private readonly insertBuyer: Statement;
@@ -91,8 +85,14 @@ export class TokenTable {
     this.insertBuyer = db.prepare('INSERT INTO first_buyers (token, transfer, wallet) VALUES (?, ?, ?)');
   }
 
+  /** Bytes of memory that the changes of a commit take. */
+  get memoryBytes(): number {
+    return this.changes.memoryBytes;
+  }
+
   /** Begins a commit. */
   begin(): void {
+    this.changes.reset();
     this.holdings.reset();
   }
 
@@ -112,14 +112,21 @@ export class TokenTable {
     return new TokenState(row, true);
   }
 
-  /** Adds to a wallet's balance and to its number of transfers of the token. */
-  addToHolding(token: TokenState, wallet: WalletState, balance: bigint, transfers: number): void {
-    const holding = token.holdings.get(wallet.id);
-    if (holding === undefined) token.holdings.set(wallet.id, { wallet, balance, transfers });
-    else {
-      holding.balance += balance;
-      holding.transfers += transfers;
-    }
+  /** Adds an amount to a wallet's balance, and to its number of transfers of the token. */
+  addToHolding(token: TokenState, wallet: WalletState, amount: Uint8Array, transfers: number): void {
+    const { changes } = this;
+    changes.sums.add(
+      changes.balanceAt(changes.change(token.id, wallet, transfers)),
+      amount,
+      0,
+      amount.length,
+    );
+  }
+
+  subtractFromHolding(token: TokenState, wallet: WalletState, amount: Uint8Array, transfers: number): void {
+    const { sums } = this.changes;
+    const at = this.changes.balanceAt(this.changes.change(token.id, wallet, transfers));
+    sums.subtract(at, amount, 0, amount.length);
   }
 
   /** Records a receiver of a non-zero amount, unless the list of first buyers is full. */
@@ -128,19 +135,28 @@ export class TokenTable {
     token.knownBuyers ??= new Set(this.buyersOf.all(token.id));
     if (token.knownBuyers.has(wallet)) return;
     token.knownBuyers.add(wallet);
-    token.buyers++;
     token.newBuyers.push({ transfer, wallet });
+    if (++token.buyers === MAX_FIRST_BUYERS) token.knownBuyers = null;
   }
 
   /**
-   * Writes the token's row, its new first buyers, and its touched holdings in key order. Reads each holding right before
+   * Writes the tokens' rows, their new first buyers, and the touched holdings in key order. Reads each holding right before
    * writing it, so that its page is fetched once; deletes holdings without transfers left. Updates the token counts of
    * the wallets, whose rows are written later.
    */
-  save(token: TokenState): void {
-    for (const id of [...token.holdings.keys()].sort((a, b) => a - b)) {
-      this.saveHolding(token, token.holdings.get(id)!);
+  save(tokens: ReadonlyMap<number, TokenState>, wallets: WalletStates): void {
+    const holdings = this.changes.inOrder();
+    let next = 0;
+    for (const id of [...tokens.keys()].sort((a, b) => a - b)) {
+      const token = tokens.get(id)!;
+      for (; next < holdings.length && this.changes.tokenOf(holdings[next]!) === id; next++)
+        this.saveHolding(token, wallets.at(this.changes.walletSlotOf(holdings[next]!)), holdings[next]!);
+      this.saveToken(token);
     }
+    this.holdings.flush();
+  }
+
+  private saveToken(token: TokenState): void {
     for (const { transfer, wallet } of token.newBuyers) this.insertBuyer.run(token.id, transfer, wallet);
     if (token.isStored)
       this.update.run(token.transfers, token.holders, token.wallets, token.buyers, token.id);
@@ -158,23 +174,20 @@ export class TokenTable {
     }
   }
 
-  /** Call it after saving all tokens of a commit. */
-  flush(): void {
-    this.holdings.flush();
-  }
-
-  private saveHolding(token: TokenState, change: HoldingDelta): void {
-    const { id } = change.wallet;
+  private saveHolding(token: TokenState, wallet: WalletState, holding: number): void {
+    const { changes } = this;
+    const { id } = wallet;
     const row = token.isStored ? this.holding.get(token.id, id) : undefined;
-    const before = row === undefined ? 0n : decodeSigned(row[1]);
-    const balance = before + change.balance;
-    const transfers = (row?.[0] ?? 0) + change.transfers;
+    const balanceAt = changes.balanceAt(holding);
+    if (row !== undefined) changes.sums.addEncoded(balanceAt, row[1]);
+    const transfers = (row?.[0] ?? 0) + changes.transfersOf(holding);
     if (transfers === 0) this.deleteHolding.run(token.id, id);
-    else this.holdings.add(token.id, id, transfers, encodeSigned(balance));
+    else this.holdings.add(token.id, id, transfers, changes.sums.encode(balanceAt));
     const holdingsDelta = Number(transfers > 0) - Number(row !== undefined);
-    change.wallet.tokens += holdingsDelta;
+    wallet.tokens += holdingsDelta;
     if (id === ZERO_WALLET) return;
     token.wallets += holdingsDelta;
-    token.holders += Number(balance > 0n) - Number(before > 0n);
+    const wasHolder = row !== undefined && isPositive(row[1]);
+    token.holders += Number(changes.sums.sign(balanceAt) > 0) - Number(wasHolder);
   }
 }

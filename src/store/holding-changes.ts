@@ -1,0 +1,109 @@
+/** By how much a commit changes the holdings of tokens, as records in one buffer (see wallet-state.ts). */
+import { ascendingOrder } from '../lib/ascending-order.ts';
+import { EMPTY, hashOfNumbers, isOversized, SlotTable } from './slot-table.ts';
+import type { WalletState } from './wallet-state.ts';
+import { SUM_WORDS, WideSums } from './wide-sums.ts';
+
+/** Offsets in a record, in numbers of 8 bytes. */
+const TOKEN = 0;
+const WALLET = 1;
+/** The wallet's slot in WalletStates. */
+const WALLET_SLOT = 2;
+const TRANSFERS = 3;
+const BALANCE = 4;
+const RECORD = BALANCE + SUM_WORDS / 2;
+
+const MIN_RECORDS = 256;
+
+export class HoldingChanges {
+  /** The sums of balances; each is found at its `balanceAt`. */
+  readonly sums = new WideSums();
+  private numbers = new Float64Array(MIN_RECORDS * RECORD);
+  private count = 0;
+  private readonly table = new SlotTable();
+
+  constructor() {
+    this.sums.words = new Uint32Array(this.numbers.buffer);
+  }
+
+  /** Bytes of memory. */
+  get memoryBytes(): number {
+    return this.numbers.byteLength + this.table.bytes;
+  }
+
+  /** Begins another commit. */
+  reset(): void {
+    if (isOversized(this.numbers.length / RECORD, this.count)) this.resize(MIN_RECORDS);
+    this.numbers.fill(0, 0, Math.min(this.count * RECORD, this.numbers.length));
+    this.count = 0;
+    this.sums.reset();
+    this.table.clear();
+  }
+
+  /** The change of a wallet's holding of a token, by whose `transfers` it grows; its balance is changed through `sums`. */
+  change(token: number, wallet: WalletState, transfers: number): number {
+    const holding = this.findOrAdd(token, wallet);
+    this.numbers[holding * RECORD + TRANSFERS]! += transfers;
+    return holding;
+  }
+
+  /** All changes, by token and then by wallet. */
+  inOrder(): Uint32Array {
+    return ascendingOrder(this.column(TOKEN), ascendingOrder(this.column(WALLET)));
+  }
+
+  tokenOf(holding: number): number {
+    return this.numbers[holding * RECORD + TOKEN]!;
+  }
+
+  walletSlotOf(holding: number): number {
+    return this.numbers[holding * RECORD + WALLET_SLOT]!;
+  }
+
+  transfersOf(holding: number): number {
+    return this.numbers[holding * RECORD + TRANSFERS]!;
+  }
+
+  /** Where `sums` has the change of the balance. */
+  balanceAt(holding: number): number {
+    return (holding * RECORD + BALANCE) * 2;
+  }
+
+  private findOrAdd(token: number, wallet: WalletState): number {
+    const { id } = wallet;
+    const { table, numbers } = this;
+    let place = table.placeOf(hashOfNumbers(token, id));
+    for (let holding = table.slotAt(place); holding !== EMPTY; holding = table.slotAt(place)) {
+      const at = holding * RECORD;
+      if (numbers[at + WALLET] === id && numbers[at + TOKEN] === token) return holding;
+      place = table.after(place);
+    }
+    return this.add(place, token, wallet);
+  }
+
+  private add(place: number, token: number, wallet: WalletState): number {
+    const holding = this.count++;
+    if (this.count * RECORD > this.numbers.length) this.resize(Math.ceil(holding * 1.5));
+    const at = holding * RECORD;
+    this.numbers[at + TOKEN] = token;
+    this.numbers[at + WALLET] = wallet.id;
+    this.numbers[at + WALLET_SLOT] = wallet.slot;
+    this.table.put(place, holding, this.hashOf);
+    return holding;
+  }
+
+  private readonly hashOf = (holding: number): number =>
+    hashOfNumbers(this.tokenOf(holding), this.numbers[holding * RECORD + WALLET]!);
+
+  private column(field: number): Float64Array {
+    const values = new Float64Array(this.count);
+    for (let i = 0; i < this.count; i++) values[i] = this.numbers[i * RECORD + field]!;
+    return values;
+  }
+
+  private resize(records: number): void {
+    const buffer = this.numbers.buffer.transfer(records * RECORD * 8);
+    this.numbers = new Float64Array(buffer);
+    this.sums.words = new Uint32Array(buffer);
+  }
+}
