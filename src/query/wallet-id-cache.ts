@@ -17,6 +17,25 @@ import { prepareAddressByWalletId, prepareWalletIdByAddress, type WalletQuery } 
 /** Entries of each direction that are cached at least; with those about to be evicted, a megabyte. */
 const MIN_ENTRIES = 4_096;
 
+/** A power of two. Wallets whose ids end in the same bits share a slot. */
+const RECENT_SLOTS = 16_384;
+
+/**
+ * The wallets of recent lookups that the cache could not answer. Only a wallet looked up for the second time gets an entry:
+ * clients that walk through all wallets would fill the cache with entries that nobody uses again, at 3 % of each answer.
+ */
+class RecentWallets {
+  private readonly slots = new Int32Array(RECENT_SLOTS);
+
+  /** Notes a wallet, and returns whether it was noted before. */
+  noteAgain(wallet: number): boolean {
+    const slot = wallet & (RECENT_SLOTS - 1);
+    const isNoted = this.slots[slot] === wallet;
+    this.slots[slot] = wallet;
+    return isNoted;
+  }
+}
+
 export class WalletIdCache {
   private readonly snapshot: Snapshot;
   private readonly readId: (address: string) => number | undefined;
@@ -24,6 +43,8 @@ export class WalletIdCache {
   private readonly readHashPrefix: (number: number) => string | undefined;
   private readonly ids = new LruMap<string, number>(MIN_ENTRIES);
   private readonly addresses = new LruMap<number, Hex>(MIN_ENTRIES);
+  private readonly requested = new RecentWallets();
+  private readonly named = new RecentWallets();
   /** The head for which the entries are known to be valid; null when there are none. */
   private validForHead: Head | null = null;
 
@@ -51,7 +72,7 @@ export class WalletIdCache {
     const cached = this.addresses.get(wallet);
     if (cached !== undefined) return cached;
     const address = this.readAddress(wallet);
-    this.addresses.set(wallet, address);
+    if (this.named.noteAgain(wallet)) this.addresses.set(wallet, address);
     return address;
   }
 
@@ -77,7 +98,7 @@ export class WalletIdCache {
   }
 
   private cacheId(address: string, wallet: number): void {
-    this.ids.set(detachString(address), wallet);
+    if (this.requested.noteAgain(wallet)) this.ids.set(detachString(address), wallet);
   }
 
   /** Drops everything when the commit being read is of another branch. */

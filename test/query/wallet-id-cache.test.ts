@@ -22,17 +22,21 @@ test('ids and addresses are those of the index, and unknown addresses have none'
   assert.throws(() => later.addressOf(77), /the index refers to wallet 77, which has no row/);
 });
 
-test('what was looked up once is cached, also over new blocks', (t) => {
+test('what was looked up twice is cached, also over new blocks, and what was looked up once is not', (t) => {
   const index = createIndex(t);
   const { db, snapshot, walletIds } = index.snapshot(t);
   index.append([{ a: [{ from: 'alice', to: 'bob' }] }]);
   const bob = walletIds.idOf(address('bob'))!;
-  walletIds.addressOf(bob);
+  const alice = walletIds.idOf(address('alice'))!;
+  walletIds.idOf(address('bob'));
+  for (const wallet of [alice, bob, bob]) walletIds.addressOf(wallet);
   snapshot.release();
   index.append([{ b: [{ from: 'bob', to: 'carol' }] }]);
   index.damage('DELETE FROM addresses; UPDATE wallets SET address = zeroblob(20)');
   assert.equal(walletIds.idOf(address('bob')), bob);
   assert.equal(walletIds.addressOf(bob), address('bob'));
+  assert.equal(walletIds.idOf(address('alice')), undefined, 'read again from the damaged file');
+  assert.equal(walletIds.addressOf(alice), ZERO_ADDRESS, 'read again from the damaged file');
   assert.equal(new WalletIdCache(db, snapshot).idOf(address('bob')), undefined, 'the file has it no more');
 });
 
@@ -40,8 +44,10 @@ test('after a reorganisation nothing is told of the branch before', (t) => {
   const index = createIndex(t);
   const { snapshot, walletIds } = index.snapshot(t);
   index.append([{}, { a: [{ from: 'alice', to: 'bob' }] }]);
-  const [alice, bob] = [walletIds.idOf(address('alice')), walletIds.idOf(address('bob'))];
-  assert.equal(walletIds.addressOf(bob!), address('bob'));
+  const lookUp = () => [walletIds.idOf(address('alice')), walletIds.idOf(address('bob'))];
+  const [alice, bob] = lookUp();
+  assert.deepEqual(lookUp(), [alice, bob], 'the second time, so that they are cached');
+  for (let i = 0; i < 2; i++) assert.equal(walletIds.addressOf(bob!), address('bob'));
   snapshot.release();
   index.writer.rollback(1);
   index.append([{ a: [{ from: 'bob', to: 'alice' }] }, {}], 'other branch');
