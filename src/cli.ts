@@ -6,6 +6,7 @@ import { addCompletion } from './cli/completion.ts';
 import { addConfig } from './cli/config.ts';
 import { addDev } from './cli/dev.ts';
 import { describeError, EXIT_USAGE } from './cli/errors.ts';
+import { addExport } from './cli/export.ts';
 import { addInit } from './cli/init.ts';
 import { addKeys } from './cli/keys.ts';
 import { addNotes } from './cli/options.ts';
@@ -27,6 +28,7 @@ const COMMANDS = [
   addStatus,
   addVerify,
   addBackup,
+  addExport,
   addConfig,
   addBench,
   addCompletion,

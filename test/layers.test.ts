@@ -25,6 +25,7 @@ const MAY_IMPORT: Record<string, string[] | 'anything'> = {
   indexer: ['tokens', 'store', 'node', 'decode'],
   verify: ['indexer', 'tokens', 'store', 'node', 'decode'],
   query: ['store'],
+  export: ['store'],
   api: ['query', 'store'],
   chain: ['node'],
   gateway: ['node', 'chain'],
@@ -51,6 +52,7 @@ const ONLY_IN: Record<string, string[]> = {
   'd3-force': ['pages'],
   'd3-hierarchy': ['pages'],
   'smol-toml': ['config'],
+  'hyparquet-writer': ['export'],
   pino: ['log'],
   'prom-client': ['metrics'],
 };

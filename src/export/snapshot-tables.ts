@@ -1,0 +1,165 @@
+/** The tables that change with every block: exported whole, as of the last indexed block. */
+import { digitsToBigInt } from '../lib/hex.ts';
+import { decodeSigned, ZERO_BALANCE } from '../lib/signed.ts';
+import { TRANSFER_KIND_NAMES } from '../model/transfer-kind.ts';
+import { blockNumberSql } from '../store/chain.ts';
+import type { Db } from '../store/open-database.ts';
+import { AddressBook } from './address-book.ts';
+import { BATCH_ROWS, type Batch, type Column } from './columns.ts';
+
+/** A table with one row per wallet, token or holding. */
+export interface SnapshotTable {
+  kind: 'snapshot';
+  columns: readonly Column[];
+  /** Reads all rows by key. Call it within a transaction that lasts until the last batch. */
+  read(db: Db): Generator<Batch, void, void>;
+}
+
+interface TokenRow {
+  id: number;
+  address: string;
+  name: string | null;
+  symbol: string | null;
+  decimals: number | null;
+  kind: number;
+  transfers: number;
+  holders: number;
+  wallets: number;
+  firstBlock: number;
+}
+
+export const TOKENS: SnapshotTable = {
+  kind: 'snapshot',
+  columns: [
+    { name: 'token_address', type: 'STRING', distinct: true },
+    { name: 'name', type: 'STRING', nullable: true },
+    { name: 'symbol', type: 'STRING', nullable: true },
+    { name: 'decimals', type: 'INT32', nullable: true },
+    { name: 'token_type', type: 'STRING' },
+    { name: 'transfers', type: 'INT64', distinct: true },
+    { name: 'holders', type: 'INT64', distinct: true },
+    { name: 'wallets', type: 'INT64', distinct: true },
+    { name: 'first_block', type: 'INT64', distinct: true },
+  ],
+  *read(db) {
+    const select = db.prepare<[number, number], TokenRow>(/* sql */ `
+      SELECT t.id, '0x' || lower(hex(w.address)) AS address, m.name, m.symbol, m.decimals, t.kind, t.transfers,
+        t.holders, t.wallets, ${blockNumberSql('t.first_transfer')} AS firstBlock
+      FROM tokens t CROSS JOIN wallets w ON w.id = t.wallet LEFT JOIN token_metadata m ON m.address = w.address
+      WHERE t.id > ? ORDER BY t.id LIMIT ?`);
+    yield* pages(
+      (after: TokenRow | undefined) => select.all(after?.id ?? 0, BATCH_ROWS),
+      (rows) => [
+        rows.map((row) => row.address),
+        rows.map((row) => row.name),
+        rows.map((row) => row.symbol),
+        rows.map((row) => row.decimals),
+        rows.map((row) => TRANSFER_KIND_NAMES[row.kind] ?? null),
+        BigInt64Array.from(rows, (row) => BigInt(row.transfers)),
+        BigInt64Array.from(rows, (row) => BigInt(row.holders)),
+        BigInt64Array.from(rows, (row) => BigInt(row.wallets)),
+        BigInt64Array.from(rows, (row) => BigInt(row.firstBlock)),
+      ],
+    );
+  },
+};
+
+interface WalletRow {
+  id: number;
+  address: string;
+  transfers: number;
+  transactions: number;
+  tokens: number;
+  nativeReceived: string;
+  nativeSent: string;
+  funder: number | null;
+  funded: number;
+  firstBlock: number;
+  lastBlock: number;
+}
+
+export const WALLETS: SnapshotTable = {
+  kind: 'snapshot',
+  columns: [
+    { name: 'address', type: 'STRING', distinct: true },
+    { name: 'transfers', type: 'INT64', distinct: true },
+    { name: 'transactions', type: 'INT64', distinct: true },
+    { name: 'tokens', type: 'INT64', distinct: true },
+    { name: 'native_received', type: 'STRING' },
+    { name: 'native_sent', type: 'STRING' },
+    { name: 'first_funder', type: 'STRING', nullable: true },
+    { name: 'wallets_funded', type: 'INT64', distinct: true },
+    { name: 'first_block', type: 'INT64', distinct: true },
+    { name: 'last_block', type: 'INT64', distinct: true },
+  ],
+  *read(db) {
+    const book = new AddressBook(db);
+    const select = db.prepare<[number, number], WalletRow>(/* sql */ `
+      SELECT id, '0x' || lower(hex(address)) AS address, transfers, transactions, tokens,
+        hex(native_received) AS nativeReceived, hex(native_sent) AS nativeSent, funder, funded,
+        ${blockNumberSql('first_transfer')} AS firstBlock, ${blockNumberSql('last_transfer')} AS lastBlock
+      FROM wallets WHERE id > ? AND transfers > 0 ORDER BY id LIMIT ?`);
+    yield* pages(
+      (after: WalletRow | undefined) => select.all(after?.id ?? -1, BATCH_ROWS),
+      (rows) => {
+        const funders = book.walletsOf(rows.flatMap(({ funder }) => funder ?? []));
+        let next = 0;
+        return [
+          rows.map((row) => row.address),
+          BigInt64Array.from(rows, (row) => BigInt(row.transfers)),
+          BigInt64Array.from(rows, (row) => BigInt(row.transactions)),
+          BigInt64Array.from(rows, (row) => BigInt(row.tokens)),
+          rows.map((row) => digitsToBigInt(row.nativeReceived).toString()),
+          rows.map((row) => digitsToBigInt(row.nativeSent).toString()),
+          rows.map(({ funder }) => (funder === null ? null : (funders[next++] ?? null))),
+          BigInt64Array.from(rows, (row) => BigInt(row.funded)),
+          BigInt64Array.from(rows, (row) => BigInt(row.firstBlock)),
+          BigInt64Array.from(rows, (row) => BigInt(row.lastBlock)),
+        ];
+      },
+    );
+  },
+};
+
+interface HoldingRow {
+  token: number;
+  wallet: number;
+  transfers: number;
+  balance: Buffer;
+}
+
+export const HOLDERS: SnapshotTable = {
+  kind: 'snapshot',
+  columns: [
+    { name: 'token_address', type: 'STRING' },
+    { name: 'holder_address', type: 'STRING' },
+    { name: 'balance', type: 'STRING' },
+    { name: 'transfers', type: 'INT64', distinct: true },
+  ],
+  *read(db) {
+    const book = new AddressBook(db);
+    const select = db.prepare<[number, number, Uint8Array, number], HoldingRow>(/* sql */ `
+      SELECT token, wallet, transfers, balance FROM holdings
+      WHERE (token, wallet) > (?, ?) AND balance > ? ORDER BY token, wallet LIMIT ?`);
+    yield* pages(
+      (after: HoldingRow | undefined) =>
+        select.all(after?.token ?? 0, after?.wallet ?? 0, ZERO_BALANCE, BATCH_ROWS),
+      (rows) => [
+        book.tokensOf(rows.map((row) => row.token)),
+        book.walletsOf(rows.map((row) => row.wallet)),
+        rows.map((row) => decodeSigned(row.balance).toString()),
+        BigInt64Array.from(rows, (row) => BigInt(row.transfers)),
+      ],
+    );
+  },
+};
+
+/** Reads page after page, each from the last row of the one before. */
+function* pages<R>(
+  read: (after: R | undefined) => R[],
+  toValues: (rows: readonly R[]) => Batch['values'],
+): Generator<Batch, void, void> {
+  for (let rows = read(undefined); rows.length > 0; rows = read(rows.at(-1))) {
+    yield { rowCount: rows.length, values: toValues(rows) };
+  }
+}

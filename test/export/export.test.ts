@@ -1,0 +1,218 @@
+/** Exported files, read back by DuckDB and compared with what the API reads. */
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { DuckDBInstance } from '@duckdb/node-api';
+import { type ExportOptions, exportTable } from '../../src/export/export.ts';
+import type { Manifest } from '../../src/export/manifest.ts';
+import { TRANSFER_KIND_NAMES } from '../../src/model/transfer-kind.ts';
+import { amountOf, prepareTransfersById, tokenIdOf } from '../../src/query/transfers.ts';
+import { AnchorTable } from '../../src/store/chain.ts';
+import { openIndexForReading } from '../../src/store/index-file.ts';
+import { IndexWriter } from '../../src/store/index-writer.ts';
+import { type Db, openDatabase } from '../../src/store/open-database.ts';
+import { randomBlocks, toBatch } from '../support/random-chain.ts';
+import { tempDir } from '../support/temp-dir.ts';
+
+const START = 7;
+const BLOCKS = 300;
+const PARENT = '0'.repeat(64);
+
+interface Exported {
+  db: Db;
+  out: string;
+  files: string[];
+  run(options: Partial<ExportOptions>, signal?: AbortSignal): Promise<number>;
+}
+
+/** An index of random blocks, of which those up to `finalized` are final. */
+function setUp(t: TestContext, finalized: number): Exported {
+  const path = join(tempDir(t), 'index.db');
+  const writer = new IndexWriter(path, { cacheMb: 8 });
+  writer.setChain(143, START);
+  writer.append([toBatch(randomBlocks(START, BLOCKS, `0x${PARENT}`, 1))]);
+  writer.close();
+  setFinalized(path, finalized);
+  const db = openIndexForReading(path);
+  t.after(() => db.close());
+  const out = tempDir(t);
+  const files: string[] = [];
+  const events = { onProgress: () => undefined, onFile: (file: { path: string }) => files.push(file.path) };
+  const defaults: ExportOptions = {
+    table: 'transfers',
+    format: 'parquet',
+    out,
+    blocksPerFile: 100,
+    follow: false,
+  };
+  return {
+    db,
+    out,
+    files,
+    run: (options, signal = new AbortController().signal) =>
+      exportTable(db, { ...defaults, ...options }, events, signal),
+  };
+}
+
+function setFinalized(path: string, block: number): void {
+  const db = openDatabase(path);
+  new AnchorTable(db).setFinalized(block);
+  db.close();
+}
+
+/** Runs one statement of DuckDB and gives its rows as JSON values. */
+async function duck(sql: string): Promise<Record<string, unknown>[]> {
+  const instance = await DuckDBInstance.create(':memory:');
+  const connection = await instance.connect();
+  try {
+    return (await connection.runAndReadAll(sql)).getRowObjectsJson();
+  } finally {
+    connection.closeSync();
+    instance.closeSync();
+  }
+}
+
+function manifestOf(folder: string): Manifest {
+  return JSON.parse(readFileSync(join(folder, 'manifest.json'), 'utf8'));
+}
+
+for (const format of ['parquet', 'csv'] as const) {
+  test(`every transfer in ${format} files equals the API's`, async (t) => {
+    const { db, out, run } = setUp(t, START + BLOCKS - 1);
+    await run({ format, to: START + BLOCKS - 1 });
+    const from =
+      format === 'parquet'
+        ? `read_parquet('${out}/transfers/*.parquet')`
+        : `read_csv('${out}/transfers/*.csv', all_varchar = true)`;
+    const rows = await duck(`SELECT * REPLACE (epoch_ms(block_timestamp::TIMESTAMPTZ) AS block_timestamp)
+      FROM ${from} ORDER BY id::BIGINT`);
+    const count = db.prepare<[], number>('SELECT count(*) FROM transfers').pluck().get() ?? 0;
+    assert.ok(count > 1_000);
+    assert.equal(rows.length, count);
+    const stored = prepareTransfersById(db)(rows.map((row) => Number(row.id)));
+    const text = (value: unknown) => (value === null ? null : String(value));
+    assert.deepEqual(
+      rows.map((row) => Object.fromEntries(Object.entries(row).map(([name, value]) => [name, text(value)]))),
+      stored.map((row) => ({
+        block_number: String(row.blockNumber),
+        block_timestamp: String(row.timestamp * 1000),
+        tx_hash: `0x${row.txHash}`,
+        event_index: String(row.eventIndex),
+        log_index: text(row.logIndex),
+        transfer_type: TRANSFER_KIND_NAMES[row.kind],
+        from_address: `0x${row.from}`,
+        to_address: `0x${row.to}`,
+        token_address: row.token === '' ? null : `0x${row.token}`,
+        token_id: tokenIdOf(row),
+        amount: String(amountOf(row)),
+        id: String(row.id),
+      })),
+    );
+  });
+}
+
+test('blocks, tokens, wallets and holders add up to the index', async (t) => {
+  const { db, out, run } = setUp(t, START + BLOCKS - 1);
+  for (const table of ['blocks', 'tokens', 'wallets', 'holders'] as const)
+    await run({ table, to: START + BLOCKS - 1 });
+  const one = async (sql: string) => Object.values((await duck(sql))[0] ?? {}).map(Number);
+  const stored = (sql: string) => db.prepare<[], number[]>(sql).raw().get();
+  assert.deepEqual(
+    await one(`SELECT count(*), sum(transfers), min(number), max(number) FROM '${out}/blocks/*.parquet'`),
+    stored('SELECT count(*), (SELECT count(*) FROM transfers), min(number), max(number) FROM blocks'),
+  );
+  assert.deepEqual(
+    await one(`SELECT count(*), sum(transfers), sum(holders) FROM '${out}/tokens/*.parquet'`),
+    stored('SELECT count(*), sum(transfers), sum(holders) FROM tokens'),
+  );
+  assert.deepEqual(
+    await one(
+      `SELECT count(*), sum(transfers), sum(tokens), count(first_funder) FROM '${out}/wallets/*.parquet'`,
+    ),
+    stored('SELECT count(*), sum(transfers), sum(tokens), count(funder) FROM wallets WHERE transfers > 0'),
+  );
+  const holders = await duck(
+    `SELECT token_address, count(*)::INT AS holders FROM '${out}/holders/*.parquet'
+     WHERE holder_address <> '0x${'0'.repeat(40)}' GROUP BY 1 ORDER BY 1`,
+  );
+  assert.deepEqual(
+    holders,
+    db
+      .prepare(
+        `SELECT '0x' || lower(hex(address)) AS token_address, holders FROM tokens JOIN wallets w ON w.id = wallet
+         WHERE holders > 0 ORDER BY 1`,
+      )
+      .all(),
+  );
+});
+
+test('a file holds whole ranges of final blocks, and the same range gives the same bytes', async (t) => {
+  const { out, files, run, db } = setUp(t, 150);
+  assert.equal(await run({}), 1, 'blocks 100 to 199 are not all final');
+  assert.deepEqual(readdirSync(join(out, 'transfers')), [
+    'manifest.json',
+    'transfers-0000000007-0000000099.parquet',
+  ]);
+  await assert.rejects(
+    run({ to: 151 }),
+    /block 151 is not final yet: the last final block of the index is 150/,
+  );
+  await assert.rejects(run({ from: 3 }), /--from 3 is before the index, which starts at 7/);
+  setFinalized(db.name, 250);
+  assert.equal(await run({}), 2);
+  assert.equal(files.length, 2, 'the first file is left alone');
+  const folder = join(out, 'transfers');
+  const [first] = manifestOf(folder).files;
+  const bytes = readFileSync(join(folder, first?.name ?? ''));
+  assert.equal(createHash('sha256').update(bytes).digest('hex'), first?.sha256);
+  rmSync(join(folder, first?.name ?? ''));
+  await run({});
+  assert.deepEqual(readFileSync(join(folder, first?.name ?? '')), bytes, 'a missing file is written again');
+  await assert.rejects(
+    run({ format: 'csv' }),
+    /has format "parquet", this export "csv"; name another folder/,
+  );
+});
+
+test('an export that is stopped leaves whole files only, and the next one goes on after them', async (t) => {
+  const { out, run } = setUp(t, START + BLOCKS - 1);
+  const folder = join(out, 'transfers');
+  const stop = new AbortController();
+  stop.abort();
+  await assert.rejects(run({}, stop.signal), /stopped; whole files are kept/);
+  assert.deepEqual(readdirSync(folder), []);
+  writeFileSync(join(folder, 'transfers-0000000007-0000000099.parquet.partial'), 'left by a kill');
+  assert.equal(await run({}), 3);
+  assert.equal(manifestOf(folder).files.length, 3);
+  assert.equal(readdirSync(folder).filter((name) => name.endsWith('.partial')).length, 0);
+});
+
+test('following writes a file once its last block is final, until it is stopped', async (t) => {
+  const { db, files, run } = setUp(t, 120);
+  const stop = new AbortController();
+  const following = run({ follow: true }, stop.signal);
+  const seen = (count: number) =>
+    assert.doesNotReject(async () => {
+      while (files.length < count) await new Promise((resolve) => setTimeout(resolve, 20));
+    });
+  await seen(1);
+  setFinalized(db.name, 220);
+  await seen(2);
+  stop.abort();
+  assert.equal(await following, 2);
+});
+
+test('the documented questions run in DuckDB', async (t) => {
+  const { out, run } = setUp(t, START + BLOCKS - 1);
+  for (const table of ['transfers', 'tokens'] as const) await run({ table });
+  const text = readFileSync(new URL('../../docs/analytics.md', import.meta.url), 'utf8');
+  const section = text.slice(text.indexOf('## DuckDB'), text.indexOf('## ClickHouse'));
+  const statements = section.split('```sql\n')[1]?.split('```')[0]?.split(';\n') ?? [];
+  const results = await Promise.all(
+    statements.filter((sql) => sql.trim()).map((sql) => duck(sql.replaceAll('/data/atlas', out))),
+  );
+  assert.equal(results.length, 2);
+  for (const rows of results) assert.ok(rows.length > 0);
+});
