@@ -123,6 +123,8 @@ const stream = z.strictObject({
   max_connections_per_key: integer(1, 1_000_000).default(5),
   /** Subscriptions per connection. */
   max_subscriptions: integer(1, 100_000).default(10),
+  /** Longest wait of a new token's first events for its symbol and decimals, milliseconds; 0 turns it off. */
+  metadata_wait_ms: integer(0, 60_000).default(1_000),
   /** Largest message accepted from a client, bytes. */
   max_message_bytes: integer(1_024, 67_108_864).default(1_048_576),
   /** Backlog in bytes at which a slow client is closed: at least twice that of a replay (stream/replay-queue.ts). */

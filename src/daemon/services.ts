@@ -115,6 +115,8 @@ function openHub(
     node,
     chain,
     nativeSymbol: config.chain.symbol,
+    metadataWaitMs: stream.metadata_wait_ms,
+    lists: () => undefined,
     pending: stream.pending,
     maxSubscriptions: stream.max_subscriptions,
     maxBacklogBytes: stream.max_backlog_bytes,

@@ -95,6 +95,8 @@ export class BatchBuilder {
   private readonly addressEnd = new GrowableNumbers(Uint32Array, 64);
   private readonly addresses = new GrowableBytes(1024 * 20);
   private readonly txHashes = new GrowableBytes(1024 * 32);
+  private readonly txFrom = new GrowableBytes(0);
+  private readonly txTo = new GrowableBytes(0);
   private readonly kind = new GrowableBytes(1024);
   private readonly tx = new GrowableNumbers(Uint32Array, 1024);
   private readonly from = new GrowableNumbers(Uint32Array, 1024);
@@ -110,6 +112,9 @@ export class BatchBuilder {
   private readonly addressIndex = new Map<string, number>();
   /** Hash of the transaction whose transfers are being pushed; written once the first one comes. */
   private txHash = '';
+  /** Its sender and receiver, `0x` and 40 digits; empty where they are not known. */
+  private txSender = '';
+  private txReceiver = '';
   private isTxStored = false;
 
   get transferCount(): number {
@@ -134,9 +139,11 @@ export class BatchBuilder {
     return true;
   }
 
-  /** Begins a transaction; its hash is stored only when a transfer follows. */
-  beginTransaction(hash: string): void {
+  /** Begins a transaction; it is stored only when a transfer follows. Addresses are `0x` and 40 digits. */
+  beginTransaction(hash: string, from = '', to = ''): void {
     this.txHash = hash;
+    this.txSender = from;
+    this.txReceiver = to;
     this.isTxStored = false;
   }
 
@@ -157,8 +164,7 @@ export class BatchBuilder {
     tokenNumberText = '',
   ): void {
     if (!this.isTxStored) {
-      this.appendHex(this.txHashes, this.txHash, 2, 66);
-      this.isTxStored = true;
+      this.storeTransaction();
     }
     this.kind.push(kind);
     this.tx.push(this.txHashes.length / 32 - 1);
@@ -170,6 +176,14 @@ export class BatchBuilder {
     this.amountEnd.push(this.amounts.length);
     this.appendInteger(this.tokenNumbers, tokenNumberText, 0, tokenNumberText.length);
     this.tokenNumberEnd.push(this.tokenNumbers.length);
+  }
+
+  private storeTransaction(): void {
+    this.appendHex(this.txHashes, this.txHash, 2, 66);
+    this.isTxStored = true;
+    if (this.txSender === '') return;
+    this.appendHex(this.txFrom, this.txSender, 2, 42);
+    this.appendHex(this.txTo, this.txReceiver, 2, 42);
   }
 
   skip(reason: SkipReason): void {
@@ -190,6 +204,8 @@ export class BatchBuilder {
       addressEnd: this.addressEnd.toArray(),
       addresses: this.addresses.toArray(),
       txHashes: this.txHashes.toArray(),
+      txFrom: this.txFrom.toArray(),
+      txTo: this.txTo.toArray(),
       kind: this.kind.toArray(),
       tx: this.tx.toArray(),
       from: this.from.toArray(),

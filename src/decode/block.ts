@@ -59,8 +59,10 @@ export function decodeBlock(out: BatchBuilder, parts: BlockParts, rules: DecodeR
     const receipt = readReceipt(receipts, i, hash, txHashes[i]!);
     const trace = traces === null ? null : traces.at(i);
     if (!succeeded(receipt, trace)) continue;
-    out.beginTransaction(txHashes[i]!);
-    decodeDirect(out, transactions[i]!, receipt, rules);
+    const transaction = transactions[i]!;
+    const [from, to] = [transaction['from'], transaction['to'] ?? receipt['contractAddress']];
+    out.beginTransaction(txHashes[i]!, addressText(from), addressText(to));
+    decodeDirect(out, transaction, receipt, rules);
     trace?.forEachInternalTransfer((from, to, amount) =>
       out.push(TransferKind.nativeInternal, from, to, '', -1, amount, 2, amount.length),
     );
@@ -75,6 +77,13 @@ export function decodeBlock(out: BatchBuilder, parts: BlockParts, rules: DecodeR
     parent,
     readQuantity(block['timestamp'], 'timestamp', MAX_SECONDS),
   );
+}
+
+const NO_ADDRESS = `0x${ZERO_DIGITS}`;
+
+/** The text of an address, which the batch checks once the transaction turns out to have a transfer. */
+function addressText(value: unknown): string {
+  return typeof value === 'string' ? value : NO_ADDRESS;
 }
 
 /** Frees the memory of a decoded block. */

@@ -37,6 +37,12 @@ export interface BlockBatch {
   addresses: Uint8Array;
   /** 32 bytes per transaction that has a transfer. */
   txHashes: Uint8Array;
+  /**
+   * 20 bytes each per transaction in `txHashes`: its sender, and its receiver or the contract it created. Not stored;
+   * streams show them. Both are empty where a batch was not made from the node's transactions.
+   */
+  txFrom: Uint8Array;
+  txTo: Uint8Array;
   /** Per transfer. `tx` indexes txHashes; `from`, `to`, `token` index addresses; -1 is "none". */
   kind: Uint8Array;
   tx: Uint32Array;

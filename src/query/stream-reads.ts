@@ -6,8 +6,9 @@ import { prepareLastIdsAt, prepareLastIdsUpTo } from './blocks.ts';
 import { prepareEventReader } from './events.ts';
 import type { Snapshot } from './snapshot.ts';
 import { prepareTokenSymbols } from './tokens.ts';
+import { prepareTransactionTransfers } from './transaction-transfers.ts';
 import { prepareRecentHistoryPage } from './wallet-history-pages.ts';
-import { prepareWalletIdByAddress } from './wallets.ts';
+import { prepareFirstTransferByAddress, prepareWalletIdByAddress } from './wallets.ts';
 
 /** Finished runs read at a time. */
 const RUNS_PER_READ = 4;
@@ -54,6 +55,7 @@ export type StreamReads = ReturnType<typeof prepareStreamReads>;
 /** `snapshot` must be of the same connection: all reads of one turn see one commit. */
 export function prepareStreamReads(db: Db, snapshot: Snapshot) {
   const idOf = prepareWalletIdByAddress(db);
+  const firstTransferOf = prepareFirstTransferByAddress(db);
   const events = prepareEventReader(db);
   return {
     snapshot,
@@ -66,6 +68,9 @@ export function prepareStreamReads(db: Db, snapshot: Snapshot) {
     walletsAfter: prepareWalletsAfter(db),
     events: events.byId,
     tokenSymbols: prepareTokenSymbols(db),
+    transactionTransfers: prepareTransactionTransfers(db),
+    /** The first transfer of an address of 40 hex digits without prefix. */
+    firstTransferOf: (address: string) => firstTransferOf(`0x${address}`),
     invalidateWalletsAbove: events.invalidateWalletsAbove,
     history: prepareWalletHistory(db),
     /** The wallet id of an address of 40 hex digits without prefix. */

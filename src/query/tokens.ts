@@ -7,13 +7,14 @@ import type { TransferRow } from './transfers.ts';
 /** By the contract's address, hex digits without prefix. */
 export type TokenSymbols = (token: string) => Pick<TransferRow, 'symbol' | 'decimals'>;
 
-const UNKNOWN = { symbol: null, decimals: null };
+/** What `TokenSymbols` returns for a token whose contract was not asked yet. */
+export const UNREAD_TOKEN: Pick<TransferRow, 'symbol' | 'decimals'> = { symbol: null, decimals: null };
 
 export function prepareTokenSymbols(db: Db): TokenSymbols {
   const statement = db.prepare<[string], Pick<TransferRow, 'symbol' | 'decimals'>>(
     'SELECT symbol, decimals FROM token_metadata WHERE address = unhex(+?)',
   );
-  return (token) => statement.get(token) ?? UNKNOWN;
+  return (token) => statement.get(token) ?? UNREAD_TOKEN;
 }
 
 /** What is known of a token that has transfers. */

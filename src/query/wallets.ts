@@ -34,6 +34,14 @@ export function prepareWalletIdByAddress(db: Db): (address: string) => number | 
   return (address) => getByHexAddress(statement, address);
 }
 
+/** The id of an address's first transfer; undefined when it is neither sender nor receiver of one. */
+export function prepareFirstTransferByAddress(db: Db): (address: string) => number | undefined {
+  const statement = db
+    .prepare<AddressKeys, number | null>(`SELECT w.first_transfer FROM ${WALLET_BY_ADDRESS}`)
+    .pluck();
+  return (address) => getByHexAddress(statement, address) ?? undefined;
+}
+
 /** The address of a wallet that the index holds. */
 export function prepareAddressByWalletId(db: Db): (wallet: number) => Hex {
   const statement = db

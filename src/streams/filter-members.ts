@@ -10,6 +10,7 @@ const SYNONYMS: readonly (readonly string[])[] = [
   ['address', 'addresses', 'wallet', 'wallets', 'account', 'accounts'],
   ['token', 'tokens', 'tokenAddress', 'tokenAddresses', 'contract', 'contracts'],
   ['event', 'events', 'type', 'types'],
+  ['minMon', 'minNative', 'minValue', 'min_mon', 'threshold'],
 ];
 
 /** Throws RequestError `invalid_params` for a member not in `known`, suggesting the closest one. */

@@ -20,7 +20,8 @@ import { NotificationCounts } from './notification-counts.ts';
 import { Session, type StreamMetrics, type TopicHandler } from './session.ts';
 import { invalidParams } from './subscribe-errors.ts';
 import type { ClientConnection } from './subscription.ts';
-import { parseSignalFilter, parseWalletFilter } from './transfers/transfer-filter.ts';
+import { parseSignalFilter, type StoredLists } from './transfers/signal-filter.ts';
+import { parseWalletFilter } from './transfers/transfer-filter.ts';
 import { TransferStream } from './transfers/transfer-stream.ts';
 import { SignalSubscription, WalletSubscription } from './transfers/transfer-subscription.ts';
 
@@ -29,6 +30,10 @@ export interface HubOptions {
   node: NodeConnection;
   chain: ChainTracker;
   nativeSymbol: string;
+  /** Longest wait of a new token's events for its symbol and decimals, milliseconds. */
+  metadataWaitMs: number;
+  /** Lists of addresses that filters may name. */
+  lists: StoredLists;
   /** Whether to offer `newPendingTransactions`, if the node does. */
   pending: boolean;
   /** Maximum subscriptions per connection. */
@@ -58,7 +63,7 @@ export class StreamHub {
   private readonly handlers: Record<'eth' | 'signals', ReadonlyMap<string, TopicHandler>>;
 
   constructor(options: HubOptions) {
-    const { reads, node, chain, nativeSymbol, metrics, failures, log } = options;
+    const { reads, node, chain, nativeSymbol, metadataWaitMs, metrics, failures, log } = options;
     this.options = options;
     this.counts = new NotificationCounts(metrics);
     this.chain = chain;
@@ -67,7 +72,15 @@ export class StreamHub {
     chain.addListener({ onBlockAdded: onNews, onBlocksRemoved: onNews, onDeepReorg: onNews });
     this.logs = new LogStream(chain, node.client, log);
     this.chainLogs = new ChainLogStream(chain, node, log);
-    this.transfers = new TransferStream({ reads, nativeSymbol, metrics, failures, log });
+    this.transfers = new TransferStream({
+      reads,
+      node: node.client,
+      nativeSymbol,
+      metadataWaitMs,
+      metrics,
+      failures,
+      log,
+    });
     const { subscriptions } = node;
     this.pending = subscriptions && new PendingTransactionStream(subscriptions, log);
     this.handlers = { eth: this.ethHandlers(), signals: new Map([[SIGNALS_TOPIC, this.subscribeSignals]]) };
@@ -153,7 +166,8 @@ export class StreamHub {
   };
 
   private readonly subscribeSignals: TopicHandler = (params, subscription) => {
-    return this.transfers.subscribe(new SignalSubscription(subscription, parseSignalFilter(params)));
+    const filter = parseSignalFilter(params, this.options.lists);
+    return this.transfers.subscribe(new SignalSubscription(subscription, filter));
   };
 
   close(): void {

@@ -32,3 +32,10 @@ export async function awaitUpstream<T>(answer: Promise<T>): Promise<T> {
 export function indexRollingBack(): RequestError {
   return new RequestError(503, 'not_ready', 'the index is being rolled back; try again');
 }
+
+/** The block that a client saw last is neither indexed nor among the withdrawn ones in memory. */
+export function unknownLastSeen(): RequestError {
+  return invalidParams(
+    'the block of lastSeen is not known any more: reload what you have stored, then subscribe without lastSeen',
+  );
+}

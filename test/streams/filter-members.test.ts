@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { onlyFilter } from '../../src/streams/filter-members.ts';
 import { parseChainLogFilter, parseLogFilter } from '../../src/streams/node/log-filter.ts';
-import { parseSignalFilter, parseWalletFilter } from '../../src/streams/transfers/transfer-filter.ts';
+import { parseSignalFilter } from '../../src/streams/transfers/signal-filter.ts';
+import { parseWalletFilter } from '../../src/streams/transfers/transfer-filter.ts';
 
 const ADDRESS = `0x${'a'.repeat(40)}`;
 
@@ -75,7 +76,7 @@ test('an unknown member is refused by name, with the closest known one', () => {
 test('without a close match, the refusal lists the members', () => {
   assert.equal(
     refusal(parseSignalFilter, { colour: 'red' }),
-    'unknown filter member "colour"; the members are wallets, tokens, events, fromBlock',
+    'unknown filter member "colour"; the members are wallets, tokens, events, minMon, minAmount, excludeMints, purchasesOnly, fromBlock, lastSeen',
   );
   // A member of chainLogs is none of logs.
   assert.equal(

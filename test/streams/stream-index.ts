@@ -19,6 +19,7 @@ import {
 import type { Owner } from '../support/cleanup.ts';
 import { address, createIndex, type NamedBlock } from '../support/index-fixture.ts';
 import { waitFor } from '../support/wait.ts';
+import { signalFilter, walletFilter } from './filters.ts';
 import { FREE } from './free-payer.ts';
 
 /** What a client was told, `+12` for a transfer of block 12 and `-12` for one that is taken back, and its end. */
@@ -43,7 +44,7 @@ export class StreamIndex {
   private readonly metrics = createMetrics();
 
   /** `announces`: whether `commit` announces its blocks. */
-  constructor(owner: Owner, announces: boolean) {
+  constructor(owner: Owner, announces: boolean, metadataWaitMs = 0) {
     this.announces = announces;
     this.fixture = createIndex(owner);
     const { db, snapshot } = this.fixture.snapshot(owner);
@@ -52,7 +53,9 @@ export class StreamIndex {
     const log = createLogger({ level: 'error', format: 'json' });
     this.transfers = new TransferStream({
       reads: prepareStreamReads(db, snapshot),
+      node: { batch: async (calls) => calls.map(() => ({ result: null })) },
       nativeSymbol: 'MON',
+      metadataWaitMs,
       metrics: this.metrics,
       failures: new ReadFailures({ log, metrics: this.metrics }),
       log,
@@ -99,25 +102,26 @@ export class StreamIndex {
     { backlogBytes = 0, payer = FREE } = {},
   ): Promise<Client> {
     const wallet = address(name).slice(2);
-    const filter = {
-      wallet,
-      direction: 'both',
-      includeNative: true,
-      includeTokens: true,
-      fromBlock,
-    } as const;
     return this.open(
       fromBlock,
-      (subscription) => new WalletSubscription(subscription, filter),
+      (subscription) => new WalletSubscription(subscription, walletFilter(wallet, fromBlock)),
       backlogBytes,
       payer,
     );
   }
 
+  /** A wallet's transfers, from where a client saw the index last. */
+  reconnect(name: string, lastSeen: { to: number; hash: Hex }): Promise<Client> {
+    const filter = {
+      ...walletFilter(address(name).slice(2)),
+      lastSeen: { number: lastSeen.to, hash: lastSeen.hash.slice(2) },
+    };
+    return this.open(null, (subscription) => new WalletSubscription(subscription, filter));
+  }
+
   /** The same to what any wallet pays out, from a block on. */
   payments(fromBlock: number): Promise<Client> {
-    const events = new Set(['wallet_native_out'] as const);
-    const filter = { wallets: new Set<string>(), tokens: new Set<string>(), events, fromBlock };
+    const filter = signalFilter({ events: new Set(['wallet_native_out']), fromBlock });
     return this.open(fromBlock, (subscription) => new SignalSubscription(subscription, filter));
   }
 

@@ -1,19 +1,38 @@
 /** The section of the documentation about the WebSocket streams. */
 import { example } from '../../api/fields.ts';
 import { TransferKind } from '../../model/transfer-kind.ts';
-import { SIGNAL_EVENTS, signalJson, transferJson } from '../../streams/transfers/transfer-json.ts';
+import { signalJson } from '../../streams/transfers/signal-json.ts';
+import { NAMED_EVENTS, SIDE_EVENTS, sideSignal } from '../../streams/transfers/signals.ts';
+import { TransactionLegs } from '../../streams/transfers/transaction-legs.ts';
+import { type EventSource, TransferEvent } from '../../streams/transfers/transfer-event.ts';
+import { transferJson } from '../../streams/transfers/transfer-json.ts';
 import { codeSample, type ParameterRow, parameterTable } from './docs-html.ts';
 
-const FROM_BLOCK: ParameterRow = {
-  name: 'fromBlock',
-  values: 'block number',
-  byDefault: '',
-  meaning:
-    'Replay indexed transfers from this block first, at one request per 1,000 transfers; by default only new ones',
-};
+const START: readonly ParameterRow[] = [
+  {
+    name: 'fromBlock',
+    values: 'block number',
+    byDefault: '',
+    meaning:
+      'Replay indexed transfers from this block first, at one request per 1,000 transfers; by default only new ones',
+  },
+  {
+    name: 'lastSeen',
+    values: '{blockNumber, blockHash}',
+    byDefault: '',
+    meaning:
+      'The block of the last event before a reconnect: what was withdrawn meanwhile comes first, marked as removed, then the replay from there',
+  },
+];
 
 const WALLET_PARAMETERS: readonly ParameterRow[] = [
   { name: 'address', values: 'address', byDefault: 'required', meaning: 'The wallet' },
+  {
+    name: 'addresses',
+    values: 'list of addresses',
+    byDefault: '',
+    meaning: 'Up to 1,000 wallets instead of one',
+  },
   {
     name: 'direction',
     values: 'in, out, both',
@@ -27,11 +46,16 @@ const WALLET_PARAMETERS: readonly ParameterRow[] = [
     meaning: 'Transfers of the native coin, direct and internal',
   },
   { name: 'includeTokens', values: 'boolean', byDefault: 'true', meaning: 'ERC-20, ERC-721 and ERC-1155' },
-  FROM_BLOCK,
+  ...START,
 ];
 
 const SIGNAL_PARAMETERS: readonly ParameterRow[] = [
-  { name: 'wallets', values: 'list of addresses', byDefault: 'all', meaning: 'The wallets to watch' },
+  {
+    name: 'wallets',
+    values: 'list of addresses, or "list:NAME"',
+    byDefault: 'all',
+    meaning: 'The wallets to watch: up to 1,000, or a list that the operator imported',
+  },
   {
     name: 'tokens',
     values: 'list of addresses',
@@ -40,11 +64,30 @@ const SIGNAL_PARAMETERS: readonly ParameterRow[] = [
   },
   {
     name: 'events',
-    values: `list of ${SIGNAL_EVENTS.join(', ')}`,
-    byDefault: 'all',
+    values: `list of ${[...SIDE_EVENTS, ...NAMED_EVENTS].join(', ')}`,
+    byDefault: 'the first four',
     meaning: 'What happened to the wallet',
   },
-  FROM_BLOCK,
+  {
+    name: 'minMon',
+    values: 'decimal',
+    byDefault: '',
+    meaning: 'Smallest amount of native events; whale_transfer needs it',
+  },
+  {
+    name: 'minAmount',
+    values: 'object: token to base units',
+    byDefault: '',
+    meaning: 'Smallest amount of the events of these tokens',
+  },
+  { name: 'excludeMints', values: 'boolean', byDefault: 'false', meaning: 'No buys from the zero address' },
+  {
+    name: 'purchasesOnly',
+    values: 'boolean',
+    byDefault: 'false',
+    meaning: 'No buys for which the wallet sent nothing in the same transaction',
+  },
+  ...START,
 ];
 
 const CHAIN = { chainId: 143, nativeSymbol: 'MON' };
@@ -66,6 +109,28 @@ const TRANSFER: Parameters<typeof transferJson>[0] = {
   decimals: null,
   eventIndex: 0,
   blockHash: '4e3a3754410177e6937ef1f84bba68ea139e8d1a2258c5f85db9f1cd715a1bdd',
+};
+/** The same amount of a token that the receiver pays a coin for. */
+const PURCHASE: typeof TRANSFER = {
+  ...TRANSFER,
+  kind: TransferKind.erc20,
+  logIndex: 7,
+  token: '3bd359c1119da7da1d913d1c4d2b7c461115433a',
+  symbol: 'WMON',
+  decimals: 18,
+};
+const PAYMENT = {
+  ...TRANSFER,
+  from: TRANSFER.to,
+  to: TRANSFER.from,
+  amount: (10n ** 18n).toString(16),
+};
+const SOURCE: EventSource = {
+  chainInfo: CHAIN,
+  tokenFacts: () => ({ symbol: null, decimals: null }),
+  legsOf: () => new TransactionLegs([PURCHASE, PAYMENT]),
+  isFirst: () => false,
+  partiesOf: () => PAYMENT,
 };
 const WALLET = `0x${TRANSFER.to}`;
 const DETECTED_AT_MS = (TRANSFER.timestamp + 1) * 1_000;
@@ -104,7 +169,20 @@ ${codeSample(
   'Message to /ws/signals',
   call('atlas_subscribe', { wallets: [WALLET], events: ['wallet_funded', 'wallet_token_buy'] }),
 )}
-${codeSample('Event', event('atlas_subscription', signalJson(TRANSFER, 'in', false, CHAIN, DETECTED_AT_MS)))}
+${codeSample(
+  'Event',
+  event(
+    'atlas_subscription',
+    signalJson(TransferEvent.from(SOURCE, PURCHASE), sideSignal(PURCHASE, 'in'), DETECTED_AT_MS),
+  ),
+)}
+<p><code>leg</code> and <code>legs</code> are this event's place among the events that the wallet has in the
+transaction, before the filter: with <code>leg</code> equal to <code>legs</code> it is the last one. <code>paid</code>
+is what the wallet sent in the same transaction, and <code>received</code> of a <code>wallet_token_sell</code> what it
+received; the native coin has no <code>tokenAddress</code>. <code>txFrom</code> and <code>txTo</code> are sender and receiver
+of the transaction, null if the node does not give it within a second. In a transaction of more than 1,000 transfers
+<code>leg</code>, <code>legs</code>, <code>paid</code> and <code>received</code> are null. A
+<code>wallet_created</code> is the first indexed transfer of a wallet, with its <code>funder</code> if that is a native one.</p>
 <h3>Deduplicating events</h3>
 <p>After a reconnect or a replay an event may come more than once. Deduplicate by <code>txHash</code> and
 <code>eventIndex</code>, with <code>blockHash</code> across reorgs. <code>eventIndex</code> is the index of the

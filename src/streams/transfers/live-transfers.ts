@@ -12,8 +12,8 @@ import type { StreamMetrics } from '../session.ts';
 import { PreCommitMatches } from './pre-commit-matches.ts';
 import { SCANNED_PER_STEP } from './replay.ts';
 import { SubscriptionIndex } from './subscription-index.ts';
-import type { ChainInfo } from './transfer-json.ts';
-import { TransferEvent, type TransferSubscription } from './transfer-subscription.ts';
+import { type EventSource, TransferEvent } from './transfer-event.ts';
+import type { TransferSubscription } from './transfer-subscription.ts';
 import { MAX_TURN_MS } from './turn-loop.ts';
 
 /** Transfers scanned by id at a time when every one is pushed. */
@@ -33,8 +33,9 @@ export interface LiveTransfersOptions {
   reads: StreamReads;
   metrics: Pick<StreamMetrics, 'pushAge'>;
   log: Logger;
-  chainInfo(): ChainInfo;
-  onPushed(row: EventRow, subscribers: readonly TransferSubscription[]): void;
+  /** Of transfers that are read from the index. */
+  source(): EventSource;
+  onPushed(event: TransferEvent, subscribers: readonly TransferSubscription[]): void;
   /** Ends the subscriptions of those who would miss transfers because of `error`. */
   onFailure(error: unknown, subscribers: readonly TransferSubscription[]): void;
   /** Records a failed read; returns the same error if it is not one. */
@@ -85,7 +86,7 @@ export class LiveTransfers {
   }
 
   /** The subscribers that a transfer was pushed to, if they wanted it. */
-  recipientsOf(row: EventRow): TransferSubscription[] {
+  recipientsOf({ row }: TransferEvent): TransferSubscription[] {
     return this.index.candidatesByAddress(row).filter(({ firstId }) => row.id >= firstId);
   }
 
@@ -97,8 +98,9 @@ export class LiveTransfers {
       this.reads.snapshot.head();
       const matches = new PreCommitMatches(blocks, {
         subscribers: this.index,
-        symbols: this.reads.tokenSymbols,
-        chainInfo: this.options.chainInfo(),
+        tokenFacts: this.reads.tokenSymbols,
+        chainInfo: this.options.source().chainInfo,
+        firstTransferOf: this.reads.firstTransferOf,
       });
       matches.prepare(performance.now() + MAX_TURN_MS);
       this.preCommit = matches;
@@ -195,7 +197,7 @@ export class LiveTransfers {
   private pushMatches(matches: readonly TransferMatch[]): void {
     const events = this.readEvents(matches);
     for (const [i, row] of events.entries()) {
-      this.push(new TransferEvent(row, false, this.options.chainInfo()), matches[i]!.subscribers);
+      this.push(TransferEvent.from(this.options.source(), row), matches[i]!.subscribers);
     }
   }
 
@@ -216,7 +218,7 @@ export class LiveTransfers {
     );
     if (notified.length === 0) return;
     this.age.notePush();
-    this.options.onPushed(row, notified);
+    this.options.onPushed(event, notified);
   }
 }
 

@@ -1,15 +1,11 @@
 /** Matches the transfers of blocks that the indexer is about to commit with their subscribers. */
 
-import { bytesToDigits, bytesToHex, type Hex } from '../../lib/hex.ts';
-import { packedHash, packedValue } from '../../lib/packed-bytes.ts';
-import type { BlockBatch } from '../../model/block-batch.ts';
-import { TransferKind } from '../../model/transfer-kind.ts';
+import { bytesToHex, type Hex } from '../../lib/hex.ts';
 import type { CommittingBlocks } from '../../model/watermark.ts';
-import type { EventRow } from '../../query/events.ts';
-import type { TokenSymbols } from '../../query/tokens.ts';
+import { type BatchContext, BatchSource } from './batch-source.ts';
 import type { SubscriptionIndex } from './subscription-index.ts';
-import type { ChainInfo } from './transfer-json.ts';
-import { TransferEvent, type TransferSubscription } from './transfer-subscription.ts';
+import { TransferEvent } from './transfer-event.ts';
+import type { TransferSubscription } from './transfer-subscription.ts';
 
 /** A transfer with candidate subscribers, reduced to those that want it. */
 interface EventMatch {
@@ -17,10 +13,8 @@ interface EventMatch {
   subscribers: readonly TransferSubscription[];
 }
 
-export interface MatchContext {
+export interface MatchContext extends BatchContext {
   subscribers: SubscriptionIndex;
-  symbols: TokenSymbols;
-  chainInfo: ChainInfo;
 }
 
 export class PreCommitMatches {
@@ -41,7 +35,7 @@ export class PreCommitMatches {
     this.hash = bytesToHex(batches.at(-1)!.hash.subarray(-32));
     this.next = firstTransfer;
     this.last = firstTransfer - 1 + batches.reduce((sum, { transferCount }) => sum + transferCount, 0);
-    this.matches = matchesIn(batches, firstTransfer, context);
+    this.matches = matchesIn(blocks, context);
   }
 
   /** The same blocks, not matched yet. */
@@ -71,72 +65,34 @@ export class PreCommitMatches {
 }
 
 function* matchesIn(
-  batches: readonly BlockBatch[],
-  firstTransfer: number,
+  { batches, firstTransfer }: CommittingBlocks,
   context: MatchContext,
 ): Generator<EventMatch, void, void> {
   let firstId = firstTransfer;
+  let source: BatchSource | null = null;
   for (const batch of batches) {
-    yield* matchesInBatch(batch, firstId, context);
+    source = new BatchSource(batch, firstId, context, source);
+    yield* matchesInBatch(source, context.subscribers);
     firstId += batch.transferCount;
   }
 }
 
 /** The rows equal those read from the index after the commit. */
 function* matchesInBatch(
-  batch: BlockBatch,
-  firstId: number,
-  { subscribers, symbols, chainInfo }: MatchContext,
+  source: BatchSource,
+  subscribers: SubscriptionIndex,
 ): Generator<EventMatch, void, void> {
-  const addresses = addressesOf(batch);
+  const { batch } = source;
   let block = 0;
   let transactionStart = 0;
   for (let i = 0; i < batch.transferCount; i++) {
     while (i >= batch.transferEnd[block]!) block++;
     if (batch.tx[i] !== batch.tx[transactionStart]) transactionStart = i;
-    const from = addresses[batch.from[i]!]!;
-    const to = addresses[batch.to[i]!]!;
-    const token = batch.token[i]! < 0 ? '' : addresses[batch.token[i]!]!;
-    const candidates = subscribers.candidatesByAddress({ from, to, token });
+    const addresses = source.addressesAt(i);
+    const candidates = subscribers.candidatesByAddress(addresses);
     if (candidates.length === 0) continue;
-    const { symbol, decimals } = token === '' ? NO_SYMBOL : symbols(token);
-    const kind = batch.kind[i]!;
-    const logIndex = batch.logIndex[i]!;
-    const row: EventRow = {
-      id: firstId + i,
-      kind,
-      amount: kind === TransferKind.erc721 ? '' : digitsAt(batch.amounts, batch.amountEnd, i),
-      tokenNumber: digitsAt(batch.tokenNumbers, batch.tokenNumberEnd, i),
-      logIndex: logIndex < 0 ? null : logIndex,
-      txHash: hashDigits(batch.txHashes, batch.tx[i]!),
-      eventIndex: i - transactionStart,
-      blockNumber: batch.number[block]!,
-      blockHash: hashDigits(batch.hash, block),
-      timestamp: batch.timestamp[block]!,
-      from,
-      to,
-      token,
-      symbol,
-      decimals,
-    };
-    const event = new TransferEvent(row, false, chainInfo);
+    const event = TransferEvent.from(source, source.rowAt(i, block, i - transactionStart, addresses));
     // Yielded even if no candidate wants it: checking many of them takes time, which callers bound between matches.
     yield { event, subscribers: candidates.filter((subscriber) => subscriber.prepare(event)) };
   }
-}
-
-const NO_SYMBOL = { symbol: null, decimals: null };
-
-function addressesOf({ addresses }: BlockBatch): string[] {
-  return Array.from({ length: addresses.length / 20 }, (_, i) =>
-    bytesToDigits(addresses.subarray(i * 20, i * 20 + 20)),
-  );
-}
-
-function hashDigits(hashes: Uint8Array, i: number): string {
-  return bytesToDigits(packedHash(hashes, i));
-}
-
-function digitsAt(values: Uint8Array, ends: Uint32Array, i: number): string {
-  return bytesToDigits(packedValue(values, ends, i));
 }

@@ -11,6 +11,9 @@ import type { TransferSubscription } from './transfer-subscription.ts';
 /** A replay pauses while its client's backlog is larger than this, bytes. */
 const MAX_REPLAY_BACKLOG_BYTES = 256 * 1024;
 
+/** A replay pauses while this many of its events wait for the node. */
+const MAX_REPLAY_HELD = 200;
+
 /** Transfers covered by the charge of one request. The subscribe covers the first of them. */
 const ROWS_PER_REQUEST = 1_000;
 
@@ -102,6 +105,7 @@ export class ReplayQueue {
     const byKey = new Map<number, Replay>();
     for (const replay of this.replays) {
       const { key } = replay.subscriber.subscription.connection.payer;
+      if (isHeldUp(replay)) continue; // until held events are released
       if (!byKey.has(key) && !this.pauseIfBehind(replay) && !this.pauseIfUnpaid(replay))
         byKey.set(key, replay);
     }
@@ -165,4 +169,8 @@ export class ReplayQueue {
   private moveToBack(replay: Replay): void {
     if (this.replays.delete(replay)) this.replays.add(replay);
   }
+}
+
+function isHeldUp({ subscriber }: Replay): boolean {
+  return (subscriber.held?.countOf(subscriber) ?? 0) > MAX_REPLAY_HELD;
 }

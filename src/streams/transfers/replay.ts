@@ -1,6 +1,7 @@
 /** Reads a subscriber's indexed transfers from an id on, in pieces. */
 import type { EventRow } from '../../query/events.ts';
 import type { StreamReads } from '../../query/stream-reads.ts';
+import { isSelectedByWallet } from './subscription-index.ts';
 import type { TransferSubscription } from './transfer-subscription.ts';
 
 /** Transfers scanned by id at a time. */
@@ -79,11 +80,11 @@ function idsFor(
 ): Iterable<number[]> {
   const idsOf = (addresses: Iterable<string>): number[] =>
     [...addresses].map(reads.walletId).filter((id) => id !== undefined);
-  if (subscriber.wallets.size > 0)
+  if (isSelectedByWallet(subscriber))
     return mergeHistories(reads.history, idsOf(subscriber.wallets), from, below);
   return scannedIds(
     reads,
-    subscriber.tokens.size > 0 ? new Set(idsOf(subscriber.tokens)) : null,
+    subscriber.wallets.size === 0 && subscriber.tokens.size > 0 ? new Set(idsOf(subscriber.tokens)) : null,
     from,
     below,
   );

@@ -5,10 +5,19 @@
  */
 import type { EventRow } from '../../query/events.ts';
 import type { NewWallet, ScannedTransfer } from '../../query/stream-reads.ts';
+import { MAX_ADDRESSES } from './transfer-filter.ts';
 import type { TransferSubscription } from './transfer-subscription.ts';
 
 /** The addresses of a transfer. */
 type Parties = Pick<EventRow, 'from' | 'to' | 'token'>;
+
+/**
+ * Whether the wallets of a subscriber are looked up one by one. Those of a long stored list are not: looking up a hundred
+ * thousand would block the event loop, so its subscriber is offered every transfer.
+ */
+export function isSelectedByWallet({ wallets }: TransferSubscription): boolean {
+  return wallets.size > 0 && wallets.size <= MAX_ADDRESSES;
+}
 
 export class SubscriptionIndex {
   private readonly wallets = new AddressSubscribers();
@@ -33,15 +42,17 @@ export class SubscriptionIndex {
   /** `idOf` returns the wallet id of an address, if it has one. */
   add(subscriber: TransferSubscription, idOf: (address: string) => number | undefined): void {
     this.everyone.add(subscriber);
-    if (subscriber.wallets.size > 0) this.wallets.add(subscriber, subscriber.wallets, idOf);
-    else if (subscriber.tokens.size > 0) this.contracts.add(subscriber, subscriber.tokens, idOf);
+    if (isSelectedByWallet(subscriber)) this.wallets.add(subscriber, subscriber.wallets, idOf);
+    else if (subscriber.wallets.size === 0 && subscriber.tokens.size > 0)
+      this.contracts.add(subscriber, subscriber.tokens, idOf);
     else this.unselective = [...this.unselective, subscriber];
   }
 
   delete(subscriber: TransferSubscription): void {
     if (!this.everyone.delete(subscriber)) return;
-    if (subscriber.wallets.size > 0) this.wallets.delete(subscriber, subscriber.wallets);
-    else if (subscriber.tokens.size > 0) this.contracts.delete(subscriber, subscriber.tokens);
+    if (isSelectedByWallet(subscriber)) this.wallets.delete(subscriber, subscriber.wallets);
+    else if (subscriber.wallets.size === 0 && subscriber.tokens.size > 0)
+      this.contracts.delete(subscriber, subscriber.tokens);
     else this.unselective = this.unselective.filter((other) => other !== subscriber);
   }
 

@@ -4,24 +4,37 @@
  */
 import type { Logger } from '../../log/logger.ts';
 import type { CommittingBlocks, Watermark } from '../../model/watermark.ts';
+import type { RpcClient } from '../../node/client.ts';
 import type { LastIds } from '../../query/blocks.ts';
 import type { EventRow } from '../../query/events.ts';
 import type { ReadFailures } from '../../query/read-failures.ts';
 import type { StreamReads } from '../../query/stream-reads.ts';
 import { CloseCode, DEEP_REORG } from '../close.ts';
 import type { StreamMetrics, Unsubscribe } from '../session.ts';
+import { unknownLastSeen } from '../subscribe-errors.ts';
+import { HeldEvents } from './held-events.ts';
+import { IndexSource } from './index-source.ts';
 import { LiveTransfers } from './live-transfers.ts';
+import { MetadataWait } from './metadata-wait.ts';
+import { type RecentBlock, RecentBlocks } from './recent-blocks.ts';
 import { ReorgBuffer } from './reorg-buffer.ts';
 import { ReplayQueue } from './replay-queue.ts';
-import type { ChainInfo } from './transfer-json.ts';
-import { TransferEvent, type TransferSubscription } from './transfer-subscription.ts';
+import { TransactionParties } from './transaction-parties.ts';
+import { TransferEvent } from './transfer-event.ts';
+import type { LastSeen } from './transfer-filter.ts';
+import type { TransferSubscription } from './transfer-subscription.ts';
 import { TurnLoop } from './turn-loop.ts';
 import { WatermarkGate } from './watermark-gate.ts';
+import { withdrawnTransfers } from './withdrawn-transfers.ts';
 
 export interface TransferStreamOptions {
   reads: StreamReads;
+  /** Asked for the transactions of older transfers. */
+  node: Pick<RpcClient, 'batch'>;
   /** Symbol of the chain's native coin. */
   nativeSymbol: string;
+  /** Longest wait of a new token's events for its metadata, milliseconds. */
+  metadataWaitMs: number;
   metrics: StreamMetrics;
   failures: Pick<ReadFailures, 'record'>;
   log: Logger;
@@ -33,22 +46,26 @@ export class TransferStream {
   private readonly gate: WatermarkGate;
   private readonly live: LiveTransfers;
   private readonly replays: ReplayQueue;
-  private readonly reorgBuffer = new ReorgBuffer((row) => this.recipientsOf(row));
+  private readonly held: HeldEvents;
+  private readonly recentBlocks = new RecentBlocks();
+  private readonly reorgBuffer = new ReorgBuffer((event) => this.recipientsOf(event));
   private readonly turns: TurnLoop;
-  private chainId: number | undefined;
+  private readonly parties: TransactionParties;
+  private indexSource: IndexSource | null = null;
 
   /** Construct it before the indexer starts, so that no watermark is missed. */
   constructor(options: TransferStreamOptions) {
-    const { reads, metrics, log } = options;
+    const { reads, metrics, log, node, metadataWaitMs } = options;
     this.options = options;
     this.reads = reads;
+    this.parties = new TransactionParties(node);
     this.gate = new WatermarkGate(reads, (kept) => this.rollBack(kept));
     this.live = new LiveTransfers({
       reads,
       metrics,
       log,
-      chainInfo: () => this.chainInfo(),
-      onPushed: (row, subscribers) => this.reorgBuffer.add(row, subscribers, this.gate.head),
+      source: () => this.source(),
+      onPushed: (event, subscribers) => this.reorgBuffer.add(event, subscribers, this.gate.head),
       onFailure: (error, subscribers) => this.fail(subscribers, error),
       recordFailure: (error) => this.recordFailure(error),
     });
@@ -63,11 +80,14 @@ export class TransferStream {
       steps: (deadline) => this.pushPending(deadline),
       onError: (error) => this.fail(this.subscribers(), error),
     });
+    const metadata = new MetadataWait(reads.tokenSymbols, metadataWaitMs);
+    this.held = new HeldEvents(metadata, reads.tokenSymbols, () => this.turns.schedule());
   }
 
   /** Starts pushing to a subscriber: everything from its `fromBlock` on, or what is committed from now on. */
   async subscribe(subscriber: TransferSubscription): Promise<Unsubscribe> {
     try {
+      subscriber.held = this.held;
       return await this.startPushing(subscriber);
     } catch (error) {
       this.remove(subscriber); // it may have been added already
@@ -77,6 +97,7 @@ export class TransferStream {
 
   private async startPushing(subscriber: TransferSubscription): Promise<Unsubscribe> {
     const ends = await this.gate.waitUntilVerified();
+    if (subscriber.lastSeen !== null) this.pushWithdrawn(subscriber, subscriber.lastSeen);
     if (subscriber.fromBlock !== null) {
       const { lastTransfer } = this.reads.lastIdsUpTo(subscriber.fromBlock - 1);
       // The index may be ahead of the watermark, and the live push starts at the watermark's end.
@@ -89,25 +110,61 @@ export class TransferStream {
     return () => this.remove(subscriber);
   }
 
+  /**
+   * Pushes what was withdrawn of the branch that the subscriber saw last, newest first, and lets its replay begin where
+   * that branch left the chain. Throws RequestError when the branch is no longer known.
+   */
+  private pushWithdrawn(subscriber: TransferSubscription, seen: LastSeen): void {
+    const branch = this.recentBlocks.branchOf(seen, (block) => this.isIndexed(block));
+    if (branch === undefined) throw unknownLastSeen();
+    for (const event of withdrawnTransfers(branch, this.branchContext(branch))) subscriber.notify(event);
+    const start = subscriber.fromBlock ?? seen.number;
+    subscriber.fromBlock = Math.min(start, branch.at(-1)?.number ?? start);
+  }
+
+  private isIndexed({ number, hash }: LastSeen): boolean {
+    return this.reads.lastIdsAt({ number, hash: `0x${hash}` }) !== undefined;
+  }
+
+  /** Wallets that the index has from blocks of the other branch were new in this one too. */
+  private branchContext(branch: readonly RecentBlock[]) {
+    const { chainInfo, tokenFacts } = this.source();
+    const { lastTransfer } = this.reads.lastIdsUpTo((branch.at(-1)?.number ?? 0) - 1);
+    const firstTransferOf = (address: string): number | undefined => {
+      const first = this.reads.firstTransferOf(address);
+      return first !== undefined && first <= lastTransfer ? first : undefined;
+    };
+    return { chainInfo, tokenFacts, firstTransferOf };
+  }
+
   /** Handles blocks about to be committed; their watermark follows unless the commit fails. */
   onCommitting(blocks: CommittingBlocks): void {
-    if (!this.turns.isClosed) this.live.matchBeforeCommit(blocks);
+    if (this.turns.isClosed) return;
+    this.recentBlocks.announce(blocks);
+    this.live.matchBeforeCommit(blocks);
   }
 
   /** Handles a commit or a rollback. Call it with every watermark, after the snapshot is released. */
   onWatermark(mark: Watermark): void {
     this.gate.apply(mark);
-    if (mark.kind === 'committed') this.live.noteCommit(mark.committedAt);
-    else this.pushRemoved(mark.to);
+    if (mark.kind === 'committed') {
+      this.recentBlocks.commit(mark.hash.slice(2));
+      this.live.noteCommit(mark.committedAt);
+    } else {
+      this.recentBlocks.rollBack(mark.to);
+      this.pushRemoved(mark.to);
+    }
     this.turns.run();
   }
 
   close(): void {
     this.turns.close();
+    this.held.close();
   }
 
   private remove(subscriber: TransferSubscription): void {
     subscriber.ended = true;
+    this.held.delete(subscriber);
     this.live.delete(subscriber);
     this.replays.delete(subscriber);
     if (this.live.subscribers.size + this.replays.size === 0) this.reorgBuffer.clear();
@@ -140,15 +197,16 @@ export class TransferStream {
   }
 
   private pushReplayed(row: EventRow, subscriber: TransferSubscription): void {
-    if (!subscriber.notify(new TransferEvent(row, false, this.chainInfo()))) return;
-    this.reorgBuffer.add(row, [subscriber], this.gate.head);
+    const event = TransferEvent.from(this.source(), row);
+    if (subscriber.notify(event)) this.reorgBuffer.add(event, [subscriber], this.gate.head);
   }
 
   /** Pushes the transfers of blocks above `to` again, as removed and newest first. */
   private pushRemoved(to: number): void {
-    for (const row of this.reorgBuffer.takeAbove(to)) {
-      const event = new TransferEvent(row, true, this.chainInfo());
-      for (const subscriber of this.recipientsOf(row)) subscriber.notify(event);
+    this.held.flushAll();
+    for (const event of this.reorgBuffer.takeAbove(to)) {
+      const removed = event.asRemoved();
+      for (const subscriber of this.recipientsOf(event)) subscriber.notify(removed);
     }
     for (const { evictedBlock, subscription } of this.subscribers()) {
       if (evictedBlock > to) subscription.connection.close(...DEEP_REORG);
@@ -175,10 +233,11 @@ export class TransferStream {
   }
 
   /** The subscribers that a pushed transfer was offered to. */
-  private recipientsOf(row: EventRow): TransferSubscription[] {
-    const recipients = this.live.recipientsOf(row);
+  private recipientsOf(event: TransferEvent): TransferSubscription[] {
+    const recipients = this.live.recipientsOf(event);
+    const { id } = event.row;
     for (const subscriber of this.replays.subscribers()) {
-      if (row.id >= subscriber.firstId && row.id < subscriber.nextId) recipients.push(subscriber);
+      if (id >= subscriber.firstId && id < subscriber.nextId) recipients.push(subscriber);
     }
     return recipients;
   }
@@ -187,8 +246,12 @@ export class TransferStream {
     return [...this.live.subscribers, ...this.replays.subscribers()];
   }
 
-  private chainInfo(): ChainInfo {
-    this.chainId ??= this.reads.chainId();
-    return { chainId: this.chainId ?? 0, nativeSymbol: this.options.nativeSymbol };
+  private source(): IndexSource {
+    if (this.indexSource !== null) return this.indexSource;
+    const chainId = this.reads.chainId();
+    const chainInfo = { chainId: chainId ?? 0, nativeSymbol: this.options.nativeSymbol };
+    const source = new IndexSource({ reads: this.reads, parties: this.parties, chainInfo });
+    if (chainId !== undefined) this.indexSource = source; // before indexing begins there is no chain id
+    return source;
   }
 }

@@ -3,7 +3,8 @@ import { test } from 'node:test';
 import { z } from 'zod';
 import { ENDPOINTS } from '../../../src/api/endpoints/endpoints.ts';
 import { parseChainLogFilter, parseLogFilter } from '../../../src/streams/node/log-filter.ts';
-import { parseSignalFilter, parseWalletFilter } from '../../../src/streams/transfers/transfer-filter.ts';
+import { parseSignalFilter } from '../../../src/streams/transfers/signal-filter.ts';
+import { parseWalletFilter } from '../../../src/streams/transfers/transfer-filter.ts';
 import { serve } from '../serving.ts';
 
 test('/openapi.json needs no key, is open to other origins, and lists every endpoint', async (t) => {
@@ -73,7 +74,7 @@ test('/docs shows subscribe parameters and sample events', async (t) => {
     events.map(({ method, params }) => [method, params.result.transferType, params.result.blockNumber]),
     [
       ['eth_subscription', 'native_direct', 46147],
-      ['atlas_subscription', 'native_direct', 46147],
+      ['atlas_subscription', 'erc20', 46147],
     ],
   );
   for (const name of ['newHeads', 'logs', 'chainLogs', 'wallet_transfers', 'newPendingTransactions'])

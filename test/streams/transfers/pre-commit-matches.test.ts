@@ -5,29 +5,28 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { bytesToHex } from '../../../src/lib/hex.ts';
 import type { BlockBatch } from '../../../src/model/block-batch.ts';
 import { TransferKind } from '../../../src/model/transfer-kind.ts';
-import type { EventRow } from '../../../src/query/events.ts';
 import { prepareStreamReads } from '../../../src/query/stream-reads.ts';
-import type { Notification } from '../../../src/streams/notification.ts';
 import { Subscription } from '../../../src/streams/subscription.ts';
+import { IndexSource } from '../../../src/streams/transfers/index-source.ts';
 import { PreCommitMatches } from '../../../src/streams/transfers/pre-commit-matches.ts';
+import { signalJson } from '../../../src/streams/transfers/signal-json.ts';
 import { SubscriptionIndex } from '../../../src/streams/transfers/subscription-index.ts';
-import { type Direction, signalJson, transferJson } from '../../../src/streams/transfers/transfer-json.ts';
-import {
-  type TransferEvent,
-  TransferSubscription,
-} from '../../../src/streams/transfers/transfer-subscription.ts';
+import { type Form, TransferEvent } from '../../../src/streams/transfers/transfer-event.ts';
+import { transferJson } from '../../../src/streams/transfers/transfer-json.ts';
+import { TransferSubscription } from '../../../src/streams/transfers/transfer-subscription.ts';
 import { opened } from '../../support/cleanup.ts';
 import { createIndex } from '../../support/index-fixture.ts';
 import { randomBlocks, toBatch } from '../../support/random-chain.ts';
 import { waitFor } from '../../support/wait.ts';
+import { CHAIN } from '../filters.ts';
 import { FREE } from '../free-payer.ts';
 import { StreamIndex, tells } from '../stream-index.ts';
 
 /** Is shown every transfer and wants all of them, also those of no amount, or none. */
 class SubscriberToAll extends TransferSubscription {
   shown = 0;
-  private readonly directions: readonly Direction[];
-  constructor(directions: readonly Direction[] = ['out']) {
+  private readonly forms: readonly Form[];
+  constructor(forms: readonly Form[] = ['out']) {
     const connection = {
       payer: FREE,
       backlogBytes: 0,
@@ -35,23 +34,25 @@ class SubscriberToAll extends TransferSubscription {
       whenDrained: () => undefined,
       close: () => undefined,
     };
-    super(new Subscription('all', connection, { total: 0 }, 1), new Set(), new Set(), null);
-    this.directions = directions;
+    super(new Subscription('all', connection, { total: 0 }, 1), new Set(), new Set(), {
+      fromBlock: null,
+      lastSeen: null,
+    });
+    this.forms = forms;
   }
-  protected override directionsOf() {
+  protected override formsOf() {
     this.shown++;
-    return this.directions;
-  }
-  protected override notificationOf(event: TransferEvent): Notification {
-    return event.walletNotification('out');
+    return this.forms;
   }
 }
 
-const CHAIN = { chainId: 143, nativeSymbol: 'MON' };
-
 /** Everything that clients are told of a transfer. */
-function payloads(row: EventRow): string {
-  return `${transferJson(row, 'out', false, CHAIN)} ${signalJson(row, 'in', false, CHAIN, 0)}`;
+function payloads(event: TransferEvent): string {
+  const signals = (['wallet_token_buy', 'wallet_token_sell', 'wallet_created'] as const).map((name) =>
+    signalJson(event, { event: name, direction: name === 'wallet_token_sell' ? 'out' : 'in' }, 0),
+  );
+  const first = [event.isFirst('in'), event.isFirst('out')];
+  return [transferJson(event.row, 'out', false, CHAIN), ...signals, ...first].join(' ');
 }
 
 for (const prepared of ['all', 'none'] as const) {
@@ -71,16 +72,23 @@ for (const prepared of ['all', 'none'] as const) {
       const batches = [toBatch(blocks.slice(0, 2)), toBatch(blocks.slice(2))];
       const announced = new PreCommitMatches(
         { batches, firstTransfer },
-        { subscribers, symbols: reads.tokenSymbols, chainInfo: CHAIN },
+        {
+          subscribers,
+          tokenFacts: reads.tokenSymbols,
+          chainInfo: CHAIN,
+          firstTransferOf: reads.firstTransferOf,
+        },
       );
       announced.prepare(prepared === 'all' ? Number.POSITIVE_INFINITY : 0);
       fixture.writer.append(batches);
       snapshot.release();
-      const rows = [...takeAll(announced)];
+      const events = [...takeAll(announced)];
       const ids = Array.from({ length: announced.last - firstTransfer + 1 }, (_, i) => firstTransfer + i);
-      assert.deepEqual(rows.map(payloads), reads.events(ids).map(payloads));
+      const indexed = new IndexSource({ reads, parties: { get: () => null }, chainInfo: CHAIN });
+      const committed = reads.events(ids).map((row) => TransferEvent.from(indexed, row));
+      assert.deepEqual(events.map(payloads), committed.map(payloads));
       assert.equal(announced.hash, fixture.writer.head()?.hash);
-      for (const { kind } of rows) kinds.add(kind);
+      for (const { row } of events) kinds.add(row.kind);
       nameFirstToken(batches[0]!, round);
       firstTransfer = announced.last + 1;
       next += blocks.length;
@@ -99,10 +107,10 @@ for (const prepared of ['all', 'none'] as const) {
   });
 }
 
-function* takeAll(announced: PreCommitMatches): Generator<EventRow> {
+function* takeAll(announced: PreCommitMatches): Generator<TransferEvent> {
   for (;;) {
     const matches = announced.take(7);
-    for (const { event } of matches) yield event.row;
+    for (const { event } of matches) yield event;
     if (matches.length < 7) return;
   }
 }
@@ -112,10 +120,10 @@ test('candidates that nobody wants count as work too', (context) => {
   const subscriber = new SubscriberToAll([]);
   subscribers.add(subscriber, () => undefined);
   const batch = toBatch(randomBlocks(1, 20, `0x${'0'.repeat(64)}`, 1));
-  const symbols = () => ({ symbol: null, decimals: null });
+  const tokenFacts = () => ({ symbol: null, decimals: null });
   const announced = new PreCommitMatches(
     { batches: [batch], firstTransfer: 1 },
-    { subscribers, symbols, chainInfo: CHAIN },
+    { subscribers, tokenFacts, chainInfo: CHAIN, firstTransferOf: () => undefined },
   );
   let now = 0;
   context.mock.method(performance, 'now', () => now++);

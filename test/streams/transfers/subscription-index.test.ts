@@ -6,6 +6,7 @@ import {
   SignalSubscription,
   WalletSubscription,
 } from '../../../src/streams/transfers/transfer-subscription.ts';
+import { signalFilter, walletFilter } from '../filters.ts';
 import { FREE } from '../free-payer.ts';
 
 const CONNECTION = { backlogBytes: 0, push() {}, whenDrained() {}, close() {}, payer: FREE };
@@ -15,20 +16,12 @@ const addressOf = (id: number) => id.toString(16).padStart(40, '0');
 const idOf = (address: string) => Number.parseInt(address, 16);
 
 const walletSubscriber = (id: number) =>
-  new WalletSubscription(subscription('wallet_transfers'), {
-    wallet: addressOf(id),
-    direction: 'both',
-    includeNative: true,
-    includeTokens: true,
-    fromBlock: null,
-  });
+  new WalletSubscription(subscription('wallet_transfers'), walletFilter(addressOf(id)));
 const signalSubscriber = (wallets: number[], tokens: number[] = []) =>
-  new SignalSubscription(subscription('signals'), {
-    wallets: new Set(wallets.map(addressOf)),
-    tokens: new Set(tokens.map(addressOf)),
-    events: new Set(),
-    fromBlock: null,
-  });
+  new SignalSubscription(
+    subscription('signals'),
+    signalFilter({ wallets: new Set(wallets.map(addressOf)), tokens: new Set(tokens.map(addressOf)) }),
+  );
 
 const transfer = (sender: number, receiver: number, contract: number | null = null) => ({
   id: 1,

@@ -2,9 +2,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { TransferKind } from '../../../src/model/transfer-kind.ts';
 import type { EventRow } from '../../../src/query/events.ts';
-import { formatDuration, signalJson, transferJson } from '../../../src/streams/transfers/transfer-json.ts';
+import { formatDuration, signalJson } from '../../../src/streams/transfers/signal-json.ts';
+import { type Direction, sideSignal } from '../../../src/streams/transfers/signals.ts';
+import { transferJson } from '../../../src/streams/transfers/transfer-json.ts';
+import { CHAIN, eventOf } from '../filters.ts';
 
-const FACTS = { chainId: 143, nativeSymbol: 'MON' };
 const FROM = 'aa'.repeat(20);
 const TO = 'bb'.repeat(20);
 
@@ -36,8 +38,13 @@ const NFT: EventRow = {
   logIndex: 3,
 };
 
+/** What is pushed for one side of a transfer that is all of its transaction. */
+function signal(row: EventRow, direction: Direction, now: number, removed = false): string {
+  return signalJson(eventOf(row, removed), sideSignal(row, direction), now);
+}
+
 test('a native transfer has the specified fields and the agreed additions', () => {
-  assert.deepEqual(JSON.parse(transferJson(NATIVE, 'in', false, FACTS)), {
+  assert.deepEqual(JSON.parse(transferJson(NATIVE, 'in', false, CHAIN)), {
     id: 7,
     blockNumber: 12,
     blockHash: `0x${'ef'.repeat(32)}`,
@@ -59,7 +66,7 @@ test('a native transfer has the specified fields and the agreed additions', () =
 });
 
 test('a token transfer has its contract, token id and escaped symbol; a removed one says so', () => {
-  const payload = JSON.parse(transferJson(NFT, 'out', true, FACTS));
+  const payload = JSON.parse(transferJson(NFT, 'out', true, CHAIN));
   const { assetType, transferType, tokenAddress, tokenId, symbol, decimals, amount, logIndex, removed } =
     payload;
   assert.deepEqual(
@@ -80,10 +87,7 @@ test('a token transfer has its contract, token id and escaped symbol; a removed 
 
 test('symbol and decimals of an unknown token are null in transfers and signals', () => {
   const unknown = { ...NFT, symbol: null, decimals: null };
-  for (const text of [
-    transferJson(unknown, 'out', false, FACTS),
-    signalJson(unknown, 'out', false, FACTS, 0),
-  ]) {
+  for (const text of [transferJson(unknown, 'out', false, CHAIN), signal(unknown, 'out', 0)]) {
     const { symbol, decimals } = JSON.parse(text);
     assert.deepEqual([symbol, decimals], [null, null]);
   }
@@ -96,14 +100,14 @@ test('a removal has the key of the transfer it removes', () => {
   };
   for (const removed of [false, true]) {
     const expected = [`0x${'ef'.repeat(32)}`, `0x${'cd'.repeat(32)}`, 2];
-    assert.deepEqual(key(transferJson(NFT, 'out', removed, FACTS)), expected);
-    assert.deepEqual(key(signalJson(NFT, 'out', removed, FACTS, 0)), expected);
+    assert.deepEqual(key(transferJson(NFT, 'out', removed, CHAIN)), expected);
+    assert.deepEqual(key(signal(NFT, 'out', 0, removed)), expected);
   }
 });
 
 test('a native signal has its value in wei and coins, and its age', () => {
   const now = 1_700_000_001_250;
-  assert.deepEqual(JSON.parse(signalJson(NATIVE, 'in', false, FACTS, now)), {
+  assert.deepEqual(JSON.parse(signal(NATIVE, 'in', now)), {
     id: 7,
     event: 'wallet_funded',
     direction: 'in',
@@ -125,6 +129,10 @@ test('a native signal has its value in wei and coins, and its age', () => {
     timestamp: '2023-11-14T22:13:20.000Z',
     transferType: 'native_internal',
     chainId: 143,
+    txFrom: null,
+    txTo: null,
+    leg: null,
+    legs: null,
     received_at: '2023-11-14T22:13:21.250Z',
     received_at_ms: now,
     funding_age_ms: 1_250,
@@ -133,17 +141,17 @@ test('a native signal has its value in wei and coins, and its age', () => {
 });
 
 test('a token signal has an amount and no value; each side has its own event', () => {
-  const sold = JSON.parse(signalJson(NFT, 'out', false, FACTS, 0));
+  const sold = JSON.parse(signal(NFT, 'out', 0));
   assert.deepEqual(
     [sold.event, sold.wallet, sold.amount, sold.decimals, sold.valueWei, sold.value_mon, sold.tokenId],
     ['wallet_token_sell', `0x${FROM}`, '1', 0, null, null, '42'],
   );
-  assert.equal(JSON.parse(signalJson(NFT, 'in', false, FACTS, 0)).event, 'wallet_token_buy');
-  assert.equal(JSON.parse(signalJson(NATIVE, 'out', false, FACTS, 0)).event, 'wallet_native_out');
+  assert.equal(JSON.parse(signal(NFT, 'in', 0)).event, 'wallet_token_buy');
+  assert.equal(JSON.parse(signal(NATIVE, 'out', 0)).event, 'wallet_native_out');
 });
 
 test('a block timestamp in the future does not give a negative age', () => {
-  assert.equal(JSON.parse(signalJson(NATIVE, 'in', false, FACTS, 0)).funding_age_ms, 0);
+  assert.equal(JSON.parse(signal(NATIVE, 'in', 0)).funding_age_ms, 0);
 });
 
 test('durations show their two largest units', () => {

@@ -1,0 +1,111 @@
+/**
+ * Holds back events that are not complete yet: the metadata of a new token is being read, or the node was asked for a
+ * transaction. Later events of the same subscription wait behind them, so that the order stays; no other subscription
+ * waits.
+ */
+import type { TokenSymbols } from '../../query/tokens.ts';
+import type { MetadataWait } from './metadata-wait.ts';
+import type { Form, TransferEvent } from './transfer-event.ts';
+
+/** Interval at which what is missing is looked for, milliseconds. */
+const CHECK_MS = 20;
+/** Longest wait for the sender and receiver of a transaction, milliseconds. */
+const PARTIES_MS = 1_000;
+/** Most events held for one subscription; beyond that they are pushed as they are. */
+const MAX_HELD = 5_000;
+
+interface HeldEvent {
+  event: TransferEvent;
+  forms: readonly Form[];
+  /** When it is pushed whether it is complete or not; milliseconds of performance.now(). */
+  deadline: number;
+}
+
+/** The subscription that events are held for. */
+export interface Holder {
+  pushNow(event: TransferEvent, forms: readonly Form[]): void;
+}
+
+export class HeldEvents {
+  private readonly queues = new Map<Holder, HeldEvent[]>();
+  private readonly metadata: MetadataWait;
+  private readonly tokenFacts: TokenSymbols;
+  private readonly onReleased: () => void;
+  private timer: NodeJS.Timeout | null = null;
+
+  /** `onReleased` is called after events were pushed. */
+  constructor(metadata: MetadataWait, tokenFacts: TokenSymbols, onReleased: () => void) {
+    this.metadata = metadata;
+    this.tokenFacts = tokenFacts;
+    this.onReleased = onReleased;
+  }
+
+  countOf(holder: Holder): number {
+    return this.queues.get(holder)?.length ?? 0;
+  }
+
+  /** Whether an event may be pushed to the holder at once; if not, it is held. */
+  passes(holder: Holder, event: TransferEvent, forms: readonly Form[]): boolean {
+    let queue = this.queues.get(holder);
+    if (queue === undefined && !this.isIncomplete(event, forms)) return true;
+    if (queue === undefined) {
+      queue = [];
+      this.queues.set(holder, queue);
+      this.timer ??= setInterval(() => this.releaseComplete(), CHECK_MS).unref();
+    }
+    queue.push({ event, forms, deadline: performance.now() + PARTIES_MS });
+    if (queue.length > MAX_HELD) this.flush(holder);
+    return false;
+  }
+
+  /** Pushes what is held for everybody, complete or not: a withdrawal must not overtake it. */
+  flushAll(): void {
+    for (const holder of [...this.queues.keys()]) this.flush(holder);
+  }
+
+  delete(holder: Holder): void {
+    this.queues.delete(holder);
+    this.stopIfEmpty();
+  }
+
+  close(): void {
+    this.queues.clear();
+    this.stopIfEmpty();
+  }
+
+  private flush(holder: Holder): void {
+    const queue = this.queues.get(holder) ?? [];
+    this.delete(holder);
+    for (const { event, forms } of queue) this.push(holder, event, forms);
+  }
+
+  private releaseComplete(): void {
+    const now = performance.now();
+    for (const [holder, queue] of this.queues) {
+      const wait = queue.findIndex(
+        ({ event, forms, deadline }) => now < deadline && this.isIncomplete(event, forms),
+      );
+      const ready = wait < 0 ? queue.splice(0) : queue.splice(0, wait);
+      if (queue.length === 0) this.queues.delete(holder);
+      for (const { event, forms } of ready) this.push(holder, event, forms);
+    }
+    this.stopIfEmpty();
+    this.onReleased();
+  }
+
+  private push(holder: Holder, event: TransferEvent, forms: readonly Form[]): void {
+    const { token, symbol, decimals } = event.row;
+    if (token !== '' && symbol === null && decimals === null) event.nameToken(this.tokenFacts(token));
+    holder.pushNow(event, forms);
+  }
+
+  private isIncomplete(event: TransferEvent, forms: readonly Form[]): boolean {
+    return this.metadata.awaits(event.row) || (typeof forms[0] === 'object' && event.awaitsParties());
+  }
+
+  private stopIfEmpty(): void {
+    if (this.queues.size > 0 || this.timer === null) return;
+    clearInterval(this.timer);
+    this.timer = null;
+  }
+}

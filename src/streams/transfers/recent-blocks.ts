@@ -1,0 +1,129 @@
+/**
+ * Keeps the newest announced blocks in memory, and those that a reorg withdrew, for clients that reconnect: the index no
+ * longer has a withdrawn block, and such a client was not told of its withdrawal.
+ */
+import { bytesToDigits } from '../../lib/hex.ts';
+import { packedHash } from '../../lib/packed-bytes.ts';
+import type { BlockBatch } from '../../model/block-batch.ts';
+import type { CommittingBlocks } from '../../model/watermark.ts';
+import type { LastSeen } from './transfer-filter.ts';
+
+/** Blocks kept, and as many withdrawn ones: a deeper reorg is reported to nobody (MAX_REORG_DEPTH). */
+const MAX_BLOCKS = 256;
+/** Bytes of the batches that each of the two may keep. */
+const MAX_BYTES = 8 * 2 ** 20;
+
+/** A block of an announced batch. */
+export interface RecentBlock {
+  number: number;
+  /** Hex digits. */
+  hash: string;
+  parent: string;
+  batch: BlockBatch;
+  /** The id that the first transfer of the batch has, or had. */
+  firstId: number;
+  /** The block's transfers in the batch: `from <= i < end`. */
+  from: number;
+  end: number;
+}
+
+export class RecentBlocks {
+  private readonly committed = new BlockStore();
+  private readonly withdrawn = new BlockStore();
+  /** Announced but not yet committed. */
+  private announced: CommittingBlocks | null = null;
+
+  announce(blocks: CommittingBlocks): void {
+    this.announced = blocks;
+  }
+
+  /** Keeps the announced blocks if they are those of the commit that ended with `head`. */
+  commit(head: string): void {
+    const blocks = this.announced === null ? [] : blocksOf(this.announced);
+    this.announced = null;
+    if (blocks.at(-1)?.hash !== head) return;
+    for (const block of blocks) {
+      this.committed.add(block);
+      this.withdrawn.delete(block.hash); // it is back
+    }
+  }
+
+  rollBack(to: number): void {
+    this.announced = null;
+    for (const block of this.committed.takeAbove(to)) this.withdrawn.add(block);
+  }
+
+  /**
+   * The withdrawn blocks from `seen` down to where its branch left the chain, newest first. Undefined if one of them is
+   * not known any more. `isIndexed` tells whether the index has a block.
+   */
+  branchOf(seen: LastSeen, isIndexed: (block: LastSeen) => boolean): RecentBlock[] | undefined {
+    const branch: RecentBlock[] = [];
+    for (let at = seen; !isIndexed(at); ) {
+      const block = this.withdrawn.get(at.hash);
+      if (block === undefined) return undefined;
+      branch.push(block);
+      at = { number: block.number - 1, hash: block.parent };
+    }
+    return branch;
+  }
+}
+
+/** Blocks by hash, the oldest of which are dropped. */
+class BlockStore {
+  private readonly blocks = new Map<string, RecentBlock>();
+  private bytes = 0;
+
+  get(hash: string): RecentBlock | undefined {
+    return this.blocks.get(hash);
+  }
+
+  add(block: RecentBlock): void {
+    this.delete(block.hash);
+    this.blocks.set(block.hash, block);
+    this.bytes += sizeOf(block);
+    for (const hash of this.blocks.keys()) {
+      if (this.blocks.size <= MAX_BLOCKS && this.bytes <= MAX_BYTES) return;
+      this.delete(hash);
+    }
+  }
+
+  delete(hash: string): void {
+    const block = this.blocks.get(hash);
+    if (block === undefined) return;
+    this.blocks.delete(hash);
+    this.bytes -= sizeOf(block);
+  }
+
+  /** Removes and returns the blocks above a height, lowest first. */
+  takeAbove(to: number): RecentBlock[] {
+    const above = [...this.blocks.values()].filter(({ number }) => number > to);
+    for (const { hash } of above) this.delete(hash);
+    return above.sort((a, b) => a.number - b.number);
+  }
+}
+
+/** Of its batch, which is counted again for each of its blocks: near the head a batch is one block. */
+function sizeOf({ batch }: RecentBlock): number {
+  return batch.transferCount * BYTES_PER_TRANSFER;
+}
+
+/** Columns of a transfer with its addresses and its transaction. */
+const BYTES_PER_TRANSFER = 160;
+
+function blocksOf({ batches, firstTransfer }: CommittingBlocks): RecentBlock[] {
+  let firstId = firstTransfer;
+  return batches.flatMap((batch) => {
+    const id = firstId;
+    firstId += batch.transferCount;
+    return Array.from({ length: batch.blockCount }, (_, i) => ({
+      number: batch.number[i]!,
+      hash: bytesToDigits(packedHash(batch.hash, i)),
+      parent: bytesToDigits(packedHash(batch.parent, i)),
+      batch,
+      firstId: id,
+      from: i === 0 ? 0 : batch.transferEnd[i - 1]!,
+      end: batch.transferEnd[i]!,
+    }));
+  });
+}

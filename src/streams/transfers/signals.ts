@@ -1,0 +1,119 @@
+/** Signals: what a transfer means for the wallets on its two sides, and which of that a filter wants. */
+import { digitsToBigInt } from '../../lib/hex.ts';
+import { ZERO_DIGITS } from '../../model/address.ts';
+import { isNativeKind } from '../../model/transfer-kind.ts';
+import { amountOf, type TransferRow } from '../../query/transfers.ts';
+import { movesSomething, type Payment } from './transaction-legs.ts';
+
+export type Direction = 'in' | 'out';
+
+/** One of these follows from each side of a transfer; a filter without `events` wants them all. */
+export const SIDE_EVENTS = [
+  'wallet_funded',
+  'wallet_native_out',
+  'wallet_token_buy',
+  'wallet_token_sell',
+] as const;
+
+/** These come only to filters that name them. */
+export const NAMED_EVENTS = ['whale_transfer', 'wallet_created'] as const;
+
+export const SIGNAL_EVENTS = [...SIDE_EVENTS, ...NAMED_EVENTS];
+export type SignalEvent = (typeof SIGNAL_EVENTS)[number];
+
+/** An event of the wallet that is the receiver (`in`) or the sender (`out`) of a transfer. */
+export interface Signal {
+  event: SignalEvent;
+  direction: Direction;
+}
+
+const FUNDED: Signal = { event: 'wallet_funded', direction: 'in' };
+const NATIVE_OUT: Signal = { event: 'wallet_native_out', direction: 'out' };
+const BUY: Signal = { event: 'wallet_token_buy', direction: 'in' };
+const SELL: Signal = { event: 'wallet_token_sell', direction: 'out' };
+/** Of the sender. */
+const WHALE: Signal = { event: 'whale_transfer', direction: 'out' };
+const CREATED: Record<Direction, Signal> = {
+  in: { event: 'wallet_created', direction: 'in' },
+  out: { event: 'wallet_created', direction: 'out' },
+};
+
+/** Addresses are 40 lower-case hex digits without prefix. An empty set of wallets, tokens or events means all. */
+export interface SignalFilter {
+  wallets: ReadonlySet<string>;
+  tokens: ReadonlySet<string>;
+  events: ReadonlySet<SignalEvent>;
+  /** Smallest native amount, wei; null without `minMon`. */
+  minWei: bigint | null;
+  /** Smallest amount by token, in its base units. */
+  minAmounts: ReadonlyMap<string, bigint>;
+  excludeMints: boolean;
+  /** Leave out token buys for which the wallet sent nothing in the same transaction. */
+  purchasesOnly: boolean;
+}
+
+/** What deciding about a transfer may need besides its row. */
+export interface SignalFacts {
+  row: TransferRow;
+  /** Whether it is the first transfer of the wallet on that side. */
+  isFirst(direction: Direction): boolean;
+  /** What the wallet on that side moved the other way in the same transaction; null if that was not examined. */
+  exchanged(direction: Direction): readonly Payment[] | null;
+}
+
+/** The event of a transfer for the wallet on one side of it. */
+export function sideSignal({ kind }: Pick<TransferRow, 'kind'>, direction: Direction): Signal {
+  if (isNativeKind(kind)) return direction === 'in' ? FUNDED : NATIVE_OUT;
+  return direction === 'in' ? BUY : SELL;
+}
+
+const NONE: readonly Signal[] = [];
+
+/**
+ * The signals of a transfer that pass a filter. A self-transfer is only `out`, since it funds nobody; a transfer of
+ * nothing can only create a wallet; the zero address counts only if the filter names it.
+ */
+export function signalsOf(filter: SignalFilter, facts: SignalFacts): readonly Signal[] {
+  const { row } = facts;
+  if (filter.tokens.size > 0 && !filter.tokens.has(row.token)) return NONE;
+  const out = namesWallet(filter, row.from);
+  const isIn = row.to !== row.from && namesWallet(filter, row.to);
+  if (!out && !isIn) return NONE;
+  const signals: Signal[] = [];
+  const isEvent = movesSomething(row) && reachesMinimum(filter, row);
+  if (out) addSide('out');
+  if (isIn) addSide('in');
+  if (isEvent && isWhale(filter, row)) signals.push(WHALE);
+  return signals;
+
+  function addSide(direction: Direction): void {
+    if (filter.events.has('wallet_created') && facts.isFirst(direction)) signals.push(CREATED[direction]);
+    const signal = sideSignal(row, direction);
+    if (isEvent && wantsEvent(filter, signal.event) && (signal !== BUY || wantsBuy(filter, facts)))
+      signals.push(signal);
+  }
+}
+
+function namesWallet({ wallets }: SignalFilter, wallet: string): boolean {
+  return wallets.size === 0 ? wallet !== ZERO_DIGITS : wallets.has(wallet);
+}
+
+function wantsEvent({ events }: SignalFilter, event: SignalEvent): boolean {
+  return events.size === 0 || events.has(event);
+}
+
+function wantsBuy({ excludeMints, purchasesOnly }: SignalFilter, facts: SignalFacts): boolean {
+  if (excludeMints && facts.row.from === ZERO_DIGITS) return false;
+  return !purchasesOnly || (facts.exchanged('in') ?? []).length > 0;
+}
+
+function reachesMinimum({ minWei, minAmounts }: SignalFilter, row: TransferRow): boolean {
+  if (row.token === '') return minWei === null || digitsToBigInt(row.amount) >= minWei;
+  const least = minAmounts.get(row.token);
+  return least === undefined || amountOf(row) >= least;
+}
+
+/** `parseSignalFilter` requires `minMon` beside this event. */
+function isWhale({ events }: SignalFilter, { token }: TransferRow): boolean {
+  return token === '' && events.has('whale_transfer');
+}

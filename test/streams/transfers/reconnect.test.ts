@@ -1,0 +1,46 @@
+/** A client that reconnects with the last block it saw is told what was withdrawn meanwhile. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { opened } from '../../support/cleanup.ts';
+import { StreamIndex, tells } from '../stream-index.ts';
+
+test('after a reorg the withdrawn transfers come first, newest first, then the replay from the fork', async (context) => {
+  const index = new StreamIndex(opened(context), true);
+  index.commit(3);
+  const seen = index.head();
+  index.rollBack(1);
+  index.commit(3, { branch: 'b', payments: 2 });
+  await tells(await index.reconnect('alice', seen), '-3 -2 +2 +2 +3 +3 +4 +4');
+});
+
+test('a block that is withdrawn, back, and withdrawn again is told by what it is now', async (context) => {
+  const index = new StreamIndex(opened(context), true);
+  index.commit(2);
+  const seen = index.head();
+  index.rollBack(1);
+  index.commit(1, { branch: 'b' });
+  const other = index.head();
+  index.rollBack(1);
+  index.commit(1);
+  assert.equal(index.head().hash, seen.hash);
+  await tells(await index.reconnect('alice', seen), '+2');
+  await tells(await index.reconnect('bob', other), '-2 +2');
+});
+
+test('without a reorg the replay begins with the block that was seen last', async (context) => {
+  const index = new StreamIndex(opened(context), true);
+  index.commit(2);
+  const seen = index.head();
+  index.commit(2);
+  const client = await index.reconnect('alice', seen);
+  await tells(client, '+2 +3 +4');
+  index.commit(1);
+  await tells(client, '+2 +3 +4 +5');
+});
+
+test('a block that nobody remembers is refused', async (context) => {
+  const index = new StreamIndex(opened(context), true);
+  index.commit(2);
+  const unknown = { to: 2, hash: `0x${'ab'.repeat(32)}` } as const;
+  await assert.rejects(index.reconnect('alice', unknown), { message: /reload what you have stored/ });
+});

@@ -1,0 +1,199 @@
+/** What signals say about a transaction, and which of them a filter lets through. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { TransferKind } from '../../../src/model/transfer-kind.ts';
+import type { EventRow } from '../../../src/query/events.ts';
+import { parseSignalFilter } from '../../../src/streams/transfers/signal-filter.ts';
+import { signalRecord } from '../../../src/streams/transfers/signal-json.ts';
+import { type SignalFilter, sideSignal, signalsOf } from '../../../src/streams/transfers/signals.ts';
+import type { EventSource } from '../../../src/streams/transfers/transfer-event.ts';
+import { eventOf, signalFilter } from '../filters.ts';
+
+const WALLET = 'aa'.repeat(20);
+const ROUTER = 'bb'.repeat(20);
+const ZERO = '00'.repeat(20);
+const USDC = 'cc'.repeat(20);
+const MEME = 'dd'.repeat(20);
+
+function transfer(from: string, to: string, given: Partial<EventRow> = {}): EventRow {
+  const hash = 'ef'.repeat(32);
+  return {
+    id: 1,
+    kind: given.token === undefined ? TransferKind.nativeDirect : TransferKind.erc20,
+    amount: '64',
+    tokenNumber: '',
+    logIndex: null,
+    txHash: hash,
+    blockNumber: 12,
+    timestamp: 1_700_000_000,
+    from,
+    to,
+    token: '',
+    symbol: null,
+    decimals: null,
+    eventIndex: 0,
+    blockHash: hash,
+    ...given,
+  };
+}
+
+/** The events of a transaction's transfers, in chain order. */
+function transaction(transfers: EventRow[], source: Partial<EventSource> = {}) {
+  const rows = transfers.map((row, eventIndex) => ({ ...row, id: eventIndex + 1, eventIndex }));
+  return rows.map((row) => eventOf(row, false, { transfers: rows, ...source }));
+}
+
+/** The wallet pays 100 USDC and 1 wei, gets MEME in two legs, and 10 USDC back. */
+function swap(source: Partial<EventSource> = {}) {
+  return transaction(
+    [
+      transfer(WALLET, ROUTER, { amount: '01' }),
+      transfer(WALLET, ROUTER, { token: USDC }),
+      transfer(ROUTER, WALLET, { token: MEME, amount: '05' }),
+      transfer(ROUTER, WALLET, { token: USDC, amount: '0A' }),
+      transfer(ROUTER, WALLET, { token: MEME, amount: '07' }),
+      transfer(ROUTER, WALLET, { token: MEME, amount: '' }),
+    ],
+    source,
+  );
+}
+
+type Record = { [member: string]: unknown };
+const recordOf = (event: ReturnType<typeof eventOf>, direction: 'in' | 'out') =>
+  signalRecord(event, sideSignal(event.row, direction), 0) as Record;
+
+test('a buy says what the same wallet sent in the transaction, who sent that, and which leg it is', () => {
+  const tokenFacts = (token: string) => ({ symbol: token === USDC ? 'USDC' : null, decimals: 6 });
+  const [, , buy] = swap({ tokenFacts, partiesOf: () => ({ from: WALLET, to: ROUTER }) });
+  const { paid, isMint, txFrom, txTo, leg, legs, received } = recordOf(buy!, 'in');
+  assert.deepEqual(paid, [
+    { tokenAddress: null, amount: '1', symbol: 'MON', decimals: 18 },
+    { tokenAddress: `0x${USDC}`, amount: '100', symbol: 'USDC', decimals: 6 },
+  ]);
+  assert.deepEqual([isMint, txFrom, txTo, leg, legs], [false, `0x${WALLET}`, `0x${ROUTER}`, 3, 5]);
+  assert.equal(received, undefined);
+});
+
+test('a sell says what the wallet received, summed up by token; the last leg is leg = legs', () => {
+  const events = swap();
+  const { received, isBurn, paid } = recordOf(events[1]!, 'out');
+  assert.deepEqual(received, [
+    { tokenAddress: `0x${MEME}`, amount: '12', symbol: null, decimals: null },
+    { tokenAddress: `0x${USDC}`, amount: '10', symbol: null, decimals: null },
+  ]);
+  assert.deepEqual([isBurn, paid], [false, undefined]);
+  const places = events.slice(0, 5).map((event) => {
+    const { leg, legs } = recordOf(event, event.row.from === WALLET ? 'out' : 'in');
+    return `${leg}/${legs}`;
+  });
+  assert.deepEqual(places, ['1/5', '2/5', '3/5', '4/5', '5/5'], 'the transfer of nothing is no leg');
+});
+
+test('mints and burns say so; the router’s legs are its own', () => {
+  const [mint, burn] = transaction([
+    transfer(ZERO, WALLET, { token: MEME }),
+    transfer(ROUTER, ZERO, { token: MEME }),
+  ]);
+  assert.deepEqual([recordOf(mint!, 'in').isMint, recordOf(burn!, 'out').isBurn], [true, true]);
+  assert.equal(recordOf(burn!, 'out').legs, 1);
+});
+
+test('sender and receiver of a direct transfer are known without asking', () => {
+  const [payment] = transaction([transfer(WALLET, ROUTER)], {
+    partiesOf: () => assert.fail('the node is asked'),
+  });
+  const { txFrom, txTo } = recordOf(payment!, 'out');
+  assert.deepEqual([txFrom, txTo], [`0x${WALLET}`, `0x${ROUTER}`]);
+});
+
+test('in a transaction that is too large to be examined, what was exchanged is null', () => {
+  const [buy] = transaction([transfer(ROUTER, WALLET, { token: MEME })], { legsOf: () => null });
+  const { paid, leg, legs } = recordOf(buy!, 'in');
+  assert.deepEqual([paid, leg, legs], [null, null, null]);
+});
+
+/** The events of a filter for all transfers of a transaction. */
+function eventsFor(given: Partial<SignalFilter>, events: ReturnType<typeof transaction>): string[] {
+  const filter = signalFilter(given);
+  return events.flatMap((event) => signalsOf(filter, event).map((signal) => signal.event));
+}
+
+test('purchasesOnly leaves out what the wallet got for nothing; excludeMints what was minted', () => {
+  const wallets = new Set([WALLET]);
+  const airdrop = transaction([transfer(ROUTER, WALLET, { token: MEME })]);
+  const mint = transaction([transfer(ZERO, WALLET, { token: MEME }), transfer(WALLET, ROUTER)]);
+  assert.deepEqual(eventsFor({ wallets }, airdrop), ['wallet_token_buy']);
+  assert.deepEqual(eventsFor({ wallets, purchasesOnly: true }, airdrop), []);
+  assert.deepEqual(eventsFor({ wallets, excludeMints: true }, airdrop), ['wallet_token_buy']);
+  assert.deepEqual(eventsFor({ wallets, purchasesOnly: true }, mint), [
+    'wallet_token_buy',
+    'wallet_native_out',
+  ]);
+  assert.deepEqual(eventsFor({ wallets, excludeMints: true }, mint), ['wallet_native_out']);
+  const unexamined = transaction([transfer(ROUTER, WALLET, { token: MEME })], { legsOf: () => null });
+  assert.deepEqual(eventsFor({ wallets, purchasesOnly: true }, unexamined), []);
+});
+
+test('minMon bounds native events and minAmount those of its tokens', () => {
+  const events = swap();
+  const wallets = new Set([WALLET]);
+  assert.equal(eventsFor({ wallets }, events).length, 5);
+  const bounded = eventsFor({ wallets, minWei: 2n, minAmounts: new Map([[MEME, 6n]]) }, events);
+  assert.deepEqual(bounded, ['wallet_token_sell', 'wallet_token_buy', 'wallet_token_buy']);
+});
+
+test('whale transfers and created wallets come only to filters that name them', () => {
+  const isFirst: EventSource['isFirst'] = (_row, direction) => direction === 'in';
+  const events = transaction(
+    [transfer(WALLET, ROUTER, { amount: '64' }), transfer(WALLET, ROUTER, { token: MEME, amount: '' })],
+    { isFirst },
+  );
+  assert.deepEqual(eventsFor({}, events), ['wallet_native_out', 'wallet_funded']);
+  assert.deepEqual(eventsFor({ events: new Set(['whale_transfer']), minWei: 100n }, events), [
+    'whale_transfer',
+  ]);
+  assert.deepEqual(eventsFor({ events: new Set(['whale_transfer']), minWei: 101n }, events), []);
+  assert.deepEqual(
+    eventsFor({ events: new Set(['wallet_created']) }, events),
+    ['wallet_created', 'wallet_created'],
+    'a transfer of nothing is activity too',
+  );
+  const created = { event: 'wallet_created', direction: 'in' } as const;
+  const [funding, token] = events.map((event) => signalRecord(event, created, 0) as Record);
+  assert.deepEqual([funding?.wallet, funding?.funder], [`0x${ROUTER}`, `0x${WALLET}`]);
+  assert.equal(token?.funder, null);
+});
+
+test('filters of signals are parsed strictly', () => {
+  const address = `0x${'Ab'.repeat(20)}`;
+  const list = new Set([WALLET]);
+  const parsed = parseSignalFilter(
+    {
+      wallets: 'list:whales',
+      events: ['whale_transfer'],
+      minMon: '1.5',
+      minAmount: { [address]: '1000' },
+      lastSeen: { blockNumber: '0x10', blockHash: `0x${'AB'.repeat(32)}` },
+    },
+    (name) => (name === 'whales' ? list : undefined),
+  );
+  assert.equal(parsed.wallets, list, 'the list itself, not a copy');
+  assert.equal(parsed.minWei, 15n * 10n ** 17n);
+  assert.deepEqual([...parsed.minAmounts], [['ab'.repeat(20), 1_000n]]);
+  assert.deepEqual(parsed.lastSeen, { number: 16, hash: 'ab'.repeat(32) });
+  const refused: [unknown, RegExp][] = [
+    [{ wallets: 'list:none' }, /there is no list "none"/],
+    [{ wallets: 'whales' }, /list:<name>/],
+    [{ events: ['whale_transfer'] }, /needs minMon/],
+    [{ minMon: -1 }, /minMon/],
+    [{ minMon: 'many' }, /minMon/],
+    [{ minAmount: { [address]: 5 } }, /integer in base units/],
+    [{ minAmount: { token: '5' } }, /must be an address/],
+    [{ minAmount: [] }, /minAmount/],
+    [{ excludeMints: 'yes' }, /excludeMints/],
+    [{ lastSeen: 5 }, /lastSeen/],
+    [{ lastSeen: { blockNumber: 5, blockHash: '0x12' } }, /lastSeen/],
+    [{ lastSeen: { blockNumber: -5, blockHash: `0x${'ab'.repeat(32)}` } }, /lastSeen.blockNumber/],
+  ];
+  for (const [filter, message] of refused) assert.throws(() => parseSignalFilter(filter), { message });
+});
